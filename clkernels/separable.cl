@@ -1,0 +1,124 @@
+// One axis of a separable convolution with symmetric support:  out[i] = Σ_k w[k + r] · in[i + k],  k = −r…r.
+// A plane stack is seen as (outer, n, inner): the axis has n samples, `inner` of them apart in memory; rows
+// have inner = 1, columns inner = width. Border: see border.cl; outside (constant) counts as cval.
+//
+// -D BORDER_x   -D ROWS for inner = 1 (otherwise columns)   -D TILE=n -D PER=n (local kernel only)
+
+static inline float sample(__global const float *in, size_t base, int i, int n, size_t inner, float cval) {
+    int j = border_index(i, n);
+    return j < 0 ? cval : in[base + (size_t)j * inner];
+}
+
+// Through local memory, for any radius: a group owns a tile of TILE results along the axis for each of its columns
+// and walks over the taps in blocks of TILE, keeping two blocks of samples in local memory, so that each sample is
+// fetched from global memory once a block instead of once a tap. A work-item owns PER results, spread over the tile.
+// Local: (TILE / PER, 1) for rows; (columns, TILE / PER) for columns, dimension 0 along the row so that accesses
+// join. Global: dimension 0 and 1 as local, then the outer index. tile: 2·TILE·columns floats.
+#ifdef TILE
+#define STEP (TILE / PER)
+__kernel void separable_local(__global const float *in, __global const float *weights, __global float *out,
+                              int outer, int n, int inner, int radius, float cval, __local float *tile) {
+#ifdef ROWS
+    int x = get_group_id(0) * TILE, t = get_local_id(0), column = 0, columns = 1, c = 0, o = get_global_id(1);
+#else
+    int x = get_group_id(1) * TILE, t = get_local_id(1), column = get_local_id(0), columns = get_local_size(0);
+    int c = get_global_id(0), o = get_global_id(2);
+#endif
+    int valid = c < inner && o < outer;
+    size_t base = (size_t)o * n * inner + c;
+    float sum[PER];
+    for (int m = 0; m < PER; m++) {
+        sum[m] = 0.0f;
+        int i = t + m * STEP;
+        tile[i * columns + column] = valid ? sample(in, base, x - radius + i, n, inner, cval) : 0.0f;
+    }
+    for (int k = 0; k <= 2 * radius; k += TILE) {
+        for (int m = 0; m < PER; m++) {
+            int i = t + m * STEP + TILE;
+            tile[i * columns + column] = valid ? sample(in, base, x - radius + k + i, n, inner, cval) : 0.0f;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        int taps = min(TILE, 2 * radius + 1 - k);
+        for (int j = 0; j < taps; j++) {
+            float w = weights[k + j];
+            for (int m = 0; m < PER; m++) sum[m] = fma(w, tile[(t + m * STEP + j) * columns + column], sum[m]);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int m = 0; m < PER; m++) {  // own elements only: the next fence orders them for the others
+            int i = t + m * STEP;
+            tile[i * columns + column] = tile[(i + TILE) * columns + column];
+        }
+    }
+    for (int m = 0; m < PER; m++) {
+        int i = x + t + m * STEP;
+        if (valid && i < n) out[base + (size_t)i * inner] = sum[m];
+    }
+}
+#else
+
+// Straight from global memory, blocks of 8 columns (rows: 8 results of one row; columns: 8 × 4) in each work-item:
+// on a CPU eight neighbours are the lanes of a vector register, and caches do what local memory does elsewhere.
+// Global: (ceil(width / 8), rows) for rows, (ceil(width / 8), ceil(height / 4), planes) for columns; any group size.
+
+static inline float8 load8(__global const float *p, int count) {  // the first `count` of eight, the rest repeated
+    if (count >= 8) return vload8(0, p);
+    float s[8];
+    for (int i = 0; i < 8; i++) s[i] = p[min(i, count - 1)];
+    return vload8(0, s);
+}
+
+static inline void store8(float8 v, __global float *p, int count) {
+    if (count >= 8) {
+        vstore8(v, 0, p);
+    } else {
+        float s[8];
+        vstore8(v, 0, s);
+        for (int i = 0; i < count; i++) p[i] = s[i];
+    }
+}
+
+__kernel void rows_direct(__global const float *in, __global const float *weights, __global float *out,
+                          int rows, int width, int radius, float cval) {
+    int x = get_global_id(0) * 8;
+    int row = get_global_id(1);
+    if (x >= width || row >= rows) return;
+    size_t base = (size_t)row * width;
+    float8 sum = 0.0f;
+    if (x >= radius && x + 8 + radius <= width) {
+        for (int k = 0; k <= 2 * radius; k++)
+            sum = fma((float8)weights[k], vload8(0, in + base + x + k - radius), sum);
+    } else {
+        float s[8];
+        for (int j = 0; j < 8; j++) {
+            float total = 0.0f;
+            for (int k = 0; k <= 2 * radius; k++)
+                total = fma(weights[k], sample(in, base, x + j + k - radius, width, 1, cval), total);
+            s[j] = total;
+        }
+        sum = vload8(0, s);
+    }
+    store8(sum, out + base + x, width - x);
+}
+
+__kernel void columns_direct(__global const float *in, __global const float *weights, __global float *out,
+                             int planes, int height, int width, int radius, float cval) {
+    int x = get_global_id(0) * 8, y = get_global_id(1) * 4;
+    if (x >= width || y >= height || get_global_id(2) >= planes) return;
+    size_t base = (size_t)get_global_id(2) * height * width + x;
+    float8 s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
+    // Sample k − radius serves result m with weight k − m; a weight outside the kernel must not meet a NaN.
+    for (int k = 0; k <= 2 * radius + 3; k++) {
+        int j = border_index(y + k - radius, height);
+        float8 v = j < 0 ? (float8)cval : load8(in + base + (size_t)j * width, width - x);
+        if (k <= 2 * radius) s0 = fma((float8)weights[k], v, s0);
+        if (k >= 1 && k <= 2 * radius + 1) s1 = fma((float8)weights[k - 1], v, s1);
+        if (k >= 2 && k <= 2 * radius + 2) s2 = fma((float8)weights[k - 2], v, s2);
+        if (k >= 3) s3 = fma((float8)weights[k - 3], v, s3);
+    }
+    __global float *result = out + base + (size_t)y * width;
+    store8(s0, result, width - x);
+    if (y + 1 < height) store8(s1, result + width, width - x);
+    if (y + 2 < height) store8(s2, result + 2 * (size_t)width, width - x);
+    if (y + 3 < height) store8(s3, result + 3 * (size_t)width, width - x);
+}
+#endif

@@ -1,0 +1,14 @@
+"""Find OpenCL devices, check that each works, rank them, and select one. Never prompts.
+
+Drivers crash, hang and return wrong numbers, so nothing is trusted before a process of its own has tried it:
+`drivers` makes the drivers visible, `canary` is the program that tries a device, `probe` runs it and keeps its
+verdict in the cache, `choose` lists and selects.
+"""
+
+from __future__ import annotations
+
+from gpuops.device.choose import list_devices, rank, select
+from gpuops.device.drivers import register_bundled_runtimes
+from gpuops.device.info import DeviceInfo
+
+__all__ = ["DeviceInfo", "list_devices", "rank", "register_bundled_runtimes", "select"]

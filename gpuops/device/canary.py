@@ -1,0 +1,233 @@
+"""The program that tries one device. It may crash: nothing but a process made for it runs it.
+
+Prints JSON lines: {"stage": ...} before each step, so that a crash has a place, then the verdict.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+
+from gpuops.device.probe import kernel_file
+
+GPU_COPY_BYTES = 512 << 20
+CPU_COPY_BYTES = 64 << 20  # at least, and four times the cache
+STEP_SECONDS = 0.05  # of one timed launch, about
+REPEATS = 9
+WIDTH, HEIGHT = 61, 47
+
+
+class Wrong(Exception):
+    """The device computed something else than it should."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """`list`: list all devices. `probe JSON`: try the device that the JSON describes."""
+    try:
+        if arguments[0] == "list":
+            stage("listing its devices")
+            find_all()
+            say({"usable": True})
+        else:
+            stage("starting")
+            say({"usable": True, **probe(find(json.loads(arguments[1])))})
+    except Wrong as error:
+        say({"usable": False, "reason": str(error)})
+    except Exception as error:
+        say({"usable": False, "reason": one_line(error)})
+    os._exit(0)  # the verdict is out: a driver that crashes while unloading has done its work
+
+
+def say(answer: dict[str, Any]) -> None:
+    """One line, out at once."""
+    os.write(1, b"\n" + json.dumps(answer).encode() + b"\n")
+
+
+def stage(name: str) -> None:
+    """Say what comes next."""
+    say({"stage": name})
+
+
+def one_line(error: BaseException) -> str:
+    """The telling line of an error: a build's log begins with its name and ends with its cause."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if isinstance(error, cl.Error) and "Build on" in str(error):
+        causes = [line for line in lines if "error" in line.lower() and "CL_BUILD" not in line]
+        return f"cannot build kernels: {(causes or lines)[0]}"[:300] if causes or lines else "cannot build kernels"
+    return (lines[0] if lines else type(error).__name__)[:300]
+
+
+def find_all() -> list[cl.Device]:
+    """Every device of every platform, in the loader's order."""
+    try:
+        platforms = cl.get_platforms()
+    except cl.Error:  # none at all
+        return []
+    devices: list[cl.Device] = []
+    for platform in platforms:
+        try:
+            devices += platform.get_devices()
+        except cl.Error:  # an empty platform
+            continue
+    return devices
+
+
+def find(sought: dict[str, Any]) -> cl.Device:
+    """The device meant, in this process."""
+    alike = [
+        device
+        for device in find_all()
+        if [device.platform.name.strip(), device.platform.version.strip()] == sought["platform"]
+        and [device.name.strip(), device.driver_version.strip()] == sought["device"]
+    ]
+    if len(alike) <= sought["ordinal"]:
+        raise Wrong("was not there when it was checked")
+    return alike[sought["ordinal"]]
+
+
+def probe(device: cl.Device) -> dict[str, float | None]:
+    """Check the device's arithmetic, then measure it."""
+    stage("creating a context")
+    context = cl.Context([device])
+    queue = cl.CommandQueue(context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+    stage("building kernels")
+    program = cl.Program(context, kernel_file().read_text()).build("-cl-std=CL1.2", cache_dir=False)
+    stage("running kernels")
+    check(queue, program)
+    stage("copying memory")
+    copy_gbps = measured(lambda: copy_rate(queue, program))
+    stage("multiplying")
+    gflops = measured(lambda: multiply_rate(queue, program))
+    return {"copy_gbps": copy_gbps, "gflops": gflops}
+
+
+def measured(measure: Callable[[], float]) -> float | None:
+    """A figure, or None where memory is short: that a device is busy does not make it unusable."""
+    try:
+        return round(measure(), 1)
+    except (cl.MemoryError, cl.RuntimeError, cl.LogicError):
+        return None
+
+
+def check(queue: cl.CommandQueue, program: cl.Program) -> None:
+    """Compare the canary kernel's result with the host's, bit by bit."""
+    device, context = queue.device, queue.context
+    kernel = cl.Kernel(program, "canary")
+    limit = kernel.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, device)
+    size = 64
+    while size > min(limit, device.max_work_item_sizes[0]):
+        size //= 2
+    groups = -(-WIDTH // size)
+    image = np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH)).astype(np.float32)
+    out = np.full((HEIGHT, WIDTH), np.nan, np.float32)
+    sums = np.full((HEIGHT, groups), np.nan, np.float32)
+    flags = cl.mem_flags
+    buffers = [cl.Buffer(context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=a) for a in (image, out, sums)]
+    local = cl.LocalMemory(4 * size)
+    kernel(queue, (groups * size, HEIGHT), (size, 1), *buffers, np.int32(WIDTH), np.int32(HEIGHT), local)
+    cl.enqueue_copy(queue, out, buffers[1])
+    cl.enqueue_copy(queue, sums, buffers[2])
+    queue.finish()
+    expected_out, expected_sums = expected(image, size)
+    wrong = int((out != expected_out).sum() + (sums != expected_sums).sum())
+    if wrong:
+        raise Wrong(f"computes wrong results: {wrong} of {out.size + sums.size} values of a test kernel")
+
+
+def expected(image: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """What clkernels/canary.cl says, in numpy."""
+    height, width = image.shape
+    columns = np.arange(-(-width // size) * size)
+    rows = np.arange(height)
+    tile = image[reflect(rows - 2, height)][:, reflect(columns + 3, width)].reshape(height, -1, size)
+    x, y = columns.astype(np.uint32)[None, :width], rows.astype(np.uint32)[:, None]
+    h = x * np.uint32(2654435761) ^ y * np.uint32(2246822519)
+    h ^= h >> np.uint32(15)
+    mirrored = tile[:, :, ::-1].reshape(height, -1)[:, :width]
+    return mirrored * np.float32(0.5) + (h % np.uint32(251)).astype(np.float32), tile.sum(axis=2)
+
+
+def reflect(i: np.ndarray, n: int) -> np.ndarray:
+    """dcba|abcd|dcba."""
+    i = i % (2 * n)
+    return np.where(i < n, i, 2 * n - 1 - i)
+
+
+def seconds(launch: Callable[[], cl.Event]) -> float:
+    """Time of one launch by its event, or by the clock where a driver's events are wrong (rusticl 22.3)."""
+    begin = time.perf_counter()
+    event = launch()
+    event.wait()
+    wall = time.perf_counter() - begin
+    device = (event.profile.end - event.profile.start) * 1e-9
+    return device if 0.1 * wall < device <= wall or wall < 1e-3 < device * 1e4 else wall
+
+
+def median_seconds(launch: Callable[[], cl.Event]) -> float:
+    """The median, the first one left out: it touches memory for the first time."""
+    seconds(launch)
+    return float(np.median([seconds(launch) for _ in range(REPEATS)]))
+
+
+def copy_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
+    """Bytes read and written by the copy kernel, in 10^9 a second, with buffers that fit no cache."""
+    device = queue.device
+    kernel = cl.Kernel(program, "copy")
+    local = min(256, kernel.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, device))
+    aim = max(CPU_COPY_BYTES, 4 * device.global_mem_cache_size)
+    if device.type & cl.device_type.GPU and not device.type & cl.device_type.CPU:
+        aim = GPU_COPY_BYTES
+    aim = min(aim, GPU_COPY_BYTES, device.max_mem_alloc_size, device.global_mem_size // 8)
+    size = 256 << 10
+    while True:
+        size = min(size, aim)
+        count = size // 16
+        a, b = (cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 16 * count) for _ in range(2))
+        cl.enqueue_fill_buffer(queue, a, np.uint32(0x2B5A17C3), 0, 16 * count)
+        kernel.set_args(a, b, np.uint64(count))
+        shape = (-(-count // local) * local,)
+
+        def launch(shape: tuple[int, ...] = shape) -> cl.Event:
+            return cl.enqueue_nd_range_kernel(queue, kernel, shape, (local,))
+
+        launch().wait()
+        if size == aim or 4 * seconds(launch) > STEP_SECONDS:
+            break
+        size *= 4
+    rate = 32 * count / median_seconds(launch) * 1e-9
+    result = np.empty(4 * count, np.uint32)
+    cl.enqueue_copy(queue, result, b).wait()
+    if (result != 0x2B5A17C3).any():
+        raise Wrong("copies memory wrongly")
+    return rate
+
+
+def multiply_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
+    """Float32 multiply-adds, two operations each, in 10^9 operations a second."""
+    device = queue.device
+    items = device.max_compute_units * (1024 if device.type == cl.device_type.GPU else 256)
+    out = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 4 * items)
+    rates = []
+    for name, flops in (("multiply_add", 16), ("multiply_add_wide", 256)):
+        kernel = cl.Kernel(program, name)
+        local = min(64, kernel.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, device))
+        shape = (items // local * local,)
+        rounds = 16
+        while True:
+            kernel.set_args(out, np.int32(rounds), np.float32(0.999), np.float32(0.001))
+
+            def launch(kernel: cl.Kernel = kernel, shape: tuple[int, ...] = shape, local: int = local) -> cl.Event:
+                return cl.enqueue_nd_range_kernel(queue, kernel, shape, (local,))
+
+            launch().wait()
+            if 4 * seconds(launch) > STEP_SECONDS:
+                break
+            rounds *= 4
+        rates.append(flops * rounds * shape[0] / median_seconds(launch) * 1e-9)
+    return max(rates)

@@ -1,0 +1,191 @@
+"""Make OpenCL drivers visible to the loader, and keep drivers out that crash when they are listed.
+
+The loader (ocl-icd) reads a folder of .icd files, each naming a driver's library. Missed by it are: Intel's CPU
+runtime installed by pip, whose .icd files name a path that does not exist; conda's folder; NVIDIA's driver in
+containers, which often has no .icd file. What is missing is put, together with copies of the others, into a
+folder in the cache, named by its content, and OCL_ICD_VENDORS is set to it.
+
+OCL_ICD_VENDORS set by the user: a folder is used, with pip's runtime added; anything else (a single .icd file, a
+library, or nothing that exists) is left as it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import warnings
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from gpuops.device import cache, probe
+from gpuops.errors import DeviceError, GpuopsWarning
+
+SYSTEM_FOLDER = "/etc/OpenCL/vendors"
+_PREFIX = "vendors-"  # of our folders' names
+_NVIDIA = "libnvidia-opencl.so.1"
+_LIBRARY_FOLDERS = (
+    "/usr/lib/x86_64-linux-gnu",
+    "/usr/lib/aarch64-linux-gnu",
+    "/usr/lib64",
+    "/usr/lib",
+    "/usr/local/nvidia/lib64",
+    "/usr/lib/wsl/lib",
+)
+
+
+@dataclass(frozen=True)
+class Driver:
+    """An .icd file: its name, and the library it names."""
+
+    name: str
+    library: str
+
+
+def register_bundled_runtimes() -> None:
+    """Make every driver visible that works. Call before the first platform query; a second call does nothing."""
+    prepare()
+
+
+@functools.cache
+def prepare() -> None:
+    """See register_bundled_runtimes."""
+    _prepare(refresh=False)
+
+
+def _prepare(refresh: bool) -> None:
+    user = os.environ.get("OCL_ICD_VENDORS", "")
+    if os.path.basename(user.rstrip("/")).startswith(_PREFIX) and os.path.isdir(user):
+        return  # inherited from a process that did all this
+    if user and not os.path.isdir(user):
+        _tune_intel(user)
+        return
+    present = read_folder(user or os.environ.get("OPENCL_VENDOR_PATH") or SYSTEM_FOLDER)
+    drivers = present + missing(present, explicit=bool(user))
+    _tune_intel(" ".join(driver.library for driver in drivers))
+    refused = refused_drivers(drivers, refresh=refresh)
+    for name, reason in refused.items():
+        warnings.warn(f"OpenCL driver {name} passed over: it {reason}", GpuopsWarning, stacklevel=2)
+    wanted = [driver for driver in drivers if driver.name not in refused]
+    if wanted != present:
+        os.environ["OCL_ICD_VENDORS"] = str(materialise(wanted))
+
+
+def read_folder(path: str) -> list[Driver]:
+    """The drivers registered in a folder, each library once."""
+    found: dict[str, Driver] = {}
+    with contextlib.suppress(OSError):
+        for name in sorted(os.listdir(path)):
+            if name.endswith(".icd"):
+                with contextlib.suppress(OSError, UnicodeDecodeError):
+                    library = Path(path, name).read_text().partition("\n")[0].strip()
+                    found.setdefault(library, Driver(name, library))
+    return list(found.values())
+
+
+def missing(present: list[Driver], *, explicit: bool) -> list[Driver]:
+    """Drivers that the loader would not find; only pip's where the user chose the folder."""
+    extra = []
+    if not explicit:
+        if conda := os.environ.get("CONDA_PREFIX"):
+            extra += read_folder(f"{conda}/etc/OpenCL/vendors")
+        if any(os.path.exists(f"{folder}/{_NVIDIA}") for folder in _LIBRARY_FOLDERS):
+            extra.append(Driver("nvidia.icd", _NVIDIA))
+    if intel := intel_library():
+        extra.append(Driver("intel-pip.icd", intel))
+    known = {os.path.basename(driver.library) for driver in present if loadable(driver)}
+    names = {driver.name for driver in present}
+    chosen = []
+    for driver in extra:
+        if loadable(driver) and os.path.basename(driver.library) not in known:
+            known.add(os.path.basename(driver.library))
+            chosen.append(Driver(f"extra-{driver.name}" if driver.name in names else driver.name, driver.library))
+    return chosen
+
+
+def loadable(driver: Driver) -> bool:
+    """Whether the library can be there: a name without a folder is the dynamic linker's to find."""
+    return "/" not in driver.library or os.path.exists(driver.library)
+
+
+def intel_library() -> str | None:
+    """Intel's CPU runtime, where pip put it: in a virtual environment, for a user, or with --target."""
+    from importlib import metadata  # pyopencl imports it as well
+
+    try:
+        distribution = metadata.distribution("intel-opencl-rt")
+    except metadata.PackageNotFoundError:
+        return None
+    site = Path(str(distribution.locate_file("")))
+    listed = [Path(str(file.locate())) for file in distribution.files or () if file.name == "libintelocl.so"]
+    for path in (*listed, site / "lib" / "libintelocl.so", site / "libintelocl.so"):
+        if path.exists():
+            return os.path.realpath(path.parent) + "/libintelocl.so"
+    return None
+
+
+def cpu_model() -> tuple[str, str, str]:
+    """Vendor, model name and flags of the first processor, as far as Linux tells."""
+    text = ""
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", "rb") as file:
+        text = file.read(8192).partition(b"\n\n")[0].decode(errors="replace")  # all of it is slow on large machines
+    fields = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in text.splitlines())}
+    return fields.get("vendor_id", ""), fields.get("model name", ""), fields.get("flags", "")
+
+
+def _tune_intel(libraries: str) -> None:
+    """On AMD, Intel's runtime falls back to code several times slower unless told what it may use."""
+    if "intelocl" in libraries:
+        vendor, _, flags = cpu_model()
+        if vendor == "AuthenticAMD" and "avx2" in flags.split():
+            os.environ.setdefault("CL_CONFIG_CPU_TARGET_ARCH", "core-avx2")
+
+
+def refused_drivers(drivers: list[Driver], *, refresh: bool) -> dict[str, str]:
+    """Drivers that bring the process down when platforms are listed, by name, with what they do."""
+    key = {"drivers": [[*astuple(driver), _changed(driver)] for driver in drivers], "program": probe.program()}
+    cached = None if refresh else cache.load("drivers", key)
+    if cached and probe.fresh(cached):
+        return {str(name): str(reason) for name, reason in cached["refused"].items()}
+    refused = {}
+    if _listing_fails(None):
+        for driver in drivers:
+            if reason := _listing_fails(materialise([driver])):
+                refused[driver.name] = reason
+        rest = [driver for driver in drivers if driver.name not in refused]
+        if reason := _listing_fails(materialise(rest)):
+            raise DeviceError(f"the OpenCL drivers cannot be listed: together they {reason}")
+    cache.store("drivers", key, {"refused": refused, **probe.stamp(bad=bool(refused))})
+    return refused
+
+
+def _changed(driver: Driver) -> int:
+    try:
+        return os.stat(driver.library).st_mtime_ns if "/" in driver.library else 0
+    except OSError:
+        return -1
+
+
+def _listing_fails(folder: Path | None) -> str | None:
+    answer = probe.run_canary(["list"], {"OCL_ICD_VENDORS": str(folder)} if folder else {})
+    return None if answer.get("usable") else str(answer["reason"])
+
+
+def materialise(drivers: list[Driver]) -> Path:
+    """A folder with exactly these drivers; complete once it has its name, and never changed afterwards."""
+    folder = cache.folder() / (_PREFIX + cache.digest([astuple(driver) for driver in drivers]))
+    if folder.is_dir() and {path.name for path in folder.iterdir()} == {driver.name for driver in drivers}:
+        return folder
+    import shutil
+    import tempfile
+
+    draft = Path(tempfile.mkdtemp(dir=folder.parent))
+    for driver in drivers:
+        (draft / driver.name).write_text(driver.library + "\n")
+    try:
+        os.rename(draft, folder)
+    except OSError:  # another process was first, or somebody has deleted a file in it
+        for driver in drivers:
+            os.replace(draft / driver.name, folder / driver.name)
+        shutil.rmtree(draft, ignore_errors=True)
+    return folder

@@ -1,0 +1,179 @@
+"""Run the canary in a process of its own, with a time limit, and remember its verdict."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import clkernels
+from gpuops.device import cache
+from gpuops.device.info import DeviceInfo
+
+RETRY_SECONDS = 24 * 3600  # a failure may have been the machine's, not the driver's
+_START = "import sys; sys.path[:] = sys.argv[1].split('\\n'); from gpuops.device.canary import main; main(sys.argv[2:])"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the canary found."""
+
+    usable: bool
+    reason: str | None = None
+    copy_gbps: float | None = None
+    gflops: float | None = None
+
+
+_verdicts: dict[str, Verdict] = {}  # of this process, for when the cache cannot be written
+
+
+def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: bool = False) -> Verdict:
+    """Whether a device works: from the cache, or by trying. `ordinal` counts devices that look the same."""
+    from gpuops.device.drivers import cpu_model
+
+    key = {
+        "platform": [info.platform, platform_version],
+        "device": [info.name, info.driver, info.version, info.compute_units, ordinal],
+        "machine": cpu_model()[1] if info.kind == "cpu" else "",
+        "program": program(),
+    }
+    name = cache.digest(key)
+    if not refresh:
+        if name in _verdicts:
+            return _verdicts[name]
+        if found := _cached(key):
+            return found
+    with cache.lock():
+        found = None if refresh else _cached(key)  # another process may have been faster
+        if not found:
+            sought = {"platform": key["platform"], "device": [info.name, info.driver], "ordinal": ordinal}
+            found = _verdict(run_canary(["probe", json.dumps(sought)], {}))
+            if found is None:
+                found = Verdict(usable=False, reason="its check gave no sensible answer")
+            cache.store("device", key, {**asdict(found), **stamp(bad=not found.usable)})
+    _verdicts[name] = found
+    return found
+
+
+def _cached(key: Mapping[str, Any]) -> Verdict | None:
+    entry = cache.load("device", key)
+    return _verdict(entry) if entry and fresh(entry) else None
+
+
+def _verdict(answer: Mapping[str, Any]) -> Verdict | None:
+    """A verdict from JSON, if it is one."""
+    usable, reason = answer.get("usable"), answer.get("reason")
+    copy_gbps, gflops = answer.get("copy_gbps"), answer.get("gflops")
+    numbers = all(value is None or isinstance(value, (int, float)) for value in (copy_gbps, gflops))
+    if not isinstance(usable, bool) or not numbers or not (usable or isinstance(reason, str)):
+        return None
+    return Verdict(usable, None if usable else reason, copy_gbps, gflops)
+
+
+def stamp(*, bad: bool) -> dict[str, float]:
+    """How long an entry lives: a failure is tried again the next day."""
+    return {"expires": time.time() + RETRY_SECONDS} if bad else {}
+
+
+def fresh(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry may still be used."""
+    expires = entry.get("expires", float("inf"))
+    return isinstance(expires, (int, float)) and time.time() < expires
+
+
+@functools.cache
+def program() -> list[str]:
+    """What a verdict depends on besides the device: pyopencl and the canary itself."""
+    import pyopencl as cl
+
+    text = b"".join(path.read_bytes() for path in (kernel_file(), Path(__file__).with_name("canary.py")))
+    return [cl.VERSION_TEXT, hashlib.sha256(text).hexdigest()[:20]]
+
+
+def kernel_file() -> Path:
+    """The canary's kernels."""
+    return Path(next(iter(clkernels.__path__))) / "canary.cl"
+
+
+def time_limit() -> float:
+    """Seconds that a check may take; a first build on a slow CPU takes some."""
+    try:
+        return float(os.environ.get("CLPIX_PROBE_TIMEOUT", ""))
+    except ValueError:
+        return 60.0
+
+
+def command(arguments: Sequence[str]) -> list[str]:
+    """The canary as a process that finds its modules where this one does, whatever the current folder."""
+    return [sys.executable, "-c", _START, "\n".join(sys.path), *arguments]
+
+
+def run_canary(arguments: Sequence[str], environment: Mapping[str, str]) -> dict[str, Any]:
+    """The last line that the canary printed, as JSON; or why there is none, under "reason"."""
+    import signal
+    import subprocess
+    import tempfile
+
+    limit = time_limit()
+    with tempfile.TemporaryFile() as output:  # not a pipe: a driver's stray child would hold it open
+        try:
+            process = subprocess.Popen(
+                command(arguments),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, **environment},
+                start_new_session=True,
+            )
+        except OSError as error:
+            return {"usable": False, "reason": f"could not be checked: {error}"}
+        late = False
+        try:
+            process.wait(limit)
+        except subprocess.TimeoutExpired:
+            late = True
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(OSError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(5)  # a process stuck in a driver cannot be killed: leave it
+        output.seek(0)
+        answers = _answers(output.read())
+    last = answers[-1] if answers else {}
+    if process.returncode == 0 and "usable" in last:
+        return last
+    where = f" while {last['stage']}" if "stage" in last else ""
+    if late:
+        return {"usable": False, "reason": f"did not finish within {limit:g} s{where}"}
+    return {"usable": False, "reason": f"{_death(process.returncode)}{where}"}
+
+
+def _answers(output: bytes) -> list[dict[str, Any]]:
+    """The lines that are JSON objects: drivers print as well."""
+    answers = []
+    for line in output.splitlines():
+        with contextlib.suppress(ValueError):
+            answer = json.loads(line)
+            if isinstance(answer, dict):
+                answers.append(answer)
+    return answers
+
+
+def _death(code: int | None) -> str:
+    import signal
+
+    if code is not None and code < 0:
+        try:
+            return f"crashed ({signal.Signals(-code).name})"
+        except ValueError:
+            return f"crashed (signal {-code})"
+    return "gave no answer" if code == 0 else f"ended with exit code {code}"

@@ -1,0 +1,23 @@
+"""The library's errors: one base class, one line for the person each."""
+
+from __future__ import annotations
+
+
+class GpuopsError(Exception):
+    """Base of every error that a person can do something about; its text is one line that says what."""
+
+
+class ParameterError(GpuopsError, ValueError):
+    """A parameter, or a combination of parameters, that has no meaning."""
+
+
+class FileError(GpuopsError):
+    """A file that could not be found, understood, or written."""
+
+
+class DeviceError(GpuopsError):
+    """No usable OpenCL device, or a device that cannot do what was asked."""
+
+
+class GpuopsWarning(UserWarning):
+    """Something a person should know of: a loss, a clipped value, a device passed over."""

@@ -1,0 +1,122 @@
+"""Where results go: checked before any work is done, written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ..errors import FileError
+from .formats import Format, format_of
+
+Path_ = str | os.PathLike[str]
+
+
+def check_output(path: Path_, *, overwrite: bool = False, inputs: Iterable[Path_] = ()) -> Format:
+    """The format of an output that can be written; a FileError that says what to do where it cannot."""
+    fmt = format_of(path)
+    check_place(path, overwrite=overwrite, inputs=inputs)
+    return fmt
+
+
+def check_place(path: Path_, *, overwrite: bool = False, inputs: Iterable[Path_] = ()) -> None:
+    """check_output without the question of format."""
+    name, folder = os.fspath(path), Path(path).parent
+    if os.path.isdir(path):
+        raise FileError(f"{name}: is a folder; name a file in it")
+    if not folder.is_dir():
+        problem = "is not a folder" if folder.exists() else "does not exist; create it first"
+        raise FileError(f"{name}: the folder {folder} {problem}")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise FileError(f"{name}: is not a regular file; name another output")
+    for source in inputs:
+        with suppress(OSError):  # an input that is not there is reported when it is read
+            if os.path.samefile(path, source):
+                raise FileError(f"{name}: is also an input, and inputs are never overwritten; name another output")
+    if os.path.lexists(path) and not overwrite:
+        raise FileError(f"{name}: exists already; name another output, or allow overwriting it")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise FileError(f"{name}: the folder {folder} is not writable; choose another one")
+
+
+@contextmanager
+def atomic(path: Path_, *, overwrite: bool = False) -> Iterator[str]:
+    """Gives a temporary path beside `path` to write to, and moves it there when the block ends well.
+
+    Whatever goes wrong, Ctrl-C included, nothing is left behind. Without overwrite the move is a hard link, which
+    fails where a file has appeared meanwhile, so that no race can destroy anything.
+    """
+    check_place(path, overwrite=overwrite)
+    target = os.path.realpath(path)  # a link to a file stays a link
+    try:
+        handle, temporary = tempfile.mkstemp(
+            prefix=".clpix-", suffix=Path(path).suffix, dir=os.path.dirname(target)
+        )
+    except OSError as error:
+        raise FileError(_trouble(path, error)) from None
+    try:
+        os.close(handle)
+        yield temporary
+        _check_space(temporary)
+        os.chmod(temporary, _mode(target))
+        if overwrite:
+            os.replace(temporary, target)
+        else:
+            _move_without_overwriting(temporary, target)
+    except OSError as error:
+        raise FileError(_trouble(path, error)) from None
+    except MemoryError:
+        raise FileError(f"{os.fspath(path)}: not enough memory to write it; free some, or use a smaller picture") from None
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
+
+
+def _move_without_overwriting(temporary: str, target: str) -> None:
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links: take the name first, then fill it
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL))
+        os.replace(temporary, target)
+
+
+def _mode(target: str) -> int:
+    """The permissions of the file that is replaced, or those of any new file (mkstemp's are the owner's alone)."""
+    with suppress(OSError):
+        return os.stat(target).st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _check_space(path: str) -> None:
+    """Raises OSError when the disk is full.
+
+    Codecs that write through C's stdio may lose the error of their last buffer; a disk that still takes 64 KiB more
+    has taken that buffer too.
+    """
+    size = os.path.getsize(path)
+    with open(path, "r+b", buffering=0) as file:
+        file.seek(size)
+        written = file.write(bytes(65536))
+        file.truncate(size)
+    if written < 65536:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _trouble(path: Path_, error: OSError) -> str:
+    reason = error.strerror or str(error)
+    advice = {
+        errno.ENOSPC: "the disk is full; free some space or choose another one",
+        errno.EDQUOT: "the disk quota is used up; free some space or choose another disk",
+        errno.EEXIST: "exists already; name another output, or allow overwriting it",
+        errno.EROFS: "the disk is read-only; choose another folder",
+        errno.EACCES: "the folder is not writable; choose another one",
+        errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
+    }
+    return f"{os.fspath(path)}: {advice.get(error.errno or 0, f'could not be written ({reason})')}"

@@ -1,0 +1,75 @@
+"""What a picture file holds: pixels in their stored depth, what the numbers mean, and the metadata beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterError
+
+Pixels = NDArray[Any]
+
+#: The depths a picture may have. Anything else in a file is converted, or refused, while reading.
+DTYPES = ("uint8", "uint16", "float16", "float32")
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """What is kept beside the pixels; every part may be missing.
+
+    icc: the ICC profile. exif: an EXIF block (a TIFF structure, as in a PNG eXIf chunk, without thumbnail).
+    xmp: an XMP packet. resolution: (x, y, unit), unit "in" or "cm".
+    attributes: EXR header attributes (chromaticities, owner, comments, capture data ...), which only EXR can hold.
+    """
+
+    icc: bytes | None = None
+    exif: bytes | None = None
+    xmp: bytes | None = None
+    resolution: tuple[float, float, str] | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image of a file: `pixels` (height, width, channels), C-contiguous, in one of DTYPES.
+
+    alpha: the last channel is straight (unassociated) alpha.
+    linear: scene-linear values (EXR, HDR, PFM and every float file), not sRGB-encoded ones (integer files).
+    associated: the file had associated alpha, as EXR does by convention. Then colour where alpha is 0 is light of
+        its own, and a format of associated alpha gets it back unchanged; otherwise such colour is hidden, and
+        becomes 0 there.
+    layer, layers: the layer that was read, and the names of all layers of the file (EXR, TIFF pages, NPZ arrays).
+    """
+
+    pixels: Pixels
+    alpha: bool = False
+    linear: bool = False
+    metadata: Metadata = field(default_factory=Metadata)
+    associated: bool = False
+    layer: str = ""
+    layers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        p = self.pixels
+        if p.ndim != 3 or not 1 <= p.shape[2] <= 4 or min(p.shape) < 1:
+            raise ParameterError(f"pixels must be (height, width, 1 to 4 channels), not of shape {p.shape}")
+        if p.dtype.name not in DTYPES:
+            raise ParameterError(f"pixels must be {', '.join(DTYPES)}, not {p.dtype.name}")
+        if self.alpha != (p.shape[2] in (2, 4)):
+            raise ParameterError(f"{p.shape[2]} channels {'cannot have' if self.alpha else 'need'} alpha")
+
+    @property
+    def height(self) -> int:
+        return int(self.pixels.shape[0])
+
+    @property
+    def width(self) -> int:
+        return int(self.pixels.shape[1])
+
+    @property
+    def channels(self) -> int:
+        return int(self.pixels.shape[2])

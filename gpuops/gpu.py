@@ -1,0 +1,387 @@
+"""Gpu: one device's context, queue, memory pool and kernels, and the one function that launches them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+import numpy.typing as npt
+import pyopencl as cl
+import pyopencl.tools
+
+import clkernels
+
+from . import cache
+from .errors import DeviceError
+
+if TYPE_CHECKING:
+    from .image import Image
+    from .profile import Report
+
+Scalar = Union[int, float, np.generic]
+Argument = Union["Image", cl.MemoryObject, "Local", Scalar, tuple[Scalar, ...], None]
+
+
+@dataclass(frozen=True)
+class Source:
+    """OpenCL C that a program wrote: ``name`` for messages, ``text`` the code."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Local:
+    """A kernel argument that is ``nbytes`` of local memory."""
+
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What plans may count on, read from the device. Sizes in bytes; ``work_group`` in work-items."""
+
+    work_group: int
+    work_item_sizes: tuple[int, ...]
+    local_bytes: int
+    global_bytes: int
+    max_alloc_bytes: int
+    compute_units: int
+    is_cpu: bool
+    double: bool
+    half: bool
+
+
+class Kernel:
+    """A built kernel. ``work_group`` is the largest group that this kernel can run in on this device."""
+
+    def __init__(self, gpu: Gpu, program: cl.Program, name: str) -> None:
+        self.gpu = gpu
+        self.name = name
+        self._program = program
+        self.shared = cl.Kernel(program, name)  # arguments of one-shot launches; steps have their own
+        info = cl.kernel_work_group_info
+        device = gpu.device
+        self.work_group: int = int(self.shared.get_work_group_info(info.WORK_GROUP_SIZE, device))
+        self.local_bytes: int = int(self.shared.get_work_group_info(info.LOCAL_MEM_SIZE, device))
+        self.multiple: int = int(
+            self.shared.get_work_group_info(info.PREFERRED_WORK_GROUP_SIZE_MULTIPLE, device)
+        )
+
+    def clone(self) -> cl.Kernel:
+        """A kernel object of its own for arguments that are set once."""
+        return cl.Kernel(self._program, self.name)
+
+    def fit(self, *local: int) -> tuple[int, ...]:
+        """``local`` with its largest dimension halved until device and kernel can run it."""
+        shape = list(local)
+        limits = self.gpu.limits
+        for axis, most in enumerate(limits.work_item_sizes[: len(shape)]):
+            while shape[axis] > most:
+                shape[axis] = (shape[axis] + 1) // 2
+        while int(np.prod(shape)) > min(self.work_group, limits.work_group):
+            widest = shape.index(max(shape))
+            shape[widest] = (shape[widest] + 1) // 2
+        return tuple(shape)
+
+
+class Step:
+    """A launch with its arguments set once; calling it enqueues it again in a few microseconds."""
+
+    __slots__ = ("_kept", "gpu", "kernel", "label", "local", "size", "traffic")
+
+    def __init__(
+        self,
+        gpu: Gpu,
+        kernel: cl.Kernel,
+        size: tuple[int, ...],
+        local: tuple[int, ...] | None,
+        label: str,
+        traffic: int,
+        kept: tuple[Argument, ...],
+    ) -> None:
+        self.gpu = gpu
+        self.kernel = kernel
+        self.size = size
+        self.local = local
+        self.label = label
+        self.traffic = traffic
+        self._kept = kept  # the pool must not hand these buffers to anybody else
+
+    def __call__(self) -> cl.Event:
+        event = cl.enqueue_nd_range_kernel(self.gpu.queue, self.kernel, self.size, self.local)
+        report = self.gpu.report
+        if report is not None:
+            report.record(self.label, self.size, self.local, self.traffic, event)
+        return event
+
+
+class Gpu:
+    """One OpenCL device, ready for work.
+
+    Parameters
+    ----------
+    device : str, optional
+        As ``--device``: ``"gpu"``, ``"cpu"``, a number or part of a name; None takes ``CLPIX_DEVICE`` or the best.
+    report : Report, optional
+        Collects build times and every launch's event. Without one nothing is kept.
+    dump : path, optional
+        A folder that receives the source of every program built.
+
+    Raises
+    ------
+    DeviceError
+        No such device, or none that works.
+    """
+
+    def __init__(
+        self,
+        device: str | None = None,
+        *,
+        report: Report | None = None,
+        dump: str | os.PathLike[str] | None = None,
+    ) -> None:
+        from .device import select
+
+        self.report = report
+        self._dump = Path(dump) if dump is not None else None
+        with self.phase("platform"):
+            self.device, self.info = select(device)
+        with self.phase("context"):
+            self.context = cl.Context([self.device])
+            profiling = cl.command_queue_properties.PROFILING_ENABLE if report is not None else 0
+            self.queue = cl.CommandQueue(self.context, properties=profiling)
+            self._pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(self.queue))
+        self._programs: dict[tuple[str, str], cl.Program] = {}
+        self._kernels: dict[tuple[str, str, str], Kernel] = {}
+
+    def phase(self, name: str) -> AbstractContextManager[None]:
+        """The report's phase ``name``, or nothing without a report."""
+        return self.report.phase(name) if self.report is not None else nullcontext()
+
+    @cached_property
+    def limits(self) -> Limits:
+        """The device's limits."""
+        device = self.device
+        extensions = device.extensions.split()
+        return Limits(
+            work_group=int(device.max_work_group_size),
+            work_item_sizes=tuple(int(n) for n in device.max_work_item_sizes),
+            local_bytes=int(device.local_mem_size),
+            global_bytes=int(device.global_mem_size),
+            max_alloc_bytes=int(device.max_mem_alloc_size),
+            compute_units=int(device.max_compute_units),
+            is_cpu=bool(device.type & cl.device_type.CPU),
+            double="cl_khr_fp64" in extensions,
+            half="cl_khr_fp16" in extensions,
+        )
+
+    # -- memory ---------------------------------------------------------------------------------------------
+
+    def empty(self, shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> Image:
+        """A new device array, uninitialised, from the pool; it returns there when the last reference goes."""
+        from .image import Image
+
+        shape = tuple(int(n) for n in shape)
+        dtype = np.dtype(dtype)
+        nbytes = max(1, int(np.prod(shape, dtype=np.int64)) * dtype.itemsize)
+        if nbytes > self.limits.max_alloc_bytes:
+            raise DeviceError(
+                f"one buffer of {nbytes / 1e6:.0f} MB is needed and {self.info.name} allows "
+                f"{self.limits.max_alloc_bytes / 1e6:.0f} MB at most: use a smaller image or another device"
+            )
+        try:
+            buffer = self._pool.allocate(nbytes)
+        except (cl.MemoryError, MemoryError) as error:
+            raise DeviceError(
+                f"{self.info.name} is out of memory: {nbytes / 1e6:.0f} MB more are needed beside "
+                f"{self._pool.active_bytes / 1e6:.0f} MB in use of {self.limits.global_bytes / 1e6:.0f} MB"
+            ) from error
+        if self.report is not None:
+            self.report.peak_device_bytes = max(self.report.peak_device_bytes, int(self._pool.active_bytes))
+        return Image(self, buffer, shape, dtype)
+
+    def array(self, values: npt.ArrayLike) -> Image:
+        """Copies a host array to the device as it is (shape and dtype kept)."""
+        host = np.ascontiguousarray(values)
+        image = self.empty(host.shape, host.dtype)
+        if host.size:
+            with self.phase("upload"):
+                cl.enqueue_copy(self.queue, image.buffer, host)
+        return image
+
+    def zeros(self, shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> Image:
+        """A new device array of zero bytes."""
+        image = self.empty(shape, dtype)
+        if image.nbytes:
+            cl.enqueue_fill_buffer(self.queue, image.buffer, np.uint8(0), 0, image.nbytes)
+        return image
+
+    def finish(self) -> None:
+        """Waits until the device has done all that was asked."""
+        self.queue.finish()
+
+    # -- kernels --------------------------------------------------------------------------------------------
+
+    def kernel(
+        self,
+        source: str | Source | tuple[str | Source, ...],
+        name: str,
+        **defines: bool | int | float | str | None,
+    ) -> Kernel:
+        """The kernel ``name`` of the given sources, built with ``-D`` for each define; cached.
+
+        ``True`` defines a bare name, ``False`` and None leave it out; floats become exact float literals.
+        """
+        parts = source if isinstance(source, tuple) else (source,)
+        text = "".join(
+            f'#line 1 "{part.name}.cl"\n{part.text}\n' if isinstance(part, Source) else clkernels.source(part)
+            for part in parts
+        )
+        options = " ".join(_define(key, value) for key, value in sorted(defines.items()) if value not in (None, False))
+        key = (text, options, name)
+        if key not in self._kernels:
+            label = "+".join(part.name if isinstance(part, Source) else part for part in parts)
+            self._kernels[key] = Kernel(self, self._program(label, text, options), name)
+        return self._kernels[key]
+
+    def _program(self, label: str, text: str, options: str) -> cl.Program:
+        if (text, options) not in self._programs:
+            with self.phase("build"):
+                self._programs[text, options] = self._build(label, text, options)
+        return self._programs[text, options]
+
+    def _build(self, label: str, text: str, options: str) -> cl.Program:
+        digest = hashlib.sha256("\0".join((text, options, self._identity)).encode()).hexdigest()
+        if self._dump is not None:
+            self._dump.mkdir(parents=True, exist_ok=True)
+            (self._dump / f"{label}-{digest[:8]}.cl").write_text(f"// options: {options}\n{text}")
+        entry = f"kernels/{digest}"
+        binary = cache.load(entry)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", cl.CompilerWarning)  # a driver's chatter; a failure is raised
+            if binary is not None:
+                try:
+                    program = cl.Program(self.context, [self.device], [binary])
+                    program.build(options, cache_dir=False)
+                except cl.Error:
+                    binary = None  # written by another version of the driver after all: build anew
+            if binary is None:
+                try:
+                    program = cl.Program(self.context, text).build(options, cache_dir=False)
+                except cl.RuntimeError as error:
+                    raise DeviceError(_build_failure(self.info.name, label, str(error))) from error
+                try:
+                    cache.save(entry, program.get_info(cl.program_info.BINARIES)[0])
+                except cl.Error:
+                    pass  # a runtime that gives no binaries only builds again next time
+        if self.report is not None:
+            self.report.builds["miss" if binary is None else "hit"] += 1
+        return program
+
+    @cached_property
+    def _identity(self) -> str:
+        """What a built binary depends on beside its source."""
+        device = self.device
+        parts = (device.platform.name, device.platform.version, device.name, device.driver_version, device.version)
+        return "\0".join((*parts, cl.VERSION_TEXT, _cpu_model() if self.limits.is_cpu else ""))
+
+    def bind(
+        self,
+        kernel: Kernel,
+        size: Sequence[int],
+        *args: Argument,
+        local: Sequence[int] | None = None,
+        label: str | None = None,
+        traffic: int = 0,
+    ) -> Step:
+        """A :class:`Step`: the launch prepared once, for plans that run again and again. As :meth:`launch`."""
+        return self._step(kernel.clone(), kernel.name, size, args, local, label, traffic)
+
+    def launch(
+        self,
+        kernel: Kernel,
+        size: Sequence[int],
+        *args: Argument,
+        local: Sequence[int] | None = None,
+        label: str | None = None,
+        traffic: int = 0,
+    ) -> cl.Event:
+        """Enqueues a kernel once and records its event.
+
+        Parameters
+        ----------
+        size : ints
+            Work-items in each dimension, rounded up to whole groups of ``local``; kernels guard their stores.
+        args
+            Images and buffers, :class:`Local`, None (a null pointer), ints (int), floats (float), numpy scalars
+            as they are, tuples (an OpenCL vector of 2, 4, 8 or 16).
+        traffic : int
+            Bytes that the kernel must read and write by its own model, for the report.
+        """
+        return self._step(kernel.shared, kernel.name, size, args, local, label, traffic)()
+
+    def _step(
+        self,
+        kernel: cl.Kernel,
+        name: str,
+        size: Sequence[int],
+        args: tuple[Argument, ...],
+        local: Sequence[int] | None,
+        label: str | None,
+        traffic: int,
+    ) -> Step:
+        kernel.set_args(*map(_argument, args))
+        if local is None:
+            rounded = tuple(int(n) for n in size)
+        else:
+            rounded = tuple(-(-int(n) // int(m)) * int(m) for n, m in zip(size, local, strict=True))
+            local = tuple(int(m) for m in local)
+        return Step(self, kernel, rounded, local, label or name, int(traffic), args)
+
+
+def _argument(value: Argument) -> Any:
+    from .image import Image
+
+    if isinstance(value, Image):
+        return value.buffer
+    if isinstance(value, Local):
+        return cl.LocalMemory(value.nbytes)
+    if isinstance(value, tuple):
+        return np.array(value, np.float32 if any(isinstance(v, float) for v in value) else np.int32)
+    if isinstance(value, bool | int):
+        return np.int32(value)
+    if isinstance(value, float):
+        return np.float32(value)
+    return value
+
+
+def _define(key: str, value: bool | int | float | str | None) -> str:
+    if value is True:
+        return f"-D {key}"
+    if isinstance(value, float):
+        return f"-D {key}={float(np.float32(value))!r}f"
+    return f"-D {key}={value}"
+
+
+def _build_failure(device: str, label: str, log: str) -> str:
+    lines = [line.strip() for line in log.splitlines()]
+    first = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "no message")
+    return f"{device} could not build {label}.cl ({first}): update its driver or choose another with --device"
+
+
+def _cpu_model() -> str:
+    """The processor's name: CPU binaries of one runtime do not run on every CPU that shares the home folder."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            return next((line.partition(":")[2].strip() for line in file if line.startswith("model name")), "")
+    except OSError:
+        return ""

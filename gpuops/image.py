@@ -1,0 +1,211 @@
+"""Image: an array on the device, and the conversions between it and a file's interleaved pixels.
+
+On the device an image is planar float32 (channel, row, column). Integer pixels become [0, 1]; half and float
+ones stay as they are. Conversion happens on the device: the host moves bytes in the file's own depth only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyopencl as cl
+
+from .errors import ParameterError
+
+if TYPE_CHECKING:
+    from .gpu import Gpu
+
+Array = npt.NDArray[np.generic]
+
+# numpy dtype of a file's pixels -> OpenCL C type
+PIXEL_TYPES = {"uint8": "uchar", "uint16": "ushort", "float16": "half", "float32": "float"}
+
+
+class Image:
+    """An array in device memory.
+
+    Attributes
+    ----------
+    shape, dtype
+        As numpy's. An image proper is (channels, height, width) float32.
+    alpha : bool
+        The last plane is coverage (alpha), never alone.
+    linear : bool
+        Values are linear light rather than sRGB-encoded.
+    """
+
+    __slots__ = ("alpha", "buffer", "dtype", "gpu", "linear", "shape")
+
+    def __init__(
+        self,
+        gpu: Gpu,
+        buffer: cl.MemoryObject,
+        shape: tuple[int, ...],
+        dtype: np.dtype[np.generic],
+        *,
+        alpha: bool = False,
+        linear: bool = True,
+    ) -> None:
+        self.gpu = gpu
+        self.buffer = buffer
+        self.shape = shape
+        self.dtype = dtype
+        self.alpha = alpha
+        self.linear = linear
+
+    def __repr__(self) -> str:
+        extra = f"{', alpha' if self.alpha else ''}{'' if self.linear else ', encoded'}"
+        return f"Image({self.shape}, {self.dtype}{extra}, on {self.gpu.info.name})"
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes on the device."""
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+    @property
+    def colours(self) -> int:
+        """Planes that are not alpha."""
+        return self.shape[0] - self.alpha
+
+    def like(self, shape: Sequence[int] | None = None, dtype: npt.DTypeLike | None = None) -> Image:
+        """A new, uninitialised Image with this one's attributes (and shape and dtype, where not given)."""
+        image = self.gpu.empty(self.shape if shape is None else shape, self.dtype if dtype is None else dtype)
+        image.alpha = self.alpha
+        image.linear = self.linear
+        return image
+
+    def plane(self, index: int, count: int = 1) -> Image:
+        """Planes ``index`` … ``index + count − 1`` of this image, sharing its memory."""
+        nbytes = self.nbytes // self.shape[0]
+        if (index * nbytes * 8) % self.gpu.device.mem_base_addr_align:
+            raise ValueError("a plane must start at the device's base address alignment")
+        view = self.buffer.get_sub_region(index * nbytes, max(1, count * nbytes))
+        return Image(self.gpu, view, (count, *self.shape[1:]), self.dtype, linear=self.linear)
+
+    def numpy(self) -> Array:
+        """Copies the array to the host as it is."""
+        host = np.empty(self.shape, self.dtype)
+        if host.size:
+            with self.gpu.phase("download"):
+                cl.enqueue_copy(self.gpu.queue, host, self.buffer)
+        return host
+
+
+@dataclass(frozen=True)
+class Losses:
+    """How many values a conversion to a narrower type could not keep."""
+
+    clipped: int = 0
+    not_finite: int = 0
+
+
+def upload(
+    gpu: Gpu, pixels: Array, *, alpha: bool = False, linearise: bool = False, premultiply: bool = False
+) -> Image:
+    """Pixels (height, width, channels) of uint8, uint16, float16 or float32 → planar float32 Image.
+
+    Parameters
+    ----------
+    alpha : bool
+        The last channel is straight (unassociated) alpha.
+    linearise : bool
+        Decode colours from sRGB (IEC 61966-2-1) to linear light; alpha stays.
+    premultiply : bool
+        Multiply colours by alpha, after decoding.
+    """
+    if pixels.ndim != 3 or pixels.dtype.name not in PIXEL_TYPES:
+        raise ParameterError(
+            f"pixels must be (height, width, channels) of {', '.join(PIXEL_TYPES)}, not {pixels.shape} {pixels.dtype}"
+        )
+    height, width, channels = pixels.shape
+    raw = gpu.array(pixels)
+    image = gpu.empty((channels, height, width))
+    image.alpha, image.linear = alpha, linearise
+    by_table = linearise and pixels.dtype.kind == "u"
+    kernel = gpu.kernel(
+        ("colour", "pixels"),
+        "unpack",
+        PIXEL=PIXEL_TYPES[pixels.dtype.name],
+        CHANNELS=channels,
+        COLOURS=channels - alpha,
+        HALF=pixels.dtype == np.float16,
+        TABLE=by_table,
+        LINEARISE=linearise and not by_table,
+        PREMULTIPLY=alpha and premultiply,
+    )
+    scale = 1.0 / np.iinfo(pixels.dtype).max if pixels.dtype.kind == "u" else 1.0
+    table = gpu.array(_srgb_to_linear_table(pixels.dtype.name)) if by_table else None
+    size = height * width
+    local = kernel.fit(256)
+    gpu.launch(
+        kernel, (size,), raw, table, image, size, float(scale), local=local, label=f"unpack {pixels.dtype}",
+        traffic=raw.nbytes + image.nbytes,
+    )  # fmt: skip
+    return image
+
+
+def download(
+    image: Image, dtype: npt.DTypeLike, *, encode: bool = False, unpremultiply: bool = False
+) -> tuple[Array, Losses]:
+    """Planar float32 Image → pixels (height, width, channels) of ``dtype``, and what did not fit.
+
+    Integers are rounded to nearest and clipped to [0, 1] × their maximum; NaN becomes 0. Half clips finite values
+    to ±65504; float keeps everything. ``encode`` applies the sRGB curve to the colours first;
+    ``unpremultiply`` divides them by alpha before that (where alpha is 0 the premultiplied colour stands).
+    """
+    gpu = image.gpu
+    dtype = np.dtype(dtype)
+    channels, height, width = image.shape
+    size = height * width
+    maximum = np.iinfo(dtype).max if dtype.kind == "u" else 0
+    by_table = encode and dtype == np.uint8
+    kernel = gpu.kernel(
+        ("colour", "pixels"),
+        "pack",
+        PIXEL=PIXEL_TYPES[dtype.name],
+        MAXIMUM=maximum or None,
+        CHANNELS=channels,
+        COLOURS=image.colours,
+        HALF=dtype == np.float16,
+        TABLE=by_table,
+        ENCODE=encode and not by_table,
+        UNPREMULTIPLY=image.alpha and unpremultiply,
+    )
+    raw = gpu.empty((height, width, channels), dtype)
+    lost = gpu.zeros((2,), np.uint32)
+    table = gpu.array(_srgb_code_bins()) if by_table else None
+    # Every work-item converts a few pixels and reports its losses once: no storm of atomics on an HDR image.
+    items = min(size, max(1 << 14, gpu.limits.compute_units << 11))
+    gpu.launch(
+        kernel, (items,), image, table, raw, lost, size, local=kernel.fit(256), label=f"pack {dtype}",
+        traffic=image.nbytes + raw.nbytes,
+    )  # fmt: skip
+    pixels = raw.numpy()
+    clipped, not_finite = (int(n) for n in lost.numpy())
+    return pixels, Losses(clipped, not_finite)
+
+
+@cache
+def _srgb_to_linear_table(dtype: str) -> npt.NDArray[np.float32]:
+    """Linear light of every code, computed in float64 (IEC 61966-2-1)."""
+    maximum = np.iinfo(dtype).max
+    v = np.arange(maximum + 1, dtype=np.float64) / maximum
+    return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4).astype(np.float32)
+
+
+@cache
+def _srgb_code_bins() -> npt.NDArray[np.float32]:
+    """For bins of 1/4096 of linear light: the value inside at which the 8-bit sRGB code steps up, and the code below.
+
+    So encoding is a comparison with exact thresholds rather than a power of limited accuracy.
+    """
+    v = (np.arange(1, 256, dtype=np.float64) - 0.5) / 255
+    edges = np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
+    bins = np.stack([np.full(4096, np.inf), np.searchsorted(edges, np.arange(4096) / 4096, "right")], axis=1)
+    bins[(edges * 4096).astype(int), 0] = edges
+    return bins.astype(np.float32)

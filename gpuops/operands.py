@@ -1,0 +1,41 @@
+"""numpy in, numpy out; Image in, Image out: the two ends of every function of the library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import ParameterError
+from .image import Image
+
+if TYPE_CHECKING:
+    from .gpu import Gpu
+
+
+def on_device(gpu: Gpu, operand: Image | npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> Image:
+    """``operand`` as planar (planes, height, width) Image of ``dtype``: leading axes of an array become planes.
+
+    Raises ParameterError for fewer than two dimensions, no elements or a complex array where a real one is meant.
+    """
+    if isinstance(operand, Image):
+        return operand
+    array = np.asarray(operand)
+    if array.ndim < 2 or array.size == 0:
+        raise ParameterError(f"an array of two or more dimensions with elements is needed, not of shape {array.shape}")
+    if np.iscomplexobj(array) and np.dtype(dtype).kind != "c":
+        raise ParameterError("a real array is needed, not a complex one")
+    return gpu.array(array.reshape(-1, *array.shape[-2:]).astype(dtype, copy=False))
+
+
+@overload
+def shaped_like(operand: Image, result: Image) -> Image: ...
+@overload
+def shaped_like(operand: npt.ArrayLike, result: Image) -> npt.NDArray[np.generic]: ...
+def shaped_like(operand: Image | npt.ArrayLike, result: Image) -> Image | npt.NDArray[np.generic]:
+    """``result`` as it is for an Image operand; on the host with the operand's leading axes for an array."""
+    if isinstance(operand, Image):
+        return result
+    array = result.numpy()
+    return array.reshape(*np.shape(operand)[:-2], *array.shape[-2:])

@@ -1,0 +1,79 @@
+"""Parameters of the separable blurs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..errors import ParameterError
+from .border import border_name
+
+KINDS = ("gaussian", "box")
+METHODS = ("auto", "local", "direct")
+MAX_RADIUS = 16384
+
+
+@dataclass(frozen=True)
+class BlurParams:
+    """A separable blur.
+
+    Attributes
+    ----------
+    sigma : (float, float)
+        Standard deviation in pixels along rows' direction (y) and columns' direction (x); 0 leaves an axis as it is.
+        For ``kind="gaussian"``.
+    radius : (int, int)
+        Half-width in pixels of the box, which is 2·radius + 1 wide. For ``kind="box"``.
+    truncate : float
+        The Gaussian is cut at ``int(truncate·sigma + 0.5)``, as in scipy.ndimage.
+    border, cval
+        What stands outside the image: a name of :data:`gpuops.params.border.BORDERS`; the constant's value.
+    method
+        ``local``: tiles in local memory. ``direct``: vectors straight from global memory.
+        ``auto``: direct on CPUs, local elsewhere (measured: docs/benchmarks).
+    """
+
+    sigma: tuple[float, float] = (0.0, 0.0)
+    radius: tuple[int, int] = (0, 0)
+    kind: str = "gaussian"
+    truncate: float = 4.0
+    border: str = "reflect"
+    cval: float = 0.0
+    method: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ParameterError(f"unknown kind of blur {self.kind!r}: use one of {', '.join(KINDS)}")
+        if self.method not in METHODS:
+            raise ParameterError(f"unknown method {self.method!r}: use one of {', '.join(METHODS)}")
+        object.__setattr__(self, "border", border_name(self.border))
+        for sigma in self.sigma:
+            if not (math.isfinite(sigma) and sigma >= 0):
+                raise ParameterError(f"sigma must be a finite number of pixels, 0 or more, not {sigma}")
+        if not (math.isfinite(self.truncate) and self.truncate > 0):
+            raise ParameterError(f"truncate must be a positive number of sigmas, not {self.truncate}")
+        if not math.isfinite(self.cval):
+            raise ParameterError(f"the border's constant must be finite, not {self.cval}")
+        for radius in self.radii:
+            if not 0 <= radius <= MAX_RADIUS:
+                raise ParameterError(f"a radius of {radius} pixels is outside 0…{MAX_RADIUS}")
+
+    @property
+    def radii(self) -> tuple[int, int]:
+        """Half-widths of the support along y and x, in pixels."""
+        if self.kind == "box":
+            return self.radius
+        y, x = (int(self.truncate * sigma + 0.5) for sigma in self.sigma)
+        return y, x
+
+    def weights(self, axis: int) -> list[float]:
+        """The normalised weights along ``axis`` (0: y, 1: x), 2·radius + 1 of them, as float64."""
+        radius = self.radii[axis]
+        if self.kind == "box":
+            return [1.0 / (2 * radius + 1)] * (2 * radius + 1)
+        sigma = self.sigma[axis]
+        if radius == 0:  # also a sigma so small that nothing beyond the pixel itself is inside the support
+            return [1.0]
+        values = [math.exp(-0.5 * (i / sigma) ** 2) for i in range(-radius, radius + 1)]
+        total = math.fsum(values)
+        return [v / total for v in values]
