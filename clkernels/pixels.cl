@@ -14,6 +14,14 @@
 #define LOAD(p, i) ((float)(p)[i])
 #endif
 
+#if defined(LINEARISE)
+#define CURVE(v) srgb_to_linear(v)
+#elif defined(ENCODE)
+#define CURVE(v) linear_to_srgb(v)
+#else
+#define CURVE(v) (v)
+#endif
+
 __kernel void unpack(__global const PIXEL *pixels, __global const float *table, __global float *planes,
                      int size, float scale) {
     int i = get_global_id(0);
@@ -26,9 +34,7 @@ __kernel void unpack(__global const PIXEL *pixels, __global const float *table, 
 #else
         v[c] = LOAD(pixels, at + c) * scale;
 #endif
-#ifdef LINEARISE
-        if (c < COLOURS) v[c] = srgb_to_linear(v[c]);
-#endif
+        if (c < COLOURS) v[c] = CURVE(v[c]);
     }
     for (int c = 0; c < CHANNELS; c++) {
 #ifdef PREMULTIPLY
@@ -64,17 +70,13 @@ __kernel void pack(__global const float *planes, __global const float2 *bins, __
                 continue;
             }
 #endif
-#ifdef ENCODE
-            if (colour) v = linear_to_srgb(v);
-#endif
+            if (colour) v = CURVE(v);
             float level = v * (float)MAXIMUM;
             clipped += isfinite(v) && (level < -0.5f || level > (float)MAXIMUM + 0.5f);
             level = isnan(level) ? 0.0f : clamp(level, 0.0f, (float)MAXIMUM);
             pixels[at] = (PIXEL)rint(level);
 #else
-#ifdef ENCODE
-            if (colour) v = linear_to_srgb(v);
-#endif
+            if (colour) v = CURVE(v);
 #ifdef HALF
             clipped += isfinite(v) && fabs(v) > 65504.0f;
             if (isfinite(v)) v = clamp(v, -65504.0f, 65504.0f);

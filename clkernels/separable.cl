@@ -1,6 +1,7 @@
 // One axis of a separable convolution with symmetric support:  out[i] = Σ_k w[k + r] · in[i + k],  k = −r…r.
 // A plane stack is seen as (outer, n, inner): the axis has n samples, `inner` of them apart in memory; rows
-// have inner = 1, columns inner = width. Border: see border.cl; outside (constant) counts as cval.
+// have inner = 1, columns inner = width. `from` and `to` are the first elements of the planes to read and write.
+// Border: see border.cl; outside (constant) counts as cval.
 //
 // -D BORDER_x   -D ROWS for inner = 1 (otherwise columns)   -D TILE=n -D PER=n (local kernel only)
 
@@ -17,7 +18,7 @@ static inline float sample(__global const float *in, size_t base, int i, int n, 
 #ifdef TILE
 #define STEP (TILE / PER)
 __kernel void separable_local(__global const float *in, __global const float *weights, __global float *out,
-                              int outer, int n, int inner, int radius, float cval, __local float *tile) {
+                              ulong from, ulong to, int outer, int n, int inner, int radius, float cval, __local float *tile) {
 #ifdef ROWS
     int x = get_group_id(0) * TILE, t = get_local_id(0), column = 0, columns = 1, c = 0, o = get_global_id(1);
 #else
@@ -26,6 +27,8 @@ __kernel void separable_local(__global const float *in, __global const float *we
 #endif
     int valid = c < inner && o < outer;
     size_t base = (size_t)o * n * inner + c;
+    in += from;
+    out += to;
     float sum[PER];
     for (int m = 0; m < PER; m++) {
         sum[m] = 0.0f;
@@ -78,10 +81,12 @@ static inline void store8(float8 v, __global float *p, int count) {
 }
 
 __kernel void rows_direct(__global const float *in, __global const float *weights, __global float *out,
-                          int rows, int width, int radius, float cval) {
+                          ulong from, ulong to, int rows, int width, int radius, float cval) {
     int x = get_global_id(0) * 8;
     int row = get_global_id(1);
     if (x >= width || row >= rows) return;
+    in += from;
+    out += to;
     size_t base = (size_t)row * width;
     float8 sum = 0.0f;
     if (x >= radius && x + 8 + radius <= width) {
@@ -101,9 +106,11 @@ __kernel void rows_direct(__global const float *in, __global const float *weight
 }
 
 __kernel void columns_direct(__global const float *in, __global const float *weights, __global float *out,
-                             int planes, int height, int width, int radius, float cval) {
+                             ulong from, ulong to, int planes, int height, int width, int radius, float cval) {
     int x = get_global_id(0) * 8, y = get_global_id(1) * 4;
     if (x >= width || y >= height || get_global_id(2) >= planes) return;
+    in += from;
+    out += to;
     size_t base = (size_t)get_global_id(2) * height * width + x;
     float8 s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
     // Sample k − radius serves result m with weight k − m; a weight outside the kernel must not meet a NaN.

@@ -17,28 +17,51 @@ from .params.blur import BlurParams
 if TYPE_CHECKING:
     from .gpu import Gpu
 
+_BATCH = 1 << 26  # bytes: images up to this are blurred in one launch an axis
 
-def blur(gpu: Gpu, image: Image, params: BlurParams) -> Image:
+
+def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = False) -> Image:
     """Blurs every plane of a planar float32 Image; alpha is blurred like any other plane.
 
     Colours are expected premultiplied by alpha where there is one. Where no axis has any width, the input itself
-    is the result. Source of the kernel: exp(−x²/2σ²), cut and normalised as in scipy.ndimage.gaussian_filter.
+    is the result. With ``overwrite_input`` the result takes the input's memory (an image and one plane in all).
+    Source of the weights: exp(−x²/2σ²), cut and normalised as in scipy.ndimage.gaussian_filter.
     """
-    for axis in (1, 0):  # x first: rows are read in memory order
-        if params.radii[axis]:
-            image = _axis(gpu, image, params, axis)
-    return image
+    axes = [axis for axis in (1, 0) if params.radii[axis]]  # x first: rows are read in memory order
+    if not axes:
+        return image
+    weights = {axis: gpu.array(np.array(params.weights(axis), np.float32)) for axis in axes}
+    result = image if overwrite_input and len(axes) == 2 else image.like()
+    planes = image.shape[0]
+    batch = planes if image.nbytes <= _BATCH else 1  # large planes one by one: the intermediate is one plane
+    between = gpu.empty((batch, *image.shape[1:])) if len(axes) == 2 else None
+    for first in range(0, planes, batch):
+        here, source = (image, first), (image, first)
+        for axis in axes:
+            here = (result, first) if axis == axes[-1] or between is None else (between, 0)
+            _axis(gpu, source, here, batch, params, axis, weights[axis])
+            source = here
+    return result
 
 
-def _axis(gpu: Gpu, image: Image, params: BlurParams, axis: int) -> Image:
-    weights = gpu.array(np.array(params.weights(axis), np.float32))
+def _axis(
+    gpu: Gpu,
+    source: tuple[Image, int],
+    target: tuple[Image, int],
+    planes: int,
+    params: BlurParams,
+    axis: int,
+    weights: Image,
+) -> None:
+    """Convolves ``planes`` planes along one axis, from and to an image's planes that begin at a number."""
+    (image, first_in), (result, first_out) = source, target
+    height, width = image.shape[1:]
     radius = params.radii[axis]
     defines = {f"BORDER_{params.border.upper()}": True, "ROWS": axis == 1}
     method = params.method if params.method != "auto" else ("direct" if gpu.limits.is_cpu else "local")
-    result = image.like()
-    planes, height, width = image.shape
     label = f"{params.kind} {'x' if axis else 'y'} {method}"
-    traffic = image.nbytes + result.nbytes
+    traffic = 2 * planes * height * width * 4
+    offsets = (np.uint64(first_in * height * width), np.uint64(first_out * height * width))
     if method == "direct":
         vectors = -(-width // 8)
         if axis:
@@ -49,25 +72,24 @@ def _axis(gpu: Gpu, image: Image, params: BlurParams, axis: int) -> Image:
             # A group is a narrow band, so that its rows stay in the first-level cache from result to result.
             size, dims, local = (vectors, -(-height // 4), planes), (planes, height, width), kernel.fit(8, 32, 1)
         gpu.launch(
-            kernel, size, image, weights, result, *dims, radius, params.cval, local=local, label=label,
+            kernel, size, image, weights, result, *offsets, *dims, radius, params.cval, local=local, label=label,
             traffic=traffic,
         )  # fmt: skip
-        return result
+        return
     per, items, columns = (1, 256, 1) if axis else (4, 16, 16)  # 256 work-items; results of one, along, across
-    outer, inner = (planes * height, 1) if axis else (planes, width)
+    outer, n, inner = (planes * height, width, 1) if axis else (planes, height, width)
     while True:
         kernel = gpu.kernel(("border", "separable"), "separable_local", TILE=per * items, PER=per, **defines)
         if items * columns <= min(kernel.work_group, gpu.limits.work_group) or items == 1:
             break
         items //= 2
-    tiles = -(-(width if axis else height) // (per * items))
+    tiles = -(-n // (per * items))
     local = (items, 1) if axis else (columns, items, 1)
     size = (tiles * items, outer) if axis else (inner, tiles * items, outer)
     gpu.launch(
-        kernel, size, image, weights, result, outer, width if axis else height, inner, radius, params.cval,
+        kernel, size, image, weights, result, *offsets, outer, n, inner, radius, params.cval,
         Local(2 * per * items * columns * 4), local=local, label=label, traffic=traffic,
     )  # fmt: skip
-    return result
 
 
 @overload

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .image import Image
     from .profile import Report
 
+_SMALL = 1 << 20  # bytes: host arrays up to this become buffers of their own instead of queued copies
+
 Scalar = Union[int, float, np.generic]
 Argument = Union["Image", cl.MemoryObject, "Local", Scalar, tuple[Scalar, ...], None]
 
@@ -211,10 +213,16 @@ class Gpu:
 
     def array(self, values: npt.ArrayLike) -> Image:
         """Copies a host array to the device as it is (shape and dtype kept)."""
+        from .image import Image
+
         host = np.ascontiguousarray(values)
-        image = self.empty(host.shape, host.dtype)
-        if host.size:
-            with self.phase("upload"):
+        with self.phase("upload"):
+            if 0 < host.nbytes <= _SMALL:
+                # A table of weights must not wait in the queue for the kernels before it, nor they for it.
+                flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+                return Image(self, cl.Buffer(self.context, flags, hostbuf=host), host.shape, host.dtype)
+            image = self.empty(host.shape, host.dtype)
+            if host.size:
                 cl.enqueue_copy(self.queue, image.buffer, host)
         return image
 

@@ -150,13 +150,19 @@ def upload(
 
 
 def download(
-    image: Image, dtype: npt.DTypeLike, *, encode: bool = False, unpremultiply: bool = False
+    image: Image,
+    dtype: npt.DTypeLike,
+    *,
+    encode: bool = False,
+    linearise: bool = False,
+    unpremultiply: bool = False,
 ) -> tuple[Array, Losses]:
     """Planar float32 Image → pixels (height, width, channels) of ``dtype``, and what did not fit.
 
     Integers are rounded to nearest and clipped to [0, 1] × their maximum; NaN becomes 0. Half clips finite values
-    to ±65504; float keeps everything. ``encode`` applies the sRGB curve to the colours first;
-    ``unpremultiply`` divides them by alpha before that (where alpha is 0 the premultiplied colour stands).
+    to ±65504; float keeps everything. ``encode`` applies the sRGB curve to the colours first,
+    ``linearise`` its inverse; ``unpremultiply`` divides them by alpha before either (where alpha is 0 the
+    premultiplied colour stands).
     """
     gpu = image.gpu
     dtype = np.dtype(dtype)
@@ -174,6 +180,7 @@ def download(
         HALF=dtype == np.float16,
         TABLE=by_table,
         ENCODE=encode and not by_table,
+        LINEARISE=linearise,
         UNPREMULTIPLY=image.alpha and unpremultiply,
     )
     raw = gpu.empty((height, width, channels), dtype)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -34,29 +34,54 @@ class KernelTime:
 
     @property
     def gbps(self) -> float | None:
-        """Model bytes over the median time, in GB/s; None where there is no model or the clock showed nothing."""
+        """Model bytes over the median time, in GB/s; None without a model or a time."""
         return self.traffic / self.median_ms / 1e6 if self.traffic and self.median_ms > 0 else None
+
+
+class _Launch(NamedTuple):
+    label: str
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...] | None
+    traffic: int
+    event: cl.Event
+    noted: int  # host clock after queueing, in ns
 
 
 @dataclass
 class Report:
-    """Collects phases and kernel events; :meth:`kernels` and the writers in ``report_formats`` read them."""
+    """Collects phases and kernel events; :meth:`kernels` and the writers in ``report_formats`` read them.
+
+    Attributes
+    ----------
+    context : dict
+        What the run was made with (:func:`gpuops.report_formats.device_context`, the command line …).
+    phases, intervals
+        Seconds by phase, and the stretches they are made of as (name, start, end) on ``time.perf_counter``.
+    builds : dict
+        Programs built from source (miss) and loaded from the cache (hit).
+    """
 
     started: float = field(default_factory=time.perf_counter)
     context: dict[str, Any] = field(default_factory=dict)
     phases: dict[str, float] = field(default_factory=dict)
     builds: dict[str, int] = field(default_factory=lambda: {"hit": 0, "miss": 0})
     peak_device_bytes: int = 0
-    _events: list[tuple[str, tuple[int, ...], tuple[int, ...] | None, int, cl.Event]] = field(default_factory=list)
+    intervals: list[tuple[str, float, float]] = field(default_factory=list)
+    ended: float | None = None
+    _launches: list[_Launch] = field(default_factory=list)
     _stack: list[str] = field(default_factory=list)
     _mark: float = 0.0
+    _added: float = 0.0
 
     def _account(self) -> None:
         now = time.perf_counter()
         if self._stack:
-            name = self._stack[-1]
-            self.phases[name] = self.phases.get(name, 0.0) + now - self._mark
+            self._count(self._stack[-1], self._mark, now)
         self._mark = now
+
+    def _count(self, name: str, start: float, end: float) -> None:
+        self.phases[name] = self.phases.get(name, 0.0) + end - start
+        self.intervals.append((name, start, end))
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -70,8 +95,10 @@ class Report:
             self._stack.pop()
 
     def add(self, name: str, seconds: float) -> None:
-        """Counts time measured elsewhere (start-up before this object existed)."""
-        self.phases[name] = self.phases.get(name, 0.0) + seconds
+        """Counts time measured elsewhere: start-up, one part after the other from ``started`` on."""
+        start = self.started + self._added
+        self._added += seconds
+        self._count(name, start, start + seconds)
 
     def record(
         self,
@@ -82,25 +109,47 @@ class Report:
         event: cl.Event,
     ) -> None:
         """Notes one launch; its time is read when the report is made."""
-        self._events.append((label, global_size, local_size, traffic, event))
+        self._launches.append(_Launch(label, global_size, local_size, traffic, event, time.perf_counter_ns()))
 
     def kernels(self) -> list[KernelTime]:
         """The launches so far, grouped by label and size, in order of first appearance (waits for them)."""
         groups: dict[tuple[str, tuple[int, ...], tuple[int, ...] | None, int], list[float]] = {}
-        for label, global_size, local_size, traffic, event in self._events:
-            event.wait()
-            ms = (event.profile.end - event.profile.start) / 1e6
-            groups.setdefault((label, global_size, local_size, traffic), []).append(ms)
+        for launch in self._launches:
+            launch.event.wait()
+            ms = (launch.event.profile.end - launch.event.profile.start) / 1e6
+            groups.setdefault(launch[:4], []).append(ms)
         return [KernelTime(*key, tuple(times)) for key, times in groups.items()]
+
+    def close(self) -> None:
+        """Stops the wall clock, so that everything written from here on tells the same total."""
+        self._account()
+        self.ended = self.ended or time.perf_counter()
 
     @property
     def wall(self) -> float:
-        """Seconds since the report was started."""
-        return time.perf_counter() - self.started
+        """Seconds from the report's start to its :meth:`close`, or to now."""
+        return (self.ended or time.perf_counter()) - self.started
 
-    def trace_events(self) -> list[tuple[str, int, int]]:
-        """(label, start ns, end ns) of every launch on the device's own clock."""
-        return [(label, int(e.profile.start), int(e.profile.end)) for label, _, _, _, e in self._events]
+    def trace_events(self) -> list[tuple[str, float, float]]:
+        """(label, start, end) of every launch, in seconds of the host's clock (``time.perf_counter``).
+
+        The device's clock has an origin of its own. Its difference to the host's is taken from the moments
+        when launches were queued, by the device's clock and as noted here: noting comes after queueing, so
+        the smallest difference of all launches is the nearest to the truth, late by a few microseconds.
+        """
+        for launch in self._launches:
+            launch.event.wait()
+        offset = min(
+            (launch.noted - int(launch.event.profile.queued) for launch in self._launches), default=0
+        )
+        return [
+            (
+                launch.label,
+                (launch.event.profile.start + offset) / 1e9,
+                (launch.event.profile.end + offset) / 1e9,
+            )
+            for launch in self._launches
+        ]
 
 
 def peak_host_bytes() -> int:
@@ -113,9 +162,9 @@ def peak_host_bytes() -> int:
 
 
 def process_age() -> float | None:
-    """Seconds since this process was started, to the kernel's clock tick (10 ms); None where it cannot be told."""
+    """Seconds since this process was started, to a clock tick (10 ms); None where it cannot be told."""
     try:
-        # Field 22 of /proc/self/stat: start time in clock ticks after boot (proc(5)); field 2 may hold spaces.
+        # Field 22 of /proc/self/stat: start in clock ticks after boot (proc(5)); field 2 may hold spaces.
         ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
         uptime = float(Path("/proc/uptime").read_text().split()[0])
         import os

@@ -1,7 +1,7 @@
 """Find OpenCL devices, check that each works, rank them, and select one. Never prompts.
 
-Drivers crash, hang and return wrong numbers, so nothing is trusted before a process of its own has tried it:
-`drivers` makes the drivers visible, `canary` is the program that tries a device, `probe` runs it and keeps its
+Drivers crash, hang and return wrong numbers, so none is trusted before a process of its own has tried it:
+`drivers` makes drivers visible, `canary` is the program that tries a device, `probe` runs it and keeps its
 verdict in the cache, `choose` lists and selects.
 """
 

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import functools
 import hashlib
 import json
 import os
-import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from gpuops.cache import cache_folder
+
 
 def folder() -> Path:
-    """The cache folder: the user's, else a private temporary one."""
-    return _folder(os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~"))
+    """The cache folder, else a private temporary one: drivers have to be registered somewhere."""
+    return cache_folder() or temporary()
 
 
 @functools.cache
-def _folder(xdg: str, home: str) -> Path:
-    base = Path(xdg) if os.path.isabs(xdg) else Path(home) / ".cache"
-    if base.is_absolute():  # "~" stays as it is for a user without a home
-        with contextlib.suppress(OSError):
-            (base / "clpix").mkdir(parents=True, exist_ok=True)
-            if os.access(base / "clpix", os.W_OK | os.X_OK):
-                return base / "clpix"
-    return _temporary()
+def temporary() -> Path:
+    """A folder that nobody else can write, as drivers are loaded from what it says; kept for the next run."""
+    import atexit
+    import shutil
+    import tempfile
 
-
-def _temporary() -> Path:
-    """A folder that nobody else can write: drivers are loaded from what it says."""
     if hasattr(os, "getuid"):
         path = Path(tempfile.gettempdir()) / f"clpix-{os.getuid()}"
         with contextlib.suppress(OSError):
@@ -54,24 +47,26 @@ def digest(key: Any) -> str:
 def load(kind: str, key: Any) -> dict[str, Any] | None:
     """What was stored under this very key, or None."""
     try:
-        entry = json.loads((folder() / f"{kind}-{digest(key)}.json").read_text())
+        entry = json.loads((folder() / f"{kind}-{digest(key)}.json").read_bytes())
         return entry["value"] if entry["key"] == key and isinstance(entry["value"], dict) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def store(kind: str, key: Any, value: dict[str, Any]) -> None:
-    """Store atomically; a full disk only costs time on the next run."""
+    """Store whole or not at all; a full disk only costs time on the next run."""
+    import tempfile
+
     path = folder() / f"{kind}-{digest(key)}.json"
     with contextlib.suppress(OSError):
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", delete=False) as file:
-            try:
+        handle, draft = tempfile.mkstemp(dir=path.parent)
+        try:
+            with os.fdopen(handle, "w") as file:
                 json.dump({"key": key, "value": value}, file)
-                file.close()
-                os.replace(file.name, path)
-            except OSError:
-                os.unlink(file.name)
-                raise
+            os.replace(draft, path)
+        except BaseException:
+            os.unlink(draft)
+            raise
 
 
 @contextlib.contextmanager

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import pyopencl as cl
 
 HOW_TO_GET_ONE = (
-    "get one with `pip install 'clpix[cpu]'`, the distribution's package pocl-opencl-icd, or the GPU vendor's driver"
+    "get one with `pip install 'clpix[cpu]'`, the distribution's package pocl-opencl-icd, "
+    "or the GPU vendor's driver"
 )
 
 
@@ -46,15 +47,16 @@ def list_devices(*, refresh: bool = False) -> list[DeviceInfo]:
 
 
 def select(spec: str | None = None) -> tuple[cl.Device, DeviceInfo]:
-    """The device that `spec` names: "gpu", "cpu", a number of the list, or a part of its name or its platform's.
+    """The device that `spec` names: "gpu", "cpu", a number of the list, or a part of its name or its
+    platform's.
 
-    None means the environment variable CLPIX_DEVICE, else the best one that works. Only devices that come into
-    question are checked. Raises DeviceError with one line that says what there is.
+    None means the environment variable CLPIX_DEVICE, else the best one that works. Only devices that come
+    into question are checked. Raises DeviceError with one line that says what there is.
     """
     spec = (spec if spec is not None else os.environ.get("CLPIX_DEVICE", "")).strip()
     found = candidates()
     if not found:
-        raise DeviceError(f"no OpenCL device: {HOW_TO_GET_ONE}")
+        raise DeviceError(f"no OpenCL device{_searched()}: {HOW_TO_GET_ONE}")
     if spec:
         return _best(matching(found, spec), f"no usable device for {spec!r}")
     skipped: list[DeviceInfo] = []
@@ -62,7 +64,9 @@ def select(spec: str | None = None) -> tuple[cl.Device, DeviceInfo]:
         checked = [(candidate, candidate.check()) for candidate in found if candidate.info.kind == kind]
         skipped += [info for _, info in checked if not info.usable]
         for info in [info for _, info in checked if kind == "gpu" and not info.usable]:
-            warnings.warn(f"GPU {info.index} ({info.name}) passed over: {info.reason}", GpuopsWarning, stacklevel=2)
+            warnings.warn(
+                f"GPU {info.index} ({info.name}) passed over: {info.reason}", GpuopsWarning, stacklevel=2
+            )
         if usable := {info: candidate for candidate, info in checked if info.usable}:
             best = rank(usable)[0]
             return usable[best].device, best
@@ -77,6 +81,12 @@ def _best(found: Sequence[Candidate], complaint: str) -> tuple[cl.Device, Device
         raise DeviceError(f"{complaint}: {_reasons(checked)}")
     best = rank(usable)[0]
     return checked[best].device, best
+
+
+def _searched() -> str:
+    """Where drivers were looked for, if that was the user's choice."""
+    chosen = os.environ.get("OCL_ICD_VENDORS")
+    return f" (OCL_ICD_VENDORS is {chosen})" if chosen else ""
 
 
 def _reasons(infos: Iterable[DeviceInfo]) -> str:
@@ -97,7 +107,9 @@ def matching(found: Sequence[Candidate], spec: str) -> list[Candidate]:
         chosen = [candidate for candidate in found if candidate.info.index == int(word)]
     else:
         chosen = [c for c in found if word in c.info.name.lower() or word in c.info.platform.lower()]
-        chosen = chosen or [c for c in found if word in c.info.version.lower()]  # PoCL says its name only there
+        chosen = chosen or [
+            c for c in found if word in c.info.version.lower()
+        ]  # PoCL says its name only there
     if not chosen:
         there = ", ".join(f"{c.info.index} {c.info.name} [{c.info.platform}, {c.info.kind}]" for c in found)
         raise DeviceError(f"no device {spec!r}; there is: {there}")
@@ -109,10 +121,12 @@ def candidates(*, refresh: bool = False) -> list[Candidate]:
     try:
         import pyopencl as cl
     except ImportError as error:
-        raise DeviceError(f"pyopencl cannot be imported ({error}): reinstall it with `pip install pyopencl`") from error
+        raise DeviceError(
+            f"pyopencl cannot be imported ({error}): reinstall it with `pip install pyopencl`"
+        ) from error
     from gpuops.device import drivers
 
-    drivers.prepare()
+    drivers.prepare(refresh=refresh)
     try:
         platforms = cl.get_platforms()
     except cl.Error:  # PLATFORM_NOT_FOUND_KHR

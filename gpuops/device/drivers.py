@@ -1,19 +1,19 @@
 """Make OpenCL drivers visible to the loader, and keep drivers out that crash when they are listed.
 
-The loader (ocl-icd) reads a folder of .icd files, each naming a driver's library. Missed by it are: Intel's CPU
-runtime installed by pip, whose .icd files name a path that does not exist; conda's folder; NVIDIA's driver in
-containers, which often has no .icd file. What is missing is put, together with copies of the others, into a
-folder in the cache, named by its content, and OCL_ICD_VENDORS is set to it.
+The loader (ocl-icd) reads a folder of .icd files, each naming a driver's library. It misses Intel's CPU
+runtime installed by pip, whose .icd files name a path that does not exist; conda's folder; and NVIDIA's
+driver in containers, which often has no .icd file. What is missing is put, together with copies of the
+others, into a folder in the cache, named by its content, and OCL_ICD_VENDORS is set to it.
 
-OCL_ICD_VENDORS set by the user: a folder is used, with pip's runtime added; anything else (a single .icd file, a
-library, or nothing that exists) is left as it is.
+OCL_ICD_VENDORS set by the user: a folder is used, with pip's runtime added; anything else (a single .icd
+file, a library, or nothing that exists) is left as it is.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
+import platform
 import warnings
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -43,32 +43,42 @@ class Driver:
 
 
 def register_bundled_runtimes() -> None:
-    """Make every driver visible that works. Call before the first platform query; a second call does nothing."""
+    """Make every working driver visible. Call before the first platform query; a second call does nothing."""
     prepare()
 
 
-@functools.cache
-def prepare() -> None:
-    """See register_bundled_runtimes."""
-    _prepare(refresh=False)
+_prepared = False
 
 
-def _prepare(refresh: bool) -> None:
-    user = os.environ.get("OCL_ICD_VENDORS", "")
-    if os.path.basename(user.rstrip("/")).startswith(_PREFIX) and os.path.isdir(user):
-        return  # inherited from a process that did all this
-    if user and not os.path.isdir(user):
-        _tune_intel(user)
+def prepare(*, refresh: bool = False) -> None:
+    """See register_bundled_runtimes; `refresh` tries again the drivers that crashed."""
+    global _prepared
+    if _prepared and not refresh:
         return
+    user = os.environ.get("OCL_ICD_VENDORS", "")
+    ours = os.path.basename(user.rstrip("/")).startswith(_PREFIX) and os.path.isdir(user)
+    if not ours:  # ours: inherited from a process that did all this
+        if user and not os.path.isdir(user):
+            _tune_intel(user)
+        else:
+            _prepare(user, refresh=refresh)
+    _prepared = True
+
+
+def _prepare(user: str, *, refresh: bool) -> None:
     present = read_folder(user or os.environ.get("OPENCL_VENDOR_PATH") or SYSTEM_FOLDER)
     drivers = present + missing(present, explicit=bool(user))
     _tune_intel(" ".join(driver.library for driver in drivers))
-    refused = refused_drivers(drivers, refresh=refresh)
+    try:
+        refused = refused_drivers(drivers, refresh=refresh)
+        wanted = [driver for driver in drivers if driver.name not in refused]
+        if wanted != present:
+            os.environ["OCL_ICD_VENDORS"] = str(materialise(wanted))
+    except OSError as error:
+        warnings.warn(f"OpenCL drivers cannot be registered: {error}", GpuopsWarning, stacklevel=2)
+        return
     for name, reason in refused.items():
         warnings.warn(f"OpenCL driver {name} passed over: it {reason}", GpuopsWarning, stacklevel=2)
-    wanted = [driver for driver in drivers if driver.name not in refused]
-    if wanted != present:
-        os.environ["OCL_ICD_VENDORS"] = str(materialise(wanted))
 
 
 def read_folder(path: str) -> list[Driver]:
@@ -99,7 +109,9 @@ def missing(present: list[Driver], *, explicit: bool) -> list[Driver]:
     for driver in extra:
         if loadable(driver) and os.path.basename(driver.library) not in known:
             known.add(os.path.basename(driver.library))
-            chosen.append(Driver(f"extra-{driver.name}" if driver.name in names else driver.name, driver.library))
+            chosen.append(
+                Driver(f"extra-{driver.name}" if driver.name in names else driver.name, driver.library)
+            )
     return chosen
 
 
@@ -124,26 +136,39 @@ def intel_library() -> str | None:
     return None
 
 
-def cpu_model() -> tuple[str, str, str]:
-    """Vendor, model name and flags of the first processor, as far as Linux tells."""
+def cpu() -> dict[str, str]:
+    """What Linux tells of the first processor: vendor_id, model name, flags."""
     text = ""
     with contextlib.suppress(OSError), open("/proc/cpuinfo", "rb") as file:
-        text = file.read(8192).partition(b"\n\n")[0].decode(errors="replace")  # all of it is slow on large machines
-    fields = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in text.splitlines())}
-    return fields.get("vendor_id", ""), fields.get("model name", ""), fields.get("flags", "")
+        text = (
+            file.read(8192).partition(b"\n\n")[0].decode(errors="replace")
+        )  # the whole is slow on big machines
+    pairs = (line.partition(":") for line in text.splitlines())
+    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def cpu_identity() -> str:
+    """What code built for this CPU depends on. Its name does not do: clouds call different ones alike."""
+    read = cpu()
+    target = os.environ.get("CL_CONFIG_CPU_TARGET_ARCH", "")
+    return cache.digest([platform.machine(), read.get("model name", ""), read.get("flags", ""), target])
 
 
 def _tune_intel(libraries: str) -> None:
-    """On AMD, Intel's runtime falls back to code several times slower unless told what it may use."""
-    if "intelocl" in libraries:
-        vendor, _, flags = cpu_model()
-        if vendor == "AuthenticAMD" and "avx2" in flags.split():
-            os.environ.setdefault("CL_CONFIG_CPU_TARGET_ARCH", "core-avx2")
+    """Tell Intel's runtime what an AMD CPU can do: left alone, some versions build far slower code."""
+    read = cpu()
+    flags = set(read.get("flags", "").split())
+    if "intelocl" in libraries and read.get("vendor_id") == "AuthenticAMD" and "avx2" in flags:
+        wide = flags >= {"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"}
+        os.environ.setdefault("CL_CONFIG_CPU_TARGET_ARCH", "skx" if wide else "core-avx2")
 
 
 def refused_drivers(drivers: list[Driver], *, refresh: bool) -> dict[str, str]:
     """Drivers that bring the process down when platforms are listed, by name, with what they do."""
-    key = {"drivers": [[*astuple(driver), _changed(driver)] for driver in drivers], "program": probe.program()}
+    key = {
+        "drivers": [[*astuple(driver), _changed(driver)] for driver in drivers],
+        "program": probe.program(),
+    }
     cached = None if refresh else cache.load("drivers", key)
     if cached and probe.fresh(cached):
         return {str(name): str(reason) for name, reason in cached["refused"].items()}
@@ -173,19 +198,28 @@ def _listing_fails(folder: Path | None) -> str | None:
 
 def materialise(drivers: list[Driver]) -> Path:
     """A folder with exactly these drivers; complete once it has its name, and never changed afterwards."""
-    folder = cache.folder() / (_PREFIX + cache.digest([astuple(driver) for driver in drivers]))
-    if folder.is_dir() and {path.name for path in folder.iterdir()} == {driver.name for driver in drivers}:
+    try:
+        return _materialise(drivers, cache.folder())
+    except OSError:  # a full disk, or a quota
+        return _materialise(drivers, cache.temporary())
+
+
+def _materialise(drivers: list[Driver], base: Path) -> Path:
+    folder = base / (_PREFIX + cache.digest([astuple(driver) for driver in drivers]))
+    if folder.is_dir() and set(os.listdir(folder)) == {driver.name for driver in drivers}:
         return folder
     import shutil
     import tempfile
 
-    draft = Path(tempfile.mkdtemp(dir=folder.parent))
-    for driver in drivers:
-        (draft / driver.name).write_text(driver.library + "\n")
+    draft = Path(tempfile.mkdtemp(dir=base))
     try:
-        os.rename(draft, folder)
-    except OSError:  # another process was first, or somebody has deleted a file in it
         for driver in drivers:
-            os.replace(draft / driver.name, folder / driver.name)
+            (draft / driver.name).write_text(driver.library + "\n")
+        try:
+            os.rename(draft, folder)
+        except OSError:  # another process was first, or somebody deleted a file in it
+            for driver in drivers:
+                os.replace(draft / driver.name, folder / driver.name)
+    finally:
         shutil.rmtree(draft, ignore_errors=True)
     return folder

@@ -19,7 +19,8 @@ from gpuops.device import cache
 from gpuops.device.info import DeviceInfo
 
 RETRY_SECONDS = 24 * 3600  # a failure may have been the machine's, not the driver's
-_START = "import sys; sys.path[:] = sys.argv[1].split('\\n'); from gpuops.device.canary import main; main(sys.argv[2:])"
+_START = """import sys; sys.path[:] = sys.argv[1].split("\\n")
+from gpuops.device.canary import main; main(sys.argv[2:])"""
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,12 @@ _verdicts: dict[str, Verdict] = {}  # of this process, for when the cache cannot
 
 def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: bool = False) -> Verdict:
     """Whether a device works: from the cache, or by trying. `ordinal` counts devices that look the same."""
-    from gpuops.device.drivers import cpu_model
+    from gpuops.device.drivers import cpu_identity
 
     key = {
         "platform": [info.platform, platform_version],
         "device": [info.name, info.driver, info.version, info.compute_units, ordinal],
-        "machine": cpu_model()[1] if info.kind == "cpu" else "",
+        "machine": cpu_identity() if info.kind == "cpu" else "",
         "program": program(),
     }
     name = cache.digest(key)
@@ -130,7 +131,7 @@ def run_canary(arguments: Sequence[str], environment: Mapping[str, str]) -> dict
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, **environment},
+                env={**os.environ, "PYOPENCL_NO_CACHE": "1", **environment},  # build, really
                 start_new_session=True,
             )
         except OSError as error:

@@ -1,0 +1,33 @@
+"""Files: pictures and numerical data from and to the host's memory. Nothing here needs OpenCL.
+
+picture = read("in.exr")                    # pixels in the stored depth, with what they mean
+fmt = check_output("out.png")               # before any work: can this be written at all?
+write("out.png", replace(picture, pixels=...), overwrite=True)
+"""
+
+from __future__ import annotations
+
+from .data import is_data_format, read_data, write_data
+from .formats import EXTENSIONS, FORMATS, Format, format_named, format_of, output_dtype
+from .output import check_output
+from .picture import Metadata, Picture
+from .pictures import read, read_stream, write, write_stream
+
+__all__ = [
+    "EXTENSIONS",
+    "FORMATS",
+    "Format",
+    "Metadata",
+    "Picture",
+    "check_output",
+    "format_named",
+    "format_of",
+    "is_data_format",
+    "output_dtype",
+    "read",
+    "read_data",
+    "read_stream",
+    "write",
+    "write_data",
+    "write_stream",
+]

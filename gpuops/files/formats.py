@@ -57,6 +57,7 @@ FORMATS = (
         (".jp2", ".j2k", ".j2c"),
         ("uint8", "uint16"),
         (b"\0\0\0\x0cjP  \r\n\x87\n", b"\xff\x4f\xff\x51"),
+        (1, 3, 4),
         holds=frozenset({"icc"}),
     ),
     Format("DPX", (".dpx",), ("uint8", "uint16"), (b"SDPX", b"XPDS"), (1, 3, 4)),
@@ -95,7 +96,7 @@ def sniff(head: bytes) -> Format | None:
 
 
 def output_dtype(fmt: Format, wanted: np.dtype[np.generic] | type | str) -> np.dtype[np.generic]:
-    """The depth of the format nearest to the wanted one: the narrowest that holds it, else the widest there is."""
+    """The format's depth nearest to the wanted one: the narrowest that holds it, else the widest there is."""
     wanted = np.dtype(wanted)
     if wanted.name in fmt.dtypes:
         return wanted

@@ -35,7 +35,7 @@ def check_place(path: Path_, *, overwrite: bool = False, inputs: Iterable[Path_]
     for source in inputs:
         with suppress(OSError):  # an input that is not there is reported when it is read
             if os.path.samefile(path, source):
-                raise FileError(f"{name}: is also an input, and inputs are never overwritten; name another output")
+                raise FileError(f"{name}: is also an input, which is never overwritten; name another output")
     if os.path.lexists(path) and not overwrite:
         raise FileError(f"{name}: exists already; name another output, or allow overwriting it")
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -46,8 +46,8 @@ def check_place(path: Path_, *, overwrite: bool = False, inputs: Iterable[Path_]
 def atomic(path: Path_, *, overwrite: bool = False) -> Iterator[str]:
     """Gives a temporary path beside `path` to write to, and moves it there when the block ends well.
 
-    Whatever goes wrong, Ctrl-C included, nothing is left behind. Without overwrite the move is a hard link, which
-    fails where a file has appeared meanwhile, so that no race can destroy anything.
+    Whatever goes wrong, Ctrl-C included, nothing is left behind. Without overwrite the move is a hard link,
+    which fails where a file has appeared meanwhile, so that no race can destroy anything.
     """
     check_place(path, overwrite=overwrite)
     target = os.path.realpath(path)  # a link to a file stays a link
@@ -69,7 +69,7 @@ def atomic(path: Path_, *, overwrite: bool = False) -> Iterator[str]:
     except OSError as error:
         raise FileError(_trouble(path, error)) from None
     except MemoryError:
-        raise FileError(f"{os.fspath(path)}: not enough memory to write it; free some, or use a smaller picture") from None
+        raise FileError(f"{os.fspath(path)}: not enough memory to write it; free some") from None
     finally:
         with suppress(OSError):
             os.unlink(temporary)
@@ -86,7 +86,7 @@ def _move_without_overwriting(temporary: str, target: str) -> None:
 
 
 def _mode(target: str) -> int:
-    """The permissions of the file that is replaced, or those of any new file (mkstemp's are the owner's alone)."""
+    """The permissions of the file to be replaced, or of any new file (mkstemp's are the owner's alone)."""
     with suppress(OSError):
         return os.stat(target).st_mode & 0o777
     mask = os.umask(0)
@@ -97,8 +97,8 @@ def _mode(target: str) -> int:
 def _check_space(path: str) -> None:
     """Raises OSError when the disk is full.
 
-    Codecs that write through C's stdio may lose the error of their last buffer; a disk that still takes 64 KiB more
-    has taken that buffer too.
+    Codecs that write through C's stdio may lose the error of their last buffer; a disk that still takes
+    64 KiB more has taken that buffer too.
     """
     size = os.path.getsize(path)
     with open(path, "r+b", buffering=0) as file:

@@ -1,4 +1,4 @@
-"""What a picture file holds: pixels in their stored depth, what the numbers mean, and the metadata beside them."""
+"""What a picture file holds: pixels in their stored depth, what they mean, and the metadata beside them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
@@ -23,7 +22,7 @@ class Metadata:
 
     icc: the ICC profile. exif: an EXIF block (a TIFF structure, as in a PNG eXIf chunk, without thumbnail).
     xmp: an XMP packet. resolution: (x, y, unit), unit "in" or "cm".
-    attributes: EXR header attributes (chromaticities, owner, comments, capture data ...), which only EXR can hold.
+    attributes: EXR header attributes (chromaticities, owner, comments ...), which only EXR can hold.
     """
 
     icc: bytes | None = None
@@ -39,10 +38,10 @@ class Picture:
 
     alpha: the last channel is straight (unassociated) alpha.
     linear: scene-linear values (EXR, HDR, PFM and every float file), not sRGB-encoded ones (integer files).
-    associated: the file had associated alpha, as EXR does by convention. Then colour where alpha is 0 is light of
-        its own, and a format of associated alpha gets it back unchanged; otherwise such colour is hidden, and
-        becomes 0 there.
-    layer, layers: the layer that was read, and the names of all layers of the file (EXR, TIFF pages, NPZ arrays).
+    associated: the file had associated alpha, as EXR does by convention. Then colour where alpha is 0 is
+        light of its own, and a format of associated alpha gets it back unchanged; otherwise such colour is
+        hidden, and becomes 0 there.
+    layer, layers: the layer that was read, and the names of all (EXR layers, TIFF pages, NPZ arrays).
     """
 
     pixels: Pixels

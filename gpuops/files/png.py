@@ -1,8 +1,8 @@
 """A parallel PNG writer: rows are filtered with numpy and deflated in strips by isal, one thread a core.
 
-The format: W3C Portable Network Graphics (Third Edition); zlib and deflate: RFC 1950, RFC 1951. Every strip ends in a
-full flush (an empty stored block, byte aligned, no references across it), so the strips joined are one deflate
-stream, and the strips' Adler-32 sums combine to the stream's.
+The format: W3C Portable Network Graphics (Third Edition); zlib and deflate: RFC 1950, RFC 1951. Every strip
+ends in a full flush (an empty stored block, byte aligned, no references across it), so the strips joined are
+one deflate stream, and the strips' Adler-32 sums combine to the stream's.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def write(path: str, picture: Picture) -> None:
     """Writes an 8- or 16-bit picture of 1 to 4 channels, with everything of its metadata that PNG knows."""
     pixels = picture.pixels
     depth = 8 * pixels.dtype.itemsize
-    header = struct.pack(">IIBBBBB", picture.width, picture.height, depth, _COLOUR_TYPE[picture.channels], 0, 0, 0)
+    colour = _COLOUR_TYPE[picture.channels]
+    header = struct.pack(">IIBBBBB", picture.width, picture.height, depth, colour, 0, 0, 0)
     with open(path, "wb") as file:
         file.write(SIGNATURE)
         _chunk(file, b"IHDR", header)
@@ -64,7 +65,8 @@ def _ancillary(file: BinaryIO, picture: Picture) -> None:
 
 
 def _chunk(file: BinaryIO, kind: bytes, data: bytes) -> None:
-    file.writelines((struct.pack(">I", len(data)), kind, data, struct.pack(">I", zlib.crc32(data, zlib.crc32(kind)))))
+    checksum = zlib.crc32(data, zlib.crc32(kind))
+    file.writelines((struct.pack(">I", len(data)), kind, data, struct.pack(">I", checksum)))
 
 
 def _image_data(file: BinaryIO, pixels: NDArray[np.generic]) -> None:
@@ -92,7 +94,7 @@ def _image_data(file: BinaryIO, pixels: NDArray[np.generic]) -> None:
 
 
 def _in_order(work: Callable[[int], Strip], items: Iterable[int]) -> Iterator[Strip]:
-    """The results of work on each item, in order, computed in threads only a few items ahead of the reader."""
+    """The results of work on each item, in order, computed in threads a few items ahead of the reader."""
     threads = os.cpu_count() or 1
     pool = ThreadPoolExecutor(threads)
     waiting = deque[Future[Strip]]()
@@ -115,7 +117,7 @@ def _combine(first: int, second: int, length: int) -> int:
 
 
 def filter_rows(pixels: NDArray[np.generic], start: int, stop: int) -> Bytes:
-    """Rows start to stop as PNG stores them: a filter type byte, then the filtered bytes. One filter for all rows."""
+    """Rows start to stop as PNG stores them: a filter type (one for all rows), then the filtered bytes."""
     above, rows = _row_bytes(pixels, start, stop)
     step = pixels.shape[2] * pixels.dtype.itemsize
     kind = _best_filter(rows, above, step)
@@ -153,7 +155,7 @@ def _best_filter(rows: Bytes, above: Bytes, step: int) -> int:
 def _filter(kind: int, rows: Bytes, above: Bytes, step: int, out: Bytes) -> None:
     """Filter types 0 to 4 of the PNG specification, section 9.2: each byte less its prediction, modulo 256.
 
-    The first pixel has 0 to its left, which makes its prediction simple: above (Up, Paeth), above / 2 (Average).
+    The first pixel has 0 to its left, so its prediction is above (Up, Paeth) or above / 2 (Average).
     """
     head, tail, left = np.s_[:, :step], np.s_[:, step:], rows[:, :-step]
     if kind == 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..errors import ParameterError
 
 # What stands beyond the edges of abcd; the names are those of scipy.ndimage.
@@ -38,3 +40,18 @@ def border_name(name: str) -> str:
     if key not in BORDERS:
         raise ParameterError(f"unknown border {name!r}: use one of {', '.join(BORDERS)}")
     return key
+
+
+def border_option(text: str) -> tuple[str, float]:
+    """``"MODE"`` or ``"constant:V"`` → (standard name, V). Raises ParameterError for anything else."""
+    name, colon, value = text.partition(":")
+    name = border_name(name)
+    if not colon:
+        return name, 0.0
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if name != "constant" or not math.isfinite(number):
+        raise ParameterError(f"border {text!r} has no meaning: only constant:V takes a value, a finite number")
+    return name, number

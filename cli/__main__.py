@@ -1,0 +1,5 @@
+"""``python -m clpix``."""
+
+from .main import main
+
+main()

@@ -1,0 +1,96 @@
+"""clpix blur."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from gpuops.params.blur import KINDS, METHODS
+
+from . import options
+
+if TYPE_CHECKING:
+    from gpuops.gpu import Gpu
+
+    from .pipeline import Item
+
+
+@click.command(short_help="Gaussian or box blur")
+@options.inputs
+@options.output
+@options.shared
+@click.option("--sigma", type=float, metavar="S", help="Standard deviation of the Gaussian in pixels.")
+@click.option("--sigma-x", type=float, metavar="S", help="The same along x only.")
+@click.option("--sigma-y", type=float, metavar="S", help="The same along y only.")
+@click.option("--radius", type=int, metavar="N", help="Half-width of the box, which is 2N + 1 pixels wide.")
+@click.option("--kind", type=click.Choice(KINDS), default="gaussian", show_default=True)
+@click.option(
+    "--border",
+    default="reflect",
+    show_default=True,
+    metavar="MODE",
+    help="reflect, mirror, nearest, wrap, constant or constant:V, as in scipy.ndimage (OpenCV's names work too).",
+)
+@click.option("--truncate", type=float, default=4.0, show_default=True, help="Cut the Gaussian at this many sigmas.")
+@click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help="Which kernel.")
+@click.option("--preset", type=click.Choice(["d3d11"]), help="The blur of the Direct3D 11 HDR sample, exactly.")
+def command(
+    shared: options.Shared,
+    sigma: float | None,
+    sigma_x: float | None,
+    sigma_y: float | None,
+    radius: int | None,
+    kind: str,
+    border: str,
+    truncate: float,
+    method: str,
+    preset: str | None,
+) -> None:
+    """Blur images, in linear light and with premultiplied alpha.
+
+    The Gaussian is scipy's: cut at int(truncate·σ + 0.5) pixels and normalised. --sigma 0 gives the input exactly.
+    """
+    from gpuops.params.blur import BlurParams
+    from gpuops.params.border import border_option
+
+    if preset is None:
+        if kind == "gaussian" and radius is not None:
+            raise click.UsageError("--radius belongs to --kind box; a Gaussian takes --sigma")
+        if kind == "box" and (radius is None or not sigma == sigma_x == sigma_y is None):
+            raise click.UsageError("--kind box takes --radius and no sigma")
+        if kind == "gaussian" and sigma is None and (sigma_x is None or sigma_y is None):
+            raise click.UsageError("give --sigma, or both --sigma-x and --sigma-y")
+    elif any(value is not None for value in (sigma, sigma_x, sigma_y, radius)):
+        raise click.UsageError("--preset fixes sigma and radius")
+    x = sigma_x if sigma_x is not None else sigma or 0.0
+    y = sigma_y if sigma_y is not None else sigma or 0.0
+    mode, cval = border_option(border)
+    params = BlurParams(
+        sigma=(y, x),
+        radius=(radius or 0, radius or 0),
+        kind=kind,
+        truncate=truncate,
+        border=mode,
+        cval=cval,
+        method=method,
+    )
+
+    from gpuops import blur
+
+    from .pipeline import process
+
+    def work(gpu: Gpu, item: Item) -> None:
+        if preset:
+            from gpuops import d3d11
+
+            image = item.load(linear=True, premultiply=True)
+            item.save(item.run(d3d11.blur, gpu, image, method))
+        else:
+            # Where nothing is blurred, colours hidden under alpha 0 need not be lost to premultiplication.
+            image = item.load(linear=True, premultiply=any(params.radii))
+            image = item.run(partial(blur.blur, overwrite_input=item.once), gpu, image, params)
+            item.save(image)
+
+    process(shared, "blur", work)

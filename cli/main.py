@@ -1,0 +1,127 @@
+"""The entry point: a group that imports a command only when it is used, and the one place where errors become
+exit codes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import warnings
+from importlib import import_module
+from types import FrameType
+from typing import Any
+
+import click
+
+from gpuops.errors import DeviceError, GpuopsError, GpuopsWarning, ParameterError
+
+# name: what --help says of it. The module of the same name defines `command`.
+COMMANDS = {
+    "fft": "image → spectrum, or a picture of it",
+    "ifft": "spectrum → image",
+    "dwt": "image → wavelet coefficients, or a picture of them",
+    "idwt": "wavelet coefficients → image",
+    "tonemap": "HDR → display",
+    "blur": "Gaussian or box blur",
+    "bloom": "glow around bright light",
+    "convolve": "convolution with any kernel image",
+    "compare": "how far two images differ; the verdict is the exit code",
+    "devices": "what can run, and what was skipped and why",
+    "bench": "measure this device",
+}
+
+SUCCESS, FAILURE, USAGE, NO_DEVICE, INTERRUPTED = 0, 1, 2, 3, 130
+
+
+class Commands(click.Group):
+    """Lists commands without importing them: `--help` must not wait for numpy or OpenCL."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f".{name}", __package__).command
+        command.name = name
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], COMMANDS, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(COMMANDS)}."
+            ctx.fail(f"no command {args[0]!r}: {hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"clpix {version('clpix')}")
+        ctx.exit()
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+def cli() -> None:
+    """Image processing on any GPU or CPU through OpenCL.
+
+    clpix COMMAND INPUT... -o OUTPUT [options]; clpix COMMAND --help tells a command's options.
+    """
+
+
+def exit_code(error: GpuopsError) -> int:
+    """The exit code of the contract for a library error."""
+    if isinstance(error, ParameterError):
+        return USAGE
+    if isinstance(error, DeviceError):
+        return NO_DEVICE
+    return FAILURE
+
+
+def complain(kind: str, message: object) -> None:
+    """One line on stderr."""
+    text = " ".join(str(message).split())
+    click.echo(f"clpix: {kind}: {text}", err=True)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_args: Any, **_kwargs: Any) -> None:
+    if issubclass(category, GpuopsWarning):
+        complain("warning", message)
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt  # so that a kill, like Ctrl-C, unwinds and leaves no half-written file
+
+
+def main(args: list[str] | None = None) -> None:
+    """Runs the program and exits."""
+    warnings.showwarning = _show_warning
+    warnings.simplefilter("always", GpuopsWarning)
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        code = cli.main(args, prog_name="clpix", standalone_mode=False)
+        code = code if isinstance(code, int) else SUCCESS
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except GpuopsError as error:
+        complain("error", error)
+        code = exit_code(error)
+    except (KeyboardInterrupt, click.Abort):
+        complain("error", "interrupted; finished results are kept, nothing is half written")
+        code = INTERRUPTED
+    except BrokenPipeError:  # `clpix … | head`: the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = FAILURE
+    sys.exit(code)

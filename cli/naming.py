@@ -1,0 +1,64 @@
+"""Where each result goes: one file, a folder, or a template, decided and checked before any work is done."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from gpuops.errors import FileError, ParameterError
+
+STREAM = "-"
+_FIELDS = ("stem", "name", "ext", "op", "index")
+
+
+def outputs_for(inputs: tuple[str, ...], output: str, op: str) -> list[str]:
+    """The output path of each input.
+
+    A folder (an existing one, or a name that ends in a slash) keeps the inputs' names; a template fills in
+    {stem} {name} {ext} {op} {index}. Raises ParameterError where two inputs would share an output.
+    """
+    if output == STREAM:
+        if len(inputs) > 1:
+            raise ParameterError("several inputs cannot share stdout: give -o a folder or a template such as out/{stem}.png")
+        return [STREAM]
+    if any("{" + field + "}" in output for field in _FIELDS):
+        paths = [_fill(output, path, op, index) for index, path in enumerate(inputs, 1)]
+    elif os.path.isdir(output) or output.endswith(("/", os.sep)):
+        paths = [str(Path(output) / ("stdin.png" if path == STREAM else Path(path).name)) for path in inputs]
+    elif len(inputs) > 1:
+        raise ParameterError(
+            f"{len(inputs)} inputs and one output {output!r}: give -o a folder or a template such as out/{{stem}}.png"
+        )
+    else:
+        paths = [output]
+    seen: dict[str, str] = {}
+    for path, source in zip(paths, inputs, strict=True):
+        key = os.path.realpath(path)
+        if key in seen:
+            raise ParameterError(f"{seen[key]} and {source} would both become {path}: use {{index}} or {{name}} in -o")
+        seen[key] = source
+    return paths
+
+
+def _fill(template: str, path: str, op: str, index: int) -> str:
+    name = Path("stdin" if path == STREAM else path)
+    values = {
+        "stem": name.stem,
+        "name": name.name,
+        "ext": name.suffix.lstrip("."),
+        "op": op,
+        "index": f"{index:04d}",
+    }
+    for field, value in values.items():  # not str.format: a brace in a folder's name is no mistake
+        template = template.replace("{" + field + "}", value)
+    return template
+
+
+def make_folder(path: str) -> None:
+    """Creates the folder that an output given as ``folder/`` or a template names; only its last level."""
+    folder = Path(path).parent
+    if not folder.exists():
+        try:
+            folder.mkdir()
+        except OSError as error:
+            raise FileError(f"{folder}: the folder cannot be created ({error.strerror})") from error

@@ -1,0 +1,101 @@
+"""Options that commands share, as decorators."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+DTYPES = {"auto": None, "uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32"}
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The values of all shared options."""
+
+    inputs: tuple[str, ...] = ()
+    output: str | None = None
+    format: str | None = None
+    layer: str | None = None
+    device: str | None = None
+    dtype: str = "auto"
+    space: str = "auto"
+    alpha: str = "keep"
+    timing: bool = False
+    timing_file: str | None = None
+    repeat: int = 1
+    overwrite: bool = False
+    progress: bool | None = None
+    dump_kernels: str | None = None
+    verbose: int = 0
+    quiet: bool = False
+
+
+def inputs(command: Command) -> Command:
+    """INPUT... (``-`` is stdin)."""
+    return click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")(command)
+
+
+def output(command: Command) -> Command:
+    """-o, --overwrite and --format."""
+    for option in (
+        click.option("--format", metavar="EXT", help="Format of '-' (stdin, stdout), such as png."),
+        click.option("--overwrite", is_flag=True, help="Replace existing outputs (never an input)."),
+        click.option(
+            "-o",
+            "--output",
+            required=True,
+            metavar="OUTPUT",
+            help="A file; for several inputs a folder or a template with {stem} {name} {ext} {op} {index}; '-' is stdout.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+device = click.option(
+    "--device",
+    envvar="CLPIX_DEVICE",
+    metavar="gpu|cpu|N|NAME",
+    help="Which device (see `clpix devices`); also CLPIX_DEVICE. Without it the best one that works.",
+)
+
+
+def shared(command: Command) -> Command:
+    """The options every image command has; the command receives them as one ``shared`` argument."""
+    options = (
+        device,
+        click.option("--dtype", type=click.Choice(list(DTYPES)), default="auto", help="Depth of the output."),
+        click.option(
+            "--space",
+            type=click.Choice(["auto", "linear", "encoded"]),
+            default="auto",
+            help="Work on linear light or on the stored values.",
+        ),
+        click.option("--alpha", type=click.Choice(["keep", "drop"]), default="keep", help="What becomes of alpha."),
+        click.option("--layer", metavar="NAME", help="Which layer of a multi-layer file."),
+        click.option("--timing", is_flag=True, help="Show where the time went, on stderr."),
+        click.option("--timing-file", metavar="FILE", help="Write the timing report as .json, .csv or .trace.json."),
+        click.option(
+            "--repeat", type=click.IntRange(1), default=1, metavar="N", help="Run the operation N times (for timing)."
+        ),
+        click.option("--progress/--no-progress", default=None, help="Show progress over several inputs."),
+        click.option("--dump-kernels", metavar="DIR", help="Write the OpenCL source of every kernel built."),
+        click.option("-v", "--verbose", count=True, help="Say more."),
+        click.option("-q", "--quiet", is_flag=True, help="No warnings."),
+    )
+
+    @functools.wraps(command)
+    def collected(**values: Any) -> Any:
+        taken = {field.name: values.pop(field.name) for field in fields(Shared) if field.name in values}
+        return command(Shared(**taken), **values)
+
+    wrapped: Any = collected
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return wrapped

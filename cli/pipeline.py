@@ -1,0 +1,263 @@
+"""The one path of the data: read → upload → operation → download → write → report, for one input or many."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import numpy as np
+
+from gpuops import files
+from gpuops.errors import FileError, GpuopsError, GpuopsWarning, ParameterError
+from gpuops.gpu import Gpu
+from gpuops.image import Image, download, upload
+from gpuops.profile import Report, process_age
+
+from . import naming
+from .options import DTYPES, Shared
+
+Result = TypeVar("Result")
+
+
+class Item:
+    """One input on its way to its output."""
+
+    def __init__(self, gpu: Gpu, shared: Shared, path: str, output: str) -> None:
+        self.gpu = gpu
+        self.shared = shared
+        self.path = path
+        self.output = output
+        self.picture: files.Picture | None = None
+        self._premultiplied = False
+
+    @property
+    def writes_data(self) -> bool:
+        """The output's format holds numbers rather than a picture."""
+        name = f".{self.shared.format}" if self.output == naming.STREAM else self.output
+        return files.is_data_format(name)
+
+    # -- pictures -------------------------------------------------------------------------------------------
+
+    def load(self, *, linear: bool, premultiply: bool = False) -> Image:
+        """decode → upload → convert. ``linear`` is what the operation works on unless --space says otherwise."""
+        with self.gpu.phase("decode"):
+            if self.path == naming.STREAM:
+                self.picture = files.read_stream(sys.stdin.buffer, self._stream_format(), layer=self.shared.layer)
+            else:
+                self.picture = files.read(self.path, layer=self.shared.layer)
+        picture = self.picture
+        if self.shared.space != "auto":
+            linear = self.shared.space == "linear"
+        alpha = picture.alpha and self.shared.alpha == "keep"
+        pixels = picture.pixels if alpha == picture.alpha else picture.pixels[..., :-1]
+        self._premultiplied = alpha and premultiply
+        image = upload(
+            self.gpu, pixels, alpha=alpha, linearise=linear and not picture.linear, premultiply=self._premultiplied
+        )
+        image.linear = linear or picture.linear
+        # The pixels are on the device now; what remains is what they were, without their memory.
+        released = np.broadcast_to(np.zeros((), picture.pixels.dtype), picture.pixels.shape)
+        self.picture = replace(picture, pixels=released)
+        return image
+
+    def run(self, operation: Callable[..., Result], *args: Any) -> Result:
+        """The operation, ``--repeat`` times, under the report's phase "compute"."""
+        with self.gpu.phase("compute"):
+            for _ in range(self.shared.repeat):
+                result = operation(*args)
+            self.gpu.finish()
+        return result
+
+    @property
+    def once(self) -> bool:
+        """The operation runs a single time: it may overwrite its input."""
+        return self.shared.repeat == 1
+
+    def save(self, image: Image, dtype: str | None = None) -> None:
+        """convert → download → encode, in --dtype, else ``dtype``, else the input's depth; losses become warnings."""
+        picture = self.picture
+        fmt = self._output_format()
+        wanted = DTYPES[self.shared.dtype] or dtype or (picture.pixels.dtype.name if picture else "uint8")
+        depth = files.output_dtype(fmt, wanted)
+        if depth.itemsize < np.dtype(wanted).itemsize:
+            _warn(f"{self._name}: {fmt} holds no {_DEPTHS[wanted]}; the result has {_DEPTHS[depth.name]}")
+        linear = depth.kind == "f"  # integer files hold encoded values, float files linear light
+        with self.gpu.phase("convert"):
+            pixels, losses = download(
+                image,
+                depth,
+                encode=image.linear and not linear,
+                linearise=linear and not image.linear,
+                unpremultiply=self._premultiplied,
+            )
+        if losses.clipped:
+            _warn(f"{self._name}: {losses.clipped} values were outside the range of {_DEPTHS[depth.name]} and clipped")
+        if losses.not_finite:
+            _warn(f"{self._name}: {losses.not_finite} values were NaN or infinite and became 0 or the limit")
+        result = files.Picture(
+            pixels=pixels,
+            alpha=image.alpha,
+            linear=linear,
+            metadata=picture.metadata if picture else files.Metadata(),
+            associated=picture.associated if picture else False,
+        )
+        with self.gpu.phase("encode"):
+            if self.output == naming.STREAM:
+                files.write_stream(sys.stdout.buffer, result, fmt)
+            else:
+                files.write(self.output, result, overwrite=self.shared.overwrite)
+
+    # -- numerical data -------------------------------------------------------------------------------------
+
+    def load_data(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The arrays and attributes of a spectrum or coefficient file."""
+        with self.gpu.phase("decode"):
+            if self.path == naming.STREAM:
+                raise ParameterError("spectra and coefficients are read from a file, not from stdin")
+            return files.read_data(self.path)
+
+    def save_data(self, arrays: dict[str, Any], attributes: dict[str, Any]) -> None:
+        """Writes a spectrum or coefficient file."""
+        if self.output == naming.STREAM:
+            raise ParameterError("spectra and coefficients are written to a file, not to stdout")
+        with self.gpu.phase("encode"):
+            files.write_data(self.output, arrays, attributes, overwrite=self.shared.overwrite)
+
+    # -------------------------------------------------------------------------------------------------------
+
+    @property
+    def _name(self) -> str:
+        return "stdout" if self.output == naming.STREAM else self.output
+
+    def _stream_format(self) -> files.Format:
+        if not self.shared.format:
+            raise ParameterError("'-' needs --format, such as --format png")
+        return files.format_named(self.shared.format)
+
+    def _output_format(self) -> files.Format:
+        return self._stream_format() if self.output == naming.STREAM else files.format_of(self.output)
+
+
+_DEPTHS = {
+    "uint8": "8-bit integers",
+    "uint16": "16-bit integers",
+    "float16": "half floats",
+    "float32": "floats",
+}
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, GpuopsWarning, stacklevel=2)
+
+
+def process(shared: Shared, op: str, work: Callable[[Gpu, Item], None]) -> None:
+    """Runs ``work`` on every input; each failure is one line, and the exit code says that some failed.
+
+    What can be known to fail is refused before the device is even opened.
+    """
+    from .main import FAILURE, complain
+
+    with reporting(shared) as report:
+        assert shared.output is not None
+        outputs = naming.outputs_for(shared.inputs, shared.output, op)
+        failed = 0
+        tasks = []
+        for path, output in zip(shared.inputs, outputs, strict=True):
+            try:
+                _check(shared, path, output)
+                tasks.append((path, output))
+            except FileError as error:
+                complain("error", error)
+                failed += 1
+        if tasks:
+            gpu = open_gpu(shared, report)
+            for path, output in _with_progress(shared, tasks):
+                try:
+                    work(gpu, Item(gpu, shared, path, output))
+                except ParameterError:
+                    raise  # the same for every input
+                except GpuopsError as error:
+                    complain("error", error)
+                    failed += 1
+        if failed and len(shared.inputs) > 1:
+            complain("error", f"{failed} of {len(shared.inputs)} inputs failed")
+    if failed:
+        sys.exit(FAILURE)
+
+
+def _check(shared: Shared, path: str, output: str) -> None:
+    if output == naming.STREAM or path == naming.STREAM:
+        if not shared.format and output == naming.STREAM:
+            raise ParameterError("'-' needs --format, such as --format png")
+    if path != naming.STREAM:
+        _check_input(path)
+    if output != naming.STREAM:
+        if len(shared.inputs) > 1 or output != shared.output:
+            naming.make_folder(output)
+        files.check_output(output, overwrite=shared.overwrite, inputs=[p for p in shared.inputs if p != naming.STREAM])
+
+
+def _check_input(path: str) -> None:
+    if not os.path.exists(path):
+        raise FileError(f"{path}: there is no such file")
+    if os.path.isdir(path):
+        raise FileError(f"{path}: is a folder; name the images in it, such as {os.path.join(path, '*.png')}")
+
+
+def open_gpu(shared: Shared, report: Report | None) -> Gpu:
+    """The device that the options name."""
+    gpu = Gpu(shared.device, report=report, dump=shared.dump_kernels)
+    if report is not None:
+        from gpuops import report_formats
+
+        report.context |= report_formats.device_context(gpu.info) | {"command": shlex.join(["clpix", *sys.argv[1:]])}
+    if shared.verbose:
+        click.echo(f"clpix: device {gpu.info.index}: {gpu.info.name} ({gpu.info.platform})", err=True)
+    return gpu
+
+
+class reporting:
+    """The frame of a run: warnings as --quiet wants them, and the timing report at the end."""
+
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+        self.report: Report | None = None
+
+    def __enter__(self) -> Report | None:
+        if self.shared.quiet:
+            warnings.simplefilter("ignore", GpuopsWarning)
+        if self.shared.timing or self.shared.timing_file:
+            self.report = Report()
+            age = process_age()
+            if age is not None:  # what Python and the imports took before this line
+                self.report.started -= age
+                self.report.add("import", age)
+        return self.report
+
+    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
+        report = self.report
+        if report is None or kind is not None:
+            return
+        from gpuops import report_formats
+
+        if self.shared.timing_file:
+            report_formats.write(report, self.shared.timing_file)
+        if self.shared.timing:
+            click.echo(report_formats.table(report), err=True)
+
+
+def _with_progress(shared: Shared, tasks: list[tuple[str, str]]) -> Iterable[tuple[str, str]]:
+    wanted = shared.progress
+    if wanted is None:
+        wanted = len(tasks) > 1 and sys.stderr.isatty() and not shared.quiet
+    for index, (path, output) in enumerate(tasks, 1):
+        if wanted:
+            click.echo(f"clpix: [{index}/{len(tasks)}] {Path(path).name} → {Path(output).name}", err=True)
+        yield path, output

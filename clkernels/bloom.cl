@@ -1,0 +1,93 @@
+// Bloom: what of a pixel glows, and the glow laid over the image. Planar float (channel, row, column), colours
+// premultiplied by alpha; "light" below is the part of the pixel that glows, every plane by the same factor.
+//
+// Soft knee around a threshold T with half-width K, on the brightest colour b (a quadratic that meets the straight
+// line b − T with its slope at T + K; widely used, described in Unity's post-processing manual under Bloom):
+//   share = max(clamp(b − T + K, 0, 2K)² / 4K, b − T) / b             without a threshold: 1
+// A pixel with a NaN or an infinity in any plane has no light; in the result it becomes 0 or ±65504 (largest half).
+// Light is cut to ±1e30 so that no sum of it overflows.
+//
+// -D CHANNELS=n planes in a pixel   -D COLOURS=n of them not alpha   -D THRESHOLD for T > 0
+// -D WIDE: 16 pixels in a vector (pixels_t) rather than one
+
+#ifdef WIDE
+typedef float16 pixels_t;
+typedef int16 mask_t;
+#else
+typedef float pixels_t;
+typedef int mask_t;
+#endif
+
+#define LARGEST_HALF 65504.0f
+#define LARGEST_LIGHT 1e30f
+
+static inline mask_t all_finite(const pixels_t *v) {
+    mask_t finite = isfinite(v[0]);
+    for (int c = 1; c < CHANNELS; c++) finite &= isfinite(v[c]);
+    return finite;
+}
+
+// The light of pixels v, in place; knee = (T, K). Gives back which pixels were finite.
+static inline mask_t to_light(pixels_t *v, float2 knee) {
+    mask_t finite = all_finite(v);
+    pixels_t share = 1.0f;
+#ifdef THRESHOLD
+    pixels_t bright = v[0];
+    for (int c = 1; c < COLOURS; c++) bright = fmax(bright, v[c]);
+    bright = clamp(bright, (pixels_t)0.0f, (pixels_t)LARGEST_LIGHT);
+    pixels_t over = bright - knee.x;
+    pixels_t soft = clamp(over + knee.y, (pixels_t)0.0f, (pixels_t)(2.0f * knee.y));
+    soft *= soft * (knee.y > 0.0f ? 0.25f / knee.y : 0.0f);
+    share = fmax(soft, over) / fmax(bright, (pixels_t)1e-20f);
+#endif
+    for (int c = 0; c < CHANNELS; c++) {
+        pixels_t light = clamp(v[c], (pixels_t)-LARGEST_LIGHT, (pixels_t)LARGEST_LIGHT) * share;
+        v[c] = select((pixels_t)0.0f, light, finite);
+    }
+    return finite;
+}
+
+static inline pixels_t to_finite(pixels_t v) {
+    pixels_t cut = select(clamp(v, (pixels_t)-LARGEST_HALF, (pixels_t)LARGEST_HALF), (pixels_t)0.0f, isnan(v));
+    return select(cut, v, isfinite(v));
+}
+
+// A plane of the result from the image's value and what the glow adds to it (or, light that moved, takes from it).
+// Alpha gains the glow's coverage up to 1 and never loses any: an opaque image stays opaque.
+static inline pixels_t lay_over(pixels_t v, pixels_t added, int channel) {
+    v = to_finite(v);
+    if (channel >= COLOURS) added = clamp(added, (pixels_t)0.0f, fmax(1.0f - v, (pixels_t)0.0f));
+    return v + added;
+}
+
+#ifndef WIDE
+// The light of every pixel. Global: (pixels); any group size.
+__kernel void light(__global const float *image, __global float *out, int size, float2 knee) {
+    int i = get_global_id(0);
+    if (i >= size) return;
+    float v[CHANNELS];
+    for (int c = 0; c < CHANNELS; c++) v[c] = image[(size_t)c * size + i];
+    to_light(v, knee);
+    for (int c = 0; c < CHANNELS; c++) out[(size_t)c * size + i] = v[c];
+}
+
+// sum += share · in. Global: (values); any group size.
+__kernel void accumulate(__global const float *in, __global float *sum, ulong size, float share) {
+    size_t i = get_global_id(0);
+    if (i < size) sum[i] = fma(share, in[i], sum[i]);
+}
+
+// image + own · light + scale · glow; not_finite[0] counts pixels. Global: (pixels); any group size.
+__kernel void composite(__global const float *image, __global const float *glow, __global float *out,
+                        __global uint *not_finite, int size, float2 knee, float own, float scale) {
+    int i = get_global_id(0);
+    if (i >= size) return;
+    float v[CHANNELS];
+    for (int c = 0; c < CHANNELS; c++) v[c] = image[(size_t)c * size + i];
+    if (!to_light(v, knee)) atomic_inc(not_finite);
+    for (int c = 0; c < CHANNELS; c++) {
+        size_t at = (size_t)c * size + i;
+        out[at] = lay_over(image[at], own * v[c] + scale * glow[at], c);
+    }
+}
+#endif

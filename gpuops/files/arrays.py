@@ -1,0 +1,102 @@
+"""Pictures as numpy arrays: .npy holds the pixels alone, .npz everything a Picture holds."""
+
+from __future__ import annotations
+
+import warnings
+import zipfile
+from typing import Any
+
+import numpy as np
+
+from ..errors import FileError, GpuopsWarning
+from .picture import DTYPES, Metadata, Picture, Pixels
+
+_PIXELS = "pixels"
+_BYTES = ("icc", "exif", "xmp")
+
+
+def read_npy(path: str, layer: str | int | None = None) -> Picture:
+    if layer is not None:
+        raise FileError(f"{path}: has no layer {layer!r}; an .npy file has one array")
+    try:
+        mapped = np.load(path, mmap_mode="r", allow_pickle=False)  # checks the size first
+        return picture_of(path, np.array(mapped))
+    except (ValueError, EOFError) as error:
+        raise FileError(f"{path}: could not be read: it is cut off or damaged ({_line(error)})") from None
+
+
+def read_npz(path: str, layer: str | int | None = None) -> Picture:
+    """The array named by layer, else "pixels", else the only one."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            names = file.files
+            if "clpix" in names:
+                raise FileError(f"{path}: is a spectrum or coefficient file; ifft or idwt makes it a picture")
+            if not names or (layer is not None and layer not in names):
+                raise FileError(f"{path}: has no layer {layer!r}; it has {', '.join(names)}")
+            name = str(layer or (_PIXELS if _PIXELS in names else names[0]))
+            if _PIXELS not in names:
+                if layer is None and len(names) > 1:
+                    text = f"{path}: holds arrays {', '.join(names)}; {name} is used"
+                    warnings.warn(text, GpuopsWarning, stacklevel=4)
+                layers = tuple(names) if len(names) > 1 else ()
+                return picture_of(path, file[name], layer=name, layers=layers)
+            resolution = None
+            if "resolution" in names:
+                x, y, unit = file["resolution"].tolist()
+                resolution = (float(x), float(y), str(unit))
+            parts = {key: file[key].tobytes() for key in _BYTES if key in names}
+            linear = bool(file["linear"]) if "linear" in names else None
+            return picture_of(path, file[name], linear, Metadata(**parts, resolution=resolution))
+    except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile) as error:
+        raise FileError(f"{path}: could not be read: it is cut off or damaged ({_line(error)})") from None
+
+
+def write_npy(path: str, picture: Picture) -> None:
+    with open(path, "wb") as file:
+        np.save(file, picture.pixels)
+
+
+def write_npz(path: str, picture: Picture) -> None:
+    metadata = picture.metadata
+    parts: dict[str, Any] = {_PIXELS: picture.pixels, "linear": np.array(picture.linear)}
+    for key in _BYTES:
+        if value := getattr(metadata, key):
+            parts[key] = np.frombuffer(value, np.uint8)
+    if metadata.resolution:
+        parts["resolution"] = np.array([str(part) for part in metadata.resolution])
+    with open(path, "wb") as file:
+        np.savez(file, **parts)
+
+
+def picture_of(
+    path: str,
+    array: Pixels,
+    linear: bool | None = None,
+    metadata: Metadata | None = None,
+    layer: str = "",
+    layers: tuple[str, ...] = (),
+) -> Picture:
+    """A picture of an array (height, width) or (height, width, channels); 2 and 4 channels have alpha."""
+    if array.ndim == 2:
+        array = array[:, :, None]
+    if array.ndim != 3 or not 1 <= array.shape[2] <= 4 or 0 in array.shape:
+        raise FileError(f"{path}: no picture has the shape {array.shape}; it must be (height, width, 1 to 4)")
+    if array.dtype.newbyteorder("=").name == "float64":
+        warnings.warn(f"{path}: double precision is read as float", GpuopsWarning, stacklevel=5)
+        array = array.astype(np.float32)
+    if array.dtype.newbyteorder("=").name not in DTYPES:
+        raise FileError(f"{path}: its samples are {array.dtype}; they must be one of {', '.join(DTYPES)}")
+    pixels = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+    return Picture(
+        pixels,
+        alpha=pixels.shape[2] in (2, 4),
+        linear=pixels.dtype.kind == "f" if linear is None else linear,
+        metadata=metadata or Metadata(),
+        layer=layer,
+        layers=layers,
+    )
+
+
+def _line(error: Exception) -> str:
+    return str(error).split("\n")[0]

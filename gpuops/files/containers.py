@@ -1,0 +1,193 @@
+"""EXIF and XMP in PNG, JPEG and WebP files, byte for byte: found while reading, put in after writing.
+
+Sources: PNG (Third Edition) 5.3, 11.3; ITU-T T.81 B.1.1 and CIPA DC-008 4.7.2 (JPEG); Google, WebP Container
+Specification (RIFF, VP8X).
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from . import exif as exif_blocks
+
+_EXIF = b"Exif\0\0"
+_XMP = b"http://ns.adobe.com/xap/1.0/\0"
+_XMP_KEY = b"XML:com.adobe.xmp\0"
+_JPEG_SEGMENT = 65533
+_CRC_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Extras:
+    exif: bytes | None = None
+    xmp: bytes | None = None
+    damage: str = ""  # what is wrong with the file, when its container already shows that
+
+
+# PNG: signature, then chunks of length, kind, data and checksum -----------------------------------
+
+
+def read_png(file: BinaryIO) -> Extras:
+    """Walks all chunks with their checksums, so that damage is found before a decoder stumbles over it."""
+    exif = xmp = None
+    size = file.seek(0, 2)
+    file.seek(8)
+    while True:
+        head = file.read(8)
+        if len(head) < 8:
+            return Extras(exif, xmp, "is cut off")
+        length, kind = struct.unpack(">I4s", head)
+        if file.tell() + length + 4 > size:
+            return Extras(exif, xmp, "is cut off")
+        if kind in (b"eXIf", b"iTXt"):
+            data = file.read(length)
+            checksum = zlib.crc32(data, zlib.crc32(kind))
+            if kind == b"eXIf":
+                exif = data
+            elif data.startswith(_XMP_KEY):
+                xmp = _international_text(data)
+        else:
+            checksum = _checksum(file, kind, length)
+        if checksum != int.from_bytes(file.read(4), "big"):
+            return Extras(exif, xmp, f"is damaged (checksum of {kind.decode('latin-1')!r})")
+        if kind == b"IEND":
+            return Extras(exif, xmp)
+
+
+def _checksum(file: BinaryIO, kind: bytes, length: int) -> int:
+    from isal import isal_zlib
+
+    checksum = zlib.crc32(kind)
+    while length:
+        block = file.read(min(length, _CRC_BLOCK))
+        checksum = isal_zlib.crc32(block, checksum)
+        length -= len(block)
+    return checksum
+
+
+def _international_text(data: bytes) -> bytes | None:
+    """The text of an iTXt chunk: key, compression flag and method, language, translated key, text."""
+    rest = data[len(_XMP_KEY) :]
+    try:
+        compressed = rest[0]
+        text = rest[2:].split(b"\0", 2)[2]
+        return zlib.decompress(text) if compressed else text
+    except (IndexError, zlib.error):
+        return None
+
+
+# JPEG: segments of marker, length and data up to the first scan -----------------------------------
+
+
+def read_jpeg(file: BinaryIO) -> Extras:
+    exif = xmp = None
+    file.seek(2)
+    for marker, data in _segments(file):
+        if marker == 0xE1 and data.startswith(_EXIF) and exif is None:
+            exif = data[len(_EXIF) :]
+        elif marker == 0xE1 and data.startswith(_XMP) and xmp is None:
+            xmp = data[len(_XMP) :]
+    return Extras(exif, xmp)
+
+
+def _segments(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The segments from the file's position to the start of the first scan, where the file is left."""
+    while True:
+        head = file.read(4)
+        if len(head) < 4 or head[0] != 0xFF or head[1] == 0xDA:
+            file.seek(-len(head), 1)
+            return
+        data = file.read(int.from_bytes(head[2:], "big") - 2)
+        yield head[1], data
+
+
+def into_jpeg(path: str, exif: bytes | None, xmp: bytes | None) -> None:
+    """Replaces all EXIF and XMP by these, right after the JFIF segment."""
+
+    def rebuilt(file: BinaryIO) -> list[bytes]:
+        file.seek(2)
+        segments = [
+            (marker, data)
+            for marker, data in _segments(file)
+            if not (marker == 0xE1 and data.startswith((_EXIF, _XMP)))
+        ]
+        at = 1 if segments and segments[0][0] == 0xE0 else 0
+        added = [_EXIF + exif] if exif else []
+        added += [_XMP + xmp] if xmp else []
+        segments[at:at] = [(0xE1, data) for data in added]
+        head = [struct.pack(">BBH", 0xFF, marker, len(data) + 2) + data for marker, data in segments]
+        return [b"\xff\xd8", *head, file.read()]
+
+    _rewrite(path, rebuilt)
+
+
+def fits_jpeg(exif: bytes | None, xmp: bytes | None) -> tuple[bool, bool]:
+    """Whether each fits a JPEG segment."""
+    return len(_EXIF + (exif or b"")) <= _JPEG_SEGMENT, len(_XMP + (xmp or b"")) <= _JPEG_SEGMENT
+
+
+# WebP: a RIFF of chunks; metadata need a VP8X chunk in front that announces them ------------------
+
+
+def read_webp(file: BinaryIO) -> Extras:
+    chunks = dict(_riff(file))
+    exif = chunks.get(b"EXIF")
+    return Extras(exif.removeprefix(_EXIF) if exif else None, chunks.get(b"XMP "))
+
+
+def _riff(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
+    file.seek(12)
+    while len(head := file.read(8)) == 8:
+        kind, length = struct.unpack("<4sI", head)
+        data = file.read(length + length % 2)[:length]
+        yield kind, data
+
+
+def into_webp(path: str, width: int, height: int, exif: bytes | None, xmp: bytes | None) -> None:
+    def rebuilt(file: BinaryIO) -> list[bytes]:
+        chunks = [chunk for chunk in _riff(file) if chunk[0] not in (b"VP8X", b"EXIF", b"XMP ")]
+        kinds = {kind for kind, _ in chunks}
+        lossless_alpha = any(kind == b"VP8L" and data[4] & 0x10 for kind, data in chunks)
+        alpha = b"ALPH" in kinds or lossless_alpha
+        flags = 0x20 * (b"ICCP" in kinds) | 0x10 * alpha | 0x08 * bool(exif) | 0x04 * bool(xmp)
+        size = (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
+        chunks.insert(0, (b"VP8X", bytes((flags, 0, 0, 0)) + size))
+        chunks += [(b"EXIF", exif)] if exif else []
+        chunks += [(b"XMP ", xmp)] if xmp else []
+        body = [struct.pack("<4sI", kind, len(data)) + data + bytes(len(data) % 2) for kind, data in chunks]
+        return [struct.pack("<4sI4s", b"RIFF", 4 + sum(map(len, body)), b"WEBP"), *body]
+
+    _rewrite(path, rebuilt)
+
+
+def _rewrite(path: str, rebuilt: Callable[[BinaryIO], list[bytes]]) -> None:
+    with open(path, "rb") as file:
+        parts = rebuilt(file)
+    with open(path, "wb") as file:
+        file.writelines(parts)
+
+
+# All of them --------------------------------------------------------------------------------------
+
+
+def read_extras(path: str, format_name: str) -> Extras:
+    """EXIF (without its preview) and XMP of a file of the named format."""
+    readers = {"PNG": read_png, "JPEG": read_jpeg, "WebP": read_webp, "TIFF": _read_tiff}
+    if format_name not in readers:
+        return Extras()
+    with open(path, "rb") as file:
+        extras = readers[format_name](file)
+    if extras.exif:
+        return Extras(exif_blocks.without_thumbnail(extras.exif), extras.xmp, extras.damage)
+    return extras
+
+
+def _read_tiff(file: BinaryIO) -> Extras:
+    try:
+        return Extras(*exif_blocks.of_tiff(file))
+    except (exif_blocks.MalformedError, struct.error):
+        return Extras()  # BigTIFF, or damage that the decoder will name

@@ -1,0 +1,261 @@
+"""Self-describing files of numbers, for spectra and wavelet coefficients: named arrays, bit exact.
+
+.npz   each array as it is, complex ones too; the attributes as JSON text in the array "clpix".
+.tif   a page for each array (2-D) or for each of its planes (3-D), uncompressed, complex samples natively.
+.exr   a part for each plane, named by array and plane; complex arrays as the channels re and im. Integers
+       are stored as the 32 bits of EXR's uint type, shorter ones widened; half and float as they are;
+       double is refused.
+
+The attributes, and the names, shapes and types of the arrays, are one JSON text under the name "clpix": an
+array of its own (.npz), the first page's description (.tif), a header attribute of the first part (.exr).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import FileError, ParameterError
+from .output import atomic, check_place
+
+Array = NDArray[Any]
+EXTENSIONS = (".npz", ".exr", ".tif", ".tiff")
+DTYPES = ("float16", "float32", "float64", "int16", "int32", "uint8", "uint16", "complex64", "complex128")
+_KEY = "clpix"
+_FORMAT = 1
+
+
+def is_data_format(path: str | os.PathLike[str]) -> bool:
+    """Whether a path's extension names a format that can hold spectra and coefficients."""
+    return PurePath(path).suffix.lower() in EXTENSIONS
+
+
+def write_data(
+    path: str | os.PathLike[str],
+    arrays: Mapping[str, Array],
+    attributes: Mapping[str, Any],
+    *,
+    overwrite: bool = False,
+) -> None:
+    """Writes arrays (2-D or 3-D, any shapes) and attributes (whatever JSON can say), whole or not at all."""
+    suffix = _suffix(path)
+    for name, array in arrays.items():
+        if array.dtype.name not in DTYPES or array.ndim not in (2, 3) or array.size == 0:
+            raise ParameterError(f"{name!r} ({array.dtype}, {array.ndim}-D) is not 2-D or 3-D of {DTYPES}")
+        if suffix == ".exr" and array.dtype.name in ("float64", "complex128"):
+            raise FileError(f"{os.fspath(path)}: EXR holds no double precision; write .npz or .tif")
+    if not arrays:
+        raise ParameterError("no arrays to write")
+    check_place(path, overwrite=overwrite)
+    described = {name: {"shape": a.shape, "dtype": a.dtype.name} for name, a in arrays.items()}
+    text = json.dumps({"format": _FORMAT, "arrays": described, "attributes": dict(attributes)})
+    native = {name: np.ascontiguousarray(a, a.dtype.newbyteorder("=")) for name, a in arrays.items()}
+    with atomic(path, overwrite=overwrite) as temporary:
+        _WRITERS[suffix](temporary, native, text)
+
+
+def read_data(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, Any]]:
+    """The arrays and the attributes that write_data was given."""
+    name, suffix = os.fspath(path), _suffix(path)
+    if os.path.isdir(path):
+        raise FileError(f"{name}: is a folder; name a file in it")
+    if not os.path.exists(path):
+        raise FileError(f"{name}: no such file")
+    if os.path.getsize(path) == 0:
+        raise FileError(f"{name}: is empty (0 bytes)")
+    try:
+        return _READERS[suffix](name)
+    except MemoryError:
+        raise FileError(f"{name}: does not fit in memory") from None
+    except OSError as error:
+        raise FileError(f"{name}: could not be read ({error.strerror or error})") from None
+
+
+def _suffix(path: str | os.PathLike[str]) -> str:
+    suffix = PurePath(path).suffix.lower()
+    if suffix not in EXTENSIONS:
+        raise FileError(f"{os.fspath(path)}: spectra and coefficients are stored as {' '.join(EXTENSIONS)}")
+    return suffix
+
+
+class _Description:
+    """The JSON text of a file, checked."""
+
+    def __init__(self, path: str, text: str | None) -> None:
+        if not text:
+            raise FileError(f"{path}: is not a spectrum or coefficient file written by clpix")
+        try:
+            content = json.loads(text)
+            self.format = int(content["format"])
+            self.attributes: dict[str, Any] = dict(content["attributes"])
+            self.arrays = {
+                str(name): (tuple(int(n) for n in entry["shape"]), np.dtype(entry["dtype"]))
+                for name, entry in content["arrays"].items()
+            }
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise FileError(
+                f"{path}: is damaged: its clpix description makes no sense; write it anew"
+            ) from None
+        if self.format > _FORMAT:
+            raise FileError(f"{path}: was written by a newer clpix (format {self.format}); update clpix")
+        for shape, dtype in self.arrays.values():
+            if dtype.name not in DTYPES or len(shape) not in (2, 3) or min(shape) < 1:
+                raise _contradiction(path)
+
+
+def _contradiction(path: str) -> FileError:
+    return FileError(f"{path}: is damaged: its arrays are not those it describes; write it anew")
+
+
+def _damaged(path: str, error: Exception) -> FileError:
+    reason = str(error).split("\n")[0]
+    return FileError(f"{path}: could not be read: it is cut off or damaged ({reason})")
+
+
+# NPZ ----------------------------------------------------------------------------------------------
+
+
+def _write_npz(path: str, arrays: dict[str, Array], text: str) -> None:
+    # numbered, since names may hold what file names cannot
+    members = {f"array{i}": array for i, array in enumerate(arrays.values())}
+    with open(path, "wb") as file:
+        np.savez(file, **{_KEY: np.array(text)}, **members)  # type: ignore[arg-type]
+
+
+def _read_npz(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if not isinstance(file, np.lib.npyio.NpzFile):
+                raise FileError(f"{path}: is not a spectrum or coefficient file written by clpix")
+            description = _Description(path, str(file[_KEY]) if _KEY in file.files else None)
+            arrays = {name: file[f"array{i}"] for i, name in enumerate(description.arrays)}
+    except (ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        raise _damaged(path, error) from None
+    for name, (shape, dtype) in description.arrays.items():
+        if (arrays[name].shape, arrays[name].dtype) != (shape, dtype):
+            raise _contradiction(path)
+    return arrays, description.attributes
+
+
+# TIFF ---------------------------------------------------------------------------------------------
+
+
+def _write_tiff(path: str, arrays: dict[str, Array], text: str) -> None:
+    import tifffile
+
+    size = sum(array.nbytes for array in arrays.values())
+    with tifffile.TiffWriter(path, bigtiff=size > 2**32 - 2**25) as file:
+        planes = [plane for array in arrays.values() for plane in array.reshape(-1, *array.shape[-2:])]
+        for i, plane in enumerate(planes):
+            description = text if i == 0 else None
+            file.write(
+                plane, description=description, metadata=None, photometric="minisblack", contiguous=False
+            )
+
+
+def _read_tiff(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
+    import tifffile
+
+    try:
+        with tifffile.TiffFile(path) as file:
+            text = file.pages.first.description if len(file.pages) else ""
+            description = _Description(path, text if text.startswith('{"format"') else None)
+            pages, arrays = iter(file.pages), {}
+            for name, (shape, dtype) in description.arrays.items():
+                planes = shape[0] if len(shape) == 3 else 1
+                array = np.empty((planes, *shape[-2:]), dtype)
+                for i in range(planes):
+                    plane = next(pages).asarray()
+                    if (plane.shape, plane.dtype) != (shape[-2:], dtype):
+                        raise _contradiction(path)
+                    array[i] = plane
+                arrays[name] = array.reshape(shape)
+    except StopIteration:
+        raise _contradiction(path) from None
+    except (ValueError, KeyError, IndexError, RuntimeError, tifffile.TiffFileError) as error:
+        raise _damaged(path, error) from None
+    return arrays, description.attributes
+
+
+# EXR ----------------------------------------------------------------------------------------------
+
+
+def _write_exr(path: str, arrays: dict[str, Array], text: str) -> None:
+    from . import oiio
+
+    parts: list[tuple[Array, dict[str, Any]]] = []
+    # all parts of a file share one display window
+    height, width = (max(array.shape[axis] for array in arrays.values()) for axis in (-2, -1))
+    for i, (name, array) in enumerate(arrays.items()):
+        for k, plane in enumerate(array.reshape(-1, *array.shape[-2:])):
+            # the number keeps the parts' names apart, and their order in the file
+            attributes: dict[str, Any] = {"name": f"{i}.{k}.{name}", "compression": "none"}
+            attributes["window"] = (0, 0, 0, 0, width, height)
+            if plane.dtype.kind == "c":
+                samples, attributes["channels"] = (
+                    plane.view(np.float32).reshape(*plane.shape, 2),
+                    ("re", "im"),
+                )
+            else:
+                samples, attributes["channels"] = _as_exr(plane)[:, :, None], ("Y",)
+            parts.append((samples, attributes))
+    parts[0][1][_KEY] = text
+    oiio.write_parts(path, parts)
+
+
+def _as_exr(plane: Array) -> Array:
+    """Integers as the bits of EXR's only integer type."""
+    return plane.astype(np.int32).view(np.uint32) if plane.dtype.kind in "iu" else plane
+
+
+def _read_exr(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
+    from . import oiio
+
+    with oiio.opened(path, "r") as file:
+        description = _Description(path, file.spec().get_string_attribute(_KEY))
+        arrays: dict[str, Array] = {}
+        part = 0
+        for name, (shape, dtype) in description.arrays.items():
+            planes = []
+            for _ in range(shape[0] if len(shape) == 3 else 1):
+                try:
+                    spec = file.spec(part)
+                except IndexError:
+                    raise _contradiction(path) from None
+                planes.append(_from_exr(path, file, spec, part, shape[-2:], dtype))
+                part += 1
+            arrays[name] = planes[0].reshape(shape) if len(planes) == 1 else np.stack(planes).reshape(shape)
+    return arrays, description.attributes
+
+
+def _from_exr(
+    path: str, file: Any, spec: Any, part: int, shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> Array:
+    channels = ("re", "im") if dtype.kind == "c" else ("Y",)
+    stored = {"c": "float", "i": "uint", "u": "uint"}.get(
+        dtype.kind, "half" if dtype.itemsize == 2 else "float"
+    )
+    if (
+        sorted(spec.channelnames) != sorted(channels)
+        or str(spec.format) != stored
+        or (spec.height, spec.width) != shape
+        or dtype.name in ("float64", "complex128")
+    ):
+        raise _contradiction(path)
+    samples: Array = file.read(index=part)
+    if dtype.kind == "c":
+        order = [spec.channelnames.index(channel) for channel in channels]
+        return np.ascontiguousarray(samples[:, :, order]).view(dtype)[:, :, 0]
+    samples = samples[:, :, 0]
+    return samples.view(np.int32).astype(dtype) if dtype.kind in "iu" else samples
+
+
+_WRITERS = {".npz": _write_npz, ".exr": _write_exr, ".tif": _write_tiff, ".tiff": _write_tiff}
+_READERS = {".npz": _read_npz, ".exr": _read_exr, ".tif": _read_tiff, ".tiff": _read_tiff}

@@ -1,0 +1,152 @@
+"""OpenEXR pictures: parts and layers with arbitrary channel names, half or float, associated alpha.
+
+A layer is a part's channels with the same prefix ("diffuse.R"), or those without any. Its name is the part's
+and the prefix joined by a dot, as far as there are any.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import FileError, GpuopsWarning
+from . import alpha, oiio
+from .picture import Metadata, Picture
+from .raster import resolution, resolution_attributes
+
+#: Header attributes that describe this file's storage, not the picture.
+_STORAGE = (
+    "compression", "oiio:", "openexr:", "name", "XResolution", "YResolution", "ResolutionUnit", "DateTime",
+    "Software", "textureformat", "wrapmodes", "PixelAspectRatio", "screenWindow", "colorInteropID", "fovcot",
+    "smpte:", "clpix", "tile", "ICCProfile",
+)  # fmt: skip
+_KEPT_TYPES = ("string", "float", "int", "float[8]", "chromaticities")
+
+
+@dataclass(frozen=True)
+class Layer:
+    name: str
+    part: int
+    channels: dict[str, int]  # short name ("R") to index in the part
+
+    def picked(self) -> list[int]:
+        """The channels that make a picture: R G B (A), or Y (A), or the first one."""
+        by_name = {name.upper(): index for name, index in self.channels.items()}
+        by_name |= {long[0]: by_name[long] for long in ("RED", "GREEN", "BLUE", "ALPHA") if long in by_name}
+        for colour in ("RGB", "Y", "XYZ", "UV"):
+            if all(c in by_name for c in colour):
+                break
+        else:
+            return [next(iter(self.channels.values()))]
+        if colour == "UV":  # a vector of two is no picture; show the first
+            return [by_name["U"]]
+        return [by_name[c] for c in (*colour, "A") if c in by_name]
+
+    def has_alpha(self) -> bool:
+        return len(self.picked()) in (2, 4)
+
+    def rank(self) -> tuple[bool, bool, bool]:
+        """Sorts the layer that is the picture first: colour, without prefix."""
+        names = {name.upper() for name in self.channels}
+        colour = {"R", "G", "B"} <= names or {"RED", "GREEN", "BLUE"} <= names
+        return (not colour, "Y" not in names, "." in self.name)
+
+
+def read(path: str, layer: str | int | None = None) -> Picture:
+    with oiio.opened(path, "r") as file:
+        layers = _layers(file)
+        chosen = _choose(path, layers, layer)
+        spec = file.spec(chosen.part)
+        picked = chosen.picked()
+        kinds = spec.channelformats or (spec.format,)
+        kinds = {str(kinds[i if len(kinds) > 1 else 0]) for i in picked}
+        # IDs are whole numbers, which OpenImageIO would scale to [0, 1] if asked for floats
+        dtype = "float16" if kinds == {"half"} else "uint32" if kinds == {"uint"} else "float32"
+        first, last = min(picked), max(picked) + 1
+        pixels = file.read(index=chosen.part, channels=(first, last), dtype=dtype)
+    if picked != list(range(first, last)):
+        pixels = np.ascontiguousarray(pixels[:, :, [i - first for i in picked]])
+    if dtype == "uint32":
+        pixels = pixels.astype(np.float32)
+    names = tuple(entry.name for entry in layers)
+    if layer is None and len(layers) > 1:
+        shown = ", ".join(name or "(unnamed)" for name in names)
+        used = chosen.name or "the unnamed one"
+        warnings.warn(f"{path}: has layers {shown}; {used} is used", GpuopsWarning, stacklevel=4)
+    picture = Picture(
+        pixels,
+        alpha=chosen.has_alpha(),
+        linear=True,
+        metadata=Metadata(resolution=resolution(spec), attributes=_attributes(spec)),
+        associated=chosen.has_alpha(),
+        layer=chosen.name,
+        layers=names if len(names) > 1 else (),
+    )
+    return replace(picture, pixels=alpha.straight(pixels)) if picture.alpha else picture
+
+
+def write(path: str, picture: Picture) -> None:
+    metadata = picture.metadata
+    attributes: dict[str, Any] = dict(metadata.attributes)
+    window = attributes.pop("window", None)
+    if window and window[6:] == (picture.width, picture.height):
+        attributes["window"] = window[:6]
+    attributes["compression"] = "zip:1"  # exact; higher levels take three times as long for 3 %
+    attributes["channels"] = {1: ("Y",), 2: ("Y", "A"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}[
+        picture.channels
+    ]
+    if picture.alpha:
+        attributes["alpha_channel"] = picture.channels - 1
+    if metadata.resolution:
+        attributes |= resolution_attributes(metadata.resolution)
+    with oiio.opened(path, "w") as file:
+        file.write(alpha.associated(picture) if picture.alpha else picture.pixels, attributes=attributes)
+
+
+def _layers(file: Any) -> list[Layer]:
+    layers: list[Layer] = []
+    count = file.count()
+    for part in range(count):
+        spec = file.spec(part)
+        part_name = spec.get_string_attribute("name") if count > 1 else ""
+        groups: dict[str, dict[str, int]] = {}
+        for index, channel in enumerate(spec.channelnames):
+            prefix, _, short = channel.rpartition(".")
+            if part_name and (prefix == part_name or prefix.startswith(part_name + ".")):
+                prefix = prefix[len(part_name) + 1 :]  # writers that repeat the part's name
+            groups.setdefault(prefix, {})[short] = index
+        for prefix, channels in groups.items():
+            name = ".".join(filter(None, (part_name, prefix)))
+            layers.append(Layer(name, part, channels))
+    return layers
+
+
+def _choose(path: str, layers: list[Layer], wanted: str | int | None) -> Layer:
+    if wanted is None:
+        return min(layers, key=Layer.rank)  # the first among equals
+    wanted = str(wanted)
+    for layer in layers:
+        if layer.name == wanted:
+            return layer
+    for layer in layers:  # a single channel, by its full name
+        for short, index in layer.channels.items():
+            if wanted == ".".join(filter(None, (layer.name, short))):
+                return Layer(wanted, layer.part, {short: index})
+    have = ", ".join(layer.name or "/".join(layer.channels) for layer in layers)
+    raise FileError(f"{path}: has no layer {wanted!r}; it has {have}")
+
+
+def _attributes(spec: Any) -> dict[str, Any]:
+    """The header attributes that describe the picture, as (type, value), and the window if special."""
+    kept: dict[str, Any] = {}
+    for attribute in spec.extra_attribs:
+        if attribute.name.startswith(_STORAGE) or str(attribute.type) not in _KEPT_TYPES:
+            continue
+        kept[attribute.name] = (str(attribute.type), attribute.value)
+    window = (spec.x, spec.y, spec.full_x, spec.full_y, spec.full_width, spec.full_height)
+    if window != (0, 0, 0, 0, spec.width, spec.height):
+        kept["window"] = (*window, spec.width, spec.height)
+    return kept

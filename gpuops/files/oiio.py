@@ -1,0 +1,178 @@
+"""An imageio plugin over OpenImageIO, "clpix-oiio": exact depths, named channels, errors that are errors.
+
+    imageio.v3.imread(path, plugin="clpix-oiio")
+
+imageio is never left to choose a plugin: for some files several of its plugins answer, and not all rightly.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, cast
+
+import numpy as np
+import OpenImageIO
+from imageio.config import known_plugins
+from imageio.config.plugins import PluginConfig
+from imageio.core.imopen import imopen
+from imageio.core.request import Request
+from imageio.core.v3_plugin_api import ImageProperties, PluginV3
+
+from ..errors import FileError
+
+NAME = "clpix-oiio"
+#: numpy's names of OpenImageIO's sample types.
+DTYPES = {"uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32", "uint": "uint32"}
+_TYPES = {dtype: name for name, dtype in DTYPES.items()}
+_LARGE = 1 << 30
+_DENSEST = 2000  # deflate reaches 1032, JPEG 1024, LZW 1400
+_BENIGN = "extraneous bytes before marker"  # libjpeg's remark on files that decode well
+
+known_plugins[NAME] = PluginConfig(
+    name=NAME, class_name="OpenImageIOPlugin", module_name=__name__, install_name="clpix"
+)
+OpenImageIO.attribute("threads", os.cpu_count() or 1)
+OpenImageIO.attribute("exr_threads", os.cpu_count() or 1)
+
+
+def opened(path: str, mode: Literal["r", "w"]) -> OpenImageIOPlugin:
+    """A file, opened through imageio by this plugin."""
+    return cast(OpenImageIOPlugin, imopen(path, mode, plugin=NAME))
+
+
+class OpenImageIOPlugin(PluginV3):  # type: ignore[misc]
+    """One file, open for reading or for writing. `index` is the subimage: an EXR part or a TIFF page."""
+
+    def __init__(self, request: Request, **_: Any) -> None:
+        super().__init__(request)
+        self._path = os.fspath(request.get_local_filename())
+        self._input: Any = None
+
+    def __enter__(self) -> OpenImageIOPlugin:
+        return self
+
+    def spec(self, index: int = 0) -> Any:
+        """OpenImageIO's ImageSpec of a subimage; IndexError where there is none."""
+        if self._input is None:
+            config = OpenImageIO.ImageSpec()
+            config.attribute("oiio:UnassociatedAlpha", 1)  # pixels as stored: colour under alpha 0 stays
+            config.attribute("pnm:bigendian", 0)
+            self._input = OpenImageIO.ImageInput.open(self._path, config)
+            if self._input is None:
+                raise self._trouble("opened", OpenImageIO.geterror())
+        if self._input.current_subimage() != index and not self._input.seek_subimage(index, 0):
+            self._input.geterror()
+            raise IndexError(index)
+        return self._input.spec()
+
+    def count(self) -> int:
+        """The number of subimages."""
+        known = self.spec().get_int_attribute("oiio:subimages", 0)
+        n = int(known) or 1
+        if not known:
+            try:
+                while self.spec(n):
+                    n += 1
+            except IndexError:
+                pass
+        self.spec()
+        return n
+
+    def read(
+        self, *, index: int = 0, channels: tuple[int, int] | None = None, dtype: str | None = None
+    ) -> np.ndarray[Any, Any]:
+        """(height, width, channels) in the stored depth, or in a named one; `channels` from and to."""
+        spec = self.spec(index)
+        if spec.deep:
+            raise FileError(f"{self._path}: holds deep data (several samples a pixel); flatten it first")
+        self._check_plausible(spec)
+        first, last = channels or (0, spec.nchannels)
+        kind = _TYPES[dtype] if dtype else str(spec.format)
+        try:
+            pixels = self._input.read_image(index, 0, first, last, kind)
+        except MemoryError:
+            raise FileError(
+                f"{self._path}: its {spec.width} x {spec.height} pixels do not fit in memory; use a smaller one"
+            ) from None
+        error = self._input.geterror()
+        if pixels is None or (error and _BENIGN not in error):
+            raise self._trouble("read", error)
+        shape = (spec.height, spec.width, last - first)
+        return np.ascontiguousarray(np.asarray(pixels).reshape(shape))
+
+    def write(self, ndimage: Any, *, attributes: Mapping[str, Any] | None = None, **_: Any) -> None:
+        write_parts(self._path, [(np.asarray(ndimage), attributes or {})])
+
+    def properties(self, index: int | None = 0) -> ImageProperties:
+        spec = self.spec(index or 0)
+        dtype = np.dtype(DTYPES.get(str(spec.format), str(spec.format)))
+        return ImageProperties(shape=(spec.height, spec.width, spec.nchannels), dtype=dtype)
+
+    def metadata(self, index: int | None = 0, exclude_applied: bool = True) -> dict[str, Any]:
+        return {attribute.name: attribute.value for attribute in self.spec(index or 0).extra_attribs}
+
+    def iter(self) -> Iterator[np.ndarray[Any, Any]]:
+        for index in range(self.count()):
+            yield self.read(index=index)
+
+    def close(self) -> None:
+        if self._input is not None:
+            self._input.close()
+            self._input = None
+        super().close()
+
+    def _check_plausible(self, spec: Any) -> None:
+        """A header may claim anything: believe a large claim only if the file's size could hold it."""
+        claimed, there = spec.image_bytes(), os.path.getsize(self._path)
+        if claimed > _LARGE and claimed > _DENSEST * there:
+            raise FileError(
+                f"{self._path}: is damaged: it claims {spec.width} x {spec.height} pixels, "
+                f"which its {there} bytes cannot hold"
+            )
+
+    def _trouble(self, verb: str, error: str) -> FileError:
+        reason = (
+            " ".join(dict.fromkeys(error.split("\n"))).replace(self._path, "it").strip() or "unknown reason"
+        )
+        return FileError(f"{self._path}: could not be {verb}: the file is cut off or damaged ({reason})")
+
+
+def write_parts(path: str, parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[str, Any]]]) -> None:
+    """Writes arrays (height, width, channels), each with its attributes, as the subimages of one file.
+
+    Attributes are OpenImageIO's; a value that is a pair (type name, value) states its type. "channels" holds
+    the channels' names, "window" (x, y, full x, full y, full width, full height).
+    """
+    specs = [_spec(array, attributes) for array, attributes in parts]
+    out = OpenImageIO.ImageOutput.create(path)
+    if out is None:
+        raise OSError(OpenImageIO.geterror())
+    opened = out.open(path, specs[0]) if len(specs) == 1 else out.open(path, tuple(specs))
+    for i, (array, _) in enumerate(parts):
+        if i:
+            opened = opened and out.open(path, specs[i], "AppendSubimage")
+        if not (opened and out.write_image(np.ascontiguousarray(array))):
+            raise OSError(out.geterror() or "unknown reason")
+    closed = out.close()
+    if error := out.geterror():  # some codecs do their work on closing, and report it only so
+        raise OSError(error.split("\n")[0])
+    if not closed:
+        raise OSError("unknown reason")
+
+
+def _spec(array: np.ndarray[Any, Any], attributes: Mapping[str, Any]) -> Any:
+    height, width, channels = array.shape
+    spec = OpenImageIO.ImageSpec(width, height, channels, _TYPES[array.dtype.name])
+    for name, value in attributes.items():
+        if name == "channels":
+            spec.channelnames = tuple(value)
+        elif name == "alpha_channel":
+            spec.alpha_channel = value
+        elif name == "window":
+            spec.x, spec.y, spec.full_x, spec.full_y, spec.full_width, spec.full_height = value
+        elif isinstance(value, tuple):
+            spec.attribute(name, *value)
+        else:
+            spec.attribute(name, value)
+    return spec

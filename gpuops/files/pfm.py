@@ -1,0 +1,46 @@
+"""Portable FloatMap: a text header, then float32 rows from the bottom to the top.
+
+Format: Paul Debevec's description; a negative scale means little-endian. Its magnitude has no agreed meaning
+and is ignored, as other readers do.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+import numpy as np
+
+from ..errors import FileError
+from .picture import Picture
+
+_HEADER = re.compile(rb"(PF|Pf)\s+(\d+)\s+(\d+)\s+([-+.\deE]+)\s")
+
+
+def read(path: str, layer: str | int | None = None) -> Picture:
+    with open(path, "rb") as file:
+        header = _HEADER.match(file.read(256))
+        if header is None:
+            raise FileError(f"{path}: is damaged: its PFM header is not complete")
+        channels = 3 if header[1] == b"PF" else 1
+        width, height = int(header[2]), int(header[3])
+        try:
+            order = "<" if float(header[4]) < 0 else ">"
+        except ValueError:
+            raise FileError(f"{path}: is damaged: its PFM header has no scale") from None
+        if min(width, height) < 1:
+            raise FileError(f"{path}: has no pixels ({width} x {height})")
+        there = os.path.getsize(path) - header.end()
+        if there < 4 * width * height * channels:
+            raise FileError(f"{path}: is cut off: {width} x {height} pixels need more than its {there} bytes")
+        file.seek(header.end())
+        data = np.fromfile(file, order + "f4", width * height * channels)
+    pixels = data.reshape(height, width, channels)[::-1].astype("f4")
+    return Picture(np.ascontiguousarray(pixels), linear=True)
+
+
+def write(path: str, picture: Picture) -> None:
+    kind = "PF" if picture.channels == 3 else "Pf"
+    with open(path, "wb") as file:
+        file.write(f"{kind}\n{picture.width} {picture.height}\n-1.0\n".encode())
+        np.ascontiguousarray(picture.pixels[::-1], "<f4").tofile(file)

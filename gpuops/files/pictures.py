@@ -1,0 +1,203 @@
+"""Reading and writing pictures: the one door to all formats."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ..errors import FileError, GpuopsWarning, ParameterError
+from . import containers, exif
+from .formats import EXTENSIONS, Format, format_of, sniff
+from .output import atomic
+from .picture import Metadata, Picture
+
+_HEAD = 64
+_NAMES = {"icc": "ICC profile", "exif": "EXIF", "xmp": "XMP", "resolution": "resolution"}
+
+
+def read(path: str | os.PathLike[str], *, layer: str | int | None = None) -> Picture:
+    """The picture in a file, in its stored depth. The format is told by the content, not by the name.
+
+    layer selects one of several: an EXR layer or channel or an NPZ array by name, a TIFF page by number.
+    """
+    name = os.fspath(path)
+    fmt = _format(name)
+    try:
+        return _read(name, fmt, layer)
+    except FileNotFoundError:
+        raise FileError(f"{name}: no such file") from None
+    except MemoryError:
+        raise FileError(f"{name}: does not fit in memory; use a smaller picture") from None
+    except OSError as error:
+        raise FileError(f"{name}: could not be read ({error.strerror or error})") from None
+
+
+def write(path: str | os.PathLike[str], picture: Picture, *, overwrite: bool = False) -> None:
+    """Writes a picture whole or not at all, in the format its name says; one warning for each kind of loss.
+
+    The pixels must have a depth that the format holds: see output_dtype.
+    """
+    fmt = format_of(path)
+    name = os.fspath(path)
+    if picture.pixels.dtype.name not in fmt.dtypes:
+        depths = ", ".join(fmt.dtypes)
+        raise ParameterError(f"{fmt} holds {depths}, not {picture.pixels.dtype.name}; see output_dtype")
+    with atomic(path, overwrite=overwrite) as temporary:
+        _write(temporary, _fitted(name, picture, fmt), fmt)
+
+
+def read_stream(stream: BinaryIO, fmt: Format | None = None, *, layer: str | int | None = None) -> Picture:
+    """The picture in a stream, such as standard input; fmt is only what its content is expected to be."""
+    suffix = fmt.extension if fmt else ""
+    with tempfile.TemporaryDirectory(prefix="clpix-") as folder:
+        path = os.path.join(folder, "standard input" + suffix)
+        with open(path, "wb") as file:
+            shutil.copyfileobj(stream, file, 1 << 20)
+        try:
+            return read(path, layer=layer)
+        except FileError as error:
+            raise FileError(str(error).replace(path, "standard input")) from None
+
+
+def write_stream(stream: BinaryIO, picture: Picture, fmt: Format) -> None:
+    """Writes a picture to a stream, such as standard output."""
+    with tempfile.TemporaryDirectory(prefix="clpix-") as folder:
+        path = os.path.join(folder, "standard output" + fmt.extension)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                write(path, picture)
+            except FileError as error:
+                raise FileError(str(error).replace(path, "standard output")) from None
+        for entry in caught:
+            warnings.warn(str(entry.message).replace(path, "standard output"), entry.category, stacklevel=2)
+        try:
+            with open(path, "rb") as file:
+                shutil.copyfileobj(file, stream, 1 << 20)
+            stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise FileError(f"standard output: could not be written ({error.strerror})") from None
+
+
+def _format(name: str) -> Format:
+    """The format of a file's content."""
+    if os.path.isdir(name):
+        raise FileError(f"{name}: is a folder; name a file in it")
+    try:
+        with open(name, "rb") as file:
+            head = file.read(_HEAD)
+    except FileNotFoundError:
+        raise FileError(f"{name}: no such file") from None
+    except OSError as error:
+        raise FileError(f"{name}: could not be read ({error.strerror})") from None
+    if not head:
+        raise FileError(f"{name}: is empty (0 bytes)")
+    fmt = sniff(head)
+    if fmt is None:
+        raise FileError(f"{name}: is not a picture in a known format; known are {' '.join(EXTENSIONS)}")
+    return fmt
+
+
+def _read(name: str, fmt: Format, layer: str | int | None) -> Picture:
+    match fmt.name:
+        case "PFM":
+            from . import pfm
+
+            if layer is not None:
+                raise FileError(f"{name}: has no layer {layer!r}; a PFM file has one picture")
+            return pfm.read(name)
+        case "NPY":
+            from . import arrays
+
+            return arrays.read_npy(name, layer)
+        case "NPZ":
+            from . import arrays
+
+            return arrays.read_npz(name, layer)
+        case "EXR":
+            from . import exr
+
+            return exr.read(name, layer)
+        case _:
+            from . import raster
+
+            return raster.read(name, fmt, layer)
+
+
+def _write(path: str, picture: Picture, fmt: Format) -> None:
+    match fmt.name:
+        case "PNG":
+            from . import png
+
+            png.write(path, picture)
+        case "PFM":
+            from . import pfm
+
+            pfm.write(path, picture)
+        case "NPY":
+            from . import arrays
+
+            arrays.write_npy(path, picture)
+        case "NPZ":
+            from . import arrays
+
+            arrays.write_npz(path, picture)
+        case "EXR":
+            from . import exr
+
+            exr.write(path, picture)
+        case _:
+            from . import raster
+
+            raster.write(path, picture, fmt)
+
+
+def _fitted(name: str, picture: Picture, fmt: Format) -> Picture:
+    """The picture with what the format can hold; one warning for each kind of loss."""
+    pixels, alpha, metadata = picture.pixels, picture.alpha, picture.metadata
+
+    def lost(text: str) -> None:
+        warnings.warn(f"{name}: {text}", GpuopsWarning, stacklevel=4)
+
+    if alpha and pixels.shape[2] not in fmt.channels and pixels.shape[2] + 2 not in fmt.channels:
+        lost(f"{fmt} has no alpha; it is left out")
+        pixels, alpha = pixels[:, :, :-1], False
+    if pixels.shape[2] not in fmt.channels:
+        lost(f"{fmt} has no gray; it is written as RGB")
+        pixels = np.concatenate((pixels[:, :, :1],) * 3 + ((pixels[:, :, 1:],) if alpha else ()), axis=2)
+    hidden = fmt.name == "EXR" and alpha and not picture.associated
+    if hidden and np.any((pixels[..., -1:] == 0) & (pixels[..., :-1] != 0)):
+        lost("EXR holds colour times alpha; colour where alpha is 0 becomes 0")
+    metadata = _fitted_metadata(lost, metadata, fmt, gray=pixels.shape[2] < 3)
+    return replace(picture, pixels=np.ascontiguousarray(pixels), alpha=alpha, metadata=metadata)
+
+
+def _fitted_metadata(lost: Callable[[str], None], metadata: Metadata, fmt: Format, *, gray: bool) -> Metadata:
+    dropped = [key for key in _NAMES if getattr(metadata, key) and key not in fmt.holds]
+    names = [_NAMES[key] for key in dropped]
+    if metadata.exif and "exif" in dropped and exif.orientation(metadata.exif) != 1:
+        names[dropped.index("exif")] = "EXIF (with the orientation: it may be shown turned)"
+    if metadata.attributes and "attributes" not in fmt.holds:
+        names.append("EXR header attributes")
+        metadata = replace(metadata, attributes={})
+    if names:
+        lost(f"{fmt} cannot hold the {', '.join(names)}")
+    if metadata.icc and "icc" not in dropped and (metadata.icc[16:20] == b"GRAY") != gray:
+        lost(f"the ICC profile is for {'RGB' if gray else 'gray'} and does not fit; it is left out")
+        dropped.append("icc")
+    if fmt.name == "JPEG":
+        for key, fits in zip(("exif", "xmp"), containers.fits_jpeg(metadata.exif, metadata.xmp), strict=True):
+            if not fits:
+                lost(f"the {_NAMES[key]} is too long for JPEG; it is left out")
+                dropped.append(key)
+    nothing: dict[str, Any] = dict.fromkeys(dropped)
+    return replace(metadata, **nothing)

@@ -1,0 +1,104 @@
+"""Parameters of bloom, and the shape of its glow."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..errors import ParameterError
+
+METHODS = ("mip", "gaussians", "fft")
+BLENDS = ("energy", "add")
+MEMORY = ("auto", "local", "direct")
+OCTAVES = 8
+STRENGTH = 0.1
+RADIUS = 0.1
+
+
+@dataclass(frozen=True)
+class BloomParams:
+    """A glow around bright light.
+
+    The glow is a sum of OCTAVES Gaussians with σ = radius·height, half of that, a quarter, …, each with the same
+    share of the light, so that the glow falls with the distance r about as 1/r², as glare in lenses and eyes does
+    (Stiles and Holladay; Spencer et al., Physically-Based Glare Effects, SIGGRAPH 1995). Measured in image heights
+    it does not depend on the resolution; what is narrower than a pixel stays in its pixel.
+
+    Attributes
+    ----------
+    threshold : float
+        Light at or below this value (linear, after exposure, brightest channel) does not glow; 0: all light does.
+    knee : float
+        Width of the soft transition around the threshold as a fraction of it, 0 (hard) … 1.
+    strength : float
+        Share of the light that the glow gets; 0 gives exactly the input.
+    radius : float
+        σ of the widest Gaussian as a fraction of the image height, 0 … 1. Not for ``method="fft"``.
+    blend : str
+        ``energy``: what glows leaves its place, the sum of light stays. ``add``: the glow comes on top.
+    method : str
+        ``mip``: down and up a chain of half-size images, whose levels are near Gaussians. ``gaussians``: the sum as
+        it is, exact and slow. ``fft``: a kernel image in place of the Gaussians.
+    karis : bool
+        Weigh by 1/(1 + luma) on the way to the first half-size image, so that single hot pixels do not glow like
+        lamps. For ``mip``.
+    memory : str
+        ``local``: the filters' neighbours through local memory. ``direct``: straight from global memory.
+        ``auto``: direct on CPUs, local elsewhere.
+    """
+
+    threshold: float = 0.0
+    knee: float = 0.5
+    strength: float = STRENGTH
+    radius: float = RADIUS
+    blend: str = "energy"
+    method: str = "mip"
+    karis: bool = True
+    memory: str = "auto"
+
+    def __post_init__(self) -> None:
+        for name, choices in (("blend", BLENDS), ("method", METHODS), ("memory", MEMORY)):
+            if getattr(self, name) not in choices:
+                raise ParameterError(f"unknown {name} {getattr(self, name)!r}: use one of {', '.join(choices)}")
+        most = 1.0 if self.blend == "energy" else 100.0
+        for name, low, high, unit in (
+            ("threshold", 0.0, 1e6, "a linear value after exposure"),
+            ("knee", 0.0, 1.0, "a fraction of the threshold"),
+            ("strength", 0.0, most, f"a share of the light with the blend {self.blend}"),
+            ("radius", 0.0, 1.0, "a fraction of the image height"),
+        ):
+            value = getattr(self, name)
+            if not low <= value <= high:  # NaN is not inside either
+                raise ParameterError(f"{name} must be {unit}, {low:g} … {high:g}, not {value}")
+
+    def octaves(self, height: int) -> list[tuple[float, float]]:
+        """(σ in pixels, share of the light) of each Gaussian, the widest first."""
+        return [(self.radius * height * 0.5**octave, 1.0 / OCTAVES) for octave in range(OCTAVES)]
+
+    def levels(self, height: int) -> list[float]:
+        """Share of each level of the mip chain, level 0 (the image itself) first; two levels or more.
+
+        A level's way down and up has the variance :func:`variance` along each axis; a Gaussian is shared out
+        between the two levels around it such that its variance comes out exactly.
+        """
+        shares = [0.0, 0.0]
+        for sigma, share in self.octaves(height):
+            level = int(math.log(sigma * sigma / 1.5 + 1.0, 4.0))
+            below, above = variance(level), variance(level + 1)
+            part = min(max((sigma * sigma - below) / (above - below), 0.0), 1.0)
+            shares.extend([0.0] * (level + 2 - len(shares)))
+            shares[level] += share * (1.0 - part)
+            shares[level + 1] += share * part
+        while len(shares) > 2 and shares[-1] == 0.0:
+            shares.pop()
+        return shares
+
+
+def variance(level: int) -> float:
+    """σ² in pixels² of what ``level`` halvings and doublings do to an impulse, along each axis.
+
+    A halving has 1.75 of its input's pixels² (a box of 4: 1.25; half of it moved by ±1: 0.5), a doubling 2.75 of its
+    output's (interpolation: 0.75; the tent: 2), and a pixel grows fourfold in area from level to level:
+    Σ 4.5·4^i = 1.5·(4^level − 1).
+    """
+    return 1.5 * (4.0**level - 1.0)

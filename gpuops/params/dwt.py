@@ -1,0 +1,162 @@
+"""Parameters of the wavelet transform: names as PyWavelets has them, with the synonyms people use."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..errors import ParameterError
+
+# Wavelet -> whether it has lifting steps, and a reversible integer form. Coefficients: gpuops/dwt/wavelets.py.
+WAVELETS: Mapping[str, tuple[bool, bool]] = {
+    "haar": (True, True),
+    "bior2.2": (True, True),
+    "bior4.4": (True, False),
+    "dd13/7": (True, True),
+    "db2": (False, False),
+    "db3": (False, False),
+    "db4": (False, False),
+    "sym4": (False, False),
+}
+WAVELET_SYNONYMS = {
+    "db1": "haar",
+    "bior1.1": "haar",
+    "cdf5/3": "bior2.2",
+    "5/3": "bior2.2",
+    "legall": "bior2.2",
+    "cdf9/7": "bior4.4",
+    "9/7": "bior4.4",
+    "dd13,7": "dd13/7",
+    "13/7": "dd13/7",
+    "sym2": "db2",
+    "sym3": "db3",
+}
+
+# What stands beyond the edges of abcd. All but the last two give more coefficients than samples.
+MODES = {
+    "zero": "0 0 | a b c d | 0 0",
+    "constant": "a a | a b c d | d d",
+    "symmetric": "b a | a b c d | d c",
+    "periodic": "c d | a b c d | a b",
+    "smooth": "a straight line through the last two samples",
+    "reflect": "c b | a b c d | c b",
+    "antisymmetric": "-b -a | a b c d | -d -c",
+    "antireflect": "2a-c 2a-b | a b c d | 2d-c 2d-b",
+    "periodization": "c d | a b c d | a b, an odd length first made even by repeating the last sample",
+    "mirror": "c b | a b c d | c b as in JPEG 2000 (for haar b a | a b c d | d c): as many coefficients as samples",
+}
+MODE_SYNONYMS = {
+    "zpd": "zero",
+    "cpd": "constant",
+    "sym": "symmetric",
+    "ppd": "periodic",
+    "sp1": "smooth",
+    "per": "periodization",
+    "asym": "antisymmetric",
+    "jpeg2000": "mirror",
+}
+METHODS = ("auto", "lifting", "filterbank", "laan")
+TILES = ("auto", "local", "private")
+SHRINKS = ("soft", "hard", "visu", "bayes")
+MAX_LEVELS = 40
+
+
+def known(what: str, name: str, names: Mapping[str, object], synonyms: Mapping[str, str]) -> str:
+    """The standard form of ``name``. Raises ParameterError for an unknown one, naming the nearest known."""
+    key = name.lower()
+    key = synonyms.get(key, key)
+    if key not in names:
+        near = difflib.get_close_matches(key, [*names, *synonyms], n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise ParameterError(f"unknown {what} {name!r}: {hint}use one of {', '.join(names)}")
+    return key
+
+
+def wavelet_name(name: str) -> str:
+    """The standard name of a wavelet. Raises ParameterError for an unknown one."""
+    return known("wavelet", name, WAVELETS, WAVELET_SYNONYMS)
+
+
+def mode_name(name: str) -> str:
+    """The standard name of an extension mode. Raises ParameterError for an unknown one."""
+    return known("mode", name, MODES, MODE_SYNONYMS)
+
+
+@dataclass(frozen=True)
+class DwtParams:
+    """A two-dimensional wavelet transform.
+
+    Attributes
+    ----------
+    wavelet, mode
+        Names of :data:`WAVELETS` and :data:`MODES`, or their synonyms.
+    levels : int, optional
+        How often the approximation is transformed again; None: as PyWavelets' ``dwtn_max_level``.
+    method
+        ``lifting``: all steps fused over a tile. ``filterbank``: convolutions, for every wavelet. ``laan``: one
+        kernel a lifting step, out of place, low and high halves apart (van der Laan et al. 2011).
+        ``auto``: lifting where the wavelet has it.
+    integer : bool
+        The reversible transform of whole numbers.
+    tile
+        Where lifting and filterbank keep their tile: ``local`` memory shared by a work-group, or ``private`` to a
+        work-item. ``auto``: private on CPUs, local elsewhere (measured: docs/benchmarks).
+    """
+
+    wavelet: str = "bior4.4"
+    mode: str = "mirror"
+    levels: int | None = None
+    method: str = "auto"
+    integer: bool = False
+    tile: str = "auto"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "wavelet", wavelet_name(self.wavelet))
+        object.__setattr__(self, "mode", mode_name(self.mode))
+        lifts, whole = WAVELETS[self.wavelet]
+        for what, value, choices in (("method", self.method, METHODS), ("tile", self.tile, TILES)):
+            if value not in choices:
+                raise ParameterError(f"unknown {what} {value!r}: use one of {', '.join(choices)}")
+        if self.method == "auto":
+            object.__setattr__(self, "method", "lifting" if lifts else "filterbank")
+        if self.levels is not None and not 0 <= self.levels <= MAX_LEVELS:
+            raise ParameterError(f"levels must be a number from 0 to {MAX_LEVELS}, not {self.levels}")
+        if self.method in ("lifting", "laan") and not lifts:
+            raise ParameterError(f"{self.wavelet} has no lifting steps here: use --method filterbank")
+        if self.mode == "mirror" and not lifts:
+            raise ParameterError(f"mode mirror needs a symmetric wavelet, which {self.wavelet} is not: use symmetric")
+        if self.method == "laan" and self.mode not in ("mirror", "periodization"):
+            raise ParameterError(f"method laan knows the modes mirror and periodization, not {self.mode}")
+        if self.integer and not whole:
+            names = ", ".join(name for name, (_, possible) in WAVELETS.items() if possible)
+            raise ParameterError(f"{self.wavelet} has no reversible integer form: use one of {names}")
+        if self.integer and self.method == "filterbank":
+            raise ParameterError("the integer transform works by lifting: use --method lifting or laan")
+
+
+@dataclass(frozen=True)
+class ShrinkParams:
+    """Shrinking of detail coefficients, which removes noise.
+
+    Attributes
+    ----------
+    kind
+        ``soft``: moved towards zero by the threshold. ``hard``: set to zero below it. ``visu`` and ``bayes``: soft,
+        by a threshold estimated from the noise: VisuShrink (Donoho and Johnstone 1994), σ√(2 ln N) for all bands;
+        BayesShrink (Chang, Yu and Vetterli 2000), σ²/σ_x of each band.
+    threshold : float, optional
+        In units of the coefficients; for ``visu`` and ``bayes`` a factor on the estimate (None: 1).
+    """
+
+    kind: str = "soft"
+    threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in SHRINKS:
+            raise ParameterError(f"unknown way to shrink {self.kind!r}: use one of {', '.join(SHRINKS)}")
+        if self.threshold is None and self.kind in ("soft", "hard"):
+            raise ParameterError(f"--shrink {self.kind} needs a threshold: give --threshold")
+        if self.threshold is not None and not (math.isfinite(self.threshold) and self.threshold >= 0):
+            raise ParameterError(f"the threshold must be a finite number, 0 or more, not {self.threshold}")

@@ -1,0 +1,122 @@
+"""Separable blurs against scipy.ndimage."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.ndimage
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpuops import Gpu, ParameterError, blur
+from gpuops.params.blur import BlurParams
+from gpuops.params.border import BORDERS, SYNONYMS, border_name, border_option
+
+# float32 sums of at most a few hundred products of values in [0, 1] and weights that sum to 1.
+TOLERANCE = 2e-6
+# A single pixel, single lines, primes, and the tiles' and vectors' sizes ± 1: each takes another path.
+SHAPES = [(1, 1), (1, 7), (9, 1), (17, 31), (64, 65), (97, 101), (63, 257)]
+
+
+@pytest.mark.parametrize("method", ["direct", "local"])
+@pytest.mark.parametrize("border", list(BORDERS))
+@pytest.mark.parametrize("shape", SHAPES)
+def test_gaussian_is_scipys(gpu: Gpu, rng, method: str, border: str, shape: tuple[int, int]) -> None:
+    x = rng.random((2, *shape), dtype=np.float32)
+    for sigma in ((0.3, 0.3), (1.0, 3.3), (12.0, 0.0), (0.0, 40.0)):
+        params = BlurParams(sigma=sigma, border=border, cval=0.25, method=method)
+        expected = scipy.ndimage.gaussian_filter(x.astype(float), (0, *sigma), mode=border, cval=0.25)
+        np.testing.assert_allclose(blur.blur(gpu, gpu.array(x), params).numpy(), expected, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("method", ["direct", "local"])
+def test_box_is_scipys(gpu: Gpu, rng, method: str) -> None:
+    x = rng.random((3, 45, 70), dtype=np.float32)
+    params = BlurParams(kind="box", radius=(5, 5), border="mirror", method=method)
+    expected = scipy.ndimage.uniform_filter(x.astype(float), (0, 11, 11), mode="mirror")
+    np.testing.assert_allclose(blur.blur(gpu, gpu.array(x), params).numpy(), expected, atol=TOLERANCE)
+
+
+def test_library_functions_take_and_return_arrays(gpu: Gpu, rng) -> None:
+    x = rng.random((40, 50))
+    y = blur.gaussian_filter(gpu, x, 2.5, mode="wrap", truncate=3)
+    assert y.shape == x.shape and y.dtype == np.float32
+    expected = scipy.ndimage.gaussian_filter(x, 2.5, mode="wrap", truncate=3)
+    np.testing.assert_allclose(y, expected, atol=TOLERANCE)
+    expected = scipy.ndimage.uniform_filter(x, 7)
+    np.testing.assert_allclose(blur.uniform_filter(gpu, x, 7), expected, atol=TOLERANCE)
+    stack = rng.random((2, 3, 20, 21), dtype=np.float32)
+    assert blur.gaussian_filter(gpu, stack, (1, 2)).shape == stack.shape
+
+
+def test_sigma_0_is_exactly_the_input(gpu: Gpu, rng) -> None:
+    image = gpu.array(rng.random((1, 8, 8), dtype=np.float32))
+    assert blur.blur(gpu, image, BlurParams()) is image
+
+
+@pytest.mark.parametrize("method", ["direct", "local"])
+@settings(max_examples=25, deadline=None)
+@given(
+    height=st.integers(1, 70),
+    width=st.integers(1, 70),
+    sigma=st.floats(0.2, 30),
+    border=st.sampled_from(["reflect", "mirror", "nearest", "wrap"]),
+)
+def test_constants_stay_constant(gpu: Gpu, method: str, height: int, width: int, sigma: float, border: str) -> None:
+    x = np.full((1, height, width), 0.7, np.float32)
+    params = BlurParams(sigma=(sigma, sigma), border=border, method=method)
+    np.testing.assert_allclose(blur.blur(gpu, gpu.array(x), params).numpy(), 0.7, rtol=1e-6)
+
+
+def test_reflection_keeps_the_mean(gpu: Gpu, rng) -> None:
+    x = rng.random((1, 61, 83), dtype=np.float32)
+    y = blur.gaussian_filter(gpu, x, 9.0)
+    assert y.mean(dtype=float) == pytest.approx(x.mean(dtype=float), rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["direct", "local"])
+def test_nan_stays_within_the_support(gpu: Gpu, method: str) -> None:
+    x = np.zeros((1, 40, 48), np.float32)
+    x[0, 20, 24] = np.nan
+    params = BlurParams(sigma=(1.0, 1.0), method=method)
+    spread = np.isnan(blur.blur(gpu, gpu.array(x), params).numpy()[0])
+    expected = np.zeros((40, 48), bool)
+    expected[16:25, 20:29] = True
+    np.testing.assert_array_equal(spread, expected)
+
+
+def test_border_names() -> None:
+    assert border_name("REFLECT_101") == "mirror" and border_name("edge") == "nearest"
+    assert set(SYNONYMS.values()) <= set(BORDERS)
+    assert border_option("constant:0.5") == ("constant", 0.5)
+    for bad in ("constant:x", "constant:nan", "mirror:1", "sideways"):
+        with pytest.raises(ParameterError):
+            border_option(bad)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"sigma": (-1.0, 1.0)},
+        {"sigma": (float("nan"), 1.0)},
+        {"sigma": (float("inf"), 1.0)},
+        {"sigma": (1e9, 1.0)},
+        {"truncate": 0.0},
+        {"kind": "disc"},
+        {"method": "magic"},
+        {"border": "sideways"},
+        {"cval": float("nan")},
+        {"kind": "box", "radius": (-1, 0)},
+    ],
+)
+def test_parameters_without_meaning_are_refused(bad: dict) -> None:
+    with pytest.raises(ParameterError):
+        BlurParams(**bad)
+
+
+def test_bad_arrays_are_refused(gpu: Gpu) -> None:
+    for bad in (np.zeros(5), np.zeros((0, 4)), np.zeros((4, 4), complex)):
+        with pytest.raises(ParameterError):
+            blur.gaussian_filter(gpu, bad, 1.0)
+    with pytest.raises(ParameterError, match="odd"):
+        blur.uniform_filter(gpu, np.zeros((4, 4)), 4)

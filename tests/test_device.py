@@ -1,0 +1,555 @@
+"""Devices: what is found, what is trusted, what is remembered, what is chosen."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpuops.device import DeviceInfo, cache, canary, choose, drivers, list_devices, probe, rank, select
+from gpuops.errors import DeviceError, GpuopsWarning
+
+INFO = DeviceInfo(
+    index=0,
+    platform="Platform",
+    name="Device",
+    vendor="Vendor",
+    kind="cpu",
+    driver="1.0",
+    version="OpenCL 3.0",
+    compute_units=2,
+    clock_mhz=1000,
+    global_bytes=1 << 30,
+    local_bytes=1 << 15,
+    max_alloc_bytes=1 << 28,
+    work_group=256,
+    double=True,
+    half=False,
+    usable=True,
+    reason=None,
+    copy_gbps=10.0,
+    gflops=100.0,
+)
+PASS = {"usable": True, "copy_gbps": 10.0, "gflops": 100.0}
+
+
+@pytest.fixture
+def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, on disk and in the process."""
+    monkeypatch.setattr(cache, "folder", lambda: tmp_path)
+    monkeypatch.setattr(probe, "_verdicts", {})
+    return tmp_path
+
+
+def forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if in a new process: only the files remain."""
+    monkeypatch.setattr(probe, "_verdicts", {})
+
+
+@pytest.fixture
+def child(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Sets a program to run instead of the canary; `runs` counts it."""
+
+    def become(program: str) -> None:
+        def command(arguments: Sequence[str]) -> list[str]:
+            state.runs += 1
+            return [sys.executable, "-c", program]
+
+        monkeypatch.setattr(probe, "command", command)
+
+    state = SimpleNamespace(runs=0, become=become)
+    return state
+
+
+def python(program: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
+    """Runs a program in a process with a changed environment (None removes)."""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    if "vendors-" in env.get("OCL_ICD_VENDORS", ""):  # made by this process: the other starts from nothing
+        del env["OCL_ICD_VENDORS"]
+    for name, value in environment.items():
+        env.pop(name, None)
+        if value is not None:
+            env[name] = value
+    return subprocess.run(
+        [sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+# ---------------------------------------------------------------- the real machine
+
+
+def test_this_machine_has_a_numbered_list_with_a_usable_device() -> None:
+    devices = list_devices()
+    assert [info.index for info in devices] == list(range(len(devices)))
+    kinds = [choose.KINDS.index(info.kind) for info in devices]
+    assert kinds == sorted(kinds)
+    usable = [info for info in devices if info.usable]
+    assert usable
+    for info in devices:
+        assert info.usable == (info.reason is None)
+    assert all(info.copy_gbps is not None and info.gflops is not None for info in usable)
+
+
+def test_default_selection_is_the_first_in_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CLPIX_DEVICE", raising=False)
+    device, info = select()
+    assert info == rank(i for i in list_devices() if i.usable)[0]
+    assert (device.name.strip(), device.platform.name.strip()) == (info.name, info.platform)
+
+
+def test_every_usable_device_is_selectable_by_number_and_name() -> None:
+    for info in list_devices():
+        if info.usable:
+            assert select(str(info.index))[1] == info
+            assert select(info.name.upper())[1].name == info.name
+
+
+def test_environment_variable_chooses_and_the_argument_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLPIX_DEVICE", "nothing-like-this")
+    with pytest.raises(DeviceError, match="nothing-like-this"):
+        select()
+    usable = next(info for info in list_devices() if info.usable)
+    assert select(str(usable.index))[1] == usable
+
+
+def test_warm_selection_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    select()
+    forget(monkeypatch)  # from the files
+    monkeypatch.setattr(probe, "command", lambda arguments: pytest.fail("a process was started"))
+    select()
+
+
+# ---------------------------------------------------------------- ranking and specifications
+
+
+def test_rank_prefers_kind_then_compute_then_number() -> None:
+    cpu = replace(INFO, index=3, gflops=9e5)
+    slow = replace(INFO, index=0, kind="gpu", gflops=1000.0)
+    fast = replace(INFO, index=2, kind="gpu", gflops=5000.0)
+    other = replace(INFO, index=1, kind="accelerator", gflops=8e5)
+    unmeasured = replace(INFO, index=4, kind="gpu", gflops=None)
+    assert rank([cpu, unmeasured, other, slow, fast]) == [fast, slow, unmeasured, other, cpu]
+
+
+def test_rank_ignores_noise_among_equals() -> None:
+    first = replace(INFO, index=0, kind="gpu", gflops=51_100.0)
+    second = replace(INFO, index=1, kind="gpu", gflops=51_400.0)
+    assert rank([second, first]) == [first, second]
+
+
+class Fakes:
+    """Devices that exist only here, with what their check says."""
+
+    def __init__(self, *infos: DeviceInfo) -> None:
+        self.checked: list[int] = []
+        self.candidates = [self._candidate(index, info) for index, info in enumerate(infos)]
+
+    def _candidate(self, index: int, info: DeviceInfo) -> Any:
+        numbered = replace(info, index=index)
+
+        def check(*, refresh: bool = False) -> DeviceInfo:
+            self.checked.append(index)
+            return numbered
+
+        return SimpleNamespace(device=f"device {index}", info=numbered, check=check)
+
+
+GPU = replace(INFO, kind="gpu", name="Fast GPU", platform="GPU Vendor", gflops=5000.0)
+BROKEN = replace(GPU, name="Broken GPU", usable=False, reason="crashed (SIGSEGV) while building kernels")
+
+
+@pytest.fixture
+def fakes(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.delenv("CLPIX_DEVICE", raising=False)
+
+    def install(*infos: DeviceInfo) -> Fakes:
+        made = Fakes(*infos)
+        monkeypatch.setattr(choose, "candidates", lambda: made.candidates)
+        return made
+
+    return install
+
+
+def test_working_gpu_leaves_cpus_unchecked(fakes: Any) -> None:
+    made = fakes(GPU, INFO)
+    assert select()[0] == "device 0"
+    assert made.checked == [0]
+
+
+def test_broken_gpu_is_passed_over_with_a_warning_every_time(fakes: Any) -> None:
+    fakes(BROKEN, INFO)
+    for _ in range(2):
+        with pytest.warns(GpuopsWarning, match=r"Broken GPU.*crashed \(SIGSEGV\)"):
+            assert select()[0] == "device 1"
+
+
+def test_broken_cpu_is_passed_over_in_silence(fakes: Any, recwarn: pytest.WarningsRecorder) -> None:
+    fakes(replace(INFO, usable=False, reason="computes wrong results"), INFO)
+    assert select()[0] == "device 1"
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("spec", "index"),
+    [
+        ("gpu", 1),
+        ("GPU", 1),
+        ("cpu", 2),
+        ("1", 1),
+        ("fast", 1),
+        ("gpu vendor", 1),
+        (" device ", 2),
+        ("3.0", 1),
+    ],
+)
+def test_specifications(fakes: Any, spec: str, index: int) -> None:
+    fakes(BROKEN, GPU, INFO)
+    assert select(spec)[1].index == index
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("0", "Broken GPU: crashed"),
+        ("broken", "Broken GPU: crashed"),
+        ("7", "no device '7'; there is: 0 Broken GPU"),
+        ("-1", "no device '-1'"),
+        ("accelerator", "no device 'accelerator'; there is: 0 Broken GPU .*, 1 Device"),
+        ("nothing-like-this", "no device 'nothing-like-this'; there is"),
+    ],
+)
+def test_impossible_specifications_say_why(fakes: Any, spec: str, message: str) -> None:
+    fakes(BROKEN, INFO)
+    with pytest.raises(DeviceError, match=message) as caught:
+        select(spec)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_device_says_how_to_get_one(fakes: Any) -> None:
+    fakes()
+    with pytest.raises(DeviceError, match=r"clpix\[cpu\].*pocl-opencl-icd.*driver"):
+        select()
+
+
+def test_no_usable_device_names_all_and_says_how_to_get_one(fakes: Any) -> None:
+    fakes(replace(INFO, usable=False, reason="cannot build kernels"))
+    with pytest.raises(DeviceError, match=r"0 Device: cannot build kernels.*clpix\[cpu\]"):
+        select()
+
+
+# ---------------------------------------------------------------- the child and its verdict
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("import os; os.abort()", r"crashed \(SIGABRT\)"),
+        (
+            """print('{"stage": "building kernels"}', flush=True); import os; os.kill(os.getpid(), 11)""",
+            r"crashed \(SIGSEGV\) while building kernels",
+        ),
+        ("raise SystemExit(3)", "exit code 3"),
+        ("print('garbage'); print('[1]'); print('{broken')", "gave no answer"),
+        ("""print('{"usable": "yes"}')""", "no sensible answer"),
+        ("""print('{"usable": true, "gflops": "many"}')""", "no sensible answer"),
+        ("""print('{"usable": false, "reason": "computes wrong results"}')""", "computes wrong results"),
+    ],
+)
+def test_bad_children_make_a_device_unusable(fresh: Path, child: Any, program: str, reason: str) -> None:
+    child.become(program)
+    found = probe.verdict(INFO, "1", 0)
+    assert not found.usable
+    assert found.reason is not None
+    assert re.search(reason, found.reason)
+
+
+def test_hanging_child_is_stopped(fresh: Path, child: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLPIX_PROBE_TIMEOUT", "0.5")
+    child.become("""print('{"stage": "starting"}', flush=True); import time; time.sleep(60)""")
+    begin = time.monotonic()
+    assert probe.verdict(INFO, "1", 0).reason == "did not finish within 0.5 s while starting"
+    assert time.monotonic() - begin < 10
+
+
+def test_driver_chatter_does_not_hide_the_answer(fresh: Path, child: Any) -> None:
+    child.become(f"print('loading...'); print('''{json.dumps(PASS)}'''); print('bye')")
+    assert probe.verdict(INFO, "1", 0) == probe.Verdict(True, None, 10.0, 100.0)
+
+
+def test_verdict_is_remembered_by_device_and_driver(
+    fresh: Path, child: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child.become(f"print('''{json.dumps(PASS)}''')")
+
+    def verdict(
+        info: DeviceInfo = INFO, version: str = "1", ordinal: int = 0, **options: Any
+    ) -> probe.Verdict:
+        forget(monkeypatch)
+        return probe.verdict(info, version, ordinal, **options)
+
+    first = verdict()
+    assert verdict() == first
+    assert child.runs == 1
+    for runs, changed in enumerate(
+        [
+            lambda: verdict(replace(INFO, driver="1.1")),
+            lambda: verdict(version="2"),
+            lambda: verdict(ordinal=1),
+            lambda: verdict(replace(INFO, name="Other")),
+            lambda: verdict(refresh=True),
+        ],
+        start=2,
+    ):
+        changed()
+        assert child.runs == runs
+    monkeypatch.setattr(drivers, "cpu_identity", lambda: "another machine with the same home")
+    verdict()
+    assert child.runs == 7
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"key": 1, "value": {}}', b"null"])
+def test_corrupt_cache_is_no_cache(
+    fresh: Path, child: Any, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    child.become(f"print('''{json.dumps(PASS)}''')")
+    probe.verdict(INFO, "1", 0)
+    (file,) = fresh.glob("device-*.json")
+    file.write_bytes(content)
+    forget(monkeypatch)
+    assert probe.verdict(INFO, "1", 0).usable
+    assert child.runs == 2
+
+
+def test_failure_is_remembered_for_a_day(fresh: Path, child: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    child.become("import os; os.abort()")
+    probe.verdict(INFO, "1", 0)
+    forget(monkeypatch)
+    assert not probe.verdict(INFO, "1", 0).usable
+    assert child.runs == 1
+    child.become(f"print('''{json.dumps(PASS)}''')")
+    forget(monkeypatch)
+    tomorrow = time.time() + probe.RETRY_SECONDS + 1
+    monkeypatch.setattr(time, "time", lambda: tomorrow)
+    assert probe.verdict(INFO, "1", 0).usable
+
+
+def test_unwritable_cache_still_gives_a_verdict(
+    tmp_path: Path, child: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "folder", lambda: tmp_path / "does" / "not" / "exist")
+    monkeypatch.setattr(probe, "_verdicts", {})
+    child.become(f"print('''{json.dumps(PASS)}''')")
+    assert probe.verdict(INFO, "1", 0).usable
+    assert probe.verdict(INFO, "1", 0).usable
+    assert child.runs == 1
+
+
+# ---------------------------------------------------------------- the canary
+
+
+@pytest.mark.parametrize("size", [1, 4, 64])
+def test_expected_result_follows_the_formula(size: int) -> None:
+    width, height = 5, 3
+    image = np.arange(15, dtype=np.float32).reshape(height, width)
+
+    def reflect(i: int, n: int) -> int:
+        i %= 2 * n
+        return i if i < n else 2 * n - 1 - i
+
+    def tile(x: int, y: int) -> np.float32:
+        value: np.float32 = image[reflect(y - 2, height), reflect(x + 3, width)]
+        return value
+
+    out, sums = canary.expected(image, size)
+    for y in range(height):
+        for x in range(width):
+            group, lane = divmod(x, size)
+            h = (x * 2654435761 % 2**32) ^ (y * 2246822519 % 2**32)
+            h ^= h >> 15
+            assert out[y, x] == tile(group * size + size - 1 - lane, y) / 2 + h % 251
+        for group in range(-(-width // size)):
+            assert sums[y, group] == sum(tile(group * size + lane, y) for lane in range(size))
+
+
+def test_build_failures_are_told_by_their_cause() -> None:
+    import pyopencl as cl
+
+    log = "BUILD_PROGRAM_FAILURE\n\nBuild on <device>:\n\nerror: unknown target CPU 'generic'\n"
+    assert (
+        canary.one_line(cl.RuntimeError(log)) == "cannot build kernels: error: unknown target CPU 'generic'"
+    )
+
+
+# ---------------------------------------------------------------- drivers
+
+
+def icd(folder: Path, **libraries: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, library in libraries.items():
+        (folder / f"{name}.icd").write_text(library + "\n")
+    return folder
+
+
+def names(found: Sequence[drivers.Driver]) -> list[str]:
+    return [driver.name for driver in found]
+
+
+def test_folder_is_read_once_for_each_library(tmp_path: Path) -> None:
+    folder = icd(tmp_path, b="libb.so", a="liba.so", c="liba.so")
+    (folder / "readme.txt").write_text("no driver")
+    assert drivers.read_folder(str(folder)) == [
+        drivers.Driver("a.icd", "liba.so"),
+        drivers.Driver("b.icd", "libb.so"),
+    ]
+    assert drivers.read_folder(str(tmp_path / "none")) == []
+
+
+def test_missing_drivers_are_added_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    intel = tmp_path / "libintelocl.so"
+    intel.touch()
+    monkeypatch.setattr(drivers, "intel_library", lambda: str(intel))
+    monkeypatch.setattr(drivers, "_LIBRARY_FOLDERS", ())
+    monkeypatch.setenv("CONDA_PREFIX", str(tmp_path / "conda"))
+    icd(tmp_path / "conda/etc/OpenCL/vendors", pocl="libpocl-conda.so", dead="/nowhere/libdead.so")
+    system = [drivers.Driver("pocl.icd", "libpocl.so.2")]
+    assert names(drivers.missing(system, explicit=False)) == ["extra-pocl.icd", "intel-pip.icd"]
+    assert names(drivers.missing(system, explicit=True)) == ["intel-pip.icd"]
+    installed = [drivers.Driver("intel64.icd", "libintelocl.so")]
+    assert names(drivers.missing(installed, explicit=True)) == []
+    dead = [drivers.Driver("intel64.icd", "/opt/gone/libintelocl.so")]
+    assert names(drivers.missing(dead, explicit=True)) == ["intel-pip.icd"]
+
+
+def test_containers_nvidia_driver_is_registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "libnvidia-opencl.so.1").touch()
+    monkeypatch.setattr(drivers, "intel_library", lambda: None)
+    monkeypatch.setattr(drivers, "_LIBRARY_FOLDERS", (str(tmp_path),))
+    monkeypatch.delenv("CONDA_PREFIX", raising=False)
+    assert names(drivers.missing([], explicit=False)) == ["nvidia.icd"]
+    assert names(drivers.missing([], explicit=True)) == []
+    there = [drivers.Driver("nvidia.icd", "libnvidia-opencl.so.1")]
+    assert names(drivers.missing(there, explicit=False)) == []
+
+
+def test_driver_that_crashes_when_listed_is_left_out(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good, bad = drivers.Driver("good.icd", "libgood.so"), drivers.Driver("bad.icd", "libbad.so")
+    runs: list[set[str]] = []
+
+    def run(arguments: Sequence[str], environment: dict[str, str]) -> dict[str, Any]:
+        folder = environment.get("OCL_ICD_VENDORS")
+        loaded = set(os.listdir(folder)) if folder else {"good.icd", "bad.icd"}
+        runs.append(loaded)
+        return {"usable": False, "reason": "crashed (SIGSEGV)"} if "bad.icd" in loaded else {"usable": True}
+
+    monkeypatch.setattr(probe, "run_canary", run)
+    assert drivers.refused_drivers([good, bad], refresh=False) == {"bad.icd": "crashed (SIGSEGV)"}
+    count = len(runs)
+    assert drivers.refused_drivers([good, bad], refresh=False) == {"bad.icd": "crashed (SIGSEGV)"}
+    assert len(runs) == count
+    drivers.refused_drivers([good, bad], refresh=True)
+    assert len(runs) == 2 * count
+
+
+def test_refused_driver_is_hidden_and_named(
+    fresh: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = icd(tmp_path / "vendors", good="libgood.so", bad="libbad.so")
+    monkeypatch.setattr(drivers, "_prepared", False)
+    monkeypatch.setattr(drivers, "intel_library", lambda: None)
+    monkeypatch.setattr(drivers, "refused_drivers", lambda found, refresh: {"bad.icd": "crashed (SIGSEGV)"})
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(folder))
+    with pytest.warns(GpuopsWarning, match=r"bad\.icd passed over: it crashed"):
+        drivers.prepare()
+    assert drivers.read_folder(os.environ["OCL_ICD_VENDORS"]) == [drivers.Driver("good.icd", "libgood.so")]
+
+
+def test_nothing_to_add_leaves_the_environment_alone(
+    fresh: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = icd(tmp_path / "vendors", good="libgood.so")
+    monkeypatch.setattr(drivers, "_prepared", False)
+    monkeypatch.setattr(drivers, "intel_library", lambda: None)
+    monkeypatch.setattr(drivers, "refused_drivers", lambda found, refresh: {})
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(folder))
+    drivers.register_bundled_runtimes()
+    assert os.environ["OCL_ICD_VENDORS"] == str(folder)
+
+
+def test_vendor_folder_is_repaired(fresh: Path) -> None:
+    wanted = [drivers.Driver("a.icd", "liba.so"), drivers.Driver("b.icd", "libb.so")]
+    folder = drivers.materialise(wanted)
+    (folder / "a.icd").unlink()
+    assert drivers.materialise(wanted) == folder
+    assert drivers.read_folder(str(folder)) == wanted
+    assert [path.name for path in fresh.iterdir()] == [folder.name]
+
+
+@pytest.mark.parametrize(
+    ("vendor", "flags", "target"),
+    [
+        ("AuthenticAMD", "sse avx2", "core-avx2"),
+        ("AuthenticAMD", "avx2 avx512f avx512cd avx512bw avx512dq avx512vl", "skx"),
+        ("AuthenticAMD", "sse", None),
+        ("GenuineIntel", "avx2", None),
+    ],
+)
+def test_intel_runtime_is_told_what_amd_can_do(
+    monkeypatch: pytest.MonkeyPatch, vendor: str, flags: str, target: str | None
+) -> None:
+    monkeypatch.setattr(drivers, "cpu", lambda: {"vendor_id": vendor, "flags": flags})
+    monkeypatch.setenv("CL_CONFIG_CPU_TARGET_ARCH", "x")  # so that it is restored
+    monkeypatch.delenv("CL_CONFIG_CPU_TARGET_ARCH")
+    drivers._tune_intel("libpocl.so /lib/libintelocl.so")
+    assert os.environ.get("CL_CONFIG_CPU_TARGET_ARCH") == target
+
+
+# ---------------------------------------------------------------- whole processes
+
+SELECT = "from gpuops.device import select; print(select()[1].name)"
+
+
+def test_no_opencl_at_all() -> None:
+    done = python(
+        "from gpuops.device import list_devices, select\nassert list_devices() == []\nselect()",
+        OCL_ICD_VENDORS="/nonexistent",
+    )
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert "DeviceError: no OpenCL device (OCL_ICD_VENDORS is /nonexistent): get one with" in last
+
+
+def test_icd_file_pointing_nowhere_is_harmless(tmp_path: Path) -> None:
+    system = drivers.read_folder(os.environ.get("OCL_ICD_VENDORS", drivers.SYSTEM_FOLDER))
+    library = {f"driver{i}": driver.library for i, driver in enumerate(system)}
+    folder = icd(tmp_path / "vendors", dead="/nowhere/libdead.so", **library)
+    done = python(SELECT, OCL_ICD_VENDORS=str(folder), CLPIX_DEVICE=None)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("home", [None, "/dev/null"])
+def test_works_without_a_writable_home(tmp_path: Path, home: str | None) -> None:
+    done = python(
+        SELECT, HOME=home, XDG_CACHE_HOME=None, CLPIX_CACHE_DIR=None, TMPDIR=str(tmp_path), CLPIX_DEVICE=None
+    )
+    assert done.returncode == 0, done.stderr
+    if home:
+        (private,) = tmp_path.glob("clpix-*")
+        assert private.stat().st_mode & 0o077 == 0
+
+
+def test_missing_pyopencl_is_one_line() -> None:
+    done = python(
+        "import sys; sys.modules['pyopencl'] = None\nfrom gpuops.device import select\nselect()",
+    )
+    assert "DeviceError: pyopencl cannot be imported" in done.stderr.splitlines()[-1]

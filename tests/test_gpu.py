@@ -1,0 +1,174 @@
+"""The launch function, the kernel cache, the pool and what errors they give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import clkernels
+from gpuops import DeviceError, Gpu, Report, cache
+from gpuops.gpu import Local, Source
+
+SCALE = Source(
+    "scale",
+    """
+__kernel void scale(__global const float *in, __global float *out, int n, float factor) {
+    int i = get_global_id(0);
+    if (i < n) out[i] = in[i] * factor;
+}
+__kernel void weigh(__global float *out, float4 w, int2 k) {
+    out[get_global_id(0)] = w.x + 10 * w.y + 100 * w.z + 1000 * w.w + k.x * k.y;
+}
+__kernel void through_local(__global const float *in, __global float *out, __local float *tile) {
+    int i = get_local_id(0), n = get_local_size(0);
+    tile[i] = in[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = tile[n - 1 - i];
+}
+__kernel void defined(__global float *out) {
+#ifdef FLAG
+    out[0] = VALUE;
+#else
+    out[0] = -1;
+#endif
+}
+__kernel void absent(__global const float *in, __global float *out) { out[0] = in ? 1 : 2; }
+""",
+)
+
+
+def test_launch_rounds_the_size_up_to_whole_groups(gpu: Gpu) -> None:
+    x = gpu.array(np.arange(1000, dtype=np.float32))
+    y = gpu.zeros((1024,))
+    gpu.launch(gpu.kernel(SCALE, "scale"), (1000,), x, y, 1000, 2.0, local=(64,))
+    result = y.numpy()
+    np.testing.assert_array_equal(result[:1000], 2 * np.arange(1000))
+    assert not result[1000:].any()
+
+
+def test_arguments_become_vectors_null_and_local_memory(gpu: Gpu) -> None:
+    y = gpu.zeros((64,))
+    gpu.launch(gpu.kernel(SCALE, "weigh"), (64,), y, (1.0, 2.0, 3.0, 4.0), (5, 6))
+    assert (y.numpy() == 4321 + 30).all()
+    gpu.launch(gpu.kernel(SCALE, "absent"), (1,), None, y)
+    assert y.numpy()[0] == 2
+    x = gpu.array(np.arange(64, dtype=np.float32))
+    gpu.launch(gpu.kernel(SCALE, "through_local"), (64,), x, y, Local(16 * 4), local=(16,))
+    np.testing.assert_array_equal(y.numpy().reshape(4, 16), x.numpy().reshape(4, 16)[:, ::-1])
+
+
+def test_defines_reach_the_kernel(gpu: Gpu) -> None:
+    y = gpu.zeros((1,))
+    for defines, expected in (
+        ({}, -1),
+        ({"FLAG": False, "VALUE": 3}, -1),
+        ({"FLAG": True, "VALUE": 3}, 3),
+        ({"FLAG": True, "VALUE": 0.1}, np.float32(0.1)),
+    ):
+        gpu.launch(gpu.kernel(SCALE, "defined", **defines), (1,), y)
+        assert y.numpy()[0] == expected
+
+
+def test_a_step_keeps_its_own_arguments(gpu: Gpu) -> None:
+    kernel = gpu.kernel(SCALE, "scale")
+    x, a, b = gpu.array(np.ones(8, np.float32)), gpu.zeros((8,)), gpu.zeros((8,))
+    twice = gpu.bind(kernel, (8,), x, a, 8, 2.0)
+    gpu.launch(kernel, (8,), x, b, 8, 3.0)
+    twice()
+    assert (a.numpy() == 2).all() and (b.numpy() == 3).all()
+
+
+def test_a_steps_buffers_are_not_handed_out_again(gpu: Gpu) -> None:
+    x = gpu.array(np.ones(4096, np.float32))
+    y = gpu.zeros((4096,))
+    step = gpu.bind(gpu.kernel(SCALE, "scale"), (4096,), x, y, 4096, 5.0)
+    del x
+    others = [gpu.zeros((4096,)) for _ in range(8)]
+    step()
+    assert (y.numpy() == 5).all()
+    assert not any(other.numpy().any() for other in others)
+
+
+def test_kernels_are_cached(gpu: Gpu) -> None:
+    assert gpu.kernel(SCALE, "scale") is gpu.kernel(SCALE, "scale")
+    assert gpu.kernel(SCALE, "defined", FLAG=True, VALUE=1) is not gpu.kernel(SCALE, "defined", FLAG=True, VALUE=2)
+
+
+def test_fit_halves_the_largest_dimension(gpu: Gpu) -> None:
+    kernel = gpu.kernel(SCALE, "scale")
+    assert kernel.fit(1) == (1,)
+    shape = kernel.fit(1 << 20, 4)
+    assert np.prod(shape) <= min(kernel.work_group, gpu.limits.work_group)
+    assert 1 <= shape[0] <= gpu.limits.work_item_sizes[0]
+
+
+def test_built_kernels_are_kept_between_processes(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    monkeypatch.setenv("CLPIX_CACHE_DIR", str(tmp_path))
+    source = Source("kept", "__kernel void kept(__global float *x) { x[0] = 7; }")
+    cache.cache_folder.cache_clear()
+    try:
+        for hits, misses in ((0, 1), (1, 0)):
+            report = Report()
+            gpu = Gpu(report=report)
+            y = gpu.zeros((1,))
+            gpu.launch(gpu.kernel(source, "kept"), (1,), y)
+            assert y.numpy()[0] == 7
+            assert report.builds == {"hit": hits, "miss": misses}
+        # A damaged entry is no more than a missing one.
+        for path in (tmp_path / "kernels").iterdir():
+            path.write_bytes(b"not a binary")
+        gpu = Gpu()
+        y = gpu.zeros((1,))
+        gpu.launch(gpu.kernel(source, "kept"), (1,), y)
+        assert y.numpy()[0] == 7
+    finally:
+        cache.cache_folder.cache_clear()
+
+
+def test_dump_writes_the_source(tmp_path) -> None:
+    gpu = Gpu(dump=tmp_path / "dumped")
+    gpu.kernel(("border", "separable"), "rows_direct", BORDER_REFLECT=True, ROWS=True)
+    (file,) = (tmp_path / "dumped").iterdir()
+    assert "-D BORDER_REFLECT" in file.read_text() and "rows_direct" in file.read_text()
+
+
+def test_a_build_failure_names_the_file_and_the_line(gpu: Gpu) -> None:
+    with pytest.raises(DeviceError, match="broken") as error:
+        gpu.kernel(Source("broken", "__kernel void broken(__global float *x) { x[0] = nothing; }"), "broken")
+    assert "\n" not in str(error.value)
+
+
+def test_too_large_a_buffer_says_how_much_is_needed(gpu: Gpu) -> None:
+    with pytest.raises(DeviceError, match="MB"):
+        gpu.empty((gpu.limits.max_alloc_bytes // 4 + 1024,))
+
+
+def test_events_are_recorded_with_their_traffic() -> None:
+    report = Report()
+    gpu = Gpu(report=report)
+    x = gpu.zeros((1 << 20,))
+    step = gpu.bind(gpu.kernel(SCALE, "scale"), (1 << 20,), x, x, 1 << 20, 1.0, label="scale it", traffic=1 << 23)
+    for _ in range(3):
+        step()
+    (kernel,) = report.kernels()
+    assert kernel.label == "scale it" and len(kernel.ms) == 3 and kernel.traffic == 1 << 23
+    assert min(kernel.ms) > 0 and kernel.gbps == pytest.approx((1 << 23) / kernel.median_ms / 1e6)
+    assert report.peak_device_bytes >= 1 << 22
+
+
+def test_phases_do_not_overlap() -> None:
+    import time
+
+    report = Report()
+    with report.phase("outer"):
+        time.sleep(0.01)
+        with report.phase("inner"):
+            time.sleep(0.03)
+    assert report.phases["inner"] >= 0.03
+    assert report.phases["outer"] < report.phases["inner"] + 0.01
+    assert sum(report.phases.values()) <= report.wall
+
+
+def test_every_source_is_named_in_its_line_directives() -> None:
+    for name in clkernels.names():
+        assert f'#line 1 "{name}.cl"' in clkernels.source(name)

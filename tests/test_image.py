@@ -1,0 +1,107 @@
+"""Conversion between files' pixels and planar float images, on the device."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuops import Gpu, ParameterError
+from gpuops.image import download, upload
+
+DTYPES = ["uint8", "uint16", "float16", "float32"]
+
+
+def srgb_to_linear(v: np.ndarray) -> np.ndarray:
+    """IEC 61966-2-1, in float64."""
+    return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
+
+
+def linear_to_srgb(v: np.ndarray) -> np.ndarray:
+    v = np.maximum(v, 0)
+    return np.where(v <= 0.0031308, v * 12.92, 1.055 * v ** (1 / 2.4) - 0.055)
+
+
+def pixels_of(rng: np.random.Generator, dtype: str, shape: tuple[int, int, int]) -> np.ndarray:
+    if dtype.startswith("u"):
+        return rng.integers(0, np.iinfo(dtype).max + 1, shape).astype(dtype)
+    return rng.uniform(-2, 8, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize("size", [(1, 1), (1, 7), (31, 17)])
+def test_pixels_come_back_exactly(gpu: Gpu, rng, dtype: str, channels: int, size: tuple[int, int]) -> None:
+    pixels = pixels_of(rng, dtype, (*size, channels))
+    image = upload(gpu, pixels, alpha=channels in (2, 4))
+    assert image.shape == (channels, *size)
+    back, losses = download(image, dtype)
+    np.testing.assert_array_equal(back, pixels)
+    assert losses.clipped == losses.not_finite == 0
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+def test_every_code_survives_linear_light(gpu: Gpu, dtype: str) -> None:
+    count = np.iinfo(dtype).max + 1
+    pixels = np.arange(count, dtype=dtype).reshape(count // 256, 256, 1)
+    image = upload(gpu, pixels, linearise=True)
+    expected = srgb_to_linear(pixels[..., 0] / (count - 1))
+    np.testing.assert_allclose(image.numpy()[0], expected, rtol=1e-7)
+    np.testing.assert_array_equal(download(image, dtype, encode=True)[0], pixels)
+
+
+def test_8_bit_encoding_rounds_as_float64_does(gpu: Gpu, rng) -> None:
+    values = np.concatenate([rng.uniform(-0.01, 1.01, 60000), rng.uniform(0, 0.004, 5536)]).astype(np.float32)
+    exact = np.clip(linear_to_srgb(values.astype(np.float64)), 0, 1) * 255
+    settled = np.abs(exact - np.floor(exact) - 0.5) > 1e-4  # on a step itself float32 may fall on either side
+    codes = download(gpu.array(values.reshape(1, 256, 256)), "uint8", encode=True)[0].ravel()
+    np.testing.assert_array_equal(codes[settled], np.rint(exact)[settled])
+    assert np.abs(codes - exact).max() <= 0.5001
+
+
+def test_float_files_get_linear_light_of_encoded_values(gpu: Gpu, rng) -> None:
+    values = rng.random((1, 16, 16), dtype=np.float32)
+    pixels = download(gpu.array(values), "float32", linearise=True)[0]
+    np.testing.assert_allclose(pixels[..., 0], srgb_to_linear(values[0].astype(float)), rtol=3e-6)
+
+
+def test_alpha_is_premultiplied_and_divided_out_again(gpu: Gpu, rng) -> None:
+    pixels = pixels_of(rng, "uint8", (37, 23, 4))
+    pixels[0, :5, 3] = 0
+    image = upload(gpu, pixels, alpha=True, linearise=True, premultiply=True)
+    p = pixels / 255.0
+    expected = np.concatenate([srgb_to_linear(p[..., :3]) * p[..., 3:], p[..., 3:]], axis=2)
+    np.testing.assert_allclose(image.numpy().transpose(1, 2, 0), expected, rtol=1e-6)
+    back = download(image, "uint8", encode=True, unpremultiply=True)[0]
+    seen = pixels[..., 3] > 0
+    np.testing.assert_array_equal(back[seen], pixels[seen])
+    assert not back[~seen].any()
+
+
+def test_losses_are_counted(gpu: Gpu) -> None:
+    values = np.array([[-1, 0, 0.5, 1, 1.0001, 3, np.nan, np.inf, -np.inf]], np.float32)
+    pixels, losses = download(gpu.array(values[None]), "uint8")
+    np.testing.assert_array_equal(pixels[0, :, 0], [0, 0, 128, 255, 255, 255, 0, 255, 0])
+    assert (losses.clipped, losses.not_finite) == (2, 3)  # 1.0001 rounds to 255: nothing is lost
+    pixels, losses = download(gpu.array(values[None] * 65504), "float16")
+    assert (losses.clipped, losses.not_finite) == (2, 0)  # −65504 fits; 65510.5 and 196512 do not
+    assert np.isnan(pixels[0, 6, 0]) and np.isposinf(pixels[0, 7, 0])
+    same, losses = download(gpu.array(values[None]), "float32")
+    np.testing.assert_array_equal(same[0, :, 0], values[0])
+    assert losses.clipped == 0
+
+
+@pytest.mark.parametrize("encode", [False, True])
+def test_losses_of_encoded_values_are_counted(gpu: Gpu, encode: bool) -> None:
+    values = np.array([[[0.0, 1.0, 1.001, 1.2, -0.2, -1e-6, np.nan]]], np.float32)
+    for dtype in ("uint8", "uint16"):
+        losses = download(gpu.array(values), dtype, encode=encode)[1]
+        assert losses.not_finite == 1
+        # 1.001 is half a level of 8 bits away; −1e-6 becomes −0.85 levels of 16 bits once encoded.
+        assert losses.clipped == (2 if dtype == "uint8" else 3 + encode)
+
+
+def test_wrong_pixels_are_refused(gpu: Gpu) -> None:
+    with pytest.raises(ParameterError, match="height, width, channels"):
+        upload(gpu, np.zeros((4, 4), np.uint8))
+    with pytest.raises(ParameterError, match="int32"):
+        upload(gpu, np.zeros((4, 4, 1), np.int32))
