@@ -33,9 +33,13 @@ if TYPE_CHECKING:
     metavar="MODE",
     help="reflect, mirror, nearest, wrap, constant or constant:V, as in scipy.ndimage (OpenCV's names work too).",
 )
-@click.option("--truncate", type=float, default=4.0, show_default=True, help="Cut the Gaussian at this many sigmas.")
+@click.option(
+    "--truncate", type=float, default=4.0, show_default=True, help="Cut the Gaussian at this many sigmas."
+)
 @click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help="Which kernel.")
-@click.option("--preset", type=click.Choice(["d3d11"]), help="The blur of the Direct3D 11 HDR sample, exactly.")
+@click.option(
+    "--preset", type=click.Choice(["d3d11"]), help="The blur of the Direct3D 11 HDR sample, exactly."
+)
 def command(
     shared: options.Shared,
     sigma: float | None,

@@ -30,7 +30,7 @@ COMMANDS = {
     "bench": "measure this device",
 }
 
-SUCCESS, FAILURE, USAGE, NO_DEVICE, INTERRUPTED = 0, 1, 2, 3, 130
+SUCCESS, FAILURE, USAGE, NO_DEVICE = range(4)
 
 
 class Commands(click.Group):
@@ -71,7 +71,9 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version."
+)
 def cli() -> None:
     """Image processing on any GPU or CPU through OpenCL.
 
@@ -99,15 +101,20 @@ def _show_warning(message: Warning | str, category: type[Warning], *_args: Any, 
         complain("warning", message)
 
 
-def _terminate(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt  # so that a kill, like Ctrl-C, unwinds and leaves no half-written file
+class Interrupted(BaseException):
+    """Ctrl-C or a kill: unwinds everything, so that no half-written file is left."""
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    raise Interrupted(number)
 
 
 def main(args: list[str] | None = None) -> None:
     """Runs the program and exits."""
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", GpuopsWarning)
-    signal.signal(signal.SIGTERM, _terminate)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     try:
         code = cli.main(args, prog_name="clpix", standalone_mode=False)
         code = code if isinstance(code, int) else SUCCESS
@@ -118,9 +125,9 @@ def main(args: list[str] | None = None) -> None:
     except GpuopsError as error:
         complain("error", error)
         code = exit_code(error)
-    except (KeyboardInterrupt, click.Abort):
+    except Interrupted as error:
         complain("error", "interrupted; finished results are kept, nothing is half written")
-        code = INTERRUPTED
+        code = 128 + error.args[0]  # as shells report a signal
     except BrokenPipeError:  # `clpix … | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = FAILURE

@@ -19,7 +19,9 @@ def outputs_for(inputs: tuple[str, ...], output: str, op: str) -> list[str]:
     """
     if output == STREAM:
         if len(inputs) > 1:
-            raise ParameterError("several inputs cannot share stdout: give -o a folder or a template such as out/{stem}.png")
+            raise ParameterError(
+                "several inputs cannot share stdout: give -o a folder or a template such as out/{stem}.png"
+            )
         return [STREAM]
     if any("{" + field + "}" in output for field in _FIELDS):
         paths = [_fill(output, path, op, index) for index, path in enumerate(inputs, 1)]
@@ -35,7 +37,9 @@ def outputs_for(inputs: tuple[str, ...], output: str, op: str) -> list[str]:
     for path, source in zip(paths, inputs, strict=True):
         key = os.path.realpath(path)
         if key in seen:
-            raise ParameterError(f"{seen[key]} and {source} would both become {path}: use {{index}} or {{name}} in -o")
+            raise ParameterError(
+                f"{seen[key]} and {source} would both become {path}: use {{index}} or {{name}} in -o"
+            )
         seen[key] = source
     return paths
 

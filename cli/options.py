@@ -51,7 +51,7 @@ def output(command: Command) -> Command:
             "--output",
             required=True,
             metavar="OUTPUT",
-            help="A file; for several inputs a folder or a template with {stem} {name} {ext} {op} {index}; '-' is stdout.",
+            help="A file; for several inputs a folder or a template of {stem} {name} {ext} {op} {index}; '-': stdout.",
         ),
     ):
         command = option(command)
@@ -77,12 +77,20 @@ def shared(command: Command) -> Command:
             default="auto",
             help="Work on linear light or on the stored values.",
         ),
-        click.option("--alpha", type=click.Choice(["keep", "drop"]), default="keep", help="What becomes of alpha."),
+        click.option(
+            "--alpha", type=click.Choice(["keep", "drop"]), default="keep", help="What becomes of alpha."
+        ),
         click.option("--layer", metavar="NAME", help="Which layer of a multi-layer file."),
         click.option("--timing", is_flag=True, help="Show where the time went, on stderr."),
-        click.option("--timing-file", metavar="FILE", help="Write the timing report as .json, .csv or .trace.json."),
         click.option(
-            "--repeat", type=click.IntRange(1), default=1, metavar="N", help="Run the operation N times (for timing)."
+            "--timing-file", metavar="FILE", help="Write the timing report as .json, .csv or .trace.json."
+        ),
+        click.option(
+            "--repeat",
+            type=click.IntRange(1),
+            default=1,
+            metavar="N",
+            help="Run the operation N times (for timing).",
         ),
         click.option("--progress/--no-progress", default=None, help="Show progress over several inputs."),
         click.option("--dump-kernels", metavar="DIR", help="Write the OpenCL source of every kernel built."),

@@ -49,7 +49,9 @@ class Item:
         """decode → upload → convert. ``linear`` is what the operation works on unless --space says otherwise."""
         with self.gpu.phase("decode"):
             if self.path == naming.STREAM:
-                self.picture = files.read_stream(sys.stdin.buffer, self._stream_format(), layer=self.shared.layer)
+                self.picture = files.read_stream(
+                    sys.stdin.buffer, self._stream_format(), layer=self.shared.layer
+                )
             else:
                 self.picture = files.read(self.path, layer=self.shared.layer)
         picture = self.picture
@@ -59,7 +61,11 @@ class Item:
         pixels = picture.pixels if alpha == picture.alpha else picture.pixels[..., :-1]
         self._premultiplied = alpha and premultiply
         image = upload(
-            self.gpu, pixels, alpha=alpha, linearise=linear and not picture.linear, premultiply=self._premultiplied
+            self.gpu,
+            pixels,
+            alpha=alpha,
+            linearise=linear and not picture.linear,
+            premultiply=self._premultiplied,
         )
         image.linear = linear or picture.linear
         # The pixels are on the device now; what remains is what they were, without their memory.
@@ -98,7 +104,9 @@ class Item:
                 unpremultiply=self._premultiplied,
             )
         if losses.clipped:
-            _warn(f"{self._name}: {losses.clipped} values were outside the range of {_DEPTHS[depth.name]} and clipped")
+            _warn(
+                f"{self._name}: {losses.clipped} values were outside the range of {_DEPTHS[depth.name]} and clipped"
+            )
         if losses.not_finite:
             _warn(f"{self._name}: {losses.not_finite} values were NaN or infinite and became 0 or the limit")
         result = files.Picture(
@@ -193,15 +201,16 @@ def process(shared: Shared, op: str, work: Callable[[Gpu, Item], None]) -> None:
 
 
 def _check(shared: Shared, path: str, output: str) -> None:
-    if output == naming.STREAM or path == naming.STREAM:
-        if not shared.format and output == naming.STREAM:
-            raise ParameterError("'-' needs --format, such as --format png")
+    if output == naming.STREAM and not shared.format:
+        raise ParameterError("'-' needs --format, such as --format png")
     if path != naming.STREAM:
         _check_input(path)
     if output != naming.STREAM:
         if len(shared.inputs) > 1 or output != shared.output:
             naming.make_folder(output)
-        files.check_output(output, overwrite=shared.overwrite, inputs=[p for p in shared.inputs if p != naming.STREAM])
+        files.check_output(
+            output, overwrite=shared.overwrite, inputs=[p for p in shared.inputs if p != naming.STREAM]
+        )
 
 
 def _check_input(path: str) -> None:
@@ -217,7 +226,9 @@ def open_gpu(shared: Shared, report: Report | None) -> Gpu:
     if report is not None:
         from gpuops import report_formats
 
-        report.context |= report_formats.device_context(gpu.info) | {"command": shlex.join(["clpix", *sys.argv[1:]])}
+        report.context |= report_formats.device_context(gpu.info) | {
+            "command": shlex.join(["clpix", *sys.argv[1:]])
+        }
     if shared.verbose:
         click.echo(f"clpix: device {gpu.info.index}: {gpu.info.name} ({gpu.info.platform})", err=True)
     return gpu

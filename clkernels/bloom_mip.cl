@@ -80,6 +80,13 @@ static inline float16 row16(__global const float *row, int x, int width) {
     return vload16(0, s);
 }
 
+static inline float16 first16(__global const float *p, int count) {  // the last one repeated where there are fewer
+    if (count >= 16) return vload16(0, p);
+    float s[16];
+    for (int i = 0; i < 16; i++) s[i] = p[min(i, count - 1)];
+    return vload16(0, s);
+}
+
 __kernel void down(__global const float *fine, __global float *coarse, int height, int width, float2 knee) {
     int half_width = (width + 1) / 2, half_height = (height + 1) / 2;
     int x = get_global_id(0) * 8, y = get_global_id(1);
@@ -143,7 +150,7 @@ __kernel void up(__global const float *coarse, __global const float *fine, __glo
     for (int c = 0; c < CHANNELS; c++) tent(coarse + c * half_plane, y / 2, x / 2, half_height, half_width, glow[c]);
     int count = min(16, width - x);
     for (int r = 0; r < 2 && y + r < height; r++) {
-        for (int c = 0; c < CHANNELS; c++) v[c] = row16(fine + c * plane + index_of(y + r, 0, width), x, width);
+        for (int c = 0; c < CHANNELS; c++) v[c] = first16(fine + c * plane + index_of(y + r, x, width), count);
 #ifdef FINAL
         float16 image[CHANNELS];
         for (int c = 0; c < CHANNELS; c++) image[c] = v[c];

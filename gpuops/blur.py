@@ -23,8 +23,9 @@ _BATCH = 1 << 26  # bytes: images up to this are blurred in one launch an axis
 def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = False) -> Image:
     """Blurs every plane of a planar float32 Image; alpha is blurred like any other plane.
 
-    Colours are expected premultiplied by alpha where there is one. Where no axis has any width, the input itself
-    is the result. With ``overwrite_input`` the result takes the input's memory (an image and one plane in all).
+    Colours are expected premultiplied by alpha where there is one. Where no axis has any width, the input
+    itself is the result. With ``overwrite_input`` the result takes the input's memory: an image and one plane
+    in all.
     Source of the weights: exp(−x²/2σ²), cut and normalised as in scipy.ndimage.gaussian_filter.
     """
     axes = [axis for axis in (1, 0) if params.radii[axis]]  # x first: rows are read in memory order
@@ -61,6 +62,9 @@ def _axis(
     method = params.method if params.method != "auto" else ("direct" if gpu.limits.is_cpu else "local")
     label = f"{params.kind} {'x' if axis else 'y'} {method}"
     traffic = 2 * planes * height * width * 4
+    size: tuple[int, ...]
+    dims: tuple[int, ...]
+    local: tuple[int, ...]
     offsets = (np.uint64(first_in * height * width), np.uint64(first_out * height * width))
     if method == "direct":
         vectors = -(-width // 8)
@@ -70,13 +74,19 @@ def _axis(
         else:
             kernel = gpu.kernel(("border", "separable"), "columns_direct", **defines)
             # A group is a narrow band, so that its rows stay in the first-level cache from result to result.
-            size, dims, local = (vectors, -(-height // 4), planes), (planes, height, width), kernel.fit(8, 32, 1)
+            size, dims, local = (
+                (vectors, -(-height // 4), planes),
+                (planes, height, width),
+                kernel.fit(8, 32, 1),
+            )
         gpu.launch(
             kernel, size, image, weights, result, *offsets, *dims, radius, params.cval, local=local, label=label,
             traffic=traffic,
         )  # fmt: skip
         return
-    per, items, columns = (1, 256, 1) if axis else (4, 16, 16)  # 256 work-items; results of one, along, across
+    per, items, columns = (
+        (1, 256, 1) if axis else (4, 16, 16)
+    )  # 256 work-items; results of one, along, across
     outer, n, inner = (planes * height, width, 1) if axis else (planes, height, width)
     while True:
         kernel = gpu.kernel(("border", "separable"), "separable_local", TILE=per * items, PER=per, **defines)
@@ -94,7 +104,13 @@ def _axis(
 
 @overload
 def gaussian_filter(
-    gpu: Gpu, input: Image, sigma: float | Sequence[float], *, mode: str = ..., cval: float = ..., truncate: float = ...
+    gpu: Gpu,
+    input: Image,
+    sigma: float | Sequence[float],
+    *,
+    mode: str = ...,
+    cval: float = ...,
+    truncate: float = ...,
 ) -> Image: ...
 @overload
 def gaussian_filter(

@@ -10,10 +10,14 @@ from pathlib import Path
 
 @cache
 def cache_folder() -> Path | None:
-    """``$CLPIX_CACHE_DIR``, else ``$XDG_CACHE_HOME/clpix``, else ``~/.cache/clpix``; None if it cannot be written."""
+    """``$CLPIX_CACHE_DIR``, ``$XDG_CACHE_HOME/clpix`` or ``~/.cache/clpix``; None if it cannot be written."""
     chosen = os.environ.get("CLPIX_CACHE_DIR")
     try:
-        base = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "clpix"
+        base = (
+            Path(chosen)
+            if chosen
+            else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "clpix"
+        )
         base.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError):  # read-only home, or no home at all
         return None

@@ -6,11 +6,11 @@ import hashlib
 import os
 import warnings
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Union, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 _SMALL = 1 << 20  # bytes: host arrays up to this become buffers of their own instead of queued copies
 
-Scalar = Union[int, float, np.generic]
-Argument = Union["Image", cl.MemoryObject, "Local", Scalar, tuple[Scalar, ...], None]
+Scalar = int | float | np.generic
+Argument = Union["Image", cl.Buffer, "Local", Scalar, tuple[Scalar, ...], None]
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,8 @@ class Gpu:
     Parameters
     ----------
     device : str, optional
-        As ``--device``: ``"gpu"``, ``"cpu"``, a number or part of a name; None takes ``CLPIX_DEVICE`` or the best.
+        As ``--device``: ``"gpu"``, ``"cpu"``, a number or part of a name; None takes ``CLPIX_DEVICE``, else the
+        best.
     report : Report, optional
         Collects build times and every launch's event. Without one nothing is kept.
     dump : path, optional
@@ -160,7 +161,7 @@ class Gpu:
         with self.phase("context"):
             self.context = cl.Context([self.device])
             profiling = cl.command_queue_properties.PROFILING_ENABLE if report is not None else 0
-            self.queue = cl.CommandQueue(self.context, properties=profiling)
+            self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties(profiling))
             self._pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(self.queue))
         self._programs: dict[tuple[str, str], cl.Program] = {}
         self._kernels: dict[tuple[str, str, str], Kernel] = {}
@@ -201,7 +202,7 @@ class Gpu:
                 f"{self.limits.max_alloc_bytes / 1e6:.0f} MB at most: use a smaller image or another device"
             )
         try:
-            buffer = self._pool.allocate(nbytes)
+            buffer = cast(cl.Buffer, self._pool.allocate(nbytes))
         except (cl.MemoryError, MemoryError) as error:
             raise DeviceError(
                 f"{self.info.name} is out of memory: {nbytes / 1e6:.0f} MB more are needed beside "
@@ -230,7 +231,7 @@ class Gpu:
         """A new device array of zero bytes."""
         image = self.empty(shape, dtype)
         if image.nbytes:
-            cl.enqueue_fill_buffer(self.queue, image.buffer, np.uint8(0), 0, image.nbytes)
+            cl.enqueue_fill_buffer(self.queue, image.buffer, np.zeros(1, np.uint8), 0, image.nbytes)
         return image
 
     def finish(self) -> None:
@@ -254,7 +255,9 @@ class Gpu:
             f'#line 1 "{part.name}.cl"\n{part.text}\n' if isinstance(part, Source) else clkernels.source(part)
             for part in parts
         )
-        options = " ".join(_define(key, value) for key, value in sorted(defines.items()) if value not in (None, False))
+        options = " ".join(
+            _define(key, value) for key, value in sorted(defines.items()) if value not in (None, False)
+        )
         key = (text, options, name)
         if key not in self._kernels:
             label = "+".join(part.name if isinstance(part, Source) else part for part in parts)
@@ -279,18 +282,16 @@ class Gpu:
             if binary is not None:
                 try:
                     program = cl.Program(self.context, [self.device], [binary])
-                    program.build(options, cache_dir=False)
+                    program.build(options)
                 except cl.Error:
                     binary = None  # written by another version of the driver after all: build anew
             if binary is None:
                 try:
-                    program = cl.Program(self.context, text).build(options, cache_dir=False)
+                    program = cl.Program(self.context, text).build(options)
                 except cl.RuntimeError as error:
                     raise DeviceError(_build_failure(self.info.name, label, str(error))) from error
-                try:
+                with suppress(cl.Error):  # a runtime that gives no binaries only builds again next time
                     cache.save(entry, program.get_info(cl.program_info.BINARIES)[0])
-                except cl.Error:
-                    pass  # a runtime that gives no binaries only builds again next time
         if self.report is not None:
             self.report.builds["miss" if binary is None else "hit"] += 1
         return program
@@ -299,7 +300,13 @@ class Gpu:
     def _identity(self) -> str:
         """What a built binary depends on beside its source."""
         device = self.device
-        parts = (device.platform.name, device.platform.version, device.name, device.driver_version, device.version)
+        parts = (
+            device.platform.name,
+            device.platform.version,
+            device.name,
+            device.driver_version,
+            device.version,
+        )
         return "\0".join((*parts, cl.VERSION_TEXT, _cpu_model() if self.limits.is_cpu else ""))
 
     def bind(
@@ -330,8 +337,8 @@ class Gpu:
         size : ints
             Work-items in each dimension, rounded up to whole groups of ``local``; kernels guard their stores.
         args
-            Images and buffers, :class:`Local`, None (a null pointer), ints (int), floats (float), numpy scalars
-            as they are, tuples (an OpenCL vector of 2, 4, 8 or 16).
+            Images and buffers, :class:`Local`, None (a null pointer), ints (int), floats (float), numpy
+            scalars as they are, tuples (an OpenCL vector of 2, 4, 8 or 16).
         traffic : int
             Bytes that the kernel must read and write by its own model, for the report.
         """
@@ -390,6 +397,8 @@ def _cpu_model() -> str:
     """The processor's name: CPU binaries of one runtime do not run on every CPU that shares the home folder."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
-            return next((line.partition(":")[2].strip() for line in file if line.startswith("model name")), "")
+            return next(
+                (line.partition(":")[2].strip() for line in file if line.startswith("model name")), ""
+            )
     except OSError:
         return ""

@@ -44,7 +44,7 @@ class Image:
     def __init__(
         self,
         gpu: Gpu,
-        buffer: cl.MemoryObject,
+        buffer: cl.Buffer,
         shape: tuple[int, ...],
         dtype: np.dtype[np.generic],
         *,
@@ -79,14 +79,6 @@ class Image:
         image.linear = self.linear
         return image
 
-    def plane(self, index: int, count: int = 1) -> Image:
-        """Planes ``index`` … ``index + count − 1`` of this image, sharing its memory."""
-        nbytes = self.nbytes // self.shape[0]
-        if (index * nbytes * 8) % self.gpu.device.mem_base_addr_align:
-            raise ValueError("a plane must start at the device's base address alignment")
-        view = self.buffer.get_sub_region(index * nbytes, max(1, count * nbytes))
-        return Image(self.gpu, view, (count, *self.shape[1:]), self.dtype, linear=self.linear)
-
     def numpy(self) -> Array:
         """Copies the array to the host as it is."""
         host = np.empty(self.shape, self.dtype)
@@ -120,7 +112,8 @@ def upload(
     """
     if pixels.ndim != 3 or pixels.dtype.name not in PIXEL_TYPES:
         raise ParameterError(
-            f"pixels must be (height, width, channels) of {', '.join(PIXEL_TYPES)}, not {pixels.shape} {pixels.dtype}"
+            f"pixels must be (height, width, channels) of {', '.join(PIXEL_TYPES)}, "
+            f"not {pixels.shape} {pixels.dtype}"
         )
     height, width, channels = pixels.shape
     raw = gpu.array(pixels)
@@ -138,7 +131,7 @@ def upload(
         LINEARISE=linearise and not by_table,
         PREMULTIPLY=alpha and premultiply,
     )
-    scale = 1.0 / np.iinfo(pixels.dtype).max if pixels.dtype.kind == "u" else 1.0
+    scale = 1.0 / np.iinfo(pixels.dtype.name).max if pixels.dtype.kind == "u" else 1.0
     table = gpu.array(_srgb_to_linear_table(pixels.dtype.name)) if by_table else None
     size = height * width
     local = kernel.fit(256)

@@ -23,7 +23,9 @@ def on_device(gpu: Gpu, operand: Image | npt.ArrayLike, dtype: npt.DTypeLike = n
         return operand
     array = np.asarray(operand)
     if array.ndim < 2 or array.size == 0:
-        raise ParameterError(f"an array of two or more dimensions with elements is needed, not of shape {array.shape}")
+        raise ParameterError(
+            f"an array of two or more dimensions with elements is needed, not of shape {array.shape}"
+        )
     if np.iscomplexobj(array) and np.dtype(dtype).kind != "c":
         raise ParameterError("a real array is needed, not a complex one")
     return gpu.array(array.reshape(-1, *array.shape[-2:]).astype(dtype, copy=False))

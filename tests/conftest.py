@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import signal
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -20,3 +23,32 @@ def gpu() -> Iterator[Gpu]:
 def rng() -> np.random.Generator:
     """Random numbers, the same in every run."""
     return np.random.default_rng(20240229)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run of the program came to."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def clpix(capfd: pytest.CaptureFixture[str]) -> Callable[..., Run]:
+    """Runs the program in this process: ``clpix("blur", path, "-o", out)``."""
+    from clpix.main import main
+
+    def run(*args: object) -> Run:
+        capfd.readouterr()
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            with warnings.catch_warnings(), pytest.raises(SystemExit) as exit:
+                main([str(arg) for arg in args])
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        out, err = capfd.readouterr()
+        return Run(exit.value.code if isinstance(exit.value.code, int) else 0, out, err)
+
+    return run

@@ -62,7 +62,9 @@ def test_sigma_0_is_exactly_the_input(gpu: Gpu, rng) -> None:
     sigma=st.floats(0.2, 30),
     border=st.sampled_from(["reflect", "mirror", "nearest", "wrap"]),
 )
-def test_constants_stay_constant(gpu: Gpu, method: str, height: int, width: int, sigma: float, border: str) -> None:
+def test_constants_stay_constant(
+    gpu: Gpu, method: str, height: int, width: int, sigma: float, border: str
+) -> None:
     x = np.full((1, height, width), 0.7, np.float32)
     params = BlurParams(sigma=(sigma, sigma), border=border, method=method)
     np.testing.assert_allclose(blur.blur(gpu, gpu.array(x), params).numpy(), 0.7, rtol=1e-6)

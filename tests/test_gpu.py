@@ -91,7 +91,9 @@ def test_a_steps_buffers_are_not_handed_out_again(gpu: Gpu) -> None:
 
 def test_kernels_are_cached(gpu: Gpu) -> None:
     assert gpu.kernel(SCALE, "scale") is gpu.kernel(SCALE, "scale")
-    assert gpu.kernel(SCALE, "defined", FLAG=True, VALUE=1) is not gpu.kernel(SCALE, "defined", FLAG=True, VALUE=2)
+    assert gpu.kernel(SCALE, "defined", FLAG=True, VALUE=1) is not gpu.kernel(
+        SCALE, "defined", FLAG=True, VALUE=2
+    )
 
 
 def test_fit_halves_the_largest_dimension(gpu: Gpu) -> None:
@@ -147,7 +149,9 @@ def test_events_are_recorded_with_their_traffic() -> None:
     report = Report()
     gpu = Gpu(report=report)
     x = gpu.zeros((1 << 20,))
-    step = gpu.bind(gpu.kernel(SCALE, "scale"), (1 << 20,), x, x, 1 << 20, 1.0, label="scale it", traffic=1 << 23)
+    step = gpu.bind(
+        gpu.kernel(SCALE, "scale"), (1 << 20,), x, x, 1 << 20, 1.0, label="scale it", traffic=1 << 23
+    )
     for _ in range(3):
         step()
     (kernel,) = report.kernels()

@@ -18,7 +18,8 @@ from gpuops.device.probe import kernel_file
 
 GPU_COPY_BYTES = 512 << 20
 CPU_COPY_BYTES = 64 << 20  # at least, and four times the cache
-STEP_SECONDS = 0.03  # of one timed launch, about
+COPY_SECONDS = 0.03  # of one launch, at most about
+MULTIPLY_SECONDS = 0.02  # likewise
 REPEATS = 15
 WIDTH, HEIGHT = 61, 47
 PATTERN = np.array([0x2B5A17C3], np.uint32)
@@ -178,10 +179,11 @@ def seconds(launch: Callable[[], cl.Event]) -> float:
     return device if 0.1 * wall < device < 1.1 * wall else wall
 
 
-def times(launch: Callable[[], cl.Event], repeats: int) -> list[float]:
-    """Seconds of several launches; an untimed one wakes clocks and touches memory first."""
-    seconds(launch)
-    return [seconds(launch) for _ in range(repeats)]
+def processor_seconds(launch: Callable[[], cl.Event], cores: int) -> float:
+    """Time of one launch had it the cores to itself: other programs' load must not decide which CPU runtime wins."""
+    begin = time.process_time()
+    launch().wait()
+    return (time.process_time() - begin) / cores
 
 
 def copy_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
@@ -206,10 +208,10 @@ def copy_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
             return cl.enqueue_nd_range_kernel(queue, kernel, shape, (local,))
 
         launch().wait()
-        if size == aim or 4 * seconds(launch) > STEP_SECONDS:
+        if size == aim or 4 * seconds(launch) > COPY_SECONDS:
             break
         size *= 4
-    rate = 32 * count / float(np.median(times(launch, REPEATS))) * 1e-9
+    rate = 32 * count / float(np.median([seconds(launch) for _ in range(REPEATS)])) * 1e-9
     result = np.empty(4 * count, np.uint32)
     cl.enqueue_copy(queue, result, b).wait()
     if (result != PATTERN).any():
@@ -222,6 +224,10 @@ def multiply_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
     device = queue.device
     items = device.max_compute_units * (1024 if device.type == cl.device_type.GPU else 256)
     out = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 4 * items)
+    on_cpu = bool(device.type & cl.device_type.CPU)
+    cores = min(
+        device.max_compute_units, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    )
     rates = []
     for name, flops in (("multiply_add", 16), ("multiply_add_wide", 256)):
         kernel = cl.Kernel(program, name)
@@ -237,8 +243,9 @@ def multiply_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
                 return cl.enqueue_nd_range_kernel(queue, kernel, shape, (local,))
 
             launch().wait()
-            if 4 * seconds(launch) > STEP_SECONDS:
+            if 4 * seconds(launch) > MULTIPLY_SECONDS:
                 break
             rounds *= 4
-        rates.append(flops * rounds * shape[0] / min(times(launch, 2 * REPEATS)) * 1e-9)  # the peak
+        least = [processor_seconds(launch, cores) if on_cpu else seconds(launch) for _ in range(2 * REPEATS)]
+        rates.append(flops * rounds * shape[0] / min(least) * 1e-9)
     return max(rates)

@@ -55,6 +55,7 @@ def prepare(*, refresh: bool = False) -> None:
     global _prepared
     if _prepared and not refresh:
         return
+    _tune_pocl()
     user = os.environ.get("OCL_ICD_VENDORS", "")
     ours = os.path.basename(user.rstrip("/")).startswith(_PREFIX) and os.path.isdir(user)
     if not ours:  # ours: inherited from a process that did all this
@@ -121,19 +122,17 @@ def loadable(driver: Driver) -> bool:
 
 
 def intel_library() -> str | None:
-    """Intel's CPU runtime, where pip put it: in a virtual environment, for a user, or with --target."""
+    """Intel's CPU runtime, where pip put it: in a virtual environment, for a user, under a prefix."""
     from importlib import metadata  # pyopencl imports it as well
 
     try:
-        distribution = metadata.distribution("intel-opencl-rt")
+        files = metadata.files("intel-opencl-rt") or ()
     except metadata.PackageNotFoundError:
         return None
-    site = Path(str(distribution.locate_file("")))
-    listed = [Path(str(file.locate())) for file in distribution.files or () if file.name == "libintelocl.so"]
-    for path in (*listed, site / "lib" / "libintelocl.so", site / "libintelocl.so"):
+    for path in (Path(str(file.locate())) for file in files if file.name == "libintelocl.so"):
         if path.exists():
             return os.path.realpath(path.parent) + "/libintelocl.so"
-    return None
+    return None  # pip install --target drops libraries
 
 
 def cpu() -> dict[str, str]:
@@ -161,6 +160,17 @@ def _tune_intel(libraries: str) -> None:
     if "intelocl" in libraries and read.get("vendor_id") == "AuthenticAMD" and "avx2" in flags:
         wide = flags >= {"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"}
         os.environ.setdefault("CL_CONFIG_CPU_TARGET_ARCH", "skx" if wide else "core-avx2")
+
+
+def _tune_pocl() -> None:
+    """Give PoCL another place for its cache where the user has none: without one it offers no device."""
+    home = os.environ.get("HOME")
+    base = os.environ.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else None)
+    folder = Path(base or "/dev/null", "pocl", "kcache")
+    while not folder.exists():
+        folder = folder.parent
+    if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
+        os.environ.setdefault("POCL_CACHE_DIR", str(cache.folder() / "pocl"))
 
 
 def refused_drivers(drivers: list[Driver], *, refresh: bool) -> dict[str, str]:

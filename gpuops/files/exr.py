@@ -21,7 +21,7 @@ from .raster import resolution, resolution_attributes
 _STORAGE = (
     "compression", "oiio:", "openexr:", "name", "XResolution", "YResolution", "ResolutionUnit", "DateTime",
     "Software", "textureformat", "wrapmodes", "PixelAspectRatio", "screenWindow", "colorInteropID", "fovcot",
-    "smpte:", "clpix", "tile", "ICCProfile",
+    "smpte:", "clpix", "tile", "ICCProfile", "Orientation", "Exif:ImageHistory",
 )  # fmt: skip
 _KEPT_TYPES = ("string", "float", "int", "float[8]", "chromaticities")
 

@@ -38,10 +38,10 @@ OpenImageIO.attribute("exr_threads", os.cpu_count() or 1)
 
 def opened(path: str, mode: Literal["r", "w"]) -> OpenImageIOPlugin:
     """A file, opened through imageio by this plugin."""
-    return cast(OpenImageIOPlugin, imopen(path, mode, plugin=NAME))
+    return cast(OpenImageIOPlugin, imopen(path, mode, plugin=NAME))  # type: ignore[call-overload]
 
 
-class OpenImageIOPlugin(PluginV3):  # type: ignore[misc]
+class OpenImageIOPlugin(PluginV3):
     """One file, open for reading or for writing. `index` is the subimage: an EXR part or a TIFF page."""
 
     def __init__(self, request: Request, **_: Any) -> None:
@@ -92,8 +92,9 @@ class OpenImageIOPlugin(PluginV3):  # type: ignore[misc]
         try:
             pixels = self._input.read_image(index, 0, first, last, kind)
         except MemoryError:
+            size = f"{spec.width} x {spec.height}"
             raise FileError(
-                f"{self._path}: its {spec.width} x {spec.height} pixels do not fit in memory; use a smaller one"
+                f"{self._path}: its {size} pixels do not fit in memory; use a smaller one"
             ) from None
         error = self._input.geterror()
         if pixels is None or (error and _BENIGN not in error):
@@ -132,10 +133,9 @@ class OpenImageIOPlugin(PluginV3):  # type: ignore[misc]
             )
 
     def _trouble(self, verb: str, error: str) -> FileError:
-        reason = (
-            " ".join(dict.fromkeys(error.split("\n"))).replace(self._path, "it").strip() or "unknown reason"
-        )
-        return FileError(f"{self._path}: could not be {verb}: the file is cut off or damaged ({reason})")
+        reason = error.split("\n")[0].replace(f' ("{self._path}")', "").replace(self._path, "it")
+        detail = f" ({reason})" if reason else ""
+        return FileError(f"{self._path}: could not be {verb}: the file is cut off or damaged{detail}")
 
 
 def write_parts(path: str, parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[str, Any]]]) -> None:
@@ -155,7 +155,7 @@ def write_parts(path: str, parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[s
         if not (opened and out.write_image(np.ascontiguousarray(array))):
             raise OSError(out.geterror() or "unknown reason")
     closed = out.close()
-    if error := out.geterror():  # some codecs do their work on closing, and report it only so
+    if error := out.geterror():  # some codecs do their work on closing, and report its failure only so
         raise OSError(error.split("\n")[0])
     if not closed:
         raise OSError("unknown reason")

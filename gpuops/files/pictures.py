@@ -139,6 +139,10 @@ def _write(path: str, picture: Picture, fmt: Format) -> None:
             from . import png
 
             png.write(path, picture)
+        case "TIFF":
+            from . import tiff
+
+            tiff.write(path, picture)
         case "PFM":
             from . import pfm
 

@@ -1,15 +1,17 @@
-"""PNG, JPEG, WebP, TIFF, Radiance HDR, JPEG 2000 and DPX through the OpenImageIO plugin."""
+"""PNG, JPEG, WebP, TIFF, Radiance HDR, JPEG 2000 and DPX through the OpenImageIO plugin.
+
+PNG and TIFF only for reading; png.py and tiff.py write them.
+"""
 
 from __future__ import annotations
 
-import struct
 import warnings
 from typing import Any
 
 import numpy as np
 
 from ..errors import FileError, GpuopsWarning
-from . import containers, exif, oiio
+from . import containers, oiio
 from .alpha import straight
 from .formats import Format
 from .picture import Metadata, Picture, Pixels
@@ -18,7 +20,6 @@ from .picture import Metadata, Picture, Pixels
 _WRITE: dict[str, dict[str, Any]] = {
     "JPEG": {"Compression": "jpeg:95", "jpeg:subsampling": "4:4:4"},
     "WebP": {"Compression": "webp:90", "webp:method": 4},
-    "TIFF": {"compression": "none"},  # deflate takes 150 times as long for half the size
 }
 _JPEG2000_LEAST = 32  # the encoder halves the picture five times
 _CMYK = b"CMYK"
@@ -62,8 +63,6 @@ def write(path: str, picture: Picture, fmt: Format) -> None:
         attributes["oiio:UnassociatedAlpha"] = 1
         attributes["alpha_channel"] = picture.channels - 1
         attributes["channels"] = ("Y", "A") if picture.channels == 2 else ("R", "G", "B", "A")
-    if picture.pixels.dtype == np.float16:
-        attributes["tiff:half"] = 1
     if metadata.icc:
         attributes["ICCProfile"] = (f"uint8[{len(metadata.icc)}]", np.frombuffer(metadata.icc, np.uint8))
     if metadata.resolution:
@@ -74,12 +73,6 @@ def write(path: str, picture: Picture, fmt: Format) -> None:
         containers.into_jpeg(path, metadata.exif, metadata.xmp)
     elif fmt.name == "WebP" and (metadata.exif or metadata.xmp):
         containers.into_webp(path, picture.width, picture.height, metadata.exif, metadata.xmp)
-    elif fmt.name == "TIFF" and (metadata.exif or metadata.xmp):
-        with open(path, "r+b") as tiff:
-            try:
-                exif.into_tiff(tiff, metadata.exif, metadata.xmp)
-            except (exif.MalformedError, struct.error):
-                warnings.warn(f"{path}: EXIF and XMP are damaged, and left out", GpuopsWarning, stacklevel=4)
 
 
 def resolution(spec: Any) -> tuple[float, float, str] | None:

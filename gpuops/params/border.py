@@ -53,5 +53,7 @@ def border_option(text: str) -> tuple[str, float]:
     except ValueError:
         number = math.nan
     if name != "constant" or not math.isfinite(number):
-        raise ParameterError(f"border {text!r} has no meaning: only constant:V takes a value, a finite number")
+        raise ParameterError(
+            f"border {text!r} has no meaning: only constant:V takes a value, a finite number"
+        )
     return name, number

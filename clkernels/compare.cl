@@ -1,0 +1,166 @@
+// How far two arrays of values differ. NaN equals NaN, and an infinity itself, so that a picture equals its copy;
+// a NaN against a number is an infinite error.
+//
+// Sums are compensated (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005:
+// TwoSum and Sum2) and taken in a fixed order: they are as good as sums in double, on devices without it, and the
+// same in every run.
+
+#pragma OPENCL FP_CONTRACT OFF  // an fma in TwoSum would destroy the error it is to find
+
+// sum = (s, the rounding errors lost by it); kept apart so that an infinite s stays infinite.
+static inline float2 add(float2 sum, float2 x) {
+    float s = sum.x + x.x, t = s - sum.x;
+    float e = (sum.x - (s - t)) + (x.x - t);
+    return (float2)(s, sum.y + x.y + e);
+}
+
+static inline float error_of(float a, float b) {
+    if (a == b || (isnan(a) && isnan(b))) return 0.0f;
+    float d = fabs(a - b);
+    return isnan(d) ? INFINITY : d;
+}
+
+// Folds the group's values into those of item 0. Called by the whole group, of a power of two in size.
+static inline void fold_sums(__local float2 *sums) {
+    int item = get_local_id(0);
+    for (int half_ = get_local_size(0) / 2; half_ > 0; half_ /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < half_) sums[item] = add(sums[item], sums[item + half_]);
+    }
+}
+
+static inline void fold_most(__local float *most, __local uint *counts) {
+    int item = get_local_id(0);
+    for (int half_ = get_local_size(0) / 2; half_ > 0; half_ /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < half_) {
+            most[item] = fmax(most[item], most[item + half_]);
+            counts[item] += counts[item + half_];
+        }
+    }
+}
+
+// Σ (a − b)² as two floats, max |a − b|, and the number of values that differ, of n values: one uint4 of bits a
+// group. Local: (256) or a smaller power of two. Global: any number of groups; each item strides by fours.
+__kernel void differences(__global const float *a, __global const float *b, __global uint4 *partial, ulong n,
+                          __local float2 *sums, __local float *most, __local uint *counts) {
+    size_t first = get_global_id(0), stride = get_global_size(0);
+    int item = get_local_id(0);
+    float2 sum = 0.0f;
+    float worst = 0.0f;
+    uint count = 0;
+    for (size_t i = first; i < n / 4; i += stride) {
+        float4 x = vload4(i, a), y = vload4(i, b);
+        float4 d = (float4)(error_of(x.x, y.x), error_of(x.y, y.y), error_of(x.z, y.z), error_of(x.w, y.w));
+        float4 square = d * d;
+        sum = add(sum, (float2)(square.x, 0.0f));
+        sum = add(sum, (float2)(square.y, 0.0f));
+        sum = add(sum, (float2)(square.z, 0.0f));
+        sum = add(sum, (float2)(square.w, 0.0f));
+        worst = fmax(worst, fmax(fmax(d.x, d.y), fmax(d.z, d.w)));
+        count += (d.x > 0.0f) + (d.y > 0.0f) + (d.z > 0.0f) + (d.w > 0.0f);
+    }
+    for (size_t i = n / 4 * 4 + first; i < n; i += stride) {
+        float d = error_of(a[i], b[i]);
+        sum = add(sum, (float2)(d * d, 0.0f));
+        worst = fmax(worst, d);
+        count += d > 0.0f;
+    }
+    sums[item] = sum;
+    most[item] = worst;
+    counts[item] = count;
+    fold_sums(sums);
+    fold_most(most, counts);
+    if (item == 0)
+        partial[get_group_id(0)] = (uint4)(as_uint(sums[0].x), as_uint(sums[0].y), as_uint(most[0]), counts[0]);
+}
+
+// |a − b| · gain, clipped to 1, of the planes that are colours; where a last plane is alpha, its difference shows
+// in every colour. One work-item a pixel of a plane (dimension 0) and a colour (dimension 1).
+__kernel void difference(__global const float *a, __global const float *b, __global float *out, int size,
+                         int colours, int alpha, float gain) {
+    int i = get_global_id(0), c = get_global_id(1);
+    if (i >= size || c >= colours) return;
+    size_t at = (size_t)c * size + i, last = (size_t)colours * size + i;
+    float d = error_of(a[at], b[at]);
+    if (alpha) d = fmax(d, error_of(a[last], b[last]));
+    out[at] = d == 0.0f ? 0.0f : fmin(d * gain, 1.0f);
+}
+
+// Structural similarity (Z. Wang, A. Bovik, H. Sheikh, E. Simoncelli, IEEE Trans. Image Process. 13, 2004):
+//   S = (2 μa μb + C1)(2 σab + C2) / ((μa² + μb² + C1)(σa² + σb² + C2))
+// with means under a Gaussian window of 2·SSIM_RADIUS + 1 taps an axis, only where the window is inside the image.
+// A group owns a tile of SSIM_ROWS × SSIM_COLUMNS results: it fetches the tile with its margin into local memory,
+// convolves rows into five local planes (a, b, aa, bb, ab), then columns, and sums its results.
+// Variances do not change when a constant is taken off; that of the tile's first pixel is, or else a bright flat
+// area would lose them to cancellation.
+// Local: (256) or a smaller power of two. Global: local × tiles of all planes. partial: two floats a group.
+#define SSIM_RADIUS 5
+#define SSIM_TAPS (2 * SSIM_RADIUS + 1)
+#define SSIM_ROWS 16
+#define SSIM_COLUMNS 32
+#define SSIM_IN_ROWS (SSIM_ROWS + SSIM_TAPS - 1)
+#define SSIM_IN_COLUMNS (SSIM_COLUMNS + SSIM_TAPS - 1)
+
+// The pair of values at i; what is not finite and yet equal does not count.
+static inline float2 pair_at(__global const float *a, __global const float *b, size_t i) {
+    float x = a[i], y = b[i];
+    return !isfinite(x) && error_of(x, y) == 0.0f ? (float2)(0.0f) : (float2)(x, y);
+}
+
+__kernel void ssim(__global const float *a, __global const float *b, __global const float *weights,
+                   __global float2 *partial, int height, int width, float c1, float c2, __local float2 *sums) {
+    __local float2 in[SSIM_IN_ROWS * SSIM_IN_COLUMNS];
+    __local float2 means[SSIM_IN_ROWS * SSIM_COLUMNS];
+    __local float2 squares[SSIM_IN_ROWS * SSIM_COLUMNS];
+    __local float products[SSIM_IN_ROWS * SSIM_COLUMNS];
+    int item = get_local_id(0), items = get_local_size(0);
+    int rows = height - SSIM_TAPS + 1, columns = width - SSIM_TAPS + 1;  // of results
+    int across = (columns + SSIM_COLUMNS - 1) / SSIM_COLUMNS, down = (rows + SSIM_ROWS - 1) / SSIM_ROWS;
+    int tile = get_group_id(0) % (across * down);
+    int x0 = tile % across * SSIM_COLUMNS, y0 = tile / across * SSIM_ROWS;
+    size_t plane = (size_t)(get_group_id(0) / (across * down)) * height * width;
+    float2 base = pair_at(a, b, plane + (size_t)y0 * width + x0);
+
+    for (int i = item; i < SSIM_IN_ROWS * SSIM_IN_COLUMNS; i += items) {
+        // Beyond the image the last row and column stand in; no result that counts reads them.
+        int y = min(y0 + i / SSIM_IN_COLUMNS, height - 1), x = min(x0 + i % SSIM_IN_COLUMNS, width - 1);
+        in[i] = pair_at(a, b, plane + (size_t)y * width + x) - base;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = item; i < SSIM_IN_ROWS * SSIM_COLUMNS; i += items) {
+        int at = i / SSIM_COLUMNS * SSIM_IN_COLUMNS + i % SSIM_COLUMNS;
+        float2 mean = 0.0f, square = 0.0f;
+        float product = 0.0f;
+        for (int k = 0; k < SSIM_TAPS; k++) {
+            float2 v = in[at + k], weighted = weights[k] * v;
+            mean += weighted;
+            square = fma(weighted, v, square);
+            product = fma(weighted.x, v.y, product);
+        }
+        means[i] = mean;
+        squares[i] = square;
+        products[i] = product;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float2 sum = 0.0f;
+    for (int i = item; i < SSIM_ROWS * SSIM_COLUMNS; i += items) {
+        float2 mean = 0.0f, square = 0.0f;
+        float product = 0.0f;
+        for (int k = 0; k < SSIM_TAPS; k++) {
+            int at = i + k * SSIM_COLUMNS;
+            mean = fma(weights[k], means[at], mean);
+            square = fma(weights[k], squares[at], square);
+            product = fma(weights[k], products[at], product);
+        }
+        float2 variance = square - mean * mean;
+        float covariance = product - mean.x * mean.y;
+        mean += base;
+        float s = (2.0f * mean.x * mean.y + c1) * (2.0f * covariance + c2) /
+                  ((mean.x * mean.x + mean.y * mean.y + c1) * (variance.x + variance.y + c2));
+        if (x0 + i % SSIM_COLUMNS < columns && y0 + i / SSIM_COLUMNS < rows) sum = add(sum, (float2)(s, 0.0f));
+    }
+    sums[item] = sum;
+    fold_sums(sums);
+    if (item == 0) partial[get_group_id(0)] = sums[0];
+}

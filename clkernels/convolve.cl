@@ -1,0 +1,127 @@
+// Two-dimensional convolution, from the already turned kernel w (rows × columns), as a correlation:
+//   out[y, x] = Σ_j Σ_i w[j, i] · in[y + j − above, x + i − left]
+// with above = rows − 1 − ⌊rows/2⌋ (left likewise): the centre of the unturned kernel is (⌊rows/2⌋, ⌊columns/2⌋), as
+// in scipy.ndimage.convolve. Planar float (plane, row, column); dimension 2 counts planes; weights of plane p start
+// at p · weights_stride (0: one kernel for all). Border: see border.cl; outside (constant) counts as cval.
+//
+// -D BORDER_x   -D TILE_X=n -D TILE_Y=n -D PER=n (convolve_local only)
+
+static inline float sample(__global const float *in, int y, int x, int height, int width, float cval) {
+    int j = border_index(y, height), i = border_index(x, width);
+    return i < 0 || j < 0 ? cval : in[(size_t)j * width + i];
+}
+
+// Through local memory, for a kernel of any size, in blocks of BLOCK × BLOCK taps: the samples that a block needs for
+// the group's TILE_X × TILE_Y results go to local memory, once for all results. A work-item owns PER results, TILE_Y /
+// PER rows apart. Local: (TILE_X, TILE_Y / PER, 1).
+#ifdef PER
+#define BLOCK 16
+#define COLUMNS (TILE_X + BLOCK - 1)
+#define ROWS (TILE_Y + BLOCK - 1)
+#define STEP (TILE_Y / PER)
+__kernel void convolve_local(__global const float *in, __global const float *weights, __global float *out, int height,
+                             int width, int rows, int columns, int weights_stride, float cval) {
+    __local float tile[ROWS * COLUMNS];
+    int i = get_local_id(0), j = get_local_id(1);
+    int x0 = get_group_id(0) * TILE_X, y0 = get_group_id(1) * TILE_Y;
+    int above = rows - 1 - rows / 2, left = columns - 1 - columns / 2;
+    in += get_global_id(2) * (size_t)height * width;
+    weights += get_global_id(2) * (size_t)weights_stride;
+
+    float sum[PER];
+    for (int m = 0; m < PER; m++) sum[m] = 0.0f;
+    for (int r = 0; r < rows; r += BLOCK)
+        for (int c = 0; c < columns; c += BLOCK) {
+            int block_rows = min(BLOCK, rows - r), block_columns = min(BLOCK, columns - c);
+            for (int t = j * TILE_X + i; t < ROWS * COLUMNS; t += TILE_X * STEP) {
+                int v = t / COLUMNS, u = t % COLUMNS;
+                if (v < TILE_Y + block_rows - 1 && u < TILE_X + block_columns - 1)
+                    tile[t] = sample(in, y0 + r + v - above, x0 + c + u - left, height, width, cval);
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (int v = 0; v < block_rows; v++)
+                for (int u = 0; u < block_columns; u++) {
+                    float w = weights[(size_t)(r + v) * columns + c + u];
+                    for (int m = 0; m < PER; m++)
+                        sum[m] = fma(w, tile[(j + m * STEP + v) * COLUMNS + i + u], sum[m]);
+                }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+    int x = x0 + i;
+    out += get_global_id(2) * (size_t)height * width;
+    for (int m = 0; m < PER; m++) {
+        int y = y0 + j + m * STEP;
+        if (x < width && y < height) out[(size_t)y * width + x] = sum[m];
+    }
+}
+#else
+
+// Straight from global memory, 32 results of a row a work-item, so that a weight is read once for all of them.
+// Global: (ceil(width / 32), height, planes); any group size.
+__kernel void convolve_direct(__global const float *in, __global const float *weights, __global float *out, int height,
+                              int width, int rows, int columns, int weights_stride, float cval) {
+    int x = get_global_id(0) * 32, y = get_global_id(1);
+    if (x >= width || y >= height) return;
+    int above = rows - 1 - rows / 2, left = columns - 1 - columns / 2;
+    in += get_global_id(2) * (size_t)height * width;
+    out += get_global_id(2) * (size_t)height * width + (size_t)y * width + x;
+    weights += get_global_id(2) * (size_t)weights_stride;
+
+    if (x - left < 0 || x - left + columns + 31 > width) {  // some sample lies beyond an edge
+        for (int k = 0; k < min(32, width - x); k++) {
+            float sum = 0.0f;
+            for (int r = 0; r < rows; r++)
+                for (int c = 0; c < columns; c++)
+                    sum = fma(weights[(size_t)r * columns + c],
+                              sample(in, y + r - above, x + k + c - left, height, width, cval), sum);
+            out[k] = sum;
+        }
+        return;
+    }
+    float16 sum0 = 0.0f, sum1 = 0.0f;
+    for (int r = 0; r < rows; r++) {
+        int row = border_index(y + r - above, height);
+        __global const float *w = weights + (size_t)r * columns;
+        __global const float *samples = in + (size_t)max(row, 0) * width + x - left;
+        for (int c = 0; c < columns; c++) {
+            float16 v0 = row < 0 ? (float16)cval : vload16(0, samples + c);
+            float16 v1 = row < 0 ? (float16)cval : vload16(1, samples + c);
+            sum0 = fma((float16)w[c], v0, sum0);
+            sum1 = fma((float16)w[c], v1, sum1);
+        }
+    }
+    vstore16(sum0, 0, out);
+    vstore16(sum1, 1, out);
+}
+
+// For the transform: the image with its surroundings, starting (above, left) before it. What lies beyond
+// height + 2·margin is never used; it is filled all the same, so that no NaN from old memory enters the spectrum.
+// Global: (padded width, padded height, planes); any group size.
+__kernel void extend(__global const float *in, __global float *out, int height, int width, int padded_height,
+                     int padded_width, int above, int left, int used_height, int used_width, float cval) {
+    int x = get_global_id(0), y = get_global_id(1);
+    if (x >= padded_width || y >= padded_height) return;
+    float v = 0.0f;
+    if (x < used_width && y < used_height)
+        v = sample(in + get_global_id(2) * (size_t)height * width, y - above, x - left, height, width, cval);
+    out[(get_global_id(2) * (size_t)padded_height + y) * padded_width + x] = v;
+}
+
+// spectrum ·= kernel's spectrum, complex, `size` values a plane. Global: (size, planes); any group size.
+__kernel void multiply(__global float2 *spectrum, __global const float2 *factors, ulong size, ulong factors_stride) {
+    size_t i = get_global_id(0);
+    if (i >= size) return;
+    __global float2 *at = spectrum + get_global_id(1) * size + i;
+    float2 a = *at, b = factors[get_global_id(1) * factors_stride + i];
+    *at = (float2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+}
+
+// The image's part of the padded result. Global: (width, height, planes); any group size.
+__kernel void cut(__global const float *in, __global float *out, int padded_height, int padded_width, int height,
+                  int width, int above, int left) {
+    int x = get_global_id(0), y = get_global_id(1);
+    if (x >= width || y >= height) return;
+    out[(get_global_id(2) * (size_t)height + y) * width + x] =
+        in[(get_global_id(2) * (size_t)padded_height + y + above) * padded_width + x + left];
+}
+#endif

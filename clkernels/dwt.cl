@@ -1,0 +1,214 @@
+// One axis of a discrete wavelet transform and of its inverse, by lifting or by filter bank, over tiles.
+//
+//   pair k = samples 2k (even) and 2k + 1 (odd);  low[i] and high[i] belong to pair i + first
+//   lifting       STEPS times  target[k] += Σ_j WEIGHT[j] other[k + FIRST + j],  target and other being even and odd;
+//                 then low = even · LOW_SCALE, high = odd · HIGH_SCALE. The inverse runs the steps backwards.
+//                 Sweldens, SIAM J. Math. Anal. 29 (1998). Whole numbers: ± ((Σ + ROUNDING) >> SHIFT), no scale.
+//   filter bank   low[k] = Σ_j LOW[j] x[2k + OFFSET − j],   x[2k + r] = Σ_u LOW[OFFSET + r − 2u] low[k + u] + …
+//
+// A tile is PAIRS pairs with LEFT and RIGHT pairs of halo, even and odd samples in arrays of their own, so that
+// neighbours stay neighbours. All steps run inside it: beyond the ends stands the signal's extension, and the halo
+// is as wide as all steps together reach, so no step needs a special case.
+// A tile belongs to a team. -D LOCAL: the work-items of a group that share a column, in local memory. Otherwise
+// one work-item, in private memory: on a CPU such a tile stays in the first-level cache and needs no barriers.
+//
+// A stack of planes is (outer, n, inner): the axis has n samples, `inner` of them apart. -D ROWS for inner = 1.
+// Global size, columns: (inner / WIDTH, teams along the axis, outer); rows: teams, line by line, in one dimension.
+// Local size with LOCAL: (columns, items), for rows (items); otherwise any.
+// tile: 2 · LENGTH · columns samples. The wavelet's constants are generated before this file: gpuops/dwt/generate.py.
+
+#define LENGTH (LEFT + PAIRS + RIGHT)
+
+#ifdef LOCAL
+#define MEMORY __local
+#define TILE_ARGUMENT , __local V *tile
+#define TILE_ARRAYS                                                                                                    \
+    __local V *even = tile + team.column;                                                                              \
+    __local V *odd = even + LENGTH * team.columns;
+#define FENCE() barrier(CLK_LOCAL_MEM_FENCE)
+#else
+#define MEMORY
+#define TILE_ARGUMENT
+#define TILE_ARRAYS V even[LENGTH], odd[LENGTH];
+#define FENCE()
+#endif
+
+// For rows the compiler knows that neighbours are next to each other.
+#ifdef ROWS
+#define STRIDE(inner) 1
+#else
+#define STRIDE(inner) inner
+#endif
+
+typedef struct {
+    int valid;               // whether there is anything to do
+    int start;               // its first pair
+    size_t line, lane;       // which of `outer`, and where in `inner`
+    int count;               // how many of WIDTH lanes exist
+    int item, items;         // this work-item's number in the team, and the team's size
+    int column, columns;     // its tile among those of the group; tile position p is at p · columns
+} Team;
+
+static inline Team find_team(int pairs, int outer, int inner) {
+    Team team;
+#ifdef ROWS
+    const size_t tiles = (pairs + PAIRS - 1) / PAIRS;
+#ifdef LOCAL
+    const size_t number = get_group_id(0);
+#else
+    const size_t number = get_global_id(0);
+#endif
+    team.start = (int)(number % tiles) * PAIRS;
+    team.line = number / tiles;
+    team.lane = 0;
+    team.count = 1;
+#else
+#ifdef LOCAL
+    team.start = (int)get_group_id(1) * PAIRS;
+#else
+    team.start = (int)get_global_id(1) * PAIRS;
+#endif
+    team.line = get_global_id(2);
+    team.lane = get_global_id(0) * WIDTH;
+    team.count = inner - (int)team.lane;
+#endif
+    team.valid = team.start < pairs && team.line < (size_t)outer && team.count > 0;
+#ifndef LOCAL
+    team.item = team.column = 0;
+    team.items = team.columns = 1;
+#elif defined(ROWS)
+    team.item = get_local_id(0);
+    team.items = get_local_size(0);
+    team.column = 0;
+    team.columns = 1;
+#else
+    team.item = get_local_id(1);
+    team.items = get_local_size(1);
+    team.column = get_local_id(0);
+    team.columns = get_local_size(0);
+#endif
+    return team;
+}
+
+#ifdef STEPS
+static inline void lift(MEMORY V *even, MEMORY V *odd, Team team) {
+#pragma unroll
+    for (int s = 0; s < STEPS; s++) {
+        MEMORY V *target = STEP_ODD[s] ? odd : even;
+        MEMORY V *other = STEP_ODD[s] ? even : odd;
+        for (int p = STEP_FROM[s] + team.item; p < STEP_TO[s]; p += team.items) {
+            V sum = 0;
+#pragma unroll
+            for (int j = 0; j < TAPS; j++)
+                if (WEIGHT[s * TAPS + j] != 0) sum += WEIGHT[s * TAPS + j] * other[(p + FIRST[s] + j) * team.columns];
+#ifdef INTEGER
+            sum = (sum + ROUNDING[s]) >> SHIFT[s];
+            sum = SUBTRACT[s] ? -sum : sum;
+#endif
+            target[p * team.columns] += sum;
+        }
+        FENCE();
+    }
+}
+#endif
+
+__kernel void analyse(__global const S *in, __global S *low, __global S *high, int outer, int n, int inner,
+                      int lows, int highs, int first TILE_ARGUMENT) {
+    const Team team = find_team(lows, outer, inner);
+    TILE_ARRAYS
+    const size_t step = STRIDE(inner);
+    in += team.line * n * step + team.lane;
+    const int from = team.start + first - LEFT;  // pair at tile position 0
+    if (team.valid && from >= 0 && 2 * (from + LENGTH) <= n) {
+        for (int p = team.item; p < LENGTH; p += team.items) {
+            even[p * team.columns] = load_some(in + (size_t)(2 * (from + p)) * step, team.count);
+            odd[p * team.columns] = load_some(in + (size_t)(2 * (from + p) + 1) * step, team.count);
+        }
+    } else if (team.valid) {
+        for (int p = team.item; p < LENGTH; p += team.items) {
+            even[p * team.columns] = extended(in, 2 * (from + p), n, step, team.count);
+            odd[p * team.columns] = extended(in, 2 * (from + p) + 1, n, step, team.count);
+        }
+    }
+    FENCE();
+#ifdef STEPS
+    lift(even, odd, team);
+#endif
+    if (!team.valid) return;
+    low += (team.line * lows + team.start) * step + team.lane;
+    high += (team.line * highs + team.start) * step + team.lane;
+    const int lows_here = min(PAIRS, lows - team.start), highs_here = min(PAIRS, highs - team.start);
+    for (int i = team.item; i < lows_here; i += team.items) {
+        const int p = i + LEFT;
+#ifdef STEPS
+        const V l = even[p * team.columns] * LOW_SCALE, h = odd[p * team.columns] * HIGH_SCALE;
+#else
+        V l = 0, h = 0;
+#pragma unroll
+        for (int j = 0; j < FILTER; j++) {
+            MEMORY V *half_of = (OFFSET - j) & 1 ? odd : even;
+            const V x = half_of[(p + ((OFFSET - j) >> 1)) * team.columns];
+            if (LOW[j] != 0) l += LOW[j] * x;
+            if (HIGH[j] != 0) h += HIGH[j] * x;
+        }
+#endif
+        store_some(l, low + i * step, team.count);
+        if (i < highs_here) store_some(h, high + i * step, team.count);
+    }
+}
+
+// Coefficient i of one band beyond its ends: by the mirror, samples 2i + odd of the whole signal are mirrored.
+static inline V coefficient(__global const S *band, int i, int odd, int length, int n, size_t step, int count) {
+#ifdef BORDER_MIRROR
+    const int position = border_index(2 * i + odd, n);
+    i = (position & 1) == odd ? position >> 1 : -1;
+#else
+    i = border_index(i, length);
+#endif
+    return i < 0 ? (V)0 : load_some(band + i * step, count);
+}
+
+__kernel void synthesise(__global const S *low, __global const S *high, __global S *out, int outer, int n, int inner,
+                         int lows, int highs, int first TILE_ARGUMENT) {
+    const Team team = find_team((n + 1) / 2, outer, inner);
+    TILE_ARRAYS
+    const size_t step = STRIDE(inner);
+    low += team.line * lows * step + team.lane;
+    high += team.line * highs * step + team.lane;
+    const int from = team.start - first - LEFT;  // coefficient at tile position 0
+    if (team.valid && from >= 0 && from + LENGTH <= highs) {
+        for (int p = team.item; p < LENGTH; p += team.items) {
+            even[p * team.columns] = load_some(low + (size_t)(from + p) * step, team.count) * LOW_SCALE;
+            odd[p * team.columns] = load_some(high + (size_t)(from + p) * step, team.count) * HIGH_SCALE;
+        }
+    } else if (team.valid) {
+        for (int p = team.item; p < LENGTH; p += team.items) {
+            even[p * team.columns] = coefficient(low, from + p, 0, lows, n, step, team.count) * LOW_SCALE;
+            odd[p * team.columns] = coefficient(high, from + p, 1, highs, n, step, team.count) * HIGH_SCALE;
+        }
+    }
+    FENCE();
+#ifdef STEPS
+    lift(even, odd, team);
+#endif
+    if (!team.valid) return;
+    out += (team.line * n + 2 * team.start) * step + team.lane;
+    const int rest = n - 2 * team.start;
+    for (int i = team.item; 2 * i < min(2 * PAIRS, rest); i += team.items) {
+        const int p = i + LEFT;
+#ifdef STEPS
+        const V x = even[p * team.columns], y = odd[p * team.columns];
+#else
+        V x = 0, y = 0;
+#pragma unroll
+        for (int u = -LEFT; u <= RIGHT; u++) {
+            const V l = even[(p + u) * team.columns], h = odd[(p + u) * team.columns];
+            const int j = OFFSET - 2 * u;
+            if (j >= 0 && j < FILTER) x += LOW[j] * l + HIGH[j] * h;
+            if (j + 1 >= 0 && j + 1 < FILTER) y += LOW[j + 1] * l + HIGH[j + 1] * h;
+        }
+#endif
+        store_some(x, out + 2 * i * step, team.count);
+        if (2 * i + 1 < rest) store_some(y, out + (2 * i + 1) * step, team.count);
+    }
+}

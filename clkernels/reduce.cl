@@ -1,0 +1,240 @@
+// Statistics of an image's luminance in one reading:  Y = Σ_c weight_c · colour_c  (or of one plane by itself).
+//
+// Σ Y      in pairs of floats (high, low) by two-sum, of Y·scale, where scale = 2^−k ≤ 1 / pixels: neither precision
+//          nor range depends on the image's size.
+// Σ log2 Y without a logarithm per pixel: Y = m·2^e. The e are added as integers; the m are multiplied, and whenever
+//          the product leaves [1, 2) its exponent joins the others. One log2 of the product at the end.
+// histogram of log2 Y: 4 bins a stop, from 2^−32 on; the bin follows from e and m by comparisons, so that it does not
+//          depend on any library's log2.
+// NaN and infinities are counted and left out. Only Y ≥ 2^−126 has a logarithm.
+//
+// Everything is added in an order that sizes alone decide, and only integers are added by atomics: the same bits on
+// every run. Partial tiles are exact because counts travel with the sums.
+//
+// -D COLOURS=1|3   -D WIDTH=1|8 pixels that a work-item takes at once   -D ALONE for groups of a single work-item
+// -D HISTOGRAM     -D CENTRE for a centre-weighted log mean
+
+#define BINS 256
+#define BINS_PER_STOP 4
+#define LOWEST_STOP (-32)
+
+#if WIDTH == 1
+typedef float FLOAT;
+typedef int INT;
+#define AS_FLOAT as_float
+#define AS_INT as_int
+#else
+typedef float8 FLOAT;
+typedef int8 INT;
+#define AS_FLOAT as_float8
+#define AS_INT as_int8
+#endif
+
+typedef struct {
+    long exponents;
+    float sum, sum_low;              // of Y·scale
+    float mantissas, mantissas_low;  // Σ log2 m
+    float weights, weights_low;      // Σ w and Σ w·log2 Y of the centre-weighted mean
+    float weighted, weighted_low;
+    float minimum, maximum;
+    uint finite, positive, nan, infinite, negative, padding;
+} Statistics;
+
+// What a work-item keeps while it reads; one lane for each of the pixels that it takes at once.
+typedef struct {
+    FLOAT sum, sum_low, product, minimum, maximum;
+    FLOAT weights, weights_low, weighted, weighted_low;
+    INT exponents, finite, positive, nan, infinite, negative;
+} Lanes;
+
+static inline void add(float *high, float *low, float x) {  // Knuth's two-sum: high + low gains exactly x
+    float s = *high + x, part = s - *high;
+    *low += (*high - (s - part)) + (x - part);
+    *high = s;
+}
+
+static inline void add_lanes(FLOAT *high, FLOAT *low, FLOAT x) {
+    FLOAT s = *high + x, part = s - *high;
+    *low += (*high - (s - part)) + (x - part);
+    *high = s;
+}
+
+static inline INT one_if(INT condition) {  // a comparison gives 1 on scalars, −1 on vectors
+#if WIDTH == 1
+    return condition;
+#else
+    return -condition;
+#endif
+}
+
+static inline Statistics empty_statistics(void) {
+    Statistics s;
+    s.exponents = 0;
+    s.sum = s.sum_low = s.mantissas = s.mantissas_low = 0.0f;
+    s.weights = s.weights_low = s.weighted = s.weighted_low = 0.0f;
+    s.minimum = INFINITY;
+    s.maximum = -INFINITY;
+    s.finite = s.positive = s.nan = s.infinite = s.negative = s.padding = 0;
+    return s;
+}
+
+static inline Statistics merged(Statistics a, Statistics b) {
+    a.exponents += b.exponents;
+    add(&a.sum, &a.sum_low, b.sum);
+    a.sum_low += b.sum_low;
+    add(&a.mantissas, &a.mantissas_low, b.mantissas);
+    a.mantissas_low += b.mantissas_low;
+    add(&a.weights, &a.weights_low, b.weights);
+    a.weights_low += b.weights_low;
+    add(&a.weighted, &a.weighted_low, b.weighted);
+    a.weighted_low += b.weighted_low;
+    a.minimum = fmin(a.minimum, b.minimum);
+    a.maximum = fmax(a.maximum, b.maximum);
+    a.finite += b.finite;
+    a.positive += b.positive;
+    a.nan += b.nan;
+    a.infinite += b.infinite;
+    a.negative += b.negative;
+    return a;
+}
+
+// The group's statistics arrive in tree[0]. Works for every number of work-items.
+static inline void merge_group(__local Statistics *tree, int item, int items) {
+    for (int n = items; n > 1; n = (n + 1) / 2) {
+        int half_n = (n + 1) / 2;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item + half_n < n) tree[item] = merged(tree[item], tree[item + half_n]);
+    }
+}
+
+static inline Lanes empty_lanes(void) {
+    Lanes a;
+    a.sum = a.sum_low = a.weights = a.weights_low = a.weighted = a.weighted_low = 0.0f;
+    a.product = 1.0f;
+    a.minimum = INFINITY;
+    a.maximum = -INFINITY;
+    a.exponents = a.finite = a.positive = a.nan = a.infinite = a.negative = 0;
+    return a;
+}
+
+// WIDTH values from p on, of which `count` exist; beyond them the last one stands.
+static inline FLOAT load(__global const float *p, int count) {
+#if WIDTH == 1
+    return *p;
+#else
+    if (count >= WIDTH) return vload8(0, p);
+    float s[WIDTH];
+    for (int i = 0; i < WIDTH; i++) s[i] = p[min(i, count - 1)];
+    return vload8(0, s);
+#endif
+}
+
+static inline FLOAT luminance(__global const float *planes, size_t size, size_t i, int count, float4 weight) {
+#if COLOURS == 1
+    return load(planes + i, count);
+#else
+    FLOAT r = load(planes + i, count), g = load(planes + size + i, count), b = load(planes + 2 * size + i, count);
+    return fma((FLOAT)weight.x, r, fma((FLOAT)weight.y, g, weight.z * b));
+#endif
+}
+
+#ifdef CENTRE
+// A Gaussian about the centre: its sigma is a quarter of the width and of the height.
+static inline FLOAT centre_weight(INT i, int width, int height) {
+    INT y = i / width;
+    FLOAT u = (convert_FLOAT(i - y * width) + 0.5f) / (float)width - 0.5f;
+    FLOAT v = (convert_FLOAT(y) + 0.5f) / (float)height - 0.5f;
+    return exp(-8.0f * (u * u + v * v));
+}
+#endif
+
+// Takes WIDTH luminances. `inside` says which of them are pixels, `i` which pixels they are.
+static inline void take(Lanes *a, FLOAT y, INT inside, INT i, int width, int height, float scale,
+                        __local uint *histogram) {
+    INT finite = isfinite(y) & inside;
+    INT positive = (y >= FLT_MIN) & finite;
+    a->finite += one_if(finite);
+    a->positive += one_if(positive);
+    a->nan += one_if(isnan(y) & inside);
+    a->infinite += one_if(isinf(y) & inside);
+    a->negative += one_if((y < 0.0f) & finite);
+    add_lanes(&a->sum, &a->sum_low, select((FLOAT)0.0f, y * scale, finite));
+    a->minimum = select(a->minimum, fmin(a->minimum, y), finite);
+    a->maximum = select(a->maximum, fmax(a->maximum, y), finite);
+
+    FLOAT p = select((FLOAT)1.0f, y, positive);  // 1 leaves exponents and product as they are
+    INT exponent = (AS_INT(p) >> 23) - 127;
+    FLOAT mantissa = AS_FLOAT((AS_INT(p) & 0x7fffff) | 0x3f800000);
+    INT product = AS_INT(a->product * mantissa);
+    a->exponents += exponent + (product >> 23) - 127;
+    a->product = AS_FLOAT((product & 0x7fffff) | 0x3f800000);
+#ifdef HISTOGRAM
+    // Quarters of a stop begin at 2^0.25, 2^0.5, 2^0.75.
+    INT quarter = one_if(mantissa >= 1.1892071f) + one_if(mantissa >= 1.4142135f) + one_if(mantissa >= 1.6817929f);
+    INT bin = clamp((exponent - LOWEST_STOP) * BINS_PER_STOP + quarter, 0, BINS - 1);
+    int bins[WIDTH], is[WIDTH];
+#if WIDTH == 1
+    bins[0] = bin, is[0] = positive;
+#else
+    vstore8(bin, 0, bins);
+    vstore8(positive, 0, is);
+#endif
+    for (int k = 0; k < WIDTH; k++) {
+#ifdef ALONE
+        if (is[k]) histogram[bins[k]]++;
+#else
+        if (is[k]) atomic_inc(&histogram[bins[k]]);
+#endif
+    }
+#endif
+#ifdef CENTRE
+    FLOAT w = select((FLOAT)0.0f, centre_weight(i, width, height), positive);
+    add_lanes(&a->weights, &a->weights_low, w);
+    add_lanes(&a->weighted, &a->weighted_low, w * log2(p));
+#endif
+}
+
+static inline Statistics folded(Lanes *a) {
+    Statistics s = empty_statistics();
+    __private float *sum = (__private float *)&a->sum, *sum_low = (__private float *)&a->sum_low;
+    __private float *product = (__private float *)&a->product;
+    __private float *minimum = (__private float *)&a->minimum, *maximum = (__private float *)&a->maximum;
+    __private float *weights = (__private float *)&a->weights, *weights_low = (__private float *)&a->weights_low;
+    __private float *weighted = (__private float *)&a->weighted, *weighted_low = (__private float *)&a->weighted_low;
+    __private int *exponents = (__private int *)&a->exponents, *finite = (__private int *)&a->finite;
+    __private int *positive = (__private int *)&a->positive, *nan_ = (__private int *)&a->nan;
+    __private int *infinite = (__private int *)&a->infinite, *negative = (__private int *)&a->negative;
+    for (int k = 0; k < WIDTH; k++) {
+        s.exponents += exponents[k];
+        add(&s.sum, &s.sum_low, sum[k]);
+        s.sum_low += sum_low[k];
+        add(&s.mantissas, &s.mantissas_low, log2(product[k]));
+        add(&s.weights, &s.weights_low, weights[k]);
+        s.weights_low += weights_low[k];
+        add(&s.weighted, &s.weighted_low, weighted[k]);
+        s.weighted_low += weighted_low[k];
+        s.minimum = fmin(s.minimum, minimum[k]);
+        s.maximum = fmax(s.maximum, maximum[k]);
+        s.finite += finite[k];
+        s.positive += positive[k];
+        s.nan += nan_[k];
+        s.infinite += infinite[k];
+        s.negative += negative[k];
+    }
+    return s;
+}
+
+static inline void clear_bins(__local uint *histogram, int item, int items) {
+#ifdef HISTOGRAM
+    for (int b = item; b < BINS; b += items) histogram[b] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+}
+
+static inline void publish_bins(__local uint *histogram, __global uint *total, int item, int items) {
+#ifdef HISTOGRAM
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int b = item; b < BINS; b += items)
+        if (histogram[b]) atomic_add(&total[b], histogram[b]);
+#endif
+}

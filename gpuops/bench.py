@@ -1,0 +1,180 @@
+"""Measured limits of a device: copies within it, and between it and the host."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyopencl as cl
+
+from .errors import ParameterError
+from .report_formats import SCHEMA_VERSION, columns, device_context, versions
+
+if TYPE_CHECKING:
+    from .gpu import Gpu
+
+SIZES = (8, 32, 128, 512)  # MiB
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One row of the table: ``bytes`` moved in one run, read and written, and each run's time in ms."""
+
+    what: str
+    mib: int
+    bytes: int
+    ms: tuple[float, ...]
+
+    @property
+    def median_ms(self) -> float:
+        return median(self.ms)
+
+    @property
+    def gbps(self) -> float:
+        """10⁹ bytes a second at the median time."""
+        return self.bytes / self.median_ms / 1e6
+
+
+def sizes_that_fit(gpu: Gpu, sizes: Sequence[int] = SIZES) -> tuple[int, ...]:
+    """The sizes (MiB) whose buffers take at most half of the device's memory.
+
+    On the device there are two and, where it is a CPU, the host's two beside them.
+    """
+    buffers = 4 if gpu.limits.is_cpu else 2
+    most = min(gpu.limits.max_alloc_bytes, gpu.limits.global_bytes // (2 * buffers))
+    return tuple(size for size in sizes if size * MIB <= most)
+
+
+def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
+    """Measures copies of ``sizes`` MiB: by a kernel, by the driver, from and to pageable and pinned memory.
+
+    Within the device the times are those of events, and bytes count as read and as written; to and from the
+    host times are the host's own, until the data has arrived, and bytes count once.
+
+    Raises
+    ------
+    ParameterError
+        A size below 1 MiB, or a gpu without a report (events need a profiling queue).
+    DeviceError
+        The device has too little memory.
+    """
+    if gpu.report is None:
+        raise ParameterError("measuring needs a Gpu with a Report")
+    for size in sizes:
+        if size < 1:
+            raise ParameterError(f"a size must be 1 MiB or more, not {size}")
+    if not sizes:
+        return
+    most = max(sizes) * MIB
+    source, target = gpu.zeros((most,), np.uint8), gpu.zeros((most,), np.uint8)
+    pageable = np.ones(most, np.uint8)  # not zeros: the system would map them all to one page
+    pinned = _Pinned(gpu, most)
+    pinned.array[:] = 1
+    kernel = gpu.kernel("copy", "copy")
+    local = kernel.fit(256)
+
+    enqueue_copy: Any = cl.enqueue_copy
+
+    def copying(destination: Any, origin: Any, **extent: int) -> Callable[[], cl.Event]:
+        return lambda: enqueue_copy(gpu.queue, destination, origin, **extent)
+
+    try:
+        for size in sizes:
+            n = size * MIB
+            step = gpu.bind(
+                kernel, (n // 16,), source, target, np.uint64(n // 16), local=local, traffic=2 * n
+            )
+            by_driver = copying(target.buffer, source.buffer, byte_count=n)
+            yield Measurement("copy kernel", size, 2 * n, _event_times(step))
+            yield Measurement("clEnqueueCopyBuffer", size, 2 * n, _event_times(by_driver))
+            for name, host in (("pageable", pageable[:n]), ("pinned", pinned.array[:n])):
+                there, back = copying(target.buffer, host), copying(host, source.buffer)
+                yield Measurement(f"host → device, {name}", size, n, _wall_times(gpu, there))
+                yield Measurement(f"device → host, {name}", size, n, _wall_times(gpu, back))
+    finally:
+        pinned.release()
+
+
+class _Pinned:
+    """Host memory of the driver's own, which devices reach without a copy in between."""
+
+    def __init__(self, gpu: Gpu, nbytes: int) -> None:
+        self._queue = gpu.queue
+        flags = cl.mem_flags
+        buffer = cl.Buffer(gpu.context, flags.READ_WRITE | flags.ALLOC_HOST_PTR, nbytes)
+        enqueue_map: Any = cl.enqueue_map_buffer  # typed for fewer flags and dtypes than it takes
+        access = cl.map_flags.READ | cl.map_flags.WRITE
+        self.array, _ = enqueue_map(gpu.queue, buffer, access, 0, (nbytes,), np.uint8)
+
+    def release(self) -> None:
+        """Unmaps it; the array must not be used any more."""
+        self.array.base.release(self._queue)
+        self._queue.finish()
+
+
+WARM_UP, FEWEST, MOST, ENOUGH_S = 3, 5, 50, 0.2
+
+
+def _event_times(enqueue: Callable[[], cl.Event]) -> tuple[float, ...]:
+    """Milliseconds of each run after a warm-up, from its event."""
+
+    def run() -> float:
+        event = enqueue()
+        event.wait()
+        return float(event.profile.end - event.profile.start) / 1e6
+
+    return _repeat(run)
+
+
+def _wall_times(gpu: Gpu, transfer: Callable[[], object]) -> tuple[float, ...]:
+    """Milliseconds of each run after a warm-up, on the host's clock."""
+
+    def run() -> float:
+        start = time.perf_counter()
+        transfer()
+        gpu.finish()
+        return (time.perf_counter() - start) * 1e3
+
+    return _repeat(run)
+
+
+def _repeat(run: Callable[[], float]) -> tuple[float, ...]:
+    for _ in range(WARM_UP):
+        run()
+    times: list[float] = []
+    while len(times) < FEWEST or (len(times) < MOST and sum(times) < ENOUGH_S * 1e3):
+        times.append(run())
+    return tuple(times)
+
+
+def to_json(gpu: Gpu, measurements: Sequence[Measurement]) -> dict[str, Any]:
+    """The measurements with what they were made on, as plain values."""
+    rows = [
+        {**asdict(m), "ms": list(m.ms), "runs": len(m.ms), "median_ms": m.median_ms, "gbps": m.gbps}
+        for m in measurements
+    ]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "context": {**versions(), **device_context(gpu.info)},
+        "measurements": rows,
+    }
+
+
+def table(gpu: Gpu, measurements: Sequence[Measurement]) -> str:
+    """The measurements as text for a person."""
+    context = {**versions(), **device_context(gpu.info)}
+    rows = []
+    for m in measurements:
+        times = (f"{ms:.4f}" for ms in (min(m.ms), m.median_ms, max(m.ms)))
+        rows.append((m.what, str(m.mib), str(len(m.ms)), *times, f"{m.gbps:.1f}"))
+    lines = [
+        f"{context['device']} ({context['platform']}, driver {context['driver']})  ·  {context['date']}",
+        *columns(("copy", "MiB", "runs", "min ms", "median", "max", "GB/s"), rows),
+        "GB/s at the median; within the device bytes count as read and as written, to and from the host once.",
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,289 @@
+"""How far two images differ: largest error, RMSE, PSNR, SSIM, on the device; after skimage.metrics."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import ParameterError
+from .gpu import Local
+from .image import PIXEL_TYPES, Image
+from .operands import on_device
+from .params.blur import BlurParams
+from .params.compare import SSIM_SIZE, CompareParams
+
+if TYPE_CHECKING:
+    from .files.picture import Picture
+    from .gpu import Gpu
+
+Operand = Image | npt.ArrayLike
+
+# As in compare.cl.
+_SSIM_ROWS, _SSIM_COLUMNS = 16, 32
+# Groups of the reduction: enough to fill any device, and the same number on all, so that sums are the same.
+_GROUPS = 1024
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The figures. Errors are fractions of the data range; ``psnr`` is inf for equal images.
+
+    ``ssim`` is None where it was not asked for, or not defined for so small an image.
+    A NaN or infinity against another value makes ``max`` and ``rmse`` infinite and ``ssim`` NaN.
+    """
+
+    values: int
+    differing: int
+    max: float
+    rmse: float
+    psnr: float
+    ssim: float | None
+
+    @property
+    def equal(self) -> bool:
+        """Every value is the same; NaN equals NaN."""
+        return self.differing == 0
+
+    def exceeded(self, params: CompareParams) -> dict[str, float]:
+        """The thresholds of ``params`` that these figures miss, by metric (a NaN misses each)."""
+        kept = {
+            "max": self.max <= params.thresholds.get("max", math.inf),
+            "psnr": self.psnr >= params.thresholds.get("psnr", -math.inf),
+            "ssim": self.ssim is not None and self.ssim >= params.thresholds.get("ssim", -1),
+        }
+        return {metric: limit for metric, limit in params.thresholds.items() if not kept[metric]}
+
+    def alike(self, params: CompareParams) -> bool:
+        """Within the thresholds of ``params``; equal, where it has none."""
+        return not self.exceeded(params) if params.thresholds else self.equal
+
+
+def compare(gpu: Gpu, a: Image, b: Image, params: CompareParams) -> Comparison:
+    """Measures how far two planar float32 images of one shape differ; all planes count, alpha included.
+
+    Raises ParameterError for different shapes, and a threshold on SSIM where the image is too small for it.
+    """
+    sum_of_squares, largest, differing = _differences(gpu, a, b)
+    values = math.prod(a.shape)
+    mse = sum_of_squares / values
+    wanted = "ssim" in params.measured
+    if wanted and min(a.shape[-2:]) < SSIM_SIZE and "ssim" not in params.thresholds:
+        wanted = False
+    return Comparison(
+        values=values,
+        differing=differing,
+        max=largest / params.data_range,
+        rmse=math.sqrt(mse) / params.data_range,
+        psnr=_psnr(mse, params.data_range),
+        ssim=_ssim(gpu, a, b, params.data_range) if wanted else None,
+    )
+
+
+def difference(gpu: Gpu, a: Image, b: Image, gain: float) -> Image:
+    """A picture of |a − b| · gain, clipped to 1: black where nothing differs.
+
+    It has the colours of ``a`` and no alpha: a difference of alpha shows in every colour.
+    """
+    _same_shape(a, b)
+    _, height, width = a.shape
+    result = gpu.empty((a.colours, height, width))
+    result.linear = False
+    kernel = gpu.kernel("compare", "difference")
+    gpu.launch(
+        kernel, (height * width, a.colours), a, b, result, height * width, a.colours, int(a.alpha), gain,
+        local=kernel.fit(256, 1), traffic=a.nbytes + b.nbytes + result.nbytes,
+    )  # fmt: skip
+    return result
+
+
+def visible_gain(comparison: Comparison, data_range: float = 1.0) -> float:
+    """The gain at which the root mean square difference shows as a quarter of white."""
+    usable = math.isfinite(comparison.rmse) and comparison.rmse > 0
+    return 0.25 / (comparison.rmse * data_range) if usable else 1.0 / data_range
+
+
+def mean_squared_error(gpu: Gpu, image0: Operand, image1: Operand) -> float:
+    """As skimage.metrics.mean_squared_error; errors in float32, their sum as if in float64.
+
+    NaN equals NaN; a NaN or infinity against another value gives inf.
+
+    Raises ParameterError for different shapes.
+    """
+    a, b = _operands(gpu, image0, image1)
+    return _differences(gpu, a, b)[0] / math.prod(a.shape)
+
+
+def peak_signal_noise_ratio(
+    gpu: Gpu, image_true: Operand, image_test: Operand, *, data_range: float | None = None
+) -> float:
+    """As skimage.metrics.peak_signal_noise_ratio, in dB; inf for equal images.
+
+    Parameters
+    ----------
+    data_range : float, optional
+        Largest minus smallest possible value. May be left out for arrays of unsigned integers only, where it
+        is their type's maximum.
+
+    Raises
+    ------
+    ParameterError
+        Different shapes, or no data range where it is needed.
+    """
+    mse = mean_squared_error(gpu, image_true, image_test)
+    return _psnr(mse, _data_range(image_true, data_range))
+
+
+def structural_similarity(gpu: Gpu, im1: Operand, im2: Operand, *, data_range: float | None = None) -> float:
+    """Mean structural similarity of Wang et al. (2004), over all planes.
+
+    As skimage.metrics.structural_similarity with gaussian_weights=True, sigma=1.5,
+    use_sample_covariance=False and, for more than two dimensions, the leading ones as channels.
+    ``data_range`` as in :func:`peak_signal_noise_ratio`.
+
+    Raises ParameterError for different shapes, or images of less than 11 × 11 pixels.
+    """
+    scale = _data_range(im1, data_range)
+    return _ssim(gpu, *_operands(gpu, im1, im2), scale)
+
+
+def pair(
+    gpu: Gpu, a: Picture, b: Picture, *, space: str = "auto", alpha: bool = True
+) -> tuple[Image, Image, float]:
+    """Two files' pictures as Images of one scale, and the data range of it.
+
+    Integers stay levels of the finer of the two depths, so that equal pictures of 8 and 16 bits are exactly
+    equal and an error of one level is exactly one. ``space``: ``linear`` or ``encoded`` (sRGB) values; ``auto``
+    takes the stored ones where both are of a kind, and encoded ones otherwise. ``alpha=False`` leaves alpha
+    out.
+
+    Raises ParameterError for different sizes, channels, or an unknown space.
+    """
+    if space not in ("auto", "linear", "encoded"):
+        raise ParameterError(f"unknown space {space!r}: use one of auto, linear, encoded")
+    if (a.width, a.height) != (b.width, b.height):
+        raise ParameterError(f"sizes differ: {a.width}×{a.height} and {b.width}×{b.height} pixels")
+    if channels(a, alpha) != channels(b, alpha):
+        advice = "; --alpha drop leaves alpha out" if channels(a, False) == channels(b, False) else ""
+        raise ParameterError(f"channels differ: {channels(a, alpha)} and {channels(b, alpha)}{advice}")
+    if space == "auto":
+        space = "linear" if a.linear and b.linear else "encoded"
+    linear = space == "linear"
+    as_levels = all(p.pixels.dtype.kind == "u" and p.linear == linear for p in (a, b))
+    maxima = [np.iinfo(p.pixels.dtype).max if p.pixels.dtype.kind == "u" else 1 for p in (a, b)]
+    data_range = float(max(maxima)) if as_levels else 1.0
+    first, second = (
+        _unpack(gpu, picture, data_range / maximum, linear, alpha)
+        for picture, maximum in zip((a, b), maxima, strict=True)
+    )
+    return first, second, data_range
+
+
+def channels(picture: Picture, alpha: bool = True) -> str:
+    """What a picture's channels are called."""
+    names = {1: "gray", 2: "gray and alpha", 3: "RGB", 4: "RGBA"}
+    return names[picture.channels - (picture.alpha and not alpha)]
+
+
+def _unpack(gpu: Gpu, picture: Picture, scale: float, linear: bool, alpha: bool) -> Image:
+    """The picture's values times ``scale`` as an Image, linear or encoded."""
+    pixels = picture.pixels if alpha or not picture.alpha else picture.pixels[..., :-1]
+    height, width, count = pixels.shape
+    raw = gpu.array(pixels)
+    image = gpu.empty((count, height, width))
+    image.alpha, image.linear = picture.alpha and alpha, linear
+    kernel = gpu.kernel(
+        ("colour", "pixels"),
+        "unpack",
+        PIXEL=PIXEL_TYPES[pixels.dtype.name],
+        CHANNELS=count,
+        COLOURS=image.colours,
+        HALF=pixels.dtype == np.float16,
+        LINEARISE=linear and not picture.linear,
+        ENCODE=picture.linear and not linear,
+    )
+    gpu.launch(
+        kernel, (height * width,), raw, None, image, height * width, scale, local=kernel.fit(256),
+        label=f"unpack {pixels.dtype}", traffic=raw.nbytes + image.nbytes,
+    )  # fmt: skip
+    return image
+
+
+def _differences(gpu: Gpu, a: Image, b: Image) -> tuple[float, float, int]:
+    """Sum of squared errors, largest error, number of values that differ."""
+    _same_shape(a, b)
+    n = math.prod(a.shape)
+    kernel = gpu.kernel("compare", "differences")
+    (items,) = kernel.fit(256)
+    groups = min(_GROUPS, -(-n // (4 * items)))
+    partial = gpu.empty((groups, 4), np.uint32)
+    gpu.launch(
+        kernel, (groups * items,), a, b, partial, np.uint64(n), Local(8 * items), Local(4 * items),
+        Local(4 * items), local=(items,), traffic=a.nbytes + b.nbytes,
+    )  # fmt: skip
+    bits = partial.numpy()
+    real = bits.view(np.float32).astype(np.float64)
+    largest = float(real[:, 2].max())
+    total = _total(real[:, :2]) if np.isfinite(real[:, 0]).all() else math.inf
+    return total, largest, int(bits[:, 3].sum(dtype=np.int64))
+
+
+def _ssim(gpu: Gpu, a: Image, b: Image, data_range: float) -> float:
+    _same_shape(a, b)
+    planes, height, width = a.shape
+    if min(height, width) < SSIM_SIZE:
+        least = f"{SSIM_SIZE}×{SSIM_SIZE}"
+        raise ParameterError(
+            f"SSIM needs images of {least} pixels or more, not {width}×{height}: use another metric"
+        )
+    rows, columns = height - SSIM_SIZE + 1, width - SSIM_SIZE + 1
+    # skimage's window: cut at 3.5 sigma, which gives 11 taps
+    weights = gpu.array(np.array(BlurParams(sigma=(1.5, 1.5), truncate=3.5).weights(0), np.float32))
+    groups = -(-rows // _SSIM_ROWS) * -(-columns // _SSIM_COLUMNS) * planes
+    kernel = gpu.kernel("compare", "ssim")
+    (items,) = kernel.fit(256)
+    partial = gpu.empty((groups, 2))
+    gpu.launch(
+        kernel, (groups * items,), a, b, weights, partial, height, width, (0.01 * data_range) ** 2,
+        (0.03 * data_range) ** 2, Local(8 * items), local=(items,), traffic=a.nbytes + b.nbytes,
+    )  # fmt: skip
+    return _total(partial.numpy().astype(np.float64)) / (rows * columns * planes)
+
+
+def _total(partial: npt.NDArray[np.float64]) -> float:
+    """The groups' sums and their errors, added up; NaN where any is."""
+    return float(partial.sum())
+
+
+def _psnr(mse: float, data_range: float) -> float:
+    if mse == 0:
+        return math.inf
+    return 10 * math.log10(data_range**2 / mse) if math.isfinite(mse) else -math.inf
+
+
+def _operands(gpu: Gpu, a: Operand, b: Operand) -> tuple[Image, Image]:
+    first, second = on_device(gpu, a), on_device(gpu, b)
+    if not isinstance(a, Image) and not isinstance(b, Image) and np.shape(a) != np.shape(b):
+        raise ParameterError(f"shapes differ: {np.shape(a)} and {np.shape(b)}")
+    return first, second
+
+
+def _same_shape(a: Image, b: Image) -> None:
+    if a.shape != b.shape:
+        raise ParameterError(f"shapes differ: {a.shape} and {b.shape}")
+
+
+def _data_range(image: Operand, given: float | None) -> float:
+    if given is None:
+        dtype = image.dtype if isinstance(image, Image) else np.asarray(image).dtype
+        if dtype.kind != "u":
+            raise ParameterError(
+                f"data_range is needed for {dtype}: the largest minus the smallest possible value"
+            )
+        return float(np.iinfo(dtype).max)
+    if not (math.isfinite(given) and given > 0):
+        raise ParameterError(f"data_range must be a positive number, not {given}")
+    return given

@@ -1,0 +1,65 @@
+"""Tables of twiddles, chirps and digit reversal, computed in float64."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+Complex = npt.NDArray[np.complex128]
+
+
+def roots(n: int, powers: npt.NDArray[np.int64] | None = None) -> Complex:
+    """exp(−2πi·p/n) for the given powers (all n of them by default); exact on the axes and diagonals."""
+    p = (np.arange(n) if powers is None else powers) % n
+    octant, rest = np.divmod(8 * p, n)  # angle = (octant + rest/n) · π/4; sines only of angles up to π/4
+    flipped = octant % 2 == 1
+    angle = np.pi / 4 * np.where(flipped, n - rest, rest) / n
+    c, s = np.cos(angle), np.sin(angle)
+    quarter = np.where(flipped, s + 1j * c, c + 1j * s) * np.array([1, 1j, -1, -1j])[octant // 2]
+    return np.conj(quarter)
+
+
+def twiddles(radices: tuple[int, ...]) -> Complex:
+    """exp(−2πi·k·q / (s·r)) for each stage of radix r and stride s: k = 1…r − 1, and q = 0…s − 1 for each.
+
+    The stages before stride s have s − 1 entries in all; one more makes the length the product of the radices.
+    """
+    parts = [np.ones(1, complex)]
+    stride = 1
+    for radix in radices:
+        k, q = np.arange(1, radix)[:, None], np.arange(stride)
+        parts.insert(-1, roots(stride * radix, k * q).ravel())
+        stride *= radix
+    return np.concatenate(parts)
+
+
+def digit_reversal(radices: tuple[int, ...]) -> npt.NDArray[np.int32]:
+    """Where each sample belongs in local memory before the first stage."""
+    rest = np.arange(prod(radices))
+    place = np.zeros_like(rest)
+    for i in range(len(radices) - 1, -1, -1):
+        place += rest % radices[i] * prod(radices[:i])
+        rest //= radices[i]
+    return place.astype(np.int32)
+
+
+def chirp(n: int) -> Complex:
+    """exp(−πi·k²/n) for k < n."""
+    k = np.arange(n, dtype=np.int64)
+    return roots(2 * n, k * k % (2 * n))
+
+
+@lru_cache(maxsize=8)
+def bluestein(n: int, points: int) -> tuple[Complex, Complex]:
+    """The chirp, zero-padded to ``points``, and the transform of its conjugate over ``points``, divided by that.
+
+    X[k] = c[k] · Σ_j (x[j]·c[j]) · conj c[k − j], because jk = (j² + k² − (k − j)²) / 2.
+    """
+    c = chirp(n)
+    kernel = np.zeros(points, complex)
+    kernel[:n] = np.conj(c)
+    kernel[points - n + 1 :] = np.conj(c[:0:-1])
+    return np.concatenate([c, np.zeros(points - n)]), np.fft.fft(kernel) / points

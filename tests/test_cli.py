@@ -1,0 +1,363 @@
+"""What every command shares: help, names of outputs, exit codes, one line an error, nothing lost or half written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from clpix.main import COMMANDS
+from clpix.naming import outputs_for
+
+from gpuops import ParameterError, files
+from gpuops.files import Picture
+
+from .conftest import Run
+
+SAMPLE = Path(__file__).parent.parent / "samples" / "sunset.exr"
+Program = Callable[..., Run]
+
+
+def picture(
+    path: Path, shape: tuple[int, int, int] = (20, 30, 3), dtype: str = "uint8", seed: int = 0
+) -> Path:
+    """Writes a picture of noise."""
+    rng = np.random.default_rng(seed)
+    if dtype.startswith("u"):
+        pixels = rng.integers(0, np.iinfo(dtype).max + 1, shape).astype(dtype)
+    else:
+        pixels = rng.uniform(0, 1, shape).astype(dtype)
+    files.write(path, Picture(pixels, alpha=shape[2] in (2, 4), linear=dtype.startswith("f")))
+    return path
+
+
+def program(*args: object, **env: str) -> subprocess.CompletedProcess[str]:
+    """Runs the program in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "clpix", *map(str, args)],
+        env=os.environ | env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def one_line(run: Run, code: int, *words: str) -> None:
+    """The run failed with this exit code and a single line on stderr that holds these words."""
+    assert run.code == code, run.err
+    assert run.err.count("\n") == 1 and run.err.startswith("clpix: error: "), run.err
+    for word in words:
+        assert word in run.err
+
+
+# -- help and start ------------------------------------------------------------------------------------------
+
+
+def test_help_lists_every_command(clpix: Program) -> None:
+    run = clpix("--help")
+    assert run.code == 0
+    for name, text in COMMANDS.items():
+        assert name in run.out and text in run.out
+
+
+@pytest.mark.parametrize("command", list(COMMANDS))
+def test_every_command_has_help(clpix: Program, command: str) -> None:
+    run = clpix(command, "--help")
+    assert run.code == 0 and run.out.startswith(f"Usage: clpix {command}") and not run.err
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_loads_neither_numpy_nor_opencl(command: str) -> None:
+    code = (
+        "import sys\nfrom clpix.main import cli\n"
+        f"cli.main([{command!r}, '--help'] if {command!r} else ['--help'], standalone_mode=False)\n"
+        "heavy = {'numpy', 'pyopencl', 'imageio', 'OpenImageIO', 'tifffile'} & set(sys.modules)\n"
+        "sys.exit(f'loaded {heavy}' if heavy else 0)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+def test_version(clpix: Program) -> None:
+    from importlib.metadata import version
+
+    assert clpix("--version").out == f"clpix {version('clpix')}\n"
+
+
+def test_an_unknown_command_names_the_nearest(clpix: Program) -> None:
+    run = clpix("blurr", "x.png")
+    assert run.code == 2 and "'blur'" in run.err
+
+
+# -- names of outputs ----------------------------------------------------------------------------------------
+
+
+def test_outputs_follow_folder_and_template(tmp_path: Path) -> None:
+    two = ("a/x.png", "b/y.exr")
+    assert outputs_for(two, str(tmp_path), "blur") == [str(tmp_path / "x.png"), str(tmp_path / "y.exr")]
+    assert outputs_for(two, "new/", "blur") == ["new/x.png", "new/y.exr"]
+    assert outputs_for(two, "o/{stem}-{op}-{index}.{ext}", "fft") == ["o/x-fft-0001.png", "o/y-fft-0002.exr"]
+    assert outputs_for(two, "o/{name}.tif", "fft") == ["o/x.png.tif", "o/y.exr.tif"]
+    assert outputs_for(("{odd}.png",), "o.png", "fft") == ["o.png"]
+    for bad in ("o.png", "-", "same-{op}.png"):
+        with pytest.raises(ParameterError):
+            outputs_for(two, bad, "blur")
+    with pytest.raises(ParameterError, match="both"):
+        outputs_for(("a/x.png", "b/x.png"), "out/", "blur")
+
+
+def test_a_glob_never_makes_the_last_input_the_output(clpix: Program, tmp_path: Path) -> None:
+    a, b = picture(tmp_path / "a.png"), picture(tmp_path / "b.png", seed=1)
+    before = b.read_bytes()
+    run = clpix("blur", "--sigma", 1, a, b)
+    assert run.code == 2 and "--output" in run.err
+    one_line(clpix("blur", "--sigma", 1, a, "-o", b, "--overwrite", b), 2, "2 inputs and one output")
+    assert b.read_bytes() == before
+
+
+# -- batches -------------------------------------------------------------------------------------------------
+
+
+def test_every_input_is_tried_and_each_failure_is_one_line(clpix: Program, tmp_path: Path) -> None:
+    good = [picture(tmp_path / f"{i}.png", seed=i) for i in range(3)]
+    (tmp_path / "bad.png").write_text("this is text")
+    out = tmp_path / "out"
+    run = clpix(
+        "blur",
+        "--sigma",
+        1,
+        good[0],
+        tmp_path / "bad.png",
+        good[1],
+        tmp_path / "none.png",
+        good[2],
+        "-o",
+        f"{out}/",
+    )
+    assert run.code == 1
+    lines = run.err.splitlines()
+    assert len(lines) == 3 and all(line.startswith("clpix: error: ") for line in lines)
+    assert "2 of 5" in lines[2]
+    assert sorted(p.name for p in out.iterdir()) == ["0.png", "1.png", "2.png"]
+
+
+def test_interrupting_a_batch_leaves_whole_files_only(tmp_path: Path) -> None:
+    inputs = [picture(tmp_path / f"{i}.png", (600, 800, 3), seed=i) for i in range(40)]
+    out = tmp_path / "out"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "clpix", "blur", "--sigma", "8", *map(str, inputs), "-o", f"{out}/"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 100
+    while not (out.is_dir() and any(not path.name.startswith(".") for path in out.iterdir())):
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.startswith("clpix: error: interrupted") and err.count("\n") == 1
+    done = list(out.iterdir())
+    assert 0 < len(done) < len(inputs)
+    for path in done:  # no temporary files, and every picture is whole
+        assert path.suffix == ".png" and not path.name.startswith(".")
+        assert files.read(path).pixels.shape == (600, 800, 3)
+
+
+# -- bad input: one line, the right exit code, no file ---------------------------------------------------------
+
+
+def _truncate(path: Path) -> Path:
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    return path
+
+
+def _huge_png(path: Path) -> Path:
+    header = struct.pack(">IIBBBBB", 60000, 60000, 8, 2, 0, 0, 0)
+    chunk = (
+        struct.pack(">I", len(header)) + b"IHDR" + header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
+    )
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk)
+    return path
+
+
+BAD_INPUTS: dict[str, Callable[[Path], Path]] = {
+    "missing": lambda d: d / "missing.png",
+    "folder": lambda d: d,
+    "truncated PNG": lambda d: _truncate(picture(d / "half.png", (200, 300, 3))),
+    "truncated EXR": lambda d: _truncate(picture(d / "half.exr", (200, 300, 3), "float16")),
+    "truncated TIFF": lambda d: _truncate(picture(d / "half.tif", (200, 300, 3), "uint16")),
+    "text named .png": lambda d: (d / "text.png").write_text("not a picture") and d / "text.png",
+    "60000 x 60000 header": lambda d: _huge_png(d / "huge.png"),
+    "zero bytes": lambda d: (d / "zero.png").write_bytes(b"") or d / "zero.png",
+}
+
+
+@pytest.mark.parametrize("kind", list(BAD_INPUTS))
+def test_bad_inputs(clpix: Program, tmp_path: Path, kind: str) -> None:
+    path = BAD_INPUTS[kind](tmp_path)
+    out = tmp_path / "out"
+    out.mkdir()
+    one_line(clpix("blur", "--sigma", 1, path, "-o", out / "result.png"), 1, str(path))
+    assert not list(out.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "words"),
+    [
+        (("-o", "OUT/x.xyz"), 1, (".xyz", "known")),
+        (("-o", "OUT/x"), 1, ("extension",)),
+        (("-o", "OUT/none/x.png"), 1, ("none", "does not exist")),
+        (("-o", "OUT/there.png"), 1, ("there.png", "exists")),
+        (("-o", "IN"), 1, ("input",)),
+        (("-o", "IN", "--overwrite"), 1, ("input",)),
+        (("-o", "OUT/x.png", "--sigma", "-1"), 2, ("sigma", "-1")),
+        (("-o", "OUT/x.png", "--sigma", "nan"), 2, ("sigma", "nan")),
+        (("-o", "OUT/x.png", "--border", "sideways"), 2, ("border", "mirror")),
+        (("-o", "OUT/x.png", "--device", "nothing-like-this"), 3, ("nothing-like-this",)),
+        (("-o", "-",), 2, ("--format",)),
+    ],
+)  # fmt: skip
+def test_bad_arguments(
+    clpix: Program, tmp_path: Path, args: tuple[str, ...], code: int, words: tuple[str, ...]
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    source = picture(tmp_path / "in.png")
+    there = picture(out / "there.png", seed=5)
+    before = (source.read_bytes(), there.read_bytes())
+    args = tuple(arg.replace("OUT", str(out)).replace("IN", str(source)) for arg in args)
+    if "--sigma" not in args:
+        args += ("--sigma", "1")
+    one_line(clpix("blur", source, *args), code, *words)
+    assert (source.read_bytes(), there.read_bytes()) == before
+    assert [p.name for p in out.iterdir()] == ["there.png"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_an_unwritable_folder(clpix: Program, tmp_path: Path) -> None:
+    out = tmp_path / "locked"
+    out.mkdir(mode=0o555)
+    one_line(
+        clpix("blur", "--sigma", 1, picture(tmp_path / "in.png"), "-o", out / "x.png"), 1, "not writable"
+    )
+
+
+def test_no_opencl_at_all(tmp_path: Path) -> None:
+    (tmp_path / "vendors").mkdir()
+    code = (
+        "import sys, gpuops.device.drivers as d; d.intel_library = lambda: None\n"
+        "from clpix.main import main; main(sys.argv[1:])"
+    )
+    source, result = picture(tmp_path / "in.png"), tmp_path / "out.png"
+    env = {"OCL_ICD_VENDORS": str(tmp_path / "vendors"), "CLPIX_CACHE_DIR": str(tmp_path / "cache")}
+    run = subprocess.run(
+        [sys.executable, "-c", code, "blur", "--sigma", "1", str(source), "-o", str(result)],
+        env=os.environ | env,
+        capture_output=True,
+        text=True,
+    )
+    one_line(Run(run.returncode, run.stdout, run.stderr), 3, "clpix[cpu]")
+    assert not result.exists()
+
+
+# -- streams, depths, losses -----------------------------------------------------------------------------------
+
+
+def test_stdin_to_stdout(tmp_path: Path) -> None:
+    source = picture(tmp_path / "in.png")
+    with source.open("rb") as stdin:
+        run = subprocess.run(
+            [sys.executable, "-m", "clpix", "blur", "--sigma", "0", "-", "-o", "-", "--format", "png"],
+            stdin=stdin,
+            capture_output=True,
+        )
+    assert run.returncode == 0 and not run.stderr
+    (tmp_path / "out.png").write_bytes(run.stdout)
+    np.testing.assert_array_equal(files.read(tmp_path / "out.png").pixels, files.read(source).pixels)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_depth_and_channels_are_kept(clpix: Program, tmp_path: Path, dtype: str, channels: int) -> None:
+    source = picture(tmp_path / "in.png", (9, 14, channels), dtype)
+    run = clpix("blur", "--sigma", 0, source, "-o", tmp_path / "out.png")
+    assert run.code == 0 and not run.err
+    np.testing.assert_array_equal(files.read(tmp_path / "out.png").pixels, files.read(source).pixels)
+
+
+def test_losses_are_said(clpix: Program, tmp_path: Path) -> None:
+    deep = picture(tmp_path / "deep.png", (9, 14, 3), "uint16")
+    run = clpix("blur", "--sigma", 0, deep, "-o", tmp_path / "flat.jpg")
+    assert run.code == 0 and "clpix: warning: " in run.err and "8-bit" in run.err
+    run = clpix("blur", "--sigma", 0, SAMPLE, "-o", tmp_path / "clipped.png")
+    assert run.code == 0 and "clipped" in run.err
+    assert not clpix("blur", "--sigma", 0, SAMPLE, "-o", tmp_path / "quiet.png", "-q").err
+
+
+def test_linear_and_encoded_space(clpix: Program, tmp_path: Path) -> None:
+    checks = np.zeros((32, 32, 1), np.uint8)
+    checks[::2, ::2] = checks[1::2, 1::2] = 255
+    files.write(tmp_path / "in.png", Picture(checks))
+    for space, level in (("linear", 188), ("encoded", 128)):  # half the light is sRGB code 188
+        out = tmp_path / f"{space}.png"
+        assert clpix("blur", "--sigma", 8, "--space", space, tmp_path / "in.png", "-o", out).code == 0
+        assert abs(int(files.read(out).pixels[16, 16, 0]) - level) <= 1
+
+
+def test_alpha_weighs_colour(clpix: Program, tmp_path: Path) -> None:
+    pixels = np.zeros((16, 16, 4), np.uint8)
+    pixels[:, :8] = (255, 0, 0, 255)
+    pixels[:, 8:] = (0, 255, 0, 0)  # invisible green must not bleed into the red
+    files.write(tmp_path / "in.png", Picture(pixels, alpha=True))
+    assert clpix("blur", "--sigma", 2, tmp_path / "in.png", "-o", tmp_path / "out.png").code == 0
+    result = files.read(tmp_path / "out.png").pixels
+    assert (result[:, :12, 0] == 255).all() and not result[..., 1].any()
+    assert (
+        clpix("blur", "--sigma", 2, "--alpha", "drop", tmp_path / "in.png", "-o", tmp_path / "rgb.png").code
+        == 0
+    )
+    assert files.read(tmp_path / "rgb.png").pixels.shape == (16, 16, 3)
+
+
+def test_timing_is_complete(clpix: Program, tmp_path: Path) -> None:
+    import json
+
+    report = tmp_path / "t.json"
+    run = clpix(
+        "blur",
+        "--sigma",
+        2,
+        SAMPLE,
+        "-o",
+        tmp_path / "o.exr",
+        "--timing",
+        "--timing-file",
+        report,
+        "--repeat",
+        3,
+    )
+    assert run.code == 0
+    for word in ("decode", "upload", "compute", "download", "encode", "unaccounted", "wall", "gaussian x"):
+        assert word in run.err
+    data = json.loads(report.read_text())
+    names = {phase["name"] for phase in data["phases"]}
+    assert {"import", "platform", "context", "decode", "upload", "compute", "download", "encode"} <= names
+    blurs = [kernel for kernel in data["kernels"] if kernel["name"].startswith("gaussian")]
+    assert len(blurs) == 2 and all(kernel["count"] == 3 and kernel["min_ms"] > 0 for kernel in blurs)
+    assert 0 <= data["totals"]["unaccounted_ms"] <= data["totals"]["wall_ms"]
+
+
+def test_dump_kernels_writes_the_sources(clpix: Program, tmp_path: Path) -> None:
+    run = clpix("blur", "--sigma", 2, SAMPLE, "-o", tmp_path / "o.exr", "--dump-kernels", tmp_path / "k")
+    assert run.code == 0
+    assert any(path.name.startswith("border+separable") for path in (tmp_path / "k").iterdir())

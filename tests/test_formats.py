@@ -1,0 +1,145 @@
+"""What survives in each file format: computed by writing and reading, and compared with the table in docs/formats.md.
+
+python tests/test_formats.py --write     writes the table anew
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpuops import GpuopsWarning
+from gpuops.files import FORMATS, Format, Metadata, Picture, output_dtype, read, write
+
+DOCUMENT = Path(__file__).parent.parent / "docs" / "formats.md"
+BEGIN, END = "<!-- tables: written by tests/test_formats.py -->", "<!-- end of tables -->"
+DTYPES = {"uint8": "8 bits", "uint16": "16 bits", "float16": "half", "float32": "float"}
+CHANNELS = {1: "gray", 2: "gray + alpha", 3: "RGB", 4: "RGB + alpha"}
+KINDS = {"icc": "ICC profile", "exif": "EXIF", "xmp": "XMP", "resolution": "resolution"}
+LOSSY = ("JPEG", "WebP", "Radiance HDR")
+
+ICC = b"\0\0\0\x84test\x04\x40\0\0mntrRGB XYZ ".ljust(128, b"\0") + b"\0\0\0\0"
+# little-endian EXIF: Make = "clpix", Orientation = 6
+EXIF = (
+    b"II*\0\x08\0\0\0\x02\0\x0f\x01\x02\0\x06\0\0\0\x26\0\0\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0clpix\0"
+)
+XMP = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF/></x:xmpmeta>'
+METADATA = {"icc": ICC, "exif": EXIF, "xmp": XMP, "resolution": (300.0, 150.0, "in")}
+
+
+def pixels(dtype: str, channels: int) -> np.ndarray:
+    """Noise over the whole range, with alpha 0, partial and full; JPEG 2000 needs 32 pixels each way."""
+    values = np.random.default_rng(7).random((37, 41, channels))
+    if channels in (2, 4):
+        values[:3, :, -1], values[3:6, :, -1] = 0, 1
+    return (values * 65535).astype(np.uint16).astype(dtype) if dtype == "uint16" else (
+        (values * 255).astype(dtype) if dtype == "uint8" else values.astype(dtype)
+    )  # fmt: skip
+
+
+def cell(fmt: Format, dtype: str, channels: int, folder: Path) -> str:
+    """What became of a picture: "exact", or in words what did not survive."""
+    path = folder / f"picture{fmt.extension}"
+    held = output_dtype(fmt, dtype).name
+    if held != dtype:
+        return f"as {DTYPES[held]}"
+    alpha = channels in (2, 4)
+    before = pixels(dtype, channels)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        write(path, Picture(before, alpha=alpha, linear=dtype.startswith("float")), overwrite=True)
+    after = read(path)
+    said = " ".join(str(w.message) for w in caught)
+    assert after.pixels.dtype == dtype
+    assert after.linear == dtype.startswith("float")
+    words = []
+    if alpha and not after.alpha:
+        assert "no alpha" in said
+        before, words = before[:, :, :-1], ["without alpha"]
+    if after.channels > before.shape[2]:
+        assert "no gray" in said
+        before, words = np.concatenate((before[:, :, :1],) * 3 + (before[:, :, 1:],), 2), [*words, "as RGB"]
+        before = before[:, :, : after.channels] if not after.alpha else before
+    assert after.pixels.shape == before.shape
+    if fmt.name in LOSSY:
+        return ", ".join([*words, "lossy"])
+    if not np.array_equal(after.pixels, before):
+        words.append(difference(before, after.pixels))
+        assert "alpha" in said
+    return ", ".join(words) or "exact"
+
+
+def difference(before: np.ndarray, after: np.ndarray) -> str:
+    """The difference in units of the last place, apart from colour under alpha 0, which may only become 0."""
+    hidden = before[:, :, -1] == 0
+    assert not after[hidden].any()
+    assert np.array_equal(before[:, :, -1], after[:, :, -1])
+    before, after = before[~hidden], after[~hidden]
+    ulps = np.abs(before.astype(np.float64) - after) / np.spacing(np.maximum(before, np.finfo(before.dtype).tiny))
+    assert ulps.max() <= 1
+    return "±1 in the last bit; colour under alpha 0 becomes 0"
+
+
+def metadata_cell(fmt: Format, kind: str, folder: Path) -> str:
+    path = folder / f"metadata{fmt.extension}"
+    before = Metadata(**{kind: METADATA[kind]})
+    picture = Picture(pixels(fmt.dtypes[-1], 3), metadata=before)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        write(path, picture, overwrite=True)
+    after = read(path).metadata
+    if after == before:
+        assert not caught
+        return "kept"
+    assert after == Metadata()
+    assert [w.category for w in caught] == [GpuopsWarning]
+    assert KINDS[kind] in str(caught[0].message)
+    return "—"
+
+
+def tables(folder: Path) -> str:
+    lines = ["| format | extensions | channels | " + " | ".join(DTYPES.values()) + " |", "|---" * 7 + "|"]
+    for fmt in FORMATS:
+        for channels, name in CHANNELS.items():
+            head = f"{fmt} | {' '.join(fmt.extensions)}" if channels == 1 else " | "
+            cells = " | ".join(cell(fmt, dtype, channels, folder) for dtype in DTYPES)
+            lines.append(f"| {head} | {name} | {cells} |")
+    lines += ["", "| format | " + " | ".join(KINDS.values()) + " |", "|---" * 5 + "|"]
+    for fmt in FORMATS:
+        lines.append(f"| {fmt} | " + " | ".join(metadata_cell(fmt, kind, folder) for kind in KINDS) + " |")
+    return "\n".join(lines)
+
+
+def test_documented_tables_are_true(tmp_path: Path) -> None:
+    document = DOCUMENT.read_text(encoding="utf-8")
+    documented = document.partition(BEGIN)[2].partition(END)[0].strip()
+    assert documented == tables(tmp_path), "run: python tests/test_formats.py --write"
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+@pytest.mark.parametrize("size", [(1, 1), (1, 7), (7, 1), (3, 2000)], ids=str)
+def test_extreme_sizes(fmt: Format, size: tuple[int, int], tmp_path: Path, rng: np.random.Generator) -> None:
+    if fmt.name == "JPEG 2000":
+        pytest.skip("its encoder needs 32 pixels each way")
+    dtype = fmt.dtypes[-1]
+    values = (rng.random((*size, 3)) * (65535 if dtype == "uint16" else 255 if dtype == "uint8" else 1)).astype(dtype)
+    path = tmp_path / f"p{fmt.extension}"
+    write(path, Picture(values))
+    back = read(path).pixels
+    assert back.shape == values.shape
+    assert fmt.name in LOSSY or np.array_equal(back, values)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as temporary:
+        written = tables(Path(temporary))
+    if "--write" in sys.argv:
+        before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
+        DOCUMENT.write_text(f"{before}{BEGIN}\n\n{written}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    else:
+        print(written)
