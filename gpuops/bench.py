@@ -177,4 +177,4 @@ def table(gpu: Gpu, measurements: Sequence[Measurement]) -> str:
         *columns(("copy", "MiB", "runs", "min ms", "median", "max", "GB/s"), rows),
         "GB/s at the median; within the device bytes count as read and as written, to and from the host once.",
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)

@@ -160,8 +160,12 @@ class Gpu:
             self.device, self.info = select(device)
         with self.phase("context"):
             self.context = cl.Context([self.device])
-            profiling = cl.command_queue_properties.PROFILING_ENABLE if report is not None else 0
-            self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties(profiling))
+            if report is None:
+                self.queue = cl.CommandQueue(self.context)
+            else:
+                self.queue = cl.CommandQueue(
+                    self.context, properties=cl.command_queue_properties.PROFILING_ENABLE
+                )
             self._pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(self.queue))
         self._programs: dict[tuple[str, str], cl.Program] = {}
         self._kernels: dict[tuple[str, str, str], Kernel] = {}

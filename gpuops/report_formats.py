@@ -172,7 +172,7 @@ def table(report: Report) -> str:
         f"programs: {builds['miss']} built, {builds['hit']} from the cache",
     )
     blocks += ["", "  ·  ".join(last)]
-    return "\n".join(blocks) + "\n"
+    return "\n".join(blocks)
 
 
 def _table_row(report: Report, kernel: KernelTime) -> tuple[str, ...]:

@@ -25,9 +25,7 @@ LOSSY = ("JPEG", "WebP", "Radiance HDR")
 
 ICC = b"\0\0\0\x84test\x04\x40\0\0mntrRGB XYZ ".ljust(128, b"\0") + b"\0\0\0\0"
 # little-endian EXIF: Make = "clpix", Orientation = 6
-EXIF = (
-    b"II*\0\x08\0\0\0\x02\0\x0f\x01\x02\0\x06\0\0\0\x26\0\0\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0clpix\0"
-)
+EXIF = b"II*\0\x08\0\0\0\x02\0\x0f\x01\x02\0\x06\0\0\0\x26\0\0\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0clpix\0"
 XMP = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF/></x:xmpmeta>'
 METADATA = {"icc": ICC, "exif": EXIF, "xmp": XMP, "resolution": (300.0, 150.0, "in")}
 
@@ -80,7 +78,9 @@ def difference(before: np.ndarray, after: np.ndarray) -> str:
     assert not after[hidden].any()
     assert np.array_equal(before[:, :, -1], after[:, :, -1])
     before, after = before[~hidden], after[~hidden]
-    ulps = np.abs(before.astype(np.float64) - after) / np.spacing(np.maximum(before, np.finfo(before.dtype).tiny))
+    ulps = np.abs(before.astype(np.float64) - after) / np.spacing(
+        np.maximum(before, np.finfo(before.dtype).tiny)
+    )
     assert ulps.max() <= 1
     return "±1 in the last bit; colour under alpha 0 becomes 0"
 
@@ -127,7 +127,9 @@ def test_extreme_sizes(fmt: Format, size: tuple[int, int], tmp_path: Path, rng: 
     if fmt.name == "JPEG 2000":
         pytest.skip("its encoder needs 32 pixels each way")
     dtype = fmt.dtypes[-1]
-    values = (rng.random((*size, 3)) * (65535 if dtype == "uint16" else 255 if dtype == "uint8" else 1)).astype(dtype)
+    values = (
+        rng.random((*size, 3)) * (65535 if dtype == "uint16" else 255 if dtype == "uint8" else 1)
+    ).astype(dtype)
     path = tmp_path / f"p{fmt.extension}"
     write(path, Picture(values))
     back = read(path).pixels
@@ -140,6 +142,8 @@ if __name__ == "__main__":
         written = tables(Path(temporary))
     if "--write" in sys.argv:
         before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
-        DOCUMENT.write_text(f"{before}{BEGIN}\n\n{written}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+        DOCUMENT.write_text(
+            f"{before}{BEGIN}\n\n{written}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8"
+        )
     else:
         print(written)

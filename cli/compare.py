@@ -1,0 +1,151 @@
+"""clpix compare."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpuops.params.compare import METRICS, SSIM_SIZE, CompareParams
+
+from . import options
+
+if TYPE_CHECKING:
+    from gpuops.compare import Comparison
+    from gpuops.files import Picture
+
+ALIKE, DIFFER = 0, 1
+
+
+@click.command(short_help="How far two images differ; the verdict is the exit code")
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.option(
+    "-o", "--output", metavar="OUTPUT", help="Write a difference picture: black where nothing differs."
+)
+@click.option("--overwrite", is_flag=True, help="Replace an existing difference picture (never A or B).")
+@click.option(
+    "--metric",
+    "metrics",
+    type=click.Choice(METRICS),
+    multiple=True,
+    help="Which figures to print; may be repeated. Without it all.",
+)
+@click.option("--max-error", type=float, metavar="E", help="Alike if no value differs by more, of 0…1.")
+@click.option("--min-psnr", type=float, metavar="P", help="Alike if the PSNR is at least P dB.")
+@click.option("--min-ssim", type=float, metavar="S", help="Alike if the structural similarity is at least S.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@options.shared
+def command(
+    shared: options.Shared,
+    first: str,
+    second: str,
+    metrics: tuple[str, ...],
+    max_error: float | None,
+    min_psnr: float | None,
+    min_ssim: float | None,
+    as_json: bool,
+) -> None:
+    """Compare images A and B: figures on stdout, the verdict as exit code.
+
+    0: alike within the thresholds (without a threshold: equal). 1: they differ. 2: they could not be compared.
+    Errors are fractions of the full range: 1 level of an 8-bit image is 1/255. NaN equals NaN.
+    """
+    import json
+    from dataclasses import replace
+
+    from gpuops import compare, files
+    from gpuops.errors import FileError, ParameterError
+
+    from .naming import STREAM
+    from .pipeline import Item, open_gpu, reporting
+
+    params = CompareParams(metrics or METRICS, max_error=max_error, min_psnr=min_psnr, min_ssim=min_ssim)
+    if shared.output == STREAM:
+        raise click.UsageError("stdout is for the figures: give -o a file")
+    if first == second == STREAM:
+        raise click.UsageError("only one of the two can be stdin")
+    try:
+        with reporting(shared) as report:
+            if shared.output is not None:
+                paths = [path for path in (first, second) if path != STREAM]
+                files.check_output(shared.output, overwrite=shared.overwrite, inputs=paths)
+            gpu = open_gpu(shared, report)
+            with gpu.phase("decode"):
+                pictures = [_read(path, shared.layer) for path in (first, second)]
+            a, b, data_range = compare.pair(gpu, *pictures, space=shared.space, alpha=shared.alpha == "keep")
+            params = replace(params, data_range=data_range)
+            item = Item(gpu, shared, first, shared.output or "")
+            comparison = item.run(compare.compare, gpu, a, b, params)
+            gain = compare.visible_gain(comparison, data_range)
+            if shared.output is not None:
+                item.save(compare.difference(gpu, a, b, gain), "uint8")
+    except FileError as error:  # here this is no failure of the work but "could not compare"
+        raise ParameterError(str(error)) from error
+    space = "linear" if a.linear else "encoded"
+    if as_json:
+        figures = _as_json(comparison, params)
+        size = dict(zip(("channels", "height", "width"), a.shape, strict=True))
+        picture = {"path": shared.output, "gain": gain * data_range} if shared.output is not None else None
+        result = {"a": first, "b": second, **size, "space": space, **figures, "difference": picture}
+        click.echo(json.dumps(result, indent=1, ensure_ascii=False))
+    else:
+        if any(picture.linear != a.linear for picture in pictures):
+            click.echo(f"compared as {space} values{'' if a.linear else ' (sRGB)'}")
+        for line in _as_text(comparison, params):
+            click.echo(line)
+        if shared.output is not None:
+            click.echo(f"{shared.output}: differences × {gain * data_range:.4g}")
+    click.get_current_context().exit(ALIKE if comparison.alike(params) else DIFFER)
+
+
+def _read(path: str, layer: str | None) -> Picture:
+    from gpuops import files
+
+    from .naming import STREAM
+
+    return (
+        files.read_stream(sys.stdin.buffer, layer=layer) if path == STREAM else files.read(path, layer=layer)
+    )
+
+
+def _as_text(comparison: Comparison, params: CompareParams) -> list[str]:
+    levels = comparison.max * params.data_range
+    notes = f" ({levels:.0f} of {params.data_range:.0f} levels)" if params.data_range > 1 else ""
+    undefined = f"not defined below {SSIM_SIZE}×{SSIM_SIZE} pixels"
+    texts = {
+        "max": f"{comparison.max:.6g}{notes}",
+        "rmse": f"{comparison.rmse:.6g}",
+        "psnr": f"{comparison.psnr:.2f} dB",
+        "ssim": f"{comparison.ssim:.6f}" if comparison.ssim is not None else undefined,
+    }
+    lines = [f"{metric:<5} {texts[metric]}" for metric in params.measured]
+    if comparison.equal:
+        return [*lines, "equal"]
+    share = f"{comparison.differing} of {comparison.values} values differ"
+    if not params.thresholds:
+        return [*lines, share]
+    missed = comparison.exceeded(params)
+    kinds = {"max": "allows", "psnr": "needs", "ssim": "needs"}
+    verdict = (
+        "differ: " + ", ".join(f"{name} {kinds[name]} {limit:g}" for name, limit in missed.items())
+        if missed
+        else "alike within the thresholds"
+    )
+    return [*lines, share, verdict]
+
+
+def _as_json(comparison: Comparison, params: CompareParams) -> dict[str, Any]:
+    """Figures as plain values; what JSON has no number for as "inf", "-inf" or "nan"."""
+    figures = {metric: getattr(comparison, metric) for metric in params.measured}
+    return {
+        "data_range": params.data_range,
+        "values": comparison.values,
+        "differing": comparison.differing,
+        **{k: v if v is None or math.isfinite(v) else str(v) for k, v in figures.items()},
+        "thresholds": params.thresholds,
+        "missed": list(comparison.exceeded(params)),
+        "alike": comparison.alike(params),
+    }
