@@ -75,7 +75,12 @@ def command(
             gpu = open_gpu(shared, report)
             with gpu.phase("decode"):
                 pictures = [_read(path, shared.layer) for path in (first, second)]
-            a, b, data_range = compare.pair(gpu, *pictures, space=shared.space, alpha=shared.alpha == "keep")
+            try:
+                a, b, data_range = compare.pair(
+                    gpu, *pictures, space=shared.space, alpha=shared.alpha == "keep"
+                )
+            except ParameterError as error:
+                raise ParameterError(f"{first} and {second}: {error}") from error
             params = replace(params, data_range=data_range)
             item = Item(gpu, shared, first, shared.output or "")
             comparison = item.run(compare.compare, gpu, a, b, params)

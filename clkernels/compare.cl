@@ -40,35 +40,40 @@ static inline void fold_most(__local float *most, __local uint *counts) {
     }
 }
 
+static inline float4 error4_of(float4 a, float4 b) {  // error_of, four at a time
+    float4 d = fabs(a - b);
+    d = select(d, (float4)INFINITY, isnan(d));
+    return select(d, (float4)0.0f, isequal(a, b) | (isnan(a) & isnan(b)));
+}
+
 // Σ (a − b)² as two floats, max |a − b|, and the number of values that differ, of n values: one uint4 of bits a
 // group. Local: (256) or a smaller power of two. Global: any number of groups; each item strides by fours.
 __kernel void differences(__global const float *a, __global const float *b, __global uint4 *partial, ulong n,
                           __local float2 *sums, __local float *most, __local uint *counts) {
-    size_t first = get_global_id(0), stride = get_global_size(0);
+    size_t stride = get_global_size(0);
     int item = get_local_id(0);
-    float2 sum = 0.0f;
-    float worst = 0.0f;
-    uint count = 0;
-    for (size_t i = first; i < n / 4; i += stride) {
-        float4 x = vload4(i, a), y = vload4(i, b);
-        float4 d = (float4)(error_of(x.x, y.x), error_of(x.y, y.y), error_of(x.z, y.z), error_of(x.w, y.w));
-        float4 square = d * d;
-        sum = add(sum, (float2)(square.x, 0.0f));
-        sum = add(sum, (float2)(square.y, 0.0f));
-        sum = add(sum, (float2)(square.z, 0.0f));
-        sum = add(sum, (float2)(square.w, 0.0f));
-        worst = fmax(worst, fmax(fmax(d.x, d.y), fmax(d.z, d.w)));
-        count += (d.x > 0.0f) + (d.y > 0.0f) + (d.z > 0.0f) + (d.w > 0.0f);
-    }
-    for (size_t i = n / 4 * 4 + first; i < n; i += stride) {
-        float d = error_of(a[i], b[i]);
-        sum = add(sum, (float2)(d * d, 0.0f));
+    float4 sum = 0.0f, lost = 0.0f, worst = 0.0f;  // of every fourth value: `add`, four at a time
+    int4 count = 0;
+    for (size_t i = get_global_id(0); i < (n + 3) / 4; i += stride) {
+        size_t at = 4 * i;
+        float4 d;
+        if (at + 4 <= n) {
+            d = error4_of(vload4(i, a), vload4(i, b));
+        } else {
+            d = (float4)(error_of(a[at], b[at]), at + 1 < n ? error_of(a[at + 1], b[at + 1]) : 0.0f,
+                         at + 2 < n ? error_of(a[at + 2], b[at + 2]) : 0.0f, 0.0f);
+        }
+        float4 x = d * d, s = sum + x, t = s - sum;
+        lost += (sum - (s - t)) + (x - t);
+        sum = s;
         worst = fmax(worst, d);
-        count += d > 0.0f;
+        count -= isgreater(d, (float4)0.0f);  // a true comparison of vectors is −1
     }
-    sums[item] = sum;
-    most[item] = worst;
-    counts[item] = count;
+    float2 folded = add((float2)(sum.x, lost.x), (float2)(sum.y, lost.y));
+    folded = add(folded, add((float2)(sum.z, lost.z), (float2)(sum.w, lost.w)));
+    sums[item] = folded;
+    most[item] = fmax(fmax(worst.x, worst.y), fmax(worst.z, worst.w));
+    counts[item] = (uint)(count.x + count.y + count.z + count.w);
     fold_sums(sums);
     fold_most(most, counts);
     if (item == 0)

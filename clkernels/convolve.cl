@@ -94,16 +94,18 @@ __kernel void convolve_direct(__global const float *in, __global const float *we
     vstore16(sum1, 1, out);
 }
 
-// For the transform: the image with its surroundings, starting (above, left) before it. What lies beyond
-// height + 2·margin is never used; it is filled all the same, so that no NaN from old memory enters the spectrum.
-// Global: (padded width, padded height, planes); any group size.
-__kernel void extend(__global const float *in, __global float *out, int height, int width, int padded_height,
-                     int padded_width, int above, int left, int used_height, int used_width, float cval) {
+// For the transform: the image with its surroundings, starting (above, left) before it; zeros beyond the used part.
+// not_finite[0] counts the image's values that are not finite. Global: (padded width, padded height, planes); any
+// group size.
+__kernel void extend(__global const float *in, __global float *out, __global uint *not_finite, int height, int width,
+                     int padded_height, int padded_width, int above, int left, int used_height, int used_width,
+                     float cval) {
     int x = get_global_id(0), y = get_global_id(1);
     if (x >= padded_width || y >= padded_height) return;
     float v = 0.0f;
     if (x < used_width && y < used_height)
         v = sample(in + get_global_id(2) * (size_t)height * width, y - above, x - left, height, width, cval);
+    if (!isfinite(v) && x >= left && x < left + width && y >= above && y < above + height) atomic_inc(not_finite);
     out[(get_global_id(2) * (size_t)padded_height + y) * padded_width + x] = v;
 }
 

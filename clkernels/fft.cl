@@ -10,7 +10,7 @@
 //
 // -D REAL=float|double  -D LANES=n  -D WIDTH=2n   LANES sequences in one complex value
 // -D LENGTH=n           of the whole transform, where the input is a half spectrum or the output two of them
-// -D INVERSE            swap real and imaginary parts
+// -D SWAP_IN, -D SWAP_OUT     real and imaginary parts
 // -D LOAD_REAL | LOAD_HERMITIAN     input: real; half a spectrum X[k], k ≤ N/2, with X[N−k] = conj X[k]. Else complex
 // -D STORE_REAL | STORE_SPECTRA     output: real; the spectra of two real sequences. Else complex
 // -D PAIR               two real sequences are one complex one: the first its real, the second its imaginary part
@@ -130,7 +130,7 @@ static inline real2 element(__global const real *in, size_t at, int n, int4 coun
 #endif
     }
 #endif
-#ifdef INVERSE
+#ifdef SWAP_IN
     a = a.yx;
 #endif
     return a;
@@ -156,7 +156,7 @@ static inline cplx load(__global const real *in, Place w, int i, int4 count, int
         cplx v = GLUE(vload, WIDTH)(0, in + 2 * at);
         v = (cplx)(v.even, v.odd);
 #endif
-#ifdef INVERSE
+#ifdef SWAP_IN
         v = swapped(v);
 #endif
         return v;
@@ -195,7 +195,7 @@ static inline void fetch(__global const real *in, Place w, __global const int *o
 // Element n of one lane to `at`, if it is wanted.
 static inline void put(__global real *out, size_t at, real2 a, int n, int4 count, int4 step, int here) {
     if (n >= count.w || here < 1) return;
-#ifdef INVERSE
+#ifdef SWAP_OUT
     a = a.yx;
 #endif
 #ifdef STORE_REAL
@@ -235,7 +235,7 @@ static inline void store(__global real *out, Place w, int i, cplx v, real scale,
 #if defined(LANES_OUT_ORDER)
     int wanted = LANE_GAP ? min(w.here, count.w - n) : n < count.w ? w.here : 0;
     if (wanted >= LANES) {
-#ifdef INVERSE
+#ifdef SWAP_OUT
         v = swapped(v);
 #endif
 #ifdef STORE_REAL
@@ -290,4 +290,19 @@ static inline void store_spectra(__global real *out, Place w, int k, cplx a, cpl
         if (w.here > 2 * l + 1) z[(size_t)(2 * l + 1) * step.z] = (real2)(y[l], y[LANES + l]);
     }
 #endif
+}
+
+// Element i of every sequence times table[i], for the convolution of transforms too long for local memory.
+// Global: elements · groups of LANES sequences.
+__kernel void fft_multiply(__global const real *in, __global const real2 *table, __global real *out,
+                           int4 in_step, int4 out_step, int4 count, real scale, int points, int groups) {
+    const int id = get_global_id(0);
+#ifdef ALONG
+    const int i = id % points, group = id / points;
+#else
+    const int i = id / groups, group = id % groups;
+#endif
+    if (group >= groups || i >= points) return;
+    const Place w = place(group, 0, 1, count, in_step, out_step);
+    store(out, w, i, times(load(in, w, i, count, in_step), table[i]), scale, 0, count, out_step);
 }

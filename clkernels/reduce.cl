@@ -23,11 +23,15 @@ typedef float FLOAT;
 typedef int INT;
 #define AS_FLOAT as_float
 #define AS_INT as_int
+#define TO_FLOAT convert_float
+#define LANE_INDEX 0
 #else
 typedef float8 FLOAT;
 typedef int8 INT;
 #define AS_FLOAT as_float8
 #define AS_INT as_int8
+#define TO_FLOAT convert_float8
+#define LANE_INDEX ((int8)(0, 1, 2, 3, 4, 5, 6, 7))
 #endif
 
 typedef struct {
@@ -57,6 +61,18 @@ static inline void add_lanes(FLOAT *high, FLOAT *low, FLOAT x) {
     FLOAT s = *high + x, part = s - *high;
     *low += (*high - (s - part)) + (x - part);
     *high = s;
+}
+
+static inline float lane(FLOAT v, int k) {
+    union { FLOAT vector; float lanes[WIDTH]; } all;
+    all.vector = v;
+    return all.lanes[k];
+}
+
+static inline int int_lane(INT v, int k) {
+    union { INT vector; int lanes[WIDTH]; } all;
+    all.vector = v;
+    return all.lanes[k];
 }
 
 static inline INT one_if(INT condition) {  // a comparison gives 1 on scalars, −1 on vectors
@@ -142,8 +158,8 @@ static inline FLOAT luminance(__global const float *planes, size_t size, size_t 
 // A Gaussian about the centre: its sigma is a quarter of the width and of the height.
 static inline FLOAT centre_weight(INT i, int width, int height) {
     INT y = i / width;
-    FLOAT u = (convert_FLOAT(i - y * width) + 0.5f) / (float)width - 0.5f;
-    FLOAT v = (convert_FLOAT(y) + 0.5f) / (float)height - 0.5f;
+    FLOAT u = (TO_FLOAT(i - y * width) + 0.5f) / (float)width - 0.5f;
+    FLOAT v = (TO_FLOAT(y) + 0.5f) / (float)height - 0.5f;
     return exp(-8.0f * (u * u + v * v));
 }
 #endif
@@ -172,18 +188,12 @@ static inline void take(Lanes *a, FLOAT y, INT inside, INT i, int width, int hei
     // Quarters of a stop begin at 2^0.25, 2^0.5, 2^0.75.
     INT quarter = one_if(mantissa >= 1.1892071f) + one_if(mantissa >= 1.4142135f) + one_if(mantissa >= 1.6817929f);
     INT bin = clamp((exponent - LOWEST_STOP) * BINS_PER_STOP + quarter, 0, BINS - 1);
-    int bins[WIDTH], is[WIDTH];
-#if WIDTH == 1
-    bins[0] = bin, is[0] = positive;
-#else
-    vstore8(bin, 0, bins);
-    vstore8(positive, 0, is);
-#endif
     for (int k = 0; k < WIDTH; k++) {
+        if (!int_lane(positive, k)) continue;
 #ifdef ALONE
-        if (is[k]) histogram[bins[k]]++;
+        histogram[int_lane(bin, k)]++;
 #else
-        if (is[k]) atomic_inc(&histogram[bins[k]]);
+        atomic_inc(&histogram[int_lane(bin, k)]);
 #endif
     }
 #endif
@@ -194,32 +204,24 @@ static inline void take(Lanes *a, FLOAT y, INT inside, INT i, int width, int hei
 #endif
 }
 
-static inline Statistics folded(Lanes *a) {
+static inline Statistics folded(Lanes a) {
     Statistics s = empty_statistics();
-    __private float *sum = (__private float *)&a->sum, *sum_low = (__private float *)&a->sum_low;
-    __private float *product = (__private float *)&a->product;
-    __private float *minimum = (__private float *)&a->minimum, *maximum = (__private float *)&a->maximum;
-    __private float *weights = (__private float *)&a->weights, *weights_low = (__private float *)&a->weights_low;
-    __private float *weighted = (__private float *)&a->weighted, *weighted_low = (__private float *)&a->weighted_low;
-    __private int *exponents = (__private int *)&a->exponents, *finite = (__private int *)&a->finite;
-    __private int *positive = (__private int *)&a->positive, *nan_ = (__private int *)&a->nan;
-    __private int *infinite = (__private int *)&a->infinite, *negative = (__private int *)&a->negative;
     for (int k = 0; k < WIDTH; k++) {
-        s.exponents += exponents[k];
-        add(&s.sum, &s.sum_low, sum[k]);
-        s.sum_low += sum_low[k];
-        add(&s.mantissas, &s.mantissas_low, log2(product[k]));
-        add(&s.weights, &s.weights_low, weights[k]);
-        s.weights_low += weights_low[k];
-        add(&s.weighted, &s.weighted_low, weighted[k]);
-        s.weighted_low += weighted_low[k];
-        s.minimum = fmin(s.minimum, minimum[k]);
-        s.maximum = fmax(s.maximum, maximum[k]);
-        s.finite += finite[k];
-        s.positive += positive[k];
-        s.nan += nan_[k];
-        s.infinite += infinite[k];
-        s.negative += negative[k];
+        s.exponents += int_lane(a.exponents, k);
+        add(&s.sum, &s.sum_low, lane(a.sum, k));
+        s.sum_low += lane(a.sum_low, k);
+        add(&s.mantissas, &s.mantissas_low, log2(lane(a.product, k)));
+        add(&s.weights, &s.weights_low, lane(a.weights, k));
+        s.weights_low += lane(a.weights_low, k);
+        add(&s.weighted, &s.weighted_low, lane(a.weighted, k));
+        s.weighted_low += lane(a.weighted_low, k);
+        s.minimum = fmin(s.minimum, lane(a.minimum, k));
+        s.maximum = fmax(s.maximum, lane(a.maximum, k));
+        s.finite += int_lane(a.finite, k);
+        s.positive += int_lane(a.positive, k);
+        s.nan += int_lane(a.nan, k);
+        s.infinite += int_lane(a.infinite, k);
+        s.negative += int_lane(a.negative, k);
     }
     return s;
 }
@@ -237,4 +239,59 @@ static inline void publish_bins(__local uint *histogram, __global uint *total, i
     for (int b = item; b < BINS; b += items)
         if (histogram[b]) atomic_add(&total[b], histogram[b]);
 #endif
+}
+
+// Straight from global memory: a group owns `span` consecutive pixels and walks over them side by side, each
+// work-item adding up in registers; local memory only joins the group's work-items at the end.
+// Any group size; one Statistics of the group each, in partial and in tree[items].
+__kernel void reduce_direct(__global const float *image, int plane, __global Statistics *partial, __global uint *histogram,
+                            int width, int height, int span, float4 weight, float scale, __local Statistics *tree) {
+    __local uint bins[BINS];
+    int item = get_local_id(0), items = get_local_size(0);
+    size_t size = (size_t)width * height;
+    __global const float *planes = image + plane * size;
+    size_t first = (size_t)get_group_id(0) * span, last = min(size, first + span);
+    clear_bins(bins, item, items);
+    Lanes lanes = empty_lanes();
+    for (size_t i = first + item * WIDTH; i < last; i += items * WIDTH) {
+        int count = (int)min(last - i, (size_t)WIDTH);
+        INT at = LANE_INDEX;
+        take(&lanes, luminance(planes, size, i, count, weight), at < count, at + (int)i, width, height, scale, bins);
+    }
+    tree[item] = folded(lanes);
+    merge_group(tree, item, items);
+    if (item == 0) partial[get_group_id(0)] = tree[0];
+    publish_bins(bins, histogram, item, items);
+}
+
+// The scheme of the Direct3D sample HDRToneMappingCS11: a group of 16 × 16 work-items takes a tile of as many pixels
+// into local memory and adds them up there; one value a tile goes into a one-dimensional buffer. WIDTH 1.
+#if WIDTH == 1
+__kernel void reduce_tiles(__global const float *image, int plane, __global Statistics *partial, __global uint *histogram,
+                           int width, int height, float4 weight, float scale, __local Statistics *tree) {
+    __local uint bins[BINS];
+    int x = get_global_id(0), y = get_global_id(1);
+    int item = get_local_id(1) * get_local_size(0) + get_local_id(0);
+    int items = get_local_size(0) * get_local_size(1);
+    size_t group = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+    int inside = x < width && y < height;
+    size_t i = (size_t)min(y, height - 1) * width + min(x, width - 1);
+    size_t size = (size_t)width * height;
+    clear_bins(bins, item, items);
+    Lanes lanes = empty_lanes();
+    take(&lanes, luminance(image + plane * size, size, i, 1, weight), inside, (int)i, width, height, scale, bins);
+    tree[item] = folded(lanes);
+    merge_group(tree, item, items);
+    if (item == 0) partial[group] = tree[0];
+    publish_bins(bins, histogram, item, items);
+}
+#endif
+
+// Groups of (128) neighbours in the buffer become one each; repeated until one is left.
+__kernel void reduce_groups(__global const Statistics *in, __global Statistics *out, int count,
+                            __local Statistics *tree) {
+    int i = get_global_id(0), item = get_local_id(0);
+    tree[item] = i < count ? in[i] : empty_statistics();
+    merge_group(tree, item, get_local_size(0));
+    if (item == 0) out[get_group_id(0)] = tree[0];
 }

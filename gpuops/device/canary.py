@@ -9,7 +9,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pyopencl as cl
@@ -35,15 +35,19 @@ def main(arguments: Sequence[str]) -> None:
         if arguments[0] == "list":
             stage("listing its devices")
             find_all()
-            say({"usable": True})
-        else:
-            stage("starting")
-            say({"usable": True, **probe(find(json.loads(arguments[1])))})
+            conclude({"usable": True})
+        stage("starting")
+        conclude({"usable": True, **probe(find(json.loads(arguments[1])))})
     except Wrong as error:
-        say({"usable": False, "reason": str(error)})
+        conclude({"usable": False, "reason": str(error)})
     except Exception as error:
-        say({"usable": False, "reason": one_line(error)})
-    os._exit(0)  # the verdict is out: a driver that crashes while unloading has done its work
+        conclude({"usable": False, "reason": one_line(error)})
+
+
+def conclude(answer: dict[str, Any]) -> NoReturn:
+    """Answer and end at once: a driver that crashes while it is unloaded changes nothing any more."""
+    say(answer)
+    os._exit(0)
 
 
 def say(answer: dict[str, Any]) -> None:
@@ -180,10 +184,15 @@ def seconds(launch: Callable[[], cl.Event]) -> float:
 
 
 def processor_seconds(launch: Callable[[], cl.Event], cores: int) -> float:
-    """Time of one launch had it the cores to itself: other programs' load must not decide which CPU runtime wins."""
+    """Time of one launch had it the cores to itself: what else runs must not decide which CPU runtime wins."""
     begin = time.process_time()
     launch().wait()
     return (time.process_time() - begin) / cores
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def copy_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
@@ -225,9 +234,7 @@ def multiply_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
     items = device.max_compute_units * (1024 if device.type == cl.device_type.GPU else 256)
     out = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 4 * items)
     on_cpu = bool(device.type & cl.device_type.CPU)
-    cores = min(
-        device.max_compute_units, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    )
+    cores = min(device.max_compute_units, available_cores())
     rates = []
     for name, flops in (("multiply_add", 16), ("multiply_add_wide", 256)):
         kernel = cl.Kernel(program, name)
@@ -246,6 +253,6 @@ def multiply_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
             if 4 * seconds(launch) > MULTIPLY_SECONDS:
                 break
             rounds *= 4
-        least = [processor_seconds(launch, cores) if on_cpu else seconds(launch) for _ in range(2 * REPEATS)]
-        rates.append(flops * rounds * shape[0] / min(least) * 1e-9)
+        taken = [processor_seconds(launch, cores) if on_cpu else seconds(launch) for _ in range(2 * REPEATS)]
+        rates.append(flops * rounds * shape[0] / float(np.median(taken)) * 1e-9)
     return max(rates)

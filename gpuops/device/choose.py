@@ -53,12 +53,16 @@ def select(spec: str | None = None) -> tuple[cl.Device, DeviceInfo]:
     None means the environment variable CLPIX_DEVICE, else the best one that works. Only devices that come
     into question are checked. Raises DeviceError with one line that says what there is.
     """
+    given = "" if spec is not None else "CLPIX_DEVICE: "
     spec = (spec if spec is not None else os.environ.get("CLPIX_DEVICE", "")).strip()
     found = candidates()
     if not found:
         raise DeviceError(f"no OpenCL device{_searched()}: {HOW_TO_GET_ONE}")
     if spec:
-        return _best(matching(found, spec), f"no usable device for {spec!r}")
+        try:
+            return _best(matching(found, spec), f"no usable device for {spec!r}")
+        except DeviceError as error:
+            raise DeviceError(f"{given}{error}") from None
     skipped: list[DeviceInfo] = []
     for kind in KINDS:
         checked = [(candidate, candidate.check()) for candidate in found if candidate.info.kind == kind]

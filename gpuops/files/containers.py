@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from . import exif as exif_blocks
@@ -19,10 +19,12 @@ _XMP = b"http://ns.adobe.com/xap/1.0/\0"
 _XMP_KEY = b"XML:com.adobe.xmp\0"
 _JPEG_SEGMENT = 65533
 _CRC_BLOCK = 1 << 20
+_LONGEST = 1 << 26  # of metadata; more is an attack
 
 
 @dataclass(frozen=True)
 class Extras:
+    icc: bytes | None = None  # only of PNG, whose decoder withholds profiles that are not to its taste
     exif: bytes | None = None
     xmp: bytes | None = None
     damage: str = ""  # what is wrong with the file, when its container already shows that
@@ -33,29 +35,31 @@ class Extras:
 
 def read_png(file: BinaryIO) -> Extras:
     """Walks all chunks with their checksums, so that damage is found before a decoder stumbles over it."""
-    exif = xmp = None
+    icc = exif = xmp = None
     size = file.seek(0, 2)
     file.seek(8)
     while True:
         head = file.read(8)
         if len(head) < 8:
-            return Extras(exif, xmp, "is cut off")
+            return Extras(icc, exif, xmp, "is cut off")
         length, kind = struct.unpack(">I4s", head)
         if file.tell() + length + 4 > size:
-            return Extras(exif, xmp, "is cut off")
-        if kind in (b"eXIf", b"iTXt"):
+            return Extras(icc, exif, xmp, "is cut off")
+        if kind in (b"iCCP", b"eXIf", b"iTXt"):
             data = file.read(length)
             checksum = zlib.crc32(data, zlib.crc32(kind))
-            if kind == b"eXIf":
+            if kind == b"iCCP":
+                icc = _inflated(data.partition(b"\0")[2][1:])
+            elif kind == b"eXIf":
                 exif = data
             elif data.startswith(_XMP_KEY):
                 xmp = _international_text(data)
         else:
             checksum = _checksum(file, kind, length)
         if checksum != int.from_bytes(file.read(4), "big"):
-            return Extras(exif, xmp, f"is damaged (checksum of {kind.decode('latin-1')!r})")
+            return Extras(icc, exif, xmp, f"is damaged (checksum of {kind.decode('latin-1')!r})")
         if kind == b"IEND":
-            return Extras(exif, xmp)
+            return Extras(icc, exif, xmp)
 
 
 def _checksum(file: BinaryIO, kind: bytes, length: int) -> int:
@@ -72,11 +76,16 @@ def _checksum(file: BinaryIO, kind: bytes, length: int) -> int:
 def _international_text(data: bytes) -> bytes | None:
     """The text of an iTXt chunk: key, compression flag and method, language, translated key, text."""
     rest = data[len(_XMP_KEY) :]
+    parts = rest[2:].split(b"\0", 2)
+    if len(parts) < 3:
+        return None
+    return _inflated(parts[2]) if rest[0] else parts[2]
+
+
+def _inflated(data: bytes) -> bytes | None:
     try:
-        compressed = rest[0]
-        text = rest[2:].split(b"\0", 2)[2]
-        return zlib.decompress(text) if compressed else text
-    except (IndexError, zlib.error):
+        return zlib.decompressobj().decompress(data, _LONGEST)
+    except zlib.error:
         return None
 
 
@@ -91,7 +100,7 @@ def read_jpeg(file: BinaryIO) -> Extras:
             exif = data[len(_EXIF) :]
         elif marker == 0xE1 and data.startswith(_XMP) and xmp is None:
             xmp = data[len(_XMP) :]
-    return Extras(exif, xmp)
+    return Extras(exif=exif, xmp=xmp)
 
 
 def _segments(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -136,7 +145,7 @@ def fits_jpeg(exif: bytes | None, xmp: bytes | None) -> tuple[bool, bool]:
 def read_webp(file: BinaryIO) -> Extras:
     chunks = dict(_riff(file))
     exif = chunks.get(b"EXIF")
-    return Extras(exif.removeprefix(_EXIF) if exif else None, chunks.get(b"XMP "))
+    return Extras(exif=exif.removeprefix(_EXIF) if exif else None, xmp=chunks.get(b"XMP "))
 
 
 def _riff(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
@@ -175,19 +184,20 @@ def _rewrite(path: str, rebuilt: Callable[[BinaryIO], list[bytes]]) -> None:
 
 
 def read_extras(path: str, format_name: str) -> Extras:
-    """EXIF (without its preview) and XMP of a file of the named format."""
+    """EXIF (without its preview), XMP and the like of a file of the named format."""
     readers = {"PNG": read_png, "JPEG": read_jpeg, "WebP": read_webp, "TIFF": _read_tiff}
     if format_name not in readers:
         return Extras()
     with open(path, "rb") as file:
         extras = readers[format_name](file)
     if extras.exif:
-        return Extras(exif_blocks.without_thumbnail(extras.exif), extras.xmp, extras.damage)
+        return replace(extras, exif=exif_blocks.without_thumbnail(extras.exif))
     return extras
 
 
 def _read_tiff(file: BinaryIO) -> Extras:
     try:
-        return Extras(*exif_blocks.of_tiff(file))
+        exif, xmp = exif_blocks.of_tiff(file)
+        return Extras(exif=exif, xmp=xmp)
     except (exif_blocks.MalformedError, struct.error):
         return Extras()  # BigTIFF, or damage that the decoder will name

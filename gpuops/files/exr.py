@@ -20,7 +20,7 @@ from .raster import resolution, resolution_attributes
 #: Header attributes that describe this file's storage, not the picture.
 _STORAGE = (
     "compression", "oiio:", "openexr:", "name", "XResolution", "YResolution", "ResolutionUnit", "DateTime",
-    "Software", "textureformat", "wrapmodes", "PixelAspectRatio", "screenWindow", "colorInteropID", "fovcot",
+    "Software", "textureformat", "wrapmodes", "screenWindow", "colorInteropID", "fovcot",
     "smpte:", "clpix", "tile", "ICCProfile", "Orientation", "Exif:ImageHistory",
 )  # fmt: skip
 _KEPT_TYPES = ("string", "float", "int", "float[8]", "chromaticities")
@@ -101,7 +101,9 @@ def write(path: str, picture: Picture) -> None:
     if picture.alpha:
         attributes["alpha_channel"] = picture.channels - 1
     if metadata.resolution:
-        attributes |= resolution_attributes(metadata.resolution)
+        x, y, _ = metadata.resolution
+        # stated, since OpenImageIO would take its inverse from the resolutions
+        attributes |= resolution_attributes(metadata.resolution) | {"PixelAspectRatio": y / x}
     with oiio.opened(path, "w") as file:
         file.write(alpha.associated(picture) if picture.alpha else picture.pixels, attributes=attributes)
 
@@ -143,7 +145,8 @@ def _attributes(spec: Any) -> dict[str, Any]:
     """The header attributes that describe the picture, as (type, value), and the window if special."""
     kept: dict[str, Any] = {}
     for attribute in spec.extra_attribs:
-        if attribute.name.startswith(_STORAGE) or str(attribute.type) not in _KEPT_TYPES:
+        redundant = attribute.name == "PixelAspectRatio" and (attribute.value == 1 or resolution(spec))
+        if redundant or attribute.name.startswith(_STORAGE) or str(attribute.type) not in _KEPT_TYPES:
             continue
         kept[attribute.name] = (str(attribute.type), attribute.value)
     window = (spec.x, spec.y, spec.full_x, spec.full_y, spec.full_width, spec.full_height)

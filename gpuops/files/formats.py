@@ -54,7 +54,7 @@ FORMATS = (
     Format("PFM", (".pfm",), ("float32",), (b"PF\n", b"Pf\n", b"PF\r", b"Pf\r"), (1, 3)),
     Format(
         "JPEG 2000",
-        (".jp2", ".j2k", ".j2c"),
+        (".jp2",),  # a bare codestream (.j2k) has no room for alpha and profile, and is only read
         ("uint8", "uint16"),
         (b"\0\0\0\x0cjP  \r\n\x87\n", b"\xff\x4f\xff\x51"),
         (1, 3, 4),

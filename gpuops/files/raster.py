@@ -47,7 +47,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         straight(pixels) if associated else pixels,
         alpha=alpha,
         linear=pixels.dtype.kind == "f",
-        metadata=Metadata(_icc(spec, pixels), extras.exif, extras.xmp, resolution(spec)),
+        metadata=Metadata(extras.icc or _icc(spec), extras.exif, extras.xmp, resolution(spec)),
         associated=associated,
         layer=str(page) if count > 1 else "",
         layers=tuple(map(str, range(count))) if count > 1 else (),
@@ -108,7 +108,7 @@ def _channels(path: str, pixels: Pixels, alpha: int) -> tuple[Pixels, bool]:
     return np.ascontiguousarray(pixels[:, :, kept]), len(kept) > colours
 
 
-def _icc(spec: Any, pixels: Pixels) -> bytes | None:
+def _icc(spec: Any) -> bytes | None:
     """The profile, unless it describes inks while the pixels were decoded to RGB."""
     profile = spec.getattribute("ICCProfile")
     if profile is None:

@@ -1,0 +1,97 @@
+"""clpix devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from gpuops.device import DeviceInfo
+
+
+@click.command(short_help="what can run, and what was skipped and why")
+@click.option("--json", "as_json", is_flag=True, help="Everything, as JSON on stdout.")
+@click.option("--refresh", is_flag=True, help="Check and measure again, whatever was found before.")
+def command(as_json: bool, refresh: bool) -> None:
+    """List all OpenCL devices; the one used without --device is marked with *.
+
+    A device is used only after it has run a test correctly, in a process of its own. GB/s: bytes that a copy
+    kernel reads and writes. GFLOP/s: float32 multiply-adds. The results are kept until a driver changes.
+    """
+    from gpuops.device import list_devices, select
+    from gpuops.errors import DeviceError
+
+    devices = list_devices(refresh=refresh)
+    trouble, chosen = None, None
+    try:
+        chosen = select()[1].index
+    except DeviceError as error:
+        trouble = error
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        listed = [{**asdict(info), "default": info.index == chosen} for info in devices]
+        click.echo(json.dumps({"devices": listed}, indent=2))
+    elif devices:
+        click.echo("\n".join(table(devices, chosen)))
+    if trouble:
+        raise trouble
+
+
+TEXTS = [" #", "kind", "name", "platform", "driver", "OpenCL"]  # aligned left, the others right
+NUMBERS = ["units", "MHz", "memory", "buffer", "local", "group", "fp64", "fp16", "GB/s", "GFLOP/s"]
+
+
+def table(devices: Sequence[DeviceInfo], chosen: int | None) -> list[str]:
+    """Aligned lines; the reason for skipping a device stands below it."""
+    rows = [[*TEXTS, *NUMBERS], *(row(info, chosen) for info in devices)]
+    widths = [max(len(cells[i]) for cells in rows) for i in range(len(rows[0]))]
+    lines = []
+    for cells, info in zip(rows, [None, *devices], strict=True):
+        aligned = [
+            cell.ljust(width) if i < len(TEXTS) else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        lines.append("  ".join(aligned).rstrip())
+        if info and not info.usable:
+            lines.append(f"    skipped: {info.reason}")
+    return lines
+
+
+def row(info: DeviceInfo, chosen: int | None) -> list[str]:
+    """One device's cells."""
+    return [
+        f"{'*' if info.index == chosen else ' '}{info.index}",
+        info.kind,
+        info.name,
+        info.platform,
+        info.driver,
+        info.version.removeprefix("OpenCL ").partition(" ")[0],
+        str(info.compute_units),
+        str(info.clock_mhz or "-"),
+        size(info.global_bytes),
+        size(info.max_alloc_bytes),
+        size(info.local_bytes),
+        str(info.work_group),
+        "yes" if info.double else "no",
+        "yes" if info.half else "no",
+        figure(info.copy_gbps),
+        figure(info.gflops),
+    ]
+
+
+def size(count: int) -> str:
+    """Bytes in the largest binary unit that leaves at least one."""
+    value, unit = float(count), "B"
+    for larger in ("KiB", "MiB", "GiB"):
+        if value >= 1024:
+            value, unit = value / 1024, larger
+    return f"{value:.4g} {unit}"
+
+
+def figure(value: float | None) -> str:
+    """A measured number, three digits of it."""
+    return "-" if value is None else f"{value:.0f}" if value >= 100 else f"{value:.3g}"

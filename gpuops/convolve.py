@@ -1,0 +1,237 @@
+"""Convolution with any kernel, following scipy.ndimage.convolve."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import GpuopsWarning, ParameterError
+from .image import Image, upload
+from .operands import on_device, shaped_like
+from .params.convolve import ConvolveParams
+
+if TYPE_CHECKING:
+    from .files import Picture
+    from .gpu import Gpu
+
+Weights = npt.NDArray[np.floating]
+
+_FFT_TAPS = {True: 500, False: 2000}  # taps above which a transform is faster, on CPUs and elsewhere (measured)
+_GROUP, _PER = (16, 16), 4
+
+
+@overload
+def convolve(
+    gpu: Gpu, input: Image, weights: Image | npt.ArrayLike, *, mode: str = ..., cval: float = ..., method: str = ...
+) -> Image: ...
+@overload
+def convolve(
+    gpu: Gpu,
+    input: npt.ArrayLike,
+    weights: Image | npt.ArrayLike,
+    *,
+    mode: str = ...,
+    cval: float = ...,
+    method: str = ...,
+) -> npt.NDArray[np.generic]: ...
+def convolve(
+    gpu: Gpu,
+    input: Image | npt.ArrayLike,
+    weights: Image | npt.ArrayLike,
+    *,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    method: str = "auto",
+) -> Image | npt.NDArray[np.generic]:
+    """Convolution over the last two axes, as scipy.ndimage.convolve: out = Σ_k weights[k] · input[i + centre − k].
+
+    Parameters
+    ----------
+    input : array (..., height, width) or Image
+        Real; computed in float32. A NaN or an infinity reaches as far as the kernel does; with ``method="fft"`` it
+        would reach everything and is an error.
+    weights : array or Image
+        (rows, columns) for all planes, or (planes, rows, columns); any size, also larger than the input. Its centre
+        is (rows // 2, columns // 2).
+    mode, cval
+        As in scipy.ndimage: reflect, mirror, nearest, wrap, constant.
+    method : str
+        As in :class:`gpuops.params.convolve.ConvolveParams`. ``fft`` has an error of about 1e-6 of the largest value
+        in its plane, everywhere: too much for the shadows beside a sun. The others' error is relative to the pixel.
+
+    Returns
+    -------
+    float32 array of the input's shape, or an Image for an Image.
+
+    Raises
+    ------
+    ParameterError
+        An unknown mode or method; arrays without elements; weights that are not finite, or do not fit the planes.
+    """
+    params = ConvolveParams(mode, cval, method)
+    image = on_device(gpu, input)
+    kernel = _checked(weights, image.shape[0])
+    chosen = params.method
+    if chosen == "auto":
+        by_transform = kernel[0].size > _FFT_TAPS[gpu.limits.is_cpu]
+        chosen = "fft" if by_transform else "direct" if gpu.limits.is_cpu else "local"
+    if chosen == "fft":
+        result = _by_transform(gpu, image, kernel, params)
+    else:
+        result = _by_taps(gpu, image, kernel, params, local=chosen == "local")
+    return shaped_like(input, result)
+
+
+def kernel_from_picture(gpu: Gpu, picture: Picture, *, normalise: bool) -> Weights:
+    """A kernel image's linear values as weights (planes, rows, columns), one plane (gray) or three; alpha is ignored.
+
+    ``normalise`` scales each plane to the sum 1, so that a constant stays what it is, whatever the kernel's colour.
+
+    Raises
+    ------
+    ParameterError
+        A value that is not finite; a plane to normalise whose sum is zero; two channels, or more than three.
+    """
+    pixels = picture.pixels
+    if picture.alpha:
+        pixels = pixels[..., :-1]
+        warnings.warn("the kernel image's alpha is ignored", GpuopsWarning, stacklevel=2)
+    if pixels.shape[-1] not in (1, 3):
+        raise ParameterError(f"a kernel image is gray or RGB, not of {pixels.shape[-1]} channels")
+    weights = upload(gpu, np.ascontiguousarray(pixels), linearise=not picture.linear).numpy().astype(np.float64)
+    _check_finite(weights)
+    if normalise:
+        sums = weights.sum((1, 2), keepdims=True)
+        # A sum this small beside its parts is rounding: a derivative, not a blur.
+        if np.any(np.abs(sums) <= 1e-6 * np.abs(weights).sum((1, 2), keepdims=True)):
+            raise ParameterError("the kernel's values (of one colour at least) sum to 0: use --no-normalise")
+        weights /= sums
+    return weights
+
+
+def kernel_for(image: Image, weights: Weights) -> Weights:
+    """Weights (planes, rows, columns) of a kernel image, a plane for each plane of ``image`` or one for all.
+
+    Alpha gets the mean of a colour kernel's planes; so does a gray image, with a GpuopsWarning.
+    """
+    if len(weights) == 1 or image.shape[0] == len(weights):
+        return weights
+    mean = weights.mean(axis=0, keepdims=True)
+    if image.alpha and image.colours == len(weights):
+        return np.concatenate([weights, mean])
+    warnings.warn("the kernel has colours and the image has not: their mean is used", GpuopsWarning, stacklevel=2)
+    return mean
+
+
+def _checked(weights: Image | npt.ArrayLike, planes: int) -> npt.NDArray[np.float32]:
+    """As (1 or planes, rows, columns), turned by 180° as the kernels want it."""
+    array = np.asarray(weights.numpy() if isinstance(weights, Image) else weights)
+    if array.ndim == 2:
+        array = array[None]
+    if array.ndim != 3 or array.size == 0 or len(array) not in (1, planes):
+        raise ParameterError(
+            f"weights must be (rows, columns) or ({planes}, rows, columns) for {planes} planes, not {array.shape}"
+        )
+    if np.iscomplexobj(array):
+        raise ParameterError("real weights are needed, not complex ones")
+    _check_finite(array)
+    return array.astype(np.float32)
+
+
+def _check_finite(weights: npt.NDArray[np.generic]) -> None:
+    bad = int(np.count_nonzero(~np.isfinite(weights)))
+    if bad:
+        raise ParameterError(f"the kernel has {bad} value{'s' * (bad > 1)} that {'are' if bad > 1 else 'is'} not finite")
+
+
+def _by_taps(
+    gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], params: ConvolveParams, *, local: bool
+) -> Image:
+    planes, height, width = image.shape
+    _, rows, columns = kernel.shape
+    result = image.like()
+    weights = gpu.array(kernel[:, ::-1, ::-1])
+    stride = rows * columns if len(kernel) > 1 else 0
+    args = (image, weights, result, height, width, rows, columns, stride, float(params.cval))
+    traffic = image.nbytes + result.nbytes
+    source, border = ("border", "convolve"), f"BORDER_{params.border.upper()}"
+    if not local:
+        built = gpu.kernel(source, "convolve_direct", **{border: True})
+        size, group = (-(-width // 32), height, planes), built.fit(16, 1, 1)
+        gpu.launch(built, size, *args, local=group, label="convolve direct", traffic=traffic)
+        return result
+    group = _GROUP
+    while True:  # until the built kernel can run in its group
+        tile_x, tile_y = group[0], group[1] * _PER
+        built = gpu.kernel(source, "convolve_local", TILE_X=tile_x, TILE_Y=tile_y, PER=_PER, **{border: True})
+        fitting = built.fit(*group)
+        if fitting == group:
+            break
+        group = fitting
+    size = (width, -(-height // _PER), planes)
+    gpu.launch(built, size, *args, local=(*group, 1), label="convolve local", traffic=traffic)
+    return result
+
+
+def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], params: ConvolveParams) -> Image:
+    """Spectra multiplied: the image with what the kernel sees of its surroundings, times the kernel in the corner.
+
+    Result y stands at y + rows − 1 of the circular convolution, where nothing has wrapped around.
+    """
+    from .fft import irfft2, rfft2
+
+    planes, height, width = image.shape
+    count, rows, columns = kernel.shape
+    used = (height + rows - 1, width + columns - 1)
+    padded = (fast_length(used[0]), fast_length(used[1]))
+    before = (rows - 1 - rows // 2, columns - 1 - columns // 2)
+    source, border = ("border", "convolve"), f"BORDER_{params.border.upper()}"
+
+    extend = gpu.kernel(source, "extend", **{border: True})
+    group = extend.fit(64, 4, 1)
+    surrounded = gpu.empty((planes, *padded))
+    not_finite = gpu.zeros((1,), np.uint32)
+    gpu.launch(
+        extend, (padded[1], padded[0], planes), image, surrounded, not_finite, height, width, *padded, *before, *used,
+        float(params.cval), local=group, label="convolve extend", traffic=image.nbytes + surrounded.nbytes,
+    )  # fmt: skip
+    bad = int(not_finite.numpy()[0])
+    if bad:
+        raise ParameterError(
+            f"{bad} values of the image are not finite and a transform spreads them everywhere: use --method direct"
+        )
+    corner = np.zeros((count, *padded), np.float32)
+    corner[:, :rows, :columns] = kernel
+    factors = rfft2(gpu, gpu.array(corner))
+    spectrum = rfft2(gpu, surrounded)
+    del surrounded
+    size = spectrum.shape[1] * spectrum.shape[2]
+    multiply = gpu.kernel(source, "multiply", **{border: True})
+    gpu.launch(
+        multiply, (size, planes), spectrum, factors, np.uint64(size), np.uint64(size if count > 1 else 0),
+        local=multiply.fit(256, 1), label="convolve multiply", traffic=2 * spectrum.nbytes + factors.nbytes,
+    )  # fmt: skip
+    whole = irfft2(gpu, spectrum, s=padded)
+    result = image.like()
+    cut = gpu.kernel(source, "cut", **{border: True})
+    gpu.launch(
+        cut, (width, height, planes), whole, result, *padded, height, width, rows - 1, columns - 1,
+        local=cut.fit(64, 4, 1), label="convolve cut", traffic=2 * result.nbytes,
+    )  # fmt: skip
+    return result
+
+
+def fast_length(n: int) -> int:
+    """The smallest even product of 2, 3, 5 and 7 that is n or more (1 for 1): lengths that transform fast."""
+    length = n
+    while True:
+        rest = length
+        for prime in (2, 3, 5, 7):
+            while rest % prime == 0:
+                rest //= prime
+        if rest == 1 and (length % 2 == 0 or length == 1):
+            return length
+        length += 1

@@ -1,0 +1,276 @@
+"""Comparison against scikit-image in float64."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from skimage import metrics
+
+from gpuops import Gpu, ParameterError
+from gpuops.compare import (
+    compare,
+    difference,
+    mean_squared_error,
+    pair,
+    peak_signal_noise_ratio,
+    structural_similarity,
+    visible_gain,
+)
+from gpuops.files import Picture
+from gpuops.params.compare import CompareParams
+
+TOLERANCE = {
+    # Differences and squares are rounded to float32 (2⁻²⁴ each), the sum is compensated: errors average out.
+    "mse": 1e-6,
+    # dB: 4.3 × the relative error of the mean square.
+    "psnr": 1e-5,
+    # float32 windows around a local base; skimage itself in float32 is off by 1e-5.
+    "ssim": 1e-6,
+}
+
+# One value; less than a vector of four; just above; prime; tile of SSIM ± 1; several groups.
+SHAPES = [
+    (1, 1),
+    (1, 3),
+    (5, 1),
+    (17, 31),
+    (26, 42),
+    (27, 43),
+    (25, 41),
+    (3, 97, 101),
+    (2, 3, 64, 70),
+    (1, 700, 300),
+]
+
+
+def noisy(
+    rng: np.random.Generator, shape: tuple[int, ...]
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    a = rng.random(shape, np.float32)
+    return a, (a + rng.normal(0, 0.05, shape)).astype(np.float32)
+
+
+def skimage_ssim(a: npt.NDArray[np.generic], b: npt.NDArray[np.generic], data_range: float) -> float:
+    a, b = (x.astype(np.float64).reshape(-1, *x.shape[-2:]) for x in (a, b))
+    return float(
+        metrics.structural_similarity(
+            a,
+            b,
+            data_range=data_range,
+            channel_axis=0,
+            gaussian_weights=True,
+            sigma=1.5,
+            use_sample_covariance=False,
+        )
+    )
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_errors_are_those_of_skimage(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, ...]) -> None:
+    a, b = noisy(rng, shape)
+    wide = a.astype(np.float64), b.astype(np.float64)
+    assert mean_squared_error(gpu, a, b) == pytest.approx(
+        metrics.mean_squared_error(*wide), rel=TOLERANCE["mse"]
+    )
+    expected = metrics.peak_signal_noise_ratio(*wide, data_range=2.0)
+    assert peak_signal_noise_ratio(gpu, a, b, data_range=2.0) == pytest.approx(
+        expected, abs=TOLERANCE["psnr"]
+    )
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [(11, 11), (11, 12), (12, 43), (26, 42), (27, 43), (25, 41), (3, 97, 101), (2, 2, 40, 33)],
+    ids=str,
+)
+def test_structural_similarity_is_that_of_skimage(
+    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, ...]
+) -> None:
+    a, b = noisy(rng, shape)
+    result = structural_similarity(gpu, a, b, data_range=1.0)
+    assert result == pytest.approx(skimage_ssim(a, b, 1.0), abs=TOLERANCE["ssim"])
+    assert result < 0.999
+
+
+def test_structural_similarity_of_integer_levels(gpu: Gpu, rng: np.random.Generator) -> None:
+    a = rng.integers(0, 256, (40, 50), np.uint8)
+    b = np.clip(a.astype(int) + rng.integers(-9, 10, a.shape), 0, 255).astype(np.uint8)
+    assert structural_similarity(gpu, a, b) == pytest.approx(skimage_ssim(a, b, 255), abs=TOLERANCE["ssim"])
+    expected = metrics.peak_signal_noise_ratio(a, b)
+    assert peak_signal_noise_ratio(gpu, a, b) == pytest.approx(expected, abs=TOLERANCE["psnr"])
+
+
+def test_structural_similarity_of_bright_flat_areas_is_not_lost_to_cancellation(
+    gpu: Gpu, rng: np.random.Generator
+) -> None:
+    a = np.full((60, 60), 200.0, np.float32)  # an HDR sky: 200 × white, with noise of a thousandth
+    a, b = ((a + rng.normal(0, 0.2, a.shape)).astype(np.float32) for _ in range(2))
+    expected = skimage_ssim(a, b, 1.0)
+    assert structural_similarity(gpu, a, b, data_range=1.0) == pytest.approx(expected, abs=1e-4)
+
+
+def test_many_small_squares_do_not_vanish_beside_large_ones(gpu: Gpu) -> None:
+    n = 1 << 22  # 4 Mpixel of errors whose float32 sum, one after the other, would stand still at 2²⁴
+    a = np.zeros((2048, n // 2048), np.float32)
+    b = np.full_like(a, 1.0)
+    b[0, 0] = 5000.0
+    exact = (n - 1 + 5000.0**2) / n
+    assert mean_squared_error(gpu, a, b) == pytest.approx(exact, rel=1e-12)
+
+
+def test_sums_are_the_same_in_every_run(gpu: Gpu, rng: np.random.Generator) -> None:
+    a, b = noisy(rng, (3, 201, 307))
+    params = CompareParams()
+    first, second = gpu.array(a), gpu.array(b)
+    assert compare(gpu, first, second, params) == compare(gpu, first, second, params)
+
+
+def test_equal_images_are_equal_with_nan_and_infinity_in_them(gpu: Gpu, rng: np.random.Generator) -> None:
+    a = rng.random((1, 20, 20), np.float32)
+    a[0, 3, 4], a[0, 5, 6], a[0, 7, 8] = np.nan, np.inf, -np.inf
+    result = compare(gpu, gpu.array(a), gpu.array(a.copy()), CompareParams())
+    assert result.equal
+    assert (result.max, result.rmse, result.psnr, result.differing) == (0, 0, math.inf, 0)
+    assert result.ssim == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(np.nan, 0.5), (0.5, np.nan), (np.inf, 0.5), (np.inf, -np.inf), (np.inf, np.nan)]
+)
+def test_what_is_not_finite_against_another_value_is_an_infinite_error(
+    gpu: Gpu, one: float, other: float
+) -> None:
+    a, b = np.zeros((2, 1, 13, 13), np.float32)
+    a[0, 2, 3], b[0, 2, 3] = one, other
+    params = CompareParams(max_error=1e30, min_psnr=-1e30, min_ssim=-1.0)
+    result = compare(gpu, gpu.array(a), gpu.array(b), params)
+    assert (result.max, result.rmse, result.psnr, result.differing) == (math.inf, math.inf, -math.inf, 1)
+    assert result.ssim is not None
+    assert math.isnan(result.ssim)
+    assert set(result.exceeded(params)) == {"max", "psnr", "ssim"}
+    assert not result.alike(params)
+
+
+def test_thresholds_decide_the_verdict(gpu: Gpu) -> None:
+    a = np.zeros((1, 12, 12), np.float32)
+    b = a.copy()
+    b[0, 0, 0] = 0.25
+    images = gpu.array(a), gpu.array(b)
+    result = compare(gpu, *images, CompareParams())
+    assert (result.max, result.differing) == (0.25, 1)
+    assert not result.alike(CompareParams())
+    assert result.alike(CompareParams(max_error=0.25))
+    assert not result.alike(CompareParams(max_error=0.2499))
+    assert result.alike(CompareParams(min_psnr=result.psnr))
+    assert not result.alike(CompareParams(max_error=1, min_psnr=result.psnr + 0.01))
+    assert CompareParams(("max",), min_ssim=0.5).measured == ("max", "ssim")
+
+
+def test_small_images_have_no_structural_similarity(gpu: Gpu) -> None:
+    a = gpu.array(np.zeros((1, 10, 40), np.float32))
+    assert compare(gpu, a, a, CompareParams()).ssim is None
+    with pytest.raises(ParameterError, match="11×11"):
+        compare(gpu, a, a, CompareParams(min_ssim=0.5))
+    with pytest.raises(ParameterError, match="11×11"):
+        structural_similarity(gpu, a, a, data_range=1.0)
+
+
+def test_difference_picture(gpu: Gpu, rng: np.random.Generator) -> None:
+    a, b = noisy(rng, (4, 13, 17))
+    b[:, 0, 0] = a[:, 0, 0]
+    first, second = gpu.array(a), gpu.array(b)
+    plain = difference(gpu, first, second, 3.0)
+    np.testing.assert_allclose(plain.numpy(), np.minimum(np.abs(a - b) * 3, 1), rtol=1e-6)
+    assert not plain.alpha
+    first.alpha = second.alpha = True
+    shown = difference(gpu, first, second, 3.0).numpy()
+    d = np.abs(a - b) * 3
+    np.testing.assert_allclose(shown, np.minimum(np.maximum(d[:3], d[3]), 1), rtol=1e-6)
+    assert (shown[:, 0, 0] == 0).all()
+
+
+def test_the_gain_of_the_difference_picture_makes_errors_visible(gpu: Gpu, rng: np.random.Generator) -> None:
+    a = rng.integers(0, 200, (1, 50, 50)).astype(np.float32)
+    b = a + rng.integers(0, 2, a.shape)
+    images = gpu.array(a), gpu.array(b.astype(np.float32))
+    result = compare(gpu, *images, CompareParams(data_range=255))
+    shown = difference(gpu, *images, visible_gain(result, 255)).numpy()
+    assert math.sqrt(np.mean(shown**2)) == pytest.approx(0.25, rel=1e-5)
+
+
+def test_levels_of_8_and_16_bits_compare_exactly(gpu: Gpu, rng: np.random.Generator) -> None:
+    narrow = np.arange(256, dtype=np.uint8).repeat(3).reshape(16, 16, 3)
+    wide = narrow.astype(np.uint16) * 257
+    a, b, data_range = pair(gpu, Picture(narrow), Picture(wide))
+    assert data_range == 65535
+    assert compare(gpu, a, b, CompareParams(data_range=data_range)).equal
+    wide[2, 3, 1] += 1
+    a, b, data_range = pair(gpu, Picture(narrow), Picture(wide))
+    assert compare(gpu, a, b, CompareParams(data_range=data_range)).max == 1 / 65535
+    other = narrow ^ 1
+    a, b, data_range = pair(gpu, Picture(narrow), Picture(other))
+    assert compare(gpu, a, b, CompareParams(data_range=data_range)).max == 1 / 255
+
+
+def test_a_linear_picture_meets_an_encoded_one_as_encoded_values(gpu: Gpu) -> None:
+    codes = np.arange(256, dtype=np.uint8).reshape(16, 16, 1)
+    v = codes / 255
+    light = np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4).astype(np.float32)
+    for space in ("auto", "encoded", "linear"):
+        a, b, data_range = pair(gpu, Picture(codes), Picture(light, linear=True), space=space)
+        assert data_range == 1
+        assert a.linear == b.linear == (space == "linear")
+        assert compare(gpu, a, b, CompareParams()).max < 5e-6  # powr: 16 ulp
+
+
+def test_float_pictures_compare_as_they_are(gpu: Gpu) -> None:
+    half = np.array([[[0.5, 7.25, np.nan]]], np.float16)
+    a, b, data_range = pair(gpu, Picture(half, linear=True), Picture(half.astype(np.float32), linear=True))
+    assert (data_range, a.linear) == (1, True)
+    assert compare(gpu, a, b, CompareParams()).equal
+
+
+def test_alpha_counts_unless_left_out(gpu: Gpu) -> None:
+    a = np.full((12, 12, 4), 9, np.uint8)
+    b = a.copy()
+    b[..., 3] = 19
+    pictures = Picture(a, alpha=True), Picture(b, alpha=True)
+    first, second, data_range = pair(gpu, *pictures)
+    assert compare(gpu, first, second, CompareParams(data_range=data_range)).max == 10 / 255
+    first, second, data_range = pair(gpu, *pictures, alpha=False)
+    assert compare(gpu, first, second, CompareParams(data_range=data_range)).equal
+    colours = Picture(np.ascontiguousarray(a[..., :3]))
+    with pytest.raises(ParameterError, match="RGBA and RGB; --alpha drop"):
+        pair(gpu, pictures[0], colours)
+    assert pair(gpu, pictures[0], colours, alpha=False)[0].shape == (3, 12, 12)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"metrics": ("mse",)}, "max, rmse, psnr, ssim"),
+        ({"max_error": -1.0}, "0 or more"),
+        ({"max_error": math.nan}, "0 or more"),
+        ({"min_psnr": math.nan}, "number of dB"),
+        ({"min_ssim": 1.5}, "-1…1"),
+        ({"data_range": 0.0}, "positive"),
+    ],
+)
+def test_parameters_without_meaning(values: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        CompareParams(**values)  # type: ignore[arg-type]
+
+
+def test_operands_without_meaning(gpu: Gpu) -> None:
+    a = np.zeros((12, 12), np.float32)
+    with pytest.raises(ParameterError, match="shapes differ"):
+        mean_squared_error(gpu, a, a[:, :-1])
+    with pytest.raises(ParameterError, match="data_range is needed for float32"):
+        peak_signal_noise_ratio(gpu, a, a)
+    with pytest.raises(ParameterError, match="data_range must be"):
+        structural_similarity(gpu, a, a, data_range=0)
+    with pytest.raises(ParameterError, match="sizes differ: 2×3 and 3×2"):
+        pair(gpu, Picture(np.zeros((3, 2, 1), np.uint8)), Picture(np.zeros((2, 3, 1), np.uint8)))

@@ -1,0 +1,721 @@
+"""Reading and writing: every trap of the formats, every way a file can be bad, and nothing left behind."""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import subprocess
+import sys
+import threading
+import zlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image as PIL
+
+from gpuops import FileError, GpuopsWarning, ParameterError, files
+from gpuops.files import Metadata, Picture, read, write
+from gpuops.files import png as png_writer
+from gpuops.files.formats import FORMATS, format_named, output_dtype
+from gpuops.files.output import atomic
+
+ICC = b"\0\0\0\x84test\x04\x40\0\0mntrRGB XYZ ".ljust(128, b"\0") + b"\0\0\0\0"
+
+
+@pytest.fixture
+def photo(rng: np.random.Generator) -> Picture:
+    """A smooth picture with a little noise, as photographs are."""
+    y, x = np.mgrid[:97, :131] / 97
+    smooth = np.stack((x / 2, y, (np.sin(9 * x * y) + 1) / 2), axis=2)
+    return Picture(np.clip(smooth * 255 + rng.normal(0, 2, smooth.shape), 0, 255).astype(np.uint8))
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png_file(width: int, height: int, depth: int, colour: int, rows: bytes, *chunks: bytes) -> bytes:
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0))
+    data = chunk(b"IDAT", zlib.compress(rows))
+    return png_writer.SIGNATURE + header + b"".join(chunks) + data + chunk(b"IEND", b"")
+
+
+# PNG ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", range(5))
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_png_filters_are_inverted_by_the_specification(
+    kind: int, dtype: type, channels: int, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Against the reconstruction of the PNG specification, 9.2, byte by byte."""
+    monkeypatch.setattr(png_writer, "_best_filter", lambda *_: kind)
+    pixels = rng.integers(0, np.iinfo(dtype).max, (6, 5, channels), dtype, endpoint=True)
+    step = channels * pixels.itemsize
+    expected = pixels.astype(pixels.dtype.newbyteorder(">")).tobytes()
+    filtered = np.concatenate([png_writer.filter_rows(pixels, 0, 2), png_writer.filter_rows(pixels, 2, 6)])
+    above = bytes(5 * step)
+    rebuilt = b""
+    for line in filtered.tolist():
+        assert line[0] == kind
+        row = bytearray(5 * step)
+        for i, x in enumerate(line[1:]):
+            a, b, c = (row[i - step], above[i], above[i - step]) if i >= step else (0, above[i], 0)
+            p = a + b - c
+            paeth = min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]
+            row[i] = (x + (0, a, b, (a + b) // 2, paeth)[kind]) % 256
+        rebuilt, above = rebuilt + bytes(row), bytes(row)
+    assert rebuilt == expected
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    height=st.integers(1, 40),
+    width=st.integers(1, 40),
+    channels=st.integers(1, 4),
+    dtype=st.sampled_from(["uint8", "uint16"]),
+    strip=st.integers(1, 600),
+    seed=st.integers(0, 99),
+)
+def test_png_of_any_shape_and_strip_size_comes_back(
+    height: int, width: int, channels: int, dtype: str, strip: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    pixels = rng.integers(0, np.iinfo(dtype).max, (height, width, channels), dtype) // np.array(
+        rng.integers(1, 1000), dtype if dtype == "uint16" else "uint8"
+    ).clip(1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(png_writer, "_STRIP_BYTES", strip)
+        stream = io.BytesIO()
+        files.write_stream(stream, Picture(pixels, alpha=channels in (2, 4)), format_named("png"))
+    data = stream.getvalue()
+    assert np.array_equal(files.read_stream(io.BytesIO(data)).pixels, pixels)
+    position, plain = 8, b""  # and the zlib stream, with its checksum, by another inflater
+    while position < len(data):
+        length, kind = struct.unpack_from(">I4s", data, position)
+        plain += data[position + 8 : position + 8 + length] if kind == b"IDAT" else b""
+        position += 12 + length
+    assert len(zlib.decompress(plain)) == height * (1 + pixels[0].nbytes)
+
+
+def test_png_is_read_alike_by_pillow(photo: Picture, tmp_path: Path) -> None:
+    path = tmp_path / "photo.png"
+    write(path, replace(photo, metadata=Metadata(icc=ICC, resolution=(300.0, 300.0, "in"))))
+    with PIL.open(path) as image:
+        assert np.array_equal(np.asarray(image), photo.pixels)
+        assert image.info["icc_profile"] == ICC
+        assert image.info["dpi"] == pytest.approx((300, 300), abs=0.01)
+
+
+def test_png_size_is_sane(photo: Picture, tmp_path: Path) -> None:
+    write(tmp_path / "ours.png", photo)
+    PIL.fromarray(photo.pixels).save(tmp_path / "pillow.png")
+    assert (tmp_path / "ours.png").stat().st_size < 1.15 * (tmp_path / "pillow.png").stat().st_size
+
+
+def test_png_palettes_small_depths_and_transparent_colours(tmp_path: Path) -> None:
+    path = tmp_path / "p.png"
+    path.write_bytes(png_file(8, 1, 1, 0, b"\0\xa5"))
+    assert read(path).pixels.ravel().tolist() == [255, 0, 255, 0, 0, 255, 0, 255]
+    path.write_bytes(png_file(4, 1, 2, 0, b"\0\x1b"))
+    assert read(path).pixels.ravel().tolist() == [0, 85, 170, 255]
+    palette = chunk(b"PLTE", bytes((1, 2, 3, 40, 50, 60)))
+    path.write_bytes(png_file(2, 1, 4, 3, b"\0\x01", palette))
+    assert read(path).pixels.tolist() == [[[1, 2, 3], [40, 50, 60]]]
+    path.write_bytes(png_file(2, 1, 4, 3, b"\0\x01", palette, chunk(b"tRNS", b"\x07")))
+    picture = read(path)
+    assert picture.alpha
+    assert picture.pixels.tolist() == [[[1, 2, 3, 7], [40, 50, 60, 255]]]
+    rows = b"\0" + struct.pack(">6H", 1, 2, 3, 1, 2, 4)
+    path.write_bytes(png_file(2, 1, 16, 2, rows, chunk(b"tRNS", struct.pack(">3H", 1, 2, 3))))
+    assert read(path).pixels.tolist() == [[[1, 2, 3, 0], [1, 2, 4, 65535]]]
+
+
+# Metadata -------------------------------------------------------------------------------------------
+
+
+def camera_exif() -> bytes:
+    exif = PIL.Exif()
+    exif[0x010F], exif[0x0112] = "Maker", 6
+    exif.get_ifd(0x8769).update({0x829A: (1, 60), 0x8827: 200, 0x927C: b"maker's note"})
+    exif.get_ifd(0x8825).update({1: "N", 2: (48.0, 51.0, 30.5)})
+    return exif.tobytes().removeprefix(b"Exif\0\0")
+
+
+@pytest.mark.parametrize("source", ["png", "jpg", "webp", "tif"])
+@pytest.mark.parametrize("target", ["png", "jpg", "webp", "tif"])
+def test_exif_goes_from_any_format_to_any(source: str, target: str, photo: Picture, tmp_path: Path) -> None:
+    first, second = tmp_path / f"a.{source}", tmp_path / f"b.{target}"
+    PIL.fromarray(photo.pixels).save(first, exif=b"Exif\0\0" + camera_exif(), icc_profile=ICC)
+    picture = read(first)
+    write(second, replace(picture, metadata=replace(picture.metadata, resolution=None)))
+    with PIL.open(second) as image:  # not loaded, as Pillow turns TIFF pixels then
+        exif = image.getexif()
+        assert (exif[0x010F], exif[0x0112]) == ("Maker", 6)
+        assert exif.get_ifd(0x8769)[0x829A] in ((1, 60), pytest.approx(1 / 60))
+        assert exif.get_ifd(0x8769)[0x8827] == 200
+        assert exif.get_ifd(0x8769)[0x927C] == b"maker's note"
+        assert exif.get_ifd(0x8825)[2] == (48.0, 51.0, 30.5)
+        assert image.info["icc_profile"] == ICC
+        assert np.asarray(image).size == photo.pixels.size
+
+
+def test_exif_preview_is_dropped(photo: Picture, tmp_path: Path) -> None:
+    preview = b"\xff\xd8 the face that was blurred \xff\xd9"
+    at = 8 + 2 + 12 + 4  # directory 0 with one entry, then directory 1
+    block = b"II*\0\x08\0\0\0" + struct.pack("<HHHII", 1, 0x0112, 3, 1, 3) + struct.pack("<I", at)
+    block += struct.pack("<HHHIIHHIII", 2, 0x201, 4, 1, at + 30, 0x202, 4, 1, len(preview), 0) + preview
+    write(tmp_path / "a.png", replace(photo, metadata=Metadata(exif=block)))
+    assert b"face" in (tmp_path / "a.png").read_bytes()
+    kept = read(tmp_path / "a.png").metadata.exif
+    assert kept is not None
+    assert b"face" not in kept
+    assert files.pictures.exif.orientation(kept) == 3
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+def test_a_picture_without_metadata_gets_none(fmt: files.Format, photo: Picture, tmp_path: Path) -> None:
+    path = tmp_path / f"p{fmt.extension}"
+    linear = fmt.dtypes[0].startswith("float")
+    write(path, Picture(photo.pixels.astype(fmt.dtypes[0]), linear=linear))
+    assert read(path).metadata == Metadata()
+
+
+def test_losses_are_named(photo: Picture, tmp_path: Path) -> None:
+    metadata = Metadata(icc=ICC, exif=camera_exif(), resolution=(72.0, 72.0, "in"))
+    with pytest.warns(
+        GpuopsWarning, match=r"p\.dpx: DPX cannot hold the ICC profile, EXIF .*turned.*, resolution"
+    ):
+        write(tmp_path / "p.dpx", replace(photo, metadata=metadata))
+    gray = Picture(photo.pixels[:, :, :1].copy(), metadata=Metadata(icc=ICC))
+    with pytest.warns(GpuopsWarning, match="ICC profile is for RGB"):
+        write(tmp_path / "g.png", gray)
+    with pytest.warns(GpuopsWarning, match="EXIF is too long"):
+        long = camera_exif() + bytes(70000)
+        write(tmp_path / "e.jpg", replace(photo, metadata=Metadata(exif=long)))
+    with pytest.warns(GpuopsWarning, match="negative"):
+        write(tmp_path / "n.hdr", Picture(np.full((4, 4, 3), -1, np.float32), linear=True))
+    assert not (read(tmp_path / "n.hdr").pixels).any()
+
+
+def test_png_says_when_its_values_are_linear(photo: Picture, tmp_path: Path) -> None:
+    write(tmp_path / "l.png", replace(photo, linear=True))
+    data = (tmp_path / "l.png").read_bytes()
+    assert b"gAMA" + struct.pack(">I", 100000) in data
+    assert b"sRGB" not in data
+
+
+# EXR, PFM, TIFF -------------------------------------------------------------------------------------
+
+
+def write_exr(path: Path, *parts: tuple[str, tuple[str, ...], np.ndarray]) -> None:
+    from gpuops.files import oiio
+
+    oiio.write_parts(
+        str(path), [(values, {"name": name, "channels": channels}) for name, channels, values in parts]
+    )
+
+
+def test_exr_layers(tmp_path: Path, rng: np.random.Generator) -> None:
+    path = tmp_path / "layers.exr"
+    names = ("R", "G", "B", "A", "Z", "diffuse.R", "diffuse.G", "diffuse.B", "id.U")
+    values = rng.random((5, 7, 9)).astype(np.float32)
+    values[:, :, 3] = 1
+    write_exr(path, ("", names, values))
+    with pytest.warns(GpuopsWarning, match="layers .*diffuse"):
+        picture = read(path)
+    assert np.array_equal(picture.pixels, values[:, :, :4])
+    assert picture.alpha
+    assert set(picture.layers) == {"", "diffuse", "id"}
+    assert np.array_equal(read(path, layer="diffuse").pixels, values[:, :, 5:8])
+    assert np.array_equal(read(path, layer="Z").pixels, values[:, :, 4:5])
+    assert np.array_equal(read(path, layer="diffuse.G").pixels, values[:, :, 6:7])
+    with pytest.raises(FileError, match=r"layers\.exr: has no layer 'x'; it has .*diffuse"):
+        read(path, layer="x")
+
+
+def test_exr_parts_are_layers(tmp_path: Path, rng: np.random.Generator) -> None:
+    path = tmp_path / "parts.exr"
+    depth, colour = rng.random((5, 7, 1)).astype(np.float32), rng.random((5, 7, 3)).astype(np.float16)
+    write_exr(path, ("depth", ("Z",), depth), ("beauty", ("R", "G", "B"), colour))
+    with pytest.warns(GpuopsWarning, match="beauty is used"):
+        picture = read(path)
+    assert picture.pixels.dtype == np.float16
+    assert np.array_equal(picture.pixels, colour)
+    assert np.array_equal(read(path, layer="depth").pixels, depth)
+
+
+def test_exr_single_channels(tmp_path: Path, rng: np.random.Generator) -> None:
+    path = tmp_path / "y.exr"
+    for name in ("Y", "depth.Z", "whatever"):
+        values = rng.random((3, 4, 1)).astype(np.float16)
+        write_exr(path, ("", (name,), values))
+        assert np.array_equal(read(path).pixels, values)
+
+
+def test_exr_alpha_is_straight_in_memory_and_associated_in_the_file(tmp_path: Path) -> None:
+    pixels = np.array([[[0.5, 0.25, 1, 0.5], [1, 2, 3, 1]]], np.float16)
+    path = tmp_path / "a.exr"
+    write(path, Picture(pixels, alpha=True, linear=True))
+    from gpuops.files import oiio
+
+    with oiio.opened(str(path), "r") as file:
+        assert file.read()[0, 0].tolist() == [0.25, 0.125, 0.5, 0.5]
+    assert np.array_equal(read(path).pixels, pixels)
+
+
+def test_exr_light_without_alpha_stays(tmp_path: Path) -> None:
+    """Colour under alpha 0 of an associated file is light, and survives from file to file."""
+    light = np.array([[[3, 2, 1, 0], [1, 1, 1, 1]]], np.float32)
+    write_exr(tmp_path / "a.exr", ("", ("R", "G", "B", "A"), light))
+    picture = read(tmp_path / "a.exr")
+    write(tmp_path / "b.exr", picture)
+    assert np.array_equal(read(tmp_path / "b.exr").pixels, light)
+    with pytest.warns(GpuopsWarning, match="alpha is 0 becomes 0"):
+        write(tmp_path / "c.exr", replace(picture, associated=False))
+    assert not read(tmp_path / "c.exr").pixels[0, 0].any()
+
+
+def test_exr_header_survives(tmp_path: Path) -> None:
+    primaries = (0.68, 0.32, 0.265, 0.69, 0.15, 0.06, 0.3127, 0.329)
+    attributes = {
+        "chromaticities": ("float[8]", primaries),
+        "comments": ("string", "hello"),
+        "window": (2, 3, 0, 0, 20, 10, 4, 5),
+        "PixelAspectRatio": ("float", 2.0),
+    }
+    pixels = np.ones((5, 4, 3), np.float16)
+    write(tmp_path / "a.exr", Picture(pixels, linear=True, metadata=Metadata(attributes=attributes)))
+    write(tmp_path / "b.exr", read(tmp_path / "a.exr"))
+    kept = read(tmp_path / "b.exr").metadata.attributes
+    assert kept["chromaticities"][1] == pytest.approx(primaries)
+    assert "hello" in {value[1] for value in kept.values()}
+    assert kept["window"] == attributes["window"]
+    assert kept["PixelAspectRatio"] == attributes["PixelAspectRatio"]
+    with pytest.warns(GpuopsWarning, match="EXR header attributes"):
+        write(tmp_path / "b.pfm", Picture(np.ones((5, 4, 3), np.float32), metadata=Metadata(attributes=kept)))
+
+
+def test_float_specials_survive(tmp_path: Path) -> None:
+    values = np.array([[[np.nan], [np.inf], [-np.inf], [-0.0], [1e-7]]], np.float32)
+    for name in ("a.exr", "a.pfm", "a.tif", "a.npy", "a.npz"):
+        write(tmp_path / name, Picture(values, linear=True))
+        assert np.array_equal(read(tmp_path / name).pixels, values, equal_nan=True), name
+
+
+def test_pfm_is_stored_from_bottom_to_top(tmp_path: Path) -> None:
+    path = tmp_path / "p.pfm"
+    path.write_bytes(b"Pf\n2 2\n1.0\n" + struct.pack(">4f", 1, 2, 3, 4))  # big-endian
+    assert read(path).pixels[:, :, 0].tolist() == [[3, 4], [1, 2]]
+    write(tmp_path / "q.pfm", read(path))
+    assert (tmp_path / "q.pfm").read_bytes() == b"Pf\n2 2\n-1.0\n" + struct.pack("<4f", 1, 2, 3, 4)
+
+
+def test_tiff_variants(tmp_path: Path, rng: np.random.Generator) -> None:
+    tifffile = pytest.importorskip("tifffile")
+    path = tmp_path / "t.tif"
+    values = rng.integers(0, 65535, (70, 80, 4), np.uint16)
+    variants = ({"bigtiff": True}, {"tile": (32, 32)}, {"byteorder": ">"}, {"compression": "zlib"})
+    for options in variants:
+        tifffile.imwrite(path, values, photometric="rgb", extrasamples=["unassalpha"], **options)
+        assert np.array_equal(read(path).pixels, values), options
+    tifffile.imwrite(
+        path, np.moveaxis(values, 2, 0), photometric="rgb", planarconfig="separate", extrasamples=[2]
+    )
+    assert np.array_equal(read(path).pixels, values)
+    tifffile.imwrite(
+        path, np.array([[[50, 0, 0, 100]]], np.uint8), photometric="rgb", extrasamples=["assocalpha"]
+    )
+    assert read(path).pixels.tolist() == [[[128, 0, 0, 100]]]
+    tifffile.imwrite(path, values[:, :, 0].astype(np.int32))
+    with pytest.raises(FileError, match="convert it"):
+        read(path)
+    tifffile.imwrite(path, values[:2, :, :, None].astype(np.uint16)[..., 0], photometric="minisblack")
+    with pytest.warns(GpuopsWarning, match="pages"):
+        assert read(path).pixels.shape[2] == 1
+    with pytest.raises(FileError, match="no layer"):
+        read(path, layer=9)
+
+
+# Bad files ------------------------------------------------------------------------------------------
+
+
+def cut(path: Path, share: float) -> None:
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * share)])
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.97])
+def test_cut_files_are_refused(
+    fmt: files.Format, share: float, photo: Picture, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / f"p{fmt.extension}"
+    write(path, Picture(photo.pixels.astype(fmt.dtypes[0]), linear=fmt.dtypes[0].startswith("float")))
+    cut(path, share)
+    with pytest.raises(FileError) as error:
+        read(path)
+    message = str(error.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    assert capfd.readouterr().err == ""  # no codec speaks past us
+
+
+def test_damage_in_the_middle_of_a_png_is_found(photo: Picture, tmp_path: Path) -> None:
+    path = tmp_path / "p.png"
+    write(path, photo)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0x55
+    path.write_bytes(data)
+    with pytest.raises(FileError, match="damaged"):
+        read(path)
+
+
+def huge_headers() -> Iterator[tuple[str, bytes]]:
+    side = 60000
+    yield "h.png", png_file(side, side, 8, 2, bytes(1000))
+    yield "h.pfm", b"PF\n60000 60000\n-1.0\n" + bytes(1000)
+    yield "h.hdr", b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 60000 +X 60000\n" + bytes(1000)
+    tags = ((256, 4, side), (257, 4, side), (258, 3, 8), (259, 3, 1), (262, 3, 1), (273, 4, 200), (277, 3, 1))
+    tags += ((278, 4, side), (279, 4, side * side % 2**32))
+    directory = b"".join(struct.pack("<HHII", tag, kind, 1, value) for tag, kind, value in tags)
+    yield "h.tif", b"II*\0\x08\0\0\0" + struct.pack("<H", len(tags)) + directory + bytes(400)
+    header = {"descr": "|u1", "fortran_order": False, "shape": (side, side, 3)}
+    npy = io.BytesIO()
+    np.lib.format.write_array_header_1_0(npy, header)
+    yield "h.npy", npy.getvalue() + bytes(1000)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"), huge_headers(), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_a_header_that_claims_too_much_is_refused_at_once(name: str, data: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(data)
+    code = (
+        "import resource, sys; from gpuops import FileError; from gpuops.files import read\n"
+        "try: read(sys.argv[1])\n"
+        "except FileError as error: print(error)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / name], capture_output=True, text=True, timeout=20, check=True
+    )
+    message, peak = run.stdout.splitlines()
+    assert name in message
+    assert int(peak) < 600  # MB
+    assert run.stderr == ""
+
+
+def test_what_is_no_picture(tmp_path: Path) -> None:
+    text, missing = tmp_path / "text.png", tmp_path / "missing.png"
+    text.write_text("hello\n" * 50)
+    for path, words in ((text, "not a picture"), (missing, "no such file"), (tmp_path, "is a folder")):
+        with pytest.raises(FileError, match=words) as error:
+            read(path)
+        assert str(path) in str(error.value)
+
+
+def test_the_content_tells_the_format(photo: Picture, tmp_path: Path) -> None:
+    write(tmp_path / "a.png", photo)
+    for name in ("a.jpg", "a.exr", "a", "a.zip"):
+        (tmp_path / name).write_bytes((tmp_path / "a.png").read_bytes())
+        assert np.array_equal(read(tmp_path / name).pixels, photo.pixels)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_unreadable_file(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(b"x")
+    (tmp_path / "a.png").chmod(0)
+    with pytest.raises(FileError, match="could not be read"):
+        read(tmp_path / "a.png")
+
+
+# Outputs --------------------------------------------------------------------------------------------
+
+
+def test_check_output(photo: Picture, tmp_path: Path) -> None:
+    there = tmp_path / "there.png"
+    write(there, photo)
+    (tmp_path / "link.png").symlink_to(there)
+    (tmp_path / "dir.png").mkdir()
+    assert files.check_output(tmp_path / "new.png").name == "PNG"
+    assert files.check_output(there, overwrite=True).name == "PNG"
+    cases = [
+        ("new.xyz", {}, r"extension '\.xyz' is unknown; known are \.png"),
+        ("new", {}, "no extension"),
+        ("no/new.png", {}, "does not exist; create it"),
+        ("there.png/new.png", {}, "is not a folder"),
+        ("dir.png", {"overwrite": True}, "is a folder"),
+        ("there.png", {}, "exists already"),
+        ("there.png", {"overwrite": True, "inputs": [there]}, "inputs? |also an input"),
+        ("link.png", {"overwrite": True, "inputs": [tmp_path / "none.png", there]}, "also an input"),
+    ]
+    for name, options, words in cases:
+        with pytest.raises(FileError, match=words):
+            files.check_output(tmp_path / name, **options)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_unwritable_folder(photo: Picture, tmp_path: Path) -> None:
+    folder = tmp_path / "locked"
+    folder.mkdir(mode=0o555)
+    with pytest.raises(FileError, match="not writable"):
+        files.check_output(folder / "a.png")
+    with pytest.raises(FileError, match="not writable"):
+        write(folder / "a.png", photo)
+
+
+def test_existing_files_are_kept(photo: Picture, tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.write_text("precious")
+    with pytest.raises(FileError, match="exists already"):
+        write(path, photo)
+    assert path.read_text() == "precious"
+    path.chmod(0o640)
+    write(path, photo, overwrite=True)
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert os.listdir(tmp_path) == ["a.png"]
+
+
+def test_new_files_have_usual_permissions(photo: Picture, tmp_path: Path) -> None:
+    write(tmp_path / "a.png", photo)
+    (tmp_path / "b").touch()
+    assert (tmp_path / "a.png").stat().st_mode == (tmp_path / "b").stat().st_mode
+
+
+def test_a_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    with pytest.raises(FileError, match="exists already"), atomic(path) as temporary:
+        Path(temporary).write_text("ours")
+        path.write_text("theirs")
+    assert path.read_text() == "theirs"
+    assert os.listdir(tmp_path) == ["a.png"]
+
+
+def test_without_hard_links_nothing_is_overwritten_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_link(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_link)
+    path = tmp_path / "a.png"
+    with atomic(path) as temporary:
+        Path(temporary).write_text("ours")
+    assert path.read_text() == "ours"
+    path.unlink()
+    with pytest.raises(FileError, match="exists already"), atomic(path) as temporary:
+        path.write_text("theirs")
+    assert path.read_text() == "theirs"
+    assert os.listdir(tmp_path) == ["a.png"]
+
+
+def test_many_writers_of_one_name_leave_one_winner(photo: Picture, tmp_path: Path) -> None:
+    outcomes = []
+
+    def attempt() -> None:
+        try:
+            write(tmp_path / "a.png", photo)
+            outcomes.append("written")
+        except FileError as error:
+            outcomes.append("exists" if "exists" in str(error) else str(error))
+
+    threads = [threading.Thread(target=attempt) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["exists"] * 7 + ["written"]
+    assert os.listdir(tmp_path) == ["a.png"]
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, MemoryError, OSError(28, "No space left on device")])
+def test_nothing_is_left_after_a_failure(problem: BaseException, photo: Picture, tmp_path: Path) -> None:
+    expected = FileError if not isinstance(problem, type) or problem is MemoryError else problem
+    with pytest.raises(expected), atomic(tmp_path / "a.png") as temporary:
+        Path(temporary).write_text("half a pic")
+        raise problem
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="mounting a small disk needs root")
+@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+def test_full_disk(fmt: files.Format, tmp_path: Path, rng: np.random.Generator) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "none", disk], capture_output=True
+    ).returncode:
+        pytest.skip("this root may not mount")
+    try:
+        noise = rng.integers(0, 255, (200, 300, 3)).astype(fmt.dtypes[-1])
+        with pytest.raises(FileError, match="disk is full|could not be written") as error:
+            write(disk / f"a{fmt.extension}", Picture(noise, linear=noise.dtype.kind == "f"))
+        assert ".clpix-" not in str(error.value)
+        assert os.listdir(disk) == []
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_a_disk_that_fills_up_at_the_last_byte(
+    photo: Picture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Codecs may miss the error of their last buffer; the probe behind it must not."""
+
+    def full(_: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.output, "_check_space", full)
+    with pytest.raises(FileError, match="disk is full"):
+        write(tmp_path / "a.png", photo)
+    assert os.listdir(tmp_path) == []
+
+
+def test_depth_must_fit(photo: Picture, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="output_dtype"):
+        write(tmp_path / "a.jpg", replace(photo, pixels=photo.pixels.astype(np.uint16)))
+    wanted = {
+        ("png", "float16"): "uint16", ("jpg", "float32"): "uint8", ("exr", "uint8"): "float16",
+        ("exr", "uint16"): "float32", ("hdr", "float16"): "float32", ("tif", "float16"): "float16",
+    }  # fmt: skip
+    for (name, dtype), expected in wanted.items():
+        assert output_dtype(format_named(name), dtype) == expected
+
+
+def test_streams(photo: Picture) -> None:
+    stream = io.BytesIO()
+    files.write_stream(stream, photo, format_named(".TIF"))
+    stream.seek(0)
+    assert np.array_equal(files.read_stream(stream, format_named("tif")).pixels, photo.pixels)
+    with pytest.raises(FileError, match=r"^standard input: is empty"):
+        files.read_stream(io.BytesIO())
+    with pytest.warns(GpuopsWarning, match=r"^standard output: JPEG cannot hold|^standard output: PFM"):
+        linear = replace(photo, pixels=photo.pixels.astype(np.float32), metadata=Metadata(icc=ICC))
+        files.write_stream(io.BytesIO(), linear, format_named("pfm"))
+
+
+def test_importing_is_cheap() -> None:
+    code = "import sys, gpuops.files; print([m for m in sys.argv[1:] if m in sys.modules])"
+    heavy = ["OpenImageIO", "tifffile", "imageio", "isal", "pyopencl", "PIL"]
+    run = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_the_imageio_plugin_works_for_anybody(photo: Picture, tmp_path: Path) -> None:
+    import imageio.v3 as iio
+
+    import gpuops.files.oiio  # noqa: F401
+
+    write(tmp_path / "a.png", photo)
+    assert np.array_equal(iio.imread(tmp_path / "a.png", plugin="clpix-oiio"), photo.pixels)
+    assert iio.improps(tmp_path / "a.png", plugin="clpix-oiio").shape == photo.pixels.shape
+    iio.imwrite(tmp_path / "b.exr", photo.pixels.astype(np.float32), plugin="clpix-oiio")
+    assert np.array_equal(read(tmp_path / "b.exr").pixels, photo.pixels)
+
+
+# Numbers --------------------------------------------------------------------------------------------
+
+
+def arrays(rng: np.random.Generator, suffix: str) -> dict[str, np.ndarray]:
+    limits = np.iinfo(np.int32)
+    result = {
+        "spectrum": (rng.normal(size=(3, 5, 7)) + 1j * rng.normal(size=(3, 5, 7))).astype(np.complex64),
+        "L3 / LL.ü": rng.normal(size=(1, 1)).astype(np.float16),
+        "f": np.array([[np.nan, np.inf, -0.0]], np.float32),
+        "i": np.array([[limits.min, -1, 0, 1, limits.max, 2**24 + 1]], np.int32),
+        "s": rng.integers(-(2**15), 2**15, (2, 9, 4)).astype(np.int16),
+        "b": rng.integers(0, 255, (1, 2, 3)).astype(np.uint8),
+        "transposed": rng.normal(size=(6, 4)).astype(np.float32).T,
+    }
+    if suffix != ".exr":
+        result |= {"d": rng.normal(size=(2, 3)), "z": rng.normal(size=(1, 2, 3)) + 1j}
+    return result
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".exr", ".tif", ".tiff"])
+def test_data_come_back_bit_for_bit(suffix: str, tmp_path: Path, rng: np.random.Generator) -> None:
+    path = tmp_path / f"data{suffix}"
+    assert files.is_data_format(path)
+    before = arrays(rng, suffix)
+    attributes = {
+        "wavelet": "bior4.4",
+        "levels": 3,
+        "shape": [4, 7],
+        "note": 'quote " and ü\n',
+        "nested": {"x": None},
+    }
+    files.write_data(path, before, attributes)
+    after, read_attributes = files.read_data(path)
+    assert read_attributes == attributes
+    assert list(after) == list(before)
+    for name, array in before.items():
+        assert (after[name].dtype, after[name].shape) == (array.dtype, array.shape)
+        assert after[name].tobytes() == array.tobytes()
+        assert after[name].flags.writeable
+    with pytest.raises(FileError, match="exists already"):
+        files.write_data(path, before, attributes)
+    files.write_data(path, {"x": np.zeros((1, 1), np.float32)}, {}, overwrite=True)
+    assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".exr", ".tif"])
+def test_data_files_that_are_not(
+    suffix: str, photo: Picture, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    path = tmp_path / f"data{suffix}"
+    write(path, Picture(photo.pixels.astype(np.float32), linear=True))
+    with pytest.raises(FileError, match=f"data{suffix}: is not a spectrum or coefficient file"):
+        files.read_data(path)
+    files.write_data(path, {"x": rng.normal(size=(90, 90)).astype(np.float32)}, {"a": 1}, overwrite=True)
+    whole = path.read_bytes()
+    for share in (0.1, 0.5, 0.97):
+        path.write_bytes(whole[: int(len(whole) * share)])
+        with pytest.raises(FileError) as error:
+            files.read_data(path)
+        assert "\n" not in str(error.value)
+    path.write_bytes(b"")
+    with pytest.raises(FileError, match="empty"):
+        files.read_data(path)
+    path.write_bytes(b"hello" * 100)
+    with pytest.raises(FileError):
+        files.read_data(path)
+    with pytest.raises(FileError, match="no such file"):
+        files.read_data(tmp_path / f"none{suffix}")
+
+
+@pytest.mark.parametrize("suffix", [".exr", ".tif"])
+def test_data_descriptions_that_lie(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"data{suffix}"
+    files.write_data(path, {"x": np.zeros((20, 30), np.float32)}, {})
+    whole = path.read_bytes()
+    for old, new, words in (
+        (b'{"format": 1', b'{"format" 1,', "makes no sense|not a spectrum"),
+        (b'"format": 1', b'"format": 9', "newer"),
+        (b'"shape": [20', b'"shape": [21', "describes"),
+        (b'"float32"', b'"complex"', "makes no sense|describes"),
+        (b'"shape": [20, 30', b'"shape": [20, 9e', "makes no sense"),
+    ):
+        assert old in whole
+        path.write_bytes(whole.replace(old, new))
+        with pytest.raises(FileError, match=words):
+            files.read_data(path)
+
+
+def test_data_need_a_fitting_format(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"double precision; write \.npz"):
+        files.write_data(tmp_path / "a.exr", {"x": np.zeros((2, 2))}, {})
+    with pytest.raises(FileError, match=r"\.npz \.exr \.tif"):
+        files.write_data(tmp_path / "a.png", {"x": np.zeros((2, 2))}, {})
+    with pytest.raises(ParameterError):
+        files.write_data(tmp_path / "a.npz", {"x": np.zeros(3)}, {})
+    with pytest.raises(FileError, match="ifft or idwt"):
+        files.write_data(tmp_path / "a.npz", {"x": np.zeros((2, 2))}, {})
+        read(tmp_path / "a.npz")
+    assert os.listdir(tmp_path) == ["a.npz"]

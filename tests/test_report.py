@@ -1,0 +1,197 @@
+"""The timing report: its figures are consistent, and every format is what it says."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpuops import FileError, Gpu, ParameterError, Report, report_formats
+from gpuops.blur import gaussian_filter
+
+RUNS = 3
+
+
+@pytest.fixture(scope="module")
+def report() -> Iterator[Report]:
+    """A run of a few blurs, finished."""
+    report = Report()
+    report.started -= 0.25
+    report.add("import", 0.125)
+    report.add("files", 0.125)
+    gpu = Gpu(report=report)
+    report.context |= {
+        **report_formats.device_context(gpu.info),
+        "command": "clpix blur x.png",
+        "copy_gbps": 10.0,
+    }
+    image = np.random.default_rng(1).random((2, 40, 60), np.float32)
+    with report.phase("compute"):
+        for _ in range(RUNS):
+            gaussian_filter(gpu, image, 2)
+    report.close()
+    yield report
+
+
+def test_phases_are_disjoint_and_add_up_to_no_more_than_the_wall_clock(report: Report) -> None:
+    totals = report_formats.totals(report)
+    phases = sum(report.phases.values()) * 1e3
+    assert totals["unaccounted_ms"] >= 0
+    assert totals["wall_ms"] == pytest.approx(phases + totals["unaccounted_ms"])
+    stretches = sorted((start, end) for _, start, end in report.intervals)
+    for (_, end), (start, _) in pairwise(stretches):
+        assert start >= end - 1e-9
+    for name, seconds in report.phases.items():
+        assert sum(end - start for n, start, end in report.intervals if n == name) == pytest.approx(seconds)
+
+
+def test_an_inner_phase_stops_the_outer_ones_clock() -> None:
+    report = Report()
+    with report.phase("outer"):
+        time.sleep(0.01)
+        with report.phase("inner"):
+            time.sleep(0.03)
+    report.close()
+    assert report.phases["inner"] >= 0.03
+    assert 0.01 <= report.phases["outer"] < 0.03 + 0.01
+    assert report_formats.totals(report)["unaccounted_ms"] >= 0
+
+
+def test_time_that_no_phase_covers_is_shown_as_unaccounted() -> None:
+    report = Report()
+    time.sleep(0.02)
+    report.close()
+    assert report_formats.totals(report)["unaccounted_ms"] >= 20
+
+
+def test_a_closed_report_tells_the_same_totals_again(report: Report) -> None:
+    first = report_formats.totals(report)["wall_ms"]
+    time.sleep(0.002)
+    assert report_formats.totals(report)["wall_ms"] == first
+
+
+def test_json_has_context_phases_kernels_and_totals(report: Report) -> None:
+    result = json.loads(json.dumps(report_formats.to_json(report), allow_nan=False))
+    assert result["schema_version"] == report_formats.SCHEMA_VERSION
+    for key in ("clpix", "numpy", "pyopencl", "python", "date", "device", "platform", "driver", "command"):
+        assert result["context"][key], key
+    assert {phase["name"] for phase in result["phases"]} >= {
+        "import",
+        "platform",
+        "upload",
+        "compute",
+        "download",
+    }
+    blurs = [kernel for kernel in result["kernels"] if kernel["name"].startswith("gaussian")]
+    assert len(blurs) == 2
+    for kernel in blurs:
+        assert kernel["count"] == RUNS == len(kernel["all_ms"])
+        assert 0 <= kernel["min_ms"] <= kernel["median_ms"] <= kernel["max_ms"]
+        assert kernel["bytes"] == 2 * 2 * 40 * 60 * 4  # two planes, read and written
+        if kernel["gbps"] is not None:
+            assert kernel["gbps"] == pytest.approx(kernel["bytes"] / kernel["median_ms"] / 1e6)
+            assert kernel["share_of_copy"] == pytest.approx(kernel["gbps"] / 10.0)
+    totals = result["totals"]
+    assert totals["peak_device_bytes"] >= 2 * 2 * 40 * 60 * 4
+    assert totals["peak_host_bytes"] > 1e6
+    assert sum(totals["builds"].values()) >= 1
+    assert totals["kernels_ms"] == pytest.approx(sum(sum(k["all_ms"]) for k in result["kernels"]))
+
+
+def test_csv_has_a_row_for_each_phase_kernel_and_total(report: Report) -> None:
+    rows = list(csv.DictReader(io.StringIO(report_formats.to_csv(report))))
+    assert tuple(rows[0]) == report_formats.COLUMNS
+    assert [row["name"] for row in rows if row["kind"] == "phase"] == list(report.phases)
+    for row in (row for row in rows if row["kind"] == "kernel"):
+        assert int(row["count"]) == RUNS
+        assert (
+            float(row["min_ms"]) <= float(row["median_ms"]) <= float(row["max_ms"]) <= float(row["total_ms"])
+        )
+    total = {row["name"]: float(row["total_ms"]) for row in rows if row["kind"] == "total"}
+    phases = sum(float(row["total_ms"]) for row in rows if row["kind"] == "phase")
+    assert total["wall"] == pytest.approx(phases + total["unaccounted"])
+
+
+def test_trace_is_chrome_trace_events_on_two_aligned_tracks(report: Report) -> None:
+    trace = json.loads(json.dumps(report_formats.to_trace(report), allow_nan=False))
+    names = {
+        event["tid"]: event["args"]["name"]
+        for event in trace["traceEvents"]
+        if event["name"] == "thread_name"
+    }
+    complete = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+    phases = [event for event in complete if event["cat"] == "phase"]
+    kernels = [event for event in complete if event["cat"] == "kernel"]
+    assert set(names) == {1, 2} == {event["tid"] for event in complete}
+    assert len(kernels) == 2 * RUNS
+    wall_us = report.wall * 1e6
+    for event in complete:
+        assert event["dur"] >= 0
+        assert -1 <= event["ts"] <= event["ts"] + event["dur"] <= wall_us + 1000
+    assert [event["name"] for event in phases[:2]] == ["import", "files"]
+    assert phases[0]["ts"] == pytest.approx(0, abs=1)
+    assert phases[1]["ts"] == pytest.approx(125e3, abs=1)
+    # A kernel cannot run before the host has begun to compute, nor end after its result has arrived.
+    downloads = [event for event in phases if event["name"] == "download"]
+    first = min(event["ts"] for event in phases if event["name"] == "compute")
+    assert min(event["ts"] for event in kernels) >= first - 1000
+    last = max(event["ts"] + event["dur"] for event in downloads)
+    assert max(event["ts"] + event["dur"] for event in kernels) <= last + 1000
+
+
+def test_table_names_everything(report: Report) -> None:
+    text = report_formats.table(report)
+    for word in (
+        "import",
+        "compute",
+        "unaccounted",
+        "wall",
+        "gaussian x",
+        "gaussian y",
+        "GB/s",
+        "% of copy",
+        "peak memory",
+    ):
+        assert word in text, word
+    assert len({len(line) for line in text.splitlines() if line.startswith("gaussian")}) == 1
+    assert f"{RUNS}  " in text
+
+
+def test_an_empty_report_has_a_table_and_every_format() -> None:
+    report = Report()
+    report.close()
+    assert "wall" in report_formats.table(report)
+    assert report_formats.to_json(report)["kernels"] == []
+    assert "unaccounted" in report_formats.to_csv(report)
+    assert all(event["ph"] == "M" for event in report_formats.to_trace(report)["traceEvents"])
+
+
+@pytest.mark.parametrize(
+    ("name", "key"), [("t.json", "totals"), ("t.TRACE.json", "traceEvents"), ("t.csv", None)]
+)
+def test_write_chooses_the_format_by_extension(
+    report: Report, tmp_path: Path, name: str, key: str | None
+) -> None:
+    report_formats.write(report, tmp_path / name)
+    text = (tmp_path / name).read_text(encoding="utf-8")
+    assert text.startswith("kind,name") if key is None else key in json.loads(text)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_write_refuses_an_unknown_extension_and_an_existing_file(report: Report, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"\.trace\.json"):
+        report_formats.write(report, tmp_path / "t.txt")
+    (tmp_path / "t.json").write_text("mine")
+    with pytest.raises(FileError, match="exists"):
+        report_formats.write(report, tmp_path / "t.json")
+    assert (tmp_path / "t.json").read_text() == "mine"
+    report_formats.write(report, tmp_path / "t.json", overwrite=True)
+    assert "totals" in json.loads((tmp_path / "t.json").read_text())
+    assert len(list(tmp_path.iterdir())) == 1

@@ -1,0 +1,31 @@
+"""What pip installs works outside of the tree."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_installed_program_runs_outside_the_tree(tmp_path: Path) -> None:
+    target = tmp_path / "site"
+    install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(target), str(ROOT)]
+    done = subprocess.run(install, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not (target / "cli").exists() and not (target / "tests").exists()
+    env = os.environ | {"PYTHONPATH": str(target)}
+
+    def run(*args: str) -> str:
+        done = subprocess.run([sys.executable, *args], cwd=tmp_path, env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    places = run("-c", "import clpix, gpuops, clkernels; print(clpix.__file__, gpuops.__file__, clkernels.__file__)")
+    assert all(place.startswith(str(target)) for place in places.split())
+    assert (target / "gpuops" / "py.typed").exists()
+    image = str(ROOT / "samples" / "sunset.exr")
+    run("-m", "clpix", "bloom", image, "--tonemap", "agx", "-o", "out.png", "--timing")
+    assert (tmp_path / "out.png").stat().st_size > 100_000
