@@ -96,16 +96,18 @@ __kernel void difference(__global const float *a, __global const float *b, __glo
 //   S = (2 μa μb + C1)(2 σab + C2) / ((μa² + μb² + C1)(σa² + σb² + C2))
 // with means under a Gaussian window of 2·SSIM_RADIUS + 1 taps an axis, only where the window is inside the image.
 // A group owns a tile of SSIM_ROWS × SSIM_COLUMNS results: it fetches the tile with its margin into local memory,
-// convolves rows into five local planes (a, b, aa, bb, ab), then columns, and sums its results.
+// convolves rows into five local planes (a, b, aa, bb, ab), then columns, and sums its results. A work-item does
+// four results side by side.
 // Variances do not change when a constant is taken off; that of the tile's first pixel is, or else a bright flat
 // area would lose them to cancellation.
-// Local: (256) or a smaller power of two. Global: local × tiles of all planes. partial: two floats a group.
+// Local: (128) or a smaller power of two. Global: local × tiles of all planes. partial: two floats a group.
 #define SSIM_RADIUS 5
 #define SSIM_TAPS (2 * SSIM_RADIUS + 1)
 #define SSIM_ROWS 16
 #define SSIM_COLUMNS 32
 #define SSIM_IN_ROWS (SSIM_ROWS + SSIM_TAPS - 1)
 #define SSIM_IN_COLUMNS (SSIM_COLUMNS + SSIM_TAPS - 1)
+#define SSIM_PLANE (SSIM_IN_ROWS * SSIM_COLUMNS)
 
 // The pair of values at i; what is not finite and yet equal does not count.
 static inline float2 pair_at(__global const float *a, __global const float *b, size_t i) {
@@ -115,10 +117,9 @@ static inline float2 pair_at(__global const float *a, __global const float *b, s
 
 __kernel void ssim(__global const float *a, __global const float *b, __global const float *weights,
                    __global float2 *partial, int height, int width, float c1, float c2, __local float2 *sums) {
-    __local float2 in[SSIM_IN_ROWS * SSIM_IN_COLUMNS];
-    __local float2 means[SSIM_IN_ROWS * SSIM_COLUMNS];
-    __local float2 squares[SSIM_IN_ROWS * SSIM_COLUMNS];
-    __local float products[SSIM_IN_ROWS * SSIM_COLUMNS];
+    __local float in_a[SSIM_IN_ROWS * SSIM_IN_COLUMNS], in_b[SSIM_IN_ROWS * SSIM_IN_COLUMNS];
+    __local float means_a[SSIM_PLANE], means_b[SSIM_PLANE];
+    __local float squares_a[SSIM_PLANE], squares_b[SSIM_PLANE], products[SSIM_PLANE];
     int item = get_local_id(0), items = get_local_size(0);
     int rows = height - SSIM_TAPS + 1, columns = width - SSIM_TAPS + 1;  // of results
     int across = (columns + SSIM_COLUMNS - 1) / SSIM_COLUMNS, down = (rows + SSIM_ROWS - 1) / SSIM_ROWS;
@@ -130,40 +131,54 @@ __kernel void ssim(__global const float *a, __global const float *b, __global co
     for (int i = item; i < SSIM_IN_ROWS * SSIM_IN_COLUMNS; i += items) {
         // Beyond the image the last row and column stand in; no result that counts reads them.
         int y = min(y0 + i / SSIM_IN_COLUMNS, height - 1), x = min(x0 + i % SSIM_IN_COLUMNS, width - 1);
-        in[i] = pair_at(a, b, plane + (size_t)y * width + x) - base;
+        float2 v = pair_at(a, b, plane + (size_t)y * width + x) - base;
+        in_a[i] = v.x;
+        in_b[i] = v.y;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int i = item; i < SSIM_IN_ROWS * SSIM_COLUMNS; i += items) {
-        int at = i / SSIM_COLUMNS * SSIM_IN_COLUMNS + i % SSIM_COLUMNS;
-        float2 mean = 0.0f, square = 0.0f;
-        float product = 0.0f;
+    for (int i = item; i < SSIM_PLANE / 4; i += items) {
+        int at = i / (SSIM_COLUMNS / 4) * SSIM_IN_COLUMNS + i % (SSIM_COLUMNS / 4) * 4;
+        float4 ma = 0.0f, mb = 0.0f, aa = 0.0f, bb = 0.0f, ab = 0.0f;
         for (int k = 0; k < SSIM_TAPS; k++) {
-            float2 v = in[at + k], weighted = weights[k] * v;
-            mean += weighted;
-            square = fma(weighted, v, square);
-            product = fma(weighted.x, v.y, product);
+            float4 x = vload4(0, in_a + at + k), y = vload4(0, in_b + at + k);
+            float4 wx = weights[k] * x, wy = weights[k] * y;
+            ma += wx;
+            mb += wy;
+            aa = fma(wx, x, aa);
+            bb = fma(wy, y, bb);
+            ab = fma(wx, y, ab);
         }
-        means[i] = mean;
-        squares[i] = square;
-        products[i] = product;
+        vstore4(ma, i, means_a);
+        vstore4(mb, i, means_b);
+        vstore4(aa, i, squares_a);
+        vstore4(bb, i, squares_b);
+        vstore4(ab, i, products);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     float2 sum = 0.0f;
-    for (int i = item; i < SSIM_ROWS * SSIM_COLUMNS; i += items) {
-        float2 mean = 0.0f, square = 0.0f;
-        float product = 0.0f;
+    for (int i = item; i < SSIM_ROWS * SSIM_COLUMNS / 4; i += items) {
+        float4 ma = 0.0f, mb = 0.0f, aa = 0.0f, bb = 0.0f, ab = 0.0f;
         for (int k = 0; k < SSIM_TAPS; k++) {
-            int at = i + k * SSIM_COLUMNS;
-            mean = fma(weights[k], means[at], mean);
-            square = fma(weights[k], squares[at], square);
-            product = fma(weights[k], products[at], product);
+            int at = i + k * (SSIM_COLUMNS / 4);
+            float4 w = weights[k];
+            ma = fma(w, vload4(at, means_a), ma);
+            mb = fma(w, vload4(at, means_b), mb);
+            aa = fma(w, vload4(at, squares_a), aa);
+            bb = fma(w, vload4(at, squares_b), bb);
+            ab = fma(w, vload4(at, products), ab);
         }
-        float2 variance = square - mean * mean;
-        float covariance = product - mean.x * mean.y;
-        mean += base;
-        float s = (2.0f * mean.x * mean.y + c1) * (2.0f * covariance + c2) /
-                  ((mean.x * mean.x + mean.y * mean.y + c1) * (variance.x + variance.y + c2));
-        if (x0 + i % SSIM_COLUMNS < columns && y0 + i / SSIM_COLUMNS < rows) sum = add(sum, (float2)(s, 0.0f));
+        float4 variances = aa - ma * ma + bb - mb * mb, covariance = ab - ma * mb;
+        ma += base.x;
+        mb += base.y;
+        float4 s = (2.0f * ma * mb + c1) * (2.0f * covariance + c2) /
+                   ((ma * ma + mb * mb + c1) * (variances + c2));
+        int x = x0 + i % (SSIM_COLUMNS / 4) * 4;
+        if (y0 + i / (SSIM_COLUMNS / 4) < rows) {
+            sum = add(sum, (float2)(x < columns ? s.x : 0.0f, 0.0f));
+            sum = add(sum, (float2)(x + 1 < columns ? s.y : 0.0f, 0.0f));
+            sum = add(sum, (float2)(x + 2 < columns ? s.z : 0.0f, 0.0f));
+            sum = add(sum, (float2)(x + 3 < columns ? s.w : 0.0f, 0.0f));
+        }
     }
     sums[item] = sum;
     fold_sums(sums);

@@ -1,8 +1,9 @@
 // Two-dimensional convolution, from the already turned kernel w (rows × columns), as a correlation:
 //   out[y, x] = Σ_j Σ_i w[j, i] · in[y + j − above, x + i − left]
 // with above = rows − 1 − ⌊rows/2⌋ (left likewise): the centre of the unturned kernel is (⌊rows/2⌋, ⌊columns/2⌋), as
-// in scipy.ndimage.convolve. Planar float (plane, row, column); dimension 2 counts planes; weights of plane p start
-// at p · weights_stride (0: one kernel for all). Border: see border.cl; outside (constant) counts as cval.
+// in scipy.ndimage.convolve. A launch sums rows first … last − 1 of w on top of what out holds (first = 0: nothing).
+// Planar float (plane, row, column); dimension 2 counts planes; weights of plane p start at p · weights_stride (0:
+// one kernel for all). Border: see border.cl; outside (constant) counts as cval.
 //
 // -D BORDER_x   -D TILE_X=n -D TILE_Y=n -D PER=n (convolve_local only)
 
@@ -20,7 +21,7 @@ static inline float sample(__global const float *in, int y, int x, int height, i
 #define ROWS (TILE_Y + BLOCK - 1)
 #define STEP (TILE_Y / PER)
 __kernel void convolve_local(__global const float *in, __global const float *weights, __global float *out, int height,
-                             int width, int rows, int columns, int weights_stride, float cval) {
+                             int width, int rows, int columns, int weights_stride, int first, int last, float cval) {
     __local float tile[ROWS * COLUMNS];
     int i = get_local_id(0), j = get_local_id(1);
     int x0 = get_group_id(0) * TILE_X, y0 = get_group_id(1) * TILE_Y;
@@ -30,9 +31,9 @@ __kernel void convolve_local(__global const float *in, __global const float *wei
 
     float sum[PER];
     for (int m = 0; m < PER; m++) sum[m] = 0.0f;
-    for (int r = 0; r < rows; r += BLOCK)
+    for (int r = first; r < last; r += BLOCK)
         for (int c = 0; c < columns; c += BLOCK) {
-            int block_rows = min(BLOCK, rows - r), block_columns = min(BLOCK, columns - c);
+            int block_rows = min(BLOCK, last - r), block_columns = min(BLOCK, columns - c);
             for (int t = j * TILE_X + i; t < ROWS * COLUMNS; t += TILE_X * STEP) {
                 int v = t / COLUMNS, u = t % COLUMNS;
                 if (v < TILE_Y + block_rows - 1 && u < TILE_X + block_columns - 1)
@@ -51,15 +52,17 @@ __kernel void convolve_local(__global const float *in, __global const float *wei
     out += get_global_id(2) * (size_t)height * width;
     for (int m = 0; m < PER; m++) {
         int y = y0 + j + m * STEP;
-        if (x < width && y < height) out[(size_t)y * width + x] = sum[m];
+        size_t at = (size_t)y * width + x;
+        if (x < width && y < height) out[at] = first ? out[at] + sum[m] : sum[m];
     }
 }
 #else
 
 // Straight from global memory, 32 results of a row a work-item, so that a weight is read once for all of them.
+// Where some sample lies beyond an edge, the samples for 16 taps at a time are gathered first.
 // Global: (ceil(width / 32), height, planes); any group size.
 __kernel void convolve_direct(__global const float *in, __global const float *weights, __global float *out, int height,
-                              int width, int rows, int columns, int weights_stride, float cval) {
+                              int width, int rows, int columns, int weights_stride, int first, int last, float cval) {
     int x = get_global_id(0) * 32, y = get_global_id(1);
     if (x >= width || y >= height) return;
     int above = rows - 1 - rows / 2, left = columns - 1 - columns / 2;
@@ -67,31 +70,41 @@ __kernel void convolve_direct(__global const float *in, __global const float *we
     out += get_global_id(2) * (size_t)height * width + (size_t)y * width + x;
     weights += get_global_id(2) * (size_t)weights_stride;
 
-    if (x - left < 0 || x - left + columns + 31 > width) {  // some sample lies beyond an edge
-        for (int k = 0; k < min(32, width - x); k++) {
-            float sum = 0.0f;
-            for (int r = 0; r < rows; r++)
-                for (int c = 0; c < columns; c++)
-                    sum = fma(weights[(size_t)r * columns + c],
-                              sample(in, y + r - above, x + k + c - left, height, width, cval), sum);
-            out[k] = sum;
-        }
-        return;
-    }
+    int inside = x >= left && x - left + columns + 31 <= width;
     float16 sum0 = 0.0f, sum1 = 0.0f;
-    for (int r = 0; r < rows; r++) {
-        int row = border_index(y + r - above, height);
+    for (int r = first; r < last; r++) {
         __global const float *w = weights + (size_t)r * columns;
-        __global const float *samples = in + (size_t)max(row, 0) * width + x - left;
-        for (int c = 0; c < columns; c++) {
-            float16 v0 = row < 0 ? (float16)cval : vload16(0, samples + c);
-            float16 v1 = row < 0 ? (float16)cval : vload16(1, samples + c);
-            sum0 = fma((float16)w[c], v0, sum0);
-            sum1 = fma((float16)w[c], v1, sum1);
+        int row = border_index(y + r - above, height);
+        if (inside && row >= 0) {
+            __global const float *samples = in + (size_t)row * width + x - left;
+            for (int c = 0; c < columns; c++) {
+                sum0 = fma((float16)w[c], vload16(0, samples + c), sum0);
+                sum1 = fma((float16)w[c], vload16(1, samples + c), sum1);
+            }
+            continue;
+        }
+        for (int c = 0; c < columns; c += 16) {
+            float samples[48];
+            int taps = min(16, columns - c);
+            for (int k = 0; k < taps + 31; k++) {
+                int column = border_index(x + c + k - left, width);
+                samples[k] = row < 0 || column < 0 ? cval : in[(size_t)row * width + column];
+            }
+            for (int k = 0; k < taps; k++) {
+                sum0 = fma((float16)w[c + k], vload16(0, samples + k), sum0);
+                sum1 = fma((float16)w[c + k], vload16(1, samples + k), sum1);
+            }
         }
     }
-    vstore16(sum0, 0, out);
-    vstore16(sum1, 1, out);
+    if (x + 32 <= width) {
+        vstore16(first ? vload16(0, out) + sum0 : sum0, 0, out);
+        vstore16(first ? vload16(1, out) + sum1 : sum1, 1, out);
+    } else {
+        float s[32];
+        vstore16(sum0, 0, s);
+        vstore16(sum1, 1, s);
+        for (int k = 0; k < width - x; k++) out[k] = first ? out[k] + s[k] : s[k];
+    }
 }
 
 // For the transform: the image with its surroundings, starting (above, left) before it; zeros beyond the used part.

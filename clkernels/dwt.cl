@@ -13,6 +13,7 @@
 // one work-item, in private memory: on a CPU such a tile stays in the first-level cache and needs no barriers.
 //
 // A stack of planes is (outer, n, inner): the axis has n samples, `inner` of them apart. -D ROWS for inner = 1.
+// -D INVERSE builds synthesise, otherwise analyse.
 // Global size, columns: (inner / WIDTH, teams along the axis, outer); rows: teams, line by line, in one dimension.
 // Local size with LOCAL: (columns, items), for rows (items); otherwise any.
 // tile: 2 · LENGTH · columns samples. The wavelet's constants are generated before this file: gpuops/dwt/generate.py.
@@ -112,6 +113,7 @@ static inline void lift(MEMORY V *even, MEMORY V *odd, Team team) {
 }
 #endif
 
+#ifndef INVERSE
 __kernel void analyse(__global const S *in, __global S *low, __global S *high, int outer, int n, int inner,
                       int lows, int highs, int first TILE_ARGUMENT) {
     const Team team = find_team(lows, outer, inner);
@@ -157,6 +159,7 @@ __kernel void analyse(__global const S *in, __global S *low, __global S *high, i
     }
 }
 
+#else
 // Coefficient i of one band beyond its ends: by the mirror, samples 2i + odd of the whole signal are mirrored.
 static inline V coefficient(__global const S *band, int i, int odd, int length, int n, size_t step, int count) {
 #ifdef BORDER_MIRROR
@@ -212,3 +215,4 @@ __kernel void synthesise(__global const S *low, __global const S *high, __global
         if (2 * i + 1 < rest) store_some(y, out + (2 * i + 1) * step, team.count);
     }
 }
+#endif

@@ -96,6 +96,7 @@ static inline real2 element(__global const real *in, size_t at, int n, int4 coun
     __global const real2 *pairs = (__global const real2 *)in;
     real2 a = 0;
 #ifdef LOAD_HERMITIAN
+    if (n >= LENGTH) here = 0;  // Bluestein's zeros
     bool mirrored = n > LENGTH / 2;
     if (mirrored) {
         at += ((long)LENGTH - 2 * (long)n) * (step.w / GAP);

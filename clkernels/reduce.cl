@@ -1,4 +1,4 @@
-// Statistics of an image's luminance in one reading:  Y = Σ_c weight_c · colour_c  (or of one plane by itself).
+// Statistics of an image's luminance in one reading (after lanes.cl):  Y = Σ_c weight_c · colour_c  (or of one plane by itself).
 //
 // Σ Y      in pairs of floats (high, low) by two-sum, of Y·scale, where scale = 2^−k ≤ 1 / pixels: neither precision
 //          nor range depends on the image's size.
@@ -11,28 +11,12 @@
 // Everything is added in an order that sizes alone decide, and only integers are added by atomics: the same bits on
 // every run. Partial tiles are exact because counts travel with the sums.
 //
-// -D COLOURS=1|3   -D WIDTH=1|8 pixels that a work-item takes at once   -D ALONE for groups of a single work-item
+// -D COLOURS=1|3   -D WIDTH=1|8   -D ALONE for groups of a single work-item
 // -D HISTOGRAM     -D CENTRE for a centre-weighted log mean
 
 #define BINS 256
 #define BINS_PER_STOP 4
 #define LOWEST_STOP (-32)
-
-#if WIDTH == 1
-typedef float FLOAT;
-typedef int INT;
-#define AS_FLOAT as_float
-#define AS_INT as_int
-#define TO_FLOAT convert_float
-#define LANE_INDEX 0
-#else
-typedef float8 FLOAT;
-typedef int8 INT;
-#define AS_FLOAT as_float8
-#define AS_INT as_int8
-#define TO_FLOAT convert_float8
-#define LANE_INDEX ((int8)(0, 1, 2, 3, 4, 5, 6, 7))
-#endif
 
 typedef struct {
     long exponents;
@@ -61,26 +45,6 @@ static inline void add_lanes(FLOAT *high, FLOAT *low, FLOAT x) {
     FLOAT s = *high + x, part = s - *high;
     *low += (*high - (s - part)) + (x - part);
     *high = s;
-}
-
-static inline float lane(FLOAT v, int k) {
-    union { FLOAT vector; float lanes[WIDTH]; } all;
-    all.vector = v;
-    return all.lanes[k];
-}
-
-static inline int int_lane(INT v, int k) {
-    union { INT vector; int lanes[WIDTH]; } all;
-    all.vector = v;
-    return all.lanes[k];
-}
-
-static inline INT one_if(INT condition) {  // a comparison gives 1 on scalars, −1 on vectors
-#if WIDTH == 1
-    return condition;
-#else
-    return -condition;
-#endif
 }
 
 static inline Statistics empty_statistics(void) {
@@ -131,18 +95,6 @@ static inline Lanes empty_lanes(void) {
     a.maximum = -INFINITY;
     a.exponents = a.finite = a.positive = a.nan = a.infinite = a.negative = 0;
     return a;
-}
-
-// WIDTH values from p on, of which `count` exist; beyond them the last one stands.
-static inline FLOAT load(__global const float *p, int count) {
-#if WIDTH == 1
-    return *p;
-#else
-    if (count >= WIDTH) return vload8(0, p);
-    float s[WIDTH];
-    for (int i = 0; i < WIDTH; i++) s[i] = p[min(i, count - 1)];
-    return vload8(0, s);
-#endif
 }
 
 static inline FLOAT luminance(__global const float *planes, size_t size, size_t i, int count, float4 weight) {

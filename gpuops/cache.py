@@ -1,55 +1,67 @@
-"""Where clpix keeps what it need not compute twice: built kernels and devices' verdicts."""
+"""Where clpix keeps what it need not compute twice: built kernels, devices' verdicts, drivers' registrations."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 import tempfile
 from functools import cache
 from pathlib import Path
 
 
 @cache
-def cache_folder() -> Path | None:
-    """``$CLPIX_CACHE_DIR``, ``$XDG_CACHE_HOME/clpix`` or ``~/.cache/clpix``; None if it cannot be written."""
+def cache_folder() -> Path:
+    """``$CLPIX_CACHE_DIR``, ``$XDG_CACHE_HOME/clpix`` or ``~/.cache/clpix``; else a private temporary folder."""
     chosen = os.environ.get("CLPIX_CACHE_DIR")
-    try:
+    with contextlib.suppress(OSError, RuntimeError):  # a read-only home, or no home at all
         base = (
             Path(chosen)
             if chosen
             else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "clpix"
         )
         base.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # read-only home, or no home at all
-        return None
-    return base if os.access(base, os.W_OK) else None
+        if os.access(base, os.W_OK | os.X_OK):
+            return base
+    return temporary_folder()
+
+
+@cache
+def temporary_folder() -> Path:
+    """A folder that nobody else can write, as code is loaded from it; kept for the next run where possible."""
+    import atexit
+    import shutil
+
+    if hasattr(os, "getuid"):
+        path = Path(tempfile.gettempdir()) / f"clpix-{os.getuid()}"
+        with contextlib.suppress(OSError):
+            path.mkdir(mode=0o700, exist_ok=True)
+            status = path.lstat()
+            if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077:
+                return path
+    fresh = Path(tempfile.mkdtemp(prefix="clpix-"))
+    atexit.register(shutil.rmtree, fresh, ignore_errors=True)
+    return fresh
 
 
 def load(name: str) -> bytes | None:
     """The cached bytes under ``name``, or None."""
-    folder = cache_folder()
-    if folder is None:
-        return None
     try:
-        return (folder / name).read_bytes()
+        return (cache_folder() / name).read_bytes()
     except OSError:
         return None
 
 
 def save(name: str, data: bytes) -> None:
-    """Stores ``data`` under ``name``: whole or not at all; many processes may do so at once."""
-    folder = cache_folder()
-    if folder is None:
-        return
-    target = folder / name
-    try:
+    """Stores ``data`` under ``name``, whole or not at all; a cache that cannot be written only costs time."""
+    target = cache_folder() / name
+    with contextlib.suppress(OSError):
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent)
+        handle, draft = tempfile.mkstemp(dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-            os.replace(temporary, target)
+            os.replace(draft, target)
         except BaseException:
-            os.unlink(temporary)
+            os.unlink(draft)
             raise
-    except OSError:
-        return  # a cache that cannot be written costs time, nothing else

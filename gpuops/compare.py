@@ -244,7 +244,7 @@ def _ssim(gpu: Gpu, a: Image, b: Image, data_range: float) -> float:
     weights = gpu.array(np.array(BlurParams(sigma=(1.5, 1.5), truncate=3.5).weights(0), np.float32))
     groups = -(-rows // _SSIM_ROWS) * -(-columns // _SSIM_COLUMNS) * planes
     kernel = gpu.kernel("compare", "ssim")
-    (items,) = kernel.fit(256)
+    (items,) = kernel.fit(128)
     partial = gpu.empty((groups, 2))
     gpu.launch(
         kernel, (groups * items,), a, b, weights, partial, height, width, (0.01 * data_range) ** 2,

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import GpuopsWarning, ParameterError
+from .gpu import Kernel
 from .image import Image, upload
 from .operands import on_device, shaped_like
 from .params.convolve import ConvolveParams
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 Weights = npt.NDArray[np.floating]
 
 _FFT_TAPS = {True: 500, False: 2000}  # taps above which a transform is faster, on CPUs and elsewhere (measured)
+_SOURCE = ("border", "convolve")
 _GROUP, _PER = (16, 16), 4
+_LAUNCH_TAPS = 8192  # at most, or one row: drivers stop launches that take long, llvmpipe loops after 65535 rounds
 
 
 @overload
@@ -155,25 +158,38 @@ def _by_taps(
     result = image.like()
     weights = gpu.array(kernel[:, ::-1, ::-1])
     stride = rows * columns if len(kernel) > 1 else 0
-    args = (image, weights, result, height, width, rows, columns, stride, float(params.cval))
-    traffic = image.nbytes + result.nbytes
-    source, border = ("border", "convolve"), f"BORDER_{params.border.upper()}"
-    if not local:
-        built = gpu.kernel(source, "convolve_direct", **{border: True})
-        size, group = (-(-width // 32), height, planes), built.fit(16, 1, 1)
-        gpu.launch(built, size, *args, local=group, label="convolve direct", traffic=traffic)
-        return result
-    group = _GROUP
-    while True:  # until the built kernel can run in its group
-        tile_x, tile_y = group[0], group[1] * _PER
-        built = gpu.kernel(source, "convolve_local", TILE_X=tile_x, TILE_Y=tile_y, PER=_PER, **{border: True})
-        fitting = built.fit(*group)
-        if fitting == group:
-            break
-        group = fitting
-    size = (width, -(-height // _PER), planes)
-    gpu.launch(built, size, *args, local=(*group, 1), label="convolve local", traffic=traffic)
+    built, size, group = (_local if local else _direct)(gpu, image, params)
+    step = max(1, _LAUNCH_TAPS // columns)
+    for first in range(0, rows, step):
+        gpu.launch(
+            built, size, image, weights, result, height, width, rows, columns, stride, first, min(rows, first + step),
+            float(params.cval), local=group, label=f"convolve {'local' if local else 'direct'}",
+            traffic=image.nbytes + result.nbytes * (2 if first else 1),
+        )  # fmt: skip
     return result
+
+
+_Launch = tuple[Kernel, tuple[int, ...], tuple[int, ...]]  # kernel, size, group
+
+
+def _direct(gpu: Gpu, image: Image, params: ConvolveParams) -> _Launch:
+    planes, height, width = image.shape
+    kernel = gpu.kernel(_SOURCE, "convolve_direct", **_border(params))
+    return kernel, (-(-width // 32), height, planes), kernel.fit(16, 1, 1)
+
+
+def _local(gpu: Gpu, image: Image, params: ConvolveParams) -> _Launch:
+    planes, height, width = image.shape
+    x, y = _GROUP
+    while True:  # until the built kernel can run in its group
+        kernel = gpu.kernel(_SOURCE, "convolve_local", TILE_X=x, TILE_Y=y * _PER, PER=_PER, **_border(params))
+        if kernel.fit(x, y) == (x, y):
+            return kernel, (width, -(-height // _PER), planes), (x, y, 1)
+        x, y = kernel.fit(x, y)
+
+
+def _border(params: ConvolveParams) -> dict[str, bool]:
+    return {f"BORDER_{params.border.upper()}": True}
 
 
 def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], params: ConvolveParams) -> Image:
@@ -188,9 +204,8 @@ def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], param
     used = (height + rows - 1, width + columns - 1)
     padded = (fast_length(used[0]), fast_length(used[1]))
     before = (rows - 1 - rows // 2, columns - 1 - columns // 2)
-    source, border = ("border", "convolve"), f"BORDER_{params.border.upper()}"
 
-    extend = gpu.kernel(source, "extend", **{border: True})
+    extend = gpu.kernel(_SOURCE, "extend", **_border(params))
     group = extend.fit(64, 4, 1)
     surrounded = gpu.empty((planes, *padded))
     not_finite = gpu.zeros((1,), np.uint32)
@@ -209,14 +224,14 @@ def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], param
     spectrum = rfft2(gpu, surrounded)
     del surrounded
     size = spectrum.shape[1] * spectrum.shape[2]
-    multiply = gpu.kernel(source, "multiply", **{border: True})
+    multiply = gpu.kernel(_SOURCE, "multiply", **_border(params))
     gpu.launch(
         multiply, (size, planes), spectrum, factors, np.uint64(size), np.uint64(size if count > 1 else 0),
         local=multiply.fit(256, 1), label="convolve multiply", traffic=2 * spectrum.nbytes + factors.nbytes,
     )  # fmt: skip
     whole = irfft2(gpu, spectrum, s=padded)
     result = image.like()
-    cut = gpu.kernel(source, "cut", **{border: True})
+    cut = gpu.kernel(_SOURCE, "cut", **_border(params))
     gpu.launch(
         cut, (width, height, planes), whole, result, *padded, height, width, rows - 1, columns - 1,
         local=cut.fit(64, 4, 1), label="convolve cut", traffic=2 * result.nbytes,

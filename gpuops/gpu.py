@@ -303,6 +303,8 @@ class Gpu:
     @cached_property
     def _identity(self) -> str:
         """What a built binary depends on beside its source."""
+        from .device.drivers import cpu_identity
+
         device = self.device
         parts = (
             device.platform.name,
@@ -311,7 +313,7 @@ class Gpu:
             device.driver_version,
             device.version,
         )
-        return "\0".join((*parts, cl.VERSION_TEXT, _cpu_model() if self.limits.is_cpu else ""))
+        return "\0".join((*parts, cl.VERSION_TEXT, cpu_identity() if self.limits.is_cpu else ""))
 
     def bind(
         self,
@@ -395,14 +397,3 @@ def _build_failure(device: str, label: str, log: str) -> str:
     lines = [line.strip() for line in log.splitlines()]
     first = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "no message")
     return f"{device} could not build {label}.cl ({first}): update its driver or choose another with --device"
-
-
-def _cpu_model() -> str:
-    """The processor's name: CPU binaries of one runtime do not run on every CPU that shares the home folder."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            return next(
-                (line.partition(":")[2].strip() for line in file if line.startswith("model name")), ""
-            )
-    except OSError:
-        return ""

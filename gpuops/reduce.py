@@ -181,7 +181,7 @@ def _reduced(
     label = f"reduce {'tiles' if method == 'tiles' else 'direct'}"
     traffic = 4 * colours * size
     if method == "tiles":
-        kernel = gpu.kernel("reduce", "reduce_tiles", COLOURS=colours, WIDTH=1, HISTOGRAM=histogram, CENTRE=centre)
+        kernel = gpu.kernel(("lanes", "reduce"), "reduce_tiles", COLOURS=colours, WIDTH=1, HISTOGRAM=histogram, CENTRE=centre)
         local = kernel.fit(16, 16)
         groups = -(-width // local[0]) * -(-height // local[1])
         partial = _records(gpu, groups)
@@ -193,7 +193,7 @@ def _reduced(
         # A CPU's core reads alone, eight values at a time; elsewhere neighbours read neighbours.
         alone = gpu.limits.is_cpu
         kernel = gpu.kernel(
-            "reduce", "reduce_direct", COLOURS=colours, WIDTH=8 if alone else 1, ALONE=alone, HISTOGRAM=histogram,
+            ("lanes", "reduce"), "reduce_direct", COLOURS=colours, WIDTH=8 if alone else 1, ALONE=alone, HISTOGRAM=histogram,
             CENTRE=centre,
         )  # fmt: skip
         (items,) = (1,) if alone else kernel.fit(256)
@@ -205,7 +205,7 @@ def _reduced(
             kernel, (groups * items,), *inputs, partial, bins, width, height, span, weight, 2.0**-bits,
             Local(items * _RECORD.itemsize), local=(items,), label=label, traffic=traffic,
         )  # fmt: skip
-    kernel = gpu.kernel("reduce", "reduce_groups", COLOURS=1, WIDTH=1)
+    kernel = gpu.kernel(("lanes", "reduce"), "reduce_groups", COLOURS=1, WIDTH=1)
     (items,) = kernel.fit(128)
     while groups > 1:
         count, groups = groups, -(-groups // items)

@@ -37,12 +37,14 @@ def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
     """
     check_colours(image, "tone mapping")
     scale, white = _levels(gpu, image, params)
+    per_item = 8 if gpu.limits.is_cpu else 1
     kernel = gpu.kernel(
-        ("colour", "tonemap_operators", "tonemap"),
+        ("lanes", "tonemap_operators", "tonemap"),
         "tonemap",
         OPERATOR=f"op_{params.operator.replace('-', '_')}",
         COLOURS=image.colours,
         ALPHA=image.alpha,
+        WIDTH=per_item,
         SRGB=params.transfer == "srgb",
         GAMMA=params.transfer == "gamma",
         PQ=params.transfer == "pq",
@@ -53,7 +55,7 @@ def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
     repaired = gpu.zeros((3,), np.uint32)
     size = image.shape[1] * image.shape[2]
     gpu.launch(
-        kernel, (size,), image, result, repaired, size, scale, white, float(params.gamma),
+        kernel, (-(-size // per_item),), image, result, repaired, size, scale, white, float(params.gamma),
         1.0 / params.dither if params.dither else 0.0, np.uint32(params.seed), local=kernel.fit(256),
         label=f"tonemap {params.operator}", traffic=image.nbytes + result.nbytes,
     )  # fmt: skip

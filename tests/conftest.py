@@ -6,11 +6,12 @@ import signal
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gpuops import Gpu
+from gpuops import Gpu, cache
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +24,16 @@ def gpu() -> Iterator[Gpu]:
 def rng() -> np.random.Generator:
     """Random numbers, the same in every run."""
     return np.random.default_rng(20240229)
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cache folder of its own, empty, for this test's process and its children."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("CLPIX_CACHE_DIR", str(folder))
+    cache.cache_folder.cache_clear()
+    yield folder
+    cache.cache_folder.cache_clear()
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuops.device import DeviceInfo, cache, canary, choose, drivers, list_devices, probe, rank, select
+from gpuops import cache
+from gpuops.device import DeviceInfo, canary, choose, drivers, list_devices, probe, rank, select
 from gpuops.errors import DeviceError, GpuopsWarning
 
 INFO = DeviceInfo(
@@ -45,11 +46,10 @@ PASS = {"usable": True, "copy_gbps": 10.0, "gflops": 100.0}
 
 
 @pytest.fixture
-def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def fresh(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache, on disk and in the process."""
-    monkeypatch.setattr(cache, "folder", lambda: tmp_path)
     monkeypatch.setattr(probe, "_verdicts", {})
-    return tmp_path
+    return empty_cache
 
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -345,10 +345,9 @@ def test_failure_is_remembered_for_a_day(fresh: Path, child: Any, monkeypatch: p
 
 
 def test_unwritable_cache_still_gives_a_verdict(
-    tmp_path: Path, child: Any, monkeypatch: pytest.MonkeyPatch
+    fresh: Path, child: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "folder", lambda: tmp_path / "does" / "not" / "exist")
-    monkeypatch.setattr(probe, "_verdicts", {})
+    monkeypatch.setattr(cache, "save", lambda name, data: None)
     child.become(f"print('''{json.dumps(PASS)}''')")
     assert probe.verdict(INFO, "1", 0).usable
     assert probe.verdict(INFO, "1", 0).usable
@@ -553,3 +552,38 @@ def test_missing_pyopencl_is_one_line() -> None:
         "import sys; sys.modules['pyopencl'] = None\nfrom gpuops.device import select\nselect()",
     )
     assert "DeviceError: pyopencl cannot be imported" in done.stderr.splitlines()[-1]
+
+
+# ---------------------------------------------------------------- clpix devices
+
+
+def clpix(*arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
+    return python(f"from clpix.main import main; main({list(arguments)!r})", **environment)
+
+
+def test_devices_as_json_tells_everything_and_marks_the_default() -> None:
+    done = clpix("devices", "--json", CLPIX_DEVICE=None)
+    assert done.returncode == 0, done.stderr
+    devices = json.loads(done.stdout)["devices"]
+    assert {*DeviceInfo.__dataclass_fields__, "default"} == set(devices[0])
+    assert [info["default"] for info in devices].count(True) == 1
+    assert all(info["usable"] for info in devices if info["default"])
+
+
+def test_devices_without_opencl_exits_with_3_and_one_line() -> None:
+    done = clpix("devices", OCL_ICD_VENDORS="/nonexistent")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("clpix: error: no OpenCL device")
+    assert done.stderr.count("\n") == 1
+
+
+def test_table_shows_why_a_device_is_skipped() -> None:
+    from clpix.devices import table
+
+    header, first, reason, second = table([BROKEN, replace(INFO, index=1)], 1)
+    assert header.split()[:3] == ["#", "kind", "name"]
+    assert "Broken GPU" in first
+    assert reason.strip() == "skipped: crashed (SIGSEGV) while building kernels"
+    assert second.startswith("*1  cpu   Device")
+    assert "1 GiB" in second
+    assert "256 MiB" in second

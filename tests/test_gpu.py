@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import clkernels
-from gpuops import DeviceError, Gpu, Report, cache
+from gpuops import DeviceError, Gpu, Report
 from gpuops.gpu import Local, Source
 
 SCALE = Source(
@@ -104,27 +106,22 @@ def test_fit_halves_the_largest_dimension(gpu: Gpu) -> None:
     assert 1 <= shape[0] <= gpu.limits.work_item_sizes[0]
 
 
-def test_built_kernels_are_kept_between_processes(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
-    monkeypatch.setenv("CLPIX_CACHE_DIR", str(tmp_path))
+def test_built_kernels_are_kept_between_processes(empty_cache: Path) -> None:
     source = Source("kept", "__kernel void kept(__global float *x) { x[0] = 7; }")
-    cache.cache_folder.cache_clear()
-    try:
-        for hits, misses in ((0, 1), (1, 0)):
-            report = Report()
-            gpu = Gpu(report=report)
-            y = gpu.zeros((1,))
-            gpu.launch(gpu.kernel(source, "kept"), (1,), y)
-            assert y.numpy()[0] == 7
-            assert report.builds == {"hit": hits, "miss": misses}
-        # A damaged entry is no more than a missing one.
-        for path in (tmp_path / "kernels").iterdir():
-            path.write_bytes(b"not a binary")
-        gpu = Gpu()
+    for hits, misses in ((0, 1), (1, 0)):
+        report = Report()
+        gpu = Gpu(report=report)
         y = gpu.zeros((1,))
         gpu.launch(gpu.kernel(source, "kept"), (1,), y)
         assert y.numpy()[0] == 7
-    finally:
-        cache.cache_folder.cache_clear()
+        assert report.builds == {"hit": hits, "miss": misses}
+    # A damaged entry is no more than a missing one.
+    for path in (empty_cache / "kernels").iterdir():
+        path.write_bytes(b"not a binary")
+    gpu = Gpu()
+    y = gpu.zeros((1,))
+    gpu.launch(gpu.kernel(source, "kept"), (1,), y)
+    assert y.numpy()[0] == 7
 
 
 def test_dump_writes_the_source(tmp_path) -> None:

@@ -18,6 +18,7 @@ import warnings
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
+from gpuops.cache import cache_folder, temporary_folder
 from gpuops.device import cache, probe
 from gpuops.errors import DeviceError, GpuopsWarning
 
@@ -170,7 +171,7 @@ def _tune_pocl() -> None:
     while not folder.exists():
         folder = folder.parent
     if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
-        os.environ.setdefault("POCL_CACHE_DIR", str(cache.folder() / "pocl"))
+        os.environ.setdefault("POCL_CACHE_DIR", str(cache_folder() / "pocl"))
 
 
 def refused_drivers(drivers: list[Driver], *, refresh: bool) -> dict[str, str]:
@@ -209,9 +210,9 @@ def _listing_fails(folder: Path | None) -> str | None:
 def materialise(drivers: list[Driver]) -> Path:
     """A folder with exactly these drivers; complete once it has its name, and never changed afterwards."""
     try:
-        return _materialise(drivers, cache.folder())
+        return _materialise(drivers, cache_folder())
     except OSError:  # a full disk, or a quota
-        return _materialise(drivers, cache.temporary())
+        return _materialise(drivers, temporary_folder())
 
 
 def _materialise(drivers: list[Driver], base: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from math import prod
 
 from ..gpu import Gpu, Kernel, Local, Source
@@ -113,7 +114,7 @@ def _launch(
     rows = axis == 2
     shape = (outputs if inverse else inputs)[0].shape
     outer, inner = (prod(shape[:2]), 1) if rows else (shape[0], shape[2])
-    defines = {**_extension(wavelet, params.mode, inverse), "ROWS": rows, "INTEGER": integer}
+    defines = {**_extension(wavelet, params.mode, inverse), "ROWS": rows, "INTEGER": integer, "INVERSE": inverse}
     plan = _private if tile == "private" else _local
     kernel, size, local, extra = plan(gpu, name, constants, defines, (outer, lows, inner), "int" if integer else "float")
     gpu.launch(
@@ -136,10 +137,10 @@ def _private(
     """One work-item a tile. Rows: long runs that the compiler vectorises; columns: WIDTH of them, short tiles."""
     outer, along, inner = pairs
     if defines["ROWS"]:
-        run = 256 if along > 64 else 32
+        run = int(os.environ.get('RUNR',256))
         kernel = _kernel(gpu, name, constants, S=sample, V=sample, WIDTH=1, PAIRS=run, **defines)
         return kernel, (-(-along // run) * outer,), kernel.fit(8), ()
-    width, run = 16, 16
+    width, run = int(os.environ.get('W',16)), int(os.environ.get('RUNC',16))
     kernel = _kernel(gpu, name, constants, S=sample, V=f"{sample}{width}", WIDTH=width, PAIRS=run, **defines)
     return kernel, (-(-inner // width), -(-along // run), outer), kernel.fit(16, 1, 1), ()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-import zipfile
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,9 @@ def read_npy(path: str, layer: str | int | None = None) -> Picture:
     try:
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)  # checks the size first
         return picture_of(path, np.array(mapped))
-    except (ValueError, EOFError) as error:
+    except (FileError, MemoryError):
+        raise
+    except Exception as error:  # whatever numpy's parsers meet in a damaged header
         raise FileError(f"{path}: could not be read: it is cut off or damaged ({_line(error)})") from None
 
 
@@ -48,7 +49,9 @@ def read_npz(path: str, layer: str | int | None = None) -> Picture:
             parts = {key: file[key].tobytes() for key in _BYTES if key in names}
             linear = bool(file["linear"]) if "linear" in names else None
             return picture_of(path, file[name], linear, Metadata(**parts, resolution=resolution))
-    except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile) as error:
+    except (FileError, MemoryError):
+        raise
+    except Exception as error:  # whatever numpy's, zip's and inflate's parsers meet in a damaged file
         raise FileError(f"{path}: could not be read: it is cut off or damaged ({_line(error)})") from None
 
 

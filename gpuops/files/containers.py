@@ -1,14 +1,14 @@
-"""EXIF and XMP in PNG, JPEG and WebP files, byte for byte: found while reading, put in after writing.
+"""EXIF and XMP of PNG, JPEG and WebP files, byte for byte as they are stored.
 
 Sources: PNG (Third Edition) 5.3, 11.3; ITU-T T.81 B.1.1 and CIPA DC-008 4.7.2 (JPEG); Google, WebP Container
-Specification (RIFF, VP8X).
+Specification (RIFF).
 """
 
 from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
@@ -110,28 +110,8 @@ def _segments(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         if len(head) < 4 or head[0] != 0xFF or head[1] == 0xDA:
             file.seek(-len(head), 1)
             return
-        data = file.read(int.from_bytes(head[2:], "big") - 2)
+        data = file.read(max(0, int.from_bytes(head[2:], "big") - 2))
         yield head[1], data
-
-
-def into_jpeg(path: str, exif: bytes | None, xmp: bytes | None) -> None:
-    """Replaces all EXIF and XMP by these, right after the JFIF segment."""
-
-    def rebuilt(file: BinaryIO) -> list[bytes]:
-        file.seek(2)
-        segments = [
-            (marker, data)
-            for marker, data in _segments(file)
-            if not (marker == 0xE1 and data.startswith((_EXIF, _XMP)))
-        ]
-        at = 1 if segments and segments[0][0] == 0xE0 else 0
-        added = [_EXIF + exif] if exif else []
-        added += [_XMP + xmp] if xmp else []
-        segments[at:at] = [(0xE1, data) for data in added]
-        head = [struct.pack(">BBH", 0xFF, marker, len(data) + 2) + data for marker, data in segments]
-        return [b"\xff\xd8", *head, file.read()]
-
-    _rewrite(path, rebuilt)
 
 
 def fits_jpeg(exif: bytes | None, xmp: bytes | None) -> tuple[bool, bool]:
@@ -139,7 +119,7 @@ def fits_jpeg(exif: bytes | None, xmp: bytes | None) -> tuple[bool, bool]:
     return len(_EXIF + (exif or b"")) <= _JPEG_SEGMENT, len(_XMP + (xmp or b"")) <= _JPEG_SEGMENT
 
 
-# WebP: a RIFF of chunks; metadata need a VP8X chunk in front that announces them ------------------
+# WebP: a RIFF of chunks ------------------
 
 
 def read_webp(file: BinaryIO) -> Extras:
@@ -154,30 +134,6 @@ def _riff(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
         kind, length = struct.unpack("<4sI", head)
         data = file.read(length + length % 2)[:length]
         yield kind, data
-
-
-def into_webp(path: str, width: int, height: int, exif: bytes | None, xmp: bytes | None) -> None:
-    def rebuilt(file: BinaryIO) -> list[bytes]:
-        chunks = [chunk for chunk in _riff(file) if chunk[0] not in (b"VP8X", b"EXIF", b"XMP ")]
-        kinds = {kind for kind, _ in chunks}
-        lossless_alpha = any(kind == b"VP8L" and data[4] & 0x10 for kind, data in chunks)
-        alpha = b"ALPH" in kinds or lossless_alpha
-        flags = 0x20 * (b"ICCP" in kinds) | 0x10 * alpha | 0x08 * bool(exif) | 0x04 * bool(xmp)
-        size = (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
-        chunks.insert(0, (b"VP8X", bytes((flags, 0, 0, 0)) + size))
-        chunks += [(b"EXIF", exif)] if exif else []
-        chunks += [(b"XMP ", xmp)] if xmp else []
-        body = [struct.pack("<4sI", kind, len(data)) + data + bytes(len(data) % 2) for kind, data in chunks]
-        return [struct.pack("<4sI4s", b"RIFF", 4 + sum(map(len, body)), b"WEBP"), *body]
-
-    _rewrite(path, rebuilt)
-
-
-def _rewrite(path: str, rebuilt: Callable[[BinaryIO], list[bytes]]) -> None:
-    with open(path, "rb") as file:
-        parts = rebuilt(file)
-    with open(path, "wb") as file:
-        file.writelines(parts)
 
 
 # All of them --------------------------------------------------------------------------------------

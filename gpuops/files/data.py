@@ -13,8 +13,8 @@ array of its own (.npz), the first page's description (.tif), a header attribute
 from __future__ import annotations
 
 import json
+import logging
 import os
-import zipfile
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
@@ -72,6 +72,8 @@ def read_data(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str,
         raise FileError(f"{name}: is empty (0 bytes)")
     try:
         return _READERS[suffix](name)
+    except UnicodeDecodeError:
+        raise FileError(f"{name}: is damaged: a name in its header is no text") from None
     except MemoryError:
         raise FileError(f"{name}: does not fit in memory") from None
     except OSError as error:
@@ -136,7 +138,9 @@ def _read_npz(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
                 raise FileError(f"{path}: is not a spectrum or coefficient file written by clpix")
             description = _Description(path, str(file[_KEY]) if _KEY in file.files else None)
             arrays = {name: file[f"array{i}"] for i, name in enumerate(description.arrays)}
-    except (ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+    except (FileError, MemoryError):
+        raise
+    except Exception as error:  # whatever numpy's, zip's and inflate's parsers meet in a damaged file
         raise _damaged(path, error) from None
     for name, (shape, dtype) in description.arrays.items():
         if (arrays[name].shape, arrays[name].dtype) != (shape, dtype):
@@ -163,6 +167,7 @@ def _write_tiff(path: str, arrays: dict[str, Array], text: str) -> None:
 def _read_tiff(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
     import tifffile
 
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # else its remarks go to stderr
     try:
         with tifffile.TiffFile(path) as file:
             text = file.pages.first.description if len(file.pages) else ""
@@ -179,7 +184,9 @@ def _read_tiff(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
                 arrays[name] = array.reshape(shape)
     except StopIteration:
         raise _contradiction(path) from None
-    except (ValueError, KeyError, IndexError, RuntimeError, tifffile.TiffFileError) as error:
+    except (FileError, MemoryError):
+        raise
+    except Exception as error:  # tifffile raises whatever it stumbles over
         raise _damaged(path, error) from None
     return arrays, description.attributes
 

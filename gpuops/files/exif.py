@@ -186,6 +186,16 @@ def without_thumbnail(block: bytes) -> bytes:
         return block
 
 
+def is_sound(block: bytes) -> bool:
+    """Whether all directories of a block can be read."""
+    try:
+        order, offset = _header(io.BytesIO(block))
+        _with_parts(io.BytesIO(block), order, _read_directory(io.BytesIO(block), offset, order)[0])
+    except (MalformedError, struct.error):
+        return False
+    return True
+
+
 def orientation(block: bytes) -> int:
     """The EXIF orientation, 1 (upright) to 8."""
     try:

@@ -7,6 +7,7 @@ and the prefix joined by a dot, as far as there are any.
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -148,7 +149,8 @@ def _attributes(spec: Any) -> dict[str, Any]:
         redundant = attribute.name == "PixelAspectRatio" and (attribute.value == 1 or resolution(spec))
         if redundant or attribute.name.startswith(_STORAGE) or str(attribute.type) not in _KEPT_TYPES:
             continue
-        kept[attribute.name] = (str(attribute.type), attribute.value)
+        with suppress(UnicodeDecodeError):  # text in some older encoding, which OpenImageIO could not write
+            kept[attribute.name] = (str(attribute.type), attribute.value)
     window = (spec.x, spec.y, spec.full_x, spec.full_y, spec.full_width, spec.full_height)
     if window != (0, 0, 0, 0, spec.width, spec.height):
         kept["window"] = (*window, spec.width, spec.height)

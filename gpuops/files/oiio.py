@@ -60,9 +60,9 @@ class OpenImageIOPlugin(PluginV3):
             config.attribute("pnm:bigendian", 0)
             self._input = OpenImageIO.ImageInput.open(self._path, config)
             if self._input is None:
-                raise self._trouble("opened", OpenImageIO.geterror())
+                raise self._trouble("opened", _error(OpenImageIO))
         if self._input.current_subimage() != index and not self._input.seek_subimage(index, 0):
-            self._input.geterror()
+            _error(self._input)
             raise IndexError(index)
         return self._input.spec()
 
@@ -96,7 +96,7 @@ class OpenImageIOPlugin(PluginV3):
             raise FileError(
                 f"{self._path}: its {size} pixels do not fit in memory; use a smaller one"
             ) from None
-        error = self._input.geterror()
+        error = _error(self._input)
         if pixels is None or (error and _BENIGN not in error):
             raise self._trouble("read", error)
         shape = (spec.height, spec.width, last - first)
@@ -138,6 +138,14 @@ class OpenImageIOPlugin(PluginV3):
         return FileError(f"{self._path}: could not be {verb}: the file is cut off or damaged{detail}")
 
 
+def _error(source: Any) -> str:
+    """The error of a file, or OpenImageIO's last one."""
+    try:
+        return str(source.geterror())
+    except UnicodeDecodeError:  # it quotes what is damaged
+        return "unreadable text in its header"
+
+
 def write_parts(path: str, parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[str, Any]]]) -> None:
     """Writes arrays (height, width, channels), each with its attributes, as the subimages of one file.
 
@@ -147,18 +155,24 @@ def write_parts(path: str, parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[s
     specs = [_spec(array, attributes) for array, attributes in parts]
     out = OpenImageIO.ImageOutput.create(path)
     if out is None:
-        raise OSError(OpenImageIO.geterror())
+        raise OSError(_error(OpenImageIO))
+    try:
+        _write_parts(out, path, parts, specs)
+    finally:
+        out.close()  # also after a failure, or the file would stay open
+    if error := _error(out):  # some codecs do their work on closing, and report its failure only so
+        raise OSError(error.split("\n")[0])
+
+
+def _write_parts(
+    out: Any, path: str, parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[str, Any]]], specs: list[Any]
+) -> None:
     opened = out.open(path, specs[0]) if len(specs) == 1 else out.open(path, tuple(specs))
     for i, (array, _) in enumerate(parts):
         if i:
             opened = opened and out.open(path, specs[i], "AppendSubimage")
         if not (opened and out.write_image(np.ascontiguousarray(array))):
-            raise OSError(out.geterror() or "unknown reason")
-    closed = out.close()
-    if error := out.geterror():  # some codecs do their work on closing, and report its failure only so
-        raise OSError(error.split("\n")[0])
-    if not closed:
-        raise OSError("unknown reason")
+            raise OSError(_error(out) or "unknown reason")
 
 
 def _spec(array: np.ndarray[Any, Any], attributes: Mapping[str, Any]) -> Any:

@@ -67,7 +67,7 @@ def atomic(path: Path_, *, overwrite: bool = False) -> Iterator[str]:
         else:
             _move_without_overwriting(temporary, target)
     except OSError as error:
-        raise FileError(_trouble(path, error)) from None
+        raise FileError(_trouble(path, _cause(error, temporary), temporary)) from None
     except MemoryError:
         raise FileError(f"{os.fspath(path)}: not enough memory to write it; free some") from None
     finally:
@@ -109,8 +109,18 @@ def _check_space(path: str) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _trouble(path: Path_, error: OSError) -> str:
-    reason = error.strerror or str(error)
+def _cause(error: OSError, temporary: str) -> OSError:
+    """A codec's own error says nothing of a full disk."""
+    if error.errno is None:
+        try:
+            _check_space(temporary)
+        except OSError as cause:
+            return cause
+    return error
+
+
+def _trouble(path: Path_, error: OSError, temporary: str = "") -> str:
+    reason = error.strerror or str(error).replace(temporary or "\0", "it")
     advice = {
         errno.ENOSPC: "the disk is full; free some space or choose another one",
         errno.EDQUOT: "the disk quota is used up; free some space or choose another disk",

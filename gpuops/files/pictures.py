@@ -33,6 +33,8 @@ def read(path: str | os.PathLike[str], *, layer: str | int | None = None) -> Pic
         return _read(name, fmt, layer)
     except FileNotFoundError:
         raise FileError(f"{name}: no such file") from None
+    except UnicodeDecodeError:
+        raise FileError(f"{name}: is damaged: a name in its header is no text") from None
     except MemoryError:
         raise FileError(f"{name}: does not fit in memory; use a smaller picture") from None
     except OSError as error:
@@ -139,6 +141,10 @@ def _write(path: str, picture: Picture, fmt: Format) -> None:
             from . import png
 
             png.write(path, picture)
+        case "JPEG" | "WebP":
+            from . import lossy
+
+            lossy.write(path, picture, fmt)
         case "TIFF":
             from . import tiff
 
@@ -167,7 +173,7 @@ def _write(path: str, picture: Picture, fmt: Format) -> None:
 
 def _fitted(name: str, picture: Picture, fmt: Format) -> Picture:
     """The picture with what the format can hold; one warning for each kind of loss."""
-    pixels, alpha, metadata = picture.pixels, picture.alpha, picture.metadata
+    pixels, alpha = picture.pixels, picture.alpha
 
     def lost(text: str) -> None:
         warnings.warn(f"{name}: {text}", GpuopsWarning, stacklevel=4)
@@ -183,11 +189,12 @@ def _fitted(name: str, picture: Picture, fmt: Format) -> Picture:
         lost("EXR holds colour times alpha; colour where alpha is 0 becomes 0")
     if fmt.name == "Radiance HDR" and np.any(pixels < 0):
         lost(f"{fmt} holds no negative values; they become 0")
-    metadata = _fitted_metadata(lost, metadata, fmt, gray=pixels.shape[2] < 3)
+    metadata = _fitted_metadata(lost, picture, fmt, gray=pixels.shape[2] < 3)
     return replace(picture, pixels=np.ascontiguousarray(pixels), alpha=alpha, metadata=metadata)
 
 
-def _fitted_metadata(lost: Callable[[str], None], metadata: Metadata, fmt: Format, *, gray: bool) -> Metadata:
+def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gray: bool) -> Metadata:
+    metadata = picture.metadata
     dropped = [key for key in _NAMES if getattr(metadata, key) and key not in fmt.holds]
     names = [_NAMES[key] for key in dropped]
     if metadata.exif and "exif" in dropped and exif.orientation(metadata.exif) != 1:
@@ -200,6 +207,12 @@ def _fitted_metadata(lost: Callable[[str], None], metadata: Metadata, fmt: Forma
     if metadata.icc and "icc" not in dropped and (metadata.icc[16:20] == b"GRAY") != gray:
         lost(f"the ICC profile is for {'RGB' if gray else 'gray'} and does not fit; it is left out")
         dropped.append("icc")
+    if fmt.name == "TIFF" and (metadata.exif or metadata.xmp):
+        from . import tiff
+
+        if not tiff.can_hold_exif(picture):
+            lost("EXIF and XMP are damaged, or the file too large for them; they are left out")
+            dropped += ["exif", "xmp"]
     if fmt.name == "JPEG":
         for key, fits in zip(("exif", "xmp"), containers.fits_jpeg(metadata.exif, metadata.xmp), strict=True):
             if not fits:

@@ -1,6 +1,6 @@
 """PNG, JPEG, WebP, TIFF, Radiance HDR, JPEG 2000 and DPX through the OpenImageIO plugin.
 
-PNG and TIFF only for reading; png.py and tiff.py write them.
+PNG, TIFF, JPEG and WebP only for reading; png.py, tiff.py and lossy.py write them.
 """
 
 from __future__ import annotations
@@ -16,11 +16,6 @@ from .alpha import straight
 from .formats import Format
 from .picture import Metadata, Picture, Pixels
 
-#: JPEG and WebP trade size for fidelity; these keep what the eye can see.
-_WRITE: dict[str, dict[str, Any]] = {
-    "JPEG": {"Compression": "jpeg:95", "jpeg:subsampling": "4:4:4"},
-    "WebP": {"Compression": "webp:90", "webp:method": 4},
-}
 _JPEG2000_LEAST = 32  # the encoder halves the picture five times
 _CMYK = b"CMYK"
 
@@ -58,21 +53,15 @@ def write(path: str, picture: Picture, fmt: Format) -> None:
     metadata = picture.metadata
     if fmt.name == "JPEG 2000" and min(picture.width, picture.height) < _JPEG2000_LEAST:
         raise OSError(f"JPEG 2000 needs at least {_JPEG2000_LEAST} pixels each way; choose another format")
-    attributes: dict[str, Any] = dict(_WRITE.get(fmt.name, {}))
+    attributes: dict[str, Any] = {}
     if picture.alpha:
         attributes["oiio:UnassociatedAlpha"] = 1
         attributes["alpha_channel"] = picture.channels - 1
         attributes["channels"] = ("Y", "A") if picture.channels == 2 else ("R", "G", "B", "A")
     if metadata.icc:
         attributes["ICCProfile"] = (f"uint8[{len(metadata.icc)}]", np.frombuffer(metadata.icc, np.uint8))
-    if metadata.resolution:
-        attributes |= resolution_attributes(metadata.resolution)
     with oiio.opened(path, "w") as file:
         file.write(picture.pixels, attributes=attributes)
-    if fmt.name == "JPEG":
-        containers.into_jpeg(path, metadata.exif, metadata.xmp)
-    elif fmt.name == "WebP" and (metadata.exif or metadata.xmp):
-        containers.into_webp(path, picture.width, picture.height, metadata.exif, metadata.xmp)
 
 
 def resolution(spec: Any) -> tuple[float, float, str] | None:

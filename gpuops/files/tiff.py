@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import struct
-import warnings
 from typing import Any
 
 import tifffile
 
-from ..errors import GpuopsWarning
 from . import exif
 from .picture import Picture
 
+_BIG = 2**32 - 2**25  # from here on tifffile writes BigTIFF
 _UNITS = {"in": "inch", "cm": "centimeter"}
+
+
+def can_hold_exif(picture: Picture) -> bool:
+    """EXIF and XMP are added to classic TIFF files only, and EXIF only if it can be understood."""
+    exif_block = picture.metadata.exif
+    return picture.pixels.nbytes < _BIG and (exif_block is None or exif.is_sound(exif_block))
 
 
 def write(path: str, picture: Picture) -> None:
@@ -36,8 +40,4 @@ def write(path: str, picture: Picture) -> None:
     )
     if metadata.exif or metadata.xmp:
         with open(path, "r+b") as file:
-            try:
-                exif.into_tiff(file, metadata.exif, metadata.xmp)
-            except (exif.MalformedError, struct.error):
-                text = f"{path}: EXIF and XMP are damaged or the file too large for them; they are left out"
-                warnings.warn(text, GpuopsWarning, stacklevel=4)
+            exif.into_tiff(file, metadata.exif, metadata.xmp)

@@ -1,0 +1,129 @@
+"""clpix bloom."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpuops.params.bloom import BLENDS, MEMORY, METHODS, RADIUS, STRENGTH
+
+from . import options
+
+if TYPE_CHECKING:
+    from gpuops.gpu import Gpu
+    from gpuops.image import Image
+
+    from .pipeline import Item
+
+
+@click.command(short_help="Glow around bright light")
+@options.inputs
+@options.output
+@options.shared
+@click.option(
+    "--threshold",
+    type=float,
+    default=0.0,
+    show_default=True,
+    metavar="T",
+    help="Only light above T glows: linear, after exposure, of the brightest channel (1 is a display's white).",
+)
+@click.option(
+    "--knee",
+    type=float,
+    default=0.5,
+    show_default=True,
+    metavar="K",
+    help="Half-width of the soft transition around the threshold, as a fraction of it.",
+)
+@click.option(
+    "--strength",
+    type=float,
+    default=STRENGTH,
+    show_default=True,
+    metavar="S",
+    help="Share of the light that goes into the glow; 0 gives the input exactly.",
+)
+@click.option(
+    "--radius",
+    type=float,
+    metavar="R",
+    help=f"Reach of the glow (σ of its widest part) as a fraction of the image height.  [default: {RADIUS}]",
+)
+@click.option(
+    "--blend",
+    type=click.Choice(BLENDS),
+    default="energy",
+    show_default=True,
+    help="energy: the glow's light leaves where it came from; add: the glow comes on top.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    help="mip: a chain of half-size images (the default); gaussians: the exact sum, slow; fft: with --kernel.",
+)
+@click.option("--kernel", metavar="IMAGE", help="Shape of the glow, pixel for pixel, in place of --radius.")
+@click.option("--karis/--no-karis", default=True, show_default=True, help="Keep single hot pixels from glowing.")
+@click.option(
+    "--memory",
+    type=click.Choice(MEMORY),
+    default="auto",
+    show_default=True,
+    help="The chain's filters through local memory, or with direct reads.",
+)
+def command(
+    shared: options.Shared,
+    threshold: float,
+    knee: float,
+    strength: float,
+    radius: float | None,
+    blend: str,
+    method: str | None,
+    kernel: str | None,
+    karis: bool,
+    memory: str,
+) -> None:
+    """Lay a glow over images, in linear light, unclipped and with premultiplied alpha.
+
+    Without a threshold all light glows, as in a lens: small strengths do. NaN and infinite pixels give no glow.
+    """
+    from gpuops import bloom, files
+    from gpuops.convolve import kernel_for, kernel_from_picture
+    from gpuops.params.bloom import BloomParams
+
+    from .pipeline import process
+
+    if method is None:
+        method = "fft" if kernel is not None else "mip"
+    if (kernel is not None) != (method == "fft"):
+        raise click.UsageError("--method fft and --kernel IMAGE need each other")
+    if kernel is not None and radius is not None:
+        raise click.UsageError("--radius does not apply to --kernel: its pixels are the image's pixels")
+    params = BloomParams(
+        threshold=threshold,
+        knee=knee,
+        strength=strength,
+        radius=RADIUS if radius is None else radius,
+        blend=blend,
+        method=method,
+        karis=karis,
+        memory=memory,
+    )
+    picture = None if kernel is None else files.read(kernel)
+
+    @cache
+    def weights(gpu: Gpu) -> Any:
+        return None if picture is None else kernel_from_picture(gpu, picture, normalise=True)
+
+    def run(item: Item, gpu: Gpu, image: Image) -> Image:
+        shape = None if picture is None else kernel_for(image, weights(gpu))
+        return bloom.bloom(gpu, image, params, shape, overwrite_input=item.once)
+
+    def work(gpu: Gpu, item: Item) -> None:
+        # Strength 0 is the input exactly: colours under alpha 0 must not be lost to premultiplication.
+        image = item.load(linear=True, premultiply=strength > 0)
+        item.save(item.run(partial(run, item), gpu, image))
+
+    process(shared, "bloom", work)

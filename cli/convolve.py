@@ -1,0 +1,76 @@
+"""clpix convolve."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpuops.params.convolve import METHODS
+
+from . import options
+
+if TYPE_CHECKING:
+    from gpuops.gpu import Gpu
+    from gpuops.image import Image
+
+    from .pipeline import Item
+
+
+@click.command(short_help="Convolution with any kernel image")
+@options.inputs
+@options.output
+@options.shared
+@click.option("--kernel", required=True, metavar="IMAGE", help="The kernel: gray for all channels, or a colour each.")
+@click.option(
+    "--normalise/--no-normalise",
+    default=True,
+    show_default=True,
+    help="Scale each channel of the kernel to the sum 1, so that brightness stays.",
+)
+@click.option(
+    "--border",
+    default="reflect",
+    show_default=True,
+    metavar="MODE",
+    help="reflect, mirror, nearest, wrap, constant or constant:V, as in scipy.ndimage (OpenCV's names work too).",
+)
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="auto",
+    show_default=True,
+    help="Tiles in local memory, direct reads, or transforms; auto goes by the kernel's size and the device.",
+)
+def command(shared: options.Shared, kernel: str, normalise: bool, border: str, method: str) -> None:
+    """Convolve images with a kernel image, in linear light and with premultiplied alpha.
+
+    The kernel's values are linear light too (integer files are decoded from sRGB); its centre is the pixel
+    (height // 2, width // 2), and one bright pixel in the input becomes the kernel as it looks.
+    """
+    from gpuops import files
+    from gpuops.convolve import convolve, kernel_for, kernel_from_picture
+    from gpuops.params.border import border_option
+    from gpuops.params.convolve import ConvolveParams
+
+    from .pipeline import process
+
+    mode, cval = border_option(border)
+    params = ConvolveParams(mode, cval, method)
+    picture = files.read(kernel)
+
+    @cache
+    def weights(gpu: Gpu) -> Any:
+        return kernel_from_picture(gpu, picture, normalise=normalise)
+
+    def run(gpu: Gpu, image: Image) -> Image:
+        return convolve(
+            gpu, image, kernel_for(image, weights(gpu)), mode=params.border, cval=params.cval, method=params.method
+        )
+
+    def work(gpu: Gpu, item: Item) -> None:
+        image = item.load(linear=True, premultiply=True)
+        item.save(item.run(run, gpu, image))
+
+    process(shared, "convolve", work)

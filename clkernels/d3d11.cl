@@ -1,0 +1,104 @@
+// The effects of the Direct3D 11 sample HDRToneMappingCS11 (Microsoft, 2008–2010), with its constants. Its metering is
+// reduce.cl's tiles with Rec. 601 weights.
+//
+// Arithmetic on NaN follows Direct3D: max(NaN, 0) and saturate(NaN) are 0.
+// -D COLOURS=1|3   Planar images (colours[, alpha]); one work-item a pixel; any group size but where it is said.
+
+#define MIDDLE_GRAY 0.72f
+#define LUMINANCE_WHITE 1.5f
+#define BRIGHT_THRESHOLD 0.5f
+#define BLOOM_STRENGTH 0.6f
+#define TAPS 15
+#define HALF_TAPS 7
+
+static inline float mapped(float c, float luminance) {
+    c *= MIDDLE_GRAY / (luminance + 0.001f);
+    c *= 1.0f + c / LUMINANCE_WHITE;
+    return c / (1.0f + c);
+}
+
+static inline float saturate(float c) {
+    return fmin(fmax(c, 0.0f), 1.0f);
+}
+
+// The light above the threshold, at an eighth of the size by point sampling, tone-mapped and stored with 8 bits.
+// Global: (small_width, small_height).
+__kernel void bright_pass(__global const float *in, __global float *out, int width, int height, int small_width,
+                          int small_height, float luminance) {
+    int x = get_global_id(0), y = get_global_id(1);
+    if (x >= small_width || y >= small_height) return;
+    size_t from = (size_t)(8 * y + 3) * width + 8 * x + 4, to = (size_t)y * small_width + x;
+    for (int c = 0; c < COLOURS; c++) {
+        float v = mapped(fmax(in[(size_t)c * width * height + from] - BRIGHT_THRESHOLD, 0.0f), luminance);
+        out[(size_t)c * small_width * small_height + to] = rint(saturate(v) * 255.0f) / 255.0f;
+    }
+}
+
+// 15 taps along one axis, edges repeated. A plane stack is seen as lines of n samples that lie `inner` apart in
+// memory: inner is 1 for rows, the width for columns; there are `lines` of them.
+// Global: dimension 0 along the lines, dimension 1 over them.
+
+static inline size_t line_start(int line, int n, int inner) {
+    return (size_t)(line / inner) * n * inner + line % inner;
+}
+
+__kernel void blur_direct(__global const float *in, __constant float *weights, __global float *out, int lines, int n,
+                          int inner) {
+    int i = get_global_id(0), line = get_global_id(1);
+    if (i >= n || line >= lines) return;
+    size_t start = line_start(line, n, inner);
+    float sum = 0.0f;
+    for (int k = 0; k < TAPS; k++)
+        sum = fma(weights[k], in[start + (size_t)clamp(i + k - HALF_TAPS, 0, n - 1) * inner], sum);
+    out[start + (size_t)i * inner] = sum;
+}
+
+// The same through local memory, as in the sample: a group of (128) work-items fetches one sample each, and all but
+// the outer 7 at either end give a result (114). Local: (items, 1), items > 14; tile: that many floats.
+__kernel void blur_local(__global const float *in, __constant float *weights, __global float *out, int lines, int n,
+                         int inner, __local float *tile) {
+    int item = get_local_id(0), results = (int)get_local_size(0) - 2 * HALF_TAPS;
+    int i = (int)get_group_id(0) * results + item - HALF_TAPS, line = get_global_id(1);
+    size_t start = line_start(line, n, inner);
+    tile[item] = in[start + (size_t)clamp(i, 0, n - 1) * inner];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item >= HALF_TAPS && item < HALF_TAPS + results && i < n) {
+        float sum = 0.0f;
+        for (int k = 0; k < TAPS; k++) sum = fma(weights[k], tile[item + k - HALF_TAPS], sum);
+        out[start + (size_t)i * inner] = sum;
+    }
+}
+
+// Bilinear sample, edges repeated, at the centre of pixel x of `size` on a grid of `small` samples.
+static inline float2 position(int x, int size, int small) {
+    float at = clamp(((float)x + 0.5f) * (float)small / (float)size - 0.5f, 0.0f, (float)(small - 1));
+    return (float2)(floor(at), at - floor(at));
+}
+
+// The scene, tone-mapped and cut to 0…1 with -D TONEMAP, plus 0.6 × the bloom; alpha is copied (-D ALPHA).
+// small_width 0: there is no bloom. Global: (width, height).
+__kernel void final_pass(__global const float *in, __global const float *bloom, __global float *out, int width,
+                         int height, int small_width, int small_height, float luminance) {
+    int x = get_global_id(0), y = get_global_id(1);
+    if (x >= width || y >= height) return;
+    size_t i = (size_t)y * width + x, plane = (size_t)width * height;
+    float2 u = position(x, width, small_width), v = position(y, height, small_height);
+    int x0 = (int)u.x, y0 = (int)v.x, x1 = min(x0 + 1, small_width - 1), y1 = min(y0 + 1, small_height - 1);
+    for (int c = 0; c < COLOURS; c++) {
+        float light = in[c * plane + i], glow = 0.0f;
+        if (small_width > 0) {
+            __global const float *b = bloom + (size_t)c * small_width * small_height;
+            float top = mix(b[y0 * small_width + x0], b[y0 * small_width + x1], u.y);
+            float bottom = mix(b[y1 * small_width + x0], b[y1 * small_width + x1], u.y);
+            glow = mix(top, bottom, v.y);
+        }
+#ifdef TONEMAP
+        out[c * plane + i] = saturate(mapped(light, luminance) + BLOOM_STRENGTH * glow);
+#else
+        out[c * plane + i] = light + BLOOM_STRENGTH * glow;
+#endif
+    }
+#ifdef ALPHA
+    out[COLOURS * plane + i] = in[COLOURS * plane + i];
+#endif
+}

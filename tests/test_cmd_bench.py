@@ -1,0 +1,76 @@
+"""clpix bench."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from statistics import median
+
+import pytest
+
+from gpuops import Gpu, ParameterError, Report, bench
+
+from .conftest import Run
+
+Program = Callable[..., Run]
+
+WHATS = [
+    "copy kernel",
+    "clEnqueueCopyBuffer",
+    *(f"{way}, {kind}" for kind in ("pageable", "pinned") for way in ("host → device", "device → host")),
+]
+
+
+def test_copy_measures_every_way_at_every_size(clpix: Program) -> None:
+    run = clpix("bench", "copy", "--size", 1, "--size", 2, "--json")
+    assert (run.code, run.err) == (0, "")
+    result = json.loads(run.out)
+    for key in ("device", "driver", "platform", "date", "pyopencl"):
+        assert result["context"][key]
+    rows = result["measurements"]
+    assert [(row["what"], row["mib"]) for row in rows] == [(what, mib) for mib in (1, 2) for what in WHATS]
+    for row in rows:
+        within = row["what"] in WHATS[:2]
+        assert row["bytes"] == row["mib"] * 2**20 * (2 if within else 1)
+        assert row["runs"] == len(row["ms"]) >= bench.FEWEST
+        assert row["median_ms"] == median(row["ms"]) > 0
+        assert row["gbps"] == pytest.approx(row["bytes"] / row["median_ms"] / 1e6)
+
+
+def test_copy_prints_a_table(clpix: Program) -> None:
+    run = clpix("bench", "copy", "--size", 1)
+    assert (run.code, run.err) == (0, "")
+    lines = run.out.splitlines()
+    assert "driver" in lines[0]
+    assert lines[1].split() == ["copy", "MiB", "runs", "min", "ms", "median", "max", "GB/s"]
+    assert [line.split("  ")[0] for line in lines[2:-1]] == WHATS
+
+
+def test_the_kernel_copies_every_byte(gpu: Gpu) -> None:
+    import numpy as np
+
+    n = 1000  # float4; no multiple of a group
+    source = gpu.array(np.arange(4 * n, dtype=np.float32))
+    target = gpu.zeros((4 * n + 256,))
+    kernel = gpu.kernel("copy", "copy")
+    gpu.launch(kernel, (n,), source, target, np.uint64(n), local=kernel.fit(256))
+    result = target.numpy()
+    assert (result[: 4 * n] == source.numpy()).all()
+    assert not result[4 * n :].any()
+
+
+def test_sizes_stay_within_half_of_the_memory(gpu: Gpu) -> None:
+    for size in bench.sizes_that_fit(gpu):
+        assert 2 * size * bench.MIB <= gpu.limits.global_bytes / 2
+    assert bench.sizes_that_fit(gpu, (1, 1 << 40)) == (1,)
+
+
+def test_usage(clpix: Program, gpu: Gpu) -> None:
+    assert clpix("bench", "copy", "--size", 0).code == 2
+    assert clpix("bench", "nothing").code == 2
+    assert clpix("bench", "copy", "--device", "nothing-like-this").code == 3
+    assert "copy" in clpix("bench", "--help").out
+    with pytest.raises(ParameterError, match="Report"):
+        list(bench.copy(gpu, [1]))
+    with pytest.raises(ParameterError, match="1 MiB"):
+        list(bench.copy(Gpu(report=Report()), [0]))

@@ -1,0 +1,218 @@
+"""clpix compare: figures on stdout, the verdict as exit code, a picture of the difference."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from skimage import metrics
+
+from gpuops import files
+from gpuops.files import Picture
+
+from .conftest import Run
+
+Program = Callable[..., Run]
+Pixels = npt.NDArray[np.generic]
+
+
+def save(path: Path, pixels: Pixels, linear: bool = False) -> Path:
+    files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), linear=linear))
+    return path
+
+
+@pytest.fixture
+def pixels(rng: np.random.Generator) -> npt.NDArray[np.uint8]:
+    return rng.integers(0, 256, (24, 40, 3), np.uint8)
+
+
+@pytest.fixture
+def two(tmp_path: Path, pixels: npt.NDArray[np.uint8], rng: np.random.Generator) -> tuple[Path, Path]:
+    """A picture and one that differs by at most 9 levels."""
+    noise = rng.integers(-9, 10, pixels.shape)
+    noise[0, 0, 0] = 9 if pixels[0, 0, 0] < 128 else -9
+    other = np.clip(pixels.astype(int) + noise, 0, 255).astype(np.uint8)
+    return save(tmp_path / "a.png", pixels), save(tmp_path / "b.png", other)
+
+
+def test_equal_pictures(clpix: Program, two: tuple[Path, Path]) -> None:
+    run = clpix("compare", two[0], two[0])
+    assert (run.code, run.err) == (0, "")
+    assert run.out.splitlines() == [
+        "max   0 (0 of 255 levels)",
+        "rmse  0",
+        "psnr  inf dB",
+        "ssim  1.000000",
+        "equal",
+    ]
+
+
+def test_figures_are_those_of_skimage(clpix: Program, two: tuple[Path, Path]) -> None:
+    run = clpix("compare", *two, "--json")
+    assert (run.code, run.err) == (1, "")
+    result = json.loads(run.out)
+    a, b = (files.read(path).pixels / 255 for path in two)
+    mse = metrics.mean_squared_error(a, b)
+    ssim = metrics.structural_similarity(
+        a, b, data_range=1, channel_axis=2, gaussian_weights=True, sigma=1.5, use_sample_covariance=False
+    )
+    assert result["max"] == pytest.approx(np.abs(a - b).max(), rel=1e-12) == 9 / 255
+    assert result["rmse"] == pytest.approx(mse**0.5, rel=1e-6)
+    assert result["psnr"] == pytest.approx(metrics.peak_signal_noise_ratio(a, b, data_range=1), abs=1e-5)
+    assert result["ssim"] == pytest.approx(ssim, abs=1e-6)
+    assert result["values"] == a.size
+    assert result["differing"] == (a != b).sum()
+    assert (result["width"], result["height"], result["channels"], result["space"]) == (40, 24, 3, "encoded")
+    assert (result["alike"], result["difference"]) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "code", "verdict"),
+    [
+        (["--max-error", 0.0353], 0, "alike within the thresholds"),
+        (["--max-error", 0.0352], 1, "differ: max allows 0.0352"),
+        (["--min-psnr", 20, "--min-ssim", 0.5], 0, "alike within the thresholds"),
+        (["--min-psnr", 90, "--min-ssim", 0.5], 1, "differ: psnr needs 90"),
+        (["--min-psnr", 90, "--min-ssim", 1], 1, "differ: psnr needs 90, ssim needs 1"),
+        ([], 1, "values differ"),
+    ],
+)
+def test_thresholds(
+    clpix: Program, two: tuple[Path, Path], thresholds: list[object], code: int, verdict: str
+) -> None:
+    run = clpix("compare", *two, *thresholds)
+    assert (run.code, run.err) == (code, "")
+    assert verdict in run.out.splitlines()[-1]
+
+
+def test_only_the_metrics_asked_for(clpix: Program, two: tuple[Path, Path]) -> None:
+    run = clpix("compare", *two, "--metric", "psnr", "--metric", "max", "--min-psnr", 1)
+    assert run.code == 0
+    words = [line.split()[0] for line in run.out.splitlines()]
+    assert (words[:2], words[-1], len(words)) == (["max", "psnr"], "alike", 4)
+    assert "ssim" not in json.loads(clpix("compare", *two, "--metric", "max", "--json").out)
+
+
+def test_json_has_no_numbers_that_json_lacks(clpix: Program, two: tuple[Path, Path]) -> None:
+    def refuse(name: str) -> None:
+        raise AssertionError(f"{name} is not JSON")
+
+    result = json.loads(clpix("compare", two[0], two[0], "--json").out, parse_constant=refuse)
+    assert (result["psnr"], result["alike"]) == ("inf", True)
+
+
+def test_difference_picture(clpix: Program, two: tuple[Path, Path], tmp_path: Path) -> None:
+    target = tmp_path / "d.png"
+    run = clpix("compare", *two, "-o", target)
+    assert (run.code, run.err) == (1, "")
+    name, _, factor = run.out.splitlines()[-1].rpartition(" × ")
+    assert name == f"{target}: differences"
+    shown = files.read(target).pixels
+    assert shown.dtype == np.uint8
+    a, b = (files.read(path).pixels.astype(float) for path in two)
+    expected = np.minimum(np.abs(a - b) * float(factor), 255)  # the factor is printed to 4 digits
+    assert np.abs(shown - expected).max() <= 1
+    assert (shown[a == b] == 0).all()
+    assert np.sqrt(np.mean((shown / 255.0) ** 2)) == pytest.approx(0.25, abs=0.01)
+    run = clpix("compare", *two, "-o", target)
+    assert run.code == 2
+    assert "exists" in run.err
+    assert clpix("compare", two[0], two[0], "-o", target, "--overwrite").code == 0
+    assert not files.read(target).pixels.any()
+
+
+def test_8_and_16_bits_of_one_picture_are_equal(
+    clpix: Program, tmp_path: Path, pixels: npt.NDArray[np.uint8]
+) -> None:
+    narrow = save(tmp_path / "8.png", pixels)
+    wide = save(tmp_path / "16.tif", pixels.astype(np.uint16) * 257)
+    assert clpix("compare", narrow, wide).code == 0
+
+
+def test_linear_against_encoded_says_what_is_compared(
+    clpix: Program, tmp_path: Path, pixels: npt.NDArray[np.uint8]
+) -> None:
+    v = pixels / 255
+    light = np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4).astype(np.float32)
+    paths = save(tmp_path / "a.png", pixels), save(tmp_path / "a.pfm", light, linear=True)
+    run = clpix("compare", *paths, "--max-error", 1e-5)
+    assert (run.code, run.err) == (0, "")
+    assert run.out.startswith("compared as encoded values (sRGB)\n")
+    run = clpix("compare", *paths, "--max-error", 1e-5, "--space", "linear")
+    assert run.code == 0
+    assert run.out.startswith("compared as linear values\n")
+
+
+def test_small_pictures_have_no_ssim(clpix: Program, tmp_path: Path) -> None:
+    path = save(tmp_path / "s.png", np.zeros((10, 30, 1), np.uint8))
+    run = clpix("compare", path, path)
+    assert run.code == 0
+    assert "ssim  not defined below 11×11 pixels" in run.out
+    assert json.loads(clpix("compare", path, path, "--json").out)["ssim"] is None
+    run = clpix("compare", path, path, "--min-ssim", 0.5)
+    assert (run.code, run.out) == (2, "")
+    assert "11×11" in run.err
+
+
+def test_what_cannot_be_compared_is_exit_code_2_and_one_line(
+    clpix: Program, two: tuple[Path, Path], tmp_path: Path, pixels: npt.NDArray[np.uint8]
+) -> None:
+    a = two[0]
+    gray = save(tmp_path / "gray.png", pixels[..., :1])
+    alpha = save(tmp_path / "alpha.png", np.concatenate([pixels, pixels[..., :1] | 1], axis=2))
+    small = save(tmp_path / "small.png", pixels[:9])
+    text = tmp_path / "text.png"
+    text.write_text("not a picture")
+    cut = tmp_path / "cut.png"
+    cut.write_bytes(a.read_bytes()[:200])
+    target = tmp_path / "d.png"
+    for args, word in (
+        ([a, tmp_path / "none.png"], "no such file"),
+        ([a, tmp_path], "folder"),
+        ([a, text], "text.png"),
+        ([a, cut], "cut.png"),
+        ([a, gray], "RGB and gray"),
+        ([a, alpha], "RGB and RGBA; --alpha drop"),
+        ([a, small], "40×24 and 40×9"),
+        ([a, a, "--max-error", -1], "0 or more"),
+        ([a, a, "--min-ssim", "nan"], "-1…1"),
+    ):
+        run = clpix("compare", *args, "-o", target)
+        assert (run.code, run.out) == (2, ""), args
+        assert run.err.startswith("clpix: error: "), run.err
+        assert run.err.count("\n") == 1, run.err
+        assert word in run.err
+        assert not target.exists()
+    assert clpix("compare", a, alpha, "--alpha", "drop").code == 0
+    for output, word in (
+        (a, "input"),
+        (tmp_path / "no" / "d.png", "does not exist"),
+        (tmp_path / "d.xyz", "unknown"),
+    ):
+        run = clpix("compare", a, a, "-o", output)
+        assert (run.code, run.err.count("\n")) == (2, 1)
+        assert word in run.err
+
+
+@pytest.mark.parametrize("args", [["-o", "-"], ["--metric", "mse"]])
+def test_usage(clpix: Program, two: tuple[Path, Path], args: list[str]) -> None:
+    run = clpix("compare", *two, *args)
+    assert (run.code, run.out) == (2, "")
+
+
+def test_no_device_is_exit_code_3(clpix: Program, two: tuple[Path, Path]) -> None:
+    run = clpix("compare", *two, "--device", "nothing-like-this")
+    assert (run.code, run.out, run.err.count("\n")) == (3, "", 1)
+
+
+def test_timing(clpix: Program, two: tuple[Path, Path], tmp_path: Path) -> None:
+    run = clpix("compare", *two, "--timing-file", tmp_path / "t.json", "--repeat", 3)
+    assert (run.code, run.err) == (1, "")
+    result = json.loads((tmp_path / "t.json").read_text())
+    counts = {kernel["name"]: kernel["count"] for kernel in result["kernels"]}
+    assert counts["differences"] == counts["ssim"] == 3
+    assert result["totals"]["unaccounted_ms"] >= 0
