@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, partial
+from math import log2
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpuops.params.bloom import BLENDS, MEMORY, METHODS, RADIUS, STRENGTH
+from gpuops.params.tonemap import OPERATORS
 
 from . import options
 
@@ -65,6 +68,17 @@ if TYPE_CHECKING:
     help="mip: a chain of half-size images (the default); gaussians: the exact sum, slow; fft: with --kernel.",
 )
 @click.option("--kernel", metavar="IMAGE", help="Shape of the glow, pixel for pixel, in place of --radius.")
+@click.option(
+    "--tonemap",
+    "operator",
+    type=click.Choice(list(OPERATORS)),
+    help="Tone-map the result before it leaves the device (as `clpix tonemap`, with its defaults).",
+)
+@click.option(
+    "--exposure",
+    metavar="EV|auto",
+    help="Exposure in stops for --threshold and --tonemap; auto meters the input.  [default: auto with --tonemap, or 0]",
+)
 @click.option("--karis/--no-karis", default=True, show_default=True, help="Keep single hot pixels from glowing.")
 @click.option(
     "--memory",
@@ -82,6 +96,8 @@ def command(
     blend: str,
     method: str | None,
     kernel: str | None,
+    operator: str | None,
+    exposure: str | None,
     karis: bool,
     memory: str,
 ) -> None:
@@ -89,9 +105,10 @@ def command(
 
     Without a threshold all light glows, as in a lens: small strengths do. NaN and infinite pixels give no glow.
     """
-    from gpuops import bloom, files
+    from gpuops import bloom, files, tonemap
     from gpuops.convolve import kernel_for, kernel_from_picture
     from gpuops.params.bloom import BloomParams
+    from gpuops.params.tonemap import TonemapParams, exposure_option
 
     from .pipeline import process
 
@@ -111,6 +128,10 @@ def command(
         karis=karis,
         memory=memory,
     )
+    stops = exposure_option(exposure) if exposure is not None else None if operator else 0.0
+    display = None if operator is None else TonemapParams(operator=operator, exposure=stops)
+    if stops is not None:
+        TonemapParams(exposure=stops)  # refuses what is no exposure
     picture = None if kernel is None else files.read(kernel)
 
     @cache
@@ -118,8 +139,11 @@ def command(
         return None if picture is None else kernel_from_picture(gpu, picture, normalise=True)
 
     def run(item: Item, gpu: Gpu, image: Image) -> Image:
+        scale = 2.0**stops if stops is not None else tonemap.exposure(gpu, image)
         shape = None if picture is None else kernel_for(image, weights(gpu))
-        return bloom.bloom(gpu, image, params, shape, overwrite_input=item.once)
+        here = replace(params, threshold=params.threshold / scale)
+        image = bloom.bloom(gpu, image, here, shape, overwrite_input=item.once)
+        return image if display is None else tonemap.tonemap(gpu, image, replace(display, exposure=log2(scale)))
 
     def work(gpu: Gpu, item: Item) -> None:
         # Strength 0 is the input exactly: colours under alpha 0 must not be lost to premultiplication.

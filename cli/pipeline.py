@@ -250,6 +250,10 @@ class reporting:
             if age is not None:  # what Python and the imports took before this line
                 self.report.started -= age
                 self.report.add("import", age)
+            with self.report.phase("import"):
+                from gpuops import report_formats
+            if self.shared.timing_file:
+                report_formats.check_path(self.shared.timing_file, overwrite=self.shared.overwrite)
         return self.report
 
     def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
@@ -258,8 +262,9 @@ class reporting:
             return
         from gpuops import report_formats
 
+        report.close()
         if self.shared.timing_file:
-            report_formats.write(report, self.shared.timing_file)
+            report_formats.write(report, self.shared.timing_file, overwrite=self.shared.overwrite)
         if self.shared.timing:
             click.echo(report_formats.table(report), err=True)
 

@@ -69,33 +69,32 @@ __kernel void blur_local(__global const float *in, __constant float *weights, __
     }
 }
 
-// Bilinear sample, edges repeated, at the centre of pixel x of `size` on a grid of `small` samples.
-static inline float2 position(int x, int size, int small) {
-    float at = clamp(((float)x + 0.5f) * (float)small / (float)size - 0.5f, 0.0f, (float)(small - 1));
-    return (float2)(floor(at), at - floor(at));
+// Bilinear sample at (u, v), where the image is 0…1 wide and high; edges repeated.
+static inline float bilinear(__global const float *image, int width, int height, float u, float v) {
+    float x = clamp(u * (float)width - 0.5f, 0.0f, (float)(width - 1));
+    float y = clamp(v * (float)height - 0.5f, 0.0f, (float)(height - 1));
+    int x0 = (int)x, x1 = min(x0 + 1, width - 1), y1 = min((int)y + 1, height - 1);
+    __global const float *top = image + (size_t)(int)y * width, *bottom = image + (size_t)y1 * width;
+    return mix(mix(top[x0], top[x1], x - x0), mix(bottom[x0], bottom[x1], x - x0), y - floor(y));
 }
 
-// The scene, tone-mapped and cut to 0…1 with -D TONEMAP, plus 0.6 × the bloom; alpha is copied (-D ALPHA).
+// The scene plus 0.6 × the bloom; with -D TONEMAP tone-mapped first and cut to 0…1. Alpha is copied (-D ALPHA).
 // small_width 0: there is no bloom. Global: (width, height).
 __kernel void final_pass(__global const float *in, __global const float *bloom, __global float *out, int width,
                          int height, int small_width, int small_height, float luminance) {
     int x = get_global_id(0), y = get_global_id(1);
     if (x >= width || y >= height) return;
     size_t i = (size_t)y * width + x, plane = (size_t)width * height;
-    float2 u = position(x, width, small_width), v = position(y, height, small_height);
-    int x0 = (int)u.x, y0 = (int)v.x, x1 = min(x0 + 1, small_width - 1), y1 = min(y0 + 1, small_height - 1);
     for (int c = 0; c < COLOURS; c++) {
         float light = in[c * plane + i], glow = 0.0f;
-        if (small_width > 0) {
-            __global const float *b = bloom + (size_t)c * small_width * small_height;
-            float top = mix(b[y0 * small_width + x0], b[y0 * small_width + x1], u.y);
-            float bottom = mix(b[y1 * small_width + x0], b[y1 * small_width + x1], u.y);
-            glow = mix(top, bottom, v.y);
-        }
+        if (small_width > 0)
+            glow = bilinear(bloom + (size_t)c * small_width * small_height, small_width, small_height,
+                            ((float)x + 0.5f) / (float)width, ((float)y + 0.5f) / (float)height);
 #ifdef TONEMAP
         out[c * plane + i] = saturate(mapped(light, luminance) + BLOOM_STRENGTH * glow);
 #else
-        out[c * plane + i] = light + BLOOM_STRENGTH * glow;
+        light = isnan(light) ? 0.0f : clamp(light, -FLT_MAX, FLT_MAX);
+        out[c * plane + i] = fmin(light + BLOOM_STRENGTH * glow, FLT_MAX);
 #endif
     }
 #ifdef ALPHA

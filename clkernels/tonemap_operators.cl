@@ -105,7 +105,7 @@ static inline Colour agx_display(Colour c) {
     return clamped(c, 1.0f);
 }
 
-// A look is an ASC CDL on the base: (slope · c)^power, then saturation about Rec. 709's luminance.
+// A look is an ASC CDL on the base, with Wrensch's values: (slope · c)^power, then saturation about Rec. 709's luminance.
 static inline Colour agx_look(Colour c, float3 slope, float power_, float saturation) {
     c = colour(power(fmax(slope.x * c.r, 0.0f), power_), power(fmax(slope.y * c.g, 0.0f), power_),
                power(fmax(slope.z * c.b, 0.0f), power_));
@@ -122,7 +122,7 @@ static inline Colour op_agx_punchy(Colour c, float white) {
 }
 
 static inline Colour op_agx_golden(Colour c, float white) {
-    return agx_display(agx_look(agx_base(c), (float3)(1.0f, 0.9f, 0.5f), 0.8f, 1.3f));
+    return agx_display(agx_look(agx_base(c), (float3)(1.0f, 0.9f, 0.5f), 0.8f, 0.8f));
 }
 
 // Khronos PBR Neutral Tone Mapper, specification of 2024, with its names: F90 0.04, Ks 0.8 − F90, Kd 0.15.

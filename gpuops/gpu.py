@@ -152,11 +152,11 @@ class Gpu:
         report: Report | None = None,
         dump: str | os.PathLike[str] | None = None,
     ) -> None:
-        from .device import select
-
         self.report = report
         self._dump = Path(dump) if dump is not None else None
         with self.phase("platform"):
+            from .device import select
+
             self.device, self.info = select(device)
         with self.phase("context"):
             self.context = cl.Context([self.device])
@@ -265,13 +265,13 @@ class Gpu:
         key = (text, options, name)
         if key not in self._kernels:
             label = "+".join(part.name if isinstance(part, Source) else part for part in parts)
-            self._kernels[key] = Kernel(self, self._program(label, text, options), name)
+            with self.phase("build"):
+                self._kernels[key] = Kernel(self, self._program(label, text, options), name)
         return self._kernels[key]
 
     def _program(self, label: str, text: str, options: str) -> cl.Program:
         if (text, options) not in self._programs:
-            with self.phase("build"):
-                self._programs[text, options] = self._build(label, text, options)
+            self._programs[text, options] = self._build(label, text, options)
         return self._programs[text, options]
 
     def _build(self, label: str, text: str, options: str) -> cl.Program:

@@ -76,7 +76,11 @@ def exposure(gpu: Gpu, image: Image, meter: str = "log-mean", key: float = 0.18,
 
 def _measured(gpu: Gpu, image: Image, params: TonemapParams) -> Statistics:
     return statistics(
-        gpu, image, histogram=params.meter == "histogram", centre=params.meter == "center", method=params.method
+        gpu,
+        image,
+        histogram=params.meter == "histogram",
+        centre=params.meter == "center",
+        method="tiles" if params.method == "local" else params.method,
     )
 
 

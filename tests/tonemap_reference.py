@@ -95,7 +95,7 @@ def agx_punchy(c: Array, white: float) -> Array:
 
 
 def agx_golden(c: Array, white: float) -> Array:
-    return _agx(c, [1.0, 0.9, 0.5], 0.8, 1.3)
+    return _agx(c, [1.0, 0.9, 0.5], 0.8, 0.8)
 
 
 def khronos_neutral(c: Array, white: float) -> Array:

@@ -1,0 +1,7 @@
+"""The discrete wavelet transform in two dimensions, with PyWavelets' names, modes and coefficient structure."""
+
+from __future__ import annotations
+
+from .functions import dwt2, idwt2, wavedec2, waverec2
+
+__all__ = ["dwt2", "idwt2", "wavedec2", "waverec2"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
+from dataclasses import dataclass
 from math import prod
 
+from ..errors import ParameterError
 from ..gpu import Gpu, Kernel, Local, Source
 from ..image import Image
 from ..params.dwt import DwtParams
@@ -47,32 +48,32 @@ def samples(params: DwtParams, lows: int, highs: int) -> int:
     return 2 * lows - (WAVELETS[params.wavelet].length - 2 if expansive(params) else 0)
 
 
-def _with(shape: tuple[int, ...], axis: int, n: int) -> tuple[int, ...]:
+def resized(shape: tuple[int, ...], axis: int, n: int) -> tuple[int, ...]:
+    """``shape`` with another length along an axis."""
     return (*shape[:axis], n, *shape[axis + 1 :])
 
 
 def analyse(image: Image, params: DwtParams, axis: int) -> tuple[Image, Image]:
     """The low and the high half of an image along ``axis`` (1: vertically, 2: horizontally)."""
-    wavelet = WAVELETS[params.wavelet]
     n = image.shape[axis]
+    if n == 1 and params.mode in ("reflect", "antireflect"):
+        raise ParameterError(f"mode {params.mode} needs two samples or more along each axis: use symmetric or mirror")
     lows, highs = lengths(params, n)
-    low, high = image.like(_with(image.shape, axis, lows)), image.like(_with(image.shape, axis, highs))
+    low, high = image.like(resized(image.shape, axis, lows)), image.like(resized(image.shape, axis, highs))
     if params.method == "laan":
-        laan.analyse(image, low, high, wavelet, params.mode, axis)
+        laan.analyse(image, low, high, WAVELETS[params.wavelet], params.mode, axis)
     else:
-        _launch(image.gpu, "analyse", (image,), (low, high), wavelet, params, axis, n, lows, highs)
+        _launch("analyse", (image,), (low, high), params, axis, n, (lows, highs))
     return low, high
 
 
 def synthesise(low: Image, high: Image, params: DwtParams, axis: int, n: int) -> Image:
     """The ``n`` samples along ``axis`` that the two halves stand for."""
-    wavelet = WAVELETS[params.wavelet]
-    image = low.like(_with(low.shape, axis, n))
+    image = low.like(resized(low.shape, axis, n))
     if params.method == "laan":
-        laan.synthesise(low, high, image, wavelet, params.mode, axis)
+        laan.synthesise(low, high, image, WAVELETS[params.wavelet], params.mode, axis)
     else:
-        lows, highs = low.shape[axis], high.shape[axis]
-        _launch(image.gpu, "synthesise", (low, high), (image,), wavelet, params, axis, n, lows, highs)
+        _launch("synthesise", (low, high), (image,), params, axis, n, (low.shape[axis], high.shape[axis]))
     return image
 
 
@@ -88,79 +89,81 @@ def _extension(wavelet: Wavelet, mode: str, inverse: bool) -> dict[str, bool]:
 
 
 def _launch(
-    gpu: Gpu,
     name: str,
     inputs: tuple[Image, ...],
     outputs: tuple[Image, ...],
-    wavelet: Wavelet,
     params: DwtParams,
     axis: int,
     n: int,
-    lows: int,
-    highs: int,
+    counts: tuple[int, int],
 ) -> None:
     if not any(image.nbytes for image in outputs):
         return
-    inverse = name == "synthesise"
-    integer = inputs[0].dtype.kind == "i"
-    beyond = expansive(params)
+    gpu, wavelet = inputs[0].gpu, WAVELETS[params.wavelet]
+    inverse, rows, integer = name == "synthesise", axis == 2, inputs[0].dtype.kind == "i"
+    first = 0
     if params.method == "lifting":
         constants = generate.lifting(wavelet, inverse=inverse, integer=integer)
-        first = (1 - wavelet.length // 2) // 2 if beyond else 0
+        if expansive(params):
+            first = (1 - wavelet.length // 2) // 2
     else:
-        constants = generate.filterbank(wavelet, inverse=inverse, expansive=beyond)
-        first = 0
-    tile = params.tile if params.tile != "auto" else ("private" if gpu.limits.is_cpu else "local")
-    rows = axis == 2
-    shape = (outputs if inverse else inputs)[0].shape
+        constants = generate.filterbank(wavelet, inverse=inverse, expansive=expansive(params))
+    shape = outputs[0].shape if inverse else inputs[0].shape
     outer, inner = (prod(shape[:2]), 1) if rows else (shape[0], shape[2])
-    defines = {**_extension(wavelet, params.mode, inverse), "ROWS": rows, "INTEGER": integer, "INVERSE": inverse}
-    plan = _private if tile == "private" else _local
-    kernel, size, local, extra = plan(gpu, name, constants, defines, (outer, lows, inner), "int" if integer else "float")
+    defines = {
+        **_extension(wavelet, params.mode, inverse),
+        "ROWS": rows,
+        "INTEGER": integer,
+        "INVERSE": inverse,
+        "S": "int" if integer else "float",
+    }
+    private = params.tile == "private" or (params.tile == "auto" and gpu.limits.is_cpu)
+    tiling = (_private if private else _local)(gpu, name, constants, defines, (outer, (n + 1) // 2, counts[0], inner))
     gpu.launch(
-        kernel, size, *inputs, *outputs, outer, n, inner, lows, highs, first, *extra, local=local,
-        label=f"{'i' if inverse else ''}dwt {'x' if rows else 'y'} {wavelet.name} {params.method}",
+        tiling.kernel, tiling.size, *inputs, *outputs, outer, n, inner, *counts, first, *tiling.tile,
+        local=tiling.local, label=f"{'i' if inverse else ''}dwt {'yx'[rows]} {wavelet.name} {params.method}",
         traffic=sum(image.nbytes for image in (*inputs, *outputs)),
     )  # fmt: skip
 
 
-Launch = tuple[Kernel, tuple[int, ...], tuple[int, ...], tuple[Local, ...]]
+@dataclass(frozen=True)
+class _Tiling:
+    kernel: Kernel
+    size: tuple[int, ...]
+    local: tuple[int, ...]
+    tile: tuple[Local, ...] = ()
 
 
-def _kernel(gpu: Gpu, name: str, constants: Source, **defines: bool | int | str) -> Kernel:
-    return gpu.kernel((constants, "border", "dwt_extension", "dwt"), name, **defines)
+Defines = dict[str, "bool | str"]
+_SOURCES = ("border", "dwt_extension", "dwt")
 
 
-def _private(
-    gpu: Gpu, name: str, constants: Source, defines: dict[str, bool], pairs: tuple[int, int, int], sample: str
-) -> Launch:
+def _private(gpu: Gpu, name: str, constants: Source, defines: Defines, dims: tuple[int, int, int, int]) -> _Tiling:
     """One work-item a tile. Rows: long runs that the compiler vectorises; columns: WIDTH of them, short tiles."""
-    outer, along, inner = pairs
+    outer, pairs, lows, inner = dims
+    width, run = (1, 128) if defines["ROWS"] else (16, 16)
+    vector = f"{defines['S']}{width if width > 1 else ''}"
+    kernel = gpu.kernel((constants, *_SOURCES), name, V=vector, WIDTH=width, PAIRS=run, **defines)
+    tiles = -(-(pairs if defines["INVERSE"] else lows) // run)
     if defines["ROWS"]:
-        run = int(os.environ.get('RUNR',256))
-        kernel = _kernel(gpu, name, constants, S=sample, V=sample, WIDTH=1, PAIRS=run, **defines)
-        return kernel, (-(-along // run) * outer,), kernel.fit(8), ()
-    width, run = int(os.environ.get('W',16)), int(os.environ.get('RUNC',16))
-    kernel = _kernel(gpu, name, constants, S=sample, V=f"{sample}{width}", WIDTH=width, PAIRS=run, **defines)
-    return kernel, (-(-inner // width), -(-along // run), outer), kernel.fit(16, 1, 1), ()
+        return _Tiling(kernel, (tiles * outer,), kernel.fit(8))
+    return _Tiling(kernel, (-(-inner // width), tiles, outer), kernel.fit(16, 1, 1))
 
 
-def _local(
-    gpu: Gpu, name: str, constants: Source, defines: dict[str, bool], pairs: tuple[int, int, int], sample: str
-) -> Launch:
-    """One work-group a tile, 4 pairs for each work-item along the axis; at most 24 KB of local memory."""
-    outer, along, inner = pairs
-    rows = defines["ROWS"]
-    columns, items = (1, 128) if rows else (16, 16)
+def _local(gpu: Gpu, name: str, constants: Source, defines: Defines, dims: tuple[int, int, int, int]) -> _Tiling:
+    """One work-group a tile (columns: one of each of its columns), a few pairs for each work-item."""
+    outer, pairs, lows, inner = dims
+    columns, items, each = (1, 128, 2) if defines["ROWS"] else (16, 16, 4)
     while True:
-        run = (2 if rows else 4) * items
-        kernel = _kernel(gpu, name, constants, S=sample, V=sample, WIDTH=1, PAIRS=run, LOCAL=True, **defines)
+        run = each * items
+        kernel = gpu.kernel(
+            (constants, *_SOURCES), name, V=defines["S"], WIDTH=1, PAIRS=run, LOCAL=True, **defines
+        )
         if items * columns <= min(kernel.work_group, gpu.limits.work_group) or items == 1:
             break
         items //= 2
-    halo = sum(int(line.split()[2]) for line in constants.text.splitlines() if line.split()[1] in ("LEFT", "RIGHT"))
-    tile = Local(2 * (run + halo) * columns * 4)
-    tiles = -(-along // run)
-    if rows:
-        return kernel, (tiles * outer * items,), (items,), (tile,)
-    return kernel, (inner, tiles * items, outer), (columns, items, 1), (tile,)
+    tile = Local(2 * (run + generate.halo(constants)) * columns * 4)
+    tiles = -(-(pairs if defines["INVERSE"] else lows) // run)
+    if defines["ROWS"]:
+        return _Tiling(kernel, (tiles * outer * items,), (items,), (tile,))
+    return _Tiling(kernel, (inner, tiles * items, outer), (columns, items, 1), (tile,))

@@ -100,3 +100,8 @@ def _floats(name: str, values: Iterable[float]) -> str:
 
 def _ints(name: str, values: Iterable[int | bool | str]) -> str:
     return f"__constant int {name}[] = {{{', '.join(v if isinstance(v, str) else str(int(v)) for v in values)}}};"
+
+
+def halo(constants: Source) -> int:
+    """LEFT + RIGHT of a generated source."""
+    return sum(int(line.split()[2]) for line in constants.text.splitlines() if line.split()[1] in ("LEFT", "RIGHT"))

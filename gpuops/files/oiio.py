@@ -25,6 +25,7 @@ NAME = "clpix-oiio"
 #: numpy's names of OpenImageIO's sample types.
 DTYPES = {"uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32", "uint": "uint32"}
 _TYPES = {dtype: name for name, dtype in DTYPES.items()}
+_STRIP_ROWS = 256  # enough for 16 threads on EXR's blocks of 16 rows
 _LARGE = 1 << 30
 _DENSEST = 2000  # deflate reaches 1032, JPEG 1024, LZW 1400
 _BENIGN = "extraneous bytes before marker"  # libjpeg's remark on files that decode well
@@ -89,18 +90,28 @@ class OpenImageIOPlugin(PluginV3):
         self._check_plausible(spec)
         first, last = channels or (0, spec.nchannels)
         kind = _TYPES[dtype] if dtype else str(spec.format)
+        if spec.tile_width:
+            return self._checked(self._input.read_image(index, 0, first, last, kind), spec.height, spec.width)
         try:
-            pixels = self._input.read_image(index, 0, first, last, kind)
+            pixels = np.empty((spec.height, spec.width, last - first), DTYPES[kind])
         except MemoryError:
             size = f"{spec.width} x {spec.height}"
             raise FileError(
                 f"{self._path}: its {size} pixels do not fit in memory; use a smaller one"
             ) from None
+        # in strips, which takes half the memory of read_image, and less time
+        for start in range(0, spec.height, _STRIP_ROWS):
+            stop = min(start + _STRIP_ROWS, spec.height)
+            top = spec.y + start
+            strip = self._input.read_scanlines(top, top + stop - start, 0, first, last, kind)
+            pixels[start:stop] = self._checked(strip, stop - start, spec.width)
+        return pixels
+
+    def _checked(self, pixels: Any, height: int, width: int) -> np.ndarray[Any, Any]:
         error = _error(self._input)
         if pixels is None or (error and _BENIGN not in error):
             raise self._trouble("read", error)
-        shape = (spec.height, spec.width, last - first)
-        return np.ascontiguousarray(np.asarray(pixels).reshape(shape))
+        return np.ascontiguousarray(np.asarray(pixels).reshape(height, width, -1))
 
     def write(self, ndimage: Any, *, attributes: Mapping[str, Any] | None = None, **_: Any) -> None:
         write_parts(self._path, [(np.asarray(ndimage), attributes or {})])

@@ -62,7 +62,7 @@ class BloomParams:
                 raise ParameterError(f"unknown {name} {getattr(self, name)!r}: use one of {', '.join(choices)}")
         most = 1.0 if self.blend == "energy" else 100.0
         for name, low, high, unit in (
-            ("threshold", 0.0, 1e6, "a linear value after exposure"),
+            ("threshold", 0.0, 1e30, "a linear value after exposure"),
             ("knee", 0.0, 1.0, "a fraction of the threshold"),
             ("strength", 0.0, most, f"a share of the light with the blend {self.blend}"),
             ("radius", 0.0, 1.0, "a fraction of the image height"),

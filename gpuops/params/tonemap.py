@@ -32,7 +32,7 @@ METERS = {
     "histogram": "geometric mean without the darkest and the brightest tenth",
     "center": "geometric mean weighted to the centre",
 }
-METHODS = ("auto", "tiles", "direct")
+METHODS = ("auto", "local", "direct")
 TRANSFERS = ("srgb", "gamma", "pq", "linear")
 DEFAULT_OPERATOR = "agx"
 MAX_STOPS = 60.0
@@ -62,7 +62,7 @@ class TonemapParams:
     seed : int
         Another seed, another noise.
     method : str
-        How the metering reduces: see :func:`gpuops.reduce.statistics`.
+        How the metering reduces: ``local``, in tiles in local memory; ``direct``; ``auto``, the faster one.
     """
 
     operator: str = DEFAULT_OPERATOR
@@ -78,7 +78,8 @@ class TonemapParams:
 
     def __post_init__(self) -> None:
         if self.operator in AMBIGUOUS:
-            raise ParameterError(f"{self.operator!r} is the name of several operators: use {' or '.join(AMBIGUOUS[self.operator])}")
+            names = " or ".join(AMBIGUOUS[self.operator])
+            raise ParameterError(f"{self.operator!r} is the name of several operators: use {names}")
         for name, value, choices in (
             ("operator", self.operator, OPERATORS),
             ("meter", self.meter, METERS),

@@ -1,0 +1,133 @@
+"""clpix tonemap."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gpuops.params.tonemap import DEFAULT_OPERATOR, METERS, METHODS, OPERATORS
+
+from . import options
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from gpuops.gpu import Gpu
+
+    from .pipeline import Item
+
+_DEFAULT = click.core.ParameterSource.DEFAULT
+_EXCLUDED_BY_PRESET = ("operator", "exposure", "meter", "key", "white", "transfer", "dither", "seed")
+
+
+@click.command(short_help="HDR → display")
+@options.inputs
+@options.output
+@options.shared
+@click.option(
+    "--operator",
+    metavar="NAME",
+    default=DEFAULT_OPERATOR,
+    show_default=True,
+    help=f"One of {', '.join(OPERATORS)}.",
+)
+@click.option("--exposure", metavar="EV|auto", default="auto", show_default=True, help="In stops, or metered.")
+@click.option("--meter", type=click.Choice(list(METERS)), help="What auto exposure reads.  [default: log-mean]")
+@click.option("--key", type=float, metavar="L", help="Luminance that auto exposure brings it to.  [default: 0.18]")
+@click.option(
+    "--white",
+    type=float,
+    metavar="L",
+    help="Luminance after exposure that becomes white, for reinhard-extended and drago (default: the brightest "
+    "pixel's, 1 at least) and hable (default: 11.2).",
+)
+@click.option(
+    "--transfer",
+    metavar="srgb|gamma:G|pq|linear",
+    default="srgb",
+    show_default=True,
+    help="The signal; pq puts 1 at 203 cd/m².",
+)
+@click.option("--dither/--no-dither", default=False, help="Triangular noise of ±1 code before rounding.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Another seed, another noise.")
+@click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help="Which kernels.")
+@click.option("--preset", type=click.Choice(["d3d11"]), help="The picture of the Direct3D 11 HDR sample, exactly.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    shared: options.Shared,
+    operator: str,
+    exposure: str,
+    meter: str | None,
+    key: float | None,
+    white: float | None,
+    transfer: str,
+    dither: bool,
+    seed: int,
+    method: str,
+    preset: str | None,
+) -> None:
+    """Map high dynamic range to a display.
+
+    Light times exposure goes through the operator and then the transfer curve. The result has 8 bits where the
+    output format has no more natural depth (EXR, HDR, PFM and NPZ keep floats); --dtype says otherwise. Pixels that are
+    NaN, infinite or negative are repaired and counted in a warning.
+    """
+    if preset:
+        given = [name for name in _EXCLUDED_BY_PRESET if ctx.get_parameter_source(name) != _DEFAULT]
+        if given:
+            raise click.UsageError(f"--preset fixes everything but --method: leave out --{given[0]}")
+    elif exposure != "auto" and (meter is not None or key is not None):
+        raise click.UsageError("--meter and --key belong to --exposure auto")
+
+    from gpuops.params.tonemap import TonemapParams, exposure_option, transfer_option
+
+    curve, gamma = transfer_option(transfer)
+    params = TonemapParams(
+        operator=operator,
+        exposure=exposure_option(exposure),
+        meter=meter or "log-mean",
+        key=0.18 if key is None else key,
+        white=white,
+        transfer=curve,
+        gamma=gamma,
+        seed=seed,
+        method=method,
+    )
+
+    from dataclasses import replace
+
+    import numpy as np
+
+    from gpuops import d3d11, tonemap
+
+    from .pipeline import process
+
+    def work(gpu: Gpu, item: Item) -> None:
+        image = item.load(linear=True)
+        depth, dtype = _depth(item)
+        if preset:
+            item.save(item.run(d3d11.tonemap, gpu, image, method), dtype)
+            return
+        largest = np.iinfo(depth).max if dither and depth.kind == "u" else None
+        image = item.run(tonemap.tonemap, gpu, image, replace(params, dither=largest))
+        if curve != "srgb":
+            image.linear = depth.kind == "f"  # the file gets this signal as it is, whatever files of its kind hold
+        item.save(image, dtype)
+
+    process(shared, "tonemap", work)
+
+
+def _depth(item: Item) -> tuple[np.dtype[np.generic], str | None]:
+    """The depth that the output will have, and what to ask save() for: 8 bits for a display, unless it is data."""
+    from gpuops import files
+
+    from . import naming
+
+    streamed = item.output == naming.STREAM
+    fmt = files.format_named(item.shared.format or "") if streamed else files.format_of(item.output)
+    dtype = "uint8" if "uint8" in fmt.dtypes and fmt.name not in ("NPY", "NPZ") else None
+    assert item.picture is not None
+    wanted = options.DTYPES[item.shared.dtype] or dtype or item.picture.pixels.dtype.name
+    return files.output_dtype(fmt, wanted), dtype

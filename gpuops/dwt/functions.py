@@ -1,0 +1,180 @@
+"""dwt2, idwt2, wavedec2, waverec2 as PyWavelets has them: numpy in, numpy out; Image in, Image out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Union, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError
+from ..image import Image
+from ..operands import on_device, shaped_like
+from ..params.dwt import DwtParams
+from . import transform
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+Array = npt.NDArray[np.generic]
+ImageCoefficients = list[Union[Image, tuple[Image, Image, Image]]]
+ArrayCoefficients = list[Union[Array, tuple[Array, Array, Array]]]
+
+
+@overload
+def dwt2(
+    gpu: Gpu, data: Image, wavelet: str, mode: str = ..., *, method: str = ..., integer: bool = ..., tile: str = ...
+) -> tuple[Image, tuple[Image, Image, Image]]: ...
+@overload
+def dwt2(
+    gpu: Gpu,
+    data: npt.ArrayLike,
+    wavelet: str,
+    mode: str = ...,
+    *,
+    method: str = ...,
+    integer: bool = ...,
+    tile: str = ...,
+) -> tuple[Array, tuple[Array, Array, Array]]: ...
+def dwt2(
+    gpu: Gpu,
+    data: Image | npt.ArrayLike,
+    wavelet: str,
+    mode: str = "symmetric",
+    *,
+    method: str = "auto",
+    integer: bool = False,
+    tile: str = "auto",
+) -> Any:
+    """One level of the two-dimensional transform over the last two axes: cA, (cH, cV, cD), as ``pywt.dwt2``.
+
+    Parameters
+    ----------
+    data : array (..., height, width) or Image
+        Real; computed in float32. Whole numbers for ``integer``.
+    wavelet, mode
+        PyWavelets' names: :data:`gpuops.params.dwt.WAVELETS` and :data:`~gpuops.params.dwt.MODES`. The mode
+        ``mirror``, JPEG 2000's, is not in PyWavelets: it gives as many coefficients as there are samples.
+    method, integer, tile
+        As in :class:`gpuops.params.dwt.DwtParams`.
+
+    Returns
+    -------
+    float32 (int32 for ``integer``) arrays, or Images for an Image.
+
+    Raises
+    ------
+    ParameterError
+        An unknown name, a combination without meaning, or one sample along an axis where the mode needs two.
+    """
+    params = DwtParams(wavelet, mode, 1, method, integer, tile)
+    approximation, details = transform.forward(_samples(gpu, data, params), params)
+    return shaped_like(data, approximation), tuple(shaped_like(data, band) for band in details)
+
+
+@overload
+def wavedec2(
+    gpu: Gpu,
+    data: Image,
+    wavelet: str,
+    mode: str = ...,
+    level: int | None = ...,
+    *,
+    method: str = ...,
+    integer: bool = ...,
+    tile: str = ...,
+) -> ImageCoefficients: ...
+@overload
+def wavedec2(
+    gpu: Gpu,
+    data: npt.ArrayLike,
+    wavelet: str,
+    mode: str = ...,
+    level: int | None = ...,
+    *,
+    method: str = ...,
+    integer: bool = ...,
+    tile: str = ...,
+) -> ArrayCoefficients: ...
+def wavedec2(
+    gpu: Gpu,
+    data: Image | npt.ArrayLike,
+    wavelet: str,
+    mode: str = "symmetric",
+    level: int | None = None,
+    *,
+    method: str = "auto",
+    integer: bool = False,
+    tile: str = "auto",
+) -> Any:
+    """All levels: [cA, (cH, cV, cD) of the coarsest, …, (cH, cV, cD) of the finest], as ``pywt.wavedec2``.
+
+    ``level`` None takes ``pywt.dwtn_max_level``; a higher one than that warns. Otherwise as :func:`dwt2`.
+    """
+    params = DwtParams(wavelet, mode, level, method, integer, tile)
+    first, *rest = transform.decompose(_samples(gpu, data, params), params)
+    assert isinstance(first, Image)
+    return [shaped_like(data, first), *(tuple(shaped_like(data, band) for band in bands) for bands in rest)]  # type: ignore[union-attr]
+
+
+def idwt2(
+    gpu: Gpu,
+    coeffs: tuple[Any, tuple[Any, Any, Any]],
+    wavelet: str,
+    mode: str = "symmetric",
+    *,
+    shape: tuple[int, int] | None = None,
+    method: str = "auto",
+    integer: bool = False,
+    tile: str = "auto",
+) -> Any:
+    """The inverse of :func:`dwt2`, as ``pywt.idwt2``: None stands for a band of zeros.
+
+    ``shape`` (height, width) is the image's true size: without it an odd length comes back one longer, as in
+    PyWavelets, except in the mode ``mirror``. Raises ParameterError for bands that do not fit together.
+    """
+    approximation, details = coeffs
+    return waverec2(
+        gpu, [approximation, details], wavelet, mode, shape=shape, method=method, integer=integer, tile=tile
+    )
+
+
+def waverec2(
+    gpu: Gpu,
+    coeffs: Sequence[Any],
+    wavelet: str,
+    mode: str = "symmetric",
+    *,
+    shape: tuple[int, int] | None = None,
+    method: str = "auto",
+    integer: bool = False,
+    tile: str = "auto",
+) -> Any:
+    """The inverse of :func:`wavedec2`, as ``pywt.waverec2``. Otherwise as :func:`idwt2`."""
+    if not coeffs:
+        raise ParameterError("the list of coefficients is empty: it must hold cA at least")
+    params = DwtParams(wavelet, mode, len(coeffs) - 1, method, integer, tile)
+    bands = [coeffs[0], *(band for details in coeffs[1:] for band in _triple(details))]
+    images = [None if band is None else _samples(gpu, band, params) for band in bands]
+    details = [(images[i], images[i + 1], images[i + 2]) for i in range(1, len(images), 3)]
+    result = transform.recompose(images[0], details, params, shape)
+    return shaped_like(next(band for band in bands if band is not None), result)
+
+
+def _triple(bands: Any) -> tuple[Any, Any, Any]:
+    if bands is None:
+        return None, None, None
+    if not isinstance(bands, tuple | list) or len(bands) != 3:
+        raise ParameterError("the details of a level must be a tuple (cH, cV, cD)")
+    return tuple(bands)
+
+
+def _samples(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> Image:
+    if params.integer and not isinstance(data, Image) and np.asarray(data).dtype.kind not in "iub":
+        raise ParameterError(f"the integer transform needs whole numbers, not {np.asarray(data).dtype}")
+    wanted = np.dtype(np.int32 if params.integer else np.float32)
+    image = on_device(gpu, data, wanted)
+    if image.dtype != wanted or len(image.shape) != 3:
+        raise ParameterError(f"an Image of (planes, height, width) {wanted} is needed, not {image.shape} {image.dtype}")
+    return image

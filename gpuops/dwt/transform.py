@@ -1,0 +1,150 @@
+"""The two-dimensional transform on device images: one level, all levels, and what shapes belong together.
+
+Vertically first, then horizontally, the inverse the other way round: the order of JPEG 2000 (ISO/IEC 15444-1 annex
+F), which matters to the integer transform. Bands have PyWavelets' names: cH is high vertically (horizontal edges).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import TypeVar
+
+from ..errors import GpuopsWarning, ParameterError
+from ..image import Image
+from ..params.dwt import DwtParams
+from . import axis
+from .wavelets import WAVELETS
+
+Band = TypeVar("Band")
+Details = tuple[Band, Band, Band]
+Shape = tuple[int, ...]
+
+Y, X = 1, 2
+
+
+def forward(image: Image, params: DwtParams) -> tuple[Image, Details[Image]]:
+    """One level: cA, (cH, cV, cD)."""
+    low, high = axis.analyse(image, params, Y)
+    approximation, vertical = axis.analyse(low, params, X)
+    horizontal, diagonal = axis.analyse(high, params, X)
+    return approximation, (horizontal, vertical, diagonal)
+
+
+def inverse(approximation: Image, details: Details[Image], params: DwtParams, shape: Shape) -> Image:
+    """The image of (height, width) ``shape`` that one level's bands stand for."""
+    horizontal, vertical, diagonal = details
+    low = axis.synthesise(approximation, vertical, params, X, shape[1])
+    high = axis.synthesise(horizontal, diagonal, params, X, shape[1])
+    return axis.synthesise(low, high, params, Y, shape[0])
+
+
+def decompose(image: Image, params: DwtParams) -> list[Image | Details[Image]]:
+    """All levels: [cA, coarsest (cH, cV, cD), …, finest (cH, cV, cD)]."""
+    levels = levels_of(image.shape[-2:], params)
+    coefficients: list[Image | Details[Image]] = []
+    for _ in range(levels):
+        image, details = forward(image, params)
+        coefficients.append(details)
+    return [image, *coefficients[::-1]]
+
+
+def recompose(
+    approximation: Image | None, details: Sequence[Details[Image | None]], params: DwtParams, shape: Shape | None = None
+) -> Image:
+    """The image of (height, width) ``shape``; without it an odd length may come back one longer, as in PyWavelets.
+
+    None stands for a band of zeros. Raises ParameterError for bands that do not fit together.
+    """
+    for level, bands in enumerate(details):
+        approximation, full = _complete(approximation, bands)
+        _check(approximation, full, params)
+        target = tuple(
+            axis.samples(params, low, high)
+            for low, high in zip(approximation.shape[1:], full[2].shape[1:], strict=True)
+        )
+        finest = level + 1 == len(details)
+        wanted = (shape or target) if finest else _approximation_shape(details[level + 1], params, target)
+        if any(not 0 <= n - m <= (params.mode != "mirror") for n, m in zip(target, wanted, strict=True)):
+            raise ParameterError(
+                f"coefficients of {target[0]}×{target[1]} samples cannot give {wanted[0]}×{wanted[1]}"
+            )
+        approximation = inverse(approximation, full, params, wanted)
+    if approximation is None:
+        raise ParameterError("there must be one band at least that is not None")
+    return approximation
+
+
+def _complete(approximation: Image | None, details: Details[Image | None]) -> tuple[Image, Details[Image]]:
+    """The bands with zeros for those that are None, of the size that the others imply."""
+    horizontal, vertical, diagonal = details
+    given = [band for band in (approximation, *details) if band is not None]
+    if not given:
+        raise ParameterError("a level whose bands are all None has no size")
+
+    def length(axis: int, *bands: Image | None) -> int:
+        return next((band.shape[axis] for band in bands if band is not None), given[0].shape[axis])
+
+    def or_zeros(band: Image | None, height: int, width: int) -> Image:
+        shape = (given[0].shape[0], height, width)
+        return band if band is not None else given[0].gpu.zeros(shape, given[0].dtype)
+
+    low_y, high_y = length(Y, approximation, vertical), length(Y, horizontal, diagonal)
+    low_x, high_x = length(X, approximation, horizontal), length(X, vertical, diagonal)
+    full = or_zeros(horizontal, high_y, low_x), or_zeros(vertical, low_y, high_x), or_zeros(diagonal, high_y, high_x)
+    return or_zeros(approximation, low_y, low_x), full
+
+
+def _approximation_shape(details: Details[Image | None], params: DwtParams, default: Shape) -> Shape:
+    """(height, width) of the approximation beside these details; ``default`` where they are None."""
+    horizontal, vertical, diagonal = details
+    square = params.mode != "mirror"  # all four bands alike
+    heights = (vertical, horizontal, diagonal) if square else (vertical,)
+    widths = (horizontal, vertical, diagonal) if square else (horizontal,)
+    return (
+        next((band.shape[Y] for band in heights if band is not None), default[0]),
+        next((band.shape[X] for band in widths if band is not None), default[1]),
+    )
+
+
+def _check(approximation: Image, details: Details[Image], params: DwtParams) -> None:
+    """Raises ParameterError unless the four bands of a level belong together."""
+    horizontal, vertical, diagonal = (band.shape for band in details)
+    planes, height, width = approximation.shape
+    expected = (planes, diagonal[1], width), (planes, height, diagonal[2]), planes
+    slack = 1 if params.mode == "mirror" else 0
+    if (horizontal, vertical, diagonal[0]) != expected or any(
+        not 0 <= low - high <= slack for low, high in ((height, diagonal[1]), (width, diagonal[2]))
+    ):
+        raise ParameterError(
+            f"the bands of a level do not fit together: cA {approximation.shape}, cH {horizontal}, cV {vertical}, "
+            f"cD {diagonal}"
+        )
+
+
+def band_shapes(params: DwtParams, shape: Shape, levels: int) -> list[tuple[str, Shape]]:
+    """Names and (height, width) of all bands of an image: cA5, cH5, cV5, cD5, cH4, …"""
+    bands: list[tuple[str, Shape]] = []
+    for level in range(1, levels + 1):
+        (low_y, high_y), (low_x, high_x) = (axis.lengths(params, n) for n in shape)
+        bands[:0] = [(f"cH{level}", (high_y, low_x)), (f"cV{level}", (low_y, high_x)), (f"cD{level}", (high_y, high_x))]
+        shape = (low_y, low_x)
+    return [(f"cA{levels}", shape), *bands]
+
+
+def max_levels(shape: Shape, wavelet: str) -> int:
+    """PyWavelets' ``dwtn_max_level``: the level at which a filter is as long as the shorter side."""
+    shortest, length = min(shape), WAVELETS[wavelet].length
+    return max(0, int(math.log2(shortest / (length - 1)))) if shortest >= length - 1 else 0
+
+
+def levels_of(shape: Shape, params: DwtParams) -> int:
+    """The levels asked for, with PyWavelets' warning where they are many; the most that make sense by default."""
+    most = max_levels(shape, params.wavelet)
+    if params.levels is None:
+        return most
+    if params.levels > most:
+        message = f"{params.levels} levels are more than {shape[0]}×{shape[1]} pixels have use for ({most}): all"
+        warnings.warn(f"{message} coefficients feel the border", GpuopsWarning, stacklevel=3)
+    return params.levels

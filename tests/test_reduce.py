@@ -1,0 +1,187 @@
+"""gpuops.reduce against numpy in float64."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gpuops import Gpu, ParameterError
+from gpuops.reduce import REC601, REC709, Statistics, channel_statistics, statistics
+
+TOLERANCE = {
+    # Sums are compensated, so what remains is the rounding of each luminance: 3 operations of 2^-24.
+    "sum": 2e-7,
+    # Per value, in stops: the same rounding, and that of the products of mantissas.
+    "log2": 3e-7,
+}
+METHODS = ("tiles", "direct")
+# One pixel; less than a tile and a vector; a tile ± 1; partial tiles both ways; more than 128 tiles; one long row.
+SIZES = [(1, 1), (1, 7), (15, 16), (16, 17), (33, 31), (97, 101), (240, 250), (1, 4099), (3001, 2)]
+
+
+def light(shape: tuple[int, ...], seed: int = 0) -> npt.NDArray[np.float32]:
+    """Light over 30 stops."""
+    return np.exp2(np.random.default_rng(seed).normal(0, 5, shape)).astype(np.float32)
+
+
+def luminance(image: npt.NDArray[np.float32], weights: tuple[float, ...] = REC709) -> npt.NDArray[np.float64]:
+    return np.tensordot(np.float32(weights).astype(np.float64), image.astype(np.float64), 1)
+
+
+def check(got: Statistics, values: npt.NDArray[np.float64]) -> None:
+    finite = values[np.isfinite(values)]
+    positive = finite[finite >= 2.0**-126]
+    assert got.count == values.size
+    assert (got.finite, got.positive) == (finite.size, positive.size)
+    assert (got.nan, got.infinite) == (np.isnan(values).sum(), np.isinf(values).sum())
+    assert got.negative == (finite < 0).sum()
+    assert got.sum == pytest.approx(finite.sum(), abs=TOLERANCE["sum"] * np.abs(finite).sum())
+    assert got.log2_sum == pytest.approx(np.log2(positive).sum(), abs=TOLERANCE["log2"] * max(1, positive.size))
+    assert got.histogram.sum() == positive.size
+    if finite.size:
+        assert got.mean == pytest.approx(finite.mean(), abs=TOLERANCE["sum"] * np.abs(finite).mean())
+        assert got.minimum == pytest.approx(finite.min(), rel=TOLERANCE["sum"])
+        assert got.maximum == pytest.approx(finite.max(), rel=TOLERANCE["sum"])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("size", SIZES)
+def test_matches_numpy(gpu: Gpu, size: tuple[int, int], method: str) -> None:
+    rgb = light((3, *size))
+    check(statistics(gpu, rgb, method=method), luminance(rgb))
+    check(statistics(gpu, rgb, weights=REC601, method=method), luminance(rgb, REC601))
+    gray = light(size)
+    check(statistics(gpu, gray, method=method), gray.astype(np.float64))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_leaves_out_and_counts_what_is_not_light(gpu: Gpu, method: str) -> None:
+    gray = light((53, 47))
+    gray.flat[[0, 5, 900]] = np.nan
+    gray.flat[[1, 2490]] = np.inf
+    gray.flat[7] = -np.inf
+    gray.flat[[8, 9, 10, 11]] = -3.0
+    gray.flat[[12, 13]] = 0.0
+    got = statistics(gpu, gray, method=method)
+    check(got, gray.astype(np.float64))
+    assert (got.nan, got.infinite, got.negative, got.finite - got.positive) == (3, 3, 4, 6)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("value", [np.nan, np.inf, 0.0, -1.0])
+def test_images_without_light(gpu: Gpu, value: float, method: str) -> None:
+    got = statistics(gpu, np.full((20, 30), value, np.float32), centre=True, method=method)
+    assert got.positive == 0
+    assert math.isnan(got.log_mean) and math.isnan(got.centre_mean) and math.isnan(got.percentile(50))
+    assert math.isnan(got.trimmed_log_mean(10, 90))
+    assert math.isnan(got.mean) == (got.finite == 0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_histogram_is_exact(gpu: Gpu, method: str) -> None:
+    edges = np.float32([1, 1.1892071, 1.4142135, 1.6817929])  # the quarters of a stop, as float32 has them
+    values = np.concatenate([edges * np.float32(2.0**e) for e in range(-40, 40)])
+    values = np.concatenate([values, np.nextafter(values, np.float32(0)), light((4000,))])[np.newaxis]
+    # Quarters within each octave by comparison; octaves by the exponent: exact.
+    mantissa, exponent = np.frexp(values[0].astype(np.float64))
+    quarter = np.searchsorted(edges.astype(np.float64), mantissa * 2, "right") - 1
+    bins = np.clip((exponent - 1 + 32) * 4 + quarter, 0, 255)
+    got = statistics(gpu, values, method=method)
+    np.testing.assert_array_equal(got.histogram, np.bincount(bins, minlength=256))
+
+
+def test_percentiles_to_a_quarter_of_a_stop(gpu: Gpu) -> None:
+    gray = light((200, 300))
+    got = statistics(gpu, gray)
+    for percent in (1, 10, 50, 90, 99):
+        assert abs(math.log2(got.percentile(percent) / np.percentile(gray, percent))) <= 0.25
+    low, high = np.percentile(gray, [10, 90])
+    middle = np.log2(gray[(gray >= low) & (gray <= high)]).mean()
+    assert abs(math.log2(got.trimmed_log_mean(10, 90)) - middle) <= 0.125
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_centre_weighted_mean(gpu: Gpu, method: str) -> None:
+    gray = light((61, 83))
+    gray[30, 40] = np.nan
+    y, x = ((np.arange(n) + 0.5) / n - 0.5 for n in gray.shape)
+    weight = np.exp(-0.5 * ((x[np.newaxis] / 0.25) ** 2 + (y[:, np.newaxis] / 0.25) ** 2))
+    lit = np.isfinite(gray)
+    expected = (weight[lit] * np.log2(gray[lit].astype(np.float64))).sum() / weight[lit].sum()
+    assert statistics(gpu, gray, centre=True, method=method).centre_log2 == pytest.approx(expected, abs=1e-5)
+    assert math.isnan(statistics(gpu, gray, method=method).centre_mean)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_same_bits_on_every_run(gpu: Gpu, method: str) -> None:
+    image = gpu.array(light((3, 301, 407)))
+    first, *others = [statistics(gpu, image, centre=True, method=method) for _ in range(5)]
+    for other in others:
+        assert other == first
+        np.testing.assert_array_equal(other.histogram, first.histogram)
+
+
+def test_precision_does_not_fall_with_size(gpu: Gpu) -> None:
+    # 0.1 is no binary fraction: a plain float32 sum of 4 million is off by percents.
+    got = statistics(gpu, np.full((2048, 2048), 0.1, np.float32), histogram=False)
+    assert got.mean == pytest.approx(float(np.float32(0.1)), rel=1e-12)
+    assert got.log_mean == pytest.approx(float(np.float32(0.1)), rel=1e-7)
+    # A few bright pixels must neither hide nor be hidden.
+    image = np.full((1000, 1000), 1e-3, np.float32)
+    image[::100, ::100] = 1e7
+    assert statistics(gpu, image).sum == pytest.approx(image.astype(np.float64).sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_largest_floats_do_not_overflow(gpu: Gpu, method: str) -> None:
+    most = np.finfo(np.float32).max
+    got = statistics(gpu, np.full((100, 100), most, np.float32), method=method)
+    assert got.mean == pytest.approx(float(most), rel=1e-7)
+    assert got.log2_sum == pytest.approx(128e4, rel=1e-7)
+    assert (got.minimum, got.maximum) == (most, most)
+
+
+def test_each_channel_by_itself(gpu: Gpu) -> None:
+    image = light((5, 40, 50))
+    image[3, 2, 1] = np.nan
+    got = channel_statistics(gpu, image)
+    assert len(got) == 5
+    for one, plane in zip(got, image, strict=True):
+        check(one, plane.astype(np.float64))
+        assert replace(one, histogram=got[0].histogram) == statistics(gpu, plane)
+
+
+def test_alpha_has_no_part_in_luminance(gpu: Gpu) -> None:
+    rgb = light((3, 20, 30))
+    image = gpu.array(np.concatenate([rgb, np.full((1, 20, 30), 1e6, np.float32)]))
+    image.alpha = True
+    assert statistics(gpu, image) == statistics(gpu, rgb)
+
+
+@pytest.mark.parametrize("planes", [2, 4, 5])
+def test_luminance_needs_one_or_three_colours(gpu: Gpu, planes: int) -> None:
+    with pytest.raises(ParameterError, match=f"{planes} channels"):
+        statistics(gpu, np.ones((planes, 4, 4), np.float32))
+
+
+def test_unknown_method(gpu: Gpu) -> None:
+    with pytest.raises(ParameterError, match="tiles, direct"):
+        statistics(gpu, np.ones((4, 4), np.float32), method="atomic")
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(height=st.integers(1, 70), width=st.integers(1, 70), seed=st.integers(0, 2**16), bad=st.integers(0, 9))
+def test_methods_agree(gpu: Gpu, height: int, width: int, seed: int, bad: int) -> None:
+    image = light((3, height, width), seed)
+    rng = np.random.default_rng(seed)
+    image.flat[rng.integers(0, image.size, bad)] = rng.choice([np.nan, np.inf, -1, 0], bad)
+    tiles, direct = (statistics(gpu, image, method=method) for method in METHODS)
+    check(tiles, luminance(image))
+    check(direct, luminance(image))
+    np.testing.assert_array_equal(tiles.histogram, direct.histogram)
