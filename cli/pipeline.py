@@ -253,7 +253,7 @@ class reporting:
             with self.report.phase("import"):
                 from gpuops import report_formats
             if self.shared.timing_file:
-                report_formats.check_path(self.shared.timing_file, overwrite=self.shared.overwrite)
+                report_formats.check_path(self.shared.timing_file)
         return self.report
 
     def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:

@@ -255,6 +255,36 @@ def test_exr_parts_are_layers(tmp_path: Path, rng: np.random.Generator) -> None:
     assert np.array_equal(read(path, layer="depth").pixels, depth)
 
 
+def test_deep_exr_is_refused(tmp_path: Path) -> None:
+    import OpenImageIO as oiio
+
+    spec = oiio.ImageSpec(2, 2, 4, "float")
+    spec.deep = True
+    deep = oiio.DeepData()
+    deep.init(4, 4, tuple([oiio.TypeDesc("float")] * 4), ("R", "G", "B", "A"))
+    path = tmp_path / "deep.exr"
+    out = oiio.ImageOutput.create(str(path))
+    assert out.open(str(path), spec)
+    assert out.write_deep_image(deep)
+    assert out.close()
+    with pytest.raises(FileError, match=r"deep\.exr: holds deep data"):
+        read(path)
+
+
+def test_exr_tiles(tmp_path: Path, rng: np.random.Generator) -> None:
+    import OpenImageIO as oiio
+
+    values = rng.random((70, 90, 3)).astype(np.float16)
+    spec = oiio.ImageSpec(90, 70, 3, "half")
+    spec.tile_width = spec.tile_height = 32
+    path = tmp_path / "tiles.exr"
+    out = oiio.ImageOutput.create(str(path))
+    assert out.open(str(path), spec)
+    assert out.write_image(values)
+    assert out.close()
+    assert np.array_equal(read(path).pixels, values)
+
+
 def test_exr_single_channels(tmp_path: Path, rng: np.random.Generator) -> None:
     path = tmp_path / "y.exr"
     for name in ("Y", "depth.Z", "whatever"):

@@ -93,7 +93,7 @@ class OpenImageIOPlugin(PluginV3):
         if spec.tile_width:
             return self._checked(self._input.read_image(index, 0, first, last, kind), spec.height, spec.width)
         try:
-            pixels = np.empty((spec.height, spec.width, last - first), DTYPES[kind])
+            pixels = np.empty((spec.height, spec.width, last - first), DTYPES.get(kind, kind))
         except MemoryError:
             size = f"{spec.width} x {spec.height}"
             raise FileError(
