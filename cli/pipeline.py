@@ -254,6 +254,7 @@ class reporting:
                 from gpuops import report_formats
             if self.shared.timing_file:
                 report_formats.check_path(self.shared.timing_file)
+                files.check_place(self.shared.timing_file, overwrite=self.shared.overwrite)
         return self.report
 
     def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:

@@ -1,10 +1,16 @@
 // The mip chain of bloom, after bloom.cl and border.cl. Level k + 1 has half the rows and columns of level k, rounded
 // up; its pixel (i, j) covers pixels (2i … 2i+1, 2j … 2j+1). Beyond the edges: dcba|abcd|dcba.
 //
-// down: 13 bilinear taps as five boxes of 4 × 4 pixels, the one in the middle with weight 1/2, four moved by (±1, ±1)
-// with 1/8 each; 6 × 6 pixels in all. -D KARIS: boxes weigh in addition 1 / (1 + luma), which keeps single hot
-// pixels down. (J. Jimenez, Next Generation Post Processing in Call of Duty: Advanced Warfare, SIGGRAPH 2014;
-// B. Karis, Tone Mapping, 2013.) -D FIRST: level 0 is the image, read as its light.
+// down: 13 bilinear taps, each the mean of 2 × 2 pixels; nine two pixels apart around the middle of 6 × 6 pixels, four
+// between them:          1   2   1
+//                          4   4
+//                        2   4   2   / 32
+//                          4   4
+//                        1   2   1
+// which is five boxes of 4 × 4 pixels, the middle one with 1/2 and four moved by (±1, ±1) with 1/8 (J. Jimenez, Next
+// Generation Post Processing in Call of Duty: Advanced Warfare, SIGGRAPH 2014). -D KARIS: a tap weighs in addition
+// 1 / (1 + luma), which keeps single hot pixels down (B. Karis, Tone Mapping, 2013). -D FIRST: level 0 is the image,
+// read as its light.
 //
 // up: bilinear interpolation after the tent [1 2 1; 2 4 2; 1 2 1]/16, the same source. Along an axis both together
 // are, for fine pixels 2i and 2i + 1 from coarse ones i − 2 … i + 2:   [1 5 7 3 0]/16   and   [0 3 7 5 1]/16
@@ -21,47 +27,48 @@ static inline size_t index_of(int row, int column, int width) { return (size_t)r
 // ---- down: what both forms share -----------------------------------------------------------------------------
 
 #ifdef WIDE
-typedef float8 boxes_t;
+typedef float8 taps_t;
 #else
-typedef float boxes_t;
+typedef float taps_t;
 #endif
 
-// Adds a row r = 0…5 of six pixels to the sums of the boxes: middle, then top left, top right, bottom left, right.
-static inline void add_row(boxes_t *box, int r, boxes_t p0, boxes_t p1, boxes_t p2, boxes_t p3, boxes_t p4,
-                           boxes_t p5) {
-    boxes_t middle = p2 + p3;
-    boxes_t left = p0 + p1 + middle, right = middle + p4 + p5;
-    if (r >= 1 && r <= 4) box[0] += p1 + middle + p4;
-    if (r <= 3) box[1] += left, box[2] += right;
-    if (r >= 2) box[3] += left, box[4] += right;
+#define TAPS 13  // nine row by row, then the four between
+
+// Adds a row r = 0…5 of six pixels to the sums of the taps.
+static inline void add_row(taps_t *tap, int r, taps_t p0, taps_t p1, taps_t p2, taps_t p3, taps_t p4, taps_t p5) {
+    tap[r / 2 * 3] += p0 + p1;
+    tap[r / 2 * 3 + 1] += p2 + p3;
+    tap[r / 2 * 3 + 2] += p4 + p5;
+    if (r >= 1 && r <= 4) {
+        tap[9 + (r - 1) / 2 * 2] += p1 + p2;
+        tap[9 + (r - 1) / 2 * 2 + 1] += p3 + p4;
+    }
 }
 
-static inline boxes_t luma(const boxes_t *v, int stride) {  // Rec. 709; the mean where there are not three colours
+static inline taps_t luma(const taps_t *v, int stride) {  // Rec. 709; the mean where there are not three colours
     if (COLOURS == 3) return 0.2126f * v[0] + 0.7152f * v[stride] + 0.0722f * v[2 * stride];
-    boxes_t sum = v[0];
+    taps_t sum = v[0];
     for (int c = 1; c < COLOURS; c++) sum += v[c * stride];
     return sum / (float)COLOURS;
 }
 
-// The boxes' sums of every plane, five after five, to the planes' results.
-static inline void mix(const boxes_t *box, boxes_t *out) {
+// The sums of four pixels of every plane's taps, TAPS after TAPS, to the planes' results.
+static inline void mix(const taps_t *tap, taps_t *out) {
+    const float share[TAPS] = {1, 2, 1, 2, 4, 2, 1, 2, 1, 4, 4, 4, 4};
+    taps_t weight[TAPS], total = 0.0f;
+    for (int t = 0; t < TAPS; t++) {
+        weight[t] = share[t];
 #ifdef KARIS
-    boxes_t weight[5], total = 0.0f;
-    for (int b = 0; b < 5; b++) {
-        weight[b] = (b ? 0.125f : 0.5f) / (1.0f + fmax(luma(box + b, 5) * 0.0625f, (boxes_t)0.0f));
-        total += weight[b];
-    }
-    for (int c = 0; c < CHANNELS; c++) {
-        boxes_t sum = 0.0f;
-        for (int b = 0; b < 5; b++) sum += weight[b] / total * box[5 * c + b];
-        out[c] = sum * 0.0625f;
-    }
-#else
-    for (int c = 0; c < CHANNELS; c++) {
-        const boxes_t *b = box + 5 * c;
-        out[c] = b[0] * 0.03125f + (b[1] + b[2] + b[3] + b[4]) * 0.0078125f;
-    }
+        weight[t] /= 1.0f + fmax(luma(tap + t, TAPS) * 0.25f, (taps_t)0.0f);
 #endif
+        total += weight[t];
+    }
+    taps_t scale = 0.25f / total;
+    for (int c = 0; c < CHANNELS; c++) {
+        taps_t sum = 0.0f;
+        for (int t = 0; t < TAPS; t++) sum += weight[t] * tap[TAPS * c + t];
+        out[c] = scale * sum;
+    }
 }
 
 #ifdef WIDE
@@ -95,8 +102,8 @@ __kernel void down(__global const float *fine, __global float *coarse, int heigh
     fine += get_global_id(2) * CHANNELS * plane;
     coarse += get_global_id(2) * CHANNELS * half_plane + index_of(y, x, half_width);
 
-    float8 box[5 * CHANNELS], out[CHANNELS];
-    for (int b = 0; b < 5 * CHANNELS; b++) box[b] = 0.0f;
+    float8 tap[TAPS * CHANNELS], out[CHANNELS];
+    for (int t = 0; t < TAPS * CHANNELS; t++) tap[t] = 0.0f;
     for (int r = 0; r < 6; r++) {
         float16 p[3][CHANNELS];  // pixels 2x − 2, 2x and 2x + 2 onwards
         size_t row = index_of(border_index(2 * y - 2 + r, height), 0, width);
@@ -107,9 +114,9 @@ __kernel void down(__global const float *fine, __global float *coarse, int heigh
 #endif
         }
         for (int c = 0; c < CHANNELS; c++)
-            add_row(box + 5 * c, r, p[0][c].even, p[0][c].odd, p[1][c].even, p[1][c].odd, p[2][c].even, p[2][c].odd);
+            add_row(tap + TAPS * c, r, p[0][c].even, p[0][c].odd, p[1][c].even, p[1][c].odd, p[2][c].even, p[2][c].odd);
     }
-    mix(box, out);
+    mix(tap, out);
     int count = min(8, half_width - x);
     for (int c = 0; c < CHANNELS; c++) {
         float s[8];
@@ -201,15 +208,15 @@ __kernel void down(__global const float *fine, __global float *coarse, int heigh
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    float box[5 * CHANNELS], out[CHANNELS];
+    float tap[TAPS * CHANNELS], out[CHANNELS];
     for (int c = 0; c < CHANNELS; c++) {
-        for (int b = 0; b < 5; b++) box[5 * c + b] = 0.0f;
+        for (int t = 0; t < TAPS; t++) tap[TAPS * c + t] = 0.0f;
         for (int r = 0; r < 6; r++) {
             __local const float *p = tile + c * tile_plane + (2 * j + r) * columns + i;
-            add_row(box + 5 * c, r, p[0], p[odd], p[1], p[odd + 1], p[2], p[odd + 2]);
+            add_row(tap + TAPS * c, r, p[0], p[odd], p[1], p[odd + 1], p[2], p[odd + 2]);
         }
     }
-    mix(box, out);
+    mix(tap, out);
     int x = x0 + i, y = y0 + j;
     if (x >= half_width || y >= half_height) return;
     coarse += get_global_id(2) * CHANNELS * half_plane + index_of(y, x, half_width);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any, Union, overload
 
 import numpy as np
@@ -156,7 +157,7 @@ def waverec2(
         raise ParameterError("the list of coefficients is empty: it must hold cA at least")
     params = DwtParams(wavelet, mode, len(coeffs) - 1, method, integer, tile)
     bands = [coeffs[0], *(band for details in coeffs[1:] for band in _triple(details))]
-    images = [None if band is None else _samples(gpu, band, params) for band in bands]
+    images = [None if band is None else _band(gpu, band, params) for band in bands]
     details = [(images[i], images[i + 1], images[i + 2]) for i in range(1, len(images), 3)]
     result = transform.recompose(images[0], details, params, shape)
     return shaped_like(next(band for band in bands if band is not None), result)
@@ -178,3 +179,11 @@ def _samples(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> Image:
     if image.dtype != wanted or len(image.shape) != 3:
         raise ParameterError(f"an Image of (planes, height, width) {wanted} is needed, not {image.shape} {image.dtype}")
     return image
+
+
+def _band(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> Image:
+    """As :func:`_samples`; under mode mirror the details of a single row or column are empty."""
+    shape = data.shape if isinstance(data, Image) else np.shape(data)
+    if not isinstance(data, Image) and len(shape) >= 2 and 0 in shape[-2:] and 0 not in shape[:-2]:
+        return gpu.empty((prod(shape[:-2]), *shape[-2:]), np.int32 if params.integer else np.float32)
+    return _samples(gpu, data, params)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .data import is_data_format, read_data, write_data
 from .formats import EXTENSIONS, FORMATS, Format, format_named, format_of, output_dtype
-from .output import check_output
+from .output import check_output, check_place
 from .picture import Metadata, Picture
 from .pictures import read, read_stream, write, write_stream
 
@@ -20,6 +20,7 @@ __all__ = [
     "Metadata",
     "Picture",
     "check_output",
+    "check_place",
     "format_named",
     "format_of",
     "is_data_format",

@@ -1,0 +1,372 @@
+"""Bloom against its definition in numpy float64."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import ndimage
+
+from gpuops import Gpu, GpuopsWarning, ParameterError
+from gpuops.bloom import bloom
+from gpuops.image import Image
+from gpuops.params.bloom import OCTAVES, BloomParams, variance
+
+# Relative to the largest value.
+TOLERANCE = {
+    "mip": 2e-6,  # float32: at most 36 + 10 · 16 sums, weights up to 1/2 exact
+    "gaussians": 3e-6,  # as above, sums over up to 8σ + 1 taps
+    "constant": 1e-6,  # the issue's bar
+}
+
+MEMORY = ("direct", "local")
+# 1 × 1; one row; one column; smaller than the 6 × 6 support; odd; a vector of 16 ± 1; group of 16 ± 1; over two groups
+SHAPES = [(1, 1), (1, 7), (9, 1), (2, 3), (5, 5), (33, 47), (17, 15), (32, 64), (70, 131)]
+
+
+# -- the reference ----------------------------------------------------------------------------------------------
+
+
+def weigh(x: np.ndarray, threshold: float, knee: float, colours: int) -> np.ndarray:
+    """The light of pixels (planes, height, width)."""
+    finite = np.isfinite(x).all(axis=0)
+    x = np.where(finite, x, 0.0)
+    if threshold == 0:
+        return x
+    bright = np.maximum(x[:colours].max(axis=0), 0.0)
+    k = threshold * knee
+    soft = np.clip(bright - threshold + k, 0, 2 * k) ** 2 / (4 * k) if k else np.zeros_like(bright)
+    share = np.maximum(np.maximum(soft, bright - threshold), 0) / np.maximum(bright, 1e-20)
+    return x * share
+
+
+def halve(x: np.ndarray, karis: bool, colours: int) -> np.ndarray:
+    """Thirteen bilinear taps: five boxes of four taps each, the middle one with weight 1/2, the others 1/8."""
+    _, height, width = x.shape
+    p = np.pad(x, ((0, 0), (2, 5), (2, 5)), mode="symmetric")
+    means = (p[:, :-1, :-1] + p[:, 1:, :-1] + p[:, :-1, 1:] + p[:, 1:, 1:]) / 4
+    rows, columns = (height + 1) // 2, (width + 1) // 2
+    total, weights = np.zeros((len(x), rows, columns)), np.zeros((rows, columns))
+    boxes = [((-1, 1), (-1, 1), 0.5)] + [(ys, xs, 0.125) for ys in ((-2, 0), (0, 2)) for xs in ((-2, 0), (0, 2))]
+    luma = {1: [1.0], 3: [0.2126, 0.7152, 0.0722]}[colours]
+    for ys, xs, share in boxes:
+        for dy in ys:
+            for dx in xs:
+                tap = means[:, 2 + dy : 2 + dy + 2 * rows : 2, 2 + dx : 2 + dx + 2 * columns : 2]
+                weight = np.full((rows, columns), share / 4)
+                if karis:
+                    weight /= 1 + np.maximum(np.tensordot(luma, tap[:colours], 1), 0)
+                total += weight * tap
+                weights += weight
+    return total / weights
+
+
+def double(x: np.ndarray, height: int, width: int) -> np.ndarray:
+    """The tent, then bilinear interpolation at pixel centres."""
+    p = np.pad(x, ((0, 0), (2, 2), (2, 2)), mode="symmetric")
+    for axis in (1, 2):
+        p = ndimage.correlate1d(p, [0.25, 0.5, 0.25], axis=axis)
+    for axis, n in ((1, height), (2, width)):
+        at = (np.arange(n) + 0.5) / 2 - 0.5
+        below = np.floor(at).astype(int)
+        part = (at - below).reshape((-1, 1) if axis == 1 else (1, -1))
+        p = np.take(p, below + 2, axis) * (1 - part) + np.take(p, below + 3, axis) * part
+    return p
+
+
+def reference(x: np.ndarray, params: BloomParams, alpha: bool = False) -> np.ndarray:
+    x = x.astype(np.float64)
+    colours = len(x) - alpha
+    light = weigh(x, params.threshold, params.knee, colours)
+    shares = params.levels(x.shape[1])
+    chain = [light]
+    for level in range(1, len(shares)):
+        chain.append(halve(chain[-1], params.karis and level == 1, colours))
+    glow = np.zeros_like(chain[-1])
+    for level in range(len(shares) - 1, -1, -1):
+        if level < len(shares) - 1:
+            glow = double(glow, *chain[level].shape[1:])
+        glow = glow + shares[level] * chain[level]
+    return over(x, light, glow, params, alpha)
+
+
+def over(x: np.ndarray, light: np.ndarray, glow: np.ndarray, params: BloomParams, alpha: bool) -> np.ndarray:
+    added = params.strength * (glow - light if params.blend == "energy" else glow)
+    if alpha:
+        added[-1] = np.clip(added[-1], 0, np.maximum(1 - x[-1], 0))
+    return np.nan_to_num(x, nan=0.0, posinf=65504.0, neginf=-65504.0) + added
+
+
+def device(gpu: Gpu, x: np.ndarray, alpha: bool = False) -> Image:
+    image = gpu.array(x.astype(np.float32))
+    image.alpha = alpha
+    return image
+
+
+def hdr(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Mostly dim, some very bright, some negative."""
+    return np.exp(rng.normal(-1, 2, shape)).astype(np.float32) * rng.choice([1, 1, 1, 1, 1, -0.1], shape)
+
+
+def close(result: np.ndarray, expected: np.ndarray, tolerance: float) -> None:
+    assert result.shape == expected.shape
+    assert np.abs(result - expected).max() <= tolerance * max(np.abs(expected).max(), 1.0)
+
+
+# -- against the reference --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("memory", MEMORY)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_mip_is_its_definition(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int], memory: str) -> None:
+    x = hdr(rng, 3, *shape)
+    params = BloomParams(strength=0.7, radius=0.3, memory=memory)
+    close(bloom(gpu, device(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
+
+
+@pytest.mark.parametrize("memory", MEMORY)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"karis": False},
+        {"blend": "add", "strength": 3.0},
+        {"threshold": 0.8},
+        {"threshold": 0.8, "knee": 0.0},
+        {"threshold": 0.8, "knee": 1.0, "blend": "add"},
+        {"radius": 0.0},
+        {"radius": 0.002},
+        {"radius": 1.0},
+        {"strength": 1.0},
+    ],
+    ids=str,
+)
+def test_options_are_their_definitions(
+    gpu: Gpu, rng: np.random.Generator, options: dict[str, object], memory: str
+) -> None:
+    x = hdr(rng, 3, 45, 70)
+    params = BloomParams(**({"strength": 0.4, "memory": memory} | options))
+    close(bloom(gpu, device(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
+
+
+@pytest.mark.parametrize("memory", MEMORY)
+@pytest.mark.parametrize("colours", [1, 3])
+@pytest.mark.parametrize("blend", ["energy", "add"])
+def test_alpha_glows_along(gpu: Gpu, rng: np.random.Generator, colours: int, blend: str, memory: str) -> None:
+    alpha = np.zeros((1, 40, 52))
+    alpha[:, 10:30, 20:37] = rng.random((20, 17))
+    alpha[:, 15:20] = 1
+    x = np.concatenate([np.abs(hdr(rng, colours, 40, 52)) * alpha, alpha]).astype(np.float32)
+    params = BloomParams(strength=0.5, threshold=0.5, blend=blend, memory=memory)
+    result = bloom(gpu, device(gpu, x, alpha=True), params)
+    assert result.alpha
+    pixels = result.numpy()
+    close(pixels, reference(x, params, alpha=True), TOLERANCE["mip"])
+    assert (pixels[-1] >= x[-1]).all() and (pixels[-1] <= 1).all()
+    assert (pixels[-1][x[-1] == 1] == 1).all()
+    assert pixels[-1][x[-1] == 0].max() > 0
+
+
+def test_gaussians_are_scipys(gpu: Gpu, rng: np.random.Generator) -> None:
+    x = np.abs(hdr(rng, 3, 50, 64)).astype(np.float32)
+    for options in ({}, {"blend": "add"}, {"threshold": 1.0}):
+        params = BloomParams(method="gaussians", strength=0.6, **options)
+        light = weigh(x.astype(np.float64), params.threshold, params.knee, 3)
+        glow = sum(share * ndimage.gaussian_filter(light, (0, s, s)) for s, share in params.octaves(50))
+        expected = over(x.astype(np.float64), light, glow, params, alpha=False)
+        close(bloom(gpu, device(gpu, x), params).numpy(), expected, TOLERANCE["gaussians"])
+
+
+@pytest.mark.parametrize("planes", [1, 3])
+def test_a_kernel_is_the_glow(gpu: Gpu, rng: np.random.Generator, planes: int) -> None:
+    x, kernel = np.abs(hdr(rng, 3, 41, 30)).astype(np.float32), rng.random((planes, 9, 12))
+    kernel /= kernel.sum((1, 2), keepdims=True)
+    params = BloomParams(method="fft", strength=0.6)
+    glow = np.stack([ndimage.convolve(p, kernel[c % planes]) for c, p in enumerate(x.astype(np.float64))])
+    expected = over(x.astype(np.float64), x.astype(np.float64), glow, params, alpha=False)
+    close(bloom(gpu, device(gpu, x), params, kernel).numpy(), expected, TOLERANCE["gaussians"])
+
+
+def test_many_channels_fit_local_memory(gpu: Gpu, rng: np.random.Generator) -> None:
+    """A tile of 30 planes needs a smaller group than the usual one."""
+    x = rng.random((30, 40, 33)).astype(np.float32)
+    local, direct = (
+        bloom(gpu, device(gpu, x), BloomParams(strength=1.0, memory=memory)).numpy() for memory in ("local", "direct")
+    )
+    close(local, direct, TOLERANCE["mip"])
+
+
+# -- properties -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["mip", "gaussians"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_constants_stay(gpu: Gpu, shape: tuple[int, int], method: str) -> None:
+    x = np.full((3, *shape), 7.3, np.float32)
+    result = bloom(gpu, device(gpu, x), BloomParams(strength=1.0, radius=0.5, method=method)).numpy()
+    assert np.abs(result / x - 1).max() <= TOLERANCE["constant"]
+
+
+def test_strength_zero_is_the_input_itself(gpu: Gpu) -> None:
+    image = gpu.array(np.array([[[np.nan, 1]]], np.float32))
+    for method in ("mip", "gaussians"):
+        assert bloom(gpu, image, BloomParams(strength=0.0, method=method)) is image
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    rows=st.sampled_from([16, 32, 64]),
+    columns=st.sampled_from([16, 64]),
+    strength=st.floats(0.01, 1),
+    threshold=st.sampled_from([0.0, 0.5]),
+    radius=st.floats(0.001, 0.4),
+)
+def test_energy_moves_light_only(
+    gpu: Gpu, rows: int, columns: int, strength: float, threshold: float, radius: float
+) -> None:
+    x = np.random.default_rng(rows * columns).random((1, rows, columns)).astype(np.float32)
+    params = BloomParams(strength=strength, threshold=threshold, radius=radius, karis=False)
+    result = bloom(gpu, device(gpu, x), params).numpy()
+    assert result.mean(dtype=np.float64) == pytest.approx(x.mean(dtype=np.float64), rel=1e-6)
+
+
+def test_scales_with_the_light(gpu: Gpu, rng: np.random.Generator) -> None:
+    """Linear without threshold and Karis average, over all of HDR's range: nothing is clipped."""
+    x = np.abs(hdr(rng, 3, 31, 40)).astype(np.float32)
+    params = BloomParams(strength=0.5, karis=False)
+    small, large = (bloom(gpu, device(gpu, x * f), params).numpy() for f in (2.0**-20, 2.0**30))
+    assert np.array_equal(small * 2.0**50, large)
+
+
+@pytest.mark.parametrize("memory", MEMORY)
+def test_an_impulse_glows_evenly(gpu: Gpu, memory: str) -> None:
+    """Sum 1, symmetric about its pixel's corner of the coarsest grid, and as wide as promised."""
+    x = np.zeros((1, 256, 256), np.float32)
+    x[0, 128, 128] = 1
+    params = BloomParams(strength=1.0, radius=0.05, karis=False, memory=memory)
+    glow = bloom(gpu, device(gpu, x), params).numpy()[0].astype(np.float64)
+    assert glow.sum() == pytest.approx(1, abs=1e-6)
+    assert glow.min() >= 0
+    np.testing.assert_allclose(glow, glow.T, atol=1e-9)
+    at = np.arange(256) - 128.0
+    mean = (glow.sum(0) * at).sum()
+    spread = (glow.sum(0) * (at - mean) ** 2).sum()
+    promised = sum(share * sigma**2 for sigma, share in params.octaves(256))
+    assert spread == pytest.approx(promised, rel=0.02)
+
+
+def test_karis_keeps_single_pixels_down(gpu: Gpu) -> None:
+    """A hot pixel, however hot, gives a half-size pixel at most 1/3; a lamp of many pixels glows almost as ever."""
+    pixel, lamp = np.zeros((2, 1, 128, 128), np.float32)
+    pixel[0, 64, 64] = 10000
+    lamp[0, 32:96, 32:96] = 10000
+    glows = {}
+    for name, x in (("pixel", pixel), ("lamp", lamp)):
+        plain, damped = (
+            bloom(gpu, device(gpu, x), BloomParams(strength=1.0, blend="add", karis=karis)).numpy() - x
+            for karis in (False, True)
+        )
+        glows[name] = damped[0, 64, 110] / plain[0, 64, 110] if name == "lamp" else damped[0, 60, 80] / plain[0, 60, 80]
+    assert glows["pixel"] < 0.02
+    assert glows["lamp"] > 0.8
+
+
+def test_looks_alike_at_any_resolution(gpu: Gpu, rng: np.random.Generator) -> None:
+    """Bloom of the half-size image is the half-size image of the bloom, for a smooth scene."""
+    scene = ndimage.gaussian_filter(np.where(rng.random((256, 256)) > 0.999, 200.0, 0.0), 6, mode="wrap")
+    half = scene.reshape(128, 2, 128, 2).mean((1, 3))
+    params = BloomParams(strength=1.0, radius=0.08)
+    large, small = (bloom(gpu, device(gpu, s[None]), params).numpy()[0] for s in (scene, half))
+    large = large.reshape(128, 2, 128, 2).mean((1, 3))
+    assert np.abs(large - small).max() < 0.04 * large.max()
+    assert np.abs(half - small).max() > 0.3 * half.max()  # and there is much to see
+
+
+def test_levels_share_all_light() -> None:
+    for height in (1, 2, 100, 2160, 100000):
+        for radius in (0.0, 1e-6, 0.01, 0.1, 1.0):
+            params = BloomParams(radius=radius)
+            shares = params.levels(height)
+            assert len(shares) >= 2 and min(shares) >= 0
+            assert sum(shares) == pytest.approx(1, abs=1e-12)
+            spread = sum(share * variance(level) for level, share in enumerate(shares))
+            assert spread == pytest.approx(sum(s * s / OCTAVES for s, _ in params.octaves(height)), abs=1e-9)
+
+
+def test_overwriting_the_input(gpu: Gpu, rng: np.random.Generator) -> None:
+    x = hdr(rng, 3, 37, 50)
+    for memory in MEMORY:
+        for method in ("mip", "gaussians"):
+            params = BloomParams(strength=0.5, memory=memory, method=method)
+            image = device(gpu, x)
+            fresh = bloom(gpu, image, params).numpy()
+            assert bloom(gpu, image, params, overwrite_input=True) is image
+            assert np.array_equal(image.numpy(), fresh)
+
+
+# -- bad input --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["direct", "local", "gaussians"])
+def test_pixels_that_are_not_finite_do_not_spread(gpu: Gpu, rng: np.random.Generator, method: str) -> None:
+    x = np.abs(hdr(rng, 4, 50, 67)).astype(np.float32)
+    x[3] = 1
+    x[0, 10, 10], x[1, 49, 66], x[2, 20, 5], x[3, 7, 7] = np.nan, np.inf, -np.inf, np.nan
+    memory = {"memory": method} if method != "gaussians" else {"method": method}
+    params = BloomParams(strength=0.5, **memory)
+    with pytest.warns(GpuopsWarning, match="4 pixels were not finite"):
+        result = bloom(gpu, device(gpu, x, alpha=True), params).numpy()
+    assert np.isfinite(result).all()
+    if method != "gaussians":
+        close(result, reference(x, params, alpha=True), TOLERANCE["mip"])
+    assert result[1, 49, 66] == pytest.approx(65504, rel=0.01)
+
+
+@pytest.mark.parametrize("memory", MEMORY)
+def test_the_largest_values_overflow_nothing(gpu: Gpu, memory: str) -> None:
+    x = np.full((3, 20, 21), np.finfo(np.float32).max, np.float32)
+    x[:, 10:] *= -1
+    for options in ({}, {"threshold": 1.0}, {"karis": False, "blend": "add", "strength": 100.0}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert np.isfinite(bloom(gpu, device(gpu, x), BloomParams(memory=memory, **options)).numpy()).all()
+
+
+@pytest.mark.parametrize("memory", MEMORY)
+def test_nothing_but_nan(gpu: Gpu, memory: str) -> None:
+    with pytest.warns(GpuopsWarning, match="1 pixel was not finite"):
+        result = bloom(gpu, gpu.array(np.full((1, 1, 1), np.nan, np.float32)), BloomParams(memory=memory))
+    assert result.numpy().item() == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"strength": -0.1}, "strength must be a share of the light"),
+        ({"strength": 1.5}, "with the blend energy, 0 … 1"),
+        ({"strength": float("nan")}, "strength"),
+        ({"blend": "add", "strength": float("inf")}, "0 … 100"),
+        ({"radius": -1}, "radius must be a fraction of the image height"),
+        ({"radius": 1.01}, "radius"),
+        ({"radius": float("nan")}, "radius"),
+        ({"threshold": -1}, "threshold must be a linear value"),
+        ({"threshold": float("nan")}, "threshold"),
+        ({"knee": 2}, "knee"),
+        ({"method": "magic"}, "unknown method 'magic': use one of mip"),
+        ({"blend": "screen"}, "unknown blend"),
+        ({"memory": "texture"}, "unknown memory"),
+    ],
+)
+def test_refused_parameters(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        BloomParams(**options)
+
+
+def test_kernel_and_method_need_each_other(gpu: Gpu) -> None:
+    image = gpu.array(np.ones((1, 2, 2), np.float32))
+    with pytest.raises(ParameterError, match="need each other"):
+        bloom(gpu, image, BloomParams(method="fft"))
+    with pytest.raises(ParameterError, match="need each other"):
+        bloom(gpu, image, BloomParams(), np.ones((1, 1)))

@@ -1,0 +1,387 @@
+"""gpuops.tonemap and gpuops.d3d11 against float64 references in numpy."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gpuops import Gpu, GpuopsWarning, Image, ParameterError, d3d11
+from gpuops.params.tonemap import METERS, OPERATORS, TRANSFERS, WHITE, TonemapParams
+from gpuops.tonemap import exposure, tonemap
+
+from . import d3d11_reference, tonemap_reference
+
+TOLERANCE = {
+    # Absolute, and relative where the result exceeds 1: a few operations of 2^-24, log2 and exp2 of 3 ulp.
+    "operator": 2e-6,
+    "transfer": 2e-6,
+    # Exposure: the mean's error in stops.
+    "exposure": 1e-6,
+    "histogram exposure": 0.13,  # half a bin of a quarter of a stop
+    # The Direct3D preset: levels of 8 bits. What rounding to 8 bits may flip inside.
+    "d3d11": 1.0,
+}
+Array = npt.NDArray[np.float32]
+SLOW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def light(shape: tuple[int, ...], stops: float = 20, seed: int = 0) -> Array:
+    return np.exp2(np.random.default_rng(seed).uniform(-stops, stops, shape)).astype(np.float32)
+
+
+def upload(gpu: Gpu, pixels: Array, alpha: bool = False) -> Image:
+    image = gpu.array(pixels)
+    image.alpha = alpha
+    return image
+
+
+def mapped(gpu: Gpu, pixels: Array, alpha: bool = False, **params: object) -> Array:
+    settings = {"exposure": 0.0, "transfer": "linear"} | params
+    return tonemap(gpu, upload(gpu, pixels, alpha), TonemapParams(**settings)).numpy()  # type: ignore[arg-type]
+
+
+def white_of(operator: str) -> float | None:
+    return 4.0 if operator in WHITE else None
+
+
+# -- operators ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_operator_matches_its_publication(gpu: Gpu, operator: str) -> None:
+    pixels = light((3, 50, 101))
+    pixels[:, :10] = light((3, 10, 101), 5, 1)
+    pixels[:, 10:20] = light((10, 101))  # gray
+    pixels[:, 20] = 0
+    pixels[1, 21] = 0
+    expected = tonemap_reference.OPERATORS[operator](pixels.astype(np.float64), 4.0)
+    got = mapped(gpu, pixels, operator=operator, white=white_of(operator))
+    np.testing.assert_allclose(got, expected, rtol=TOLERANCE["operator"], atol=TOLERANCE["operator"])
+
+
+def test_known_values(gpu: Gpu) -> None:
+    """Values that can be checked by hand, so that reference and kernel cannot be wrong together."""
+
+    def gray(operator: str, v: float, **params: object) -> float:
+        return float(mapped(gpu, np.full((3, 1, 1), v, np.float32), operator=operator, **params)[1, 0, 0])
+
+    assert gray("reinhard", 1) == pytest.approx(0.5)
+    assert gray("reinhard-extended", 4, white=4) == pytest.approx(1)
+    assert gray("hable", 11.2 / 2) == pytest.approx(1)
+    assert gray("aces-narkowicz", 1) == pytest.approx(2.54 / 3.16)
+    assert gray("khronos-neutral", 0.5) == pytest.approx(0.46)
+    assert gray("khronos-neutral", 1.04) == pytest.approx(1 - 0.24**2 / 0.48)  # gray, so desaturation changes nothing
+    assert gray("drago", 0.18 * 9, white=0.18 * 9) == pytest.approx(1)
+    assert gray("agx", 2.0**-13) == 0
+    assert gray("agx", 2.0**5) == pytest.approx(0.99858**2.2, abs=1e-6)
+    assert gray("agx", 0.18) == pytest.approx(0.4967**2.2, abs=1e-3)  # the sigmoid's pivot
+    assert gray("aces-hill", 1e6) == 1
+
+
+@SLOW
+@given(operator=st.sampled_from(list(OPERATORS)), seed=st.integers(0, 2**16), stops=st.integers(1, 60))
+def test_brighter_gray_never_becomes_darker(gpu: Gpu, operator: str, seed: int, stops: int) -> None:
+    gray = np.sort(light((1, 997), stops, seed))
+    got = mapped(gpu, np.stack([gray] * 3), operator=operator, white=white_of(operator))
+    if operator in ("reinhard-extended", "linear"):
+        got = got / np.maximum(1, got.max(axis=-1, keepdims=True))
+    # AgX's polynomial and rounding may dip by a float32 epsilon or so.
+    luminance = np.tensordot(np.float32(tonemap_reference.REC709), got, 1)
+    assert np.diff(luminance).min() >= -1e-6
+
+
+@SLOW
+@given(
+    operator=st.sampled_from(list(OPERATORS)),
+    transfer=st.sampled_from(TRANSFERS),
+    meter=st.sampled_from(list(METERS)),
+    auto=st.booleans(),
+    planes=st.sampled_from([1, 3]),
+    height=st.integers(1, 40),
+    width=st.integers(1, 40),
+    seed=st.integers(0, 2**16),
+)
+def test_always_finite(
+    gpu: Gpu, operator: str, transfer: str, meter: str, auto: bool, planes: int, height: int, width: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    odd = [np.nan, np.inf, -np.inf, 0, -0.0, -1, 3e38, -3e38, 1e-45, 1e-38, 65504, 1, 0.18]
+    pixels = rng.choice(np.float32(odd), (planes, height, width))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GpuopsWarning)
+        got = mapped(
+            gpu, pixels, operator=operator, transfer=transfer, meter=meter, exposure=None if auto else 3.0, dither=255
+        )
+    assert np.isfinite(got).all()
+    assert got.min() >= 0
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("value", [0.0, np.nan, np.inf, -1.0, 3e38, 1e-45])
+def test_even_images(gpu: Gpu, operator: str, value: float) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GpuopsWarning)
+        got = mapped(gpu, np.full((3, 3, 5), value, np.float32), operator=operator, exposure=None)
+    assert np.isfinite(got).all()
+    assert (got == got[:, :1, :1]).all()
+    if not value > 0 or value < 1e-40:
+        assert got.max() < 1e-4  # black stays black
+
+
+def test_repairs_are_counted_in_one_warning(gpu: Gpu) -> None:
+    pixels = np.full((3, 20, 30), 0.5, np.float32)
+    pixels[0, 0, :2] = np.nan
+    pixels[1, 0, 1] = np.inf  # counts as NaN
+    pixels[2, 5, 5] = -np.inf
+    pixels[:, 7, :4] = -0.1
+    with pytest.warns(GpuopsWarning) as caught:
+        got = mapped(gpu, pixels, operator="linear")
+    assert [str(w.message) for w in caught] == [
+        "pixels repaired before tone mapping: 2 NaN, 1 infinite, 4 negative (NaN and negative light became black, "
+        "infinite light white)"
+    ]
+    assert (got[0, 0, :2] == 0).all() and (got[:, 7, :4] == 0).all() and got[2, 5, 5] == 0
+    assert got[1, 0, 1] == np.float32(2.0**60)
+
+
+@pytest.mark.parametrize("alpha", [False, True])
+@pytest.mark.parametrize("operator", ["agx", "agx-golden", "reinhard", "drago"])
+def test_gray_is_rgb_with_equal_channels(gpu: Gpu, operator: str, alpha: bool) -> None:
+    gray = light((1, 17, 19), 6)
+    coverage = np.random.default_rng(1).random((1, 17, 19), np.float32)
+    pixels = np.concatenate([gray, coverage]) if alpha else gray
+    got = mapped(gpu, pixels, alpha, operator=operator, transfer="srgb", exposure=None)
+    rgb = mapped(gpu, np.concatenate([gray] * 3), operator=operator, exposure=None)
+    luminance = np.tensordot(tonemap_reference.REC709, rgb.astype(np.float64), 1)
+    np.testing.assert_allclose(got[0], tonemap_reference.srgb(luminance), atol=TOLERANCE["operator"])
+    if alpha:
+        np.testing.assert_array_equal(got[1], coverage[0])
+
+
+def test_alpha_passes_through(gpu: Gpu) -> None:
+    pixels = light((4, 11, 13), 4)
+    image = upload(gpu, pixels, alpha=True)
+    result = tonemap(gpu, image, TonemapParams())
+    assert result.alpha and not result.linear
+    np.testing.assert_array_equal(result.numpy()[3], pixels[3])
+    np.testing.assert_array_equal(result.numpy()[:3], mapped(gpu, pixels[:3], exposure=None, transfer="srgb"))
+
+
+@pytest.mark.parametrize("planes", [2, 4, 5])
+def test_other_numbers_of_channels_are_refused(gpu: Gpu, planes: int) -> None:
+    with pytest.raises(ParameterError, match=f"gray or RGB image, .* not one of {planes} channels"):
+        mapped(gpu, np.ones((planes, 3, 3), np.float32))
+    with pytest.raises(ParameterError, match="channels"):
+        d3d11.tonemap(gpu, upload(gpu, np.ones((planes, 3, 3), np.float32)))
+
+
+# -- exposure -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["local", "direct"])
+def test_meters(gpu: Gpu, method: str) -> None:
+    pixels = light((3, 90, 70), 8)
+    pixels[:, 0] = 0
+    y = np.tensordot(tonemap_reference.REC709, pixels.astype(np.float64), 1)
+    log = np.log2(y[1:])
+    v, u = ((np.arange(n) + 0.5) / n - 0.5 for n in y.shape)
+    weight = np.exp(-8 * (u[np.newaxis] ** 2 + v[1:, np.newaxis] ** 2))
+    low, high = np.percentile(log, [10, 90])
+    expected = {
+        "mean": y.mean(),
+        "log-mean": 2 ** log.mean(),
+        "histogram": 2 ** log[(log >= low) & (log <= high)].mean(),
+        "center": 2 ** ((weight * log).sum() / weight.sum()),
+    }
+    image = upload(gpu, pixels)
+    for meter in METERS:
+        got = exposure(gpu, image, meter, key=0.25, method=method)
+        off = TOLERANCE["histogram exposure" if meter == "histogram" else "exposure"]
+        assert abs(math.log2(got * expected[meter] / 0.25)) <= off, meter
+        result = tonemap(
+            gpu, image, TonemapParams("linear", meter=meter, key=0.25, transfer="linear", method=method)
+        ).numpy()
+        np.testing.assert_allclose(result, pixels * np.float32(got), rtol=3e-7)
+
+
+def test_exposure_in_stops(gpu: Gpu) -> None:
+    pixels = light((3, 5, 7))
+    np.testing.assert_array_equal(mapped(gpu, pixels, operator="linear", exposure=-3.0), pixels / 8)
+
+
+def test_white_defaults_to_the_brightest_pixel(gpu: Gpu) -> None:
+    pixels = light((3, 9, 9), 3)
+    y = np.tensordot(tonemap_reference.REC709, pixels.astype(np.float64), 1)
+    got = mapped(gpu, pixels, operator="reinhard-extended")
+    assert np.tensordot(tonemap_reference.REC709, got, 1).max() == pytest.approx(1, rel=1e-6)
+    np.testing.assert_allclose(got, mapped(gpu, pixels, operator="reinhard-extended", white=y.max()), rtol=1e-6)
+    # An image with nothing above white is left as it is, rather than brightened.
+    dim = pixels / 100
+    np.testing.assert_allclose(mapped(gpu, dim, operator="reinhard-extended"), dim, rtol=1e-6)
+
+
+# -- transfer and dither ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("transfer", "reference"),
+    [
+        ("srgb", tonemap_reference.srgb),
+        ("pq", tonemap_reference.pq),
+        ("gamma", lambda v: v ** (1 / 1.8)),
+        ("linear", lambda v: v),
+    ],
+)
+def test_transfer(gpu: Gpu, transfer: str, reference: object) -> None:
+    pixels = light((3, 31, 33), 6)
+    pixels[0, 0, :3] = 0, 1, 0.0031308
+    image = upload(gpu, pixels)
+    result = tonemap(gpu, image, TonemapParams("linear", exposure=0.0, transfer=transfer, gamma=1.8))
+    assert result.linear == (transfer == "linear")
+    expected = reference(pixels.astype(np.float64))  # type: ignore[operator]
+    np.testing.assert_allclose(result.numpy(), expected, rtol=TOLERANCE["transfer"], atol=TOLERANCE["transfer"])
+
+
+def test_dither_is_triangular_seeded_and_inside_the_range(gpu: Gpu) -> None:
+    flat = np.full((3, 128, 256), 0.4, np.float32)
+    plain = mapped(gpu, flat, operator="linear")
+    noise = (mapped(gpu, flat, operator="linear", dither=255) - plain) * 255
+    assert np.abs(noise).max() <= 1 and np.abs(noise).max() > 0.98
+    assert abs(noise.mean()) < 0.01
+    assert noise.var() == pytest.approx(1 / 6, rel=0.02)  # of two uniform numbers of one code
+    histogram = np.histogram(noise, 20, (-1, 1))[0] / noise.size
+    centres = np.arange(-0.95, 1, 0.1)
+    np.testing.assert_allclose(histogram, 0.1 * (1 - np.abs(centres)), atol=0.004)
+    for other in (noise[:, 1:], noise[:, :, 1:]):  # neighbours and channels know nothing of each other
+        assert abs(np.corrcoef(noise[:, : other.shape[1], : other.shape[2]].ravel(), other.ravel())[0, 1]) < 0.02
+    assert np.abs(np.corrcoef(noise.reshape(3, -1)) - np.eye(3)).max() < 0.02
+    again = (mapped(gpu, flat, operator="linear", dither=255) - plain) * 255
+    np.testing.assert_array_equal(noise, again)
+    assert (noise != (mapped(gpu, flat, operator="linear", dither=255, seed=1) - plain) * 255).mean() > 0.99
+    # The mean survives rounding: the point of it.
+    code = np.rint(mapped(gpu, flat, operator="linear", dither=255) * 255)
+    assert code.mean() == pytest.approx(0.4 * 255, abs=0.02)
+    for end in (0.0, 1.0):
+        got = mapped(gpu, np.full((3, 64, 64), end, np.float32), operator="linear", dither=255)
+        assert got.min() >= 0 and got.max() <= 1
+
+
+def test_same_bits_on_every_run(gpu: Gpu) -> None:
+    image = upload(gpu, light((3, 201, 307)))
+    for operator in OPERATORS:
+        params = TonemapParams(operator, meter="center", dither=255)
+        np.testing.assert_array_equal(tonemap(gpu, image, params).numpy(), tonemap(gpu, image, params).numpy())
+
+
+# -- parameters ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"operator": "aces"}, "aces-narkowicz or aces-hill"),
+        ({"operator": "filmic"}, "use one of linear, reinhard,"),
+        ({"meter": "spot"}, "log-mean"),
+        ({"transfer": "hlg"}, "pq"),
+        ({"method": "tiles"}, "local, direct"),
+        ({"exposure": math.nan}, "exposure"),
+        ({"exposure": 1000.0}, "60 stops"),
+        ({"key": 0.0}, "key"),
+        ({"key": math.inf}, "key"),
+        ({"white": 2.0}, "agx has no white point"),
+        ({"operator": "hable", "white": -1.0}, "white"),
+        ({"operator": "hable", "white": math.nan}, "white"),
+        ({"gamma": 0.0}, "gamma"),
+        ({"dither": 0}, "dither"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_bad_parameters(params: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        TonemapParams(**params)  # type: ignore[arg-type]
+
+
+# -- the Direct3D preset ------------------------------------------------------------------------------------------
+
+D3D11_SIZES = [(1, 1), (7, 9), (8, 8), (17, 121), (100, 150), (920, 16), (61, 1000)]
+
+
+def scene(shape: tuple[int, ...], seed: int = 0) -> Array:
+    """Smooth light with a bright spot, so that there is something to bloom."""
+    rng = np.random.default_rng(seed)
+    y, x = np.mgrid[: shape[1], : shape[2]]
+    spot = 30 * np.exp(-((x - shape[2] / 3) ** 2 + (y - shape[1] / 2) ** 2) / 200)
+    return (rng.random(shape) * 0.8 + spot).astype(np.float32)
+
+
+@pytest.mark.parametrize("method", ["local", "direct"])
+@pytest.mark.parametrize("size", D3D11_SIZES)
+def test_d3d11_within_a_level_of_8_bits(gpu: Gpu, size: tuple[int, int], method: str) -> None:
+    pixels = scene((3, *size))
+    got = d3d11.tonemap(gpu, upload(gpu, pixels), method)
+    assert got.linear
+    levels = tonemap_reference.srgb(got.numpy().astype(np.float64)) * 255
+    expected = tonemap_reference.srgb(d3d11_reference.tonemap(pixels)) * 255
+    assert np.abs(levels - expected).max() <= TOLERANCE["d3d11"]
+
+
+@pytest.mark.parametrize("method", ["local", "direct"])
+@pytest.mark.parametrize("size", D3D11_SIZES)
+def test_d3d11_blur_and_bloom(gpu: Gpu, size: tuple[int, int], method: str) -> None:
+    pixels = scene((3, *size))
+    got = d3d11.blur(gpu, upload(gpu, pixels), method).numpy()
+    np.testing.assert_allclose(got, d3d11_reference.blur(pixels), rtol=1e-6)
+    got = d3d11.bloom(gpu, upload(gpu, pixels), method).numpy()
+    # One level of the 8 bits that the bright pass is stored with may flip: 0.6 · 1.2017² / 255 at most.
+    np.testing.assert_allclose(got, d3d11_reference.bloom(pixels), rtol=1e-6, atol=0.6 * 1.445 / 255)
+
+
+def test_d3d11_methods_agree(gpu: Gpu) -> None:
+    image = upload(gpu, scene((3, 300, 420)))
+    for effect in (d3d11.tonemap, d3d11.bloom, d3d11.blur):
+        local, direct = (effect(gpu, image, method).numpy() for method in ("local", "direct"))
+        np.testing.assert_allclose(local, direct, rtol=2e-6, atol=0.6 * 1.445 / 255)
+    assert sum(d3d11.weights()) == pytest.approx(1.2017, abs=1e-4)
+    assert d3d11.weights()[7] == pytest.approx(0.13298, abs=1e-5)
+
+
+@pytest.mark.parametrize("alpha", [False, True])
+def test_d3d11_gray_and_alpha(gpu: Gpu, alpha: bool) -> None:
+    gray = scene((1, 40, 50))
+    coverage = np.random.default_rng(1).random((1, 40, 50), np.float32)
+    image = upload(gpu, np.concatenate([gray, coverage]) if alpha else gray, alpha)
+    got = d3d11.tonemap(gpu, image).numpy()
+    rgb = d3d11.tonemap(gpu, upload(gpu, np.concatenate([gray] * 3))).numpy()
+    np.testing.assert_allclose(got[0], rgb[0], atol=1e-6)
+    if alpha:
+        np.testing.assert_array_equal(got[1], coverage[0])
+
+
+@pytest.mark.parametrize("method", ["local", "direct"])
+@pytest.mark.parametrize("value", [0.0, np.nan, np.inf, -np.inf, -1.0, 3e38])
+def test_d3d11_is_finite(gpu: Gpu, value: float, method: str) -> None:
+    pixels = scene((3, 33, 35))
+    pixels[0, 3::8, 4::8] = value
+    for image in (pixels, np.full_like(pixels, value)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GpuopsWarning)
+            for effect in (d3d11.tonemap, d3d11.bloom):
+                assert np.isfinite(effect(gpu, upload(gpu, image), method).numpy()).all()
+
+
+def test_d3d11_counts_repairs(gpu: Gpu) -> None:
+    pixels = scene((3, 33, 35))
+    pixels[0, 0, :2] = np.nan
+    with pytest.warns(GpuopsWarning, match="2 NaN"):
+        d3d11.tonemap(gpu, upload(gpu, pixels))
+
+
+def test_d3d11_unknown_method(gpu: Gpu) -> None:
+    with pytest.raises(ParameterError, match="local, direct"):
+        d3d11.tonemap(gpu, upload(gpu, scene((3, 8, 8))), "tiles")
