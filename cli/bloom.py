@@ -8,6 +8,7 @@ from math import log2
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from gpuops.params.bloom import BLENDS, MEMORY, METHODS, RADIUS, STRENGTH
 from gpuops.params.tonemap import OPERATORS
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="The chain's filters through local memory, or with direct reads.",
 )
+@click.option("--preset", type=click.Choice(["d3d11"]), help="The bloom of the Direct3D 11 HDR sample, exactly.")
 def command(
     shared: options.Shared,
     threshold: float,
@@ -100,18 +102,22 @@ def command(
     exposure: str | None,
     karis: bool,
     memory: str,
+    preset: str | None,
 ) -> None:
     """Lay a glow over images, in linear light, unclipped and with premultiplied alpha.
 
     Without a threshold all light glows, as in a lens: small strengths do. NaN and infinite pixels give no glow.
     """
-    from gpuops import bloom, files, tonemap
+    from gpuops import bloom, d3d11, files, tonemap
     from gpuops.convolve import kernel_for, kernel_from_picture
     from gpuops.params.bloom import BloomParams
     from gpuops.params.tonemap import TonemapParams, exposure_option
 
     from .pipeline import process
+    from .tonemap import _depth as display_depth
 
+    if preset is not None:
+        _refuse_beside_preset("threshold", "knee", "strength", "radius", "blend", "method", "kernel", "karis")
     if method is None:
         method = "fft" if kernel is not None else "mip"
     if (kernel is not None) != (method == "fft"):
@@ -140,14 +146,25 @@ def command(
 
     def run(item: Item, gpu: Gpu, image: Image) -> Image:
         scale = 2.0**stops if stops is not None else tonemap.exposure(gpu, image)
-        shape = None if picture is None else kernel_for(image, weights(gpu))
-        here = replace(params, threshold=params.threshold / scale)
-        image = bloom.bloom(gpu, image, here, shape, overwrite_input=item.once)
+        if preset is not None:
+            image = d3d11.bloom(gpu, image, memory)
+        else:
+            shape = None if picture is None else kernel_for(image, weights(gpu))
+            here = replace(params, threshold=params.threshold / scale)
+            image = bloom.bloom(gpu, image, here, shape, overwrite_input=item.once)
         return image if display is None else tonemap.tonemap(gpu, image, replace(display, exposure=log2(scale)))
 
     def work(gpu: Gpu, item: Item) -> None:
         # Strength 0 is the input exactly: colours under alpha 0 must not be lost to premultiplication.
         image = item.load(linear=True, premultiply=strength > 0)
-        item.save(item.run(partial(run, item), gpu, image))
+        image = item.run(partial(run, item), gpu, image)
+        item.save(image, None if display is None else display_depth(item)[1])
 
     process(shared, "bloom", work)
+
+
+def _refuse_beside_preset(*names: str) -> None:
+    context = click.get_current_context()
+    given = [name for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if given:
+        raise click.UsageError(f"--preset fixes --{given[0]}")

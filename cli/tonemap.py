@@ -32,9 +32,15 @@ _EXCLUDED_BY_PRESET = ("operator", "exposure", "meter", "key", "white", "transfe
     show_default=True,
     help=f"One of {', '.join(OPERATORS)}.",
 )
-@click.option("--exposure", metavar="EV|auto", default="auto", show_default=True, help="In stops, or metered.")
-@click.option("--meter", type=click.Choice(list(METERS)), help="What auto exposure reads.  [default: log-mean]")
-@click.option("--key", type=float, metavar="L", help="Luminance that auto exposure brings it to.  [default: 0.18]")
+@click.option(
+    "--exposure", metavar="EV|auto", default="auto", show_default=True, help="In stops, or metered."
+)
+@click.option(
+    "--meter", type=click.Choice(list(METERS)), help="What auto exposure reads.  [default: log-mean]"
+)
+@click.option(
+    "--key", type=float, metavar="L", help="Luminance that auto exposure brings it to.  [default: 0.18]"
+)
 @click.option(
     "--white",
     type=float,
@@ -51,8 +57,12 @@ _EXCLUDED_BY_PRESET = ("operator", "exposure", "meter", "key", "white", "transfe
 )
 @click.option("--dither/--no-dither", default=False, help="Triangular noise of ±1 code before rounding.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Another seed, another noise.")
-@click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help="Which kernels.")
-@click.option("--preset", type=click.Choice(["d3d11"]), help="The picture of the Direct3D 11 HDR sample, exactly.")
+@click.option(
+    "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="Which kernels."
+)
+@click.option(
+    "--preset", type=click.Choice(["d3d11"]), help="The picture of the Direct3D 11 HDR sample, exactly."
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -113,7 +123,9 @@ def command(
         largest = np.iinfo(depth).max if dither and depth.kind == "u" else None
         image = item.run(tonemap.tonemap, gpu, image, replace(params, dither=largest))
         if curve != "srgb":
-            image.linear = depth.kind == "f"  # the file gets this signal as it is, whatever files of its kind hold
+            image.linear = (
+                depth.kind == "f"
+            )  # the file gets this signal as it is, whatever files of its kind hold
         item.save(image, dtype)
 
     process(shared, "tonemap", work)

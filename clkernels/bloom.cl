@@ -5,9 +5,9 @@
 // line b − T with its slope at T + K; widely used, described in Unity's post-processing manual under Bloom):
 //   share = max(clamp(b − T + K, 0, 2K)² / 4K, b − T) / b             without a threshold: 1
 // A pixel with a NaN or an infinity in any plane has no light; in the result it becomes 0 or ±65504 (largest half).
-// Light is cut to ±1e30 so that no sum of it overflows.
+// Light is cut to ±1e28 so that no sum with it overflows.
 //
-// -D CHANNELS=n planes in a pixel   -D COLOURS=n of them not alpha   -D THRESHOLD for T > 0
+// -D CHANNELS=n planes in a pixel   -D COLOURS=n of them not alpha
 // -D WIDE: 16 pixels in a vector (pixels_t) rather than one
 
 #ifdef WIDE
@@ -19,7 +19,7 @@ typedef int mask_t;
 #endif
 
 #define LARGEST_HALF 65504.0f
-#define LARGEST_LIGHT 1e30f
+#define LARGEST_LIGHT 1e28f
 
 static inline mask_t all_finite(const pixels_t *v) {
     mask_t finite = isfinite(v[0]);
@@ -31,15 +31,15 @@ static inline mask_t all_finite(const pixels_t *v) {
 static inline mask_t to_light(pixels_t *v, float2 knee) {
     mask_t finite = all_finite(v);
     pixels_t share = 1.0f;
-#ifdef THRESHOLD
-    pixels_t bright = v[0];
-    for (int c = 1; c < COLOURS; c++) bright = fmax(bright, v[c]);
-    bright = clamp(bright, (pixels_t)0.0f, (pixels_t)LARGEST_LIGHT);
-    pixels_t over = bright - knee.x;
-    pixels_t soft = clamp(over + knee.y, (pixels_t)0.0f, (pixels_t)(2.0f * knee.y));
-    soft *= soft * (knee.y > 0.0f ? 0.25f / knee.y : 0.0f);
-    share = fmax(soft, over) / fmax(bright, (pixels_t)1e-20f);
-#endif
+    if (knee.x > 0.0f) {
+        pixels_t bright = v[0];
+        for (int c = 1; c < COLOURS; c++) bright = fmax(bright, v[c]);
+        bright = clamp(bright, (pixels_t)0.0f, (pixels_t)LARGEST_LIGHT);
+        pixels_t over = bright - knee.x;
+        pixels_t soft = clamp(over + knee.y, (pixels_t)0.0f, (pixels_t)(2.0f * knee.y));
+        soft *= soft * (knee.y > 0.0f ? 0.25f / knee.y : 0.0f);
+        share = fmax(soft, over) / fmax(bright, (pixels_t)1e-20f);
+    }
     for (int c = 0; c < CHANNELS; c++) {
         pixels_t light = clamp(v[c], (pixels_t)-LARGEST_LIGHT, (pixels_t)LARGEST_LIGHT) * share;
         v[c] = select((pixels_t)0.0f, light, finite);

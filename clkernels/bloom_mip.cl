@@ -8,9 +8,9 @@
 //                          4   4
 //                        1   2   1
 // which is five boxes of 4 × 4 pixels, the middle one with 1/2 and four moved by (±1, ±1) with 1/8 (J. Jimenez, Next
-// Generation Post Processing in Call of Duty: Advanced Warfare, SIGGRAPH 2014). -D KARIS: a tap weighs in addition
-// 1 / (1 + luma), which keeps single hot pixels down (B. Karis, Tone Mapping, 2013). -D FIRST: level 0 is the image,
-// read as its light.
+// Generation Post Processing in Call of Duty: Advanced Warfare, SIGGRAPH 2014). With karis = 1 (otherwise 0) a tap
+// weighs in addition 1 / (1 + luma), which keeps single hot pixels down (B. Karis, Tone Mapping, 2013). -D FIRST:
+// level 0 is the image, read as its light; only then karis.
 //
 // up: bilinear interpolation after the tent [1 2 1; 2 4 2; 1 2 1]/16, the same source. Along an axis both together
 // are, for fine pixels 2i and 2i + 1 from coarse ones i − 2 … i + 2:   [1 5 7 3 0]/16   and   [0 3 7 5 1]/16
@@ -53,13 +53,13 @@ static inline taps_t luma(const taps_t *v, int stride) {  // Rec. 709; the mean 
 }
 
 // The sums of four pixels of every plane's taps, TAPS after TAPS, to the planes' results.
-static inline void mix(const taps_t *tap, taps_t *out) {
+static inline void mix(const taps_t *tap, taps_t *out, float karis) {
     const float share[TAPS] = {1, 2, 1, 2, 4, 2, 1, 2, 1, 4, 4, 4, 4};
     taps_t weight[TAPS], total = 0.0f;
     for (int t = 0; t < TAPS; t++) {
         weight[t] = share[t];
-#ifdef KARIS
-        weight[t] /= 1.0f + fmax(luma(tap + t, TAPS) * 0.25f, (taps_t)0.0f);
+#ifdef FIRST
+        weight[t] /= 1.0f + karis * fmax(luma(tap + t, TAPS) * 0.25f, (taps_t)0.0f);
 #endif
         total += weight[t];
     }
@@ -76,6 +76,7 @@ static inline void mix(const taps_t *tap, taps_t *out) {
 static inline float8 row8(__global const float *row, int x, int width) {
     if (x >= 0 && x + 8 <= width) return vload8(0, row + x);
     float s[8];
+#pragma unroll 1
     for (int i = 0; i < 8; i++) s[i] = row[border_index(x + i, width)];
     return vload8(0, s);
 }
@@ -83,6 +84,7 @@ static inline float8 row8(__global const float *row, int x, int width) {
 static inline float16 row16(__global const float *row, int x, int width) {
     if (x >= 0 && x + 16 <= width) return vload16(0, row + x);
     float s[16];
+#pragma unroll 1
     for (int i = 0; i < 16; i++) s[i] = row[border_index(x + i, width)];
     return vload16(0, s);
 }
@@ -94,7 +96,8 @@ static inline float16 first16(__global const float *p, int count) {  // the last
     return vload16(0, s);
 }
 
-__kernel void down(__global const float *fine, __global float *coarse, int height, int width, float2 knee) {
+__kernel void down(__global const float *fine, __global float *coarse, int height, int width, float2 knee,
+                   float karis) {
     int half_width = (width + 1) / 2, half_height = (height + 1) / 2;
     int x = get_global_id(0) * 8, y = get_global_id(1);
     if (x >= half_width || y >= half_height) return;
@@ -104,6 +107,7 @@ __kernel void down(__global const float *fine, __global float *coarse, int heigh
 
     float8 tap[TAPS * CHANNELS], out[CHANNELS];
     for (int t = 0; t < TAPS * CHANNELS; t++) tap[t] = 0.0f;
+#pragma unroll 1
     for (int r = 0; r < 6; r++) {
         float16 p[3][CHANNELS];  // pixels 2x − 2, 2x and 2x + 2 onwards
         size_t row = index_of(border_index(2 * y - 2 + r, height), 0, width);
@@ -116,7 +120,7 @@ __kernel void down(__global const float *fine, __global float *coarse, int heigh
         for (int c = 0; c < CHANNELS; c++)
             add_row(tap + TAPS * c, r, p[0][c].even, p[0][c].odd, p[1][c].even, p[1][c].odd, p[2][c].even, p[2][c].odd);
     }
-    mix(tap, out);
+    mix(tap, out, karis);
     int count = min(8, half_width - x);
     for (int c = 0; c < CHANNELS; c++) {
         float s[8];
@@ -187,7 +191,7 @@ __kernel void up(__global const float *coarse, __global const float *fine, __glo
 // tile: CHANNELS · (2·Ly + 4) · 2·(Lx + 2) floats. Even columns stand first in a row, then odd ones, so that
 // neighbouring work-items, two pixels apart, meet neighbouring banks.
 __kernel void down(__global const float *fine, __global float *coarse, int height, int width, float2 knee,
-                   __local float *tile) {
+                   float karis, __local float *tile) {
     int half_width = (width + 1) / 2, half_height = (height + 1) / 2;
     int lx = get_local_size(0), ly = get_local_size(1), i = get_local_id(0), j = get_local_id(1);
     int x0 = get_group_id(0) * lx, y0 = get_group_id(1) * ly;
@@ -216,7 +220,7 @@ __kernel void down(__global const float *fine, __global float *coarse, int heigh
             add_row(tap + TAPS * c, r, p[0], p[odd], p[1], p[odd + 1], p[2], p[odd + 2]);
         }
     }
-    mix(tap, out);
+    mix(tap, out, karis);
     int x = x0 + i, y = y0 + j;
     if (x >= half_width || y >= half_height) return;
     coarse += get_global_id(2) * CHANNELS * half_plane + index_of(y, x, half_width);

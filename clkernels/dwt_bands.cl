@@ -1,4 +1,6 @@
 // What is done to bands of coefficients, planes (planes, size): element by element, any group size.
+//
+// -D BAND=float|int    a coefficient
 
 // Soft shrinking moves towards zero by the plane's threshold; hard zeroes what does not exceed it.
 __kernel void shrink(__global const float *in, __global const float *thresholds, __global float *out, int planes,
@@ -24,16 +26,22 @@ __kernel void squares(__global const BAND *in, __global float *sums, int planes,
     sums[plane * parts + part] = sum;
 }
 
-// A band as part of a picture, at (left, top). An approximation is scaled to the image's own brightness. A detail d is
-// shown as 1/2 + 1/2 d / (|d| + knee): zero is mid gray, no value is clipped, and small ones stay visible whatever the
-// band's range. knee = 0: as it is, times scale. Global: (width, height, planes).
+// A band as part of a picture, at (left, top). Approximation (knee = 0): v · scale, inside [0, 1]; -D ENCODE with the
+// sRGB curve. Detail: 1/2 + 1/2 v / (|v| + knee): zero is mid gray, nothing is clipped, and small coefficients stay
+// visible whatever the band's range. Global: (width, height, planes).
 __kernel void paint(__global const BAND *band, __global float *picture, int planes, int height, int width,
                     int picture_height, int picture_width, int top, int left, float scale, float knee) {
     const int x = get_global_id(0), y = get_global_id(1);
     const size_t plane = get_global_id(2);
     if (x >= width || y >= height || plane >= (size_t)planes) return;
     const float v = (float)band[(plane * height + y) * width + x];
-    const float shown = knee > 0.0f ? 0.5f + 0.5f * v / (fabs(v) + knee) : v * scale;
+    float shown = 0.5f + 0.5f * v / (fabs(v) + knee);
+    if (knee == 0.0f) {
+        shown = clamp(v * scale, 0.0f, 1.0f);
+#ifdef ENCODE
+        shown = linear_to_srgb(shown);
+#endif
+    }
     picture[(plane * picture_height + top + y) * picture_width + left + x] = shown;
 }
 

@@ -30,10 +30,16 @@
 #else
 #define REALS 1
 #endif
-#ifdef SPLIT_LANES
-#define LANE_GAP 1
+// From lane to lane the index within the whole transform moves by this, at either end.
+#if defined(SPLIT_LANES) && SPLIT == 1
+#define LANE_IN 1
 #else
-#define LANE_GAP 0
+#define LANE_IN 0
+#endif
+#if defined(SPLIT_LANES) && SPLIT == 2
+#define LANE_OUT 1
+#else
+#define LANE_OUT 0
 #endif
 
 typedef REAL real;
@@ -149,10 +155,11 @@ static inline cplx load(__global const real *in, Place w, int i, int4 count, int
     return element(in, at, n, count, step, w.here);
 #else
 #if defined(LANES_IN_ORDER) && !defined(LOAD_HERMITIAN)
-    int exist = LANE_GAP ? min(w.here, count.z - n) : n < count.z ? w.here : 0;
+    int exist = LANE_IN ? min(w.here, count.z - n) : n < count.z ? w.here : 0;
     if (exist >= LANES) {
 #ifdef LOAD_REAL
-        cplx v = (cplx)(GLUE(vload, LANES)(0, in + at), 0);
+        cplx v = 0;
+        v.lo = GLUE(vload, LANES)(0, in + at);
 #else
         cplx v = GLUE(vload, WIDTH)(0, in + 2 * at);
         v = (cplx)(v.even, v.odd);
@@ -165,7 +172,7 @@ static inline cplx load(__global const real *in, Place w, int i, int4 count, int
 #endif
     real s[WIDTH];
     for (int l = 0; l < LANES; l++) {
-        real2 a = element(in, at + (size_t)(l * REALS) * step.z, n + l * LANE_GAP, count, step, w.here - l * REALS);
+        real2 a = element(in, at + (size_t)(l * REALS) * step.z, n + l * LANE_IN, count, step, w.here - l * REALS);
         s[l] = a.x;
         s[LANES + l] = a.y;
     }
@@ -214,7 +221,7 @@ static inline void store(__global real *out, Place w, int i, cplx v, real scale,
                          int4 count, int4 step) {
     int n = i;
 #if defined(SPLIT) && SPLIT == 1
-#if LANES > 1 && LANE_GAP
+#if LANES > 1 && defined(SPLIT_LANES)
     real s[WIDTH];
     for (int l = 0; l < LANES; l++) {
         real2 a = w.here > l ? roots[(w.other + l) * i] : (real2)0;
@@ -234,7 +241,7 @@ static inline void store(__global real *out, Place w, int i, cplx v, real scale,
     put(out, at, v, n, count, step, w.here);
 #else
 #if defined(LANES_OUT_ORDER)
-    int wanted = LANE_GAP ? min(w.here, count.w - n) : n < count.w ? w.here : 0;
+    int wanted = LANE_OUT ? min(w.here, count.w - n) : n < count.w ? w.here : 0;
     if (wanted >= LANES) {
 #ifdef SWAP_OUT
         v = swapped(v);
@@ -253,7 +260,7 @@ static inline void store(__global real *out, Place w, int i, cplx v, real scale,
     real t[WIDTH];
     GLUE(vstore, WIDTH)(v, 0, t);
     for (int l = 0; l < LANES; l++)
-        put(out, at + (size_t)(l * REALS) * step.z, (real2)(t[l], t[LANES + l]), n + l * LANE_GAP, count, step,
+        put(out, at + (size_t)(l * REALS) * step.z, (real2)(t[l], t[LANES + l]), n + l * LANE_OUT, count, step,
             w.here - l * REALS);
 #endif
 }

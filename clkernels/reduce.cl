@@ -139,7 +139,7 @@ static inline void take(Lanes *a, FLOAT y, INT inside, INT i, int width, int hei
 #ifdef HISTOGRAM
     // Quarters of a stop begin at 2^0.25, 2^0.5, 2^0.75.
     INT quarter = one_if(mantissa >= 1.1892071f) + one_if(mantissa >= 1.4142135f) + one_if(mantissa >= 1.6817929f);
-    INT bin = clamp((exponent - LOWEST_STOP) * BINS_PER_STOP + quarter, 0, BINS - 1);
+    INT bin = min(max((exponent - LOWEST_STOP) * BINS_PER_STOP + quarter, (INT)0), (INT)(BINS - 1));
     for (int k = 0; k < WIDTH; k++) {
         if (!int_lane(positive, k)) continue;
 #ifdef ALONE

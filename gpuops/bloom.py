@@ -97,12 +97,10 @@ def _down(gpu: Gpu, fine: Image, params: BloomParams, *, first: bool) -> Image:
     coarse = fine.like((planes, (height + 1) // 2, (width + 1) // 2))
     _, rows, columns = coarse.shape
     direct = _direct(gpu, params)
-    defines = _defines(fine, params) if first else {"CHANNELS": 1, "COLOURS": 1}
-    kernel = gpu.kernel(
-        _MIP, "down", BORDER_REFLECT=True, WIDE=direct, FIRST=first, KARIS=first and params.karis, **defines
-    )
+    defines = _defines(fine) if first else {"CHANNELS": 1, "COLOURS": 1}
+    kernel = gpu.kernel(_MIP, "down", BORDER_REFLECT=True, WIDE=direct, FIRST=first, **defines)
     blocks = 1 if first else planes
-    args = (fine, coarse, height, width, _knee(params))
+    args = (fine, coarse, height, width, _knee(params), float(params.karis))
     label = f"bloom down {'direct' if direct else 'local'}"
     traffic = fine.nbytes + coarse.nbytes
     if direct:
@@ -128,7 +126,7 @@ def _up(
 ) -> None:
     planes, height, width = fine.shape
     direct = _direct(gpu, params)
-    defines = _defines(fine, params) if final else {"CHANNELS": 1, "COLOURS": 1}
+    defines = _defines(fine) if final else {"CHANNELS": 1, "COLOURS": 1}
     kernel = gpu.kernel(_MIP, "up", BORDER_REFLECT=True, WIDE=direct, FINAL=final, **defines)
     blocks = 1 if final else planes
     args = (coarse, fine, out, not_finite, height, width, _knee(params), float(own), float(scale))
@@ -164,7 +162,7 @@ def _tile(gpu: Gpu, kernel: Kernel, planes: int, reach: tuple[float, int]) -> tu
 
 def _light(gpu: Gpu, image: Image, params: BloomParams) -> Image:
     light = image.like()
-    kernel = gpu.kernel("bloom", "light", **_defines(image, params))
+    kernel = gpu.kernel("bloom", "light", **_defines(image))
     size = image.shape[1] * image.shape[2]
     gpu.launch(
         kernel, (size,), image, light, size, _knee(params), local=kernel.fit(256), label="bloom light",
@@ -195,7 +193,7 @@ def _convolved(gpu: Gpu, light: Image, kernel: Image | npt.NDArray[np.generic]) 
 def _composite(
     gpu: Gpu, image: Image, glow: Image, result: Image, params: BloomParams, not_finite: Image
 ) -> None:
-    kernel = gpu.kernel("bloom", "composite", **_defines(image, params))
+    kernel = gpu.kernel("bloom", "composite", **_defines(image))
     size = image.shape[1] * image.shape[2]
     own = -float(params.strength) if params.blend == "energy" else 0.0
     gpu.launch(
@@ -204,8 +202,8 @@ def _composite(
     )  # fmt: skip
 
 
-def _defines(image: Image, params: BloomParams) -> dict[str, bool | int]:
-    return {"CHANNELS": image.shape[0], "COLOURS": image.colours, "THRESHOLD": params.threshold > 0}
+def _defines(image: Image) -> dict[str, int]:
+    return {"CHANNELS": image.shape[0], "COLOURS": image.colours}
 
 
 def _knee(params: BloomParams) -> tuple[float, float]:

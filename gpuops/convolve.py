@@ -147,7 +147,11 @@ def _checked(weights: Image | npt.ArrayLike, planes: int) -> npt.NDArray[np.floa
 def _check_finite(weights: npt.NDArray[np.generic]) -> None:
     bad = int(np.count_nonzero(~np.isfinite(weights)))
     if bad:
-        raise ParameterError(f"the kernel has {bad} value{'s' * (bad > 1)} that {'are' if bad > 1 else 'is'} not finite")
+        raise ParameterError(f"the kernel has {_not_finite(bad)}")
+
+
+def _not_finite(count: int) -> str:
+    return f"{count} value{'s' * (count > 1)} that {'are' if count > 1 else 'is'} not finite"
 
 
 def _by_taps(
@@ -197,12 +201,12 @@ def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], param
 
     Result y stands at y + rows − 1 of the circular convolution, where nothing has wrapped around.
     """
-    from .fft import irfft2, rfft2
+    from .fft import irfft2, next_fast_len, rfft2
 
     planes, height, width = image.shape
     count, rows, columns = kernel.shape
     used = (height + rows - 1, width + columns - 1)
-    padded = (fast_length(used[0]), fast_length(used[1]))
+    padded = (next_fast_len(used[0]), next_fast_len(used[1]))
     before = (rows - 1 - rows // 2, columns - 1 - columns // 2)
 
     extend = gpu.kernel(_SOURCE, "extend", **_border(params))
@@ -216,11 +220,9 @@ def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], param
     bad = int(not_finite.numpy()[0])
     if bad:
         raise ParameterError(
-            f"{bad} values of the image are not finite and a transform spreads them everywhere: use --method direct"
+            f"the image has {_not_finite(bad)}, which a transform would spread everywhere: use --method direct"
         )
-    corner = np.zeros((count, *padded), np.float32)
-    corner[:, :rows, :columns] = kernel
-    factors = rfft2(gpu, gpu.array(corner))
+    factors = rfft2(gpu, gpu.array(kernel), s=padded)
     spectrum = rfft2(gpu, surrounded)
     del surrounded
     size = spectrum.shape[1] * spectrum.shape[2]
@@ -237,16 +239,3 @@ def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], param
         local=cut.fit(64, 4, 1), label="convolve cut", traffic=2 * result.nbytes,
     )  # fmt: skip
     return result
-
-
-def fast_length(n: int) -> int:
-    """The smallest even product of 2, 3, 5 and 7 that is n or more (1 for 1): lengths that transform fast."""
-    length = n
-    while True:
-        rest = length
-        for prime in (2, 3, 5, 7):
-            while rest % prime == 0:
-                rest //= prime
-        if rest == 1 and (length % 2 == 0 or length == 1):
-            return length
-        length += 1

@@ -148,7 +148,8 @@ def channel_statistics(
     """Statistics of each plane by itself, alpha included. Otherwise as :func:`statistics`."""
     operand = on_device(gpu, image)
     return tuple(
-        _reduced(gpu, operand, 1, plane, REC709, histogram, False, method) for plane in range(operand.shape[0])
+        _reduced(gpu, operand, 1, plane, REC709, histogram, False, method)
+        for plane in range(operand.shape[0])
     )
 
 
@@ -181,7 +182,9 @@ def _reduced(
     label = f"reduce {'tiles' if method == 'tiles' else 'direct'}"
     traffic = 4 * colours * size
     if method == "tiles":
-        kernel = gpu.kernel(("lanes", "reduce"), "reduce_tiles", COLOURS=colours, WIDTH=1, HISTOGRAM=histogram, CENTRE=centre)
+        kernel = gpu.kernel(
+            ("lanes", "reduce"), "reduce_tiles", COLOURS=colours, WIDTH=1, HISTOGRAM=histogram, CENTRE=centre
+        )
         local = kernel.fit(16, 16)
         groups = -(-width // local[0]) * -(-height // local[1])
         partial = _records(gpu, groups)
@@ -193,8 +196,8 @@ def _reduced(
         # A CPU's core reads alone, eight values at a time; elsewhere neighbours read neighbours.
         alone = gpu.limits.is_cpu
         kernel = gpu.kernel(
-            ("lanes", "reduce"), "reduce_direct", COLOURS=colours, WIDTH=8 if alone else 1, ALONE=alone, HISTOGRAM=histogram,
-            CENTRE=centre,
+            ("lanes", "reduce"), "reduce_direct", COLOURS=colours, WIDTH=8 if alone else 1, ALONE=alone,
+            HISTOGRAM=histogram, CENTRE=centre,
         )  # fmt: skip
         (items,) = (1,) if alone else kernel.fit(256)
         step = items * (8 if alone else 1)

@@ -55,7 +55,7 @@ def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
     repaired = gpu.zeros((3,), np.uint32)
     size = image.shape[1] * image.shape[2]
     gpu.launch(
-        kernel, (-(-size // per_item),), image, result, repaired, size, scale, white, float(params.gamma),
+        kernel, (-(-size // per_item),), image, result, repaired, size, float(scale), float(white), float(params.gamma),
         1.0 / params.dither if params.dither else 0.0, np.uint32(params.seed), local=kernel.fit(256),
         label=f"tonemap {params.operator}", traffic=image.nbytes + result.nbytes,
     )  # fmt: skip
@@ -64,7 +64,9 @@ def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
     return result
 
 
-def exposure(gpu: Gpu, image: Image, meter: str = "log-mean", key: float = 0.18, method: str = "auto") -> float:
+def exposure(
+    gpu: Gpu, image: Image, meter: str = "log-mean", key: float = 0.18, method: str = "auto"
+) -> float:
     """The factor that brings the metered luminance of ``image`` to ``key``; 1 where nothing is lit.
 
     ``meter`` is a name of :data:`gpuops.params.tonemap.METERS`. Raises ParameterError for an image that is neither

@@ -26,7 +26,8 @@ def blur(scene: npt.NDArray[np.generic]) -> Array:
     for axis in (2, 1):
         n = result.shape[axis]
         result = sum(
-            w * result.take(np.clip(np.arange(n) + k, 0, n - 1), axis) for k, w in zip(TAPS, WEIGHTS, strict=True)
+            w * result.take(np.clip(np.arange(n) + k, 0, n - 1), axis)
+            for k, w in zip(TAPS, WEIGHTS, strict=True)
         )
     return result
 

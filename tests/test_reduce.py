@@ -42,7 +42,9 @@ def check(got: Statistics, values: npt.NDArray[np.float64]) -> None:
     assert (got.nan, got.infinite) == (np.isnan(values).sum(), np.isinf(values).sum())
     assert got.negative == (finite < 0).sum()
     assert got.sum == pytest.approx(finite.sum(), abs=TOLERANCE["sum"] * np.abs(finite).sum())
-    assert got.log2_sum == pytest.approx(np.log2(positive).sum(), abs=TOLERANCE["log2"] * max(1, positive.size))
+    assert got.log2_sum == pytest.approx(
+        np.log2(positive).sum(), abs=TOLERANCE["log2"] * max(1, positive.size)
+    )
     assert got.histogram.sum() == positive.size
     if finite.size:
         assert got.mean == pytest.approx(finite.mean(), abs=TOLERANCE["sum"] * np.abs(finite).mean())

@@ -44,7 +44,9 @@ def aces_narkowicz(c: Array, white: float) -> Array:
 def aces_hill(c: Array, white: float) -> Array:
     c = matrix([[0.59719, 0.35458, 0.04823], [0.07600, 0.90834, 0.01566], [0.02840, 0.13383, 0.83777]], c)
     c = (c * (c + 0.0245786) - 0.000090537) / (c * (0.983729 * c + 0.4329510) + 0.238081)
-    c = matrix([[1.60475, -0.53108, -0.07367], [-0.10208, 1.10813, -0.00605], [-0.00327, -0.07276, 1.07602]], c)
+    c = matrix(
+        [[1.60475, -0.53108, -0.07367], [-0.10208, 1.10813, -0.00605], [-0.00327, -0.07276, 1.07602]], c
+    )
     return np.clip(c, 0, 1)
 
 
@@ -122,7 +124,13 @@ def drago(c: Array, white: float) -> Array:
     """Equation 4 with Ldmax 100, bias 0.85; the adaptation luminance is what exposure brought to 0.18."""
     y = np.maximum(luminance(c), np.finfo(np.float32).tiny)
     lw, most = y / 0.18, white / 0.18
-    ld = 100 * 0.01 / np.log10(most + 1) * np.log(lw + 1) / np.log(2 + 8 * (lw / most) ** (np.log(0.85) / np.log(0.5)))
+    ld = (
+        100
+        * 0.01
+        / np.log10(most + 1)
+        * np.log(lw + 1)
+        / np.log(2 + 8 * (lw / most) ** (np.log(0.85) / np.log(0.5)))
+    )
     return c * ld / y
 
 

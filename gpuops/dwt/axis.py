@@ -57,7 +57,9 @@ def analyse(image: Image, params: DwtParams, axis: int) -> tuple[Image, Image]:
     """The low and the high half of an image along ``axis`` (1: vertically, 2: horizontally)."""
     n = image.shape[axis]
     if n == 1 and params.mode in ("reflect", "antireflect"):
-        raise ParameterError(f"mode {params.mode} needs two samples or more along each axis: use symmetric or mirror")
+        raise ParameterError(
+            f"mode {params.mode} needs two samples or more along each axis: use symmetric or mirror"
+        )
     lows, highs = lengths(params, n)
     low, high = image.like(resized(image.shape, axis, lows)), image.like(resized(image.shape, axis, highs))
     if params.method == "laan":
@@ -118,7 +120,9 @@ def _launch(
         "S": "int" if integer else "float",
     }
     private = params.tile == "private" or (params.tile == "auto" and gpu.limits.is_cpu)
-    tiling = (_private if private else _local)(gpu, name, constants, defines, (outer, (n + 1) // 2, counts[0], inner))
+    tiling = (_private if private else _local)(
+        gpu, name, constants, defines, (outer, (n + 1) // 2, counts[0], inner)
+    )
     gpu.launch(
         tiling.kernel, tiling.size, *inputs, *outputs, outer, n, inner, *counts, first, *tiling.tile,
         local=tiling.local, label=f"{'i' if inverse else ''}dwt {'yx'[rows]} {wavelet.name} {params.method}",
@@ -138,7 +142,9 @@ Defines = dict[str, "bool | str"]
 _SOURCES = ("border", "dwt_extension", "dwt")
 
 
-def _private(gpu: Gpu, name: str, constants: Source, defines: Defines, dims: tuple[int, int, int, int]) -> _Tiling:
+def _private(
+    gpu: Gpu, name: str, constants: Source, defines: Defines, dims: tuple[int, int, int, int]
+) -> _Tiling:
     """One work-item a tile. Rows: long runs that the compiler vectorises; columns: WIDTH of them, short tiles."""
     outer, pairs, lows, inner = dims
     width, run = (1, 128) if defines["ROWS"] else (16, 16)
@@ -150,7 +156,9 @@ def _private(gpu: Gpu, name: str, constants: Source, defines: Defines, dims: tup
     return _Tiling(kernel, (-(-inner // width), tiles, outer), kernel.fit(16, 1, 1))
 
 
-def _local(gpu: Gpu, name: str, constants: Source, defines: Defines, dims: tuple[int, int, int, int]) -> _Tiling:
+def _local(
+    gpu: Gpu, name: str, constants: Source, defines: Defines, dims: tuple[int, int, int, int]
+) -> _Tiling:
     """One work-group a tile (columns: one of each of its columns), a few pairs for each work-item."""
     outer, pairs, lows, inner = dims
     columns, items, each = (1, 128, 2) if defines["ROWS"] else (16, 16, 4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, Union, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,20 +12,27 @@ import numpy.typing as npt
 from ..errors import ParameterError
 from ..image import Image
 from ..operands import on_device, shaped_like
-from ..params.dwt import DwtParams
-from . import transform
+from ..params.dwt import DwtParams, ShrinkParams
+from . import shrink, transform
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
 Array = npt.NDArray[np.generic]
-ImageCoefficients = list[Union[Image, tuple[Image, Image, Image]]]
-ArrayCoefficients = list[Union[Array, tuple[Array, Array, Array]]]
+ImageCoefficients = list[Image | tuple[Image, Image, Image]]
+ArrayCoefficients = list[Array | tuple[Array, Array, Array]]
 
 
 @overload
 def dwt2(
-    gpu: Gpu, data: Image, wavelet: str, mode: str = ..., *, method: str = ..., integer: bool = ..., tile: str = ...
+    gpu: Gpu,
+    data: Image,
+    wavelet: str,
+    mode: str = ...,
+    *,
+    method: str = ...,
+    integer: bool = ...,
+    tile: str = ...,
 ) -> tuple[Image, tuple[Image, Image, Image]]: ...
 @overload
 def dwt2(
@@ -114,9 +121,11 @@ def wavedec2(
     ``level`` None takes ``pywt.dwtn_max_level``; a higher one than that warns. Otherwise as :func:`dwt2`.
     """
     params = DwtParams(wavelet, mode, level, method, integer, tile)
-    first, *rest = transform.decompose(_samples(gpu, data, params), params)
-    assert isinstance(first, Image)
-    return [shaped_like(data, first), *(tuple(shaped_like(data, band) for band in bands) for bands in rest)]  # type: ignore[union-attr]
+    image = _samples(gpu, data, params)
+    transform.warn_of_levels(image.shape[1:], params)
+    approximation, details = transform.decompose(image, params)
+    coefficients: list[Any] = [shaped_like(data, approximation)]
+    return coefficients + [tuple(shaped_like(data, band) for band in bands) for bands in details]
 
 
 def idwt2(
@@ -177,7 +186,9 @@ def _samples(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> Image:
     wanted = np.dtype(np.int32 if params.integer else np.float32)
     image = on_device(gpu, data, wanted)
     if image.dtype != wanted or len(image.shape) != 3:
-        raise ParameterError(f"an Image of (planes, height, width) {wanted} is needed, not {image.shape} {image.dtype}")
+        raise ParameterError(
+            f"an Image of (planes, height, width) {wanted} is needed, not {image.shape} {image.dtype}"
+        )
     return image
 
 
@@ -187,3 +198,21 @@ def _band(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> Image:
     if not isinstance(data, Image) and len(shape) >= 2 and 0 in shape[-2:] and 0 not in shape[:-2]:
         return gpu.empty((prod(shape[:-2]), *shape[-2:]), np.int32 if params.integer else np.float32)
     return _samples(gpu, data, params)
+
+
+@overload
+def threshold(gpu: Gpu, data: Image, value: float, mode: str = ...) -> Image: ...
+@overload
+def threshold(gpu: Gpu, data: npt.ArrayLike, value: float, mode: str = ...) -> Array: ...
+def threshold(gpu: Gpu, data: Image | npt.ArrayLike, value: float, mode: str = "soft") -> Any:
+    """Coefficients shrunk by ``value``, as ``pywt.threshold`` with the modes ``soft`` and ``hard``.
+
+    Raises ParameterError for a negative value or another mode.
+    """
+    if mode not in ("soft", "hard"):
+        raise ParameterError(f"unknown mode {mode!r}: use soft or hard")
+    params = ShrinkParams(mode, float(value))
+    image = _samples(gpu, data, DwtParams())
+    return shaped_like(
+        data, shrink.shrink_band(image, [params.threshold or 0.0] * image.shape[0], hard=mode == "hard")
+    )

@@ -104,4 +104,6 @@ def _ints(name: str, values: Iterable[int | bool | str]) -> str:
 
 def halo(constants: Source) -> int:
     """LEFT + RIGHT of a generated source."""
-    return sum(int(line.split()[2]) for line in constants.text.splitlines() if line.split()[1] in ("LEFT", "RIGHT"))
+    return sum(
+        int(line.split()[2]) for line in constants.text.splitlines() if line.split()[1] in ("LEFT", "RIGHT")
+    )

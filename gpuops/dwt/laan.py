@@ -97,7 +97,8 @@ def _step(line: _Line, step: Step, source: Half, other: Half, to: Half) -> None:
     kernel = gpu.kernel(("border", "dwt_laan"), "lifting_step", **defines)
     taps = [int(tap) for tap in step.taps] if integer else [-w if line.inverse else w for w in step.weights]
     weights = tuple(taps + [type(taps[0])(0)] * (4 - len(taps)))
-    label = f"{'i' if line.inverse else ''}dwt {'yx'[axis - 1]} {line.wavelet.name} laan {'update predict'.split()[step.odd]}"
+    name = f"{'i' if line.inverse else ''}dwt {'yx'[axis - 1]} {line.wavelet.name} laan"
+    label = f"{name} {'predict' if step.odd else 'update'}"
     gpu.launch(
         kernel, (size,), source.image, other.image, to.image, outer, inner, line.n, targets, others,
         *((half.image.shape[axis], half.spacing, half.phase, 0) for half in (source, other, to)),

@@ -40,18 +40,21 @@ def inverse(approximation: Image, details: Details[Image], params: DwtParams, sh
     return axis.synthesise(low, high, params, Y, shape[0])
 
 
-def decompose(image: Image, params: DwtParams) -> list[Image | Details[Image]]:
-    """All levels: [cA, coarsest (cH, cV, cD), …, finest (cH, cV, cD)]."""
-    levels = levels_of(image.shape[-2:], params)
-    coefficients: list[Image | Details[Image]] = []
+def decompose(image: Image, params: DwtParams) -> tuple[Image, list[Details[Image]]]:
+    """All levels: cA, [coarsest (cH, cV, cD), …, finest (cH, cV, cD)]; :func:`max_levels` where none are given."""
+    levels = params.levels if params.levels is not None else max_levels(image.shape[-2:], params.wavelet)
+    coefficients: list[Details[Image]] = []
     for _ in range(levels):
         image, details = forward(image, params)
         coefficients.append(details)
-    return [image, *coefficients[::-1]]
+    return image, coefficients[::-1]
 
 
 def recompose(
-    approximation: Image | None, details: Sequence[Details[Image | None]], params: DwtParams, shape: Shape | None = None
+    approximation: Image | None,
+    details: Sequence[Details[Image | None]],
+    params: DwtParams,
+    shape: Shape | None = None,
 ) -> Image:
     """The image of (height, width) ``shape``; without it an odd length may come back one longer, as in PyWavelets.
 
@@ -92,7 +95,11 @@ def _complete(approximation: Image | None, details: Details[Image | None]) -> tu
 
     low_y, high_y = length(Y, approximation, vertical), length(Y, horizontal, diagonal)
     low_x, high_x = length(X, approximation, horizontal), length(X, vertical, diagonal)
-    full = or_zeros(horizontal, high_y, low_x), or_zeros(vertical, low_y, high_x), or_zeros(diagonal, high_y, high_x)
+    full = (
+        or_zeros(horizontal, high_y, low_x),
+        or_zeros(vertical, low_y, high_x),
+        or_zeros(diagonal, high_y, high_x),
+    )
     return or_zeros(approximation, low_y, low_x), full
 
 
@@ -128,7 +135,11 @@ def band_shapes(params: DwtParams, shape: Shape, levels: int) -> list[tuple[str,
     bands: list[tuple[str, Shape]] = []
     for level in range(1, levels + 1):
         (low_y, high_y), (low_x, high_x) = (axis.lengths(params, n) for n in shape)
-        bands[:0] = [(f"cH{level}", (high_y, low_x)), (f"cV{level}", (low_y, high_x)), (f"cD{level}", (high_y, high_x))]
+        bands[:0] = [
+            (f"cH{level}", (high_y, low_x)),
+            (f"cV{level}", (low_y, high_x)),
+            (f"cD{level}", (high_y, high_x)),
+        ]
         shape = (low_y, low_x)
     return [(f"cA{levels}", shape), *bands]
 
@@ -139,12 +150,13 @@ def max_levels(shape: Shape, wavelet: str) -> int:
     return max(0, int(math.log2(shortest / (length - 1)))) if shortest >= length - 1 else 0
 
 
-def levels_of(shape: Shape, params: DwtParams) -> int:
-    """The levels asked for, with PyWavelets' warning where they are many; the most that make sense by default."""
+def warn_of_levels(shape: Shape, params: DwtParams) -> None:
+    """PyWavelets' warning where more levels are asked for than :func:`max_levels`."""
     most = max_levels(shape, params.wavelet)
-    if params.levels is None:
-        return most
-    if params.levels > most:
-        message = f"{params.levels} levels are more than {shape[0]}×{shape[1]} pixels have use for ({most}): all"
-        warnings.warn(f"{message} coefficients feel the border", GpuopsWarning, stacklevel=3)
-    return params.levels
+    if params.levels is not None and params.levels > most:
+        warnings.warn(
+            f"{params.levels} levels are more than {shape[0]}×{shape[1]} samples have use for ({most} with "
+            f"{params.wavelet}): the border reaches all coefficients",
+            GpuopsWarning,
+            stacklevel=3,
+        )

@@ -63,12 +63,12 @@ class Wavelet:
         # and that of the other modes, x[2k + 1 − j], differ by whole pairs.
         reach = max(max(-min(half) + 1, max(half)) for half in (even, odd))
         centre = reach if reach % 2 else reach + 1
-        low, high = [0.0] * (2 * centre), [0.0] * (2 * centre)
+        low_taps, high_taps = [0.0] * (2 * centre), [0.0] * (2 * centre)
         for offset, v in even.items():
-            low[centre - offset] = self.scale * v
+            low_taps[centre - offset] = self.scale * v
         for offset, v in odd.items():
-            high[centre - offset] = -v / self.scale
-        return tuple(low), tuple(high)
+            high_taps[centre - offset] = -v / self.scale
+        return tuple(low_taps), tuple(high_taps)
 
     @cached_property
     def reconstruct(self) -> Filters:
@@ -117,7 +117,9 @@ _ALL = (
 
 # Daubechies, Ten Lectures on Wavelets (1992), tables 6.1 and 6.3, as PyWavelets' dec_lo.
 _ORTHOGONAL = {
-    "db2": tuple(v / (4 * _ROOT2) for v in (1 - math.sqrt(3), 3 - math.sqrt(3), 3 + math.sqrt(3), 1 + math.sqrt(3))),
+    "db2": tuple(
+        v / (4 * _ROOT2) for v in (1 - math.sqrt(3), 3 - math.sqrt(3), 3 + math.sqrt(3), 1 + math.sqrt(3))
+    ),
     "db3": (
         0.03522629188570953,
         -0.08544127388202666,

@@ -1,1 +1,11 @@
-"""Fourier transforms, following scipy.fft."""
+"""Fourier transforms, following scipy.fft, and what images need around them.
+
+    spectrum = fft.rfft2(gpu, array)                    # numpy in, numpy out
+    back = fft.irfft2(gpu, spectrum, s=array.shape)
+    spectrum = fft.rfft2(gpu, image)                    # Image in, Image out: complex64 (planes, rows, columns)
+"""
+
+from .api import fft, fft2, ifft, ifft2, irfft, irfft2, rfft, rfft2
+from .planner import next_fast_len
+
+__all__ = ["fft", "fft2", "ifft", "ifft2", "irfft", "irfft2", "next_fast_len", "rfft", "rfft2"]

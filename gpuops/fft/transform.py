@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -75,16 +74,13 @@ class Plan:
 
 def plan(gpu: Gpu, problem: Problem) -> Plan:
     """The plan for a problem, kept on the Gpu; the least recently used of many goes."""
-    kept = _plans.setdefault(gpu, OrderedDict())
+    kept: OrderedDict[Problem, Plan] = vars(gpu).setdefault("_fft_plans", OrderedDict())
     if problem not in kept:
         kept[problem] = Plan(gpu, problem)
         if len(kept) > KEPT_PLANS:
             kept.popitem(last=False)
     kept.move_to_end(problem)
     return kept[problem]
-
-
-_plans: WeakKeyDictionary[Gpu, OrderedDict[Problem, Plan]] = WeakKeyDictionary()
 
 
 def _passes(gpu: Gpu, problem: Problem) -> list[Pass]:
@@ -149,7 +145,7 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> tuple
         "SPLIT": p.split or None, "GAP": p.gap if p.split else None, "SPLIT_LANES": p.split_lanes,
     }  # fmt: skip
     count = (p.counts[2], p.counts[1], p.in_n, p.out_n)
-    scale = problem.real.type(p.scale)
+    scale: Any = np.array([p.scale], problem.real)  # a float of either precision would be passed in single
     groups = p.counts[0] * p.counts[1] * -(-p.counts[2] // (p.schedule.columns * p.lanes * (2 if p.pair else 1)))
 
     def table(name: str, values: npt.NDArray[np.complex128]) -> Image:

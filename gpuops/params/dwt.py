@@ -126,7 +126,9 @@ class DwtParams:
         if self.method in ("lifting", "laan") and not lifts:
             raise ParameterError(f"{self.wavelet} has no lifting steps here: use --method filterbank")
         if self.mode == "mirror" and not lifts:
-            raise ParameterError(f"mode mirror needs a symmetric wavelet, which {self.wavelet} is not: use symmetric")
+            raise ParameterError(
+                f"mode mirror needs a symmetric wavelet, which {self.wavelet} is not: use symmetric"
+            )
         if self.method == "laan" and self.mode not in ("mirror", "periodization"):
             raise ParameterError(f"method laan knows the modes mirror and periodization, not {self.mode}")
         if self.integer and not whole:

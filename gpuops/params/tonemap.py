@@ -94,7 +94,9 @@ class TonemapParams:
             raise ParameterError(f"the key must be a luminance such as 0.18, not {self.key}")
         if self.white is not None:
             if self.operator not in WHITE:
-                raise ParameterError(f"{self.operator} has no white point: white belongs to {', '.join(WHITE)}")
+                raise ParameterError(
+                    f"{self.operator} has no white point: white belongs to {', '.join(WHITE)}"
+                )
             if not 1e-3 <= self.white <= 1e9:
                 raise ParameterError(f"white must be a luminance such as 4, not {self.white}")
         if not 0.1 <= self.gamma <= 10:

@@ -1,0 +1,137 @@
+"""clpix dwt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from gpuops.params.dwt import METHODS, MODES, SHRINKS, WAVELETS, DwtParams, ShrinkParams
+
+from . import options
+
+if TYPE_CHECKING:
+    from gpuops.gpu import Gpu
+    from gpuops.image import Image
+
+    from .pipeline import Item
+
+DEFAULT_LEVELS = 5
+
+
+@click.command(short_help="image → wavelet coefficients, or a picture of them")
+@options.inputs
+@options.output
+@options.shared
+@click.option(
+    "--wavelet",
+    metavar="NAME",
+    help=f"{', '.join(WAVELETS)}; also 5/3, 9/7 and others' names for them. "
+    "Default: bior4.4 (CDF 9/7), with --integer bior2.2 (CDF 5/3).",
+)
+@click.option(
+    "--levels",
+    type=int,
+    metavar="N",
+    help=f"How often the approximation is transformed again. Default: {DEFAULT_LEVELS}, fewer for small images.",
+)
+@click.option(
+    "--mode",
+    default="mirror",
+    show_default=True,
+    metavar="MODE",
+    help=f"What stands beyond the border, by PyWavelets' names: {', '.join(MODES)}. "
+    "mirror, JPEG 2000's, has as many coefficients as pixels.",
+)
+@click.option(
+    "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="Which kernels."
+)
+@click.option(
+    "--integer", is_flag=True, help="The reversible transform of 8- or 16-bit levels to whole numbers."
+)
+@click.option(
+    "--threshold",
+    type=float,
+    metavar="T",
+    help="Shrink the details by T; with --shrink visu or bayes by T times the estimate (default 1).",
+)
+@click.option(
+    "--shrink",
+    type=click.Choice(SHRINKS),
+    help="How: soft (default), hard; visu and bayes estimate the noise and take it away.",
+)
+def command(
+    shared: options.Shared,
+    wavelet: str | None,
+    levels: int | None,
+    mode: str,
+    method: str,
+    integer: bool,
+    threshold: float | None,
+    shrink: str | None,
+) -> None:
+    """Transform images to wavelet coefficients, which `clpix idwt` turns back.
+
+    .npz, .exr and .tif receive the coefficients; other formats a picture of the pyramid: each band with a contrast
+    of its own, zero being mid gray. The transform works on the stored values, alpha included.
+    """
+    params = DwtParams(wavelet or ("bior2.2" if integer else "bior4.4"), mode, levels, method, integer)
+    shrinking = None
+    if threshold is not None or shrink is not None:
+        if integer:
+            raise click.UsageError(
+                "--integer is the lossless transform: it goes without --threshold and --shrink"
+            )
+        shrinking = ShrinkParams(shrink or "soft", threshold)
+    if integer and shared.space == "linear":
+        raise click.UsageError("--integer works on the stored levels: it goes without --space linear")
+
+    from gpuops.dwt import transform
+
+    from .pipeline import process
+
+    def work(gpu: Gpu, item: Item) -> None:
+        image = item.load(linear=False)
+        shape = (image.shape[1], image.shape[2])
+        if params.levels is None:
+            chosen = replace(params, levels=min(DEFAULT_LEVELS, min(shape).bit_length() - 1))
+        else:
+            chosen = params
+            transform.warn_of_levels(shape, params)
+        _transform(item, image, chosen, shrinking)
+
+    process(shared, "dwt", work)
+
+
+def _transform(item: Item, image: Image, params: DwtParams, shrinking: ShrinkParams | None) -> None:
+    import numpy as np
+
+    from gpuops.dwt import bands, pyramid, shrink, stored, transform
+    from gpuops.errors import FileError
+
+    assert item.picture is not None
+    dtype = item.picture.pixels.dtype
+    white = 1.0
+    if params.integer:
+        if dtype.kind != "u":
+            raise FileError(f"{item.path}: --integer needs 8- or 16-bit pixels, not {dtype}")
+        white = float(np.iinfo(dtype).max)
+        image = bands.to_levels(image, int(white))
+    approximation, details = item.run(transform.decompose, image, params)
+    if shrinking is not None:
+        details = shrink.shrink(approximation, details, shrinking)
+    if not np.isfinite(approximation.numpy()).all():
+        raise FileError(
+            f"{item.path}: holds NaN or infinite pixels, which would spread over all coefficients"
+        )
+    if not item.writes_data:
+        item.save(pyramid.picture(approximation, details, white))
+        return
+    if item.shared.dtype not in ("auto", "float"):
+        raise click.UsageError(
+            "coefficients are stored as floats, or whole numbers with --integer: no other --dtype"
+        )
+    planes, height, width = image.shape
+    description = stored.Stored(params, (planes, height, width), dtype.name, image.alpha, image.linear)
+    item.save_data(*stored.pack(approximation, details, description))

@@ -1,0 +1,241 @@
+"""scipy.fft's functions on a device: numpy in, numpy out; Image in, Image out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod, sqrt
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import DeviceError, ParameterError
+from ..image import Image
+from ..params.fft import NORMS, FftParams
+from .transform import Problem, plan
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+DEFAULT = FftParams()
+Length = TypeVar("Length", contravariant=True)
+Axis = TypeVar("Axis", contravariant=True)
+
+
+class Transform(Protocol[Length, Axis]):
+    """A transform: ``Image`` → ``Image``, array → array."""
+
+    @overload
+    def __call__(
+        self,
+        gpu: Gpu,
+        x: Image,
+        s: Length | None = ...,
+        axes: Axis = ...,
+        norm: str | None = ...,
+        overwrite_x: bool = ...,
+        *,
+        params: FftParams = ...,
+    ) -> Image: ...
+    @overload
+    def __call__(
+        self,
+        gpu: Gpu,
+        x: npt.ArrayLike,
+        s: Length | None = ...,
+        axes: Axis = ...,
+        norm: str | None = ...,
+        overwrite_x: bool = ...,
+        *,
+        params: FftParams = ...,
+    ) -> npt.NDArray[Any]: ...
+
+
+def _two(function: Callable[..., Any]) -> Transform[Sequence[int | None], Sequence[int]]:
+    return cast("Transform[Sequence[int | None], Sequence[int]]", function)
+
+
+def _one(function: Callable[..., Any]) -> Transform[int, int]:
+    return cast("Transform[int, int]", function)
+
+
+@_two
+def fft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+    """2-D Fourier transform over the last two axes, as scipy.fft.fft2.
+
+    Parameters
+    ----------
+    x : array (..., rows, columns) or Image
+        Real or complex. float64 and complex128 are computed in double precision, all else in single.
+    s : (int, int), optional
+        Lengths of the transformed axes: what is longer is cropped, what is shorter is padded with zeros.
+    axes : (int, int)
+        Which axes of an array; an Image's are the last two.
+    norm : "backward", "ortho" or "forward"
+        Where the factor 1/n goes; None is "backward".
+    overwrite_x : bool
+        For compatibility: the input never changes.
+    params : FftParams
+        How it is computed.
+
+    Returns
+    -------
+    complex64 (complex128 in double precision), on the host for an array, an Image for an Image.
+
+    Raises
+    ------
+    ParameterError
+        An empty array, a wrong shape or type, an unknown norm, a length below 1.
+    DeviceError
+        Double precision where the device has none; not enough memory.
+    """
+    return _transform("c2c", False, gpu, x, s, axes, norm, params)
+
+
+@_two
+def ifft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+    """Inverse of :func:`fft2`, as scipy.fft.ifft2; parameters, result and errors as there."""
+    return _transform("c2c", True, gpu, x, s, axes, norm, params)
+
+
+@_two
+def rfft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+    """Half the spectrum (columns 0 … n // 2) of real input, as scipy.fft.rfft2; otherwise as :func:`fft2`."""
+    return _transform("r2c", False, gpu, x, s, axes, norm, params)
+
+
+@_two
+def irfft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+    """Inverse of :func:`rfft2` with a real result, as scipy.fft.irfft2; otherwise as :func:`fft2`.
+
+    ``s`` is the result's size; without it an even number of columns is assumed: an odd one needs ``s``.
+    """
+    return _transform("c2r", True, gpu, x, s, axes, norm, params)
+
+
+@_one
+def fft(gpu, x, n=None, axis=-1, norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+    """1-D Fourier transform along ``axis``, as scipy.fft.fft; otherwise as :func:`fft2`."""
+    return _transform("c2c", False, gpu, x, (n,), (axis,), norm, params)
+
+
+@_one
+def ifft(gpu, x, n=None, axis=-1, norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+    """Inverse of :func:`fft`, as scipy.fft.ifft; otherwise as :func:`fft2`."""
+    return _transform("c2c", True, gpu, x, (n,), (axis,), norm, params)
+
+
+@_one
+def rfft(gpu, x, n=None, axis=-1, norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+    """Half the spectrum of real input along ``axis``, as scipy.fft.rfft; otherwise as :func:`fft2`."""
+    return _transform("r2c", False, gpu, x, (n,), (axis,), norm, params)
+
+
+@_one
+def irfft(gpu, x, n=None, axis=-1, norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+    """Inverse of :func:`rfft`, as scipy.fft.irfft; an odd length needs ``n``; otherwise as :func:`fft2`."""
+    return _transform("c2r", True, gpu, x, (n,), (axis,), norm, params)
+
+
+def _transform(
+    kind: str,
+    inverse: bool,
+    gpu: Gpu,
+    x: Image | npt.ArrayLike,
+    lengths: Sequence[int | None] | None,
+    axes: Sequence[int],
+    norm: str | None,
+    params: FftParams,
+) -> Image | npt.NDArray[Any]:
+    last = tuple(range(-len(axes), 0))
+    if lengths is None:
+        lengths = (None,) * len(axes)
+    if len(lengths) != len(last) or len(last) not in (1, 2):
+        raise ParameterError(f"{len(lengths)} lengths for {len(axes)} axes: give as many")
+    if isinstance(x, Image):
+        if len(x.shape) != 3 or tuple(axes) != last:
+            raise ParameterError(f"an Image is transformed over its last axes, {last}: not {tuple(axes)}")
+        return run(gpu, _checked(kind, x), kind, inverse, lengths, norm, params)
+    array = np.asarray(x)
+    ndim = array.ndim
+    if any(not -ndim <= axis < ndim for axis in axes) or len({axis % ndim for axis in axes}) != len(axes):
+        raise ParameterError(f"axes {tuple(axes)} of an array with {ndim} dimensions")
+    array = np.moveaxis(array, axes, last)
+    image = _checked(kind, gpu.array(_planes(gpu, array, kind, inverse, len(axes))))
+    result = run(gpu, image, kind, inverse, lengths, norm, params).numpy()
+    shape = (*array.shape[: -len(axes)], *result.shape[-len(axes) :])
+    return np.moveaxis(result.reshape(shape), last, axes)
+
+
+def run(
+    gpu: Gpu,
+    image: Image,
+    kind: str,
+    inverse: bool,
+    lengths: Sequence[int | None],
+    norm: str | None = None,
+    params: FftParams = DEFAULT,
+    out_shape: tuple[int, int] | None = None,
+) -> Image:
+    """The transform of a checked Image over its last one or two axes; ``out_shape`` crops the result."""
+    if norm is not None and norm not in NORMS:
+        raise ParameterError(f"unknown norm {norm!r}: use one of {', '.join(NORMS)}")
+    planes, rows, columns = image.shape
+    double = image.dtype.itemsize // (2 if image.dtype.kind == "c" else 1) == 8
+    if double and not gpu.limits.double:
+        raise DeviceError(
+            f"{gpu.info.name} has no double precision: convert to float32, or choose another with --device"
+        )
+    given = dict(zip(("columns", "rows"), reversed(lengths), strict=False))
+    n_rows = _length(given.get("rows"), rows)
+    n_columns = _length(given.get("columns"), 2 * (columns - 1) if kind == "c2r" else columns)
+    if kind == "c2c" and image.dtype.kind != "c":
+        kind = "r2c"  # two rows in each transform, but all of the spectrum
+        width = n_columns
+    else:
+        width = n_columns // 2 + 1 if kind == "r2c" else n_columns
+    axes = len(lengths)
+    out = (n_rows if axes == 2 else rows, width) if out_shape is None else out_shape
+    size = n_columns * (n_rows if axes == 2 else 1)
+    scale = {"ortho": 1 / sqrt(size), "forward": 1.0, "backward": 1 / size} if inverse else {
+        "ortho": 1 / sqrt(size), "forward": 1 / size, "backward": 1.0
+    }  # fmt: skip
+    if max(rows, n_rows) * max(columns, n_columns) * (1 if axes == 2 else planes) >= 2**31:
+        raise ParameterError(f"a transform of {n_rows}×{n_columns} is beyond 2³¹ elements: use a smaller one")
+    problem = Problem(
+        kind, axes, image.shape, (planes, *out), (n_rows, n_columns), inverse, scale[norm or "backward"], double,
+        params,
+    )  # fmt: skip
+    return plan(gpu, problem)(image)
+
+
+def _length(given: int | None, default: int) -> int:
+    n = default if given is None or given == -1 else given  # scipy, too, takes −1 for "as it is"
+    if n < 1:
+        raise ParameterError(f"a transform needs a length of 1 or more, not {n}")
+    return int(n)
+
+
+def _checked(kind: str, image: Image) -> Image:
+    wanted = {"c2c": ("f", "c"), "r2c": ("f",), "c2r": ("c",)}[kind]
+    if image.dtype.kind not in wanted or image.dtype.name == "float16":
+        names = " or ".join({"f": "float32 or float64", "c": "complex64 or complex128"}[k] for k in wanted)
+        raise ParameterError(f"this transform takes {names}, not {image.dtype}")
+    if prod(image.shape) == 0:
+        raise ParameterError(f"there is nothing to transform in an array of shape {image.shape}")
+    return image
+
+
+def _planes(gpu: Gpu, array: npt.NDArray[Any], kind: str, inverse: bool, axes: int) -> npt.NDArray[Any]:
+    """(planes, rows, columns) in a type of the device's."""
+    if array.size == 0:
+        raise ParameterError(f"there is nothing to transform in an array of shape {array.shape}")
+    if array.dtype.kind not in "buifc" or array.dtype.itemsize > 16 or array.dtype.name == "longdouble":
+        raise ParameterError(f"numbers are needed, not an array of {array.dtype}")
+    if array.dtype.kind == "c" and kind == "r2c":
+        raise ParameterError("a real array is needed, not a complex one")
+    double = array.dtype in (np.float64, np.complex128)
+    is_complex = array.dtype.kind == "c" or kind == "c2r" or (kind == "c2c" and inverse)
+    real = np.float64 if double else np.float32
+    array = array.astype(np.result_type(real, np.complex64) if is_complex else real, copy=False)
+    return array.reshape(-1, *array.shape[-2:]) if axes == 2 else array.reshape(1, -1, array.shape[-1])

@@ -1,0 +1,255 @@
+"""clpix dwt and idwt: pixels come back exactly, pictures look right, bad files are one clear line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import pywt
+
+from gpuops import files
+from gpuops.files import Picture
+
+from .conftest import Run
+
+Program = Callable[..., Run]
+Pixels = npt.NDArray[Any]
+
+# (height, width, channels, depth): single pixels and lines, primes, with and without alpha, and more than one tile.
+PICTURES = [
+    (1, 1, 1, "uint8"),
+    (1, 7, 3, "uint16"),
+    (17, 31, 4, "uint8"),
+    (97, 101, 2, "uint16"),
+    (97, 101, 4, "uint16"),
+    (427, 640, 3, "uint8"),
+]
+WAYS = [
+    [],
+    ["--wavelet", "haar", "--method", "laan"],
+    ["--wavelet", "5/3", "--levels", "1"],
+    ["--wavelet", "dd13/7", "--method", "filterbank"],
+    ["--wavelet", "db3", "--mode", "symmetric", "--levels", "2", "-q"],
+    ["--wavelet", "9/7", "--mode", "periodization", "--levels", "3", "-q"],
+    ["--integer"],
+    ["--integer", "--wavelet", "haar", "--mode", "periodization"],
+    ["--integer", "--wavelet", "dd13/7", "--levels", "7", "-q"],
+]
+
+
+def save(path: Path, pixels: Pixels, *, linear: bool = False) -> Path:
+    files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), linear=linear))
+    return path
+
+
+def random_pixels(rng: np.random.Generator, height: int, width: int, channels: int, dtype: str) -> Pixels:
+    return rng.integers(0, np.iinfo(dtype).max + 1, (height, width, channels)).astype(dtype)
+
+
+@pytest.fixture
+def source(tmp_path: Path, rng: np.random.Generator) -> Path:
+    return save(tmp_path / "in.png", random_pixels(rng, 24, 40, 3, "uint8"))
+
+
+@pytest.fixture
+def coefficients(clpix: Program, source: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "c.npz"
+    assert clpix("dwt", source, "-o", path, "--levels", 1) == Run(0, "", "")
+    return path
+
+
+@pytest.mark.parametrize("way", WAYS, ids=" ".join)
+@pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
+def test_every_pixel_comes_back(
+    clpix: Program, rng: np.random.Generator, tmp_path: Path, extension: str, way: list[str]
+) -> None:
+    for index, picture in enumerate(PICTURES):
+        pixels = random_pixels(rng, *picture)
+        source = save(tmp_path / f"{index}.png", pixels)
+        between, back = tmp_path / f"{index}c.{extension}", tmp_path / f"{index}b.png"
+        assert clpix("dwt", source, "-o", between, *way) == Run(0, "", "")
+        assert clpix("idwt", between, "-o", back) == Run(0, "", "")
+        result = files.read(back)
+        assert (result.pixels.dtype, result.alpha) == (pixels.dtype, picture[2] in (2, 4))
+        np.testing.assert_array_equal(result.pixels, pixels)
+
+
+def test_float_pictures_come_back_as_floats(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+    pixels = rng.standard_normal((33, 50, 4)).astype(np.float32) * 100
+    source = save(tmp_path / "in.exr", pixels, linear=True)
+    assert clpix("dwt", source, "-o", tmp_path / "c.tif").code == 0
+    assert clpix("idwt", tmp_path / "c.tif", "-o", tmp_path / "out.exr") == Run(0, "", "")
+    back = files.read(tmp_path / "out.exr")
+    assert (back.pixels.dtype, back.linear, back.alpha) == (np.float32, True, True)
+    np.testing.assert_allclose(back.pixels, pixels, atol=3e-6 * np.abs(pixels).max())
+
+
+def test_coefficients_are_pywts_of_the_stored_values(clpix: Program, source: Path, tmp_path: Path) -> None:
+    run = clpix("dwt", source, "-o", tmp_path / "c.npz", "--mode", "symmetric", "--levels", 2, "-q")
+    assert run == Run(0, "", "")
+    arrays, attributes = files.read_data(tmp_path / "c.npz")
+    assert list(arrays) == ["cA2", "cH2", "cV2", "cD2", "cH1", "cV1", "cD1"]
+    planes = np.moveaxis(files.read(source).pixels, 2, 0) / 255
+    first, second, third = pywt.wavedec2(planes, "bior4.4", "symmetric", 2)
+    for mine, theirs in zip(arrays.values(), (first, *second, *third), strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=2e-6 * np.abs(first).max())
+    assert (attributes["wavelet"], attributes["mode"], attributes["levels"]) == ("bior4.4", "symmetric", 2)
+
+
+def test_the_mirror_needs_no_more_space_than_the_picture(coefficients: Path) -> None:
+    arrays, _ = files.read_data(coefficients)
+    assert sum(array.size for array in arrays.values()) == 24 * 40 * 3
+
+
+def test_picture_of_the_pyramid(clpix: Program, source: Path, tmp_path: Path) -> None:
+    assert clpix("dwt", source, "-o", tmp_path / "p.png", "--levels", 2) == Run(0, "", "")
+    shown = files.read(tmp_path / "p.png").pixels
+    assert (shown.shape, shown.dtype) == ((26, 42, 3), np.uint8)
+    assert 100 < np.median(shown[14:, 22:]) < 155  # zero is mid gray
+
+
+def test_shrinking_denoises(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+    y, x = np.mgrid[:96, :128] / 96
+    clean = 0.5 + 0.3 * np.sin(4 * x + 2 * y) * (x > 0.5)
+    noisy = np.clip(clean + 0.05 * rng.standard_normal(clean.shape), 0, 1)
+    source = save(tmp_path / "noisy.png", np.rint(noisy * 65535).astype(np.uint16)[:, :, None])
+    before = np.sqrt(np.mean((noisy - clean) ** 2))
+    for options in (
+        ["--threshold", 0.1],
+        ["--threshold", 0.15, "--shrink", "hard"],
+        ["--shrink", "visu"],
+        ["--shrink", "bayes", "--threshold", 1],
+    ):
+        run = clpix("dwt", source, "-o", tmp_path / "c.npz", "--overwrite", *options)
+        assert run == Run(0, "", "")
+        assert clpix("idwt", tmp_path / "c.npz", "-o", tmp_path / "out.png", "--overwrite").code == 0
+        result = files.read(tmp_path / "out.png").pixels[:, :, 0] / 65535
+        assert np.sqrt(np.mean((result - clean) ** 2)) < 0.6 * before, options
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--wavelet", "harr"], "unknown wavelet 'harr': did you mean 'haar'?"),
+        (["--mode", "symetric"], "did you mean 'symmetric'?"),
+        (["--levels", -1], "levels must be"),
+        (["--integer", "--wavelet", "9/7"], "no reversible integer form"),
+        (["--integer", "--threshold", 1], "goes without --threshold"),
+        (["--integer", "--space", "linear"], "goes without --space linear"),
+        (["--shrink", "soft"], "needs a threshold"),
+        (["--threshold", "nan"], "must be a finite number"),
+        (["--threshold", -1], "must be a finite number"),
+        (["--method", "strip"], "strip"),
+        (["--dtype", "uint8"], "no other --dtype"),
+        (["--dtype", "half"], "no other --dtype"),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
+)
+def test_bad_options(
+    clpix: Program, source: Path, tmp_path: Path, options: list[object], message: str
+) -> None:
+    run = clpix("dwt", source, "-o", tmp_path / "c.npz", *options)
+    assert (run.code, run.out) == (2, "")
+    assert message in run.err
+    assert not (tmp_path / "c.npz").exists()
+
+
+def test_many_levels_are_a_warning(clpix: Program, source: Path, tmp_path: Path) -> None:
+    run = clpix("dwt", source, "-o", tmp_path / "c.npz", "--levels", 6)
+    assert run.code == 0
+    assert run.err.startswith("clpix: warning: 6 levels are more than 24×40")
+    assert run.err.count("\n") == 1
+
+
+def test_pictures_that_cannot_be_transformed(clpix: Program, tmp_path: Path) -> None:
+    pixels = np.ones((20, 20, 1), np.float32)
+    pixels[7, 3] = np.nan
+    source = save(tmp_path / "nan.exr", pixels, linear=True)
+    for options, message in [([], "NaN or infinite pixels"), (["--integer"], "8- or 16-bit pixels")]:
+        run = clpix("dwt", source, "-o", tmp_path / "c.npz", *options)
+        assert (run.code, run.out, run.err.count("\n")) == (1, "", 1)
+        assert run.err.startswith(f"clpix: error: {source}: ") and message in run.err
+    assert not (tmp_path / "c.npz").exists()
+
+
+def without(name: str) -> Callable[[dict[str, Pixels], dict[str, Any]], None]:
+    return lambda arrays, attributes: (arrays if name in arrays else attributes).pop(name)
+
+
+def put(name: str, value: Any) -> Callable[[dict[str, Pixels], dict[str, Any]], None]:
+    def change(arrays: dict[str, Pixels], attributes: dict[str, Any]) -> None:
+        (arrays if isinstance(value, np.ndarray) else attributes)[name] = value
+
+    return change
+
+
+def spoil(arrays: dict[str, Pixels], attributes: dict[str, Any]) -> None:
+    arrays["cV1"][1, 2, 3] = np.nan
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (without("cH1"), "the band cH1 is missing"),
+        (without("cA1"), "the band cA1 is missing"),
+        (put("cD1", np.zeros((3, 11, 20), np.float32)), "the band cD1 has the shape (3, 11, 20)"),
+        (put("cD1", np.zeros((12, 20), np.float32)), "the band cD1 has the shape (12, 20)"),
+        (put("cD1", np.zeros((3, 12, 20), np.int32)), "the band cD1 is int32"),
+        (put("cH7", np.zeros((3, 1, 1), np.float32)), "the band cH7 does not belong"),
+        (spoil, "the band cV1 holds NaN"),
+        (put("levels", 2), "the band cA2 is missing"),
+        (put("levels", -3), "levels must be"),
+        (put("levels", True), "'levels' is missing or makes no sense"),
+        (put("wavelet", "sinc"), "unknown wavelet 'sinc'"),
+        (put("mode", 7), "'mode' is missing or makes no sense"),
+        (put("mode", "symmetric"), "the band cA1 has the shape"),
+        (put("integer", True), "no reversible integer form"),
+        (put("shape", [3, 24, 10**9]), "the band cA1 has the shape"),
+        (put("shape", [3, 0, 40]), "'shape' is not three positive numbers"),
+        (put("shape", [3, 24]), "'shape' is not three positive numbers"),
+        (put("dtype", "complex64"), "'dtype' is none of"),
+        (without("transform"), "holds no wavelet coefficients"),
+        (without("alpha"), "'alpha' is missing"),
+    ],
+    ids=range(20),
+)
+def test_bad_coefficient_files(
+    clpix: Program,
+    coefficients: Path,
+    tmp_path: Path,
+    change: Callable[[dict[str, Pixels], dict[str, Any]], None],
+    message: str,
+) -> None:
+    arrays, attributes = files.read_data(coefficients)
+    change(arrays, attributes)
+    bad = tmp_path / "bad.npz"
+    files.write_data(bad, arrays, attributes)
+    run = clpix("idwt", bad, "-o", tmp_path / "out.png")
+    assert (run.code, run.out, run.err.count("\n")) == (1, "", 1)
+    assert run.err.startswith(f"clpix: error: {bad}: ") and message in run.err
+    assert not (tmp_path / "out.png").exists()
+
+
+def test_files_that_are_no_coefficients(
+    clpix: Program, source: Path, coefficients: Path, tmp_path: Path
+) -> None:
+    cut = tmp_path / "cut.npz"
+    cut.write_bytes(coefficients.read_bytes()[:-100])
+    for path in (cut, source, tmp_path / "none.npz"):
+        run = clpix("idwt", path, "-o", tmp_path / "out.png")
+        assert (run.code, run.out, run.err.count("\n")) == (1, "", 1)
+        assert str(path) in run.err
+    assert not (tmp_path / "out.png").exists()
+
+
+def test_timing_names_the_kernels(clpix: Program, source: Path, tmp_path: Path) -> None:
+    report = tmp_path / "t.json"
+    run = clpix("dwt", source, "-o", tmp_path / "c.npz", "--wavelet", "5/3", "--timing-file", report)
+    assert run == Run(0, "", "")
+    text = json.dumps(json.loads(report.read_text()))
+    assert "dwt y bior2.2 lifting" in text and "dwt x bior2.2 lifting" in text

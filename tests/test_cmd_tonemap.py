@@ -1,0 +1,227 @@
+"""clpix tonemap: files in, files out, stderr and exit codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gpuops import files
+
+from . import d3d11_reference, tonemap_reference
+from .conftest import Run
+
+Clpix = Callable[..., Run]
+# Levels of the output: the operator's error is below 1e-3 of an 8-bit level, so only ties may round differently.
+TOLERANCE = {"levels": 1}
+
+
+@pytest.fixture
+def scene() -> npt.NDArray[np.float32]:
+    """An HDR scene (height, width, 3) that half floats hold exactly."""
+    rng = np.random.default_rng(5)
+    return np.exp2(rng.normal(0, 3, (40, 56, 3))).astype(np.float16).astype(np.float32)
+
+
+@pytest.fixture
+def exr(tmp_path: Path, scene: npt.NDArray[np.float32]) -> Path:
+    return write(tmp_path / "scene.exr", scene.astype(np.float16))
+
+
+def write(path: Path, pixels: npt.NDArray[np.generic], *, alpha: bool = False, linear: bool = True) -> Path:
+    files.write(path, files.Picture(pixels=pixels, alpha=alpha, linear=linear))
+    return path
+
+
+def read(path: Path) -> npt.NDArray[np.generic]:
+    return files.read(path).pixels
+
+
+def expected(
+    scene: npt.NDArray[np.float32], operator: str = "agx", scale: float | None = None
+) -> npt.NDArray[np.float64]:
+    """The display light (height, width, 3) with metering by log-mean unless ``scale`` is given."""
+    c = np.moveaxis(scene.astype(np.float64), -1, 0)
+    if scale is None:
+        scale = 0.18 / 2 ** np.log2(tonemap_reference.luminance(c)).mean()
+    return np.moveaxis(tonemap_reference.OPERATORS[operator](c * scale, 1.0), 0, -1)
+
+
+def test_exr_to_png(clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path) -> None:
+    run = clpix("tonemap", exr, "-o", tmp_path / "out.png")
+    assert (run.code, run.err) == (0, "")
+    got = read(tmp_path / "out.png")
+    assert got.dtype == np.uint8
+    levels = tonemap_reference.srgb(expected(scene)) * 255
+    assert np.abs(got - np.rint(levels)).max() <= TOLERANCE["levels"]
+    assert (got == np.rint(levels)).mean() > 0.999
+
+
+@pytest.mark.parametrize("operator", ["aces-narkowicz", "khronos-neutral", "agx-punchy"])
+def test_operator_and_exposure(
+    clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path, operator: str
+) -> None:
+    run = clpix(
+        "tonemap",
+        exr,
+        "-o",
+        tmp_path / "out.png",
+        "--operator",
+        operator,
+        "--exposure",
+        "-1.5",
+        "--dtype",
+        "uint16",
+    )
+    assert (run.code, run.err) == (0, "")
+    levels = tonemap_reference.srgb(expected(scene, operator, 2**-1.5)) * 65535
+    assert np.abs(read(tmp_path / "out.png") - levels).max() <= 1
+
+
+def test_exr_output_stays_float_and_linear(
+    clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path
+) -> None:
+    run = clpix("tonemap", exr, "-o", tmp_path / "out.exr", "--dtype", "float")
+    assert (run.code, run.err) == (0, "")
+    got = read(tmp_path / "out.exr")
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, expected(scene), rtol=5e-6, atol=5e-6)
+    clpix("tonemap", exr, "-o", tmp_path / "half.exr")
+    assert read(tmp_path / "half.exr").dtype == np.float16
+
+
+@pytest.mark.parametrize("transfer", ["linear", "gamma:2.4", "pq"])
+@pytest.mark.parametrize("name", ["out.png", "out.exr"])
+def test_other_signals_are_stored_as_they_are(
+    clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path, transfer: str, name: str
+) -> None:
+    dtype = "float" if name.endswith("exr") else "uint16"
+    run = clpix("tonemap", exr, "-o", tmp_path / name, "--transfer", transfer, "--dtype", dtype)
+    assert (run.code, run.err) == (0, "")
+    light = expected(scene)
+    signal = {"linear": light, "gamma:2.4": light ** (1 / 2.4), "pq": tonemap_reference.pq(light)}[transfer]
+    got = read(tmp_path / name)
+    # 1e-5 for 16 bits; PQ is so steep at black that it makes 1e-5 of the operator's 1e-8.
+    np.testing.assert_allclose(got / (65535.0 if dtype == "uint16" else 1.0), signal, atol=5e-5)
+
+
+def test_integer_input_is_decoded_first(clpix: Clpix, tmp_path: Path) -> None:
+    codes = np.random.default_rng(2).integers(0, 256, (20, 30, 3), np.uint8)
+    write(tmp_path / "in.png", codes, linear=False)
+    run = clpix(
+        "tonemap", tmp_path / "in.png", "-o", tmp_path / "out.png", "--operator", "linear", "--exposure", "0"
+    )
+    assert (run.code, run.err) == (0, "")
+    np.testing.assert_array_equal(read(tmp_path / "out.png"), codes)
+
+
+def test_gray_and_alpha(clpix: Clpix, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 65536, (20, 30, 2), np.uint16)
+    write(tmp_path / "in.png", codes, alpha=True, linear=False)
+    run = clpix("tonemap", tmp_path / "in.png", "-o", tmp_path / "out.png", "--dtype", "uint16")
+    assert (run.code, run.err) == (0, "")
+    got = read(tmp_path / "out.png")
+    np.testing.assert_array_equal(got[..., 1], codes[..., 1])
+    assert len(np.unique(got[..., 0])) > 100
+    order = np.argsort(codes[..., 0].ravel())
+    assert (np.diff(got[..., 0].ravel()[order].astype(int)) >= 0).all()
+
+
+def test_dither_uses_the_output_depth(clpix: Clpix, tmp_path: Path) -> None:
+    write(tmp_path / "in.exr", np.full((64, 64, 3), 0.3, np.float32))
+    for dtype, largest in (("uint8", 255), ("uint16", 65535)):
+        out = tmp_path / f"{dtype}.png"
+        options = (
+            "--operator",
+            "linear",
+            "--exposure",
+            "0",
+            "--transfer",
+            "linear",
+            "--dither",
+            "--dtype",
+            dtype,
+        )
+        assert clpix("tonemap", tmp_path / "in.exr", "-o", out, *options).code == 0
+        codes = read(out).astype(int)
+        assert len(np.unique(codes)) in (2, 3)
+        assert codes.mean() == pytest.approx(0.3 * largest, abs=0.05)
+        again = tmp_path / f"{dtype}2.png"
+        clpix("tonemap", tmp_path / "in.exr", "-o", again, *options)
+        assert again.read_bytes() == out.read_bytes()
+
+
+def test_clipping_is_told(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
+    run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--operator", "linear", "--exposure", "3")
+    assert run.code == 0
+    assert run.err.count("\n") == 1 and "clipped" in run.err
+
+
+def test_repairs_are_told_in_one_line(clpix: Clpix, scene: npt.NDArray[np.float32], tmp_path: Path) -> None:
+    scene[0, 0] = np.nan
+    scene[0, 1, 2] = np.inf
+    scene[1, :3, 0] = -1
+    write(tmp_path / "in.exr", scene)
+    run = clpix("tonemap", tmp_path / "in.exr", "-o", tmp_path / "out.png")
+    assert run.code == 0
+    assert run.err.count("\n") == 1
+    assert "1 NaN, 1 infinite, 3 negative" in run.err
+    assert (read(tmp_path / "out.png")[0, 0] == 0).all()
+
+
+@pytest.mark.parametrize("method", ["auto", "local", "direct"])
+def test_preset_d3d11(
+    clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path, method: str
+) -> None:
+    run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--preset", "d3d11", "--method", method)
+    assert (run.code, run.err) == (0, "")
+    reference = tonemap_reference.srgb(d3d11_reference.tonemap(np.moveaxis(scene, -1, 0))) * 255
+    assert np.abs(read(tmp_path / "out.png") - np.moveaxis(reference, 0, -1)).max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--operator", "aces"), "aces-narkowicz or aces-hill"),
+        (("--operator", "nothing"), "reinhard-extended"),
+        (("--exposure", "bright"), "'auto' or a number"),
+        (("--exposure", "nan"), "exposure"),
+        (("--exposure", "1", "--key", "0.3"), "--exposure auto"),
+        (("--exposure", "1", "--meter", "mean"), "--exposure auto"),
+        (("--meter", "spot"), "log-mean"),
+        (("--transfer", "gamma:x"), "gamma:2.2"),
+        (("--transfer", "gamma:-1"), "gamma"),
+        (("--transfer", "pq:2"), "transfer"),
+        (("--white", "2"), "no white point"),
+        (("--key", "-1"), "key"),
+        (("--preset", "d3d11", "--operator", "agx"), "leave out --operator"),
+        (("--preset", "d3d11", "--dither"), "leave out --dither"),
+    ],
+)
+def test_usage_errors(
+    clpix: Clpix, exr: Path, tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    run = clpix("tonemap", exr, "-o", tmp_path / "out.png", *options)
+    assert run.code == 2
+    assert message in run.err
+    assert not (tmp_path / "out.png").exists()
+
+
+def test_many_channels_are_refused(clpix: Clpix, tmp_path: Path) -> None:
+    np.save(tmp_path / "in.npy", np.ones((4, 5, 5), np.float32))
+    run = clpix("tonemap", tmp_path / "in.npy", "-o", tmp_path / "out.npy")
+    assert run.code != 0
+    assert run.err.count("\n") == 1
+    assert not (tmp_path / "out.npy").exists()
+
+
+def test_help_names_every_operator(clpix: Clpix) -> None:
+    from gpuops.params.tonemap import OPERATORS
+
+    run = clpix("tonemap", "--help")
+    assert run.code == 0
+    assert all(name in " ".join(run.out.split()) for name in OPERATORS)

@@ -1,0 +1,197 @@
+"""Convolution against scipy and numpy in float64."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.signal
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import ndimage
+
+from gpuops import Gpu, GpuopsWarning, ParameterError
+from gpuops.convolve import convolve, kernel_for, kernel_from_picture
+from gpuops.files import Picture
+from gpuops.params.border import BORDERS
+
+# Relative to Σ|w| · max|x|.
+TOLERANCE = {
+    "direct": 1e-6,  # float32 fma, taps one after the other: errors grow as √taps · 6e-8
+    "local": 1e-6,
+    "fft": 2e-6,  # float32 transforms there and back: about log2(size) · 6e-8 of the largest value
+}
+
+METHODS = tuple(TOLERANCE)
+PAD = {"reflect": "symmetric", "mirror": "reflect", "nearest": "edge", "wrap": "wrap", "constant": "constant"}
+# image, kernel: one pixel; a row; even; beyond one block of 16 taps; a vector of 32 with and without edges; the tile
+# 16 × 64 ± 1; a kernel larger than the image
+CASES = [
+    ((1, 1), (1, 1)),
+    ((1, 1), (3, 3)),
+    ((1, 40), (1, 5)),
+    ((37, 1), (4, 1)),
+    ((5, 3), (2, 2)),
+    ((33, 130), (3, 3)),
+    ((33, 130), (17, 18)),
+    ((65, 17), (16, 33)),
+    ((64, 64), (1, 40)),
+    ((7, 9), (20, 31)),
+]
+
+
+def expected(x: np.ndarray, w: np.ndarray, mode: str, cval: float) -> np.ndarray:
+    """By the definition; scipy.ndimage's own reflect is wrong where the kernel is several times the image's size."""
+    by, bx = w.shape
+    constant = {"constant_values": cval} if mode == "constant" else {}
+    padded = np.pad(x, ((by, by), (bx, bx)), mode=PAD[mode], **constant)
+    whole = scipy.signal.convolve(padded, w, method="auto")  # by float64 transforms for large kernels
+    return whole[by + by // 2 :, bx + bx // 2 :][: x.shape[0], : x.shape[1]]
+
+
+def close(result: np.ndarray, wanted: np.ndarray, x: np.ndarray, w: np.ndarray, method: str) -> None:
+    assert result.shape == wanted.shape and result.dtype == np.float32
+    assert np.abs(result - wanted).max() <= TOLERANCE[method] * np.abs(w).sum() * np.abs(x).max()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("mode", BORDERS)
+@pytest.mark.parametrize(("shape", "size"), CASES)
+def test_is_its_definition(
+    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int], size: tuple[int, int], mode: str, method: str
+) -> None:
+    x, w = rng.standard_normal(shape), rng.standard_normal(size)
+    close(convolve(gpu, x, w, mode=mode, cval=0.7, method=method), expected(x, w, mode, 0.7), x, w, method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_is_scipys(gpu: Gpu, rng: np.random.Generator, method: str) -> None:
+    x, w = rng.standard_normal((2, 40, 50)), rng.standard_normal((6, 9))
+    for mode in BORDERS:
+        wanted = np.stack([ndimage.convolve(p, w, mode=mode, cval=-2) for p in x])
+        close(convolve(gpu, x, w, mode=mode, cval=-2, method=method), wanted, x, w, method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_kernel_for_each_plane(gpu: Gpu, rng: np.random.Generator, method: str) -> None:
+    x, w = rng.standard_normal((3, 40, 50)), rng.standard_normal((3, 5, 4))
+    wanted = np.stack([ndimage.convolve(p, k) for p, k in zip(x, w, strict=True)])
+    close(convolve(gpu, x, w, method=method), wanted, x, w, method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_impulse_becomes_the_kernel(gpu: Gpu, rng: np.random.Generator, method: str) -> None:
+    x, w = np.zeros((40, 60)), rng.random((8, 13))
+    x[20, 30] = 1
+    result = convolve(gpu, x, w, method=method)
+    np.testing.assert_allclose(result[20 - 4 : 20 + 4, 30 - 6 : 30 + 7], w, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["direct", "local"])
+def test_more_taps_than_one_launch_takes(gpu: Gpu, rng: np.random.Generator, method: str) -> None:
+    x, w = rng.standard_normal((20, 100)), rng.standard_normal((130, 120))
+    close(convolve(gpu, x, w, method=method), expected(x, w, "reflect", 0), x, w, method)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    shape=st.tuples(st.integers(1, 40), st.integers(1, 70)),
+    size=st.tuples(st.integers(1, 20), st.integers(1, 20)),
+    mode=st.sampled_from(sorted(BORDERS)),
+    method=st.sampled_from(METHODS),
+)
+def test_any_size(gpu: Gpu, shape: tuple[int, int], size: tuple[int, int], mode: str, method: str) -> None:
+    rng = np.random.default_rng(shape[0] * 1000 + shape[1])
+    x, w = rng.standard_normal(shape), rng.standard_normal(size)
+    close(convolve(gpu, x, w, mode=mode, method=method), expected(x, w, mode, 0.0), x, w, method)
+
+
+def test_image_in_image_out(gpu: Gpu, rng: np.random.Generator) -> None:
+    x, w = rng.random((4, 20, 30)).astype(np.float32), rng.random((3, 3)).astype(np.float32)
+    image = gpu.array(x)
+    image.alpha = True
+    result = convolve(gpu, image, gpu.array(w))
+    assert result.alpha and result.shape == image.shape
+    assert np.array_equal(result.numpy(), convolve(gpu, x, w))
+    assert np.array_equal(image.numpy(), x)
+
+
+def test_nan_reaches_as_far_as_the_kernel(gpu: Gpu) -> None:
+    x = np.ones((30, 60))
+    x[10, 20] = np.nan
+    for method in ("direct", "local"):
+        result = convolve(gpu, x, np.ones((3, 5)), method=method)
+        assert np.isnan(result[9:12, 18:23]).all() and np.isnan(result).sum() == 15
+    with pytest.raises(ParameterError, match="the image has 1 value that is not finite.*--method direct"):
+        convolve(gpu, x, np.ones((3, 5)), method="fft")
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones((2, 3, 3)), r"\(rows, columns\) or \(3, rows, columns\) for 3 planes"),
+        (np.ones(3), "weights must be"),
+        (np.ones((0, 3)), "weights must be"),
+        (np.full((2, 2), np.nan), "4 values that are not finite"),
+        (np.array([[1, np.inf]]), "1 value that is not finite"),
+        (np.ones((2, 2), complex), "real weights"),
+    ],
+)
+def test_refused_weights(gpu: Gpu, weights: np.ndarray, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        convolve(gpu, np.ones((3, 5, 5)), weights)
+
+
+def test_refused_parameters(gpu: Gpu) -> None:
+    x, w = np.ones((3, 3)), np.ones((1, 1))
+    with pytest.raises(ParameterError, match="unknown border 'round'"):
+        convolve(gpu, x, w, mode="round")
+    with pytest.raises(ParameterError, match="unknown method 'fast'"):
+        convolve(gpu, x, w, method="fast")
+    with pytest.raises(ParameterError, match="constant must be finite"):
+        convolve(gpu, x, w, mode="constant", cval=float("nan"))
+    with pytest.raises(ParameterError, match="two or more dimensions"):
+        convolve(gpu, np.ones(3), w)
+
+
+# -- kernel images ----------------------------------------------------------------------------------------------
+
+
+def test_kernel_of_a_picture(gpu: Gpu, rng: np.random.Generator) -> None:
+    floats = rng.random((4, 5, 3)).astype(np.float32)
+    plain = kernel_from_picture(gpu, Picture(floats, linear=True), normalise=False)
+    np.testing.assert_array_equal(plain, floats.transpose(2, 0, 1))
+    scaled = kernel_from_picture(gpu, Picture(floats, linear=True), normalise=True)
+    np.testing.assert_allclose(scaled.sum((1, 2)), 1)
+    codes = np.array([[[0], [188], [255]]], np.uint8)
+    linear = kernel_from_picture(gpu, Picture(codes), normalise=False)
+    np.testing.assert_allclose(linear, [[[0, 0.502886, 1]]], atol=1e-5)  # IEC 61966-2-1
+
+
+def test_alpha_of_a_kernel_is_ignored(gpu: Gpu) -> None:
+    pixels = np.array([[[3.0, 0.5]]], np.float32)
+    with pytest.warns(GpuopsWarning, match="alpha is ignored"):
+        kernel = kernel_from_picture(gpu, Picture(pixels, alpha=True, linear=True), normalise=False)
+    assert kernel.tolist() == [[[3.0]]]
+
+
+def test_refused_kernels(gpu: Gpu) -> None:
+    def read(values: list[list[float]], *, normalise: bool = True) -> None:
+        kernel_from_picture(gpu, Picture(np.array(values, np.float32)[..., None], linear=True), normalise=normalise)
+
+    for values in ([[0.0, 0.0]], [[-1.0, 1.0]], [[0.1, -0.3], [0.1, 0.1]]):
+        with pytest.raises(ParameterError, match="sum to 0: use --no-normalise"):
+            read(values)
+        read(values, normalise=False)
+    with pytest.raises(ParameterError, match="1 value that is not finite"):
+        read([[float("nan"), 1.0]], normalise=False)
+
+
+def test_kernel_for_the_planes_there_are(gpu: Gpu) -> None:
+    gray, colour = np.ones((1, 2, 2)), np.arange(12.0).reshape(3, 2, 2)
+    rgb, mono = gpu.empty((3, 4, 4)), gpu.empty((1, 4, 4))
+    rgba = gpu.empty((4, 4, 4))
+    rgba.alpha = True
+    assert kernel_for(rgb, gray) is gray and kernel_for(rgb, colour) is colour
+    assert np.array_equal(kernel_for(rgba, colour), np.concatenate([colour, colour.mean(0)[None]]))
+    with pytest.warns(GpuopsWarning, match="their mean is used"):
+        assert np.array_equal(kernel_for(mono, colour), colour.mean(0)[None])
