@@ -78,9 +78,11 @@ if TYPE_CHECKING:
 @click.option(
     "--exposure",
     metavar="EV|auto",
-    help="Exposure in stops for --threshold and --tonemap; auto meters the input.  [default: auto with --tonemap, or 0]",
+    help="In stops, for --threshold and --tonemap; auto meters the input.  [default: auto with --tonemap, or 0]",
 )
-@click.option("--karis/--no-karis", default=True, show_default=True, help="Keep single hot pixels from glowing.")
+@click.option(
+    "--karis/--no-karis", default=True, show_default=True, help="Damp the glow of single hot pixels."
+)
 @click.option(
     "--memory",
     type=click.Choice(MEMORY),
@@ -88,7 +90,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="The chain's filters through local memory, or with direct reads.",
 )
-@click.option("--preset", type=click.Choice(["d3d11"]), help="The bloom of the Direct3D 11 HDR sample, exactly.")
+@click.option(
+    "--preset", type=click.Choice(["d3d11"]), help="The bloom of the Direct3D 11 HDR sample, exactly."
+)
 def command(
     shared: options.Shared,
     threshold: float,
@@ -150,9 +154,12 @@ def command(
             image = d3d11.bloom(gpu, image, memory)
         else:
             shape = None if picture is None else kernel_for(image, weights(gpu))
-            here = replace(params, threshold=params.threshold / scale)
-            image = bloom.bloom(gpu, image, here, shape, overwrite_input=item.once)
-        return image if display is None else tonemap.tonemap(gpu, image, replace(display, exposure=log2(scale)))
+            image = bloom.bloom(
+                gpu, image, replace(params, exposure=log2(scale)), shape, overwrite_input=item.once
+            )
+        return (
+            image if display is None else tonemap.tonemap(gpu, image, replace(display, exposure=log2(scale)))
+        )
 
     def work(gpu: Gpu, item: Item) -> None:
         # Strength 0 is the input exactly: colours under alpha 0 must not be lost to premultiplication.

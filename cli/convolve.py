@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 @options.inputs
 @options.output
 @options.shared
-@click.option("--kernel", required=True, metavar="IMAGE", help="The kernel: gray for all channels, or a colour each.")
+@click.option(
+    "--kernel", required=True, metavar="IMAGE", help="The kernel: gray for all channels, or a colour each."
+)
 @click.option(
     "--normalise/--no-normalise",
     default=True,
@@ -66,7 +68,12 @@ def command(shared: options.Shared, kernel: str, normalise: bool, border: str, m
 
     def run(gpu: Gpu, image: Image) -> Image:
         return convolve(
-            gpu, image, kernel_for(image, weights(gpu)), mode=params.border, cval=params.cval, method=params.method
+            gpu,
+            image,
+            kernel_for(image, weights(gpu)),
+            mode=params.border,
+            cval=params.cval,
+            method=params.method,
         )
 
     def work(gpu: Gpu, item: Item) -> None:

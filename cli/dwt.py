@@ -95,7 +95,7 @@ def command(
         image = item.load(linear=False)
         shape = (image.shape[1], image.shape[2])
         if params.levels is None:
-            chosen = replace(params, levels=min(DEFAULT_LEVELS, min(shape).bit_length() - 1))
+            chosen = replace(params, levels=min(DEFAULT_LEVELS, transform.max_levels(shape, params)))
         else:
             chosen = params
             transform.warn_of_levels(shape, params)

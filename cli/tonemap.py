@@ -80,9 +80,9 @@ def command(
 ) -> None:
     """Map high dynamic range to a display.
 
-    Light times exposure goes through the operator and then the transfer curve. The result has 8 bits where the
-    output format has no more natural depth (EXR, HDR, PFM and NPZ keep floats); --dtype says otherwise. Pixels that are
-    NaN, infinite or negative are repaired and counted in a warning.
+    Light times exposure goes through the operator and then the transfer curve. The result has 8 bits unless --dtype
+    says otherwise; EXR, HDR, PFM and NPZ stay float. Pixels that are NaN, infinite or negative are repaired, and
+    counted in a warning.
     """
     if preset:
         given = [name for name in _EXCLUDED_BY_PRESET if ctx.get_parameter_source(name) != _DEFAULT]

@@ -1,16 +1,11 @@
 // The mip chain of bloom, after bloom.cl and border.cl. Level k + 1 has half the rows and columns of level k, rounded
 // up; its pixel (i, j) covers pixels (2i … 2i+1, 2j … 2j+1). Beyond the edges: dcba|abcd|dcba.
 //
-// down: 13 bilinear taps, each the mean of 2 × 2 pixels; nine two pixels apart around the middle of 6 × 6 pixels, four
-// between them:          1   2   1
-//                          4   4
-//                        2   4   2   / 32
-//                          4   4
-//                        1   2   1
-// which is five boxes of 4 × 4 pixels, the middle one with 1/2 and four moved by (±1, ±1) with 1/8 (J. Jimenez, Next
-// Generation Post Processing in Call of Duty: Advanced Warfare, SIGGRAPH 2014). With karis = 1 (otherwise 0) a tap
-// weighs in addition 1 / (1 + luma), which keeps single hot pixels down (B. Karis, Tone Mapping, 2013). -D FIRST:
-// level 0 is the image, read as its light; only then karis.
+// down: 13 bilinear taps as five boxes of 4 × 4 pixels, the one in the middle with weight 1/2, four moved by (±1, ±1)
+// with 1/8 each; 6 × 6 pixels in all (J. Jimenez, Next Generation Post Processing in Call of Duty: Advanced Warfare,
+// SIGGRAPH 2014). -D FIRST: level 0 is the image, read as its light, and each box weighs in addition
+// 1 / (1 + karis · luma), which keeps single hot pixels down (B. Karis, Tone Mapping, 2013); karis is the exposure, or
+// 0 for none of it.
 //
 // up: bilinear interpolation after the tent [1 2 1; 2 4 2; 1 2 1]/16, the same source. Along an axis both together
 // are, for fine pixels 2i and 2i + 1 from coarse ones i − 2 … i + 2:   [1 5 7 3 0]/16   and   [0 3 7 5 1]/16
@@ -27,46 +22,49 @@ static inline size_t index_of(int row, int column, int width) { return (size_t)r
 // ---- down: what both forms share -----------------------------------------------------------------------------
 
 #ifdef WIDE
-typedef float8 taps_t;
+typedef float8 boxes_t;
 #else
-typedef float taps_t;
+typedef float boxes_t;
 #endif
 
-#define TAPS 13  // nine row by row, then the four between
+#define BOXES 5
 
-// Adds a row r = 0…5 of six pixels to the sums of the taps.
-static inline void add_row(taps_t *tap, int r, taps_t p0, taps_t p1, taps_t p2, taps_t p3, taps_t p4, taps_t p5) {
-    tap[r / 2 * 3] += p0 + p1;
-    tap[r / 2 * 3 + 1] += p2 + p3;
-    tap[r / 2 * 3 + 2] += p4 + p5;
-    if (r >= 1 && r <= 4) {
-        tap[9 + (r - 1) / 2 * 2] += p1 + p2;
-        tap[9 + (r - 1) / 2 * 2 + 1] += p3 + p4;
+// Adds a row r = 0…5 of six pixels to the sums of the boxes: middle, then top left, top right, bottom left, right.
+static inline void add_row(boxes_t *box, int r, boxes_t p0, boxes_t p1, boxes_t p2, boxes_t p3, boxes_t p4, boxes_t p5) {
+    boxes_t middle = p2 + p3;
+    boxes_t left = p0 + p1 + middle, right = middle + p4 + p5;
+    if (r >= 1 && r <= 4) box[0] += p1 + middle + p4;
+    if (r <= 3) {
+        box[1] += left;
+        box[2] += right;
+    }
+    if (r >= 2) {
+        box[3] += left;
+        box[4] += right;
     }
 }
 
-static inline taps_t luma(const taps_t *v, int stride) {  // Rec. 709; the mean where there are not three colours
+static inline boxes_t luma(const boxes_t *v, int stride) {  // Rec. 709; the mean where there are not three colours
     if (COLOURS == 3) return 0.2126f * v[0] + 0.7152f * v[stride] + 0.0722f * v[2 * stride];
-    taps_t sum = v[0];
+    boxes_t sum = v[0];
     for (int c = 1; c < COLOURS; c++) sum += v[c * stride];
     return sum / (float)COLOURS;
 }
 
-// The sums of four pixels of every plane's taps, TAPS after TAPS, to the planes' results.
-static inline void mix(const taps_t *tap, taps_t *out, float karis) {
-    const float share[TAPS] = {1, 2, 1, 2, 4, 2, 1, 2, 1, 4, 4, 4, 4};
-    taps_t weight[TAPS], total = 0.0f;
-    for (int t = 0; t < TAPS; t++) {
-        weight[t] = share[t];
+// The boxes' sums of 16 pixels, BOXES of each plane, to the planes' results.
+static inline void mix(const boxes_t *box, boxes_t *out, float karis) {
+    boxes_t weight[BOXES], total = 0.0f;
+    for (int b = 0; b < BOXES; b++) {
+        weight[b] = b ? 1.0f : 4.0f;
 #ifdef FIRST
-        weight[t] /= 1.0f + karis * fmax(luma(tap + t, TAPS) * 0.25f, (taps_t)0.0f);
+        weight[b] /= 1.0f + karis * fmax(luma(box + b, BOXES) * 0.0625f, (boxes_t)0.0f);
 #endif
-        total += weight[t];
+        total += weight[b];
     }
-    taps_t scale = 0.25f / total;
+    boxes_t scale = 0.0625f / total;
     for (int c = 0; c < CHANNELS; c++) {
-        taps_t sum = 0.0f;
-        for (int t = 0; t < TAPS; t++) sum += weight[t] * tap[TAPS * c + t];
+        boxes_t sum = 0.0f;
+        for (int b = 0; b < BOXES; b++) sum += weight[b] * box[BOXES * c + b];
         out[c] = scale * sum;
     }
 }
@@ -105,8 +103,8 @@ __kernel void down(__global const float *fine, __global float *coarse, int heigh
     fine += get_global_id(2) * CHANNELS * plane;
     coarse += get_global_id(2) * CHANNELS * half_plane + index_of(y, x, half_width);
 
-    float8 tap[TAPS * CHANNELS], out[CHANNELS];
-    for (int t = 0; t < TAPS * CHANNELS; t++) tap[t] = 0.0f;
+    float8 box[BOXES * CHANNELS], out[CHANNELS];
+    for (int b = 0; b < BOXES * CHANNELS; b++) box[b] = 0.0f;
 #pragma unroll 1
     for (int r = 0; r < 6; r++) {
         float16 p[3][CHANNELS];  // pixels 2x − 2, 2x and 2x + 2 onwards
@@ -118,9 +116,9 @@ __kernel void down(__global const float *fine, __global float *coarse, int heigh
 #endif
         }
         for (int c = 0; c < CHANNELS; c++)
-            add_row(tap + TAPS * c, r, p[0][c].even, p[0][c].odd, p[1][c].even, p[1][c].odd, p[2][c].even, p[2][c].odd);
+            add_row(box + BOXES * c, r, p[0][c].even, p[0][c].odd, p[1][c].even, p[1][c].odd, p[2][c].even, p[2][c].odd);
     }
-    mix(tap, out, karis);
+    mix(box, out, karis);
     int count = min(8, half_width - x);
     for (int c = 0; c < CHANNELS; c++) {
         float s[8];
@@ -212,15 +210,15 @@ __kernel void down(__global const float *fine, __global float *coarse, int heigh
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    float tap[TAPS * CHANNELS], out[CHANNELS];
+    float box[BOXES * CHANNELS], out[CHANNELS];
     for (int c = 0; c < CHANNELS; c++) {
-        for (int t = 0; t < TAPS; t++) tap[TAPS * c + t] = 0.0f;
+        for (int b = 0; b < BOXES; b++) box[BOXES * c + b] = 0.0f;
         for (int r = 0; r < 6; r++) {
             __local const float *p = tile + c * tile_plane + (2 * j + r) * columns + i;
-            add_row(tap + TAPS * c, r, p[0], p[odd], p[1], p[odd + 1], p[2], p[odd + 2]);
+            add_row(box + BOXES * c, r, p[0], p[odd], p[1], p[odd + 1], p[2], p[odd + 2]);
         }
     }
-    mix(tap, out, karis);
+    mix(box, out, karis);
     int x = x0 + i, y = y0 + j;
     if (x >= half_width || y >= half_height) return;
     coarse += get_global_id(2) * CHANNELS * half_plane + index_of(y, x, half_width);

@@ -1,16 +1,13 @@
-// sRGB transfer functions (IEC 61966-2-1:1999), both odd-symmetric so that negative values survive.
-// Accuracy is powr's: at most 16 ulp, 2e-6 relative.
+// sRGB transfer functions (IEC 61966-2-1:1999), both odd-symmetric so that negative values survive. After lanes.cl.
 
-static inline float srgb_to_linear(float v) {
-    float a = fabs(v);
-    float x = a <= 0.04045f ? a / 12.92f : powr((a + 0.055f) / 1.055f, 2.4f);
-    return copysign(x, v);
+static inline FLOAT srgb_to_linear(FLOAT v) {
+    FLOAT a = fabs(v);
+    return copysign(select(power((a + 0.055f) / 1.055f, 2.4f), a / 12.92f, a <= 0.04045f), v);
 }
 
-static inline float linear_to_srgb(float v) {
-    float a = fabs(v);
-    float x = a <= 0.0031308f ? a * 12.92f : 1.055f * powr(a, 1.0f / 2.4f) - 0.055f;
-    return copysign(x, v);
+static inline FLOAT linear_to_srgb(FLOAT v) {
+    FLOAT a = fabs(v);
+    return copysign(select(1.055f * power(a, 1.0f / 2.4f) - 0.055f, a * 12.92f, a <= 0.0031308f), v);
 }
 
 // The rounded 8-bit sRGB code of a linear value, exactly: codes step up at 255 known values, never closer together

@@ -17,7 +17,7 @@ static inline float mapped(float c, float luminance) {
     return c / (1.0f + c);
 }
 
-static inline float saturate(float c) {
+static inline float unit_range(float c) {
     return fmin(fmax(c, 0.0f), 1.0f);
 }
 
@@ -30,7 +30,7 @@ __kernel void bright_pass(__global const float *in, __global float *out, int wid
     size_t from = (size_t)(8 * y + 3) * width + 8 * x + 4, to = (size_t)y * small_width + x;
     for (int c = 0; c < COLOURS; c++) {
         float v = mapped(fmax(in[(size_t)c * width * height + from] - BRIGHT_THRESHOLD, 0.0f), luminance);
-        out[(size_t)c * small_width * small_height + to] = rint(saturate(v) * 255.0f) / 255.0f;
+        out[(size_t)c * small_width * small_height + to] = rint(unit_range(v) * 255.0f) / 255.0f;
     }
 }
 
@@ -91,7 +91,7 @@ __kernel void final_pass(__global const float *in, __global const float *bloom, 
             glow = bilinear(bloom + (size_t)c * small_width * small_height, small_width, small_height,
                             ((float)x + 0.5f) / (float)width, ((float)y + 0.5f) / (float)height);
 #ifdef TONEMAP
-        out[c * plane + i] = saturate(mapped(light, luminance) + BLOOM_STRENGTH * glow);
+        out[c * plane + i] = unit_range(mapped(light, luminance) + BLOOM_STRENGTH * glow);
 #else
         light = isnan(light) ? 0.0f : clamp(light, -FLT_MAX, FLT_MAX);
         out[c * plane + i] = fmin(light + BLOOM_STRENGTH * glow, FLT_MAX);

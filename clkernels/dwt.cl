@@ -18,7 +18,17 @@
 // Local size with LOCAL: (columns, items), for rows (items); otherwise any.
 // tile: 2 · LENGTH · columns samples. The wavelet's constants are generated before this file: gpuops/dwt/generate.py.
 
-#define LENGTH (LEFT + PAIRS + RIGHT)
+// How many neighbours along the axis a work-item takes at once: -D LANES=8 -D LANES2=16 for private rows, whose
+// compilers do not find these vectors by themselves. What a vector computes beyond a step's range nobody reads.
+#ifdef LANES
+typedef JOIN(S, LANES) W;
+typedef JOIN(S, LANES2) W2;
+#else
+#define LANES 1
+typedef V W;
+#endif
+
+#define LENGTH ((LEFT + PAIRS + RIGHT + LANES - 1) / LANES * LANES)
 
 #ifdef LOCAL
 #define MEMORY __local
@@ -30,7 +40,7 @@
 #else
 #define MEMORY
 #define TILE_ARGUMENT
-#define TILE_ARRAYS V even[LENGTH], odd[LENGTH];
+#define TILE_ARRAYS V even[LENGTH + 2 * (LANES - 1)], odd[LENGTH + 2 * (LANES - 1)];
 #define FENCE()
 #endif
 
@@ -42,7 +52,6 @@
 #endif
 
 typedef struct {
-    int valid;               // whether there is anything to do
     int start;               // its first pair
     size_t line, lane;       // which of `outer`, and where in `inner`
     int count;               // how many of WIDTH lanes exist
@@ -73,7 +82,6 @@ static inline Team find_team(int pairs, int outer, int inner) {
     team.lane = get_global_id(0) * WIDTH;
     team.count = inner - (int)team.lane;
 #endif
-    team.valid = team.start < pairs && team.line < (size_t)outer && team.count > 0;
 #ifndef LOCAL
     team.item = team.column = 0;
     team.items = team.columns = 1;
@@ -88,7 +96,26 @@ static inline Team find_team(int pairs, int outer, int inner) {
     team.column = get_local_id(0);
     team.columns = get_local_size(0);
 #endif
+    // Who has nothing to do starts behind the tile's end: he passes by all loops and reaches all barriers.
+    if (team.start >= pairs || team.line >= (size_t)outer || team.count <= 0) team.item = LENGTH;
     return team;
+}
+
+// Tile positions p … p + LANES − 1 of a half.
+static inline W get(MEMORY const V *half_tile, int p, Team team) {
+#if LANES > 1
+    return JOIN(vload, LANES)(0, half_tile + p);
+#else
+    return half_tile[p * team.columns];
+#endif
+}
+
+static inline void put(W v, MEMORY V *half_tile, int p, Team team) {
+#if LANES > 1
+    JOIN(vstore, LANES)(v, 0, half_tile + p);
+#else
+    half_tile[p * team.columns] = v;
+#endif
 }
 
 #ifdef STEPS
@@ -97,16 +124,16 @@ static inline void lift(MEMORY V *even, MEMORY V *odd, Team team) {
     for (int s = 0; s < STEPS; s++) {
         MEMORY V *target = STEP_ODD[s] ? odd : even;
         MEMORY V *other = STEP_ODD[s] ? even : odd;
-        for (int p = STEP_FROM[s] + team.item; p < STEP_TO[s]; p += team.items) {
-            V sum = 0;
+        for (int p = STEP_FROM[s] + team.item * LANES; p < STEP_TO[s]; p += team.items * LANES) {
+            W sum = 0;
 #pragma unroll
             for (int j = 0; j < TAPS; j++)
-                if (WEIGHT[s * TAPS + j] != 0) sum += WEIGHT[s * TAPS + j] * other[(p + FIRST[s] + j) * team.columns];
+                if (WEIGHT[s * TAPS + j] != 0) sum += WEIGHT[s * TAPS + j] * get(other, p + FIRST[s] + j, team);
 #ifdef INTEGER
             sum = (sum + ROUNDING[s]) >> SHIFT[s];
             sum = SUBTRACT[s] ? -sum : sum;
 #endif
-            target[p * team.columns] += sum;
+            put(get(target, p, team) + sum, target, p, team);
         }
         FENCE();
     }
@@ -114,19 +141,40 @@ static inline void lift(MEMORY V *even, MEMORY V *odd, Team team) {
 #endif
 
 #ifndef INVERSE
-__kernel void analyse(__global const S *in, __global S *low, __global S *high, int outer, int n, int inner,
+// Coefficients i … i + LANES − 1 of a band, as far as they exist.
+static inline void store_band(W v, __global S *band, int i, int length, size_t step, Team team) {
+#if LANES > 1
+    if (i + LANES <= length) {
+        JOIN(vstore, LANES)(v, 0, band + i);
+    } else {
+        S s[LANES];
+        JOIN(vstore, LANES)(v, 0, s);
+        for (int k = 0; i + k < length; k++) band[i + k] = s[k];
+    }
+#else
+    if (i < length) store_some(v, band + i * step, team.count);
+#endif
+}
+
+__kernel __attribute__((vec_type_hint(W))) void analyse(__global const S *in, __global S *low, __global S *high, int outer, int n, int inner,
                       int lows, int highs, int first TILE_ARGUMENT) {
     const Team team = find_team(lows, outer, inner);
     TILE_ARRAYS
     const size_t step = STRIDE(inner);
     in += team.line * n * step + team.lane;
     const int from = team.start + first - LEFT;  // pair at tile position 0
-    if (team.valid && from >= 0 && 2 * (from + LENGTH) <= n) {
-        for (int p = team.item; p < LENGTH; p += team.items) {
-            even[p * team.columns] = load_some(in + (size_t)(2 * (from + p)) * step, team.count);
-            odd[p * team.columns] = load_some(in + (size_t)(2 * (from + p) + 1) * step, team.count);
+    if (from >= 0 && 2 * (from + LENGTH) <= n) {
+        for (int p = team.item * LANES; p < LENGTH; p += team.items * LANES) {
+#if LANES > 1
+            const W2 pairs = JOIN(vload, LANES2)(0, in + 2 * (from + p));
+            put(pairs.even, even, p, team);
+            put(pairs.odd, odd, p, team);
+#else
+            put(load_some(in + (size_t)(2 * (from + p)) * step, team.count), even, p, team);
+            put(load_some(in + (size_t)(2 * (from + p) + 1) * step, team.count), odd, p, team);
+#endif
         }
-    } else if (team.valid) {
+    } else {
         for (int p = team.item; p < LENGTH; p += team.items) {
             even[p * team.columns] = extended(in, 2 * (from + p), n, step, team.count);
             odd[p * team.columns] = extended(in, 2 * (from + p) + 1, n, step, team.count);
@@ -136,26 +184,24 @@ __kernel void analyse(__global const S *in, __global S *low, __global S *high, i
 #ifdef STEPS
     lift(even, odd, team);
 #endif
-    if (!team.valid) return;
     low += (team.line * lows + team.start) * step + team.lane;
     high += (team.line * highs + team.start) * step + team.lane;
     const int lows_here = min(PAIRS, lows - team.start), highs_here = min(PAIRS, highs - team.start);
-    for (int i = team.item; i < lows_here; i += team.items) {
+    for (int i = team.item * LANES; i < lows_here; i += team.items * LANES) {
         const int p = i + LEFT;
 #ifdef STEPS
-        const V l = even[p * team.columns] * LOW_SCALE, h = odd[p * team.columns] * HIGH_SCALE;
+        const W l = get(even, p, team) * LOW_SCALE, h = get(odd, p, team) * HIGH_SCALE;
 #else
-        V l = 0, h = 0;
+        W l = 0, h = 0;
 #pragma unroll
         for (int j = 0; j < FILTER; j++) {
-            MEMORY V *half_of = (OFFSET - j) & 1 ? odd : even;
-            const V x = half_of[(p + ((OFFSET - j) >> 1)) * team.columns];
+            const W x = get((OFFSET - j) & 1 ? odd : even, p + ((OFFSET - j) >> 1), team);
             if (LOW[j] != 0) l += LOW[j] * x;
             if (HIGH[j] != 0) h += HIGH[j] * x;
         }
 #endif
-        store_some(l, low + i * step, team.count);
-        if (i < highs_here) store_some(h, high + i * step, team.count);
+        store_band(l, low, i, lows_here, step, team);
+        store_band(h, high, i, highs_here, step, team);
     }
 }
 
@@ -171,7 +217,35 @@ static inline V coefficient(__global const S *band, int i, int odd, int length, 
     return i < 0 ? (V)0 : load_some(band + i * step, count);
 }
 
-__kernel void synthesise(__global const S *low, __global const S *high, __global S *out, int outer, int n, int inner,
+// Coefficients i … i + LANES − 1, which exist.
+static inline W load_band(__global const S *band, int i, size_t step, Team team) {
+#if LANES > 1
+    return JOIN(vload, LANES)(0, band + i);
+#else
+    return load_some(band + i * step, team.count);
+#endif
+}
+
+// Pairs i … i + LANES − 1 of a signal, as far as its samples exist.
+static inline void store_pairs(W x, W y, __global S *out, int i, int samples, size_t step, Team team) {
+#if LANES > 1
+    W2 pairs;
+    pairs.even = x;
+    pairs.odd = y;
+    if (2 * (i + LANES) <= samples) {
+        JOIN(vstore, LANES2)(pairs, 0, out + 2 * i);
+    } else {
+        S s[LANES2];
+        JOIN(vstore, LANES2)(pairs, 0, s);
+        for (int k = 0; 2 * i + k < samples; k++) out[2 * i + k] = s[k];
+    }
+#else
+    store_some(x, out + 2 * i * step, team.count);
+    if (2 * i + 1 < samples) store_some(y, out + (2 * i + 1) * step, team.count);
+#endif
+}
+
+__kernel __attribute__((vec_type_hint(W))) void synthesise(__global const S *low, __global const S *high, __global S *out, int outer, int n, int inner,
                          int lows, int highs, int first TILE_ARGUMENT) {
     const Team team = find_team((n + 1) / 2, outer, inner);
     TILE_ARRAYS
@@ -179,12 +253,12 @@ __kernel void synthesise(__global const S *low, __global const S *high, __global
     low += team.line * lows * step + team.lane;
     high += team.line * highs * step + team.lane;
     const int from = team.start - first - LEFT;  // coefficient at tile position 0
-    if (team.valid && from >= 0 && from + LENGTH <= highs) {
-        for (int p = team.item; p < LENGTH; p += team.items) {
-            even[p * team.columns] = load_some(low + (size_t)(from + p) * step, team.count) * LOW_SCALE;
-            odd[p * team.columns] = load_some(high + (size_t)(from + p) * step, team.count) * HIGH_SCALE;
+    if (from >= 0 && from + LENGTH <= highs) {
+        for (int p = team.item * LANES; p < LENGTH; p += team.items * LANES) {
+            put(load_band(low, from + p, step, team) * LOW_SCALE, even, p, team);
+            put(load_band(high, from + p, step, team) * HIGH_SCALE, odd, p, team);
         }
-    } else if (team.valid) {
+    } else {
         for (int p = team.item; p < LENGTH; p += team.items) {
             even[p * team.columns] = coefficient(low, from + p, 0, lows, n, step, team.count) * LOW_SCALE;
             odd[p * team.columns] = coefficient(high, from + p, 1, highs, n, step, team.count) * HIGH_SCALE;
@@ -194,25 +268,23 @@ __kernel void synthesise(__global const S *low, __global const S *high, __global
 #ifdef STEPS
     lift(even, odd, team);
 #endif
-    if (!team.valid) return;
     out += (team.line * n + 2 * team.start) * step + team.lane;
-    const int rest = n - 2 * team.start;
-    for (int i = team.item; 2 * i < min(2 * PAIRS, rest); i += team.items) {
+    const int samples = min(2 * PAIRS, n - 2 * team.start);
+    for (int i = team.item * LANES; 2 * i < samples; i += team.items * LANES) {
         const int p = i + LEFT;
 #ifdef STEPS
-        const V x = even[p * team.columns], y = odd[p * team.columns];
+        const W x = get(even, p, team), y = get(odd, p, team);
 #else
-        V x = 0, y = 0;
+        W x = 0, y = 0;
 #pragma unroll
         for (int u = -LEFT; u <= RIGHT; u++) {
-            const V l = even[(p + u) * team.columns], h = odd[(p + u) * team.columns];
+            const W l = get(even, p + u, team), h = get(odd, p + u, team);
             const int j = OFFSET - 2 * u;
             if (j >= 0 && j < FILTER) x += LOW[j] * l + HIGH[j] * h;
             if (j + 1 >= 0 && j + 1 < FILTER) y += LOW[j + 1] * l + HIGH[j + 1] * h;
         }
 #endif
-        store_some(x, out + 2 * i * step, team.count);
-        if (2 * i + 1 < rest) store_some(y, out + (2 * i + 1) * step, team.count);
+        store_pairs(x, y, out, i, samples, step, team);
     }
 }
 #endif

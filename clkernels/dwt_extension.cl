@@ -4,9 +4,9 @@
 // One of -D PERIODIZATION, ANTISYMMETRIC, ANTIREFLECT, SMOOTH (each with the border it builds on), or none of them:
 // then border.cl's mode alone decides, and an index outside (−1) is a zero.
 
-#if WIDTH > 1
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
+#if WIDTH > 1
 static inline V load_some(__global const S *p, int count) {  // the first `count` of WIDTH, the rest repeated
     if (count >= WIDTH) return JOIN(vload, WIDTH)(0, p);
     S s[WIDTH];

@@ -10,6 +10,7 @@ typedef uint UINT;
 #define AS_FLOAT as_float
 #define AS_INT as_int
 #define TO_FLOAT convert_float
+#define TO_INT convert_int
 #define TO_UINT convert_uint
 #define LANE_INDEX 0
 #else
@@ -19,6 +20,7 @@ typedef uint8 UINT;
 #define AS_FLOAT as_float8
 #define AS_INT as_int8
 #define TO_FLOAT convert_float8
+#define TO_INT convert_int8
 #define TO_UINT convert_uint8
 #define LANE_INDEX ((int8)(0, 1, 2, 3, 4, 5, 6, 7))
 #endif
@@ -40,6 +42,15 @@ static inline INT one_if(INT condition) {  // a comparison gives 1 on scalars, â
     return condition;
 #else
     return -condition;
+#endif
+}
+
+static inline int lanes_set(INT condition) {  // in how many lanes a comparison holds
+#if WIDTH == 1
+    return condition != 0;
+#else
+    int4 s = -(condition.lo + condition.hi);
+    return s.x + s.y + s.z + s.w;
 #endif
 }
 

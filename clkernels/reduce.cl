@@ -137,9 +137,11 @@ static inline void take(Lanes *a, FLOAT y, INT inside, INT i, int width, int hei
     a->exponents += exponent + (product >> 23) - 127;
     a->product = AS_FLOAT((product & 0x7fffff) | 0x3f800000);
 #ifdef HISTOGRAM
-    // Quarters of a stop begin at 2^0.25, 2^0.5, 2^0.75.
-    INT quarter = one_if(mantissa >= 1.1892071f) + one_if(mantissa >= 1.4142135f) + one_if(mantissa >= 1.6817929f);
-    INT bin = min(max((exponent - LOWEST_STOP) * BINS_PER_STOP + quarter, (INT)0), (INT)(BINS - 1));
+    // Quarters of a stop begin at 2^0.25, 2^0.5, 2^0.75. step() is 1 from its first argument on.
+    FLOAT quarter = step((FLOAT)1.1892071f, mantissa) + step((FLOAT)1.4142135f, mantissa) +
+                    step((FLOAT)1.6817929f, mantissa);
+    INT bin = (exponent - LOWEST_STOP) * BINS_PER_STOP + TO_INT(quarter);
+    bin = clamp(bin, (INT)0, (INT)(BINS - 1));
     for (int k = 0; k < WIDTH; k++) {
         if (!int_lane(positive, k)) continue;
 #ifdef ALONE

@@ -38,7 +38,7 @@ static inline FLOAT triangular(UINT i, uint channel, uint seed) {
     return (TO_FLOAT(h & 0xFFFFu) + TO_FLOAT(h >> 16) + 1.0f) / 65536.0f - 1.0f;
 }
 
-static inline FLOAT signal(FLOAT v, UINT i, uint channel, float gamma, float code, uint seed) {
+static inline FLOAT coded(FLOAT v, UINT i, uint channel, float gamma, float code, uint seed) {
     v = encoded(v, gamma);
 #ifdef DITHER
     FLOAT noisy = v + code * triangular(i, channel, seed);
@@ -77,11 +77,11 @@ __kernel void tonemap(__global const float *in, __global float *out, __global ui
         c = OPERATOR(colour(repair(c.r, scale), repair(c.g, scale), repair(c.b, scale)), white);
         UINT at = TO_UINT(LANE_INDEX) + (uint)i;
 #if COLOURS == 1
-        store(signal(luminance709(c), at, 0, gamma, code, seed), out + i, count);
+        store(coded(luminance709(c), at, 0, gamma, code, seed), out + i, count);
 #else
-        store(signal(c.r, at, 0, gamma, code, seed), out + i, count);
-        store(signal(c.g, at, 1, gamma, code, seed), out + plane + i, count);
-        store(signal(c.b, at, 2, gamma, code, seed), out + 2 * plane + i, count);
+        store(coded(c.r, at, 0, gamma, code, seed), out + i, count);
+        store(coded(c.g, at, 1, gamma, code, seed), out + plane + i, count);
+        store(coded(c.b, at, 2, gamma, code, seed), out + 2 * plane + i, count);
 #endif
 #ifdef ALPHA
         store(load(in + COLOURS * plane + i, count), out + COLOURS * plane + i, count);

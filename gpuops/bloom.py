@@ -68,7 +68,7 @@ def bloom(
     count = int(not_finite.numpy()[0])
     if count:
         pixels = "pixel was" if count == 1 else "pixels were"
-        message = f"{count} {pixels} not finite: no glow from there, NaN became 0 and infinity {65504}"
+        message = f"{count} {pixels} not finite: no glow from there, NaN became 0, infinities ±65504"
         warnings.warn(message, GpuopsWarning, stacklevel=2)
     return result
 
@@ -100,7 +100,7 @@ def _down(gpu: Gpu, fine: Image, params: BloomParams, *, first: bool) -> Image:
     defines = _defines(fine) if first else {"CHANNELS": 1, "COLOURS": 1}
     kernel = gpu.kernel(_MIP, "down", BORDER_REFLECT=True, WIDE=direct, FIRST=first, **defines)
     blocks = 1 if first else planes
-    args = (fine, coarse, height, width, _knee(params), float(params.karis))
+    args = (fine, coarse, height, width, _knee(params), params.karis * params.scale)
     label = f"bloom down {'direct' if direct else 'local'}"
     traffic = fine.nbytes + coarse.nbytes
     if direct:
@@ -153,7 +153,9 @@ def _tile(gpu: Gpu, kernel: Kernel, planes: int, reach: tuple[float, int]) -> tu
         if nbytes <= min(gpu.limits.local_bytes, 32768):
             return (x, y, 1), Local(nbytes)
         if x == y == 1:
-            raise DeviceError(f"{planes} channels at once do not fit local memory: use direct reads (memory: direct)")
+            raise DeviceError(
+                f"{planes} channels at once do not fit local memory: use direct reads (memory: direct)"
+            )
         x, y = ((x + 1) // 2, y) if x >= y else (x, (y + 1) // 2)
 
 
@@ -207,4 +209,6 @@ def _defines(image: Image) -> dict[str, int]:
 
 
 def _knee(params: BloomParams) -> tuple[float, float]:
-    return (float(params.threshold), float(params.threshold * params.knee))
+    """The threshold and the half-width of its knee, in the image's own units."""
+    threshold = params.threshold / params.scale
+    return threshold, threshold * params.knee

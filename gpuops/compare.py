@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .errors import ParameterError
 from .gpu import Local
-from .image import PIXEL_TYPES, Image
+from .image import Image, upload
 from .operands import on_device
 from .params.blur import BlurParams
 from .params.compare import SSIM_SIZE, CompareParams
@@ -191,24 +191,15 @@ def channels(picture: Picture, alpha: bool = True) -> str:
 def _unpack(gpu: Gpu, picture: Picture, scale: float, linear: bool, alpha: bool) -> Image:
     """The picture's values times ``scale`` as an Image, linear or encoded."""
     pixels = picture.pixels if alpha or not picture.alpha else picture.pixels[..., :-1]
-    height, width, count = pixels.shape
-    raw = gpu.array(pixels)
-    image = gpu.empty((count, height, width))
-    image.alpha, image.linear = picture.alpha and alpha, linear
-    kernel = gpu.kernel(
-        ("colour", "pixels"),
-        "unpack",
-        PIXEL=PIXEL_TYPES[pixels.dtype.name],
-        CHANNELS=count,
-        COLOURS=image.colours,
-        HALF=pixels.dtype == np.float16,
-        LINEARISE=linear and not picture.linear,
-        ENCODE=picture.linear and not linear,
+    image = upload(
+        gpu,
+        pixels,
+        alpha=picture.alpha and alpha,
+        linearise=linear and not picture.linear,
+        encode=picture.linear and not linear,
+        scale=scale,
     )
-    gpu.launch(
-        kernel, (height * width,), raw, None, image, height * width, scale, local=kernel.fit(256),
-        label=f"unpack {pixels.dtype}", traffic=raw.nbytes + image.nbytes,
-    )  # fmt: skip
+    image.linear = linear
     return image
 
 

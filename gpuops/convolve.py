@@ -20,15 +20,26 @@ if TYPE_CHECKING:
 
 Weights = npt.NDArray[np.floating]
 
-_FFT_TAPS = {True: 500, False: 2000}  # taps above which a transform is faster, on CPUs and elsewhere (measured)
+_FFT_TAPS_CPU = (
+    300  # taps above which a transform is faster: measured, 512² … 2048², PoCL and Intel, two cores
+)
+_FFT_TAPS = 1000  # elsewhere: an estimate
 _SOURCE = ("border", "convolve")
 _GROUP, _PER = (16, 16), 4
-_LAUNCH_TAPS = 8192  # at most, or one row: drivers stop launches that take long, llvmpipe loops after 65535 rounds
+_LAUNCH_TAPS = (
+    8192  # at most, or one row: drivers stop launches that take long, llvmpipe loops after 65535 rounds
+)
 
 
 @overload
 def convolve(
-    gpu: Gpu, input: Image, weights: Image | npt.ArrayLike, *, mode: str = ..., cval: float = ..., method: str = ...
+    gpu: Gpu,
+    input: Image,
+    weights: Image | npt.ArrayLike,
+    *,
+    mode: str = ...,
+    cval: float = ...,
+    method: str = ...,
 ) -> Image: ...
 @overload
 def convolve(
@@ -79,7 +90,7 @@ def convolve(
     kernel = _checked(weights, image.shape[0])
     chosen = params.method
     if chosen == "auto":
-        by_transform = kernel[0].size > _FFT_TAPS[gpu.limits.is_cpu]
+        by_transform = kernel[0].size > (_FFT_TAPS_CPU if gpu.limits.is_cpu else _FFT_TAPS)
         chosen = "fft" if by_transform else "direct" if gpu.limits.is_cpu else "local"
     if chosen == "fft":
         result = _by_transform(gpu, image, kernel, params)
@@ -104,7 +115,9 @@ def kernel_from_picture(gpu: Gpu, picture: Picture, *, normalise: bool) -> Weigh
         warnings.warn("the kernel image's alpha is ignored", GpuopsWarning, stacklevel=2)
     if pixels.shape[-1] not in (1, 3):
         raise ParameterError(f"a kernel image is gray or RGB, not of {pixels.shape[-1]} channels")
-    weights = upload(gpu, np.ascontiguousarray(pixels), linearise=not picture.linear).numpy().astype(np.float64)
+    weights = (
+        upload(gpu, np.ascontiguousarray(pixels), linearise=not picture.linear).numpy().astype(np.float64)
+    )
     _check_finite(weights)
     if normalise:
         sums = weights.sum((1, 2), keepdims=True)
@@ -122,10 +135,12 @@ def kernel_for(image: Image, weights: Weights) -> Weights:
     """
     if len(weights) == 1 or image.shape[0] == len(weights):
         return weights
-    mean = weights.mean(axis=0, keepdims=True)
+    mean: Weights = weights.mean(axis=0, keepdims=True)
     if image.alpha and image.colours == len(weights):
         return np.concatenate([weights, mean])
-    warnings.warn("the kernel has colours and the image has not: their mean is used", GpuopsWarning, stacklevel=2)
+    warnings.warn(
+        "the kernel has colours and the image has not: their mean is used", GpuopsWarning, stacklevel=2
+    )
     return mean
 
 
@@ -157,7 +172,7 @@ def _not_finite(count: int) -> str:
 def _by_taps(
     gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], params: ConvolveParams, *, local: bool
 ) -> Image:
-    planes, height, width = image.shape
+    _, height, width = image.shape
     _, rows, columns = kernel.shape
     result = image.like()
     weights = gpu.array(kernel[:, ::-1, ::-1])

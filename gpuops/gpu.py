@@ -49,7 +49,11 @@ class Local:
 
 @dataclass(frozen=True)
 class Limits:
-    """What plans may count on, read from the device. Sizes in bytes; ``work_group`` in work-items."""
+    """What plans may count on, read from the device. Sizes in bytes; ``work_group`` in work-items.
+
+    ``lanes``: how many neighbouring pixels a work-item should take at once (WIDTH in lanes.cl). CPUs whose compilers
+    know vectors compute eight in the time of one; elsewhere work-items are the vector's lanes.
+    """
 
     work_group: int
     work_item_sizes: tuple[int, ...]
@@ -58,6 +62,7 @@ class Limits:
     max_alloc_bytes: int
     compute_units: int
     is_cpu: bool
+    lanes: int
     double: bool
     half: bool
 
@@ -179,6 +184,7 @@ class Gpu:
         """The device's limits."""
         device = self.device
         extensions = device.extensions.split()
+        is_cpu = bool(device.type & cl.device_type.CPU)
         return Limits(
             work_group=int(device.max_work_group_size),
             work_item_sizes=tuple(int(n) for n in device.max_work_item_sizes),
@@ -186,7 +192,8 @@ class Gpu:
             global_bytes=int(device.global_mem_size),
             max_alloc_bytes=int(device.max_mem_alloc_size),
             compute_units=int(device.max_compute_units),
-            is_cpu=bool(device.type & cl.device_type.CPU),
+            is_cpu=is_cpu,
+            lanes=8 if is_cpu and device.native_vector_width_float >= 4 else 1,
             double="cl_khr_fp64" in extensions,
             half="cl_khr_fp16" in extensions,
         )

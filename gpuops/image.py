@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.generic]
 
-# numpy dtype of a file's pixels -> OpenCL C type
-PIXEL_TYPES = {"uint8": "uchar", "uint16": "ushort", "float16": "half", "float32": "float"}
+# numpy dtype of a file's pixels -> OpenCL C type (half floats travel as bits)
+PIXEL_TYPES = {"uint8": "uchar", "uint16": "ushort", "float16": "ushort", "float32": "float"}
 
 
 class Image:
@@ -97,7 +97,14 @@ class Losses:
 
 
 def upload(
-    gpu: Gpu, pixels: Array, *, alpha: bool = False, linearise: bool = False, premultiply: bool = False
+    gpu: Gpu,
+    pixels: Array,
+    *,
+    alpha: bool = False,
+    linearise: bool = False,
+    encode: bool = False,
+    premultiply: bool = False,
+    scale: float | None = None,
 ) -> Image:
     """Pixels (height, width, channels) of uint8, uint16, float16 or float32 → planar float32 Image.
 
@@ -105,10 +112,12 @@ def upload(
     ----------
     alpha : bool
         The last channel is straight (unassociated) alpha.
-    linearise : bool
-        Decode colours from sRGB (IEC 61966-2-1) to linear light; alpha stays.
+    linearise, encode : bool
+        Decode colours from sRGB (IEC 61966-2-1) to linear light, or encode them; alpha stays.
     premultiply : bool
         Multiply colours by alpha, after decoding.
+    scale : float, optional
+        What values are multiplied by first: for integers 1 / their largest value, else 1.
     """
     if pixels.ndim != 3 or pixels.dtype.name not in PIXEL_TYPES:
         raise ParameterError(
@@ -119,24 +128,27 @@ def upload(
     raw = gpu.array(pixels)
     image = gpu.empty((channels, height, width))
     image.alpha, image.linear = alpha, linearise
-    by_table = linearise and pixels.dtype.kind == "u"
+    largest = np.iinfo(pixels.dtype.name).max if pixels.dtype.kind == "u" else 1
+    by_table = linearise and largest > 1 and scale is None
     kernel = gpu.kernel(
-        ("colour", "pixels"),
+        ("lanes", "colour", "unpack"),
         "unpack",
+        WIDTH=1,
         PIXEL=PIXEL_TYPES[pixels.dtype.name],
         CHANNELS=channels,
         COLOURS=channels - alpha,
         HALF=pixels.dtype == np.float16,
         TABLE=by_table,
         LINEARISE=linearise and not by_table,
+        ENCODE=encode,
         PREMULTIPLY=alpha and premultiply,
     )
-    scale = 1.0 / np.iinfo(pixels.dtype.name).max if pixels.dtype.kind == "u" else 1.0
+    factor = 1.0 / largest if scale is None else scale
     table = gpu.array(_srgb_to_linear_table(pixels.dtype.name)) if by_table else None
     size = height * width
     local = kernel.fit(256)
     gpu.launch(
-        kernel, (size,), raw, table, image, size, float(scale), local=local, label=f"unpack {pixels.dtype}",
+        kernel, (size,), raw, table, image, size, float(factor), local=local, label=f"unpack {pixels.dtype}",
         traffic=raw.nbytes + image.nbytes,
     )  # fmt: skip
     return image
@@ -164,8 +176,9 @@ def download(
     maximum = np.iinfo(dtype).max if dtype.kind == "u" else 0
     by_table = encode and dtype == np.uint8
     kernel = gpu.kernel(
-        ("colour", "pixels"),
+        ("lanes", "colour", "pack"),
         "pack",
+        WIDTH=gpu.limits.lanes,
         PIXEL=PIXEL_TYPES[dtype.name],
         MAXIMUM=maximum or None,
         CHANNELS=channels,
@@ -180,7 +193,7 @@ def download(
     lost = gpu.zeros((2,), np.uint32)
     table = gpu.array(_srgb_code_bins()) if by_table else None
     # Every work-item converts a few pixels and reports its losses once: no storm of atomics on an HDR image.
-    items = min(size, max(1 << 14, gpu.limits.compute_units << 11))
+    items = min(-(-size // gpu.limits.lanes), max(1 << 14, gpu.limits.compute_units << 11))
     gpu.launch(
         kernel, (items,), image, table, raw, lost, size, local=kernel.fit(256), label=f"pack {dtype}",
         traffic=image.nbytes + raw.nbytes,

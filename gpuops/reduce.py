@@ -193,14 +193,15 @@ def _reduced(
             Local(local[0] * local[1] * _RECORD.itemsize), local=local, label=label, traffic=traffic,
         )  # fmt: skip
     else:
-        # A CPU's core reads alone, eight values at a time; elsewhere neighbours read neighbours.
-        alone = gpu.limits.is_cpu
+        # A CPU's core reads alone; elsewhere neighbours read neighbours.
+        per_item = gpu.limits.lanes
+        alone = per_item > 1
         kernel = gpu.kernel(
-            ("lanes", "reduce"), "reduce_direct", COLOURS=colours, WIDTH=8 if alone else 1, ALONE=alone,
-            HISTOGRAM=histogram, CENTRE=centre,
+            ("lanes", "reduce"), "reduce_direct", COLOURS=colours, WIDTH=per_item, ALONE=alone, HISTOGRAM=histogram,
+            CENTRE=centre,
         )  # fmt: skip
         (items,) = (1,) if alone else kernel.fit(256)
-        step = items * (8 if alone else 1)
+        step = items * per_item
         span = max(1, -(-size // (gpu.limits.compute_units * 8 * step))) * step
         groups = -(-size // span)
         partial = _records(gpu, groups)

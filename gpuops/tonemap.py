@@ -37,7 +37,7 @@ def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
     """
     check_colours(image, "tone mapping")
     scale, white = _levels(gpu, image, params)
-    per_item = 8 if gpu.limits.is_cpu else 1
+    per_item = gpu.limits.lanes
     kernel = gpu.kernel(
         ("lanes", "tonemap_operators", "tonemap"),
         "tonemap",

@@ -32,7 +32,7 @@ PICTURES = [
 WAYS = [
     [],
     ["--wavelet", "haar", "--method", "laan"],
-    ["--wavelet", "5/3", "--levels", "1"],
+    ["--wavelet", "5/3", "--levels", "1", "-q"],
     ["--wavelet", "dd13/7", "--method", "filterbank"],
     ["--wavelet", "db3", "--mode", "symmetric", "--levels", "2", "-q"],
     ["--wavelet", "9/7", "--mode", "periodization", "--levels", "3", "-q"],

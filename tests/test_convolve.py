@@ -121,7 +121,7 @@ def test_nan_reaches_as_far_as_the_kernel(gpu: Gpu) -> None:
     for method in ("direct", "local"):
         result = convolve(gpu, x, np.ones((3, 5)), method=method)
         assert np.isnan(result[9:12, 18:23]).all() and np.isnan(result).sum() == 15
-    with pytest.raises(ParameterError, match="the image has 1 value that is not finite.*--method direct"):
+    with pytest.raises(ParameterError, match=r"the image has 1 value that is not finite.*--method direct"):
         convolve(gpu, x, np.ones((3, 5)), method="fft")
 
 
@@ -176,7 +176,9 @@ def test_alpha_of_a_kernel_is_ignored(gpu: Gpu) -> None:
 
 def test_refused_kernels(gpu: Gpu) -> None:
     def read(values: list[list[float]], *, normalise: bool = True) -> None:
-        kernel_from_picture(gpu, Picture(np.array(values, np.float32)[..., None], linear=True), normalise=normalise)
+        kernel_from_picture(
+            gpu, Picture(np.array(values, np.float32)[..., None], linear=True), normalise=normalise
+        )
 
     for values in ([[0.0, 0.0]], [[-1.0, 1.0]], [[0.1, -0.3], [0.1, 0.1]]):
         with pytest.raises(ParameterError, match="sum to 0: use --no-normalise"):

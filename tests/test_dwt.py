@@ -157,7 +157,7 @@ def test_all_ways_agree_and_invert(gpu: Gpu, rng, name: str, way: dict[str, str]
     for mode in ("mirror", "periodization"):
         for shape in [(1, 1), (1, 7), (2, 2), (9, 2), (31, 150)]:
             x = rng.random(shape, dtype=np.float32)
-            ours = wavedec2(gpu, x, name, mode, 0 if shape == (1, 1) and mode == "mirror" else None, **way)
+            ours = wavedec2(gpu, x, name, mode, None, **way)
             assert_close(ours, wavedec2(gpu, x, name, mode, len(ours) - 1))
             back = waverec2(gpu, ours, name, mode, shape=shape, **way)
             np.testing.assert_allclose(back, x, atol=TOLERANCE["round trip"])

@@ -48,7 +48,8 @@ def check(got: Statistics, values: npt.NDArray[np.float64]) -> None:
     assert got.histogram.sum() == positive.size
     if finite.size:
         assert got.mean == pytest.approx(finite.mean(), abs=TOLERANCE["sum"] * np.abs(finite).mean())
-        assert got.minimum == pytest.approx(finite.min(), rel=TOLERANCE["sum"])
+        # A negative channel may cancel others: then what remains has their rounding.
+        assert got.minimum == pytest.approx(finite.min(), rel=TOLERANCE["sum"], abs=TOLERANCE["sum"])
         assert got.maximum == pytest.approx(finite.max(), rel=TOLERANCE["sum"])
 
 

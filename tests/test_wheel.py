@@ -23,7 +23,9 @@ def test_the_installed_program_runs_outside_the_tree(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    places = run("-c", "import clpix, gpuops, clkernels; print(clpix.__file__, gpuops.__file__, clkernels.__file__)")
+    places = run(
+        "-c", "import clpix, gpuops, clkernels; print(clpix.__file__, gpuops.__file__, clkernels.__file__)"
+    )
     assert all(place.startswith(str(target)) for place in places.split())
     assert (target / "gpuops" / "py.typed").exists()
     image = str(ROOT / "samples" / "sunset.exr")

@@ -145,15 +145,18 @@ _SOURCES = ("border", "dwt_extension", "dwt")
 def _private(
     gpu: Gpu, name: str, constants: Source, defines: Defines, dims: tuple[int, int, int, int]
 ) -> _Tiling:
-    """One work-item a tile. Rows: long runs that the compiler vectorises; columns: WIDTH of them, short tiles."""
+    """One work-item a tile. Columns: 16 neighbours abreast, short tiles. Rows: 8 neighbours at once, long tiles."""
     outer, pairs, lows, inner = dims
-    width, run = (1, 128) if defines["ROWS"] else (16, 16)
-    vector = f"{defines['S']}{width if width > 1 else ''}"
-    kernel = gpu.kernel((constants, *_SOURCES), name, V=vector, WIDTH=width, PAIRS=run, **defines)
+    sample, rows = defines["S"], defines["ROWS"]
+    run = 128 if rows else 16
     tiles = -(-(pairs if defines["INVERSE"] else lows) // run)
-    if defines["ROWS"]:
+    if rows:
+        kernel = gpu.kernel(
+            (constants, *_SOURCES), name, V=sample, WIDTH=1, LANES=8, LANES2=16, PAIRS=run, **defines
+        )
         return _Tiling(kernel, (tiles * outer,), kernel.fit(8))
-    return _Tiling(kernel, (-(-inner // width), tiles, outer), kernel.fit(16, 1, 1))
+    kernel = gpu.kernel((constants, *_SOURCES), name, V=f"{sample}16", WIDTH=16, PAIRS=run, **defines)
+    return _Tiling(kernel, (-(-inner // 16), tiles, outer), kernel.fit(16, 1, 1))
 
 
 def _local(

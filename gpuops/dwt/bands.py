@@ -8,10 +8,12 @@ from ..gpu import Kernel
 from ..image import Image
 
 
-def kernel(image: Image, name: str, **defines: bool) -> Kernel:
-    """A kernel of dwt_bands.cl for the samples that ``image`` has."""
+def kernel(image: Image, name: str, *, encode: bool = False) -> Kernel:
+    """A kernel of dwt_bands.cl for the samples that ``image`` has; ``encode``: with the sRGB curve."""
     sample = "int" if image.dtype.kind == "i" else "float"
-    return image.gpu.kernel(("colour", "dwt_bands"), name, BAND=sample, **defines)
+    if encode:
+        return image.gpu.kernel(("lanes", "colour", "dwt_bands"), name, BAND=sample, WIDTH=1, ENCODE=True)
+    return image.gpu.kernel("dwt_bands", name, BAND=sample)
 
 
 def to_levels(image: Image, maximum: int) -> Image:

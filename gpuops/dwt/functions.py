@@ -118,7 +118,8 @@ def wavedec2(
 ) -> Any:
     """All levels: [cA, (cH, cV, cD) of the coarsest, …, (cH, cV, cD) of the finest], as ``pywt.wavedec2``.
 
-    ``level`` None takes ``pywt.dwtn_max_level``; a higher one than that warns. Otherwise as :func:`dwt2`.
+    ``level`` None takes ``pywt.dwtn_max_level`` (mode ``mirror``: until the shorter side is one sample); a higher one
+    than that warns. Otherwise as :func:`dwt2`.
     """
     params = DwtParams(wavelet, mode, level, method, integer, tile)
     image = _samples(gpu, data, params)

@@ -43,7 +43,7 @@ def _paint(band: Image, result: Image, top: int, left: int, *, scale: float, kne
     height, width = band.shape[1:]
     if not band.nbytes:
         return
-    kernel = bands.kernel(band, "paint", ENCODE=band.linear)
+    kernel = bands.kernel(band, "paint", encode=band.linear)
     planes = result.shape[0]
     result.gpu.launch(
         kernel, (width, height, planes), band, result, planes, height, width, *result.shape[1:], top, left, scale, knee,

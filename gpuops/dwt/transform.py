@@ -6,7 +6,6 @@ F), which matters to the integer transform. Bands have PyWavelets' names: cH is 
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Sequence
 from typing import TypeVar
@@ -42,7 +41,7 @@ def inverse(approximation: Image, details: Details[Image], params: DwtParams, sh
 
 def decompose(image: Image, params: DwtParams) -> tuple[Image, list[Details[Image]]]:
     """All levels: cA, [coarsest (cH, cV, cD), …, finest (cH, cV, cD)]; :func:`max_levels` where none are given."""
-    levels = params.levels if params.levels is not None else max_levels(image.shape[-2:], params.wavelet)
+    levels = params.levels if params.levels is not None else max_levels(image.shape[1:], params)
     coefficients: list[Details[Image]] = []
     for _ in range(levels):
         image, details = forward(image, params)
@@ -144,15 +143,18 @@ def band_shapes(params: DwtParams, shape: Shape, levels: int) -> list[tuple[str,
     return [(f"cA{levels}", shape), *bands]
 
 
-def max_levels(shape: Shape, wavelet: str) -> int:
-    """PyWavelets' ``dwtn_max_level``: the level at which a filter is as long as the shorter side."""
-    shortest, length = min(shape), WAVELETS[wavelet].length
-    return max(0, int(math.log2(shortest / (length - 1)))) if shortest >= length - 1 else 0
+def max_levels(shape: Shape, params: DwtParams) -> int:
+    """PyWavelets' ``dwtn_max_level``: until a filter is as long as the shorter side.
+
+    In the mode mirror, which PyWavelets has not, until the shorter side is a single sample.
+    """
+    shortest, reach = min(shape), WAVELETS[params.wavelet].length - 1
+    return max(0, (shortest // (1 if params.mode == "mirror" else reach)).bit_length() - 1)
 
 
 def warn_of_levels(shape: Shape, params: DwtParams) -> None:
     """PyWavelets' warning where more levels are asked for than :func:`max_levels`."""
-    most = max_levels(shape, params.wavelet)
+    most = max_levels(shape, params)
     if params.levels is not None and params.levels > most:
         warnings.warn(
             f"{params.levels} levels are more than {shape[0]}×{shape[1]} samples have use for ({most} with "

@@ -1,8 +1,8 @@
 """Fourier transforms, following scipy.fft, and what images need around them.
 
-    spectrum = fft.rfft2(gpu, array)                    # numpy in, numpy out
-    back = fft.irfft2(gpu, spectrum, s=array.shape)
-    spectrum = fft.rfft2(gpu, image)                    # Image in, Image out: complex64 (planes, rows, columns)
+spectrum = fft.rfft2(gpu, array)                    # numpy in, numpy out
+back = fft.irfft2(gpu, spectrum, s=array.shape)
+spectrum = fft.rfft2(gpu, image)                    # Image in, Image out: complex64 (planes, rows, columns)
 """
 
 from .api import fft, fft2, ifft, ifft2, irfft, irfft2, rfft, rfft2

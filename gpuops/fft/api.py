@@ -187,8 +187,8 @@ def run(
             f"{gpu.info.name} has no double precision: convert to float32, or choose another with --device"
         )
     given = dict(zip(("columns", "rows"), reversed(lengths), strict=False))
-    n_rows = _length(given.get("rows"), rows)
-    n_columns = _length(given.get("columns"), 2 * (columns - 1) if kind == "c2r" else columns)
+    n_rows = _length(given.get("rows"), rows, rows)
+    n_columns = _length(given.get("columns"), columns, 2 * (columns - 1) if kind == "c2r" else columns)
     if kind == "c2c" and image.dtype.kind != "c":
         kind = "r2c"  # two rows in each transform, but all of the spectrum
         width = n_columns
@@ -197,20 +197,20 @@ def run(
     axes = len(lengths)
     out = (n_rows if axes == 2 else rows, width) if out_shape is None else out_shape
     size = n_columns * (n_rows if axes == 2 else 1)
-    scale = {"ortho": 1 / sqrt(size), "forward": 1.0, "backward": 1 / size} if inverse else {
-        "ortho": 1 / sqrt(size), "forward": 1 / size, "backward": 1.0
-    }  # fmt: skip
+    norms = {"ortho": 1 / sqrt(size), "backward": 1.0, "forward": 1 / size}
+    if inverse:
+        norms["backward"], norms["forward"] = norms["forward"], norms["backward"]
     if max(rows, n_rows) * max(columns, n_columns) * (1 if axes == 2 else planes) >= 2**31:
         raise ParameterError(f"a transform of {n_rows}×{n_columns} is beyond 2³¹ elements: use a smaller one")
     problem = Problem(
-        kind, axes, image.shape, (planes, *out), (n_rows, n_columns), inverse, scale[norm or "backward"], double,
-        params,
+        kind, axes, (planes, rows, columns), (planes, *out), (n_rows, n_columns), inverse,
+        norms[norm or "backward"], double, params,
     )  # fmt: skip
     return plan(gpu, problem)(image)
 
 
-def _length(given: int | None, default: int) -> int:
-    n = default if given is None or given == -1 else given  # scipy, too, takes −1 for "as it is"
+def _length(given: int | None, there: int, default: int) -> int:
+    n = default if given is None else there if given == -1 else given  # −1: as long as the input, as in scipy
     if n < 1:
         raise ParameterError(f"a transform needs a length of 1 or more, not {n}")
     return int(n)

@@ -55,8 +55,14 @@ def _dft(x: list[str], let: Callable[[str], str], real: str) -> list[str]:
     result = [let(" + ".join([x[0], *sums]))] + [""] * (n - 1)
     for j in half:
         angles = [2 * pi * (j * k % n) / n for k in half]
-        even = let(" + ".join([x[0], *(f"{_literal(cos(t), real)} * {s}" for t, s in zip(angles, sums, strict=True))]))
-        odd = let(" + ".join(f"{_literal(sin(t), real)} * {d}" for t, d in zip(angles, differences, strict=True)))
+        even = let(
+            " + ".join(
+                [x[0], *(f"{_literal(cos(t), real)} * {s}" for t, s in zip(angles, sums, strict=True))]
+            )
+        )
+        odd = let(
+            " + ".join(f"{_literal(sin(t), real)} * {d}" for t, d in zip(angles, differences, strict=True))
+        )
         result[j], result[n - j] = let(f"{even} + {odd}"), let(f"{even} - {odd}")
     return result
 
@@ -158,7 +164,9 @@ def local_kernel(schedule: Schedule) -> str:
     if s.staged_in:
         order = "0" if s.length else "order"
         lines += [f"    fetch(in, w, {order}, {points}, count, in_step, buf);", *barrier]
-    if s.length:  # transform by frequency, multiply, inverse by time: both on digit-reversed places in between
+    if (
+        s.length
+    ):  # transform by frequency, multiply, inverse by time: both on digit-reversed places in between
         for index in range(last, first, -1):
             lines += [*_stage(s, index, read=load if index == last else _read, frequency=True), *barrier]
         between = f"swapped(times(x[{{k}}], tables[{filter} + {{p}}]))"
@@ -213,7 +221,9 @@ def _stage(
     if reverse:
         source = [_plus("t", k * count) for k in range(radix)]
         body.append("int p = 0, rest = t;")
-        for i in range(len(schedule.radices) - 1, 0, -1):  # the last stage's digit is the fastest in the input
+        for i in range(
+            len(schedule.radices) - 1, 0, -1
+        ):  # the last stage's digit is the fastest in the input
             r, weight = schedule.radices[i], prod(schedule.radices[:i])
             body.append(f"p += rest % {r} * {weight}, rest /= {r};" if i > 1 else f"p += rest * {weight};")
     elif stride == count:
@@ -233,7 +243,12 @@ def _stage(
         body += [f"x[{k}] = {between.format(k=k, p=target[k])};" for k in range(radix)] + [f"dft{radix}(x);"]
     body += [write(target[k], f"x[{k}]") for k in range(radix)]
     loop = f"for (int t = item; t < {count}; t += {items}) {{"
-    return [f"    // radix {radix}, {stride} apart", f"    {loop}", *(f"        {line}" for line in body), "    }"]
+    return [
+        f"    // radix {radix}, {stride} apart",
+        f"    {loop}",
+        *(f"        {line}" for line in body),
+        "    }",
+    ]
 
 
 def _twiddle(schedule: Schedule, stride: int, radix: int, k: int, q: str) -> str:
@@ -256,7 +271,9 @@ def global_kernel(radix: int, computed: bool) -> str:
     store = "\n".join(
         f"    store(out, w, p + {k} * stride, x[{k}], scale, roots, count, out_step);" for k in range(radix)
     )
-    load = "\n".join(f"    x[{k}] = load(in, w, t + {k} * butterflies, count, in_step);" for k in range(radix))
+    load = "\n".join(
+        f"    x[{k}] = load(in, w, t + {k} * butterflies, count, in_step);" for k in range(radix)
+    )
     root = f"root({{k}} * q, stride * {radix})" if computed else "tables[{k} * stride - 1 + q]"
     turn = "\n".join(f"    x[{k}] = times(x[{k}], {root.format(k=k)});" for k in range(1, radix))
     return f"""

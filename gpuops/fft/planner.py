@@ -136,7 +136,9 @@ class Planner:
             halves = self._halves(n, at, ends)
             if halves is not None:
                 return halves
-        return self._stages(n, at, ends) if radices(n, self._most) is not None else self._convolved(n, at, ends)
+        return (
+            self._stages(n, at, ends) if radices(n, self._most) is not None else self._convolved(n, at, ends)
+        )
 
     @property
     def _vectors(self) -> bool:
@@ -307,7 +309,10 @@ class Planner:
         points = next_fast_len(2 * n - 1)
         dense = _dense(points, at)
         inside = Sequences(at.outer, at.beside, dense, dense, points, points)
-        there = [replace(p, temporary=p.temporary or points * at.count) for p in self.passes(points, inside, Ends())]
+        there = [
+            replace(p, temporary=p.temporary or points * at.count)
+            for p in self.passes(points, inside, Ends())
+        ]
         multiply = Pass(
             "multiply",
             n,
@@ -324,7 +329,13 @@ class Planner:
         )
         # Swapped, a forward transform is the inverse that the convolution needs.
         middle = replace(
-            multiply, in_steps=_four(dense), in_n=points, load="complex", swap_in=False, swap_out=True, table="filter"
+            multiply,
+            in_steps=_four(dense),
+            in_n=points,
+            load="complex",
+            swap_in=False,
+            swap_out=True,
+            table="filter",
         )
         end = replace(
             multiply,

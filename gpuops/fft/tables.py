@@ -18,8 +18,8 @@ def roots(n: int, powers: npt.NDArray[np.int64] | None = None) -> Complex:
     flipped = octant % 2 == 1
     angle = np.pi / 4 * np.where(flipped, n - rest, rest) / n
     c, s = np.cos(angle), np.sin(angle)
-    quarter = np.where(flipped, s + 1j * c, c + 1j * s) * np.array([1, 1j, -1, -1j])[octant // 2]
-    return np.conj(quarter)
+    quarter: Complex = np.where(flipped, s + 1j * c, c + 1j * s) * np.array([1, 1j, -1, -1j])[octant // 2]
+    return quarter.conj()
 
 
 def twiddles(radices: tuple[int, ...]) -> Complex:

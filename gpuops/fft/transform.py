@@ -91,7 +91,9 @@ def _passes(gpu: Gpu, problem: Problem) -> list[Pass]:
     rows_n, columns_n = problem.n
     swap = problem.inverse
     if problem.kind == "c2r":
-        middle = (min(in_columns, columns_n // 2 + 1), out_rows) if problem.axes == 2 else (in_columns, in_rows)
+        middle = (
+            (min(in_columns, columns_n // 2 + 1), out_rows) if problem.axes == 2 else (in_columns, in_rows)
+        )
         rows = Sequences(
             planes, out_rows, (middle[0] * middle[1], middle[0], 1), (out_rows * out_columns, out_columns, 1),
             middle[0], out_columns,
@@ -106,10 +108,17 @@ def _passes(gpu: Gpu, problem: Problem) -> list[Pass]:
         first = planner.passes(rows_n, columns, Ends(swap_in=True, swap_out=True))
         first[-1] = replace(first[-1], temporary=planes * middle[0] * middle[1])
         return first + last
-    present = min(in_rows, out_rows)  # rows beyond the transform are not needed, rows beyond the input are zero
+    present = min(
+        in_rows, out_rows
+    )  # rows beyond the transform are not needed, rows beyond the input are zero
     step = out_rows * out_columns
     rows = Sequences(
-        planes, present, (in_rows * in_columns, in_columns, 1), (step, out_columns, 1), in_columns, out_columns
+        planes,
+        present,
+        (in_rows * in_columns, in_columns, 1),
+        (step, out_columns, 1),
+        in_columns,
+        out_columns,
     )
     load = "real" if problem.kind == "r2c" else "complex"
     scale = problem.scale
@@ -119,7 +128,9 @@ def _passes(gpu: Gpu, problem: Problem) -> list[Pass]:
     first = planner.passes(columns_n, rows, ends)
     if problem.axes == 1:
         return first
-    columns = Sequences(planes, out_columns, (step, 1, out_columns), (step, 1, out_columns), present, out_rows)
+    columns = Sequences(
+        planes, out_columns, (step, 1, out_columns), (step, 1, out_columns), present, out_rows
+    )
     return first + planner.passes(rows_n, columns, Ends("complex", "complex", swap, swap, scale))
 
 
@@ -135,7 +146,7 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> tuple
     """The launch of a pass, and where its input and output go among the arguments."""
     real = "double" if problem.double else "float"
     radices, computed = p.schedule.radices, p.schedule.computed
-    defines = {
+    defines: dict[str, bool | int | str | None] = {
         "REAL": real, "LANES": p.lanes, "WIDTH": 2 * p.lanes, "PAIR": p.pair,
         "LENGTH": p.n if p.load == "hermitian" else None,
         "SWAP_IN": p.swap_in, "SWAP_OUT": p.swap_out,
@@ -146,7 +157,9 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> tuple
     }  # fmt: skip
     count = (p.counts[2], p.counts[1], p.in_n, p.out_n)
     scale: Any = np.array([p.scale], problem.real)  # a float of either precision would be passed in single
-    groups = p.counts[0] * p.counts[1] * -(-p.counts[2] // (p.schedule.columns * p.lanes * (2 if p.pair else 1)))
+    groups = (
+        p.counts[0] * p.counts[1] * -(-p.counts[2] // (p.schedule.columns * p.lanes * (2 if p.pair else 1)))
+    )
 
     def table(name: str, values: npt.NDArray[np.complex128]) -> Image:
         if name not in cache:

@@ -28,8 +28,10 @@ class BloomParams:
     ----------
     threshold : float
         Light at or below this value (linear, after exposure, brightest channel) does not glow; 0: all light does.
+    exposure : float
+        In stops; what threshold and karis count after. The image itself is not changed by it.
     knee : float
-        Width of the soft transition around the threshold as a fraction of it, 0 (hard) … 1.
+        Half-width of the soft transition around the threshold as a fraction of it, 0 (hard) … 1.
     strength : float
         Share of the light that the glow gets; 0 gives exactly the input.
     radius : float
@@ -40,8 +42,8 @@ class BloomParams:
         ``mip``: down and up a chain of half-size images, whose levels are near Gaussians. ``gaussians``: the sum as
         it is, exact and slow. ``fft``: a kernel image in place of the Gaussians.
     karis : bool
-        Weigh by 1/(1 + luma) on the way to the first half-size image, so that single hot pixels do not glow like
-        lamps. For ``mip``.
+        Weigh by 1/(1 + luma) on the way to the first half-size image, so that single hot pixels glow four times less
+        and flicker less from frame to frame. For ``mip``.
     memory : str
         ``local``: the filters' neighbours through local memory. ``direct``: straight from global memory.
         ``auto``: direct on CPUs, local elsewhere.
@@ -55,14 +57,18 @@ class BloomParams:
     method: str = "mip"
     karis: bool = True
     memory: str = "auto"
+    exposure: float = 0.0
 
     def __post_init__(self) -> None:
         for name, choices in (("blend", BLENDS), ("method", METHODS), ("memory", MEMORY)):
             if getattr(self, name) not in choices:
-                raise ParameterError(f"unknown {name} {getattr(self, name)!r}: use one of {', '.join(choices)}")
+                raise ParameterError(
+                    f"unknown {name} {getattr(self, name)!r}: use one of {', '.join(choices)}"
+                )
         most = 1.0 if self.blend == "energy" else 100.0
         for name, low, high, unit in (
-            ("threshold", 0.0, 1e30, "a linear value after exposure"),
+            ("exposure", -60.0, 60.0, "a number of stops"),
+            ("threshold", 0.0, 1e6, "a linear value after exposure"),
             ("knee", 0.0, 1.0, "a fraction of the threshold"),
             ("strength", 0.0, most, f"a share of the light with the blend {self.blend}"),
             ("radius", 0.0, 1.0, "a fraction of the image height"),
@@ -70,6 +76,11 @@ class BloomParams:
             value = getattr(self, name)
             if not low <= value <= high:  # NaN is not inside either
                 raise ParameterError(f"{name} must be {unit}, {low:g} … {high:g}, not {value}")
+
+    @property
+    def scale(self) -> float:
+        """The exposure as a factor."""
+        return float(2.0**self.exposure)
 
     def octaves(self, height: int) -> list[tuple[float, float]]:
         """(σ in pixels, share of the light) of each Gaussian, the widest first."""

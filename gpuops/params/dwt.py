@@ -93,7 +93,8 @@ class DwtParams:
     wavelet, mode
         Names of :data:`WAVELETS` and :data:`MODES`, or their synonyms.
     levels : int, optional
-        How often the approximation is transformed again; None: as PyWavelets' ``dwtn_max_level``.
+        How often the approximation is transformed again; None: as many as make sense, which is
+        PyWavelets' ``dwtn_max_level`` and in the mode ``mirror`` until the shorter side is one sample.
     method
         ``lifting``: all steps fused over a tile. ``filterbank``: convolutions, for every wavelet. ``laan``: one
         kernel a lifting step, out of place, low and high halves apart (van der Laan et al. 2011).

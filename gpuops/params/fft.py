@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ..errors import ParameterError
@@ -40,3 +41,117 @@ class FftParams:
                 raise ParameterError(
                     f"unknown {name} {getattr(self, name)!r} of a transform: use one of {', '.join(choices)}"
                 )
+
+
+WINDOWS = ("none", "hann", "hamming", "blackman")
+VIEWS = ("log-magnitude", "magnitude", "phase", "power", "real", "imag")
+FILTERS = ("lowpass", "highpass", "bandpass", "notch")
+SHAPES = ("gaussian", "butterworth", "ideal")
+PRECISIONS = ("half", "single", "double")
+
+
+@dataclass(frozen=True)
+class FilterParams:
+    """A radially symmetric filter of frequencies, in cycles per pixel (0.5 is the finest that pixels can show).
+
+    Attributes
+    ----------
+    kind
+        ``lowpass`` keeps what is below ``high``; ``highpass`` what is above ``low``; ``bandpass`` what is between;
+        ``notch`` all but what is within ``high`` of the frequencies ±``centre``.
+    shape
+        Of the lowpass L(r) with cutoff c, which is ½ at r = c: ``gaussian`` 2^−(r/c)², ``butterworth``
+        1 / (1 + (r/c)^2n) with n = ``order``; ``ideal`` is 1 up to c and 0 above. A highpass is 1 − L.
+    centre : (float, float)
+        (x, y) of a notch.
+    """
+
+    kind: str
+    low: float = 0.0
+    high: float = 0.0
+    centre: tuple[float, float] = (0.0, 0.0)
+    shape: str = "gaussian"
+    order: int = 2
+
+    def __post_init__(self) -> None:
+        for name, choices in (("kind", FILTERS), ("shape", SHAPES)):
+            if getattr(self, name) not in choices:
+                raise ParameterError(
+                    f"unknown {name} of filter {getattr(self, name)!r}: use {', '.join(choices)}"
+                )
+        used = {"lowpass": (self.high,), "highpass": (self.low,), "bandpass": (self.low, self.high)}
+        for cutoff in used.get(self.kind, (self.high,)):
+            if not (math.isfinite(cutoff) and 0 < cutoff <= 1):
+                raise ParameterError(
+                    f"a cutoff is a frequency in cycles per pixel, above 0 to 1, not {cutoff}"
+                )
+        if self.kind == "bandpass" and self.low >= self.high:
+            raise ParameterError(f"a band from {self.low} to {self.high} is empty: give LOW:HIGH")
+        if not all(math.isfinite(f) and abs(f) <= 0.5 for f in self.centre):
+            raise ParameterError(f"a notch lies at frequencies from −0.5 to 0.5, not at {self.centre}")
+        if not 1 <= self.order <= 16:
+            raise ParameterError(f"the order of a Butterworth filter is 1 to 16, not {self.order}")
+
+
+def filter_option(kind: str, cutoff: str, shape: str = "gaussian", order: int = 2) -> FilterParams:
+    """A filter from the words of the command line: ``F``, ``LOW:HIGH`` (bandpass), ``FX,FY[,RADIUS]`` (notch)."""
+    try:
+        if kind == "notch":
+            x, y, radius = [*map(float, cutoff.split(",")), 0.02][:3]
+            return FilterParams(kind, high=radius, centre=(x, y), shape=shape, order=order)
+        if kind == "bandpass":
+            low, high = map(float, cutoff.split(":"))
+            return FilterParams(kind, low=low, high=high, shape=shape, order=order)
+        value = float(cutoff)
+    except ParameterError:
+        raise
+    except ValueError:
+        form = {"notch": "FX,FY or FX,FY,RADIUS", "bandpass": "LOW:HIGH"}.get(kind, "one number")
+        raise ParameterError(f"--cutoff of a {kind} is {form}, in cycles per pixel, not {cutoff!r}") from None
+    return FilterParams(kind, low=value, high=value, shape=shape, order=order)
+
+
+@dataclass(frozen=True)
+class SpectrumParams:
+    """What the spectrum of an image is, and what a spectrum file records of it.
+
+    Attributes
+    ----------
+    norm
+        As in scipy.fft: where the factor 1/n goes.
+    half
+        Columns 0 … n // 2 only: the others of a real image's spectrum follow, X[−k] = conj X[k].
+    shift
+        Frequency 0 in the middle (of the rows only, where half of the columns are kept).
+    window
+        The image is multiplied by it, on both axes, before the transform.
+    pad
+        The image is continued by zeros to the right and below: ``none``; ``pow2`` and ``fast`` to the next power
+        of two and the next fast length of each axis; or a number of pixels.
+    filter
+        Multiplies the spectrum.
+    precision
+        ``half`` stores the spectrum in 16 bits, ``double`` computes and stores it in 64.
+    """
+
+    norm: str = "ortho"
+    half: bool = True
+    shift: bool = False
+    window: str = "none"
+    pad: str = "none"
+    filter: FilterParams | None = None
+    precision: str = "single"
+    how: FftParams = FftParams()
+
+    def __post_init__(self) -> None:
+        for name, choices in (("norm", NORMS), ("window", WINDOWS), ("precision", PRECISIONS)):
+            if getattr(self, name) not in choices:
+                raise ParameterError(
+                    f"unknown {name} {getattr(self, name)!r}: use one of {', '.join(choices)}"
+                )
+        if self.pad not in ("none", "pow2", "fast") and not (self.pad.isascii() and self.pad.isdigit()):
+            raise ParameterError(f"--pad is none, pow2, fast or a number of pixels, not {self.pad!r}")
+        if self.precision == "half" and self.norm != "ortho":
+            raise ParameterError(
+                f"--precision half needs --norm ortho: with {self.norm!r} the values do not fit 16 bits"
+            )

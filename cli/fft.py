@@ -1,0 +1,164 @@
+"""clpix fft."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gpuops.params import fft as choices
+
+from . import options
+
+if TYPE_CHECKING:
+    from gpuops.gpu import Gpu
+
+    from .pipeline import Item
+
+
+@click.command(short_help="image → spectrum, or a picture of it")
+@options.inputs
+@options.output
+@options.shared
+@click.option(
+    "--norm", type=click.Choice(choices.NORMS), default="ortho", show_default=True, help="As in scipy.fft."
+)
+@click.option("--half/--full", default=None, help="Half of the columns (default of data), or all of them.")
+@click.option("--shift/--no-shift", default=None, help="Frequency 0 in the middle (default of pictures).")
+@click.option("--window", type=click.Choice(choices.WINDOWS), default="none", show_default=True)
+@click.option(
+    "--pad",
+    default="none",
+    show_default=True,
+    metavar="none|pow2|fast|N",
+    help="Zeros to the right and below.",
+)
+@click.option(
+    "--view", type=click.Choice(choices.VIEWS), help="A picture of the spectrum [default: log-magnitude]."
+)
+@click.option(
+    "--filter", "kind", type=click.Choice(choices.FILTERS), help="Multiply the spectrum by a filter."
+)
+@click.option(
+    "--cutoff",
+    metavar="F|LOW:HIGH|FX,FY[,R]",
+    help="Of the filter, in cycles per pixel: a frequency, a band, or a notch's place and radius.",
+)
+@click.option(
+    "--filter-shape",
+    type=click.Choice(choices.SHAPES),
+    default="gaussian",
+    show_default=True,
+    help="Of the filter.",
+)
+@click.option("--order", type=int, default=2, show_default=True, help="Of a Butterworth filter.")
+@click.option(
+    "--method", type=click.Choice(choices.METHODS), default="auto", show_default=True, help="Which kernels."
+)
+@click.option(
+    "--radix", type=click.Choice(choices.RADICES), default="auto", show_default=True, help="The largest."
+)
+@click.option("--twiddle", type=click.Choice(choices.TWIDDLES), default="auto", show_default=True)
+@click.option(
+    "--precision",
+    type=click.Choice(choices.PRECISIONS),
+    default="single",
+    show_default=True,
+    help="half: stored in 16 bits; double: computed and stored in 64.",
+)
+def command(
+    shared: options.Shared,
+    norm: str,
+    half: bool | None,
+    shift: bool | None,
+    window: str,
+    pad: str,
+    view: str | None,
+    kind: str | None,
+    cutoff: str | None,
+    filter_shape: str,
+    order: int,
+    method: str,
+    radix: str,
+    twiddle: str,
+    precision: str,
+) -> None:
+    """Fourier transform of images.
+
+    To .exr, .npz and .tif: the spectrum as numbers, with all that `clpix ifft` needs to restore the image. To other
+    formats, or with --view: a picture of the spectrum of the colours. Works on the stored values.
+    """
+    if (kind is None) != (cutoff is None):
+        raise click.UsageError("--filter and --cutoff go together")
+    how = choices.FftParams(method=method, radix=radix, twiddle=twiddle)
+    chosen = choices.filter_option(kind, cutoff, filter_shape, order) if kind and cutoff else None
+
+    def params(picture: bool) -> choices.SpectrumParams:
+        if picture and half:
+            raise click.UsageError("a picture shows the full spectrum: --half is for .exr, .npz and .tif")
+        return choices.SpectrumParams(
+            norm=norm,
+            half=not picture if half is None else half,
+            shift=picture if shift is None else shift,
+            window=window,
+            pad=pad,
+            filter=chosen,
+            precision="single" if picture and precision == "half" else precision,
+            how=how,
+        )
+
+    params(False)  # what is wrong with the options is said before any device is looked for
+
+    from .pipeline import process
+
+    def work(gpu: Gpu, item: Item) -> None:
+        from gpuops.fft import spectrum
+
+        image = item.load(linear=False)
+        if view is not None or not item.writes_data:
+            picture = item.run(spectrum.picture, gpu, image, params(True), view or "log-magnitude")
+            item.save(picture, "uint16" if item.picture and item.picture.pixels.itemsize > 1 else "uint8")
+        else:
+            _save(gpu, item, image, params(False))
+
+    process(shared, "fft", work)
+
+
+def _save(gpu: Gpu, item: Item, image: object, params: choices.SpectrumParams) -> None:
+    import warnings
+    from importlib.metadata import version
+
+    import numpy as np
+
+    from gpuops.errors import FileError, GpuopsWarning
+    from gpuops.fft import record, spectrum
+    from gpuops.image import Image
+
+    assert isinstance(image, Image) and item.picture is not None
+    values = item.run(spectrum.spectrum, gpu, image, params).numpy()
+    middle = values.shape[1] // 2 if params.shift else 0
+    # Frequency 0 is the sum of all pixels: one that is not finite shows there.
+    zero = values[:, middle, values.shape[2] // 2 if params.shift and not params.half else 0]
+    if not np.isfinite(zero).all():
+        raise FileError(
+            f"{item.path}: has pixels that are NaN or infinite, which a transform spreads over all of it"
+        )
+    about = record.Record(
+        params,
+        (image.shape[1], image.shape[2]),
+        image.shape[0],
+        item.picture.pixels.dtype.name,
+        image.alpha,
+        image.linear,
+        item.picture.associated,
+        item.picture.metadata,
+    )
+    lost = spectrum.lost_pixels(params.window, about.size)
+    if lost:
+        warnings.warn(
+            f"{item.path}: the {params.window} window is as good as 0 at {lost} of {image.shape[1] * image.shape[2]} "
+            "pixels: ifft restores the others",
+            GpuopsWarning,
+            stacklevel=2,
+        )
+    item.save_data(about.arrays(values), about.attributes(f"clpix {version('clpix')}"))

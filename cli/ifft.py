@@ -1,0 +1,63 @@
+"""clpix ifft."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gpuops.params import fft as choices
+
+from . import options
+
+if TYPE_CHECKING:
+    from gpuops.gpu import Gpu
+
+    from .pipeline import Item
+
+
+@click.command(short_help="spectrum → image")
+@options.inputs
+@options.output
+@options.shared
+@click.option(
+    "--method", type=click.Choice(choices.METHODS), default="auto", show_default=True, help="Which kernels."
+)
+@click.option(
+    "--radix", type=click.Choice(choices.RADICES), default="auto", show_default=True, help="The largest."
+)
+@click.option("--twiddle", type=click.Choice(choices.TWIDDLES), default="auto", show_default=True)
+def command(shared: options.Shared, method: str, radix: str, twiddle: str) -> None:
+    """Images from the spectra that `clpix fft` wrote as .exr, .npz or .tif.
+
+    All it needs is read from the file; the image gets the depth of the original, and its metadata.
+    """
+    how = choices.FftParams(method=method, radix=radix, twiddle=twiddle)
+
+    from .pipeline import process
+
+    def work(gpu: Gpu, item: Item) -> None:
+        from dataclasses import replace
+
+        import numpy as np
+
+        from gpuops import files
+        from gpuops.fft import record, spectrum
+
+        about, values = record.parse(item.path, *item.load_data())
+        params = replace(about.params, how=how)
+        image = item.run(spectrum.image_of, gpu, gpu.array(values), about.size, about.transform, params)
+        image.alpha, image.linear = about.alpha, about.linear
+        if image.alpha and shared.alpha == "drop":
+            image = spectrum.without_alpha(image)
+        pixels = np.broadcast_to(np.zeros((), about.dtype), (*about.size, image.shape[0]))
+        item.picture = files.Picture(
+            pixels,
+            alpha=image.alpha,
+            linear=about.linear,
+            metadata=about.metadata,
+            associated=about.associated,
+        )
+        item.save(image)
+
+    process(shared, "ifft", work)

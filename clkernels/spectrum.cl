@@ -1,0 +1,91 @@
+// What goes around the transform of an image: window, filter, shift, view. One work-item for each element.
+// Layout: planes of rows × columns; complex elements are interleaved. Global: the elements, 1-D; any group size.
+// -D REAL=float|double
+
+typedef REAL real;
+#define GLUE_(a, b) a##b
+#define GLUE(a, b) GLUE_(a, b)
+typedef GLUE(REAL, 2) real2;
+
+// Real part of `in` (complex if COMPLEX), cropped to rows × columns, times the window y[row] · x[column], or divided
+// by it where it is at least `least`, else 0 (DIVIDE). Null windows: all 1.
+__kernel void spectrum_window(__global const real *in, __global const float *y, __global const float *x,
+                              __global real *out, int planes, int in_rows, int in_columns, int rows, int columns,
+                              float least) {
+    size_t id = get_global_id(0);
+    int column = id % columns, row = id / columns % rows, plane = id / columns / rows;
+    if (plane >= planes) return;
+    size_t at = ((size_t)plane * in_rows + row) * in_columns + column;
+#ifdef COMPLEX
+    real v = in[2 * at];
+#else
+    real v = in[at];
+#endif
+    if (y) {
+        float w = y[row] * x[column];
+#ifdef DIVIDE
+        v = w >= least ? v / w : 0;
+#else
+        v *= w;
+#endif
+    }
+    out[id] = v;
+}
+
+// L(r) of the lowpass with cutoff c: see gpuops/params/fft.py. shape: 0 gaussian, 1 Butterworth, 2 ideal.
+static inline float lowpass(float r, float c, int shape, int order) {
+    float q = r / c;
+    if (shape == 0) return exp2(-q * q);
+    if (shape == 1) return 1.0f / (1.0f + pown(q, 2 * order));
+    return q <= 1.0f ? 1.0f : 0.0f;
+}
+
+static inline float frequency(int k, int n) {  // cycles per pixel, −0.5 … 0.5
+    return (float)(2 * k > n ? k - n : k) / (float)n;
+}
+
+// Spectrum times a filter. kind: 0 low, 1 high, 2 band, 3 notch at ±centre. n: lengths of the transform (rows,
+// columns); `columns` of the latter are there.
+__kernel void spectrum_filter(__global const real2 *in, __global real2 *out, int planes, int columns, int2 n, int kind,
+                              int shape, int order, float low, float high, float2 centre) {
+    size_t id = get_global_id(0);
+    int column = id % columns, row = id / columns % n.x, plane = id / columns / n.x;
+    if (plane >= planes) return;
+    float fy = frequency(row, n.x), fx = frequency(column, n.y), r = hypot(fx, fy), h;
+    if (kind == 0) h = lowpass(r, high, shape, order);
+    else if (kind == 1) h = 1.0f - lowpass(r, low, shape, order);
+    else if (kind == 2) h = lowpass(r, high, shape, order) * (1.0f - lowpass(r, low, shape, order));
+    else
+        h = (1.0f - lowpass(hypot(fx - centre.x, fy - centre.y), high, shape, order)) *
+            (1.0f - lowpass(hypot(fx + centre.x, fy + centre.y), high, shape, order));
+    out[id] = in[id] * h;
+}
+
+// out[(row + dy) mod rows][(column + dx) mod columns] = in[row][column]
+__kernel void spectrum_shift(__global const real2 *in, __global real2 *out, int planes, int rows, int columns, int dy,
+                             int dx) {
+    size_t id = get_global_id(0);
+    int column = id % columns, row = id / columns % rows, plane = id / columns / rows;
+    if (plane >= planes) return;
+    out[((size_t)plane * rows + (row + dy) % rows) * columns + (column + dx) % columns] = in[id];
+}
+
+// view: 0 ln |X|, 1 |X|, 2 phase, 3 |X|², 4 real, 5 imaginary part
+__kernel void spectrum_view(__global const real2 *in, __global float *out, int count, int view) {
+    int id = get_global_id(0);
+    if (id >= count) return;
+    float2 v = (float2)(in[id].x, in[id].y);
+    float m = hypot(v.x, v.y);
+    out[id] = view == 0   ? log(fmax(m, 1e-30f))
+              : view == 1 ? m
+              : view == 2 ? (m > 0.0f ? atan2(v.y, v.x) : 0.0f)
+              : view == 3 ? m * m
+              : view == 4 ? v.x
+                          : v.y;
+}
+
+// out = (in − low) · gain, kept within 0 … 1
+__kernel void spectrum_levels(__global const float *in, __global float *out, int count, float low, float gain) {
+    int id = get_global_id(0);
+    if (id < count) out[id] = clamp((in[id] - low) * gain, 0.0f, 1.0f);
+}

@@ -1,0 +1,181 @@
+"""What a spectrum file says of itself: attributes and arrays, written and checked."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import files
+from ..errors import FileError, ParameterError
+from ..params.fft import FilterParams, SpectrumParams
+from .spectrum import padded
+
+Array = npt.NDArray[Any]
+_BYTES = ("icc", "exif", "xmp")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A spectrum and the image that it is of.
+
+    Attributes
+    ----------
+    size
+        (rows, columns) of the image; ``transform`` (rows, columns) after padding.
+    planes, dtype, alpha, linear, associated
+        Of the image: its planes, the depth of its file, and what they mean (see :class:`gpuops.files.Picture`).
+    """
+
+    params: SpectrumParams
+    size: tuple[int, int]
+    planes: int
+    dtype: str
+    alpha: bool
+    linear: bool
+    associated: bool = False
+    metadata: files.Metadata = field(default_factory=files.Metadata)
+
+    @property
+    def transform(self) -> tuple[int, int]:
+        return padded(self.size, self.params.pad)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        rows, columns = self.transform
+        return self.planes, rows, columns // 2 + 1 if self.params.half else columns
+
+    def attributes(self, program: str) -> dict[str, Any]:
+        """For :func:`gpuops.files.write_data`."""
+        p, m = self.params, self.metadata
+        return {
+            "kind": "spectrum",
+            "program": program,
+            "size": list(self.size),
+            "transform": list(self.transform),
+            "planes": self.planes,
+            "dtype": self.dtype,
+            "alpha": self.alpha,
+            "linear": self.linear,
+            "associated": self.associated,
+            "norm": p.norm,
+            "half": p.half,
+            "shift": p.shift,
+            "window": p.window,
+            "pad": p.pad,
+            "filter": asdict(p.filter) if p.filter else None,
+            "precision": p.precision,
+            "metadata": {
+                **{k: b64encode(v).decode() for k in _BYTES if (v := getattr(m, k)) is not None},
+                **({"resolution": list(m.resolution)} if m.resolution else {}),
+            },
+        }
+
+    def arrays(self, values: Array) -> dict[str, Array]:
+        """The arrays to store; half precision as real and imaginary parts, since there is no such complex type."""
+        if self.params.precision != "half":
+            return {"spectrum": values}
+        with np.errstate(over="ignore"):
+            parts = {"real": values.real.astype(np.float16), "imag": values.imag.astype(np.float16)}
+        if not all(np.isfinite(part).all() for part in parts.values()):
+            raise ParameterError(
+                f"the spectrum reaches {np.abs(values).max():.3g}, half precision ends at 65504: "
+                "use --precision single"
+            )
+        return parts
+
+
+def parse(path: str, arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> tuple[Record, Array]:
+    """The record and the values of a spectrum file; FileError for whatever is missing or contradicts itself."""
+    if attributes.get("kind") != "spectrum":
+        hint = " (clpix idwt reads these)" if "wavelet" in attributes else ""
+        raise FileError(
+            f"{path}: holds {attributes.get('kind', 'no')} data, not the spectrum of an image{hint}"
+        )
+    try:
+        params = SpectrumParams(
+            norm=attributes["norm"],
+            half=_flag(attributes["half"]),
+            shift=_flag(attributes["shift"]),
+            window=attributes["window"],
+            pad=attributes["pad"],
+            filter=_filter(attributes["filter"]),
+            precision=attributes["precision"],
+        )
+        rows, columns = (_count(n) for n in attributes["size"])
+        record = Record(
+            params,
+            (rows, columns),
+            _count(attributes["planes"]),
+            attributes["dtype"],
+            _flag(attributes["alpha"]),
+            _flag(attributes["linear"]),
+            _flag(attributes.get("associated", False)),
+            _metadata(attributes.get("metadata") or {}),
+        )
+        transform = tuple(_count(n) for n in attributes["transform"])
+    except KeyError as error:
+        raise FileError(
+            f"{path}: the attribute {error} is missing: write the spectrum anew with clpix fft"
+        ) from None
+    except (ParameterError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise FileError(
+            f"{path}: its attributes make no sense ({error}): write it anew with clpix fft"
+        ) from None
+    if record.dtype not in ("uint8", "uint16", "float16", "float32"):
+        raise FileError(f"{path}: an image of {record.dtype!r} is not known here")
+    if not 1 <= record.planes <= 4 or record.alpha != (record.planes in (2, 4)):
+        raise FileError(
+            f"{path}: {record.planes} planes {'with' if record.alpha else 'without'} alpha are no image"
+        )
+    if transform != record.transform:
+        raise FileError(
+            f"{path}: an image of {record.size} padded by {params.pad!r} has a transform of {record.transform}, "
+            f"but {transform} is written there"
+        )
+    names = ("real", "imag") if params.precision == "half" else ("spectrum",)
+    kind = {"half": "float16", "single": "complex64", "double": "complex128"}[params.precision]
+    for name in names:
+        if name not in arrays:
+            raise FileError(f"{path}: the array {name!r} is missing")
+        if (arrays[name].shape, arrays[name].dtype) != (record.shape, np.dtype(kind)):
+            raise FileError(
+                f"{path}: {name!r} is {arrays[name].dtype} of shape {arrays[name].shape}, "
+                f"but its attributes mean {kind} of {record.shape}"
+            )
+        if not np.isfinite(arrays[name]).all():
+            raise FileError(f"{path}: the spectrum has values that are NaN or infinite")
+    if params.precision == "half":
+        values: Array = np.empty(record.shape, np.complex64)
+        values.real, values.imag = arrays["real"], arrays["imag"]
+    else:
+        values = arrays["spectrum"]
+    return record, values
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{value!r} is neither true nor false")
+    return value
+
+
+def _count(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**31:
+        raise ValueError(f"{value!r} is no size")
+    return value
+
+
+def _metadata(value: Mapping[str, Any]) -> files.Metadata:
+    icc, exif, xmp = (b64decode(value[name]) if name in value else None for name in _BYTES)
+    x, y, unit = value.get("resolution") or (0, 0, "")
+    return files.Metadata(icc, exif, xmp, (float(x), float(y), str(unit)) if unit else None)
+
+
+def _filter(value: Any) -> FilterParams | None:
+    if value is None:
+        return None
+    return FilterParams(**{**value, "centre": tuple(value["centre"])})

@@ -1,0 +1,146 @@
+"""clpix bloom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpuops import Gpu, d3d11, files, tonemap
+from gpuops.bloom import bloom
+from gpuops.files import Picture
+from gpuops.image import Image, download
+from gpuops.params.bloom import BloomParams
+from gpuops.params.tonemap import TonemapParams
+
+
+@pytest.fixture
+def scene(tmp_path: Path, rng: np.random.Generator) -> Path:
+    """An HDR picture with a lamp."""
+    pixels = rng.random((40, 56, 3)).astype(np.float32) * 0.2
+    pixels[10:14, 20:25] = (80, 60, 20)
+    path = tmp_path / "in.exr"
+    files.write(str(path), Picture(pixels, linear=True), overwrite=False)
+    return path
+
+
+def planes(gpu: Gpu, path: Path) -> Image:
+    return gpu.array(np.ascontiguousarray(files.read(str(path)).pixels.transpose(2, 0, 1)))
+
+
+def hwc(image: Image) -> np.ndarray:
+    return image.numpy().transpose(1, 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "params"),
+    [
+        ([], BloomParams()),
+        (
+            ["--strength", 0.5, "--radius", 0.3, "--no-karis"],
+            BloomParams(strength=0.5, radius=0.3, karis=False),
+        ),
+        (
+            ["--blend", "add", "--threshold", 1, "--knee", 0],
+            BloomParams(blend="add", threshold=1.0, knee=0.0),
+        ),
+        (["--threshold", 1, "--exposure", 2], BloomParams(threshold=1.0, exposure=2.0)),
+        (["--method", "gaussians"], BloomParams(method="gaussians")),
+        (["--memory", "local", "--repeat", 2], BloomParams(memory="local")),
+    ],
+    ids=str,
+)
+def test_options_reach_the_operation(
+    clpix: Callable[..., Any], gpu: Gpu, scene: Path, arguments: list[object], params: BloomParams
+) -> None:
+    out = scene.with_name("out.exr")
+    run = clpix("bloom", scene, "-o", out, *arguments)
+    assert (run.code, run.err) == (0, "")
+    np.testing.assert_array_equal(files.read(str(out)).pixels, hwc(bloom(gpu, planes(gpu, scene), params)))
+
+
+def test_strength_zero_keeps_every_byte(
+    clpix: Callable[..., Any], tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """Colours hidden under alpha 0 as well."""
+    pixels = rng.integers(0, 256, (20, 30, 4)).astype(np.uint8)
+    pixels[:5, :, 3] = 0
+    files.write(str(tmp_path / "in.png"), Picture(pixels, alpha=True), overwrite=False)
+    run = clpix("bloom", "--strength", 0, tmp_path / "in.png", "-o", tmp_path / "out.png")
+    assert (run.code, run.err) == (0, "")
+    np.testing.assert_array_equal(files.read(str(tmp_path / "out.png")).pixels, pixels)
+
+
+def test_tone_mapped(clpix: Callable[..., Any], gpu: Gpu, scene: Path) -> None:
+    """The exposure is the input's; the threshold counts after it; a float input makes an 8-bit PNG."""
+    out = scene.with_name("out.png")
+    run = clpix("bloom", scene, "-o", out, "--tonemap", "agx", "--threshold", 2)
+    assert (run.code, run.err) == (0, "")
+    image = planes(gpu, scene)
+    scale = tonemap.exposure(gpu, image)
+    stops = float(np.log2(scale))
+    glowing = bloom(gpu, image, BloomParams(threshold=2.0, exposure=stops))
+    mapped = tonemap.tonemap(gpu, glowing, TonemapParams(operator="agx", exposure=stops))
+    result = files.read(str(out)).pixels
+    assert result.dtype == np.uint8
+    np.testing.assert_array_equal(result, download(mapped, np.uint8)[0])
+
+
+def test_preset(clpix: Callable[..., Any], gpu: Gpu, scene: Path) -> None:
+    out = scene.with_name("out.exr")
+    run = clpix("bloom", scene, "-o", out, "--preset", "d3d11", "--memory", "direct")
+    assert (run.code, run.err) == (0, "")
+    expected = d3d11.bloom(gpu, planes(gpu, scene), "direct")
+    np.testing.assert_array_equal(files.read(str(out)).pixels, hwc(expected))
+
+
+def test_kernel(clpix: Callable[..., Any], gpu: Gpu, scene: Path, rng: np.random.Generator) -> None:
+    kernel = rng.random((7, 7, 1)).astype(np.float32)
+    files.write(str(scene.with_name("star.exr")), Picture(kernel, linear=True), overwrite=False)
+    out = scene.with_name("out.exr")
+    run = clpix("bloom", scene, "-o", out, "--kernel", scene.with_name("star.exr"))
+    assert (run.code, run.err) == (0, "")
+    weights = kernel[..., 0].astype(np.float64)
+    expected = bloom(gpu, planes(gpu, scene), BloomParams(method="fft"), weights / weights.sum())
+    np.testing.assert_allclose(files.read(str(out)).pixels, hwc(expected), atol=1e-6)
+
+
+def test_pixels_that_are_not_finite(clpix: Callable[..., Any], tmp_path: Path) -> None:
+    pixels = np.ones((20, 30, 3), np.float32)
+    pixels[3, 4, 0], pixels[7, 7, 1] = np.nan, np.inf
+    files.write(str(tmp_path / "in.exr"), Picture(pixels, linear=True), overwrite=False)
+    run = clpix("bloom", tmp_path / "in.exr", "-o", tmp_path / "out.exr")
+    assert run.code == 0
+    assert run.err.startswith("clpix: warning: 2 pixels were not finite") and run.err.count("\n") == 1
+    result = files.read(str(tmp_path / "out.exr")).pixels
+    assert np.isfinite(result).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--strength", 2], 2, "strength must be a share of the light"),
+        (["--strength", "nan"], 2, "strength"),
+        (["--radius", -1], 2, "fraction of the image height"),
+        (["--threshold", "inf"], 2, "threshold"),
+        (["--method", "fft"], 2, "need each other"),
+        (["--method", "mip", "--kernel", "k.png"], 2, "need each other"),
+        (["--radius", 0.1, "--kernel", "k.png"], 2, "--radius does not apply"),
+        (["--kernel", "nowhere.png"], 1, "nowhere.png"),
+        (["--preset", "d3d11", "--strength", 0.1], 2, "--preset fixes --strength"),
+        (["--tonemap", "nothing"], 2, "--tonemap"),
+        (["--exposure", "bright"], 2, "exposure"),
+        (["--exposure", "nan"], 2, "exposure"),
+    ],
+    ids=str,
+)
+def test_refused(
+    clpix: Callable[..., Any], scene: Path, arguments: list[object], code: int, message: str
+) -> None:
+    out = scene.with_name("out.exr")
+    run = clpix("bloom", scene, "-o", out, *arguments)
+    assert run.code == code and message in run.err
+    assert not out.exists()

@@ -1,0 +1,100 @@
+"""clpix convolve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+from gpuops import files
+from gpuops.files import Picture
+
+TOLERANCE = 2e-6  # relative to the largest value: float32 sums
+
+
+@pytest.fixture
+def pictures(tmp_path: Path, rng: np.random.Generator) -> Path:
+    """in.exr RGB, kernel.exr gray, rgb.exr a kernel with colours; each of floats."""
+    for name, shape in (("in", (30, 41, 3)), ("kernel", (5, 8, 1)), ("rgb", (3, 3, 3))):
+        pixels = rng.random(shape).astype(np.float32)
+        files.write(str(tmp_path / f"{name}.exr"), Picture(pixels, linear=True), overwrite=False)
+    return tmp_path
+
+
+def pixels(path: Path) -> np.ndarray:
+    return files.read(str(path)).pixels.astype(np.float64)
+
+
+@pytest.mark.parametrize("kernel", ["kernel", "rgb"])
+@pytest.mark.parametrize("method", ["auto", "local", "direct", "fft"])
+@pytest.mark.parametrize("normalise", [True, False])
+def test_result(clpix: Callable[..., Any], pictures: Path, kernel: str, method: str, normalise: bool) -> None:
+    out = pictures / "out.exr"
+    run = clpix(
+        "convolve", pictures / "in.exr", "-o", out, "--kernel", pictures / f"{kernel}.exr", "--method", method,
+        "--border", "constant:0.25", "--normalise" if normalise else "--no-normalise",
+    )  # fmt: skip
+    assert (run.code, run.err) == (0, "")
+    x, w = pixels(pictures / "in.exr"), pixels(pictures / f"{kernel}.exr")
+    if normalise:
+        w = w / w.sum((0, 1))
+    expected = np.stack(
+        [ndimage.convolve(x[..., c], w[..., c % w.shape[2]], mode="constant", cval=0.25) for c in range(3)],
+        -1,
+    )
+    assert np.abs(pixels(out) - expected).max() <= TOLERANCE * expected.max()
+
+
+def test_one_pixel_is_the_input(clpix: Callable[..., Any], tmp_path: Path, rng: np.random.Generator) -> None:
+    image = rng.integers(0, 256, (20, 30, 3)).astype(np.uint8)
+    files.write(str(tmp_path / "in.png"), Picture(image), overwrite=False)
+    files.write(str(tmp_path / "one.png"), Picture(np.full((1, 1, 1), 77, np.uint8)), overwrite=False)
+    run = clpix("convolve", tmp_path / "in.png", "-o", tmp_path / "out.png", "--kernel", tmp_path / "one.png")
+    assert (run.code, run.err) == (0, "")
+    np.testing.assert_array_equal(files.read(str(tmp_path / "out.png")).pixels, image)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([[0.0]], "sum to 0: use --no-normalise"),
+        ([[-1.0, 1.0]], "sum to 0: use --no-normalise"),
+        ([[float("nan"), 1.0]], "the kernel has 1 value that is not finite"),
+    ],
+)
+def test_kernels_without_meaning(
+    clpix: Callable[..., Any], pictures: Path, values: list[list[float]], message: str
+) -> None:
+    kernel, out = pictures / "bad.exr", pictures / "out.exr"
+    files.write(str(kernel), Picture(np.array(values, np.float32)[..., None], linear=True), overwrite=False)
+    run = clpix("convolve", pictures / "in.exr", "-o", out, "--kernel", kernel)
+    assert run.code == 2 and message in run.err and run.err.count("\n") == 1
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--kernel", "nowhere.png"], 1, "nowhere.png"),
+        (["--kernel", "kernel.exr", "--border", "round"], 2, "unknown border"),
+        (["--kernel", "kernel.exr", "--border", "constant:nan"], 2, "finite number"),
+        (["--kernel", "kernel.exr", "--method", "fast"], 2, "--method"),
+        ([], 2, "--kernel"),
+    ],
+)
+def test_refused(
+    clpix: Callable[..., Any],
+    pictures: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    code: int,
+    message: str,
+) -> None:
+    monkeypatch.chdir(pictures)
+    run = clpix("convolve", "in.exr", "-o", "out.exr", *arguments)
+    assert run.code == code and message in run.err
+    assert not (pictures / "out.exr").exists()

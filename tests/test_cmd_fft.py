@@ -1,0 +1,255 @@
+"""clpix fft and clpix ifft: every pixel comes back, and what cannot is said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpuops import files
+from gpuops.files import Metadata, Picture
+
+EXTENSIONS = ("npz", "exr", "tif")
+SIZES = [(1, 1), (1, 7), (17, 31), (97, 101)]
+
+
+def write(path: Path, pixels: np.ndarray, **more: object) -> Path:
+    files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), **more))
+    return path
+
+
+def noise(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    return rng.integers(0, np.iinfo(dtype).max + 1, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+def test_every_pixel_comes_back(clpix, tmp_path, rng, dtype: str, channels: int, extension: str) -> None:
+    for index, size in enumerate(SIZES):
+        pixels = noise(rng, (*size, channels), dtype)
+        image = write(tmp_path / f"{index}.png", pixels)
+        spectrum, back = tmp_path / f"{index}.{extension}", tmp_path / f"{index}-back.png"
+        assert clpix("fft", image, "-o", spectrum).code == 0
+        result = clpix("ifft", spectrum, "-o", back)
+        assert (result.code, result.err) == (0, "")
+        restored = files.read(back)
+        np.testing.assert_array_equal(restored.pixels, pixels)
+        assert restored.pixels.dtype == pixels.dtype and restored.alpha == (channels in (2, 4))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+def test_a_photograph_s_size(clpix, tmp_path, rng, dtype: str) -> None:
+    pixels = noise(rng, (427, 640, 3), dtype)
+    image = write(tmp_path / "a.png", pixels)
+    assert clpix("fft", image, "-o", tmp_path / "s.npz").code == 0
+    assert clpix("ifft", tmp_path / "s.npz", "-o", tmp_path / "b.png").code == 0
+    np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--full", "--shift", "--norm", "backward"),
+        ("--shift", "--norm", "forward", "--pad", "fast"),
+        ("--full", "--pad", "pow2"),
+        ("--pad", "5", "--window", "hamming"),
+        ("--precision", "half"),
+        ("--method", "global", "--radix", "4", "--twiddle", "compute"),
+        ("--method", "local"),
+    ],
+    ids=" ".join,
+)
+def test_every_kind_of_spectrum_comes_back(clpix, tmp_path, rng, options: tuple[str, ...]) -> None:
+    pixels = noise(rng, (17, 31, 4), "uint8")
+    image = write(tmp_path / "a.png", pixels)
+    for extension in EXTENSIONS:
+        spectrum = tmp_path / f"s.{extension}"
+        assert clpix("fft", image, "-o", spectrum, *options).code == 0
+        assert clpix("ifft", spectrum, "-o", tmp_path / "b.png", "--overwrite").code == 0
+        np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels)
+
+
+def test_double_precision(clpix, gpu, tmp_path, rng) -> None:
+    pixels = noise(rng, (17, 31, 3), "uint16")
+    result = clpix(
+        "fft", write(tmp_path / "a.png", pixels), "-o", tmp_path / "s.npz", "--precision", "double"
+    )
+    if not gpu.limits.double:
+        assert result.code == 3 and "double precision" in result.err
+        return
+    assert files.read_data(tmp_path / "s.npz")[0]["spectrum"].dtype == np.complex128
+    assert clpix("ifft", tmp_path / "s.npz", "-o", tmp_path / "b.png").code == 0
+    np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels)
+
+
+def test_float_images_come_back_as_they_are(clpix, tmp_path, rng) -> None:
+    pixels = (rng.random((17, 31, 3)) * 40 - 1).astype(np.float32)
+    image = write(tmp_path / "a.exr", pixels, linear=True)
+    assert clpix("fft", image, "-o", tmp_path / "s.tif").code == 0
+    assert clpix("ifft", tmp_path / "s.tif", "-o", tmp_path / "b.exr").code == 0
+    back = files.read(tmp_path / "b.exr")
+    np.testing.assert_allclose(back.pixels, pixels, atol=1e-4)
+    assert back.pixels.dtype == np.float32 and back.linear
+
+
+def test_what_a_spectrum_file_holds(clpix, tmp_path, rng) -> None:
+    pixels = noise(rng, (17, 30, 3), "uint8")
+    clpix("fft", write(tmp_path / "a.png", pixels), "-o", tmp_path / "s.npz")
+    arrays, attributes = files.read_data(tmp_path / "s.npz")
+    expected = np.fft.rfft2(np.moveaxis(pixels / 255, -1, 0), norm="ortho")
+    np.testing.assert_allclose(arrays["spectrum"], expected, atol=2e-5)
+    assert attributes["size"] == attributes["transform"] == [17, 30]
+    assert (attributes["kind"], attributes["dtype"], attributes["planes"]) == ("spectrum", "uint8", 3)
+    assert (attributes["norm"], attributes["half"], attributes["shift"]) == ("ortho", True, False)
+
+
+def test_metadata_survives(clpix, tmp_path, rng) -> None:
+    metadata = Metadata(xmp=b"<x:xmpmeta xmlns:x='adobe:ns:meta/'/>", resolution=(300.0, 300.0, "in"))
+    image = write(tmp_path / "a.tif", noise(rng, (17, 31, 3), "uint8"), metadata=metadata)
+    kept = files.read(image).metadata
+    clpix("fft", image, "-o", tmp_path / "s.exr")
+    clpix("ifft", tmp_path / "s.exr", "-o", tmp_path / "b.tif")
+    assert files.read(tmp_path / "b.tif").metadata == kept
+
+
+def test_a_filter_filters(clpix, tmp_path) -> None:
+    y, x = np.mgrid[:48, :64]
+    coarse, fine = np.sin(2 * np.pi * 3 * x / 64), np.sin(2 * np.pi * 20 * y / 48)
+    image = write(tmp_path / "a.png", np.uint16(32768 + 10000 * coarse + 10000 * fine)[..., None])
+    for options, expected in (
+        (("lowpass", "--cutoff", "0.2"), coarse),
+        (("highpass", "--cutoff", "0.2"), fine),
+        (("notch", "--cutoff", f"0,{20 / 48}"), coarse),
+    ):
+        clpix(
+            "fft",
+            image,
+            "-o",
+            tmp_path / "s.npz",
+            "--overwrite",
+            "--filter",
+            *options,
+            "--filter-shape",
+            "ideal",
+        )
+        clpix("ifft", tmp_path / "s.npz", "-o", tmp_path / "b.png", "--overwrite")
+        got = files.read(tmp_path / "b.png").pixels[..., 0].astype(float)
+        if options[0] != "highpass":  # whose mean is 0: half of it is clipped
+            np.testing.assert_allclose(got, 32768 + 10000 * expected, atol=2)
+        else:
+            np.testing.assert_allclose(got, np.maximum(10000 * expected, 0), atol=2)
+
+
+@pytest.mark.parametrize("view", ["log-magnitude", "phase"])
+def test_pictures(clpix, tmp_path, rng, view: str) -> None:
+    image = write(tmp_path / "a.png", noise(rng, (48, 31, 4), "uint8"))
+    assert clpix("fft", image, "-o", tmp_path / "v.png", "--view", view).code == 0
+    picture = files.read(tmp_path / "v.png").pixels
+    assert picture.shape == (48, 31, 3) and picture.dtype == np.uint8 and np.ptp(picture) > 200
+    if view == "log-magnitude":
+        assert picture[24, 15].min() > 250  # frequency 0
+        assert clpix("fft", image, "-o", tmp_path / "v.jpg").code == 0
+
+
+def test_a_window_that_loses_pixels_is_named(clpix, tmp_path, rng) -> None:
+    pixels = noise(rng, (17, 31, 1), "uint8")
+    result = clpix("fft", write(tmp_path / "a.png", pixels), "-o", tmp_path / "s.npz", "--window", "hann")
+    assert result.code == 0 and "warning" in result.err and "47 of 527 pixels" in result.err
+    clpix("ifft", tmp_path / "s.npz", "-o", tmp_path / "b.png")
+    restored = files.read(tmp_path / "b.png").pixels
+    np.testing.assert_array_equal(restored[1:, 1:], pixels[1:, 1:])
+    assert not restored[0].any() and not restored[:, 0].any()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--filter", "lowpass"), "--cutoff"),
+        (("--filter", "lowpass", "--cutoff", "-1"), "cutoff"),
+        (("--filter", "bandpass", "--cutoff", "0.2"), "LOW:HIGH"),
+        (("--precision", "half", "--norm", "backward"), "ortho"),
+        (("--pad", "some"), "--pad"),
+        (("--norm", "unitary"), "norm"),
+        (("--radix", "3"), "radix"),
+    ],
+)
+def test_bad_options(clpix, tmp_path, rng, options: tuple[str, ...], message: str) -> None:
+    image = write(tmp_path / "a.png", noise(rng, (4, 4, 1), "uint8"))
+    result = clpix("fft", image, "-o", tmp_path / "s.npz", *options)
+    assert result.code == 2 and message in result.err and not (tmp_path / "s.npz").exists()
+
+
+def test_a_picture_has_no_half(clpix, tmp_path, rng) -> None:
+    image = write(tmp_path / "a.png", noise(rng, (4, 4, 1), "uint8"))
+    result = clpix("fft", image, "-o", tmp_path / "s.png", "--half")
+    assert result.code == 2 and "full spectrum" in result.err and not (tmp_path / "s.png").exists()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_pixels_that_are_not_finite(clpix, tmp_path, rng, value: float) -> None:
+    pixels = rng.random((9, 9, 3)).astype(np.float32)
+    pixels[3, 4, 1] = value
+    image = write(tmp_path / "a.exr", pixels, linear=True)
+    result = clpix("fft", image, "-o", tmp_path / "s.npz")
+    assert result.code == 1 and "NaN or infinite" in result.err and not (tmp_path / "s.npz").exists()
+
+
+def test_half_precision_that_overflows(clpix, tmp_path) -> None:
+    image = write(tmp_path / "a.exr", np.full((64, 64, 1), 2000, np.float32), linear=True)
+    result = clpix("fft", image, "-o", tmp_path / "s.npz", "--precision", "half")
+    assert result.code == 2 and "65504" in result.err and not (tmp_path / "s.npz").exists()
+
+
+def spoil(change: str, arrays: dict, attributes: dict) -> None:
+    if change == "missing":
+        del attributes["norm"]
+    elif change == "nonsense":
+        attributes["half"] = "perhaps"
+    elif change == "contradiction":
+        attributes["transform"] = [40, 40]
+    elif change == "size":
+        attributes["size"] = attributes["transform"] = [16, 31]
+    elif change == "alpha":
+        attributes["alpha"] = True
+    elif change == "nan":
+        arrays["spectrum"][0, 3, 3] = np.nan
+    elif change == "array":
+        arrays["other"] = arrays.pop("spectrum")
+    elif change == "kind":
+        attributes["kind"] = "wavelet"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("missing", "'norm' is missing"),
+        ("nonsense", "make no sense"),
+        ("contradiction", "padded"),
+        ("size", "of shape"),
+        ("alpha", "alpha"),
+        ("nan", "NaN"),
+        ("array", "'spectrum' is missing"),
+        ("kind", "not the spectrum"),
+    ],
+)
+def test_damaged_spectra(clpix, tmp_path, rng, change: str, message: str) -> None:
+    image = write(tmp_path / "a.png", noise(rng, (17, 31, 3), "uint8"))
+    clpix("fft", image, "-o", tmp_path / "s.npz")
+    arrays, attributes = files.read_data(tmp_path / "s.npz")
+    spoil(change, arrays, attributes)
+    files.write_data(tmp_path / "s.npz", arrays, json.loads(json.dumps(attributes)), overwrite=True)
+    result = clpix("ifft", tmp_path / "s.npz", "-o", tmp_path / "b.png")
+    assert result.code == 1 and message in result.err and result.err.count("\n") == 1
+    assert not (tmp_path / "b.png").exists()
+
+
+def test_what_is_no_spectrum(clpix, tmp_path, rng) -> None:
+    image = write(tmp_path / "a.tif", noise(rng, (4, 4, 1), "uint8"))
+    result = clpix("ifft", image, "-o", tmp_path / "b.png")
+    assert result.code == 1 and "clpix" in result.err
+    picture = write(tmp_path / "a.png", noise(rng, (4, 4, 1), "uint8"))
+    result = clpix("ifft", picture, "-o", tmp_path / "b.png")
+    assert result.code == 1 and ".npz" in result.err and not (tmp_path / "b.png").exists()

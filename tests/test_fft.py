@@ -1,0 +1,405 @@
+"""Fourier transforms against scipy.fft in double precision."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+import scipy.fft
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpuops import DeviceError, Gpu, Image, ParameterError, fft
+from gpuops.fft import planner, spectrum, tables, transform
+from gpuops.params.fft import FftParams, FilterParams, SpectrumParams, filter_option
+
+TOLERANCE = {
+    "single": 4e-7,  # relative L2: log2 N rounding errors of 2⁻²⁴, and twice as many for Bluestein's sizes
+    "compute": 6e-7,  # sinpi and cospi may be off by 4 ulp
+    "double": 1e-14,
+}
+METHODS = ("auto", "local", "global")
+# One pixel, one row, one column; primes with a butterfly and without; composite, and odd, and a row of lanes.
+SHAPES = [(1, 1), (1, 7), (7, 1), (17, 30), (48, 31)]
+
+
+def error(got: np.ndarray, expected: np.ndarray) -> float:
+    """Relative L2."""
+    assert got.shape == expected.shape
+    return float(np.linalg.norm(got - expected) / np.linalg.norm(expected))
+
+
+def noise(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    return (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(np.complex64)
+
+
+@pytest.fixture
+def tiny(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
+    """The device with 1 KB of local memory: 128 points, so that small sizes take the ways of large ones."""
+    monkeypatch.setitem(vars(gpu), "limits", replace(gpu.limits, local_bytes=1024))
+    monkeypatch.setitem(vars(gpu), "_fft_plans", transform.OrderedDict())
+    yield gpu
+
+
+@pytest.mark.parametrize("radix", range(2, 17))
+def test_every_butterfly(gpu: Gpu, rng, radix: int) -> None:
+    assert planner.radices(radix) == (radix,)
+    x = noise(rng, 3, radix)
+    assert error(fft.fft(gpu, x), np.fft.fft(x)) < TOLERANCE["single"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_two_dimensions_are_scipys(gpu: Gpu, rng, shape: tuple[int, int], method: str) -> None:
+    z, params = noise(rng, 3, *shape), FftParams(method)
+    x = np.ascontiguousarray(z.real)
+    assert error(fft.fft2(gpu, z, params=params), scipy.fft.fft2(z.astype(complex))) < TOLERANCE["single"]
+    assert error(fft.ifft2(gpu, z, params=params), scipy.fft.ifft2(z.astype(complex))) < TOLERANCE["single"]
+    half = scipy.fft.rfft2(x.astype(float))
+    assert error(fft.rfft2(gpu, x, params=params), half) < TOLERANCE["single"]
+    back = fft.irfft2(gpu, half.astype(np.complex64), s=shape, params=params)
+    assert error(back, x) < TOLERANCE["single"] and back.dtype == np.float32
+    full = fft.fft2(gpu, x, params=params)
+    assert error(full, scipy.fft.fft2(x.astype(float))) < TOLERANCE["single"] and full.dtype == np.complex64
+
+
+@pytest.mark.parametrize("method", ["auto", "local"])
+@pytest.mark.parametrize(
+    ("n", "kinds"),
+    [
+        (180, {"local"}),  # 12 · 15 points: in two halves
+        (122, {"local"}),  # 2 · 61: a half by Bluestein's convolution
+        (
+            131,
+            {"multiply", "local"},
+        ),  # a prime: the convolution goes through global memory, its transforms in halves
+        (
+            131 * 128,
+            {"multiply", "global"},
+        ),  # no halves fit: the convolution's transforms go through memory as well
+    ],
+)
+def test_sizes_beyond_local_memory(tiny: Gpu, rng, n: int, kinds: set[str], method: str) -> None:
+    params = FftParams(method)
+    for shape, axis in (((3, n), -1), ((n, 3), -2)):
+        z = noise(rng, *shape)
+        x = np.ascontiguousarray(z.real)
+        assert (
+            error(fft.fft(tiny, z, axis=axis, params=params), np.fft.fft(z, axis=axis)) < TOLERANCE["single"]
+        )
+        assert (
+            error(fft.ifft(tiny, z, axis=axis, params=params), np.fft.ifft(z, axis=axis))
+            < TOLERANCE["single"]
+        )
+        if n < 1000:
+            half = np.fft.rfft2(x)
+            assert error(fft.rfft2(tiny, x, params=params), half) < TOLERANCE["single"]
+            assert (
+                error(fft.irfft2(tiny, half.astype(np.complex64), s=shape, params=params), x)
+                < TOLERANCE["single"]
+            )
+            assert (
+                error(fft.rfft2(tiny, x, s=(7, n + 9), params=params), np.fft.rfft2(x, s=(7, n + 9))) < 4e-7
+            )
+    used = {p.kind for plan in vars(tiny)["_fft_plans"].values() for p in plan.passes}
+    assert kinds <= used
+
+
+@pytest.mark.parametrize(
+    ("radix", "twiddle", "method"),
+    [("2", "table", "local"), ("4", "compute", "global"), ("8", "compute", "local"), ("16", "table", "auto")],
+)
+def test_radix_and_twiddles(gpu: Gpu, rng, radix: str, twiddle: str, method: str) -> None:
+    z, params = noise(rng, 2, 48, 128), FftParams(method, radix, twiddle)
+    assert error(fft.fft2(gpu, z, params=params), np.fft.fft2(z)) < TOLERANCE["compute"]
+    passes = next(reversed(vars(gpu)["_fft_plans"].values())).passes
+    factors = [r for p in passes for r in p.schedule.radices]
+    assert all(r <= max(3, int(radix)) for r in factors) and math.prod(factors) == 48 * 128
+
+
+@pytest.mark.parametrize("norm", [None, "backward", "ortho", "forward"])
+def test_norm_lengths_and_axes(gpu: Gpu, rng, norm: str | None) -> None:
+    z = noise(rng, 2, 17, 30)
+    x = np.ascontiguousarray(z.real)
+    for s, axes in (((17, 30), (-2, -1)), ((8, 48), (-1, -2)), ((48, 7), (0, 2)), ((1, -1), (1, 2))):
+        for name, data in (("fft2", z), ("ifft2", z), ("rfft2", x), ("irfft2", z), ("ifft2", x)):
+            reference = getattr(scipy.fft, name)(data, s, axes, norm)
+            if data is z or name == "rfft2":
+                reference = getattr(scipy.fft, name)(
+                    data.astype(complex if data is z else float), s, axes, norm
+                )
+            assert error(getattr(fft, name)(gpu, data, s, axes, norm), reference) < TOLERANCE["single"], (
+                name,
+                s,
+                axes,
+            )
+    for n, axis in ((None, -1), (48, 1)):
+        for name, data in (("fft", z), ("ifft", z), ("rfft", x), ("irfft", z)):
+            reference = getattr(scipy.fft, name)(data.astype(complex if data is z else float), n, axis, norm)
+            assert error(getattr(fft, name)(gpu, data, n, axis, norm), reference) < TOLERANCE["single"], (
+                name,
+                n,
+            )
+
+
+def test_what_must_be_real_is_taken_as_real(gpu: Gpu, rng) -> None:
+    half = noise(rng, 4, 6, 9)  # imaginary parts at frequencies 0 and n/2, of both sequences of a pair
+    for n in (15, 16):
+        expected = scipy.fft.irfft(half.astype(complex), n)
+        for method in METHODS:
+            assert error(fft.irfft(gpu, half, n, params=FftParams(method)), expected) < TOLERANCE["single"]
+
+
+def test_double_precision(gpu: Gpu, rng) -> None:
+    x = rng.standard_normal((2, 17, 30))
+    if not gpu.limits.double:
+        with pytest.raises(DeviceError, match="double"):
+            fft.fft2(gpu, x)
+        return
+    assert error(fft.fft2(gpu, x + 1j), np.fft.fft2(x + 1j)) < TOLERANCE["double"]
+    back = fft.irfft2(gpu, fft.rfft2(gpu, x))
+    assert error(back, x) < TOLERANCE["double"] and back.dtype == np.float64
+
+
+def test_double_precision_is_refused_where_there_is_none(gpu: Gpu, monkeypatch) -> None:
+    monkeypatch.setitem(vars(gpu), "limits", replace(gpu.limits, double=False))
+    with pytest.raises(DeviceError, match="no double precision"):
+        fft.fft2(gpu, np.ones((2, 2)))
+
+
+def test_images_stay_on_the_device(gpu: Gpu, rng) -> None:
+    x = rng.random((3, 17, 30), dtype=np.float32)
+    image = gpu.array(x)
+    half = fft.rfft2(gpu, image, norm="ortho")
+    assert isinstance(half, Image) and half.shape == (3, 17, 16) and half.dtype == np.complex64
+    kept = half.numpy()
+    back = fft.irfft2(gpu, half, s=(17, 30), norm="ortho")
+    np.testing.assert_allclose(back.numpy(), x, atol=1e-6)
+    np.testing.assert_array_equal(half.numpy(), kept)  # inputs are never overwritten
+    np.testing.assert_array_equal(image.numpy(), x)
+
+
+@pytest.mark.parametrize("shape", [(256, 256), (480, 640)])
+def test_accuracy_is_scipys(gpu: Gpu, rng, shape: tuple[int, int]) -> None:
+    z = noise(rng, *shape)
+    exact = scipy.fft.fft2(z.astype(complex))
+    assert error(fft.fft2(gpu, z), exact) < 1.1 * error(scipy.fft.fft2(z), exact)
+
+
+@pytest.mark.parametrize("n", [11 * 13, 125, 127, 243, 509, 512, 1009, 2039, 4093])
+def test_largest_error_of_a_length(gpu: Gpu, rng, n: int) -> None:
+    """pyvkfft's criterion, to a fifth."""
+    z = (rng.random((3, n)) - 0.5 + 1j * (rng.random((3, n)) - 0.5)).astype(np.complex64)
+    exact = scipy.fft.fft(z.astype(complex))
+    bound = (2e-6 + 5e-7 * math.log10(n)) * (1 if planner.radices(n) else 2)
+    assert np.abs(fft.fft(gpu, z) - exact).max() / np.abs(exact).max() < bound / 5
+
+
+sizes = st.sampled_from([(1, 7), (17, 30), (48, 31)])
+seeds = st.integers(0, 2**32 - 1)
+
+
+@settings(max_examples=15, deadline=None)
+@given(shape=sizes, seed=seeds, a=st.floats(-3, 3), shift=st.tuples(st.integers(0, 40), st.integers(0, 40)))
+def test_properties(gpu: Gpu, shape: tuple[int, int], seed: int, a: float, shift: tuple[int, int]) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = noise(rng, *shape), noise(rng, *shape)
+    fx, fy = fft.fft2(gpu, x, norm="ortho"), fft.fft2(gpu, y, norm="ortho")
+    size = np.linalg.norm(x)
+    assert abs(np.linalg.norm(fx) - size) < 1e-6 * size  # Parseval
+    assert np.linalg.norm(fft.ifft2(gpu, fx, norm="ortho") - x) < 1e-6 * size  # round trip
+    linear = fft.fft2(gpu, (x + np.float32(a) * y).astype(np.complex64), norm="ortho")
+    assert np.linalg.norm(linear - (fx + a * fy)) < 1e-6 * (1 + abs(a)) * (size + np.linalg.norm(y))
+    rows, columns = (np.exp(-2j * np.pi * np.arange(n) * d / n) for n, d in zip(shape, shift, strict=True))
+    moved = fft.fft2(gpu, np.roll(x, shift, (0, 1)), norm="ortho")
+    assert np.linalg.norm(moved - fx * rows[:, None] * columns) < 2e-6 * size  # shift theorem
+
+
+def test_plans_are_kept_and_bounded(gpu: Gpu, monkeypatch) -> None:
+    monkeypatch.setattr(transform, "KEPT_PLANS", 2)
+    monkeypatch.setitem(vars(gpu), "_fft_plans", transform.OrderedDict())
+    problems = [transform.Problem("c2c", 1, (1, r, 7), (1, r, 7), (r, 7), False, 1.0, False, FftParams())
+                for r in (1, 2, 3)]  # fmt: skip
+    first = transform.plan(gpu, problems[0])
+    assert transform.plan(gpu, problems[0]) is first
+    for problem in problems[1:]:
+        transform.plan(gpu, problem)
+    assert len(vars(gpu)["_fft_plans"]) == 2 and transform.plan(gpu, problems[0]) is not first
+
+
+# -- the planner: pure functions ------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 100_000), st.sampled_from([2, 4, 8, 16]))
+def test_radices_multiply_to_the_length(n: int, most: int) -> None:
+    factors = planner.radices(n, most)
+    rest = n
+    for p in (2, 3, 5, 7, 11, 13):
+        while rest % p == 0:
+            rest //= p
+    assert (factors is None) == (rest > 1)
+    if factors is not None:
+        assert math.prod(factors) == n
+        assert all(r <= most or r in (3, 5, 7, 11, 13) for r in factors)
+
+
+@given(st.integers(1, 20_000))
+def test_fast_lengths(n: int) -> None:
+    m = fft.next_fast_len(n)
+    assert n <= m < 2 * n + 1 and planner.radices(m) is not None
+    assert m <= scipy.fft.next_fast_len(n, real=True)  # which has no factor 7
+
+
+@settings(deadline=None)
+@given(st.integers(1, 20_000), st.integers(1, 40), st.sampled_from([1, 16, 32, 48, 1024]), st.sampled_from([32, 256]),
+       st.booleans(), st.sampled_from(METHODS))  # fmt: skip
+def test_plans_respect_the_limits(
+    n: int, rows: int, kilobytes: int, group: int, cpu: bool, method: str
+) -> None:
+    limits = planner.Limits(
+        group, (group, group, 64), kilobytes * 1024, 1 << 30, 1 << 28, 4, cpu, False, False
+    )
+    at = planner.Sequences(1, rows, (0, n, 1), (0, n, 1), n, n)
+    passes = planner.Planner(limits, FftParams(method)).passes(n, at, planner.Ends())
+    assert not passes[-1].temporary and all(p.temporary for p in passes[:-1])
+    for p in passes:
+        s = p.schedule
+        if p.kind == "local":
+            assert s.points * s.columns * p.lanes * 8 <= limits.local_bytes
+            assert s.items * s.columns <= group and (cpu or p.lanes == 1)
+        assert (method == "global") <= (p.kind != "local")
+
+
+def test_tables() -> None:
+    for n in (1, 7, 8, 360):
+        np.testing.assert_allclose(tables.roots(n), np.exp(-2j * np.pi * np.arange(n) / n), atol=1e-15)
+    assert np.all(tables.roots(8)[[0, 2, 4, 6]] == [1, -1j, -1, 1j])
+    places = tables.digit_reversal((4, 2))
+    assert sorted(places) == list(range(8)) and list(places[:3]) == [0, 4, 1]
+    assert len(tables.twiddles((4, 2, 3))) == 24
+
+
+# -- images: window, filter, shift, views ---------------------------------------------------------------------
+
+
+def test_spectrum_of_an_image(gpu: Gpu, rng) -> None:
+    x = rng.random((2, 17, 30), dtype=np.float32)
+    image = gpu.array(x)
+    for half, shift in product((True, False), (True, False)):
+        got = spectrum.spectrum(gpu, image, SpectrumParams(half=half, shift=shift)).numpy()
+        expected = (np.fft.rfft2 if half else np.fft.fft2)(x, norm="ortho")
+        if shift:
+            expected = np.fft.fftshift(expected, -2 if half else (-2, -1))
+        assert error(got, expected) < TOLERANCE["single"]
+    params = SpectrumParams(window="hann", pad="3", half=False, shift=True)
+    values = spectrum.spectrum(gpu, image, params)
+    w = np.multiply.outer(*(0.5 - 0.5 * np.cos(2 * np.pi * np.arange(n) / n) for n in (17, 30)))
+    expected = np.fft.fftshift(np.fft.fft2(x * w, s=(20, 33), norm="ortho"), (-2, -1))
+    assert error(values.numpy(), expected) < TOLERANCE["single"]
+    back = spectrum.image_of(gpu, values, (17, 30), (20, 33), params).numpy()
+    kept = w >= 0.01
+    np.testing.assert_allclose(back[:, kept], x[:, kept], atol=1e-4)
+    assert np.all(back[:, w < spectrum.LEAST_WINDOW] == 0)
+    assert spectrum.lost_pixels("hann", (17, 30)) == np.count_nonzero(w < spectrum.LEAST_WINDOW)
+
+
+@pytest.mark.parametrize("name", ["hann", "hamming", "blackman"])
+def test_windows_are_scipys(name: str) -> None:
+    import scipy.signal
+
+    for n in (1, 2, 9, 16):
+        np.testing.assert_allclose(spectrum.window(name, n), scipy.signal.get_window(name, n), atol=1e-15)
+
+
+@pytest.mark.parametrize("shape", ["gaussian", "butterworth", "ideal"])
+@pytest.mark.parametrize(
+    ("kind", "cutoff"),
+    [("lowpass", "0.2"), ("highpass", "0.1"), ("bandpass", "0.1:0.3"), ("notch", "0.2,0.1,0.05")],
+)
+def test_filters(gpu: Gpu, rng, kind: str, cutoff: str, shape: str) -> None:
+    x = rng.random((1, 17, 30), dtype=np.float32)
+    f = filter_option(kind, cutoff, shape, 3)
+
+    def low(r: np.ndarray, c: float) -> np.ndarray:
+        return {
+            "gaussian": 2.0 ** -((r / c) ** 2),
+            "butterworth": 1 / (1 + (r / c) ** 6),
+            "ideal": 1.0 * (r <= c),
+        }[shape]
+
+    fy, fx = np.fft.fftfreq(17)[:, None], np.fft.rfftfreq(30)
+    r = np.hypot(fy, fx)
+    h = {
+        "lowpass": lambda: low(r, 0.2),
+        "highpass": lambda: 1 - low(r, 0.1),
+        "bandpass": lambda: low(r, 0.3) * (1 - low(r, 0.1)),
+        "notch": lambda: (
+            (1 - low(np.hypot(fx - 0.2, fy - 0.1), 0.05)) * (1 - low(np.hypot(fx + 0.2, fy + 0.1), 0.05))
+        ),
+    }[kind]()
+    got = spectrum.spectrum(gpu, gpu.array(x), SpectrumParams(filter=f)).numpy()
+    np.testing.assert_allclose(got, np.fft.rfft2(x, norm="ortho") * h, atol=2e-6 * np.abs(got).max() + 1e-6)
+
+
+@pytest.mark.parametrize("view", ["log-magnitude", "magnitude", "phase", "power", "real", "imag"])
+def test_views_use_the_range(gpu: Gpu, rng, view: str) -> None:
+    params = SpectrumParams(half=False, shift=True)
+    image = gpu.array(rng.random((1, 48, 31), dtype=np.float32))
+    got = spectrum.picture(gpu, image, params, view).numpy()
+    assert got.shape == (1, 48, 31) and got.min() >= 0 and got.max() <= 1 and np.ptp(got) > 0.9
+    if view in ("log-magnitude", "magnitude", "power"):
+        assert got.argmax() == 24 * 31 + 15  # frequency 0, in the middle
+    black = spectrum.picture(gpu, gpu.zeros((1, 48, 31)), params, view).numpy()
+    assert np.isfinite(black).all()
+
+
+# -- bad input ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "options", "message"),
+    [
+        ("fft2", np.zeros((0, 4)), {}, "nothing to transform"),
+        ("fft2", np.zeros((4, 4)), {"norm": "unitary"}, "norm"),
+        ("fft2", np.zeros((4, 4)), {"s": (0, 4)}, "length of 1 or more"),
+        ("fft2", np.zeros((4, 4)), {"s": (4,)}, "lengths for 2 axes"),
+        ("fft2", np.zeros((4, 4)), {"axes": (0, 0)}, "axes"),
+        ("fft2", np.zeros(4), {}, "axes"),
+        ("fft2", np.array([["a", "b"]]), {}, "numbers are needed"),
+        ("rfft2", np.zeros((4, 4), complex), {}, "real array"),
+        ("irfft2", np.zeros((4, 1), np.complex64), {}, "length of 1 or more"),
+        ("fft", np.zeros((2, 3)), {"axis": 2}, "axes"),
+    ],
+)
+def test_bad_input(gpu: Gpu, name: str, x: np.ndarray, options: dict, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        getattr(fft, name)(gpu, x, **options)
+
+
+def test_bad_images(gpu: Gpu) -> None:
+    image = gpu.array(np.zeros((1, 4, 4), np.float32))
+    with pytest.raises(ParameterError, match="last axes"):
+        fft.fft2(gpu, image, axes=(0, 1))
+    with pytest.raises(ParameterError, match="complex64"):
+        fft.irfft2(gpu, image)
+    with pytest.raises(ParameterError, match="float16"):
+        fft.fft2(gpu, gpu.array(np.zeros((1, 4, 4), np.float16)))
+
+
+def test_bad_parameters() -> None:
+    for make in (
+        lambda: FftParams(method="fast"),
+        lambda: FftParams(radix="3"),
+        lambda: SpectrumParams(pad="-1"),
+        lambda: SpectrumParams(precision="half", norm="backward"),
+        lambda: FilterParams("lowpass", high=float("nan")),
+        lambda: filter_option("bandpass", "0.3:0.1"),
+        lambda: filter_option("bandpass", "0.3"),
+        lambda: filter_option("notch", "0.7,0"),
+    ):
+        with pytest.raises(ParameterError):
+            make()
