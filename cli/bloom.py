@@ -118,7 +118,6 @@ def command(
     from gpuops.params.tonemap import TonemapParams, exposure_option
 
     from .pipeline import process
-    from .tonemap import _depth as display_depth
 
     if preset is not None:
         _refuse_beside_preset("threshold", "knee", "strength", "radius", "blend", "method", "kernel", "karis")
@@ -165,7 +164,7 @@ def command(
         # Strength 0 is the input exactly: colours under alpha 0 must not be lost to premultiplication.
         image = item.load(linear=True, premultiply=strength > 0)
         image = item.run(partial(run, item), gpu, image)
-        item.save(image, None if display is None else display_depth(item)[1])
+        item.save(image, None if display is None else item.display_dtype)
 
     process(shared, "bloom", work)
 

@@ -74,11 +74,15 @@ class Item:
         return image
 
     def run(self, operation: Callable[..., Result], *args: Any) -> Result:
-        """The operation, ``--repeat`` times, under the report's phase "compute"."""
-        with self.gpu.phase("compute"):
+        """The operation, ``--repeat`` times, under the report's phase "compute". Its warnings name the input."""
+        with warnings.catch_warnings(record=True) as caught, self.gpu.phase("compute"):
+            warnings.simplefilter("always", GpuopsWarning)
             for _ in range(self.shared.repeat):
+                caught.clear()  # every run says the same
                 result = operation(*args)
             self.gpu.finish()
+        for warning in caught:
+            _warn(f"{self.path}: {warning.message}")
         return result
 
     @property
@@ -86,21 +90,39 @@ class Item:
         """The operation runs a single time: it may overwrite its input."""
         return self.shared.repeat == 1
 
-    def save(self, image: Image, dtype: str | None = None) -> None:
-        """convert → download → encode, in --dtype, else ``dtype``, else the input's depth; losses become warnings."""
-        picture = self.picture
-        fmt = self._output_format()
-        wanted = DTYPES[self.shared.dtype] or dtype or (picture.pixels.dtype.name if picture else "uint8")
-        depth = files.output_dtype(fmt, wanted)
+    def depth(self, dtype: str | None = None) -> np.dtype[Any]:
+        """The depth of the output: --dtype, else ``dtype``, else the input's, as near as the format can hold it."""
+        return files.output_dtype(self.format, self._wanted(dtype))
+
+    def _wanted(self, dtype: str | None) -> str:
+        return (
+            DTYPES[self.shared.dtype]
+            or dtype
+            or (self.picture.pixels.dtype.name if self.picture else "uint8")
+        )
+
+    @property
+    def display_dtype(self) -> str | None:
+        """What a picture for a display is saved in by default: 8 bits, unless the format is one of numbers."""
+        return "uint8" if "uint8" in self.format.dtypes and self.format.name not in ("NPY", "NPZ") else None
+
+    def save(self, image: Image, dtype: str | None = None, *, as_stored: bool = False) -> None:
+        """convert → download → encode, in :meth:`depth`; losses become warnings.
+
+        Integer files get encoded values and float files linear light, unless the values are to stand ``as_stored``.
+        """
+        picture, wanted, depth = self.picture, self._wanted(dtype), self.depth(dtype)
         if depth.itemsize < np.dtype(wanted).itemsize:
-            _warn(f"{self._name}: {fmt} holds no {_DEPTHS[wanted]}; the result has {_DEPTHS[depth.name]}")
-        linear = depth.kind == "f"  # integer files hold encoded values, float files linear light
+            _warn(
+                f"{self._name}: {self.format} holds no {_DEPTHS[wanted]}; the result has {_DEPTHS[depth.name]}"
+            )
+        linear = depth.kind == "f"
         with self.gpu.phase("convert"):
             pixels, losses = download(
                 image,
                 depth,
-                encode=image.linear and not linear,
-                linearise=linear and not image.linear,
+                encode=image.linear and not linear and not as_stored,
+                linearise=linear and not image.linear and not as_stored,
                 unpremultiply=self._premultiplied,
             )
         if losses.clipped:
@@ -118,7 +140,7 @@ class Item:
         )
         with self.gpu.phase("encode"):
             if self.output == naming.STREAM:
-                files.write_stream(sys.stdout.buffer, result, fmt)
+                files.write_stream(sys.stdout.buffer, result, self.format)
             else:
                 files.write(self.output, result, overwrite=self.shared.overwrite)
 
@@ -149,7 +171,9 @@ class Item:
             raise ParameterError("'-' needs --format, such as --format png")
         return files.format_named(self.shared.format)
 
-    def _output_format(self) -> files.Format:
+    @property
+    def format(self) -> files.Format:
+        """The output's format."""
         return self._stream_format() if self.output == naming.STREAM else files.format_of(self.output)
 
 

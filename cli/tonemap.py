@@ -11,7 +11,6 @@ from gpuops.params.tonemap import DEFAULT_OPERATOR, METERS, METHODS, OPERATORS
 from . import options
 
 if TYPE_CHECKING:
-    import numpy as np
 
     from gpuops.gpu import Gpu
 
@@ -116,30 +115,13 @@ def command(
 
     def work(gpu: Gpu, item: Item) -> None:
         image = item.load(linear=True)
-        depth, dtype = _depth(item)
         if preset:
-            item.save(item.run(d3d11.tonemap, gpu, image, method), dtype)
+            item.save(item.run(d3d11.tonemap, gpu, image, method), item.display_dtype)
             return
+        depth = item.depth(item.display_dtype)
         largest = np.iinfo(depth).max if dither and depth.kind == "u" else None
         image = item.run(tonemap.tonemap, gpu, image, replace(params, dither=largest))
-        if curve != "srgb":
-            image.linear = (
-                depth.kind == "f"
-            )  # the file gets this signal as it is, whatever files of its kind hold
-        item.save(image, dtype)
+        # Another curve than sRGB: the file gets the signal as it is, whatever files of its kind hold.
+        item.save(image, item.display_dtype, as_stored=curve != "srgb")
 
     process(shared, "tonemap", work)
-
-
-def _depth(item: Item) -> tuple[np.dtype[np.generic], str | None]:
-    """The depth that the output will have, and what to ask save() for: 8 bits for a display, unless it is data."""
-    from gpuops import files
-
-    from . import naming
-
-    streamed = item.output == naming.STREAM
-    fmt = files.format_named(item.shared.format or "") if streamed else files.format_of(item.output)
-    dtype = "uint8" if "uint8" in fmt.dtypes and fmt.name not in ("NPY", "NPZ") else None
-    assert item.picture is not None
-    wanted = options.DTYPES[item.shared.dtype] or dtype or item.picture.pixels.dtype.name
-    return files.output_dtype(fmt, wanted), dtype

@@ -28,6 +28,9 @@ typedef JOIN(S, LANES2) W2;
 typedef V W;
 #endif
 
+// Tells compilers that spread work-items over vector registers (Intel's) that the registers are full already.
+#define ALREADY_WIDE __attribute__((vec_type_hint(W)))
+
 #define LENGTH ((LEFT + PAIRS + RIGHT + LANES - 1) / LANES * LANES)
 
 #ifdef LOCAL
@@ -156,8 +159,8 @@ static inline void store_band(W v, __global S *band, int i, int length, size_t s
 #endif
 }
 
-__kernel __attribute__((vec_type_hint(W))) void analyse(__global const S *in, __global S *low, __global S *high, int outer, int n, int inner,
-                      int lows, int highs, int first TILE_ARGUMENT) {
+__kernel ALREADY_WIDE void analyse(__global const S *in, __global S *low, __global S *high, int outer, int n,
+                                   int inner, int lows, int highs, int first TILE_ARGUMENT) {
     const Team team = find_team(lows, outer, inner);
     TILE_ARRAYS
     const size_t step = STRIDE(inner);
@@ -245,8 +248,8 @@ static inline void store_pairs(W x, W y, __global S *out, int i, int samples, si
 #endif
 }
 
-__kernel __attribute__((vec_type_hint(W))) void synthesise(__global const S *low, __global const S *high, __global S *out, int outer, int n, int inner,
-                         int lows, int highs, int first TILE_ARGUMENT) {
+__kernel ALREADY_WIDE void synthesise(__global const S *low, __global const S *high, __global S *out, int outer, int n,
+                                      int inner, int lows, int highs, int first TILE_ARGUMENT) {
     const Team team = find_team((n + 1) / 2, outer, inner);
     TILE_ARRAYS
     const size_t step = STRIDE(inner);
