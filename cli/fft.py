@@ -150,8 +150,6 @@ def _save(gpu: Gpu, item: Item, image: object, params: choices.SpectrumParams) -
         item.picture.pixels.dtype.name,
         image.alpha,
         image.linear,
-        item.picture.associated,
-        item.picture.metadata,
     )
     lost = spectrum.lost_pixels(params.window, about.size)
     if lost:

@@ -39,9 +39,6 @@ def command(shared: options.Shared, method: str, radix: str, twiddle: str) -> No
     def work(gpu: Gpu, item: Item) -> None:
         from dataclasses import replace
 
-        import numpy as np
-
-        from gpuops import files
         from gpuops.fft import record, spectrum
 
         about, values = record.parse(item.path, *item.load_data())
@@ -50,14 +47,6 @@ def command(shared: options.Shared, method: str, radix: str, twiddle: str) -> No
         image.alpha, image.linear = about.alpha, about.linear
         if image.alpha and shared.alpha == "drop":
             image = spectrum.without_alpha(image)
-        pixels = np.broadcast_to(np.zeros((), about.dtype), (*about.size, image.shape[0]))
-        item.picture = files.Picture(
-            pixels,
-            alpha=image.alpha,
-            linear=about.linear,
-            metadata=about.metadata,
-            associated=about.associated,
-        )
-        item.save(image)
+        item.save(image, about.dtype)
 
     process(shared, "ifft", work)

@@ -35,6 +35,8 @@ class Item:
         self.path = path
         self.output = output
         self.picture: files.Picture | None = None
+        self._metadata = files.Metadata()
+        self._associated = False  # the input's alpha was, so its colour under alpha 0 is light
         self._premultiplied = False
 
     @property
@@ -71,6 +73,7 @@ class Item:
         # The pixels are on the device now; what remains is what they were, without their memory.
         released = np.broadcast_to(np.zeros((), picture.pixels.dtype), picture.pixels.shape)
         self.picture = replace(picture, pixels=released)
+        self._metadata, self._associated = picture.metadata, picture.associated
         return image
 
     def run(self, operation: Callable[..., Result], *args: Any) -> Result:
@@ -111,7 +114,7 @@ class Item:
 
         Integer files get encoded values and float files linear light, unless the values are to stand ``as_stored``.
         """
-        picture, wanted, depth = self.picture, self._wanted(dtype), self.depth(dtype)
+        wanted, depth = self._wanted(dtype), self.depth(dtype)
         if depth.itemsize < np.dtype(wanted).itemsize:
             _warn(
                 f"{self._name}: {self.format} holds no {_DEPTHS[wanted]}; the result has {_DEPTHS[depth.name]}"
@@ -135,8 +138,8 @@ class Item:
             pixels=pixels,
             alpha=image.alpha,
             linear=linear,
-            metadata=picture.metadata if picture else files.Metadata(),
-            associated=picture.associated if picture else False,
+            metadata=self._metadata,
+            associated=self._associated,
         )
         with self.gpu.phase("encode"):
             if self.output == naming.STREAM:
@@ -147,18 +150,27 @@ class Item:
     # -- numerical data -------------------------------------------------------------------------------------
 
     def load_data(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The arrays and attributes of a spectrum or coefficient file."""
+        """The arrays and attributes of a spectrum or coefficient file; the picture's metadata goes to its result."""
         with self.gpu.phase("decode"):
             if self.path == naming.STREAM:
                 raise ParameterError("spectra and coefficients are read from a file, not from stdin")
-            return files.read_data(self.path)
+            arrays, attributes = files.read_data(self.path)
+        try:
+            self._metadata = files.Metadata.from_json(attributes.pop("metadata", None) or {})
+        except (ValueError, TypeError, KeyError, AttributeError):
+            _warn(f"{self.path}: the picture's metadata in it is damaged and left out")
+        self._associated = attributes.pop("associated", None) is True
+        return arrays, attributes
 
     def save_data(self, arrays: dict[str, Any], attributes: dict[str, Any]) -> None:
-        """Writes a spectrum or coefficient file."""
+        """Writes a spectrum or coefficient file, with the picture's metadata in it."""
         if self.output == naming.STREAM:
             raise ParameterError("spectra and coefficients are written to a file, not to stdout")
+        if self._metadata.attributes:
+            _warn(f"{self._name}: a file of numbers cannot hold the EXR header attributes")
+        about = {"metadata": self._metadata.to_json(), "associated": self._associated}
         with self.gpu.phase("encode"):
-            files.write_data(self.output, arrays, attributes, overwrite=self.shared.overwrite)
+            files.write_data(self.output, arrays, attributes | about, overwrite=self.shared.overwrite)
 
     # -------------------------------------------------------------------------------------------------------
 

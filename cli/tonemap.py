@@ -11,7 +11,6 @@ from gpuops.params.tonemap import DEFAULT_OPERATOR, METERS, METHODS, OPERATORS
 from . import options
 
 if TYPE_CHECKING:
-
     from gpuops.gpu import Gpu
 
     from .pipeline import Item

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -174,6 +175,9 @@ class Gpu:
             self._pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(self.queue))
         self._programs: dict[tuple[str, str], cl.Program] = {}
         self._kernels: dict[tuple[str, str, str], Kernel] = {}
+        self.plans: OrderedDict[Hashable, Any] = (
+            OrderedDict()
+        )  # what operations prepared, least recently used first
 
     def phase(self, name: str) -> AbstractContextManager[None]:
         """The report's phase ``name``, or nothing without a report."""
@@ -381,6 +385,8 @@ def _argument(value: Argument) -> Any:
 
     if isinstance(value, Image):
         return value.buffer
+    if isinstance(value, np.generic):  # before int and float: numpy's double is a Python float
+        return value
     if isinstance(value, Local):
         return cl.LocalMemory(value.nbytes)
     if isinstance(value, tuple):

@@ -89,6 +89,7 @@ def test_float_pictures_come_back_as_floats(clpix: Program, rng: np.random.Gener
     np.testing.assert_allclose(back.pixels, pixels, atol=3e-6 * np.abs(pixels).max())
 
 
+@pytest.mark.filterwarnings("ignore:Level value")
 def test_coefficients_are_pywts_of_the_stored_values(clpix: Program, source: Path, tmp_path: Path) -> None:
     run = clpix("dwt", source, "-o", tmp_path / "c.npz", "--mode", "symmetric", "--levels", 2, "-q")
     assert run == Run(0, "", "")

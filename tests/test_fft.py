@@ -258,10 +258,10 @@ def test_fast_lengths(n: int) -> None:
 @given(st.integers(1, 20_000), st.integers(1, 40), st.sampled_from([1, 16, 32, 48, 1024]), st.sampled_from([32, 256]),
        st.booleans(), st.sampled_from(METHODS))  # fmt: skip
 def test_plans_respect_the_limits(
-    n: int, rows: int, kilobytes: int, group: int, cpu: bool, method: str
+    gpu: Gpu, n: int, rows: int, kilobytes: int, group: int, cpu: bool, method: str
 ) -> None:
-    limits = planner.Limits(
-        group, (group, group, 64), kilobytes * 1024, 1 << 30, 1 << 28, 4, cpu, False, False
+    limits = replace(
+        gpu.limits, work_group=group, work_item_sizes=(group,) * 3, local_bytes=kilobytes * 1024, is_cpu=cpu
     )
     at = planner.Sequences(1, rows, (0, n, 1), (0, n, 1), n, n)
     passes = planner.Planner(limits, FftParams(method)).passes(n, at, planner.Ends())
@@ -364,10 +364,10 @@ def test_views_use_the_range(gpu: Gpu, rng, view: str) -> None:
     ("name", "x", "options", "message"),
     [
         ("fft2", np.zeros((0, 4)), {}, "nothing to transform"),
-        ("fft2", np.zeros((4, 4)), {"norm": "unitary"}, "norm"),
-        ("fft2", np.zeros((4, 4)), {"s": (0, 4)}, "length of 1 or more"),
-        ("fft2", np.zeros((4, 4)), {"s": (4,)}, "lengths for 2 axes"),
-        ("fft2", np.zeros((4, 4)), {"axes": (0, 0)}, "axes"),
+        ("fft2", np.zeros((4, 4), np.float32), {"norm": "unitary"}, "norm"),
+        ("fft2", np.zeros((4, 4), np.float32), {"s": (0, 4)}, "length of 1 or more"),
+        ("fft2", np.zeros((4, 4), np.float32), {"s": (4,)}, "lengths for 2 axes"),
+        ("fft2", np.zeros((4, 4), np.float32), {"axes": (0, 0)}, "axes"),
         ("fft2", np.zeros(4), {}, "axes"),
         ("fft2", np.array([["a", "b"]]), {}, "numbers are needed"),
         ("rfft2", np.zeros((4, 4), complex), {}, "real array"),

@@ -149,6 +149,8 @@ def local_kernel(schedule: Schedule) -> str:
         f"    const Place w = place(get_group_id(0), column, {columns}, count, in_step, out_step);",
     ]
     barrier = ["    barrier(CLK_LOCAL_MEM_FENCE);"] * (items * columns > 1)
+    # The output may be the input: all of it must have been read before any is written.
+    loaded = ["    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"] * len(barrier)
 
     def load(p: str) -> str:
         value = f"buf[at({p}, column)]" if s.staged_in else f"load(in, w, {p}, count, in_step)"
@@ -164,11 +166,11 @@ def local_kernel(schedule: Schedule) -> str:
     if s.staged_in:
         order = "0" if s.length else "order"
         lines += [f"    fetch(in, w, {order}, {points}, count, in_step, buf);", *barrier]
-    if (
-        s.length
-    ):  # transform by frequency, multiply, inverse by time: both on digit-reversed places in between
+    if s.length:  # transform by frequency, multiply, inverse by time: between them places are digit-reversed
         for index in range(last, first, -1):
-            lines += [*_stage(s, index, read=load if index == last else _read, frequency=True), *barrier]
+            direct = index == last
+            lines += _stage(s, index, read=load if direct else _read, frequency=True)
+            lines += loaded if direct else barrier
         between = f"swapped(times(x[{{k}}], tables[{filter} + {{p}}]))"
         lines += [*_stage(s, first, between=between), *barrier]
         for index in range(1, last + 1):
@@ -177,7 +179,8 @@ def local_kernel(schedule: Schedule) -> str:
         for index in range(last + 1):
             direct = index == first and not s.staged_in
             read, write = load if direct else _read, store if index == last else _write
-            lines += [*_stage(s, index, read=read, write=write, reverse=direct), *barrier]
+            lines += _stage(s, index, read=read, write=write, reverse=direct)
+            lines += loaded if direct else barrier
     if barrier and not s.staged_out:
         lines.pop()  # nobody reads behind the last store
     if s.spectra:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .. import files
 from ..errors import FileError, ParameterError
 from ..params.fft import FilterParams, SpectrumParams
 from .spectrum import padded
 
 Array = npt.NDArray[Any]
-_BYTES = ("icc", "exif", "xmp")
 
 
 @dataclass(frozen=True)
@@ -37,8 +34,6 @@ class Record:
     dtype: str
     alpha: bool
     linear: bool
-    associated: bool = False
-    metadata: files.Metadata = field(default_factory=files.Metadata)
 
     @property
     def transform(self) -> tuple[int, int]:
@@ -51,7 +46,7 @@ class Record:
 
     def attributes(self, program: str) -> dict[str, Any]:
         """For :func:`gpuops.files.write_data`."""
-        p, m = self.params, self.metadata
+        p = self.params
         return {
             "kind": "spectrum",
             "program": program,
@@ -61,7 +56,6 @@ class Record:
             "dtype": self.dtype,
             "alpha": self.alpha,
             "linear": self.linear,
-            "associated": self.associated,
             "norm": p.norm,
             "half": p.half,
             "shift": p.shift,
@@ -69,10 +63,6 @@ class Record:
             "pad": p.pad,
             "filter": asdict(p.filter) if p.filter else None,
             "precision": p.precision,
-            "metadata": {
-                **{k: b64encode(v).decode() for k in _BYTES if (v := getattr(m, k)) is not None},
-                **({"resolution": list(m.resolution)} if m.resolution else {}),
-            },
         }
 
     def arrays(self, values: Array) -> dict[str, Array]:
@@ -114,8 +104,6 @@ def parse(path: str, arrays: Mapping[str, Array], attributes: Mapping[str, Any])
             attributes["dtype"],
             _flag(attributes["alpha"]),
             _flag(attributes["linear"]),
-            _flag(attributes.get("associated", False)),
-            _metadata(attributes.get("metadata") or {}),
         )
         transform = tuple(_count(n) for n in attributes["transform"])
     except KeyError as error:
@@ -167,12 +155,6 @@ def _count(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**31:
         raise ValueError(f"{value!r} is no size")
     return value
-
-
-def _metadata(value: Mapping[str, Any]) -> files.Metadata:
-    icc, exif, xmp = (b64decode(value[name]) if name in value else None for name in _BYTES)
-    x, y, unit = value.get("resolution") or (0, 0, "")
-    return files.Metadata(icc, exif, xmp, (float(x), float(y), str(unit)) if unit else None)
 
 
 def _filter(value: Any) -> FilterParams | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -74,13 +73,14 @@ class Plan:
 
 def plan(gpu: Gpu, problem: Problem) -> Plan:
     """The plan for a problem, kept on the Gpu; the least recently used of many goes."""
-    kept: OrderedDict[Problem, Plan] = vars(gpu).setdefault("_fft_plans", OrderedDict())
+    kept = gpu.plans
     if problem not in kept:
         kept[problem] = Plan(gpu, problem)
         if len(kept) > KEPT_PLANS:
             kept.popitem(last=False)
     kept.move_to_end(problem)
-    return kept[problem]
+    found: Plan = kept[problem]
+    return found
 
 
 def _passes(gpu: Gpu, problem: Problem) -> list[Pass]:
@@ -156,7 +156,7 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> tuple
         "SPLIT": p.split or None, "GAP": p.gap if p.split else None, "SPLIT_LANES": p.split_lanes,
     }  # fmt: skip
     count = (p.counts[2], p.counts[1], p.in_n, p.out_n)
-    scale: Any = np.array([p.scale], problem.real)  # a float of either precision would be passed in single
+    scale = problem.real.type(p.scale)
     groups = (
         p.counts[0] * p.counts[1] * -(-p.counts[2] // (p.schedule.columns * p.lanes * (2 if p.pair else 1)))
     )

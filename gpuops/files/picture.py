@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,8 @@ Pixels = NDArray[Any]
 
 #: The depths a picture may have. Anything else in a file is converted, or refused, while reading.
 DTYPES = ("uint8", "uint16", "float16", "float32")
+
+_BLOCKS = ("icc", "exif", "xmp")
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,20 @@ class Metadata:
     xmp: bytes | None = None
     resolution: tuple[float, float, str] | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """What a file of numbers can keep of it (all but the EXR attributes), as JSON values."""
+        blocks = {name: getattr(self, name) for name in _BLOCKS}
+        kept: dict[str, Any] = {name: b64encode(block).decode() for name, block in blocks.items() if block}
+        return kept | ({"resolution": list(self.resolution)} if self.resolution else {})
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Metadata:
+        """The inverse of :meth:`to_json`. Raises ValueError, TypeError or KeyError for anything else."""
+        blocks = {name: b64decode(value[name], validate=True) for name in _BLOCKS if name in value}
+        x, y, unit = value.get("resolution") or (0, 0, "")
+        icc, exif, xmp = (blocks.get(name) for name in _BLOCKS)
+        return cls(icc, exif, xmp, (float(x), float(y), str(unit)) if unit in ("in", "cm") else None)
 
 
 @dataclass(frozen=True)
