@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
@@ -41,7 +42,7 @@ def noise(rng: np.random.Generator, *shape: int) -> np.ndarray:
 def tiny(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
     """The device with 1 KB of local memory: 128 points, so that small sizes take the ways of large ones."""
     monkeypatch.setitem(vars(gpu), "limits", replace(gpu.limits, local_bytes=1024))
-    monkeypatch.setitem(vars(gpu), "_fft_plans", transform.OrderedDict())
+    monkeypatch.setattr(gpu, "plans", OrderedDict())
     yield gpu
 
 
@@ -105,7 +106,7 @@ def test_sizes_beyond_local_memory(tiny: Gpu, rng, n: int, kinds: set[str], meth
             assert (
                 error(fft.rfft2(tiny, x, s=(7, n + 9), params=params), np.fft.rfft2(x, s=(7, n + 9))) < 4e-7
             )
-    used = {p.kind for plan in vars(tiny)["_fft_plans"].values() for p in plan.passes}
+    used = {p.kind for plan in tiny.plans.values() for p in plan.passes}
     assert kinds <= used
 
 
@@ -116,7 +117,7 @@ def test_sizes_beyond_local_memory(tiny: Gpu, rng, n: int, kinds: set[str], meth
 def test_radix_and_twiddles(gpu: Gpu, rng, radix: str, twiddle: str, method: str) -> None:
     z, params = noise(rng, 2, 48, 128), FftParams(method, radix, twiddle)
     assert error(fft.fft2(gpu, z, params=params), np.fft.fft2(z)) < TOLERANCE["compute"]
-    passes = next(reversed(vars(gpu)["_fft_plans"].values())).passes
+    passes = next(reversed(gpu.plans.values())).passes
     factors = [r for p in passes for r in p.schedule.radices]
     assert all(r <= max(3, int(radix)) for r in factors) and math.prod(factors) == 48 * 128
 
@@ -221,14 +222,14 @@ def test_properties(gpu: Gpu, shape: tuple[int, int], seed: int, a: float, shift
 
 def test_plans_are_kept_and_bounded(gpu: Gpu, monkeypatch) -> None:
     monkeypatch.setattr(transform, "KEPT_PLANS", 2)
-    monkeypatch.setitem(vars(gpu), "_fft_plans", transform.OrderedDict())
+    monkeypatch.setattr(gpu, "plans", OrderedDict())
     problems = [transform.Problem("c2c", 1, (1, r, 7), (1, r, 7), (r, 7), False, 1.0, False, FftParams())
                 for r in (1, 2, 3)]  # fmt: skip
     first = transform.plan(gpu, problems[0])
     assert transform.plan(gpu, problems[0]) is first
     for problem in problems[1:]:
         transform.plan(gpu, problem)
-    assert len(vars(gpu)["_fft_plans"]) == 2 and transform.plan(gpu, problems[0]) is not first
+    assert len(gpu.plans) == 2 and transform.plan(gpu, problems[0]) is not first
 
 
 # -- the planner: pure functions ------------------------------------------------------------------------------
