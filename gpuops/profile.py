@@ -155,6 +155,12 @@ class Report:
 def peak_host_bytes() -> int:
     """Largest resident set of this process so far, in bytes (0 where the system does not tell)."""
     try:
+        # Not getrusage first: its maximum is inherited from the process that started this one (Linux, fork and exec).
+        status = Path("/proc/self/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
         import resource
     except ImportError:
         return 0
