@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, overload
 
@@ -31,7 +32,7 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
     axes = [axis for axis in (1, 0) if params.radii[axis]]  # x first: rows are read in memory order
     if not axes:
         return image
-    weights = {axis: gpu.array(np.array(params.weights(axis), np.float32)) for axis in axes}
+    weights = {axis: gpu.array(_rounded(params.weights(axis))) for axis in axes}
     result = image if overwrite_input and len(axes) == 2 else image.like()
     planes = image.shape[0]
     batch = planes if image.nbytes <= _BATCH else 1  # large planes one by one: the intermediate is one plane
@@ -43,6 +44,13 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
             _axis(gpu, source, here, batch, params, axis, weights[axis])
             source = here
     return result
+
+
+def _rounded(weights: list[float]) -> npt.NDArray[np.float32]:
+    """The weights in float32; what rounding took from their sum goes to the middle one, so that it stays 1."""
+    rounded = np.array(weights, np.float32)
+    rounded[len(rounded) // 2] += np.float32(1.0 - math.fsum(rounded.tolist()))
+    return rounded
 
 
 def _axis(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _SMALL = 1 << 20  # bytes: host arrays up to this become buffers of their own instead of queued copies
 
 Scalar = int | float | np.generic
-Argument = Union["Image", cl.Buffer, "Local", Scalar, tuple[Scalar, ...], None]
+Argument = Union["Image", cl.Buffer, "Local", Scalar, npt.NDArray[np.generic], tuple[Scalar, ...], None]
 
 
 @dataclass(frozen=True)
@@ -354,8 +354,8 @@ class Gpu:
         size : ints
             Work-items in each dimension, rounded up to whole groups of ``local``; kernels guard their stores.
         args
-            Images and buffers, :class:`Local`, None (a null pointer), ints (int), floats (float), numpy
-            scalars as they are, tuples (an OpenCL vector of 2, 4, 8 or 16).
+            Images and buffers, :class:`Local`, None (a null pointer), ints (int), floats (float; numpy's float64
+            is one), other numpy scalars and arrays as they are, tuples (an OpenCL vector of 2, 4, 8 or 16).
         traffic : int
             Bytes that the kernel must read and write by its own model, for the report.
         """
@@ -385,8 +385,6 @@ def _argument(value: Argument) -> Any:
 
     if isinstance(value, Image):
         return value.buffer
-    if isinstance(value, np.generic):  # before int and float: numpy's double is a Python float
-        return value
     if isinstance(value, Local):
         return cl.LocalMemory(value.nbytes)
     if isinstance(value, tuple):

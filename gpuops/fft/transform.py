@@ -156,7 +156,7 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> tuple
         "SPLIT": p.split or None, "GAP": p.gap if p.split else None, "SPLIT_LANES": p.split_lanes,
     }  # fmt: skip
     count = (p.counts[2], p.counts[1], p.in_n, p.out_n)
-    scale = problem.real.type(p.scale)
+    scale = np.array([p.scale], problem.real)  # a float of either precision would be passed in single
     groups = (
         p.counts[0] * p.counts[1] * -(-p.counts[2] // (p.schedule.columns * p.lanes * (2 if p.pair else 1)))
     )
