@@ -67,7 +67,7 @@ def test_constants_stay_constant(
 ) -> None:
     x = np.full((1, height, width), 0.7, np.float32)
     params = BlurParams(sigma=(sigma, sigma), border=border, method=method)
-    np.testing.assert_allclose(blur.blur(gpu, gpu.array(x), params).numpy(), 0.7, rtol=1e-6)
+    np.testing.assert_allclose(blur.blur(gpu, gpu.array(x), params).numpy(), 0.7, rtol=TOLERANCE)
 
 
 def test_reflection_keeps_the_mean(gpu: Gpu, rng) -> None:

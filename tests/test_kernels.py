@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import pyopencl as cl
 import pytest
 import pywt
 import scipy.fft
@@ -40,14 +40,18 @@ from gpuops.params.bloom import BloomParams
 from gpuops.params.blur import BlurParams
 from gpuops.params.border import BORDERS
 from gpuops.params.compare import CompareParams
-from gpuops.params.dwt import MODES
 from gpuops.params.fft import VIEWS, FftParams, SpectrumParams, filter_option
 from gpuops.params.tonemap import OPERATORS, TRANSFERS, WHITE, TonemapParams
 from gpuops.reduce import statistics
 from gpuops.tonemap import tonemap
 
-from . import d3d11_reference, test_bloom, test_compare, test_convolve, test_dwt, test_fft, test_reduce
-from . import tonemap_reference as operators
+from . import d3d11_reference, tonemap_reference
+from . import test_bloom as of_bloom
+from . import test_compare as of_compare
+from . import test_convolve as of_convolve
+from . import test_dwt as of_dwt
+from . import test_fft as of_fft
+from . import test_reduce as of_reduce
 from .test_image import linear_to_srgb, pixels_of, srgb_to_linear
 
 Array = npt.NDArray[Any]
@@ -60,6 +64,7 @@ TOLERANCE = {
     "curve": 4e-6,  # relative: powers by log2 and exp2 of 3 ulp each
     "blur": 1e-6,  # of the largest value: float32, taps one after the other
     "operator": 4e-6,  # absolute, and relative above 1: as "curve", of one operator and one transfer
+    "wavelet": 3e-6,  # of the largest value: there and back
     "fft": 6e-7,  # relative L2; sinpi and cospi may be off by 4 ulp
     "fft double": 1e-14,
 }
@@ -72,7 +77,7 @@ class Recorder(Gpu):
     """A device that claims other limits than it has, so that plans are those of other devices, and notes launches."""
 
     # (source's name, kernel's name) -> the defines of each variant launched, on all Recorders
-    launched: defaultdict[tuple[str, str], list[dict[str, object]]] = defaultdict(list)
+    launched: ClassVar[defaultdict[tuple[str, str], list[dict[str, object]]]] = defaultdict(list)
 
     def __init__(self, **claims: int) -> None:
         super().__init__()
@@ -86,6 +91,10 @@ class Recorder(Gpu):
         sizes = ("work_group", "local_bytes")
         claims = {k: min(v, getattr(real, k)) if k in sizes else v for k, v in self._claims.items()}
         return replace(real, **claims)
+
+    def _build(self, label: str, text: str, options: str) -> cl.Program:
+        """From source in every run: no kept binary stands in for the compiler."""
+        return cl.Program(self.context, text).build(options)
 
     def kernel(self, source: Any, name: str, **defines: Any) -> Kernel:
         kernel = super().kernel(source, name, **defines)
@@ -115,9 +124,12 @@ PROFILES: dict[str, dict[str, int]] = {
     "cpu": {"is_cpu": True, "lanes": 8},
     # Groups that share local memory, as much of both as every GPU has.
     "gpu": {"is_cpu": False, "lanes": 1, "work_group": 256, "local_bytes": 32768},
-    # Groups halved until they fit, transforms of more than 128 points in several launches.
+    # Groups halved until they fit.
     "tiny cpu": {"is_cpu": True, "lanes": 8, "work_group": 16, "local_bytes": 1024},
     "tiny gpu": {"is_cpu": False, "lanes": 1, "work_group": 16, "local_bytes": 1024},
+    # Transforms of more than 32 points in several launches.
+    "least cpu": {"is_cpu": True, "lanes": 8, "work_group": 16, "local_bytes": 256},
+    "least gpu": {"is_cpu": False, "lanes": 1, "work_group": 16, "local_bytes": 256},
 }
 
 
@@ -179,7 +191,7 @@ def test_unpack_and_pack(gpu: Recorder, rng: np.random.Generator, dtype: str, ch
     image = upload(gpu, pixels, alpha=alpha, premultiply=multiplied, **wanted)  # type: ignore[arg-type]
     np.testing.assert_allclose(image.numpy(), expected, rtol=TOLERANCE["curve"], atol=1e-7)
 
-    values = rng.uniform(0, 1, (channels, *SHAPE)).astype(np.float32)
+    values = rng.uniform(0.2, 1, (channels, *SHAPE)).astype(np.float32)
     values[0, 3, 4:8] = 2, -1, np.nan, np.inf
     values[-1, 5] = 0  # nothing to divide by
     expected = values.astype(np.float64)
@@ -218,7 +230,7 @@ def separable(x: Array, params: BlurParams) -> Array:
         constant = {"constant_values": params.cval} if params.border == "constant" else {}
         widths = [(0, 0), (0, 0), (0, 0)]
         widths[axis + 1] = (radius, radius)
-        padded = np.pad(x, widths, mode=test_convolve.PAD[params.border], **constant)  # type: ignore[call-overload]
+        padded = np.pad(x, widths, mode=of_convolve.PAD[params.border], **constant)  # type: ignore[call-overload]
         x = np.apply_along_axis(np.convolve, axis + 1, padded, weights, "valid")
     return x
 
@@ -239,37 +251,37 @@ def test_convolve(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
     for size, method in (((4, 5), ""), ((3, 18), ""), ((5, 4), "fft")):
         w = rng.standard_normal((2, *size))
         method = method or ("direct" if gpu.limits.is_cpu else "local")
-        expected = [test_convolve.expected(p, k, border, 0.7) for p, k in zip(x, w, strict=True)]
+        expected = [of_convolve.expected(p, k, border, 0.7) for p, k in zip(x, w, strict=True)]
         got = convolve(gpu, x, w, mode=border, cval=0.7, method=method)
         scale = np.abs(w).sum() * np.abs(x).max()
-        assert np.abs(got - np.stack(expected)).max() <= test_convolve.TOLERANCE[method] * scale
+        assert np.abs(got - np.stack(expected)).max() <= of_convolve.TOLERANCE[method] * scale
 
 
 @pytest.mark.parametrize("channels", LAYOUTS)
 def test_bloom(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
     alpha = LAYOUTS[channels]
-    x = np.abs(test_bloom.hdr(rng, channels, *SHAPE))
+    x = np.abs(of_bloom.hdr(rng, channels, *SHAPE))
     if alpha:
         x[-1] = np.clip(x[-1], 0, 1)
     x[0, 20, 30] = np.nan
     params = BloomParams(strength=0.7, radius=0.3, threshold=0.5, karis=channels > 2)
     with pytest.warns(GpuopsWarning, match="1 pixel was not finite"):
         result = bloom(gpu, on(gpu, x, alpha), params).numpy()
-    test_bloom.close(result, test_bloom.reference(x, params, alpha), test_bloom.TOLERANCE["mip"])
+    of_bloom.close(result, of_bloom.reference(x, params, alpha), of_bloom.TOLERANCE["mip"])
 
 
 @pytest.mark.parametrize("channels", [1, 4])
 def test_bloom_of_gaussians(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
     alpha = LAYOUTS[channels]
-    x = np.abs(test_bloom.hdr(rng, channels, *SHAPE))
+    x = np.abs(of_bloom.hdr(rng, channels, *SHAPE))
     if alpha:
         x[-1] = np.clip(x[-1], 0, 1)
     params = BloomParams(method="gaussians", strength=0.6, radius=0.05, threshold=0.5)
-    light = test_bloom.weigh(x.astype(np.float64), params.threshold, params.knee, channels - alpha)
+    light = of_bloom.weigh(x.astype(np.float64), params.threshold, params.knee, channels - alpha)
     glow = sum(share * ndimage.gaussian_filter(light, (0, s, s)) for s, share in params.octaves(SHAPE[0]))
-    expected = test_bloom.over(x.astype(np.float64), light, glow, params, alpha)
+    expected = of_bloom.over(x.astype(np.float64), light, glow, params, alpha)
     result = bloom(gpu, on(gpu, x, alpha), params).numpy()
-    test_bloom.close(result, expected, test_bloom.TOLERANCE["gaussians"])
+    of_bloom.close(result, expected, of_bloom.TOLERANCE["gaussians"])
 
 
 @pytest.mark.parametrize("channels", LAYOUTS)
@@ -303,15 +315,15 @@ def test_tonemap(gpu: Recorder, operator: str) -> None:
     dither = 255 if turn % 3 == 0 else None
     alpha, colours = LAYOUTS[channels], channels - LAYOUTS[channels]
     white = 4.0 if operator in WHITE else None
-    pixels = test_reduce.light((channels, *SHAPE), turn)
+    pixels = of_reduce.light((channels, *SHAPE), turn)
     expected = pixels.astype(np.float64)
     three = expected[:3] if colours == 3 else np.repeat(expected[:1], 3, 0)
-    mapped = operators.OPERATORS[operator](three, 4.0)
+    mapped = tonemap_reference.OPERATORS[operator](three, 4.0)
     if colours == 1:
-        mapped = operators.luminance(mapped)[np.newaxis]
+        mapped = tonemap_reference.luminance(mapped)[np.newaxis]
     encode = {
-        "srgb": operators.srgb,
-        "pq": operators.pq,
+        "srgb": tonemap_reference.srgb,
+        "pq": tonemap_reference.pq,
         "gamma": lambda v: v ** (1 / 2.2),
         "linear": lambda v: v,
     }
@@ -334,12 +346,12 @@ def test_tonemap(gpu: Recorder, operator: str) -> None:
 @pytest.mark.parametrize("method", ["tiles", "direct"])
 @pytest.mark.parametrize("colours", [1, 3])
 def test_reduce(gpu: Recorder, colours: int, method: str) -> None:
-    pixels = test_reduce.light((colours, *SHAPE))
+    pixels = of_reduce.light((colours, *SHAPE))
     pixels.flat[[0, 7, 99]] = np.nan, np.inf, -3
-    values = pixels[0].astype(np.float64) if colours == 1 else test_reduce.luminance(pixels)
+    values = pixels[0].astype(np.float64) if colours == 1 else of_reduce.luminance(pixels)
     image = on(gpu, pixels)
     full = statistics(gpu, image, method=method)
-    test_reduce.check(full, values)
+    of_reduce.check(full, values)
     v, u = ((np.arange(n) + 0.5) / n - 0.5 for n in SHAPE)
     lit = np.isfinite(values) & (values > 0)
     weight = np.exp(-8 * (u[np.newaxis] ** 2 + v[:, np.newaxis] ** 2))[lit]
@@ -352,14 +364,12 @@ def test_reduce(gpu: Recorder, colours: int, method: str) -> None:
 
 
 def test_compare(gpu: Recorder, rng: np.random.Generator) -> None:
-    a, b = test_compare.noisy(rng, (4, *SHAPE))
+    a, b = of_compare.noisy(rng, (4, *SHAPE))
     first, second = on(gpu, a), on(gpu, b)
     result = compare(gpu, first, second, CompareParams())
     assert result.rmse == pytest.approx(np.sqrt(np.mean((a.astype(float) - b) ** 2)), rel=1e-6)
     assert result.max == np.abs(a - b).max() and result.differing == (a != b).sum()
-    assert result.ssim == pytest.approx(
-        test_compare.skimage_ssim(a, b, 1.0), abs=test_compare.TOLERANCE["ssim"]
-    )
+    assert result.ssim == pytest.approx(of_compare.skimage_ssim(a, b, 1.0), abs=of_compare.TOLERANCE["ssim"])
     assert compare(gpu, first, first, CompareParams()).equal
     shown = np.minimum(np.abs(a - b) * 3, 1)
     np.testing.assert_allclose(difference(gpu, first, second, 3.0).numpy(), shown, rtol=1e-6)
@@ -372,93 +382,222 @@ def test_compare(gpu: Recorder, rng: np.random.Generator) -> None:
 # -- Fourier transforms -------------------------------------------------------------------------------------------
 
 
-def fourier(gpu: Gpu, z: Array, params: FftParams = FftParams(), tolerance: str = "fft") -> None:
-    """All kinds of transform of complex ``z`` and its real part; ``z`` in single or double precision."""
-    x, exact = np.ascontiguousarray(z.real), z.astype(complex)
-    half, shape = scipy.fft.rfft2(exact.real), z.shape[-2:]
-    for got, expected in (
-        (fft.fft2(gpu, z, params=params), scipy.fft.fft2(exact)),
-        (fft.ifft2(gpu, z, params=params), scipy.fft.ifft2(exact)),
-        (fft.rfft2(gpu, x, params=params), half),
-        (fft.fft2(gpu, x, params=params), scipy.fft.fft2(exact.real)),
-        (fft.irfft2(gpu, half.astype(z.dtype), s=shape, params=params), exact.real),
-    ):
-        assert test_fft.error(got, expected) < TOLERANCE[tolerance]
+KINDS = ("fft2", "ifft2", "rfft2", "irfft2", "fft2 of real")
 
 
-@pytest.mark.parametrize(
-    ("shape", "how"),
-    [
-        ((15, 28), ("auto", "auto", "auto")),
-        ((17, 6), ("local", "auto", "table")),  # 17: Bluestein's convolution
-        ((13, 16), ("global", "4", "compute")),
-        ((19, 9), ("global", "auto", "table")),
-        ((11, 8), ("local", "2", "compute")),
-    ],
-    ids=str,
-)
-def test_fourier(
-    gpu: Recorder, rng: np.random.Generator, shape: tuple[int, int], how: tuple[str, str, str]
+def fourier(
+    gpu: Gpu,
+    z: Array,
+    kinds: tuple[str, ...] = KINDS,
+    params: FftParams = fft.api.DEFAULT,
+    tolerance: str = "fft",
 ) -> None:
-    fourier(gpu, test_fft.noise(rng, 3, *shape), FftParams(*how))
+    """Transforms of complex ``z``, its real part or half spectrum; in single or double precision as ``z`` is."""
+    exact = z.astype(complex)
+    data = {
+        "rfft2": np.ascontiguousarray(z.real),
+        "fft2 of real": np.ascontiguousarray(z.real),
+        "irfft2": scipy.fft.rfft2(exact.real).astype(z.dtype),
+    }
+    for kind in kinds:
+        name, options = kind.split()[0], {"s": z.shape[-2:]} if kind == "irfft2" else {}
+        x = data.get(kind, z)
+        expected = getattr(scipy.fft, name)(x.astype(complex if x.dtype.kind == "c" else float), **options)
+        got = getattr(fft, name)(gpu, x, params=params, **options)
+        assert of_fft.error(got, expected) < TOLERANCE[tolerance], kind
 
 
-@pytest.mark.parametrize("shape", [(9, 180), (180, 9), (2, 131), (131, 2)], ids=str)
-def test_fourier_beyond_local_memory(
-    tiny: Recorder, rng: np.random.Generator, shape: tuple[int, int]
+@pytest.mark.parametrize("method", ["auto", "local"])
+def test_fourier(gpu: Recorder, rng: np.random.Generator, method: str) -> None:
+    fourier(gpu, of_fft.noise(rng, 3, 17, 28), params=FftParams(method))  # 17: Bluestein's convolution
+
+
+@pytest.mark.parametrize(("method", "radix", "kinds"), [("global", "4", KINDS), ("local", "2", ("fft2",))])
+def test_fourier_without_tables(
+    gpu: Recorder, rng: np.random.Generator, method: str, radix: str, kinds: tuple[str, ...]
 ) -> None:
-    """180 points in two halves; 131 by a convolution through global memory."""
-    fourier(tiny, test_fft.noise(rng, 1, *shape))
+    fourier(gpu, of_fft.noise(rng, 3, 12, 26), kinds, FftParams(method, radix, "compute"))
+
+
+@pytest.mark.parametrize("shape", [(37, 42), (42, 37)], ids=str)
+@pytest.mark.parametrize("profile", ["least cpu", "least gpu"])
+def test_fourier_beyond_local_memory(rng: np.random.Generator, shape: tuple[int, int], profile: str) -> None:
+    """42 points in two halves, 37 by a convolution through global memory."""
+    fourier(device(profile), of_fft.noise(rng, 1, *shape), ("rfft2", "irfft2"))
 
 
 def test_fourier_in_double_precision(gpu: Recorder, rng: np.random.Generator) -> None:
     if gpu.limits.double:
-        fourier(gpu, test_fft.noise(rng, 2, 17, 12).astype(complex), tolerance="fft double")
+        z = of_fft.noise(rng, 2, 17, 28).astype(complex)
+        fourier(gpu, z, ("rfft2", "irfft2"), tolerance="fft double")
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_spectrum(gpu: Recorder, rng: np.random.Generator, precision: str) -> None:
     if precision == "double" and not gpu.limits.double:
         return
-    x = rng.random((2, 15, 14), np.float32)
-    image, blackman = on(gpu, x), [spectrum.window("hamming", n) for n in x.shape[1:]]
-    weights = np.multiply.outer(*blackman)
+    x = rng.random((2, 16, 27), np.float32)
+    image, hamming = on(gpu, x), [spectrum.window("hamming", n) for n in x.shape[1:]]
     for half in (True, False):
         params = SpectrumParams(window="hamming", pad="1", half=half, shift=True, precision=precision)
         values = spectrum.spectrum(gpu, image, params)
-        expected = (np.fft.rfft2 if half else np.fft.fft2)(x * weights, s=(16, 15), norm="ortho")
-        assert test_fft.error(values.numpy(), np.fft.fftshift(expected, -2 if half else (-2, -1))) < 1e-6
-        back = spectrum.image_of(gpu, values, (15, 14), (16, 15), params)
+        padded = (np.fft.rfft2 if half else np.fft.fft2)(
+            x * np.multiply.outer(*hamming), s=(17, 28), norm="ortho"
+        )
+        expected = np.fft.fftshift(padded, -2 if half else (-2, -1))
+        assert of_fft.error(values.numpy(), expected) < TOLERANCE["fft"]
+        back = spectrum.image_of(gpu, values, x.shape[1:], (17, 28), params)
         np.testing.assert_allclose(back.numpy(), x, atol=2e-5)
-    fy, fx = np.fft.fftfreq(15)[:, None], np.fft.rfftfreq(14)
-    gauss = 2.0 ** -((np.hypot(fy, fx) / 0.2) ** 2)
-    plain = SpectrumParams(precision=precision, filter=filter_option("lowpass", "0.2"))
-    got = spectrum.spectrum(gpu, image, plain).numpy()
-    assert test_fft.error(got, np.fft.rfft2(x, norm="ortho") * gauss) < 2e-6
+    r = np.hypot(np.fft.fftfreq(17)[:, None], np.fft.rfftfreq(28))
+    low = SpectrumParams(pad="1", precision=precision, filter=filter_option("lowpass", "0.2"))
+    got = spectrum.spectrum(gpu, image, low).numpy()
+    assert of_fft.error(got, np.fft.rfft2(x, s=(17, 28), norm="ortho") * 2.0 ** -((r / 0.2) ** 2)) < 2e-6
+    whole = SpectrumParams(pad="1", half=False, precision=precision)
     for view in VIEWS:
-        shown = spectrum.picture(gpu, image, SpectrumParams(half=False, precision=precision), view).numpy()
+        shown = spectrum.picture(gpu, image, whole, view).numpy()
         assert shown.min() >= 0 and shown.max() <= 1 and np.ptp(shown) > 0.9
-    phase = spectrum.picture(gpu, image, SpectrumParams(half=False, precision=precision), "phase").numpy()
-    turned = np.angle(np.fft.fft2(x)) / (2 * np.pi) + 0.5 - phase
-    assert np.abs(turned - np.rint(turned)).max() < 1e-5
+        if view == "phase":
+            turns = np.angle(np.fft.fft2(x, s=(17, 28))) / (2 * np.pi) + 0.5 - shown
+            assert np.abs(turns - np.rint(turns)).max() < 1e-5
 
 
 # -- wavelets -----------------------------------------------------------------------------------------------------
 
-LIFTED = test_dwt.LIFTING
-# Each wavelet by each method that it has; each mode, of which mirror needs one with steps.
-WAYS = [(name, "lifting") for name in LIFTED] + [(name, "filterbank") for name in WAVELETS]
-MODE_OF = [m for m in MODES if m != "mirror"]
-CASES = [(name, method, MODE_OF[(3 * i + 1) % len(MODE_OF)]) for i, (name, method) in enumerate(WAYS)]
+# Each wavelet, one of them by both methods, and each with another of PyWavelets' modes.
+WAYS = [
+    *((w, "lifting" if w in of_dwt.LIFTING else "filterbank") for w in WAVELETS),
+    ("bior4.4", "filterbank"),
+]
+CASES = [(*way, mode) for way, mode in zip(WAYS, pywt.Modes.modes, strict=True)]
 
 
-@pytest.mark.parametrize(("name", "method", "mode"), CASES, ids=str)
+@pytest.mark.parametrize(("name", "method", "mode"), CASES)
 def test_wavelets(gpu: Recorder, rng: np.random.Generator, name: str, method: str, mode: str) -> None:
-    x = rng.standard_normal((2, 27, 37)).astype(np.float32)
+    x = rng.standard_normal((2, *SHAPE)).astype(np.float32)
     ours = dwt2(gpu, x, name, mode, method=method)
-    theirs = pywt.dwt2(x.astype(float), test_dwt.reference(name), mode)
-    test_dwt.assert_close(ours, theirs)
-    expected = pywt.idwt2(theirs, test_dwt.reference(name), mode)
-    back = idwt2(gpu, ours, name, mode, method=method)
-    close(back, expected, 3e-6)
-    close(idwt2(gpu, ours, name, mode, method=method, shape=(27, 37)), x, 3e-6)
+    theirs = pywt.dwt2(x.astype(float), of_dwt.reference(name), mode)
+    of_dwt.assert_close(ours, theirs)
+    expected = pywt.idwt2(theirs, of_dwt.reference(name), mode)
+    close(idwt2(gpu, ours, name, mode, method=method), expected, TOLERANCE["wavelet"])
+    close(idwt2(gpu, ours, name, mode, method=method, shape=SHAPE), x, TOLERANCE["wavelet"])
+
+
+@pytest.mark.parametrize("method", ["lifting", "laan"])
+@pytest.mark.parametrize("name", of_dwt.LIFTING)
+def test_wavelets_mirrored(gpu: Recorder, rng: np.random.Generator, name: str, method: str) -> None:
+    x = rng.standard_normal(SHAPE).astype(np.float32)
+    wavelet = of_dwt.reference(name)
+    skip = (wavelet.dec_len // 2 - 1) // 2
+    a, (h, v, d) = pywt.dwt2(x.astype(float), wavelet, "symmetric" if name == "haar" else "reflect")
+    (low_y, low_x), (high_y, high_x) = ([slice(skip, skip + (n + r) // 2) for n in SHAPE] for r in (1, 0))
+    cropped = a[low_y, low_x], (h[high_y, low_x], v[low_y, high_x], d[high_y, high_x])
+    ours = dwt2(gpu, x, name, "mirror", method=method)
+    of_dwt.assert_close(ours, cropped)
+    close(idwt2(gpu, ours, name, "mirror", method=method), x, TOLERANCE["wavelet"])
+    if method == "laan":  # which has one more mode
+        ours = dwt2(gpu, x, name, "periodization", method=method)
+        of_dwt.assert_close(ours, pywt.dwt2(x.astype(float), wavelet, "periodization"))
+        close(idwt2(gpu, ours, name, "periodization", shape=SHAPE, method=method), x, TOLERANCE["wavelet"])
+
+
+@pytest.mark.parametrize("method", ["lifting", "laan"])
+@pytest.mark.parametrize("name", of_dwt.INTEGER)
+def test_wavelets_in_whole_numbers(gpu: Recorder, rng: np.random.Generator, name: str, method: str) -> None:
+    x = rng.integers(0, 65536, SHAPE).astype(np.int64)
+    low, high = (half.T for half in of_dwt.integer_line(x.T, name))
+    (a, v), (h, d) = (of_dwt.integer_line(half, name) for half in (low, high))
+    ours = dwt2(gpu, x, name, "mirror", integer=True, method=method)
+    for mine, theirs in zip(of_dwt.flat(ours), (a, h, v, d), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    np.testing.assert_array_equal(idwt2(gpu, ours, name, "mirror", integer=True, method=method), x)
+
+
+def test_wavelets_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
+    x = rng.standard_normal((2, *SHAPE)).astype(np.float32)
+    ours = wavedec2(tiny, x, "bior2.2", "symmetric", 2)
+    of_dwt.assert_close(ours, pywt.wavedec2(x.astype(float), "bior2.2", "symmetric", 2))
+    close(waverec2(tiny, ours, "bior2.2", "symmetric", shape=SHAPE), x, TOLERANCE["wavelet"])
+
+
+def test_bands(gpu: Recorder, rng: np.random.Generator) -> None:
+    x = rng.standard_normal((2, *SHAPE)).astype(np.float32)
+    for mode in ("soft", "hard"):
+        np.testing.assert_allclose(threshold(gpu, x, 0.7, mode), pywt.threshold(x, 0.7, mode), atol=1e-6)
+    levels = rng.integers(0, 256, x.shape).astype(np.int32)
+    for values in (x, levels):
+        mean = (values.astype(float) ** 2).mean((1, 2))
+        np.testing.assert_allclose(shrink.mean_squares(gpu.array(values)), mean, rtol=1e-5)
+        # One level of one band each way: the approximation as it is, the detail about mid gray.
+        linear = values is x
+        first, detail = gpu.array(values), gpu.array(values)
+        first.linear = detail.linear = linear
+        shown = pyramid.picture(first, [(detail, detail, detail)], white=1.0 if linear else 255.0).numpy()
+        plain = np.clip(values / (2 if linear else 255), 0, 1)
+        expected = linear_to_srgb(plain) if linear else plain
+        np.testing.assert_allclose(shown[:, : SHAPE[0], : SHAPE[1]], expected, atol=TOLERANCE["operator"])
+        gray = 0.5 + 0.5 * values / (np.abs(values) + 3 * np.sqrt(mean.mean()))
+        np.testing.assert_allclose(shown[:, SHAPE[0] + 1 :, SHAPE[1] + 1 :], gray, atol=1e-5)
+    floats = bands.from_levels(gpu.array(levels), 255)
+    np.testing.assert_allclose(floats.numpy(), levels / 255, rtol=1e-7)
+    np.testing.assert_array_equal(bands.to_levels(floats, 255).numpy(), levels)
+
+
+# -- small groups -------------------------------------------------------------------------------------------------
+
+
+def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
+    """What shares local memory, in groups and tiles halved until they fit."""
+    x = rng.random((3, *SHAPE)).astype(np.float32)
+    image = on(tiny, x)
+    method = {"method": "direct" if tiny.limits.is_cpu else "local"}
+    params = BlurParams(sigma=(2.2, 1.1))
+    close(blur(tiny, image, params).numpy(), separable(x, params), TOLERANCE["blur"])
+    w = rng.standard_normal((3, 18))
+    expected = np.stack([of_convolve.expected(p, w, "reflect", 0) for p in x])
+    close(convolve(tiny, x, w, **method), expected, np.abs(w).sum() * TOLERANCE["blur"])
+    glow = BloomParams(strength=0.7, radius=0.3)
+    close(bloom(tiny, image, glow).numpy(), of_bloom.reference(x, glow), of_bloom.TOLERANCE["mip"])
+    np.testing.assert_allclose(d3d11.blur(tiny, image).numpy(), d3d11_reference.blur(x), rtol=1e-6)
+    for reduction in ("tiles", "direct"):
+        of_reduce.check(statistics(tiny, image, method=reduction), of_reduce.luminance(x))
+    other = on(tiny, x[::-1])
+    ssim = compare(tiny, image, other, CompareParams()).ssim
+    assert ssim == pytest.approx(of_compare.skimage_ssim(x, x[::-1], 1.0), abs=of_compare.TOLERANCE["ssim"])
+
+
+# -- the whole of it ----------------------------------------------------------------------------------------------
+
+EXEMPT = {"canary"}  # what a device has to run before it is used at all: gpuops/device/probe.py
+GENERATED = {"fft_local", "fft_global"}  # gpuops/fft/generate.py
+
+
+def test_nothing_was_left_out(request: pytest.FixtureRequest) -> None:
+    """Every kernel was launched, and every name that the preprocessor asks for was there and was not, or had two
+    values: so every branch was built and run."""
+    here = [item for item in request.session.items if item.path == request.path]
+    functions = {name for name in globals() if name.startswith("test_")}
+    if "PYTEST_XDIST_WORKER" in os.environ or {item.originalname for item in here} != functions:
+        pytest.skip("needs the whole file in one process")
+    launched, values = set(), defaultdict(set)
+    for (source, name), variants in Recorder.launched.items():
+        launched.add((source, name))
+        for variant in variants:
+            for switch in switches(source):
+                values[source, switch].add(str(variant.get(switch)))
+    kernels = {
+        (source, name)
+        for source in set(clkernels.names()) - EXEMPT
+        for name in re.findall(r"__kernel\b[^;{]*?\bvoid\s+(\w+)\(", clkernels.text(source))
+    }
+    assert not kernels - launched
+    assert {name for _, name in launched} >= GENERATED
+    assert not [at for at, seen in values.items() if len(seen) < 2]
+
+
+def switches(source: str) -> set[str]:
+    """Names whose definition decides which lines of a source are compiled."""
+    if source == "generated":
+        return set()
+    text = clkernels.text(source)
+    conditions = " ".join(re.findall(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b(.*)$", text, re.MULTILINE))
+    return set(re.findall(r"[A-Za-z_]\w*", re.sub(r"//.*", "", conditions))) - {"defined"}
