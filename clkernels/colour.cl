@@ -14,6 +14,6 @@ static inline FLOAT linear_to_srgb(FLOAT v) {
 // than 1/4096, so that a bin of that width holds one step at most. bins[k] = (the step inside bin k or +Inf, the
 // code below it). NaN and negative values give 0.
 static inline int linear_to_srgb_code(float x, __global const float2 *bins) {
-    float2 bin = bins[(int)(clamp(x, 0.0f, 0.9999f) * 4096.0f)];
-    return isnan(x) ? 0 : (int)bin.y + (x >= bin.x);
+    float2 bin = bins[(int)(fmin(fmax(x, 0.0f), 0.9999f) * 4096.0f)];  // not clamp: of NaN that may be anything
+    return isnan(x) ? 0 : (int)bin.y + (fmin(x, 1.0f) >= bin.x);        // an infinity is not beyond that of a bin
 }

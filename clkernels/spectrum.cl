@@ -37,7 +37,7 @@ static inline float lowpass(float r, float c, int shape, int order) {
     float q = r / c;
     if (shape == 0) return exp2(-q * q);
     if (shape == 1) return 1.0f / (1.0f + pown(q, 2 * order));
-    return q <= 1.0f ? 1.0f : 0.0f;
+    return q <= 1.000001f ? 1.0f : 0.0f;  // a frequency on the cutoff is inside, whatever rounding made of it
 }
 
 static inline float frequency(int k, int n) {  // cycles per pixel, −0.5 … 0.5

@@ -88,7 +88,7 @@ def _axis(
                 kernel.fit(8, 32, 1),
             )
         gpu.launch(
-            kernel, size, image, weights, result, *offsets, *dims, radius, params.cval, local=local, label=label,
+            kernel, size, image, weights, result, *offsets, *dims, radius, float(params.cval), local=local, label=label,
             traffic=traffic,
         )  # fmt: skip
         return
@@ -105,7 +105,7 @@ def _axis(
     local = (items, 1) if axis else (columns, items, 1)
     size = (tiles * items, outer) if axis else (inner, tiles * items, outer)
     gpu.launch(
-        kernel, size, image, weights, result, *offsets, outer, n, inner, radius, params.cval,
+        kernel, size, image, weights, result, *offsets, outer, n, inner, radius, float(params.cval),
         Local(2 * per * items * columns * 4), local=local, label=label, traffic=traffic,
     )  # fmt: skip
 

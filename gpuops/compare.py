@@ -94,7 +94,7 @@ def difference(gpu: Gpu, a: Image, b: Image, gain: float) -> Image:
     result.linear = False
     kernel = gpu.kernel("compare", "difference")
     gpu.launch(
-        kernel, (height * width, a.colours), a, b, result, height * width, a.colours, int(a.alpha), gain,
+        kernel, (height * width, a.colours), a, b, result, height * width, a.colours, int(a.alpha), float(gain),
         local=kernel.fit(256, 1), traffic=a.nbytes + b.nbytes + result.nbytes,
     )  # fmt: skip
     return result
