@@ -44,7 +44,7 @@ def inputs(command: Command) -> Command:
 def output(command: Command) -> Command:
     """-o, --overwrite and --format."""
     for option in (
-        click.option("--format", metavar="EXT", help="Format of '-' (stdin, stdout), such as png."),
+        click.option("--format", metavar="EXT", help="Format of '-' as the output (stdout), such as png."),
         click.option("--overwrite", is_flag=True, help="Replace existing outputs (never an input)."),
         click.option(
             "-o",

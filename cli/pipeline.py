@@ -42,7 +42,7 @@ class Item:
     @property
     def writes_data(self) -> bool:
         """The output's format holds numbers rather than a picture."""
-        name = f".{self.shared.format}" if self.output == naming.STREAM else self.output
+        name = f"stdout.{self.shared.format}" if self.output == naming.STREAM else self.output
         return files.is_data_format(name)
 
     # -- pictures -------------------------------------------------------------------------------------------
@@ -51,9 +51,7 @@ class Item:
         """decode → upload → convert. ``linear`` is what the operation works on unless --space says otherwise."""
         with self.gpu.phase("decode"):
             if self.path == naming.STREAM:
-                self.picture = files.read_stream(
-                    sys.stdin.buffer, self._stream_format(), layer=self.shared.layer
-                )
+                self.picture = files.read_stream(sys.stdin.buffer, layer=self.shared.layer)
             else:
                 self.picture = files.read(self.path, layer=self.shared.layer)
         picture = self.picture
@@ -178,15 +176,14 @@ class Item:
     def _name(self) -> str:
         return "stdout" if self.output == naming.STREAM else self.output
 
-    def _stream_format(self) -> files.Format:
-        if not self.shared.format:
-            raise ParameterError("'-' needs --format, such as --format png")
-        return files.format_named(self.shared.format)
-
     @property
     def format(self) -> files.Format:
         """The output's format."""
-        return self._stream_format() if self.output == naming.STREAM else files.format_of(self.output)
+        return (
+            files.format_named(self.shared.format or "")
+            if self.output == naming.STREAM
+            else files.format_of(self.output)
+        )
 
 
 _DEPTHS = {

@@ -93,14 +93,15 @@ __kernel void rows_direct(__global const float *in, __global const float *weight
         for (int k = 0; k <= 2 * radius; k++)
             sum = fma((float8)weights[k], vload8(0, in + base + x + k - radius), sum);
     } else {
+        // One new sample a tap. A loop over the taps for each result would take eight times as long, and more rounds
+        // than llvmpipe's loops have, 65535 a work-item.
         float s[8];
-        for (int j = 0; j < 8; j++) {
-            float total = 0.0f;
-            for (int k = 0; k <= 2 * radius; k++)
-                total = fma(weights[k], sample(in, base, x + j + k - radius, width, 1, cval), total);
-            s[j] = total;
+        for (int j = 0; j < 8; j++) s[j] = sample(in, base, x + j - radius - 1, width, 1, cval);
+        float8 v = vload8(0, s);
+        for (int k = 0; k <= 2 * radius; k++) {
+            v = (float8)(v.s1234, v.s56, v.s7, sample(in, base, x + k - radius + 7, width, 1, cval));
+            sum = fma((float8)weights[k], v, sum);
         }
-        sum = vload8(0, s);
     }
     store8(sum, out + base + x, width - x);
 }

@@ -286,6 +286,12 @@ def test_stdin_to_stdout(tmp_path: Path) -> None:
     np.testing.assert_array_equal(files.read(tmp_path / "out.png").pixels, files.read(source).pixels)
 
 
+def test_numbers_are_not_written_to_stdout(clpix: Program, tmp_path: Path) -> None:
+    source = picture(tmp_path / "in.png")
+    for command in ("fft", "dwt"):
+        one_line(clpix(command, source, "-o", "-", "--format", "npz"), 2, "file")
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 def test_depth_and_channels_are_kept(clpix: Program, tmp_path: Path, dtype: str, channels: int) -> None:

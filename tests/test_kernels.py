@@ -255,6 +255,13 @@ def test_blur(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
         close(blur(gpu, on(gpu, x), params).numpy(), separable(x, params), TOLERANCE["blur"])
 
 
+@pytest.mark.parametrize("sigma", [(1250, 0), (0, 1250)])
+def test_blur_of_many_taps(rng: np.random.Generator, sigma: tuple[float, float]) -> None:
+    """10001, which no driver's limit on the rounds of a loop may cut off (llvmpipe's is 65535 a work-item)."""
+    gpu, x, params = device("cpu"), rng.random((1, 7, 11)), BlurParams(sigma=sigma, method="direct")
+    close(blur(gpu, on(gpu, x), params).numpy(), separable(x, params), 10 * TOLERANCE["blur"])
+
+
 @pytest.mark.parametrize("border", BORDERS)
 def test_convolve(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
     x = rng.standard_normal((2, *SHAPE))
