@@ -166,7 +166,7 @@ def command(
         image = item.run(partial(run, item), gpu, image)
         item.save(image, None if display is None else item.display_dtype)
 
-    process(shared, "bloom", work)
+    process(shared, "bloom", work, also_read=[kernel] if kernel else [])
 
 
 def _refuse_beside_preset(*names: str) -> None:

@@ -80,4 +80,4 @@ def command(shared: options.Shared, kernel: str, normalise: bool, border: str, m
         image = item.load(linear=True, premultiply=True)
         item.save(item.run(run, gpu, image))
 
-    process(shared, "convolve", work)
+    process(shared, "convolve", work, also_read=[kernel] if kernel else [])

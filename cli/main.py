@@ -101,19 +101,22 @@ def _show_warning(message: Warning | str, category: type[Warning], *_args: Any, 
         complain("warning", message)
 
 
-class Interrupted(BaseException):
-    """Ctrl-C or a kill: unwinds everything, so that no half-written file is left."""
-
-
 def _interrupt(number: int, _frame: FrameType | None) -> None:
-    raise Interrupted(number)
+    """Ctrl-C, a kill, a closed terminal: one line, no half-written file, and out.
+
+    Not by an exception: raised within a callback from C it would be swallowed, or bring the process down.
+    """
+    os.write(2, b"clpix: error: interrupted; finished results are kept, nothing is half written\n")
+    if "gpuops.files.output" in sys.modules:
+        sys.modules["gpuops.files.output"].discard_unfinished()
+    os._exit(128 + number)  # as shells report a signal
 
 
 def main(args: list[str] | None = None) -> None:
     """Runs the program and exits."""
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", GpuopsWarning)
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     try:
         code = cli.main(args, prog_name="clpix", standalone_mode=False)
@@ -125,10 +128,10 @@ def main(args: list[str] | None = None) -> None:
     except GpuopsError as error:
         complain("error", error)
         code = exit_code(error)
-    except Interrupted as error:
-        complain("error", "interrupted; finished results are kept, nothing is half written")
-        code = 128 + error.args[0]  # as shells report a signal
     except BrokenPipeError:  # `clpix … | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = FAILURE
+    except OSError as error:  # stdout on a full disk, a folder for kernels that cannot be made
+        complain("error", f"{error.filename or 'stdout'}: could not be written ({error.strerror or error})")
+        code = USAGE if (args or sys.argv[1:])[:1] == ["compare"] else FAILURE  # where 1 means "they differ"
     sys.exit(code)

@@ -82,7 +82,7 @@ class Item:
                 caught.clear()  # every run says the same
                 result = operation(*args)
             self.gpu.finish()
-        for warning in caught:
+        for warning in (w for w in caught if issubclass(w.category, GpuopsWarning)):
             _warn(f"{self.path}: {warning.message}")
         return result
 
@@ -113,7 +113,7 @@ class Item:
         Integer files get encoded values and float files linear light, unless the values are to stand ``as_stored``.
         """
         wanted, depth = self._wanted(dtype), self.depth(dtype)
-        if depth.itemsize < np.dtype(wanted).itemsize:
+        if depth.itemsize < np.dtype(wanted).itemsize or (depth.kind == "u" and np.dtype(wanted).kind == "f"):
             _warn(
                 f"{self._name}: {self.format} holds no {_DEPTHS[wanted]}; the result has {_DEPTHS[depth.name]}"
             )
@@ -198,9 +198,12 @@ def _warn(message: str) -> None:
     warnings.warn(message, GpuopsWarning, stacklevel=2)
 
 
-def process(shared: Shared, op: str, work: Callable[[Gpu, Item], None]) -> None:
+def process(
+    shared: Shared, op: str, work: Callable[[Gpu, Item], None], *, also_read: Iterable[str] = ()
+) -> None:
     """Runs ``work`` on every input; each failure is one line, and the exit code says that some failed.
 
+    ``also_read`` are further files that no output may overwrite, such as a kernel image.
     What can be known to fail is refused before the device is even opened.
     """
     from .main import FAILURE, complain
@@ -212,7 +215,7 @@ def process(shared: Shared, op: str, work: Callable[[Gpu, Item], None]) -> None:
         tasks = []
         for path, output in zip(shared.inputs, outputs, strict=True):
             try:
-                _check(shared, path, output)
+                _check(shared, path, output, tuple(also_read))
                 tasks.append((path, output))
             except FileError as error:
                 complain("error", error)
@@ -222,9 +225,11 @@ def process(shared: Shared, op: str, work: Callable[[Gpu, Item], None]) -> None:
             for path, output in _with_progress(shared, tasks):
                 try:
                     work(gpu, Item(gpu, shared, path, output))
-                except ParameterError:
-                    raise  # the same for every input
                 except GpuopsError as error:
+                    if isinstance(error, ParameterError):
+                        if len(shared.inputs) == 1:
+                            raise
+                        error = FileError(f"{path}: {error}")  # what does not fit one input may fit the next
                     complain("error", error)
                     failed += 1
         if failed and len(shared.inputs) > 1:
@@ -233,7 +238,7 @@ def process(shared: Shared, op: str, work: Callable[[Gpu, Item], None]) -> None:
         sys.exit(FAILURE)
 
 
-def _check(shared: Shared, path: str, output: str) -> None:
+def _check(shared: Shared, path: str, output: str, also_read: tuple[str, ...]) -> None:
     if output == naming.STREAM and not shared.format:
         raise ParameterError("'-' needs --format, such as --format png")
     if path != naming.STREAM:
@@ -241,9 +246,7 @@ def _check(shared: Shared, path: str, output: str) -> None:
     if output != naming.STREAM:
         if len(shared.inputs) > 1 or output != shared.output:
             naming.make_folder(output)
-        files.check_output(
-            output, overwrite=shared.overwrite, inputs=[p for p in shared.inputs if p != naming.STREAM]
-        )
+        files.check_output(output, overwrite=shared.overwrite, inputs=(*shared.inputs, *also_read))
 
 
 def _check_input(path: str) -> None:
@@ -287,7 +290,9 @@ class reporting:
                 from gpuops import report_formats
             if self.shared.timing_file:
                 report_formats.check_path(self.shared.timing_file)
-                files.check_place(self.shared.timing_file, overwrite=self.shared.overwrite)
+                files.check_place(
+                    self.shared.timing_file, overwrite=self.shared.overwrite, inputs=self.shared.inputs
+                )
         return self.report
 
     def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:

@@ -52,7 +52,9 @@ def clpix(capfd: pytest.CaptureFixture[str]) -> Callable[..., Run]:
 
     def run(*args: object) -> Run:
         capfd.readouterr()
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        handlers = {
+            number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        }
         try:
             with warnings.catch_warnings(), pytest.raises(SystemExit) as exit:
                 main([str(arg) for arg in args])

@@ -149,6 +149,49 @@ def test_every_input_is_tried_and_each_failure_is_one_line(clpix: Program, tmp_p
     assert sorted(p.name for p in out.iterdir()) == ["0.png", "1.png", "2.png"]
 
 
+def test_an_input_that_does_not_fit_leaves_the_others(clpix: Program, tmp_path: Path) -> None:
+    small, large = picture(tmp_path / "small.png", (1, 1, 3)), picture(tmp_path / "large.png")
+    args = ("--mode", "reflect", "--levels", 2, "-q", "-o", f"{tmp_path}/out/{{stem}}.npz")
+    run = clpix("dwt", small, large, *args)
+    assert run.code == 1 and "small.png" in run.err.splitlines()[0]
+    assert (tmp_path / "out" / "large.npz").exists()
+
+
+def test_what_is_read_is_never_overwritten(clpix: Program, tmp_path: Path) -> None:
+    source, kernel = picture(tmp_path / "in.png"), picture(tmp_path / "k.png", (3, 3, 1), seed=2)
+    before = (source.read_bytes(), kernel.read_bytes())
+    one_line(clpix("convolve", source, "--kernel", kernel, "-o", kernel, "--overwrite"), 1, "input")
+    renamed = source.rename(tmp_path / "in.json")  # what a file is, its content says
+    args = ("--sigma", 1, "-o", tmp_path / "o.png", "--timing-file", renamed, "--overwrite")
+    one_line(clpix("blur", renamed, *args), 1, "input")
+    assert (renamed.read_bytes(), kernel.read_bytes()) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("delay", [0.15, 0.4, 0.7])
+def test_a_signal_ends_the_program_at_any_time(tmp_path: Path, number: signal.Signals, delay: float) -> None:
+    inputs = [str(picture(tmp_path / f"{i}.png", (300, 400, 3), seed=i)) for i in range(4)] * 50
+    command = [
+        sys.executable,
+        "-m",
+        "clpix",
+        "blur",
+        "--sigma",
+        "9",
+        *inputs,
+        "-o",
+        f"{tmp_path}/out/{{index}}.tif",
+    ]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    time.sleep(delay)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode in (128 + number, -number), err  # the latter before the program's first line
+    assert process.returncode == -number or err.count("\n") == 1, err
+    if (tmp_path / "out").exists():
+        assert not [path for path in (tmp_path / "out").iterdir() if path.name.startswith(".")]
+
+
 def test_interrupting_a_batch_leaves_whole_files_only(tmp_path: Path) -> None:
     inputs = [picture(tmp_path / f"{i}.png", (600, 800, 3), seed=i) for i in range(40)]
     out = tmp_path / "out"

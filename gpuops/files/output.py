@@ -42,6 +42,16 @@ def check_place(path: Path_, *, overwrite: bool = False, inputs: Iterable[Path_]
         raise FileError(f"{name}: the folder {folder} is not writable; choose another one")
 
 
+_unfinished: set[str] = set()
+
+
+def discard_unfinished() -> None:
+    """Removes the temporary files of outputs being written, for a process that is about to end at once."""
+    for path in tuple(_unfinished):
+        with suppress(OSError):
+            os.unlink(path)
+
+
 @contextmanager
 def atomic(path: Path_, *, overwrite: bool = False) -> Iterator[str]:
     """Gives a temporary path beside `path` to write to, and moves it there when the block ends well.
@@ -58,6 +68,7 @@ def atomic(path: Path_, *, overwrite: bool = False) -> Iterator[str]:
     except OSError as error:
         raise FileError(_trouble(path, error)) from None
     try:
+        _unfinished.add(temporary)
         os.close(handle)
         yield temporary
         _check_space(temporary)
@@ -73,6 +84,7 @@ def atomic(path: Path_, *, overwrite: bool = False) -> Iterator[str]:
     finally:
         with suppress(OSError):
             os.unlink(temporary)
+        _unfinished.discard(temporary)
 
 
 def _move_without_overwriting(temporary: str, target: str) -> None:
