@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from gpuops.params.blur import KINDS, METHODS
 
@@ -59,15 +60,24 @@ def command(
     from gpuops.params.blur import BlurParams
     from gpuops.params.border import border_option
 
-    if preset is None:
-        if kind == "gaussian" and radius is not None:
+    def given(*names: str) -> list[str]:
+        source = click.get_current_context().get_parameter_source
+        return [
+            f"--{name.replace('_', '-')}" for name in names if source(name) is ParameterSource.COMMANDLINE
+        ]
+
+    sigmas = given("sigma", "sigma_x", "sigma_y")
+    if preset is not None:
+        if excess := sigmas + given("radius", "kind", "border", "truncate"):
+            raise click.UsageError(f"--preset fixes everything but --method: leave out {excess[0]}")
+    elif kind == "box":
+        if radius is None or sigmas or given("truncate"):
+            raise click.UsageError("--kind box takes --radius, and neither sigma nor --truncate")
+    else:
+        if radius is not None:
             raise click.UsageError("--radius belongs to --kind box; a Gaussian takes --sigma")
-        if kind == "box" and (radius is None or not sigma == sigma_x == sigma_y is None):
-            raise click.UsageError("--kind box takes --radius and no sigma")
-        if kind == "gaussian" and sigma is None and (sigma_x is None or sigma_y is None):
-            raise click.UsageError("give --sigma, or both --sigma-x and --sigma-y")
-    elif any(value is not None for value in (sigma, sigma_x, sigma_y, radius)):
-        raise click.UsageError("--preset fixes sigma and radius")
+        if len(sigmas) == 3 or (sigma is None and len(sigmas) < 2):
+            raise click.UsageError("give --sigma, both --sigma-x and --sigma-y, or --sigma and one of them")
     x = sigma_x if sigma_x is not None else sigma or 0.0
     y = sigma_y if sigma_y is not None else sigma or 0.0
     mode, cval = border_option(border)

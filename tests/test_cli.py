@@ -406,6 +406,24 @@ def test_timing_is_complete(clpix: Program, tmp_path: Path) -> None:
     assert 0 <= data["totals"]["unaccounted_ms"] <= data["totals"]["wall_ms"]
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--sigma 1 --radius 2",
+        "--sigma 1 --sigma-x 1 --sigma-y 1",
+        "--sigma-x 1",
+        "--kind box",
+        "--kind box --radius 2 --truncate 3",
+        "--kind box --radius 2 --sigma 1",
+        "--preset d3d11 --border wrap",
+        "--preset d3d11 --sigma 3",
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(clpix: Program, tmp_path: Path, options: str) -> None:
+    run = clpix("blur", picture(tmp_path / "in.png"), "-o", tmp_path / "out.png", *options.split())
+    assert run.code == 2 and "Error: " in run.err and not (tmp_path / "out.png").exists()
+
+
 def test_dump_kernels_writes_the_sources(clpix: Program, tmp_path: Path) -> None:
     run = clpix("blur", "--sigma", 2, SAMPLE, "-o", tmp_path / "o.exr", "--dump-kernels", tmp_path / "k")
     assert run.code == 0
