@@ -232,7 +232,7 @@ def test_exr_layers(tmp_path: Path, rng: np.random.Generator) -> None:
     values = rng.random((5, 7, 9)).astype(np.float32)
     values[:, :, 3] = 1
     write_exr(path, ("", names, values))
-    with pytest.warns(GpuopsWarning, match="layers .*diffuse"):
+    with pytest.warns(GpuopsWarning, match="layers .*diffuse.* without its channels Z"):
         picture = read(path)
     assert np.array_equal(picture.pixels, values[:, :, :4])
     assert picture.alpha
@@ -285,6 +285,65 @@ def test_exr_tiles(tmp_path: Path, rng: np.random.Generator) -> None:
     assert np.array_equal(read(path).pixels, values)
 
 
+@pytest.mark.parametrize(
+    ("channels", "used", "unused"),
+    [
+        (("R", "G", "B", "Z"), "RGB", "Z"),
+        (("A", "B", "G", "R", "id"), "RGBA", "id"),
+        (("R", "G", "B", "AR", "AG", "AB"), "RGB", "AR, AG, AB"),
+        (("BY", "RY", "Y"), "Y", "BY, RY"),
+        (("U", "V"), "U", "V"),
+        (("R", "G"), "R", "G"),
+        (("beauty.R", "beauty.G", "beauty.B", "beauty.Z"), ("beauty.R", "beauty.G", "beauty.B"), "Z"),
+    ],
+    ids=str,
+)
+def test_exr_names_the_channels_that_are_not_used(
+    channels: tuple[str, ...], used: str, unused: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    path = tmp_path / "c.exr"
+    values = rng.random((5, 7, len(channels))).astype(np.float32)
+    if "A" in channels:
+        values[:, :, channels.index("A")] = 1
+    write_exr(path, ("", channels, values))
+    with pytest.warns(GpuopsWarning, match=rf"c\.exr: is read without its channels {unused}$") as caught:
+        picture = read(path)
+    assert len(caught) == 1
+    assert np.array_equal(picture.pixels, values[:, :, [channels.index(name) for name in used]])
+
+
+def test_exr_xyz_is_taken_as_it_is_and_says_so(tmp_path: Path, rng: np.random.Generator) -> None:
+    """CIE colour and vectors have the same names: nothing is converted."""
+    values = rng.random((5, 7, 3)).astype(np.float16)
+    write_exr(tmp_path / "xyz.exr", ("", ("X", "Y", "Z"), values))
+    with pytest.warns(GpuopsWarning, match=r"X, Y, Z are taken as they are.* no colour is converted"):
+        assert np.array_equal(read(tmp_path / "xyz.exr").pixels, values)
+
+
+def test_exr_whole_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "id.exr"
+    ids = np.array([[[7], [1 << 24]]], np.uint32)
+    write_exr(path, ("", ("id",), ids))
+    assert read(path).pixels.ravel().tolist() == [7, 1 << 24]
+    write_exr(path, ("", ("id",), ids + np.uint32(1)))
+    with pytest.warns(GpuopsWarning, match="above 16777216 are rounded"):
+        read(path)
+    write_exr(path, ("", ("R", "G", "B", "A"), np.ones((2, 2, 4), np.uint32)))
+    with pytest.raises(FileError, match="name one of the channels R, G, B, A"):
+        read(path)
+    assert read(path, layer="A").pixels.ravel().tolist() == [1, 1, 1, 1]
+
+
+def test_exr_with_subsampled_channels_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.exr"
+    write_exr(path, ("", ("R", "G", "B"), np.zeros((4, 4, 3), np.float16)))
+    full, halved = (b"B\0" + struct.pack("<iIii", 1, 0, n, n) for n in (1, 2))
+    assert full in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(full, halved))
+    with pytest.raises(FileError, match=r"cannot be read .*ubsampled.* convert it"):
+        read(path)
+
+
 def test_exr_single_channels(tmp_path: Path, rng: np.random.Generator) -> None:
     path = tmp_path / "y.exr"
     for name in ("Y", "depth.Z", "whatever"):
@@ -323,6 +382,14 @@ def test_exr_header_survives(tmp_path: Path) -> None:
         "comments": ("string", "hello"),
         "window": (2, 3, 0, 0, 20, 10, 4, 5),
         "PixelAspectRatio": ("float", 2.0),
+        "worldToCamera": ("matrix", tuple(map(float, range(16)))),
+        "framesPerSecond": ("rational", (24000, 1001)),
+        "smpte:TimeCode": ("timecode", (0x01020304, 5)),
+        "originalDataWindow": ("box2i", (1, 2, 3, 4)),
+        "view": ("string", "left"),
+        "cameras": ("string[2]", ("a", "b")),
+        "textureformat": ("string", "LatLong Environment"),
+        "nameOfTheShot": ("string", "7b"),
     }
     pixels = np.ones((5, 4, 3), np.float16)
     write(tmp_path / "a.exr", Picture(pixels, linear=True, metadata=Metadata(attributes=attributes)))
@@ -331,9 +398,17 @@ def test_exr_header_survives(tmp_path: Path) -> None:
     assert kept["chromaticities"][1] == pytest.approx(primaries)
     assert "hello" in {value[1] for value in kept.values()}
     assert kept["window"] == attributes["window"]
-    assert kept["PixelAspectRatio"] == attributes["PixelAspectRatio"]
+    for name in set(attributes) - {"chromaticities", "comments"}:
+        assert kept[name] == attributes[name]
     with pytest.warns(GpuopsWarning, match="EXR header attributes"):
         write(tmp_path / "b.pfm", Picture(np.ones((5, 4, 3), np.float32), metadata=Metadata(attributes=kept)))
+    write_exr(tmp_path / "d.exr", ("", ("Y",), pixels[:, :, :1]))
+    data = (tmp_path / "d.exr").read_bytes()
+    old = b"screenWindowWidth\0float\0"
+    assert old in data
+    (tmp_path / "d.exr").write_bytes(data.replace(old, b"screenWindowWidtj\0flaot\0"))  # of an unknown type
+    with pytest.warns(GpuopsWarning, match="without its header attributes screenWindowWidtj"):
+        read(tmp_path / "d.exr")
 
 
 def test_float_specials_survive(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ and the prefix joined by a dot, as far as there are any.
 from __future__ import annotations
 
 import warnings
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,16 +14,22 @@ import numpy as np
 
 from ..errors import FileError, GpuopsWarning
 from . import alpha, oiio
-from .picture import Metadata, Picture
+from .picture import Metadata, Picture, Pixels
 from .raster import resolution, resolution_attributes
 
-#: Header attributes that describe this file's storage, not the picture.
-_STORAGE = (
-    "compression", "oiio:", "openexr:", "name", "XResolution", "YResolution", "ResolutionUnit", "DateTime",
-    "Software", "textureformat", "wrapmodes", "screenWindow", "colorInteropID", "fovcot",
-    "smpte:", "clpix", "tile", "ICCProfile", "Orientation", "Exif:ImageHistory",
-)  # fmt: skip
-_KEPT_TYPES = ("string", "float", "int", "float[8]", "chromaticities")
+#: Header attributes that describe this file's storage and making, not the picture.
+_STORAGE = frozenset({
+    "compression", "name", "multiView", "XResolution", "YResolution", "ResolutionUnit", "DateTime", "Software",
+    "Exif:ImageHistory", "fovcot",
+})  # fmt: skip
+_STORAGE_PREFIXES = ("oiio:", "openexr:", "clpix", "thumbnail")  # a preview would show what was before
+#: What these attributes say unless they say something.
+_USUAL = {
+    "Orientation": 1, "PixelAspectRatio": 1.0, "screenWindowCenter": (0.0, 0.0), "screenWindowWidth": 1.0,
+    "textureformat": "Plain Texture",
+}  # fmt: skip
+_UNWRITABLE = ("double", "uint8", "vector2i", "vectori")  # types that OpenImageIO reads only
+_EXACT_INTEGERS = 1 << 24  # of float
 
 
 @dataclass(frozen=True)
@@ -34,10 +39,10 @@ class Layer:
     channels: dict[str, int]  # short name ("R") to index in the part
 
     def picked(self) -> list[int]:
-        """The channels that make a picture: R G B (A), or Y (A), or the first one."""
+        """The channels that make a picture: R G B (A), or X Y Z (A), or Y (A), or the first one."""
         by_name = {name.upper(): index for name, index in self.channels.items()}
         by_name |= {long[0]: by_name[long] for long in ("RED", "GREEN", "BLUE", "ALPHA") if long in by_name}
-        for colour in ("RGB", "Y", "XYZ", "UV"):
+        for colour in ("RGB", "XYZ", "Y", "UV"):
             if all(c in by_name for c in colour):
                 break
         else:
@@ -45,6 +50,16 @@ class Layer:
         if colour == "UV":  # a vector of two is no picture; show the first
             return [by_name["U"]]
         return [by_name[c] for c in (*colour, "A") if c in by_name]
+
+    def unused(self) -> list[str]:
+        picked = self.picked()
+        return [name for name, index in self.channels.items() if index not in picked]
+
+    def is_xyz(self) -> bool:
+        """CIE colour or vectors of space, which the names alone do not tell apart."""
+        return [name.upper() for name, index in self.channels.items() if index in self.picked()[:3]] == [
+            *"XYZ"
+        ]
 
     def has_alpha(self) -> bool:
         return len(self.picked()) in (2, 4)
@@ -61,32 +76,62 @@ def read(path: str, layer: str | int | None = None) -> Picture:
         layers = _layers(file)
         chosen = _choose(path, layers, layer)
         spec = file.spec(chosen.part)
-        picked = chosen.picked()
-        kinds = spec.channelformats or (spec.format,)
-        kinds = {str(kinds[i if len(kinds) > 1 else 0]) for i in picked}
-        # IDs are whole numbers, which OpenImageIO would scale to [0, 1] if asked for floats
-        dtype = "float16" if kinds == {"half"} else "uint32" if kinds == {"uint"} else "float32"
-        first, last = min(picked), max(picked) + 1
-        pixels = file.read(index=chosen.part, channels=(first, last), dtype=dtype)
-    if picked != list(range(first, last)):
-        pixels = np.ascontiguousarray(pixels[:, :, [i - first for i in picked]])
-    if dtype == "uint32":
-        pixels = pixels.astype(np.float32)
+        pixels = _pixels(path, file, chosen)
     names = tuple(entry.name for entry in layers)
-    if layer is None and len(layers) > 1:
-        shown = ", ".join(name or "(unnamed)" for name in names)
-        used = chosen.name or "the unnamed one"
-        warnings.warn(f"{path}: has layers {shown}; {used} is used", GpuopsWarning, stacklevel=4)
+    attributes, dropped = _attributes(spec)
+    _name_the_unused(path, chosen, names if layer is None else (), dropped)
     picture = Picture(
         pixels,
         alpha=chosen.has_alpha(),
         linear=True,
-        metadata=Metadata(resolution=resolution(spec), attributes=_attributes(spec)),
+        metadata=Metadata(resolution=resolution(spec), attributes=attributes),
         associated=chosen.has_alpha(),
         layer=chosen.name,
         layers=names if len(names) > 1 else (),
     )
     return replace(picture, pixels=alpha.straight(pixels)) if picture.alpha else picture
+
+
+def _pixels(path: str, file: oiio.OpenImageIOPlugin, layer: Layer) -> Pixels:
+    """The channels that the layer has picked, as half if all of them are, else as float."""
+    spec = file.spec(layer.part)
+    picked = layer.picked()
+    kinds = {str(spec.channelformats[i] if spec.channelformats else spec.format) for i in picked}
+    if "uint" in kinds and (len(kinds) > 1 or layer.has_alpha()):
+        names = ", ".join(layer.channels)
+        raise FileError(f"{path}: mixes whole numbers with colour or alpha; name one of the channels {names}")
+    # IDs are whole numbers, which OpenImageIO would scale to [0, 1] if asked for floats
+    dtype = "float16" if kinds == {"half"} else "uint32" if kinds == {"uint"} else "float32"
+    first, last = min(picked), max(picked) + 1
+    pixels = file.read(index=layer.part, channels=(first, last), dtype=dtype)
+    if picked != list(range(first, last)):
+        pixels = np.ascontiguousarray(pixels[:, :, [i - first for i in picked]])
+    if dtype == "uint32":
+        if pixels.max() > _EXACT_INTEGERS:
+            _warn(f"{path}: its whole numbers above {_EXACT_INTEGERS} are rounded to float")
+        pixels = pixels.astype(np.float32)
+    return pixels
+
+
+def _name_the_unused(path: str, chosen: Layer, layers: tuple[str, ...], attributes: list[str]) -> None:
+    """Says what of the file the picture lacks; layers are those that nobody has chosen from."""
+    without = f"without its channels {', '.join(chosen.unused())}" if chosen.unused() else ""
+    if len(layers) > 1:
+        shown = ", ".join(name or "(unnamed)" for name in layers)
+        used = chosen.name or "the unnamed one"
+        _warn(f"{path}: has layers {shown}; {used} is used{', ' if without else ''}{without}")
+    elif without:
+        _warn(f"{path}: is read {without}")
+    if chosen.is_xyz():
+        _warn(
+            f"{path}: its X, Y, Z are taken as they are in place of red, green, blue; no colour is converted"
+        )
+    if attributes:
+        _warn(f"{path}: is read without its header attributes {', '.join(attributes)}")
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, GpuopsWarning, stacklevel=5)
 
 
 def write(path: str, picture: Picture) -> None:
@@ -142,16 +187,28 @@ def _choose(path: str, layers: list[Layer], wanted: str | int | None) -> Layer:
     raise FileError(f"{path}: has no layer {wanted!r}; it has {have}")
 
 
-def _attributes(spec: Any) -> dict[str, Any]:
-    """The header attributes that describe the picture, as (type, value), and the window if special."""
+def _attributes(spec: Any) -> tuple[dict[str, Any], list[str]]:
+    """The header attributes that describe the picture, as (type, value), and the window if special.
+
+    And the names of those that OpenImageIO cannot write: of some types, or text in an older encoding.
+    """
     kept: dict[str, Any] = {}
+    dropped = []
     for attribute in spec.extra_attribs:
-        redundant = attribute.name == "PixelAspectRatio" and (attribute.value == 1 or resolution(spec))
-        if redundant or attribute.name.startswith(_STORAGE) or str(attribute.type) not in _KEPT_TYPES:
+        name, kind = attribute.name, str(attribute.type).replace("vector2i[2]", "box2i")
+        if name in _STORAGE or name.startswith(_STORAGE_PREFIXES):
             continue
-        with suppress(UnicodeDecodeError):  # text in some older encoding, which OpenImageIO could not write
-            kept[attribute.name] = (str(attribute.type), attribute.value)
+        if name == "PixelAspectRatio" and resolution(spec):
+            continue
+        try:
+            value = attribute.value
+        except UnicodeDecodeError:
+            value = None
+        if value is None or kind.startswith(_UNWRITABLE):
+            dropped.append(name)
+        elif value != _USUAL.get(name):
+            kept[name] = (kind, value)
     window = (spec.x, spec.y, spec.full_x, spec.full_y, spec.full_width, spec.full_height)
     if window != (0, 0, 0, 0, spec.width, spec.height):
         kept["window"] = (*window, spec.width, spec.height)
-    return kept
+    return kept, dropped

@@ -144,7 +144,9 @@ class OpenImageIOPlugin(PluginV3):
             )
 
     def _trouble(self, verb: str, error: str) -> FileError:
-        reason = error.split("\n")[0].replace(f' ("{self._path}")', "").replace(self._path, "it")
+        reason = error.split("\n")[0].replace(f' ("{self._path}")', "").replace(self._path, "it").rstrip(".")
+        if "supported" in reason:
+            return FileError(f"{self._path}: is of a kind that cannot be read ({reason}); convert it first")
         detail = f" ({reason})" if reason else ""
         return FileError(f"{self._path}: could not be {verb}: the file is cut off or damaged{detail}")
 
