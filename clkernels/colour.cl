@@ -10,10 +10,18 @@ static inline FLOAT linear_to_srgb(FLOAT v) {
     return copysign(select(1.055f * power(a, 1.0f / 2.4f) - 0.055f, a * 12.92f, a <= 0.0031308f), v);
 }
 
-// The rounded 8-bit sRGB code of a linear value, exactly: codes step up at 255 known values, never closer together
+// The rounded 8-bit sRGB codes of linear values 0 … 1, exactly: codes step up at 255 known values, never closer together
 // than 1/4096, so that a bin of that width holds one step at most. bins[k] = (the step inside bin k or +Inf, the
-// code below it). NaN and negative values give 0.
-static inline int linear_to_srgb_code(float x, __global const float2 *bins) {
-    float2 bin = bins[(int)(fmin(fmax(x, 0.0f), 0.9999f) * 4096.0f)];  // not clamp: of NaN that may be anything
-    return isnan(x) ? 0 : (int)bin.y + (fmin(x, 1.0f) >= bin.x);        // an infinity is not beyond that of a bin
+// code below it).
+static inline INT linear_to_srgb_code(FLOAT x, __global const float2 *bins) {
+    INT i = TO_INT(select((FLOAT)0.9999f, x, x < (FLOAT)0.9999f) * 4096.0f);
+#if WIDTH == 1
+    FLOAT step = bins[i].x, below = bins[i].y;
+#else
+    float2 a = bins[i.s0], b = bins[i.s1], c = bins[i.s2], d = bins[i.s3];
+    float2 e = bins[i.s4], f = bins[i.s5], g = bins[i.s6], h = bins[i.s7];
+    FLOAT step = (FLOAT)(a.x, b.x, c.x, d.x, e.x, f.x, g.x, h.x);
+    FLOAT below = (FLOAT)(a.y, b.y, c.y, d.y, e.y, f.y, g.y, h.y);
+#endif
+    return TO_INT(below) + one_if(x >= step);
 }

@@ -45,11 +45,11 @@ static inline INT one_if(INT condition) {  // a comparison gives 1 on scalars, â
 #endif
 }
 
-static inline int lanes_set(INT condition) {  // in how many lanes a comparison holds
+static inline int lanes_sum(INT v) {
 #if WIDTH == 1
-    return condition != 0;
+    return v;
 #else
-    int4 s = -(condition.lo + condition.hi);
+    int4 s = v.lo + v.hi;
     return s.x + s.y + s.z + s.w;
 #endif
 }
