@@ -168,6 +168,159 @@ def test_exif_goes_from_any_format_to_any(source: str, target: str, photo: Pictu
         assert np.asarray(image).size == photo.pixels.size
 
 
+def rich_exif(order: str) -> bytes:
+    """EXIF with every directory, tags where they do not belong, and a maker's note that points into the block."""
+    lens, note_at = b"RF24-70mm F2.8\0", 200
+
+    def directory(*entries: tuple[int, int, int, int]) -> bytes:
+        table = struct.pack(order + "H", len(entries))
+        for tag, kind, count, value in entries:
+            packed = struct.pack(order + "H2x", value) if kind == 3 else struct.pack(order + "I", value)
+            table += struct.pack(order + "HHI", tag, kind, count) + packed
+        return table + bytes(4)
+
+    block = {"<": b"II*\0", ">": b"MM\0*"}[order] + struct.pack(order + "I", 8)
+    block += directory(
+        (0x9C9B, 1, 8, 300), (0x8769, 4, 1, 80), (0x8825, 4, 1, 160), (0xA434, 2, len(lens), 320)
+    )
+    block = block.ljust(80, b"\0") + directory(
+        (0x8827, 3, 1, 400), (0x927C, 7, 40, note_at), (0xA005, 4, 1, 260), (0xA434, 2, len(lens), 320)
+    )
+    block = block.ljust(160, b"\0") + directory((0, 1, 4, 0x02030000))
+    block = block.ljust(note_at, b"\0") + directory((1, 4, 2, note_at + 20))  # absolute, as many makers' are
+    block = block.ljust(260, b"\0") + directory(
+        (1, 2, 4, int.from_bytes(b"R98\0", "little" if order == "<" else "big"))
+    )
+    return block.ljust(300, b"\0") + "clpx".encode("utf-16-le") + bytes(12) + lens
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("target", ["png", "jpg", "webp", "tif"])
+def test_all_directories_of_exif_survive(order: str, target: str, photo: Picture, tmp_path: Path) -> None:
+    """By way of TIFF and directly; only the positions in the maker's note cannot, which is said."""
+    block = rich_exif(order)
+    with pytest.warns(
+        GpuopsWarning, match=r"a\.tif: TIFF cannot hold all EXIF.*: positions within the maker's note$"
+    ):
+        write(tmp_path / "a.tif", replace(photo, metadata=Metadata(exif=block)))
+    for source in (replace(photo, metadata=Metadata(exif=block)), read(tmp_path / "a.tif")):
+        path = tmp_path / f"b.{target}"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GpuopsWarning)
+            write(path, source, overwrite=True)
+            kept = read(path).metadata.exif
+        assert kept is not None
+        exif = PIL.Exif()
+        exif.load(b"Exif\0\0" + kept)
+        assert exif[0xA434].rstrip("\0") == "RF24-70mm F2.8"
+        assert bytes(exif[0x9C9B]) == "clpx".encode("utf-16-le")
+        inner = exif.get_ifd(0x8769)
+        assert inner[0x8827] == 400
+        assert inner[0xA434].rstrip("\0") == "RF24-70mm F2.8"
+        assert len(inner[0x927C]) == 40
+        assert exif.get_ifd(0x8825)
+        assert exif.get_ifd(0xA005)[1].rstrip("\0") == "R98"
+
+
+def test_exif_that_is_damaged_in_part_is_kept_in_part(photo: Picture, tmp_path: Path) -> None:
+    block = bytearray(rich_exif("<"))
+    block[30:34] = struct.pack("<I", 99999)  # where the Exif directory is said to be
+    with pytest.warns(GpuopsWarning, match=r"kept but for: tag 0x8769"):
+        write(tmp_path / "a.tif", replace(photo, metadata=Metadata(exif=bytes(block))))
+    kept = read(tmp_path / "a.tif").metadata.exif
+    assert kept is not None
+    assert b"RF24" in kept
+
+
+def test_tiff_says_which_blocks_it_leaves_out(photo: Picture, tmp_path: Path) -> None:
+    import tifffile
+
+    extra = [(0x83BB, 7, 4, b"iptc", True), (0x8649, 7, 4, b"8BIM", True), (0x0110, 2, 0, "EOS R5", True)]
+    for name, options in (("a.tif", {}), ("big.tif", {"bigtiff": True}), ("be.tif", {"byteorder": ">"})):
+        with tifffile.TiffWriter(tmp_path / name, **options) as file:
+            file.write(photo.pixels, photometric="rgb", extratags=extra, subifds=1)
+            file.write(photo.pixels[::2, ::2], photometric="rgb", subfiletype=1)
+        with pytest.warns(GpuopsWarning, match="without its .*sub-images") as caught:
+            exif = read(tmp_path / name).metadata.exif
+        assert len(caught) == 1
+        assert "IPTC block" in str(caught[0].message)
+        assert "Photoshop block" in str(caught[0].message)
+        assert exif is not None
+        assert b"EOS R5" in exif
+
+
+@pytest.mark.parametrize(
+    ("inserted", "name"),
+    [
+        (chunk(b"tEXt", b"Title\0A title"), "text 'Title'"),
+        (chunk(b"acTL", struct.pack(">II", 2, 0)), "animation"),
+        (chunk(b"cICP", bytes((9, 16, 0, 1))), "colour description (cICP)"),
+        (chunk(b"gAMA", struct.pack(">I", 55556)), "gamma (0.5556)"),
+        (chunk(b"cHRM", struct.pack(">8I", *range(8))), "chromaticities"),
+        (chunk(b"caBX", b"?"), "chunk 'caBX'"),
+        (chunk(b"pHYs", struct.pack(">IIB", 2, 1, 0)), "pixel aspect ratio (0.5)"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_png_says_what_is_not_kept(inserted: bytes, name: str, tmp_path: Path) -> None:
+    path = tmp_path / "p.png"
+    path.write_bytes(png_file(1, 1, 8, 0, b"\0\x05", inserted))
+    with pytest.warns(GpuopsWarning) as caught:
+        assert read(path).pixels.tolist() == [[[5]]]
+    assert [str(w.message) for w in caught] == [f"{path}: is read without its {name}"]
+
+
+def test_png_of_usual_colours_says_nothing(tmp_path: Path) -> None:
+    srgb = struct.pack(">8I", 31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000)
+    usual = (chunk(b"gAMA", struct.pack(">I", 45455)), chunk(b"cHRM", srgb), chunk(b"tEXt", b"Software\0x"))
+    (tmp_path / "p.png").write_bytes(png_file(1, 1, 8, 0, b"\0\x05", *usual, chunk(b"tIME", bytes(7))))
+    assert not read(tmp_path / "p.png").linear
+
+
+@pytest.mark.parametrize(
+    ("segment", "name"),
+    [
+        (b"\xff\xfe\0\x07hello", "comment"),
+        (b"\xff\xed\0\x10Photoshop 3.0\0", "IPTC block"),
+        (b"\xff\xe2\0\x06MPF\0", "further pictures (MPF)"),
+        (b"\xff\xff\xff\xe3\0\x06META", "block APP3"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_jpeg_says_what_is_not_kept(segment: bytes, name: str, photo: Picture, tmp_path: Path) -> None:
+    path = tmp_path / "p.jpg"
+    write(path, replace(photo, metadata=Metadata(exif=camera_exif())))
+    data = path.read_bytes()
+    path.write_bytes(data[:2] + segment + data[2:])
+    with pytest.warns(GpuopsWarning) as caught:
+        assert read(path).metadata.exif == camera_exif()
+    assert [str(w.message) for w in caught] == [f"{path}: is read without its {name}"]
+
+
+def test_animated_webp_and_png_are_read_as_their_first_picture(tmp_path: Path) -> None:
+    first, second = (PIL.new("RGB", (32, 32), colour) for colour in ("red", "blue"))
+    for name in ("a.webp", "a.png"):
+        first.save(tmp_path / name, save_all=True, append_images=[second], lossless=True)
+        with pytest.warns(GpuopsWarning, match="is read without its animation"):
+            assert np.all(read(tmp_path / name).pixels[..., :3] == (255, 0, 0))
+
+
+@pytest.mark.parametrize("name", ["c.jpg", "c.tif"])
+def test_cmyk_is_converted_and_says_so(name: str, tmp_path: Path) -> None:
+    inks = np.zeros((16, 32, 4), np.uint8)
+    inks[:, 8:16, 0] = inks[:, 16:24, 3] = 255
+    inks[:, 24:] = 128, 64, 32, 16
+    profile = ICC.replace(b"RGB ", b"CMYK")
+    PIL.fromarray(inks, "CMYK").save(tmp_path / name, icc_profile=profile, quality=100, subsampling=0)
+    with pytest.warns(
+        GpuopsWarning, match="is CMYK and converted to RGB .* without its ICC profile"
+    ) as caught:
+        picture = read(tmp_path / name)
+    assert len(caught) == 1
+    assert picture.metadata.icc is None
+    assert picture.pixels[8, 4::8].tolist() == [[255, 255, 255], [0, 255, 255], [0, 0, 0], [119, 179, 209]]
+
+
 def test_exif_preview_is_dropped(photo: Picture, tmp_path: Path) -> None:
     preview = b"\xff\xd8 the face that was blurred \xff\xd9"
     at = 8 + 2 + 12 + 4  # directory 0 with one entry, then directory 1
@@ -213,6 +366,7 @@ def test_png_says_when_its_values_are_linear(photo: Picture, tmp_path: Path) -> 
     data = (tmp_path / "l.png").read_bytes()
     assert b"gAMA" + struct.pack(">I", 100000) in data
     assert b"sRGB" not in data
+    assert read(tmp_path / "l.png").linear
 
 
 # EXR, PFM, TIFF -------------------------------------------------------------------------------------
@@ -424,6 +578,57 @@ def test_pfm_is_stored_from_bottom_to_top(tmp_path: Path) -> None:
     assert read(path).pixels[:, :, 0].tolist() == [[3, 4], [1, 2]]
     write(tmp_path / "q.pfm", read(path))
     assert (tmp_path / "q.pfm").read_bytes() == b"Pf\n2 2\n-1.0\n" + struct.pack("<4f", 1, 2, 3, 4)
+
+
+def tiff_file(bits: int, kind: int, photometric: int, data: bytes, channels: int = 1) -> bytes:
+    """A row of samples; kind 1 whole numbers, 3 floats."""
+    width = len(data) * 8 // (bits * channels)
+    tags = ((256, 4, width), (257, 4, 1), (258, 3, bits), (259, 3, 1), (262, 3, photometric), (273, 4, 134))
+    tags += ((277, 3, channels), (278, 4, 1), (279, 4, len(data)), (339, 3, kind))
+    directory = b"".join(struct.pack("<HHII", tag, type_, 1, value) for tag, type_, value in tags)
+    return b"II*\0\x08\0\0\0" + struct.pack("<H", len(tags)) + directory + bytes(4) + data
+
+
+@pytest.mark.parametrize("bits", [1, 2, 4, 8, 10, 12, 16])
+def test_tiff_where_0_is_white(bits: int, tmp_path: Path) -> None:
+    path = tmp_path / "w.tif"
+    for photometric, ends in ((0, (-1, 0)), (1, (0, -1))):
+        path.write_bytes(tiff_file(bits, 1, photometric, bytes(bits) + b"\xff" * bits))
+        pixels = read(path).pixels.ravel()
+        assert [pixels[0], pixels[-1]] == [np.iinfo(pixels.dtype).max if end else 0 for end in ends]
+    path.write_bytes(tiff_file(32, 3, 0, bytes(8)))
+    with pytest.raises(FileError, match="0 is white"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"rowsperstrip": 1}, {"byteorder": ">"}, {"tile": (16, 16)}, {"compression": "zlib"}],
+    ids=str,
+)
+def test_tiff_of_double_precision(options: dict, tmp_path: Path, rng: np.random.Generator) -> None:
+    import tifffile
+
+    path = tmp_path / "d.tif"
+    for shape in ((1, 8), (5, 7), (40, 50, 3), (1, 1, 3)):
+        values = rng.random(shape)
+        kind = "rgb" if len(shape) == 3 else "minisblack"
+        tifffile.imwrite(path, values, photometric=kind, metadata=None, **options)
+        with pytest.warns(GpuopsWarning, match="double precision is read as float"):
+            assert np.array_equal(read(path).pixels, np.atleast_3d(values).astype(np.float32))
+
+
+def test_tiff_kinds_that_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "k.tif"
+    for data, words in (
+        (tiff_file(24, 3, 1, bytes(12)), "24-bit float"),
+        (tiff_file(8, 1, 8, bytes(12), 3), "CIELAB"),
+        (tiff_file(8, 1, 5, bytes(10), 5), "inks beyond CMYK"),
+        (tiff_file(64, 6, 1, bytes(16)), "kind that cannot be read"),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(FileError, match=words):
+            read(path)
 
 
 def test_tiff_variants(tmp_path: Path, rng: np.random.Generator) -> None:

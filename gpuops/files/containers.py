@@ -27,39 +27,76 @@ class Extras:
     icc: bytes | None = None  # only of PNG, whose decoder withholds profiles that are not to its taste
     exif: bytes | None = None
     xmp: bytes | None = None
+    unused: tuple[str, ...] = ()  # names of what else the file holds and pictures do not keep
+    linear: bool = False  # integers are linear light
     damage: str = ""  # what is wrong with the file, when its container already shows that
 
 
 # PNG: signature, then chunks of length, kind, data and checksum -----------------------------------
 
 
+#: Chunks of the pixels, and hints that concern storage and display alone.
+_PNG_STORAGE = frozenset(
+    b"IHDR PLTE IDAT IEND tRNS sRGB gAMA cHRM pHYs sBIT bKGD hIST sPLT tIME fcTL fdAT vpAg oFFs".split()
+)
+_PNG_NAMES = {b"acTL": "animation", b"cICP": "colour description (cICP)", b"sCAL": "physical scale"}
+#: Texts that programs write by themselves.
+_ROUTINE_TEXTS = ("Software", "Creation Time", "date:create", "date:modify", "date:timestamp")
+_SRGB_GAMMA, _LINEAR_GAMMA, _GAMMA_TOLERANCE = 45455, 100000, 1000
+_SRGB_CHROMATICITIES = (31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000)
+
+
 def read_png(file: BinaryIO) -> Extras:
     """Walks all chunks with their checksums, so that damage is found before a decoder stumbles over it."""
-    icc = exif = xmp = None
+    found = Extras()
+    colour: dict[bytes, bytes] = {}
+    unused: list[str] = []
     size = file.seek(0, 2)
     file.seek(8)
     while True:
         head = file.read(8)
         if len(head) < 8:
-            return Extras(icc, exif, xmp, "is cut off")
+            return replace(found, damage="is cut off")
         length, kind = struct.unpack(">I4s", head)
         if file.tell() + length + 4 > size:
-            return Extras(icc, exif, xmp, "is cut off")
-        if kind in (b"iCCP", b"eXIf", b"iTXt"):
+            return replace(found, damage="is cut off")
+        if kind in (b"IDAT", b"fdAT"):
+            checksum = _checksum(file, kind, length)
+        else:
             data = file.read(length)
             checksum = zlib.crc32(data, zlib.crc32(kind))
             if kind == b"iCCP":
-                icc = _inflated(data.partition(b"\0")[2][1:])
+                found = replace(found, icc=_inflated(data.partition(b"\0")[2][1:]))
             elif kind == b"eXIf":
-                exif = data
-            elif data.startswith(_XMP_KEY):
-                xmp = _international_text(data)
-        else:
-            checksum = _checksum(file, kind, length)
+                found = replace(found, exif=data)
+            elif kind == b"iTXt" and data.startswith(_XMP_KEY):
+                found = replace(found, xmp=_international_text(data))
+            elif kind in (b"tEXt", b"zTXt", b"iTXt"):
+                key = data.partition(b"\0")[0].decode("latin-1")
+                unused += [f"text {key!r}"] * (key not in _ROUTINE_TEXTS)
+            elif kind in _PNG_NAMES or kind not in _PNG_STORAGE:
+                unused.append(_PNG_NAMES.get(kind, f"chunk {kind.decode('latin-1')!r}"))
+            if kind in (b"sRGB", b"gAMA", b"cHRM"):
+                colour[kind] = data
         if checksum != int.from_bytes(file.read(4), "big"):
-            return Extras(icc, exif, xmp, f"is damaged (checksum of {kind.decode('latin-1')!r})")
+            return replace(found, damage=f"is damaged (checksum of {kind.decode('latin-1')!r})")
         if kind == b"IEND":
-            return Extras(icc, exif, xmp)
+            linear, unnamed = (False, []) if found.icc or b"sRGB" in colour else _png_colour(colour)
+            return replace(found, unused=tuple(dict.fromkeys(unused + unnamed)), linear=linear)
+
+
+def _png_colour(colour: dict[bytes, bytes]) -> tuple[bool, list[str]]:
+    """Whether samples are linear light, and what else the gamma and the chromaticities say that is not sRGB."""
+    unused = []
+    gamma = int.from_bytes(colour.get(b"gAMA", b"") or _SRGB_GAMMA.to_bytes(4, "big"), "big")
+    linear = abs(gamma - _LINEAR_GAMMA) <= _GAMMA_TOLERANCE
+    if not linear and abs(gamma - _SRGB_GAMMA) > _GAMMA_TOLERANCE:
+        unused.append(f"gamma ({gamma / 100000:.4g})")
+    if len(data := colour.get(b"cHRM", b"")) == 32:
+        values = struct.unpack(">8I", data)
+        if any(abs(a - b) > _GAMMA_TOLERANCE for a, b in zip(values, _SRGB_CHROMATICITIES, strict=True)):
+            unused.append("chromaticities")
+    return linear, unused
 
 
 def _checksum(file: BinaryIO, kind: bytes, length: int) -> int:
@@ -92,26 +129,43 @@ def _inflated(data: bytes) -> bytes | None:
 # JPEG: segments of marker, length and data up to the first scan -----------------------------------
 
 
+#: What the segments hold that are not kept, by how they begin; None for what only concerns the storage.
+_JPEG_BLOCKS: tuple[tuple[int, bytes, str | None], ...] = (
+    (0xE0, b"", None),  # JFIF, and previews
+    (0xE1, b"http://ns.adobe.com/xmp/extension/\0", "extended XMP"),
+    (0xE2, b"ICC_PROFILE\0", None),
+    (0xE2, b"MPF\0", "further pictures (MPF)"),
+    (0xE2, b"urn:iso:std:iso:ts:21496", "gain map"),
+    (0xED, b"Photoshop 3.0\0", "IPTC block"),
+    (0xEE, b"Adobe", None),
+    (0xFE, b"", "comment"),
+)
+
+
 def read_jpeg(file: BinaryIO) -> Extras:
     exif = xmp = None
+    unused = []
     file.seek(2)
     for marker, data in _segments(file):
         if marker == 0xE1 and data.startswith(_EXIF) and exif is None:
             exif = data[len(_EXIF) :]
         elif marker == 0xE1 and data.startswith(_XMP) and xmp is None:
             xmp = data[len(_XMP) :]
-    return Extras(exif=exif, xmp=xmp)
+        elif marker in range(0xE0, 0xF0) or marker == 0xFE:
+            names = [name for kind, start, name in _JPEG_BLOCKS if kind == marker and data.startswith(start)]
+            unused += names or [f"block APP{marker - 0xE0}"]
+    return Extras(exif=exif, xmp=xmp, unused=tuple(dict.fromkeys(filter(None, unused))))
 
 
 def _segments(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The segments from the file's position to the start of the first scan, where the file is left."""
-    while True:
-        head = file.read(4)
-        if len(head) < 4 or head[0] != 0xFF or head[1] == 0xDA:
-            file.seek(-len(head), 1)
+    """The segments from the file's position to the start of the first scan."""
+    while file.read(1) == b"\xff":
+        while (marker := file.read(1)) == b"\xff":
+            pass  # fill bytes
+        length = file.read(2)
+        if marker == b"\xda" or len(length) < 2:
             return
-        data = file.read(max(0, int.from_bytes(head[2:], "big") - 2))
-        yield head[1], data
+        yield marker[0], file.read(max(0, int.from_bytes(length, "big") - 2))
 
 
 def fits_jpeg(exif: bytes | None, xmp: bytes | None) -> tuple[bool, bool]:
@@ -122,10 +176,17 @@ def fits_jpeg(exif: bytes | None, xmp: bytes | None) -> tuple[bool, bool]:
 # WebP: a RIFF of chunks ------------------
 
 
+_WEBP_STORAGE = (b"VP8 ", b"VP8L", b"VP8X", b"ALPH", b"ANMF", b"ICCP", b"EXIF", b"XMP ")
+
+
 def read_webp(file: BinaryIO) -> Extras:
     chunks = dict(_riff(file))
     exif = chunks.get(b"EXIF")
-    return Extras(exif=exif.removeprefix(_EXIF) if exif else None, xmp=chunks.get(b"XMP "))
+    others = [kind for kind in chunks if kind not in _WEBP_STORAGE]
+    unused = ["animation" if kind == b"ANIM" else f"chunk {kind.decode('latin-1')!r}" for kind in others]
+    return Extras(
+        exif=exif.removeprefix(_EXIF) if exif else None, xmp=chunks.get(b"XMP "), unused=tuple(unused)
+    )
 
 
 def _riff(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
@@ -153,7 +214,7 @@ def read_extras(path: str, format_name: str) -> Extras:
 
 def _read_tiff(file: BinaryIO) -> Extras:
     try:
-        exif, xmp = exif_blocks.of_tiff(file)
-        return Extras(exif=exif, xmp=xmp)
+        exif, xmp, left = exif_blocks.of_tiff(file)
+        return Extras(exif=exif, xmp=xmp, unused=tuple(left))
     except (exif_blocks.MalformedError, struct.error):
-        return Extras()  # BigTIFF, or damage that the decoder will name
+        return Extras()  # damage that the decoder will name

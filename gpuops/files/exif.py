@@ -1,29 +1,46 @@
 """EXIF blocks and TIFF directories: the few operations that carry EXIF from one container to another.
 
 An EXIF block is a small TIFF structure: directory 0 describes the picture, and points to the Exif and the GPS
-directory. JPEG, PNG and WebP hold the block as it is; in a TIFF file its directories are part of the file.
-Sources: TIFF revision 6.0, section 2; CIPA DC-008 (Exif 2.32), section 4.
+directory, and Exif to the Interoperability directory. JPEG, PNG and WebP hold the block as it is; in a TIFF file
+its directories are part of the file, and directory 0 describes the storage as well.
+Sources: TIFF revision 6.0, section 2 and appendix A; BigTIFF as libtiff documents it; CIPA DC-008 (Exif 3.0),
+section 4.
 """
 
 from __future__ import annotations
 
 import io
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, Union
 
-EXIF_IFD, GPS_IFD, INTEROP_IFD = 0x8769, 0x8825, 0xA005
-ORIENTATION, XMP = 0x0112, 0x02BC
-_THUMBNAIL_OFFSET, _THUMBNAIL_LENGTH = 0x0201, 0x0202
-#: Tags of directory 0 that describe the picture rather than its storage.
-_DESCRIPTIVE = (0x010E, 0x010F, 0x0110, ORIENTATION, 0x0131, 0x0132, 0x013B, 0x013C, 0x8298)
-_TELLING = (0x010E, 0x010F, 0x0110, 0x013B, 0x8298)  # those no program writes by itself
+EXIF_IFD, GPS_IFD, INTEROP_IFD, MAKER_NOTE = 0x8769, 0x8825, 0xA005, 0x927C
+DESCRIPTION, ORIENTATION, XMP = 0x010E, 0x0112, 0x02BC
+_POINTING = (EXIF_IFD, GPS_IFD, INTEROP_IFD)
+_PREVIEW = ((0x0201, 0x0202), (0x0111, 0x0117))  # offsets and lengths: of a JPEG file, of strips
+#: Tags of directory 0 that describe its storage: how and where samples lie, what colours they are.
+_STORAGE = frozenset(
+    (*range(0xFE, 0x10B), 0x0111, *range(0x0115, 0x011D), *range(0x0120, 0x0126), 0x0128, 0x013D,
+     *range(0x0140, 0x014A), *range(0x014C, 0x015C), *range(0x0200, 0x0216), XMP, *range(0x80E3, 0x80E7), 0x8773)
+)  # fmt: skip
+#: Tags of directory 0 that stay behind: other pictures of what the picture was, or blocks of another kind.
+_LEFT = {
+    0x012D: "transfer function", 0x014A: "sub-images", 0x83BB: "IPTC block", 0x8649: "Photoshop block",
+    0x935C: "Photoshop layers",
+}  # fmt: skip
+#: Tags of directory 0 that programs write by themselves, and that alone are no reason to keep it.
+_ROUTINE = frozenset({0x010D, ORIENTATION, 0x0129, 0x0131, 0x0132, 0x013C})
+#: How descriptions begin that programs read as the layout of the file; another file's would mislead them.
+_LAYOUTS = (b"ImageJ=", b'{"', b"<?xml")
 #: Bytes of one value of each type, and of its unit of byte order.
 _SIZES = {
     1: (1, 1), 2: (1, 1), 3: (2, 2), 4: (4, 4), 5: (8, 4), 6: (1, 1), 7: (1, 1), 8: (2, 2),
-    9: (4, 4), 10: (8, 4), 11: (4, 4), 12: (8, 8), 13: (4, 4),
+    9: (4, 4), 10: (8, 4), 11: (4, 4), 12: (8, 8), 13: (4, 4), 16: (8, 8), 17: (8, 8), 18: (8, 8), 129: (1, 1),
 }  # fmt: skip
-_LARGEST = 1 << 24  # a longer tag is damage
+_PLACES = (13, 16, 17, 18)  # types of offsets, and those that only BigTIFF has
+_LARGEST = 1 << 24  # more bytes in one directory are damage
+_LONGEST = 4096  # and so are more tags
 
 
 class MalformedError(ValueError):
@@ -32,135 +49,201 @@ class MalformedError(ValueError):
 
 @dataclass(frozen=True)
 class Entry:
-    """A tag's value: its type, the number of values, and their bytes in little-endian order."""
+    """A tag's value: its type, the number of values, their bytes in little-endian order, and where they were."""
 
     kind: int
     count: int
     data: bytes
+    position: int = 0
 
     def integer(self) -> int:
         return int.from_bytes(self.data[: _SIZES[self.kind][0]], "little")
 
-
-Directory = dict[int, Entry]
-
-
-def _read_directory(file: BinaryIO, offset: int, order: str) -> tuple[Directory, int]:
-    """A directory and the offset of the next one."""
-    file.seek(offset)
-    (count,) = struct.unpack(order + "H", _exactly(file, 2))
-    raw = _exactly(file, 12 * count)
-    following = file.read(4)
-    entries: Directory = {}
-    for i in range(count):
-        tag, kind, number = struct.unpack_from(order + "HHI", raw, 12 * i)
-        if kind not in _SIZES:
-            continue
-        size, unit = _SIZES[kind]
-        if number * size > _LARGEST:
-            continue
-        data = raw[12 * i + 8 : 12 * i + 12]
-        if number * size > 4:
-            file.seek(struct.unpack(order + "I", data)[0])
-            data = _exactly(file, number * size)
-        data = data[: number * size]
-        entries[tag] = Entry(kind, number, data if order == "<" else _swapped(data, unit))
-    return entries, struct.unpack(order + "I", following)[0] if len(following) == 4 else 0
+    def integers(self) -> list[int]:
+        size = _SIZES[self.kind][0]
+        return [int.from_bytes(self.data[i : i + size], "little") for i in range(0, len(self.data), size)]
 
 
-def _exactly(file: BinaryIO, size: int) -> bytes:
-    data = file.read(size)
-    if len(data) != size:
-        raise MalformedError("a directory reaches beyond the end")
-    return data
+#: Values by tag; a pointing tag's value is the directory it points to.
+Directory = dict[int, Union[Entry, "Directory"]]
+#: The pointing tags of a directory, with those of the directories they point to.
+_Pointers = dict[int, "_Pointers"]
+_POINTERS: _Pointers = {EXIF_IFD: {INTEROP_IFD: {}}, GPS_IFD: {}}
+
+
+@dataclass(frozen=True)
+class _Structure:
+    """A TIFF structure in a file."""
+
+    file: BinaryIO
+    order: str
+    big: bool
+    first: int  # offset of directory 0
+
+    @classmethod
+    def of(cls, file: BinaryIO) -> _Structure:
+        file.seek(0)
+        head = file.read(16)
+        order = {b"II": "<", b"MM": ">"}.get(head[:2], "")
+        if order and len(head) >= 8 and head[2:4] in (b"*\0", b"\0*"):
+            return cls(file, order, False, struct.unpack_from(order + "I", head, 4)[0])
+        if order and len(head) == 16 and head[2:4] in (b"+\0", b"\0+"):
+            return cls(file, order, True, struct.unpack_from(order + "Q", head, 8)[0])
+        raise MalformedError("not a TIFF structure")
+
+    def entries(self, offset: int) -> tuple[dict[int, Entry], list[int], int]:
+        """A directory's entries, the tags that could not be read, and the offset of the next directory."""
+        head, word, room = ("Q", "Q", 8) if self.big else ("H", "I", 4)
+        (count,) = struct.unpack(self.order + head, self._exactly(offset, struct.calcsize("=" + head)))
+        if count > _LONGEST:
+            raise MalformedError("a directory is too long")
+        size = 4 + 2 * room
+        raw = self._exactly(self.file.tell(), size * count)
+        following = self.file.read(room)
+        entries: dict[int, Entry] = {}
+        unread = []
+        budget = _LARGEST
+        for i in range(0, size * count, size):
+            tag, kind, number = struct.unpack_from(f"{self.order}HH{word}", raw, i)
+            length, unit = _SIZES.get(kind, (0, 1))
+            data, position = raw[i + 4 + room : i + size], 0
+            if length and room < number * length <= budget:
+                (position,) = struct.unpack(self.order + word, data)
+                data = self._bytes(position, number * length)
+                budget -= len(data)
+            if length == 0 or len(data) < number * length:
+                unread.append(tag)
+                continue
+            data = data[: number * length]
+            entries[tag] = Entry(kind, number, data if self.order == "<" else _swapped(data, unit), position)
+        return entries, unread, struct.unpack(self.order + word, following.ljust(room, b"\0"))[0]
+
+    def tree(self, offset: int, pointers: _Pointers) -> tuple[Directory, list[int]]:
+        """A directory with those it points to, and the tags that could not be read."""
+        entries, unread, _ = self.entries(offset)
+        directory: Directory = {}
+        for tag, entry in entries.items():
+            if tag in pointers:
+                try:
+                    part, further = self.tree(entry.integer(), pointers[tag])
+                except MalformedError:
+                    part, further = {}, [tag]
+                unread += further
+                if part:
+                    directory[tag] = part
+            elif tag not in _POINTING:
+                directory[tag] = entry
+        return directory, unread
+
+    def _exactly(self, offset: int, size: int) -> bytes:
+        data = self._bytes(offset, size)
+        if len(data) != size:
+            raise MalformedError("a directory reaches beyond the end")
+        return data
+
+    def _bytes(self, offset: int, size: int) -> bytes:
+        """The bytes at an offset, as far as there are any."""
+        try:
+            self.file.seek(offset)
+        except (OSError, OverflowError, ValueError):
+            return b""
+        return self.file.read(size)
 
 
 def _swapped(data: bytes, unit: int) -> bytes:
     return b"".join(data[i : i + unit][::-1] for i in range(0, len(data), unit))
 
 
-def _header(file: BinaryIO) -> tuple[str, int]:
-    """Byte order and the offset of directory 0."""
-    file.seek(0)
-    head = file.read(8)
-    order = {b"II*\0": "<", b"MM\0*": ">"}.get(head[:4])
-    if order is None or len(head) < 8:
-        raise MalformedError("not a classic TIFF structure")
-    return order, struct.unpack(order + "I", head[4:])[0]
-
-
 def _laid_out(directory: Directory, offset: int, following: int = 0) -> bytes:
-    """The little-endian bytes of a directory that will begin at offset, its long values after it."""
+    """The little-endian bytes of a directory that will begin at offset, long values and directories after it."""
     table = struct.pack("<H", len(directory))
     values = b""
     start = offset + 2 + 12 * len(directory) + 4
-    for tag, entry in sorted(directory.items()):
+    for tag, entry in sorted(directory.items(), key=lambda item: item[0]):
+        position = start + len(values)
+        if isinstance(entry, dict):
+            values += _laid_out(entry, position)
+            entry = Entry(4, 1, struct.pack("<I", position))
         data = entry.data.ljust(4, b"\0")
         if len(entry.data) > 4:
-            data = struct.pack("<I", start + len(values))
+            data = struct.pack("<I", position)
             values += entry.data + b"\0" * (len(entry.data) % 2)
         table += struct.pack("<HHI", tag, entry.kind, entry.count) + data
     return table + struct.pack("<I", following) + values
 
 
-def _with_parts(file: BinaryIO, order: str, directory: Directory) -> dict[int, Directory]:
-    """The Exif and GPS directories that directory 0 points to, by the pointing tag."""
-    parts: dict[int, Directory] = {}
-    for tag in (EXIF_IFD, GPS_IFD):
-        if tag in directory:
-            part, _ = _read_directory(file, directory[tag].integer(), order)
-            part.pop(INTEROP_IFD, None)  # holds nothing but the name of the colour space
-            parts[tag] = part
-    return parts
+def _description(file: BinaryIO) -> tuple[Directory, list[str]]:
+    """What directory 0 and its parts say of the picture rather than of its storage; names of what is left out."""
+    structure = _Structure.of(file)
+    directory, unread = structure.tree(structure.first, _POINTERS)
+    described = {tag: value for tag, value in directory.items() if tag not in _STORAGE}
+    foreign = [tag for tag, value in described.items() if isinstance(value, Entry) and value.kind in _PLACES]
+    left = [
+        _LEFT.get(tag, f"tag {tag:#06x}")
+        for tag in dict.fromkeys((*(described.keys() & _LEFT), *foreign, *unread))
+        if tag not in _STORAGE
+    ]
+    kept = {tag: value for tag, value in described.items() if tag not in _LEFT and tag not in foreign}
+    text = kept.get(DESCRIPTION)
+    if isinstance(text, Entry) and text.data.startswith(_LAYOUTS):
+        del kept[DESCRIPTION]
+    part = kept.get(EXIF_IFD)
+    note = part.get(MAKER_NOTE) if isinstance(part, dict) else None
+    if isinstance(note, Entry) and _points_into_itself(note, structure.order):
+        left.append("positions within the maker's note")
+    return kept, left
 
 
-def _joined(directory: Directory, parts: dict[int, Directory], offset: int, following: int = 0) -> bytes:
-    """Directory 0 at offset and its parts behind it."""
-    directory = {**directory, **{tag: Entry(4, 1, bytes(4)) for tag in parts}}
-    end = offset + len(_laid_out(directory, offset))
-    tail = b""
-    for tag, part in parts.items():
-        position = end + len(tail)
-        directory[tag] = Entry(4, 1, struct.pack("<I", position))
-        tail += _laid_out(part, position)
-    return _laid_out(directory, offset, following) + tail
+def _points_into_itself(note: Entry, order: str) -> bool:
+    """Whether a maker's note is a directory whose positions count from the block's start: it must not be moved.
+
+    The directory begins behind some letters of the maker, or none.
+    """
+    for start in (0, 6, 8, 10, 12):
+        (count,) = struct.unpack_from(order + "H", note.data.ljust(start + 2, b"\0"), start)
+        table = note.data[start + 2 : start + 2 + 12 * count]
+        if count and len(table) == 12 * count:
+            rows = struct.iter_unpack(order + "HHII", table)
+            far = [value for _, kind, number, value in rows if _SIZES.get(kind, (0, 0))[0] * number > 4]
+            if far and all(note.position <= value < note.position + len(note.data) for value in far):
+                return True
+    return False
 
 
-def of_tiff(file: BinaryIO) -> tuple[bytes | None, bytes | None]:
-    """The EXIF block and the XMP packet of a TIFF file, each None where there is none worth keeping."""
-    order, offset = _header(file)
-    directory, _ = _read_directory(file, offset, order)
-    xmp = directory[XMP].data if XMP in directory else None
-    kept = {tag: directory[tag] for tag in _DESCRIPTIVE if tag in directory}
-    parts = _with_parts(file, order, directory)
-    turned = ORIENTATION in kept and kept[ORIENTATION].integer() != 1
-    parts = {tag: part for tag, part in parts.items() if part}
-    if not (parts or turned or any(tag in kept for tag in _TELLING)):
-        return None, xmp
-    return b"II*\0\x08\0\0\0" + _joined(kept, parts, 8), xmp
+def of_tiff(file: BinaryIO) -> tuple[bytes | None, bytes | None, list[str]]:
+    """The EXIF block and the XMP packet of a TIFF file, each None where there is none; names of what is left out."""
+    structure = _Structure.of(file)
+    xmp = structure.entries(structure.first)[0].get(XMP)
+    kept, left = _description(file)
+    turned = ORIENTATION in kept and _orientation(kept) != 1
+    block = b"II*\0\x08\0\0\0" + _laid_out(kept, 8) if turned or kept.keys() - _ROUTINE else None
+    return block, xmp.data if xmp else None, left
 
 
 def into_tiff(file: BinaryIO, exif: bytes | None, xmp: bytes | None) -> None:
     """Adds an EXIF block and an XMP packet to a little-endian TIFF file: a new directory 0 at its end."""
-    order, offset = _header(file)
-    if order != "<":
-        raise MalformedError("not little-endian")
-    directory, following = _read_directory(file, offset, order)
-    parts: dict[int, Directory] = {}
-    if exif:
-        block = io.BytesIO(exif)
-        block_order, block_offset = _header(block)
-        source, _ = _read_directory(block, block_offset, block_order)
-        directory |= {tag: source[tag] for tag in _DESCRIPTIVE if tag in source}
-        parts = _with_parts(block, block_order, source)
+    structure = _Structure.of(file)
+    if structure.order != "<" or structure.big:
+        raise MalformedError("not a little-endian classic TIFF structure")
+    storage, _, following = structure.entries(structure.first)
+    kept = _description(io.BytesIO(exif))[0] if exif else {}
+    directory: Directory = {**kept, **storage}
     if xmp:
         directory[XMP] = Entry(1, len(xmp), xmp)
     end = file.seek(0, 2)
     file.write(bytes(end % 2))
     end += end % 2
-    file.write(_joined(directory, parts, end, following))
+    file.write(_laid_out(directory, end, following))
     file.seek(4)
     file.write(struct.pack("<I", end))
+
+
+def lost_in_tiff(block: bytes) -> list[str] | None:
+    """What a TIFF file cannot get of an EXIF block, None where the block makes no sense."""
+    try:
+        return _description(io.BytesIO(block))[1]
+    except (MalformedError, struct.error):
+        return None
 
 
 def without_thumbnail(block: bytes) -> bytes:
@@ -169,38 +252,36 @@ def without_thumbnail(block: bytes) -> bytes:
     Everything else stays where it is: makers' notes point to absolute positions.
     """
     try:
-        order, offset = _header(io.BytesIO(block))
-        _, following = _read_directory(io.BytesIO(block), offset, order)
+        structure = _Structure.of(io.BytesIO(block))
+        order = structure.order
+        _, _, following = structure.entries(structure.first)
         if not following:
             return block
         changed = bytearray(block)
-        (count,) = struct.unpack_from(order + "H", block, offset)
-        struct.pack_into(order + "I", changed, offset + 2 + 12 * count, 0)
-        preview, _ = _read_directory(io.BytesIO(block), following, order)
-        if _THUMBNAIL_OFFSET in preview and _THUMBNAIL_LENGTH in preview:
-            start, size = preview[_THUMBNAIL_OFFSET].integer(), preview[_THUMBNAIL_LENGTH].integer()
-            size = max(0, min(size, len(block) - start))
-            changed[start : start + size] = bytes(size)
+        (count,) = struct.unpack_from(order + "H", block, structure.first)
+        struct.pack_into(order + "I", changed, structure.first + 2 + 12 * count, 0)
+        preview, _, _ = structure.entries(following)
+        for offsets, lengths in _PREVIEW:
+            if offsets in preview and lengths in preview:
+                for start, size in zip(
+                    preview[offsets].integers(), preview[lengths].integers(), strict=False
+                ):
+                    size = max(0, min(size, len(block) - start))
+                    changed[start : start + size] = bytes(size)
         return bytes(changed)
     except (MalformedError, struct.error):
         return block
 
 
-def is_sound(block: bytes) -> bool:
-    """Whether all directories of a block can be read."""
-    try:
-        order, offset = _header(io.BytesIO(block))
-        _with_parts(io.BytesIO(block), order, _read_directory(io.BytesIO(block), offset, order)[0])
-    except (MalformedError, struct.error):
-        return False
-    return True
-
-
 def orientation(block: bytes) -> int:
     """The EXIF orientation, 1 (upright) to 8."""
     try:
-        order, offset = _header(io.BytesIO(block))
-        directory, _ = _read_directory(io.BytesIO(block), offset, order)
-        return directory[ORIENTATION].integer() if ORIENTATION in directory else 1
+        structure = _Structure.of(io.BytesIO(block))
+        return _orientation(structure.entries(structure.first)[0])
     except (MalformedError, struct.error):
         return 1
+
+
+def _orientation(directory: Mapping[int, Entry | Directory]) -> int:
+    entry = directory.get(ORIENTATION)
+    return entry.integer() if isinstance(entry, Entry) else 1

@@ -29,6 +29,8 @@ _STRIP_ROWS = 256  # enough for 16 threads on EXR's blocks of 16 rows
 _LARGE = 1 << 30
 _DENSEST = 2000  # deflate reaches 1032, JPEG 1024, LZW 1400
 _BENIGN = "extraneous bytes before marker"  # libjpeg's remark on files that decode well
+#: What OpenImageIO says of whole files of a kind that it cannot decode.
+_UNSUPPORTED = ("support", "not implemented", "not configured", "Invalid sampleformat")
 
 known_plugins[NAME] = PluginConfig(
     name=NAME, class_name="OpenImageIOPlugin", module_name=__name__, install_name="clpix"
@@ -145,7 +147,7 @@ class OpenImageIOPlugin(PluginV3):
 
     def _trouble(self, verb: str, error: str) -> FileError:
         reason = error.split("\n")[0].replace(f' ("{self._path}")', "").replace(self._path, "it").rstrip(".")
-        if "supported" in reason:
+        if any(words in reason for words in _UNSUPPORTED):
             return FileError(f"{self._path}: is of a kind that cannot be read ({reason}); convert it first")
         detail = f" ({reason})" if reason else ""
         return FileError(f"{self._path}: could not be {verb}: the file is cut off or damaged{detail}")

@@ -213,6 +213,8 @@ def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format,
         if not tiff.can_hold_exif(picture):
             lost("EXIF and XMP are damaged, or the file too large for them; they are left out")
             dropped += ["exif", "xmp"]
+        elif left := exif.lost_in_tiff(metadata.exif or b""):
+            lost(f"TIFF cannot hold all EXIF; it is kept but for: {', '.join(left)}")
     if fmt.name == "JPEG":
         for key, fits in zip(("exif", "xmp"), containers.fits_jpeg(metadata.exif, metadata.xmp), strict=True):
             if not fits:

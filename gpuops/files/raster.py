@@ -17,7 +17,11 @@ from .formats import Format
 from .picture import Metadata, Picture, Pixels
 
 _JPEG2000_LEAST = 32  # the encoder halves the picture five times
-_CMYK = b"CMYK"
+_ASPECT_TOLERANCE = 1e-4
+#: TIFF's PhotometricInterpretation, and the kinds that are gray or RGB, or become so in decoding.
+_PHOTOMETRIC = "tiff:PhotometricInterpretation"
+_MIN_IS_WHITE, _MIN_IS_BLACK, _SEPARATED, _MOSAIC = 0, 1, 5, 32803
+_PHOTOMETRICS = (_MIN_IS_WHITE, _MIN_IS_BLACK, 2, 3, 4, _SEPARATED, 6, _MOSAIC)
 
 
 def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
@@ -28,25 +32,67 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         count = file.count() if fmt.name == "TIFF" else 1
         page = _page(path, layer, count)
         spec = file.spec(page)
-        stored = str(spec.format)
-        if stored not in ("uint8", "uint16", "half", "float", "double"):
-            raise FileError(f"{path}: holds {stored} samples; convert it to 8 or 16 bits or to float first")
-        if stored == "double":
-            warnings.warn(f"{path}: double precision is read as float", GpuopsWarning, stacklevel=4)
-        pixels = file.read(index=page, dtype="float32" if stored == "double" else None)
-    if count > 1 and layer is None:
-        warnings.warn(f"{path}: holds {count} pages; the first is used", GpuopsWarning, stacklevel=4)
+        pixels = _samples(path, file, page)
+    unused = list(extras.unused)
     pixels, alpha = _channels(path, pixels, spec.alpha_channel)
     associated = alpha and fmt.name == "TIFF" and not spec.get_int_attribute("oiio:UnassociatedAlpha")
+    icc = extras.icc or _icc(spec)
+    if _ink(spec):
+        without = ", and without its ICC profile" if icc else ""
+        _warn(f"{path}: is CMYK and converted to RGB without colour management{without}")
+        icc = None
+    elif icc and icc[16:20] == b"CMYK":
+        unused.append("ICC profile for inks")
+        icc = None
+    size = resolution(spec)
+    aspect = spec.get_float_attribute("PixelAspectRatio", 1)
+    if not size and abs(aspect - 1) > _ASPECT_TOLERANCE:
+        unused.append(f"pixel aspect ratio ({aspect:.4g})")
+    if count > 1 and layer is None:
+        _warn(f"{path}: holds {count} pages; the first is used")
+    if unused:
+        _warn(f"{path}: is read without its {', '.join(unused)}")
     return Picture(
         straight(pixels) if associated else pixels,
         alpha=alpha,
-        linear=pixels.dtype.kind == "f",
-        metadata=Metadata(extras.icc or _icc(spec), extras.exif, extras.xmp, resolution(spec)),
+        linear=extras.linear or pixels.dtype.kind == "f",
+        metadata=Metadata(icc, extras.exif, extras.xmp, size),
         associated=associated,
         layer=str(page) if count > 1 else "",
         layers=tuple(map(str, range(count))) if count > 1 else (),
     )
+
+
+def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
+    """The samples of a page in their stored depth; a FileError where they have no place in a picture."""
+    spec = file.spec(page)
+    stored, bits = str(spec.format), spec.get_int_attribute("oiio:BitsPerSample")
+    photometric = spec.get_int_attribute(_PHOTOMETRIC, _MIN_IS_BLACK)
+    if stored not in ("uint8", "uint16", "half", "float", "double") or (stored == "float" and bits == 24):
+        kind = f"{bits}-bit {stored}" if bits == 24 else stored
+        raise FileError(f"{path}: holds {kind} samples; convert it to 8 or 16 bits or to float first")
+    if photometric not in _PHOTOMETRICS or (_ink(spec) and spec.nchannels != 3):
+        colours = {5: "inks beyond CMYK", 8: "CIELAB colours"}.get(
+            photometric, f"colours of kind {photometric}"
+        )
+        raise FileError(f"{path}: holds {colours}; convert it to gray or RGB first")
+    if photometric == _MIN_IS_WHITE and stored not in ("uint8", "uint16"):
+        raise FileError(f"{path}: holds {stored} samples where 0 is white; invert it first")
+    if photometric == _MOSAIC:
+        _warn(f"{path}: holds a sensor's mosaic of colours, which is read as gray")
+    if stored == "double":
+        from . import tiff
+
+        _warn(f"{path}: double precision is read as float")
+        return tiff.read_double(path, page).astype(np.float32)
+    pixels = file.read(index=page)
+    if photometric == _MIN_IS_WHITE and stored == "uint16":  # 8 bits come inverted already
+        np.invert(pixels, out=pixels)
+    return pixels
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, GpuopsWarning, stacklevel=5)
 
 
 def write(path: str, picture: Picture, fmt: Format) -> None:
@@ -97,10 +143,12 @@ def _channels(path: str, pixels: Pixels, alpha: int) -> tuple[Pixels, bool]:
     return np.ascontiguousarray(pixels[:, :, kept]), len(kept) > colours
 
 
+def _ink(spec: Any) -> bool:
+    """Whether the file holds amounts of ink."""
+    jpeg, photometric = spec.get_string_attribute("jpeg:ColorSpace"), spec.get_int_attribute(_PHOTOMETRIC)
+    return jpeg in ("CMYK", "YCbCrK") or photometric == _SEPARATED
+
+
 def _icc(spec: Any) -> bytes | None:
-    """The profile, unless it describes inks while the pixels were decoded to RGB."""
     profile = spec.getattribute("ICCProfile")
-    if profile is None:
-        return None
-    data = np.asarray(profile, np.uint8).tobytes()
-    return None if data[16:20] == _CMYK else data
+    return None if profile is None else np.asarray(profile, np.uint8).tobytes()

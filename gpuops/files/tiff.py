@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
+import numpy as np
 import tifffile
+from numpy.typing import NDArray
 
+from ..errors import FileError
 from . import exif
 from .picture import Picture
 
@@ -16,7 +20,22 @@ _UNITS = {"in": "inch", "cm": "centimeter"}
 def can_hold_exif(picture: Picture) -> bool:
     """EXIF and XMP are added to classic TIFF files only, and EXIF only if it can be understood."""
     exif_block = picture.metadata.exif
-    return picture.pixels.nbytes < _BIG and (exif_block is None or exif.is_sound(exif_block))
+    return picture.pixels.nbytes < _BIG and (exif_block is None or exif.lost_in_tiff(exif_block) is not None)
+
+
+def read_double(path: str, page: int) -> NDArray[np.float64]:
+    """The double samples of a page, (height, width, channels); OpenImageIO leaves some of them out."""
+    try:
+        with tifffile.TiffFile(path) as file:
+            found = file.pages[page].asarray()
+            planar = file.pages[page].axes.startswith("S")
+    except (ValueError, RuntimeError, tifffile.TiffFileError, struct.error) as error:
+        reason = str(error).split("\n")[0]
+        raise FileError(
+            f"{path}: its double samples could not be read ({reason}); convert it to float"
+        ) from None
+    pixels = np.atleast_3d(found)
+    return np.moveaxis(pixels, 0, 2) if planar else pixels
 
 
 def write(path: str, picture: Picture) -> None:
