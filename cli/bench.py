@@ -7,7 +7,7 @@ import click
 from . import options
 
 
-@click.group(short_help="Measure this device")
+@click.group(short_help="Measure this device", no_args_is_help=False)
 def command() -> None:
     """Measure what this device can do."""
 
@@ -32,11 +32,13 @@ def copy(sizes: tuple[int, ...], as_json: bool, device: str | None) -> None:
 
     from gpuops import Gpu, Report, bench
 
+    from .main import complain
+
     gpu = Gpu(device, report=Report())
     fitting = bench.sizes_that_fit(gpu)
     if not sizes and len(fitting) < len(bench.SIZES):
         left_out = ", ".join(f"{size} MiB" for size in bench.SIZES if size not in fitting)
-        click.echo(f"clpix: warning: {left_out} left out: too little device memory", err=True)
+        complain("warning", f"{left_out} left out: too little device memory")
     measurements = list(bench.copy(gpu, sizes or fitting))
     if as_json:
         click.echo(json.dumps(bench.to_json(gpu, measurements), indent=1, ensure_ascii=False))

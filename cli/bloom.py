@@ -8,7 +8,6 @@ from math import log2
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from gpuops.params.bloom import BLENDS, MEMORY, METHODS, RADIUS, STRENGTH
 from gpuops.params.tonemap import OPERATORS
@@ -20,6 +19,9 @@ if TYPE_CHECKING:
     from gpuops.image import Image
 
     from .pipeline import Item
+
+# What the glow is.
+_SHAPING = ("threshold", "knee", "strength", "radius", "blend", "method", "kernel", "karis")
 
 
 @click.command(short_help="Glow around bright light")
@@ -120,13 +122,26 @@ def command(
     from .pipeline import process
 
     if preset is not None:
-        _refuse_beside_preset("threshold", "knee", "strength", "radius", "blend", "method", "kernel", "karis")
+        options.refuse("--preset fixes everything but --memory", *_SHAPING)
+        if operator is None:
+            options.refuse("--preset meters by itself, and there is no --tonemap", "exposure")
+    elif strength == 0:
+        names = [name for name in _SHAPING if name != "strength"]
+        options.refuse("--strength 0 is no bloom at all", *names, "memory")
+        if operator is None:
+            options.refuse("--strength 0 is no bloom at all, and there is no --tonemap", "exposure")
+    if threshold == 0:
+        options.refuse("without --threshold there is no transition", "knee")
     if method is None:
         method = "fft" if kernel is not None else "mip"
     if (kernel is not None) != (method == "fft"):
         raise click.UsageError("--method fft and --kernel IMAGE need each other")
     if kernel is not None and radius is not None:
         raise click.UsageError("--radius does not apply to --kernel: its pixels are the image's pixels")
+    if method != "mip":
+        options.refuse(f"only --method mip has that, not {method}", "karis", "memory")
+    if operator is None and threshold == 0 and not (karis and method == "mip"):
+        options.refuse("nothing here depends on exposure", "exposure")
     params = BloomParams(
         threshold=threshold,
         knee=knee,
@@ -167,10 +182,3 @@ def command(
         item.save(image, None if display is None else item.display_dtype)
 
     process(shared, "bloom", work, also_read=[kernel] if kernel else [])
-
-
-def _refuse_beside_preset(*names: str) -> None:
-    context = click.get_current_context()
-    given = [name for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    if given:
-        raise click.UsageError(f"--preset fixes --{given[0]}")

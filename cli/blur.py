@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from gpuops.params.blur import KINDS, METHODS
 
@@ -60,23 +59,19 @@ def command(
     from gpuops.params.blur import BlurParams
     from gpuops.params.border import border_option
 
-    def given(*names: str) -> list[str]:
-        source = click.get_current_context().get_parameter_source
-        return [
-            f"--{name.replace('_', '-')}" for name in names if source(name) is ParameterSource.COMMANDLINE
-        ]
-
-    sigmas = given("sigma", "sigma_x", "sigma_y")
     if preset is not None:
-        if excess := sigmas + given("radius", "kind", "border", "truncate"):
-            raise click.UsageError(f"--preset fixes everything but --method: leave out {excess[0]}")
+        names = ("sigma", "sigma_x", "sigma_y", "radius", "kind", "border", "truncate")
+        options.refuse("--preset fixes everything but --method", *names)
     elif kind == "box":
-        if radius is None or sigmas or given("truncate"):
-            raise click.UsageError("--kind box takes --radius, and neither sigma nor --truncate")
+        options.refuse("--kind box is as wide as --radius says", "sigma", "sigma_x", "sigma_y", "truncate")
+        if radius is None:
+            raise click.UsageError("--kind box needs --radius")
     else:
-        if radius is not None:
-            raise click.UsageError("--radius belongs to --kind box; a Gaussian takes --sigma")
-        if len(sigmas) == 3 or (sigma is None and len(sigmas) < 2):
+        options.refuse("a Gaussian is as wide as --sigma says; --radius belongs to --kind box", "radius")
+        axes = [value for value in (sigma_x, sigma_y) if value is not None]
+        if len(axes) == 2:
+            options.refuse("--sigma-x and --sigma-y say all", "sigma")
+        elif sigma is None:
             raise click.UsageError("give --sigma, both --sigma-x and --sigma-y, or --sigma and one of them")
     x = sigma_x if sigma_x is not None else sigma or 0.0
     y = sigma_y if sigma_y is not None else sigma or 0.0
@@ -90,6 +85,10 @@ def command(
         cval=cval,
         method=method,
     )
+    if preset is None and not any(params.radii):
+        options.refuse("so small a blur leaves every pixel as it is", "border", "method")
+        if not any(params.sigma):
+            options.refuse("a Gaussian of sigma 0 is a single pixel", "truncate")
 
     from gpuops import blur
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +13,6 @@ from . import options
 
 if TYPE_CHECKING:
     from gpuops.compare import Comparison
-    from gpuops.files import Picture
 
 ALIKE, DIFFER = 0, 1
 
@@ -59,9 +57,15 @@ def command(
     from gpuops import compare, files
     from gpuops.errors import FileError, ParameterError
 
-    from .naming import STREAM
-    from .pipeline import Item, open_gpu, reporting
+    from .naming import STREAM, printable
+    from .pipeline import Item, check_depth, open_gpu, read_picture, reporting
 
+    if shared.output is None:
+        options.refuse("without -o there is no difference picture", "dtype")
+        if shared.timing_file is None:
+            options.refuse("there is nothing to overwrite", "overwrite")
+    if shared.progress:
+        options.refuse("two images are one step", "progress")
     params = CompareParams(metrics or METRICS, max_error=max_error, min_psnr=min_psnr, min_ssim=min_ssim)
     if shared.output == STREAM:
         raise click.UsageError("stdout is for the figures: give -o a file")
@@ -72,9 +76,10 @@ def command(
             if shared.output is not None:
                 paths = [path for path in (first, second) if path != STREAM]
                 files.check_output(shared.output, overwrite=shared.overwrite, inputs=paths)
+                check_depth(shared, shared.output)
             gpu = open_gpu(shared, report)
             with gpu.phase("decode"):
-                pictures = [_read(path, shared.layer) for path in (first, second)]
+                pictures = [read_picture(path, shared.layer) for path in (first, second)]
             try:
                 a, b, data_range = compare.pair(
                     gpu, *pictures, space=shared.space, alpha=shared.alpha == "keep"
@@ -93,8 +98,19 @@ def command(
     if as_json:
         figures = _as_json(comparison, params)
         size = dict(zip(("channels", "height", "width"), a.shape, strict=True))
-        picture = {"path": shared.output, "gain": gain * data_range} if shared.output is not None else None
-        result = {"a": first, "b": second, **size, "space": space, **figures, "difference": picture}
+        picture = (
+            {"path": printable(shared.output), "gain": gain * data_range}
+            if shared.output is not None
+            else None
+        )
+        result = {
+            "a": printable(first),
+            "b": printable(second),
+            **size,
+            "space": space,
+            **figures,
+            "difference": picture,
+        }
         click.echo(json.dumps(result, indent=1, ensure_ascii=False))
     else:
         if any(picture.linear != a.linear for picture in pictures):
@@ -102,18 +118,8 @@ def command(
         for line in _as_text(comparison, params):
             click.echo(line)
         if shared.output is not None:
-            click.echo(f"{shared.output}: differences × {gain * data_range:.4g}")
+            click.echo(f"{printable(shared.output)}: differences × {gain * data_range:.4g}")
     click.get_current_context().exit(ALIKE if comparison.alike(params) else DIFFER)
-
-
-def _read(path: str, layer: str | None) -> Picture:
-    from gpuops import files
-
-    from .naming import STREAM
-
-    return (
-        files.read_stream(sys.stdin.buffer, layer=layer) if path == STREAM else files.read(path, layer=layer)
-    )
 
 
 def _as_text(comparison: Comparison, params: CompareParams) -> list[str]:

@@ -87,6 +87,18 @@ def command(
     if integer and shared.space == "linear":
         raise click.UsageError("--integer works on the stored levels: it goes without --space linear")
 
+    if params.levels == 0:
+        options.refuse(
+            "0 levels leave the image as it is", "wavelet", "mode", "method", "threshold", "shrink"
+        )
+
+    def check(writes_data: bool) -> None:
+        if writes_data and (integer or shared.dtype != "float"):
+            kind = "whole numbers" if integer else "floats"
+            options.refuse(f"coefficients are stored as {kind}: no other --dtype", "dtype")
+        elif not writes_data:
+            options.refuse("a picture of the pyramid shows the colours", "alpha")
+
     from gpuops.dwt import transform
 
     from .pipeline import process
@@ -101,7 +113,7 @@ def command(
             transform.warn_of_levels(shape, params)
         _transform(item, image, chosen, shrinking)
 
-    process(shared, "dwt", work)
+    process(shared, "dwt", work, check=check)
 
 
 def _transform(item: Item, image: Image, params: DwtParams, shrinking: ShrinkParams | None) -> None:
@@ -128,10 +140,6 @@ def _transform(item: Item, image: Image, params: DwtParams, shrinking: ShrinkPar
     if not item.writes_data:
         item.save(pyramid.picture(approximation, details, white))
         return
-    if item.shared.dtype not in ("auto", "float"):
-        raise click.UsageError(
-            "coefficients are stored as floats, or whole numbers with --integer: no other --dtype"
-        )
     planes, height, width = image.shape
     description = stored.Stored(params, (planes, height, width), dtype.name, image.alpha, image.linear)
     item.save_data(*stored.pack(approximation, details, description))

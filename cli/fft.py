@@ -90,12 +90,14 @@ def command(
     """
     if (kind is None) != (cutoff is None):
         raise click.UsageError("--filter and --cutoff go together")
+    if kind is None:
+        options.refuse("there is no --filter", "filter_shape", "order")
+    elif filter_shape != "butterworth":
+        options.refuse("only --filter-shape butterworth has an order", "order")
     how = choices.FftParams(method=method, radix=radix, twiddle=twiddle)
     chosen = choices.filter_option(kind, cutoff, filter_shape, order) if kind and cutoff else None
 
     def params(picture: bool) -> choices.SpectrumParams:
-        if picture and half:
-            raise click.UsageError("a picture shows the full spectrum: --half is for .exr, .npz and .tif")
         return choices.SpectrumParams(
             norm=norm,
             half=not picture if half is None else half,
@@ -103,9 +105,20 @@ def command(
             window=window,
             pad=pad,
             filter=chosen,
-            precision="single" if picture and precision == "half" else precision,
+            precision=precision,
             how=how,
         )
+
+    def check(writes_data: bool) -> None:
+        if writes_data and view is None:
+            options.refuse("a spectrum is stored as --precision says", "dtype")
+            return
+        options.refuse("a picture is scaled to its own range", "norm")
+        options.refuse("a picture shows the spectra of the colours", "alpha")
+        if half:
+            options.refuse("a picture shows the full spectrum", "half")
+        if precision == "half":
+            options.refuse("a picture stores no spectrum", "precision")
 
     params(False)  # what is wrong with the options is said before any device is looked for
 
@@ -121,7 +134,7 @@ def command(
         else:
             _save(gpu, item, image, params(False))
 
-    process(shared, "fft", work)
+    process(shared, "fft", work, check=check)
 
 
 def _save(gpu: Gpu, item: Item, image: object, params: choices.SpectrumParams) -> None:

@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 def command(shared: options.Shared) -> None:
     """Turn the coefficients that `clpix dwt` wrote back into images.
 
-    Wavelet, mode, size and depth are read from the file; --dtype changes the depth.
+    Wavelet, mode, size and depth are read from the file; --dtype changes the depth, --alpha drop leaves alpha out.
     """
+    options.refuse("a coefficient file says itself what its values are", "space")
+    options.refuse("a coefficient file has no layers", "layer")
+
     from gpuops.dwt import bands, stored, transform
     from gpuops.errors import FileError
+    from gpuops.fft.spectrum import without_alpha
 
     from .pipeline import process
 
@@ -39,6 +43,8 @@ def command(shared: options.Shared) -> None:
         image = item.run(transform.recompose, approximation, details, params, shape)
         if params.integer:
             image = bands.from_levels(image, {"uint8": 255, "uint16": 65535}[description.dtype])
+        if image.alpha and shared.alpha == "drop":
+            image = without_alpha(image)
         item.save(image, description.dtype)
 
     process(shared, "idwt", work)

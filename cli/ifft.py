@@ -32,6 +32,8 @@ def command(shared: options.Shared, method: str, radix: str, twiddle: str) -> No
 
     All it needs is read from the file; the image gets the depth of the original, and its metadata.
     """
+    options.refuse("a spectrum file says itself what its values are", "space")
+    options.refuse("a spectrum file has no layers", "layer")
     how = choices.FftParams(method=method, radix=radix, twiddle=twiddle)
 
     from .pipeline import process

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import warnings
+from contextlib import suppress
 from importlib import import_module
 from types import FrameType
 from typing import Any
@@ -35,6 +36,12 @@ SUCCESS, FAILURE, USAGE, NO_DEVICE = range(4)
 
 class Commands(click.Group):
     """Lists commands without importing them: `--help` must not wait for numpy or OpenCL."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            say(ctx.get_help())
+            ctx.exit(USAGE)
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -90,10 +97,23 @@ def exit_code(error: GpuopsError) -> int:
     return FAILURE
 
 
+def say(text: str) -> None:
+    """Text on stderr. Where nobody can read it the exit code still tells."""
+    with suppress(OSError, ValueError):
+        click.echo(text, err=True)
+
+
 def complain(kind: str, message: object) -> None:
-    """One line on stderr."""
+    """One line on stderr, whatever characters names have."""
     text = " ".join(str(message).split())
-    click.echo(f"clpix: {kind}: {text}", err=True)
+    say(f"clpix: {kind}: {''.join(c if c.isprintable() else ascii(c)[1:-1] for c in text)}")
+
+
+def _usage(error: click.ClickException) -> str:
+    """A complaint about the command line, with the place that tells more."""
+    text = error.format_message()
+    context = getattr(error, "ctx", None)
+    return text if context is None else f"{text.rstrip('.')} (see {context.command_path} --help)"
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_args: Any, **_kwargs: Any) -> None:
@@ -112,8 +132,27 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
     os._exit(128 + number)  # as shells report a signal
 
 
+def _occupy_standard_streams() -> None:
+    """Where a standard stream is closed, its number must not go to the next file opened: what libraries print
+    would end up in there. Reading and writing fail as they do on a closed one; what goes to stderr is lost."""
+    for number, name, mode, flags in (
+        (0, "stdin", "r", os.O_WRONLY),
+        (1, "stdout", "w", os.O_RDONLY),
+        (2, "stderr", "w", os.O_WRONLY),
+    ):
+        try:
+            os.fstat(number)
+        except OSError:
+            null = os.open(os.devnull, flags)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, os.fdopen(number, mode, errors="backslashreplace", closefd=False))
+
+
 def main(args: list[str] | None = None) -> None:
     """Runs the program and exits."""
+    _occupy_standard_streams()
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", GpuopsWarning)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -121,17 +160,20 @@ def main(args: list[str] | None = None) -> None:
     try:
         code = cli.main(args, prog_name="clpix", standalone_mode=False)
         code = code if isinstance(code, int) else SUCCESS
-        sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
+        complain("error", _usage(error))
         code = error.exit_code
     except GpuopsError as error:
         complain("error", error)
         code = exit_code(error)
-    except BrokenPipeError:  # `clpix … | head`: the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = FAILURE
     except OSError as error:  # stdout on a full disk, a folder for kernels that cannot be made
-        complain("error", f"{error.filename or 'stdout'}: could not be written ({error.strerror or error})")
+        if not isinstance(error, BrokenPipeError):  # `clpix … | head`: the reader has seen enough
+            complain(
+                "error", f"{error.filename or 'stdout'}: could not be written ({error.strerror or error})"
+            )
         code = USAGE if (args or sys.argv[1:])[:1] == ["compare"] else FAILURE  # where 1 means "they differ"
+    try:
+        sys.stdout.flush()
+    except OSError:  # has been said; what is left must not fail once more when Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)

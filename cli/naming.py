@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from gpuops.errors import FileError, ParameterError
@@ -17,12 +18,15 @@ def outputs_for(inputs: tuple[str, ...], output: str, op: str) -> list[str]:
     A folder (an existing one, or a name that ends in a slash) keeps the inputs' names; a template fills in
     {stem} {name} {ext} {op} {index}. Raises ParameterError where two inputs would share an output.
     """
+    if inputs.count(STREAM) > 1:
+        raise ParameterError("'-' is standard input, which can be read once: name it once")
     if output == STREAM:
         if len(inputs) > 1:
             raise ParameterError(
                 "several inputs cannot share stdout: give -o a folder or a template such as out/{stem}.png"
             )
         return [STREAM]
+    _check_fields(output)
     if any("{" + field + "}" in output for field in _FIELDS):
         paths = [_fill(output, path, op, index) for index, path in enumerate(inputs, 1)]
     elif os.path.isdir(output) or output.endswith(("/", os.sep)):
@@ -44,6 +48,15 @@ def outputs_for(inputs: tuple[str, ...], output: str, op: str) -> list[str]:
     return paths
 
 
+def _check_fields(output: str) -> None:
+    """Refuses {steam} for {stem}: only a folder that is there may have such a name."""
+    for match in re.finditer(r"\{(\w+)\}", output):
+        within = output[: output.find("/", match.end())] if "/" in output[match.end() :] else ""
+        if match[1] not in _FIELDS and not (within and os.path.isdir(within)):
+            known = " ".join("{" + field + "}" for field in _FIELDS)
+            raise ParameterError(f"{output}: unknown field {match[0]}; there are {known}")
+
+
 def _fill(template: str, path: str, op: str, index: int) -> str:
     name = Path("stdin" if path == STREAM else path)
     values = {
@@ -56,6 +69,11 @@ def _fill(template: str, path: str, op: str, index: int) -> str:
     for field, value in values.items():  # not str.format: a brace in a folder's name is no mistake
         template = template.replace("{" + field + "}", value)
     return template
+
+
+def printable(text: str) -> str:
+    """Text that any encoding of Unicode can hold, for names of files whose bytes are none."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def make_folder(path: str) -> None:

@@ -8,10 +8,27 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 DTYPES = {"auto": None, "uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32"}
+
+
+def refuse(reason: str, *names: str) -> None:
+    """The usage error of an option that would do nothing, if any of these was given: accepted, it would mislead.
+
+    An option that is left to ``auto``, its default, asks for nothing.
+    """
+    context = click.get_current_context()
+    for option in context.command.params:
+        if option.name not in names:
+            continue
+        value = context.params[option.name]
+        given = context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+        if given and not (value == "auto" and option.default == "auto"):
+            spellings = option.secondary_opts if value is False and option.secondary_opts else option.opts
+            raise click.UsageError(f"{reason}: leave out {max(spellings, key=len)}")
 
 
 @dataclass(frozen=True)

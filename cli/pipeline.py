@@ -16,12 +16,14 @@ import numpy as np
 
 from gpuops import files
 from gpuops.errors import FileError, GpuopsError, GpuopsWarning, ParameterError
+from gpuops.files import data
 from gpuops.gpu import Gpu
 from gpuops.image import Image, download, upload
 from gpuops.profile import Report, process_age
 
 from . import naming
-from .options import DTYPES, Shared
+from .main import FAILURE, complain, say
+from .options import DTYPES, Shared, refuse
 
 Result = TypeVar("Result")
 
@@ -42,19 +44,14 @@ class Item:
     @property
     def writes_data(self) -> bool:
         """The output's format holds numbers rather than a picture."""
-        name = f"stdout.{self.shared.format}" if self.output == naming.STREAM else self.output
-        return files.is_data_format(name)
+        return writes_data(self.shared, self.output)
 
     # -- pictures -------------------------------------------------------------------------------------------
 
     def load(self, *, linear: bool, premultiply: bool = False) -> Image:
         """decode → upload → convert. ``linear`` is what the operation works on unless --space says otherwise."""
         with self.gpu.phase("decode"):
-            if self.path == naming.STREAM:
-                self.picture = files.read_stream(sys.stdin.buffer, layer=self.shared.layer)
-            else:
-                self.picture = files.read(self.path, layer=self.shared.layer)
-        picture = self.picture
+            self.picture = picture = read_picture(self.path, self.shared.layer)
         if self.shared.space != "auto":
             linear = self.shared.space == "linear"
         alpha = picture.alpha and self.shared.alpha == "keep"
@@ -151,8 +148,9 @@ class Item:
         """The arrays and attributes of a spectrum or coefficient file; the picture's metadata goes to its result."""
         with self.gpu.phase("decode"):
             if self.path == naming.STREAM:
-                raise ParameterError("spectra and coefficients are read from a file, not from stdin")
-            arrays, attributes = files.read_data(self.path)
+                arrays, attributes = data.read_data_stream(sys.stdin.buffer)
+            else:
+                arrays, attributes = files.read_data(self.path)
         try:
             self._metadata = files.Metadata.from_json(attributes.pop("metadata", None) or {})
         except (ValueError, TypeError, KeyError, AttributeError):
@@ -162,13 +160,14 @@ class Item:
 
     def save_data(self, arrays: dict[str, Any], attributes: dict[str, Any]) -> None:
         """Writes a spectrum or coefficient file, with the picture's metadata in it."""
-        if self.output == naming.STREAM:
-            raise ParameterError("spectra and coefficients are written to a file, not to stdout")
         if self._metadata.attributes:
             _warn(f"{self._name}: a file of numbers cannot hold the EXR header attributes")
         about = {"metadata": self._metadata.to_json(), "associated": self._associated}
         with self.gpu.phase("encode"):
-            files.write_data(self.output, arrays, attributes | about, overwrite=self.shared.overwrite)
+            if self.output == naming.STREAM:
+                data.write_data_stream(sys.stdout.buffer, arrays, attributes | about, self.format)
+            else:
+                files.write_data(self.output, arrays, attributes | about, overwrite=self.shared.overwrite)
 
     # -------------------------------------------------------------------------------------------------------
 
@@ -194,28 +193,48 @@ _DEPTHS = {
 }
 
 
+def read_picture(path: str, layer: str | None) -> files.Picture:
+    """The picture in a file, or in standard input."""
+    if path != naming.STREAM:
+        return files.read(path, layer=layer)
+    try:
+        return files.read_stream(sys.stdin.buffer, layer=layer)
+    except OSError as error:
+        raise FileError(f"standard input: could not be read ({error.strerror or error})") from None
+
+
 def _warn(message: str) -> None:
     warnings.warn(message, GpuopsWarning, stacklevel=2)
 
 
 def process(
-    shared: Shared, op: str, work: Callable[[Gpu, Item], None], *, also_read: Iterable[str] = ()
+    shared: Shared,
+    op: str,
+    work: Callable[[Gpu, Item], None],
+    *,
+    also_read: Iterable[str] = (),
+    check: Callable[[bool], None] = lambda _writes_data: None,
 ) -> None:
     """Runs ``work`` on every input; each failure is one line, and the exit code says that some failed.
 
-    ``also_read`` are further files that no output may overwrite, such as a kernel image.
+    ``also_read`` are further files that no output may overwrite, such as a kernel image. ``check`` refuses options
+    that have no meaning for an output of numbers, or of a picture.
     What can be known to fail is refused before the device is even opened.
     """
-    from .main import FAILURE, complain
-
     with reporting(shared) as report:
         assert shared.output is not None
         outputs = naming.outputs_for(shared.inputs, shared.output, op)
+        if naming.STREAM in outputs:
+            _check_stream(shared)
+        elif shared.format is not None:
+            refuse("an output's name says its format, and --format that of '-'", "format")
         failed = 0
         tasks = []
         for path, output in zip(shared.inputs, outputs, strict=True):
             try:
                 _check(shared, path, output, tuple(also_read))
+                check(writes_data(shared, output))
+                check_depth(shared, output)
                 tasks.append((path, output))
             except FileError as error:
                 complain("error", error)
@@ -225,22 +244,47 @@ def process(
             for path, output in _with_progress(shared, tasks):
                 try:
                     work(gpu, Item(gpu, shared, path, output))
-                except GpuopsError as error:
-                    if isinstance(error, ParameterError):
+                except (GpuopsError, click.UsageError) as error:
+                    text = str(error) if isinstance(error, GpuopsError) else error.format_message()
+                    if isinstance(error, (ParameterError, click.UsageError)):
                         if len(shared.inputs) == 1:
                             raise
-                        error = FileError(f"{path}: {error}")  # what does not fit one input may fit the next
-                    complain("error", error)
+                        text = f"{path}: {text}"  # what does not fit one input may fit the next
+                    complain("error", text)
                     failed += 1
         if failed and len(shared.inputs) > 1:
             complain("error", f"{failed} of {len(shared.inputs)} inputs failed")
     if failed:
-        sys.exit(FAILURE)
+        click.get_current_context().exit(FAILURE)
+
+
+def _check_stream(shared: Shared) -> None:
+    """What -o - asks of the other options."""
+    if shared.format is None:
+        raise ParameterError("'-' needs --format, such as --format png")
+    try:
+        files.format_named(shared.format)
+    except FileError as error:
+        raise ParameterError(f"--format: {error}") from None
+    if shared.timing_file is None:
+        refuse("there is no file to overwrite", "overwrite")
+
+
+def writes_data(shared: Shared, output: str) -> bool:
+    """Whether the format of an output holds numbers (spectra, coefficients) rather than a picture alone."""
+    return files.is_data_format(f"stdout.{shared.format}" if output == naming.STREAM else output)
+
+
+def check_depth(shared: Shared, output: str) -> None:
+    """Refuses a --dtype that the output's format does not have."""
+    fmt = files.format_named(shared.format or "") if output == naming.STREAM else files.format_of(output)
+    wanted = DTYPES[shared.dtype]
+    if wanted is not None and wanted not in fmt.dtypes:
+        names = [name for name, dtype in DTYPES.items() if dtype in fmt.dtypes]
+        raise ParameterError(f"{fmt} holds no {_DEPTHS[wanted]}: use --dtype {' or '.join(names)}")
 
 
 def _check(shared: Shared, path: str, output: str, also_read: tuple[str, ...]) -> None:
-    if output == naming.STREAM and not shared.format:
-        raise ParameterError("'-' needs --format, such as --format png")
     if path != naming.STREAM:
         _check_input(path)
     if output != naming.STREAM:
@@ -263,10 +307,10 @@ def open_gpu(shared: Shared, report: Report | None) -> Gpu:
         from gpuops import report_formats
 
         report.context |= report_formats.device_context(gpu.info) | {
-            "command": shlex.join(["clpix", *sys.argv[1:]])
+            "command": naming.printable(shlex.join(["clpix", *sys.argv[1:]]))
         }
     if shared.verbose:
-        click.echo(f"clpix: device {gpu.info.index}: {gpu.info.name} ({gpu.info.platform})", err=True)
+        say(f"clpix: device {gpu.info.index}: {gpu.info.name} ({gpu.info.platform})")
     return gpu
 
 
@@ -305,7 +349,7 @@ class reporting:
         if self.shared.timing_file:
             report_formats.write(report, self.shared.timing_file, overwrite=self.shared.overwrite)
         if self.shared.timing:
-            click.echo(report_formats.table(report), err=True)
+            say(report_formats.table(report))
 
 
 def _with_progress(shared: Shared, tasks: list[tuple[str, str]]) -> Iterable[tuple[str, str]]:
@@ -314,5 +358,5 @@ def _with_progress(shared: Shared, tasks: list[tuple[str, str]]) -> Iterable[tup
         wanted = len(tasks) > 1 and sys.stderr.isatty() and not shared.quiet
     for index, (path, output) in enumerate(tasks, 1):
         if wanted:
-            click.echo(f"clpix: [{index}/{len(tasks)}] {Path(path).name} → {Path(output).name}", err=True)
+            say(f"clpix: [{index}/{len(tasks)}] {Path(path).name} → {Path(output).name}")
         yield path, output

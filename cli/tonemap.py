@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuops.params.tonemap import DEFAULT_OPERATOR, METERS, METHODS, OPERATORS
+from gpuops.params.tonemap import DEFAULT_OPERATOR, METERS, METHODS, OPERATORS, WHITE
 
 from . import options
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from .pipeline import Item
 
-_DEFAULT = click.core.ParameterSource.DEFAULT
 _EXCLUDED_BY_PRESET = ("operator", "exposure", "meter", "key", "white", "transfer", "dither", "seed")
 
 
@@ -61,9 +60,7 @@ _EXCLUDED_BY_PRESET = ("operator", "exposure", "meter", "key", "white", "transfe
 @click.option(
     "--preset", type=click.Choice(["d3d11"]), help="The picture of the Direct3D 11 HDR sample, exactly."
 )
-@click.pass_context
 def command(
-    ctx: click.Context,
     shared: options.Shared,
     operator: str,
     exposure: str,
@@ -83,11 +80,13 @@ def command(
     counted in a warning.
     """
     if preset:
-        given = [name for name in _EXCLUDED_BY_PRESET if ctx.get_parameter_source(name) != _DEFAULT]
-        if given:
-            raise click.UsageError(f"--preset fixes everything but --method: leave out --{given[0]}")
-    elif exposure != "auto" and (meter is not None or key is not None):
-        raise click.UsageError("--meter and --key belong to --exposure auto")
+        options.refuse("--preset fixes everything but --method", *_EXCLUDED_BY_PRESET)
+    if exposure != "auto":
+        options.refuse("--meter and --key belong to --exposure auto", "meter", "key")
+        if white is not None or WHITE.get(operator, 1.0) is not None:
+            options.refuse("with this --exposure nothing is metered", "method")
+    if not dither:
+        options.refuse("there is no --dither", "seed")
 
     from gpuops.params.tonemap import TonemapParams, exposure_option, transfer_option
 
@@ -118,7 +117,11 @@ def command(
             item.save(item.run(d3d11.tonemap, gpu, image, method), item.display_dtype)
             return
         depth = item.depth(item.display_dtype)
-        largest = np.iinfo(depth).max if dither and depth.kind == "u" else None
+        if depth.kind == "f":
+            options.refuse(f"{item.output} holds floats, which are not rounded", "dither")
+            if curve == "srgb":
+                options.refuse(f"{item.output} holds floats, which are linear light", "transfer")
+        largest = np.iinfo(depth).max if dither else None
         image = item.run(tonemap.tonemap, gpu, image, replace(params, dither=largest))
         # Another curve than sRGB: the file gets the signal as it is, whatever files of its kind hold.
         item.save(image, item.display_dtype, as_stored=curve != "srgb")

@@ -329,10 +329,57 @@ def test_stdin_to_stdout(tmp_path: Path) -> None:
     np.testing.assert_array_equal(files.read(tmp_path / "out.png").pixels, files.read(source).pixels)
 
 
-def test_numbers_are_not_written_to_stdout(clpix: Program, tmp_path: Path) -> None:
-    source = picture(tmp_path / "in.png")
-    for command in ("fft", "dwt"):
-        one_line(clpix(command, source, "-o", "-", "--format", "npz"), 2, "file")
+@pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
+@pytest.mark.parametrize(("there", "back"), [("fft", "ifft"), ("dwt", "idwt")])
+def test_numbers_through_pipes(tmp_path: Path, there: str, back: str, extension: str) -> None:
+    source = picture(tmp_path / "in.png", (9, 14, 4))
+    clpix = [sys.executable, "-m", "clpix"]
+    first = subprocess.run(
+        [*clpix, there, str(source), "-o", "-", "--format", extension], capture_output=True, timeout=120
+    )
+    assert (first.returncode, first.stderr) == (0, b"")
+    (tmp_path / "file.bin").write_bytes(first.stdout)
+    for name, stdin in (("-", first.stdout), (str(tmp_path / "file.bin"), b"")):
+        out = tmp_path / f"{len(name)}.png"
+        second = subprocess.run(
+            [*clpix, back, name, "-o", str(out)], input=stdin, capture_output=True, timeout=120
+        )
+        assert (second.returncode, second.stdout, second.stderr) == (0, b"", b"")
+        np.testing.assert_array_equal(files.read(out).pixels, files.read(source).pixels)
+
+
+@pytest.mark.parametrize("stdin", [b"", b"no numbers", b"PK\x03\x04 and no more"])
+def test_numbers_from_a_broken_pipe(tmp_path: Path, stdin: bytes) -> None:
+    for command in ("ifft", "idwt"):
+        run = subprocess.run(
+            [sys.executable, "-m", "clpix", command, "-", "-o", str(tmp_path / "o.png")],
+            input=stdin,
+            capture_output=True,
+        )
+        one_line(Run(run.returncode, "", run.stderr.decode()), 1, "standard input: ")
+    assert not list(tmp_path.iterdir())
+
+
+def closed(shell: str, *args: object) -> Run:
+    """Runs the program under a shell's redirection, such as ``<&-``."""
+    command = ["sh", "-c", f'"$@" {shell}', "sh", sys.executable, "-m", "clpix", *map(str, args)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return Run(run.returncode, run.stdout, run.stderr)
+
+
+def test_closed_standard_streams(tmp_path: Path) -> None:
+    source, out = picture(tmp_path / "in.png"), tmp_path / "o.png"
+    expected = ["blur", "--sigma", 0, source, "-o", out]
+    one_line(closed("<&-", "blur", "--sigma", 0, "-", "-o", out), 1, "standard input")
+    one_line(closed(">&-", "blur", "--sigma", 0, source, "-o", "-", "--format", "png"), 1, "standard output")
+    one_line(closed(">&-", "compare", source, source), 2, "stdout")
+    one_line(closed(">/dev/full", "compare", source, source), 2, "stdout", "No space")
+    assert closed("2>&-", "blur", "--sigma", -1, source, "-o", out) == Run(2, "", "")
+    assert closed("2>/dev/full", "blur", "--sigma", -1, source, "-o", out) == Run(2, "", "")
+    assert not out.exists()
+    # Nothing that is printed lands in the output, whose number could be that of a closed stream.
+    assert closed("<&- >&- 2>&-", *expected, "--timing", "-v") == Run(0, "", "")
+    np.testing.assert_array_equal(files.read(out).pixels, files.read(source).pixels)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
@@ -406,22 +453,104 @@ def test_timing_is_complete(clpix: Program, tmp_path: Path) -> None:
     assert 0 <= data["totals"]["unaccounted_ms"] <= data["totals"]["wall_ms"]
 
 
+# Command and output, options, and the one that would do nothing.
+WITHOUT_EFFECT = [
+    ("blur o.png", "--sigma 1 --radius 2", "--radius"),
+    ("blur o.png", "--sigma 1 --sigma-x 1 --sigma-y 1", "--sigma"),
+    ("blur o.png", "--kind box --radius 2 --truncate 3", "--truncate"),
+    ("blur o.png", "--kind box --radius 2 --sigma 1", "--sigma"),
+    ("blur o.png", "--kind box --radius 0 --border wrap", "--border"),
+    ("blur o.png", "--sigma 0 --border wrap", "--border"),
+    ("blur o.png", "--sigma 0 --truncate 3", "--truncate"),
+    ("blur o.png", "--sigma 0 --method local", "--method"),
+    ("blur o.png", "--preset d3d11 --border wrap", "--border"),
+    ("blur o.png", "--preset d3d11 --sigma 3", "--sigma"),
+    ("blur o.png", "--preset d3d11 --kind gaussian", "--kind"),
+    ("blur o.png", "--sigma 1 --format png", "--format"),
+    ("blur -", "--sigma 1 --format png --overwrite", "--overwrite"),
+    ("bloom o.png", "--knee 0.2", "--knee"),
+    ("bloom o.png", "--method gaussians --karis", "--karis"),
+    ("bloom o.png", "--method gaussians --no-karis", "--no-karis"),
+    ("bloom o.png", "--method gaussians --memory local", "--memory"),
+    ("bloom o.png", "--kernel in.png --memory local", "--memory"),
+    ("bloom o.png", "--no-karis --exposure 1", "--exposure"),
+    ("bloom o.png", "--method gaussians --exposure auto", "--exposure"),
+    ("bloom o.png", "--strength 0 --radius 0.2", "--radius"),
+    ("bloom o.png", "--strength 0 --exposure 1", "--exposure"),
+    ("bloom o.png", "--preset d3d11 --strength 0.1", "--strength"),
+    ("bloom o.png", "--preset d3d11 --no-karis", "--no-karis"),
+    ("bloom o.png", "--preset d3d11 --exposure 1", "--exposure"),
+    ("tonemap o.png", "--seed 3", "--seed"),
+    ("tonemap o.png", "--exposure 1 --method local", "--method"),
+    ("tonemap o.png", "--exposure 1 --key 0.2", "--key"),
+    ("tonemap o.png", "--preset d3d11 --no-dither", "--no-dither"),
+    ("tonemap o.exr", "--dither", "--dither"),
+    ("tonemap o.exr", "--transfer srgb", "--transfer"),
+    ("fft o.npz", "--order 3", "--order"),
+    ("fft o.npz", "--filter-shape gaussian", "--filter-shape"),
+    ("fft o.npz", "--filter lowpass --cutoff 0.1 --order 3", "--order"),
+    ("fft o.npz", "--dtype uint8", "--dtype"),
+    ("fft o.png", "--half", "--half"),
+    ("fft o.exr", "--view phase --half", "--half"),
+    ("fft o.png", "--norm forward", "--norm"),
+    ("fft o.png", "--precision half", "--precision"),
+    ("fft o.png", "--alpha keep", "--alpha"),
+    ("ifft o.png", "--space linear", "--space"),
+    ("ifft o.png", "--layer a", "--layer"),
+    ("idwt o.png", "--space encoded", "--space"),
+    ("idwt o.png", "--layer a", "--layer"),
+    ("dwt o.npz", "--levels 0 --wavelet haar", "--wavelet"),
+    ("dwt o.npz", "--levels 0 --threshold 1", "--threshold"),
+    ("dwt o.npz", "--dtype half", "--dtype"),
+    ("dwt o.npz", "--integer --dtype float", "--dtype"),
+    ("dwt o.png", "--alpha drop", "--alpha"),
+    ("compare", "--dtype uint16", "--dtype"),
+    ("compare", "--overwrite", "--overwrite"),
+    ("compare", "--progress", "--progress"),
+]
+
+
+@pytest.mark.parametrize(("command", "options", "name"), WITHOUT_EFFECT, ids=str)
+def test_options_that_would_do_nothing_are_refused(
+    clpix: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, options: str, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    picture(tmp_path / "in.png")
+    operation, *output = command.split()
+    where = ["-o", *output] if output else ["in.png"]
+    one_line(clpix(operation, "in.png", *where, *options.split()), 2, f": leave out {name} (")
+    assert [path.name for path in tmp_path.iterdir()] == ["in.png"]
+
+
 @pytest.mark.parametrize(
     "options",
-    [
-        "--sigma 1 --radius 2",
-        "--sigma 1 --sigma-x 1 --sigma-y 1",
-        "--sigma-x 1",
-        "--kind box",
-        "--kind box --radius 2 --truncate 3",
-        "--kind box --radius 2 --sigma 1",
-        "--preset d3d11 --border wrap",
-        "--preset d3d11 --sigma 3",
-    ],
+    ["", "--sigma-x 1", "--kind box", "--sigma 1 --sgma 2", "--sigma x", "--sigma", "--device gpu --kind"],
 )
-def test_options_that_would_do_nothing_are_refused(clpix: Program, tmp_path: Path, options: str) -> None:
-    run = clpix("blur", picture(tmp_path / "in.png"), "-o", tmp_path / "out.png", *options.split())
-    assert run.code == 2 and "Error: " in run.err and not (tmp_path / "out.png").exists()
+def test_usage_errors_are_one_line(clpix: Program, tmp_path: Path, options: str) -> None:
+    one_line(clpix("blur", picture(tmp_path / "in.png"), "-o", tmp_path / "o.png", *options.split()), 2)
+    one_line(clpix("blur", *options.split()), 2)
+    one_line(clpix("bench"), 2)
+    assert not (tmp_path / "o.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("output", "dtype", "words"),
+    [("o.png", "half", ("PNG", "uint8 or uint16")), ("o.exr", "uint8", ("EXR", "half or float"))],
+)
+def test_a_depth_that_the_format_has_not(
+    clpix: Program, tmp_path: Path, output: str, dtype: str, words: tuple[str, ...]
+) -> None:
+    source = picture(tmp_path / "in.png")
+    one_line(clpix("blur", "--sigma", 1, source, "-o", tmp_path / output, "--dtype", dtype), 2, *words)
+    one_line(clpix("compare", source, source, "-o", tmp_path / output, "--dtype", dtype), 2, *words)
+
+
+def test_a_field_that_templates_do_not_have(clpix: Program, tmp_path: Path) -> None:
+    source = picture(tmp_path / "in.png")
+    one_line(clpix("blur", "--sigma", 1, source, "-o", tmp_path / "{steam}.png"), 2, "{steam}", "{stem}")
+    (tmp_path / "{odd}").mkdir()
+    assert clpix("blur", "--sigma", 1, source, "-o", tmp_path / "{odd}" / "{stem}.png").code == 0
+    assert (tmp_path / "{odd}" / "in.png").exists()
 
 
 def test_dump_kernels_writes_the_sources(clpix: Program, tmp_path: Path) -> None:

@@ -17,13 +17,15 @@ import logging
 import os
 from collections.abc import Mapping
 from pathlib import PurePath
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError, ParameterError
+from .formats import Format, sniff
 from .output import atomic, check_place
+from .streams import from_stream, to_stream
 
 Array = NDArray[Any]
 EXTENSIONS = (".npz", ".exr", ".tif", ".tiff")
@@ -62,8 +64,8 @@ def write_data(
 
 
 def read_data(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, Any]]:
-    """The arrays and the attributes that write_data was given."""
-    name, suffix = os.fspath(path), _suffix(path)
+    """The arrays and the attributes that write_data was given. The format is told by the content."""
+    name = os.fspath(path)
     if os.path.isdir(path):
         raise FileError(f"{name}: is a folder; name a file in it")
     if not os.path.exists(path):
@@ -71,13 +73,34 @@ def read_data(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str,
     if os.path.getsize(path) == 0:
         raise FileError(f"{name}: is empty (0 bytes)")
     try:
-        return _READERS[suffix](name)
+        with open(path, "rb") as file:
+            fmt = sniff(file.read(64))
+        if fmt is None or fmt.name not in _READERS:
+            kind = fmt or "of no known format"
+            raise FileError(
+                f"{name}: is {kind}; spectra and coefficients are stored as {' '.join(EXTENSIONS)}"
+            )
+        return _READERS[fmt.name](name)
     except UnicodeDecodeError:
         raise FileError(f"{name}: is damaged: a name in its header is no text") from None
     except MemoryError:
         raise FileError(f"{name}: does not fit in memory") from None
     except OSError as error:
         raise FileError(f"{name}: could not be read ({error.strerror or error})") from None
+
+
+def write_data_stream(
+    stream: BinaryIO, arrays: Mapping[str, Array], attributes: Mapping[str, Any], fmt: Format
+) -> None:
+    """Writes arrays and attributes to a stream, such as standard output."""
+    with to_stream(stream, fmt.extension) as path:
+        write_data(path, arrays, attributes)
+
+
+def read_data_stream(stream: BinaryIO) -> tuple[dict[str, Array], dict[str, Any]]:
+    """What write_data_stream wrote, from a stream such as standard input."""
+    with from_stream(stream) as path:
+        return read_data(path)
 
 
 def _suffix(path: str | os.PathLike[str]) -> str:
@@ -265,4 +288,4 @@ def _from_exr(
 
 
 _WRITERS = {".npz": _write_npz, ".exr": _write_exr, ".tif": _write_tiff, ".tiff": _write_tiff}
-_READERS = {".npz": _read_npz, ".exr": _read_exr, ".tif": _read_tiff, ".tiff": _read_tiff}
+_READERS = {"NPZ": _read_npz, "EXR": _read_exr, "TIFF": _read_tiff}

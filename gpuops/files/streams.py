@@ -1,0 +1,61 @@
+"""Files through streams, such as standard input and output, by way of a temporary file: the libraries that read and
+write want a file with a name. In messages it is called by the stream's name."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from ..errors import FileError
+
+_INPUT, _OUTPUT = "standard input", "standard output"
+_BLOCK = 1 << 20
+
+
+@contextmanager
+def from_stream(stream: BinaryIO) -> Iterator[str]:
+    """The path of a file with all that the stream holds."""
+    with tempfile.TemporaryDirectory(prefix="clpix-") as folder:
+        path = os.path.join(folder, _INPUT)
+        try:
+            with open(path, "wb") as file:
+                shutil.copyfileobj(stream, file, _BLOCK)
+        except OSError as error:
+            raise FileError(f"{_INPUT}: could not be read ({error.strerror or error})") from None
+        with _called(path, _INPUT):
+            yield path
+
+
+@contextmanager
+def to_stream(stream: BinaryIO, extension: str) -> Iterator[str]:
+    """The path of a file to be written, which then goes to the stream."""
+    with tempfile.TemporaryDirectory(prefix="clpix-") as folder:
+        path = os.path.join(folder, _OUTPUT + extension)
+        with _called(path, _OUTPUT):
+            yield path
+        try:
+            with open(path, "rb") as file:
+                shutil.copyfileobj(file, stream, _BLOCK)
+            stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise FileError(f"{_OUTPUT}: could not be written ({error.strerror or error})") from None
+
+
+@contextmanager
+def _called(path: str, name: str) -> Iterator[None]:
+    """Errors and warnings that name the file name the stream."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        except FileError as error:
+            raise FileError(str(error).replace(path, name)) from None
+    for entry in caught:
+        warnings.warn(str(entry.message).replace(path, name), entry.category, stacklevel=4)
