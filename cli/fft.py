@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -129,7 +130,13 @@ def command(
 
         image = item.load(linear=False)
         if view is not None or not item.writes_data:
-            picture = item.run(spectrum.picture, gpu, image, params(True), view or "log-magnitude")
+            picture = item.run(
+                partial(spectrum.picture, overwrite_input=item.once),
+                gpu,
+                image,
+                params(True),
+                view or "log-magnitude",
+            )
             item.save(picture, "uint16" if item.picture and item.picture.pixels.itemsize > 1 else "uint8")
         else:
             _save(gpu, item, image, params(False))
@@ -141,21 +148,12 @@ def _save(gpu: Gpu, item: Item, image: object, params: choices.SpectrumParams) -
     import warnings
     from importlib.metadata import version
 
-    import numpy as np
-
-    from gpuops.errors import FileError, GpuopsWarning
+    from gpuops.errors import GpuopsWarning
     from gpuops.fft import record, spectrum
     from gpuops.image import Image
 
     assert isinstance(image, Image) and item.picture is not None
-    values = item.run(spectrum.spectrum, gpu, image, params).numpy()
-    middle = values.shape[1] // 2 if params.shift else 0
-    # Frequency 0 is the sum of all pixels: one that is not finite shows there.
-    zero = values[:, middle, values.shape[2] // 2 if params.shift and not params.half else 0]
-    if not np.isfinite(zero).all():
-        raise FileError(
-            f"{item.path}: has pixels that are NaN or infinite, which a transform spreads over all of it"
-        )
+    values = item.run(spectrum.values_of, gpu, image, params)
     about = record.Record(
         params,
         (image.shape[1], image.shape[2]),

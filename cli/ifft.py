@@ -45,7 +45,7 @@ def command(shared: options.Shared, method: str, radix: str, twiddle: str) -> No
 
         about, values = record.parse(item.path, *item.load_data())
         params = replace(about.params, how=how)
-        image = item.run(spectrum.image_of, gpu, gpu.array(values), about.size, about.transform, params)
+        image = item.run(spectrum.image_of, gpu, values, about.size, about.transform, params)
         image.alpha, image.linear = about.alpha, about.linear
         if image.alpha and shared.alpha == "drop":
             image = spectrum.without_alpha(image)

@@ -13,13 +13,16 @@ __kernel void shrink(__global const float *in, __global const float *thresholds,
     out[plane * size + i] = hard ? (fabs(v) > t ? v : 0.0f) : soft;
 }
 
-// Partial sums of squares: sums[plane][p], p = 0…parts−1, each of every parts-th element. Global: (parts, planes).
-__kernel void squares(__global const BAND *in, __global float *sums, int planes, int size, int parts) {
+// Partial sums of squares: sums[plane][p], p = 0…parts−1, each of `run` elements, `step` apart, from p · `apart` on: side by
+// side where work-items share a fetch (GPUs), one stretch each where they do not. Global: (parts, planes).
+__kernel void squares(__global const BAND *in, __global float *sums, int planes, int size, int parts, int run, int apart,
+                      int step) {
     const int part = get_global_id(0);
     const size_t plane = get_global_id(1);
     if (part >= parts || plane >= (size_t)planes) return;
     float sum = 0.0f;
-    for (size_t i = part; i < (size_t)size; i += parts) {
+    size_t i = (size_t)part * apart;
+    for (int k = 0; k < run && i < (size_t)size; k++, i += step) {
         const float v = (float)in[plane * size + i];
         sum = fma(v, v, sum);
     }

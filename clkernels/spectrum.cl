@@ -1,6 +1,6 @@
 // What goes around the transform of an image: window, filter, shift, view. One work-item for each element.
 // Layout: planes of rows × columns; complex elements are interleaved. Global: the elements, 1-D; any group size.
-// -D REAL=float|double
+// -D REAL=float|double   After lanes.cl.
 
 typedef REAL real;
 #define GLUE_(a, b) a##b
@@ -70,22 +70,43 @@ __kernel void spectrum_shift(__global const real2 *in, __global real2 *out, int 
     out[((size_t)plane * rows + (row + dy) % rows) * columns + (column + dx) % columns] = in[id];
 }
 
+// A view of elements wherever they lie. Global: the elements / WIDTH.
 // view: 0 ln |X|, 1 |X|, 2 phase, 3 |X|², 4 real, 5 imaginary part
 __kernel void spectrum_view(__global const real2 *in, __global float *out, int count, int view) {
-    int id = get_global_id(0);
-    if (id >= count) return;
-    float2 v = (float2)(in[id].x, in[id].y);
-    float m = hypot(v.x, v.y);
-    out[id] = view == 0   ? log(fmax(m, 1e-30f))
+    int i = get_global_id(0) * WIDTH;
+    if (i >= count) return;
+    in += i;
+    int here = min(WIDTH, count - i);
+#if WIDTH == 1
+    FLOAT re = in->x, im = in->y;
+#else
+    real pairs[2 * WIDTH];
+    for (int k = 0; k < WIDTH; k++) vstore2(in[min(k, here - 1)], k, pairs);
+    GLUE(REAL, 16) all = vload16(0, pairs);
+    FLOAT re = TO_FLOAT(all.even), im = TO_FLOAT(all.odd);
+#endif
+    // √(re² + im²) without leaving float's range; hypot would be many times slower on CPUs
+    FLOAT a = fabs(re), b = fabs(im), larger = max(a, b), ratio = min(a, b) / larger;
+    FLOAT m = select((FLOAT)0.0f, larger * sqrt(1.0f + ratio * ratio), larger > (FLOAT)0.0f);
+    FLOAT v = view == 0   ? log(max(m, (FLOAT)1e-30f))
               : view == 1 ? m
-              : view == 2 ? (m > 0.0f ? atan2(v.y, v.x) : 0.0f)
+              : view == 2 ? select((FLOAT)0.0f, atan2(im, re), m > (FLOAT)0.0f)
               : view == 3 ? m * m
-              : view == 4 ? v.x
-                          : v.y;
+              : view == 4 ? re
+                          : im;
+    store(v, out + i, here);
 }
 
-// out = (in − low) · gain, kept within 0 … 1
-__kernel void spectrum_levels(__global const float *in, __global float *out, int count, float low, float gain) {
-    int id = get_global_id(0);
-    if (id < count) out[id] = clamp((in[id] - low) * gain, 0.0f, 1.0f);
+// Half a view → the picture of all of it, rows × columns: (v − low) · gain within 0 … 1, frequency 0 at (dy, dx).
+// The other half is X[−k] = conj X[k]: the same, or its negative (odd). Global: (columns, rows, planes).
+__kernel void spectrum_levels(__global const float *half_view, __global float *out, int rows, int columns, int dy,
+                              int dx, int odd, float low, float gain) {
+    int column = get_global_id(0), row = get_global_id(1), kept = columns / 2 + 1;
+    if (column >= columns || row >= rows) return;
+    size_t above = (size_t)get_global_id(2) * rows;
+    int y = row < dy ? row - dy + rows : row - dy, x = column < dx ? column - dx + columns : column - dx;
+    bool other = x >= kept;
+    if (other) y = y ? rows - y : 0, x = columns - x;
+    float v = half_view[(above + y) * kept + x];
+    out[(above + row) * columns + column] = clamp(((other && odd ? -v : v) - low) * gain, 0.0f, 1.0f);
 }

@@ -14,11 +14,10 @@ from .gpu import Local
 from .image import Image
 from .operands import on_device, shaped_like
 from .params.blur import BlurParams
+from .planes import in_turn
 
 if TYPE_CHECKING:
     from .gpu import Gpu
-
-_BATCH = 1 << 26  # bytes: images up to this are blurred in one launch an axis
 
 
 def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = False) -> Image:
@@ -34,13 +33,13 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
         return image
     weights = {axis: gpu.array(_rounded(params.weights(axis))) for axis in axes}
     result = image if overwrite_input and len(axes) == 2 else image.like()
-    planes = image.shape[0]
-    batch = planes if image.nbytes <= _BATCH else 1  # large planes one by one: the intermediate is one plane
+    turns = in_turn(image.shape[0], image.nbytes)
+    batch = turns[0].stop
     between = gpu.empty((batch, *image.shape[1:])) if len(axes) == 2 else None
-    for first in range(0, planes, batch):
-        here, source = (image, first), (image, first)
+    for at in turns:
+        here, source = (image, at.start), (image, at.start)
         for axis in axes:
-            here = (result, first) if axis == axes[-1] or between is None else (between, 0)
+            here = (result, at.start) if axis == axes[-1] or between is None else (between, 0)
             _axis(gpu, source, here, batch, params, axis, weights[axis])
             source = here
     return result

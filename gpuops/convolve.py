@@ -13,6 +13,7 @@ from .gpu import Kernel
 from .image import Image, upload
 from .operands import on_device, shaped_like
 from .params.convolve import ConvolveParams
+from .planes import planewise
 
 if TYPE_CHECKING:
     from .files import Picture
@@ -162,11 +163,8 @@ def _checked(weights: Image | npt.ArrayLike, planes: int) -> npt.NDArray[np.floa
 def _check_finite(weights: npt.NDArray[np.generic]) -> None:
     bad = int(np.count_nonzero(~np.isfinite(weights)))
     if bad:
-        raise ParameterError(f"the kernel has {_not_finite(bad)}")
-
-
-def _not_finite(count: int) -> str:
-    return f"{count} value{'s' * (count > 1)} that {'are' if count > 1 else 'is'} not finite"
+        values = "values that are" if bad > 1 else "value that is"
+        raise ParameterError(f"the kernel has {bad} {values} not finite")
 
 
 def _by_taps(
@@ -218,39 +216,49 @@ def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], param
     """
     from .fft import irfft2, next_fast_len, rfft2
 
-    planes, height, width = image.shape
+    height, width = image.shape[1:]
     count, rows, columns = kernel.shape
     used = (height + rows - 1, width + columns - 1)
     padded = (next_fast_len(used[0]), next_fast_len(used[1]))
     before = (rows - 1 - rows // 2, columns - 1 - columns // 2)
-
     extend = gpu.kernel(_SOURCE, "extend", **_border(params))
-    group = extend.fit(64, 4, 1)
-    surrounded = gpu.empty((planes, *padded))
-    not_finite = gpu.zeros((1,), np.uint32)
-    gpu.launch(
-        extend, (padded[1], padded[0], planes), image, surrounded, not_finite, height, width, *padded, *before, *used,
-        float(params.cval), local=group, label="convolve extend", traffic=image.nbytes + surrounded.nbytes,
-    )  # fmt: skip
-    bad = int(not_finite.numpy()[0])
-    if bad:
-        raise ParameterError(
-            f"the image has {_not_finite(bad)}, which a transform would spread everywhere: use --method direct"
-        )
-    factors = rfft2(gpu, gpu.array(kernel), s=padded)
-    spectrum = rfft2(gpu, surrounded)
-    del surrounded
-    size = spectrum.shape[1] * spectrum.shape[2]
     multiply = gpu.kernel(_SOURCE, "multiply", **_border(params))
-    gpu.launch(
-        multiply, (size, planes), spectrum, factors, np.uint64(size), np.uint64(size if count > 1 else 0),
-        local=multiply.fit(256, 1), label="convolve multiply", traffic=2 * spectrum.nbytes + factors.nbytes,
-    )  # fmt: skip
-    whole = irfft2(gpu, spectrum, s=padded)
-    result = image.like()
     cut = gpu.kernel(_SOURCE, "cut", **_border(params))
-    gpu.launch(
-        cut, (width, height, planes), whole, result, *padded, height, width, rows - 1, columns - 1,
-        local=cut.fit(64, 4, 1), label="convolve cut", traffic=2 * result.nbytes,
-    )  # fmt: skip
-    return result
+
+    shared = rfft2(gpu, gpu.array(kernel), s=padded) if count == 1 else None
+
+    def convolved(at: slice) -> Image:
+        part = image.planes(at)
+        planes = part.shape[0]
+        factors = shared or rfft2(gpu, gpu.array(kernel[at]), s=padded)
+        surrounded = gpu.empty((planes, *padded))
+        not_finite = gpu.zeros((1,), np.uint32)
+        gpu.launch(
+            extend, (padded[1], padded[0], planes), part, surrounded, not_finite, height, width, *padded, *before,
+            *used, float(params.cval), local=extend.fit(64, 4, 1), label="convolve extend",
+            traffic=part.nbytes + surrounded.nbytes,
+        )  # fmt: skip
+        if not_finite.numpy()[0]:
+            raise ParameterError(
+                "the image has NaN or infinite pixels, which a transform would spread everywhere: "
+                "use --method direct"
+            )
+        spectrum = rfft2(gpu, surrounded)
+        del surrounded
+        size = spectrum.shape[1] * spectrum.shape[2]
+        gpu.launch(
+            multiply, (size, planes), spectrum, factors, np.uint64(size), np.uint64(0 if shared else size),
+            local=multiply.fit(256, 1), label="convolve multiply", traffic=2 * spectrum.nbytes + factors.nbytes,
+        )  # fmt: skip
+        circular = irfft2(gpu, spectrum, s=padded)
+        del spectrum
+        result = part.like()
+        gpu.launch(
+            cut, (width, height, planes), circular, result, *padded, height, width, rows - 1, columns - 1,
+            local=cut.fit(64, 4, 1), label="convolve cut", traffic=2 * result.nbytes,
+        )  # fmt: skip
+        return result
+
+    whole = planewise(image.shape[0], image.nbytes, convolved)
+    whole.alpha, whole.linear = image.alpha, image.linear
+    return whole

@@ -79,13 +79,35 @@ class Image:
         image.linear = self.linear
         return image
 
-    def numpy(self) -> Array:
-        """Copies the array to the host as it is."""
-        host = np.empty(self.shape, self.dtype)
+    def numpy(self, out: Array | None = None) -> Array:
+        """Copies the array to the host as it is, to ``out`` where that is given (contiguous, as many bytes)."""
+        host = np.empty(self.shape, self.dtype) if out is None else out
         if host.size:
             with self.gpu.phase("download"):
                 cl.enqueue_copy(self.gpu.queue, host, self.buffer)
         return host
+
+    def planes(self, at: slice) -> Image:
+        """Planes ``at.start`` … ``at.stop``: the Image itself where these are all, else a copy without alpha."""
+        count = at.stop - at.start
+        if count == self.shape[0]:
+            return self
+        part = self.gpu.empty((count, *self.shape[1:]), self.dtype)
+        part.linear = self.linear
+        offset = self.nbytes // self.shape[0] * at.start
+        if part.nbytes:
+            cl.enqueue_copy(
+                self.gpu.queue, part.buffer, self.buffer, src_offset=offset, byte_count=part.nbytes
+            )
+        return part
+
+    def put(self, at: slice, part: Image) -> None:
+        """Overwrites planes ``at.start`` … ``at.stop`` by those of ``part``, of the same size and dtype."""
+        offset = self.nbytes // self.shape[0] * at.start
+        if part.nbytes:
+            cl.enqueue_copy(
+                self.gpu.queue, self.buffer, part.buffer, dst_offset=offset, byte_count=part.nbytes
+            )
 
 
 @dataclass(frozen=True)

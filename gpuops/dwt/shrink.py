@@ -63,9 +63,12 @@ def mean_squares(band: Image) -> npt.NDArray[np.float64]:
     parts = min(_PARTS, size)
     sums = band.gpu.empty((planes, parts))
     kernel = bands.kernel(band, "squares")
+    run = -(-size // parts)
+    apart, step = (run, 1) if band.gpu.limits.is_cpu else (1, parts)
     band.gpu.launch(
-        kernel, (parts, planes), band, sums, planes, size, parts, label="dwt squares", traffic=band.nbytes
-    )
+        kernel, (parts, planes), band, sums, planes, size, parts, run, apart, step, label="dwt squares",
+        traffic=band.nbytes,
+    )  # fmt: skip
     totals: npt.NDArray[np.float64] = sums.numpy().sum(axis=1, dtype=np.float64)
     return totals / size
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 from ..errors import GpuopsWarning, ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
+from ..planes import in_turn
 from . import axis
 from .wavelets import WAVELETS
 
@@ -42,11 +43,37 @@ def inverse(approximation: Image, details: Details[Image], params: DwtParams, sh
 def decompose(image: Image, params: DwtParams) -> tuple[Image, list[Details[Image]]]:
     """All levels: cA, [coarsest (cH, cV, cD), …, finest (cH, cV, cD)]; :func:`max_levels` where none are given."""
     levels = params.levels if params.levels is not None else max_levels(image.shape[1:], params)
+    turns = in_turn(image.shape[0], image.nbytes)
+    if len(turns) == 1:
+        return _levels(image, params, levels)
+    bands: list[Image] = []
+    for at in turns:
+        part = flat(*_levels(image.planes(at), params, levels))
+        bands = bands or [band.like((image.shape[0], *band.shape[1:])) for band in part]
+        for whole, band in zip(bands, part, strict=True):
+            whole.put(at, band)
+    for band in bands:
+        band.alpha = image.alpha
+    return nested(bands)
+
+
+def _levels(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[Details[Image]]]:
     coefficients: list[Details[Image]] = []
     for _ in range(levels):
         image, details = forward(image, params)
         coefficients.append(details)
     return image, coefficients[::-1]
+
+
+def flat(approximation: Band, details: Sequence[Details[Band]]) -> list[Band]:
+    """All bands in the order of :func:`band_shapes`."""
+    return [approximation, *(band for level in details for band in level)]
+
+
+def nested(bands: Sequence[Band]) -> tuple[Band, list[Details[Band]]]:
+    """The inverse of :func:`flat`."""
+    approximation, *rest = bands
+    return approximation, [(rest[i], rest[i + 1], rest[i + 2]) for i in range(0, len(rest), 3)]
 
 
 def recompose(

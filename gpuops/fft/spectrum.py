@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import log, pi
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyopencl as cl
 
 from ..errors import ParameterError
 from ..image import Image
 from ..params.fft import FILTERS, SHAPES, VIEWS, FilterParams, SpectrumParams
+from ..planes import planewise, planewise_to_host
 from .api import run
 from .planner import next_fast_len
 
@@ -22,7 +25,10 @@ LEAST_WINDOW = 1e-4
 
 
 def spectrum(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
-    """Window, transform, filter, shift: planar float32 Image → complex Image (planes, rows, columns)."""
+    """Window, transform, filter, shift: planar float32 Image → complex Image (planes, rows, columns).
+
+    Raises ParameterError for NaN or infinite pixels, which a transform spreads over everything.
+    """
     _, rows, columns = image.shape
     if params.precision == "double":
         image = gpu.array(image.numpy().astype(np.float64))
@@ -30,56 +36,104 @@ def spectrum(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
         image = _windowed(gpu, image, (rows, columns), params.window)
     size = padded((rows, columns), params.pad)
     result = run(gpu, image, "r2c" if params.half else "c2c", False, size, params.norm, params.how)
+    _check_finite(result)
     if params.filter is not None:
         result = _filtered(gpu, result, size, params.filter)
     return shifted(gpu, result, params.half) if params.shift else result
 
 
+def values_of(gpu: Gpu, image: Image, params: SpectrumParams) -> npt.NDArray[np.complexfloating]:
+    """:func:`spectrum` on the host."""
+    return planewise_to_host(image.shape[0], image.nbytes, lambda at: spectrum(gpu, image.planes(at), params))
+
+
 def image_of(
     gpu: Gpu,
-    values: Image,
+    values: npt.NDArray[np.complexfloating],
     size: tuple[int, int],
     transform: tuple[int, int],
     params: SpectrumParams,
 ) -> Image:
     """The image whose :func:`spectrum` is ``values``: ``size`` of the image, ``transform`` after padding."""
-    if params.shift:
-        values = shifted(gpu, values, params.half, back=True)
     kind = "c2r" if params.half else "c2c"
-    result = run(gpu, values, kind, True, transform, params.norm, params.how)
-    if size != transform or params.window != "none" or not params.half:
-        result = _windowed(gpu, result, size, params.window, divide=True)
-    return result if result.dtype == np.float32 else gpu.array(result.numpy().astype(np.float32))
+
+    def image(at: slice) -> Image:
+        part = gpu.array(values[at])
+        if params.shift:
+            part = shifted(gpu, part, params.half, back=True)
+        result = run(gpu, part, kind, True, transform, params.norm, params.how)
+        if size != transform or params.window != "none" or not params.half:
+            result = _windowed(gpu, result, size, params.window, divide=True)
+        return result if result.dtype == np.float32 else gpu.array(result.numpy().astype(np.float32))
+
+    return planewise(len(values), values.nbytes, image)
 
 
-def picture(gpu: Gpu, image: Image, params: SpectrumParams, view: str) -> Image:
+def picture(
+    gpu: Gpu, image: Image, params: SpectrumParams, view: str, *, overwrite_input: bool = False
+) -> Image:
     """A picture of the spectrum of an image's colours, to be looked at: values 0 … 1, to be stored as they are.
 
     Magnitudes are scaled to the brightest values but for 1 in 10000, their logarithm from the darkest 1 % on (six
-    powers of ten at most); phases from −π to π; real and imaginary parts around medium gray.
+    powers of ten at most); phases from −π to π; real and imaginary parts around medium gray. ``overwrite_input``
+    lets it take the image's memory. Raises ParameterError as :func:`spectrum`.
     """
-    values = spectrum(gpu, without_alpha(image), params)
     if view not in VIEWS:
         raise ParameterError(f"unknown view {view!r}: use one of {', '.join(VIEWS)}")
-    count = int(np.prod(values.shape))
-    raw, result = gpu.empty(values.shape), gpu.empty(values.shape)
-    _launch(gpu, "spectrum_view", values, count, values, raw, count, VIEWS.index(view))
-    if view == "phase":
-        low, high = -pi, pi
-    else:
-        sample = raw.numpy().ravel()[:: max(1, count // 2**20)].astype(np.float64)
-        low, high = (float(v) for v in np.percentile(sample, (1, 99.99)))
-        if view == "log-magnitude":
-            low = max(low, high - log(1e6))
-        elif view in ("real", "imag"):
-            high = max(abs(low), abs(float(np.percentile(sample, 99))))
-            low = -high
-        else:
-            low = 0.0
-    gain = 1.0 / (high - low) if high > low else 1.0
-    _launch(gpu, "spectrum_levels", raw, count, raw, result, count, float(low), float(gain))
+    colours = without_alpha(image)
+    half = replace(params, half=True, shift=False)
+    planes, (rows, columns) = colours.shape[0], padded((image.shape[1], image.shape[2]), params.pad)
+    viewed = planewise(
+        planes, colours.nbytes, lambda at: _viewed(gpu, spectrum(gpu, colours.planes(at), half), view)
+    )
+    low, high = _range(viewed, view)
+    fits = overwrite_input and colours.shape == (planes, rows, columns)
+    result = colours if fits else gpu.empty((planes, rows, columns))
     result.linear = False
+    gain = 1.0 / (high - low) if high > low else 1.0
+    middle = (rows // 2, columns // 2) if params.shift else (0, 0)
+    _launch(
+        gpu, "spectrum_levels", viewed, (columns, rows, planes), viewed, result, rows, columns, *middle,
+        view in ("phase", "imag"), low, gain, traffic=viewed.nbytes + result.nbytes,
+    )  # fmt: skip
     return result
+
+
+def _viewed(gpu: Gpu, values: Image, view: str) -> Image:
+    result = gpu.empty(values.shape)
+    count, lanes = int(np.prod(values.shape)), gpu.limits.lanes
+    _launch(
+        gpu, "spectrum_view", values, -(-count // lanes), values, result, count, VIEWS.index(view),
+        traffic=values.nbytes + result.nbytes, lanes=lanes,
+    )  # fmt: skip
+    return result
+
+
+def _range(viewed: Image, view: str) -> tuple[float, float]:
+    """What is shown black and white."""
+    if view == "phase":
+        return -pi, pi
+    every = max(1, int(np.prod(viewed.shape)) // 2**20)
+    sample = viewed.numpy().ravel()[::every].astype(np.float64)
+    low, high, brightest = (float(v) for v in np.percentile(sample, (1, 99, 99.99)))
+    if view == "log-magnitude":
+        return max(low, brightest - log(1e6)), brightest
+    if view in ("real", "imag"):
+        most = max(abs(low), abs(high))
+        return -most, most
+    return 0.0, brightest
+
+
+def _check_finite(values: Image) -> None:
+    """Frequency 0 is the sum of all pixels: one that is not finite shows there."""
+    zero = np.empty(1, values.dtype)
+    for k in range(values.shape[0]):
+        offset = k * (values.nbytes // values.shape[0])
+        cl.enqueue_copy(values.gpu.queue, zero, values.buffer, src_offset=offset)
+        if not np.isfinite(zero).all():
+            raise ParameterError(
+                "has pixels that are NaN or infinite, which a transform spreads over all of it"
+            )
 
 
 def without_alpha(image: Image) -> Image:
@@ -156,9 +210,20 @@ def _windowed(gpu: Gpu, image: Image, size: tuple[int, int], name: str, divide: 
     return result
 
 
-def _launch(gpu: Gpu, name: str, like: Image, size: int, *args: Argument, **defines: bool) -> None:
+def _launch(
+    gpu: Gpu,
+    name: str,
+    like: Image,
+    size: int | tuple[int, int, int],
+    *args: Argument,
+    traffic: int | None = None,
+    lanes: int = 1,
+    **defines: bool,
+) -> None:
     real = "double" if like.dtype.name in ("float64", "complex128") else "float"
-    kernel = gpu.kernel("spectrum", name, REAL=real, **defines)
+    kernel = gpu.kernel(("lanes", "spectrum"), name, REAL=real, WIDTH=lanes, **defines)
+    dims = (size,) if isinstance(size, int) else size
     gpu.launch(
-        kernel, (size,), *args, local=kernel.fit(256), label=name.replace("_", " "), traffic=2 * like.nbytes
-    )
+        kernel, dims, *args, local=kernel.fit(256, *(1,) * (len(dims) - 1)), label=name.replace("_", " "),
+        traffic=2 * like.nbytes if traffic is None else traffic,
+    )  # fmt: skip

@@ -1,0 +1,77 @@
+"""Large images plane by plane: the results are those of all planes at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuops import Gpu, planes
+from gpuops.convolve import convolve
+from gpuops.dwt import transform
+from gpuops.fft import spectrum
+from gpuops.params.dwt import DwtParams
+from gpuops.params.fft import SpectrumParams
+
+
+@pytest.fixture
+def in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every image is large."""
+    monkeypatch.setattr(planes, "_AT_ONCE", 0)
+
+
+def test_turns() -> None:
+    assert planes.in_turn(3, 1) == [slice(0, 3)]
+    assert planes.in_turn(2, 1 << 27) == [slice(0, 1), slice(1, 2)]
+
+
+def test_planes_are_copied_and_put(gpu: Gpu, rng) -> None:
+    x = rng.random((3, 5, 7), dtype=np.float32)
+    image = gpu.array(x)
+    image.alpha = False
+    assert image.planes(slice(0, 3)) is image
+    part = image.planes(slice(1, 2))
+    np.testing.assert_array_equal(part.numpy(), x[1:2])
+    image.put(slice(2, 3), part)
+    np.testing.assert_array_equal(image.numpy(), x[[0, 1, 1]])
+
+
+def test_spectra(gpu: Gpu, rng, in_turn: None) -> None:
+    x = rng.random((3, 17, 30), dtype=np.float32)
+    for params in (SpectrumParams(), SpectrumParams(half=False, shift=True)):
+        values = spectrum.values_of(gpu, gpu.array(x), params)
+        expected = (np.fft.rfft2 if params.half else np.fft.fft2)(x, norm="ortho")
+        expected = np.fft.fftshift(expected, (-2, -1)) if params.shift else expected
+        np.testing.assert_allclose(values, expected, atol=2e-6)
+        back = spectrum.image_of(gpu, values, (17, 30), (17, 30), params).numpy()
+        np.testing.assert_allclose(back, x, atol=1e-6)
+
+
+def test_pictures_of_spectra(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = rng.random((3, 17, 30), dtype=np.float32)
+    params = SpectrumParams(half=False, shift=True)
+    whole = spectrum.picture(gpu, gpu.array(x), params, "log-magnitude").numpy()
+    monkeypatch.setattr(planes, "_AT_ONCE", 0)
+    image = gpu.array(x)
+    parts = spectrum.picture(gpu, image, params, "log-magnitude", overwrite_input=True)
+    assert parts.buffer is image.buffer
+    np.testing.assert_allclose(parts.numpy(), whole, atol=1e-5)  # rows of two planes share a transform there
+
+
+@pytest.mark.parametrize("colours", [1, 3])
+def test_convolution(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, colours: int) -> None:
+    x, kernel = rng.random((3, 17, 30)), rng.random((colours, 5, 4))
+    whole = convolve(gpu, x, kernel, method="fft")
+    monkeypatch.setattr(planes, "_AT_ONCE", 0)
+    np.testing.assert_allclose(convolve(gpu, x, kernel, method="fft"), whole, rtol=1e-5)
+
+
+@pytest.mark.parametrize("levels", [0, 2])
+def test_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, levels: int) -> None:
+    x = rng.random((3, 17, 30), dtype=np.float32)
+    params = DwtParams("bior4.4", "mirror", levels)
+    whole = transform.flat(*transform.decompose(gpu.array(x), params))
+    monkeypatch.setattr(planes, "_AT_ONCE", 0)
+    parts = transform.flat(*transform.decompose(gpu.array(x), params))
+    assert len(parts) == len(whole) == 1 + 3 * levels
+    for part, band in zip(parts, whole, strict=True):
+        np.testing.assert_array_equal(part.numpy(), band.numpy())
