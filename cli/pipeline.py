@@ -72,12 +72,18 @@ class Item:
         return image
 
     def run(self, operation: Callable[..., Result], *args: Any) -> Result:
-        """The operation, ``--repeat`` times, under the report's phase "compute". Its warnings name the input."""
+        """The operation, ``--repeat`` times, under the report's phase "compute".
+
+        Its warnings name the input, and what it refuses is this input's failure: the options alone were checked before.
+        """
         with warnings.catch_warnings(record=True) as caught, self.gpu.phase("compute"):
             warnings.simplefilter("always", GpuopsWarning)
-            for _ in range(self.shared.repeat):
-                caught.clear()  # every run says the same
-                result = operation(*args)
+            try:
+                for _ in range(self.shared.repeat):
+                    caught.clear()  # every run says the same
+                    result = operation(*args)
+            except ParameterError as error:
+                raise FileError(f"{self.path}: {error}") from error
             self.gpu.finish()
         for warning in (w for w in caught if issubclass(w.category, GpuopsWarning)):
             _warn(f"{self.path}: {warning.message}")
