@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache, partial
 from math import log2
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +15,7 @@ from gpuops.params.tonemap import OPERATORS
 from . import options
 
 if TYPE_CHECKING:
+    from gpuops.convolve import Weights
     from gpuops.gpu import Gpu
     from gpuops.image import Image
 
@@ -159,15 +160,15 @@ def command(
     picture = None if kernel is None else files.read(kernel)
 
     @cache
-    def weights(gpu: Gpu) -> Any:
+    def weights(gpu: Gpu) -> Weights | None:
         return None if picture is None else kernel_from_picture(gpu, picture, normalise=True)
 
-    def run(item: Item, gpu: Gpu, image: Image) -> Image:
+    def run(item: Item, gpu: Gpu, image: Image, weights: Weights | None) -> Image:
         scale = 2.0**stops if stops is not None else tonemap.exposure(gpu, image)
         if preset is not None:
             image = d3d11.bloom(gpu, image, memory)
         else:
-            shape = None if picture is None else kernel_for(image, weights(gpu))
+            shape = None if weights is None else kernel_for(image, weights)
             image = bloom.bloom(
                 gpu, image, replace(params, exposure=log2(scale)), shape, overwrite_input=item.once
             )
@@ -178,7 +179,7 @@ def command(
     def work(gpu: Gpu, item: Item) -> None:
         # Strength 0 is the input exactly: colours under alpha 0 must not be lost to premultiplication.
         image = item.load(linear=True, premultiply=strength > 0)
-        image = item.run(partial(run, item), gpu, image)
+        image = item.run(partial(run, item), gpu, image, weights(gpu))
         item.save(image, None if display is None else item.display_dtype)
 
     process(shared, "bloom", work, also_read=[kernel] if kernel else [])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +12,7 @@ from gpuops.params.convolve import METHODS
 from . import options
 
 if TYPE_CHECKING:
+    from gpuops.convolve import Weights
     from gpuops.gpu import Gpu
     from gpuops.image import Image
 
@@ -63,21 +64,15 @@ def command(shared: options.Shared, kernel: str, normalise: bool, border: str, m
     picture = files.read(kernel)
 
     @cache
-    def weights(gpu: Gpu) -> Any:
+    def weights(gpu: Gpu) -> Weights:
         return kernel_from_picture(gpu, picture, normalise=normalise)
 
-    def run(gpu: Gpu, image: Image) -> Image:
-        return convolve(
-            gpu,
-            image,
-            kernel_for(image, weights(gpu)),
-            mode=params.border,
-            cval=params.cval,
-            method=params.method,
-        )
+    def run(gpu: Gpu, image: Image, weights: Weights) -> Image:
+        shape = kernel_for(image, weights)
+        return convolve(gpu, image, shape, mode=params.border, cval=params.cval, method=params.method)
 
     def work(gpu: Gpu, item: Item) -> None:
         image = item.load(linear=True, premultiply=True)
-        item.save(item.run(run, gpu, image))
+        item.save(item.run(run, gpu, image, weights(gpu)))
 
     process(shared, "convolve", work, also_read=[kernel] if kernel else [])
