@@ -657,6 +657,88 @@ def test_tiff_variants(tmp_path: Path, rng: np.random.Generator) -> None:
         read(path, layer=9)
 
 
+# Radiance HDR, DPX, JPEG 2000 -------------------------------------------------------------------------
+
+
+def hdr_file(axes: str, *lines: str, kind: str = "32-bit_rle_rgbe") -> bytes:
+    """Three rows or columns of two pixels each: red is 1 2, 3 4, 5 6."""
+    head = "\n".join(("#?RADIANCE", *lines, f"FORMAT={kind}", "", axes.format(3, 2), ""))
+    return head.encode() + bytes(value for red in range(1, 7) for value in (red, 0, 0, 136))
+
+
+@pytest.mark.parametrize(
+    ("axes", "rows"),
+    [
+        ("-Y {} +X {}", [[1, 2], [3, 4], [5, 6]]),
+        ("+Y {} +X {}", [[5, 6], [3, 4], [1, 2]]),
+        ("-Y {} -X {}", [[2, 1], [4, 3], [6, 5]]),
+        ("+Y {} -X {}", [[6, 5], [4, 3], [2, 1]]),
+        ("+X {} -Y {}", [[1, 3, 5], [2, 4, 6]]),
+        ("+X {} +Y {}", [[2, 4, 6], [1, 3, 5]]),
+        ("-X {} -Y {}", [[5, 3, 1], [6, 4, 2]]),
+        ("-X {} +Y {}", [[6, 4, 2], [5, 3, 1]]),
+    ],
+)
+def test_hdr_of_any_orientation_is_turned_upright(axes: str, rows: list[list[int]], tmp_path: Path) -> None:
+    (tmp_path / "a.hdr").write_bytes(hdr_file(axes))
+    assert read(tmp_path / "a.hdr").pixels[:, :, 0].tolist() == rows
+
+
+def test_hdr_headers(tmp_path: Path) -> None:
+    path = tmp_path / "a.hdr"
+    path.write_bytes(
+        hdr_file("-Y {} +X {}", "EXPOSURE=2.0", "PRIMARIES=.7 .3 .2 .7 .1 0 .3 .3", "SOFTWARE=x")
+    )
+    with pytest.warns(GpuopsWarning, match="without its exposure, primaries$"):
+        read(path)
+    path.write_bytes(hdr_file("-Y {} +X {}", kind="32-bit_rle_xyze"))
+    with pytest.raises(FileError, match="pixels of the kind 32-bit_rle_xyze"):
+        read(path)
+
+
+def test_dpx_orientation_depth_and_header(tmp_path: Path) -> None:
+    from gpuops.files import oiio
+
+    path = tmp_path / "a.dpx"
+    pixels = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+    expected = {0: pixels, 1: pixels[:, ::-1], 2: pixels[::-1], 3: pixels[::-1, ::-1], 4: None}
+    write(path, Picture(pixels))
+    whole = path.read_bytes()
+    for code, values in expected.items():
+        order = "big" if whole.startswith(b"SDPX") else "little"
+        path.write_bytes(whole[:768] + code.to_bytes(2, order) + whole[770:])
+        if values is None:
+            with pytest.raises(FileError, match="stored by columns"):
+                read(path)
+        else:
+            assert np.array_equal(read(path).pixels, values)
+    path.write_bytes(whole[:801] + b"\x03" + whole[802:])
+    with pytest.warns(GpuopsWarning, match=r"without its transfer \(Logarithmic\)"):
+        read(path)
+    white = np.full((2, 4, 3), 65535, np.uint16)
+    oiio.write_parts(str(path), [(white, {"oiio:BitsPerSample": 12})])
+    assert np.array_equal(read(path).pixels, white)
+
+
+def test_jpeg_2000_boxes(tmp_path: Path) -> None:
+    path = tmp_path / "a.jp2"
+    write(path, Picture(np.full((32, 32, 3), 7, np.uint8)))
+    whole = path.read_bytes()
+    xmp = b"<x:xmpmeta/>"
+    boxes = (b"JpgTiffExif->JP2" + camera_exif(), bytes.fromhex("be7acfcb97a942e89c71999491e3afac") + xmp)
+    appended = b"".join(struct.pack(">I4s", 8 + len(box), b"uuid") + box for box in boxes)
+    path.write_bytes(whole + appended + struct.pack(">I4s", 9, b"xml ") + b"?")
+    with pytest.warns(GpuopsWarning, match=r"without its box 'xml '$"):
+        metadata = read(path).metadata
+    assert metadata.exif == camera_exif()
+    assert metadata.xmp == xmp
+    size = whole.index(b"\xff\x4f\xff\x51") + 42
+    assert whole[size] == 7  # 8 bits, unsigned
+    path.write_bytes(whole[:size] + b"\x87" + whole[size + 1 :])
+    with pytest.raises(FileError, match="signed"):
+        read(path)
+
+
 # Bad files ------------------------------------------------------------------------------------------
 
 

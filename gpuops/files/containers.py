@@ -1,4 +1,4 @@
-"""EXIF and XMP of PNG, JPEG and WebP files, byte for byte as they are stored.
+"""What surrounds the pixels of a file: EXIF and XMP byte for byte, and what decoders keep to themselves.
 
 Sources: PNG (Third Edition) 5.3, 11.3; ITU-T T.81 B.1.1 and CIPA DC-008 4.7.2 (JPEG); Google, WebP Container
 Specification (RIFF).
@@ -19,6 +19,7 @@ _XMP = b"http://ns.adobe.com/xap/1.0/\0"
 _XMP_KEY = b"XML:com.adobe.xmp\0"
 _JPEG_SEGMENT = 65533
 _CRC_BLOCK = 1 << 20
+_LONGEST_LINE = 1 << 12
 _LONGEST = 1 << 26  # of metadata; more is an attack
 
 
@@ -29,7 +30,11 @@ class Extras:
     xmp: bytes | None = None
     unused: tuple[str, ...] = ()  # names of what else the file holds and pictures do not keep
     linear: bool = False  # integers are linear light
+    orientation: int = (
+        0  # where rows and columns begin, as EXIF numbers it; 0 where the container says nothing
+    )
     damage: str = ""  # what is wrong with the file, when its container already shows that
+    refusal: str = ""  # what the file holds that no decoder here gets right
 
 
 # PNG: signature, then chunks of length, kind, data and checksum -----------------------------------
@@ -197,12 +202,94 @@ def _riff(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
         yield kind, data
 
 
+# JPEG 2000: boxes of length, kind and data (ITU-T T.800 annex I); or a codestream alone (annex A) --
+
+
+_JP2_EXIF, _JP2_XMP = b"JpgTiffExif->JP2", bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
+_JP2_STORAGE = (b"jP  ", b"ftyp", b"jp2h", b"jp2c", b"free")
+
+
+def read_jpeg2000(file: BinaryIO) -> Extras:
+    end = file.seek(0, 2)
+    file.seek(0)
+    if file.read(4) == b"\xff\x4f\xff\x51":
+        return Extras(refusal=_codestream_trouble(file, 0))
+    exif = xmp = None
+    unused: list[str] = []
+    refusal = ""
+    for kind, start, size in _boxes(file, end):
+        if kind == b"jp2c":
+            refusal = refusal or _codestream_trouble(file, start)
+        elif kind == b"uuid":
+            file.seek(start)
+            identity, data = file.read(16), file.read(min(size - 16, _LONGEST))
+            if identity == _JP2_EXIF:
+                exif = data
+            elif identity == _JP2_XMP:
+                xmp = data
+        if kind not in _JP2_STORAGE and (kind != b"uuid" or identity not in (_JP2_EXIF, _JP2_XMP)):
+            unused.append(f"box {kind.decode('latin-1')!r}")
+    return Extras(exif=exif, xmp=xmp, unused=tuple(dict.fromkeys(unused)), refusal=refusal)
+
+
+def _boxes(file: BinaryIO, end: int) -> Iterator[tuple[bytes, int, int]]:
+    """Kind, start and size of each box's data."""
+    position = 0
+    while position + 8 <= end:
+        file.seek(position)
+        length, kind = struct.unpack(">I4s", file.read(8))
+        head = 8
+        if length == 1:
+            length, head = int.from_bytes(file.read(8), "big"), 16
+        elif length == 0:
+            length = end - position
+        if length < head:
+            return
+        yield kind, position + head, length - head
+        position += length
+
+
+def _codestream_trouble(file: BinaryIO, start: int) -> str:
+    file.seek(start + 40)
+    components = int.from_bytes(file.read(2), "big")
+    signed = any(depth & 0x80 for depth in file.read(3 * components)[::3])
+    return "holds signed samples; convert them to unsigned ones first" if signed else ""
+
+
+# Radiance HDR: lines of text, an empty one, and the axes (Ward, Real Pixels) ----------------------
+
+_HDR_KEYS = {
+    "EXPOSURE": "exposure",
+    "COLORCORR": "colour correction",
+    "PRIMARIES": "primaries",
+    "VIEW": "view",
+}
+_HDR_KEYS |= {"PIXASPECT": "pixel aspect ratio"}
+_AXES = ("-Y +X", "-Y -X", "+Y -X", "+Y +X", "+X -Y", "-X -Y", "-X +Y", "+X +Y")  # orientations 1 to 8
+
+
+def read_hdr(file: BinaryIO) -> Extras:
+    file.seek(0)
+    unused: list[str] = []
+    refusal = ""
+    while line := file.readline(_LONGEST_LINE).decode("latin-1").strip():
+        key, _, value = line.partition("=")
+        if key == "FORMAT" and value.strip() != "32-bit_rle_rgbe":
+            refusal = f"holds pixels of the kind {value.strip()}; convert it to 32-bit_rle_rgbe first"
+        if key in _HDR_KEYS and value.strip() not in ("1", "1.0", "1.000000", "1 1 1"):
+            unused.append(_HDR_KEYS[key])
+    axes = file.readline(_LONGEST_LINE).decode("latin-1").split()[::2]
+    orientation = 1 + _AXES.index(" ".join(axes)) if " ".join(axes) in _AXES else 0
+    return Extras(unused=tuple(dict.fromkeys(unused)), orientation=orientation, refusal=refusal)
+
+
 # All of them --------------------------------------------------------------------------------------
 
 
 def read_extras(path: str, format_name: str) -> Extras:
     """EXIF (without its preview), XMP and the like of a file of the named format."""
     readers = {"PNG": read_png, "JPEG": read_jpeg, "WebP": read_webp, "TIFF": _read_tiff}
+    readers |= {"JPEG 2000": read_jpeg2000, "Radiance HDR": read_hdr}
     if format_name not in readers:
         return Extras()
     with open(path, "rb") as file:

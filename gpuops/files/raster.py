@@ -17,6 +17,7 @@ from .formats import Format
 from .picture import Metadata, Picture, Pixels
 
 _JPEG2000_LEAST = 32  # the encoder halves the picture five times
+_NO_TIME = "00:00:00:00"
 _ASPECT_TOLERANCE = 1e-4
 #: TIFF's PhotometricInterpretation, and the kinds that are gray or RGB, or become so in decoding.
 _PHOTOMETRIC = "tiff:PhotometricInterpretation"
@@ -28,12 +29,20 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     extras = containers.read_extras(path, fmt.name)
     if extras.damage:
         raise FileError(f"{path}: {extras.damage}; get a whole copy of it")
+    if extras.refusal:
+        raise FileError(f"{path}: {extras.refusal}")
     with oiio.opened(path, "r") as file:
         count = file.count() if fmt.name == "TIFF" else 1
         page = _page(path, layer, count)
         spec = file.spec(page)
         pixels = _samples(path, file, page)
     unused = list(extras.unused)
+    if fmt.name == "DPX":
+        unused += _dpx_texts(spec)
+    orientation = extras.orientation or (spec.get_int_attribute("Orientation", 1) if fmt.name == "DPX" else 1)
+    if orientation > 4 and fmt.name == "DPX":
+        raise FileError(f"{path}: is stored by columns; turn it first")
+    pixels = _upright(pixels, orientation)
     pixels, alpha = _channels(path, pixels, spec.alpha_channel)
     associated = alpha and fmt.name == "TIFF" and not spec.get_int_attribute("oiio:UnassociatedAlpha")
     icc = extras.icc or _icc(spec)
@@ -88,7 +97,29 @@ def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
     pixels = file.read(index=page)
     if photometric == _MIN_IS_WHITE and stored == "uint16":  # 8 bits come inverted already
         np.invert(pixels, out=pixels)
+    if 8 < bits < 16:  # some decoders leave the bits below empty, and white below 65535
+        pixels |= pixels >> bits
     return pixels
+
+
+def _upright(pixels: Pixels, orientation: int) -> Pixels:
+    """Rows from the top and columns from the left, of formats that have no tag to keep an orientation in."""
+    if orientation in (5, 6, 7, 8):
+        pixels = pixels.transpose(1, 0, 2)
+    if orientation in (3, 4, 7, 8):
+        pixels = pixels[::-1]
+    if orientation in (2, 3, 6, 7):
+        pixels = pixels[:, ::-1]
+    return np.ascontiguousarray(pixels)
+
+
+def _dpx_texts(spec: Any) -> list[str]:
+    """What a DPX header says of the picture."""
+    names = [name for name in ("Copyright", "Artist", "DocumentName") if spec.get_string_attribute(name)]
+    if spec.get_string_attribute("dpx:TimeCode", _NO_TIME) != _NO_TIME:
+        names.append("time code")
+    transfer = spec.get_string_attribute("dpx:Transfer")
+    return names + [f"transfer ({transfer})"] * (transfer in ("Linear", "Logarithmic", "Printing density"))
 
 
 def _warn(text: str) -> None:
