@@ -361,6 +361,23 @@ def test_losses_are_named(photo: Picture, tmp_path: Path) -> None:
     assert not (read(tmp_path / "n.hdr").pixels).any()
 
 
+@pytest.mark.parametrize("name", ["r.png", "r.jpg", "r.tif", "r.exr"])
+@pytest.mark.parametrize("value", [np.inf, np.nan, -3.0, 1e12, 1e-9], ids=str)
+def test_resolutions_that_make_no_sense(name: str, value: float, tmp_path: Path) -> None:
+    pixels = np.zeros((8, 8, 3), format_named(name[2:]).dtypes[0])
+    with pytest.warns(GpuopsWarning, match="makes no sense"):
+        write(tmp_path / name, Picture(pixels, metadata=Metadata(resolution=(300.0, value, "in"))))
+    assert read(tmp_path / name).metadata.resolution is None
+
+
+def test_resolutions_that_jpeg_cannot_hold(photo: Picture, tmp_path: Path) -> None:
+    for x, held in ((300.5, 300), (100000.0, 65535)):
+        with pytest.warns(GpuopsWarning, match=f"the resolution becomes {held} x 72"):
+            write(tmp_path / f"{x}.jpg", replace(photo, metadata=Metadata(resolution=(x, 72.0, "in"))))
+        assert read(tmp_path / f"{x}.jpg").metadata.resolution == (held, 72, "in")
+    write(tmp_path / "c.jpg", replace(photo, metadata=Metadata(resolution=(118.11, 118.11, "cm"))))
+
+
 def test_png_says_when_its_values_are_linear(photo: Picture, tmp_path: Path) -> None:
     write(tmp_path / "l.png", replace(photo, linear=True))
     data = (tmp_path / "l.png").read_bytes()

@@ -13,7 +13,8 @@ def straight(pixels: Pixels) -> Pixels:
     partial = (alpha != 0) & (alpha != _one(pixels))
     if not partial.any():
         return pixels
-    scale = np.divide(_one(pixels), alpha, out=np.ones_like(alpha), where=partial)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scale = np.divide(_one(pixels), alpha, out=np.ones_like(alpha), where=partial)
     return _scaled(pixels, scale)
 
 
@@ -32,7 +33,8 @@ def _one(pixels: Pixels) -> np.float32:
 
 
 def _scaled(pixels: Pixels, scale: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> Pixels:
-    colour = pixels[:, :, :-1] * scale  # float32
+    with np.errstate(over="ignore", invalid="ignore"):  # what is infinite or no number stays so
+        colour = pixels[:, :, :-1] * scale  # float32
     out = pixels.copy()
     if pixels.dtype.kind == "u":
         np.rint(colour, out=colour)

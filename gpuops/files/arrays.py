@@ -45,7 +45,7 @@ def read_npz(path: str, layer: str | int | None = None) -> Picture:
             resolution = None
             if "resolution" in names:
                 x, y, unit = file["resolution"].tolist()
-                resolution = (float(x), float(y), str(unit))
+                resolution = (float(x), float(y), str(unit)) if unit in ("in", "cm") else None
             parts = {key: file[key].tobytes() for key in _BYTES if key in names}
             linear = bool(file["linear"]) if "linear" in names else None
             return picture_of(path, file[name], linear, Metadata(**parts, resolution=resolution))

@@ -17,6 +17,13 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
+def dots_per_inch(resolution: tuple[float, float, str]) -> tuple[list[float], list[int]]:
+    """A resolution, exactly and as JPEG holds it."""
+    x, y, unit = resolution
+    exact = [value * (2.54 if unit == "cm" else 1) for value in (x, y)]
+    return exact, [min(max(round(value), 1), 65535) for value in exact]
+
+
 def write(path: str, picture: Picture, fmt: Format) -> None:
     metadata = picture.metadata
     options = dict(_OPTIONS[fmt.name])
@@ -27,9 +34,7 @@ def write(path: str, picture: Picture, fmt: Format) -> None:
     if metadata.xmp:
         options["xmp"] = metadata.xmp
     if metadata.resolution:
-        x, y, unit = metadata.resolution
-        per_inch = 2.54 if unit == "cm" else 1.0
-        options["dpi"] = (x * per_inch, y * per_inch)
+        options["dpi"] = dots_per_inch(metadata.resolution)[1]
     pixels = picture.pixels if picture.channels > 1 else picture.pixels[:, :, 0]
     encoded = io.BytesIO()
     iio.imwrite(encoded, pixels, plugin="pillow", extension=fmt.extension, **options)

@@ -89,7 +89,7 @@ class OpenImageIOPlugin(PluginV3):
         spec = self.spec(index)
         if spec.deep:
             raise FileError(f"{self._path}: holds deep data (several samples a pixel); flatten it first")
-        self._check_plausible(spec)
+        self.check_plausible(spec)
         first, last = channels or (0, spec.nchannels)
         kind = _TYPES[dtype] if dtype else str(spec.format)
         if spec.tile_width:
@@ -136,7 +136,7 @@ class OpenImageIOPlugin(PluginV3):
             self._input = None
         super().close()
 
-    def _check_plausible(self, spec: Any) -> None:
+    def check_plausible(self, spec: Any) -> None:
         """A header may claim anything: believe a large claim only if the file's size could hold it."""
         claimed, there = spec.image_bytes(), os.path.getsize(self._path)
         if claimed > _LARGE and claimed > _DENSEST * there:

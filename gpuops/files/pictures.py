@@ -19,6 +19,8 @@ from .output import atomic
 from .picture import Metadata, Picture
 
 _HEAD = 64
+_RESOLUTIONS = (0.1, 1e6)  # pixels per inch or centimetre; other claims are damage, and fit no format
+_ROUNDING = 0.01  # dots per inch, what other formats' units come to
 _NAMES = {"icc": "ICC profile", "exif": "EXIF", "xmp": "XMP", "resolution": "resolution"}
 
 
@@ -207,6 +209,19 @@ def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format,
     if metadata.icc and "icc" not in dropped and (metadata.icc[16:20] == b"GRAY") != gray:
         lost(f"the ICC profile is for {'RGB' if gray else 'gray'} and does not fit; it is left out")
         dropped.append("icc")
+    if metadata.resolution and "resolution" not in dropped:
+        x, y, unit = metadata.resolution
+        if not all(_RESOLUTIONS[0] <= value <= _RESOLUTIONS[1] for value in (x, y)):
+            lost(f"the resolution ({x:g} x {y:g} per {unit}) makes no sense; it is left out")
+            dropped.append("resolution")
+        elif fmt.name == "JPEG":
+            from . import lossy
+
+            exact, held = lossy.dots_per_inch(metadata.resolution)
+            if any(abs(a - b) > _ROUNDING for a, b in zip(exact, held, strict=True)):
+                lost(
+                    f"JPEG holds whole dots per inch, to 65535; the resolution becomes {held[0]} x {held[1]}"
+                )
     if fmt.name == "TIFF" and (metadata.exif or metadata.xmp):
         from . import tiff
 

@@ -93,7 +93,9 @@ def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
         from . import tiff
 
         _warn(f"{path}: double precision is read as float")
-        return tiff.read_double(path, page).astype(np.float32)
+        file.check_plausible(spec)
+        with np.errstate(over="ignore"):  # beyond float's range is infinite
+            return tiff.read_double(path, page, (spec.height, spec.width, spec.nchannels)).astype(np.float32)
     pixels = file.read(index=page)
     if photometric == _MIN_IS_WHITE and stored == "uint16":  # 8 bits come inverted already
         np.invert(pixels, out=pixels)

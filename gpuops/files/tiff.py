@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import struct
+import logging
 from typing import Any
 
 import numpy as np
@@ -23,19 +23,21 @@ def can_hold_exif(picture: Picture) -> bool:
     return picture.pixels.nbytes < _BIG and (exif_block is None or exif.lost_in_tiff(exif_block) is not None)
 
 
-def read_double(path: str, page: int) -> NDArray[np.float64]:
+def read_double(path: str, page: int, shape: tuple[int, int, int]) -> NDArray[np.float64]:
     """The double samples of a page, (height, width, channels); OpenImageIO leaves some of them out."""
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # else its remarks go to stderr
     try:
         with tifffile.TiffFile(path) as file:
-            found = file.pages[page].asarray()
+            samples = file.pages[page].asarray()
             planar = file.pages[page].axes.startswith("S")
-    except (ValueError, RuntimeError, tifffile.TiffFileError, struct.error) as error:
+        return np.moveaxis(samples, 0, 2) if planar else samples.reshape(shape)
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever its parsers meet in a damaged file
         reason = str(error).split("\n")[0]
         raise FileError(
             f"{path}: its double samples could not be read ({reason}); convert it to float"
         ) from None
-    pixels = np.atleast_3d(found)
-    return np.moveaxis(pixels, 0, 2) if planar else pixels
 
 
 def write(path: str, picture: Picture) -> None:
