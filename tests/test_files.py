@@ -582,6 +582,22 @@ def test_exr_header_survives(tmp_path: Path) -> None:
         read(tmp_path / "d.exr")
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [(b"comments\0", b"comm\xffnts\0"), (b"hello", b"h\xffllo")], ids=str
+)
+def test_exr_text_in_another_encoding(old: bytes, new: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a.exr"
+    attributes = {"comments": ("string", "hello")}
+    write(
+        path, Picture(np.ones((5, 4, 3), np.float16), linear=True, metadata=Metadata(attributes=attributes))
+    )
+    assert old in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(old, new))
+    with pytest.warns(GpuopsWarning, match="without its header attributes"):
+        picture = read(path)
+    write(tmp_path / "b.exr", picture)
+
+
 def test_float_specials_survive(tmp_path: Path) -> None:
     values = np.array([[[np.nan], [np.inf], [-np.inf], [-0.0], [1e-7]]], np.float32)
     for name in ("a.exr", "a.pfm", "a.tif", "a.npy", "a.npz"):

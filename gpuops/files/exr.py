@@ -28,7 +28,7 @@ _USUAL = {
     "Orientation": 1, "PixelAspectRatio": 1.0, "screenWindowCenter": (0.0, 0.0), "screenWindowWidth": 1.0,
     "textureformat": "Plain Texture",
 }  # fmt: skip
-_UNWRITABLE = ("double", "uint8", "vector2i", "vectori")  # types that OpenImageIO reads only
+_UNWRITABLE = ("double", "uint8")  # types that OpenImageIO reads only
 _EXACT_INTEGERS = 1 << 24  # of float
 
 
@@ -204,7 +204,7 @@ def _attributes(spec: Any) -> tuple[dict[str, Any], list[str]]:
             value = attribute.value
         except UnicodeDecodeError:
             value = None
-        if value is None or kind.startswith(_UNWRITABLE):
+        if value is None or kind.startswith(_UNWRITABLE) or not oiio.can_hold(name, kind, value):
             dropped.append(name)
         elif value != _USUAL.get(name):
             kept[name] = (kind, value)

@@ -161,6 +161,16 @@ def _error(source: Any) -> str:
         return "unreadable text in its header"
 
 
+def can_hold(name: str, kind: str, value: Any) -> bool:
+    """Whether an attribute of a type has a value that can be written."""
+    spec = OpenImageIO.ImageSpec()
+    try:
+        spec.attribute(name, kind, value)
+    except (TypeError, RuntimeError):
+        return False
+    return spec.getattribute(name) is not None
+
+
 def write_parts(path: str, parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[str, Any]]]) -> None:
     """Writes arrays (height, width, channels), each with its attributes, as the subimages of one file.
 
