@@ -634,6 +634,18 @@ def test_tiff_where_0_is_white(bits: int, tmp_path: Path) -> None:
         read(path)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+def test_tiff_where_0_is_white_keeps_its_alpha(dtype: str, tmp_path: Path) -> None:
+    import tifffile
+
+    most = int(np.iinfo(dtype).max)
+    values = np.array([[[3, 7], [0, most]]], dtype)
+    tifffile.imwrite(
+        tmp_path / "w.tif", values, photometric="miniswhite", extrasamples=["unassalpha"], metadata=None
+    )
+    assert read(tmp_path / "w.tif").pixels.tolist() == [[[most - 3, 7], [most, most]]]
+
+
 @pytest.mark.parametrize(
     "options",
     [{}, {"rowsperstrip": 1}, {"byteorder": ">"}, {"tile": (16, 16)}, {"compression": "zlib"}],

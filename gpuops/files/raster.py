@@ -39,10 +39,8 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     unused = list(extras.unused)
     if fmt.name == "DPX":
         unused += _dpx_texts(spec)
-    orientation = extras.orientation or (spec.get_int_attribute("Orientation", 1) if fmt.name == "DPX" else 1)
-    if orientation > 4 and fmt.name == "DPX":
-        raise FileError(f"{path}: is stored by columns; turn it first")
-    pixels = _upright(pixels, orientation)
+        pixels = _upright(pixels, spec.get_int_attribute("Orientation", 1))
+    pixels = _upright(pixels, extras.orientation)
     pixels, alpha = _channels(path, pixels, spec.alpha_channel)
     associated = alpha and fmt.name == "TIFF" and not spec.get_int_attribute("oiio:UnassociatedAlpha")
     icc = extras.icc or _icc(spec)
@@ -87,6 +85,8 @@ def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
         raise FileError(f"{path}: holds {colours}; convert it to gray or RGB first")
     if photometric == _MIN_IS_WHITE and stored not in ("uint8", "uint16"):
         raise FileError(f"{path}: holds {stored} samples where 0 is white; invert it first")
+    if spec.get_string_attribute("dpx:Version") and spec.get_int_attribute("Orientation", 1) > 4:
+        raise FileError(f"{path}: is stored by columns; turn it first")
     if photometric == _MOSAIC:
         _warn(f"{path}: holds a sensor's mosaic of colours, which is read as gray")
     if stored == "double":
@@ -97,15 +97,19 @@ def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
         with np.errstate(over="ignore"):  # beyond float's range is infinite
             return tiff.read_double(path, page, (spec.height, spec.width, spec.nchannels)).astype(np.float32)
     pixels = file.read(index=page)
-    if photometric == _MIN_IS_WHITE and stored == "uint16":  # 8 bits come inverted already
-        np.invert(pixels, out=pixels)
+    if photometric == _MIN_IS_WHITE:  # 8 bits come inverted already, their alpha as well
+        inverse = pixels[:, :, 1:] if stored == "uint8" else pixels[:, :, :1]
+        np.invert(inverse, out=inverse)
     if 8 < bits < 16:  # some decoders leave the bits below empty, and white below 65535
         pixels |= pixels >> bits
     return pixels
 
 
 def _upright(pixels: Pixels, orientation: int) -> Pixels:
-    """Rows from the top and columns from the left, of formats that have no tag to keep an orientation in."""
+    """Rows from the top and columns from the left, of formats that have no tag to keep an orientation in.
+
+    The orientation is numbered as in EXIF; 0, which is unknown, is as 1.
+    """
     if orientation in (5, 6, 7, 8):
         pixels = pixels.transpose(1, 0, 2)
     if orientation in (3, 4, 7, 8):
