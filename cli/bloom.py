@@ -115,12 +115,12 @@ def command(
 
     Without a threshold all light glows, as in a lens: small strengths do. NaN and infinite pixels give no glow.
     """
-    from gpuops import bloom, d3d11, files, tonemap
+    from gpuops import bloom, d3d11, tonemap
     from gpuops.convolve import kernel_for, kernel_from_picture
     from gpuops.params.bloom import BloomParams
     from gpuops.params.tonemap import TonemapParams, exposure_option
 
-    from .pipeline import process
+    from .pipeline import process, read_picture
 
     if preset is not None:
         options.refuse("--preset fixes everything but --memory", *_SHAPING)
@@ -157,7 +157,7 @@ def command(
     display = None if operator is None else TonemapParams(operator=operator, exposure=stops)
     if stops is not None:
         TonemapParams(exposure=stops)  # refuses what is no exposure
-    picture = None if kernel is None else files.read(kernel)
+    picture = None if kernel is None else read_picture(kernel)
 
     @cache
     def weights(gpu: Gpu) -> Weights | None:

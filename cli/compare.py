@@ -58,7 +58,7 @@ def command(
     from gpuops.errors import FileError, ParameterError
 
     from .naming import STREAM, printable
-    from .pipeline import Item, check_depth, open_gpu, read_picture, reporting
+    from .pipeline import Item, check_output, open_gpu, read_picture, reporting
 
     if shared.output is None:
         options.refuse("without -o there is no difference picture", "dtype")
@@ -76,7 +76,7 @@ def command(
             if shared.output is not None:
                 paths = [path for path in (first, second) if path != STREAM]
                 files.check_output(shared.output, overwrite=shared.overwrite, inputs=paths)
-                check_depth(shared, shared.output)
+                check_output(shared, shared.output)
             gpu = open_gpu(shared, report)
             with gpu.phase("decode"):
                 pictures = [read_picture(path, shared.layer) for path in (first, second)]

@@ -52,16 +52,15 @@ def command(shared: options.Shared, kernel: str, normalise: bool, border: str, m
     The kernel's values are linear light too (integer files are decoded from sRGB); its centre is the pixel
     (height // 2, width // 2), and one bright pixel in the input becomes the kernel as it looks.
     """
-    from gpuops import files
     from gpuops.convolve import convolve, kernel_for, kernel_from_picture
     from gpuops.params.border import border_option
     from gpuops.params.convolve import ConvolveParams
 
-    from .pipeline import process
+    from .pipeline import process, read_picture
 
     mode, cval = border_option(border)
     params = ConvolveParams(mode, cval, method)
-    picture = files.read(kernel)
+    picture = read_picture(kernel)
 
     @cache
     def weights(gpu: Gpu) -> Weights:

@@ -18,8 +18,6 @@ def outputs_for(inputs: tuple[str, ...], output: str, op: str) -> list[str]:
     A folder (an existing one, or a name that ends in a slash) keeps the inputs' names; a template fills in
     {stem} {name} {ext} {op} {index}. Raises ParameterError where two inputs would share an output.
     """
-    if inputs.count(STREAM) > 1:
-        raise ParameterError("'-' is standard input, which can be read once: name it once")
     if output == STREAM:
         if len(inputs) > 1:
             raise ParameterError(

@@ -16,7 +16,7 @@ import numpy as np
 
 from gpuops import files
 from gpuops.errors import FileError, GpuopsError, GpuopsWarning, ParameterError
-from gpuops.files import data
+from gpuops.files import data, streams
 from gpuops.gpu import Gpu
 from gpuops.image import Image, download, upload
 from gpuops.profile import Report, process_age
@@ -26,6 +26,8 @@ from .main import FAILURE, complain, say
 from .options import DTYPES, Shared, refuse
 
 Result = TypeVar("Result")
+#: Pixels an inch or centimetre, and one over it the most: what formats can store, and more than scanners have.
+LEAST_RESOLUTION = 1e-6
 
 
 class Item:
@@ -156,9 +158,15 @@ class Item:
             if self.path == naming.STREAM:
                 arrays, attributes = data.read_data_stream(sys.stdin.buffer)
             else:
-                arrays, attributes = files.read_data(self.path)
+                with streams.with_text_name(self.path) as path:
+                    arrays, attributes = files.read_data(path)
         try:
-            self._metadata = files.Metadata.from_json(attributes.pop("metadata", None) or {})
+            metadata = files.Metadata.from_json(attributes.pop("metadata", None) or {})
+            if not all(
+                LEAST_RESOLUTION <= n <= 1 / LEAST_RESOLUTION for n in (metadata.resolution or ())[:2]
+            ):
+                raise ValueError("no resolution of any picture")
+            self._metadata = metadata
         except (ValueError, TypeError, KeyError, AttributeError):
             _warn(f"{self.path}: the picture's metadata in it is damaged and left out")
         self._associated = attributes.pop("associated", None) is True
@@ -199,10 +207,11 @@ _DEPTHS = {
 }
 
 
-def read_picture(path: str, layer: str | None) -> files.Picture:
+def read_picture(path: str, layer: str | None = None) -> files.Picture:
     """The picture in a file, or in standard input."""
     if path != naming.STREAM:
-        return files.read(path, layer=layer)
+        with streams.with_text_name(path) as name:
+            return files.read(name, layer=layer)
     try:
         return files.read_stream(sys.stdin.buffer, layer=layer)
     except OSError as error:
@@ -229,6 +238,8 @@ def process(
     """
     with reporting(shared) as report:
         assert shared.output is not None
+        if (*shared.inputs, *also_read).count(naming.STREAM) > 1:
+            raise ParameterError("'-' is standard input, which can be read once: name it once")
         outputs = naming.outputs_for(shared.inputs, shared.output, op)
         if naming.STREAM in outputs:
             _check_stream(shared)
@@ -240,7 +251,7 @@ def process(
             try:
                 _check(shared, path, output, tuple(also_read))
                 check(writes_data(shared, output))
-                check_depth(shared, output)
+                check_output(shared, output)
                 tasks.append((path, output))
             except FileError as error:
                 complain("error", error)
@@ -281,8 +292,11 @@ def writes_data(shared: Shared, output: str) -> bool:
     return files.is_data_format(f"stdout.{shared.format}" if output == naming.STREAM else output)
 
 
-def check_depth(shared: Shared, output: str) -> None:
-    """Refuses a --dtype that the output's format does not have."""
+def check_output(shared: Shared, output: str) -> None:
+    """Refuses a --dtype that the output's format does not have, and a folder that libraries cannot name."""
+    folder = os.path.dirname(os.path.realpath(output))
+    if output != naming.STREAM and not streams.is_text(folder):
+        raise FileError(f"{output}: the folder's name is not UTF-8; choose another one")
     fmt = files.format_named(shared.format or "") if output == naming.STREAM else files.format_of(output)
     wanted = DTYPES[shared.dtype]
     if wanted is not None and wanted not in fmt.dtypes:

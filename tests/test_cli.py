@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import struct
@@ -313,6 +314,33 @@ def test_no_opencl_at_all(tmp_path: Path) -> None:
     assert not result.exists()
 
 
+def test_names_that_are_no_text(clpix: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = tmp_path / os.fsdecode(b"n\xff")
+    for extension in ("png", "exr", "npz"):
+        source, out = Path(f"{odd}.{extension}"), Path(f"{odd}-out.{extension}")
+        picture(tmp_path / f"in.{extension}", dtype="uint8" if extension == "png" else "float32").rename(
+            source
+        )
+        report = Path(f"{out}.json")
+        monkeypatch.setattr(sys, "argv", ["clpix", "blur", str(source)])
+        assert clpix("blur", "--sigma", 0, source, "-o", out, "--timing-file", report, "-v").code == 0
+        assert json.loads(report.read_text())["context"]["command"].startswith("clpix blur")
+        run = clpix("compare", source, out)
+        assert (run.code, run.out.splitlines()[-1], run.err) == (0, "equal", "")
+        assert json.loads(clpix("compare", source, out, "--json").out)["alike"]
+    for extension in ("npz", "exr", "tif"):
+        numbers = Path(f"{odd}-fft.{extension}")
+        assert clpix("fft", f"{odd}.png", "-o", numbers).code == 0
+        assert clpix("ifft", numbers, "-o", tmp_path / f"{extension}.png").code == 0
+    one_line(clpix("blur", "--sigma", 1, f"{odd}.jpg", "-o", tmp_path / "o.png"), 1, "n\\udcff.jpg")
+    (tmp_path / "text").write_text("no picture")
+    (tmp_path / "text").rename(f"{odd}.txt")
+    one_line(clpix("blur", "--sigma", 1, f"{odd}.txt", "-o", tmp_path / "o.png"), 1, "n\\udcff.txt")
+    odd.mkdir()
+    one_line(clpix("blur", "--sigma", 1, f"{odd}.png", "-o", odd / "o.png"), 1, "not UTF-8")
+    assert not list(odd.iterdir())
+
+
 # -- streams, depths, losses -----------------------------------------------------------------------------------
 
 
@@ -350,6 +378,9 @@ def test_numbers_through_pipes(tmp_path: Path, there: str, back: str, extension:
 
 @pytest.mark.parametrize("stdin", [b"", b"no numbers", b"PK\x03\x04 and no more"])
 def test_numbers_from_a_broken_pipe(tmp_path: Path, stdin: bytes) -> None:
+    one_line(
+        closed("</dev/null", "blur", "--sigma", 1, "-", "-", "-o", f"{tmp_path}/{{index}}.png"), 2, "once"
+    )
     for command in ("ifft", "idwt"):
         run = subprocess.run(
             [sys.executable, "-m", "clpix", command, "-", "-o", str(tmp_path / "o.png")],
@@ -426,8 +457,6 @@ def test_alpha_weighs_colour(clpix: Program, tmp_path: Path) -> None:
 
 
 def test_timing_is_complete(clpix: Program, tmp_path: Path) -> None:
-    import json
-
     report = tmp_path / "t.json"
     run = clpix(
         "blur",

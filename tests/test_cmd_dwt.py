@@ -216,8 +216,10 @@ def spoil(arrays: dict[str, Pixels], attributes: dict[str, Any]) -> None:
         (put("dtype", "complex64"), "'dtype' is none of"),
         (without("transform"), "holds no wavelet coefficients"),
         (without("alpha"), "'alpha' is missing"),
+        (put("alpha", True), "3 planes with alpha"),
+        (put("shape", [5, 24, 40]), "5 planes without alpha"),
     ],
-    ids=range(20),
+    ids=range(22),
 )
 def test_bad_coefficient_files(
     clpix: Program,

@@ -168,6 +168,8 @@ def test_a_window_that_loses_pixels_is_named(clpix, tmp_path, rng) -> None:
     ("options", "message"),
     [
         (("--filter", "lowpass"), "--cutoff"),
+        (("--filter", "notch", "--cutoff", "0.1,0.1,0.1,0.1"), "FX,FY,RADIUS"),
+        (("--pad", "9999999999999"), "--pad"),
         (("--filter", "lowpass", "--cutoff", "-1"), "cutoff"),
         (("--filter", "bandpass", "--cutoff", "0.2"), "LOW:HIGH"),
         (("--precision", "half", "--norm", "backward"), "ortho"),
@@ -218,6 +220,10 @@ def spoil(change: str, arrays: dict, attributes: dict) -> None:
         arrays["spectrum"][0, 3, 3] = np.nan
     elif change == "array":
         arrays["other"] = arrays.pop("spectrum")
+    elif change == "digits":
+        attributes["pad"] = "9" * 5000
+    elif change == "filter":
+        attributes["filter"] = {"kind": ["lowpass"], "centre": [0, 0]}
     elif change == "kind":
         attributes["kind"] = "wavelet"
 
@@ -233,6 +239,8 @@ def spoil(change: str, arrays: dict, attributes: dict) -> None:
         ("nan", "NaN"),
         ("array", "'spectrum' is missing"),
         ("kind", "not the spectrum"),
+        ("digits", "make no sense"),
+        ("filter", "make no sense"),
     ],
 )
 def test_damaged_spectra(clpix, tmp_path, rng, change: str, message: str) -> None:
@@ -243,6 +251,44 @@ def test_damaged_spectra(clpix, tmp_path, rng, change: str, message: str) -> Non
     files.write_data(tmp_path / "s.npz", arrays, json.loads(json.dumps(attributes)), overwrite=True)
     result = clpix("ifft", tmp_path / "s.npz", "-o", tmp_path / "b.png")
     assert result.code == 1 and message in result.err and result.err.count("\n") == 1
+    assert not (tmp_path / "b.png").exists()
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
+@pytest.mark.parametrize("resolution", ["1e308", "Infinity", "NaN", "-5", "0"])
+def test_a_resolution_that_is_none_is_left_out(clpix, tmp_path, rng, extension: str, resolution: str) -> None:
+    image = write(tmp_path / "a.png", noise(rng, (4, 4, 1), "uint8"))
+    spectrum = tmp_path / f"s.{extension}"
+    clpix("fft", image, "-o", spectrum)
+    arrays, attributes = files.read_data(spectrum)
+    attributes["metadata"] = {"resolution": [float(resolution), 300.0, "in"]}
+    files.write_data(spectrum, arrays, attributes, overwrite=True)
+    result = clpix("ifft", spectrum, "-o", tmp_path / "b.png")
+    assert result.code == 0 and "metadata" in result.err and result.err.count("\n") == 1
+    assert files.read(tmp_path / "b.png").metadata == Metadata()
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
+@pytest.mark.parametrize(
+    "entry",
+    [
+        '{"shape": [1e999, 4, 3], "dtype": "complex64"}',
+        '{"shape": [1, 4, 3], "dtype": "' + "9" * 5000 + '"}',
+        '{"shape": [1, 4, 3], "dtype": ["O"]}',
+        '{"shape": [1, 4000000000, 4000000000], "dtype": "complex64"}',
+        '{"shape": [[1], 4, 3], "dtype": null}',
+    ],
+)
+def test_descriptions_that_make_no_sense(
+    clpix, tmp_path, rng, monkeypatch, extension: str, entry: str
+) -> None:
+    arrays = {"spectrum": np.ones((1, 4, 3), np.complex64)}
+    text = '{"format": 1, "arrays": {"spectrum": ' + entry + '}, "attributes": {}}'
+    with monkeypatch.context() as patched:
+        patched.setattr("gpuops.files.data.json.dumps", lambda _: text)
+        files.write_data(tmp_path / f"s.{extension}", arrays, {})
+    result = clpix("ifft", tmp_path / f"s.{extension}", "-o", tmp_path / "b.png")
+    assert result.code == 1 and "damaged" in result.err and result.err.count("\n") == 1
     assert not (tmp_path / "b.png").exists()
 
 

@@ -73,20 +73,21 @@ def unpack(arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> Stored
         if not isinstance(attributes.get(name), kind) or (kind is int and isinstance(attributes[name], bool)):
             raise FileError(f"the attribute {name!r} is missing or makes no sense")
     shape = tuple(attributes["shape"])
-    if len(shape) != 3 or not all(isinstance(n, int) and n >= 1 for n in shape):
+    if len(shape) != 3 or not all(isinstance(n, int) and 1 <= n < 2**31 for n in shape):
         raise FileError("the attribute 'shape' is not three positive numbers (planes, height, width)")
     if attributes["dtype"] not in PIXEL_TYPES:
         raise FileError(f"the attribute 'dtype' is none of {', '.join(PIXEL_TYPES)}")
     if attributes["integer"] and not attributes["dtype"].startswith("uint"):
         raise FileError("the attributes contradict each other: an integer transform of float pixels")
-    if attributes["alpha"] and shape[0] < 2:
-        raise FileError("the attributes contradict each other: alpha alone, without colours")
+    if not 1 <= shape[0] <= 4 or attributes["alpha"] != (shape[0] in (2, 4)):
+        how = "with" if attributes["alpha"] else "without"
+        raise FileError(f"the attributes make no sense: {shape[0]} planes {how} alpha are no image")
     try:
         params = DwtParams(
             attributes["wavelet"], attributes["mode"], attributes["levels"], integer=attributes["integer"]
         )
     except ParameterError as error:
-        raise FileError(f"the attributes make no sense: {error}") from None
+        raise FileError(f"the attributes make no sense: {error!s:.200}") from None
     stored = Stored(params, shape, attributes["dtype"], attributes["alpha"], attributes["linear"])
     expected = stored.bands()
     for name, size in expected.items():

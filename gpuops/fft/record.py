@@ -84,7 +84,7 @@ def parse(path: str, arrays: Mapping[str, Array], attributes: Mapping[str, Any])
     if attributes.get("kind") != "spectrum":
         hint = " (clpix idwt reads these)" if "wavelet" in attributes else ""
         raise FileError(
-            f"{path}: holds {attributes.get('kind', 'no')} data, not the spectrum of an image{hint}"
+            f"{path}: holds {attributes.get('kind', 'no')!s:.40} data, not the spectrum of an image{hint}"
         )
     try:
         params = SpectrumParams(
@@ -106,23 +106,24 @@ def parse(path: str, arrays: Mapping[str, Array], attributes: Mapping[str, Any])
             _flag(attributes["linear"]),
         )
         transform = tuple(_count(n) for n in attributes["transform"])
+        expected = record.transform
     except KeyError as error:
         raise FileError(
             f"{path}: the attribute {error} is missing: write the spectrum anew with clpix fft"
         ) from None
-    except (ParameterError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (ParameterError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
         raise FileError(
-            f"{path}: its attributes make no sense ({error}): write it anew with clpix fft"
+            f"{path}: its attributes make no sense ({error!s:.200}): write it anew with clpix fft"
         ) from None
     if record.dtype not in ("uint8", "uint16", "float16", "float32"):
-        raise FileError(f"{path}: an image of {record.dtype!r} is not known here")
+        raise FileError(f"{path}: an image of {record.dtype!r:.40} is not known here")
     if not 1 <= record.planes <= 4 or record.alpha != (record.planes in (2, 4)):
         raise FileError(
             f"{path}: {record.planes} planes {'with' if record.alpha else 'without'} alpha are no image"
         )
-    if transform != record.transform:
+    if transform != expected:
         raise FileError(
-            f"{path}: an image of {record.size} padded by {params.pad!r} has a transform of {record.transform}, "
+            f"{path}: an image of {record.size} padded by {params.pad!r} has a transform of {expected}, "
             f"but {transform} is written there"
         )
     names = ("real", "imag") if params.precision == "half" else ("spectrum",)

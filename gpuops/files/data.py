@@ -124,7 +124,16 @@ class _Description:
                 str(name): (tuple(int(n) for n in entry["shape"]), np.dtype(entry["dtype"]))
                 for name, entry in content["arrays"].items()
             }
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        # numpy parses the names of types, and raises even SyntaxError
+        except (
+            ValueError,
+            TypeError,
+            LookupError,
+            AttributeError,
+            ArithmeticError,
+            RecursionError,
+            SyntaxError,
+        ):
             raise FileError(
                 f"{path}: is damaged: its clpix description makes no sense; write it anew"
             ) from None

@@ -1,5 +1,8 @@
-"""Files through streams, such as standard input and output, by way of a temporary file: the libraries that read and
-write want a file with a name. In messages it is called by the stream's name."""
+"""What is no file with a name of text, by way of one: the libraries that read and write want such a name.
+
+Standard input and output become temporary files; a file whose name is not UTF-8 is read through a link. Messages
+call them by their own names.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,28 @@ def from_stream(stream: BinaryIO) -> Iterator[str]:
             raise FileError(f"{_INPUT}: could not be read ({error.strerror or error})") from None
         with _called(path, _INPUT):
             yield path
+
+
+@contextmanager
+def with_text_name(path: str) -> Iterator[str]:
+    """The path itself, or that of a link to the file if its bytes are no text."""
+    if is_text(path):
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="clpix-") as folder:
+        link = os.path.join(folder, "file")
+        os.symlink(os.path.abspath(path), link)
+        with _called(link, path):
+            yield link
+
+
+def is_text(path: str) -> bool:
+    """Whether a name's bytes are UTF-8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @contextmanager

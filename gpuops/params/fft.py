@@ -97,7 +97,8 @@ def filter_option(kind: str, cutoff: str, shape: str = "gaussian", order: int = 
     """A filter from the words of the command line: ``F``, ``LOW:HIGH`` (bandpass), ``FX,FY[,RADIUS]`` (notch)."""
     try:
         if kind == "notch":
-            x, y, radius = [*map(float, cutoff.split(",")), 0.02][:3]
+            x, y, *rest = map(float, cutoff.split(","))
+            (radius,) = rest or [0.02]
             return FilterParams(kind, high=radius, centre=(x, y), shape=shape, order=order)
         if kind == "bandpass":
             low, high = map(float, cutoff.split(":"))
@@ -149,8 +150,9 @@ class SpectrumParams:
                 raise ParameterError(
                     f"unknown {name} {getattr(self, name)!r}: use one of {', '.join(choices)}"
                 )
-        if self.pad not in ("none", "pow2", "fast") and not (self.pad.isascii() and self.pad.isdigit()):
-            raise ParameterError(f"--pad is none, pow2, fast or a number of pixels, not {self.pad!r}")
+        number = self.pad.isascii() and self.pad.isdigit() and len(self.pad) < 10
+        if self.pad not in ("none", "pow2", "fast") and not number:
+            raise ParameterError(f"--pad is none, pow2, fast or a number of pixels, not {self.pad!r:.40}")
         if self.precision == "half" and self.norm != "ortho":
             raise ParameterError(
                 f"--precision half needs --norm ortho: with {self.norm!r} the values do not fit 16 bits"
