@@ -117,29 +117,28 @@ def command(
 
 
 def _transform(item: Item, image: Image, params: DwtParams, shrinking: ShrinkParams | None) -> None:
-    import numpy as np
-
-    from gpuops.dwt import bands, pyramid, shrink, stored, transform
+    from gpuops.dwt import stored
     from gpuops.errors import FileError
 
     assert item.picture is not None
     dtype = item.picture.pixels.dtype
-    white = 1.0
-    if params.integer:
-        if dtype.kind != "u":
-            raise FileError(f"{item.path}: --integer needs 8- or 16-bit pixels, not {dtype}")
-        white = float(np.iinfo(dtype).max)
-        image = bands.to_levels(image, int(white))
-    approximation, details = item.run(transform.decompose, image, params)
-    if shrinking is not None:
-        details = shrink.shrink(approximation, details, shrinking)
-    if not np.isfinite(approximation.numpy()).all():
-        raise FileError(
-            f"{item.path}: holds NaN or infinite pixels, which would spread over all coefficients"
-        )
+    if params.integer and dtype.kind != "u":
+        raise FileError(f"{item.path}: --integer needs 8- or 16-bit pixels, not {dtype}")
     if not item.writes_data:
-        item.save(pyramid.picture(approximation, details, white))
+        white = stored.WHITE[dtype.name] if params.integer else None
+        item.save(item.run(_picture, image, params, shrinking, white))
         return
     planes, height, width = image.shape
     description = stored.Stored(params, (planes, height, width), dtype.name, image.alpha, image.linear)
-    item.save_data(*stored.pack(approximation, details, description))
+    item.save_data(item.run(stored.pack, image, description, shrinking), description.attributes())
+
+
+def _picture(image: Image, params: DwtParams, shrinking: ShrinkParams | None, white: int | None) -> Image:
+    from gpuops.dwt import bands, pyramid, shrink, stored, transform
+
+    samples = image if white is None else bands.to_levels(image, white)
+    approximation, details = transform.decompose(samples, params)
+    if shrinking is not None:
+        details = shrink.shrink(approximation, details, shrinking)
+    stored.check_finite(approximation.numpy())
+    return pyramid.picture(approximation, details, white or 1.0)

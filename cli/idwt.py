@@ -26,9 +26,8 @@ def command(shared: options.Shared) -> None:
     options.refuse("a coefficient file says itself what its values are", "space")
     options.refuse("a coefficient file has no layers", "layer")
 
-    from gpuops.dwt import bands, stored, transform
+    from gpuops.dwt import stored
     from gpuops.errors import FileError
-    from gpuops.fft.spectrum import without_alpha
 
     from .pipeline import process
 
@@ -38,13 +37,9 @@ def command(shared: options.Shared) -> None:
             description = stored.unpack(arrays, attributes)
         except FileError as error:
             raise FileError(f"{item.path}: {error}") from None
-        approximation, details = stored.load(gpu, arrays, description)
-        params, shape = description.params, description.shape[1:]
-        image = item.run(transform.recompose, approximation, details, params, shape)
-        if params.integer:
-            image = bands.from_levels(image, {"uint8": 255, "uint16": 65535}[description.dtype])
+        image = item.run(stored.image_of, gpu, arrays, description)
         if image.alpha and shared.alpha == "drop":
-            image = without_alpha(image)
+            image = image.without_alpha()
         item.save(image, description.dtype)
 
     process(shared, "idwt", work)

@@ -48,7 +48,7 @@ def command(shared: options.Shared, method: str, radix: str, twiddle: str) -> No
         image = item.run(spectrum.image_of, gpu, values, about.size, about.transform, params)
         image.alpha, image.linear = about.alpha, about.linear
         if image.alpha and shared.alpha == "drop":
-            image = spectrum.without_alpha(image)
+            image = image.without_alpha()
         item.save(image, about.dtype)
 
     process(shared, "ifft", work)

@@ -41,7 +41,7 @@ static inline INT one_if(INT condition) {  // a comparison gives 1 on scalars, â
 #if WIDTH == 1
     return condition;
 #else
-    return -condition;
+    return select((INT)0, (INT)1, condition);  // Oclgrind makes 255 of âˆ’condition
 #endif
 }
 

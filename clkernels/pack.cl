@@ -93,9 +93,9 @@ __kernel void pack(__global const float *planes, __global const float2 *bins, __
 #ifdef UNPREMULTIPLY
             if (c < COLOURS) v *= over;
 #endif
-            INT finite = fabs(v) <= (FLOAT)FLT_MAX;
+            INT exponent = AS_INT(v) & 0x7f800000, finite = exponent != 0x7f800000;  // isfinite() is a call, as rint() is
 #ifdef MAXIMUM
-            not_finite += one_if(present & !finite);
+            not_finite += one_if(present & (exponent == 0x7f800000));
 #endif
 #ifdef TABLE
             if (c < COLOURS) {

@@ -259,6 +259,4 @@ def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], param
         )  # fmt: skip
         return result
 
-    whole = planewise(image.shape[0], image.nbytes, convolved)
-    whole.alpha, whole.linear = image.alpha, image.linear
-    return whole
+    return planewise(image.shape[0], image.nbytes, convolved)

@@ -34,7 +34,7 @@ class Image:
     shape, dtype
         As numpy's. An image proper is (channels, height, width) float32.
     alpha : bool
-        The last plane is coverage (alpha), never alone.
+        The last plane is coverage (alpha).
     linear : bool
         Values are linear light rather than sRGB-encoded.
     """
@@ -87,13 +87,18 @@ class Image:
                 cl.enqueue_copy(self.gpu.queue, host, self.buffer)
         return host
 
+    def without_alpha(self) -> Image:
+        """The colour planes, sharing this Image's memory: alpha is the last plane."""
+        shape = (self.colours, *self.shape[1:])
+        return Image(self.gpu, self.buffer, shape, self.dtype, linear=self.linear)
+
     def planes(self, at: slice) -> Image:
-        """Planes ``at.start`` … ``at.stop``: the Image itself where these are all, else a copy without alpha."""
+        """Planes ``at.start`` … ``at.stop``: the Image itself where these are all, else a copy."""
         count = at.stop - at.start
         if count == self.shape[0]:
             return self
         part = self.gpu.empty((count, *self.shape[1:]), self.dtype)
-        part.linear = self.linear
+        part.alpha, part.linear = self.alpha and at.stop == self.shape[0], self.linear
         offset = self.nbytes // self.shape[0] * at.start
         if part.nbytes:
             cl.enqueue_copy(

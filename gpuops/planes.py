@@ -36,6 +36,7 @@ def planewise(
             fits = into is not None and (into.shape, into.dtype) == (shape, part.dtype)
             result = into if into is not None and fits else part.like(shape)
         result.put(at, part)
+        result.alpha = part.alpha  # in the end the last plane's
     assert result is not None
     return result
 

@@ -7,9 +7,9 @@ import pytest
 
 from gpuops import Gpu, planes
 from gpuops.convolve import convolve
-from gpuops.dwt import transform
+from gpuops.dwt import stored, transform
 from gpuops.fft import spectrum
-from gpuops.params.dwt import DwtParams
+from gpuops.params.dwt import DwtParams, ShrinkParams
 from gpuops.params.fft import SpectrumParams
 
 
@@ -75,3 +75,22 @@ def test_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, levels: int) -
     assert len(parts) == len(whole) == 1 + 3 * levels
     for part, band in zip(parts, whole, strict=True):
         np.testing.assert_array_equal(part.numpy(), band.numpy())
+
+
+@pytest.mark.parametrize("params", [DwtParams(levels=2), DwtParams("bior2.2", levels=2, integer=True)])
+def test_stored_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, params: DwtParams) -> None:
+    x = np.round(rng.random((4, 17, 30)) * 255).astype(np.float32) / 255
+    image = gpu.array(x)
+    image.alpha = True
+    about = stored.Stored(params, image.shape, "uint8", alpha=True, linear=False)
+    shrinking = None if params.integer else ShrinkParams("bayes")
+    whole = stored.pack(image, about, shrinking)
+    monkeypatch.setattr(planes, "_AT_ONCE", 0)
+    parts = stored.pack(image, about, shrinking)
+    assert list(parts) == list(whole) == list(about.bands())
+    for name, band in parts.items():
+        np.testing.assert_allclose(band, whole[name], rtol=1e-6)
+    back = stored.image_of(gpu, parts, about)
+    assert back.alpha
+    assert np.abs(back.numpy()[-1] - x[-1]).max() < 1e-6  # alpha is not shrunk
+    assert not params.integer or np.array_equal(back.numpy(), x)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,14 @@ import numpy.typing as npt
 from ..errors import FileError, ParameterError
 from ..gpu import Gpu
 from ..image import PIXEL_TYPES, Image
-from ..params.dwt import DwtParams
-from .transform import Details, band_shapes
+from ..params.dwt import DwtParams, ShrinkParams
+from ..planes import in_turn, planewise
+from . import bands, shrink, transform
+from .transform import band_shapes
 
 Array = npt.NDArray[Any]
+
+WHITE = {"uint8": 255, "uint16": 65535}  # the levels of the integer transform
 
 
 @dataclass(frozen=True)
@@ -38,28 +42,47 @@ class Stored:
         found = band_shapes(self.params, self.shape[1:], self.params.levels or 0)
         return {name: (self.shape[0], *shape) for name, shape in found if 0 not in shape}
 
+    def attributes(self) -> dict[str, Any]:
+        """What :func:`unpack` reads again."""
+        params = self.params
+        return {
+            "transform": "dwt",
+            "wavelet": params.wavelet,
+            "mode": params.mode,
+            "levels": params.levels or 0,
+            "integer": params.integer,
+            "shape": list(self.shape),
+            "dtype": self.dtype,
+            "alpha": self.alpha,
+            "linear": self.linear,
+        }
 
-def pack(
-    approximation: Image, details: Sequence[Details[Image]], stored: Stored
-) -> tuple[dict[str, Array], dict[str, Any]]:
-    """Arrays cA5, cH5, cV5, cD5, … cD1 of (planes, height, width), and the attributes that describe them."""
-    images = [approximation, *(band for bands in details for band in bands)]
-    arrays: dict[str, Array] = {
-        name: image.numpy() for name, image in zip(_names(len(details)), images, strict=True) if image.nbytes
-    }
-    params = stored.params
-    attributes = {
-        "transform": "dwt",
-        "wavelet": params.wavelet,
-        "mode": params.mode,
-        "levels": len(details),
-        "integer": params.integer,
-        "shape": list(stored.shape),
-        "dtype": stored.dtype,
-        "alpha": stored.alpha,
-        "linear": stored.linear,
-    }
-    return arrays, attributes
+
+def pack(image: Image, stored: Stored, shrinking: ShrinkParams | None = None) -> dict[str, Array]:
+    """The bands of an image on the host: arrays cA5, cH5, cV5, cD5, … cD1 of (planes, height, width).
+
+    Large images plane by plane. Raises ParameterError for NaN or infinite pixels, which spread over all coefficients.
+    """
+    arrays = {name: np.empty(shape, stored.sample) for name, shape in stored.bands().items()}
+    names = [name for name, _ in band_shapes(stored.params, stored.shape[1:], stored.params.levels or 0)]
+    for at in in_turn(image.shape[0], image.nbytes):
+        part = image.planes(at)
+        if stored.params.integer:
+            part = bands.to_levels(part, WHITE[stored.dtype])
+        approximation, details = transform.decompose(part, stored.params)
+        if shrinking is not None:
+            details = shrink.shrink(approximation, details, shrinking)
+        for name, band in zip(names, transform.flat(approximation, details), strict=True):
+            if name in arrays:
+                band.numpy(arrays[name][at])
+    check_finite(arrays[names[0]])
+    return arrays
+
+
+def check_finite(approximation: Array) -> None:
+    """Raises ParameterError if the image had NaN or infinite pixels: these are in the approximation, too."""
+    if not np.isfinite(approximation).all():
+        raise ParameterError("holds NaN or infinite pixels, which would spread over all coefficients")
 
 
 def unpack(arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> Stored:
@@ -108,17 +131,23 @@ def unpack(arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> Stored
     return stored
 
 
-def load(gpu: Gpu, arrays: Mapping[str, Array], stored: Stored) -> tuple[Image, list[Details[Image]]]:
-    """The bands on the device."""
-    images = []
-    for name, shape in band_shapes(stored.params, stored.shape[1:], stored.params.levels or 0):
-        image = (
-            gpu.array(arrays[name]) if 0 not in shape else gpu.empty((stored.shape[0], *shape), stored.sample)
-        )
-        image.alpha, image.linear = stored.alpha, stored.linear
-        images.append(image)
-    approximation, *rest = images
-    return approximation, [(rest[i], rest[i + 1], rest[i + 2]) for i in range(0, len(rest), 3)]
+def image_of(gpu: Gpu, arrays: Mapping[str, Array], stored: Stored) -> Image:
+    """The image that a file's bands stand for; large ones plane by plane."""
+    planes, *shape = stored.shape
+    layout = band_shapes(stored.params, stored.shape[1:], stored.params.levels or 0)
+
+    def image(at: slice) -> Image:
+        empty = gpu.empty((at.stop - at.start, 0, 0), stored.sample)
+        found = [
+            gpu.array(arrays[name][at]) if 0 not in size else empty.like((at.stop - at.start, *size))
+            for name, size in layout
+        ]
+        result = transform.recompose(*transform.nested(found), stored.params, tuple(shape))
+        return bands.from_levels(result, WHITE[stored.dtype]) if stored.params.integer else result
+
+    result = planewise(planes, sum(arrays[name].nbytes for name in stored.bands()), image)
+    result.alpha, result.linear = stored.alpha, stored.linear
+    return result
 
 
 _ATTRIBUTES: dict[str, type] = {
@@ -131,7 +160,3 @@ _ATTRIBUTES: dict[str, type] = {
     "alpha": bool,
     "linear": bool,
 }
-
-
-def _names(levels: int) -> list[str]:
-    return [f"cA{levels}", *(f"c{kind}{level}" for level in range(levels, 0, -1) for kind in "HVD")]

@@ -80,7 +80,7 @@ def picture(
     """
     if view not in VIEWS:
         raise ParameterError(f"unknown view {view!r}: use one of {', '.join(VIEWS)}")
-    colours = without_alpha(image)
+    colours = image.without_alpha()
     half = replace(params, half=True, shift=False)
     planes, (rows, columns) = colours.shape[0], padded((image.shape[1], image.shape[2]), params.pad)
     viewed = planewise(
@@ -134,12 +134,6 @@ def _check_finite(values: Image) -> None:
             raise ParameterError(
                 "has pixels that are NaN or infinite, which a transform spreads over all of it"
             )
-
-
-def without_alpha(image: Image) -> Image:
-    """The colour planes of an image, sharing its memory: alpha is the last plane."""
-    shape = (image.colours, *image.shape[1:])
-    return Image(image.gpu, image.buffer, shape, image.dtype, linear=image.linear)
 
 
 def padded(size: tuple[int, int], pad: str) -> tuple[int, int]:
