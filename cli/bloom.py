@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuops.params.bloom import BLENDS, MEMORY, METHODS, RADIUS, STRENGTH
-from gpuops.params.tonemap import OPERATORS
+from gpuops.params.tonemap import MAX_STOPS, OPERATORS
 
 from . import options
 
@@ -164,17 +164,15 @@ def command(
         return None if picture is None else kernel_from_picture(gpu, picture, normalise=True)
 
     def run(item: Item, gpu: Gpu, image: Image, weights: Weights | None) -> Image:
-        scale = 2.0**stops if stops is not None else tonemap.exposure(gpu, image)
+        # Metered, the exposure of an absurd image is held within what may be asked for.
+        ev = stops if stops is not None else log2(tonemap.exposure(gpu, image))
+        ev = min(max(ev, -MAX_STOPS), MAX_STOPS)
         if preset is not None:
             image = d3d11.bloom(gpu, image, memory)
         else:
             shape = None if weights is None else kernel_for(image, weights)
-            image = bloom.bloom(
-                gpu, image, replace(params, exposure=log2(scale)), shape, overwrite_input=item.once
-            )
-        return (
-            image if display is None else tonemap.tonemap(gpu, image, replace(display, exposure=log2(scale)))
-        )
+            image = bloom.bloom(gpu, image, replace(params, exposure=ev), shape, overwrite_input=item.once)
+        return image if display is None else tonemap.tonemap(gpu, image, replace(display, exposure=ev))
 
     def work(gpu: Gpu, item: Item) -> None:
         # Strength 0 is the input exactly: colours under alpha 0 must not be lost to premultiplication.

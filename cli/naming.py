@@ -77,8 +77,8 @@ def printable(text: str) -> str:
 def make_folder(path: str) -> None:
     """Creates the folder that an output given as ``folder/`` or a template names; only its last level."""
     folder = Path(path).parent
-    if not folder.exists():
-        try:
+    try:
+        if not folder.exists():
             folder.mkdir()
-        except OSError as error:
-            raise FileError(f"{folder}: the folder cannot be created ({error.strerror})") from error
+    except OSError as error:
+        raise FileError(f"{folder}: the folder cannot be created ({error.strerror})") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import stat
 import sys
 import warnings
 from collections.abc import Callable, Iterable
@@ -158,6 +159,7 @@ class Item:
             if self.path == naming.STREAM:
                 arrays, attributes = data.read_data_stream(sys.stdin.buffer)
             else:
+                check_input(self.path)
                 with streams.with_text_name(self.path) as path:
                     arrays, attributes = files.read_data(path)
         try:
@@ -210,6 +212,7 @@ _DEPTHS = {
 def read_picture(path: str, layer: str | None = None) -> files.Picture:
     """The picture in a file, or in standard input."""
     if path != naming.STREAM:
+        check_input(path)
         with streams.with_text_name(path) as name:
             return files.read(name, layer=layer)
     try:
@@ -245,13 +248,14 @@ def process(
             _check_stream(shared)
         elif shared.format is not None:
             refuse("an output's name says its format, and --format that of '-'", "format")
+        for output in outputs:
+            check(writes_data(shared, output))
         failed = 0
         tasks = []
         for path, output in zip(shared.inputs, outputs, strict=True):
             try:
-                _check(shared, path, output, tuple(also_read))
-                check(writes_data(shared, output))
                 check_output(shared, output)
+                _check(shared, path, output, tuple(also_read))
                 tasks.append((path, output))
             except FileError as error:
                 complain("error", error)
@@ -261,18 +265,28 @@ def process(
             for path, output in _with_progress(shared, tasks):
                 try:
                     work(gpu, Item(gpu, shared, path, output))
-                except (GpuopsError, click.UsageError) as error:
-                    text = str(error) if isinstance(error, GpuopsError) else error.format_message()
-                    if isinstance(error, (ParameterError, click.UsageError)):
-                        if len(shared.inputs) == 1:
-                            raise
-                        text = f"{path}: {text}"  # what does not fit one input may fit the next
-                    complain("error", text)
+                except BrokenPipeError:
+                    raise
+                except (GpuopsError, click.UsageError, OSError, MemoryError) as error:
+                    if isinstance(error, (ParameterError, click.UsageError)) and len(shared.inputs) == 1:
+                        raise
+                    complain("error", _failure(path, error))
                     failed += 1
         if failed and len(shared.inputs) > 1:
             complain("error", f"{failed} of {len(shared.inputs)} inputs failed")
     if failed:
         click.get_current_context().exit(FAILURE)
+
+
+def _failure(path: str, error: Exception) -> str:
+    """What went wrong with one input of several: what does not fit it may fit the next."""
+    if isinstance(error, click.UsageError):
+        return f"{path}: {error.format_message()}"
+    if isinstance(error, MemoryError):
+        return f"{path}: does not fit in memory; use a smaller one"
+    if isinstance(error, OSError):
+        return f"{error.filename or path}: {error.strerror or error}"
+    return f"{path}: {error}" if isinstance(error, ParameterError) else str(error)
 
 
 def _check_stream(shared: Shared) -> None:
@@ -306,18 +320,25 @@ def check_output(shared: Shared, output: str) -> None:
 
 def _check(shared: Shared, path: str, output: str, also_read: tuple[str, ...]) -> None:
     if path != naming.STREAM:
-        _check_input(path)
+        check_input(path)
     if output != naming.STREAM:
         if len(shared.inputs) > 1 or output != shared.output:
             naming.make_folder(output)
         files.check_output(output, overwrite=shared.overwrite, inputs=(*shared.inputs, *also_read))
 
 
-def _check_input(path: str) -> None:
-    if not os.path.exists(path):
-        raise FileError(f"{path}: there is no such file")
-    if os.path.isdir(path):
+def check_input(path: str) -> None:
+    """Refuses what cannot be read as a file."""
+    try:
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise FileError(f"{path}: could not be read ({error.strerror})") from None
+    if stat.S_ISDIR(mode):
         raise FileError(f"{path}: is a folder; name the images in it, such as {os.path.join(path, '*.png')}")
+    if not stat.S_ISREG(mode):  # it may be readable once only, and files are looked at before they are read
+        raise FileError(f"{path}: is no regular file; give '-' for it and redirect standard input")
 
 
 def open_gpu(shared: Shared, report: Report | None) -> Gpu:

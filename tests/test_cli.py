@@ -235,12 +235,14 @@ def _huge_png(path: Path) -> Path:
 
 
 BAD_INPUTS: dict[str, Callable[[Path], Path]] = {
+    "device": lambda d: Path("/dev/null"),
     "missing": lambda d: d / "missing.png",
     "folder": lambda d: d,
     "truncated PNG": lambda d: _truncate(picture(d / "half.png", (200, 300, 3))),
     "truncated EXR": lambda d: _truncate(picture(d / "half.exr", (200, 300, 3), "float16")),
     "truncated TIFF": lambda d: _truncate(picture(d / "half.tif", (200, 300, 3), "uint16")),
     "text named .png": lambda d: (d / "text.png").write_text("not a picture") and d / "text.png",
+    "loop": lambda d: (d / "loop.png").symlink_to("loop.png") or d / "loop.png",
     "60000 x 60000 header": lambda d: _huge_png(d / "huge.png"),
     "zero bytes": lambda d: (d / "zero.png").write_bytes(b"") or d / "zero.png",
 }
@@ -294,6 +296,25 @@ def test_an_unwritable_folder(clpix: Program, tmp_path: Path) -> None:
     one_line(
         clpix("blur", "--sigma", 1, picture(tmp_path / "in.png"), "-o", out / "x.png"), 1, "not writable"
     )
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read anything")
+def test_a_folder_that_cannot_be_looked_into(clpix: Program, tmp_path: Path) -> None:
+    source, dark = picture(tmp_path / "in.png"), tmp_path / "dark"
+    dark.mkdir(mode=0)
+    args = ("blur", "--sigma", 1)
+    one_line(clpix(*args, dark / "in.png", "-o", tmp_path / "x.png"), 1, "Permission denied")
+    run = clpix(*args, source, dark / "in.png", "-o", f"{dark}/x/{{index}}.png")
+    assert run.code == 1 and run.err.count("\n") == 3
+    run = clpix(*args, dark / "in.png", source, "-o", f"{tmp_path}/{{index}}.png")
+    assert run.code == 1 and (tmp_path / "0002.png").exists()
+
+
+def test_refused_options_leave_no_folder(clpix: Program, tmp_path: Path) -> None:
+    source = picture(tmp_path / "in.png")
+    one_line(clpix("fft", source, "-o", f"{tmp_path}/new/{{stem}}.png", "--half"), 2)
+    one_line(clpix("blur", "--sigma", 1, source, "-o", f"{tmp_path}/new/{{stem}}.png", "--dtype", "half"), 2)
+    assert not (tmp_path / "new").exists()
 
 
 def test_no_opencl_at_all(tmp_path: Path) -> None:
