@@ -93,4 +93,5 @@ def test_stored_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, params:
     back = stored.image_of(gpu, parts, about)
     assert back.alpha
     assert np.abs(back.numpy()[-1] - x[-1]).max() < 1e-6  # alpha is not shrunk
-    assert not params.integer or np.array_equal(back.numpy(), x)
+    if params.integer:  # whole levels, divided by 255 to the device's accuracy
+        assert np.abs(back.numpy() - x).max() < 2e-7
