@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.image import Image
 
-    from .pipeline import Item
+    from .item import Item
 
 # What the glow is.
 _SHAPING = ("threshold", "knee", "strength", "radius", "blend", "method", "kernel", "karis")
@@ -120,7 +120,8 @@ def command(
     from gpuops.params.bloom import BloomParams
     from gpuops.params.tonemap import TonemapParams, exposure_option
 
-    from .pipeline import process, read_picture
+    from .item import read_picture
+    from .pipeline import process
 
     if preset is not None:
         options.refuse("--preset fixes everything but --memory", *_SHAPING)

@@ -14,7 +14,7 @@ from . import options
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
 
-    from .pipeline import Item
+    from .item import Item
 
 
 @click.command(short_help="Gaussian or box blur")

@@ -57,8 +57,10 @@ def command(
     from gpuops import compare, files
     from gpuops.errors import FileError, ParameterError
 
+    from .checks import check_output
+    from .item import Item, read_picture
     from .naming import STREAM, printable
-    from .pipeline import Item, check_output, open_gpu, read_picture, reporting
+    from .pipeline import open_gpu, reporting
 
     if shared.output is None:
         options.refuse("without -o there is no difference picture", "dtype")

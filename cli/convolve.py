@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.image import Image
 
-    from .pipeline import Item
+    from .item import Item
 
 
 @click.command(short_help="Convolution with any kernel image")
@@ -56,7 +56,8 @@ def command(shared: options.Shared, kernel: str, normalise: bool, border: str, m
     from gpuops.params.border import border_option
     from gpuops.params.convolve import ConvolveParams
 
-    from .pipeline import process, read_picture
+    from .item import read_picture
+    from .pipeline import process
 
     mode, cval = border_option(border)
     params = ConvolveParams(mode, cval, method)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.image import Image
 
-    from .pipeline import Item
+    from .item import Item
 
 DEFAULT_LEVELS = 5
 

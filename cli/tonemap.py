@@ -13,7 +13,7 @@ from . import options
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
 
-    from .pipeline import Item
+    from .item import Item
 
 _EXCLUDED_BY_PRESET = ("operator", "exposure", "meter", "key", "white", "transfer", "dither", "seed")
 

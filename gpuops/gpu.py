@@ -21,7 +21,7 @@ import pyopencl.tools
 import clkernels
 
 from . import cache
-from .errors import DeviceError
+from .errors import DeviceError, FileError
 
 if TYPE_CHECKING:
     from .image import Image
@@ -288,8 +288,7 @@ class Gpu:
     def _build(self, label: str, text: str, options: str) -> cl.Program:
         digest = hashlib.sha256("\0".join((text, options, self._identity)).encode()).hexdigest()
         if self._dump is not None:
-            self._dump.mkdir(parents=True, exist_ok=True)
-            (self._dump / f"{label}-{digest[:8]}.cl").write_text(f"// options: {options}\n{text}")
+            _write_source(self._dump / f"{label}-{digest[:8]}.cl", f"// options: {options}\n{text}")
         entry = f"kernels/{digest}"
         binary = cache.load(entry)
         with warnings.catch_warnings():
@@ -378,6 +377,16 @@ class Gpu:
             rounded = tuple(-(-int(n) // int(m)) * int(m) for n, m in zip(size, local, strict=True))
             local = tuple(int(m) for m in local)
         return Step(self, kernel, rounded, local, label or name, int(traffic), args)
+
+
+def _write_source(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    except OSError as error:
+        with suppress(OSError):
+            path.unlink()
+        raise FileError(f"{path}: could not be written ({error.strerror})") from None
 
 
 def _argument(value: Argument) -> Any:

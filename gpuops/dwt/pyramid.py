@@ -20,7 +20,7 @@ def picture(approximation: Image, details: Sequence[Details[Image]], white: floa
     the image it is; ``white`` is its brightest value before any level. Alpha is left out; values are encoded.
     """
     gpu, planes = approximation.gpu, approximation.colours
-    gap = 2 if max(details[-1][2].shape[1:], default=0) > 512 else 1
+    gap = 2 if details and max(details[-1][2].shape[1:]) > 512 else 1
     top, left = approximation.shape[1:]
     places = []
     for horizontal, vertical, diagonal in details:

@@ -7,7 +7,7 @@ write("out.png", replace(picture, pixels=...), overwrite=True)
 
 from __future__ import annotations
 
-from .data import is_data_format, read_data, write_data
+from .data import is_data_format, read_data, read_data_stream, write_data, write_data_stream
 from .formats import EXTENSIONS, FORMATS, Format, format_named, format_of, output_dtype
 from .output import check_output, check_place
 from .picture import Metadata, Picture
@@ -27,8 +27,10 @@ __all__ = [
     "output_dtype",
     "read",
     "read_data",
+    "read_data_stream",
     "read_stream",
     "write",
     "write_data",
+    "write_data_stream",
     "write_stream",
 ]

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ..errors import FileError, ParameterError
 from .formats import Format, sniff
 from .output import atomic, check_place
-from .streams import from_stream, to_stream
+from .streams import from_stream, to_stream, with_text_name
 
 Array = NDArray[Any]
 EXTENSIONS = (".npz", ".exr", ".tif", ".tiff")
@@ -80,7 +80,8 @@ def read_data(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str,
             raise FileError(
                 f"{name}: is {kind}; spectra and coefficients are stored as {' '.join(EXTENSIONS)}"
             )
-        return _READERS[fmt.name](name)
+        with with_text_name(name) as text:
+            return _READERS[fmt.name](text)
     except UnicodeDecodeError:
         raise FileError(f"{name}: is damaged: a name in its header is no text") from None
     except MemoryError:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,6 +15,7 @@ from . import containers, exif
 from .formats import EXTENSIONS, Format, format_of, sniff
 from .output import atomic
 from .picture import Metadata, Picture
+from .streams import from_stream, to_stream, with_text_name
 
 _HEAD = 64
 _RESOLUTIONS = (0.1, 1e6)  # pixels per inch or centimetre; other claims are damage, and fit no format
@@ -32,7 +31,8 @@ def read(path: str | os.PathLike[str], *, layer: str | int | None = None) -> Pic
     name = os.fspath(path)
     fmt = _format(name)
     try:
-        return _read(name, fmt, layer)
+        with with_text_name(name) as text:
+            return _read(text, fmt, layer)
     except FileNotFoundError:
         raise FileError(f"{name}: no such file") from None
     except UnicodeDecodeError:
@@ -57,39 +57,16 @@ def write(path: str | os.PathLike[str], picture: Picture, *, overwrite: bool = F
         _write(temporary, _fitted(name, picture, fmt), fmt)
 
 
-def read_stream(stream: BinaryIO, fmt: Format | None = None, *, layer: str | int | None = None) -> Picture:
-    """The picture in a stream, such as standard input; fmt is only what its content is expected to be."""
-    suffix = fmt.extension if fmt else ""
-    with tempfile.TemporaryDirectory(prefix="clpix-") as folder:
-        path = os.path.join(folder, "standard input" + suffix)
-        with open(path, "wb") as file:
-            shutil.copyfileobj(stream, file, 1 << 20)
-        try:
-            return read(path, layer=layer)
-        except FileError as error:
-            raise FileError(str(error).replace(path, "standard input")) from None
+def read_stream(stream: BinaryIO, *, layer: str | int | None = None) -> Picture:
+    """The picture in a stream, such as standard input."""
+    with from_stream(stream) as path:
+        return read(path, layer=layer)
 
 
 def write_stream(stream: BinaryIO, picture: Picture, fmt: Format) -> None:
     """Writes a picture to a stream, such as standard output."""
-    with tempfile.TemporaryDirectory(prefix="clpix-") as folder:
-        path = os.path.join(folder, "standard output" + fmt.extension)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                write(path, picture)
-            except FileError as error:
-                raise FileError(str(error).replace(path, "standard output")) from None
-        for entry in caught:
-            warnings.warn(str(entry.message).replace(path, "standard output"), entry.category, stacklevel=2)
-        try:
-            with open(path, "rb") as file:
-                shutil.copyfileobj(file, stream, 1 << 20)
-            stream.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise FileError(f"standard output: could not be written ({error.strerror})") from None
+    with to_stream(stream, fmt.extension) as path:
+        write(path, picture)
 
 
 def _format(name: str) -> Format:

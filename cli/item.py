@@ -1,0 +1,198 @@
+"""One input on its way to its output: read → upload → operation → download → write."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from gpuops import files
+from gpuops.errors import FileError, GpuopsWarning, ParameterError
+from gpuops.gpu import Gpu
+from gpuops.image import Image, download, upload
+
+from . import naming
+from .checks import DEPTHS, check_input, writes_data
+from .options import DTYPES, Shared
+
+Result = TypeVar("Result")
+
+
+class Item:
+    """One input on its way to its output."""
+
+    def __init__(self, gpu: Gpu, shared: Shared, path: str, output: str) -> None:
+        self.gpu = gpu
+        self.shared = shared
+        self.path = path
+        self.output = output
+        self.picture: files.Picture | None = None
+        self._metadata = files.Metadata()
+        self._associated = False  # the input's alpha was, so its colour under alpha 0 is light
+        self._premultiplied = False
+
+    @property
+    def writes_data(self) -> bool:
+        """The output's format holds numbers rather than a picture."""
+        return writes_data(self.shared, self.output)
+
+    # -- pictures -------------------------------------------------------------------------------------------
+
+    def load(self, *, linear: bool, premultiply: bool = False) -> Image:
+        """decode → upload → convert. ``linear`` is what the operation works on unless --space says otherwise."""
+        with self.gpu.phase("decode"):
+            self.picture = picture = read_picture(self.path, self.shared.layer)
+        if self.shared.space != "auto":
+            linear = self.shared.space == "linear"
+        alpha = picture.alpha and self.shared.alpha == "keep"
+        pixels = picture.pixels if alpha == picture.alpha else picture.pixels[..., :-1]
+        self._premultiplied = alpha and premultiply
+        image = upload(
+            self.gpu,
+            pixels,
+            alpha=alpha,
+            linearise=linear and not picture.linear,
+            premultiply=self._premultiplied,
+        )
+        image.linear = linear or picture.linear
+        # The pixels are on the device now; what remains is what they were, without their memory.
+        released = np.broadcast_to(np.zeros((), picture.pixels.dtype), picture.pixels.shape)
+        self.picture = replace(picture, pixels=released)
+        self._metadata, self._associated = picture.metadata, picture.associated
+        return image
+
+    def run(self, operation: Callable[..., Result], *args: Any) -> Result:
+        """The operation, ``--repeat`` times, under the report's phase "compute".
+
+        Its warnings name the input, and what it refuses is this input's failure: the options alone were checked before.
+        """
+        with warnings.catch_warnings(record=True) as caught, self.gpu.phase("compute"):
+            warnings.simplefilter("always", GpuopsWarning)
+            try:
+                for _ in range(self.shared.repeat):
+                    caught.clear()  # every run says the same
+                    result = operation(*args)
+            except ParameterError as error:
+                raise FileError(f"{self.path}: {error}") from error
+            self.gpu.finish()
+        for warning in (w for w in caught if issubclass(w.category, GpuopsWarning)):
+            _warn(f"{self.path}: {warning.message}")
+        return result
+
+    @property
+    def once(self) -> bool:
+        """The operation runs a single time: it may overwrite its input."""
+        return self.shared.repeat == 1
+
+    def depth(self, dtype: str | None = None) -> np.dtype[Any]:
+        """The depth of the output: --dtype, else ``dtype``, else the input's, as near as the format can hold it."""
+        return files.output_dtype(self.format, self._wanted(dtype))
+
+    def _wanted(self, dtype: str | None) -> str:
+        return (
+            DTYPES[self.shared.dtype]
+            or dtype
+            or (self.picture.pixels.dtype.name if self.picture else "uint8")
+        )
+
+    @property
+    def display_dtype(self) -> str | None:
+        """What a picture for a display is saved in by default: 8 bits, unless the format is one of numbers."""
+        return "uint8" if "uint8" in self.format.dtypes and self.format.name not in ("NPY", "NPZ") else None
+
+    def save(self, image: Image, dtype: str | None = None, *, as_stored: bool = False) -> None:
+        """convert → download → encode, in :meth:`depth`; losses become warnings.
+
+        Integer files get encoded values and float files linear light, unless the values are to stand ``as_stored``.
+        """
+        wanted, depth = self._wanted(dtype), self.depth(dtype)
+        if depth.itemsize < np.dtype(wanted).itemsize or (depth.kind == "u" and np.dtype(wanted).kind == "f"):
+            _warn(
+                f"{self._name}: {self.format} holds no {DEPTHS[wanted]}; the result has {DEPTHS[depth.name]}"
+            )
+        linear = depth.kind == "f"
+        with self.gpu.phase("convert"):
+            pixels, losses = download(
+                image,
+                depth,
+                encode=image.linear and not linear and not as_stored,
+                linearise=linear and not image.linear and not as_stored,
+                unpremultiply=self._premultiplied,
+            )
+        if losses.clipped:
+            _warn(
+                f"{self._name}: {losses.clipped} values were outside the range of {DEPTHS[depth.name]} and clipped"
+            )
+        if losses.not_finite:
+            _warn(f"{self._name}: {losses.not_finite} values were NaN or infinite and became 0 or the limit")
+        result = files.Picture(
+            pixels=pixels,
+            alpha=image.alpha,
+            linear=linear,
+            metadata=self._metadata,
+            associated=self._associated,
+        )
+        with self.gpu.phase("encode"):
+            if self.output == naming.STREAM:
+                files.write_stream(sys.stdout.buffer, result, self.format)
+            else:
+                files.write(self.output, result, overwrite=self.shared.overwrite)
+
+    # -- numerical data -------------------------------------------------------------------------------------
+
+    def load_data(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The arrays and attributes of a spectrum or coefficient file; the picture's metadata goes to its result."""
+        with self.gpu.phase("decode"):
+            if self.path == naming.STREAM:
+                arrays, attributes = files.read_data_stream(sys.stdin.buffer)
+            else:
+                check_input(self.path)
+                arrays, attributes = files.read_data(self.path)
+        try:
+            self._metadata = files.Metadata.from_json(attributes.pop("metadata", None) or {})
+        except (ValueError, TypeError, KeyError, AttributeError):
+            _warn(f"{self.path}: the picture's metadata in it is damaged and left out")
+        self._associated = attributes.pop("associated", None) is True
+        return arrays, attributes
+
+    def save_data(self, arrays: dict[str, Any], attributes: dict[str, Any]) -> None:
+        """Writes a spectrum or coefficient file, with the picture's metadata in it."""
+        if self._metadata.attributes:
+            _warn(f"{self._name}: a file of numbers cannot hold the EXR header attributes")
+        about = {"metadata": self._metadata.to_json(), "associated": self._associated}
+        with self.gpu.phase("encode"):
+            if self.output == naming.STREAM:
+                files.write_data_stream(sys.stdout.buffer, arrays, attributes | about, self.format)
+            else:
+                files.write_data(self.output, arrays, attributes | about, overwrite=self.shared.overwrite)
+
+    # -------------------------------------------------------------------------------------------------------
+
+    @property
+    def _name(self) -> str:
+        return "stdout" if self.output == naming.STREAM else self.output
+
+    @property
+    def format(self) -> files.Format:
+        """The output's format."""
+        return (
+            files.format_named(self.shared.format or "")
+            if self.output == naming.STREAM
+            else files.format_of(self.output)
+        )
+
+
+def read_picture(path: str, layer: str | None = None) -> files.Picture:
+    """The picture in a file, or in standard input."""
+    if path == naming.STREAM:
+        return files.read_stream(sys.stdin.buffer, layer=layer)
+    check_input(path)
+    return files.read(path, layer=layer)
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, GpuopsWarning, stacklevel=2)
