@@ -59,74 +59,84 @@ __kernel void separable_local(__global const float *in, __global const float *we
 }
 #else
 
-// Straight from global memory, blocks of 8 columns (rows: 8 results of one row; columns: 8 × 4) in each work-item:
-// on a CPU eight neighbours are the lanes of a vector register, and caches do what local memory does elsewhere.
-// Global: (ceil(width / 8), rows) for rows, (ceil(width / 8), ceil(height / 4), planes) for columns; any group size.
+// Straight from global memory: 32 results of a row, or 4 rows of 16, in each work-item: on a CPU neighbours are the lanes of
+// vector registers, a sample or a weight that is loaded serves several results, and caches do what local memory does
+// elsewhere.
+// Global: (ceil(width / 32), rows) for rows, (ceil(width / 16), ceil(height / 4), planes) for columns; any group size.
 
-static inline float8 load8(__global const float *p, int count) {  // the first `count` of eight, the rest repeated
-    if (count >= 8) return vload8(0, p);
-    float s[8];
-    for (int i = 0; i < 8; i++) s[i] = p[min(i, count - 1)];
-    return vload8(0, s);
+static inline float16 load16(__global const float *p, int count) {  // the first `count` of sixteen, the rest repeated
+    if (count >= 16) return vload16(0, p);
+    float s[16];
+    for (int i = 0; i < 16; i++) s[i] = p[min(i, count - 1)];
+    return vload16(0, s);
 }
 
-static inline void store8(float8 v, __global float *p, int count) {
-    if (count >= 8) {
-        vstore8(v, 0, p);
+static inline void store16(float16 v, __global float *p, int count) {
+    if (count >= 16) {
+        vstore16(v, 0, p);
     } else {
-        float s[8];
-        vstore8(v, 0, s);
+        float s[16];
+        vstore16(v, 0, s);
         for (int i = 0; i < count; i++) p[i] = s[i];
     }
 }
 
 __kernel void rows_direct(__global const float *in, __global const float *weights, __global float *out,
                           ulong from, ulong to, int rows, int width, int radius, float cval) {
-    int x = get_global_id(0) * 8;
+    int x = get_global_id(0) * 32;
     int row = get_global_id(1);
     if (x >= width || row >= rows) return;
     in += from;
     out += to;
     size_t base = (size_t)row * width;
-    float8 sum = 0.0f;
-    if (x >= radius && x + 8 + radius <= width) {
-        for (int k = 0; k <= 2 * radius; k++)
-            sum = fma((float8)weights[k], vload8(0, in + base + x + k - radius), sum);
-    } else {
-        // One new sample a tap. A loop over the taps for each result would take eight times as long, and more rounds
-        // than llvmpipe's loops have, 65535 a work-item.
-        float s[8];
-        for (int j = 0; j < 8; j++) s[j] = sample(in, base, x + j - radius - 1, width, 1, cval);
-        float8 v = vload8(0, s);
+    if (x >= radius && x + 32 + radius <= width) {
+        float16 left = 0.0f, right = 0.0f;
         for (int k = 0; k <= 2 * radius; k++) {
-            v = (float8)(v.s1234, v.s56, v.s7, sample(in, base, x + k - radius + 7, width, 1, cval));
-            sum = fma((float8)weights[k], v, sum);
+            float16 w = weights[k];
+            left = fma(w, vload16(0, in + base + x - radius + k), left);
+            right = fma(w, vload16(1, in + base + x - radius + k), right);
         }
+        vstore16(left, 0, out + base + x);
+        vstore16(right, 1, out + base + x);
+        return;
     }
-    store8(sum, out + base + x, width - x);
+    for (int end = min(x + 32, width); x < end; x += 16) {
+        // One new sample a tap. A loop over the taps for each result would take sixteen times as long, and more rounds
+        // than llvmpipe's loops have, 65535 a work-item.
+        float16 sum = 0.0f;
+        float s[16];
+        for (int j = 0; j < 16; j++) s[j] = sample(in, base, x + j - radius - 1, width, 1, cval);
+        float16 v = vload16(0, s);
+        for (int k = 0; k <= 2 * radius; k++) {
+            float next = sample(in, base, x + k - radius + 15, width, 1, cval);
+            v = (float16)(v.s1234, v.s5678, v.s9abc, v.sdef, next);
+            sum = fma((float16)weights[k], v, sum);
+        }
+        store16(sum, out + base + x, width - x);
+    }
 }
 
 __kernel void columns_direct(__global const float *in, __global const float *weights, __global float *out,
                              ulong from, ulong to, int planes, int height, int width, int radius, float cval) {
-    int x = get_global_id(0) * 8, y = get_global_id(1) * 4;
+    int x = get_global_id(0) * 16, y = get_global_id(1) * 4;
     if (x >= width || y >= height || get_global_id(2) >= planes) return;
     in += from;
     out += to;
     size_t base = (size_t)get_global_id(2) * height * width + x;
-    float8 s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
+    float16 s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
     // Sample k − radius serves result m with weight k − m; a weight outside the kernel must not meet a NaN.
     for (int k = 0; k <= 2 * radius + 3; k++) {
         int j = border_index(y + k - radius, height);
-        float8 v = j < 0 ? (float8)cval : load8(in + base + (size_t)j * width, width - x);
-        if (k <= 2 * radius) s0 = fma((float8)weights[k], v, s0);
-        if (k >= 1 && k <= 2 * radius + 1) s1 = fma((float8)weights[k - 1], v, s1);
-        if (k >= 2 && k <= 2 * radius + 2) s2 = fma((float8)weights[k - 2], v, s2);
-        if (k >= 3) s3 = fma((float8)weights[k - 3], v, s3);
+        float16 v = j < 0 ? (float16)cval : load16(in + base + (size_t)j * width, width - x);
+        if (k <= 2 * radius) s0 = fma((float16)weights[k], v, s0);
+        if (k >= 1 && k <= 2 * radius + 1) s1 = fma((float16)weights[k - 1], v, s1);
+        if (k >= 2 && k <= 2 * radius + 2) s2 = fma((float16)weights[k - 2], v, s2);
+        if (k >= 3) s3 = fma((float16)weights[k - 3], v, s3);
     }
     __global float *result = out + base + (size_t)y * width;
-    store8(s0, result, width - x);
-    if (y + 1 < height) store8(s1, result + width, width - x);
-    if (y + 2 < height) store8(s2, result + 2 * (size_t)width, width - x);
-    if (y + 3 < height) store8(s3, result + 3 * (size_t)width, width - x);
+    store16(s0, result, width - x);
+    if (y + 1 < height) store16(s1, result + width, width - x);
+    if (y + 2 < height) store16(s2, result + 2 * (size_t)width, width - x);
+    if (y + 3 < height) store16(s3, result + 3 * (size_t)width, width - x);
 }
 #endif

@@ -74,18 +74,15 @@ def _axis(
     local: tuple[int, ...]
     offsets = (np.uint64(first_in * height * width), np.uint64(first_out * height * width))
     if method == "direct":
-        vectors = -(-width // 8)
         if axis:
             kernel = gpu.kernel(("border", "separable"), "rows_direct", **defines)
-            size, dims, local = (vectors, planes * height), (planes * height, width), kernel.fit(64, 1)
+            size, dims = (-(-width // 32), planes * height), (planes * height, width)
+            local = kernel.fit(16, 1)
         else:
             kernel = gpu.kernel(("border", "separable"), "columns_direct", **defines)
+            size, dims = (-(-width // 16), -(-height // 4), planes), (planes, height, width)
             # A group is a narrow band, so that its rows stay in the first-level cache from result to result.
-            size, dims, local = (
-                (vectors, -(-height // 4), planes),
-                (planes, height, width),
-                kernel.fit(8, 32, 1),
-            )
+            local = kernel.fit(4, 32, 1)
         gpu.launch(
             kernel, size, image, weights, result, *offsets, *dims, radius, float(params.cval), local=local, label=label,
             traffic=traffic,

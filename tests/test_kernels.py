@@ -263,6 +263,8 @@ def test_blur(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
         BlurParams(kind="box", radius=(31, 40), border=border, cval=-1),  # reaches around the image
     ):
         close(blur(gpu, on(gpu, x), params).numpy(), separable(x, params), TOLERANCE["blur"])
+    wide, params = rng.random((1, 3, 100)), BlurParams(sigma=(0, 2), border=border)  # rows with a middle
+    close(blur(gpu, on(gpu, wide), params).numpy(), separable(wide, params), TOLERANCE["blur"])
 
 
 @pytest.mark.parametrize("sigma", [(1250, 0), (0, 1250)])
