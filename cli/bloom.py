@@ -127,12 +127,8 @@ def command(
         options.refuse("--preset fixes everything but --memory", *_SHAPING)
         if operator is None:
             options.refuse("--preset meters by itself, and there is no --tonemap", "exposure")
-    elif strength == 0:
-        names = [name for name in _SHAPING if name != "strength"]
-        options.refuse("--strength 0 is no bloom at all", *names, "memory")
-        if operator is None:
-            options.refuse("--strength 0 is no bloom at all, and there is no --tonemap", "exposure")
-    if threshold == 0:
+    thresholded = options.given("threshold")
+    if not thresholded:
         options.refuse("without --threshold there is no transition", "knee")
     if method is None:
         method = "fft" if kernel is not None else "mip"
@@ -142,7 +138,7 @@ def command(
         raise click.UsageError("--radius does not apply to --kernel: its pixels are the image's pixels")
     if method != "mip":
         options.refuse(f"only --method mip has that, not {method}", "karis", "memory")
-    if operator is None and threshold == 0 and not (karis and method == "mip"):
+    if operator is None and not thresholded and not (karis and method == "mip"):
         options.refuse("nothing here depends on exposure", "exposure")
     params = BloomParams(
         threshold=threshold,

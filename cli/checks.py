@@ -10,7 +10,7 @@ from gpuops.errors import FileError, ParameterError
 from gpuops.files import streams
 
 from . import naming
-from .options import DTYPES, Shared, refuse
+from .options import DTYPES, Shared
 
 DEPTHS = {
     "uint8": "8-bit integers",
@@ -28,8 +28,6 @@ def check_stream(shared: Shared) -> None:
         files.format_named(shared.format)
     except FileError as error:
         raise ParameterError(f"--format: {error}") from None
-    if shared.timing_file is None:
-        refuse("there is no file to overwrite", "overwrite")
 
 
 def writes_data(shared: Shared, output: str) -> bool:

@@ -64,8 +64,6 @@ def command(
 
     if shared.output is None:
         options.refuse("without -o there is no difference picture", "dtype")
-        if shared.timing_file is None:
-            options.refuse("there is nothing to overwrite", "overwrite")
     if shared.progress:
         options.refuse("two images are one step", "progress")
     params = CompareParams(metrics or METRICS, max_error=max_error, min_psnr=min_psnr, min_ssim=min_ssim)

@@ -87,11 +87,6 @@ def command(
     if integer and shared.space == "linear":
         raise click.UsageError("--integer works on the stored levels: it goes without --space linear")
 
-    if params.levels == 0:
-        options.refuse(
-            "0 levels leave the image as it is", "wavelet", "mode", "method", "threshold", "shrink"
-        )
-
     def check(writes_data: bool) -> None:
         if writes_data and (integer or shared.dtype != "float"):
             kind = "whole numbers" if integer else "floats"

@@ -172,8 +172,11 @@ def main(args: list[str] | None = None) -> None:
                 "error", f"{error.filename or 'stdout'}: could not be written ({error.strerror or error})"
             )
         code = USAGE if (args or sys.argv[1:])[:1] == ["compare"] else FAILURE  # where 1 means "they differ"
-    try:
-        sys.stdout.flush()
-    except OSError:  # has been said; what is left must not fail once more when Python ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (
+            OSError
+        ):  # has been said where it could be; what is left must not fail once more when Python ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     sys.exit(code)

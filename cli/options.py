@@ -15,18 +15,23 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 DTYPES = {"auto": None, "uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32"}
 
 
-def refuse(reason: str, *names: str) -> None:
-    """The usage error of an option that would do nothing, if any of these was given: accepted, it would mislead.
+def given(name: str) -> bool:
+    """Whether an option stands on the command line."""
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
-    An option that is left to ``auto``, its default, asks for nothing.
+
+def refuse(reason: str, *names: str) -> None:
+    """The usage error of an option that cannot do anything, if any of these was given: accepted, it would mislead.
+
+    An option that is left to ``auto``, its default, asks for nothing. That other options' values leave it nothing to
+    do (a border of a blur by 0) is no reason: scripts vary values.
     """
     context = click.get_current_context()
     for option in context.command.params:
-        if option.name not in names:
+        if option.name not in names or not given(option.name):
             continue
         value = context.params[option.name]
-        given = context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
-        if given and not (value == "auto" and option.default == "auto"):
+        if value != "auto" or option.default != "auto":
             spellings = option.secondary_opts if value is False and option.secondary_opts else option.opts
             raise click.UsageError(f"{reason}: leave out {max(spellings, key=len)}")
 
