@@ -41,7 +41,9 @@ OpenImageIO.attribute("exr_threads", os.cpu_count() or 1)
 
 def opened(path: str, mode: Literal["r", "w"]) -> OpenImageIOPlugin:
     """A file, opened through imageio by this plugin."""
-    return cast(OpenImageIOPlugin, imopen(path, mode, plugin=NAME))  # type: ignore[call-overload]
+    plugin = cast(OpenImageIOPlugin, imopen(path, mode, plugin=NAME))  # type: ignore[call-overload]
+    plugin.path = path  # messages name the file as it was named, not as imageio expands it
+    return plugin
 
 
 class OpenImageIOPlugin(PluginV3):
@@ -49,7 +51,7 @@ class OpenImageIOPlugin(PluginV3):
 
     def __init__(self, request: Request, **_: Any) -> None:
         super().__init__(request)
-        self._path = os.fspath(request.get_local_filename())
+        self.path = os.fspath(request.get_local_filename())
         self._input: Any = None
 
     def __enter__(self) -> OpenImageIOPlugin:
@@ -61,7 +63,7 @@ class OpenImageIOPlugin(PluginV3):
             config = OpenImageIO.ImageSpec()
             config.attribute("oiio:UnassociatedAlpha", 1)  # pixels as stored: colour under alpha 0 stays
             config.attribute("pnm:bigendian", 0)
-            self._input = OpenImageIO.ImageInput.open(self._path, config)
+            self._input = OpenImageIO.ImageInput.open(self.path, config)
             if self._input is None:
                 raise self._trouble("opened", _error(OpenImageIO))
         if self._input.current_subimage() != index and not self._input.seek_subimage(index, 0):
@@ -88,7 +90,7 @@ class OpenImageIOPlugin(PluginV3):
         """(height, width, channels) in the stored depth, or in a named one; `channels` from and to."""
         spec = self.spec(index)
         if spec.deep:
-            raise FileError(f"{self._path}: holds deep data (several samples a pixel); flatten it first")
+            raise FileError(f"{self.path}: holds deep data (several samples a pixel); flatten it first")
         self.check_plausible(spec)
         first, last = channels or (0, spec.nchannels)
         kind = _TYPES[dtype] if dtype else str(spec.format)
@@ -99,7 +101,7 @@ class OpenImageIOPlugin(PluginV3):
         except MemoryError:
             size = f"{spec.width} x {spec.height}"
             raise FileError(
-                f"{self._path}: its {size} pixels do not fit in memory; use a smaller one"
+                f"{self.path}: its {size} pixels do not fit in memory; use a smaller one"
             ) from None
         # in strips, which takes half the memory of read_image, and less time
         for start in range(0, spec.height, _STRIP_ROWS):
@@ -116,7 +118,7 @@ class OpenImageIOPlugin(PluginV3):
         return np.ascontiguousarray(np.asarray(pixels).reshape(height, width, -1))
 
     def write(self, ndimage: Any, *, attributes: Mapping[str, Any] | None = None, **_: Any) -> None:
-        write_parts(self._path, [(np.asarray(ndimage), attributes or {})])
+        write_parts(self.path, [(np.asarray(ndimage), attributes or {})])
 
     def properties(self, index: int | None = 0) -> ImageProperties:
         spec = self.spec(index or 0)
@@ -138,19 +140,19 @@ class OpenImageIOPlugin(PluginV3):
 
     def check_plausible(self, spec: Any) -> None:
         """A header may claim anything: believe a large claim only if the file's size could hold it."""
-        claimed, there = spec.image_bytes(), os.path.getsize(self._path)
+        claimed, there = spec.image_bytes(), os.path.getsize(self.path)
         if claimed > _LARGE and claimed > _DENSEST * there:
             raise FileError(
-                f"{self._path}: is damaged: it claims {spec.width} x {spec.height} pixels, "
+                f"{self.path}: is damaged: it claims {spec.width} x {spec.height} pixels, "
                 f"which its {there} bytes cannot hold"
             )
 
     def _trouble(self, verb: str, error: str) -> FileError:
-        reason = error.split("\n")[0].replace(f' ("{self._path}")', "").replace(self._path, "it").rstrip(".")
+        reason = error.split("\n")[0].replace(f' ("{self.path}")', "").replace(self.path, "it").rstrip(".")
         if any(words in reason for words in _UNSUPPORTED):
-            return FileError(f"{self._path}: is of a kind that cannot be read ({reason}); convert it first")
+            return FileError(f"{self.path}: is of a kind that cannot be read ({reason}); convert it first")
         detail = f" ({reason})" if reason else ""
-        return FileError(f"{self._path}: could not be {verb}: the file is cut off or damaged{detail}")
+        return FileError(f"{self.path}: could not be {verb}: the file is cut off or damaged{detail}")
 
 
 def _error(source: Any) -> str:

@@ -37,7 +37,9 @@ def check_place(path: Path_, *, overwrite: bool = False, inputs: Iterable[Path_]
             if os.path.samefile(path, source):
                 raise FileError(f"{name}: is also an input, which is never overwritten; name another output")
     if os.path.lexists(path) and not overwrite:
-        raise FileError(f"{name}: exists already; name another output, or allow overwriting it")
+        raise FileError(
+            f"{name}: exists already; name another output, or allow overwriting it with --overwrite"
+        )
     if not os.access(folder, os.W_OK | os.X_OK):
         raise FileError(f"{name}: the folder {folder} is not writable; choose another one")
 
@@ -136,7 +138,7 @@ def _trouble(path: Path_, error: OSError, temporary: str = "") -> str:
     advice = {
         errno.ENOSPC: "the disk is full; free some space or choose another one",
         errno.EDQUOT: "the disk quota is used up; free some space or choose another disk",
-        errno.EEXIST: "exists already; name another output, or allow overwriting it",
+        errno.EEXIST: "exists already; name another output, or allow overwriting it with --overwrite",
         errno.EROFS: "the disk is read-only; choose another folder",
         errno.EACCES: "the folder is not writable; choose another one",
         errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
