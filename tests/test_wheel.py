@@ -17,7 +17,8 @@ def test_the_installed_program_runs_outside_the_tree(tmp_path: Path) -> None:
     done = subprocess.run(install, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert not (target / "cli").exists() and not (target / "tests").exists()
-    env = os.environ | {"PYTHONPATH": str(target)}
+    paths = filter(None, (str(target), os.environ.get("PYTHONPATH")))
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
 
     def run(*args: str) -> str:
         done = subprocess.run([sys.executable, *args], cwd=tmp_path, env=env, capture_output=True, text=True)
