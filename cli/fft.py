@@ -148,7 +148,7 @@ def _save(gpu: Gpu, item: Item, image: object, params: choices.SpectrumParams) -
     import warnings
     from importlib.metadata import version
 
-    from gpuops.errors import GpuopsWarning
+    from gpuops.errors import FileError, GpuopsWarning, ParameterError
     from gpuops.fft import record, spectrum
     from gpuops.image import Image
 
@@ -170,4 +170,15 @@ def _save(gpu: Gpu, item: Item, image: object, params: choices.SpectrumParams) -
             GpuopsWarning,
             stacklevel=2,
         )
-    item.save_data(about.arrays(values), about.attributes(f"clpix {version('clpix')}"))
+    if params.precision == "half" and about.dtype != "uint8":
+        warnings.warn(
+            f"{item.path}: half precision keeps about 11 bits of a value: ifft restores 8-bit images exactly, "
+            f"but {about.dtype} only nearly",
+            GpuopsWarning,
+            stacklevel=2,
+        )
+    try:
+        arrays = about.arrays(values)
+    except ParameterError as error:
+        raise FileError(f"{item.path}: {error}") from None
+    item.save_data(arrays, about.attributes(f"clpix {version('clpix')}"))

@@ -132,6 +132,12 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
     os._exit(128 + number)  # as shells report a signal
 
 
+def handle_signals() -> None:
+    """Also to be called once OpenCL's drivers are loaded: some put handlers of their own, which go on, in place."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, _interrupt)
+
+
 def _occupy_standard_streams() -> None:
     """Where a standard stream is closed, its number must not go to the next file opened: what libraries print
     would end up in there. Reading and writing fail as they do on a closed one; what goes to stderr is lost."""
@@ -155,8 +161,7 @@ def main(args: list[str] | None = None) -> None:
     _occupy_standard_streams()
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", GpuopsWarning)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
+    handle_signals()
     try:
         code = cli.main(args, prog_name="clpix", standalone_mode=False)
         code = code if isinstance(code, int) else SUCCESS

@@ -39,20 +39,18 @@ def outputs_for(inputs: tuple[str, ...], output: str, op: str) -> list[str]:
     for path, source in zip(paths, inputs, strict=True):
         key = os.path.realpath(path)
         if key in seen:
-            raise ParameterError(
-                f"{seen[key]} and {source} would both become {path}: use {{index}} or {{name}} in -o"
-            )
+            raise ParameterError(f"{seen[key]} and {source} would both become {path}: use {{index}} in -o")
         seen[key] = source
     return paths
 
 
 def _check_fields(output: str) -> None:
     """Refuses {steam} for {stem}: only a folder that is there may have such a name."""
-    for match in re.finditer(r"\{(\w+)\}", output):
+    fields = ["{" + field + "}" for field in _FIELDS]
+    for match in re.finditer(r"\{(\w+)[^\w{}]?[^{}]*\}", output):
         within = output[: output.find("/", match.end())] if "/" in output[match.end() :] else ""
-        if match[1] not in _FIELDS and not (within and os.path.isdir(within)):
-            known = " ".join("{" + field + "}" for field in _FIELDS)
-            raise ParameterError(f"{output}: unknown field {match[0]}; there are {known}")
+        if match[0] not in fields and not (within and os.path.isdir(within)):
+            raise ParameterError(f"{output}: unknown field {match[0]}; there are {' '.join(fields)}")
 
 
 def _fill(template: str, path: str, op: str, index: int) -> str:

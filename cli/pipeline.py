@@ -18,7 +18,7 @@ from gpuops.profile import Report, process_age
 from . import naming
 from .checks import check_output, check_stream, check_task, writes_data
 from .item import Item
-from .main import FAILURE, complain, say
+from .main import FAILURE, complain, handle_signals, say
 from .options import Shared, refuse
 
 
@@ -89,6 +89,7 @@ def _failure(path: str, error: Exception) -> str:
 def open_gpu(shared: Shared, report: Report | None) -> Gpu:
     """The device that the options name."""
     gpu = Gpu(shared.device, report=report, dump=shared.dump_kernels)
+    handle_signals()
     if report is not None:
         from gpuops import report_formats
 

@@ -155,25 +155,41 @@ def gaussian_filter(
     ParameterError
         A negative or non-finite sigma, an unknown mode, an array without elements.
     """
-    y, x = (sigma, sigma) if isinstance(sigma, int | float) else sigma
-    params = BlurParams(sigma=(float(y), float(x)), border=mode, cval=cval, truncate=truncate)
+    params = BlurParams(sigma=_pair(sigma, "sigma"), border=mode, cval=cval, truncate=truncate)
     return shaped_like(input, blur(gpu, on_device(gpu, input), params))
 
 
 @overload
-def uniform_filter(gpu: Gpu, input: Image, size: int, *, mode: str = ..., cval: float = ...) -> Image: ...
+def uniform_filter(
+    gpu: Gpu, input: Image, size: int | Sequence[int], *, mode: str = ..., cval: float = ...
+) -> Image: ...
 @overload
 def uniform_filter(
-    gpu: Gpu, input: npt.ArrayLike, size: int, *, mode: str = ..., cval: float = ...
+    gpu: Gpu, input: npt.ArrayLike, size: int | Sequence[int], *, mode: str = ..., cval: float = ...
 ) -> npt.NDArray[np.generic]: ...
 def uniform_filter(
-    gpu: Gpu, input: Image | npt.ArrayLike, size: int = 3, *, mode: str = "reflect", cval: float = 0.0
+    gpu: Gpu,
+    input: Image | npt.ArrayLike,
+    size: int | Sequence[int] = 3,
+    *,
+    mode: str = "reflect",
+    cval: float = 0.0,
 ) -> Image | npt.NDArray[np.generic]:
-    """Mean over an odd ``size`` × ``size`` box over the last two axes, as scipy.ndimage.uniform_filter.
+    """Mean over an odd ``size`` × ``size`` (or (y, x)) box over the last two axes, as scipy.ndimage.uniform_filter.
 
-    Raises ParameterError for an even or negative size; otherwise as :func:`gaussian_filter`.
+    Raises ParameterError for a size that is even, negative or no whole number; otherwise as :func:`gaussian_filter`.
     """
-    if size < 1 or size % 2 == 0:
+    y, x = _pair(size, "size")
+    if not all(n >= 1 and n % 2 == 1 for n in (y, x)):
         raise ParameterError(f"the box must have an odd size of 1 or more, not {size}")
-    params = BlurParams(kind="box", radius=(size // 2, size // 2), border=mode, cval=cval)
+    params = BlurParams(kind="box", radius=(int(y) // 2, int(x) // 2), border=mode, cval=cval)
     return shaped_like(input, blur(gpu, on_device(gpu, input), params))
+
+
+def _pair(value: object, name: str) -> tuple[float, float]:
+    """One number for both axes, or (y, x)."""
+    numbers = np.asarray(value)
+    if numbers.dtype.kind not in "uif" or numbers.shape not in ((), (1,), (2,)):
+        raise ParameterError(f"{name} must be a number or two, (y, x), not {value!r}")
+    y, x = np.broadcast_to(numbers, 2).tolist()
+    return float(y), float(x)

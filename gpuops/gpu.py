@@ -21,7 +21,7 @@ import pyopencl.tools
 import clkernels
 
 from . import cache
-from .errors import DeviceError, FileError
+from .errors import DeviceError, FileError, ParameterError
 
 if TYPE_CHECKING:
     from .image import Image
@@ -370,13 +370,28 @@ class Gpu:
         label: str | None,
         traffic: int,
     ) -> Step:
-        kernel.set_args(*map(_argument, args))
+        kernel.set_args(*map(self._argument, args))
         if local is None:
             rounded = tuple(int(n) for n in size)
         else:
             rounded = tuple(-(-int(n) // int(m)) * int(m) for n, m in zip(size, local, strict=True))
             local = tuple(int(m) for m in local)
         return Step(self, kernel, rounded, local, label or name, int(traffic), args)
+
+    def _argument(self, value: Argument) -> Any:
+        from .image import Image
+
+        if isinstance(value, Image):
+            self.check_own(value)
+            return value.buffer
+        return _argument(value)
+
+    def check_own(self, image: Image) -> None:
+        """Raises ParameterError for an Image in the memory of another Gpu: some drivers crash on it."""
+        if image.gpu is not self:
+            raise ParameterError(
+                "the Image belongs to another Gpu: use that one, or copy it by way of numpy()"
+            )
 
 
 def _write_source(path: Path, text: str) -> None:
@@ -390,10 +405,6 @@ def _write_source(path: Path, text: str) -> None:
 
 
 def _argument(value: Argument) -> Any:
-    from .image import Image
-
-    if isinstance(value, Image):
-        return value.buffer
     if isinstance(value, Local):
         return cl.LocalMemory(value.nbytes)
     if isinstance(value, tuple):

@@ -20,8 +20,11 @@ def on_device(gpu: Gpu, operand: Image | npt.ArrayLike, dtype: npt.DTypeLike = n
     Raises ParameterError for fewer than two dimensions, no elements or a complex array where a real one is meant.
     """
     if isinstance(operand, Image):
+        gpu.check_own(operand)
         return operand
     array = np.asarray(operand)
+    if array.dtype.kind not in "buifc":
+        raise ParameterError(f"numbers are needed, not an array of {array.dtype}")
     if array.ndim < 2 or array.size == 0:
         raise ParameterError(
             f"an array of two or more dimensions with elements is needed, not of shape {array.shape}"

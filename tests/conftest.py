@@ -53,7 +53,8 @@ def clpix(capfd: pytest.CaptureFixture[str]) -> Callable[..., Run]:
     def run(*args: object) -> Run:
         capfd.readouterr()
         handlers = {
-            number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+            number: signal.getsignal(number)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
         }
         try:
             with warnings.catch_warnings(), pytest.raises(SystemExit) as exit:

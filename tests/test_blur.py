@@ -122,3 +122,19 @@ def test_bad_arrays_are_refused(gpu: Gpu) -> None:
             blur.gaussian_filter(gpu, bad, 1.0)
     with pytest.raises(ParameterError, match="odd"):
         blur.uniform_filter(gpu, np.zeros((4, 4)), 4)
+
+
+def test_numbers_of_any_kind(gpu: Gpu, rng) -> None:
+    x = rng.random((9, 11), dtype=np.float32)
+    expected = blur.gaussian_filter(gpu, x, 2)
+    for sigma in (np.float32(2), np.int64(2), np.array(2.0), [2, 2], (np.float64(2), 2)):
+        np.testing.assert_array_equal(blur.gaussian_filter(gpu, x, sigma), expected)
+    wide = blur.uniform_filter(gpu, x, (np.int64(3), 5))
+    np.testing.assert_allclose(wide, scipy.ndimage.uniform_filter(x, (3, 5)), atol=1e-6)
+    for sigma in ((1, 2, 3), "3", None, [[1, 2]], 1j):
+        with pytest.raises(ParameterError, match="sigma must be"):
+            blur.gaussian_filter(gpu, x, sigma)
+    with pytest.raises(ParameterError, match="odd size"):
+        blur.uniform_filter(gpu, x, 2.5)
+    with pytest.raises(ParameterError, match="numbers are needed"):
+        blur.gaussian_filter(gpu, np.array([["a", "b"]]), 1)

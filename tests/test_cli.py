@@ -168,7 +168,7 @@ def test_what_is_read_is_never_overwritten(clpix: Program, tmp_path: Path) -> No
     assert (renamed.read_bytes(), kernel.read_bytes()) == before
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
 @pytest.mark.parametrize("delay", [0.15, 0.4, 0.7])
 def test_a_signal_ends_the_program_at_any_time(tmp_path: Path, number: signal.Signals, delay: float) -> None:
     inputs = [str(picture(tmp_path / f"{i}.png", (300, 400, 3), seed=i)) for i in range(4)] * 50
@@ -601,7 +601,8 @@ def test_a_depth_that_the_format_has_not(
 
 def test_a_field_that_templates_do_not_have(clpix: Program, tmp_path: Path) -> None:
     source = picture(tmp_path / "in.png")
-    one_line(clpix("blur", "--sigma", 1, source, "-o", tmp_path / "{steam}.png"), 2, "{steam}", "{stem}")
+    for field in ("{steam}", "{index:03}", "{stem!r}"):
+        one_line(clpix("blur", "--sigma", 1, source, "-o", tmp_path / f"{field}.png"), 2, field, "{stem}")
     (tmp_path / "{odd}").mkdir()
     assert clpix("blur", "--sigma", 1, source, "-o", tmp_path / "{odd}" / "{stem}.png").code == 0
     assert (tmp_path / "{odd}" / "in.png").exists()

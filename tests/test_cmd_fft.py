@@ -202,7 +202,12 @@ def test_pixels_that_are_not_finite(clpix, tmp_path, rng, value: float) -> None:
 def test_half_precision_that_overflows(clpix, tmp_path) -> None:
     image = write(tmp_path / "a.exr", np.full((64, 64, 1), 2000, np.float32), linear=True)
     result = clpix("fft", image, "-o", tmp_path / "s.npz", "--precision", "half")
-    assert result.code == 2 and "65504" in result.err and not (tmp_path / "s.npz").exists()
+    assert (
+        result.code == 1
+        and "a.exr" in result.err
+        and "65504" in result.err
+        and not (tmp_path / "s.npz").exists()
+    )
 
 
 def spoil(change: str, arrays: dict, attributes: dict) -> None:
@@ -299,3 +304,28 @@ def test_what_is_no_spectrum(clpix, tmp_path, rng) -> None:
     picture = write(tmp_path / "a.png", noise(rng, (4, 4, 1), "uint8"))
     result = clpix("ifft", picture, "-o", tmp_path / "b.png")
     assert result.code == 1 and ".npz" in result.err and not (tmp_path / "b.png").exists()
+
+
+def test_half_precision_of_more_than_8_bits_is_a_loss(clpix, tmp_path, rng) -> None:
+    for dtype, lines in (("uint8", 0), ("uint16", 1)):
+        image = write(tmp_path / f"{dtype}.png", noise(rng, (9, 11, 3), dtype))
+        result = clpix("fft", image, "-o", tmp_path / f"{dtype}.npz", "--precision", "half")
+        assert result.code == 0 and result.err.count("\n") == lines
+    assert "half precision" in result.err and "uint16" in result.err
+
+
+def test_arrays_have_their_names(clpix, tmp_path, rng) -> None:
+    image = write(tmp_path / "a.png", noise(rng, (9, 11, 1), "uint8"))
+    assert clpix("fft", image, "-o", tmp_path / "s.npz").code == 0
+    np.testing.assert_allclose(
+        np.load(tmp_path / "s.npz")["spectrum"],
+        np.fft.rfft2(files.read(image).pixels[None, ..., 0] / 255, norm="ortho"),
+        atol=1e-5,
+    )
+
+
+def test_rounding_is_no_loss(clpix, tmp_path, rng) -> None:
+    image = write(tmp_path / "a.png", noise(rng, (9, 11, 3), "uint8") // 255)
+    assert clpix("fft", image, "-o", tmp_path / "s.npz").code == 0
+    result = clpix("ifft", tmp_path / "s.npz", "-o", tmp_path / "b.hdr", "--dtype", "float")
+    assert result.code == 0 and result.err == ""

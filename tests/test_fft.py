@@ -443,3 +443,13 @@ def test_bad_parameters() -> None:
     ):
         with pytest.raises(ParameterError):
             make()
+
+
+def test_byte_order_does_not_matter(gpu: Gpu, rng) -> None:
+    if not gpu.limits.double:
+        pytest.skip("no double precision")
+    x = rng.random((8, 9))
+    for kind in (">f8", ">c16"):
+        got = fft.fft2(gpu, x.astype(kind))
+        assert got.dtype == np.complex128
+        np.testing.assert_allclose(got, np.fft.fft2(x), atol=1e-13)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import clkernels
-from gpuops import DeviceError, Gpu, Report
+from gpuops import DeviceError, Gpu, ParameterError, Report, blur, fft
 from gpuops.gpu import Local, Source
 
 SCALE = Source(
@@ -173,3 +173,13 @@ def test_phases_do_not_overlap() -> None:
 def test_every_source_is_named_in_its_line_directives() -> None:
     for name in clkernels.names():
         assert f'#line 1 "{name}.cl"' in clkernels.source(name)
+
+
+def test_an_image_of_another_gpu_is_refused(gpu: Gpu) -> None:
+    foreign = Gpu().array(np.ones((1, 8, 8), np.float32))
+    for use in (lambda: blur.gaussian_filter(gpu, foreign, 2), lambda: fft.rfft2(gpu, foreign)):
+        with pytest.raises(ParameterError, match="another Gpu"):
+            use()
+    kernel = gpu.kernel("copy", "copy")
+    with pytest.raises(ParameterError, match="another Gpu"):
+        gpu.launch(kernel, (16,), foreign, gpu.empty((64,)), np.uint64(16))

@@ -230,12 +230,13 @@ def _planes(gpu: Gpu, array: npt.NDArray[Any], kind: str, inverse: bool, axes: i
     """(planes, rows, columns) in a type of the device's."""
     if array.size == 0:
         raise ParameterError(f"there is nothing to transform in an array of shape {array.shape}")
-    if array.dtype.kind not in "buifc" or array.dtype.itemsize > 16 or array.dtype.name == "longdouble":
+    if array.dtype.kind not in "buifc" or array.dtype.char in "gG":
         raise ParameterError(f"numbers are needed, not an array of {array.dtype}")
     if array.dtype.kind == "c" and kind == "r2c":
         raise ParameterError("a real array is needed, not a complex one")
-    double = array.dtype in (np.float64, np.complex128)
-    is_complex = array.dtype.kind == "c" or kind == "c2r" or (kind == "c2c" and inverse)
+    is_complex = array.dtype.kind == "c"
+    double = array.dtype.kind in "fc" and array.dtype.itemsize // (2 if is_complex else 1) >= 8
+    is_complex = is_complex or kind == "c2r" or (kind == "c2c" and inverse)
     real = np.float64 if double else np.float32
     array = array.astype(np.result_type(real, np.complex64) if is_complex else real, copy=False)
     return array.reshape(-1, *array.shape[-2:]) if axes == 2 else array.reshape(1, -1, array.shape[-1])

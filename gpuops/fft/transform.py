@@ -59,6 +59,7 @@ class Plan:
         self.steps = [_bind(gpu, problem, p, cache) for p in self.passes]
 
     def __call__(self, image: Image) -> Image:
+        self.gpu.check_own(image)
         problem = self.problem
         result = image.like(problem.out_shape, problem.real if problem.kind == "c2r" else problem.complex)
         source = image

@@ -1,6 +1,6 @@
 """Self-describing files of numbers, for spectra and wavelet coefficients: named arrays, bit exact.
 
-.npz   each array as it is, complex ones too; the attributes as JSON text in the array "clpix".
+.npz   each array under its name, complex ones too; the attributes as JSON text in the array "clpix".
 .tif   a page for each array (2-D) or for each of its planes (3-D), uncompressed, complex samples natively.
 .exr   a part for each plane, named by array and plane; complex arrays as the channels re and im. Integers
        are stored as the 32 bits of EXR's uint type, shorter ones widened; half and float as they are;
@@ -158,10 +158,14 @@ def _damaged(path: str, error: Exception) -> FileError:
 
 
 def _write_npz(path: str, arrays: dict[str, Array], text: str) -> None:
-    # numbered, since names may hold what file names cannot
-    members = {f"array{i}": array for i, array in enumerate(arrays.values())}
+    members = {_member(i, name): array for i, (name, array) in enumerate(arrays.items())}
     with open(path, "wb") as file:
         np.savez(file, **{_KEY: np.array(text)}, **members)  # type: ignore[arg-type]
+
+
+def _member(i: int, name: str) -> str:
+    """What an array is called in the archive: its name, or a number where a file cannot have such a name."""
+    return name if name.isidentifier() and name.isascii() and name != _KEY else f"array-{i}"
 
 
 def _read_npz(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -170,7 +174,7 @@ def _read_npz(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
             if not isinstance(file, np.lib.npyio.NpzFile):
                 raise FileError(f"{path}: is not a spectrum or coefficient file written by clpix")
             description = _Description(path, str(file[_KEY]) if _KEY in file.files else None)
-            arrays = {name: file[f"array{i}"] for i, name in enumerate(description.arrays)}
+            arrays = {name: file[_member(i, name)] for i, name in enumerate(description.arrays)}
     except (FileError, MemoryError):
         raise
     except Exception as error:  # whatever numpy's, zip's and inflate's parsers meet in a damaged file
