@@ -10,10 +10,19 @@
 //
 // -D REAL=float|double  -D LANES=n  -D WIDTH=2n   LANES sequences in one complex value
 // -D LENGTH=n           of the whole transform, where the input is a half spectrum or the output two of them
-// -D SWAP_IN, -D SWAP_OUT     real and imaginary parts
+// -D SWAP_IN, -D SWAP_OUT     real and imaginary parts;  -D CONJUGATE     of what is stored
 // -D LOAD_REAL | LOAD_HERMITIAN     input: real; half a spectrum X[k], k ≤ N/2, with X[N−k] = conj X[k]. Else complex
 // -D STORE_REAL | STORE_SPECTRA     output: real; the spectra of two real sequences. Else complex
 // -D PAIR               two real sequences are one complex one: the first its real, the second its imaginary part
+// -D PACKED             such a pair's transform is stored as it is; -D LOAD_PACKED=n: and loaded by the pass along the
+//                       other axis, whose sequence `beside` = k (of n) has at 2j and 2j + 1 the spectra of a pair:
+//                       X[k] = (Z[k] + conj Z[n−k]) / 2     Y[k] = (Z[k] − conj Z[n−k]) / 2i
+// -D MIRRORED=n         sequence k (of n) of the spectrum of real input also gives sequence n − k
+// -D JOINED             sequences `partner` apart are one work-item's, and transformed across each other at first: the
+//                       last radix of the transform along `beside` (decimation in time)
+// -D IN_PAIRS           every such pair exists, its members are neighbours, and the first one's address is even
+// -D IN_ALL, -D OUT_ALL       every element exists in the input, is wanted of the output
+// -D IN_STEP=n, -D OUT_STEP=n     from element to element, where that is compiled in;  -D UNSCALED: scale is 1
 // -D LANES_IN_ORDER, -D LANES_OUT_ORDER    neighbouring sequences are neighbours in memory (vector access)
 // -D SPLIT=1|2          first or second half of a transform of N = N1·N2 points too long for local memory
 //                       (four-step: Bailey, "FFTs in external or hierarchical memory", 1990); -D GAP=N2 or N1
@@ -29,6 +38,22 @@
 #define REALS 2
 #else
 #define REALS 1
+#endif
+#ifdef IN_ALL
+#define EXISTS(n) 1
+#else
+#define EXISTS(n) ((n) < count.z)
+#endif
+#ifndef IN_STEP
+#define IN_STEP step.w
+#endif
+#ifndef OUT_STEP
+#define OUT_STEP step.w
+#endif
+#ifdef OUT_ALL
+#define WANTED(n) 1
+#else
+#define WANTED(n) ((n) < count.w)
 #endif
 // From lane to lane the index within the whole transform moves by this, at either end.
 #if defined(SPLIT_LANES) && SPLIT == 1
@@ -71,8 +96,9 @@ static inline real2 root(int j, int n) {
 // Where a work-item's sequences lie.
 typedef struct {
     size_t in, out;  // address of the first lane's element 0
+    size_t twin, mirror;  // LOAD_PACKED, MIRRORED: of the other sequence
     int here;        // sequences that exist from the first lane on
-    int other;       // SPLIT: n2 or k1, the other half's index
+    int other;       // SPLIT: n2 or k1, the other half's index; JOINED, MIRRORED: k, of the first of those joined
 } Place;
 
 // count: sequences beside each other, in the middle; elements that exist in the input, that are wanted of the output
@@ -83,9 +109,21 @@ static inline Place place(int group, int column, int columns, int4 count, int4 i
     size_t m = rest % count.y, o = rest / count.y;
     Place w;
     w.in = o * in_step.x + m * in_step.y + (size_t)b * in_step.z;
+#ifdef PACKED
+    w.out = o * out_step.x + m * out_step.y + (size_t)(b / 2) * out_step.z;
+#else
     w.out = o * out_step.x + m * out_step.y + (size_t)b * out_step.z;
+#endif
+#ifdef LOAD_PACKED
+    w.twin = o * in_step.x + m * in_step.y + (size_t)(b ? LOAD_PACKED - b : 0) * in_step.z;
+#endif
+#ifdef MIRRORED
+    w.mirror = o * out_step.x + m * out_step.y + (size_t)(MIRRORED - b) * out_step.z;
+#endif
     w.here = count.x - b;
-#ifdef SPLIT_LANES
+#if defined(JOINED) || defined(MIRRORED)
+    w.other = b;
+#elif defined(SPLIT_LANES)
     w.other = b;
 #elif defined(SPLIT)
     w.other = m;
@@ -95,10 +133,19 @@ static inline Place place(int group, int column, int columns, int4 count, int4 i
     return w;
 }
 
+// The q-th of joined sequences, which lie `partner` apart (in the input and in the output).
+static inline Place beside(Place w, int q, int2 partner) {
+    w.in += (size_t)q * partner.x;
+    w.twin += (size_t)q * partner.x;
+    w.out += (size_t)q * partner.y;
+    w.mirror -= (size_t)q * partner.y;
+    return w;
+}
+
 // -- in -----------------------------------------------------------------------------------------------------------
 
 // Element n of one lane, at `at`; `here` sequences exist from this lane on, in_n elements in each.
-static inline real2 element(__global const real *in, size_t at, int n, int4 count, int4 step, int here) {
+static inline real2 element(__global const real *in, size_t at, int n, int4 count, int4 step, int partner, int here) {
     __global const real2 *pairs = (__global const real2 *)in;
     real2 a = 0;
 #ifdef LOAD_HERMITIAN
@@ -108,10 +155,10 @@ static inline real2 element(__global const real *in, size_t at, int n, int4 coun
         at += ((long)LENGTH - 2 * (long)n) * (step.w / GAP);
         n = LENGTH - n;
     }
-    if (n < count.z && here > 0) {
+    if (EXISTS(n) && here > 0) {
         a = pairs[at];
 #ifdef PAIR
-        real2 b = here > 1 ? pairs[at + step.z] : (real2)0;
+        real2 b = here > 1 ? pairs[at + partner] : (real2)0;
 #endif
         if (n == 0 || 2 * n == LENGTH) {  // real by definition: what is there besides is ignored
             a.y = 0;
@@ -126,11 +173,13 @@ static inline real2 element(__global const real *in, size_t at, int n, int4 coun
 #endif
     }
 #else
-    if (n < count.z && here > 0) {
-#ifdef LOAD_REAL
+    if (EXISTS(n) && here > 0) {
+#if defined(LOAD_REAL) && defined(IN_PAIRS)
+        a = *(__global const real2 *)(in + at);
+#elif defined(LOAD_REAL)
         a.x = in[at];
 #ifdef PAIR
-        if (here > 1) a.y = in[at + step.z];
+        if (here > 1) a.y = in[at + partner];
 #endif
 #else
         a = pairs[at];
@@ -144,15 +193,15 @@ static inline real2 element(__global const real *in, size_t at, int n, int4 coun
 }
 
 // Element i of all lanes.
-static inline cplx load(__global const real *in, Place w, int i, int4 count, int4 step) {
+static inline cplx load(__global const real *in, Place w, int i, int4 count, int4 step, int2 partner) {
 #if defined(SPLIT) && SPLIT == 1
     int n = i * GAP + w.other;
 #else
     int n = i;
 #endif
-    size_t at = w.in + (size_t)i * step.w;
+    size_t at = w.in + (size_t)i * IN_STEP;
 #if LANES == 1
-    return element(in, at, n, count, step, w.here);
+    return element(in, at, n, count, step, partner.x, w.here);
 #else
 #if defined(LANES_IN_ORDER) && !defined(LOAD_HERMITIAN)
     int exist = LANE_IN ? min(w.here, count.z - n) : n < count.z ? w.here : 0;
@@ -172,7 +221,8 @@ static inline cplx load(__global const real *in, Place w, int i, int4 count, int
 #endif
     real s[WIDTH];
     for (int l = 0; l < LANES; l++) {
-        real2 a = element(in, at + (size_t)(l * REALS) * step.z, n + l * LANE_IN, count, step, w.here - l * REALS);
+        real2 a = element(in, at + (size_t)(l * REALS) * step.z, n + l * LANE_IN, count, step, partner.x,
+                          w.here - l * REALS);
         s[l] = a.x;
         s[LANES + l] = a.y;
     }
@@ -180,16 +230,35 @@ static inline cplx load(__global const real *in, Place w, int i, int4 count, int
 #endif
 }
 
+#ifdef LOAD_PACKED
+// Elements i and i + 1, i even, twice as large.
+static inline void load_pair(__global const real *in, Place w, int i, int4 count, cplx *even, cplx *odd) {
+    real2 a = 0, b = 0;
+    if (EXISTS(i) && w.here > 0) {
+        a = ((__global const real2 *)in)[w.in + (uint)i / 2];
+        b = ((__global const real2 *)in)[w.twin + (uint)i / 2];
+    }
+    *even = (real2)(a.x + b.x, a.y - b.y);
+    *odd = EXISTS(i + 1) ? (real2)(a.y + b.y, b.x - a.x) : (real2)0;
+}
+
+static inline cplx load_packed(__global const real *in, Place w, int i, int4 count) {
+    cplx even, odd;
+    load_pair(in, w, i & ~1, count, &even, &odd);
+    return i & 1 ? odd : even;
+}
+#endif
+
 // Whole sequences into local memory, element i at order[i] (null: at i), zeros behind them: rows in memory order.
 static inline void fetch(__global const real *in, Place w, __global const int *order, int points, int4 count,
-                         int4 step, __local cplx *buf) {
+                         int4 step, int2 partner, __local cplx *buf) {
     __local real *s = (__local real *)buf;
     for (int first = 0; first < points; first += 8) {
         int last = min(first + 8, points);
         for (int l = 0; l < LANES; l++) {
             size_t at = w.in + (size_t)(l * REALS) * step.z;
             for (int i = first; i < last; i++) {
-                real2 a = element(in, at + (size_t)i * step.w, i, count, step, w.here - l * REALS);
+                real2 a = element(in, at + (size_t)i * step.w, i, count, step, partner.x, w.here - l * REALS);
                 int p = (order ? order[i] : i) * WIDTH + l;
                 s[p] = a.x;
                 s[p + LANES] = a.y;
@@ -202,9 +271,12 @@ static inline void fetch(__global const real *in, Place w, __global const int *o
 
 // Element n of one lane to `at`, if it is wanted.
 static inline void put(__global real *out, size_t at, real2 a, int n, int4 count, int4 step, int here) {
-    if (n >= count.w || here < 1) return;
+    if (!WANTED(n) || here < 1) return;
 #ifdef SWAP_OUT
     a = a.yx;
+#endif
+#ifdef CONJUGATE
+    a.y = -a.y;
 #endif
 #ifdef STORE_REAL
     out[at] = a.x;
@@ -235,8 +307,10 @@ static inline void store(__global real *out, Place w, int i, cplx v, real scale,
 #elif defined(SPLIT)
     n = i * GAP + w.other;
 #endif
+#ifndef UNSCALED
     v *= scale;
-    size_t at = w.out + (size_t)i * step.w;
+#endif
+    size_t at = w.out + (size_t)i * OUT_STEP;
 #if LANES == 1
     put(out, at, v, n, count, step, w.here);
 #else
@@ -265,6 +339,16 @@ static inline void store(__global real *out, Place w, int i, cplx v, real scale,
 #endif
 }
 
+#ifdef MIRRORED
+// Element i of sequence k as element LENGTH − i of sequence n − k, unless that is one of those transformed.
+static inline void store_mirror(__global real *out, Place w, int i, cplx v, real scale, int4 count, int4 step) {
+    int m = i ? LENGTH - i : 0;
+    bool other = w.other != 0 && 2 * w.other != LOAD_PACKED && i < LENGTH;  // Bluestein: more are computed
+    v *= scale;
+    put(out, w.mirror + (size_t)m * OUT_STEP, (cplx)(v.lo, -v.hi), m, count, step, other ? w.here : 0);
+}
+#endif
+
 // Whole sequences from local memory (element i at i), in memory order: the counterpart of fetch().
 static inline void deliver(__global real *out, Place w, real scale, int4 count, int4 step, __local const cplx *buf) {
     __local const real *s = (__local const real *)buf;
@@ -282,17 +366,23 @@ static inline void deliver(__global real *out, Place w, real scale, int4 count, 
 
 // The spectra of both sequences of a pair, from a = Z[k] and b = Z[N − k] of z = x + i·y:
 //   X[k] = (Z[k] + conj Z[N−k]) / 2     Y[k] = (Z[k] − conj Z[N−k]) / 2i
-static inline void store_spectra(__global real *out, Place w, int k, cplx a, cplx b, real scale, int4 step) {
-    scale *= (real)0.5f;
-    real x[WIDTH], y[WIDTH];
+static inline void spectra(cplx a, cplx b, cplx *xy) {
+    xy[0] = (cplx)(a.lo + b.lo, a.hi - b.hi) * (real)0.5f;
+    xy[1] = (cplx)(a.hi + b.hi, b.lo - a.lo) * (real)0.5f;
+}
+
+static inline void store_spectra(__global real *out, Place w, int k, cplx a, cplx b, real scale, int4 step,
+                                 int2 partner) {
+    cplx xy[2];
+    spectra(a, b, xy);
     __global real2 *z = (__global real2 *)out + w.out + (size_t)k * step.w;
 #if LANES == 1
-    cplx u = (cplx)(a.lo + b.lo, a.hi - b.hi) * scale, v = (cplx)(a.hi + b.hi, b.lo - a.lo) * scale;
-    if (w.here > 0) z[0] = u;
-    if (w.here > 1) z[step.z] = v;
+    if (w.here > 0) z[0] = xy[0] * scale;
+    if (w.here > 1) z[partner.y] = xy[1] * scale;
 #else
-    GLUE(vstore, WIDTH)((cplx)(a.lo + b.lo, a.hi - b.hi) * scale, 0, x);
-    GLUE(vstore, WIDTH)((cplx)(a.hi + b.hi, b.lo - a.lo) * scale, 0, y);
+    real x[WIDTH], y[WIDTH];
+    GLUE(vstore, WIDTH)(xy[0] * scale, 0, x);
+    GLUE(vstore, WIDTH)(xy[1] * scale, 0, y);
     for (int l = 0; l < LANES; l++) {
         if (w.here > 2 * l) z[(size_t)(2 * l) * step.z] = (real2)(x[l], x[LANES + l]);
         if (w.here > 2 * l + 1) z[(size_t)(2 * l + 1) * step.z] = (real2)(y[l], y[LANES + l]);
@@ -303,7 +393,8 @@ static inline void store_spectra(__global real *out, Place w, int k, cplx a, cpl
 // Element i of every sequence times table[i], for the convolution of transforms too long for local memory.
 // Global: elements · groups of LANES sequences.
 __kernel void fft_multiply(__global const real *in, __global const real2 *table, __global real *out,
-                           int4 in_step, int4 out_step, int4 count, real scale, int points, int groups) {
+                           int4 in_step, int4 out_step, int2 partner, int4 count, real scale, int points,
+                           int groups) {
     const int id = get_global_id(0);
 #ifdef ALONG
     const int i = id % points, group = id / points;
@@ -312,5 +403,5 @@ __kernel void fft_multiply(__global const real *in, __global const real2 *table,
 #endif
     if (group >= groups || i >= points) return;
     const Place w = place(group, 0, 1, count, in_step, out_step);
-    store(out, w, i, times(load(in, w, i, count, in_step), table[i]), scale, 0, count, out_step);
+    store(out, w, i, times(load(in, w, i, count, in_step, partner), table[i]), scale, 0, count, out_step);
 }
