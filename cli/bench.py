@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import click
 
 from . import options
@@ -44,3 +47,63 @@ def copy(sizes: tuple[int, ...], as_json: bool, device: str | None) -> None:
         click.echo(json.dumps(bench.to_json(gpu, measurements), indent=1, ensure_ascii=False))
     else:
         click.echo(bench.table(gpu, measurements))
+
+
+class Size(click.ParamType):
+    """N or WIDTHxHEIGHT."""
+
+    name = "size"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
+        """The size as (width, height); what sizes there are is the library's business."""
+        match = re.fullmatch(r"(\d{1,9})(?:[x×](\d{1,9}))?", value, re.ASCII)
+        if not match:
+            self.fail(f"{value!r} is no size: give N or WIDTHxHEIGHT, in pixels", param, ctx)
+        return int(match[1]), int(match[2] or match[1])
+
+
+@command.command(short_help="Ways of Fourier transforms, and the least that they could take")
+@click.option(
+    "--size",
+    "sizes",
+    type=Size(),
+    multiple=True,
+    metavar="N|WxH",
+    help="Powers of two; may be repeated. Without it 1024, 512 and 512x256.",
+)
+@click.option("--channels", type=click.IntRange(1), default=4, show_default=True, help="Planes of complex64.")
+@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+@click.option("--chart", metavar="FILE.png", help="Draw the table as bars, too (needs matplotlib).")
+@click.option("--overwrite", is_flag=True, help="Replace an existing chart.")
+@options.device
+def fft(
+    sizes: tuple[tuple[int, int], ...],
+    channels: int,
+    as_json: bool,
+    chart: str | None,
+    overwrite: bool,
+    device: str | None,
+) -> None:
+    """Measure the Fourier transforms of two documents, each forward and inverse, beside what copies take.
+
+    UAV: a dispatch for each radix-2 stage, through global memory. SLM: one for each axis, in local memory. Twiddles
+    from a table, or computed. Beside the times stand the bytes that the documents' formulas predict.
+    """
+    import json
+
+    from gpuops import Gpu, Report, bench_fft
+
+    if chart is None:
+        options.refuse("without --chart no file is written", "overwrite")
+    else:
+        bench_fft.check_chart(chart, overwrite=overwrite)
+    gpu = Gpu(device, report=Report())
+    rows = list(bench_fft.measure(gpu, sizes or bench_fft.SIZES, channels))
+    if as_json:
+        click.echo(json.dumps(bench_fft.to_json(gpu, rows), indent=1, ensure_ascii=False))
+    else:
+        click.echo(bench_fft.table(gpu, rows))
+    if chart is not None:
+        bench_fft.chart(gpu, rows, chart, overwrite=overwrite)

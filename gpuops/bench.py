@@ -63,8 +63,7 @@ def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
     DeviceError
         The device has too little memory.
     """
-    if gpu.report is None:
-        raise ParameterError("measuring needs a Gpu with a Report")
+    need_events(gpu)
     for size in sizes:
         if size < 1:
             raise ParameterError(f"a size must be 1 MiB or more, not {size}")
@@ -128,7 +127,7 @@ def _event_times(enqueue: Callable[[], cl.Event]) -> tuple[float, ...]:
         event.wait()
         return float(event.profile.end - event.profile.start) / 1e6
 
-    return _repeat(run)
+    return repeat(run)
 
 
 def _wall_times(gpu: Gpu, transfer: Callable[[], object]) -> tuple[float, ...]:
@@ -140,10 +139,17 @@ def _wall_times(gpu: Gpu, transfer: Callable[[], object]) -> tuple[float, ...]:
         gpu.finish()
         return (time.perf_counter() - start) * 1e3
 
-    return _repeat(run)
+    return repeat(run)
 
 
-def _repeat(run: Callable[[], float]) -> tuple[float, ...]:
+def need_events(gpu: Gpu) -> None:
+    """ParameterError for a gpu without a report: only a profiling queue tells how long kernels took."""
+    if gpu.report is None:
+        raise ParameterError("measuring needs a Gpu with a Report")
+
+
+def repeat(run: Callable[[], float]) -> tuple[float, ...]:
+    """What ``run`` returns, milliseconds, of each run after a warm-up: 5 to 50, as many as fit into 0.2 s."""
     for _ in range(WARM_UP):
         run()
     times: list[float] = []
@@ -158,22 +164,32 @@ def to_json(gpu: Gpu, measurements: Sequence[Measurement]) -> dict[str, Any]:
         {**asdict(m), "ms": list(m.ms), "runs": len(m.ms), "median_ms": m.median_ms, "gbps": m.gbps}
         for m in measurements
     ]
+    return document(gpu, rows)
+
+
+def document(gpu: Gpu, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Rows of plain values with what they were measured on, for :func:`json.dumps`."""
     return {
         "schema_version": SCHEMA_VERSION,
         "context": {**versions(), **device_context(gpu.info)},
-        "measurements": rows,
+        "measurements": list(rows),
     }
+
+
+def heading(gpu: Gpu) -> str:
+    """The first line of a table: device and date."""
+    context = {**versions(), **device_context(gpu.info)}
+    return f"{context['device']} ({context['platform']}, driver {context['driver']})  ·  {context['date']}"
 
 
 def table(gpu: Gpu, measurements: Sequence[Measurement]) -> str:
     """The measurements as text for a person."""
-    context = {**versions(), **device_context(gpu.info)}
     rows = []
     for m in measurements:
         times = (f"{ms:.4f}" for ms in (min(m.ms), m.median_ms, max(m.ms)))
         rows.append((m.what, str(m.mib), str(len(m.ms)), *times, f"{m.gbps:.1f}"))
     lines = [
-        f"{context['device']} ({context['platform']}, driver {context['driver']})  ·  {context['date']}",
+        heading(gpu),
         *columns(("copy", "MiB", "runs", "min ms", "median", "max", "GB/s"), rows),
         "GB/s at the median; within the device bytes count as read and as written, to and from the host once.",
     ]

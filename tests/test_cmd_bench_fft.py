@@ -1,0 +1,192 @@
+"""clpix bench fft: the documents' formulas by their own figures, the rows, and the chart. No times."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from math import prod
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+
+from gpuops import Gpu, ParameterError, Report, bench, bench_fft
+from gpuops.params.fft import FftParams
+
+from .conftest import Run
+
+Program = Callable[..., Run]
+
+VARIANTS = ["empty", "read-write only", *bench_fft.VARIANTS]
+UAV, SLM = (bench_fft.VARIANTS[f"{way} R2, computed"] for way in ("UAV", "SLM"))
+
+
+def test_the_formulas_give_the_documents_numbers() -> None:
+    assert bench_fft.uav_bytes(512, 256, passes=9) == (75497472, 37748736)  # figure 6
+    assert bench_fft.slm_bytes(512, 256) == (4194304, 4194304)  # figure 8
+    assert bench_fft.lookup_bytes(512, 256, passes=9) == 18874368  # figure 10
+
+
+def test_both_axes_there_and_back() -> None:
+    radices = ((2,) * 9, (2,) * 8)
+    texture = 512 * 256 * 16
+    assert bench_fft.predicted_bytes(None, 512, 256, (), 16) == 2 * 2 * 4 * texture
+    assert bench_fft.predicted_bytes(SLM, 512, 256, radices, 16) == 2 * 2 * 4 * texture
+    assert bench_fft.predicted_bytes(UAV, 512, 256, radices, 16) == 2 * 6 * (9 + 8) * texture
+    for computed in (UAV, SLM):
+        data = bench_fft.predicted_bytes(computed, 512, 256, radices, 16)
+        assert bench_fft.predicted_bytes(computed, 512, 256, radices, 8) == data // 2
+        table = replace(computed, twiddle="table")
+        # Figure 10 for the rows, and for the columns 256 entries of 8 passes in each of 512 columns.
+        assert bench_fft.predicted_bytes(table, 512, 256, radices, 16) == data + 2 * (18874368 + 16777216)
+
+
+def test_json_has_every_variant_and_the_chart_is_drawn(clpix: Program, tmp_path: Path) -> None:
+    chart = tmp_path / "bars.PNG"
+    run = clpix("bench", "fft", "--size", "16x8", "--channels", 3, "--json", "--chart", chart)
+    assert (run.code, run.err) == (0, "")
+    result = json.loads(run.out)
+    assert result["context"]["device"]
+    rows = result["measurements"]
+    assert [row["variant"] for row in rows] == VARIANTS
+    for row in rows:
+        width, height, channels = (row[key] for key in ("width", "height", "channels"))
+        data = 3 * width * height * 8  # complex64
+        assert (width, height, channels) == (16, 8, 3)
+        assert len(row["ms"]) >= bench.FEWEST
+        assert row["median_ms"] == median(row["ms"])
+        if row["params"] is None:
+            assert row["radices"] == []
+            assert row["launches"] == 4
+            moved = 0 if row["variant"] == "empty" else 4 * 2 * data
+            assert (row["model_bytes"], row["predicted_bytes"]) == (moved, moved)
+            assert row["predicted_half_bytes"] == moved // 2
+            continue
+        rows_radices, columns_radices = row["radices"]
+        assert (prod(rows_radices), prod(columns_radices)) == (width, height)
+        stages = len(rows_radices) + len(columns_radices)
+        if row["params"]["radix"] == "2":
+            assert {*rows_radices, *columns_radices} == {2}
+        if row["params"]["method"] == "global":
+            assert row["launches"] == 2 * stages
+            assert row["model_bytes"] == 2 * stages * 2 * data
+            predicted = 2 * stages * 6 * data // 2  # of both textures, each four times read and twice written
+        else:
+            assert row["launches"] >= 4
+            assert row["model_bytes"] >= 4 * 2 * data
+            predicted = 4 * 2 * data
+        lookups = 0 if row["params"]["twiddle"] == "compute" else 2 * stages * width * height * 16
+        assert row["predicted_bytes"] == predicted + lookups
+        assert row["predicted_half_bytes"] == predicted // 2 + lookups
+    assert {row["floor_ms"] for row in rows} == {rows[1]["median_ms"]}
+    assert rows[1]["floors"] == 1
+    with Pillow.open(chart) as picture:
+        assert picture.format == "PNG"
+        pixels = np.asarray(picture.convert("RGB"))
+    assert min(pixels.shape[:2]) > 300
+    assert 0.02 < (pixels < 250).any(axis=2).mean() < 0.9  # bars and words on white
+
+
+def test_the_table(clpix: Program) -> None:
+    run = clpix("bench", "fft", "--size", "16x8", "--size", "16×8", "--channels", 3)
+    assert (run.code, run.err) == (0, "")
+    lines = run.out.splitlines()
+    assert "driver" in lines[0]
+    for title in ("size", "radices", "launches", "median", "× read-write", "formula MB", "half MB", "GB/s"):
+        assert title in lines[1]
+    assert [line.split("  ")[0] for line in lines[2:-2]] == VARIANTS  # once, though the size was given twice
+    assert lines[4].split()[3:6] == ["16×8×3", "2⁴", "/"]
+    assert lines[3].split()[2:5] == ["16×8×3", "-", "4"]
+
+
+def test_every_size_has_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_fft, "VARIANTS", {"auto": FftParams()})
+    gpu = Gpu(report=Report())
+    rows = list(bench_fft.measure(gpu, [(16, 16), (16, 8), (16, 16)], 3))
+    assert [(row.variant, row.height) for row in rows] == [
+        (variant, height) for height in (16, 8) for variant in (*VARIANTS[:2], "auto")
+    ]
+    assert [tuple(map(prod, row.radices)) for row in rows if row.params] == [(16, 16), (16, 8)]
+    assert [row.floor_ms for row in rows] == [rows[i].median_ms for i in (1, 1, 1, 4, 4, 4)]
+    assert gpu.report is not None and not gpu.report.kernels()  # the runs' launches are not kept
+
+
+def test_an_existing_chart_is_kept_unless_overwrite(
+    clpix: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chart = tmp_path / "chart.png"
+    chart.write_bytes(b"mine")
+    command = ("bench", "fft", "--size", 16, "--channels", 3, "--chart", chart)
+    with monkeypatch.context() as patch:
+        patch.setattr(bench_fft, "measure", None)  # is not reached
+        run = clpix(*command)
+        assert run.code == 1
+        assert "--overwrite" in run.err
+        assert len(run.err.splitlines()) == 1
+    assert chart.read_bytes() == b"mine"
+    monkeypatch.setattr(bench_fft, "VARIANTS", {"auto": FftParams()})
+    assert clpix(*command, "--overwrite").code == 0
+    assert chart.read_bytes().startswith(b"\x89PNG")
+    assert list(tmp_path.iterdir()) == [chart]
+
+
+def test_without_matplotlib(clpix: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr(bench_fft, "measure", None)
+    run = clpix("bench", "fft", "--size", 16, "--chart", tmp_path / "chart.png")
+    assert (run.code, run.out) == (2, "")
+    assert run.err == "clpix: error: a chart needs matplotlib: pip install 'clpix[plots]'\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ("--size 0", 2, "powers of two"),
+        ("--size 1", 2, "powers of two"),
+        ("--size 16x24", 2, "16×24"),
+        ("--size 16 --size 100", 2, "100×100"),
+        ("--size 16x", 2, "WIDTHxHEIGHT"),
+        ("--size=-16", 2, "WIDTHxHEIGHT"),
+        ("--size 1.5", 2, "WIDTHxHEIGHT"),
+        ("--size 16x16x16", 2, "WIDTHxHEIGHT"),
+        ("--channels 0", 2, "--channels"),
+        ("--size 16 --chart bars.svg", 2, ".png"),
+        ("--size 16 --chart -", 2, ".png"),
+        ("--size 16 --chart no/such/folder/bars.png", 1, "folder"),
+        ("--size 16 --overwrite", 2, "--chart"),
+        ("--size 16 --size 1048576", 3, "--channels"),
+        ("--size 16 --device nothing-like-this", 3, "nothing-like-this"),
+    ],
+)
+def test_refused_in_one_line(
+    clpix: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str, code: int, words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = clpix("bench", "fft", *options.split())
+    assert (run.code, run.out) == (code, "")
+    assert words in run.err
+    assert len(run.err.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_size_beyond_the_memory_says_how_much(clpix: Program, gpu: Gpu) -> None:
+    run = clpix("bench", "fft", "--size", 1 << 20, "--channels", 1)
+    assert f"need {6 * 8 * 2**40 / 1e6:.0f} MB of device memory" in run.err
+    assert f"has {gpu.limits.global_bytes / 1e6:.0f} MB" in run.err
+
+
+def test_the_librarys_checks(gpu: Gpu) -> None:
+    with pytest.raises(ParameterError, match="Report"):
+        next(bench_fft.measure(gpu, [(16, 16)]))
+    measuring = Gpu(report=Report())
+    with pytest.raises(ParameterError, match="channel"):
+        next(bench_fft.measure(measuring, [(16, 16)], 0))
+    with pytest.raises(ParameterError, match="3×16"):
+        next(bench_fft.measure(measuring, [(16, 16), (3, 16)]))
+    assert not measuring.plans
