@@ -47,7 +47,8 @@ def tiny(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
 
 
 @pytest.mark.parametrize("radix", [r for r in range(2, 33) if planner.radices(r) == (r,)])
-def test_every_butterfly(gpu: Gpu, rng, radix: int) -> None:
+def test_every_butterfly(gpu: Gpu, rng, monkeypatch, radix: int) -> None:
+    monkeypatch.setattr(planner, "_FEW", 0)  # as in a large transform
     x = noise(rng, 3, radix)
     assert error(fft.fft(gpu, x, params=FftParams("local")), np.fft.fft(x)) < TOLERANCE["single"]
 
@@ -122,6 +123,7 @@ def test_sizes_beyond_local_memory(tiny: Gpu, rng, n: int, kinds: set[str], meth
 )
 def test_columns_before_rows(tiny: Gpu, rng, monkeypatch, shape: tuple[int, int], joined: int | None) -> None:
     """Columns, short where several rows are transformed across each other when they are loaded, then rows."""
+    monkeypatch.setattr(planner, "_FEW", 0)
     if joined:
         monkeypatch.setitem(vars(tiny), "limits", replace(tiny.limits, local_bytes=4096))
         monkeypatch.setattr(planner.Planner, "joined", lambda *_: joined)

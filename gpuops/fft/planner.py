@@ -132,16 +132,25 @@ class Ends:
 _COLUMN_COST = {1: 7.0, 2: 3.6, 4: 1.6, 8: 1.2, 16: 1.05}
 _HALVES_COST = 2.0
 _GROUP_VALUES = 10240  # complex values that two groups of a compute unit have registers for
+_FEW, _FEW_GROUP_VALUES = (
+    1 << 18,
+    2048,
+)  # a transform of so few values needs small groups to busy all compute units
 
 
 @dataclass(frozen=True)
 class Planner:
-    """Plans the passes of one axis. ``itemsize`` is that of a real number, ``group`` the most work-items together."""
+    """Plans the passes of one axis.
+
+    ``itemsize`` is that of a real number, ``group`` the most work-items together, ``values`` how many values a
+    transform has in all: of few, many work-items hide the latency better than large radices.
+    """
 
     limits: Limits
     params: FftParams
     itemsize: int = 4
     group: int = 512
+    values: int = 1 << 30
 
     def passes(self, n: int, at: Sequences, ends: Ends) -> list[Pass]:
         """The passes of a transform of ``n`` points along one axis."""
@@ -166,7 +175,7 @@ class Planner:
         A column's group must take several neighbours, or memory is read and written in crumbs. ``ends``: of columns.
         """
         costs = {}
-        for joined in (j for j in (1, 2, 4) if n_rows % j == 0 and j < n_rows):
+        for joined in (j for j in (1,) * self._few or (1, 2, 4) if n_rows % j == 0 and j < n_rows):
             short = n_rows // joined
             columns = Sequences((1, joined, wide), (0, 0, 1, wide), (0, 0, 1, wide), short, short)
             rows = Sequences(
@@ -197,7 +206,11 @@ class Planner:
     def _most(self) -> int:
         if self.params.radix != "auto":
             return int(self.params.radix)
-        return 8 if self.vectors else LARGEST_RADIX // (self.itemsize // 4)
+        return 8 if self.vectors or self._few else LARGEST_RADIX // (self.itemsize // 4)
+
+    @property
+    def _few(self) -> bool:
+        return self.values <= _FEW
 
     @property
     def _registers(self) -> int:
@@ -250,7 +263,7 @@ class Planner:
             return None
         if columns > 1 and (
             columns >= 2 * sequences
-            or n * columns * rows > _GROUP_VALUES * 4 // self.itemsize
+            or n * columns * rows > (_FEW_GROUP_VALUES if self._few else _GROUP_VALUES * 4 // self.itemsize)
             or s.most * rows > room
             or (s.along and s.items * columns > 64)  # enough for a group
             or (not s.along and columns == 64 and s.items > 1)

@@ -86,7 +86,8 @@ def plan(gpu: Gpu, problem: Problem) -> Plan:
 
 def _passes(gpu: Gpu, problem: Problem) -> list[Pass]:
     """Rows, then columns; columns, then rows where the result is real."""
-    planner = Planner(gpu.limits, problem.params, problem.real.itemsize)
+    values = problem.in_shape[0] * prod(problem.n if problem.axes == 2 else problem.in_shape[1:])
+    planner = Planner(gpu.limits, problem.params, problem.real.itemsize, values=values)
     planes, in_rows, in_columns = problem.in_shape
     _, out_rows, out_columns = problem.out_shape
     rows_n, columns_n = problem.n
