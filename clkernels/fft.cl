@@ -114,6 +114,7 @@ static inline Place place(int group, int column, int columns, int4 count, int4 i
 #else
     w.out = o * out_step.x + m * out_step.y + (size_t)b * out_step.z;
 #endif
+    w.twin = w.mirror = 0;
 #ifdef LOAD_PACKED
     w.twin = o * in_step.x + m * in_step.y + (size_t)(b ? LOAD_PACKED - b : 0) * in_step.z;
 #endif

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import prod
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -207,7 +206,7 @@ def _measure(gpu: Gpu, width: int, height: int, channels: int) -> Iterator[Row]:
     rows = []
     for variant, params, call in cases:
         kernels, ms = _times(gpu, call)
-        radices = _radices(gpu, width) if params else ()
+        radices = _radices(gpu) if params else ()
         predicted, half = (
             predicted_bytes(params, width, height, radices, channels * item) if variant != EMPTY else 0
             for item in (4, 2)
@@ -240,20 +239,17 @@ def _times(gpu: Gpu, call: Callable[[], object]) -> tuple[list[KernelTime], tupl
         gpu.report = kept
 
 
-def _radices(gpu: Gpu, width: int) -> tuple[tuple[int, ...], ...]:
-    """Those of the rows and of the columns in the plan that ran last, in which either may come first.
-
-    An axis may take several passes. Of a square the axis that comes first counts as the rows.
-    """
-    axes: list[tuple[int, ...]] = []
-    rest = 1  # what the axis' passes so far leave of its length
+def _radices(gpu: Gpu) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Those of the rows and of the columns in the plan that ran last; an axis may take several passes."""
+    rows: tuple[int, ...] = ()
+    columns: tuple[int, ...] = ()
     for p in next(reversed(gpu.plans.values())).passes:
-        if rest == 1:
-            axes.append(())
-            rest = p.n
-        axes[-1] += p.schedule.radices
-        rest //= prod(p.schedule.radices)
-    return tuple(axes if prod(axes[0]) == width else reversed(axes))
+        if p.split_lanes if p.split else p.at.in_steps[3] == 1:
+            rows += p.schedule.radices
+            columns += (p.at.joined,) if p.at.joined > 1 else ()  # of the columns, done when rows are loaded
+        else:
+            columns += p.schedule.radices
+    return rows, columns
 
 
 # -- telling ------------------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from gpuops.compare import compare, difference
 from gpuops.convolve import convolve
 from gpuops.dwt import bands, dwt2, idwt2, pyramid, shrink, threshold, wavedec2, waverec2
 from gpuops.dwt.wavelets import WAVELETS
-from gpuops.fft import spectrum
+from gpuops.fft import planner, spectrum
 from gpuops.gpu import Kernel, Limits, Source
 from gpuops.image import download, upload
 from gpuops.params.bloom import BloomParams
@@ -439,6 +439,15 @@ def fourier(
 @pytest.mark.parametrize("method", ["auto", "local"])
 def test_fourier(gpu: Recorder, rng: np.random.Generator, method: str) -> None:
     fourier(gpu, of_fft.noise(rng, 3, 17, 28), params=FftParams(method))  # 17: Bluestein's convolution
+
+
+def test_fourier_of_rows_joined(gpu: Recorder, rng: np.random.Generator, monkeypatch) -> None:
+    monkeypatch.setattr(planner.Planner, "joined", lambda *_: 2)
+    z = of_fft.noise(rng, 2, 20, 26)
+    fourier(gpu, z, ("fft2", "rfft2"), FftParams("local"))
+    x = np.ascontiguousarray(z.real)
+    got = fft.ifft2(gpu, on(gpu, x), params=FftParams("local")).numpy()
+    assert of_fft.error(got, scipy.fft.ifft2(x.astype(float))) < TOLERANCE["fft"]
 
 
 @pytest.mark.parametrize(("method", "radix", "kinds"), [("global", "4", KINDS), ("local", "2", ("fft2",))])

@@ -181,10 +181,8 @@ class _Text:
         self.lines: list[str] = []
         self.strides = [prod(schedule.radices[:i]) for i in range(len(schedule.radices))]
         self.last = len(schedule.radices) - 1
-        self.chirp, self.filter = (
-            schedule.points,
-            2 * schedule.points,
-        )  # where the tables start; twiddles in front
+        # Where these tables start; twiddles are in front.
+        self.chirp, self.filter = schedule.points, 2 * schedule.points
 
     # -- places in local memory: last stage's runs of `strides[last]` elements are `pad` further apart ------------
 
@@ -310,10 +308,10 @@ class _Text:
         stride, radix = self.strides[index], self.s.radices[index]
 
         def body(t: str, x: int) -> list[str]:
-            lines = (
-                [f"const uint q = {t if index == self.last else f'{t} % {stride}'};"] if stride > 1 else []
-            )
-            for k in range(1, radix if stride > 1 else 1):
+            if stride == 1:
+                return []
+            lines = [f"const uint q = {t if index == self.last else f'{t} % {stride}'};"]
+            for k in range(1, radix):
                 w = f"root({k} * q, {stride * radix})" if self.s.computed else f"tables[q + {k * stride - 1}]"
                 names = [name for i, _, name in self.values(index, x) if i == k]
                 lines.append(f"{{ const real2 w = {w}; {' '.join(f'{v} = times({v}, w);' for v in names)} }}")
@@ -372,9 +370,8 @@ class _Text:
 
     def kernel(self) -> str:
         s, last = self.s, self.last
-        by_frequency = (
-            list(range(last, 0, -1)) if s.length else []
-        )  # Bluestein: there by frequency, back by time
+        # Bluestein's convolution: there by frequency, back by time.
+        by_frequency = list(range(last, 0, -1)) if s.length else []
         steps = [*((i, True) for i in by_frequency), *((i, False) for i in range(last + 1))]
         for number, (index, frequency) in enumerate(steps):
             first, final = number == 0, number == len(steps) - 1
