@@ -10,6 +10,7 @@ from collections.abc import Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union, cast
 
@@ -210,7 +211,7 @@ class Gpu:
 
         shape = tuple(int(n) for n in shape)
         dtype = np.dtype(dtype)
-        nbytes = max(1, int(np.prod(shape, dtype=np.int64)) * dtype.itemsize)
+        nbytes = max(1, prod(shape) * dtype.itemsize)
         if nbytes > self.limits.max_alloc_bytes:
             raise DeviceError(
                 f"one buffer of {nbytes / 1e6:.0f} MB is needed and {self.info.name} allows "

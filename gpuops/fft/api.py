@@ -218,7 +218,7 @@ def _length(given: int | None, there: int, default: int) -> int:
 
 def _checked(kind: str, image: Image) -> Image:
     wanted = {"c2c": ("f", "c"), "r2c": ("f",), "c2r": ("c",)}[kind]
-    if image.dtype.kind not in wanted or image.dtype.name == "float16":
+    if image.dtype.kind not in wanted or image.dtype == np.float16:
         names = " or ".join({"f": "float32 or float64", "c": "complex64 or complex128"}[k] for k in wanted)
         raise ParameterError(f"this transform takes {names}, not {image.dtype}")
     if prod(image.shape) == 0:
