@@ -136,11 +136,14 @@ static inline Place place(int group, int column, int columns, int4 count, int4 i
 
 // The q-th of joined sequences, which lie `partner` apart (in the input and in the output).
 static inline Place beside(Place w, int q, int2 partner) {
-    w.in += (size_t)q * partner.x;
-    w.twin += (size_t)q * partner.x;
-    w.out += (size_t)q * partner.y;
-    w.mirror -= (size_t)q * partner.y;
-    return w;
+    Place v;  // filled by field: Mesa's compiler lets changes of a copied struct through to the original
+    v.in = w.in + (size_t)q * partner.x;
+    v.twin = w.twin + (size_t)q * partner.x;
+    v.out = w.out + (size_t)q * partner.y;
+    v.mirror = w.mirror - (size_t)q * partner.y;
+    v.here = w.here;
+    v.other = w.other;
+    return v;
 }
 
 // -- in -----------------------------------------------------------------------------------------------------------
