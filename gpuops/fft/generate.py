@@ -425,7 +425,10 @@ class _Text:
             f"    const Place v0 = place(get_group_id(0), column, {s.columns}, count, in_step, out_step);",
         ]
         lines += [f"    const Place v{q} = beside(v0, {q}, partner);" for q in range(1, s.rows)]
-        lines += [f"    const real2 turn{q} = roots[v0.other * {q}];" for q in range(1, s.rows)]
+        lines += [
+            f"    const real2 turn{q} = v0.here > 0 ? roots[v0.other * {q}] : (real2)0;"
+            for q in range(1, s.rows)
+        ]
         if s.places:
             lines.append(f"    __local {kind} *buf = memory + {own};")
         if s.items > 1:

@@ -132,10 +132,8 @@ class Ends:
 _COLUMN_COST = {1: 7.0, 2: 3.6, 4: 1.6, 8: 1.2, 16: 1.05}
 _HALVES_COST = 2.0
 _GROUP_VALUES = 10240  # complex values that two groups of a compute unit have registers for
-_FEW, _FEW_GROUP_VALUES = (
-    1 << 18,
-    2048,
-)  # a transform of so few values needs small groups to busy all compute units
+# A transform of so few values needs small groups, of so many, to busy all compute units.
+_FEW, _FEW_GROUP_VALUES = 1 << 18, 2048
 
 
 @dataclass(frozen=True)
@@ -175,7 +173,8 @@ class Planner:
         A column's group must take several neighbours, or memory is read and written in crumbs. ``ends``: of columns.
         """
         costs = {}
-        for joined in (j for j in (1,) * self._few or (1, 2, 4) if n_rows % j == 0 and j < n_rows):
+        choices = (1,) if self._few else (1, 2, 4)
+        for joined in (j for j in choices if n_rows % j == 0 and j < n_rows):
             short = n_rows // joined
             columns = Sequences((1, joined, wide), (0, 0, 1, wide), (0, 0, 1, wide), short, short)
             rows = Sequences(
@@ -295,7 +294,7 @@ class Planner:
         )  # fmt: skip
         return Pass(
             "local", n, schedule, at, lanes, ends.load, "spectra" if spectra else ends.store, pair,
-            ends.swap_in, ends.swap_out, ends.scale, gap=ends.gap or 1,
+            ends.swap_in, ends.swap_out, ends.scale, gap=ends.gap,
         )  # fmt: skip
 
     def _halves(self, n: int, at: Sequences, ends: Ends) -> list[Pass] | None:

@@ -148,6 +148,8 @@ def _columns_first(planner: Planner, problem: Problem) -> list[Pass] | None:
     kept = -(-wide // 2) if real else wide
     joined = planner.joined(n_rows, n_columns, wide, ends) if in_rows >= n_rows else 1
     short, pitch = n_rows // joined, -(-kept // 16) * 16
+    if n_rows * pitch >= 2**31:  # steps are ints
+        return None
     columns = Sequences(
         (planes, joined, wide), (in_rows * in_columns, in_columns, 1, joined * in_columns),
         (n_rows * pitch, short * pitch, 1, pitch), min(in_rows, short), short,
@@ -198,7 +200,7 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> tuple
     partner = at.partner if at.joined > 1 else (at.in_steps[2], at.out_steps[2])
     steps = (at.in_steps, at.out_steps, partner, count)
     scale = np.array([p.scale], problem.real)  # a float of either precision would be passed in single
-    reals = 2 if p.pair and at.joined == 1 else 1
+    reals = 2 if p.pair else 1
     groups = at.counts[0] * at.counts[1] * -(-at.counts[2] // (schedule.columns * p.lanes * reals))
 
     def table(name: str, values: npt.NDArray[np.complex128]) -> Image:
