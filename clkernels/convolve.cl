@@ -106,37 +106,4 @@ __kernel void convolve_direct(__global const float *in, __global const float *we
         for (int k = 0; k < width - x; k++) out[k] = first ? out[k] + s[k] : s[k];
     }
 }
-
-// For the transform: the image with its surroundings, starting (above, left) before it; zeros beyond the used part.
-// not_finite[0] counts the image's values that are not finite. Global: (padded width, padded height, planes); any
-// group size.
-__kernel void extend(__global const float *in, __global float *out, __global uint *not_finite, int height, int width,
-                     int padded_height, int padded_width, int above, int left, int used_height, int used_width,
-                     float cval) {
-    int x = get_global_id(0), y = get_global_id(1);
-    if (x >= padded_width || y >= padded_height) return;
-    float v = 0.0f;
-    if (x < used_width && y < used_height)
-        v = sample(in + get_global_id(2) * (size_t)height * width, y - above, x - left, height, width, cval);
-    if (!isfinite(v) && x >= left && x < left + width && y >= above && y < above + height) atomic_inc(not_finite);
-    out[(get_global_id(2) * (size_t)padded_height + y) * padded_width + x] = v;
-}
-
-// spectrum ·= kernel's spectrum, complex, `size` values a plane. Global: (size, planes); any group size.
-__kernel void multiply(__global float2 *spectrum, __global const float2 *factors, ulong size, ulong factors_stride) {
-    size_t i = get_global_id(0);
-    if (i >= size) return;
-    __global float2 *at = spectrum + get_global_id(1) * size + i;
-    float2 a = *at, b = factors[get_global_id(1) * factors_stride + i];
-    *at = (float2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
-}
-
-// The image's part of the padded result. Global: (width, height, planes); any group size.
-__kernel void cut(__global const float *in, __global float *out, int padded_height, int padded_width, int height,
-                  int width, int above, int left) {
-    int x = get_global_id(0), y = get_global_id(1);
-    if (x >= width || y >= height) return;
-    out[(get_global_id(2) * (size_t)height + y) * width + x] =
-        in[(get_global_id(2) * (size_t)padded_height + y + above) * padded_width + x + left];
-}
 #endif

@@ -210,53 +210,23 @@ def _border(params: ConvolveParams) -> dict[str, bool]:
 
 
 def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], params: ConvolveParams) -> Image:
-    """Spectra multiplied: the image with what the kernel sees of its surroundings, times the kernel in the corner.
+    """By the product of spectra, over a size at which nothing wraps around to where it would be seen."""
+    from .fft import convolution, next_fast_len, rfft2
 
-    Result y stands at y + rows − 1 of the circular convolution, where nothing has wrapped around.
-    """
-    from .fft import irfft2, next_fast_len, rfft2
-
-    height, width = image.shape[1:]
     count, rows, columns = kernel.shape
-    used = (height + rows - 1, width + columns - 1)
-    padded = (next_fast_len(used[0]), next_fast_len(used[1]))
-    before = (rows - 1 - rows // 2, columns - 1 - columns // 2)
-    extend = gpu.kernel(_SOURCE, "extend", **_border(params))
-    multiply = gpu.kernel(_SOURCE, "multiply", **_border(params))
-    cut = gpu.kernel(_SOURCE, "cut", **_border(params))
-
+    # Even rows: neighbours are transformed as one complex value.
+    padded = (next_fast_len(image.shape[1] + rows - 1), 2 * next_fast_len(-(-(image.shape[2] + columns - 1) // 2)))
     shared = rfft2(gpu, gpu.array(kernel), s=padded) if count == 1 else None
 
     def convolved(at: slice) -> Image:
-        part = image.planes(at)
-        planes = part.shape[0]
-        factors = shared or rfft2(gpu, gpu.array(kernel[at]), s=padded)
-        surrounded = gpu.empty((planes, *padded))
-        not_finite = gpu.zeros((1,), np.uint32)
-        gpu.launch(
-            extend, (padded[1], padded[0], planes), part, surrounded, not_finite, height, width, *padded, *before,
-            *used, float(params.cval), local=extend.fit(64, 4, 1), label="convolve extend",
-            traffic=part.nbytes + surrounded.nbytes,
-        )  # fmt: skip
-        if not_finite.numpy()[0]:
-            raise ParameterError(
-                "the image has NaN or infinite pixels, which a transform would spread everywhere: "
-                "use --method direct"
-            )
-        spectrum = rfft2(gpu, surrounded)
-        del surrounded
-        size = spectrum.shape[1] * spectrum.shape[2]
-        gpu.launch(
-            multiply, (size, planes), spectrum, factors, np.uint64(size), np.uint64(0 if shared else size),
-            local=multiply.fit(256, 1), label="convolve multiply", traffic=2 * spectrum.nbytes + factors.nbytes,
-        )  # fmt: skip
-        circular = irfft2(gpu, spectrum, s=padded)
-        del spectrum
-        result = part.like()
-        gpu.launch(
-            cut, (width, height, planes), circular, result, *padded, height, width, rows - 1, columns - 1,
-            local=cut.fit(64, 4, 1), label="convolve cut", traffic=2 * result.nbytes,
-        )  # fmt: skip
-        return result
+        spectrum = shared or rfft2(gpu, gpu.array(kernel[at]), s=padded)
+        return convolution(
+            gpu, image.planes(at), spectrum, (rows, columns), padded, params.border, params.cval
+        )
 
-    return planewise(image.shape[0], image.nbytes, convolved)
+    result = planewise(image.shape[0], image.nbytes, convolved)
+    if not np.isfinite(result.pixel(0, 0)).all():  # a value that is not finite is in all of its plane
+        raise ParameterError(
+            "the image has NaN or infinite pixels, which a transform would spread everywhere: use --method direct"
+        )
+    return result

@@ -88,6 +88,16 @@ class Image:
                 cl.enqueue_copy(self.gpu.queue, host, self.buffer)
         return host
 
+    def pixel(self, row: int, column: int) -> Array:
+        """The channels of one pixel, on the host."""
+        channels, rows, columns = self.shape
+        size = self.dtype.itemsize
+        values = np.empty(channels, self.dtype)
+        for k in range(channels):
+            offset = ((k * rows + row) * columns + column) * size
+            cl.enqueue_copy(self.gpu.queue, values[k : k + 1], self.buffer, src_offset=offset)
+        return values
+
     def without_alpha(self) -> Image:
         """The colour planes, sharing this Image's memory: alpha is the last plane."""
         shape = (self.colours, *self.shape[1:])

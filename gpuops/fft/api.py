@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..errors import DeviceError, ParameterError
 from ..image import Image
 from ..params.fft import NORMS, FftParams
-from .transform import Problem, plan
+from .transform import Problem, Surroundings, plan
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -175,9 +175,8 @@ def run(
     lengths: Sequence[int | None],
     norm: str | None = None,
     params: FftParams = DEFAULT,
-    out_shape: tuple[int, int] | None = None,
 ) -> Image:
-    """The transform of a checked Image over its last one or two axes; ``out_shape`` crops the result."""
+    """The transform of a checked Image over its last one or two axes."""
     if norm is not None and norm not in NORMS:
         raise ParameterError(f"unknown norm {norm!r}: use one of {', '.join(NORMS)}")
     planes, rows, columns = image.shape
@@ -195,7 +194,7 @@ def run(
     else:
         width = n_columns // 2 + 1 if kind == "r2c" else n_columns
     axes = len(lengths)
-    out = (n_rows if axes == 2 else rows, width) if out_shape is None else out_shape
+    out = (n_rows if axes == 2 else rows, width)
     size = n_columns * (n_rows if axes == 2 else 1)
     norms = {"ortho": 1 / sqrt(size), "backward": 1.0, "forward": 1 / size}
     if inverse:
@@ -207,6 +206,39 @@ def run(
         norms[norm or "backward"], double, params,
     )  # fmt: skip
     return plan(gpu, problem)(image)
+
+
+def convolution(
+    gpu: Gpu,
+    image: Image,
+    spectrum: Image,
+    taps: tuple[int, int],
+    size: tuple[int, int],
+    border: str,
+    cval: float,
+) -> Image:
+    """Images by a kernel, in three passes: columns; rows, times the spectrum, and back; columns back.
+
+    Parameters
+    ----------
+    image, spectrum : Image
+        (planes, height, width), float32; and the kernel's, :func:`rfft2` of (1 or planes, *taps) over ``size``.
+    taps, size : (int, int)
+        Rows and columns of the kernel, whose centre is at half of them; of the transforms: as much as height + rows − 1
+        and width + columns − 1, an even number of columns, half of which has no prime factor above 13.
+    border, cval
+        What stands around the image: a name of :data:`gpuops.params.border.BORDERS`, and the constant's value.
+
+    Returns
+    -------
+    Image of the image's shape. Values that are not finite are in all of their plane.
+    """
+    if spectrum.shape[1:] != (size[0], size[1] // 2 + 1) or spectrum.shape[0] not in (1, image.shape[0]):
+        raise ParameterError(f"a transfer function of shape {spectrum.shape} does not fit transforms of {size}")
+    around = Surroundings(taps, border, cval, spectrum.shape[0])
+    shape = (image.shape[0], image.shape[1], image.shape[2])
+    problem = Problem("convolve", 2, shape, shape, size, False, 0.5 / prod(size), False, DEFAULT, around)
+    return plan(gpu, problem)(image, spectrum)
 
 
 def _length(given: int | None, there: int, default: int) -> int:

@@ -1,9 +1,9 @@
 """OpenCL C of one transform kernel: straight-line butterflies, and the schedule of stages around them.
 
-A sequence of N = r1·r2·…·rm points stays in local memory in one place (decimation in time): the load puts sample n
-at the digit-reversed position, stage i joins ri transforms of s = r1·…·r(i−1) points that lie s apart, and the result
-is in order. The same stages backwards with twiddles behind the butterfly (decimation in frequency) take natural
-order to digit-reversed order, so that a convolution (Bluestein's) never reorders.
+A sequence of N = r1·r2·…·rm points has its places in local memory (decimation in time): sample n belongs at the
+digit-reversed one, stage i joins ri transforms of s = r1·…·r(i−1) points that lie s apart, and the result is in order.
+The same stages backwards with twiddles behind the butterfly (decimation in frequency) take that back to where samples
+were, so that a convolution (an image's, or Bluestein's) never reorders.
 
 On a GPU a work-item keeps its values in registers, and local memory only exchanges them between stages: all at once,
 or real and imaginary parts in turn where that is twice what there is. On a CPU one work-item has all of a sequence,
@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from math import cos, pi, prod, sin
 
 
@@ -102,18 +103,14 @@ class Schedule:
         Bluestein: points of the transform that is made from a convolution of ``prod(radices)``; else 0.
     along
         Neighbouring work-items take neighbouring elements (rows) rather than neighbouring sequences.
-    rows
-        Complex sequences that a work-item carries side by side.
     joined
-        These are transformed across each other when they are loaded.
-    staged_in, staged_out
-        Whole sequences pass through local memory on their way in or out.
-    spectra
-        The output is the two spectra of a pair of real sequences.
-    packed
-        The input is spectra of pairs of real sequences of the other axis.
-    mirrored
-        Elements 0 … mirrored − 1 of a sequence of a real image's spectrum are wanted, and those of its mirror image.
+        So many sequences are one work-item's, and transformed across each other at their packed end.
+    twin
+        Rows k and −k are one work-item's. Packed, a value has those of two neighbouring columns. ``unpack``: the
+        input is packed and the output the spectrum; ``pack``: the reverse; ``convolve``: both are packed, and in
+        between the spectrum is multiplied. "": neither.
+    whole
+        ``unpack`` gives all of the spectrum, not half of it.
     halved
         Local memory has room for real parts alone: imaginary parts follow when those are through.
     computed
@@ -125,13 +122,9 @@ class Schedule:
     columns: int = 1
     length: int = 0
     along: bool = True
-    rows: int = 1
-    joined: bool = False
-    staged_in: bool = False
-    staged_out: bool = False
-    spectra: bool = False
-    packed: bool = False
-    mirrored: int = 0
+    joined: int = 1
+    twin: str = ""
+    whole: bool = False
     halved: bool = False
     computed: bool = False
 
@@ -140,15 +133,15 @@ class Schedule:
         return prod(self.radices)
 
     @property
+    def rows(self) -> int:
+        """Sequences that a work-item carries side by side, twins behind the others."""
+        return self.joined * (2 if self.twin else 1)
+
+    @property
     def idle(self) -> float:
         """Turns of all work-items relative to what there is to do: 1 where none ever waits."""
         turns = sum(-(-self.points // r // self.items) * self.items * r for r in self.radices)
         return turns / (self.points * len(self.radices))
-
-    @property
-    def in_twos(self) -> bool:
-        """Work-items begin with two neighbouring butterflies, so that what a pair is taken apart from is read once."""
-        return self.packed and not self.length and self.points // self.radices[0] % (2 * self.items) == 0
 
     @property
     def pad(self) -> int:
@@ -158,7 +151,7 @@ class Schedule:
     @property
     def places(self) -> int:
         """Elements of local memory."""
-        if len(self.radices) == 1 and not (self.staged_in or self.staged_out):
+        if len(self.radices) == 1:
             return 0
         return (self.points + self.pad * self.radices[-1]) * self.columns * self.rows
 
@@ -170,19 +163,22 @@ class Schedule:
         return max(-(-self.points // r // self.items) * r for r in self.radices)
 
 
-Body = Callable[[str, int], list[str]]  # (which butterfly, where its values start in x) → lines
+Body = Callable[
+    [int], list[str]
+]  # where a butterfly's values start in x → lines; the butterfly is t, of twins u
 
 
 class _Text:
     """The kernel ``fft_local`` of a schedule, line by line."""
 
-    def __init__(self, schedule: Schedule) -> None:
-        self.s = schedule
+    def __init__(self, schedule: Schedule, real: str) -> None:
+        self.s, self.real = schedule, real
         self.lines: list[str] = []
         self.strides = [prod(schedule.radices[:i]) for i in range(len(schedule.radices))]
         self.last = len(schedule.radices) - 1
-        # Where these tables start; twiddles are in front.
-        self.chirp, self.filter = schedule.points, 2 * schedule.points
+        self.turns = bool(schedule.length) or schedule.twin == "convolve"
+        # The stage at which twins take the mirrored butterfly, so that q meets −q in one work-item.
+        self.mirrored = {"": None, "pack": 0}.get(schedule.twin, self.last)
 
     # -- places in local memory: last stage's runs of `strides[last]` elements are `pad` further apart ------------
 
@@ -199,48 +195,50 @@ class _Text:
         per_row = s.points + s.pad * s.radices[-1]
         return (k * step + row * per_row) * (1 if s.along else s.columns)
 
-    def element(self, index: int, t: str) -> str:
-        """C for the first element of butterfly t of stage ``index``, natural order."""
+    def first(self, index: int, t: str) -> str:
+        """C for the place of the first element of butterfly t of stage ``index``."""
         stride, radix = self.strides[index], self.s.radices[index]
         if index == self.last:
             return t
-        return f"{t} * {radix}" if stride == 1 else f"({t} / {stride} * {stride * radix} + {t} % {stride})"
-
-    def reversed_element(self, t: str) -> str:
-        """C for where the first stage's butterfly t belongs: the last stage's digit is the fastest in the input."""
+        if index > 0:
+            return f"({t} / {stride} * {stride * radix} + {t} % {stride})"
+        # The samples t, t + count, …: the last stage's digit is the fastest of t.
         terms, divisor = [], 1
-        for index in range(self.last, 0, -1):
-            radix = self.s.radices[index]
-            digit = f"{t} / {divisor}" if index == 1 else f"{t} / {divisor} % {radix}"
-            terms.append(f"{digit} * {self.strides[index]}")
-            divisor *= radix
-        return f"({' + '.join(terms)})" if terms else "0"
+        for i in range(self.last, 0, -1):
+            digit = f"{t} / {divisor}" if i == 1 else f"{t} / {divisor} % {self.s.radices[i]}"
+            terms.append(f"{digit} * {self.strides[i]}")
+            divisor *= self.s.radices[i]
+        return f"({' + '.join(terms)})"
 
     # -- pieces --------------------------------------------------------------------------------------------------
 
+    def count(self, index: int) -> int:
+        """Butterflies of a stage; at either end also the distance of a butterfly's elements."""
+        return self.s.points // self.s.radices[index]
+
     def each(self, index: int, *bodies: Body) -> None:
         """The bodies for the butterflies of a stage: one body after the other, or all in a loop (CPUs)."""
-        s, count = self.s, self.s.points // self.s.radices[index]
+        s, count = self.s, self.count(index)
+        twins = f" const uint u = t ? {count} - t : 0;" if index == self.mirrored else ""
         if s.items == 1:
-            inside = [f"cplx x[{s.radices[index]}];"]
+            inside = [f"cplx x[{s.rows * s.most}];{twins}"]
             for body in bodies:
-                inside += ["{", *(f"    {line}" for line in body("t", 0)), "}"]
+                inside += ["{", *(f"    {line}" for line in body(0)), "}"]
+            inside = [f"    {line}" for line in inside]
             self.lines += [
                 f"    for (uint t = 0; t < {count}; t++) {{",
-                *(f"        {line}" for line in inside),
+                *(f"    {line}" for line in inside),
                 "    }",
             ]
             return
         for body in bodies:
             for b in range(-(-count // s.items)):
                 guard = f"if (t < {count}) " if (b + 1) * s.items > count else ""
-                inside = body("t", b * s.radices[index])
-                t = f"item + {b * s.items}"
-                if index == 0 and s.in_twos:
-                    t = f"2 * item + {b // 2 * 2 * s.items + b % 2}"
-                self.lines.append(f"    {{ const uint t = {t};{' ' + guard + '{' if guard else ''}")
-                self.lines += [f"        {line}" for line in inside]
-                self.lines.append("    }}" if guard else "    }")
+                start = (
+                    f"    {{ const uint t = item + {b * s.items};{twins}{' ' + guard + '{' if guard else ''}"
+                )
+                inside = (f"        {line}" for line in body(b * s.radices[index]))
+                self.lines += [start, *inside, "    }}" if guard else "    }"]
 
     def barrier(self, everything: bool = False) -> None:
         """``everything``: global memory too, as the output may be the input."""
@@ -255,202 +253,280 @@ class _Text:
             (k, row, f"x[{row * s.most + x + k}]") for row in range(s.rows) for k in range(s.radices[index])
         ]
 
-    def loads(self, index: int) -> Body:
-        """The first stage's values: from the input, or from where staged_in put them; times the chirp (Bluestein)."""
-        s, count = self.s, self.s.points // self.s.radices[index]
+    def butterfly_of(self, index: int, row: int) -> str:
+        return "u" if index == self.mirrored and row >= self.s.joined else "t"
 
-        def body(t: str, x: int) -> list[str]:
-            lines = self.reads(index)(t, x) if s.staged_in else []
-            for k, row, name in self.values(index, x):
-                i = _plus(t, k * count)
-                value = name if s.staged_in else f"load(in, v{row}, {i}, count, in_step, partner)"
-                if s.packed:
-                    value = f"load_packed(in, v{row}, {i}, count)"
-                if s.in_twos:  # the odd one came with the even one before
-                    if x // s.radices[0] % 2 == 0:
-                        odd = f"x[{row * s.most + x + k + s.radices[0]}]"
-                        lines.append(f"load_pair(in, v{row}, {i}, count, &{name}, &{odd});")
-                    value = name
-                lines.append(
-                    f"{name} = {f'times({value}, tables[{_plus(i, self.chirp)}])' if s.length else value};"
+    def pairs(self, index: int, x: int) -> list[tuple[int, int, int, str, str]]:
+        """(k, row, its twin, the value of q, the twin's value of −q) of a mirrored butterfly, after :meth:`rotated`."""
+        s, r = self.s, self.s.radices[index]
+        return [
+            (k, row, s.rows - 1 - row, f"x[{row * s.most + x + k}]", f"x[{(s.rows - 1 - row) * s.most + x + r - 1 - k}]")
+            for row in range(s.joined)
+            for k in range(r)
+        ]  # fmt: skip
+
+    def rotated(self, index: int, x: int, back: bool = False) -> list[str]:
+        """Of butterfly 0, which is its own mirror image, −q stands one further on: by one to the front."""
+        s, r = self.s, self.s.radices[index]
+        lines = []
+        for row in range(s.joined, s.rows):
+            names = [f"x[{row * s.most + x + k}]" for k in range(r)]
+            names = names[::-1] if back else names
+            moves = " ".join(f"{a} = {b};" for a, b in pairwise(names))
+            lines.append(f"if (t == 0) {{ const cplx y = {names[0]}; {moves} {names[-1]} = y; }}")
+        return lines
+
+    def joins(self, index: int, x: int, *, before: bool) -> list[str]:
+        """Transforms across the joined sequences, their turns ``before`` (decimation in time) or after."""
+        s = self.s
+        lines = []
+        for first in range(0, s.rows if s.joined > 1 else 0, s.joined):
+            for k in range(s.radices[index]):
+                names = [f"x[{(first + q) * s.most + x + k}]" for q in range(s.joined)]
+                turns = ["", *(f"turn{first + q}" for q in range(1, s.joined))]
+                before_, after = (
+                    [f"times({v}, {w})" if w and here else v for v, w in zip(values, turns, strict=True)]
+                    for values, here in ((names, before), ([f"y[{q}]" for q in range(s.joined)], not before))
                 )
-            for k in range(s.radices[index] if s.joined else 0):
-                names = [name for i, _, name in self.values(index, x) if i == k]
-                values = [f"times({name}, turn{q})" if q else name for q, name in enumerate(names)]
-                back = " ".join(f"{name} = y[{q}];" for q, name in enumerate(names))
-                lines.append(f"{{ cplx y[{s.rows}] = {{{', '.join(values)}}}; dft{s.rows}(y); {back} }}")
-            return lines
+                back = " ".join(f"{name} = {v};" for name, v in zip(names, after, strict=True))
+                lines.append(f"{{ cplx y[{s.joined}] = {{{', '.join(before_)}}}; dft{s.joined}(y); {back} }}")
+        return lines
+
+    def loads(self, x: int) -> list[str]:
+        """The first stage's values from the input."""
+        count = self.count(0)
+        if self.s.twin == "pack":
+            return self.packs(x)
+        lines = [
+            f"{name} = load(in, factors, v{row}, {_plus(self.butterfly_of(0, row), k * count)}, s);"
+            for k, row, name in self.values(0, x)
+        ]
+        return lines + self.joins(0, x, before=True)
+
+    def results(self, index: int) -> Body:
+        """The last values to the output, at which index a butterfly's elements are as far apart as loaded ones."""
+        s, count = self.s, self.count(index)
+
+        def body(x: int) -> list[str]:
+            if s.twin == "unpack":
+                return self.unpacks(x)
+            lines = self.joins(index, x, before=False) if s.twin else []
+            return lines + [
+                f"store(out, factors, roots, v{row}, {_plus(self.butterfly_of(index, row), k * count)}, {name}, s);"
+                for k, row, name in self.values(index, x)
+            ]
 
         return body
+
+    # -- twins: rows k and −k, see fft.cl --------------------------------------------------------------------------
+
+    def twin_root(self) -> str:
+        """w_N^t, of which w_N^q for q = t + k·count is the k-th power of w_2r further on."""
+        return f"const real2 w = tables[{_plus('t', self.s.points)}];"
+
+    def unpacks(self, x: int) -> list[str]:
+        """X[k, q] and conj X[k, q + M] = X[−k, M − q] to the output; both at q = 0 are in the half of k and of −k."""
+        s, n, count, radix = self.s, self.s.points, self.count(self.last), self.s.radices[self.last]
+        lines = [self.twin_root(), *self.rotated(self.last, x)]
+        put = "store(out, factors, roots, v{}, {}, {}, s);".format
+        for k, row, other, a, b in self.pairs(self.last, x):
+            q = _plus("t", k * count)
+            more = [
+                put(row, f"{q} + {n}", "e - o"),
+                put(other, f"(t + {k * count} ? {2 * n} - ({q}) : 0)", "conjugate(e + o)"),
+            ]
+            edge = [f"if (t == 0) {{ {' '.join(more)} }}"] if k == 0 else []
+            lines += [
+                f"{{ const cplx e = {a} + conjugate({b}), d = times(turned({a} - conjugate({b})), w),",
+                f"               o = {_turned('d', k, 2 * radix, self.real)};",
+                f"  {put(row, q, 'e + o')} {put(other, f'{n} - ({q})', 'conjugate(e - o)')}",
+                *(f"  {line}" for line in (more if s.whole else edge)),
+                "}",
+            ]
+        return lines
+
+    def packs(self, x: int) -> list[str]:
+        """E + i·O of a row and its twin from X[k, q] and X[−k, M − q], all with real and imaginary parts swapped.
+
+        At q = 0 and M, where both are of the same columns, what must be conjugate is made so, as if a transform of
+        the columns had given real numbers.
+        """
+        n, count, radix = self.s.points, self.count(0), self.s.radices[0]
+        load = "load(in, factors, v{}, {}, s)".format
+        lines = [self.twin_root()]
+        for k, row, other, a, b in self.pairs(0, x):
+            q = _plus("t", k * count)
+            lines += [f"{{ cplx p = {load(row, q)}, m = -conjugate({load(other, f'{n} - ({q})')});"]
+            if k == 0:
+                lines += [
+                    f"  if (t == 0) {{ p = (p - conjugate({load(other, 0)})) * (real)0.5f;",
+                    f"                m = (m + {load(row, n)}) * (real)0.5f; }}",
+                ]
+            lines += self.joined_parts(a, b, k, radix)
+        return [*lines, *self.rotated(0, x, back=True)]
+
+    def joined_parts(self, a: str, b: str, k: int, radix: int) -> list[str]:
+        """a = E + i·O and b = conj E + i·conj O from p = X[k, q] and m = X[k, q + M], all of them swapped."""
+        return [
+            f"  const cplx e = p + m, d = times(turned(p - m), w), o = {_turned('d', k, 2 * radix, self.real)};",
+            f"  {a} = e + o; {b} = -conjugate(e - o); }}",
+        ]
+
+    def multiplies(self, x: int) -> list[str]:
+        """The spectrum times the transfer function, and back to E + i·O, swapped: the way back is an inverse."""
+        s, n, count, radix = self.s, self.s.points, self.count(self.last), self.s.radices[self.last]
+        lines = [self.twin_root(), *self.rotated(self.last, x)]
+        for k, row, other, a, b in self.pairs(self.last, x):
+            q = _plus("t", k * count)
+            h = f"transfer(factors, v{row}, {row}, {s.joined}, {q}, s)"
+            g = f"transfer(factors, v{other}, {other - s.joined}, {s.joined}, {n} - ({q}), s)"
+            lines += [
+                f"{{ const cplx f = {a} + conjugate({b}), c = times(turned({a} - conjugate({b})), w),",
+                f"               g = {_turned('c', k, 2 * radix, self.real)};",
+                f"  const cplx p = swapped(product(f + g, {h})), m = swapped(product(f - g, conjugate({g})));",
+                *self.joined_parts(a, b, k, radix),
+            ]
+        return [*lines, *self.rotated(self.last, x, back=True)]
+
+    # -- stages ----------------------------------------------------------------------------------------------------
+
+    def pointers(self, index: int, part: str, const: str = "") -> list[str]:
+        kind = "real" if part else "cplx"
+        at = self.place(self.first(index, "t"))
+        lines = [f"__local {const}{kind} *at_t = buf + {at};"]
+        if index == self.mirrored:
+            lines.append(f"__local {const}{kind} *at_u = buf + {self.place(self.first(index, 'u'))};")
+        return lines
 
     def reads(self, index: int, part: str = "") -> Body:
-        def body(t: str, x: int) -> list[str]:
-            lines = [self.pointer(self.element(index, t), part, "const ")]
-            return lines + [
-                f"{v}{part} = at[{self.offset(index, k, row)}];" for k, row, v in self.values(index, x)
+        def body(x: int) -> list[str]:
+            return self.pointers(index, part, "const ") + [
+                f"{v}{part} = at_{self.butterfly_of(index, row)}[{self.offset(index, k, row)}];"
+                for k, row, v in self.values(index, x)
             ]
 
         return body
 
-    def writes(self, index: int, part: str = "", scattered: bool = False) -> Body:
-        def body(t: str, x: int) -> list[str]:
-            lines = [self.pointer(self.reversed_element(t) if scattered else self.element(index, t), part)]
-            return lines + [
-                f"at[{self.offset(index, k, row)}] = {v}{part};" for k, row, v in self.values(index, x)
+    def writes(self, index: int, part: str = "") -> Body:
+        def body(x: int) -> list[str]:
+            return self.pointers(index, part) + [
+                f"at_{self.butterfly_of(index, row)}[{self.offset(index, k, row)}] = {v}{part};"
+                for k, row, v in self.values(index, x)
             ]
 
         return body
-
-    def pointer(self, p: str, part: str, const: str = "") -> str:
-        return f"__local {const}{'real' if part else 'cplx'} *at = buf + {self.place(p)};"
 
     def twiddles(self, index: int) -> Body:
         stride, radix = self.strides[index], self.s.radices[index]
 
-        def body(t: str, x: int) -> list[str]:
-            if stride == 1:
-                return []
-            lines = [f"const uint q = {t if index == self.last else f'{t} % {stride}'};"]
-            for k in range(1, radix):
-                w = f"root({k} * q, {stride * radix})" if self.s.computed else f"tables[q + {k * stride - 1}]"
-                names = [name for i, _, name in self.values(index, x) if i == k]
-                lines.append(f"{{ const real2 w = {w}; {' '.join(f'{v} = times({v}, w);' for v in names)} }}")
-            return lines
+        def body(x: int) -> list[str]:
+            lines = []
+            for t in ("t", "u") if index == self.mirrored else ("t",):
+                q = t if index == self.last else f"{t} % {stride}"
+                for k in range(1, radix):
+                    w = (
+                        f"root({k} * ({q}), {stride * radix})"
+                        if self.s.computed
+                        else f"tables[{q} + {k * stride - 1}]"
+                    )
+                    names = [
+                        v
+                        for i, row, v in self.values(index, x)
+                        if i == k and self.butterfly_of(index, row) == t
+                    ]
+                    lines.append(
+                        f"{{ const real2 w = {w}; {' '.join(f'{v} = times({v}, w);' for v in names)} }}"
+                    )
+            return lines if stride > 1 else []
 
         return body
 
     def butterflies(self, index: int) -> Body:
-        def body(t: str, x: int) -> list[str]:
+        def body(x: int) -> list[str]:
             return [f"dft{self.s.radices[index]}(x + {row * self.s.most + x});" for row in range(self.s.rows)]
 
         return body
 
-    def turning_point(self, t: str, x: int) -> list[str]:
-        """Between Bluestein's two transforms: times the filter, whose table has the places' order."""
-        i = f"{t} * {self.s.radices[0]}"
+    def filters(self, x: int) -> list[str]:
+        """Between Bluestein's two transforms, the second an inverse."""
+        count = self.count(self.last)
         return [
-            f"{v} = swapped(times({v}, tables[{_plus(i, self.filter + k)}]));"
-            for k, _, v in self.values(0, x)
+            f"{v} = swapped(times({v}, tables[{_plus('t', self.s.points + k * count)}]));"
+            for k, _, v in self.values(self.last, x)
         ]
 
-    def results(self, index: int) -> Body:
-        """The last stage's values, times the chirp (Bluestein), to the output or where staged_out expects them."""
-        s, stride = self.s, self.strides[index]
-
-        def body(t: str, x: int) -> list[str]:
-            lines = []
-            if s.length:
-                for k, _, v in self.values(index, x):
-                    lines.append(f"{v} = times(swapped({v}), tables[{_plus(t, self.chirp + k * stride)}]);")
-            if s.staged_out or s.spectra:
-                return lines
-            for k, row, v in self.values(index, x):
-                i, length = _plus(t, k * stride), s.length or s.points
-                here, there = range(k * stride, (k + 1) * stride), range(length - s.mirrored + 1, length + 1)
-                if not s.mirrored or here.start < s.mirrored:
-                    lines.append(f"store(out, v{row}, {i}, {v}, scale, roots, count, out_step);")
-                if s.mirrored and (k == 0 or here.stop > there.start):
-                    guard = "" if k or here.stop > there.start else f"if ({t} == 0) "
-                    lines.append(f"{guard}store_mirror(out, v{row}, {i}, {v}, scale, count, out_step);")
-            return lines
-
-        return body
-
-    # -- the whole ------------------------------------------------------------------------------------------------
-
-    def exchange(self, source: int, target: int, first: bool, scattered: bool) -> None:
+    def exchange(self, source: int, target: int, first: bool) -> None:
         """Values from their places after one stage to those before the next."""
         for part in (".lo", ".hi") if self.s.halved else ("",):
-            if part and not (first and part == ".lo"):
+            if part == ".hi":
                 self.barrier()
-            self.each(source, self.writes(source, part, scattered))
+            self.each(source, self.writes(source, part))  # where this work-item read, what needs no barrier
             self.barrier(everything=first)
             if part:
                 self.each(target, self.reads(target, part))
 
     def kernel(self) -> str:
         s, last = self.s, self.last
-        # Bluestein's convolution: there by frequency, back by time.
-        by_frequency = list(range(last, 0, -1)) if s.length else []
-        steps = [*((i, True) for i in by_frequency), *((i, False) for i in range(last + 1))]
-        for number, (index, frequency) in enumerate(steps):
-            first, final = number == 0, number == len(steps) - 1
-            turn = [self.turning_point, self.butterflies(0)] if index == 0 and s.length else []
-            read = self.loads(index) if first else self.reads(index)
-            both = [self.butterflies(index), self.twiddles(index)]
-            bodies = [
-                *([] if s.halved and not first else [read]),
-                *(both if frequency else both[::-1]),
-                *turn,
-            ]
-            if final:
-                bodies.append(self.results(index))
-            scattered = first and not s.length and not s.staged_in
+        there = [(index, [self.twiddles(index), self.butterflies(index)]) for index in range(last + 1)]
+        if self.turns:
+            middle = self.filters if s.length else self.multiplies
+            there[last][1].extend([middle, self.butterflies(last), self.twiddles(last)])
+            there += [(i, [self.butterflies(i), self.twiddles(i)]) for i in range(last - 1, -1, -1)]
+        for number, (index, work) in enumerate(there):
+            first, final = number == 0, number == len(there) - 1
+            read = self.loads if first else self.reads(index)
+            write = self.results(index) if final else self.writes(index)
             if s.items == 1:  # all in one loop
-                if not final or s.staged_out:
-                    bodies.append(self.writes(index, "", scattered))
-                self.each(index, *bodies)
-                if not final or s.staged_out:
+                self.each(index, read, *work, write)
+                if not final:
                     self.barrier(everything=first)
                 continue
-            self.each(index, *bodies)
+            self.each(index, *([] if s.halved and not first else [read]), *work, *([write] if final else []))
             if not final:
-                self.exchange(index, steps[number + 1][0], first, scattered)
-        if s.spectra:
-            self.spectra()
-        elif s.staged_out:
-            self.lines.append("    deliver(out, v0, scale, count, out_step, buf);")
+                self.exchange(index, there[number + 1][0], first)
         return "\n".join([*self.head(), *self.lines, "}\n"])
-
-    def spectra(self) -> None:
-        """The two spectra of a pair: Z[k] meets Z[N − k] in local memory."""
-        n = self.s.length or self.s.points
-        if self.s.items > 1:
-            self.each(self.last, self.writes(self.last))
-            self.barrier()
-        here, there = self.place("k"), self.place(f"(k ? {n} - k : 0)")
-        store = f"store_spectra(out, v0, k, buf[{here}], buf[{there}], scale, out_step, partner);"
-        self.lines += [f"    for (int k = item; k < count.w; k += {self.s.items})", f"        {store}"]
 
     def head(self) -> list[str]:
         s = self.s
         group, kind = s.items * s.columns, "real" if s.halved else "cplx"
         own = f"column * {s.places // s.columns}" if s.along else "column"
-        lines = [_SIGNATURE.format(group=group, name="fft_local").rstrip()]
+        attributes = f"__attribute__((reqd_work_group_size({group}, 1, 1)))"
+        lines = [_SIGNATURE.format(attributes=attributes, name="fft_local", more="").rstrip()]
         if s.places:
             lines.append(f"    __local {kind} memory[{s.places}];")
         lines += [
             f"    const uint id = get_local_id(0), item = {f'id % {s.items}' if s.along else f'id / {s.columns}'};",
             f"    const uint column = {f'id / {s.items}' if s.along else f'id % {s.columns}'};",
-            f"    const Place v0 = place(get_group_id(0), column, {s.columns}, count, in_step, out_step);",
+            _SHAPE,
+            f"    const Place v0 = place(get_group_id(0), column, {s.columns}, s);",
         ]
-        lines += [f"    const Place v{q} = beside(v0, {q}, partner);" for q in range(1, s.rows)]
+        lines += [f"    const Place v{q} = beside(v0, {q}, s);" for q in range(1, s.joined)]
+        for q in range(s.joined, s.rows):
+            # A spectrum's rows are counted through all joined ones, packed ones of each anew.
+            back = f"{s.joined if q == s.rows - 1 else 0} * TWIN" if s.twin == "pack" else "TWIN"
+            lines.append(f"    const Place v{q} = twin(v{q - s.joined}, {back}, s);")
         lines += [
-            f"    const real2 turn{q} = v0.here > 0 ? roots[v0.other * {q}] : (real2)0;"
-            for q in range(1, s.rows)
+            f"    const real2 turn{q} = v{q}.here > 0 ? roots[v{q}.k * {q % s.joined}] : (real2)0;"
+            for q in range(s.rows)
+            if q % s.joined
         ]
         if s.places:
             lines.append(f"    __local {kind} *buf = memory + {own};")
-        if s.items > 1:
-            lines.append(f"    cplx x[{s.rows * s.most}];")
-        if s.staged_in:
-            lines.append(
-                f"    fetch(in, v0, {'0' if s.length else 'order'}, {s.points}, count, in_step, partner, buf);"
-            )
-        return lines
+        return [*lines, f"    cplx x[{s.rows * s.most}];"] if s.items > 1 else lines
 
 
-def local_kernel(schedule: Schedule) -> str:
+def local_kernel(schedule: Schedule, real: str) -> str:
     """The kernel ``fft_local``: one dispatch for an axis, exchanges through local memory."""
-    return _Text(schedule).kernel()
+    return _Text(schedule, real).kernel()
 
 
 _SIGNATURE = """
-__kernel __attribute__((reqd_work_group_size({group}, 1, 1)))
-void {name}(__global const real *in, __global const real2 *tables, __global const int *order,
-            __global const real2 *roots, __global real *out, int4 in_step, int4 out_step, int2 partner, int4 count,
-            real scale) {{
+__kernel {attributes}
+void {name}(__global const SAMPLE *in, __global const real2 *tables, __global const real2 *factors,
+            __global const real2 *roots, __global real *out, int4 in_step, int4 out_step, int4 more, int4 count,
+            int4 edge, real scale{more}) {{
 """
+_SHAPE = "    const Shape s = {in_step, out_step, more, count, edge, scale};"
 
 
 def _plus(name: str, offset: int) -> str:
@@ -464,18 +540,15 @@ def global_kernel(radix: int, computed: bool) -> str:
     numbered sequences first where those are neighbours in memory, else butterflies first.
     """
     store = "\n".join(
-        f"    store(out, w, p + {k} * stride, x[{k}], scale, roots, count, out_step);" for k in range(radix)
+        f"    store(out, factors, roots, w, p + {k} * stride, x[{k}], s);" for k in range(radix)
     )
-    load = "\n".join(
-        f"    x[{k}] = load(in, w, t + {k} * butterflies, count, in_step, partner);" for k in range(radix)
-    )
+    load = "\n".join(f"    x[{k}] = load(in, factors, w, t + {k} * butterflies, s);" for k in range(radix))
     root = f"root({{k}} * q, stride * {radix})" if computed else "tables[{k} * stride - 1 + q]"
     turn = "\n".join(f"    x[{k}] = times(x[{k}], {root.format(k=k)});" for k in range(1, radix))
-    return f"""
-__kernel void fft_global(__global const real *in, __global const real2 *tables, __global const real2 *roots,
-                         __global real *out, int4 in_step, int4 out_step, int2 partner, int4 count, real scale,
-                         int butterflies, int stride, int groups) {{
-    // groups: of LANES sequences, in all
+    # groups: of LANES sequences, in all
+    sizes = ", int butterflies, int stride, int groups"
+    signature = _SIGNATURE.format(attributes="", name="fft_global", more=sizes)
+    return f"""{signature}
     const int id = get_global_id(0);
 #ifdef ALONG
     const int t = id % butterflies, group = id / butterflies;
@@ -483,7 +556,8 @@ __kernel void fft_global(__global const real *in, __global const real2 *tables, 
     const int t = id / groups, group = id % groups;
 #endif
     if (t >= butterflies || group >= groups) return;
-    const Place w = place(group, 0, 1, count, in_step, out_step);
+{_SHAPE}
+    const Place w = place(group, 0, 1, s);
     cplx x[{radix}];
     const int q = t % stride, p = t / stride * (stride * {radix}) + q;
 {load}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import pyopencl as cl
 
 from ..errors import ParameterError
 from ..image import Image
@@ -126,14 +125,8 @@ def _range(viewed: Image, view: str) -> tuple[float, float]:
 
 def _check_finite(values: Image) -> None:
     """Frequency 0 is the sum of all pixels: one that is not finite shows there."""
-    zero = np.empty(1, values.dtype)
-    for k in range(values.shape[0]):
-        offset = k * (values.nbytes // values.shape[0])
-        cl.enqueue_copy(values.gpu.queue, zero, values.buffer, src_offset=offset)
-        if not np.isfinite(zero).all():
-            raise ParameterError(
-                "has pixels that are NaN or infinite, which a transform spreads over all of it"
-            )
+    if not np.isfinite(values.pixel(0, 0)).all():
+        raise ParameterError("has pixels that are NaN or infinite, which a transform spreads over all of it")
 
 
 def padded(size: tuple[int, int], pad: str) -> tuple[int, int]:

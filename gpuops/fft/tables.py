@@ -1,9 +1,8 @@
-"""Tables of twiddles, chirps and digit reversal, computed in float64."""
+"""Tables of twiddles and chirps, computed in float64."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -36,16 +35,6 @@ def twiddles(radices: tuple[int, ...]) -> Complex:
     return np.concatenate(parts)
 
 
-def digit_reversal(radices: tuple[int, ...]) -> npt.NDArray[np.int32]:
-    """Where each sample belongs in local memory before the first stage."""
-    rest = np.arange(prod(radices))
-    place = np.zeros_like(rest)
-    for i in range(len(radices) - 1, -1, -1):
-        place += rest % radices[i] * prod(radices[:i])
-        rest //= radices[i]
-    return place.astype(np.int32)
-
-
 def chirp(n: int) -> Complex:
     """exp(−πi·k²/n) for k < n."""
     k = np.arange(n, dtype=np.int64)
@@ -53,8 +42,8 @@ def chirp(n: int) -> Complex:
 
 
 @lru_cache(maxsize=8)
-def bluestein(n: int, points: int) -> tuple[Complex, Complex]:
-    """The chirp, zero-padded to ``points``, and the transform of its conjugate over ``points``, divided by that.
+def filter(n: int, points: int) -> Complex:
+    """The transform over ``points`` of the chirp's conjugate, divided by them: Bluestein's convolution.
 
     X[k] = c[k] · Σ_j (x[j]·c[j]) · conj c[k − j], because jk = (j² + k² − (k − j)²) / 2.
     """
@@ -62,4 +51,4 @@ def bluestein(n: int, points: int) -> tuple[Complex, Complex]:
     kernel = np.zeros(points, complex)
     kernel[:n] = np.conj(c)
     kernel[points - n + 1 :] = np.conj(c[:0:-1])
-    return np.concatenate([c, np.zeros(points - n)]), np.fft.fft(kernel) / points
+    return np.fft.fft(kernel) / points

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
@@ -19,13 +20,28 @@ if TYPE_CHECKING:
     from ..image import Image
 
 KEPT_PLANS = 64
+Table = npt.NDArray[np.complex128]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a convolution with ``taps`` (rows, columns) sees around an image: ``border`` and ``cval`` of border.cl.
+
+    ``kernels``: 1 for all planes, or as many.
+    """
+
+    taps: tuple[int, int]
+    border: str
+    cval: float
+    kernels: int
 
 
 @dataclass(frozen=True)
 class Problem:
     """A transform: ``axes`` 1 (the last) or 2 (the last two) of (planes, rows, columns).
 
-    ``kind``: ``c2c``, ``r2c`` (half a spectrum, or all of it: as many columns as ``out_shape`` has), ``c2r``.
+    ``kind``: ``c2c``, ``r2c`` (half a spectrum, or all of it: as many columns as ``out_shape`` has), ``c2r``, or
+    ``convolve``: images by a kernel's half spectrum, with what ``around`` says.
     ``n``: the transform's lengths along rows and columns. Input beyond them is not read, output beyond not made.
     """
 
@@ -38,6 +54,7 @@ class Problem:
     scale: float
     double: bool
     params: FftParams
+    around: Surroundings | None = None
 
     @property
     def real(self) -> np.dtype[np.generic]:
@@ -58,15 +75,19 @@ class Plan:
         cache: dict[str, Image] = {}
         self.steps = [_bind(gpu, problem, p, cache) for p in self.passes]
 
-    def __call__(self, image: Image) -> Image:
+    def __call__(self, image: Image, spectrum: Image | None = None) -> Image:
+        """``spectrum``: the kernel's of a convolution."""
         self.gpu.check_own(image)
         problem = self.problem
-        result = image.like(problem.out_shape, problem.real if problem.kind == "c2r" else problem.complex)
+        real = problem.kind in ("c2r", "convolve")
+        result = image.like(problem.out_shape, problem.real if real else problem.complex)
         source = image
-        for p, (step, in_slot, out_slot) in zip(self.passes, self.steps, strict=True):
+        for p, step in zip(self.passes, self.steps, strict=True):
             target = self.gpu.empty((p.temporary,), problem.complex) if p.temporary else result
-            step.kernel.set_arg(in_slot, source.buffer)
-            step.kernel.set_arg(out_slot, target.buffer)
+            step.kernel.set_arg(0, source.buffer)
+            step.kernel.set_arg(4, target.buffer)
+            if p.schedule.twin == "convolve" and spectrum is not None:
+                step.kernel.set_arg(2, spectrum.buffer)
             step()
             source = target
         return result
@@ -85,177 +106,251 @@ def plan(gpu: Gpu, problem: Problem) -> Plan:
 
 
 def _passes(gpu: Gpu, problem: Problem) -> list[Pass]:
-    """Rows, then columns; columns, then rows where the result is real."""
     values = problem.in_shape[0] * prod(problem.n if problem.axes == 2 else problem.in_shape[1:])
     planner = Planner(gpu.limits, problem.params, problem.real.itemsize, values=values)
+    return _columns_and_rows(planner, problem) or _rows_and_columns(planner, problem)
+
+
+def _steps(shape: tuple[int, int, int]) -> Four:
+    """Of the rows of (planes, rows, columns)."""
+    return shape[1] * shape[2], 0, shape[2], 1
+
+
+def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
+    """Rows, then columns; columns, then rows where the result is real. Or rows alone."""
     planes, in_rows, in_columns = problem.in_shape
     _, out_rows, out_columns = problem.out_shape
     rows_n, columns_n = problem.n
     swap, two = problem.inverse, problem.axes == 2
-    in_step, out_step = in_rows * in_columns, out_rows * out_columns
+    in_steps, out_steps = _steps(problem.in_shape), _steps(problem.out_shape)
     if problem.kind == "c2r":
         wide, high = (min(in_columns, columns_n // 2 + 1), out_rows) if two else (in_columns, in_rows)
-        rows = _joined(
-            planes, out_rows, (high * wide, 0, wide, 1), (out_step, 0, out_columns, 1), wide, out_columns
-        )
-        last = planner.passes(columns_n, rows, Ends("hermitian", "real", True, True, problem.scale))
+        between = _steps((planes, high, wide))
+        rows = Sequences((1, 1, planes * out_rows), between, out_steps, wide, out_columns)
+        last = planner.passes(columns_n, rows, Ends("hermitian", "samples", True, True, problem.scale))
         if not two:
             return last
-        columns = Sequences(
-            (planes, 1, wide), (in_step, 0, 1, in_columns), (high * wide, 0, 1, wide), in_rows, out_rows
-        )
+        columns = Sequences((planes, 1, wide), _turned(in_steps), _turned(between), in_rows, out_rows)
         first = planner.passes(rows_n, columns, Ends(swap_in=True, swap_out=True))
-        first[-1] = replace(first[-1], temporary=planes * wide * high)
-        return first + last
-    load = "real" if problem.kind == "r2c" else "complex"
-    ends = Ends(load, "complex", swap, swap, 1.0 if two else problem.scale)
-    present = min(
-        in_rows, out_rows
-    )  # rows beyond the transform are not needed, rows beyond the input are zero
-    steps = (in_step, 0, in_columns, 1), (out_step, 0, out_columns, 1)
-    if two and out_rows == rows_n:
-        found = _columns_first(planner, problem)
-        if found:
-            return found
-    rows = (
-        _joined(planes, present, *steps, in_columns, out_columns)
-        if present == in_rows == out_rows
-        else Sequences((planes, 1, present), *steps, in_columns, out_columns)
-    )
-    first = planner.passes(columns_n, rows, ends)
+        return [*first[:-1], replace(first[-1], temporary=planes * wide * high), *last]
+    load = "samples" if problem.kind == "r2c" else "complex"
+    present = min(in_rows, out_rows)  # rows beyond the transform are not needed, beyond the input zero
+    rows = Sequences((planes, 1, present), in_steps, out_steps, in_columns, out_columns)
+    if present == in_rows == out_rows:  # no plane has a gap behind it
+        rows = replace(rows, counts=(1, 1, planes * present))
+    first = planner.passes(columns_n, rows, Ends(load, "complex", swap, swap, 1.0 if two else problem.scale))
     if not two:
         return first
-    steps = (out_step, 0, 1, out_columns), (out_step, 0, 1, out_columns)
-    columns = Sequences((planes, 1, out_columns), *steps, present, out_rows)
+    columns = Sequences((planes, 1, out_columns), _turned(out_steps), _turned(out_steps), present, out_rows)
     return first + planner.passes(rows_n, columns, Ends("complex", "complex", swap, swap, problem.scale))
 
 
-def _columns_first(planner: Planner, problem: Problem) -> list[Pass] | None:
+def _turned(rows: Four) -> Four:
+    """Of the columns of what has these steps of rows."""
+    return rows[0], rows[2], rows[3], rows[2]
+
+
+def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
     """Columns of N / joined points, then rows: every pass writes whole lines of memory, whatever the width.
 
     T_j[k] is the transform of rows j, j + joined, …; row k + p·N/joined of the result is the transform along the row
-    of Σ_j w_joined^(j·p) · w_N^(j·k) · T_j[k]. Pairs of real columns are one complex column, and are taken apart when
-    rows are loaded; row k of the spectrum of a real image also gives row N − k.
+    of Σ_j w_joined^(j·p) · w_N^(j·k) · T_j[k]. Real images of even width as pairs of neighbours (see fft.cl), and the
+    other way round where the result is real. None where this does not suit the size.
     """
-    if planner.vectors or planner.params.method == "global":
-        return None
+    kind, (n_rows, n_columns) = problem.kind, problem.n
     planes, in_rows, in_columns = problem.in_shape
-    _, n_rows, width = problem.out_shape
-    real, n_columns = problem.kind == "r2c", problem.n[1]
-    wide = min(in_columns, n_columns)
-    swap = problem.inverse and not real
-    ends = Ends("real", "packed") if real else Ends(swap_in=swap, swap_out=swap)
-    kept = -(-wide // 2) if real else wide
-    joined = planner.joined(n_rows, n_columns, wide, ends) if in_rows >= n_rows else 1
-    short, pitch = n_rows // joined, -(-kept // 16) * 16
+    _, out_rows, out_columns = problem.out_shape
+    real = kind != "c2c"
+    if problem.axes == 1 or problem.params.method == "global" or (real and n_columns % 2):
+        return None
+    if (kind == "r2c" and problem.inverse) or (kind == "c2r" and in_rows < n_rows):
+        return None
+    twin = {"c2c": "", "r2c": "unpack", "c2r": "pack", "convolve": "convolve"}[kind]
+    pairs = 1 + real
+    points, present = n_columns // pairs, n_columns if kind == "convolve" else min(in_columns, n_columns)
+    wide = points if kind in ("c2r", "convolve") else -(-present // pairs)
+    divided = {"c2r": n_rows, "convolve": out_rows}.get(kind, min(in_rows, n_rows))
+    joined = planner.joined(n_rows, divided, points, wide, twin)
+    short = n_rows // joined
+    pitch = -(-wide // 16) * 16 | 16  # not a power of two, in which caches have the fewest places
     if n_rows * pitch >= 2**31:  # steps are ints
         return None
-    columns = Sequences(
-        (planes, joined, wide), (in_rows * in_columns, in_columns, 1, joined * in_columns),
-        (n_rows * pitch, short * pitch, 1, pitch), min(in_rows, short), short,
-    )  # fmt: skip
-    rows = Sequences(
-        (planes, 1, short // 2 + 1 if real else short), (n_rows * pitch, 0, pitch, 1), (n_rows * width, 0, width, 1),
-        wide, width, joined, (short * pitch, short * width),
-    )  # fmt: skip
-    last = planner.single(
-        n_columns, rows, Ends("packed" if real else "complex", "mirrored" if real else "complex", swap, swap,
-                              problem.scale * (0.5 if real else 1), short)
-    )  # fmt: skip
-    first = planner.passes(short, columns, ends) if last else []
-    if last is None or (real and any(p.kind != "local" for p in first)):
-        return None
-    return [*first[:-1], replace(first[-1], temporary=planes * n_rows * pitch), last]
+    between: Four = (n_rows * pitch, 0, pitch, 1)
+    between_columns: Four = (n_rows * pitch, short * pitch, 1, pitch)
+    size = planes * n_rows * pitch
 
+    def side(shape: tuple[int, int, int], pixels: int) -> tuple[Four, str, int]:
+        """Steps of columns, or of pairs of real ones, in what is no intermediate; what they are; how many."""
+        plane, _, row, _ = _steps(shape)
+        if pairs == 2 and shape[2] % 2 == 0 and pixels % 2 == 0:
+            return (plane // 2, row // 2, 1, joined * row // 2), "complex", pixels // 2
+        return (plane, row, pairs, joined * row), "samples" if real else "complex", -(-pixels // pairs)
 
-def _joined(planes: int, rows: int, in_steps: Four, out_steps: Four, in_n: int, out_n: int) -> Sequences:
-    """All planes' rows as one stack, as no plane has a gap behind it."""
-    return Sequences((1, 1, planes * rows), (0, *in_steps[1:]), (0, *out_steps[1:]), in_n, out_n)
-
-
-def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> tuple[Step, int, int]:
-    """The launch of a pass, and where its input and output go among the arguments."""
-    real = "double" if problem.double else "float"
-    schedule, at = p.schedule, p.at
-    radices, computed = schedule.radices, schedule.computed
-    fixed = not Planner(gpu.limits, problem.params).vectors  # on CPUs all this is not worth another build
-    elements = (
-        0 if not fixed or p.kind == "multiply" or p.split else schedule.points if p.kind == "local" else p.n
+    swap = problem.inverse and not real
+    passes = []
+    if kind != "c2r":
+        steps, load, count = side(problem.in_shape, present)
+        columns = Sequences(
+            (planes, joined, count), steps, between_columns, -(-min(in_rows, n_rows) // joined), short
+        )
+        ends = Ends(load, swap_in=swap, swap_out=swap, pixel=1, pixels=present)
+        if problem.around:
+            steps = (in_rows * in_columns, in_columns, 2, joined * in_columns)
+            columns = replace(columns, counts=(planes, joined, wide), in_steps=steps, in_n=short)
+            ends = replace(ends, load="image")
+        passes += planner.passes(short, columns, ends)
+        passes[-1] = replace(passes[-1], temporary=size)
+    in_steps, out_steps = (
+        (_steps(problem.in_shape), between) if kind == "c2r" else (between, _steps(problem.out_shape))
     )
-    defines: dict[str, bool | int | str | None] = {
-        "REAL": real, "LANES": p.lanes, "WIDTH": 2 * p.lanes, "PAIR": p.pair, "JOINED": schedule.joined,
-        "LENGTH": p.n if p.load == "hermitian" or p.store == "mirrored" else None, "PACKED": p.store == "packed",
-        "IN_PAIRS": p.store == "packed" and not any(s % 2 for s in (*at.in_steps[:2], at.in_steps[3], at.counts[2])),
-        "LOAD_PACKED": p.gap if p.load == "packed" else None,
-        "MIRRORED": p.gap * at.joined if p.store == "mirrored" else None,
-        "SWAP_IN": p.swap_in, "SWAP_OUT": p.swap_out, "IN_ALL": at.in_n == elements, "OUT_ALL": at.out_n == elements,
-        "UNSCALED": fixed and p.scale == 1, "CONJUGATE": p.store == "mirrored" and problem.inverse,
-        "IN_STEP": at.in_steps[3] if fixed else None, "OUT_STEP": at.out_steps[3] if fixed else None,
-        "LOAD_REAL": p.load == "real", "LOAD_HERMITIAN": p.load == "hermitian", "STORE_REAL": p.store == "real",
-        "LANES_IN_ORDER": p.lanes > 1 and at.in_steps[2] == 1 and not p.pair,
-        "LANES_OUT_ORDER": p.lanes > 1 and at.out_steps[2] == 1 and not p.pair,
-        "SPLIT": p.split or None, "GAP": p.gap if p.split else None, "SPLIT_LANES": p.split_lanes,
-    }  # fmt: skip
-    count = (at.counts[2], at.counts[1], at.in_n, at.out_n)
-    partner = at.partner if at.joined > 1 else (at.in_steps[2], at.out_steps[2])
-    steps = (at.in_steps, at.out_steps, partner, count)
-    scale = np.array([p.scale], problem.real)  # a float of either precision would be passed in single
-    reals = 2 if p.pair else 1
-    groups = at.counts[0] * at.counts[1] * -(-at.counts[2] // (schedule.columns * p.lanes * reals))
+    partner = [short * steps[2] for steps in (in_steps, out_steps)]
+    in_n, out_n = (in_columns, wide) if kind == "c2r" else (wide, out_columns)
+    if kind == "convolve":
+        out_steps, partner, out_n = between, [short * pitch] * 2, wide
+    rows = Sequences(
+        (planes, 1, short // 2 + 1 if real else short),
+        in_steps,
+        out_steps,
+        in_n,
+        out_n,
+        joined,
+        (partner[0], partner[1]),
+    )
+    ends = Ends(
+        swap_in=swap or kind == "c2r", swap_out=swap, scale=problem.scale / (2 if kind == "r2c" else 1)
+    )
+    row = planner.single(points, rows, ends, twin, whole=real and out_columns == n_columns)
+    if row is None:
+        return None
+    passes.append(replace(row, gap=short))
+    if kind in ("c2r", "convolve"):
+        steps, store, count = side(problem.out_shape, out_columns)
+        columns = Sequences((planes, joined, count), between_columns, steps, short, -(-out_rows // joined))
+        ends = Ends("complex", store, swap_out=True, scale=problem.scale, pixel=1, pixels=out_columns)
+        passes[-1] = replace(passes[-1], temporary=size, ends=replace(passes[-1].ends, scale=1.0))
+        passes += planner.passes(short, columns, ends)
+    return passes
 
-    def table(name: str, values: npt.NDArray[np.complex128]) -> Image:
+
+def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
+    """The launch of a pass; its input, factors and output are arguments 0, 2 and 4."""
+    real = "double" if problem.double else "float"
+    schedule, at, ends, around = p.schedule, p.at, p.ends, problem.around
+    fixed = not Planner(gpu.limits, problem.params).vectors  # on CPUs all this is not worth another build
+    elements = 0 if not fixed or p.split else schedule.points if p.kind == "local" else p.n
+    inside = schedule.length  # Bluestein's convolution in this very kernel
+    swap_out = ends.swap_out != bool(
+        inside
+    )  # swapped values times the chirp: swapped products with its conjugate
+    factor_out = {"filter": 1, "unchirp": -1}.get("unchirp" if inside else ends.factor)
+    image = around if ends.load == "image" else None
+    transfer = around if schedule.twin == "convolve" else None
+    defines: dict[str, bool | int | float | str | None] = {
+        "REAL": real, "LANES": p.lanes, "WIDTH": 2 * p.lanes, "SWAP_IN": ends.swap_in, "SWAP_OUT": swap_out,
+        "LOAD_SAMPLES": ends.load in ("samples", "image"), "STORE_SAMPLES": ends.store == "samples",
+        "LOAD_HERMITIAN": ends.load == "hermitian",
+        "LENGTH": p.convolved or p.n if ends.load == "hermitian" else None,
+        "TWIN": p.gap if schedule.twin else None, "PITCH": schedule.points + 1 if transfer else None,
+        "FACTOR_IN": bool(inside) or ends.factor == "chirp", "FACTOR_OUT": factor_out,
+        "FACTORS": inside or (p.n if ends.factor == "filter" else p.convolved) or None,
+        "FACTOR_BY": ("i" if inside else "n") if inside or ends.factor else None,
+        "IN_ALL": at.in_n == elements, "OUT_ALL": at.out_n == elements, "UNSCALED": fixed and ends.scale == 1,
+        "IN_STEP": at.in_steps[3] if fixed else None, "OUT_STEP": at.out_steps[3] if fixed else None,
+        "LANES_IN_ORDER": p.lanes > 1 and at.in_steps[2] == 1 and ends.load == "complex",
+        "LANES_OUT_ORDER": p.lanes > 1 and at.out_steps[2] == 1 and ends.store == "complex",
+        "SPLIT": p.split or None, "GAP": p.gap if p.split else None, "SPLIT_BESIDE": p.split > 0 and _beside(p),
+    }  # fmt: skip
+    edge = (0, 0, 0, 0)
+    if image:
+        edge = (*problem.in_shape[1:], image.taps[0] // 2, image.taps[1] // 2)
+        defines |= {
+            f"BORDER_{image.border.upper()}": True,
+            "CVAL": f"{image.cval!r}f",
+            "HIGH": problem.n[0],
+            "WIDE": problem.n[1],
+        }
+    if transfer:
+        edge = (problem.n[0] if transfer.kernels > 1 else 0, 0, 0, 0)
+    count = (at.counts[2], at.counts[1], at.in_n, at.out_n)
+    more = (*at.partner, ends.pixel, ends.pixels)
+    steps = (at.in_steps, at.out_steps, more, count, edge)
+    scale = np.array([ends.scale], problem.real)  # a float of either precision would be passed in single
+    groups = at.counts[0] * at.counts[1] * -(-at.counts[2] // (schedule.columns * p.lanes))
+
+    def table(name: str, make: Callable[[], Table]) -> Image:
         if name not in cache:
-            cache[name] = gpu.array(values.astype(problem.complex))
+            cache[name] = gpu.array(make().astype(problem.complex))
         return cache[name]
 
-    traffic = _traffic(p, problem)
-    label = f"fft {'inverse ' * (p.swap_in and p.swap_out)}{p.kind} {p.n}"
+    factors = roots = None
+    if inside:
+        factors = table(f"chirp {inside}", lambda: tables.chirp(inside))
+    elif ends.factor == "filter":
+        factors = table(f"filter {p.n}", lambda: tables.filter(p.convolved, p.n))
+    elif ends.factor:
+        factors = table(f"chirp {p.convolved}", lambda: tables.chirp(p.convolved))
+    turns = p.n if p.split == 1 else at.joined * p.gap if at.joined > 1 else 0
+    if turns:
+        roots = table(f"roots {turns}", lambda: tables.roots(turns))
+    label = f"fft {'inverse ' * problem.inverse}{p.kind} {p.n}"
+    sources = ("border",) * bool(image)
     if p.kind == "local":
-        across = (schedule.rows,) if schedule.joined else ()
-        text = generate.butterflies((*radices, *across), real) + generate.local_kernel(schedule)
-        kernel = gpu.kernel(("fft", Source("fft_generated", text)), "fft_local", **defines)
-        values = tables.twiddles(radices)
-        if schedule.length:
-            chirp, filter = tables.bluestein(schedule.length, schedule.points)
-            places = np.empty_like(filter)
-            places[tables.digit_reversal(radices)] = filter
-            values = np.concatenate([values, chirp, places])
-        constants = table(f"{radices} {schedule.length}", values)
-        order = gpu.array(tables.digit_reversal(radices)) if schedule.staged_in else None
-        turns = p.n if p.split == 1 else at.joined * p.gap if schedule.joined else 0
-        roots = table(f"roots {turns}", tables.roots(turns)) if turns else None
+        across = (at.joined,) if at.joined > 1 else ()
+        text = generate.butterflies((*schedule.radices, *across), real) + generate.local_kernel(schedule, real)
+        kernel = gpu.kernel((*sources, "fft", Source("fft_generated", text)), "fft_local", **defines)
+        constants = table(f"{schedule.radices} {inside} {schedule.twin != ''}", lambda: _constants(schedule))
         group = schedule.items * schedule.columns
-        step = gpu.bind(
-            kernel, (groups * group,), None, constants, order, roots, None, *steps, scale,
-            local=(group,), label=label, traffic=traffic,
-        )  # fmt: skip
-        return step, 0, 4
-    defines["ALONG"] = schedule.along
-    if p.kind == "global":
-        radix, butterflies = radices[0], p.n // radices[0]
-        text = generate.butterflies(radices, real) + generate.global_kernel(radix, computed)
-        kernel = gpu.kernel(("fft", Source("fft_generated", text)), "fft_global", **defines)
-        values = np.concatenate([np.ones(p.stride - 1), tables.twiddles((p.stride, radix))[p.stride - 1 :]])
-        step = gpu.bind(
-            kernel, (groups * butterflies,), None, table(f"{p.stride} {radix}", values), None, None, *steps, scale,
-            butterflies, p.stride, groups,
-            local=kernel.fit(256), label=f"{label} radix {radix}", traffic=traffic,
-        )  # fmt: skip
-        return step, 0, 3
-    points = prod(radices)
-    factors = dict(zip(("chirp", "filter"), tables.bluestein(p.n, points), strict=True))
-    kernel = gpu.kernel("fft", "fft_multiply", **defines)
-    step = gpu.bind(
-        kernel, (groups * points,), None, table(f"{p.table} {p.n}", factors[p.table]), None, *steps, scale,
-        points, groups, local=kernel.fit(256), label=f"{label} {p.table}", traffic=traffic,
+        size, local, rest = (groups * group,), (group,), ()
+    else:
+        radix, butterflies = schedule.radices[0], p.n // schedule.radices[0]
+        text = generate.butterflies(schedule.radices, real) + generate.global_kernel(radix, schedule.computed)
+        kernel = gpu.kernel(
+            (*sources, "fft", Source("fft_generated", text)), "fft_global", ALONG=schedule.along, **defines
+        )
+        constants = table(
+            f"{p.stride} {radix}",
+            lambda: np.concatenate(
+                [np.ones(p.stride - 1), tables.twiddles((p.stride, radix))[p.stride - 1 :]]
+            ),
+        )
+        size, local, rest = (groups * butterflies,), kernel.fit(256), (butterflies, p.stride, groups)
+        label += f" radix {radix}"
+    return gpu.bind(
+        kernel, size, None, constants, factors, roots, None, *steps, scale, *rest,
+        local=local, label=label, traffic=_traffic(p, problem),
     )  # fmt: skip
-    return step, 0, 2
+
+
+def _beside(p: Pass) -> bool:
+    """The other half's index of a transform of rows in halves."""
+    return p.at.counts[2] == p.gap and p.at.counts[1] != p.gap
+
+
+def _constants(schedule: generate.Schedule) -> Table:
+    """Twiddles; behind them Bluestein's filter, or what separates twins."""
+    values = [tables.twiddles(schedule.radices)]
+    if schedule.length:
+        values.append(tables.filter(schedule.length, schedule.points))
+    if schedule.twin:
+        values.append(tables.roots(2 * schedule.points))
+    return np.concatenate(values)
 
 
 def _traffic(p: Pass, problem: Problem) -> int:
     """Bytes of the samples that exist and of the results that are wanted."""
-    size = problem.real.itemsize
-    sequences = p.at.total // (p.gap if p.split else 1)
-    read = p.at.in_n * (p.gap if p.split == 2 else 1) * size * (1 if p.load == "real" else 2)
-    written = p.at.out_n * (p.gap if p.split == 1 else 1) * size * (1 if p.store == "real" else 2)
-    return sequences * (read + written)
+    at, size = p.at, problem.real.itemsize
+    sequences = at.total // (p.gap if p.split else 1)
+    if p.schedule.twin:
+        sequences = at.counts[0] * p.gap * at.joined
+    read = (
+        at.in_n
+        * (p.gap if p.split == 2 else 1)
+        * (1 if p.ends.load == "samples" and not p.ends.pixels else 2)
+    )
+    written = (
+        at.out_n
+        * (p.gap if p.split == 1 else 1)
+        * (1 if p.ends.store == "samples" and not p.ends.pixels else 2)
+    )
+    transfer = p.schedule.points * (p.schedule.twin == "convolve")
+    return sequences * size * (read + written + transfer)
