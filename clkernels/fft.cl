@@ -17,9 +17,11 @@
 // -D SWAP_IN, -D SWAP_OUT     real and imaginary parts
 // -D LOAD_SAMPLES | LOAD_HERMITIAN     input: real, see element(); half a spectrum, with X[N−k] = conj X[k]. Else complex
 // -D STORE_SAMPLES      output: real. Else complex
-// -D SAMPLE=type -D GAIN=g    of the input's samples, and what they are multiplied by
+// -D SAMPLE=type -D GAIN=g    of an input of pixels, channels interleaved, and what they are multiplied by; -D HALF:
+//                       SAMPLE is ushort, the bits of half floats;  -D CHANNELS=n: one plane for each
 // -D BORDER_x -D HIGH=n -D WIDE=n     the input is an image in n × n elements, with what stands around it (border.cl)
-// -D TWIN=n             sequences k and n − k are one work-item's; `place` of the latter: twin()
+// -D TWIN=n -D JOINED=m sequences k and n − k, and m − 1 further ones n apart each, are one work-item's;
+// -D SPECTRUM_IN        the input is their spectrum
 // -D PITCH=n            of a transfer function's rows, half spectra
 // -D FACTOR_IN, -D FACTOR_OUT=1|-1     element i (n: of the whole transform) times factors[i], or its conjugate
 // -D FACTORS=n -D FACTOR_BY=i|n        of so many, beyond which are Bluestein's zeros
@@ -39,7 +41,11 @@
 #endif
 #ifndef SAMPLE
 #define SAMPLE REAL
-#define GAIN 1
+#define VALUE(p) (*(p))
+#elif defined(HALF)
+#define VALUE(p) vload_half(0, (__global const half *)(p))
+#else
+#define VALUE(p) (*(p) * (real)GAIN)
 #endif
 #ifdef IN_ALL
 #define EXISTS(n) 1
@@ -102,56 +108,61 @@ typedef struct {
     size_t in, out;     // address of the first lane's element 0
     size_t back;        // of the first lane alone: so much less in the input
     int o, m, k, lane;  // outer, middle, beside: of the first lane, k + lane of the next
+    int q;              // which of joined sequences
     int here;           // sequences that exist from the first lane on
 } Place;
 
 static inline Place place(int group, int column, int columns, Shape s) {
-    int per = columns * LANES;
-    int groups = (s.count.x + per - 1) / per, rest = group / groups;
+    int per = columns * LANES, groups = (s.count.x + per - 1) / per;
     Place w;
+#ifdef CHANNELS  // those of the same pixels follow each other
+    w.o = group % CHANNELS;
+    group /= CHANNELS;
+    w.m = group / groups;
+#else
+    w.m = group / groups % s.count.y;
+    w.o = group / groups / s.count.y;
+#endif
     w.k = (group % groups) * per + column * LANES;
-    w.m = rest % s.count.y;
-    w.o = rest / s.count.y;
     w.in = (size_t)w.o * s.in.x + (size_t)w.m * s.in.y + (size_t)w.k * s.in.z;
     w.out = (size_t)w.o * s.out.x + (size_t)w.m * s.out.y + (size_t)w.k * s.out.z;
     w.back = 0;
+    w.q = 0;
     w.lane = 1;
     w.here = s.count.x - w.k;
     return w;
 }
 
-// The q-th of joined sequences.
-static inline Place beside(Place w, int q, Shape s) {
+// The q-th of joined sequences; or, of sequence TWIN − k, which lies beside it: packed ones begin anew after TWIN of
+// them, those of a spectrum after all joined ones.
+static inline Place carried(Place w, int q, int twin, Shape s) {
     Place v;  // filled by field: Mesa's compiler lets changes of a copied struct through to the original
     v.in = w.in + (size_t)q * s.more.x;
     v.out = w.out + (size_t)q * s.more.y;
-    v.back = w.back;
+    v.back = 0;
     v.o = w.o;
     v.m = w.m;
     v.k = w.k;
-    v.lane = w.lane;
+    v.q = q;
+    v.lane = 1;
     v.here = w.here;
-    return v;
-}
-
 #ifdef TWIN
-// Sequence TWIN − k (not modulo TWIN: of joined ones the result's row is that plus a multiple of TWIN). Its element 0
-// in the input lies `back` elements lower if k is 0.
-static inline Place twin(Place w, int back, Shape s) {
-    Place v;
-    long rows = TWIN - 2 * w.k;
-    size_t less = w.k ? 0 : (size_t)back * s.in.z;
-    v.in = w.in + (size_t)(rows * s.in.z) - (LANES == 1 ? less : 0);
-    v.out = w.out + (size_t)(rows * s.out.z);
-    v.back = LANES == 1 ? 0 : less;
-    v.o = w.o;
-    v.m = w.m;
-    v.k = TWIN - w.k;
-    v.lane = -1;
-    v.here = w.here;
+    if (twin) {
+        long further = TWIN - 2 * w.k;
+        v.in += (size_t)(further * s.in.z);
+        v.out += (size_t)(further * s.out.z);
+#ifdef SPECTRUM_IN
+        v.back = w.k || q < JOINED - 1 ? 0 : (size_t)(JOINED * TWIN) * s.in.z;
+#else
+        v.back = w.k ? 0 : (size_t)TWIN * s.in.z;
+#endif
+        v.k = TWIN - w.k;
+        v.lane = -1;
+        if (LANES == 1) v.in -= v.back;
+    }
+#endif
     return v;
 }
-#endif
 
 // The other half's index of a transform in halves.
 static inline int other(Place w) {
@@ -172,17 +183,17 @@ static inline real2 element(__global const SAMPLE *in, size_t at, int i, int n, 
     // The image lies with its kernel's centre at (0, 0), and what is above and left of it folded to the other end.
     int y = i * s.count.y + w.m, x = 2 * k;
     y = border_index((y < s.edge.x ? y : y - HIGH) + s.edge.z, s.edge.x);
-    __global const SAMPLE *row = in + (size_t)w.o * s.in.x + (size_t)max(y, 0) * s.in.y;
+    __global const SAMPLE *plane = in + (size_t)w.o * s.in.x;
     real pair[2];
     for (int j = 0; j < 2; j++, x++) {
         int u = border_index((x < s.edge.y ? x : x - WIDE) + s.edge.w, s.edge.y);
-        pair[j] = y < 0 || u < 0 ? (real)CVAL : (real)row[u * s.more.z] * GAIN;
+        pair[j] = y < 0 || u < 0 ? (real)CVAL : VALUE(plane + (uint)(y * s.in.y + u * s.more.z));
     }
     a = (real2)(pair[0], pair[1]);
 #else
     if (EXISTS(n)) {
-        a.x = (real)in[at] * GAIN;
-        if (2 * k + 1 < s.more.w) a.y = (real)in[at + s.more.z] * GAIN;
+        a.x = VALUE(in + at);
+        if (2 * k + 1 < s.more.w) a.y = VALUE(in + at + s.more.z);
     }
 #endif
 #elif defined(LOAD_HERMITIAN)
@@ -241,12 +252,12 @@ static inline cplx load(__global const SAMPLE *in, __global const real2 *factors
 }
 
 #ifdef PITCH
-// The transfer function's values in column `column`, for the q-th of joined rows.
-static inline cplx transfer(__global const real2 *h, Place w, int q, int joined, int column, Shape s) {
+// The transfer function's values in column `column` of a row.
+static inline cplx transfer(__global const real2 *h, Place w, int column, Shape s) {
     real t[WIDTH];
     for (int l = 0; l < LANES; l++) {
-        int row = w.k + w.lane * l + q * TWIN;
-        if (row == joined * TWIN) row = 0;
+        int row = w.k + w.lane * l + w.q * TWIN;
+        if (row == JOINED * TWIN) row = 0;
         real2 a = w.here > l ? h[((size_t)w.o * s.edge.x + row) * PITCH + column] : (real2)0;
         t[l] = a.x;
         t[LANES + l] = a.y;

@@ -215,7 +215,10 @@ def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], param
 
     count, rows, columns = kernel.shape
     # Even rows: neighbours are transformed as one complex value.
-    padded = (next_fast_len(image.shape[1] + rows - 1), 2 * next_fast_len(-(-(image.shape[2] + columns - 1) // 2)))
+    padded = (
+        next_fast_len(image.shape[1] + rows - 1),
+        2 * next_fast_len(-(-(image.shape[2] + columns - 1) // 2)),
+    )
     shared = rfft2(gpu, gpu.array(kernel), s=padded) if count == 1 else None
 
     def convolved(at: slice) -> Image:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import DeviceError, ParameterError
-from ..image import Image
+from ..image import PIXEL_TYPES, Image
 from ..params.fft import NORMS, FftParams
 from .transform import Problem, Surroundings, plan
 
@@ -177,8 +177,6 @@ def run(
     params: FftParams = DEFAULT,
 ) -> Image:
     """The transform of a checked Image over its last one or two axes."""
-    if norm is not None and norm not in NORMS:
-        raise ParameterError(f"unknown norm {norm!r}: use one of {', '.join(NORMS)}")
     planes, rows, columns = image.shape
     double = image.dtype.itemsize // (2 if image.dtype.kind == "c" else 1) == 8
     if double and not gpu.limits.double:
@@ -196,16 +194,62 @@ def run(
     axes = len(lengths)
     out = (n_rows if axes == 2 else rows, width)
     size = n_columns * (n_rows if axes == 2 else 1)
-    norms = {"ortho": 1 / sqrt(size), "backward": 1.0, "forward": 1 / size}
-    if inverse:
-        norms["backward"], norms["forward"] = norms["forward"], norms["backward"]
     if max(rows, n_rows) * max(columns, n_columns) * (1 if axes == 2 else planes) >= 2**31:
         raise ParameterError(f"a transform of {n_rows}×{n_columns} is beyond 2³¹ elements: use a smaller one")
     problem = Problem(
         kind, axes, (planes, rows, columns), (planes, *out), (n_rows, n_columns), inverse,
-        norms[norm or "backward"], double, params,
+        _scale(norm, size, inverse), double, params,
     )  # fmt: skip
     return plan(gpu, problem)(image)
+
+
+@overload
+def rfft2_of_pixels(gpu: Gpu, pixels: Image, norm: str | None = ..., *, params: FftParams = ...) -> Image: ...
+@overload
+def rfft2_of_pixels(
+    gpu: Gpu, pixels: npt.NDArray[Any], norm: str | None = ..., *, params: FftParams = ...
+) -> npt.NDArray[Any]: ...
+def rfft2_of_pixels(
+    gpu: Gpu, pixels: Image | npt.NDArray[Any], norm: str | None = None, *, params: FftParams = DEFAULT
+) -> Image | npt.NDArray[Any]:
+    """:func:`rfft2` of every channel of an image as files have it, read by the transform itself in its own depth.
+
+    Parameters
+    ----------
+    pixels : array or Image (height, width, channels)
+        uint8 or uint16, which count as fractions of their largest value, float16 or float32.
+
+    Returns
+    -------
+    complex64 (channels, height, width // 2 + 1), on the host for an array, an Image for an Image.
+
+    Raises
+    ------
+    ParameterError
+        Another type or shape, no pixels, an unknown norm.
+    """
+    if len(pixels.shape) != 3 or pixels.dtype.name not in PIXEL_TYPES or 0 in pixels.shape:
+        raise ParameterError(
+            f"pixels must be (height, width, channels) of {', '.join(PIXEL_TYPES)}, not {pixels.shape} {pixels.dtype}"
+        )
+    height, width, channels = pixels.shape
+    out = (channels, height, width // 2 + 1)
+    problem = Problem(
+        "r2c", 2, (channels, height, width), out, (height, width), False, _scale(norm, height * width, False), False,
+        params, pixels=pixels.dtype.name,
+    )  # fmt: skip
+    if isinstance(pixels, Image):
+        return plan(gpu, problem)(pixels)
+    return plan(gpu, problem)(gpu.array(pixels)).numpy()
+
+
+def _scale(norm: str | None, size: int, inverse: bool) -> float:
+    """The factor of a transform of ``size`` points."""
+    if norm is not None and norm not in NORMS:
+        raise ParameterError(f"unknown norm {norm!r}: use one of {', '.join(NORMS)}")
+    if norm == "ortho":
+        return 1 / sqrt(size)
+    return 1 / size if inverse == (norm != "forward") else 1.0
 
 
 def convolution(
@@ -234,7 +278,9 @@ def convolution(
     Image of the image's shape. Values that are not finite are in all of their plane.
     """
     if spectrum.shape[1:] != (size[0], size[1] // 2 + 1) or spectrum.shape[0] not in (1, image.shape[0]):
-        raise ParameterError(f"a transfer function of shape {spectrum.shape} does not fit transforms of {size}")
+        raise ParameterError(
+            f"a transfer function of shape {spectrum.shape} does not fit transforms of {size}"
+        )
     around = Surroundings(taps, border, cval, spectrum.shape[0])
     shape = (image.shape[0], image.shape[1], image.shape[2])
     problem = Problem("convolve", 2, shape, shape, size, False, 0.5 / prod(size), False, DEFAULT, around)

@@ -134,8 +134,23 @@ class Schedule:
 
     @property
     def rows(self) -> int:
-        """Sequences that a work-item carries side by side, twins behind the others."""
+        """Sequences that are loaded together, twins behind the others."""
         return self.joined * (2 if self.twin else 1)
+
+    @property
+    def sets(self) -> int:
+        """Of work-items that share ``rows``: at the packed end one has twins, at the other half of all pairs."""
+        return 2 if self.twin and self.joined > 1 and len(self.radices) > 1 else 1
+
+    @property
+    def carried(self) -> int:
+        """Sequences that a work-item carries side by side."""
+        return self.rows // self.sets
+
+    @property
+    def group(self) -> int:
+        """Work-items of a group."""
+        return self.items * self.sets * self.columns
 
     @property
     def idle(self) -> float:
@@ -177,6 +192,7 @@ class _Text:
         self.strides = [prod(schedule.radices[:i]) for i in range(len(schedule.radices))]
         self.last = len(schedule.radices) - 1
         self.turns = bool(schedule.length) or schedule.twin == "convolve"
+        self.per_row = schedule.points + schedule.pad * schedule.radices[-1]
         # The stage at which twins take the mirrored butterfly, so that q meets −q in one work-item.
         self.mirrored = {"": None, "pack": 0}.get(schedule.twin, self.last)
 
@@ -188,12 +204,12 @@ class _Text:
         padded = f"{p} + {p} / {self.strides[-1]}" if s.pad else p
         return f"({padded}) * {s.columns}" if s.columns > 1 and not s.along else padded
 
-    def offset(self, index: int, k: int, row: int) -> int:
-        """What is added for the k-th value of a butterfly of stage ``index``."""
+    def offset(self, index: int, k: int, slot: int) -> int:
+        """What is added for the k-th value of a butterfly of stage ``index`` of a set's sequence."""
         s = self.s
         step = self.strides[index] + (s.pad if index == self.last else 0)
-        per_row = s.points + s.pad * s.radices[-1]
-        return (k * step + row * per_row) * (1 if s.along else s.columns)
+        row = s.rows - s.carried + slot if self.butterfly_of(index, slot) == "u" else slot
+        return (k * step + row * self.per_row) * (1 if s.along else s.columns)
 
     def first(self, index: int, t: str) -> str:
         """C for the place of the first element of butterfly t of stage ``index``."""
@@ -221,7 +237,7 @@ class _Text:
         s, count = self.s, self.count(index)
         twins = f" const uint u = t ? {count} - t : 0;" if index == self.mirrored else ""
         if s.items == 1:
-            inside = [f"cplx x[{s.rows * s.most}];{twins}"]
+            inside = [f"cplx x[{s.carried * s.most}];{twins}"]
             for body in bodies:
                 inside += ["{", *(f"    {line}" for line in body(0)), "}"]
             inside = [f"    {line}" for line in inside]
@@ -237,40 +253,42 @@ class _Text:
                 start = (
                     f"    {{ const uint t = item + {b * s.items};{twins}{' ' + guard + '{' if guard else ''}"
                 )
-                inside = (f"        {line}" for line in body(b * s.radices[index]))
+                inside = [f"        {line}" for line in body(b * s.radices[index])]
                 self.lines += [start, *inside, "    }}" if guard else "    }"]
 
     def barrier(self, everything: bool = False) -> None:
         """``everything``: global memory too, as the output may be the input."""
-        if self.s.items * self.s.columns > 1:
+        if self.s.group > 1:
             fences = "CLK_LOCAL_MEM_FENCE" + " | CLK_GLOBAL_MEM_FENCE" * everything
             self.lines.append(f"    barrier({fences});")
 
     def values(self, index: int, x: int) -> list[tuple[int, int, str]]:
-        """(k, row, name) of a butterfly's values."""
+        """(k, slot, name) of a butterfly's values, of each of the sequences that a work-item carries."""
         s = self.s
         return [
-            (k, row, f"x[{row * s.most + x + k}]") for row in range(s.rows) for k in range(s.radices[index])
+            (k, slot, f"x[{slot * s.most + x + k}]")
+            for slot in range(s.carried)
+            for k in range(s.radices[index])
         ]
 
-    def butterfly_of(self, index: int, row: int) -> str:
-        return "u" if index == self.mirrored and row >= self.s.joined else "t"
+    def butterfly_of(self, index: int, slot: int) -> str:
+        return "u" if index == self.mirrored and 2 * slot >= self.s.carried else "t"
 
     def pairs(self, index: int, x: int) -> list[tuple[int, int, int, str, str]]:
-        """(k, row, its twin, the value of q, the twin's value of −q) of a mirrored butterfly, after :meth:`rotated`."""
-        s, r = self.s, self.s.radices[index]
+        """(k, slot, its twin, the value of q, the twin's value of −q) of a mirrored butterfly."""
+        s, end = self.s, self.s.carried - 1
         return [
-            (k, row, s.rows - 1 - row, f"x[{row * s.most + x + k}]", f"x[{(s.rows - 1 - row) * s.most + x + r - 1 - k}]")
-            for row in range(s.joined)
-            for k in range(r)
+            (k, a, end - a, f"x[{a * s.most + x + k}]", f"x[{(end - a) * s.most + x + s.radices[index] - 1 - k}]")
+            for a in range(s.carried // 2)
+            for k in range(s.radices[index])
         ]  # fmt: skip
 
     def rotated(self, index: int, x: int, back: bool = False) -> list[str]:
         """Of butterfly 0, which is its own mirror image, −q stands one further on: by one to the front."""
         s, r = self.s, self.s.radices[index]
         lines = []
-        for row in range(s.joined, s.rows):
-            names = [f"x[{row * s.most + x + k}]" for k in range(r)]
+        for slot in range(s.carried // 2, s.carried):
+            names = [f"x[{slot * s.most + x + k}]" for k in range(r)]
             names = names[::-1] if back else names
             moves = " ".join(f"{a} = {b};" for a, b in pairwise(names))
             lines.append(f"if (t == 0) {{ const cplx y = {names[0]}; {moves} {names[-1]} = y; }}")
@@ -280,7 +298,7 @@ class _Text:
         """Transforms across the joined sequences, their turns ``before`` (decimation in time) or after."""
         s = self.s
         lines = []
-        for first in range(0, s.rows if s.joined > 1 else 0, s.joined):
+        for first in range(0, s.carried if s.joined > 1 else 0, s.joined):
             for k in range(s.radices[index]):
                 names = [f"x[{(first + q) * s.most + x + k}]" for q in range(s.joined)]
                 turns = ["", *(f"turn{first + q}" for q in range(1, s.joined))]
@@ -298,8 +316,8 @@ class _Text:
         if self.s.twin == "pack":
             return self.packs(x)
         lines = [
-            f"{name} = load(in, factors, v{row}, {_plus(self.butterfly_of(0, row), k * count)}, s);"
-            for k, row, name in self.values(0, x)
+            f"{name} = load(in, factors, v{slot}, {_plus(self.butterfly_of(0, slot), k * count)}, s);"
+            for k, slot, name in self.values(0, x)
         ]
         return lines + self.joins(0, x, before=True)
 
@@ -312,13 +330,18 @@ class _Text:
                 return self.unpacks(x)
             lines = self.joins(index, x, before=False) if s.twin else []
             return lines + [
-                f"store(out, factors, roots, v{row}, {_plus(self.butterfly_of(index, row), k * count)}, {name}, s);"
-                for k, row, name in self.values(index, x)
+                f"store(out, factors, roots, v{slot}, {_plus(self.butterfly_of(index, slot), k * count)}, {name}, s);"
+                for k, slot, name in self.values(index, x)
             ]
 
         return body
 
     # -- twins: rows k and −k, see fft.cl --------------------------------------------------------------------------
+
+    @property
+    def spectrum(self) -> str:
+        """What places at the spectrum's end are called, where other sequences are carried than at the packed one."""
+        return "w" if self.s.sets > 1 else "v"
 
     def twin_root(self) -> str:
         """w_N^t, of which w_N^q for q = t + k·count is the k-th power of w_2r further on."""
@@ -328,18 +351,18 @@ class _Text:
         """X[k, q] and conj X[k, q + M] = X[−k, M − q] to the output; both at q = 0 are in the half of k and of −k."""
         s, n, count, radix = self.s, self.s.points, self.count(self.last), self.s.radices[self.last]
         lines = [self.twin_root(), *self.rotated(self.last, x)]
-        put = "store(out, factors, roots, v{}, {}, {}, s);".format
-        for k, row, other, a, b in self.pairs(self.last, x):
+        put = f"store(out, factors, roots, {self.spectrum}{{}}, {{}}, {{}}, s);".format
+        for k, slot, twin, a, b in self.pairs(self.last, x):
             q = _plus("t", k * count)
             more = [
-                put(row, f"{q} + {n}", "e - o"),
-                put(other, f"(t + {k * count} ? {2 * n} - ({q}) : 0)", "conjugate(e + o)"),
+                put(slot, f"{q} + {n}", "e - o"),
+                put(twin, f"(t + {k * count} ? {2 * n} - ({q}) : 0)", "conjugate(e + o)"),
             ]
             edge = [f"if (t == 0) {{ {' '.join(more)} }}"] if k == 0 else []
             lines += [
                 f"{{ const cplx e = {a} + conjugate({b}), d = times(turned({a} - conjugate({b})), w),",
                 f"               o = {_turned('d', k, 2 * radix, self.real)};",
-                f"  {put(row, q, 'e + o')} {put(other, f'{n} - ({q})', 'conjugate(e - o)')}",
+                f"  {put(slot, q, 'e + o')} {put(twin, f'{n} - ({q})', 'conjugate(e - o)')}",
                 *(f"  {line}" for line in (more if s.whole else edge)),
                 "}",
             ]
@@ -352,15 +375,15 @@ class _Text:
         the columns had given real numbers.
         """
         n, count, radix = self.s.points, self.count(0), self.s.radices[0]
-        load = "load(in, factors, v{}, {}, s)".format
+        load = f"load(in, factors, {self.spectrum}{{}}, {{}}, s)".format
         lines = [self.twin_root()]
-        for k, row, other, a, b in self.pairs(0, x):
+        for k, slot, twin, a, b in self.pairs(0, x):
             q = _plus("t", k * count)
-            lines += [f"{{ cplx p = {load(row, q)}, m = -conjugate({load(other, f'{n} - ({q})')});"]
+            lines += [f"{{ cplx p = {load(slot, q)}, m = -conjugate({load(twin, f'{n} - ({q})')});"]
             if k == 0:
                 lines += [
-                    f"  if (t == 0) {{ p = (p - conjugate({load(other, 0)})) * (real)0.5f;",
-                    f"                m = (m + {load(row, n)}) * (real)0.5f; }}",
+                    f"  if (t == 0) {{ p = (p - conjugate({load(twin, 0)})) * (real)0.5f;",
+                    f"                m = (m + {load(slot, n)}) * (real)0.5f; }}",
                 ]
             lines += self.joined_parts(a, b, k, radix)
         return [*lines, *self.rotated(0, x, back=True)]
@@ -374,12 +397,12 @@ class _Text:
 
     def multiplies(self, x: int) -> list[str]:
         """The spectrum times the transfer function, and back to E + i·O, swapped: the way back is an inverse."""
-        s, n, count, radix = self.s, self.s.points, self.count(self.last), self.s.radices[self.last]
+        n, count, radix = self.s.points, self.count(self.last), self.s.radices[self.last]
         lines = [self.twin_root(), *self.rotated(self.last, x)]
-        for k, row, other, a, b in self.pairs(self.last, x):
+        for k, slot, twin, a, b in self.pairs(self.last, x):
             q = _plus("t", k * count)
-            h = f"transfer(factors, v{row}, {row}, {s.joined}, {q}, s)"
-            g = f"transfer(factors, v{other}, {other - s.joined}, {s.joined}, {n} - ({q}), s)"
+            h = f"transfer(factors, {self.spectrum}{slot}, {q}, s)"
+            g = f"transfer(factors, {self.spectrum}{twin}, {n} - ({q}), s)"
             lines += [
                 f"{{ const cplx f = {a} + conjugate({b}), c = times(turned({a} - conjugate({b})), w),",
                 f"               g = {_turned('c', k, 2 * radix, self.real)};",
@@ -392,17 +415,19 @@ class _Text:
 
     def pointers(self, index: int, part: str, const: str = "") -> list[str]:
         kind = "real" if part else "cplx"
-        at = self.place(self.first(index, "t"))
-        lines = [f"__local {const}{kind} *at_t = buf + {at};"]
-        if index == self.mirrored:
-            lines.append(f"__local {const}{kind} *at_u = buf + {self.place(self.first(index, 'u'))};")
-        return lines
+        mirrored = index == self.mirrored
+        distance = (self.s.carried // 2 if mirrored else self.s.carried) * self.per_row
+        return [
+            f"__local {const}{kind} *at_{t} = buf + {self.place(self.first(index, t))}"
+            + (f" {sign} set * {distance};" if self.s.sets > 1 else ";")
+            for t, sign in (("t", "+"), ("u", "-"))[: 1 + mirrored]
+        ]
 
     def reads(self, index: int, part: str = "") -> Body:
         def body(x: int) -> list[str]:
             return self.pointers(index, part, "const ") + [
-                f"{v}{part} = at_{self.butterfly_of(index, row)}[{self.offset(index, k, row)}];"
-                for k, row, v in self.values(index, x)
+                f"{v}{part} = at_{self.butterfly_of(index, slot)}[{self.offset(index, k, slot)}];"
+                for k, slot, v in self.values(index, x)
             ]
 
         return body
@@ -410,8 +435,8 @@ class _Text:
     def writes(self, index: int, part: str = "") -> Body:
         def body(x: int) -> list[str]:
             return self.pointers(index, part) + [
-                f"at_{self.butterfly_of(index, row)}[{self.offset(index, k, row)}] = {v}{part};"
-                for k, row, v in self.values(index, x)
+                f"at_{self.butterfly_of(index, slot)}[{self.offset(index, k, slot)}] = {v}{part};"
+                for k, slot, v in self.values(index, x)
             ]
 
         return body
@@ -431,8 +456,8 @@ class _Text:
                     )
                     names = [
                         v
-                        for i, row, v in self.values(index, x)
-                        if i == k and self.butterfly_of(index, row) == t
+                        for i, slot, v in self.values(index, x)
+                        if i == k and self.butterfly_of(index, slot) == t
                     ]
                     lines.append(
                         f"{{ const real2 w = {w}; {' '.join(f'{v} = times({v}, w);' for v in names)} }}"
@@ -443,7 +468,8 @@ class _Text:
 
     def butterflies(self, index: int) -> Body:
         def body(x: int) -> list[str]:
-            return [f"dft{self.s.radices[index]}(x + {row * self.s.most + x});" for row in range(self.s.rows)]
+            starts = (slot * self.s.most + x for slot in range(self.s.carried))
+            return [f"dft{self.s.radices[index]}(x + {start});" for start in starts]
 
         return body
 
@@ -488,31 +514,34 @@ class _Text:
 
     def head(self) -> list[str]:
         s = self.s
-        group, kind = s.items * s.columns, "real" if s.halved else "cplx"
-        own = f"column * {s.places // s.columns}" if s.along else "column"
-        attributes = f"__attribute__((reqd_work_group_size({group}, 1, 1)))"
+        kind = "real" if s.halved else "cplx"
+        attributes = f"__attribute__((reqd_work_group_size({s.group}, 1, 1)))"
         lines = [_SIGNATURE.format(attributes=attributes, name="fft_local", more="").rstrip()]
         if s.places:
             lines.append(f"    __local {kind} memory[{s.places}];")
+        items = s.items * s.sets
         lines += [
             f"    const uint id = get_local_id(0), item = {f'id % {s.items}' if s.along else f'id / {s.columns}'};",
-            f"    const uint column = {f'id / {s.items}' if s.along else f'id % {s.columns}'};",
+            f"    const uint column = {f'id / {items}' if s.along else f'id % {s.columns}'};",
+            *([f"    const int set = id / {s.items} % 2;"] if s.sets > 1 else []),
             _SHAPE,
-            f"    const Place v0 = place(get_group_id(0), column, {s.columns}, s);",
+            f"    const Place v = place(get_group_id(0), column, {s.columns}, s);",
         ]
-        lines += [f"    const Place v{q} = beside(v0, {q}, s);" for q in range(1, s.joined)]
-        for q in range(s.joined, s.rows):
-            # A spectrum's rows are counted through all joined ones, packed ones of each anew.
-            back = f"{s.joined if q == s.rows - 1 else 0} * TWIN" if s.twin == "pack" else "TWIN"
-            lines.append(f"    const Place v{q} = twin(v{q - s.joined}, {back}, s);")
+        for slot in range(s.carried):
+            q, twin = (f"{slot % s.joined}", "set" if s.sets > 1 else f"{slot // s.joined}")
+            lines.append(f"    const Place v{slot} = carried(v, {q}, {twin}, s);")
+            if s.sets > 1:
+                q, twin = (f"{slot} - set", "1") if 2 * slot >= s.carried else (f"{slot} + set", "0")
+                lines.append(f"    const Place w{slot} = carried(v, {q}{f' * {s.carried // 2}'}, {twin}, s);")
         lines += [
-            f"    const real2 turn{q} = v{q}.here > 0 ? roots[v{q}.k * {q % s.joined}] : (real2)0;"
-            for q in range(s.rows)
-            if q % s.joined
+            f"    const real2 turn{slot} = v{slot}.here > 0 ? roots[v{slot}.k * {slot % s.joined}] : (real2)0;"
+            for slot in range(s.carried)
+            if slot % s.joined
         ]
         if s.places:
+            own = f"column * {s.places // s.columns}" if s.along else "column"
             lines.append(f"    __local {kind} *buf = memory + {own};")
-        return [*lines, f"    cplx x[{s.rows * s.most}];"] if s.items > 1 else lines
+        return [*lines, f"    cplx x[{s.carried * s.most}];"] if s.items > 1 else lines
 
 
 def local_kernel(schedule: Schedule, real: str) -> str:

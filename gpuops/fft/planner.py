@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from math import inf, log, prod
+from math import log, prod
 
 from ..gpu import Limits
 from ..params.fft import FftParams
@@ -14,22 +15,33 @@ LARGEST_RADIX = 32
 LARGEST_PRIME = 13  # of the straight-line butterflies
 
 
+def _factorisations(n: int, largest: int, most: int) -> Iterator[tuple[int, ...]]:
+    """All ways to write ``n`` as radices, from the largest one down."""
+    if n == 1:
+        yield ()
+    for radix in range(min(largest, n), 1, -1):
+        prime = all(radix % p for p in range(2, radix))
+        if n % radix == 0 and radix <= (LARGEST_PRIME if prime else most):
+            for rest in _factorisations(n // radix, radix, most):
+                yield (radix, *rest)
+
+
 @cache
 def radices(n: int, most: int = LARGEST_RADIX) -> tuple[int, ...] | None:
-    """The fewest factors of ``n`` up to ``most`` (or prime), then the least unequal; None if a prime is too large."""
+    """Factors of ``n`` up to ``most`` (or prime), in the order of execution; None if a prime is too large.
+
+    The fewest, but three rather than two above 16; of these, large ones at both ends, where memory is accessed, and
+    small ones between, which keep the registers free (measured).
+    """
+
+    def drawbacks(factors: tuple[int, ...]) -> tuple[float, ...]:
+        stages = max(len(factors), 3 if len(factors) == 2 and factors[0] > 16 else 0)
+        return stages, max(4, prod(factors[2:])), factors[0] / factors[min(1, len(factors) - 1)], sum(factors)
+
     if n == 1:
         return ()
-    best = None
-    for radix in range(2, LARGEST_RADIX + 1):
-        prime = all(radix % p for p in range(2, radix))
-        if n % radix or (radix > most and not prime) or (prime and radix > LARGEST_PRIME):
-            continue
-        rest = radices(n // radix, most)
-        if rest is not None:
-            candidate = tuple(sorted((radix, *rest), reverse=True))
-            if best is None or (len(candidate), sum(candidate)) < (len(best), sum(best)):
-                best = candidate
-    return best
+    best = min(_factorisations(n, LARGEST_RADIX, most), key=drawbacks, default=None)
+    return best if best is None or len(best) < 2 else (best[1], *best[:1:-1], best[0])
 
 
 @cache
@@ -112,7 +124,8 @@ class Pass:
         ``stride``, of a transform of ``n`` points.
     split
         1 or 2: this is the first or second half of a transform of N1·N2 points; ``gap`` is the other half's
-        length, whose index runs along ``beside`` (rows) or ``middle`` (columns).
+        length, whose index runs along ``middle``, or of rows along ``beside``. Of what is not split, ``gap`` is the
+        distance of joined sequences, in sequences.
     convolved
         Points that ``ends.factor`` belongs to.
     temporary
@@ -126,6 +139,7 @@ class Pass:
     ends: Ends
     lanes: int = 1
     split: int = 0
+    beside: bool = False
     gap: int = 1
     stride: int = 1
     convolved: int = 0
@@ -135,9 +149,9 @@ class Pass:
 # Time of a pass relative to a copy (measured, H200): of columns, by neighbours that a group takes.
 _COLUMN_COST = {1: 7.0, 2: 3.6, 4: 1.6, 8: 1.2, 16: 1.05}
 _HALVES_COST = 2.0
-_GROUP_VALUES = 10240  # complex values that two groups of a compute unit have registers for
-# A transform of so few values needs small groups, of so many, to busy all compute units.
-_FEW, _FEW_GROUP_VALUES = 1 << 18, 2048
+# Of complex values in a group: with the most, two groups of a compute unit have registers; fewer to busy all units.
+_LEAST_VALUES, _MOST_VALUES = 4096, 10240
+_JOINED_COST, _STAGE_COST = 0.2, 0.1  # of each sequence but one, of each stage but three
 
 
 @dataclass(frozen=True)
@@ -145,7 +159,7 @@ class Planner:
     """Plans the passes of one axis.
 
     ``itemsize`` is that of a real number, ``group`` the most work-items together, ``values`` how many values a
-    transform has in all: of few, many work-items hide the latency better than large radices.
+    transform has in all.
     """
 
     limits: Limits
@@ -172,13 +186,14 @@ class Planner:
         result divides ``divided`` rows, those that exist or are wanted.
         """
         costs = {}
-        choices = (1,) if self._few or self.vectors else (1, 2, 4)
+        choices = (1,) if self.vectors or twin == "convolve" else (1, 2, 4)  # it has no registers left
         for joined in (j for j in choices if n_rows % j == divided % j == 0 and j < n_rows):
             columns = self._schedule(n_rows // joined, wide, along=False)
             rows = self._schedule(points, n_rows // joined, along=True, joined=joined, twin=twin)
-            cost = self._cost(columns[0]) if columns else inf
             if rows and (joined == 1 or columns):
-                costs[joined] = self._cost(rows[0]) + (cost if joined > 1 else min(cost, _HALVES_COST))
+                cost = self._cost(columns[0]) if columns else _HALVES_COST
+                cost = cost + _JOINED_COST * (joined - 1) if joined > 1 else min(cost, _HALVES_COST)
+                costs[joined] = self._cost(rows[0]) + cost
         return min(costs, key=costs.__getitem__, default=1)
 
     def _cost(self, s: Schedule) -> float:
@@ -188,7 +203,8 @@ class Planner:
             cost = 1.05 if values <= 4096 else 1.15 if values <= 8192 else 1.6
         else:
             cost = _COLUMN_COST[max(c for c in _COLUMN_COST if c <= s.columns)]
-        return cost + (s.idle - 1) / 2 + 0.35 * (s.most * s.rows > self._registers)
+        cost += _STAGE_COST * max(0, len(s.radices) - 3) + (s.idle - 1) / 2
+        return cost + 0.35 * (s.most * s.carried > self._registers)
 
     @property
     def vectors(self) -> bool:
@@ -199,16 +215,17 @@ class Planner:
     def _most(self) -> int:
         if self.params.radix != "auto":
             return int(self.params.radix)
-        return 8 if self.vectors or self._few else LARGEST_RADIX // (self.itemsize // 4)
-
-    @property
-    def _few(self) -> bool:
-        return self.values <= _FEW
+        return 8 if self.vectors else LARGEST_RADIX // (self.itemsize // 4)
 
     @property
     def _registers(self) -> int:
         """Complex values that a work-item can carry."""
         return 128 // self.itemsize
+
+    @property
+    def _group_values(self) -> int:
+        busy = 2 * self.values // (3 * self.limits.compute_units)  # some more groups than compute units
+        return max(_LEAST_VALUES, min(busy, _MOST_VALUES)) * 4 // self.itemsize
 
     def _schedule(
         self, n: int, sequences: int, *, along: bool, joined: int = 1, twin: str = "", whole: bool = False
@@ -221,8 +238,6 @@ class Planner:
             length = n
             factors = radices(next_fast_len(2 * n - 1), self._most)
             assert factors is not None
-        if len(factors) > 2:  # the largest at the ends
-            factors = (factors[0], *factors[:1:-1], factors[1])
         base = Schedule(
             factors or (1,), 1, length=length, along=along, joined=joined, twin=twin, whole=whole,
             computed=self.params.twiddle == "compute",
@@ -231,18 +246,22 @@ class Planner:
             room = self.limits.local_bytes // (2 * self.itemsize * base.points * base.rows)
             lanes = (w for w in (8, 4, 2, 1) if w <= room and (w == 1 or w < 2 * sequences))
             return next(((base, w) for w in lanes), None)
+        if base.carried > 1:  # all of them must find room in registers
+            factors = radices(base.points, max(2, min(self._most, self._registers // base.carried))) or (1,)
+        base = replace(base, radices=factors or (1,))
         groups = (self._group(base, columns, sequences) for columns in (64, 32, 16, 8, 4, 2, 1))
         return next(((s, 1) for s in groups if s is not None), None)
 
     def _group(self, base: Schedule, columns: int, sequences: int) -> Schedule | None:
         """``base`` with so many columns, and work-items that idle the least; None if a limit forbids them."""
-        n, factors, rows = base.points, base.radices, base.rows
-        most = min(self.group, self.limits.work_group, *self.limits.work_item_sizes[:1]) // columns
+        n, factors, carried = base.points, base.radices, base.carried
+        most = min(self.group, self.limits.work_group, *self.limits.work_item_sizes[:1])
         fewest = 2 if base.joined > 1 or len(factors) > 1 else 1
-        counts = {-(-n // r // b) for r in factors for b in range(1, 17)} & set(range(fewest, most + 1))
+        counts = {-(-n // r // b) for r in factors for b in range(1, 17)}
+        counts &= set(range(fewest, most // (columns * base.sets) + 1))
 
         def drawbacks(s: Schedule) -> tuple[float, ...]:
-            return max(0, s.most * rows - self._registers), s.idle, -s.items
+            return max(0, s.most * carried - self._registers), s.idle, -s.items
 
         choices = (replace(base, items=items, columns=columns) for items in counts)
         s = min(choices, key=drawbacks, default=None)
@@ -250,8 +269,8 @@ class Planner:
             return None
         if columns > 1 and (
             columns >= 2 * sequences
-            or n * columns * rows > (_FEW_GROUP_VALUES if self._few else _GROUP_VALUES * 4 // self.itemsize)
-            or s.most * rows > max(self._registers, factors[0])
+            or n * columns * s.rows > self._group_values
+            or s.most * carried > max(self._registers, factors[0])
             or (s.along and s.items * columns > 64)  # enough for a group
             or (not s.along and columns == 64 and s.items > 1)
         ):
@@ -310,8 +329,8 @@ class Planner:
             replace(s, along=a.in_steps[2] != 1) for s, a in ((schedule1, one), (schedule2, two))
         )
         return [
-            Pass("local", n, schedule1, one, first, lanes1, 1, n2, temporary=outer * beside * n),
-            Pass("local", n, schedule2, two, second, lanes2, 2, n1),
+            Pass("local", n, schedule1, one, first, lanes1, 1, at.along, n2, temporary=outer * beside * n),
+            Pass("local", n, schedule2, two, second, lanes2, 2, at.along, n1),
         ]
 
     def _stages(self, n: int, at: Sequences, ends: Ends) -> list[Pass]:

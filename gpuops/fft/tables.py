@@ -35,6 +35,11 @@ def twiddles(radices: tuple[int, ...]) -> Complex:
     return np.concatenate(parts)
 
 
+def stage(stride: int, radix: int) -> Complex:
+    """:func:`twiddles` with those of one stage alone, in their place."""
+    return np.concatenate([np.ones(stride - 1), twiddles((stride, radix))[stride - 1 :]])
+
+
 def chirp(n: int) -> Complex:
     """exp(−πi·k²/n) for k < n."""
     k = np.arange(n, dtype=np.int64)

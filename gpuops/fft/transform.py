@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..gpu import Source
+from ..image import PIXEL_TYPES
 from ..params.fft import FftParams
 from . import generate, tables
 from .planner import Ends, Four, Pass, Planner, Sequences
@@ -43,6 +44,7 @@ class Problem:
     ``kind``: ``c2c``, ``r2c`` (half a spectrum, or all of it: as many columns as ``out_shape`` has), ``c2r``, or
     ``convolve``: images by a kernel's half spectrum, with what ``around`` says.
     ``n``: the transform's lengths along rows and columns. Input beyond them is not read, output beyond not made.
+    ``pixels``: the input's type where it is (rows, columns, planes) of pixels, else "".
     """
 
     kind: str
@@ -55,6 +57,13 @@ class Problem:
     double: bool
     params: FftParams
     around: Surroundings | None = None
+    pixels: str = ""
+
+    @property
+    def in_steps(self) -> Four:
+        """Of the rows of the input, in elements."""
+        planes, _, columns = self.in_shape
+        return (1, 0, columns * planes, planes) if self.pixels else _steps(self.in_shape)
 
     @property
     def real(self) -> np.dtype[np.generic]:
@@ -122,7 +131,7 @@ def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
     _, out_rows, out_columns = problem.out_shape
     rows_n, columns_n = problem.n
     swap, two = problem.inverse, problem.axes == 2
-    in_steps, out_steps = _steps(problem.in_shape), _steps(problem.out_shape)
+    in_steps, out_steps = problem.in_steps, _steps(problem.out_shape)
     if problem.kind == "c2r":
         wide, high = (min(in_columns, columns_n // 2 + 1), out_rows) if two else (in_columns, in_rows)
         between = _steps((planes, high, wide))
@@ -136,7 +145,7 @@ def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
     load = "samples" if problem.kind == "r2c" else "complex"
     present = min(in_rows, out_rows)  # rows beyond the transform are not needed, beyond the input zero
     rows = Sequences((planes, 1, present), in_steps, out_steps, in_columns, out_columns)
-    if present == in_rows == out_rows:  # no plane has a gap behind it
+    if present == in_rows == out_rows and not problem.pixels:  # no plane has a gap behind it
         rows = replace(rows, counts=(1, 1, planes * present))
     first = planner.passes(columns_n, rows, Ends(load, "complex", swap, swap, 1.0 if two else problem.scale))
     if not two:
@@ -166,69 +175,66 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
     if (kind == "r2c" and problem.inverse) or (kind == "c2r" and in_rows < n_rows):
         return None
     twin = {"c2c": "", "r2c": "unpack", "c2r": "pack", "convolve": "convolve"}[kind]
-    pairs = 1 + real
-    points, present = n_columns // pairs, n_columns if kind == "convolve" else min(in_columns, n_columns)
-    wide = points if kind in ("c2r", "convolve") else -(-present // pairs)
+    present = min(in_columns, n_columns)  # of real images: columns, of which two are a value
+    points = n_columns // 2 if real else n_columns
+    wide = points if kind in ("c2r", "convolve") else -(-present // 2) if real else present
     divided = {"c2r": n_rows, "convolve": out_rows}.get(kind, min(in_rows, n_rows))
     joined = planner.joined(n_rows, divided, points, wide, twin)
     short = n_rows // joined
     pitch = -(-wide // 16) * 16 | 16  # not a power of two, in which caches have the fewest places
     if n_rows * pitch >= 2**31:  # steps are ints
         return None
+    size = planes * n_rows * pitch
     between: Four = (n_rows * pitch, 0, pitch, 1)
     between_columns: Four = (n_rows * pitch, short * pitch, 1, pitch)
-    size = planes * n_rows * pitch
-
-    def side(shape: tuple[int, int, int], pixels: int) -> tuple[Four, str, int]:
-        """Steps of columns, or of pairs of real ones, in what is no intermediate; what they are; how many."""
-        plane, _, row, _ = _steps(shape)
-        if pairs == 2 and shape[2] % 2 == 0 and pixels % 2 == 0:
-            return (plane // 2, row // 2, 1, joined * row // 2), "complex", pixels // 2
-        return (plane, row, pairs, joined * row), "samples" if real else "complex", -(-pixels // pairs)
-
+    image_in, image_out = problem.in_steps, _steps(problem.out_shape)
     swap = problem.inverse and not real
     passes = []
+
+    def columns_of(rows: Four, pixels: int) -> tuple[Four, Ends, int]:
+        """Steps of columns, or of pairs of real ones, of an image with these of rows; what they are; how many."""
+        plane, _, row, pixel = rows
+        if not real:
+            return (plane, row, 1, joined * row), Ends(), pixels
+        if problem.pixels or row % 2 or pixels % 2:
+            ends = Ends("samples", "samples", pixel=pixel, pixels=pixels)
+            return (plane, row, 2 * pixel, joined * row), ends, -(-pixels // 2)
+        return (plane // 2, row // 2, 1, joined * row // 2), Ends(), pixels // 2
+
     if kind != "c2r":
-        steps, load, count = side(problem.in_shape, present)
-        columns = Sequences(
-            (planes, joined, count), steps, between_columns, -(-min(in_rows, n_rows) // joined), short
-        )
-        ends = Ends(load, swap_in=swap, swap_out=swap, pixel=1, pixels=present)
+        steps, ends, count = columns_of(image_in, present)
+        in_n = min(in_rows, n_rows) // joined
         if problem.around:
-            steps = (in_rows * in_columns, in_columns, 2, joined * in_columns)
-            columns = replace(columns, counts=(planes, joined, wide), in_steps=steps, in_n=short)
-            ends = replace(ends, load="image")
-        passes += planner.passes(short, columns, ends)
+            steps, ends, count = (
+                (image_in[0], in_columns, 2, joined * in_columns),
+                Ends("image", pixel=1),
+                wide,
+            )
+            in_n = short
+        columns = Sequences((planes, joined, count), steps, between_columns, in_n, short)
+        passes += planner.passes(short, columns, replace(ends, store="complex", swap_in=swap, swap_out=swap))
         passes[-1] = replace(passes[-1], temporary=size)
-    in_steps, out_steps = (
-        (_steps(problem.in_shape), between) if kind == "c2r" else (between, _steps(problem.out_shape))
-    )
-    partner = [short * steps[2] for steps in (in_steps, out_steps)]
-    in_n, out_n = (in_columns, wide) if kind == "c2r" else (wide, out_columns)
-    if kind == "convolve":
-        out_steps, partner, out_n = between, [short * pitch] * 2, wide
-    rows = Sequences(
-        (planes, 1, short // 2 + 1 if real else short),
-        in_steps,
-        out_steps,
-        in_n,
-        out_n,
-        joined,
-        (partner[0], partner[1]),
-    )
+
+    rows_in, in_n = (image_in, in_columns) if kind == "c2r" else (between, wide)
+    rows_out, out_n = (between, wide) if kind in ("c2r", "convolve") else (image_out, out_columns)
+    sequences = (planes, 1, short // 2 + 1 if real else short)
+    partner = (short * rows_in[2], short * rows_out[2])
+    rows = Sequences(sequences, rows_in, rows_out, in_n, out_n, joined, partner)
     ends = Ends(
         swap_in=swap or kind == "c2r", swap_out=swap, scale=problem.scale / (2 if kind == "r2c" else 1)
     )
-    row = planner.single(points, rows, ends, twin, whole=real and out_columns == n_columns)
+    row = planner.single(points, rows, ends, twin, whole=out_columns == n_columns)
     if row is None:
         return None
     passes.append(replace(row, gap=short))
+
     if kind in ("c2r", "convolve"):
-        steps, store, count = side(problem.out_shape, out_columns)
-        columns = Sequences((planes, joined, count), between_columns, steps, short, -(-out_rows // joined))
-        ends = Ends("complex", store, swap_out=True, scale=problem.scale, pixel=1, pixels=out_columns)
-        passes[-1] = replace(passes[-1], temporary=size, ends=replace(passes[-1].ends, scale=1.0))
-        passes += planner.passes(short, columns, ends)
+        passes[-1] = replace(passes[-1], temporary=size, ends=replace(ends, scale=1.0))
+        steps, ends, count = columns_of(image_out, out_columns)
+        columns = Sequences((planes, joined, count), between_columns, steps, short, out_rows // joined)
+        passes += planner.passes(
+            short, columns, replace(ends, load="complex", swap_out=True, scale=problem.scale)
+        )
     return passes
 
 
@@ -238,39 +244,44 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
     schedule, at, ends, around = p.schedule, p.at, p.ends, problem.around
     fixed = not Planner(gpu.limits, problem.params).vectors  # on CPUs all this is not worth another build
     elements = 0 if not fixed or p.split else schedule.points if p.kind == "local" else p.n
-    inside = schedule.length  # Bluestein's convolution in this very kernel
-    swap_out = ends.swap_out != bool(
-        inside
-    )  # swapped values times the chirp: swapped products with its conjugate
-    factor_out = {"filter": 1, "unchirp": -1}.get("unchirp" if inside else ends.factor)
+    inside = schedule.length  # Bluestein's convolution in this very kernel: with both its chirps
+    factor = "unchirp" if inside else ends.factor
     image = around if ends.load == "image" else None
     transfer = around if schedule.twin == "convolve" else None
     defines: dict[str, bool | int | float | str | None] = {
-        "REAL": real, "LANES": p.lanes, "WIDTH": 2 * p.lanes, "SWAP_IN": ends.swap_in, "SWAP_OUT": swap_out,
+        "REAL": real, "LANES": p.lanes, "WIDTH": 2 * p.lanes,
+        "CHANNELS": at.counts[0] if problem.pixels and ends.load == "samples" else None,
         "LOAD_SAMPLES": ends.load in ("samples", "image"), "STORE_SAMPLES": ends.store == "samples",
-        "LOAD_HERMITIAN": ends.load == "hermitian",
-        "LENGTH": p.convolved or p.n if ends.load == "hermitian" else None,
-        "TWIN": p.gap if schedule.twin else None, "PITCH": schedule.points + 1 if transfer else None,
-        "FACTOR_IN": bool(inside) or ends.factor == "chirp", "FACTOR_OUT": factor_out,
-        "FACTORS": inside or (p.n if ends.factor == "filter" else p.convolved) or None,
-        "FACTOR_BY": ("i" if inside else "n") if inside or ends.factor else None,
+        "LOAD_HERMITIAN": ends.load == "hermitian", "LENGTH": (p.convolved or p.n) * (ends.load == "hermitian") or None,
+        # Swapped values times the chirp are swapped products with its conjugate.
+        "SWAP_IN": ends.swap_in, "SWAP_OUT": ends.swap_out != bool(inside),
+        "FACTOR_IN": bool(inside) or factor == "chirp", "FACTOR_OUT": {"filter": 1, "unchirp": -1}.get(factor),
+        "FACTORS": (inside or (p.n if factor == "filter" else p.convolved)) if factor else None,
+        "FACTOR_BY": ("i" if inside else "n") if factor else None,
+        "TWIN": p.gap if schedule.twin else None, "JOINED": at.joined if schedule.twin else None,
+        "SPECTRUM_IN": schedule.twin == "pack", "PITCH": schedule.points + 1 if transfer else None,
         "IN_ALL": at.in_n == elements, "OUT_ALL": at.out_n == elements, "UNSCALED": fixed and ends.scale == 1,
         "IN_STEP": at.in_steps[3] if fixed else None, "OUT_STEP": at.out_steps[3] if fixed else None,
         "LANES_IN_ORDER": p.lanes > 1 and at.in_steps[2] == 1 and ends.load == "complex",
         "LANES_OUT_ORDER": p.lanes > 1 and at.out_steps[2] == 1 and ends.store == "complex",
-        "SPLIT": p.split or None, "GAP": p.gap if p.split else None, "SPLIT_BESIDE": p.split > 0 and _beside(p),
+        "SPLIT": p.split or None, "GAP": p.gap if p.split else None, "SPLIT_BESIDE": p.beside,
     }  # fmt: skip
     edge = (0, 0, 0, 0)
     if image:
         edge = (*problem.in_shape[1:], image.taps[0] // 2, image.taps[1] // 2)
+        high, wide = problem.n
         defines |= {
             f"BORDER_{image.border.upper()}": True,
             "CVAL": f"{image.cval!r}f",
-            "HIGH": problem.n[0],
-            "WIDE": problem.n[1],
+            "HIGH": high,
+            "WIDE": wide,
         }
     if transfer:
         edge = (problem.n[0] if transfer.kernels > 1 else 0, 0, 0, 0)
+    if problem.pixels and ends.load == "samples":
+        dtype = np.dtype(problem.pixels)
+        gain = 1 / np.iinfo(dtype.name).max if dtype.kind == "u" else 1.0
+        defines |= {"SAMPLE": PIXEL_TYPES[problem.pixels], "GAIN": f"{gain!r}f", "HALF": dtype == np.float16}
     count = (at.counts[2], at.counts[1], at.in_n, at.out_n)
     more = (*at.partner, ends.pixel, ends.pixels)
     steps = (at.in_steps, at.out_steps, more, count, edge)
@@ -283,47 +294,34 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
         return cache[name]
 
     factors = roots = None
-    if inside:
-        factors = table(f"chirp {inside}", lambda: tables.chirp(inside))
-    elif ends.factor == "filter":
+    if factor == "filter":
         factors = table(f"filter {p.n}", lambda: tables.filter(p.convolved, p.n))
-    elif ends.factor:
-        factors = table(f"chirp {p.convolved}", lambda: tables.chirp(p.convolved))
+    elif factor:
+        factors = table(f"chirp {inside or p.convolved}", lambda: tables.chirp(inside or p.convolved))
     turns = p.n if p.split == 1 else at.joined * p.gap if at.joined > 1 else 0
     if turns:
         roots = table(f"roots {turns}", lambda: tables.roots(turns))
-    label = f"fft {'inverse ' * problem.inverse}{p.kind} {p.n}"
-    sources = ("border",) * bool(image)
+    across = (at.joined,) if at.joined > 1 else ()
+    text = generate.butterflies((*schedule.radices, *across), real)
+    size: tuple[int, ...]
+    rest: tuple[int, ...] = ()
     if p.kind == "local":
-        across = (at.joined,) if at.joined > 1 else ()
-        text = generate.butterflies((*schedule.radices, *across), real) + generate.local_kernel(schedule, real)
-        kernel = gpu.kernel((*sources, "fft", Source("fft_generated", text)), "fft_local", **defines)
+        text += generate.local_kernel(schedule, real)
         constants = table(f"{schedule.radices} {inside} {schedule.twin != ''}", lambda: _constants(schedule))
-        group = schedule.items * schedule.columns
-        size, local, rest = (groups * group,), (group,), ()
+        size = (groups * schedule.group,)
     else:
         radix, butterflies = schedule.radices[0], p.n // schedule.radices[0]
-        text = generate.butterflies(schedule.radices, real) + generate.global_kernel(radix, schedule.computed)
-        kernel = gpu.kernel(
-            (*sources, "fft", Source("fft_generated", text)), "fft_global", ALONG=schedule.along, **defines
-        )
-        constants = table(
-            f"{p.stride} {radix}",
-            lambda: np.concatenate(
-                [np.ones(p.stride - 1), tables.twiddles((p.stride, radix))[p.stride - 1 :]]
-            ),
-        )
-        size, local, rest = (groups * butterflies,), kernel.fit(256), (butterflies, p.stride, groups)
-        label += f" radix {radix}"
+        text += generate.global_kernel(radix, schedule.computed)
+        constants = table(f"{p.stride} {radix}", lambda: tables.stage(p.stride, radix))
+        size, rest = (groups * butterflies,), (butterflies, p.stride, groups)
+        defines["ALONG"] = schedule.along
+    sources: tuple[str | Source, ...] = ("fft", Source("fft_generated", text))
+    kernel = gpu.kernel(("border", *sources) if image else sources, f"fft_{p.kind}", **defines)
     return gpu.bind(
         kernel, size, None, constants, factors, roots, None, *steps, scale, *rest,
-        local=local, label=label, traffic=_traffic(p, problem),
+        local=(schedule.group,) if p.kind == "local" else kernel.fit(256),
+        label=f"fft {'inverse ' * problem.inverse}{p.kind} {p.n}", traffic=_traffic(p, problem),
     )  # fmt: skip
-
-
-def _beside(p: Pass) -> bool:
-    """The other half's index of a transform of rows in halves."""
-    return p.at.counts[2] == p.gap and p.at.counts[1] != p.gap
 
 
 def _constants(schedule: generate.Schedule) -> Table:
@@ -338,19 +336,11 @@ def _constants(schedule: generate.Schedule) -> Table:
 
 def _traffic(p: Pass, problem: Problem) -> int:
     """Bytes of the samples that exist and of the results that are wanted."""
-    at, size = p.at, problem.real.itemsize
-    sequences = at.total // (p.gap if p.split else 1)
-    if p.schedule.twin:
-        sequences = at.counts[0] * p.gap * at.joined
-    read = (
-        at.in_n
-        * (p.gap if p.split == 2 else 1)
-        * (1 if p.ends.load == "samples" and not p.ends.pixels else 2)
+    at, schedule = p.at, p.schedule
+    sequences = at.counts[0] * p.gap * at.joined if schedule.twin else at.total // (p.gap if p.split else 1)
+    read, written = (
+        n * (p.gap if p.split == half else 1) * (1 if what == "samples" and not p.ends.pixels else 2)
+        for n, half, what in ((at.in_n, 2, p.ends.load), (at.out_n, 1, p.ends.store))
     )
-    written = (
-        at.out_n
-        * (p.gap if p.split == 1 else 1)
-        * (1 if p.ends.store == "samples" and not p.ends.pixels else 2)
-    )
-    transfer = p.schedule.points * (p.schedule.twin == "convolve")
-    return sequences * size * (read + written + transfer)
+    transfer = 2 * schedule.points * (schedule.twin == "convolve")
+    return sequences * problem.real.itemsize * (read + written + transfer)
