@@ -244,7 +244,7 @@ def _radices(gpu: Gpu) -> tuple[tuple[int, ...], tuple[int, ...]]:
     rows: tuple[int, ...] = ()
     columns: tuple[int, ...] = ()
     for p in next(reversed(gpu.plans.values())).passes:
-        if p.split_lanes if p.split else p.at.in_steps[3] == 1:
+        if p.beside or (not p.split and p.at.in_steps[3] == 1):
             rows += p.schedule.radices
             columns += (p.at.joined,) if p.at.joined > 1 else ()  # of the columns, done when rows are loaded
         else:

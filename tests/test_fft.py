@@ -47,8 +47,7 @@ def tiny(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
 
 
 @pytest.mark.parametrize("radix", [r for r in range(2, 33) if planner.radices(r) == (r,)])
-def test_every_butterfly(gpu: Gpu, rng, monkeypatch, radix: int) -> None:
-    monkeypatch.setattr(planner, "_FEW", 0)  # as in a large transform
+def test_every_butterfly(gpu: Gpu, rng, radix: int) -> None:
     x = noise(rng, 3, radix)
     assert error(fft.fft(gpu, x, params=FftParams("local")), np.fft.fft(x)) < TOLERANCE["single"]
 
@@ -72,19 +71,19 @@ def test_two_dimensions_are_scipys(gpu: Gpu, rng, shape: tuple[int, int], method
 @pytest.mark.parametrize(
     ("n", "kinds"),
     [
-        (180, {"local"}),  # 12 · 15 points: in two halves
-        (122, {"local"}),  # 2 · 61: a half by Bluestein's convolution
+        (180, {("local", False)}),  # 12 · 15 points: in two halves
+        (122, {("local", False)}),  # 2 · 61: a half by Bluestein's convolution
         (
             131,
-            {"multiply", "local"},
+            {("local", True)},
         ),  # a prime: the convolution goes through global memory, its transforms in halves
         (
             131 * 256,
-            {"multiply", "global"},
+            {("global", True)},
         ),  # no halves fit: the convolution's transforms go through memory as well
     ],
 )
-def test_sizes_beyond_local_memory(tiny: Gpu, rng, n: int, kinds: set[str], method: str) -> None:
+def test_sizes_beyond_local_memory(tiny: Gpu, rng, n: int, kinds: set[tuple[str, bool]], method: str) -> None:
     params = FftParams(method)
     for shape, axis in (((3, n), -1), ((n, 3), -2)):
         z = noise(rng, *shape)
@@ -106,7 +105,7 @@ def test_sizes_beyond_local_memory(tiny: Gpu, rng, n: int, kinds: set[str], meth
             assert (
                 error(fft.rfft2(tiny, x, s=(7, n + 9), params=params), np.fft.rfft2(x, s=(7, n + 9))) < 4e-7
             )
-    used = {p.kind for plan in tiny.plans.values() for p in plan.passes}
+    used = {(p.kind, p.convolved > 0) for plan in tiny.plans.values() for p in plan.passes}
     assert kinds <= used
 
 
@@ -114,34 +113,53 @@ def test_sizes_beyond_local_memory(tiny: Gpu, rng, n: int, kinds: set[str], meth
     ("shape", "joined"),
     [
         ((24, 40), 4),
-        ((28, 35), 2),  # the last pair of real columns has one only; the last stage's runs are odd
-        ((34, 17), 2),  # columns and rows by Bluestein's convolution
+        ((28, 44), 2),  # the last stage's runs are odd
+        ((34, 34), 2),  # columns and rows by Bluestein's convolution, but real rows of 17 pairs each
         ((180, 12), None),  # columns in two halves
-        ((1, 16), None),
+        ((2, 16), None),
         ((3, 2), None),
     ],
 )
 def test_columns_before_rows(tiny: Gpu, rng, monkeypatch, shape: tuple[int, int], joined: int | None) -> None:
     """Columns, short where several rows are transformed across each other when they are loaded, then rows."""
-    monkeypatch.setattr(planner, "_FEW", 0)
     if joined:
         monkeypatch.setitem(vars(tiny), "limits", replace(tiny.limits, local_bytes=4096))
         monkeypatch.setattr(planner.Planner, "joined", lambda *_: joined)
     z, params = noise(rng, 2, *shape), FftParams("local")
     x, exact = np.ascontiguousarray(z.real), z.astype(complex)
+    half = scipy.fft.rfft2(exact.real)
     for got, expected in (
         (fft.fft2(tiny, z, params=params), scipy.fft.fft2(exact)),
         (fft.ifft2(tiny, z, params=params), scipy.fft.ifft2(exact)),
-        (fft.rfft2(tiny, x, params=params), scipy.fft.rfft2(exact.real)),
+        (fft.rfft2(tiny, x, params=params), half),
         (fft.fft2(tiny, x, params=params), scipy.fft.fft2(exact.real)),
+        (fft.irfft2(tiny, half.astype(np.complex64), params=params), exact.real),
         (fft.ifft2(tiny, tiny.array(x), params=params).numpy(), scipy.fft.ifft2(exact.real)),
     ):
         assert error(got, expected) < TOLERANCE["single"]
-    assert {plan.passes[-1].at.joined for plan in tiny.plans.values()} == {joined or 1}
+    used = {p.at.joined for plan in tiny.plans.values() for p in plan.passes}
+    assert used == {joined or 1, 1}
     if shape == (3, 2):
-        for s in ((5, 3), (2, 1), (3, 3), (4, 2)):  # zeros behind, or less than there is
+        for s in ((5, 3), (2, 1), (3, 3), (4, 2), (3, 4), (6, 8)):  # zeros behind, or less than there is
             assert error(fft.rfft2(tiny, x, s=s, params=params), np.fft.rfft2(x, s=s)) < TOLERANCE["single"]
             assert error(fft.fft2(tiny, z, s=s, params=params), np.fft.fft2(z, s=s)) < TOLERANCE["single"]
+            got, expected = fft.irfft2(tiny, z, s=s, params=params), scipy.fft.irfft2(exact, s=s)
+            assert error(got, expected) < TOLERANCE["single"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("shape", [(20, 32, 3), (17, 31, 4), (5, 6, 1)])
+def test_pixels_in_their_own_depth(gpu: Gpu, rng, shape: tuple[int, int, int], method: str) -> None:
+    for dtype, largest in (("uint8", 255), ("uint16", 65535), ("float16", 1), ("float32", 1)):
+        pixels = (rng.random(shape) * largest).astype(dtype)
+        expected = scipy.fft.rfft2(np.moveaxis(pixels.astype(float) / largest, 2, 0), norm="ortho")
+        got = fft.rfft2_of_pixels(gpu, pixels, "ortho", params=FftParams(method))
+        assert error(got, expected) < TOLERANCE["single"], dtype
+    on_device = fft.rfft2_of_pixels(gpu, gpu.array(pixels), "ortho")
+    assert isinstance(on_device, Image) and error(on_device.numpy(), expected) < TOLERANCE["single"]
+    for bad in (pixels[0], pixels.astype(np.float64), pixels[:0]):
+        with pytest.raises(ParameterError, match="pixels must be"):
+            fft.rfft2_of_pixels(gpu, bad)
 
 
 @pytest.mark.parametrize(
@@ -305,16 +323,14 @@ def test_plans_respect_the_limits(
         s = p.schedule
         if p.kind == "local":
             assert s.places * p.lanes * (4 if s.halved else 8) <= limits.local_bytes
-            assert s.items * s.columns <= group and (cpu or p.lanes == 1)
-        assert (method == "global") <= (p.kind != "local")
+            assert s.group <= group and (cpu or p.lanes == 1)
+        assert (method == "global") <= (p.kind == "global")
 
 
 def test_tables() -> None:
     for n in (1, 7, 8, 360):
         np.testing.assert_allclose(tables.roots(n), np.exp(-2j * np.pi * np.arange(n) / n), atol=1e-15)
     assert np.all(tables.roots(8)[[0, 2, 4, 6]] == [1, -1j, -1, 1j])
-    places = tables.digit_reversal((4, 2))
-    assert sorted(places) == list(range(8)) and list(places[:3]) == [0, 4, 1]
     assert len(tables.twiddles((4, 2, 3))) == 24
 
 

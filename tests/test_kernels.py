@@ -441,13 +441,21 @@ def test_fourier(gpu: Recorder, rng: np.random.Generator, method: str) -> None:
     fourier(gpu, of_fft.noise(rng, 3, 17, 28), params=FftParams(method))  # 17: Bluestein's convolution
 
 
-def test_fourier_of_rows_joined(gpu: Recorder, rng: np.random.Generator, monkeypatch) -> None:
-    monkeypatch.setattr(planner.Planner, "joined", lambda *_: 2)
-    z = of_fft.noise(rng, 2, 20, 26)
-    fourier(gpu, z, ("fft2", "rfft2"), FftParams("local"))
-    x = np.ascontiguousarray(z.real)
-    got = fft.ifft2(gpu, on(gpu, x), params=FftParams("local")).numpy()
-    assert of_fft.error(got, scipy.fft.ifft2(x.astype(float))) < TOLERANCE["fft"]
+def test_fourier_of_rows_joined(rng: np.random.Generator, monkeypatch) -> None:
+    gpu = device("gpu")
+    monkeypatch.setattr(planner.Planner, "joined", lambda _, n, divided, *__: 1 + (n % 2 == divided % 2 == 0))
+    fourier(gpu, of_fft.noise(rng, 2, 20, 42), ("fft2", "ifft2", "rfft2", "irfft2"))
+    x, w = rng.standard_normal((1, 14, 37)), rng.standard_normal((5, 4))
+    expected = of_convolve.expected(x[0], w, "wrap", 0.0)
+    close(convolve(gpu, x, w, mode="wrap", method="fft")[0], expected, of_convolve.TOLERANCE["fft"] * 20)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_fourier_of_pixels(gpu: Recorder, rng: np.random.Generator, dtype: str) -> None:
+    pixels = (rng.random((9, 12, 3)) * (255 if dtype[0] == "u" else 1)).astype(dtype)
+    largest = np.iinfo(dtype).max if dtype[0] == "u" else 1
+    expected = np.fft.rfft2(np.moveaxis(pixels.astype(float) / largest, 2, 0))
+    assert of_fft.error(fft.rfft2_of_pixels(gpu, pixels), expected) < TOLERANCE["fft"]
 
 
 @pytest.mark.parametrize(("method", "radix", "kinds"), [("global", "4", KINDS), ("local", "2", ("fft2",))])

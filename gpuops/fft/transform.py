@@ -223,7 +223,7 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
     ends = Ends(
         swap_in=swap or kind == "c2r", swap_out=swap, scale=problem.scale / (2 if kind == "r2c" else 1)
     )
-    row = planner.single(points, rows, ends, twin, whole=out_columns == n_columns)
+    row = planner.single(points, rows, ends, twin, whole=kind == "r2c" and out_columns == n_columns)
     if row is None:
         return None
     passes.append(replace(row, gap=short))
@@ -244,6 +244,7 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
     schedule, at, ends, around = p.schedule, p.at, p.ends, problem.around
     fixed = not Planner(gpu.limits, problem.params).vectors  # on CPUs all this is not worth another build
     elements = 0 if not fixed or p.split else schedule.points if p.kind == "local" else p.n
+    spectrum = elements * 2 if schedule.whole else elements + 1  # of rows with twins
     inside = schedule.length  # Bluestein's convolution in this very kernel: with both its chirps
     factor = "unchirp" if inside else ends.factor
     image = around if ends.load == "image" else None
@@ -260,7 +261,9 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
         "FACTOR_BY": ("i" if inside else "n") if factor else None,
         "TWIN": p.gap if schedule.twin else None, "JOINED": at.joined if schedule.twin else None,
         "SPECTRUM_IN": schedule.twin == "pack", "PITCH": schedule.points + 1 if transfer else None,
-        "IN_ALL": at.in_n == elements, "OUT_ALL": at.out_n == elements, "UNSCALED": fixed and ends.scale == 1,
+        "IN_ALL": at.in_n == (spectrum if schedule.twin == "pack" else elements),
+        "OUT_ALL": at.out_n == (spectrum if schedule.twin == "unpack" else elements),
+        "UNSCALED": fixed and ends.scale == 1,
         "IN_STEP": at.in_steps[3] if fixed else None, "OUT_STEP": at.out_steps[3] if fixed else None,
         "LANES_IN_ORDER": p.lanes > 1 and at.in_steps[2] == 1 and ends.load == "complex",
         "LANES_OUT_ORDER": p.lanes > 1 and at.out_steps[2] == 1 and ends.store == "complex",
@@ -272,7 +275,7 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
         high, wide = problem.n
         defines |= {
             f"BORDER_{image.border.upper()}": True,
-            "CVAL": f"{image.cval!r}f",
+            "CVAL": f"{float(image.cval)!r}f",
             "HIGH": high,
             "WIDE": wide,
         }
