@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import GpuopsWarning, ParameterError
+from .fft.transform import TooLongError
 from .gpu import Kernel
 from .image import Image, upload
 from .operands import on_device, shaped_like
@@ -74,8 +75,9 @@ def convolve(
     mode, cval
         As in scipy.ndimage: reflect, mirror, nearest, wrap, constant.
     method : str
-        As in :class:`gpuops.params.convolve.ConvolveParams`. ``fft`` has an error of about 1e-6 of the largest value
-        in its plane, everywhere: too much for the shadows beside a sun. The others' error is relative to the pixel.
+        As in :class:`gpuops.params.convolve.ConvolveParams`. ``fft`` needs local memory for a row, and has an error of
+        about 1e-6 of the largest value in its plane, everywhere: too much for the shadows beside a sun. The others'
+        error is relative to the pixel.
 
     Returns
     -------
@@ -85,6 +87,8 @@ def convolve(
     ------
     ParameterError
         An unknown mode or method; arrays without elements; weights that are not finite, or do not fit the planes.
+    DeviceError
+        Too little memory; too little local memory for ``fft``.
     """
     params = ConvolveParams(mode, cval, method)
     image = on_device(gpu, input)
@@ -94,10 +98,13 @@ def convolve(
         by_transform = kernel[0].size > (_FFT_TAPS_CPU if gpu.limits.is_cpu else _FFT_TAPS)
         chosen = "fft" if by_transform else "direct" if gpu.limits.is_cpu else "local"
     if chosen == "fft":
-        result = _by_transform(gpu, image, kernel, params)
-    else:
-        result = _by_taps(gpu, image, kernel, params, local=chosen == "local")
-    return shaped_like(input, result)
+        try:
+            return shaped_like(input, _by_transform(gpu, image, kernel, params))
+        except TooLongError:
+            if params.method == "fft":
+                raise
+            chosen = "direct" if gpu.limits.is_cpu else "local"
+    return shaped_like(input, _by_taps(gpu, image, kernel, params, local=chosen == "local"))
 
 
 def kernel_from_picture(gpu: Gpu, picture: Picture, *, normalise: bool) -> Weights:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.signal
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
-from gpuops import Gpu, GpuopsWarning, ParameterError
+from gpuops import DeviceError, Gpu, GpuopsWarning, ParameterError
 from gpuops.convolve import convolve, kernel_for, kernel_from_picture
 from gpuops.files import Picture
 from gpuops.params.border import BORDERS
@@ -197,3 +199,12 @@ def test_kernel_for_the_planes_there_are(gpu: Gpu) -> None:
     assert np.array_equal(kernel_for(rgba, colour), np.concatenate([colour, colour.mean(0)[None]]))
     with pytest.warns(GpuopsWarning, match="their mean is used"):
         assert np.array_equal(kernel_for(mono, colour), colour.mean(0)[None])
+
+
+def test_rows_beyond_local_memory(gpu: Gpu, rng, monkeypatch) -> None:
+    """A row of pairs and its mirror image must fit: else the transform is refused, and not chosen."""
+    monkeypatch.setitem(vars(gpu), "limits", replace(gpu.limits, local_bytes=128))
+    x, w = rng.random((30, 40)), rng.random((18, 18))
+    with pytest.raises(DeviceError, match="no local memory for rows of 60 points: choose another method"):
+        convolve(gpu, x, w, method="fft")
+    close(convolve(gpu, x, w), expected(x, w, "reflect", 0), x, w, "direct")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import DeviceError
 from ..gpu import Source
 from ..image import PIXEL_TYPES
 from ..params.fft import FftParams
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     from ..image import Image
 
 KEPT_PLANS = 64
+
+
+class TooLongError(DeviceError):
+    """Rows that a device's local memory cannot hold, where they cannot be transformed in several passes."""
+
+
 Table = npt.NDArray[np.complex128]
 
 
@@ -117,7 +124,13 @@ def plan(gpu: Gpu, problem: Problem) -> Plan:
 def _passes(gpu: Gpu, problem: Problem) -> list[Pass]:
     values = problem.in_shape[0] * prod(problem.n if problem.axes == 2 else problem.in_shape[1:])
     planner = Planner(gpu.limits, problem.params, problem.real.itemsize, values=values)
-    return _columns_and_rows(planner, problem) or _rows_and_columns(planner, problem)
+    found = _columns_and_rows(planner, problem)
+    if found is None and problem.kind == "convolve":
+        name, rows = gpu.info.name, problem.n[1]
+        raise TooLongError(
+            f"{name} has no local memory for rows of {rows} points: choose another method than fft"
+        )
+    return found or _rows_and_columns(planner, problem)
 
 
 def _steps(shape: tuple[int, int, int]) -> Four:
