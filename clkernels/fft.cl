@@ -20,6 +20,7 @@
 // -D SAMPLE=type -D GAIN=g    of an input of pixels, channels interleaved, and what they are multiplied by; -D HALF:
 //                       SAMPLE is ushort, the bits of half floats;  -D CHANNELS=n: one plane for each
 // -D BORDER_x -D HIGH=n -D WIDE=n     the input is an image in n × n elements, with what stands around it (border.cl)
+// -D IN_PAIRS           it lies at the origin, and a row's pairs at even addresses
 // -D TWIN=n -D JOINED=m sequences k and n − k, and m − 1 further ones n apart each, are one work-item's;
 // -D SPECTRUM_IN        the input is their spectrum
 // -D PITCH=n            of a transfer function's rows, half spectra
@@ -99,7 +100,7 @@ typedef struct {
     int4 in, out;  // steps
     int4 more;     // to the next of joined sequences in the input, in the output; to a pixel's right; pixels of a row
     int4 count;    // sequences beside each other, in the middle; elements that exist in the input, that are wanted
-    int4 edge;     // image: height, width, centre's row and column; transfer function: rows of a plane (0: one for all)
+    int4 edge;     // image: height, width, origin's row and column; transfer function: rows of a plane (0: one for all)
     real scale;
 } Shape;
 
@@ -180,16 +181,23 @@ static inline real2 element(__global const SAMPLE *in, size_t at, int i, int n, 
     real2 a = 0;
 #if defined(LOAD_SAMPLES)  // pixels 2k and 2k + 1 of a row are a complex value; or pixel k (more.w is 0)
 #ifdef HIGH
-    // The image lies with its kernel's centre at (0, 0), and what is above and left of it folded to the other end.
+    // Of each axis, what is beyond the first so many lies before the image; all of it `edge.z` or `edge.w` further on.
     int y = i * s.count.y + w.m, x = 2 * k;
-    y = border_index((y < s.edge.x ? y : y - HIGH) + s.edge.z, s.edge.x);
-    __global const SAMPLE *plane = in + (size_t)w.o * s.in.x;
-    real pair[2];
-    for (int j = 0; j < 2; j++, x++) {
-        int u = border_index((x < s.edge.y ? x : x - WIDE) + s.edge.w, s.edge.y);
-        pair[j] = y < 0 || u < 0 ? (real)CVAL : VALUE(plane + (uint)(y * s.in.y + u * s.more.z));
+    y = border_index((y < s.count.z ? y : y - HIGH) + s.edge.z, s.edge.x);
+    __global const SAMPLE *row = in + (size_t)w.o * s.in.x + (uint)(max(y, 0) * s.in.y);
+#ifdef IN_PAIRS
+    if (x + 1 < s.edge.y && y >= 0) {
+        a = *(__global const real2 *)(row + x);
+    } else
+#endif
+    {
+        real pair[2];
+        for (int j = 0; j < 2; j++, x++) {
+            int u = border_index((x < s.more.w ? x : x - WIDE) + s.edge.w, s.edge.y);
+            pair[j] = y < 0 || u < 0 ? (real)CVAL : row[u];
+        }
+        a = (real2)(pair[0], pair[1]);
     }
-    a = (real2)(pair[0], pair[1]);
 #else
     if (EXISTS(n)) {
         a.x = VALUE(in + at);

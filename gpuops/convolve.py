@@ -218,7 +218,7 @@ def _border(params: ConvolveParams) -> dict[str, bool]:
 
 def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], params: ConvolveParams) -> Image:
     """By the product of spectra, over a size at which nothing wraps around to where it would be seen."""
-    from .fft import convolution, next_fast_len, rfft2
+    from .fft import convolution, next_fast_len, transfer_function
 
     count, rows, columns = kernel.shape
     # Even rows: neighbours are transformed as one complex value.
@@ -226,12 +226,12 @@ def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], param
         next_fast_len(image.shape[1] + rows - 1),
         2 * next_fast_len(-(-(image.shape[2] + columns - 1) // 2)),
     )
-    shared = rfft2(gpu, gpu.array(kernel), s=padded) if count == 1 else None
+    shared = transfer_function(gpu, gpu.array(kernel), padded) if count == 1 else None
 
     def convolved(at: slice) -> Image:
-        spectrum = shared or rfft2(gpu, gpu.array(kernel[at]), s=padded)
+        transfer = shared or transfer_function(gpu, gpu.array(kernel[at]), padded)
         return convolution(
-            gpu, image.planes(at), spectrum, (rows, columns), padded, params.border, params.cval
+            gpu, image.planes(at), transfer, (rows, columns), padded, params.border, params.cval
         )
 
     result = planewise(image.shape[0], image.nbytes, convolved)

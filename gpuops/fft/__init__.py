@@ -5,7 +5,19 @@ back = fft.irfft2(gpu, spectrum, s=array.shape)
 spectrum = fft.rfft2(gpu, image)                    # Image in, Image out: complex64 (planes, rows, columns)
 """
 
-from .api import convolution, fft, fft2, ifft, ifft2, irfft, irfft2, rfft, rfft2, rfft2_of_pixels
+from .api import (
+    convolution,
+    fft,
+    fft2,
+    ifft,
+    ifft2,
+    irfft,
+    irfft2,
+    rfft,
+    rfft2,
+    rfft2_of_pixels,
+    transfer_function,
+)
 from .planner import next_fast_len
 
 __all__ = [
@@ -20,4 +32,5 @@ __all__ = [
     "rfft",
     "rfft2",
     "rfft2_of_pixels",
+    "transfer_function",
 ]

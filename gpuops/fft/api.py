@@ -252,24 +252,35 @@ def _scale(norm: str | None, size: int, inverse: bool) -> float:
     return 1 / size if inverse == (norm != "forward") else 1.0
 
 
+def transfer_function(gpu: Gpu, kernel: Image, size: tuple[int, int]) -> Image:
+    """The half spectra over ``size`` of kernels (planes, rows, columns) whose pixel (rows // 2, columns // 2) is the
+    origin: float32 → complex64 (planes, size[0], size[1] // 2 + 1). Sizes as for :func:`convolution`."""
+    planes, rows, columns = kernel.shape
+    origin = rows // 2, columns // 2
+    around = Surroundings("constant", 0.0, (-origin[0], -origin[1]), origin)
+    shape, out = (planes, rows, columns), (planes, size[0], size[1] // 2 + 1)
+    return plan(gpu, Problem("r2c", 2, shape, out, size, False, 1.0, False, DEFAULT, around))(kernel)
+
+
 def convolution(
     gpu: Gpu,
     image: Image,
-    spectrum: Image,
+    transfer: Image,
     taps: tuple[int, int],
     size: tuple[int, int],
     border: str,
     cval: float,
 ) -> Image:
-    """Images by a kernel, in three passes: columns; rows, times the spectrum, and back; columns back.
+    """Images by a kernel, in three passes: columns; rows, times the transfer function, and back; columns back.
 
     Parameters
     ----------
-    image, spectrum : Image
-        (planes, height, width), float32; and the kernel's, :func:`rfft2` of (1 or planes, *taps) over ``size``.
+    image, transfer : Image
+        (planes, height, width), float32; and the kernel's :func:`transfer_function` over ``size``, of 1 or as many
+        planes.
     taps, size : (int, int)
-        Rows and columns of the kernel, whose centre is at half of them; of the transforms: as much as height + rows − 1
-        and width + columns − 1, an even number of columns, half of which has no prime factor above 13.
+        Rows and columns of the kernel; of the transforms: as much as height + rows − 1 and width + columns − 1, an even
+        number of columns, half of which has no prime factor above 13.
     border, cval
         What stands around the image: a name of :data:`gpuops.params.border.BORDERS`, and the constant's value.
 
@@ -277,14 +288,14 @@ def convolution(
     -------
     Image of the image's shape. Values that are not finite are in all of their plane.
     """
-    if spectrum.shape[1:] != (size[0], size[1] // 2 + 1) or spectrum.shape[0] not in (1, image.shape[0]):
+    if transfer.shape[1:] != (size[0], size[1] // 2 + 1) or transfer.shape[0] not in (1, image.shape[0]):
         raise ParameterError(
-            f"a transfer function of shape {spectrum.shape} does not fit transforms of {size}"
+            f"a transfer function of shape {transfer.shape} does not fit transforms of {size}"
         )
-    around = Surroundings(taps, border, cval, spectrum.shape[0])
+    around = Surroundings(border, cval, (taps[0] // 2, taps[1] // 2), kernels=transfer.shape[0])
     shape = (image.shape[0], image.shape[1], image.shape[2])
     problem = Problem("convolve", 2, shape, shape, size, False, 0.5 / prod(size), False, DEFAULT, around)
-    return plan(gpu, problem)(image, spectrum)
+    return plan(gpu, problem)(image, transfer)
 
 
 def _length(given: int | None, there: int, default: int) -> int:

@@ -33,15 +33,17 @@ Table = npt.NDArray[np.complex128]
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a convolution with ``taps`` (rows, columns) sees around an image: ``border`` and ``cval`` of border.cl.
+    """What stands around an image: ``border`` and ``cval`` of border.cl.
 
-    ``kernels``: 1 for all planes, or as many.
+    ``after``: so many rows and columns of it behind the image; the others of the transform's length are before it.
+    ``origin``: the pixel at index (0, 0). ``kernels``: of a convolution, 1 for all planes, or as many.
     """
 
-    taps: tuple[int, int]
     border: str
     cval: float
-    kernels: int
+    after: tuple[int, int]
+    origin: tuple[int, int] = (0, 0)
+    kernels: int = 1
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Problem:
     """A transform: ``axes`` 1 (the last) or 2 (the last two) of (planes, rows, columns).
 
     ``kind``: ``c2c``, ``r2c`` (half a spectrum, or all of it: as many columns as ``out_shape`` has), ``c2r``, or
-    ``convolve``: images by a kernel's half spectrum, with what ``around`` says.
+    ``convolve``: images by a kernel's half spectrum. ``around``: what stands around the image, instead of zeros.
     ``n``: the transform's lengths along rows and columns. Input beyond them is not read, output beyond not made.
     ``pixels``: the input's type where it is (rows, columns, planes) of pixels, else "".
     """
@@ -190,8 +192,10 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
     twin = {"c2c": "", "r2c": "unpack", "c2r": "pack", "convolve": "convolve"}[kind]
     present = min(in_columns, n_columns)  # of real images: columns, of which two are a value
     points = n_columns // 2 if real else n_columns
-    wide = points if kind in ("c2r", "convolve") else -(-present // 2) if real else present
-    divided = {"c2r": n_rows, "convolve": out_rows}.get(kind, min(in_rows, n_rows))
+    wide = points if kind == "c2r" or problem.around else -(-present // 2) if real else present
+    divided = {"c2r": n_rows, "convolve": out_rows}.get(
+        kind, n_rows if problem.around else min(in_rows, n_rows)
+    )
     joined = planner.joined(n_rows, divided, points, wide, twin)
     short = n_rows // joined
     pitch = -(-wide // 16) * 16 | 16  # not a power of two, in which caches have the fewest places
@@ -218,12 +222,9 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
         steps, ends, count = columns_of(image_in, present)
         in_n = min(in_rows, n_rows) // joined
         if problem.around:
-            steps, ends, count = (
-                (image_in[0], in_columns, 2, joined * in_columns),
-                Ends("image", pixel=1),
-                wide,
-            )
-            in_n = short
+            after = problem.around.after
+            steps, count = (image_in[0], in_columns, 2, joined * in_columns), wide
+            ends, in_n = Ends("image", pixels=in_columns + after[1]), in_rows + after[0]
         columns = Sequences((planes, joined, count), steps, between_columns, in_n, short)
         passes += planner.passes(short, columns, replace(ends, store="complex", swap_in=swap, swap_out=swap))
         passes[-1] = replace(passes[-1], temporary=size)
@@ -284,7 +285,7 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
     }  # fmt: skip
     edge = (0, 0, 0, 0)
     if image:
-        edge = (*problem.in_shape[1:], image.taps[0] // 2, image.taps[1] // 2)
+        edge = (*problem.in_shape[1:], *image.origin)
         high, wide = problem.n
         defines |= {
             f"BORDER_{image.border.upper()}": True,
@@ -292,6 +293,7 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
             "HIGH": high,
             "WIDE": wide,
         }
+        defines["IN_PAIRS"] = image.origin == (0, 0) and problem.in_shape[2] % 2 == 0
     if transfer:
         edge = (problem.n[0] if transfer.kernels > 1 else 0, 0, 0, 0)
     if problem.pixels and ends.load == "samples":
