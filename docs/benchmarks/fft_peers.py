@@ -9,9 +9,10 @@
 Peers are what is installed: cupy (cuFFT), pyvkfft with its OpenCL backend (VkFFT), scipy. Each case is measured with
 clpix and then with each peer before the next begins, so that all see the machine in one state. clpix's columns: ``ms``
 is the sum of its kernels' times, ``span_ms`` the time from the first one's start to the last one's end, by their
-events, medians of 20 or more runs queued at once (fewer of long ones); ``batch_ms`` is one of ten calls between two
-markers, which is how peers are timed (c2c: the better of out of place and in place); ``floors`` is ms over what two
-passes over the data would take at the speed of a copy kernel; ``host_us`` is what queueing a call takes the host;
+events, medians of 20 or more runs queued at once (fewer of long ones); ``stream_ms`` is one of many calls that the
+device finds queued, so that neither the host nor the taking of times slows it, which is how peers are timed as well
+(c2c: the better of out of place and in place); ``floors`` is ms over what the passes that a size needs at least would
+take at the speed of a copy kernel; ``host_us`` is what queueing a call takes the host;
 ``build_s`` is what the first call takes more than the second (for kernels from no cache set CLPIX_CACHE_DIR to an
 empty folder). Behind each peer's ms stand clpix's times over it: below 1 clpix is the faster. A result further than
 1e-6 (relative L2) from numpy's in double precision, beyond 2048² elements from a peer's in single, is WRONG: it
@@ -35,7 +36,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyopencl as cl
 import pyopencl.array as cla
 
 from gpuops import Gpu, bench, fft
@@ -48,28 +48,34 @@ Row = dict[str, Any]
 Runner = Callable[["Case", Array], tuple[Row, Array]]
 
 KINDS = ("c2c", "r2c")
+FUNCTIONS = {"c2c": "fft2", "r2c": "rfft2", "c2r": "irfft2", "convolve": "convolution"}
 PHOTOS = ((1920, 1080), (3840, 2160), (6000, 4000), (3000, 2000), (1536, 1536), (3072, 3072))  # width, height
 GROUPS: dict[str, list[tuple[str, int, int, int]]] = {  # kind, planes, rows, columns
     "c2c": [("c2c", 1, n, n) for n in (512, 1024, 2048, 4096, 8192)],
     "r2c": [("r2c", 1, n, n) for n in (1024, 2048, 4096, 8192)],
+    "c2r": [("c2r", 1, n, n) for n in (1024, 2048, 4096, 8192)],
+    "convolve": [("convolve", 1, n, n) for n in (1024, 2048, 4096)],
     "photo": [(kind, 1, height, width) for kind in KINDS for width, height in PHOTOS],
     "planes": [("r2c", 3, n, n) for n in (2048, 4096)],
     "cpu": [(kind, 1, n, n) for kind in KINDS for n in (1024, 2048, 4096)],
 }
-CHOICES = "c2c,r2c,photo,planes,sizes"
-ON_GPU = ("ms", "span_ms", "batch_ms", "floors", "launches", "host_us", "build_s", "error")
+CHOICES = "c2c,r2c,c2r,convolve,photo,planes,sizes"
+ON_GPU = ("ms", "span_ms", "stream_ms", "floors", "launches", "host_us", "build_s", "error")
 ON_CPU = ("ms", "min_ms", "error")
-COMPARED = {"ms": "ms", "span_ms": "ms", "batch_ms": "ms", "min_ms": "min_ms"}  # clpix's time: the peer's
+COMPARED = {"ms": "ms", "stream_ms": "ms", "min_ms": "min_ms"}  # clpix's time: the peer's
 EXACT = 2048 * 2048  # elements up to which a reference in double precision does not take long
 LARGEST_ERROR = 1e-6
 PEER_ERROR = 1e-4  # a peer further off was called wrongly: its time says nothing
 WARM_S = 0.1  # clocks fall while the host prepares a case: a few short runs would not raise them again
-BATCH = 10
-TINY = np.float32(1e-20)  # in place each result is the next input: from here ten of them stay finite
+BATCH = 20
+BLOCK = 1 << 28  # bytes of a copy behind which calls are queued
 
 
 class Case(NamedTuple):
-    """One transform; r2c takes real values and makes columns 0 … columns // 2 of the spectrum."""
+    """One transform; r2c takes real values and makes columns 0 … columns // 2 of the spectrum, c2r the reverse.
+
+    convolve: circular, with a kernel as large as the image, by its transfer function.
+    """
 
     group: str
     kind: str
@@ -78,24 +84,54 @@ class Case(NamedTuple):
     columns: int
 
     @property
-    def function(self) -> str:
-        """Its name in numpy.fft, scipy.fft and gpuops.fft."""
-        return "fft2" if self.kind == "c2c" else "rfft2"
+    def half(self) -> tuple[int, int, int]:
+        """The shape of half a spectrum."""
+        return self.planes, self.rows, self.columns // 2 + 1
 
     @property
     def out_shape(self) -> tuple[int, int, int]:
-        return self.planes, self.rows, self.columns if self.kind == "c2c" else self.columns // 2 + 1
+        return self.half if self.kind == "r2c" else (self.planes, self.rows, self.columns)
 
     def values(self) -> Array:
         """Noise around 0: a mean would be most of the spectrum's energy and hide errors elsewhere."""
         width = 2 * self.columns if self.kind == "c2c" else self.columns
         numbers = np.random.default_rng(1).standard_normal((self.planes, self.rows, width), np.float32)
+        if self.kind == "c2r":
+            return np.fft.rfft2(numbers).astype(np.complex64)
         return numbers.view(np.complex64) if self.kind == "c2c" else numbers
 
+    def transfer(self) -> Array:
+        """Of a convolution's kernel."""
+        kernel = np.random.default_rng(2).standard_normal((self.planes, self.rows, self.columns), np.float32)
+        return np.fft.rfft2(kernel, norm="ortho").astype(np.complex64)
+
+    def reference(self, x: Array) -> Array:
+        """numpy's result."""
+        if self.kind == "convolve":
+            return np.fft.irfft2(np.fft.rfft2(x) * self.transfer(), s=x.shape[1:])
+        size = {"s": (self.rows, self.columns)} if self.kind == "c2r" else {}
+        result: Array = getattr(np.fft, FUNCTIONS[self.kind])(x, **size)
+        return result
+
+    def call(self, gpu: Gpu, x: Array) -> Call:
+        """clpix's, from device memory to device memory."""
+        image = gpu.array(x)
+        if self.kind == "convolve":
+            transfer, size = gpu.array(self.transfer()), (self.rows, self.columns)
+            return lambda: fft.convolution(gpu, image, transfer, (1, 1), size, "wrap", 0.0)
+        size = {"s": (self.rows, self.columns)} if self.kind == "c2r" else {}
+        return partial(getattr(fft, FUNCTIONS[self.kind]), gpu, image, **size)
+
     def row(self, x: Array) -> Row:
-        """What the report says of it; the floor is two passes: input read, spectrum written, read, written."""
+        """What the report says of it; the floor is two passes: input read, spectrum written, read, written.
+
+        Of a convolution three: image, two intermediates and transfer function read, intermediates and image written.
+        """
         name = f"{f'{self.planes}×' if self.planes > 1 else ''}{self.columns}×{self.rows}"
-        return {**self._asdict(), "case": name, "floor_bytes": x.nbytes + 3 * 8 * prod(self.out_shape)}
+        spectra = {"c2c": 3, "r2c": 3, "c2r": 2, "convolve": 5}[self.kind]
+        spectrum = 8 * prod(self.out_shape if self.kind == "c2c" else self.half)
+        real = 4 * prod(self.out_shape) * {"c2r": 1, "convolve": 1}.get(self.kind, 0)
+        return {**self._asdict(), "case": name, "floor_bytes": x.nbytes + spectra * spectrum + real}
 
 
 def wall(call: Call, calls: int = 1) -> float:
@@ -115,35 +151,41 @@ def warm(call: Call) -> float:
     return median(times)
 
 
-def batch_ms(
-    mark: Call, elapsed: Callable[[Any, Any], float], finish: Call, call: Call, restore: Call = lambda: None
-) -> float:
-    """Milliseconds between two marks of a queue for one of ten calls between them.
-
-    The median of 20 such batches, fewer of both for long calls; ``restore`` prepares the input of a batch.
-    """
+def stream_ms(block: Call, finish: Call, call: Call, restore: Call = lambda: None) -> float:
+    """Milliseconds of one of many calls that the device finds queued behind ``block``: by the host's clock, less what
+    the blocks alone take; the difference of medians of 15. ``restore`` prepares the input."""
     seconds = warm(lambda: (restore(), call(), finish()))
-    calls = max(1, min(BATCH, int(0.2 / seconds)))
-    times = []
-    for _ in range(max(3, min(20, int(4 / (seconds * calls))))):
+    calls = max(1, min(BATCH, int(0.1 / seconds)))
+    queueing = wall(call, calls) * calls
+    finish()
+    blocks = int(2 * queueing / wall(lambda: (block(), finish()))) + 1
+
+    def run(count: int) -> float:
         restore()
-        start = mark()
-        wall(call, calls)
-        end = mark()
         finish()
-        times.append(elapsed(start, end) / calls)
-    return median(times)
+        start = time.perf_counter()
+        for _ in range(blocks):
+            block()
+        for _ in range(count):
+            call()
+        finish()
+        return time.perf_counter() - start
+
+    times = [(run(calls), run(0)) for _ in range(15)]
+    return (median(long for long, _ in times) - median(short for _, short in times)) / calls * 1e3
 
 
-def opencl_batch_ms(gpu: Gpu) -> Callable[..., float]:
-    """The same for OpenCL: a marker passes when all that was queued before it is done."""
-    mark: Call = partial(cl.enqueue_marker, gpu.queue)
-    return partial(batch_ms, mark, lambda a, b: (b.profile.end - a.profile.end) / 1e6, gpu.finish)
+def opencl_stream_ms(gpu: Gpu) -> Callable[..., float]:
+    """The same for OpenCL; ``gpu`` takes no times."""
+    items = BLOCK // 16
+    source, target = (gpu.empty((BLOCK,), np.uint8) for _ in range(2))
+    block = gpu.bind(gpu.kernel("copy", "copy"), (items,), source, target, np.uint64(items), local=(256,))
+    return partial(stream_ms, block, gpu.finish)
 
 
-def clpix(gpu: Gpu, case: Case, x: Array) -> tuple[Row, Array]:
+def clpix(gpu: Gpu, untimed: Gpu, timed: Callable[..., float], case: Case, x: Array) -> tuple[Row, Array]:
     """clpix's times, from device memory to device memory, and its result."""
-    call = partial(getattr(fft, case.function), gpu, gpu.array(x))
+    call = case.call(gpu, x)
     gpu.finish()
 
     def whole() -> None:
@@ -160,14 +202,14 @@ def clpix(gpu: Gpu, case: Case, x: Array) -> tuple[Row, Array]:
         call()
     gpu.report = None
     runs = [report.trace_events() for report in reports]
-    queueing = []
+    stream, queueing = case.call(untimed, x), []
     for _ in range(9):
-        queueing.append(wall(call, BATCH))
-        gpu.finish()
+        queueing.append(wall(stream, BATCH))
+        untimed.finish()
     row: Row = {
         "ms": median(sum(end - start for _, start, end in run) for run in runs) * 1e3,
         "span_ms": median(max(e for *_, e in run) - min(s for _, s, _ in run) for run in runs) * 1e3,
-        "batch_ms": opencl_batch_ms(gpu)(call),
+        "stream_ms": timed(stream),
         "launches": len(runs[-1]),
         "kernels": [label for label, *_ in runs[-1]],
         "runs": count,
@@ -196,18 +238,41 @@ def cufft(gpu: Gpu, context: Row) -> Runner:
     context |= {"cupy": cp.__version__, "cufft": cufft.getVersion(), "cuda": runtime.driverGetVersion()}
 
     stream = cp.cuda.get_current_stream()
-    timed = partial(batch_ms, stream.record, cp.cuda.get_elapsed_time, stream.synchronize)
+
+    def plan_of(case: Case, kind: str) -> Any:
+        n = case.rows, case.columns
+        shapes = {"r": n, "c": n if kind == "c2c" else case.half[1:]}
+        a, b = shapes[kind[0]], shapes[kind[2]]
+        kinds = getattr(cufft, f"CUFFT_{kind.upper()}")
+        return cufft.PlanNd(n, a, 1, prod(a), b, 1, prod(b), kinds, case.planes, "C", 1, None)
 
     def measure(case: Case, x: Array) -> tuple[Row, Array]:
         cp.get_default_memory_pool().free_all_blocks()  # OpenCL cannot use what CuPy keeps of the case before
-        source, target = cp.asarray(x), cp.empty(case.out_shape, cp.complex64)
-        n, out = x.shape[1:], case.out_shape[1:]
-        kind, forward = getattr(cufft, f"CUFFT_{case.kind.upper()}"), cufft.CUFFT_FORWARD
-        plan = cufft.PlanNd(n, n, 1, prod(n), out, 1, prod(out), kind, case.planes, "C", 1, None)
+        blocks = [cp.empty(BLOCK, cp.uint8) for _ in range(2)]
+        timed = partial(stream_ms, lambda: cp.copyto(*blocks), stream.synchronize)
+        source = cp.asarray(x)
+        target = cp.empty(case.out_shape, cp.float32 if case.kind in ("c2r", "convolve") else cp.complex64)
+        forward, inverse = cufft.CUFFT_FORWARD, cufft.CUFFT_INVERSE
+        if case.kind == "convolve":
+            there, back = plan_of(case, "r2c"), plan_of(case, "c2r")
+            transfer, spectrum = cp.asarray(case.transfer()), cp.empty(case.half, cp.complex64)
+
+            def convolve() -> None:
+                there.fft(source, spectrum, forward)
+                cp.multiply(spectrum, transfer, out=spectrum)
+                back.fft(spectrum, target, inverse)
+
+            return best(timed, [(convolve, lambda: None)]), cp.asnumpy(target) / (case.rows * case.columns)
+        plan = plan_of(case, case.kind)
+        if case.kind == "c2r":  # which overwrites its input
+            spectrum = source.copy()
+            result = best(timed, [(lambda: plan.fft(spectrum, target, inverse), lambda: None)])
+            plan.fft(source, target, inverse)
+            return result, cp.asnumpy(target) / (case.rows * case.columns)
         ways: list[tuple[Call, Call]] = [(lambda: plan.fft(source, target, forward), lambda: None)]
         if case.kind == "c2c":
-            small, work = cp.asarray(x * TINY), cp.empty_like(source)
-            ways.append((lambda: plan.fft(work, work, forward), lambda: cp.copyto(work, small)))
+            work = cp.empty_like(source)
+            ways.append((lambda: plan.fft(work, work, forward), lambda: work.fill(0)))
         return best(timed, ways), cp.asnumpy(target)
 
     return measure
@@ -217,20 +282,27 @@ def vkfft(gpu: Gpu, context: Row) -> Runner:
     """VkFFT by pyvkfft, in clpix's context and queue."""
     from pyvkfft.opencl import VkFFTApp, vkfft_version
 
-    queue, timed = gpu.queue, opencl_batch_ms(gpu)
-    copy: Any = cl.enqueue_copy  # typed for less than it takes
+    queue, timed = gpu.queue, opencl_stream_ms(gpu)
     context |= {"pyvkfft": metadata.version("pyvkfft"), "vkfft": vkfft_version()}
 
     def measure(case: Case, x: Array) -> tuple[Row, Array]:
         x = x if case.planes > 1 else x[0]
-        source, target = cla.to_device(queue, x), cla.empty(queue, case.out_shape[-x.ndim :], np.complex64)
-        app = VkFFTApp(x.shape, x.dtype, queue, ndim=2, inplace=False, r2c=case.kind == "r2c")
-        ways: list[tuple[Call, Call]] = [(lambda: app.fft(source, target), lambda: None)]
+        if case.kind == "convolve":
+            raise NotImplementedError("pyvkfft has no convolution")
+        kind = np.float32 if case.kind == "c2r" else np.complex64
+        source, target = cla.to_device(queue, x), cla.empty(queue, case.out_shape[-x.ndim :], kind)
+        real = target if case.kind == "c2r" else source
+        app = VkFFTApp(real.shape, real.dtype, queue, ndim=2, inplace=False, r2c=case.kind != "c2c")
+        call: Call = partial(app.ifft if case.kind == "c2r" else app.fft, source, target)
+        ways: list[tuple[Call, Call]] = [(call, lambda: None)]
         if case.kind == "c2c":
-            small, work = cla.to_device(queue, x * TINY), cla.empty(queue, x.shape, x.dtype)
+            work = cla.zeros(queue, x.shape, x.dtype)
             inside = VkFFTApp(x.shape, x.dtype, queue, ndim=2, inplace=True)
-            ways.append((lambda: inside.fft(work), lambda: copy(queue, work.data, small.data)))
-        return best(timed, ways), target.get()
+            ways.append((lambda: inside.fft(work), lambda: None))
+        result = best(timed, ways)
+        if case.kind == "c2r":
+            app.ifft(cla.to_device(queue, x), target)  # which may overwrite its input
+        return result, target.get()
 
     return measure
 
@@ -246,7 +318,7 @@ def check(case: Case, x: Array, row: Row, results: dict[str, Array]) -> Row:
     peer = next((name for name in ("cuFFT", "scipy") if name in results and not exact), None)
     row["reference"] = peer or f"numpy, {'double' if exact else 'single'}"
     precise = x.astype(np.result_type(x, np.float64)) if exact else x
-    reference = results[peer] if peer else getattr(np.fft, case.function)(precise)
+    reference = results[peer] if peer else case.reference(precise)
     for name, result in results.items():
         if name == "clpix" or exact:
             error = norm(result.reshape(reference.shape) - reference) / norm(reference)
@@ -275,11 +347,11 @@ def on_gpu(runners: dict[str, Runner], copy_gbps: float, case: Case) -> Row:
 def on_cpu(gpu: Gpu, scipy_fft: Any, case: Case) -> Row:
     """Wall times of clpix, from device memory to device memory, and of scipy.fft with two workers, in turns."""
     x = case.values()
-    row, transform = case.row(x), partial(getattr(fft, case.function), gpu, gpu.array(x))
+    row, transform = case.row(x), case.call(gpu, x)
     finish: Call = gpu.finish
     calls: dict[str, Call] = {"clpix": lambda: (transform(), finish())}
     if scipy_fft:
-        calls["scipy"] = partial(getattr(scipy_fft, case.function), x[0], workers=2)
+        calls["scipy"] = partial(getattr(scipy_fft, FUNCTIONS[case.kind]), x[0], workers=2)
     count = max(5, min(30, int(3 / max(map(warm, calls.values())))))
     times = [[wall(call) * 1e3 for call in calls.values()] for _ in range(count)]
     for name, ms in zip(calls, zip(*times, strict=True), strict=True):
@@ -319,7 +391,7 @@ def means(rows: Sequence[Row], columns: Sequence[str], names: Sequence[str]) -> 
 def plot(pyplot: Any, rows: Sequence[Row], names: Sequence[str], path: Path) -> None:
     """Times over those of two passes at a copy's speed, by size."""
     figure, axes = pyplot.subplots(2, 1, figsize=(11, 9), sharex=True, layout="constrained")
-    curves = [("clpix", "ms", "clpix, kernels"), ("clpix", "span_ms", "clpix, span")]
+    curves = [("clpix", "ms", "clpix, kernels"), ("clpix", "stream_ms", "clpix")]
     for axis, kind in zip(axes, KINDS, strict=True):
         for who, key, label in (*curves, *((name, "ms", name) for name in names)):
             here = [r for r in rows if (r["group"], r["kind"], r["wrong"]) == ("sizes", kind, False)]
@@ -372,11 +444,12 @@ def main() -> int:
     if not cases or (options.plot and cases[-1].group != "sizes"):
         parser.error("the group sizes needs --sizes, and --plot that group")
 
-    gpu = Gpu(options.device or ("cpu" if options.cpu else None), report=None if options.cpu else Report())
+    device = options.device or ("cpu" if options.cpu else None)
+    gpu, untimed = Gpu(device, report=None if options.cpu else Report()), Gpu(device)
     context = {**versions(), **device_context(gpu.info)}
     openers: dict[str, Call] = {"scipy": lambda: import_module("scipy.fft")}
     if not options.cpu:
-        openers = {"cuFFT": partial(cufft, gpu, context), "VkFFT": partial(vkfft, gpu, context)}
+        openers = {"cuFFT": partial(cufft, gpu, context), "VkFFT": partial(vkfft, untimed, context)}
     peers = available({} if options.no_peers else openers)
     columns: tuple[str, ...]
     run: Callable[[Case], Row]
@@ -387,8 +460,9 @@ def main() -> int:
         copies: Any = bench.copy(gpu, (size,))
         with closing(copies):
             copied = next(copies)  # of all its ways the first is the copy kernel
+        own = partial(clpix, gpu, untimed, opencl_stream_ms(untimed))
         context |= {"copy_gbps": copied.gbps, "copy_mib": size}
-        columns, run = ON_GPU, partial(on_gpu, {"clpix": partial(clpix, gpu), **peers}, copied.gbps)
+        columns, run = ON_GPU, partial(on_gpu, {"clpix": own, **peers}, copied.gbps)
     print("\n".join(f"{key}: {value}" for key, value in context.items()))
     heads = "".join(f"{key + ' /':>11}" for key in columns if key in COMPARED)
     print(f"{'':22}", *(f"{key:>10}" for key in columns), *(f"{name:>11}{heads}" for name in peers), sep="")
