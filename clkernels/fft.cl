@@ -65,6 +65,8 @@
 #define OUT_STEP s.out.w
 #endif
 
+#define ALL ((1 << LANES) - 1)
+
 typedef REAL real;
 typedef GLUE(REAL, 2) real2;
 typedef GLUE(REAL, WIDTH) cplx;  // LANES complex numbers: real parts in .lo, imaginary parts in .hi
@@ -110,7 +112,7 @@ typedef struct {
     size_t back;        // of the first lane alone: so much less in the input
     int o, m, k, lane;  // outer, middle, beside: of the first lane, k + lane of the next
     int q;              // which of joined sequences
-    int here;           // sequences that exist from the first lane on
+    int loaded, stored;  // lanes whose sequence exists, whose result is wanted: a bit each
 } Place;
 
 static inline Place place(int group, int column, int columns, Shape s) {
@@ -130,7 +132,7 @@ static inline Place place(int group, int column, int columns, Shape s) {
     w.back = 0;
     w.q = 0;
     w.lane = 1;
-    w.here = s.count.x - w.k;
+    w.loaded = w.stored = s.count.x - w.k >= LANES ? ALL : (1 << max(0, s.count.x - w.k)) - 1;
     return w;
 }
 
@@ -146,7 +148,7 @@ static inline Place carried(Place w, int q, int twin, Shape s) {
     v.k = w.k;
     v.q = q;
     v.lane = 1;
-    v.here = w.here;
+    v.loaded = v.stored = w.loaded;
 #ifdef TWIN
     if (twin) {
         long further = TWIN - 2 * w.k;
@@ -159,6 +161,8 @@ static inline Place carried(Place w, int q, int twin, Shape s) {
 #endif
         v.k = TWIN - w.k;
         v.lane = -1;
+        for (int l = 0; l < LANES; l++)  // its own twin
+            if (v.k - l == TWIN || 2 * (v.k - l) == TWIN) v.stored &= ~(1 << l);
         if (LANES == 1) v.in -= v.back;
     }
 #endif
@@ -221,6 +225,33 @@ static inline real2 element(__global const SAMPLE *in, size_t at, int i, int n, 
     return a;
 }
 
+#if LANES > 1
+// Complex numbers of all lanes, `step` apart.
+static inline cplx gathered(__global const real2 *first, long step, long back, int lanes) {
+    real t[WIDTH];
+    bool all = lanes == ALL && back == 0;  // apart, so that it needs no tests
+    for (int l = 0; all && l < LANES; l++) {
+        t[l] = first[l * step].x;
+        t[LANES + l] = first[l * step].y;
+    }
+    for (int l = 0; !all && l < LANES; l++) {
+        real2 a = lanes >> l & 1 ? first[l * step - (l ? 0 : back)] : (real2)0;
+        t[l] = a.x;
+        t[LANES + l] = a.y;
+    }
+    return GLUE(vload, WIDTH)(0, t);
+}
+
+static inline void scatter(__global real2 *first, long step, cplx v, int lanes) {
+    real t[WIDTH];
+    GLUE(vstore, WIDTH)(v, 0, t);
+    bool all = lanes == ALL;
+    for (int l = 0; all && l < LANES; l++) first[l * step] = (real2)(t[l], t[LANES + l]);
+    for (int l = 0; !all && l < LANES; l++)
+        if (lanes >> l & 1) first[l * step] = (real2)(t[l], t[LANES + l]);
+}
+#endif
+
 // Element i of all lanes.
 static inline cplx load(__global const SAMPLE *in, __global const real2 *factors, Place w, uint i, Shape s) {
 #if defined(SPLIT) && SPLIT == 1
@@ -231,26 +262,28 @@ static inline cplx load(__global const SAMPLE *in, __global const real2 *factors
     size_t at = w.in + (size_t)i * IN_STEP;
     cplx v = 0;
 #if LANES == 1
-    if (w.here > 0) v = element(in, at, i, n, w.k, w, s);
+    if (w.loaded) v = element(in, at, i, n, w.k, w, s);
+#elif defined(LOAD_SAMPLES) || defined(LOAD_HERMITIAN)
+    real t[WIDTH];
+    for (int l = 0; l < LANES; l++) {
+        size_t start = at + (size_t)((long)l * w.lane * s.in.z) - (l ? 0 : w.back);
+        real2 a = w.loaded >> l & 1 ? element(in, start, i, n, w.k + w.lane * l, w, s) : (real2)0;
+        t[l] = a.x;
+        t[LANES + l] = a.y;
+    }
+    v = GLUE(vload, WIDTH)(0, t);
 #else
+    if (EXISTS(n)) {
 #ifdef LANES_IN_ORDER
-    if (EXISTS(n) && w.here >= LANES) {
-        v = GLUE(vload, WIDTH)(0, (__global const real *)in + 2 * at);
-        v = (cplx)(v.even, v.odd);
+        if (w.loaded == ALL) {
+            v = GLUE(vload, WIDTH)(0, (__global const real *)in + 2 * at);
+            v = (cplx)(v.even, v.odd);
+        } else
+#endif
+            v = gathered((__global const real2 *)in + at, (long)w.lane * s.in.z, w.back, w.loaded);
 #ifdef SWAP_IN
         v = swapped(v);
 #endif
-    } else
-#endif
-    {
-        real t[WIDTH];
-        for (int l = 0; l < LANES; l++) {
-            size_t start = at + (size_t)((long)l * w.lane * s.in.z) - (l ? 0 : w.back);
-            real2 a = w.here > l ? element(in, start, i, n, w.k + w.lane * l, w, s) : (real2)0;
-            t[l] = a.x;
-            t[LANES + l] = a.y;
-        }
-        v = GLUE(vload, WIDTH)(0, t);
     }
 #endif
 #ifdef FACTOR_IN
@@ -266,7 +299,7 @@ static inline cplx transfer(__global const real2 *h, Place w, int column, Shape 
     for (int l = 0; l < LANES; l++) {
         int row = w.k + w.lane * l + w.q * TWIN;
         if (row == JOINED * TWIN) row = 0;
-        real2 a = w.here > l ? h[((size_t)w.o * s.edge.x + row) * PITCH + column] : (real2)0;
+        real2 a = w.loaded >> l & 1 ? h[((size_t)w.o * s.edge.x + row) * PITCH + column] : (real2)0;
         t[l] = a.x;
         t[LANES + l] = a.y;
     }
@@ -277,10 +310,7 @@ static inline cplx transfer(__global const real2 *h, Place w, int column, Shape 
 // -- out ----------------------------------------------------------------------------------------------------------
 
 // Element n of sequence k to `at`, if it is wanted.
-static inline void put(__global real *out, size_t at, real2 a, int n, int k, Place w, Shape s) {
-#ifdef TWIN
-    if (w.lane < 0 && (k == TWIN || 2 * k == TWIN)) return;  // its own twin
-#endif
+static inline void put(__global real *out, size_t at, real2 a, int n, int k, Shape s) {
     if (!WANTED(n)) return;
 #ifdef SWAP_OUT
     a = a.yx;
@@ -301,7 +331,7 @@ static inline void store(__global real *out, __global const real2 *factors, __gl
 #ifdef SPLIT_BESIDE
     real r[WIDTH];
     for (int l = 0; l < LANES; l++) {
-        real2 a = WANTED(n) && w.here > l ? roots[(w.k + l) * i] : (real2)0;
+        real2 a = WANTED(n) && w.stored >> l & 1 ? roots[(w.k + l) * i] : (real2)0;
         r[l] = a.x;
         r[LANES + l] = a.y;
     }
@@ -321,23 +351,25 @@ static inline void store(__global real *out, __global const real2 *factors, __gl
 #endif
     size_t at = w.out + (size_t)i * OUT_STEP;
 #if LANES == 1
-    if (w.here > 0) put(out, at, v, n, w.k, w, s);
+    if (w.stored) put(out, at, v, n, w.k, s);
+#elif defined(STORE_SAMPLES)
+    real t[WIDTH];
+    GLUE(vstore, WIDTH)(v, 0, t);
+    for (int l = 0; l < LANES; l++)
+        if (w.stored >> l & 1) put(out, at + (size_t)l * s.out.z, (real2)(t[l], t[LANES + l]), n, w.k + l, s);
 #else
-#ifdef LANES_OUT_ORDER
-    if (WANTED(n) && w.here >= LANES) {
+    if (!WANTED(n)) return;
 #ifdef SWAP_OUT
-        v = swapped(v);
+    v = swapped(v);
 #endif
+#ifdef LANES_OUT_ORDER
+    if (w.stored == ALL) {
         cplx u;
         u.even = v.lo;
         u.odd = v.hi;
         GLUE(vstore, WIDTH)(u, 0, out + 2 * at);
-        return;
-    }
+    } else
 #endif
-    real t[WIDTH];
-    GLUE(vstore, WIDTH)(v, 0, t);
-    for (int l = 0; l < LANES && l < w.here; l++)
-        put(out, at + (size_t)((long)l * w.lane * s.out.z), (real2)(t[l], t[LANES + l]), n, w.k + w.lane * l, w, s);
+        scatter((__global real2 *)out + at, (long)w.lane * s.out.z, v, w.stored);
 #endif
 }

@@ -534,7 +534,7 @@ class _Text:
                 q, twin = (f"{slot} - set", "1") if 2 * slot >= s.carried else (f"{slot} + set", "0")
                 lines.append(f"    const Place w{slot} = carried(v, {q}{f' * {s.carried // 2}'}, {twin}, s);")
         lines += [
-            f"    const real2 turn{slot} = v{slot}.here > 0 ? roots[v{slot}.k * {slot % s.joined}] : (real2)0;"
+            f"    const real2 turn{slot} = v{slot}.loaded ? roots[v{slot}.k * {slot % s.joined}] : (real2)0;"
             for slot in range(s.carried)
             if slot % s.joined
         ]
