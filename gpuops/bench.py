@@ -89,7 +89,7 @@ def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
                 kernel, (n // 16,), source, target, np.uint64(n // 16), local=local, traffic=2 * n
             )
             by_driver = copying(target.buffer, source.buffer, byte_count=n)
-            yield Measurement("copy kernel", size, 2 * n, _event_times(step))
+            yield Measurement("copy kernel", size, 2 * n, _event_times(step.timed))
             yield Measurement("clEnqueueCopyBuffer", size, 2 * n, _event_times(by_driver))
             for name, host in (("pageable", pageable[:n]), ("pinned", pinned.array[:n])):
                 there, back = copying(target.buffer, host), copying(host, source.buffer)

@@ -193,7 +193,12 @@ def _measure(gpu: Gpu, width: int, height: int, channels: int) -> Iterator[Row]:
             )
             for source, target in ((image, other), (other, image))
         )  # fmt: skip
-        return lambda: [step() for step in (there, back, there, back)]
+
+        def run() -> None:
+            for step in (there, back, there, back):
+                step()
+
+        return run
 
     def transforms(params: FftParams) -> Callable[[], object]:
         return lambda: fft.ifft2(gpu, fft.fft2(gpu, image, params=params), params=params)

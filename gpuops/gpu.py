@@ -22,6 +22,7 @@ import pyopencl.tools
 import clkernels
 
 from . import cache
+from .enqueue import launcher
 from .errors import DeviceError, FileError, ParameterError
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Kernel:
 class Step:
     """A launch with its arguments set once; calling it enqueues it again in a few microseconds."""
 
-    __slots__ = ("_kept", "gpu", "kernel", "label", "local", "size", "traffic")
+    __slots__ = ("_enqueue", "_kept", "gpu", "kernel", "label", "local", "size", "traffic")
 
     def __init__(
         self,
@@ -124,12 +125,19 @@ class Step:
         self.label = label
         self.traffic = traffic
         self._kept = kept  # the pool must not hand these buffers to anybody else
+        self._enqueue = launcher(gpu.queue, kernel, size, local)
 
-    def __call__(self) -> cl.Event:
+    def __call__(self) -> None:
+        if self.gpu.report is None:
+            self._enqueue()
+        else:
+            self.timed()
+
+    def timed(self) -> cl.Event:
+        """The launch with its event, which the report, if there is one, records."""
         event = cl.enqueue_nd_range_kernel(self.gpu.queue, self.kernel, self.size, self.local)
-        report = self.gpu.report
-        if report is not None:
-            report.record(self.label, self.size, self.local, self.traffic, event)
+        if self.gpu.report is not None:
+            self.gpu.report.record(self.label, self.size, self.local, self.traffic, event)
         return event
 
 
@@ -346,8 +354,8 @@ class Gpu:
         local: Sequence[int] | None = None,
         label: str | None = None,
         traffic: int = 0,
-    ) -> cl.Event:
-        """Enqueues a kernel once and records its event.
+    ) -> None:
+        """Enqueues a kernel once; its event goes to the report.
 
         Parameters
         ----------
@@ -359,7 +367,7 @@ class Gpu:
         traffic : int
             Bytes that the kernel must read and write by its own model, for the report.
         """
-        return self._step(kernel.shared, kernel.name, size, args, local, label, traffic)()
+        self._step(kernel.shared, kernel.name, size, args, local, label, traffic)()
 
     def _step(
         self,
