@@ -297,17 +297,27 @@ class _Text:
     def joins(self, index: int, x: int, *, before: bool) -> list[str]:
         """Transforms across the joined sequences, their turns ``before`` (decimation in time) or after."""
         s = self.s
-        lines = []
+        lines: list[str] = []
         for first in range(0, s.carried if s.joined > 1 else 0, s.joined):
+            turns = [f"turn{first + q}" for q in range(s.joined)]
             for k in range(s.radices[index]):
+                inside: list[str] = []
+
+                def let(expression: str, inside: list[str] = inside) -> str:
+                    inside.append(f"const cplx y{len(inside)} = {expression};")
+                    return f"y{len(inside) - 1}"
+
                 names = [f"x[{(first + q) * s.most + x + k}]" for q in range(s.joined)]
-                turns = ["", *(f"turn{first + q}" for q in range(1, s.joined))]
-                before_, after = (
-                    [f"times({v}, {w})" if w and here else v for v, w in zip(values, turns, strict=True)]
-                    for values, here in ((names, before), ([f"y[{q}]" for q in range(s.joined)], not before))
-                )
-                back = " ".join(f"{name} = {v};" for name, v in zip(names, after, strict=True))
-                lines.append(f"{{ cplx y[{s.joined}] = {{{', '.join(before_)}}}; dft{s.joined}(y); {back} }}")
+                turned = [
+                    f"times({v}, {w})" if q and before else v
+                    for q, (v, w) in enumerate(zip(names, turns, strict=True))
+                ]
+                results = _dft([let(v) for v in turned], let, self.real)
+                inside += [
+                    f"{name} = {f'times({v}, {w})' if q and not before else v};"
+                    for q, (name, v, w) in enumerate(zip(names, results, turns, strict=True))
+                ]
+                lines.append(f"{{ {' '.join(inside)} }}")
         return lines
 
     def loads(self, x: int) -> list[str]:
