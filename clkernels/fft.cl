@@ -1,8 +1,8 @@
 // Discrete Fourier transforms of many sequences at once:  X[k] = Σ_n x[n] · exp(−2πi·n·k / N).
 //
-// What is here reads, writes and multiplies; gpuops/fft/generate.py appends the butterflies and the kernel itself,
-// which calls load() → stages, exchanging through local memory → store(). The inverse is the forward transform with
-// real and imaginary parts swapped on the way in and out.
+// What is here reads, writes and multiplies. Behind it come butterflies (gpuops/fft/butterflies.py) and the kernel itself
+// (gpuops/fft/generate.py), which calls load() → stages, exchanging through local memory → store(). The inverse is the
+// forward transform with real and imaginary parts swapped on the way in and out.
 //
 // Layout: sequence (outer, middle, beside) has element i at  outer·s.x + middle·s.y + beside·s.z + i·s.w  (steps s,
 // in elements); complex arrays are interleaved. A work-item carries LANES sequences that are neighbours in `beside`:
@@ -21,7 +21,7 @@
 //                       SAMPLE is ushort, the bits of half floats;  -D CHANNELS=n: one plane for each
 // -D BORDER_x -D HIGH=n -D WIDE=n     the input is an image in n × n elements, with what stands around it (border.cl)
 // -D IN_PAIRS           it lies at the origin, and a row's pairs at even addresses
-// -D TWIN=n -D JOINED=m sequences k and n − k, and m − 1 further ones n apart each, are one work-item's;
+// -D TWIN=n -D JOINED=m sequences k and n − k, and m − 1 further ones n apart each, are one work-item's: see carried()
 // -D SPECTRUM_IN        the input is their spectrum
 // -D PITCH=n            of a transfer function's rows, half spectra
 // -D FACTOR_IN, -D FACTOR_OUT=1|-1     element i (n: of the whole transform) times factors[i], or its conjugate

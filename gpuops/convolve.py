@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 import numpy.typing as npt
 
-from .errors import GpuopsWarning, ParameterError
-from .fft.transform import TooLongError
+from .errors import GpuopsWarning, ParameterError, TooLongError
 from .gpu import Kernel
 from .image import Image, upload
 from .operands import on_device, shaped_like

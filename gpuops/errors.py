@@ -19,5 +19,9 @@ class DeviceError(GpuopsError):
     """No usable OpenCL device, or a device that cannot do what was asked."""
 
 
+class TooLongError(DeviceError):
+    """Rows that a device's local memory cannot hold, where they cannot be transformed in several passes."""
+
+
 class GpuopsWarning(UserWarning):
     """Something a person should know of: a loss, a clipped value, a device passed over."""

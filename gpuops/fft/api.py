@@ -194,8 +194,6 @@ def run(
     axes = len(lengths)
     out = (n_rows if axes == 2 else rows, width)
     size = n_columns * (n_rows if axes == 2 else 1)
-    if max(rows, n_rows) * max(columns, n_columns) * (1 if axes == 2 else planes) >= 2**31:
-        raise ParameterError(f"a transform of {n_rows}×{n_columns} is beyond 2³¹ elements: use a smaller one")
     problem = Problem(
         kind, axes, (planes, rows, columns), (planes, *out), (n_rows, n_columns), inverse,
         _scale(norm, size, inverse), double, params,
@@ -287,6 +285,13 @@ def convolution(
     Returns
     -------
     Image of the image's shape. Values that are not finite are in all of their plane.
+
+    Raises
+    ------
+    ParameterError
+        A transfer function of another size.
+    TooLongError
+        Local memory for a row, and its mirror image, is too small.
     """
     if transfer.shape[1:] != (size[0], size[1] // 2 + 1) or transfer.shape[0] not in (1, image.shape[0]):
         raise ParameterError(

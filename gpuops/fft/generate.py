@@ -1,4 +1,4 @@
-"""OpenCL C of one transform kernel: straight-line butterflies, and the schedule of stages around them.
+"""OpenCL C of one transform kernel: the stages of a schedule, and what is before, between and behind them.
 
 A sequence of N = r1·r2·…·rm points has its places in local memory (decimation in time): sample n belongs at the
 digit-reversed one, stage i joins ri transforms of s = r1·…·r(i−1) points that lie s apart, and the result is in order.
@@ -13,174 +13,15 @@ Sources: Cooley & Tukey 1965; Bluestein 1970; Van Loan, Computational Frameworks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable
 from itertools import pairwise
-from math import cos, pi, prod, sin
+from math import prod
 
+from .butterflies import dft, turned
+from .schedule import Schedule
 
-def _literal(value: float, real: str) -> str:
-    return f"{value:.17g}{'' if '.' in f'{value:.17g}' or 'e' in f'{value:.17g}' else '.0'}{'f' * (real == 'float')}"
-
-
-def _turned(value: str, j: int, n: int, real: str) -> str:
-    """C for ``value · exp(−2πi·j/n)``."""
-    j %= n
-    if j == 0:
-        return value
-    if 4 * j % n == 0:
-        return (f"turned({value})", f"-{value}", f"-turned({value})")[4 * j // n - 1]
-    if 8 * j % n == 0:
-        c, eighth = _literal(0.5**0.5, real), 8 * j // n
-        return f"{c} * ({'-' * (eighth in (3, 5))}{value} {'+' if eighth in (1, 3) else '-'} turned({value}))"
-    angle = -2 * pi * j / n
-    return f"times({value}, (real2)({_literal(cos(angle), real)}, {_literal(sin(angle), real)}))"
-
-
-def _dft(x: list[str], let: Callable[[str], str], real: str) -> list[str]:
-    """Names of the transform of the values named in ``x``; ``let`` gives an expression a name."""
-    n = len(x)
-    if n == 1:
-        return x
-    if n == 2:
-        return [let(f"{x[0]} + {x[1]}"), let(f"{x[0]} - {x[1]}")]
-    a = 4 if n % 4 == 0 and n > 4 else next(p for p in range(2, n + 1) if n % p == 0)
-    if a < n:  # n = a·b: transforms of b, twiddles, transforms of a
-        b = n // a
-        parts = [_dft(x[k::a], let, real) for k in range(a)]
-        result = [""] * n
-        for q in range(b):
-            result[q::b] = _dft([let(_turned(parts[k][q], k * q, n, real)) for k in range(a)], let, real)
-        return result
-    # An odd prime: sums and differences of x[k] and x[n−k] meet cosines and sines.
-    half = range(1, n // 2 + 1)
-    sums = [let(f"{x[k]} + {x[n - k]}") for k in half]
-    differences = [let(f"turned({x[k]} - {x[n - k]})") for k in half]
-    result = [let(" + ".join([x[0], *sums]))] + [""] * (n - 1)
-    for j in half:
-        angles = [2 * pi * (j * k % n) / n for k in half]
-        cosines = (f"{_literal(cos(t), real)} * {s}" for t, s in zip(angles, sums, strict=True))
-        sines = (f"{_literal(sin(t), real)} * {d}" for t, d in zip(angles, differences, strict=True))
-        even, odd = let(" + ".join([x[0], *cosines])), let(" + ".join(sines))
-        result[j], result[n - j] = let(f"{even} + {odd}"), let(f"{even} - {odd}")
-    return result
-
-
-@cache
-def butterfly(radix: int, real: str = "float") -> str:
-    """The function ``dftN``: N values in place, unrolled, constants from float64."""
-    lines: list[str] = []
-
-    def let(expression: str) -> str:
-        if expression.isidentifier():
-            return expression
-        lines.append(f"    cplx t{len(lines)} = {expression};")
-        return f"t{len(lines) - 1}"
-
-    inputs = [let(f"x[{k}]") for k in range(radix)]
-    result = _dft(inputs, let, real)
-    lines += [f"    x[{k}] = {name};" for k, name in enumerate(result)]
-    return f"static inline void dft{radix}(cplx *x) {{\n" + "\n".join(lines) + "\n}\n"
-
-
-def butterflies(radices: Sequence[int], real: str) -> str:
-    """The butterflies that a schedule needs."""
-    return "\n".join(butterfly(radix, real) for radix in sorted(set(radices)))
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """How one work-group transforms its sequences.
-
-    Attributes
-    ----------
-    radices
-        Of the stages, in the order of execution; their product is the number of points.
-    items, columns
-        Work-items that share a sequence; sequences of a group (each of as many lanes).
-    length
-        Bluestein: points of the transform that is made from a convolution of ``prod(radices)``; else 0.
-    along
-        Neighbouring work-items take neighbouring elements (rows) rather than neighbouring sequences.
-    joined
-        So many sequences are one work-item's, and transformed across each other at their packed end.
-    twin
-        Rows k and −k are one work-item's. Packed, a value has those of two neighbouring columns. ``unpack``: the
-        input is packed and the output the spectrum; ``pack``: the reverse; ``convolve``: both are packed, and in
-        between the spectrum is multiplied. "": neither.
-    whole
-        ``unpack`` gives all of the spectrum, not half of it.
-    halved
-        Local memory has room for real parts alone: imaginary parts follow when those are through.
-    computed
-        Twiddles are computed rather than read from the table.
-    """
-
-    radices: tuple[int, ...]
-    items: int
-    columns: int = 1
-    length: int = 0
-    along: bool = True
-    joined: int = 1
-    twin: str = ""
-    whole: bool = False
-    halved: bool = False
-    computed: bool = False
-
-    @property
-    def points(self) -> int:
-        return prod(self.radices)
-
-    @property
-    def rows(self) -> int:
-        """Sequences that are loaded together, twins behind the others."""
-        return self.joined * (2 if self.twin else 1)
-
-    @property
-    def sets(self) -> int:
-        """Of work-items that share ``rows``: at the packed end one has twins, at the other half of all pairs."""
-        return 2 if self.twin and self.joined > 1 and len(self.radices) > 1 else 1
-
-    @property
-    def carried(self) -> int:
-        """Sequences that a work-item carries side by side."""
-        return self.rows // self.sets
-
-    @property
-    def group(self) -> int:
-        """Work-items of a group."""
-        return self.items * self.sets * self.columns
-
-    @property
-    def idle(self) -> float:
-        """Turns of all work-items relative to what there is to do: 1 where none ever waits."""
-        turns = sum(-(-self.points // r // self.items) * self.items * r for r in self.radices)
-        return turns / (self.points * len(self.radices))
-
-    @property
-    def pad(self) -> int:
-        """Elements left out behind each of the last stage's runs: an odd distance, against bank conflicts."""
-        return int(self.items > 1 and len(self.radices) > 1 and self.points // self.radices[-1] % 2 == 0)
-
-    @property
-    def places(self) -> int:
-        """Elements of local memory."""
-        if len(self.radices) == 1:
-            return 0
-        return (self.points + self.pad * self.radices[-1]) * self.columns * self.rows
-
-    @property
-    def most(self) -> int:
-        """Values of a sequence that a work-item carries."""
-        if self.items == 1:
-            return max(self.radices)
-        return max(-(-self.points // r // self.items) * r for r in self.radices)
-
-
-Body = Callable[
-    [int], list[str]
-]  # where a butterfly's values start in x → lines; the butterfly is t, of twins u
+# Where a butterfly's values start in x → lines; the butterfly is t, of twins u.
+Body = Callable[[int], list[str]]
 
 
 class _Text:
@@ -308,11 +149,11 @@ class _Text:
                     return f"y{len(inside) - 1}"
 
                 names = [f"x[{(first + q) * s.most + x + k}]" for q in range(s.joined)]
-                turned = [
+                inputs = [
                     f"times({v}, {w})" if q and before else v
                     for q, (v, w) in enumerate(zip(names, turns, strict=True))
                 ]
-                results = _dft([let(v) for v in turned], let, self.real)
+                results = dft([let(v) for v in inputs], let, self.real)
                 inside += [
                     f"{name} = {f'times({v}, {w})' if q and not before else v};"
                     for q, (name, v, w) in enumerate(zip(names, results, turns, strict=True))
@@ -371,7 +212,7 @@ class _Text:
             edge = [f"if (t == 0) {{ {' '.join(more)} }}"] if k == 0 else []
             lines += [
                 f"{{ const cplx e = {a} + conjugate({b}), d = times(turned({a} - conjugate({b})), w),",
-                f"               o = {_turned('d', k, 2 * radix, self.real)};",
+                f"               o = {turned('d', k, 2 * radix, self.real)};",
                 f"  {put(slot, q, 'e + o')} {put(twin, f'{n} - ({q})', 'conjugate(e - o)')}",
                 *(f"  {line}" for line in (more if s.whole else edge)),
                 "}",
@@ -395,13 +236,13 @@ class _Text:
                     f"  if (t == 0) {{ p = (p - conjugate({load(twin, 0)})) * (real)0.5f;",
                     f"                m = (m + {load(slot, n)}) * (real)0.5f; }}",
                 ]
-            lines += self.joined_parts(a, b, k, radix)
+            lines += self.packed_pair(a, b, k, radix)
         return [*lines, *self.rotated(0, x, back=True)]
 
-    def joined_parts(self, a: str, b: str, k: int, radix: int) -> list[str]:
+    def packed_pair(self, a: str, b: str, k: int, radix: int) -> list[str]:
         """a = E + i·O and b = conj E + i·conj O from p = X[k, q] and m = X[k, q + M], all of them swapped."""
         return [
-            f"  const cplx e = p + m, d = times(turned(p - m), w), o = {_turned('d', k, 2 * radix, self.real)};",
+            f"  const cplx e = p + m, d = times(turned(p - m), w), o = {turned('d', k, 2 * radix, self.real)};",
             f"  {a} = e + o; {b} = -conjugate(e - o); }}",
         ]
 
@@ -415,9 +256,9 @@ class _Text:
             g = f"transfer(factors, {self.spectrum}{twin}, {n} - ({q}), s)"
             lines += [
                 f"{{ const cplx f = {a} + conjugate({b}), c = times(turned({a} - conjugate({b})), w),",
-                f"               g = {_turned('c', k, 2 * radix, self.real)};",
+                f"               g = {turned('c', k, 2 * radix, self.real)};",
                 f"  const cplx p = swapped(product(f + g, {h})), m = swapped(product(f - g, conjugate({g})));",
-                *self.joined_parts(a, b, k, radix),
+                *self.packed_pair(a, b, k, radix),
             ]
         return [*lines, *self.rotated(self.last, x, back=True)]
 

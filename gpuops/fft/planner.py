@@ -9,7 +9,7 @@ from math import log, prod
 
 from ..gpu import Limits
 from ..params.fft import FftParams
-from .generate import Schedule
+from .schedule import Schedule
 
 LARGEST_RADIX = 32
 LARGEST_PRIME = 13  # of the straight-line butterflies
@@ -186,7 +186,8 @@ class Planner:
         result divides ``divided`` rows, those that exist or are wanted.
         """
         costs = {}
-        choices = (1,) if self.vectors or twin == "convolve" else (1, 2, 4)  # it has no registers left
+        # A convolution has no registers left for more, and some CPUs' compilers get it wrong.
+        choices = (1,) if self.vectors or twin == "convolve" else (1, 2, 4)
         for joined in (j for j in choices if n_rows % j == divided % j == 0 and j < n_rows):
             columns = self._schedule(n_rows // joined, wide, along=False)
             rows = self._schedule(points, n_rows // joined, along=True, joined=joined, twin=twin)

@@ -10,22 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import DeviceError
+from ..errors import ParameterError, TooLongError
 from ..gpu import Source
 from ..image import PIXEL_TYPES
 from ..params.fft import FftParams
-from . import generate, tables
+from . import butterflies, generate, tables
 from .planner import Ends, Four, Pass, Planner, Sequences
+from .schedule import Schedule
 
 if TYPE_CHECKING:
     from ..gpu import Gpu, Step
     from ..image import Image
 
 KEPT_PLANS = 64
-
-
-class TooLongError(DeviceError):
-    """Rows that a device's local memory cannot hold, where they cannot be transformed in several passes."""
 
 
 Table = npt.NDArray[np.complex128]
@@ -124,13 +121,21 @@ def plan(gpu: Gpu, problem: Problem) -> Plan:
 
 
 def _passes(gpu: Gpu, problem: Problem) -> list[Pass]:
+    """ParameterError beyond what addresses of type int reach, TooLongError for rows that need several passes and what
+    stands around the image."""
     values = problem.in_shape[0] * prod(problem.n if problem.axes == 2 else problem.in_shape[1:])
     planner = Planner(gpu.limits, problem.params, problem.real.itemsize, values=values)
+    n_rows, n_columns = problem.n
+    _, rows, columns = problem.in_shape
+    if (
+        max(rows, n_rows) * max(columns, n_columns) * (1 if problem.axes == 2 else problem.in_shape[0])
+        >= 2**31
+    ):
+        raise ParameterError(f"a transform of {n_rows}×{n_columns} is beyond 2³¹ elements: use a smaller one")
     found = _columns_and_rows(planner, problem)
-    if found is None and problem.kind == "convolve":
-        name, rows = gpu.info.name, problem.n[1]
+    if found is None and problem.around:
         raise TooLongError(
-            f"{name} has no local memory for rows of {rows} points: choose another method than fft"
+            f"{gpu.info.name} has no local memory for rows of {n_columns} points: choose another method than fft"
         )
     return found or _rows_and_columns(planner, problem)
 
@@ -320,7 +325,8 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
     if turns:
         roots = table(f"roots {turns}", lambda: tables.roots(turns))
     across = (at.joined,) if at.joined > 1 else ()
-    text = generate.butterflies((*schedule.radices, *across), real)
+    text = butterflies.butterflies((*schedule.radices, *across), real)
+    label = f"{'convolve' if around else 'fft'} {'inverse ' * problem.inverse}{p.kind} {p.n}"
     size: tuple[int, ...]
     rest: tuple[int, ...] = ()
     if p.kind == "local":
@@ -328,21 +334,22 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
         constants = table(f"{schedule.radices} {inside} {schedule.twin != ''}", lambda: _constants(schedule))
         size = (groups * schedule.group,)
     else:
-        radix, butterflies = schedule.radices[0], p.n // schedule.radices[0]
+        radix = schedule.radices[0]
         text += generate.global_kernel(radix, schedule.computed)
+        label += f" radix {radix}"
         constants = table(f"{p.stride} {radix}", lambda: tables.stage(p.stride, radix))
-        size, rest = (groups * butterflies,), (butterflies, p.stride, groups)
+        size, rest = (groups * (p.n // radix),), (p.n // radix, p.stride, groups)
         defines["ALONG"] = schedule.along
     sources: tuple[str | Source, ...] = ("fft", Source("fft_generated", text))
     kernel = gpu.kernel(("border", *sources) if image else sources, f"fft_{p.kind}", **defines)
     return gpu.bind(
         kernel, size, None, constants, factors, roots, None, *steps, scale, *rest,
         local=(schedule.group,) if p.kind == "local" else kernel.fit(256),
-        label=f"fft {'inverse ' * problem.inverse}{p.kind} {p.n}", traffic=_traffic(p, problem),
+        label=label, traffic=_traffic(p, problem),
     )  # fmt: skip
 
 
-def _constants(schedule: generate.Schedule) -> Table:
+def _constants(schedule: Schedule) -> Table:
     """Twiddles; behind them Bluestein's filter, or what separates twins."""
     values = [tables.twiddles(schedule.radices)]
     if schedule.length:
@@ -354,11 +361,17 @@ def _constants(schedule: generate.Schedule) -> Table:
 
 def _traffic(p: Pass, problem: Problem) -> int:
     """Bytes of the samples that exist and of the results that are wanted."""
-    at, schedule = p.at, p.schedule
+    at, schedule, size = p.at, p.schedule, problem.real.itemsize
     sequences = at.counts[0] * p.gap * at.joined if schedule.twin else at.total // (p.gap if p.split else 1)
     read, written = (
-        n * (p.gap if p.split == half else 1) * (1 if what == "samples" and not p.ends.pixels else 2)
+        sequences
+        * n
+        * (p.gap if p.split == half else 1)
+        * (1 if what == "samples" and not p.ends.pixels else 2)
         for n, half, what in ((at.in_n, 2, p.ends.load), (at.out_n, 1, p.ends.store))
     )
-    transfer = 2 * schedule.points * (schedule.twin == "convolve")
-    return sequences * problem.real.itemsize * (read + written + transfer)
+    if p.ends.load == "image" or (p.ends.load == "samples" and problem.pixels):
+        pixel = np.dtype(problem.pixels or problem.real).itemsize
+        return prod(problem.in_shape) * pixel + written * size
+    transfer = 2 * sequences * schedule.points * (schedule.twin == "convolve")
+    return (read + written + transfer) * size

@@ -1,0 +1,95 @@
+"""Schedule: how one work-group transforms its sequences. Pure numbers, of planner and generator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How one work-group transforms its sequences.
+
+    Attributes
+    ----------
+    radices
+        Of the stages, in the order of execution; their product is the number of points.
+    items, columns
+        Work-items that share a sequence; sequences of a group (each of as many lanes).
+    length
+        Bluestein: points of the transform that is made from a convolution of ``prod(radices)``; else 0.
+    along
+        Neighbouring work-items take neighbouring elements (rows) rather than neighbouring sequences.
+    joined
+        So many sequences are one work-item's, and transformed across each other at their packed end.
+    twin
+        Rows k and −k are one work-item's. Packed, a value has those of two neighbouring columns. ``unpack``: the
+        input is packed and the output the spectrum; ``pack``: the reverse; ``convolve``: both are packed, and in
+        between the spectrum is multiplied. "": neither.
+    whole
+        ``unpack`` gives all of the spectrum, not half of it.
+    halved
+        Local memory has room for real parts alone: imaginary parts follow when those are through.
+    computed
+        Twiddles are computed rather than read from the table.
+    """
+
+    radices: tuple[int, ...]
+    items: int
+    columns: int = 1
+    length: int = 0
+    along: bool = True
+    joined: int = 1
+    twin: str = ""
+    whole: bool = False
+    halved: bool = False
+    computed: bool = False
+
+    @property
+    def points(self) -> int:
+        return prod(self.radices)
+
+    @property
+    def rows(self) -> int:
+        """Sequences that are loaded together, twins behind the others."""
+        return self.joined * (2 if self.twin else 1)
+
+    @property
+    def sets(self) -> int:
+        """Of work-items that share ``rows``: at the packed end one has twins, at the other half of all pairs."""
+        return 2 if self.twin and self.joined > 1 and len(self.radices) > 1 else 1
+
+    @property
+    def carried(self) -> int:
+        """Sequences that a work-item carries side by side."""
+        return self.rows // self.sets
+
+    @property
+    def group(self) -> int:
+        """Work-items of a group."""
+        return self.items * self.sets * self.columns
+
+    @property
+    def idle(self) -> float:
+        """Turns of all work-items relative to what there is to do: 1 where none ever waits."""
+        turns = sum(-(-self.points // r // self.items) * self.items * r for r in self.radices)
+        return turns / (self.points * len(self.radices))
+
+    @property
+    def pad(self) -> int:
+        """Elements left out behind each of the last stage's runs: an odd distance, against bank conflicts."""
+        return int(self.items > 1 and len(self.radices) > 1 and self.points // self.radices[-1] % 2 == 0)
+
+    @property
+    def places(self) -> int:
+        """Elements of local memory."""
+        if len(self.radices) == 1:
+            return 0
+        return (self.points + self.pad * self.radices[-1]) * self.columns * self.rows
+
+    @property
+    def most(self) -> int:
+        """Values of a sequence that a work-item carries."""
+        if self.items == 1:
+            return max(self.radices)
+        return max(-(-self.points // r // self.items) * r for r in self.radices)
