@@ -12,18 +12,21 @@
 // first columns, then rows A[k] of M = N/2 points. As those of even columns and of odd ones are spectra of real images,
 // E + i·O = A[k] has conj E + i·conj O at −q of row −k. So rows k and −k are one work-item's (TWIN), and their spectrum
 //   X[k, q] = E[q] + w_N^q·O[q]     X[k, q + M] = E[q] − w_N^q·O[q] = conj X[−k, M − q].
+// Of a single sequence whose own neighbours are packed the same holds without k: it is its own twin (PAIRS_ALONG).
 //
 // -D REAL=float|double  -D LANES=n  -D WIDTH=2n   LANES sequences in one complex value
 // -D SWAP_IN, -D SWAP_OUT     real and imaginary parts
 // -D LOAD_SAMPLES | LOAD_HERMITIAN     input: real, see element(); half a spectrum, with X[N−k] = conj X[k]. Else complex
+// -D LOAD_IMAGE         input: two rows of an image, and what stands around it, see around()
 // -D STORE_SAMPLES      output: real. Else complex
+// -D PAIRS_ALONG        real pairs are elements 2n and 2n + 1 of a sequence, rather than of sequences 2k and 2k + 1
+// -D ALL_PAIRS          no pair lacks its second
 // -D SAMPLE=type -D GAIN=g    of an input of pixels, channels interleaved, and what they are multiplied by; -D HALF:
 //                       SAMPLE is ushort, the bits of half floats;  -D CHANNELS=n: one plane for each
-// -D BORDER_x -D HIGH=n -D WIDE=n     the input is an image in n × n elements, with what stands around it (border.cl)
-// -D IN_PAIRS           it lies at the origin, and a row's pairs at even addresses
+// -D BORDER_x -D HIGH=n -D WIDE=n     what stands around an image (border.cl), in so many elements
 // -D TWIN=n -D JOINED=m sequences k and n − k, and m − 1 further ones n apart each, are one work-item's: see carried()
 // -D SPECTRUM_IN        the input is their spectrum
-// -D PITCH=n            of a transfer function's rows, half spectra
+// -D PITCH=n            of a transfer function's rows
 // -D FACTOR_IN, -D FACTOR_OUT=1|-1     element i (n: of the whole transform) times factors[i], or its conjugate
 // -D FACTORS=n -D FACTOR_BY=i|n        of so many, beyond which are Bluestein's zeros
 // -D LENGTH=n           of the whole transform, where the input is half a spectrum
@@ -65,7 +68,13 @@
 #define OUT_STEP s.out.w
 #endif
 
-#define ALL ((1 << LANES) - 1)
+#if defined(ALL_PAIRS)
+#define SECOND(n, k) 1
+#elif defined(PAIRS_ALONG)
+#define SECOND(n, k) (2 * (n) + 1 < s.more.w)
+#else
+#define SECOND(n, k) (2 * (k) + 1 < s.more.w)
+#endif
 
 typedef REAL real;
 typedef GLUE(REAL, 2) real2;
@@ -100,23 +109,26 @@ static inline real2 root(int j, int n) {
 // Of all sequences.
 typedef struct {
     int4 in, out;  // steps
-    int4 more;     // to the next of joined sequences in the input, in the output; to a pixel's right; pixels of a row
+    int4 more;     // to the next of joined sequences in the input, in the output; to a pair's second; pixels in all
     int4 count;    // sequences beside each other, in the middle; elements that exist in the input, that are wanted
     int4 edge;     // image: height, width, origin's row and column; transfer function: rows of a plane (0: one for all)
     real scale;
 } Shape;
 
-// Where a work-item's sequences lie.
+// Where a work-item's sequences lie. What is behind the last one is the last one once more, so that reading needs no
+// tests: lanes then write the same twice, work-items nothing.
 typedef struct {
-    size_t in, out;     // address of the first lane's element 0
-    size_t back;        // of the first lane alone: so much less in the input
-    int o, m, k, lane;  // outer, middle, beside: of the first lane, k + lane of the next
-    int q;              // which of joined sequences
-    int loaded, stored;  // lanes whose sequence exists, whose result is wanted: a bit each
+    size_t in, out;  // address of the first lane's element 0
+    int o, m, q;     // outer, middle; which of joined sequences
+    int k;           // beside: of the first lane
+    int lane;        // 1 or −1: from a lane's k to the next one's
+    int rest;        // the last lane that is another one
+    int in_back, out_back;  // so much less have other lanes than the first (it alone begins anew)
+    bool stored;     // this work-item writes (of one lane)
 } Place;
 
 static inline Place place(int group, int column, int columns, Shape s) {
-    int per = columns * LANES, groups = (s.count.x + per - 1) / per;
+    int per = columns * LANES, groups = (s.count.x + per - 1) / per, last = s.count.x - 1;
     Place w;
 #ifdef CHANNELS  // those of the same pixels follow each other
     w.o = group % CHANNELS;
@@ -126,44 +138,52 @@ static inline Place place(int group, int column, int columns, Shape s) {
     w.m = group / groups % s.count.y;
     w.o = group / groups / s.count.y;
 #endif
-    w.k = (group % groups) * per + column * LANES;
+    int k = (group % groups) * per + column * LANES;
+    w.q = 0;
+    w.k = min(k, last);
+    w.lane = 1;
+    w.rest = min(last - w.k, LANES - 1);
+    w.in_back = w.out_back = 0;
+    w.stored = k <= last;
     w.in = (size_t)w.o * s.in.x + (size_t)w.m * s.in.y + (size_t)w.k * s.in.z;
     w.out = (size_t)w.o * s.out.x + (size_t)w.m * s.out.y + (size_t)w.k * s.out.z;
-    w.back = 0;
-    w.q = 0;
-    w.lane = 1;
-    w.loaded = w.stored = s.count.x - w.k >= LANES ? ALL : (1 << max(0, s.count.x - w.k)) - 1;
     return w;
 }
 
-// The q-th of joined sequences; or, of sequence TWIN − k, which lies beside it: packed ones begin anew after TWIN of
-// them, those of a spectrum after all joined ones.
+// Sequence `beside` of lane l.
+static inline int beside(Place w, int l) {
+    return w.k + w.lane * min(l, w.rest);
+}
+
+// The q-th of joined sequences; or, of sequence −k, which is in row TWIN − k: packed ones begin anew after TWIN rows, those
+// of a spectrum after all joined ones.
 static inline Place carried(Place w, int q, int twin, Shape s) {
     Place v;  // filled by field: Mesa's compiler lets changes of a copied struct through to the original
     v.in = w.in + (size_t)q * s.more.x;
     v.out = w.out + (size_t)q * s.more.y;
-    v.back = 0;
     v.o = w.o;
     v.m = w.m;
-    v.k = w.k;
     v.q = q;
-    v.lane = 1;
-    v.loaded = v.stored = w.loaded;
+    v.k = w.k;
+    v.lane = w.lane;
+    v.rest = w.rest;
+    v.in_back = v.out_back = 0;
+    v.stored = w.stored;
 #ifdef TWIN
     if (twin) {
-        long further = TWIN - 2 * w.k;
-        v.in += (size_t)(further * s.in.z);
-        v.out += (size_t)(further * s.out.z);
+        int packed = w.k ? 0 : TWIN, spectrum = w.k || q < JOINED - 1 ? 0 : JOINED * TWIN;
 #ifdef SPECTRUM_IN
-        v.back = w.k || q < JOINED - 1 ? 0 : (size_t)(JOINED * TWIN) * s.in.z;
+        v.in_back = -spectrum * s.in.z;
+        v.out_back = -packed * s.out.z;
 #else
-        v.back = w.k ? 0 : (size_t)TWIN * s.in.z;
+        v.in_back = -packed * s.in.z;
+        v.out_back = -spectrum * s.out.z;
 #endif
         v.k = TWIN - w.k;
         v.lane = -1;
-        for (int l = 0; l < LANES; l++)  // its own twin
-            if (v.k - l == TWIN || 2 * (v.k - l) == TWIN) v.stored &= ~(1 << l);
-        if (LANES == 1) v.in -= v.back;
+        v.in += (size_t)((long)(v.k - w.k) * s.in.z + v.in_back);
+        v.out += (size_t)((long)(v.k - w.k) * s.out.z + v.out_back);
+        v.stored = v.stored && v.k != TWIN && v.k != w.k;  // not its own twin
     }
 #endif
     return v;
@@ -183,31 +203,11 @@ static inline int other(Place w) {
 // Element i (of the whole transform: n) of sequence k, which lies at `at`.
 static inline real2 element(__global const SAMPLE *in, size_t at, int i, int n, int k, Place w, Shape s) {
     real2 a = 0;
-#if defined(LOAD_SAMPLES)  // pixels 2k and 2k + 1 of a row are a complex value; or pixel k (more.w is 0)
-#ifdef HIGH
-    // Of each axis, what is beyond the first so many lies before the image; all of it `edge.z` or `edge.w` further on.
-    int y = i * s.count.y + w.m, x = 2 * k;
-    y = border_index((y < s.count.z ? y : y - HIGH) + s.edge.z, s.edge.x);
-    __global const SAMPLE *row = in + (size_t)w.o * s.in.x + (uint)(max(y, 0) * s.in.y);
-#ifdef IN_PAIRS
-    if (x + 1 < s.edge.y && y >= 0) {
-        a = *(__global const real2 *)(row + x);
-    } else
-#endif
-    {
-        real pair[2];
-        for (int j = 0; j < 2; j++, x++) {
-            int u = border_index((x < s.more.w ? x : x - WIDE) + s.edge.w, s.edge.y);
-            pair[j] = y < 0 || u < 0 ? (real)CVAL : row[u];
-        }
-        a = (real2)(pair[0], pair[1]);
-    }
-#else
+#if defined(LOAD_SAMPLES)  // a pair is a complex value; without pairs (more.w is 0) each is one
     if (EXISTS(n)) {
         a.x = VALUE(in + at);
-        if (2 * k + 1 < s.more.w) a.y = VALUE(in + at + s.more.z);
+        if (SECOND(n, k)) a.y = VALUE(in + at + s.more.z);
     }
-#endif
 #elif defined(LOAD_HERMITIAN)
     bool mirrored = n > LENGTH / 2;
     if (mirrored) at += ((long)LENGTH - 2 * (long)n) * (s.in.w / GAP);
@@ -226,29 +226,71 @@ static inline real2 element(__global const SAMPLE *in, size_t at, int i, int n, 
 }
 
 #if LANES > 1
-// Complex numbers of all lanes, `step` apart.
-static inline cplx gathered(__global const real2 *first, long step, long back, int lanes) {
-    real t[WIDTH];
-    bool all = lanes == ALL && back == 0;  // apart, so that it needs no tests
-    for (int l = 0; all && l < LANES; l++) {
-        t[l] = first[l * step].x;
-        t[LANES + l] = first[l * step].y;
-    }
-    for (int l = 0; !all && l < LANES; l++) {
-        real2 a = lanes >> l & 1 ? first[l * step - (l ? 0 : back)] : (real2)0;
-        t[l] = a.x;
-        t[LANES + l] = a.y;
-    }
-    return GLUE(vload, WIDTH)(0, t);
+// From the first lane to lane l of some that are `step` apart.
+static inline long lane_offset(int l, long step, int rest, int back) {
+    return min(l, rest) * step - (l ? back : 0);
 }
 
-static inline void scatter(__global real2 *first, long step, cplx v, int lanes) {
+// Complex numbers of all lanes; where not all are there, which is rare, short for compilers.
+static inline cplx gathered(__global const real2 *first, long step, int rest, int back) {
+    real t[WIDTH], u[WIDTH];
+    if (rest < LANES - 1 || back) {
+        __attribute__((opencl_unroll_hint(1)))
+        for (int l = 0; l < LANES; l++) {
+            real2 a = first[lane_offset(l, step, rest, back)];
+            t[l] = a.x;
+            t[LANES + l] = a.y;
+        }
+        return GLUE(vload, WIDTH)(0, t);
+    }
+    for (int l = 0; l < LANES; l++) {
+        u[l] = first[l * step].x;
+        u[LANES + l] = first[l * step].y;
+    }
+    return GLUE(vload, WIDTH)(0, u);
+}
+
+static inline void scatter(__global real2 *first, long step, int rest, int back, cplx v) {
+    real t[WIDTH], u[WIDTH];
+    if (rest < LANES - 1 || back) {
+        GLUE(vstore, WIDTH)(v, 0, t);
+        __attribute__((opencl_unroll_hint(1)))
+        for (int l = 0; l < LANES; l++) first[lane_offset(l, step, rest, back)] = (real2)(t[l], t[LANES + l]);
+        return;
+    }
+    GLUE(vstore, WIDTH)(v, 0, u);
+    for (int l = 0; l < LANES; l++) first[l * step] = (real2)(u[l], u[LANES + l]);
+}
+#endif
+
+#ifdef LOAD_IMAGE
+// Rows 2i and 2i + 1 of an image with what stands around it. Of each axis, what is beyond the first so many lies before
+// the image; all of it `edge.z` or `edge.w` further on.
+static inline cplx around(__global const real *in, Place w, int i, Shape s) {
+    int x[LANES];
+    for (int l = 0; l < LANES; l++)
+        x[l] = border_index(beside(w, l) + s.edge.w - (beside(w, l) < s.more.w ? 0 : WIDE), s.edge.y);
+#if LANES > 1
+    bool inside = x[0] >= 0 && x[LANES - 1] == x[0] + LANES - 1 && w.k + LANES - 1 < s.more.w;
+#endif
     real t[WIDTH];
-    GLUE(vstore, WIDTH)(v, 0, t);
-    bool all = lanes == ALL;
-    for (int l = 0; all && l < LANES; l++) first[l * step] = (real2)(t[l], t[LANES + l]);
-    for (int l = 0; !all && l < LANES; l++)
-        if (lanes >> l & 1) first[l * step] = (real2)(t[l], t[LANES + l]);
+    for (int j = 0; j < 2; j++) {
+        int n = 2 * i + j, y = border_index((n < s.count.z ? n : n - HIGH) + s.edge.z, s.edge.x);
+        __global const real *row = in + (size_t)w.o * s.in.x + (size_t)max(y, 0) * IN_STEP;
+#if LANES > 1
+        if (inside && y >= 0) {
+            GLUE(vstore, LANES)(GLUE(vload, LANES)(0, row + x[0]), j, t);
+            continue;
+        }
+#endif
+        for (int l = 0; l < LANES; l++) {
+            t[j * LANES + l] = row[max(x[l], 0)];
+#ifdef BORDER_CONSTANT
+            if (x[l] < 0 || y < 0) t[j * LANES + l] = (real)CVAL;
+#endif
+        }
+    }
+    return GLUE(vload, WIDTH)(0, t);
 }
 #endif
 
@@ -261,13 +303,15 @@ static inline cplx load(__global const SAMPLE *in, __global const real2 *factors
 #endif
     size_t at = w.in + (size_t)i * IN_STEP;
     cplx v = 0;
-#if LANES == 1
-    if (w.loaded) v = element(in, at, i, n, w.k, w, s);
+#if defined(LOAD_IMAGE)
+    v = around(in, w, i, s);
+#elif LANES == 1
+    v = element(in, at, i, n, w.k, w, s);
 #elif defined(LOAD_SAMPLES) || defined(LOAD_HERMITIAN)
     real t[WIDTH];
     for (int l = 0; l < LANES; l++) {
-        size_t start = at + (size_t)((long)l * w.lane * s.in.z) - (l ? 0 : w.back);
-        real2 a = w.loaded >> l & 1 ? element(in, start, i, n, w.k + w.lane * l, w, s) : (real2)0;
+        size_t there = at + (size_t)lane_offset(l, (long)w.lane * s.in.z, w.rest, w.in_back);
+        real2 a = element(in, there, i, n, beside(w, l), w, s);
         t[l] = a.x;
         t[LANES + l] = a.y;
     }
@@ -275,12 +319,12 @@ static inline cplx load(__global const SAMPLE *in, __global const real2 *factors
 #else
     if (EXISTS(n)) {
 #ifdef LANES_IN_ORDER
-        if (w.loaded == ALL) {
+        if (w.rest == LANES - 1) {
             v = GLUE(vload, WIDTH)(0, (__global const real *)in + 2 * at);
             v = (cplx)(v.even, v.odd);
         } else
 #endif
-            v = gathered((__global const real2 *)in + at, (long)w.lane * s.in.z, w.back, w.loaded);
+            v = gathered((__global const real2 *)in + at, (long)w.lane * s.in.z, w.rest, w.in_back);
 #ifdef SWAP_IN
         v = swapped(v);
 #endif
@@ -293,17 +337,14 @@ static inline cplx load(__global const SAMPLE *in, __global const real2 *factors
 }
 
 #ifdef PITCH
-// The transfer function's values in column `column` of a row.
+// The transfer function's values in column `column`.
 static inline cplx transfer(__global const real2 *h, Place w, int column, Shape s) {
-    real t[WIDTH];
-    for (int l = 0; l < LANES; l++) {
-        int row = w.k + w.lane * l + w.q * TWIN;
-        if (row == JOINED * TWIN) row = 0;
-        real2 a = w.loaded >> l & 1 ? h[((size_t)w.o * s.edge.x + row) * PITCH + column] : (real2)0;
-        t[l] = a.x;
-        t[LANES + l] = a.y;
-    }
-    return GLUE(vload, WIDTH)(0, t);
+    h += ((size_t)w.o * s.edge.x + w.k) * PITCH + column;
+#if LANES == 1
+    return *h;
+#else
+    return gathered(h, PITCH, w.rest, 0);
+#endif
 }
 #endif
 
@@ -317,7 +358,7 @@ static inline void put(__global real *out, size_t at, real2 a, int n, int k, Sha
 #endif
 #ifdef STORE_SAMPLES
     out[at] = a.x;
-    if (2 * k + 1 < s.more.w) out[at + s.more.z] = a.y;
+    if (SECOND(n, k)) out[at + s.more.z] = a.y;
 #else
     ((__global real2 *)out)[at] = a;
 #endif
@@ -331,7 +372,7 @@ static inline void store(__global real *out, __global const real2 *factors, __gl
 #ifdef SPLIT_BESIDE
     real r[WIDTH];
     for (int l = 0; l < LANES; l++) {
-        real2 a = WANTED(n) && w.stored >> l & 1 ? roots[(w.k + l) * i] : (real2)0;
+        real2 a = WANTED(n) ? roots[beside(w, l) * i] : (real2)0;
         r[l] = a.x;
         r[LANES + l] = a.y;
     }
@@ -353,23 +394,35 @@ static inline void store(__global real *out, __global const real2 *factors, __gl
 #if LANES == 1
     if (w.stored) put(out, at, v, n, w.k, s);
 #elif defined(STORE_SAMPLES)
+#ifdef LANES_OUT_ORDER
+    if (w.rest == LANES - 1 && WANTED(n)) {
+#ifdef SWAP_OUT
+        v = swapped(v);
+#endif
+        GLUE(vstore, LANES)(v.lo, 0, out + at);
+        if (SECOND(n, 0)) GLUE(vstore, LANES)(v.hi, 0, out + at + s.more.z);
+        return;
+    }
+#endif
     real t[WIDTH];
     GLUE(vstore, WIDTH)(v, 0, t);
-    for (int l = 0; l < LANES; l++)
-        if (w.stored >> l & 1) put(out, at + (size_t)l * s.out.z, (real2)(t[l], t[LANES + l]), n, w.k + l, s);
+    for (int l = 0; l < LANES; l++) {
+        size_t there = at + (size_t)lane_offset(l, (long)w.lane * s.out.z, w.rest, w.out_back);
+        put(out, there, (real2)(t[l], t[LANES + l]), n, beside(w, l), s);
+    }
 #else
     if (!WANTED(n)) return;
 #ifdef SWAP_OUT
     v = swapped(v);
 #endif
 #ifdef LANES_OUT_ORDER
-    if (w.stored == ALL) {
+    if (w.rest == LANES - 1) {
         cplx u;
         u.even = v.lo;
         u.odd = v.hi;
         GLUE(vstore, WIDTH)(u, 0, out + 2 * at);
     } else
 #endif
-        scatter((__global real2 *)out + at, (long)w.lane * s.out.z, v, w.stored);
+        scatter((__global real2 *)out + at, (long)w.lane * s.out.z, w.rest, w.out_back, v);
 #endif
 }

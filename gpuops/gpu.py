@@ -37,10 +37,11 @@ Argument = Union["Image", cl.Buffer, "Local", Scalar, npt.NDArray[np.generic], t
 
 @dataclass(frozen=True)
 class Source:
-    """OpenCL C that a program wrote: ``name`` for messages, ``text`` the code."""
+    """OpenCL C that a program wrote: ``name`` for messages, ``text`` the code; ``once``: it suits one size only."""
 
     name: str
     text: str
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -285,16 +286,17 @@ class Gpu:
         key = (text, options, name)
         if key not in self._kernels:
             label = "+".join(part.name if isinstance(part, Source) else part for part in parts)
+            once = any(isinstance(part, Source) and part.once for part in parts)
             with self.phase("build"):
-                self._kernels[key] = Kernel(self, self._program(label, text, options), name)
+                self._kernels[key] = Kernel(self, self._program(label, text, options, once=once), name)
         return self._kernels[key]
 
-    def _program(self, label: str, text: str, options: str) -> cl.Program:
+    def _program(self, label: str, text: str, options: str, *, once: bool) -> cl.Program:
         if (text, options) not in self._programs:
-            self._programs[text, options] = self._build(label, text, options)
+            self._programs[text, options] = self._build(label, text, options, once=once)
         return self._programs[text, options]
 
-    def _build(self, label: str, text: str, options: str) -> cl.Program:
+    def _build(self, label: str, text: str, options: str, *, once: bool) -> cl.Program:
         digest = hashlib.sha256("\0".join((text, options, self._identity)).encode()).hexdigest()
         if self._dump is not None:
             _write_source(self._dump / f"{label}-{digest[:8]}.cl", f"// options: {options}\n{text}")
@@ -313,8 +315,11 @@ class Gpu:
                     program = cl.Program(self.context, text).build(options)
                 except cl.RuntimeError as error:
                     raise DeviceError(_build_failure(self.info.name, label, str(error))) from error
-                with suppress(cl.Error):  # a runtime that gives no binaries only builds again next time
-                    cache.save(entry, program.get_info(cl.program_info.BINARIES)[0])
+                # PoCL keeps what it builds itself; for a binary it builds twice more, for groups of any size: only
+                # what serves images of any size is worth that.
+                if not (once and self.device.platform.name == "Portable Computing Language"):
+                    with suppress(cl.Error):  # a runtime that gives no binaries only builds again next time
+                        cache.save(entry, program.get_info(cl.program_info.BINARIES)[0])
         if self.report is not None:
             self.report.builds["miss" if binary is None else "hit"] += 1
         return program

@@ -32,10 +32,8 @@ class _Text:
         self.lines: list[str] = []
         self.strides = [prod(schedule.radices[:i]) for i in range(len(schedule.radices))]
         self.last = len(schedule.radices) - 1
-        self.turns = bool(schedule.length) or schedule.twin == "convolve"
+        self.back = bool(schedule.length) or schedule.multiplied
         self.per_row = schedule.points + schedule.pad * schedule.radices[-1]
-        # The stage at which twins take the mirrored butterfly, so that q meets −q in one work-item.
-        self.mirrored = {"": None, "pack": 0}.get(schedule.twin, self.last)
 
     # -- places in local memory: last stage's runs of `strides[last]` elements are `pad` further apart ------------
 
@@ -50,7 +48,7 @@ class _Text:
         s = self.s
         step = self.strides[index] + (s.pad if index == self.last else 0)
         row = s.rows - s.carried + slot if self.butterfly_of(index, slot) == "u" else slot
-        return (k * step + row * self.per_row) * (1 if s.along else s.columns)
+        return (k * step + row * (not s.alone) * self.per_row) * (1 if s.along else s.columns)
 
     def first(self, index: int, t: str) -> str:
         """C for the place of the first element of butterfly t of stage ``index``."""
@@ -75,8 +73,8 @@ class _Text:
 
     def each(self, index: int, *bodies: Body) -> None:
         """The bodies for the butterflies of a stage: one body after the other, or all in a loop (CPUs)."""
-        s, count = self.s, self.count(index)
-        twins = f" const uint u = t ? {count} - t : 0;" if index == self.mirrored else ""
+        s, (count, values) = self.s, self.s.work(index)
+        twins = f" const uint u = t ? {self.count(index)} - t : 0;" if index == s.mirrored else ""
         if s.items == 1:
             inside = [f"cplx x[{s.carried * s.most}];{twins}"]
             for body in bodies:
@@ -94,7 +92,7 @@ class _Text:
                 start = (
                     f"    {{ const uint t = item + {b * s.items};{twins}{' ' + guard + '{' if guard else ''}"
                 )
-                inside = [f"        {line}" for line in body(b * s.radices[index])]
+                inside = [f"        {line}" for line in body(b * values)]
                 self.lines += [start, *inside, "    }}" if guard else "    }"]
 
     def barrier(self, everything: bool = False) -> None:
@@ -103,33 +101,40 @@ class _Text:
             fences = "CLK_LOCAL_MEM_FENCE" + " | CLK_GLOBAL_MEM_FENCE" * everything
             self.lines.append(f"    barrier({fences});")
 
-    def values(self, index: int, x: int) -> list[tuple[int, int, str]]:
-        """(k, slot, name) of a butterfly's values, of each of the sequences that a work-item carries."""
+    def slots(self, index: int) -> list[int]:
+        """Where in x the butterflies begin that a work-item has side by side: one of each of its sequences, or two."""
         s = self.s
+        if s.alone and index == s.mirrored:
+            return [0, s.radices[index]]
+        return [slot * s.most for slot in range(s.carried)]
+
+    def values(self, index: int, x: int) -> list[tuple[int, int, str]]:
+        """(k, slot, name) of the values of butterflies side by side."""
         return [
-            (k, slot, f"x[{slot * s.most + x + k}]")
-            for slot in range(s.carried)
-            for k in range(s.radices[index])
+            (k, slot, f"x[{start + x + k}]")
+            for slot, start in enumerate(self.slots(index))
+            for k in range(self.s.radices[index])
         ]
 
     def butterfly_of(self, index: int, slot: int) -> str:
-        return "u" if index == self.mirrored and 2 * slot >= self.s.carried else "t"
+        return "u" if index == self.s.mirrored and 2 * slot >= len(self.slots(index)) else "t"
 
     def pairs(self, index: int, x: int) -> list[tuple[int, int, int, str, str]]:
         """(k, slot, its twin, the value of q, the twin's value of −q) of a mirrored butterfly."""
-        s, end = self.s, self.s.carried - 1
+        slots, radix = self.slots(index), self.s.radices[index]
+        end = len(slots) - 1
         return [
-            (k, a, end - a, f"x[{a * s.most + x + k}]", f"x[{(end - a) * s.most + x + s.radices[index] - 1 - k}]")
-            for a in range(s.carried // 2)
-            for k in range(s.radices[index])
-        ]  # fmt: skip
+            (k, a, end - a, f"x[{slots[a] + x + k}]", f"x[{slots[end - a] + x + radix - 1 - k}]")
+            for a in range(len(slots) // 2)
+            for k in range(radix)
+        ]
 
     def rotated(self, index: int, x: int, back: bool = False) -> list[str]:
         """Of butterfly 0, which is its own mirror image, −q stands one further on: by one to the front."""
-        s, r = self.s, self.s.radices[index]
+        slots, r = self.slots(index), self.s.radices[index]
         lines = []
-        for slot in range(s.carried // 2, s.carried):
-            names = [f"x[{slot * s.most + x + k}]" for k in range(r)]
+        for start in slots[len(slots) // 2 :]:
+            names = [f"x[{start + x + k}]" for k in range(r)]
             names = names[::-1] if back else names
             moves = " ".join(f"{a} = {b};" for a, b in pairwise(names))
             lines.append(f"if (t == 0) {{ const cplx y = {names[0]}; {moves} {names[-1]} = y; }}")
@@ -187,7 +192,7 @@ class _Text:
 
         return body
 
-    # -- twins: rows k and −k, see fft.cl --------------------------------------------------------------------------
+    # -- twins: rows k and −k, or the two halves of one sequence's spectrum: see fft.cl ----------------------------
 
     @property
     def spectrum(self) -> str:
@@ -205,10 +210,9 @@ class _Text:
         put = f"store(out, factors, roots, {self.spectrum}{{}}, {{}}, {{}}, s);".format
         for k, slot, twin, a, b in self.pairs(self.last, x):
             q = _plus("t", k * count)
-            more = [
-                put(slot, f"{q} + {n}", "e - o"),
-                put(twin, f"(t + {k * count} ? {2 * n} - ({q}) : 0)", "conjugate(e + o)"),
-            ]
+            more = [put(slot, f"{q} + {n}", "e - o")]
+            if not s.alone:
+                more.append(put(twin, f"(t + {k * count} ? {2 * n} - ({q}) : 0)", "conjugate(e + o)"))
             edge = [f"if (t == 0) {{ {' '.join(more)} }}"] if k == 0 else []
             lines += [
                 f"{{ const cplx e = {a} + conjugate({b}), d = times(turned({a} - conjugate({b})), w),",
@@ -246,27 +250,11 @@ class _Text:
             f"  {a} = e + o; {b} = -conjugate(e - o); }}",
         ]
 
-    def multiplies(self, x: int) -> list[str]:
-        """The spectrum times the transfer function, and back to E + i·O, swapped: the way back is an inverse."""
-        n, count, radix = self.s.points, self.count(self.last), self.s.radices[self.last]
-        lines = [self.twin_root(), *self.rotated(self.last, x)]
-        for k, slot, twin, a, b in self.pairs(self.last, x):
-            q = _plus("t", k * count)
-            h = f"transfer(factors, {self.spectrum}{slot}, {q}, s)"
-            g = f"transfer(factors, {self.spectrum}{twin}, {n} - ({q}), s)"
-            lines += [
-                f"{{ const cplx f = {a} + conjugate({b}), c = times(turned({a} - conjugate({b})), w),",
-                f"               g = {turned('c', k, 2 * radix, self.real)};",
-                f"  const cplx p = swapped(product(f + g, {h})), m = swapped(product(f - g, conjugate({g})));",
-                *self.packed_pair(a, b, k, radix),
-            ]
-        return [*lines, *self.rotated(self.last, x, back=True)]
-
     # -- stages ----------------------------------------------------------------------------------------------------
 
     def pointers(self, index: int, part: str, const: str = "") -> list[str]:
         kind = "real" if part else "cplx"
-        mirrored = index == self.mirrored
+        mirrored = index == self.s.mirrored
         distance = (self.s.carried // 2 if mirrored else self.s.carried) * self.per_row
         return [
             f"__local {const}{kind} *at_{t} = buf + {self.place(self.first(index, t))}"
@@ -297,7 +285,7 @@ class _Text:
 
         def body(x: int) -> list[str]:
             lines = []
-            for t in ("t", "u") if index == self.mirrored else ("t",):
+            for t in ("t", "u") if index == self.s.mirrored else ("t",):
                 q = t if index == self.last else f"{t} % {stride}"
                 for k in range(1, radix):
                     w = (
@@ -319,17 +307,18 @@ class _Text:
 
     def butterflies(self, index: int) -> Body:
         def body(x: int) -> list[str]:
-            starts = (slot * self.s.most + x for slot in range(self.s.carried))
-            return [f"dft{self.s.radices[index]}(x + {start});" for start in starts]
+            return [f"dft{self.s.radices[index]}(x + {start + x});" for start in self.slots(index)]
 
         return body
 
-    def filters(self, x: int) -> list[str]:
-        """Between Bluestein's two transforms, the second an inverse."""
-        count = self.count(self.last)
+    def multiplies(self, x: int) -> list[str]:
+        """Between the transform and its inverse, by a transfer function or Bluestein's filter."""
+        s, count = self.s, self.count(self.last)
         return [
-            f"{v} = swapped(times({v}, tables[{_plus('t', self.s.points + k * count)}]));"
-            for k, _, v in self.values(self.last, x)
+            f"{v} = swapped(product({v}, transfer(factors, v{slot}, {_plus('t', k * count)}, s)));"
+            if s.multiplied
+            else f"{v} = swapped(times({v}, tables[{_plus('t', s.points + k * count)}]));"
+            for k, slot, v in self.values(self.last, x)
         ]
 
     def exchange(self, source: int, target: int, first: bool) -> None:
@@ -345,9 +334,8 @@ class _Text:
     def kernel(self) -> str:
         s, last = self.s, self.last
         there = [(index, [self.twiddles(index), self.butterflies(index)]) for index in range(last + 1)]
-        if self.turns:
-            middle = self.filters if s.length else self.multiplies
-            there[last][1].extend([middle, self.butterflies(last), self.twiddles(last)])
+        if self.back:
+            there[last][1].extend([self.multiplies, self.butterflies(last), self.twiddles(last)])
             there += [(i, [self.butterflies(i), self.twiddles(i)]) for i in range(last - 1, -1, -1)]
         for number, (index, work) in enumerate(there):
             first, final = number == 0, number == len(there) - 1
@@ -384,8 +372,10 @@ class _Text:
             if s.sets > 1:
                 q, twin = (f"{slot} - set", "1") if 2 * slot >= s.carried else (f"{slot} + set", "0")
                 lines.append(f"    const Place w{slot} = carried(v, {q}{f' * {s.carried // 2}'}, {twin}, s);")
+        if s.alone:
+            lines.append("    const Place v1 = v0;")
         lines += [
-            f"    const real2 turn{slot} = v{slot}.loaded ? roots[v{slot}.k * {slot % s.joined}] : (real2)0;"
+            f"    const real2 turn{slot} = roots[v{slot}.k * {slot % s.joined}];"
             for slot in range(s.carried)
             if slot % s.joined
         ]
@@ -402,9 +392,9 @@ def local_kernel(schedule: Schedule, real: str) -> str:
 
 _SIGNATURE = """
 __kernel {attributes}
-void {name}(__global const SAMPLE *in, __global const real2 *tables, __global const real2 *factors,
-            __global const real2 *roots, __global real *out, int4 in_step, int4 out_step, int4 more, int4 count,
-            int4 edge, real scale{more}) {{
+void {name}(__global const SAMPLE *in, __global const real2 *restrict tables, __global const real2 *restrict factors,
+            __global const real2 *restrict roots, __global real *out, int4 in_step, int4 out_step, int4 more,
+            int4 count, int4 edge, real scale{more}) {{
 """
 _SHAPE = "    const Shape s = {in_step, out_step, more, count, edge, scale};"
 

@@ -94,9 +94,9 @@ class Ends:
     Attributes
     ----------
     load, store
-        ``complex``; ``samples`` (real: neighbours ``pixel`` elements apart, of ``pixels`` in a row, are a complex
-        value; without these each is one); of the input also ``hermitian`` (half a spectrum) and ``image`` (samples
-        and what stands around them).
+        ``complex``; ``samples`` (real: two ``pixel`` elements apart, of ``pixels`` in all, are a complex value, beside
+        each other or of a sequence that is its own twin along it; without these each is one); of the input also
+        ``hermitian`` (half a spectrum) and ``image`` (two rows, and what stands around them).
     swap_in, swap_out
         Real and imaginary parts change places: of both, the transform is the inverse.
     factor
@@ -146,6 +146,9 @@ class Pass:
     temporary: int = 0
 
 
+ROWS = Schedule((1,), 1)
+COLUMNS = replace(ROWS, along=False)
+
 # Time of a pass relative to a copy (measured, H200): of columns, by neighbours that a group takes.
 _COLUMN_COST = {1: 7.0, 2: 3.6, 4: 1.6, 8: 1.2, 16: 1.05}
 _HALVES_COST = 2.15
@@ -186,11 +189,10 @@ class Planner:
         result divides ``divided`` rows, those that exist or are wanted.
         """
         costs = {}
-        # A convolution has no registers left for more, and some CPUs' compilers get it wrong.
-        choices = (1,) if self.vectors or twin == "convolve" else (1, 2, 4)
+        choices = (1,) if self.vectors else (1, 2, 4)
         for joined in (j for j in choices if n_rows % j == divided % j == 0 and j < n_rows):
-            columns = self._schedule(n_rows // joined, wide, along=False)
-            rows = self._schedule(points, n_rows // joined, along=True, joined=joined, twin=twin)
+            columns = self._schedule(n_rows // joined, wide, COLUMNS)
+            rows = self._schedule(points, n_rows // joined, replace(ROWS, joined=joined, twin=twin))
             if rows and (joined == 1 or columns):
                 cost = self._cost(columns[0]) if columns else _HALVES_COST
                 cost = cost + _JOINED_COST * (joined - 1) if joined > 1 else min(cost, _HALVES_COST)
@@ -228,28 +230,26 @@ class Planner:
         busy = 2 * self.values // (3 * self.limits.compute_units)  # some more groups than compute units
         return max(_LEAST_VALUES, min(busy, _MOST_VALUES)) * 4 // self.itemsize
 
-    def _schedule(
-        self, n: int, sequences: int, *, along: bool, joined: int = 1, twin: str = "", whole: bool = False
-    ) -> tuple[Schedule, int] | None:
-        """Work-items, columns and lanes for ``n`` points in local memory; None if they do not fit."""
+    def _schedule(self, n: int, sequences: int, form: Schedule) -> tuple[Schedule, int] | None:
+        """Work-items, columns and lanes for ``n`` points in local memory, what there is to do as in ``form``; None if
+        they do not fit."""
         length, factors = 0, radices(n, self._most)
         if factors is None:
-            if twin:  # whose values q and −q meet in one work-item, but not those of a longer convolution
+            if form.twin or form.multiplied:  # a longer convolution has its spectrum nowhere
                 return None
             length = n
             factors = radices(next_fast_len(2 * n - 1), self._most)
             assert factors is not None
-        base = Schedule(
-            factors or (1,), 1, length=length, along=along, joined=joined, twin=twin, whole=whole,
-            computed=self.params.twiddle == "compute",
-        )  # fmt: skip
+        computed = self.params.twiddle == "compute"
+        base = replace(form, radices=factors or (1,), length=length, computed=computed)
         if self.vectors:
             room = self.limits.local_bytes // (2 * self.itemsize * base.points * base.rows)
             lanes = (w for w in (8, 4, 2, 1) if w <= room and (w == 1 or w < 2 * sequences))
             return next(((base, w) for w in lanes), None)
-        if base.carried > 1:  # all of them must find room in registers
-            factors = radices(base.points, max(2, min(self._most, self._registers // base.carried))) or (1,)
-        base = replace(base, radices=factors or (1,))
+        beside = 2 if base.alone else base.carried  # butterflies: all of them must find room in registers
+        if beside > 1:
+            most = max(2, min(self._most, self._registers // beside))
+            base = replace(base, radices=radices(base.points, most) or (1,))
         groups = (self._group(base, columns, sequences) for columns in (64, 32, 16, 8, 4, 2, 1))
         return next(((s, 1) for s in groups if s is not None), None)
 
@@ -258,7 +258,7 @@ class Planner:
         n, factors, carried = base.points, base.radices, base.carried
         most = min(self.group, self.limits.work_group, *self.limits.work_item_sizes[:1])
         fewest = 2 if base.joined > 1 or len(factors) > 1 else 1
-        counts = {-(-n // r // b) for r in factors for b in range(1, 17)}
+        counts = {-(-base.work(index)[0] // b) for index in range(len(factors)) for b in range(1, 17)}
         counts &= set(range(fewest, most // (columns * base.sets) + 1))
 
         def drawbacks(s: Schedule) -> tuple[float, ...]:
@@ -280,11 +280,10 @@ class Planner:
         s = replace(s, halved=needed > self.limits.local_bytes)
         return s if needed <= self.limits.local_bytes * (1 + s.halved) else None
 
-    def single(
-        self, n: int, at: Sequences, ends: Ends, twin: str = "", *, whole: bool = False
-    ) -> Pass | None:
-        """One dispatch, if local memory allows it."""
-        found = self._schedule(n, at.counts[2], along=at.along, joined=at.joined, twin=twin, whole=whole)
+    def single(self, n: int, at: Sequences, ends: Ends, form: Schedule = ROWS) -> Pass | None:
+        """One dispatch, if local memory allows it; ``form``: a twin's, whole, multiplied or not."""
+        form = replace(form, along=at.along, joined=at.joined)
+        found = self._schedule(n, at.counts[2], form)
         return Pass("local", n, found[0], at, ends, found[1]) if found else None
 
     def _halves(self, n: int, at: Sequences, ends: Ends) -> list[Pass] | None:
@@ -300,8 +299,8 @@ class Planner:
         for n1 in (d for d in range(2, n // 2 + 1) if n % d == 0):
             n2 = n // n1
             found = (
-                self._schedule(n1, n2 if at.along else beside, along=False),
-                self._schedule(n2, n1 if at.along else beside, along=at.along),
+                self._schedule(n1, n2 if at.along else beside, COLUMNS),
+                self._schedule(n2, n1 if at.along else beside, ROWS if at.along else COLUMNS),
             )
             if found[0] is None or found[1] is None:
                 continue

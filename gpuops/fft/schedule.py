@@ -23,11 +23,14 @@ class Schedule:
     joined
         So many sequences are one work-item's, and transformed across each other at their packed end.
     twin
-        Rows k and −k are one work-item's. Packed, a value has those of two neighbouring columns. ``unpack``: the
-        input is packed and the output the spectrum; ``pack``: the reverse; ``convolve``: both are packed, and in
-        between the spectrum is multiplied. "": neither.
+        Packed, a complex value is two real ones. ``unpack``: the input is packed, the output the spectrum; ``pack``:
+        the reverse. Rows k and −k, of neighbouring columns packed, are one work-item's. "": nothing is packed.
+    alone
+        Neighbours along the sequence are packed: it is its own twin.
     whole
         ``unpack`` gives all of the spectrum, not half of it.
+    multiplied
+        The spectrum is multiplied by a transfer function and transformed back.
     halved
         Local memory has room for real parts alone: imaginary parts follow when those are through.
     computed
@@ -41,7 +44,9 @@ class Schedule:
     along: bool = True
     joined: int = 1
     twin: str = ""
+    alone: bool = False
     whole: bool = False
+    multiplied: bool = False
     halved: bool = False
     computed: bool = False
 
@@ -52,7 +57,7 @@ class Schedule:
     @property
     def rows(self) -> int:
         """Sequences that are loaded together, twins behind the others."""
-        return self.joined * (2 if self.twin else 1)
+        return self.joined * (2 if self.twin and not self.alone else 1)
 
     @property
     def sets(self) -> int:
@@ -70,10 +75,25 @@ class Schedule:
         return self.items * self.sets * self.columns
 
     @property
+    def mirrored(self) -> int | None:
+        """The stage, at the spectrum's end, at which twins take butterflies t and −t: q meets −q in one work-item."""
+        return {"": None, "pack": 0}.get(self.twin, len(self.radices) - 1)
+
+    def work(self, index: int) -> tuple[int, int]:
+        """What work-items share at a stage: so many pieces, of so many values of a sequence each."""
+        count, radix = self.points // self.radices[index], self.radices[index]
+        return (count // 2 + 1, 2 * radix) if self.alone and index == self.mirrored else (count, radix)
+
+    @property
+    def _values(self) -> list[int]:
+        """That a work-item carries of a sequence at each stage."""
+        stages = map(self.work, range(len(self.radices)))
+        return [-(-count // self.items) * values for count, values in stages]
+
+    @property
     def idle(self) -> float:
-        """Turns of all work-items relative to what there is to do: 1 where none ever waits."""
-        turns = sum(-(-self.points // r // self.items) * self.items * r for r in self.radices)
-        return turns / (self.points * len(self.radices))
+        """Values that all work-items have room for relative to those there are: 1 where none ever waits."""
+        return sum(self._values) * self.items / (self.points * len(self.radices))
 
     @property
     def pad(self) -> int:
@@ -91,5 +111,5 @@ class Schedule:
     def most(self) -> int:
         """Values of a sequence that a work-item carries."""
         if self.items == 1:
-            return max(self.radices)
-        return max(-(-self.points // r // self.items) * r for r in self.radices)
+            return max(self.work(index)[1] for index in range(len(self.radices)))
+        return max(self._values)
