@@ -17,13 +17,14 @@
 // -D REAL=float|double  -D LANES=n  -D WIDTH=2n   LANES sequences in one complex value
 // -D SWAP_IN, -D SWAP_OUT     real and imaginary parts
 // -D LOAD_SAMPLES | LOAD_HERMITIAN     input: real, see element(); half a spectrum, with X[N−k] = conj X[k]. Else complex
-// -D LOAD_IMAGE         input: two rows of an image, and what stands around it, see around()
+// -D LOAD_IMAGE         input: pairs of an image, and what stands around it, see around()
 // -D STORE_SAMPLES      output: real. Else complex
 // -D PAIRS_ALONG        real pairs are elements 2n and 2n + 1 of a sequence, rather than of sequences 2k and 2k + 1
-// -D ALL_PAIRS          no pair lacks its second
+// -D ALL_PAIRS          no pair lacks its second;  -D PAIR_STEP=n    to it, where that is compiled in
 // -D SAMPLE=type -D GAIN=g    of an input of pixels, channels interleaved, and what they are multiplied by; -D HALF:
 //                       SAMPLE is ushort, the bits of half floats;  -D CHANNELS=n: one plane for each
-// -D BORDER_x -D HIGH=n -D WIDE=n     what stands around an image (border.cl), in so many elements
+// -D BORDER_x -D HIGH=n -D WIDE=n     what stands around an image (border.cl), in so many elements;
+//                       -D ROWS=n -D COLUMNS=n    of the image, where these are compiled in: a remainder takes long
 // -D TWIN=n -D JOINED=m sequences k and n − k, and m − 1 further ones n apart each, are one work-item's: see carried()
 // -D SPECTRUM_IN        the input is their spectrum
 // -D PITCH=n            of a transfer function's rows
@@ -60,6 +61,13 @@
 #define WANTED(n) 1
 #else
 #define WANTED(n) ((n) < s.count.w)
+#endif
+#ifndef PAIR_STEP
+#define PAIR_STEP s.more.z
+#endif
+#ifndef ROWS
+#define ROWS s.edge.x
+#define COLUMNS s.edge.y
 #endif
 #ifndef IN_STEP
 #define IN_STEP s.in.w
@@ -115,8 +123,8 @@ typedef struct {
     real scale;
 } Shape;
 
-// Where a work-item's sequences lie. What is behind the last one is the last one once more, so that reading needs no
-// tests: lanes then write the same twice, work-items nothing.
+// Where a work-item's sequences lie. A lane behind the last one is the last one once more, so that lanes need no tests;
+// what it writes is the same once more.
 typedef struct {
     size_t in, out;  // address of the first lane's element 0
     int o, m, q;     // outer, middle; which of joined sequences
@@ -124,7 +132,7 @@ typedef struct {
     int lane;        // 1 or −1: from a lane's k to the next one's
     int rest;        // the last lane that is another one
     int in_back, out_back;  // so much less have other lanes than the first (it alone begins anew)
-    bool stored;     // this work-item writes (of one lane)
+    bool there, stored;  // of one lane: whether it is another one, and written by this work-item
 } Place;
 
 static inline Place place(int group, int column, int columns, Shape s) {
@@ -144,7 +152,7 @@ static inline Place place(int group, int column, int columns, Shape s) {
     w.lane = 1;
     w.rest = min(last - w.k, LANES - 1);
     w.in_back = w.out_back = 0;
-    w.stored = k <= last;
+    w.there = w.stored = k <= last;
     w.in = (size_t)w.o * s.in.x + (size_t)w.m * s.in.y + (size_t)w.k * s.in.z;
     w.out = (size_t)w.o * s.out.x + (size_t)w.m * s.out.y + (size_t)w.k * s.out.z;
     return w;
@@ -168,7 +176,7 @@ static inline Place carried(Place w, int q, int twin, Shape s) {
     v.lane = w.lane;
     v.rest = w.rest;
     v.in_back = v.out_back = 0;
-    v.stored = w.stored;
+    v.there = v.stored = w.there;
 #ifdef TWIN
     if (twin) {
         int packed = w.k ? 0 : TWIN, spectrum = w.k || q < JOINED - 1 ? 0 : JOINED * TWIN;
@@ -200,13 +208,33 @@ static inline int other(Place w) {
 
 // -- in -----------------------------------------------------------------------------------------------------------
 
+#ifdef LOAD_IMAGE
+// Pixels 2k and 2k + 1 of a row of an image with what stands around it. Of each axis, what is beyond the first so many
+// lies before the image; all of it `edge.z` or `edge.w` further on.
+static inline real2 around(__global const real *in, int i, int k, Place w, Shape s) {
+    int y = i * s.count.y + w.m;
+    y = border_index((y < s.count.z ? y : y - HIGH) + s.edge.z, ROWS);
+    int x0 = border_index((2 * k < s.more.w ? 2 * k : 2 * k - WIDE) + s.edge.w, COLUMNS);
+    int x1 = border_index((2 * k + 1 < s.more.w ? 2 * k + 1 : 2 * k + 1 - WIDE) + s.edge.w, COLUMNS);
+    __global const real *row = in + (size_t)w.o * s.in.x + (size_t)max(y, 0) * s.in.y;
+    real2 a = (real2)(row[max(x0, 0)], row[max(x1, 0)]);  // read in any case: a branch would wait for it
+#ifdef BORDER_CONSTANT
+    if (x0 < 0 || y < 0) a.x = (real)CVAL;
+    if (x1 < 0 || y < 0) a.y = (real)CVAL;
+#endif
+    return a;
+}
+#endif
+
 // Element i (of the whole transform: n) of sequence k, which lies at `at`.
 static inline real2 element(__global const SAMPLE *in, size_t at, int i, int n, int k, Place w, Shape s) {
     real2 a = 0;
-#if defined(LOAD_SAMPLES)  // a pair is a complex value; without pairs (more.w is 0) each is one
+#if defined(LOAD_IMAGE)
+    a = around(in, i, k, w, s);
+#elif defined(LOAD_SAMPLES)  // a pair is a complex value; without pairs (more.w is 0) each is one
     if (EXISTS(n)) {
         a.x = VALUE(in + at);
-        if (SECOND(n, k)) a.y = VALUE(in + at + s.more.z);
+        if (SECOND(n, k)) a.y = VALUE(in + at + PAIR_STEP);
     }
 #elif defined(LOAD_HERMITIAN)
     bool mirrored = n > LENGTH / 2;
@@ -263,37 +291,6 @@ static inline void scatter(__global real2 *first, long step, int rest, int back,
 }
 #endif
 
-#ifdef LOAD_IMAGE
-// Rows 2i and 2i + 1 of an image with what stands around it. Of each axis, what is beyond the first so many lies before
-// the image; all of it `edge.z` or `edge.w` further on.
-static inline cplx around(__global const real *in, Place w, int i, Shape s) {
-    int x[LANES];
-    for (int l = 0; l < LANES; l++)
-        x[l] = border_index(beside(w, l) + s.edge.w - (beside(w, l) < s.more.w ? 0 : WIDE), s.edge.y);
-#if LANES > 1
-    bool inside = x[0] >= 0 && x[LANES - 1] == x[0] + LANES - 1 && w.k + LANES - 1 < s.more.w;
-#endif
-    real t[WIDTH];
-    for (int j = 0; j < 2; j++) {
-        int n = 2 * i + j, y = border_index((n < s.count.z ? n : n - HIGH) + s.edge.z, s.edge.x);
-        __global const real *row = in + (size_t)w.o * s.in.x + (size_t)max(y, 0) * IN_STEP;
-#if LANES > 1
-        if (inside && y >= 0) {
-            GLUE(vstore, LANES)(GLUE(vload, LANES)(0, row + x[0]), j, t);
-            continue;
-        }
-#endif
-        for (int l = 0; l < LANES; l++) {
-            t[j * LANES + l] = row[max(x[l], 0)];
-#ifdef BORDER_CONSTANT
-            if (x[l] < 0 || y < 0) t[j * LANES + l] = (real)CVAL;
-#endif
-        }
-    }
-    return GLUE(vload, WIDTH)(0, t);
-}
-#endif
-
 // Element i of all lanes.
 static inline cplx load(__global const SAMPLE *in, __global const real2 *factors, Place w, uint i, Shape s) {
 #if defined(SPLIT) && SPLIT == 1
@@ -303,11 +300,9 @@ static inline cplx load(__global const SAMPLE *in, __global const real2 *factors
 #endif
     size_t at = w.in + (size_t)i * IN_STEP;
     cplx v = 0;
-#if defined(LOAD_IMAGE)
-    v = around(in, w, i, s);
-#elif LANES == 1
-    v = element(in, at, i, n, w.k, w, s);
-#elif defined(LOAD_SAMPLES) || defined(LOAD_HERMITIAN)
+#if LANES == 1
+    if (w.there) v = element(in, at, i, n, w.k, w, s);
+#elif defined(LOAD_SAMPLES) || defined(LOAD_HERMITIAN) || defined(LOAD_IMAGE)
     real t[WIDTH];
     for (int l = 0; l < LANES; l++) {
         size_t there = at + (size_t)lane_offset(l, (long)w.lane * s.in.z, w.rest, w.in_back);
@@ -337,13 +332,14 @@ static inline cplx load(__global const SAMPLE *in, __global const real2 *factors
 }
 
 #ifdef PITCH
-// The transfer function's values in column `column`.
+// The transfer function's value in column `column`.
 static inline cplx transfer(__global const real2 *h, Place w, int column, Shape s) {
-    h += ((size_t)w.o * s.edge.x + w.k) * PITCH + column;
+    int row = w.k + w.q * TWIN, around = row == JOINED * TWIN ? row : 0;
+    h += ((size_t)w.o * s.edge.x + row - around) * PITCH + column;
 #if LANES == 1
-    return *h;
+    return w.there ? *h : (real2)0;
 #else
-    return gathered(h, PITCH, w.rest, 0);
+    return gathered(h, w.lane * PITCH, w.rest, -around * PITCH);
 #endif
 }
 #endif
@@ -358,7 +354,7 @@ static inline void put(__global real *out, size_t at, real2 a, int n, int k, Sha
 #endif
 #ifdef STORE_SAMPLES
     out[at] = a.x;
-    if (SECOND(n, k)) out[at + s.more.z] = a.y;
+    if (SECOND(n, k)) out[at + PAIR_STEP] = a.y;
 #else
     ((__global real2 *)out)[at] = a;
 #endif
@@ -394,16 +390,6 @@ static inline void store(__global real *out, __global const real2 *factors, __gl
 #if LANES == 1
     if (w.stored) put(out, at, v, n, w.k, s);
 #elif defined(STORE_SAMPLES)
-#ifdef LANES_OUT_ORDER
-    if (w.rest == LANES - 1 && WANTED(n)) {
-#ifdef SWAP_OUT
-        v = swapped(v);
-#endif
-        GLUE(vstore, LANES)(v.lo, 0, out + at);
-        if (SECOND(n, 0)) GLUE(vstore, LANES)(v.hi, 0, out + at + s.more.z);
-        return;
-    }
-#endif
     real t[WIDTH];
     GLUE(vstore, WIDTH)(v, 0, t);
     for (int l = 0; l < LANES; l++) {

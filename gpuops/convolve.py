@@ -220,10 +220,10 @@ def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], param
     from .fft import convolution, next_fast_len, transfer_function
 
     count, rows, columns = kernel.shape
-    # An even number of rows, of which two are transformed as one of complex values.
+    # Even rows: neighbours are transformed as one complex value.
     padded = (
-        2 * next_fast_len(-(-(image.shape[1] + rows - 1) // 2)),
-        next_fast_len(image.shape[2] + columns - 1),
+        next_fast_len(image.shape[1] + rows - 1),
+        2 * next_fast_len(-(-(image.shape[2] + columns - 1) // 2)),
     )
     shared = transfer_function(gpu, gpu.array(kernel), padded) if count == 1 else None
 

@@ -251,14 +251,13 @@ def _scale(norm: str | None, size: int, inverse: bool) -> float:
 
 
 def transfer_function(gpu: Gpu, kernel: Image, size: tuple[int, int]) -> Image:
-    """Rows 0 … size[0] // 2 of the spectra over ``size`` of kernels (planes, rows, columns) whose pixel (rows // 2,
-    columns // 2) is the origin: float32 → complex64 (planes, size[0] // 2 + 1, size[1]). Sizes and errors as of
-    :func:`convolution`."""
+    """The half spectra over ``size`` of kernels (planes, rows, columns) whose pixel (rows // 2, columns // 2) is the
+    origin: float32 → complex64 (planes, size[0], size[1] // 2 + 1). Sizes as for :func:`convolution`."""
     planes, rows, columns = kernel.shape
     origin = rows // 2, columns // 2
     around = Surroundings("constant", 0.0, (-origin[0], -origin[1]), origin)
-    shape, out = (planes, rows, columns), (planes, size[0] // 2 + 1, size[1])
-    return plan(gpu, Problem("transfer", 2, shape, out, size, False, 1.0, False, DEFAULT, around))(kernel)
+    shape, out = (planes, rows, columns), (planes, size[0], size[1] // 2 + 1)
+    return plan(gpu, Problem("r2c", 2, shape, out, size, False, 1.0, False, DEFAULT, around))(kernel)
 
 
 def convolution(
@@ -272,8 +271,6 @@ def convolution(
 ) -> Image:
     """Images by a kernel, in three passes: columns; rows, times the transfer function, and back; columns back.
 
-    Two rows are a complex value, of which the columns' transforms make half a spectrum.
-
     Parameters
     ----------
     image, transfer : Image
@@ -281,7 +278,7 @@ def convolution(
         planes.
     taps, size : (int, int)
         Rows and columns of the kernel; of the transforms: as much as height + rows − 1 and width + columns − 1, an even
-        number of rows, half of which has no prime factor above 13, nor has the number of columns.
+        number of columns, half of which has no prime factor above 13.
     border, cval
         What stands around the image: a name of :data:`gpuops.params.border.BORDERS`, and the constant's value.
 
@@ -294,9 +291,9 @@ def convolution(
     ParameterError
         A transfer function of another size.
     TooLongError
-        Local memory for a row, or half a column, is too small.
+        Local memory for a row, and its mirror image, is too small.
     """
-    if transfer.shape[1:] != (size[0] // 2 + 1, size[1]) or transfer.shape[0] not in (1, image.shape[0]):
+    if transfer.shape[1:] != (size[0], size[1] // 2 + 1) or transfer.shape[0] not in (1, image.shape[0]):
         raise ParameterError(
             f"a transfer function of shape {transfer.shape} does not fit transforms of {size}"
         )

@@ -32,7 +32,7 @@ class _Text:
         self.lines: list[str] = []
         self.strides = [prod(schedule.radices[:i]) for i in range(len(schedule.radices))]
         self.last = len(schedule.radices) - 1
-        self.back = bool(schedule.length) or schedule.multiplied
+        self.back = bool(schedule.length) or schedule.twin == "convolve"
         self.per_row = schedule.points + schedule.pad * schedule.radices[-1]
 
     # -- places in local memory: last stage's runs of `strides[last]` elements are `pad` further apart ------------
@@ -76,7 +76,7 @@ class _Text:
         s, (count, values) = self.s, self.s.work(index)
         twins = f" const uint u = t ? {self.count(index)} - t : 0;" if index == s.mirrored else ""
         if s.items == 1:
-            inside = [f"cplx x[{s.carried * s.most}];{twins}"]
+            inside = [f"{self.registers()}{twins}"]
             for body in bodies:
                 inside += ["{", *(f"    {line}" for line in body(0)), "}"]
             inside = [f"    {line}" for line in inside]
@@ -94,6 +94,11 @@ class _Text:
                 )
                 inside = [f"        {line}" for line in body(b * values)]
                 self.lines += [start, *inside, "    }}" if guard else "    }"]
+
+    def registers(self) -> str:
+        """Where a work-item keeps values: its sequences' in x, the transfer function's in h."""
+        size = self.s.carried * self.s.most
+        return f"cplx x[{size}], h[{size}];" if self.s.twin == "convolve" else f"cplx x[{size}];"
 
     def barrier(self, everything: bool = False) -> None:
         """``everything``: global memory too, as the output may be the input."""
@@ -250,6 +255,31 @@ class _Text:
             f"  {a} = e + o; {b} = -conjugate(e - o); }}",
         ]
 
+    def transfers(self, x: int) -> list[str]:
+        """The transfer function's values, where in h the spectrum's will be in x."""
+        n, count, lines = self.s.points, self.count(self.last), []
+        for k, slot, twin, a, b in self.pairs(self.last, x):
+            q = _plus("t", k * count)
+            lines += [
+                f"h{a[1:]} = transfer(factors, {self.spectrum}{slot}, {q}, s);",
+                f"h{b[1:]} = transfer(factors, {self.spectrum}{twin}, {n} - ({q}), s);",
+            ]
+        return lines
+
+    def multiplies(self, x: int) -> list[str]:
+        """The spectrum times the transfer function, and back to E + i·O, swapped: the way back is an inverse."""
+        radix = self.s.radices[self.last]
+        lines = [self.twin_root(), *self.rotated(self.last, x)]
+        for k, _, _, a, b in self.pairs(self.last, x):
+            lines += [
+                f"{{ const cplx f = {a} + conjugate({b}), c = times(turned({a} - conjugate({b})), w),",
+                f"               g = {turned('c', k, 2 * radix, self.real)};",
+                f"  const cplx p = swapped(product(f + g, h{a[1:]})),",
+                f"             m = swapped(product(f - g, conjugate(h{b[1:]})));",
+                *self.packed_pair(a, b, k, radix),
+            ]
+        return [*lines, *self.rotated(self.last, x, back=True)]
+
     # -- stages ----------------------------------------------------------------------------------------------------
 
     def pointers(self, index: int, part: str, const: str = "") -> list[str]:
@@ -311,22 +341,22 @@ class _Text:
 
         return body
 
-    def multiplies(self, x: int) -> list[str]:
-        """Between the transform and its inverse, by a transfer function or Bluestein's filter."""
-        s, count = self.s, self.count(self.last)
+    def filters(self, x: int) -> list[str]:
+        """Between Bluestein's two transforms, the second an inverse."""
+        count = self.count(self.last)
         return [
-            f"{v} = swapped(product({v}, transfer(factors, v{slot}, {_plus('t', k * count)}, s)));"
-            if s.multiplied
-            else f"{v} = swapped(times({v}, tables[{_plus('t', s.points + k * count)}]));"
-            for k, slot, v in self.values(self.last, x)
+            f"{v} = swapped(times({v}, tables[{_plus('t', self.s.points + k * count)}]));"
+            for k, _, v in self.values(self.last, x)
         ]
 
-    def exchange(self, source: int, target: int, first: bool) -> None:
+    def exchange(self, source: int, target: int, first: bool, *meanwhile: Body) -> None:
         """Values from their places after one stage to those before the next."""
         for part in (".lo", ".hi") if self.s.halved else ("",):
             if part == ".hi":
                 self.barrier()
             self.each(source, self.writes(source, part))  # where this work-item read, what needs no barrier
+            if part != ".hi":
+                self.each(target, *meanwhile)
             self.barrier(everything=first)
             if part:
                 self.each(target, self.reads(target, part))
@@ -334,8 +364,18 @@ class _Text:
     def kernel(self) -> str:
         s, last = self.s, self.last
         there = [(index, [self.twiddles(index), self.butterflies(index)]) for index in range(last + 1)]
+        # Read while the last stage's values are on their way through local memory.
+        early = [self.transfers] if s.twin == "convolve" and s.items > 1 and last > 0 else []
         if self.back:
-            there[last][1].extend([self.multiplies, self.butterflies(last), self.twiddles(last)])
+            late = [self.transfers] if s.twin == "convolve" and not early else []
+            there[last][1].extend(
+                [
+                    *late,
+                    self.filters if s.length else self.multiplies,
+                    self.butterflies(last),
+                    self.twiddles(last),
+                ]
+            )
             there += [(i, [self.butterflies(i), self.twiddles(i)]) for i in range(last - 1, -1, -1)]
         for number, (index, work) in enumerate(there):
             first, final = number == 0, number == len(there) - 1
@@ -348,7 +388,7 @@ class _Text:
                 continue
             self.each(index, *([] if s.halved and not first else [read]), *work, *([write] if final else []))
             if not final:
-                self.exchange(index, there[number + 1][0], first)
+                self.exchange(index, there[number + 1][0], first, *(early if number == last - 1 else []))
         return "\n".join([*self.head(), *self.lines, "}\n"])
 
     def head(self) -> list[str]:
@@ -382,7 +422,7 @@ class _Text:
         if s.places:
             own = f"column * {s.places // s.columns}" if s.along else "column"
             lines.append(f"    __local {kind} *buf = memory + {own};")
-        return [*lines, f"    cplx x[{s.carried * s.most}];"] if s.items > 1 else lines
+        return [*lines, f"    {self.registers()}"] if s.items > 1 else lines
 
 
 def local_kernel(schedule: Schedule, real: str) -> str:

@@ -96,7 +96,7 @@ class Ends:
     load, store
         ``complex``; ``samples`` (real: two ``pixel`` elements apart, of ``pixels`` in all, are a complex value, beside
         each other or of a sequence that is its own twin along it; without these each is one); of the input also
-        ``hermitian`` (half a spectrum) and ``image`` (two rows, and what stands around them).
+        ``hermitian`` (half a spectrum) and ``image`` (samples and what stands around them).
     swap_in, swap_out
         Real and imaginary parts change places: of both, the transform is the inverse.
     factor
@@ -189,7 +189,8 @@ class Planner:
         result divides ``divided`` rows, those that exist or are wanted.
         """
         costs = {}
-        choices = (1,) if self.vectors else (1, 2, 4)
+        # A convolution has no registers left for four. (Of CPUs' compilers, Intel's gets it wrong with two.)
+        choices = (1,) if self.vectors else (1, 2) if twin == "convolve" else (1, 2, 4)
         for joined in (j for j in choices if n_rows % j == divided % j == 0 and j < n_rows):
             columns = self._schedule(n_rows // joined, wide, COLUMNS)
             rows = self._schedule(points, n_rows // joined, replace(ROWS, joined=joined, twin=twin))
@@ -235,7 +236,9 @@ class Planner:
         they do not fit."""
         length, factors = 0, radices(n, self._most)
         if factors is None:
-            if form.twin or form.multiplied:  # a longer convolution has its spectrum nowhere
+            if (
+                form.twin
+            ):  # whose values q and −q meet in one work-item, but not those of a longer convolution
                 return None
             length = n
             factors = radices(next_fast_len(2 * n - 1), self._most)
@@ -281,7 +284,7 @@ class Planner:
         return s if needed <= self.limits.local_bytes * (1 + s.halved) else None
 
     def single(self, n: int, at: Sequences, ends: Ends, form: Schedule = ROWS) -> Pass | None:
-        """One dispatch, if local memory allows it; ``form``: a twin's, whole, multiplied or not."""
+        """One dispatch, if local memory allows it; ``form``: what else there is to do."""
         form = replace(form, along=at.along, joined=at.joined)
         found = self._schedule(n, at.counts[2], form)
         return Pass("local", n, found[0], at, ends, found[1]) if found else None

@@ -24,13 +24,12 @@ class Schedule:
         So many sequences are one work-item's, and transformed across each other at their packed end.
     twin
         Packed, a complex value is two real ones. ``unpack``: the input is packed, the output the spectrum; ``pack``:
-        the reverse. Rows k and −k, of neighbouring columns packed, are one work-item's. "": nothing is packed.
+        the reverse; ``convolve``: both are packed, and in between the spectrum is multiplied. Rows k and −k, of
+        neighbouring columns packed, are one work-item's. "": nothing is packed.
     alone
         Neighbours along the sequence are packed: it is its own twin.
     whole
         ``unpack`` gives all of the spectrum, not half of it.
-    multiplied
-        The spectrum is multiplied by a transfer function and transformed back.
     halved
         Local memory has room for real parts alone: imaginary parts follow when those are through.
     computed
@@ -46,7 +45,6 @@ class Schedule:
     twin: str = ""
     alone: bool = False
     whole: bool = False
-    multiplied: bool = False
     halved: bool = False
     computed: bool = False
 

@@ -47,8 +47,8 @@ class Surroundings:
 class Problem:
     """A transform: ``axes`` 1 (the last) or 2 (the last two) of (planes, rows, columns).
 
-    ``kind``: ``c2c``, ``r2c`` (half a spectrum, or all of it: as many columns as ``out_shape`` has), ``c2r``; of
-    images with what stands ``around`` them ``transfer``, rows 0 … n // 2 of the spectrum, and ``convolve``, by these.
+    ``kind``: ``c2c``, ``r2c`` (half a spectrum, or all of it: as many columns as ``out_shape`` has), ``c2r``, or
+    ``convolve``: images by a kernel's half spectrum. ``around``: what stands around the image, instead of zeros.
     ``n``: the transform's lengths along rows and columns. Input beyond them is not read, output beyond not made.
     ``pixels``: the input's type where it is (rows, columns, planes) of pixels, else "".
     """
@@ -101,7 +101,7 @@ class Plan:
             target = self.gpu.empty((p.temporary,), problem.complex) if p.temporary else result
             step.kernel.set_arg(0, source.buffer)
             step.kernel.set_arg(4, target.buffer)
-            if p.schedule.multiplied and spectrum is not None:
+            if p.schedule.twin == "convolve" and spectrum is not None:
                 step.kernel.set_arg(2, spectrum.buffer)
             step()
             source = target
@@ -121,7 +121,7 @@ def plan(gpu: Gpu, problem: Problem) -> Plan:
 
 
 def _passes(gpu: Gpu, problem: Problem) -> list[Pass]:
-    """ParameterError beyond what addresses of type int reach, TooLongError for lines that need several passes and what
+    """ParameterError beyond what addresses of type int reach, TooLongError for rows that need several passes and what
     stands around the image."""
     values = problem.in_shape[0] * prod(problem.n if problem.axes == 2 else problem.in_shape[1:])
     planner = Planner(gpu.limits, problem.params, problem.real.itemsize, values=values)
@@ -132,15 +132,12 @@ def _passes(gpu: Gpu, problem: Problem) -> list[Pass]:
         >= 2**31
     ):
         raise ParameterError(f"a transform of {n_rows}×{n_columns} is beyond 2³¹ elements: use a smaller one")
-    if problem.around:
-        found = _surrounded(planner, problem, problem.around)
-        if found is None:
-            raise TooLongError(
-                f"{gpu.info.name} has no local memory for rows of {n_columns} or columns of {n_rows} points: choose "
-                "another method than fft"
-            )
-        return found
-    return _columns_and_rows(planner, problem) or _rows_and_columns(planner, problem)
+    found = _columns_and_rows(planner, problem)
+    if found is None and problem.around:
+        raise TooLongError(
+            f"{gpu.info.name} has no local memory for rows of {n_columns} points: choose another method than fft"
+        )
+    return found or _rows_and_columns(planner, problem)
 
 
 def _steps(shape: tuple[int, int, int]) -> Four:
@@ -221,11 +218,14 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
         return None
     if (kind == "r2c" and problem.inverse) or (kind == "c2r" and in_rows < n_rows):
         return None
-    twin = {"c2c": "", "r2c": "unpack", "c2r": "pack"}[kind]
+    twin = {"c2c": "", "r2c": "unpack", "c2r": "pack", "convolve": "convolve"}[kind]
     present = min(in_columns, n_columns)  # of real images: columns, of which two are a value
     points = n_columns // 2 if real else n_columns
-    wide = points if kind == "c2r" else -(-present // 2) if real else present
-    joined = planner.joined(n_rows, n_rows if kind == "c2r" else min(in_rows, n_rows), points, wide, twin)
+    wide = points if kind == "c2r" or problem.around else -(-present // 2) if real else present
+    divided = {"c2r": n_rows, "convolve": out_rows}.get(
+        kind, n_rows if problem.around else min(in_rows, n_rows)
+    )
+    joined = planner.joined(n_rows, divided, points, wide, twin)
     short = n_rows // joined
     pitch = _pitch(wide)
     if n_rows * pitch >= 2**31:  # steps are ints
@@ -249,14 +249,17 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
 
     if kind != "c2r":
         steps, ends, count = columns_of(image_in, present)
-        columns = Sequences(
-            (planes, joined, count), steps, between_columns, min(in_rows, n_rows) // joined, short
-        )
+        in_n = min(in_rows, n_rows) // joined
+        if problem.around:
+            after = problem.around.after
+            steps, count = (image_in[0], in_columns, 2, joined * in_columns), wide
+            ends, in_n = Ends("image", pixels=in_columns + after[1]), in_rows + after[0]
+        columns = Sequences((planes, joined, count), steps, between_columns, in_n, short)
         passes += planner.passes(short, columns, replace(ends, store="complex", swap_in=swap, swap_out=swap))
         passes[-1] = replace(passes[-1], temporary=size)
 
     rows_in, in_n = (image_in, in_columns) if kind == "c2r" else (between, wide)
-    rows_out, out_n = (between, wide) if kind == "c2r" else (image_out, out_columns)
+    rows_out, out_n = (between, wide) if kind in ("c2r", "convolve") else (image_out, out_columns)
     sequences = (planes, 1, short // 2 + 1 if real else short)
     partner = (short * rows_in[2], short * rows_out[2])
     rows = Sequences(sequences, rows_in, rows_out, in_n, out_n, joined, partner)
@@ -269,7 +272,7 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
         return None
     passes.append(replace(row, gap=short))
 
-    if kind == "c2r":
+    if kind in ("c2r", "convolve"):
         passes[-1] = replace(passes[-1], temporary=size, ends=replace(ends, scale=1.0))
         steps, ends, count = columns_of(image_out, out_columns)
         columns = Sequences((planes, joined, count), between_columns, steps, short, out_rows // joined)
@@ -284,68 +287,26 @@ def _pitch(wide: int) -> int:
     return -(-wide // 16) * 16 | 16
 
 
-def _surrounded(planner: Planner, problem: Problem, around: Surroundings) -> list[Pass] | None:
-    """Columns, two rows of pixels a complex value, to half a spectrum; rows. Of a convolution, rows times the transfer
-    function and back, and columns back. None where either does not fit local memory."""
-    (n_rows, n_columns), convolve = problem.n, problem.kind == "convolve"
-    planes, in_rows, in_columns = problem.in_shape
-    _, out_rows, out_columns = problem.out_shape
-    half = n_rows // 2
-    between = _steps((planes, half + 1, _pitch(n_columns)))
-    beyond = _steps(problem.out_shape)
-    if n_rows % 2 or between[0] >= 2**31:  # steps are ints
-        return None
-    columns = Sequences(
-        (planes, 1, n_columns),
-        _turned(problem.in_steps),
-        _turned(between),
-        in_rows + around.after[0],
-        half + 1,
-    )
-    rows = Sequences((planes, 1, half + 1), between, between if convolve else beyond, n_columns, n_columns)
-    columns_back = Sequences(
-        (planes, 1, out_columns),
-        _turned(between),
-        (beyond[0], 0, 1, 2 * beyond[2]),
-        half + 1,
-        -(-out_rows // 2),
-    )
-    scale = 1.0 if convolve else problem.scale / 2
-    form = replace(ROWS, twin="unpack", alone=True)
-    found = [
-        planner.single(half, columns, Ends("image", pixels=in_columns + around.after[1]), form),
-        planner.single(n_columns, rows, Ends(scale=scale), replace(ROWS, multiplied=convolve)),
-    ]
-    if convolve:  # the rows leave real and imaginary parts swapped: from there on all is an inverse
-        back = Ends(
-            "complex", "samples", swap_out=True, scale=problem.scale, pixel=beyond[2], pixels=out_rows
-        )
-        found.append(planner.single(half, columns_back, back, replace(form, twin="pack")))
-    passes = [p for p in found if p]
-    if len(passes) < len(found):
-        return None
-    size = planes * between[0]
-    return [*(replace(p, temporary=size) for p in passes[:-1]), passes[-1]]
-
-
 def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
     """The launch of a pass; its input, factors and output are arguments 0, 2 and 4."""
     real = "double" if problem.double else "float"
     schedule, at, ends, around = p.schedule, p.at, p.ends, problem.around
     fixed = not Planner(gpu.limits, problem.params).vectors  # on CPUs all this is not worth another build
+    # What a kernel is compiled for; −2: for any.
     elements = -2 if not fixed or p.split else schedule.points if p.kind == "local" else p.n
     spectrum = elements * 2 if schedule.whole else elements + 1  # of what was packed
     twins = bool(schedule.twin) and not schedule.alone
     inside = schedule.length  # Bluestein's convolution in this very kernel: with both its chirps
     factor = "unchirp" if inside else ends.factor
     image = around if ends.load == "image" else None
-    transfer = around if schedule.multiplied else None
+    transfer = around if schedule.twin == "convolve" else None
     pairs = ends.pixels if "samples" in (ends.load, ends.store) else 0
     defines: dict[str, bool | int | float | str | None] = {
         "REAL": real, "LANES": p.lanes, "WIDTH": 2 * p.lanes,
         "CHANNELS": at.counts[0] if problem.pixels and ends.load == "samples" else None,
         "LOAD_SAMPLES": ends.load == "samples", "STORE_SAMPLES": ends.store == "samples", "LOAD_IMAGE": bool(image),
-        "ALL_PAIRS": pairs > 0 and pairs % 2 == 0, "PAIRS_ALONG": schedule.alone,
+        "ALL_PAIRS": pairs > 0 and pairs % 2 == 0, "PAIR_STEP": ends.pixel if fixed and pairs else None,
+        "PAIRS_ALONG": schedule.alone,
         "LOAD_HERMITIAN": ends.load == "hermitian", "LENGTH": (p.convolved or p.n) * (ends.load == "hermitian") or None,
         # Swapped values times the chirp are swapped products with its conjugate.
         "SWAP_IN": ends.swap_in, "SWAP_OUT": ends.swap_out != bool(inside),
@@ -353,13 +314,13 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
         "FACTORS": (inside or (p.n if factor == "filter" else p.convolved)) if factor else None,
         "FACTOR_BY": ("i" if inside else "n") if factor else None,
         "TWIN": p.gap if twins else None, "JOINED": at.joined if twins else None,
-        "SPECTRUM_IN": twins and schedule.twin == "pack", "PITCH": schedule.points if transfer else None,
+        "SPECTRUM_IN": twins and schedule.twin == "pack", "PITCH": schedule.points + 1 if transfer else None,
         "IN_ALL": at.in_n == (spectrum if schedule.twin == "pack" else elements),
         "OUT_ALL": at.out_n == (spectrum if schedule.twin == "unpack" else elements),
         "UNSCALED": fixed and ends.scale == 1,
         "IN_STEP": at.in_steps[3] if fixed else None, "OUT_STEP": at.out_steps[3] if fixed else None,
         "LANES_IN_ORDER": p.lanes > 1 and at.in_steps[2] == 1 and ends.load == "complex",
-        "LANES_OUT_ORDER": p.lanes > 1 and at.out_steps[2] == 1 and (ends.store == "complex" or schedule.alone),
+        "LANES_OUT_ORDER": p.lanes > 1 and at.out_steps[2] == 1 and ends.store == "complex",
         "SPLIT": p.split or None, "GAP": p.gap if p.split else None, "SPLIT_BESIDE": p.beside,
     }  # fmt: skip
     edge = (0, 0, 0, 0)
@@ -368,8 +329,10 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
         high, wide = problem.n
         defines |= {f"BORDER_{image.border.upper()}": True, "CVAL": f"{float(image.cval)!r}f"}
         defines |= {"HIGH": high, "WIDE": wide}
+        if fixed:
+            defines |= {"ROWS": problem.in_shape[1], "COLUMNS": problem.in_shape[2]}
     if transfer:
-        edge = (problem.n[0] // 2 + 1 if transfer.kernels > 1 else 0, 0, 0, 0)
+        edge = (problem.n[0] if transfer.kernels > 1 else 0, 0, 0, 0)
     if problem.pixels and ends.load == "samples":
         dtype = np.dtype(problem.pixels)
         gain = 1 / np.iinfo(dtype.name).max if dtype.kind == "u" else 1.0
@@ -443,5 +406,5 @@ def _traffic(p: Pass, problem: Problem) -> int:
     if p.ends.load == "image" or (p.ends.load == "samples" and problem.pixels):
         pixel = np.dtype(problem.pixels or problem.real).itemsize
         return prod(problem.in_shape) * pixel + written * size
-    transfer = 2 * sequences * schedule.points * schedule.multiplied
+    transfer = 2 * sequences * schedule.points * (schedule.twin == "convolve")
     return (read + written + transfer) * size
