@@ -15,6 +15,7 @@
 // Of a single sequence whose own neighbours are packed the same holds without k: it is its own twin (PAIRS_ALONG).
 //
 // -D REAL=float|double  -D LANES=n  -D WIDTH=2n   LANES sequences in one complex value
+// -D STORED_HALF        complex numbers in memory are two half floats
 // -D SWAP_IN, -D SWAP_OUT     real and imaginary parts
 // -D LOAD_SAMPLES | LOAD_HERMITIAN     input: real, see element(); half a spectrum, with X[N−k] = conj X[k]. Else complex
 // -D LOAD_IMAGE         input: pairs of an image, and what stands around it, see around()
@@ -87,6 +88,24 @@
 typedef REAL real;
 typedef GLUE(REAL, 2) real2;
 typedef GLUE(REAL, WIDTH) cplx;  // LANES complex numbers: real parts in .lo, imaginary parts in .hi
+
+#ifdef STORED_HALF
+typedef uint stored;  // a complex number in memory
+static inline real2 value(__global const stored *p) {
+    return vload_half2(0, (__global const half *)p);
+}
+static inline void write(__global stored *p, real2 a) {
+    vstore_half2(a, 0, (__global half *)p);
+}
+#else
+typedef real2 stored;
+static inline real2 value(__global const stored *p) {
+    return *p;
+}
+static inline void write(__global stored *p, real2 a) {
+    *p = a;
+}
+#endif
 
 static inline cplx times(cplx a, real2 w) {
     return (cplx)(a.lo * w.x - a.hi * w.y, a.lo * w.y + a.hi * w.x);
@@ -240,12 +259,12 @@ static inline real2 element(__global const SAMPLE *in, size_t at, int i, int n, 
     bool mirrored = n > LENGTH / 2;
     if (mirrored) at += ((long)LENGTH - 2 * (long)n) * (s.in.w / GAP);
     if (n < LENGTH && EXISTS(mirrored ? LENGTH - n : n)) {  // beyond are Bluestein's zeros
-        a = ((__global const real2 *)in)[at];
+        a = value((__global const stored *)in + at);
         if (n == 0 || 2 * n == LENGTH) a.y = 0;  // real by definition: what is there besides is ignored
         if (mirrored) a.y = -a.y;
     }
 #else
-    if (EXISTS(n)) a = ((__global const real2 *)in)[at];
+    if (EXISTS(n)) a = value((__global const stored *)in + at);
 #endif
 #ifdef SWAP_IN
     a = a.yx;
@@ -260,34 +279,35 @@ static inline long lane_offset(int l, long step, int rest, int back) {
 }
 
 // Complex numbers of all lanes; where not all are there, which is rare, short for compilers.
-static inline cplx gathered(__global const real2 *first, long step, int rest, int back) {
+static inline cplx gathered(__global const stored *first, long step, int rest, int back) {
     real t[WIDTH], u[WIDTH];
     if (rest < LANES - 1 || back) {
         __attribute__((opencl_unroll_hint(1)))
         for (int l = 0; l < LANES; l++) {
-            real2 a = first[lane_offset(l, step, rest, back)];
+            real2 a = value(first + lane_offset(l, step, rest, back));
             t[l] = a.x;
             t[LANES + l] = a.y;
         }
         return GLUE(vload, WIDTH)(0, t);
     }
     for (int l = 0; l < LANES; l++) {
-        u[l] = first[l * step].x;
-        u[LANES + l] = first[l * step].y;
+        real2 a = value(first + l * step);
+        u[l] = a.x;
+        u[LANES + l] = a.y;
     }
     return GLUE(vload, WIDTH)(0, u);
 }
 
-static inline void scatter(__global real2 *first, long step, int rest, int back, cplx v) {
+static inline void scatter(__global stored *first, long step, int rest, int back, cplx v) {
     real t[WIDTH], u[WIDTH];
     if (rest < LANES - 1 || back) {
         GLUE(vstore, WIDTH)(v, 0, t);
         __attribute__((opencl_unroll_hint(1)))
-        for (int l = 0; l < LANES; l++) first[lane_offset(l, step, rest, back)] = (real2)(t[l], t[LANES + l]);
+        for (int l = 0; l < LANES; l++) write(first + lane_offset(l, step, rest, back), (real2)(t[l], t[LANES + l]));
         return;
     }
     GLUE(vstore, WIDTH)(v, 0, u);
-    for (int l = 0; l < LANES; l++) first[l * step] = (real2)(u[l], u[LANES + l]);
+    for (int l = 0; l < LANES; l++) write(first + l * step, (real2)(u[l], u[LANES + l]));
 }
 #endif
 
@@ -315,11 +335,15 @@ static inline cplx load(__global const SAMPLE *in, __global const real2 *factors
     if (EXISTS(n)) {
 #ifdef LANES_IN_ORDER
         if (w.rest == LANES - 1) {
+#ifdef STORED_HALF
+            v = GLUE(vload_half, WIDTH)(0, (__global const half *)in + 2 * at);
+#else
             v = GLUE(vload, WIDTH)(0, (__global const real *)in + 2 * at);
+#endif
             v = (cplx)(v.even, v.odd);
         } else
 #endif
-            v = gathered((__global const real2 *)in + at, (long)w.lane * s.in.z, w.rest, w.in_back);
+            v = gathered((__global const stored *)in + at, (long)w.lane * s.in.z, w.rest, w.in_back);
 #ifdef SWAP_IN
         v = swapped(v);
 #endif
@@ -339,7 +363,7 @@ static inline cplx transfer(__global const real2 *h, Place w, int column, Shape 
 #if LANES == 1
     return w.there ? *h : (real2)0;
 #else
-    return gathered(h, w.lane * PITCH, w.rest, -around * PITCH);
+    return gathered((__global const stored *)h, w.lane * PITCH, w.rest, -around * PITCH);
 #endif
 }
 #endif
@@ -356,7 +380,7 @@ static inline void put(__global real *out, size_t at, real2 a, int n, int k, Sha
     out[at] = a.x;
     if (SECOND(n, k)) out[at + PAIR_STEP] = a.y;
 #else
-    ((__global real2 *)out)[at] = a;
+    write((__global stored *)out + at, a);
 #endif
 }
 
@@ -406,9 +430,13 @@ static inline void store(__global real *out, __global const real2 *factors, __gl
         cplx u;
         u.even = v.lo;
         u.odd = v.hi;
+#ifdef STORED_HALF
+        GLUE(vstore_half, WIDTH)(u, 0, (__global half *)out + 2 * at);
+#else
         GLUE(vstore, WIDTH)(u, 0, out + 2 * at);
+#endif
     } else
 #endif
-        scatter((__global real2 *)out + at, (long)w.lane * s.out.z, w.rest, w.out_back, v);
+        scatter((__global stored *)out + at, (long)w.lane * s.out.z, w.rest, w.out_back, v);
 #endif
 }

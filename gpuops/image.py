@@ -27,6 +27,10 @@ Array = npt.NDArray[np.generic]
 PIXEL_TYPES = {"uint8": "uchar", "uint16": "ushort", "float16": "ushort", "float32": "float"}
 
 
+# A complex number of two half floats, which numpy has not.
+COMPLEX_HALF = np.dtype([("real", np.float16), ("imag", np.float16)])
+
+
 class Image:
     """An array in device memory.
 

@@ -21,7 +21,7 @@ from .conftest import Run
 
 Program = Callable[..., Run]
 
-VARIANTS = ["empty", "read-write only", *bench_fft.VARIANTS]
+VARIANTS = ["empty", "read-write only", *bench_fft.VARIANTS, *bench_fft.HALF_STORAGE]
 UAV, SLM = (bench_fft.VARIANTS[f"{way} R2, computed"] for way in ("UAV", "SLM"))
 
 
@@ -55,7 +55,8 @@ def test_json_has_every_variant_and_the_chart_is_drawn(clpix: Program, tmp_path:
     assert [row["variant"] for row in rows] == VARIANTS
     for row in rows:
         width, height, channels = (row[key] for key in ("width", "height", "channels"))
-        data = 3 * width * height * 8  # complex64
+        assert row["half"] == ("half" in row["variant"])
+        data = 3 * width * height * (4 if row["half"] else 8)
         assert (width, height, channels) == (16, 8, 3)
         assert len(row["ms"]) >= bench.FEWEST
         assert row["median_ms"] == median(row["ms"])
@@ -69,6 +70,8 @@ def test_json_has_every_variant_and_the_chart_is_drawn(clpix: Program, tmp_path:
         rows_radices, columns_radices = row["radices"]
         assert (prod(rows_radices), prod(columns_radices)) == (width, height)
         stages = len(rows_radices) + len(columns_radices)
+        if row["params"]["radix"] == "16":
+            assert (*rows_radices, *columns_radices) == (16, 8)
         if row["params"]["radix"] == "2":
             assert {*rows_radices, *columns_radices} == {2}
         if row["params"]["method"] == "global":
@@ -81,7 +84,7 @@ def test_json_has_every_variant_and_the_chart_is_drawn(clpix: Program, tmp_path:
             predicted = 4 * 2 * data
         lookups = 0 if row["params"]["twiddle"] == "compute" else 2 * stages * width * height * 16
         assert row["predicted_bytes"] == predicted + lookups
-        assert row["predicted_half_bytes"] == predicted // 2 + lookups
+        assert row["predicted_half_bytes"] == predicted // (1 if row["half"] else 2) + lookups
     assert {row["floor_ms"] for row in rows} == {rows[1]["median_ms"]}
     assert rows[1]["floors"] == 1
     with Pillow.open(chart) as picture:
@@ -105,6 +108,7 @@ def test_the_table(clpix: Program) -> None:
 
 def test_every_size_has_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_fft, "VARIANTS", {"auto": FftParams()})
+    monkeypatch.setattr(bench_fft, "HALF_STORAGE", {})
     gpu = Gpu(report=Report())
     rows = list(bench_fft.measure(gpu, [(16, 16), (16, 8), (16, 16)], 3))
     assert [(row.variant, row.height) for row in rows] == [
@@ -129,6 +133,7 @@ def test_an_existing_chart_is_kept_unless_overwrite(
         assert len(run.err.splitlines()) == 1
     assert chart.read_bytes() == b"mine"
     monkeypatch.setattr(bench_fft, "VARIANTS", {"auto": FftParams()})
+    monkeypatch.setattr(bench_fft, "HALF_STORAGE", {})
     assert clpix(*command, "--overwrite").code == 0
     assert chart.read_bytes().startswith(b"\x89PNG")
     assert list(tmp_path.iterdir()) == [chart]
@@ -177,7 +182,7 @@ def test_refused_in_one_line(
 
 def test_a_size_beyond_the_memory_says_how_much(clpix: Program, gpu: Gpu) -> None:
     run = clpix("bench", "fft", "--size", 1 << 20, "--channels", 1)
-    assert f"need {6 * 8 * 2**40 / 1e6:.0f} MB of device memory" in run.err
+    assert f"need {7 * 8 * 2**40 / 1e6:.0f} MB of device memory" in run.err
     assert f"has {gpu.limits.global_bytes / 1e6:.0f} MB" in run.err
 
 

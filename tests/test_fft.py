@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from gpuops import DeviceError, Gpu, Image, ParameterError, fft
 from gpuops.fft import planner, spectrum, tables, transform
+from gpuops.image import COMPLEX_HALF
 from gpuops.params.fft import FftParams, FilterParams, SpectrumParams, filter_option
 
 TOLERANCE = {
@@ -197,6 +198,61 @@ def test_norm_lengths_and_axes(gpu: Gpu, rng, norm: str | None) -> None:
                 name,
                 n,
             )
+
+
+@pytest.mark.parametrize("norm", [None, "ortho"])
+@pytest.mark.parametrize(
+    ("s", "axes"), [(None, None), ((4, 5), None), (None, (0, 2, 1)), ((3, 6), (1, 0)), (None, (1,))]
+)
+def test_any_number_of_axes(gpu: Gpu, rng, s, axes, norm: str | None) -> None:
+    z = noise(rng, 4, 6, 5, 2)
+    data = {"fftn": z, "ifftn": z, "rfftn": z.real, "irfftn": z}
+    for name, x in data.items():
+        expected = getattr(scipy.fft, name)(x.astype(float if name == "rfftn" else complex), s, axes, norm)
+        assert error(getattr(fft, name)(gpu, x, s, axes, norm), expected) < TOLERANCE["single"], name
+
+
+def test_bad_axes(gpu: Gpu) -> None:
+    x = np.ones((2, 3, 4))
+    for s, axes in (((1, 2), (0,)), (None, (0, 3)), (None, (1, -2)), ((1, 2, 3, 4), None), (None, ())):
+        with pytest.raises(ParameterError, match=r"axes|lengths"):
+            fft.fftn(gpu, x, s, axes)
+
+
+@pytest.mark.parametrize("method", ["auto", "local"])
+@pytest.mark.parametrize("n", [2, 3, 6, 26, 34, 96])
+def test_real_rows(gpu: Gpu, rng, n: int, method: str) -> None:
+    """Of even length as complex ones of half the length; cropped, padded, longer and shorter than the input."""
+    z, params = noise(rng, 11, n), FftParams(method)
+    for length in (None, n + 3, n + 2, max(1, n - 1), max(2, n - 4)):
+        got = fft.rfft(gpu, z.real, length, params=params)
+        assert error(got, scipy.fft.rfft(z.real.astype(float), length)) < TOLERANCE["single"], length
+        got = fft.irfft(gpu, z, length, params=params)
+        assert error(got, scipy.fft.irfft(z.astype(complex), length)) < TOLERANCE["single"], length
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("shape", [(2, 64, 48), (3, 17, 30), (1, 1, 1)])
+def test_half_storage(gpu: Gpu, rng, shape: tuple[int, ...], method: str) -> None:
+    """Errors of a rounding to 11 bits, where passes end; neither sums nor their inverses leave its range."""
+    x, params = np.empty(shape, COMPLEX_HALF), FftParams(method)
+    x["real"], x["imag"] = 60 + rng.random(shape), rng.standard_normal(shape)
+    values = x["real"] + 1j * x["imag"].astype(float)
+    spectra = fft.fft2(gpu, x, norm="ortho", params=params)
+    assert spectra.dtype == COMPLEX_HALF
+    got = spectra["real"] + 1j * spectra["imag"].astype(float)
+    assert error(got, scipy.fft.fft2(values, norm="ortho")) < 6e-4
+    back = fft.ifft2(gpu, gpu.array(spectra), norm="ortho", params=params)
+    assert isinstance(back, Image) and back.dtype == COMPLEX_HALF
+    assert np.abs(back.numpy()["real"].astype(float) - x["real"]).max() < 0.3
+    with pytest.raises(ParameterError):
+        fft.rfft2(gpu, x)
+
+
+def test_the_documents_radices() -> None:
+    assert planner.largest_radices(1024, 8) == (8, 8, 8, 2)
+    assert planner.largest_radices(1024, 16) == (16, 16, 4)
+    assert planner.largest_radices(34, 8) is None
 
 
 def test_what_must_be_real_is_taken_as_real(gpu: Gpu, rng) -> None:

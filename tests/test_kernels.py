@@ -36,7 +36,7 @@ from gpuops.dwt import bands, dwt2, idwt2, pyramid, shrink, threshold, wavedec2,
 from gpuops.dwt.wavelets import WAVELETS
 from gpuops.fft import planner, spectrum
 from gpuops.gpu import Kernel, Limits, Source
-from gpuops.image import download, upload
+from gpuops.image import COMPLEX_HALF, download, upload
 from gpuops.params.bloom import BloomParams
 from gpuops.params.blur import BlurParams
 from gpuops.params.border import BORDERS
@@ -110,7 +110,7 @@ class Recorder(Gpu):
         buffer = cl.Buffer(self.context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, hostbuf=host)
         return Image(self, buffer, tuple(int(n) for n in shape), np.dtype(dtype))
 
-    def _build(self, label: str, text: str, options: str) -> cl.Program:
+    def _build(self, label: str, text: str, options: str, *, once: bool) -> cl.Program:
         """From source in every run: no kept binary stands in for the compiler."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cl.CompilerWarning)
@@ -445,6 +445,42 @@ def test_fourier_of_rows_joined(rng: np.random.Generator, monkeypatch) -> None:
     gpu = device("gpu")
     monkeypatch.setattr(planner.Planner, "joined", lambda _, n, divided, *__: 1 + (n % 2 == divided % 2 == 0))
     fourier(gpu, of_fft.noise(rng, 2, 20, 42), ("fft2", "ifft2", "rfft2", "irfft2"))
+
+
+def test_convolution_of_rows_joined(rng: np.random.Generator, monkeypatch) -> None:
+    gpu = device("gpu")
+    if (
+        gpu.device.platform.name.startswith("Intel")
+        and gpu.limits.lanes == 1
+        and gpu.device.type & cl.device_type.CPU
+    ):
+        pytest.skip("its compiler is wrong unless told not to optimise; for CPUs no such plan is made")
+    monkeypatch.setattr(planner.Planner, "joined", lambda _, n, divided, *__: 1 + (n % 2 == divided % 2 == 0))
+    x, w = rng.standard_normal((2, 12, 31)), rng.random((5, 4))
+    expected = [of_convolve.expected(p, w, "mirror", 0) for p in x]
+    got = convolve(gpu, x, w, mode="mirror", method="fft")
+    assert np.abs(got - np.stack(expected)).max() <= of_convolve.TOLERANCE["fft"] * w.sum() * 4
+
+
+def test_fourier_of_real_rows(gpu: Recorder, rng: np.random.Generator) -> None:
+    for n in (24, 26):
+        for length in (n, n + 1, n - 1):  # of pairs whose second is missing, too
+            x = rng.standard_normal((9, length)).astype(np.float32)
+            half = scipy.fft.rfft(x.astype(float), n)
+            assert of_fft.error(fft.rfft(gpu, x, n), half) < TOLERANCE["fft"]
+            assert (
+                of_fft.error(fft.irfft(gpu, half.astype(np.complex64), n), scipy.fft.irfft(half, n))
+                < TOLERANCE["fft"]
+            )
+
+
+@pytest.mark.parametrize("method", ["auto", "global"])
+def test_fourier_in_half_storage(gpu: Recorder, rng: np.random.Generator, method: str) -> None:
+    x = np.empty((1, 20, 13), COMPLEX_HALF)
+    x["real"], x["imag"] = rng.standard_normal((2, *x.shape))
+    y = fft.fft2(gpu, x, norm="ortho", params=FftParams(method))
+    expected = scipy.fft.fft2(x["real"] + 1j * x["imag"].astype(float), norm="ortho")
+    assert of_fft.error(y["real"] + 1j * y["imag"].astype(float), expected) < 1e-3
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

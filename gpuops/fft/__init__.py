@@ -18,19 +18,24 @@ from .api import (
     rfft2_of_pixels,
     transfer_function,
 )
+from .nd import fftn, ifftn, irfftn, rfftn
 from .planner import next_fast_len
 
 __all__ = [
     "convolution",
     "fft",
     "fft2",
+    "fftn",
     "ifft",
     "ifft2",
+    "ifftn",
     "irfft",
     "irfft2",
+    "irfftn",
     "next_fast_len",
     "rfft",
     "rfft2",
     "rfft2_of_pixels",
+    "rfftn",
     "transfer_function",
 ]

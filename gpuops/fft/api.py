@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import DeviceError, ParameterError
-from ..image import PIXEL_TYPES, Image
+from ..image import COMPLEX_HALF, PIXEL_TYPES, Image
 from ..params.fft import NORMS, FftParams
 from .transform import Problem, Surroundings, plan
 
@@ -66,7 +66,9 @@ def fft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=
     Parameters
     ----------
     x : array (..., rows, columns) or Image
-        Real or complex. float64 and complex128 are computed in double precision, all else in single.
+        Real or complex. float64 and complex128 are computed in double precision, all else in single. Of dtype
+        :data:`gpuops.image.COMPLEX_HALF` it is computed in single precision and stored in halves, between the axes too
+        (use norm="ortho": values beyond 65504 are infinite).
     s : (int, int), optional
         Lengths of the transformed axes: what is longer is cropped, what is shorter is padded with zeros.
     axes : (int, int)
@@ -80,7 +82,8 @@ def fft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=
 
     Returns
     -------
-    complex64 (complex128 in double precision), on the host for an array, an Image for an Image.
+    complex64 (complex128 in double precision, COMPLEX_HALF for itself), on the host for an array, an Image for an
+    Image.
 
     Raises
     ------
@@ -186,7 +189,8 @@ def run(
     given = dict(zip(("columns", "rows"), reversed(lengths), strict=False))
     n_rows = _length(given.get("rows"), rows, rows)
     n_columns = _length(given.get("columns"), columns, 2 * (columns - 1) if kind == "c2r" else columns)
-    if kind == "c2c" and image.dtype.kind != "c":
+    half = image.dtype == COMPLEX_HALF
+    if kind == "c2c" and image.dtype.kind != "c" and not half:
         kind = "r2c"  # two rows in each transform, but all of the spectrum
         width = n_columns
     else:
@@ -196,7 +200,7 @@ def run(
     size = n_columns * (n_rows if axes == 2 else 1)
     problem = Problem(
         kind, axes, (planes, rows, columns), (planes, *out), (n_rows, n_columns), inverse,
-        _scale(norm, size, inverse), double, params,
+        _scale(norm, size, inverse), double, params, half=half,
     )  # fmt: skip
     return plan(gpu, problem)(image)
 
@@ -312,6 +316,8 @@ def _length(given: int | None, there: int, default: int) -> int:
 
 def _checked(kind: str, image: Image) -> Image:
     wanted = {"c2c": ("f", "c"), "r2c": ("f",), "c2r": ("c",)}[kind]
+    if kind == "c2c" and image.dtype == COMPLEX_HALF:
+        wanted = ("V",)
     if image.dtype.kind not in wanted or image.dtype == np.float16:
         names = " or ".join({"f": "float32 or float64", "c": "complex64 or complex128"}[k] for k in wanted)
         raise ParameterError(f"this transform takes {names}, not {image.dtype}")
@@ -324,6 +330,8 @@ def _planes(gpu: Gpu, array: npt.NDArray[Any], kind: str, inverse: bool, axes: i
     """(planes, rows, columns) in a type of the device's."""
     if array.size == 0:
         raise ParameterError(f"there is nothing to transform in an array of shape {array.shape}")
+    if kind == "c2c" and array.dtype == COMPLEX_HALF:
+        return array.reshape(-1, *array.shape[-2:]) if axes == 2 else array.reshape(1, -1, array.shape[-1])
     if array.dtype.kind not in "buifc" or array.dtype.char in "gG":
         raise ParameterError(f"numbers are needed, not an array of {array.dtype}")
     if array.dtype.kind == "c" and kind == "r2c":

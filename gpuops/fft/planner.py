@@ -45,6 +45,12 @@ def radices(n: int, most: int = LARGEST_RADIX) -> tuple[int, ...] | None:
 
 
 @cache
+def largest_radices(n: int, most: int) -> tuple[int, ...] | None:
+    """``most`` as often as it divides ``n``, then the next smaller, …: the documents' 8·8·8·2 and 16·16·4 of 1024."""
+    return max(_factorisations(n, LARGEST_RADIX, most), default=None)
+
+
+@cache
 def next_fast_len(n: int) -> int:
     """The smallest length of ``n`` or more without a prime factor above 7."""
     while True:
@@ -180,7 +186,7 @@ class Planner:
             found = self._halves(n, at, ends) or ([single] if single else [])
             if found:
                 return found
-        return (self._convolved if radices(n, self._most) is None else self._stages)(n, at, ends)
+        return (self._convolved if self._radices(n) is None else self._stages)(n, at, ends)
 
     def joined(self, n_rows: int, divided: int, points: int, wide: int, twin: str = "") -> int:
         """How many rows of ``points`` ought to be transformed across each other, so that columns are short.
@@ -190,7 +196,8 @@ class Planner:
         """
         costs = {}
         # A convolution has no registers left for four. (Of CPUs' compilers, Intel's gets it wrong with two.)
-        choices = (1,) if self.vectors else (1, 2) if twin == "convolve" else (1, 2, 4)
+        fixed = self.vectors or self.params.radix != "auto"
+        choices = (1,) if fixed else (1, 2) if twin == "convolve" else (1, 2, 4)
         for joined in (j for j in choices if n_rows % j == divided % j == 0 and j < n_rows):
             columns = self._schedule(n_rows // joined, wide, COLUMNS)
             rows = self._schedule(points, n_rows // joined, replace(ROWS, joined=joined, twin=twin))
@@ -221,6 +228,10 @@ class Planner:
             return int(self.params.radix)
         return 8 if self.vectors else LARGEST_RADIX // (self.itemsize // 4)
 
+    def _radices(self, n: int, most: int | None = None) -> tuple[int, ...] | None:
+        """``radices``, or what a largest radix that somebody chose makes of ``n``."""
+        return (radices if self.params.radix == "auto" else largest_radices)(n, most or self._most)
+
     @property
     def _registers(self) -> int:
         """Complex values that a work-item can carry."""
@@ -234,14 +245,14 @@ class Planner:
     def _schedule(self, n: int, sequences: int, form: Schedule) -> tuple[Schedule, int] | None:
         """Work-items, columns and lanes for ``n`` points in local memory, what there is to do as in ``form``; None if
         they do not fit."""
-        length, factors = 0, radices(n, self._most)
+        length, factors = 0, self._radices(n)
         if factors is None:
             if (
                 form.twin
             ):  # whose values q and −q meet in one work-item, but not those of a longer convolution
                 return None
             length = n
-            factors = radices(next_fast_len(2 * n - 1), self._most)
+            factors = self._radices(next_fast_len(2 * n - 1))
             assert factors is not None
         computed = self.params.twiddle == "compute"
         base = replace(form, radices=factors or (1,), length=length, computed=computed)
@@ -252,7 +263,7 @@ class Planner:
         beside = 2 if base.alone else base.carried  # butterflies: all of them must find room in registers
         if beside > 1:
             most = max(2, min(self._most, self._registers // beside))
-            base = replace(base, radices=radices(base.points, most) or (1,))
+            base = replace(base, radices=self._radices(base.points, most) or (1,))
         groups = (self._group(base, columns, sequences) for columns in (64, 32, 16, 8, 4, 2, 1))
         return next(((s, 1) for s in groups if s is not None), None)
 
@@ -338,7 +349,7 @@ class Planner:
 
     def _stages(self, n: int, at: Sequences, ends: Ends) -> list[Pass]:
         """One dispatch for each stage, ping-pong through global memory."""
-        factors = radices(n, self._most) or (1,)
+        factors = self._radices(n) or (1,)
         dense = _dense(n, at)
         lanes = 8 if self.limits.is_cpu and dense[2] == 1 and at.counts[2] >= 8 else 1
         result, stride = [], 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import prod
+from math import log, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..errors import ParameterError, TooLongError
 from ..gpu import Source
-from ..image import PIXEL_TYPES
+from ..image import COMPLEX_HALF, PIXEL_TYPES
 from ..params.fft import FftParams
 from . import butterflies, generate, tables
 from .planner import ROWS, Ends, Four, Pass, Planner, Sequences
@@ -50,7 +50,8 @@ class Problem:
     ``kind``: ``c2c``, ``r2c`` (half a spectrum, or all of it: as many columns as ``out_shape`` has), ``c2r``, or
     ``convolve``: images by a kernel's half spectrum. ``around``: what stands around the image, instead of zeros.
     ``n``: the transform's lengths along rows and columns. Input beyond them is not read, output beyond not made.
-    ``pixels``: the input's type where it is (rows, columns, planes) of pixels, else "".
+    ``pixels``: the input's type where it is (rows, columns, planes) of pixels, else "". ``half``: complex numbers in
+    memory are two half floats.
     """
 
     kind: str
@@ -64,6 +65,7 @@ class Problem:
     params: FftParams
     around: Surroundings | None = None
     pixels: str = ""
+    half: bool = False
 
     @property
     def in_steps(self) -> Four:
@@ -77,7 +79,18 @@ class Problem:
 
     @property
     def complex(self) -> np.dtype[np.generic]:
+        """Of tables, and of what is stored in between and in the end, unless in halves."""
         return np.dtype(np.complex128 if self.double else np.complex64)
+
+    @property
+    def stored(self) -> np.dtype[np.generic]:
+        return COMPLEX_HALF if self.half else self.complex
+
+    def scale_of(self, points: int) -> float:
+        """The part of the scale that a pass over ``points`` takes, so that halves neither overflow nor vanish; in
+        other precisions the last pass takes all of it."""
+        size = prod(self.n) if self.axes == 2 else self.n[1]
+        return float(self.scale ** (log(points) / log(size))) if self.half and size > 1 else 1.0
 
 
 class Plan:
@@ -95,10 +108,10 @@ class Plan:
         self.gpu.check_own(image)
         problem = self.problem
         real = problem.kind in ("c2r", "convolve")
-        result = image.like(problem.out_shape, problem.real if real else problem.complex)
+        result = image.like(problem.out_shape, problem.real if real else problem.stored)
         source = image
         for p, step in zip(self.passes, self.steps, strict=True):
-            target = self.gpu.empty((p.temporary,), problem.complex) if p.temporary else result
+            target = self.gpu.empty((p.temporary,), problem.stored) if p.temporary else result
             step.kernel.set_arg(0, source.buffer)
             step.kernel.set_arg(4, target.buffer)
             if p.schedule.twin == "convolve" and spectrum is not None:
@@ -170,11 +183,13 @@ def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
     rows = Sequences((planes, 1, present), in_steps, out_steps, in_columns, out_columns)
     if present == in_rows == out_rows and not problem.pixels:  # no plane has a gap behind it
         rows = replace(rows, counts=(1, 1, planes * present))
-    first = planner.passes(columns_n, rows, Ends(load, "complex", swap, swap, 1.0 if two else problem.scale))
+    share = problem.scale_of(columns_n) if two else problem.scale
+    first = planner.passes(columns_n, rows, Ends(load, "complex", swap, swap, share))
     if not two:
         return first
     columns = Sequences((planes, 1, out_columns), _turned(out_steps), _turned(out_steps), present, out_rows)
-    return first + planner.passes(rows_n, columns, Ends("complex", "complex", swap, swap, problem.scale))
+    rest = Ends("complex", "complex", swap, swap, problem.scale / share)
+    return first + planner.passes(rows_n, columns, rest)
 
 
 def _packed_rows(planner: Planner, problem: Problem) -> Pass | None:
@@ -234,7 +249,7 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
     between: Four = (n_rows * pitch, 0, pitch, 1)
     between_columns: Four = (n_rows * pitch, short * pitch, 1, pitch)
     image_in, image_out = problem.in_steps, _steps(problem.out_shape)
-    swap = problem.inverse and not real
+    swap, share = problem.inverse and not real, problem.scale_of(short)
     passes = []
 
     def columns_of(rows: Four, pixels: int) -> tuple[Four, Ends, int]:
@@ -255,7 +270,8 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
             steps, count = (image_in[0], in_columns, 2, joined * in_columns), wide
             ends, in_n = Ends("image", pixels=in_columns + after[1]), in_rows + after[0]
         columns = Sequences((planes, joined, count), steps, between_columns, in_n, short)
-        passes += planner.passes(short, columns, replace(ends, store="complex", swap_in=swap, swap_out=swap))
+        ends = replace(ends, store="complex", swap_in=swap, swap_out=swap, scale=share)
+        passes += planner.passes(short, columns, ends)
         passes[-1] = replace(passes[-1], temporary=size)
 
     rows_in, in_n = (image_in, in_columns) if kind == "c2r" else (between, wide)
@@ -264,7 +280,9 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
     partner = (short * rows_in[2], short * rows_out[2])
     rows = Sequences(sequences, rows_in, rows_out, in_n, out_n, joined, partner)
     ends = Ends(
-        swap_in=swap or kind == "c2r", swap_out=swap, scale=problem.scale / (2 if kind == "r2c" else 1)
+        swap_in=swap or kind == "c2r",
+        swap_out=swap,
+        scale=problem.scale / share / (2 if kind == "r2c" else 1),
     )
     form = replace(ROWS, twin=twin, whole=kind == "r2c" and out_columns == n_columns)
     row = planner.single(points, rows, ends, form)
@@ -304,6 +322,7 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
     defines: dict[str, bool | int | float | str | None] = {
         "REAL": real, "LANES": p.lanes, "WIDTH": 2 * p.lanes,
         "CHANNELS": at.counts[0] if problem.pixels and ends.load == "samples" else None,
+        "STORED_HALF": problem.half,
         "LOAD_SAMPLES": ends.load == "samples", "STORE_SAMPLES": ends.store == "samples", "LOAD_IMAGE": bool(image),
         "ALL_PAIRS": pairs > 0 and pairs % 2 == 0, "PAIR_STEP": ends.pixel if fixed and pairs else None,
         "PAIRS_ALONG": schedule.alone,
@@ -393,7 +412,7 @@ def _constants(schedule: Schedule) -> Table:
 
 def _traffic(p: Pass, problem: Problem) -> int:
     """Bytes of the samples that exist and of the results that are wanted."""
-    at, schedule, size = p.at, p.schedule, problem.real.itemsize
+    at, schedule, size = p.at, p.schedule, 2 if problem.half else problem.real.itemsize
     twins = schedule.twin and not schedule.alone
     sequences = at.counts[0] * p.gap * at.joined if twins else at.total // (p.gap if p.split else 1)
     read, written = (
