@@ -37,6 +37,7 @@
 // -D LANES_IN_ORDER, -D LANES_OUT_ORDER    neighbouring sequences are neighbours in memory (vector access)
 // -D SPLIT=1|2          first or second half of a transform of N = N1·N2 points too long for local memory
 //                       (four-step: Bailey, "FFTs in external or hierarchical memory", 1990); -D GAP=N2 or N1
+// -D SWAPPED            what the first half stores is swapped yet: Bluestein's convolution ends so
 // -D SPLIT_BESIDE       the other half's index runs along `beside` (rows) rather than `middle` (columns)
 
 #define GLUE_(a, b) a##b
@@ -389,6 +390,9 @@ static inline void store(__global real *out, __global const real2 *factors, __gl
                          uint i, cplx v, Shape s) {
     int n = i;
 #if defined(SPLIT) && SPLIT == 1
+#ifdef SWAPPED
+    v = swapped(v);
+#endif
 #ifdef SPLIT_BESIDE
     real r[WIDTH];
     for (int l = 0; l < LANES; l++) {
@@ -399,6 +403,9 @@ static inline void store(__global real *out, __global const real2 *factors, __gl
     v = product(v, GLUE(vload, WIDTH)(0, r));
 #else
     v = times(v, WANTED(n) ? roots[w.m * i] : (real2)0);
+#endif
+#ifdef SWAPPED
+    v = swapped(v);
 #endif
 #elif defined(SPLIT)
     n = i * GAP + other(w);

@@ -73,7 +73,9 @@ def test_two_dimensions_are_scipys(gpu: Gpu, rng, shape: tuple[int, int], method
     ("n", "kinds"),
     [
         (180, {("local", False)}),  # 12 · 15 points: in two halves
-        (122, {("local", False)}),  # 2 · 61: a half by Bluestein's convolution
+        (122, {("local", False)}),  # 2 · 61: the second half by Bluestein's convolution
+        (306, {("local", False)}),  # 17 · 18: the first
+        (323, {("local", False)}),  # 17 · 19: both
         (
             131,
             {("local", True)},

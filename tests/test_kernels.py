@@ -498,10 +498,10 @@ def test_fourier_without_tables(
     fourier(gpu, of_fft.noise(rng, 3, 12, 26), kinds, FftParams(method, radix, "compute"))
 
 
-@pytest.mark.parametrize("shape", [(37, 42), (42, 37)], ids=str)
+@pytest.mark.parametrize("shape", [(37, 42), (42, 37), (306, 9), (2, 306)], ids=str)
 @pytest.mark.parametrize("profile", ["least cpu", "least gpu"])
 def test_fourier_beyond_local_memory(rng: np.random.Generator, shape: tuple[int, int], profile: str) -> None:
-    """42 points in two halves, 37 by a convolution through global memory."""
+    """42 points in two halves, 306 with the first by Bluestein's convolution, 37 by one through global memory."""
     fourier(device(profile), of_fft.noise(rng, 1, *shape), ("rfft2", "irfft2"))
 
 
