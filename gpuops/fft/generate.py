@@ -432,8 +432,8 @@ def local_kernel(schedule: Schedule, real: str) -> str:
 
 _SIGNATURE = """
 __kernel {attributes}
-void {name}(__global const SAMPLE *in, __global const real2 *restrict tables, __global const real2 *restrict factors,
-            __global const real2 *restrict roots, __global real *out, int4 in_step, int4 out_step, int4 more,
+void {name}(__global const SAMPLE *in, __global const real2 *UNALIASED tables, __global const real2 *UNALIASED factors,
+            __global const real2 *UNALIASED roots, __global real *out, int4 in_step, int4 out_step, int4 more,
             int4 count, int4 edge, real scale{more}) {{
 """
 _SHAPE = "    const Shape s = {in_step, out_step, more, count, edge, scale};"

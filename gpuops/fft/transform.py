@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyopencl as cl
 
 from ..errors import ParameterError, TooLongError
 from ..gpu import Source
@@ -320,6 +321,7 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
     transfer = around if schedule.twin == "convolve" else None
     pairs = ends.pixels if "samples" in (ends.load, ends.store) else 0
     defines: dict[str, bool | int | float | str | None] = {
+        "UNALIASED": "" if gpu.device.type & cl.device_type.CPU else "restrict",
         "REAL": real, "LANES": p.lanes, "WIDTH": 2 * p.lanes,
         "CHANNELS": at.counts[0] if problem.pixels and ends.load == "samples" else None,
         "STORED_HALF": problem.half,
