@@ -24,7 +24,8 @@ class FftParams:
         stage, through global memory. ``auto``: what suits the device: on a CPU whole rows and columns in each
         work-item, as lanes of vectors; ``local`` elsewhere.
     radix
-        The largest radix: 2, 4, 8, 16, or ``auto`` (8 on CPUs, 32 elsewhere). Prime factors 3, 5, 7, 11 and 13 have
+        The largest radix: 2, 4, 8 or 16, taken as often as it divides the length; or ``auto``: what is fast, up to 8 on
+        CPUs and 32 elsewhere. Prime factors 3, 5, 7, 11 and 13 have
         their own; sizes with larger ones go through a convolution (Bluestein).
     twiddle
         ``table``: twiddle factors are read from a table computed in float64. ``compute``: they are computed where
