@@ -39,15 +39,25 @@ def noise(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(np.complex64)
 
 
+def small_primes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prime factors above 13 by Bluestein's convolution: of small sizes, what large ones need."""
+    monkeypatch.setattr(planner, "LARGEST_PRIME", 13)
+    monkeypatch.setattr(planner, "LARGEST_PRIME_OF_GPUS", 13)
+
+
 @pytest.fixture
 def tiny(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
-    """The device with 1 KB of local memory: 128 points, so that small sizes take the ways of large ones."""
+    """The device with 1 KB of local memory: 128 points, so that small sizes take the ways of large ones.
+
+    Primes from 17 on are convolutions.
+    """
     monkeypatch.setitem(vars(gpu), "limits", replace(gpu.limits, local_bytes=1024))
+    small_primes(monkeypatch)
     monkeypatch.setattr(gpu, "plans", OrderedDict())
     yield gpu
 
 
-@pytest.mark.parametrize("radix", [r for r in range(2, 33) if planner.radices(r) == (r,)])
+@pytest.mark.parametrize("radix", [r for r in range(2, 33) if planner.radices(r) == (r,)] + [37, 61, 109])
 def test_every_butterfly(gpu: Gpu, rng, radix: int) -> None:
     x = noise(rng, 3, radix)
     assert error(fft.fft(gpu, x, params=FftParams("local")), np.fft.fft(x)) < TOLERANCE["single"]
@@ -117,7 +127,7 @@ def test_sizes_beyond_local_memory(tiny: Gpu, rng, n: int, kinds: set[tuple[str,
     [
         ((24, 40), 4),
         ((28, 44), 2),  # the last stage's runs are odd
-        ((34, 34), 2),  # columns and rows by Bluestein's convolution, but real rows of 17 pairs each
+        ((34, 34), 2),  # complex columns and rows by Bluestein's convolution
         ((180, 12), None),  # columns in two halves
         ((2, 16), None),
         ((3, 2), None),
@@ -254,7 +264,7 @@ def test_half_storage(gpu: Gpu, rng, shape: tuple[int, ...], method: str) -> Non
 def test_the_documents_radices() -> None:
     assert planner.largest_radices(1024, 8) == (8, 8, 8, 2)
     assert planner.largest_radices(1024, 16) == (16, 16, 4)
-    assert planner.largest_radices(34, 8) is None
+    assert planner.largest_radices(226, 8) is None
 
 
 def test_what_must_be_real_is_taken_as_real(gpu: Gpu, rng) -> None:
@@ -301,6 +311,14 @@ def test_accuracy_is_scipys(gpu: Gpu, rng, shape: tuple[int, int]) -> None:
     assert error(fft.fft2(gpu, z), exact) < 1.1 * error(scipy.fft.fft2(z), exact)
 
 
+@pytest.mark.parametrize("method", ["auto", "local"])
+@pytest.mark.parametrize("n", [17, 31, 37, 61, 28 * 37])
+def test_accuracy_of_primes_is_scipys(gpu: Gpu, rng, n: int, method: str) -> None:
+    z = noise(rng, 100, n)
+    exact = scipy.fft.fft(z.astype(complex))
+    assert error(fft.fft(gpu, z, params=FftParams(method)), exact) < 1.1 * error(scipy.fft.fft(z), exact)
+
+
 @pytest.mark.parametrize("n", [11 * 13, 125, 127, 243, 509, 512, 1009, 2039, 4093])
 def test_largest_error_of_a_length(gpu: Gpu, rng, n: int) -> None:
     """pyvkfft's criterion, to a fifth."""
@@ -345,17 +363,16 @@ def test_plans_are_kept_and_bounded(gpu: Gpu, monkeypatch) -> None:
 # -- the planner: pure functions ------------------------------------------------------------------------------
 
 
-@given(st.integers(1, 100_000), st.sampled_from([2, 4, 8, 16]))
-def test_radices_multiply_to_the_length(n: int, most: int) -> None:
-    factors = planner.radices(n, most)
-    rest = n
-    for p in (2, 3, 5, 7, 11, 13):
-        while rest % p == 0:
-            rest //= p
+@given(st.integers(1, 100_000), st.sampled_from([2, 4, 8, 16]), st.sampled_from([13, 61, 109]))
+def test_radices_multiply_to_the_length(n: int, most: int, prime: int) -> None:
+    factors = planner.radices(n, most, prime)
+    rest, p = n, 2
+    while p <= prime:
+        rest, p = (rest // p, p) if rest % p == 0 else (rest, p + 1)
     assert (factors is None) == (rest > 1)
     if factors is not None:
         assert math.prod(factors) == n
-        assert all(r <= most or r in (3, 5, 7, 11, 13) for r in factors)
+        assert all(r <= most or planner.largest_prime(r) == r <= prime for r in factors)
 
 
 @given(st.integers(1, 20_000))

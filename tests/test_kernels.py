@@ -437,8 +437,11 @@ def fourier(
 
 
 @pytest.mark.parametrize("method", ["auto", "local"])
-def test_fourier(gpu: Recorder, rng: np.random.Generator, method: str) -> None:
-    fourier(gpu, of_fft.noise(rng, 3, 17, 28), params=FftParams(method))  # 17: Bluestein's convolution
+def test_fourier(gpu: Recorder, rng: np.random.Generator, monkeypatch, method: str) -> None:
+    fourier(gpu, of_fft.noise(rng, 3, 17, 28), ("fft2",), FftParams(method))  # 17: on CPUs in loops
+    of_fft.small_primes(monkeypatch)
+    gpu.plans.clear()
+    fourier(gpu, of_fft.noise(rng, 3, 17, 28), params=FftParams(method))  # and by Bluestein's convolution
 
 
 def test_fourier_of_rows_joined(rng: np.random.Generator, monkeypatch) -> None:
@@ -500,8 +503,11 @@ def test_fourier_without_tables(
 
 @pytest.mark.parametrize("shape", [(37, 42), (42, 37), (306, 9), (2, 306)], ids=str)
 @pytest.mark.parametrize("profile", ["least cpu", "least gpu"])
-def test_fourier_beyond_local_memory(rng: np.random.Generator, shape: tuple[int, int], profile: str) -> None:
+def test_fourier_beyond_local_memory(
+    rng: np.random.Generator, monkeypatch, shape: tuple[int, int], profile: str
+) -> None:
     """42 points in two halves, 306 with the first by Bluestein's convolution, 37 by one through global memory."""
+    of_fft.small_primes(monkeypatch)
     fourier(device(profile), of_fft.noise(rng, 1, *shape), ("rfft2", "irfft2"))
 
 

@@ -28,7 +28,7 @@ import numpy.typing as npt
 import scipy.fft
 
 from gpuops import Gpu, fft
-from gpuops.fft.planner import LARGEST_PRIME
+from gpuops.fft.planner import largest_prime
 from gpuops.report_formats import device_context, versions
 
 Array = npt.NDArray[Any]
@@ -56,23 +56,15 @@ def measure(name: str | None, precision: str, n: int) -> Row:
     return n, error(result, reference), error(scipy.fft.fft(x), reference), time.perf_counter() - start
 
 
-def prime_above(n: int) -> bool:
-    """Whether a prime factor is above those that have butterflies."""
-    for p in range(2, LARGEST_PRIME + 1):
-        while n % p == 0:
-            n //= p
-    return n > 1
-
-
 def tolerance(n: int, precision: str) -> float:
     if precision == "double":
         return 1e-14 * max(1.0, log2(n))
-    return (2e-6 + 5e-7 * log10(n)) * (1 + prime_above(n)) / 5
+    return (2e-6 + 5e-7 * log10(n)) * (1 + (largest_prime(n) > 13)) / 5
 
 
 def summary(rows: list[Row], precision: str) -> None:
     for what, prime in (("products of small primes", False), ("with a larger prime", True)):
-        here = [row for row in rows if prime_above(row[0]) == prime and row[2] > 0]
+        here = [row for row in rows if (largest_prime(row[0]) > 13) == prime and row[2] > 0]
         ratios = sorted((ours / scipys, n) for n, ours, scipys, _ in here)
         beyond = [n for ratio, n in ratios if ratio > 1.1]
         worst = ", ".join(f"{n}: {ratio:.2f}" for ratio, n in ratios[:-6:-1])

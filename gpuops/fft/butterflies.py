@@ -1,4 +1,4 @@
-"""OpenCL C of small transforms: straight-line butterflies of any radix, constants from float64.
+"""OpenCL C of small transforms: straight-line butterflies of any radix, large primes in loops; constants from float64.
 
 Source: Cooley & Tukey 1965.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import cos, pi, sin
+
+LARGEST_UNROLLED = 61  # radix: beyond, lines become too many for compilers
 
 
 def _literal(value: float, real: str) -> str:
@@ -26,6 +28,11 @@ def turned(value: str, j: int, n: int, real: str) -> str:
         return f"{c} * ({'-' * (eighth in (3, 5))}{value} {'+' if eighth in (1, 3) else '-'} turned({value}))"
     angle = -2 * pi * j / n
     return f"times({value}, (real2)({_literal(cos(angle), real)}, {_literal(sin(angle), real)}))"
+
+
+def _sum(terms: Sequence[str]) -> str:
+    """C for a sum: of eight terms each, then of those, which keeps the error small."""
+    return " + ".join(f"({' + '.join(terms[i : i + 8])})" for i in range(0, len(terms), 8))
 
 
 def dft(x: list[str], let: Callable[[str], str], real: str) -> list[str]:
@@ -47,19 +54,21 @@ def dft(x: list[str], let: Callable[[str], str], real: str) -> list[str]:
     half = range(1, n // 2 + 1)
     sums = [let(f"{x[k]} + {x[n - k]}") for k in half]
     differences = [let(f"turned({x[k]} - {x[n - k]})") for k in half]
-    result = [let(" + ".join([x[0], *sums]))] + [""] * (n - 1)
+    result = [let(_sum([x[0], *sums]))] + [""] * (n - 1)
     for j in half:
         angles = [2 * pi * (j * k % n) / n for k in half]
-        cosines = (f"{_literal(cos(t), real)} * {s}" for t, s in zip(angles, sums, strict=True))
-        sines = (f"{_literal(sin(t), real)} * {d}" for t, d in zip(angles, differences, strict=True))
-        even, odd = let(" + ".join([x[0], *cosines])), let(" + ".join(sines))
+        cosines = [f"{_literal(cos(t), real)} * {s}" for t, s in zip(angles, sums, strict=True)]
+        sines = [f"{_literal(sin(t), real)} * {d}" for t, d in zip(angles, differences, strict=True)]
+        even, odd = let(_sum([x[0], *cosines])), let(_sum(sines))
         result[j], result[n - j] = let(f"{even} + {odd}"), let(f"{even} - {odd}")
     return result
 
 
 @cache
-def butterfly(radix: int, real: str = "float") -> str:
-    """The function ``dftN``: N values in place, unrolled, constants from float64."""
+def butterfly(radix: int, real: str = "float", unrolled: int = LARGEST_UNROLLED) -> str:
+    """The function ``dftN``: N values in place, constants from float64; primes above ``unrolled`` in loops."""
+    if radix > unrolled:  # a prime
+        return _looped(radix, real)
     lines: list[str] = []
 
     def let(expression: str) -> str:
@@ -74,6 +83,47 @@ def butterfly(radix: int, real: str = "float") -> str:
     return f"static inline void dft{radix}(cplx *x) {{\n" + "\n".join(lines) + "\n}\n"
 
 
-def butterflies(radices: Sequence[int], real: str) -> str:
+def _looped(prime: int, real: str) -> str:
+    """The sums of :func:`dft` for an odd prime."""
+    angles = [2 * pi * m / prime for m in range(prime)]
+    roots = ", ".join(f"{{{_literal(cos(t), real)}, {_literal(sin(t), real)}}}" for t in angles)
+    return f"""
+__constant {real} roots{prime}[{prime}][2] = {{{roots}}};
+
+static inline void dft{prime}(cplx *x) {{
+    const int half_way = {prime // 2};
+    cplx y[{prime}], sum = x[0];
+    __attribute__((opencl_unroll_hint(1)))
+    for (int k = 1; k <= half_way; k++) {{
+        const cplx a = x[k], b = x[{prime} - k];
+        x[k] = a + b;
+        x[{prime} - k] = turned(a - b);
+        sum += x[k];
+    }}
+    __attribute__((opencl_unroll_hint(1)))
+    for (int j = 1; j <= half_way; j++) {{
+        cplx even = x[0], odd = 0;
+        __attribute__((opencl_unroll_hint(1)))
+        for (int k = 1, jk = j; k <= half_way;) {{
+            cplx c = 0, s = 0;
+            __attribute__((opencl_unroll_hint(1)))
+            for (const int end = min(k + 7, half_way); k <= end; k++, jk = (jk + j) % {prime}) {{
+                c += roots{prime}[jk][0] * x[k];
+                s += roots{prime}[jk][1] * x[{prime} - k];
+            }}
+            even += c;
+            odd += s;
+        }}
+        y[j] = even + odd;
+        y[{prime} - j] = even - odd;
+    }}
+    x[0] = sum;
+    __attribute__((opencl_unroll_hint(1)))
+    for (int k = 1; k < {prime}; k++) x[k] = y[k];
+}}
+"""
+
+
+def butterflies(radices: Sequence[int], real: str, unrolled: int = LARGEST_UNROLLED) -> str:
     """The butterflies that a schedule needs."""
-    return "\n".join(butterfly(radix, real) for radix in sorted(set(radices)))
+    return "\n".join(butterfly(radix, real, unrolled) for radix in sorted(set(radices)))

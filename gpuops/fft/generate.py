@@ -13,22 +13,45 @@ Sources: Cooley & Tukey 1965; Bluestein 1970; Van Loan, Computational Frameworks
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
-from .butterflies import dft, turned
+from .butterflies import LARGEST_UNROLLED, dft, turned
 from .schedule import Schedule
 
 # Where a butterfly's values start in x → lines; the butterfly is t, of twins u.
 Body = Callable[[int], list[str]]
 
 
+@dataclass(frozen=True)
+class _Counted:
+    """C for ``slope · k + offset``, k the counter of a loop; does what is done with a number k where there is none."""
+
+    slope: int = 1
+    offset: int = 0
+
+    def __mul__(self, by: int) -> _Counted:
+        return _Counted(self.slope * by, self.offset * by)
+
+    def __add__(self, more: int) -> _Counted:
+        return _Counted(self.slope, self.offset + more)
+
+    __radd__ = __add__
+
+    def __str__(self) -> str:
+        return f"k * {self.slope} + {self.offset}"
+
+
+Number = int | _Counted
+
+
 class _Text:
     """The kernel ``fft_local`` of a schedule, line by line."""
 
-    def __init__(self, schedule: Schedule, real: str) -> None:
-        self.s, self.real = schedule, real
+    def __init__(self, schedule: Schedule, real: str, unrolled: int) -> None:
+        self.s, self.real, self.unrolled = schedule, real, unrolled
         self.lines: list[str] = []
         self.strides = [prod(schedule.radices[:i]) for i in range(len(schedule.radices))]
         self.last = len(schedule.radices) - 1
@@ -43,7 +66,7 @@ class _Text:
         padded = f"{p} + {p} / {self.strides[-1]}" if s.pad else p
         return f"({padded}) * {s.columns}" if s.columns > 1 and not s.along else padded
 
-    def offset(self, index: int, k: int, slot: int) -> int:
+    def offset(self, index: int, k: Number, slot: int) -> Number:
         """What is added for the k-th value of a butterfly of stage ``index`` of a set's sequence."""
         s = self.s
         step = self.strides[index] + (s.pad if index == self.last else 0)
@@ -113,12 +136,19 @@ class _Text:
             return [0, s.radices[index]]
         return [slot * s.most for slot in range(s.carried)]
 
-    def values(self, index: int, x: int) -> list[tuple[int, int, str]]:
-        """(k, slot, name) of the values of butterflies side by side."""
+    def over(self, index: int, lines: Callable[[Number], list[str]], first: int = 0) -> list[str]:
+        """Lines for the values k = ``first``, … of a butterfly; where there are many, in a loop."""
+        radix = self.s.radices[index]
+        if radix <= self.unrolled:
+            return [line for k in range(first, radix) for line in lines(k)]
+        return [f"{_LOOP} for (int k = {first}; k < {radix}; k++) {{", *lines(_Counted()), "}"]
+
+    def values(self, index: int, x: int, line: Callable[[Number, int, str], str]) -> list[str]:
+        """A line for each value of butterflies side by side, of k, slot and name."""
         return [
-            (k, slot, f"x[{start + x + k}]")
+            text
             for slot, start in enumerate(self.slots(index))
-            for k in range(self.s.radices[index])
+            for text in self.over(index, lambda k: [line(k, slot, f"x[{start + x + k}]")])  # noqa: B023
         ]
 
     def butterfly_of(self, index: int, slot: int) -> str:
@@ -176,11 +206,11 @@ class _Text:
         count = self.count(0)
         if self.s.twin == "pack":
             return self.packs(x)
-        lines = [
-            f"{name} = load(in, factors, v{slot}, {_plus(self.butterfly_of(0, slot), k * count)}, s);"
-            for k, slot, name in self.values(0, x)
-        ]
-        return lines + self.joins(0, x, before=True)
+
+        def line(k: Number, slot: int, name: str) -> str:
+            return f"{name} = load(in, factors, v{slot}, {_plus(self.butterfly_of(0, slot), k * count)}, s);"
+
+        return self.values(0, x, line) + self.joins(0, x, before=True)
 
     def results(self, index: int) -> Body:
         """The last values to the output, at which index a butterfly's elements are as far apart as loaded ones."""
@@ -189,11 +219,11 @@ class _Text:
         def body(x: int) -> list[str]:
             if s.twin == "unpack":
                 return self.unpacks(x)
-            lines = self.joins(index, x, before=False) if s.twin else []
-            return lines + [
-                f"store(out, factors, roots, v{slot}, {_plus(self.butterfly_of(index, slot), k * count)}, {name}, s);"
-                for k, slot, name in self.values(index, x)
-            ]
+            return (self.joins(index, x, before=False) if s.twin else []) + self.values(index, x, line)
+
+        def line(k: Number, slot: int, name: str) -> str:
+            place = _plus(self.butterfly_of(index, slot), k * count)
+            return f"store(out, factors, roots, v{slot}, {place}, {name}, s);"
 
         return body
 
@@ -293,22 +323,16 @@ class _Text:
         ]
 
     def reads(self, index: int, part: str = "") -> Body:
-        def body(x: int) -> list[str]:
-            return self.pointers(index, part, "const ") + [
-                f"{v}{part} = at_{self.butterfly_of(index, slot)}[{self.offset(index, k, slot)}];"
-                for k, slot, v in self.values(index, x)
-            ]
+        def line(k: Number, slot: int, name: str) -> str:
+            return f"{name}{part} = at_{self.butterfly_of(index, slot)}[{self.offset(index, k, slot)}];"
 
-        return body
+        return lambda x: self.pointers(index, part, "const ") + self.values(index, x, line)
 
     def writes(self, index: int, part: str = "") -> Body:
-        def body(x: int) -> list[str]:
-            return self.pointers(index, part) + [
-                f"at_{self.butterfly_of(index, slot)}[{self.offset(index, k, slot)}] = {v}{part};"
-                for k, slot, v in self.values(index, x)
-            ]
+        def line(k: Number, slot: int, name: str) -> str:
+            return f"at_{self.butterfly_of(index, slot)}[{self.offset(index, k, slot)}] = {name}{part};"
 
-        return body
+        return lambda x: self.pointers(index, part) + self.values(index, x, line)
 
     def twiddles(self, index: int) -> Body:
         stride, radix = self.strides[index], self.s.radices[index]
@@ -316,21 +340,16 @@ class _Text:
         def body(x: int) -> list[str]:
             lines = []
             for t in ("t", "u") if index == self.s.mirrored else ("t",):
+                starts = [a + x for i, a in enumerate(self.slots(index)) if self.butterfly_of(index, i) == t]
                 q = t if index == self.last else f"{t} % {stride}"
-                for k in range(1, radix):
-                    w = (
-                        f"root({k} * ({q}), {stride * radix})"
-                        if self.s.computed
-                        else f"tables[{q} + {k * stride - 1}]"
-                    )
-                    names = [
-                        v
-                        for i, slot, v in self.values(index, x)
-                        if i == k and self.butterfly_of(index, slot) == t
-                    ]
-                    lines.append(
-                        f"{{ const real2 w = {w}; {' '.join(f'{v} = times({v}, w);' for v in names)} }}"
-                    )
+
+                def line(k: Number, q: str = q, starts: Sequence[int] = starts) -> list[str]:
+                    table = f"tables[{q} + {k * stride + -1}]"
+                    w = f"root(({k}) * ({q}), {stride * radix})" if self.s.computed else table
+                    turns = " ".join(f"x[{i + k}] = times(x[{i + k}], w);" for i in starts)
+                    return [f"{{ const real2 w = {w}; {turns} }}"]
+
+                lines += self.over(index, line, 1)
             return lines if stride > 1 else []
 
         return body
@@ -344,10 +363,11 @@ class _Text:
     def filters(self, x: int) -> list[str]:
         """Between Bluestein's two transforms, the second an inverse."""
         count = self.count(self.last)
-        return [
-            f"{v} = swapped(times({v}, tables[{_plus('t', self.s.points + k * count)}]));"
-            for k, _, v in self.values(self.last, x)
-        ]
+
+        def line(k: Number, slot: int, name: str) -> str:
+            return f"{name} = swapped(times({name}, tables[{_plus('t', self.s.points + k * count)}]));"
+
+        return self.values(self.last, x, line)
 
     def exchange(self, source: int, target: int, first: bool, *meanwhile: Body) -> None:
         """Values from their places after one stage to those before the next."""
@@ -425,9 +445,12 @@ class _Text:
         return [*lines, f"    {self.registers()}"] if s.items > 1 else lines
 
 
-def local_kernel(schedule: Schedule, real: str) -> str:
-    """The kernel ``fft_local``: one dispatch for an axis, exchanges through local memory."""
-    return _Text(schedule, real).kernel()
+def local_kernel(schedule: Schedule, real: str, unrolled: int = LARGEST_UNROLLED) -> str:
+    """The kernel ``fft_local``: one dispatch for an axis, exchanges through local memory.
+
+    Butterflies of radices above ``unrolled`` read and write in loops.
+    """
+    return _Text(schedule, real, unrolled).kernel()
 
 
 _SIGNATURE = """
@@ -436,10 +459,11 @@ void {name}(__global const SAMPLE *in, __global const real2 *UNALIASED tables, _
             __global const real2 *UNALIASED roots, __global real *out, int4 in_step, int4 out_step, int4 more,
             int4 count, int4 edge, real scale{more}) {{
 """
+_LOOP = "__attribute__((opencl_unroll_hint(1)))"
 _SHAPE = "    const Shape s = {in_step, out_step, more, count, edge, scale};"
 
 
-def _plus(name: str, offset: int) -> str:
+def _plus(name: str, offset: Number) -> str:
     return f"{name} + {offset}" if offset else name
 
 
@@ -449,12 +473,8 @@ def global_kernel(radix: int, computed: bool) -> str:
     Stockham's self-sorting form: no digit reversal, but the result cannot overwrite the input. Work-items are
     numbered sequences first where those are neighbours in memory, else butterflies first.
     """
-    store = "\n".join(
-        f"    store(out, factors, roots, w, p + {k} * stride, x[{k}], s);" for k in range(radix)
-    )
-    load = "\n".join(f"    x[{k}] = load(in, factors, w, t + {k} * butterflies, s);" for k in range(radix))
-    root = f"root({{k}} * q, stride * {radix})" if computed else "tables[{k} * stride - 1 + q]"
-    turn = "\n".join(f"    x[{k}] = times(x[{k}], {root.format(k=k)});" for k in range(1, radix))
+    loop = f"__attribute__((opencl_unroll_hint({radix if radix <= LARGEST_UNROLLED else 1}))) for (int k ="
+    root = f"root(k * q, stride * {radix})" if computed else "tables[k * stride - 1 + q]"
     # groups: of LANES sequences, in all
     sizes = ", int butterflies, int stride, int groups"
     signature = _SIGNATURE.format(attributes="", name="fft_global", more=sizes)
@@ -470,9 +490,9 @@ def global_kernel(radix: int, computed: bool) -> str:
     const Place w = place(group, 0, 1, s);
     cplx x[{radix}];
     const int q = t % stride, p = t / stride * (stride * {radix}) + q;
-{load}
-{turn}
+    {loop} 0; k < {radix}; k++) x[k] = load(in, factors, w, t + k * butterflies, s);
+    {loop} 1; k < {radix}; k++) x[k] = times(x[k], {root});
     dft{radix}(x);
-{store}
+    {loop} 0; k < {radix}; k++) store(out, factors, roots, w, p + k * stride, x[k], s);
 }}
 """

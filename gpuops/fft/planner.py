@@ -5,30 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from math import log, prod
+from math import isqrt, log, prod
 
 from ..gpu import Limits
 from ..params.fft import FftParams
 from .schedule import Schedule
 
 LARGEST_RADIX = 32
-LARGEST_PRIME = 13  # of the straight-line butterflies
+# The largest primes that are radices. On CPUs from the next one on Bluestein's convolution is as accurate, and faster;
+# on GPUs a work-item has registers for no more values.
+LARGEST_PRIME, LARGEST_PRIME_OF_GPUS = 109, 61
+
+
+@cache
+def largest_prime(n: int) -> int:
+    """The largest prime factor of ``n``, 1 of 1."""
+    divisor = next((d for d in range(2, isqrt(n) + 1) if n % d == 0), n)
+    return max(divisor, largest_prime(n // divisor)) if divisor < n else n
 
 
 def _factorisations(n: int, largest: int, most: int) -> Iterator[tuple[int, ...]]:
-    """All ways to write ``n`` as radices, from the largest one down."""
+    """All ways to write ``n`` as radices up to ``largest``, primes or up to ``most``, from the largest one down."""
     if n == 1:
         yield ()
-    for radix in range(min(largest, n), 1, -1):
-        prime = all(radix % p for p in range(2, radix))
-        if n % radix == 0 and radix <= (LARGEST_PRIME if prime else most):
+    for radix in (r for r in range(min(largest, n), 1, -1) if n % r == 0):
+        if radix <= most or largest_prime(radix) == radix:
             for rest in _factorisations(n // radix, radix, most):
                 yield (radix, *rest)
 
 
 @cache
-def radices(n: int, most: int = LARGEST_RADIX) -> tuple[int, ...] | None:
-    """Factors of ``n`` up to ``most`` (or prime), in the order of execution; None if a prime is too large.
+def radices(n: int, most: int = LARGEST_RADIX, prime: int = LARGEST_PRIME) -> tuple[int, ...] | None:
+    """Factors of ``n`` up to ``most``, or primes up to ``prime``, in the order of execution; None if one is larger.
 
     The fewest, but three rather than two above 16; of these, large ones at both ends, where memory is accessed, and
     small ones between, which keep the registers free (measured).
@@ -36,18 +44,23 @@ def radices(n: int, most: int = LARGEST_RADIX) -> tuple[int, ...] | None:
 
     def drawbacks(factors: tuple[int, ...]) -> tuple[float, ...]:
         stages = max(len(factors), 3 if len(factors) == 2 and factors[0] > 16 else 0)
-        return stages, max(4, prod(factors[2:])), factors[0] / factors[min(1, len(factors) - 1)], sum(factors)
+        between = prod(factors[2:]) if factors[0] > 8 else 1
+        return stages, max(6, between), factors[0] / factors[min(1, len(factors) - 1)], sum(factors)
 
-    if n == 1:
-        return ()
-    best = min(_factorisations(n, LARGEST_RADIX, most), key=drawbacks, default=None)
-    return best if best is None or len(best) < 2 else (best[1], *best[:1:-1], best[0])
+    if n == 1 or largest_prime(n) > prime:
+        return () if n == 1 else None
+    if (
+        largest_prime(n) > 13
+    ):  # whose butterflies are long: beside other long ones compilers run out of registers
+        most = min(most, 16)
+    best = min(_factorisations(n, n, most), key=drawbacks)
+    return best if len(best) < 2 else (best[1], *best[:1:-1], best[0])
 
 
 @cache
-def largest_radices(n: int, most: int) -> tuple[int, ...] | None:
+def largest_radices(n: int, most: int, prime: int = LARGEST_PRIME) -> tuple[int, ...] | None:
     """``most`` as often as it divides ``n``, then the next smaller, …: the documents' 8·8·8·2 and 16·16·4 of 1024."""
-    return max(_factorisations(n, LARGEST_RADIX, most), default=None)
+    return max(_factorisations(n, n, most)) if largest_prime(n) <= prime else None
 
 
 @cache
@@ -215,7 +228,7 @@ class Planner:
         else:
             cost = _COLUMN_COST[max(c for c in _COLUMN_COST if c <= s.columns)]
         cost += _STAGE_COST * max(0, len(s.radices) - 3) + (s.idle - 1) / 2
-        return cost + 0.35 * (s.most * s.carried > self._registers)
+        return cost + 0.35 * max(0.0, s.most * s.carried / self._registers - 1)
 
     @property
     def vectors(self) -> bool:
@@ -230,7 +243,8 @@ class Planner:
 
     def _radices(self, n: int, most: int | None = None) -> tuple[int, ...] | None:
         """``radices``, or what a largest radix that somebody chose makes of ``n``."""
-        return (radices if self.params.radix == "auto" else largest_radices)(n, most or self._most)
+        prime = LARGEST_PRIME if self.limits.is_cpu else LARGEST_PRIME_OF_GPUS * 4 // self.itemsize
+        return (radices if self.params.radix == "auto" else largest_radices)(n, most or self._most, prime)
 
     @property
     def _registers(self) -> int:
@@ -246,11 +260,10 @@ class Planner:
         """Work-items, columns and lanes for ``n`` points in local memory, what there is to do as in ``form``; None if
         they do not fit."""
         length, factors = 0, self._radices(n)
+        # Of twins, values q and −q meet in one work-item: not those of a convolution, nor very many.
+        if form.twin and (factors is None or 2 * largest_prime(n) > 3 * self._registers):
+            return None
         if factors is None:
-            if (
-                form.twin
-            ):  # whose values q and −q meet in one work-item, but not those of a longer convolution
-                return None
             length = n
             factors = self._radices(next_fast_len(2 * n - 1))
             assert factors is not None
@@ -285,7 +298,7 @@ class Planner:
         if columns > 1 and (
             columns >= 2 * sequences
             or n * columns * s.rows > self._group_values
-            or s.most * carried > max(self._registers, factors[0])
+            or s.most * carried > max(self._registers, max(factors) * carried)
             or (s.along and s.items * columns > 64)  # enough for a group
             or (not s.along and columns == 64 and s.items > 1)
         ):

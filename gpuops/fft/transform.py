@@ -379,12 +379,13 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
     if turns:
         roots = table(f"roots {turns}", lambda: tables.roots(turns))
     across = (at.joined,) if at.joined > 1 else ()
-    text = butterflies.butterflies((*schedule.radices, *across), real)
+    unrolled = butterflies.LARGEST_UNROLLED if fixed else 13
+    text = butterflies.butterflies((*schedule.radices, *across), real, unrolled)
     label = f"{'convolve' if around else 'fft'} {'inverse ' * problem.inverse}{p.kind} {p.n}"
     size: tuple[int, ...]
     rest: tuple[int, ...] = ()
     if p.kind == "local":
-        text += generate.local_kernel(schedule, real)
+        text += generate.local_kernel(schedule, real, unrolled)
         constants = table(f"{schedule.radices} {inside} {schedule.twin != ''}", lambda: _constants(schedule))
         size = (groups * schedule.group,)
     else:
