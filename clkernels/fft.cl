@@ -153,7 +153,7 @@ typedef struct {
     int lane;        // 1 or −1: from a lane's k to the next one's
     int rest;        // the last lane that is another one
     int in_back, out_back;  // so much less have other lanes than the first (it alone begins anew)
-    bool there, stored;  // of one lane: whether it is another one, and written by this work-item
+    bool there, stored;  // where LANES is 1: the sequence exists; this work-item writes it
 } Place;
 
 static inline Place place(int group, int column, int columns, Shape s) {

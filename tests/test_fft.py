@@ -243,6 +243,11 @@ def test_real_rows(gpu: Gpu, rng, n: int, method: str) -> None:
         assert error(got, scipy.fft.irfft(z.astype(complex), length)) < TOLERANCE["single"], length
 
 
+def test_a_spectrum_of_fewer_columns_than_wanted(gpu: Gpu, rng) -> None:
+    z = noise(rng, 5, 1)
+    assert error(fft.irfft(gpu, z, 4), scipy.fft.irfft(z.astype(complex), 4)) < TOLERANCE["single"]
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("shape", [(2, 64, 48), (3, 17, 30), (1, 1, 1)])
 def test_half_storage(gpu: Gpu, rng, shape: tuple[int, ...], method: str) -> None:

@@ -160,14 +160,18 @@ def _transform(
             raise ParameterError(f"an Image is transformed over its last axes, {last}: not {tuple(axes)}")
         return run(gpu, _checked(kind, x), kind, inverse, lengths, norm, params)
     array = np.asarray(x)
-    ndim = array.ndim
-    if any(not -ndim <= axis < ndim for axis in axes) or len({axis % ndim for axis in axes}) != len(axes):
-        raise ParameterError(f"axes {tuple(axes)} of an array with {ndim} dimensions")
+    check_axes(axes, array.ndim)
     array = np.moveaxis(array, axes, last)
     image = _checked(kind, gpu.array(_planes(gpu, array, kind, inverse, len(axes))))
     result = run(gpu, image, kind, inverse, lengths, norm, params).numpy()
     shape = (*array.shape[: -len(axes)], *result.shape[-len(axes) :])
     return np.moveaxis(result.reshape(shape), last, axes)
+
+
+def check_axes(axes: Sequence[int], ndim: int) -> None:
+    """ParameterError for axes that an array of so many dimensions has not, or that are named twice."""
+    if any(not -ndim <= axis < ndim for axis in axes) or len({axis % ndim for axis in axes}) < len(axes):
+        raise ParameterError(f"axes {tuple(axes)} of an array with {ndim} dimensions")
 
 
 def run(

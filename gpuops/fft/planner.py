@@ -172,7 +172,7 @@ COLUMNS = replace(ROWS, along=False)
 _COLUMN_COST = {1: 7.0, 2: 3.6, 4: 1.6, 8: 1.2, 16: 1.05}
 _HALVES_COST = 2.15
 # Of complex values in a group: with the most, two groups of a compute unit have registers; fewer to busy all units.
-_LEAST_VALUES, _MOST_VALUES = 4096, 10240
+_LEAST_VALUES, _MOST_VALUES = 2048, 10240
 _JOINED_COST, _STAGE_COST = 0.2, 0.1  # of each sequence but one, of each stage but three
 
 
