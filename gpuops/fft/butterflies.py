@@ -67,7 +67,7 @@ def dft(x: list[str], let: Callable[[str], str], real: str) -> list[str]:
 @cache
 def butterfly(radix: int, real: str = "float", unrolled: int = LARGEST_UNROLLED) -> str:
     """The function ``dftN``: N values in place, constants from float64; primes above ``unrolled`` in loops."""
-    if radix > unrolled:  # a prime
+    if radix > unrolled and all(radix % p for p in range(2, radix)):
         return _looped(radix, real)
     lines: list[str] = []
 

@@ -136,32 +136,41 @@ class _Text:
             return [0, s.radices[index]]
         return [slot * s.most for slot in range(s.carried)]
 
-    def over(self, index: int, lines: Callable[[Number], list[str]], first: int = 0) -> list[str]:
+    def over(
+        self, index: int, lines: Callable[[Number], list[str]], first: int = 0, far: bool = False
+    ) -> list[str]:
         """Lines for the values k = ``first``, … of a butterfly; where there are many, in a loop."""
         radix = self.s.radices[index]
-        if radix <= self.unrolled:
+        if radix <= self.unrolled and not (far and self.s.items == 1):
             return [line for k in range(first, radix) for line in lines(k)]
         return [f"{_LOOP} for (int k = {first}; k < {radix}; k++) {{", *lines(_Counted()), "}"]
 
-    def values(self, index: int, x: int, line: Callable[[Number, int, str], str]) -> list[str]:
+    def values(
+        self, index: int, x: int, line: Callable[[Number, int, str], str], far: bool = False
+    ) -> list[str]:
         """A line for each value of butterflies side by side, of k, slot and name."""
         return [
             text
             for slot, start in enumerate(self.slots(index))
-            for text in self.over(index, lambda k: [line(k, slot, f"x[{start + x + k}]")])  # noqa: B023
+            for text in self.over(index, lambda k: [line(k, slot, f"x[{start + x + k}]")], 0, far)  # noqa: B023
         ]
 
     def butterfly_of(self, index: int, slot: int) -> str:
         return "u" if index == self.s.mirrored and 2 * slot >= len(self.slots(index)) else "t"
 
-    def pairs(self, index: int, x: int) -> list[tuple[int, int, int, str, str]]:
-        """(k, slot, its twin, the value of q, the twin's value of −q) of a mirrored butterfly."""
-        slots, radix = self.slots(index), self.s.radices[index]
-        end = len(slots) - 1
+    def pairs(
+        self, index: int, x: int, lines: Callable[[Number, int, int, str, str], list[str]]
+    ) -> list[str]:
+        """Lines for all of a mirrored butterfly: of k, slot, its twin, the value of q, the twin's value of −q."""
+        slots, last = self.slots(index), x + self.s.radices[index] - 1
         return [
-            (k, a, end - a, f"x[{slots[a] + x + k}]", f"x[{slots[end - a] + x + radix - 1 - k}]")
-            for a in range(len(slots) // 2)
-            for k in range(radix)
+            text
+            for a, b in zip(range(len(slots) // 2), reversed(range(len(slots))), strict=False)
+            for text in self.over(
+                index,
+                lambda k: lines(k, a, b, f"x[{slots[a] + x + k}]", f"x[{slots[b] + last + k * -1}]"),  # noqa: B023
+                far=True,
+            )
         ]
 
     def rotated(self, index: int, x: int, back: bool = False) -> list[str]:
@@ -210,7 +219,7 @@ class _Text:
         def line(k: Number, slot: int, name: str) -> str:
             return f"{name} = load(in, factors, v{slot}, {_plus(self.butterfly_of(0, slot), k * count)}, s);"
 
-        return self.values(0, x, line) + self.joins(0, x, before=True)
+        return self.values(0, x, line, True) + self.joins(0, x, before=True)
 
     def results(self, index: int) -> Body:
         """The last values to the output, at which index a butterfly's elements are as far apart as loaded ones."""
@@ -219,7 +228,7 @@ class _Text:
         def body(x: int) -> list[str]:
             if s.twin == "unpack":
                 return self.unpacks(x)
-            return (self.joins(index, x, before=False) if s.twin else []) + self.values(index, x, line)
+            return (self.joins(index, x, before=False) if s.twin else []) + self.values(index, x, line, True)
 
         def line(k: Number, slot: int, name: str) -> str:
             place = _plus(self.butterfly_of(index, slot), k * count)
@@ -234,29 +243,41 @@ class _Text:
         """What places at the spectrum's end are called, where other sequences are carried than at the packed one."""
         return "w" if self.s.sets > 1 else "v"
 
-    def twin_root(self) -> str:
-        """w_N^t, of which w_N^q for q = t + k·count is the k-th power of w_2r further on."""
+    def root(self, value: str, name: str, k: Number, index: int) -> str:
+        """C that calls w_N^q times ``value`` ``name``; q = t + k·count: w_N^t times the k-th power of w_2r."""
+        if isinstance(k, int):
+            rest = turned(f"{name}t", k, 2 * self.s.radices[index], self.real)
+            return f"{name}t = times({value}, w), {name} = {rest}"
+        return f"{name} = times({value}, tables[{_plus('t', k * self.count(index) + self.s.points)}])"
+
+    def first_root(self) -> str:
         return f"const real2 w = tables[{_plus('t', self.s.points)}];"
+
+    @staticmethod
+    def edge(k: Number, lines: Sequence[str]) -> list[str]:
+        """Lines for q = 0 alone."""
+        also = "" if isinstance(k, int) else " && k == 0"
+        return [f"if (t == 0{also}) {{ {' '.join(lines)} }}"] if not isinstance(k, int) or k == 0 else []
 
     def unpacks(self, x: int) -> list[str]:
         """X[k, q] and conj X[k, q + M] = X[−k, M − q] to the output; both at q = 0 are in the half of k and of −k."""
-        s, n, count, radix = self.s, self.s.points, self.count(self.last), self.s.radices[self.last]
-        lines = [self.twin_root(), *self.rotated(self.last, x)]
+        s, n, count = self.s, self.s.points, self.count(self.last)
         put = f"store(out, factors, roots, {self.spectrum}{{}}, {{}}, {{}}, s);".format
-        for k, slot, twin, a, b in self.pairs(self.last, x):
+
+        def lines(k: Number, slot: int, twin: int, a: str, b: str) -> list[str]:
             q = _plus("t", k * count)
             more = [put(slot, f"{q} + {n}", "e - o")]
             if not s.alone:
-                more.append(put(twin, f"(t + {k * count} ? {2 * n} - ({q}) : 0)", "conjugate(e + o)"))
-            edge = [f"if (t == 0) {{ {' '.join(more)} }}"] if k == 0 else []
-            lines += [
-                f"{{ const cplx e = {a} + conjugate({b}), d = times(turned({a} - conjugate({b})), w),",
-                f"               o = {turned('d', k, 2 * radix, self.real)};",
+                more.append(put(twin, f"({q} ? {2 * n} - ({q}) : 0)", "conjugate(e + o)"))
+            return [
+                f"{{ const cplx e = {a} + conjugate({b}),",
+                f"               {self.root(f'turned({a} - conjugate({b}))', 'o', k, self.last)};",
                 f"  {put(slot, q, 'e + o')} {put(twin, f'{n} - ({q})', 'conjugate(e - o)')}",
-                *(f"  {line}" for line in (more if s.whole else edge)),
+                *(more if s.whole else self.edge(k, more)),
                 "}",
             ]
-        return lines
+
+        return [self.first_root(), *self.rotated(self.last, x), *self.pairs(self.last, x, lines)]
 
     def packs(self, x: int) -> list[str]:
         """E + i·O of a row and its twin from X[k, q] and X[−k, M − q], all with real and imaginary parts swapped.
@@ -264,51 +285,57 @@ class _Text:
         At q = 0 and M, where both are of the same columns, what must be conjugate is made so, as if a transform of
         the columns had given real numbers.
         """
-        n, count, radix = self.s.points, self.count(0), self.s.radices[0]
+        n, count = self.s.points, self.count(0)
         load = f"load(in, factors, {self.spectrum}{{}}, {{}}, s)".format
-        lines = [self.twin_root()]
-        for k, slot, twin, a, b in self.pairs(0, x):
-            q = _plus("t", k * count)
-            lines += [f"{{ cplx p = {load(slot, q)}, m = -conjugate({load(twin, f'{n} - ({q})')});"]
-            if k == 0:
-                lines += [
-                    f"  if (t == 0) {{ p = (p - conjugate({load(twin, 0)})) * (real)0.5f;",
-                    f"                m = (m + {load(slot, n)}) * (real)0.5f; }}",
-                ]
-            lines += self.packed_pair(a, b, k, radix)
-        return [*lines, *self.rotated(0, x, back=True)]
 
-    def packed_pair(self, a: str, b: str, k: int, radix: int) -> list[str]:
+        def lines(k: Number, slot: int, twin: int, a: str, b: str) -> list[str]:
+            q = _plus("t", k * count)
+            halves = [
+                f"p = (p - conjugate({load(twin, 0)})) * (real)0.5f;",
+                f"m = (m + {load(slot, n)}) * (real)0.5f;",
+            ]
+            return [
+                f"{{ cplx p = {load(slot, q)}, m = -conjugate({load(twin, f'{n} - ({q})')});",
+                *self.edge(k, halves),
+                *self.packed_pair(a, b, k, 0),
+            ]
+
+        return [self.first_root(), *self.pairs(0, x, lines), *self.rotated(0, x, back=True)]
+
+    def packed_pair(self, a: str, b: str, k: Number, index: int) -> list[str]:
         """a = E + i·O and b = conj E + i·conj O from p = X[k, q] and m = X[k, q + M], all of them swapped."""
         return [
-            f"  const cplx e = p + m, d = times(turned(p - m), w), o = {turned('d', k, 2 * radix, self.real)};",
+            f"  const cplx e = p + m, {self.root('turned(p - m)', 'o', k, index)};",
             f"  {a} = e + o; {b} = -conjugate(e - o); }}",
         ]
 
     def transfers(self, x: int) -> list[str]:
         """The transfer function's values, where in h the spectrum's will be in x."""
-        n, count, lines = self.s.points, self.count(self.last), []
-        for k, slot, twin, a, b in self.pairs(self.last, x):
+        n, count = self.s.points, self.count(self.last)
+
+        def lines(k: Number, slot: int, twin: int, a: str, b: str) -> list[str]:
             q = _plus("t", k * count)
-            lines += [
+            return [
                 f"h{a[1:]} = transfer(factors, {self.spectrum}{slot}, {q}, s);",
                 f"h{b[1:]} = transfer(factors, {self.spectrum}{twin}, {n} - ({q}), s);",
             ]
-        return lines
+
+        return self.pairs(self.last, x, lines)
 
     def multiplies(self, x: int) -> list[str]:
         """The spectrum times the transfer function, and back to E + i·O, swapped: the way back is an inverse."""
-        radix = self.s.radices[self.last]
-        lines = [self.twin_root(), *self.rotated(self.last, x)]
-        for k, _, _, a, b in self.pairs(self.last, x):
-            lines += [
-                f"{{ const cplx f = {a} + conjugate({b}), c = times(turned({a} - conjugate({b})), w),",
-                f"               g = {turned('c', k, 2 * radix, self.real)};",
+
+        def lines(k: Number, slot: int, twin: int, a: str, b: str) -> list[str]:
+            return [
+                f"{{ const cplx f = {a} + conjugate({b}),",
+                f"               {self.root(f'turned({a} - conjugate({b}))', 'g', k, self.last)};",
                 f"  const cplx p = swapped(product(f + g, h{a[1:]})),",
                 f"             m = swapped(product(f - g, conjugate(h{b[1:]})));",
-                *self.packed_pair(a, b, k, radix),
+                *self.packed_pair(a, b, k, self.last),
             ]
-        return [*lines, *self.rotated(self.last, x, back=True)]
+
+        rotated, back = self.rotated(self.last, x), self.rotated(self.last, x, back=True)
+        return [self.first_root(), *rotated, *self.pairs(self.last, x, lines), *back]
 
     # -- stages ----------------------------------------------------------------------------------------------------
 
