@@ -139,7 +139,8 @@ class _Text:
     def over(
         self, index: int, lines: Callable[[Number], list[str]], first: int = 0, far: bool = False
     ) -> list[str]:
-        """Lines for the values k = ``first``, … of a butterfly; where there are many, in a loop."""
+        """Lines for the values k = ``first``, … of a butterfly; in a loop where there are many, or where they are
+        ``far``, in global memory, and lanes: compilers take long for each such line, and vectors hide what it costs."""
         radix = self.s.radices[index]
         if radix <= self.unrolled and not (far and self.s.items == 1):
             return [line for k in range(first, radix) for line in lines(k)]
