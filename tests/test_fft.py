@@ -353,6 +353,29 @@ def test_properties(gpu: Gpu, shape: tuple[int, int], seed: int, a: float, shift
     assert np.linalg.norm(moved - fx * rows[:, None] * columns) < 2e-6 * size  # shift theorem
 
 
+@settings(max_examples=6, deadline=None)
+@given(
+    shape=st.tuples(st.integers(1, 300), st.integers(1, 300)),
+    kilobytes=st.sampled_from([1, 4, 32]),
+    method=st.sampled_from(["auto", "local"]),
+)
+def test_any_size(gpu: Gpu, shape: tuple[int, int], kilobytes: int, method: str) -> None:
+    """Whatever plan a size gets; of so much local memory, as much larger sizes would."""
+    z, params = noise(np.random.default_rng(1), *shape), FftParams(method)
+    exact, limits = z.astype(complex), gpu.limits
+    try:
+        vars(gpu)["limits"] = replace(limits, local_bytes=min(kilobytes * 1024, limits.local_bytes))
+        gpu.plans.clear()
+        assert error(fft.fft2(gpu, z, params=params), scipy.fft.fft2(exact)) < TOLERANCE["single"]
+        half = scipy.fft.rfft2(exact.real)
+        assert error(fft.rfft2(gpu, z.real, params=params), half) < TOLERANCE["single"]
+        back = fft.irfft2(gpu, half.astype(np.complex64), shape, params=params)
+        assert error(back, exact.real) < TOLERANCE["single"]
+    finally:
+        vars(gpu)["limits"] = limits
+        gpu.plans.clear()
+
+
 def test_plans_are_kept_and_bounded(gpu: Gpu, monkeypatch) -> None:
     monkeypatch.setattr(transform, "KEPT_PLANS", 2)
     monkeypatch.setattr(gpu, "plans", OrderedDict())
