@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from math import cos, pi, sin
 
-LARGEST_UNROLLED = 61  # radix: beyond, lines become too many for compilers
+# Radices: beyond, lines become too many for compilers; for those of CPUs, which need no registers for the values.
+LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS = 61, 13
 
 
 def _literal(value: float, real: str) -> str:

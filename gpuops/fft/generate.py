@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
-from .butterflies import LARGEST_UNROLLED, dft, turned
+from .butterflies import LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS, dft, turned
 from .schedule import Schedule
 
 # Where a butterfly's values start in x → lines; the butterfly is t, of twins u.
@@ -50,8 +50,8 @@ Number = int | _Counted
 class _Text:
     """The kernel ``fft_local`` of a schedule, line by line."""
 
-    def __init__(self, schedule: Schedule, real: str, unrolled: int) -> None:
-        self.s, self.real, self.unrolled = schedule, real, unrolled
+    def __init__(self, schedule: Schedule, real: str, vectors: bool) -> None:
+        self.s, self.real, self.vectors = schedule, real, vectors
         self.lines: list[str] = []
         self.strides = [prod(schedule.radices[:i]) for i in range(len(schedule.radices))]
         self.last = len(schedule.radices) - 1
@@ -139,10 +139,12 @@ class _Text:
     def over(
         self, index: int, lines: Callable[[Number], list[str]], first: int = 0, far: bool = False
     ) -> list[str]:
-        """Lines for the values k = ``first``, … of a butterfly; in a loop where there are many, or where they are
-        ``far``, in global memory, and lanes: compilers take long for each such line, and vectors hide what it costs."""
+        """Lines for the values k = ``first``, … of a butterfly; in a loop where there are many, and on CPUs where they
+        are ``far``, in global memory: for each line of vectors there, compilers take long."""
         radix = self.s.radices[index]
-        if radix <= self.unrolled and not (far and self.s.items == 1):
+        if radix <= (LARGEST_UNROLLED_ON_CPUS if self.vectors else LARGEST_UNROLLED) and not (
+            far and self.vectors
+        ):
             return [line for k in range(first, radix) for line in lines(k)]
         return [f"{_LOOP} for (int k = {first}; k < {radix}; k++) {{", *lines(_Counted()), "}"]
 
@@ -473,12 +475,9 @@ class _Text:
         return [*lines, f"    {self.registers()}"] if s.items > 1 else lines
 
 
-def local_kernel(schedule: Schedule, real: str, unrolled: int = LARGEST_UNROLLED) -> str:
-    """The kernel ``fft_local``: one dispatch for an axis, exchanges through local memory.
-
-    Butterflies of radices above ``unrolled`` read and write in loops.
-    """
-    return _Text(schedule, real, unrolled).kernel()
+def local_kernel(schedule: Schedule, real: str, vectors: bool) -> str:
+    """The kernel ``fft_local``: one dispatch for an axis, exchanges through local memory; ``vectors``: for CPUs."""
+    return _Text(schedule, real, vectors).kernel()
 
 
 _SIGNATURE = """

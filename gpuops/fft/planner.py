@@ -49,9 +49,8 @@ def radices(n: int, most: int = LARGEST_RADIX, prime: int = LARGEST_PRIME) -> tu
 
     if n == 1 or largest_prime(n) > prime:
         return () if n == 1 else None
-    if (
-        largest_prime(n) > 13
-    ):  # whose butterflies are long: beside other long ones compilers run out of registers
+    # Butterflies of large primes are long: beside other long ones compilers run out of registers.
+    if largest_prime(n) > 13:
         most = min(most, 16)
     best = min(_factorisations(n, n, most), key=drawbacks)
     return best if len(best) < 2 else (best[1], *best[:1:-1], best[0])

@@ -379,13 +379,13 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
     if turns:
         roots = table(f"roots {turns}", lambda: tables.roots(turns))
     across = (at.joined,) if at.joined > 1 else ()
-    unrolled = butterflies.LARGEST_UNROLLED if fixed else 13
+    unrolled = butterflies.LARGEST_UNROLLED if fixed else butterflies.LARGEST_UNROLLED_ON_CPUS
     text = butterflies.butterflies((*schedule.radices, *across), real, unrolled)
     label = f"{'convolve' if around else 'fft'} {'inverse ' * problem.inverse}{p.kind} {p.n}"
     size: tuple[int, ...]
     rest: tuple[int, ...] = ()
     if p.kind == "local":
-        text += generate.local_kernel(schedule, real, unrolled)
+        text += generate.local_kernel(schedule, real, not fixed)
         constants = table(f"{schedule.radices} {inside} {schedule.twin != ''}", lambda: _constants(schedule))
         size = (groups * schedule.group,)
     else:
