@@ -24,9 +24,9 @@ import clkernels
 from . import cache
 from .enqueue import launcher
 from .errors import DeviceError, FileError, ParameterError
+from .image import Image
 
 if TYPE_CHECKING:
-    from .image import Image
     from .profile import Report
 
 _SMALL = 1 << 20  # bytes: host arrays up to this become buffers of their own instead of queued copies
@@ -216,9 +216,7 @@ class Gpu:
 
     def empty(self, shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> Image:
         """A new device array, uninitialised, from the pool; it returns there when the last reference goes."""
-        from .image import Image
-
-        shape = tuple(int(n) for n in shape)
+        shape = tuple(map(int, shape))
         dtype = np.dtype(dtype)
         nbytes = max(1, prod(shape) * dtype.itemsize)
         if nbytes > self.limits.max_alloc_bytes:
@@ -239,8 +237,6 @@ class Gpu:
 
     def array(self, values: npt.ArrayLike) -> Image:
         """Copies a host array to the device as it is (shape and dtype kept)."""
-        from .image import Image
-
         host = np.ascontiguousarray(values)
         with self.phase("upload"):
             if 0 < host.nbytes <= _SMALL:
@@ -393,8 +389,6 @@ class Gpu:
         return Step(self, kernel, rounded, local, label or name, int(traffic), args)
 
     def _argument(self, value: Argument) -> Any:
-        from .image import Image
-
         if isinstance(value, Image):
             self.check_own(value)
             return value.buffer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import prod, sqrt
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, overload
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ..gpu import Gpu
 
 DEFAULT = FftParams()
+_KINDS = {"c2c": ("f", "c"), "r2c": ("f",), "c2r": ("c",)}  # of what a transform takes: numpy's
 Length = TypeVar("Length", contravariant=True)
 Axis = TypeVar("Axis", contravariant=True)
 
@@ -184,29 +186,40 @@ def run(
     params: FftParams = DEFAULT,
 ) -> Image:
     """The transform of a checked Image over its last one or two axes."""
-    planes, rows, columns = image.shape
-    double = image.dtype.itemsize // (2 if image.dtype.kind == "c" else 1) == 8
-    if double and not gpu.limits.double:
+    shape: Any = image.shape
+    problem = _problem(kind, inverse, shape, image.dtype, tuple(lengths), norm, params)
+    if problem.double and not gpu.limits.double:
         raise DeviceError(
             f"{gpu.info.name} has no double precision: convert to float32, or choose another with --device"
         )
+    return plan(gpu, problem)(image)
+
+
+@lru_cache(maxsize=256)
+def _problem(
+    kind: str,
+    inverse: bool,
+    shape: tuple[int, int, int],
+    dtype: np.dtype[np.generic],
+    lengths: tuple[int | None, ...],
+    norm: str | None,
+    params: FftParams,
+) -> Problem:
+    planes, rows, columns = shape
     given = dict(zip(("columns", "rows"), reversed(lengths), strict=False))
     n_rows = _length(given.get("rows"), rows, rows)
     n_columns = _length(given.get("columns"), columns, 2 * (columns - 1) if kind == "c2r" else columns)
-    half = image.dtype == COMPLEX_HALF
-    if kind == "c2c" and image.dtype.kind != "c" and not half:
+    if kind == "c2c" and dtype.kind == "f":
         kind = "r2c"  # two rows in each transform, but all of the spectrum
         width = n_columns
     else:
         width = n_columns // 2 + 1 if kind == "r2c" else n_columns
     axes = len(lengths)
-    out = (n_rows if axes == 2 else rows, width)
-    size = n_columns * (n_rows if axes == 2 else 1)
-    problem = Problem(
-        kind, axes, (planes, rows, columns), (planes, *out), (n_rows, n_columns), inverse,
-        _scale(norm, size, inverse), double, params, half=half,
-    )  # fmt: skip
-    return plan(gpu, problem)(image)
+    out = (planes, n_rows if axes == 2 else rows, width)
+    scale = _scale(norm, n_columns * (n_rows if axes == 2 else 1), inverse)
+    double = dtype in (np.float64, np.complex128)
+    half = dtype == COMPLEX_HALF
+    return Problem(kind, axes, shape, out, (n_rows, n_columns), inverse, scale, double, params, half=half)
 
 
 @overload
@@ -319,7 +332,7 @@ def _length(given: int | None, there: int, default: int) -> int:
 
 
 def _checked(kind: str, image: Image) -> Image:
-    wanted = {"c2c": ("f", "c"), "r2c": ("f",), "c2r": ("c",)}[kind]
+    wanted = _KINDS[kind]
     if kind == "c2c" and image.dtype == COMPLEX_HALF:
         wanted = ("V",)
     if image.dtype.kind not in wanted or image.dtype == np.float16:

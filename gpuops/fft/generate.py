@@ -140,7 +140,7 @@ class _Text:
         self, index: int, lines: Callable[[Number], list[str]], first: int = 0, far: bool = False
     ) -> list[str]:
         """Lines for the values k = ``first``, … of a butterfly; in a loop where there are many, and on CPUs where they
-        are ``far``, in global memory: for each line of vectors there, compilers take long."""
+        are ``far``, in global memory: each line of vectors there takes compilers long, and a loop next to nothing."""
         radix = self.s.radices[index]
         if radix <= (LARGEST_UNROLLED_ON_CPUS if self.vectors else LARGEST_UNROLLED) and not (
             far and self.vectors
@@ -222,7 +222,7 @@ class _Text:
         def line(k: Number, slot: int, name: str) -> str:
             return f"{name} = load(in, factors, v{slot}, {_plus(self.butterfly_of(0, slot), k * count)}, s);"
 
-        return self.values(0, x, line, True) + self.joins(0, x, before=True)
+        return self.values(0, x, line) + self.joins(0, x, before=True)
 
     def results(self, index: int) -> Body:
         """The last values to the output, at which index a butterfly's elements are as far apart as loaded ones."""

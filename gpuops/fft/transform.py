@@ -103,19 +103,22 @@ class Plan:
         self.passes = _passes(gpu, problem)
         cache: dict[str, Image] = {}
         self.steps = [_bind(gpu, problem, p, cache) for p in self.passes]
+        # Of each pass: elements of its target where that is not the result, whether it multiplies by a spectrum.
+        ways = [(p.temporary, p.schedule.twin == "convolve") for p in self.passes]
+        self._ways = list(zip(self.steps, *zip(*ways, strict=True), strict=True))
+        self._stored = problem.stored
+        self._result = problem.real if problem.kind in ("c2r", "convolve") else problem.stored
 
     def __call__(self, image: Image, spectrum: Image | None = None) -> Image:
         """``spectrum``: the kernel's of a convolution."""
         self.gpu.check_own(image)
-        problem = self.problem
-        real = problem.kind in ("c2r", "convolve")
-        result = image.like(problem.out_shape, problem.real if real else problem.stored)
+        result = image.like(self.problem.out_shape, self._result)
         source = image
-        for p, step in zip(self.passes, self.steps, strict=True):
-            target = self.gpu.empty((p.temporary,), problem.stored) if p.temporary else result
+        for step, temporary, multiplies in self._ways:
+            target = self.gpu.empty((temporary,), self._stored) if temporary else result
             step.kernel.set_arg(0, source.buffer)
             step.kernel.set_arg(4, target.buffer)
-            if p.schedule.twin == "convolve" and spectrum is not None:
+            if multiplies and spectrum is not None:
                 step.kernel.set_arg(2, spectrum.buffer)
             step()
             source = target
@@ -125,12 +128,12 @@ class Plan:
 def plan(gpu: Gpu, problem: Problem) -> Plan:
     """The plan for a problem, kept on the Gpu; the least recently used of many goes."""
     kept = gpu.plans
-    if problem not in kept:
-        kept[problem] = Plan(gpu, problem)
+    found: Plan | None = kept.get(problem)
+    if found is None:
+        found = kept[problem] = Plan(gpu, problem)
         if len(kept) > KEPT_PLANS:
             kept.popitem(last=False)
     kept.move_to_end(problem)
-    found: Plan = kept[problem]
     return found
 
 
