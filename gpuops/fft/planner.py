@@ -12,8 +12,8 @@ from ..params.fft import FftParams
 from .schedule import Schedule
 
 LARGEST_RADIX = 32
-# The largest primes that are radices, with smaller errors than Bluestein's convolution has. On CPUs the convolution is the
-# faster from the next one on; on GPUs a work-item has registers for no more values.
+# The largest primes that are radices, whose errors are smaller than those of Bluestein's convolution. On CPUs that is
+# the faster from the next one on; on GPUs a work-item has registers for no more values.
 LARGEST_PRIME, LARGEST_PRIME_OF_GPUS = 109, 61
 
 
