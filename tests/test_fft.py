@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from gpuops import DeviceError, Gpu, Image, ParameterError, fft
 from gpuops.fft import planner, spectrum, tables, transform
+from gpuops.fft.problem import Problem
 from gpuops.image import COMPLEX_HALF
 from gpuops.params.fft import FftParams, FilterParams, SpectrumParams, filter_option
 
@@ -379,7 +380,7 @@ def test_any_size(gpu: Gpu, shape: tuple[int, int], kilobytes: int, method: str)
 def test_plans_are_kept_and_bounded(gpu: Gpu, monkeypatch) -> None:
     monkeypatch.setattr(transform, "KEPT_PLANS", 2)
     monkeypatch.setattr(gpu, "plans", OrderedDict())
-    problems = [transform.Problem("c2c", 1, (1, r, 7), (1, r, 7), (r, 7), False, 1.0, False, FftParams())
+    problems = [Problem("c2c", 1, (1, r, 7), (1, r, 7), (r, 7), False, 1.0, False, FftParams())
                 for r in (1, 2, 3)]  # fmt: skip
     first = transform.plan(gpu, problems[0])
     assert transform.plan(gpu, problems[0]) is first

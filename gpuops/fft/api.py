@@ -13,7 +13,8 @@ import numpy.typing as npt
 from ..errors import DeviceError, ParameterError
 from ..image import COMPLEX_HALF, PIXEL_TYPES, Image
 from ..params.fft import NORMS, FftParams
-from .transform import Problem, Surroundings, plan
+from .problem import Problem, Surroundings
+from .transform import plan
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

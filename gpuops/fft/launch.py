@@ -1,0 +1,182 @@
+"""Launches: the kernel that a pass is generated and compiled as, and the arguments that it is called with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyopencl as cl
+
+from ..gpu import Source
+from ..image import PIXEL_TYPES
+from . import butterflies, generate, tables
+from .planner import Pass, Planner
+from .problem import Problem
+from .schedule import Schedule
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu, Step
+    from ..image import Image
+
+Table = npt.NDArray[np.complex128]
+
+
+def bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
+    """The launch of a pass; its input, factors and output are arguments 0, 2 and 4. ``cache`` keeps tables."""
+    schedule, at, ends = p.schedule, p.at, p.ends
+    kernel = gpu.kernel(_sources(gpu, problem, p), f"fft_{p.kind}", **_defines(gpu, problem, p))
+    groups = at.counts[0] * at.counts[1] * -(-at.counts[2] // (schedule.columns * p.lanes))
+    label = f"{'convolve' if problem.around else 'fft'} {'inverse ' * problem.inverse}{p.kind} {p.n}"
+    size: tuple[int, ...] = (groups * schedule.group,)
+    rest: tuple[int, ...] = ()
+    if p.kind == "global":
+        radix = schedule.radices[0]
+        label += f" radix {radix}"
+        size, rest = (groups * (p.n // radix),), (p.n // radix, p.stride, groups)
+    count = (at.counts[2], at.counts[1], at.in_n, at.out_n)
+    more = (*at.partner, ends.pixel, ends.pixels)
+    shape = (at.in_steps, at.out_steps, more, count, _edge(problem, p))
+    scale = np.array([ends.scale], problem.real)  # a float of either precision would be passed in single
+    return gpu.bind(
+        kernel, size, None, *_tables(gpu, problem, p, cache), None, *shape, scale, *rest,
+        local=(schedule.group,) if p.kind == "local" else kernel.fit(256),
+        label=label, traffic=_traffic(p, problem),
+    )  # fmt: skip
+
+
+def _vectors(gpu: Gpu, problem: Problem) -> bool:
+    """Whether the kernel is for vectors of a CPU, where what is compiled for one size is not worth another build."""
+    return Planner(gpu.limits, problem.params).vectors
+
+
+def _sources(gpu: Gpu, problem: Problem, p: Pass) -> tuple[str | Source, ...]:
+    real, vectors = "double" if problem.double else "float", _vectors(gpu, problem)
+    across = (p.at.joined,) if p.at.joined > 1 else ()
+    unrolled = butterflies.LARGEST_UNROLLED_ON_CPUS if vectors else butterflies.LARGEST_UNROLLED
+    text = butterflies.butterflies((*p.schedule.radices, *across), real, unrolled)
+    if p.kind == "local":
+        text += generate.local_kernel(p.schedule, real, vectors)
+    else:
+        text += generate.global_kernel(p.schedule.radices[0], p.schedule.computed)
+    border = ("border",) if p.ends.load == "image" else ()
+    return (*border, "fft", Source("fft_generated", text, once=True))
+
+
+def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, bool | int | float | str | None]:
+    """What fft.cl says of itself."""
+    schedule, at, ends, fixed = p.schedule, p.at, p.ends, not _vectors(gpu, problem)
+    # What a kernel is compiled for; −2: for any.
+    elements = -2 if not fixed or p.split else schedule.points if p.kind == "local" else p.n
+    spectrum = elements * 2 if schedule.whole else elements + 1  # of what was packed
+    twins = bool(schedule.twin) and not schedule.alone
+    inside = schedule.length  # Bluestein's convolution in this very kernel: with both its chirps
+    factor = "unchirp" if inside else ends.factor
+    pairs = ends.pixels if "samples" in (ends.load, ends.store) else 0
+    defines: dict[str, bool | int | float | str | None] = {
+        "UNALIASED": "" if gpu.device.type & cl.device_type.CPU else "restrict",
+        "REAL": "double" if problem.double else "float", "LANES": p.lanes, "WIDTH": 2 * p.lanes,
+        "CHANNELS": at.counts[0] if problem.pixels and ends.load == "samples" else None,
+        "STORED_HALF": problem.half,
+        "LOAD_SAMPLES": ends.load == "samples", "STORE_SAMPLES": ends.store == "samples",
+        "LOAD_IMAGE": ends.load == "image",
+        "ALL_PAIRS": pairs > 0 and pairs % 2 == 0, "PAIR_STEP": ends.pixel if fixed and pairs else None,
+        "PAIRS_ALONG": schedule.alone,
+        "LOAD_HERMITIAN": ends.load == "hermitian", "LENGTH": (p.convolved or p.n) * (ends.load == "hermitian") or None,
+        # Swapped values times the chirp are swapped products with its conjugate.
+        "SWAP_IN": ends.swap_in, "SWAP_OUT": ends.swap_out != bool(inside),
+        "FACTOR_IN": bool(inside) or factor == "chirp", "FACTOR_OUT": {"filter": 1, "unchirp": -1}.get(factor),
+        "FACTORS": (inside or (p.n if factor == "filter" else p.convolved)) if factor else None,
+        "FACTOR_BY": ("i" if inside else "n") if factor else None,
+        "TWIN": p.gap if twins else None, "JOINED": at.joined if twins else None,
+        "SPECTRUM_IN": twins and schedule.twin == "pack",
+        "PITCH": schedule.points + 1 if schedule.twin == "convolve" else None,
+        "IN_ALL": at.in_n == (spectrum if schedule.twin == "pack" else elements),
+        "OUT_ALL": at.out_n == (spectrum if schedule.twin == "unpack" else elements),
+        "UNSCALED": fixed and ends.scale == 1,
+        "IN_STEP": at.in_steps[3] if fixed else None, "OUT_STEP": at.out_steps[3] if fixed else None,
+        "LANES_IN_ORDER": p.lanes > 1 and at.in_steps[2] == 1 and ends.load == "complex",
+        "LANES_OUT_ORDER": p.lanes > 1 and at.out_steps[2] == 1 and ends.store == "complex",
+        "SPLIT": p.split or None, "GAP": p.gap if p.split else None, "SPLIT_BESIDE": p.beside,
+        "SWAPPED": bool(inside) and p.split == 1,
+        "ALONG": p.kind == "global" and schedule.along,
+    }  # fmt: skip
+    around = problem.around
+    if around and ends.load == "image":
+        high, wide = problem.n
+        defines |= {f"BORDER_{around.border.upper()}": True, "CVAL": f"{float(around.cval)!r}f"}
+        defines |= {"HIGH": high, "WIDE": wide}
+        if fixed:
+            defines |= {"ROWS": problem.in_shape[1], "COLUMNS": problem.in_shape[2]}
+    if problem.pixels and ends.load == "samples":
+        dtype = np.dtype(problem.pixels)
+        gain = 1 / np.iinfo(dtype.name).max if dtype.kind == "u" else 1.0
+        defines |= {"SAMPLE": PIXEL_TYPES[problem.pixels], "GAIN": f"{gain!r}f", "HALF": dtype == np.float16}
+    return defines
+
+
+def _edge(problem: Problem, p: Pass) -> tuple[int, int, int, int]:
+    """fft.cl's: of an image height, width and origin; of a transfer function the rows of a plane, 0 of the only one."""
+    around = problem.around
+    if around and p.ends.load == "image":
+        return *problem.in_shape[1:], *around.origin
+    if around and p.schedule.twin == "convolve":
+        return problem.n[0] if around.kernels > 1 else 0, 0, 0, 0
+    return 0, 0, 0, 0
+
+
+def _tables(
+    gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]
+) -> tuple[Image, Image | None, Image | None]:
+    """Twiddles and what belongs to them; Bluestein's factors; the turns of halves or of joined sequences."""
+
+    def table(name: str, make: Callable[[], Table]) -> Image:
+        if name not in cache:
+            cache[name] = gpu.array(make().astype(problem.complex))
+        return cache[name]
+
+    schedule, inside, factors, roots = p.schedule, p.schedule.length, None, None
+    if p.kind == "local":
+        constants = table(f"{schedule.radices} {inside} {schedule.twin != ''}", lambda: _constants(schedule))
+    else:
+        radix = schedule.radices[0]
+        constants = table(f"{p.stride} {radix}", lambda: tables.stage(p.stride, radix))
+    if not inside and p.ends.factor == "filter":
+        factors = table(f"filter {p.n}", lambda: tables.filter(p.convolved, p.n))
+    elif inside or p.ends.factor:
+        factors = table(f"chirp {inside or p.convolved}", lambda: tables.chirp(inside or p.convolved))
+    turns = p.n if p.split == 1 else p.at.joined * p.gap if p.at.joined > 1 else 0
+    if turns:
+        roots = table(f"roots {turns}", lambda: tables.roots(turns))
+    return constants, factors, roots
+
+
+def _constants(schedule: Schedule) -> Table:
+    """Twiddles; behind them Bluestein's filter, or what separates twins."""
+    values = [tables.twiddles(schedule.radices)]
+    if schedule.length:
+        values.append(tables.filter(schedule.length, schedule.points))
+    if schedule.twin:
+        values.append(tables.roots(2 * schedule.points))
+    return np.concatenate(values)
+
+
+def _traffic(p: Pass, problem: Problem) -> int:
+    """Bytes of the samples that exist and of the results that are wanted."""
+    at, schedule, size = p.at, p.schedule, 2 if problem.half else problem.real.itemsize
+    twins = schedule.twin and not schedule.alone
+    sequences = at.counts[0] * p.gap * at.joined if twins else at.total // (p.gap if p.split else 1)
+    read, written = (
+        sequences
+        * n
+        * (p.gap if p.split == half else 1)
+        * (1 if what == "samples" and not p.ends.pixels else 2)
+        for n, half, what in ((at.in_n, 2, p.ends.load), (at.out_n, 1, p.ends.store))
+    )
+    if p.ends.load == "image" or (p.ends.load == "samples" and problem.pixels):
+        pixel = np.dtype(problem.pixels or problem.real).itemsize
+        return prod(problem.in_shape) * pixel + written * size
+    transfer = 2 * sequences * schedule.points * (schedule.twin == "convolve")
+    return (read + written + transfer) * size

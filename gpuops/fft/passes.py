@@ -1,0 +1,180 @@
+"""The passes of a transform over one or two axes: pure functions of the problem and the device's limits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+from ..errors import ParameterError, TooLongError
+from ..gpu import Limits
+from .planner import ROWS, Ends, Four, Pass, Planner, Sequences
+from .problem import Problem, row_steps
+
+
+def passes(limits: Limits, problem: Problem) -> list[Pass]:
+    """The passes of a transform, in order.
+
+    ParameterError beyond what addresses of type int reach, TooLongError for rows that need several passes and what
+    stands around the image."""
+    values = problem.in_shape[0] * prod(problem.n if problem.axes == 2 else problem.in_shape[1:])
+    planner = Planner(limits, problem.params, problem.real.itemsize, values=values)
+    n_rows, n_columns = problem.n
+    _, rows, columns = problem.in_shape
+    if (
+        max(rows, n_rows) * max(columns, n_columns) * (1 if problem.axes == 2 else problem.in_shape[0])
+        >= 2**31
+    ):
+        raise ParameterError(f"a transform of {n_rows}×{n_columns} is beyond 2³¹ elements: use a smaller one")
+    found = _columns_and_rows(planner, problem)
+    if found is None and problem.around:
+        raise TooLongError(
+            f"the device has no local memory for rows of {n_columns} points: choose another method than fft"
+        )
+    return found or _rows_and_columns(planner, problem)
+
+
+def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
+    """Rows, then columns; columns, then rows where the result is real. Or rows alone."""
+    planes, in_rows, in_columns = problem.in_shape
+    _, out_rows, out_columns = problem.out_shape
+    rows_n, columns_n = problem.n
+    swap, two = problem.inverse, problem.axes == 2
+    in_steps, out_steps = problem.in_steps, row_steps(problem.out_shape)
+    packed = None if two else _packed_rows(planner, problem)
+    if packed:
+        return [packed]
+    if problem.kind == "c2r":
+        wide, high = (min(in_columns, columns_n // 2 + 1), out_rows) if two else (in_columns, in_rows)
+        between = row_steps((planes, high, wide))
+        rows = Sequences((1, 1, planes * out_rows), between, out_steps, wide, out_columns)
+        last = planner.passes(columns_n, rows, Ends("hermitian", "samples", True, True, problem.scale))
+        if not two:
+            return last
+        columns = Sequences((planes, 1, wide), _turned(in_steps), _turned(between), in_rows, out_rows)
+        first = planner.passes(rows_n, columns, Ends(swap_in=True, swap_out=True))
+        return [*first[:-1], replace(first[-1], temporary=planes * wide * high), *last]
+    load = "samples" if problem.kind == "r2c" else "complex"
+    present = min(in_rows, out_rows)  # rows beyond the transform are not needed, beyond the input zero
+    rows = Sequences((planes, 1, present), in_steps, out_steps, in_columns, out_columns)
+    if present == in_rows == out_rows and not problem.pixels:  # no plane has a gap behind it
+        rows = replace(rows, counts=(1, 1, planes * present))
+    share = problem.scale_of(columns_n) if two else problem.scale
+    first = planner.passes(columns_n, rows, Ends(load, "complex", swap, swap, share))
+    if not two:
+        return first
+    columns = Sequences((planes, 1, out_columns), _turned(out_steps), _turned(out_steps), present, out_rows)
+    rest = Ends("complex", "complex", swap, swap, problem.scale / share)
+    return first + planner.passes(rows_n, columns, rest)
+
+
+def _packed_rows(planner: Planner, problem: Problem) -> Pass | None:
+    """Real rows of even length, two neighbours a complex value; None where rows are not, or do not fit local memory."""
+    real, spectrum, n = problem.in_shape, problem.out_shape, problem.n[1]
+    if problem.kind == "c2r":
+        real, spectrum = spectrum, real
+    if problem.kind == "c2c" or n % 2 or spectrum[2] == n != 2 or (problem.kind == "r2c") == problem.inverse:
+        return None
+    half, present = n // 2, min(real[2], n)
+    ends, steps = Ends(), (0, 0, real[2] // 2, 1)
+    if real[2] % 2 or present % 2:
+        ends, steps = Ends("samples", "samples", pixel=1, pixels=present), (0, 0, real[2], 2)
+    counts, beyond = (1, 1, real[0] * real[1]), (0, 0, spectrum[2], 1)
+    if problem.kind == "r2c":
+        rows = Sequences(counts, steps, beyond, -(-present // 2), half + 1)
+        ends, twin = replace(ends, store="complex", scale=problem.scale / 2), "unpack"
+    else:
+        rows = Sequences(counts, beyond, steps, min(spectrum[2], half + 1), half)
+        ends, twin = replace(ends, load="complex", swap_in=True, swap_out=True, scale=problem.scale), "pack"
+    return planner.single(half, rows, ends, replace(ROWS, twin=twin, alone=True))
+
+
+def _turned(rows: Four) -> Four:
+    """Of the columns of what has these steps of rows."""
+    return rows[0], rows[2], rows[3], rows[2]
+
+
+def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
+    """Columns of N / joined points, then rows: every pass writes whole lines of memory, whatever the width.
+
+    T_j[k] is the transform of rows j, j + joined, …; row k + p·N/joined of the result is the transform along the row
+    of Σ_j w_joined^(j·p) · w_N^(j·k) · T_j[k]. Real images of even width as pairs of neighbours (see fft.cl), and the
+    other way round where the result is real. None where this does not suit the size.
+    """
+    kind, (n_rows, n_columns) = problem.kind, problem.n
+    planes, in_rows, in_columns = problem.in_shape
+    _, out_rows, out_columns = problem.out_shape
+    real = kind != "c2c"
+    if problem.axes == 1 or problem.params.method == "global" or (real and n_columns % 2):
+        return None
+    if (kind == "r2c" and problem.inverse) or (kind == "c2r" and in_rows < n_rows):
+        return None
+    twin = {"c2c": "", "r2c": "unpack", "c2r": "pack", "convolve": "convolve"}[kind]
+    present = min(in_columns, n_columns)  # of real images: columns, of which two are a value
+    points = n_columns // 2 if real else n_columns
+    wide = points if kind == "c2r" or problem.around else -(-present // 2) if real else present
+    divided = {"c2r": n_rows, "convolve": out_rows}.get(
+        kind, n_rows if problem.around else min(in_rows, n_rows)
+    )
+    joined = planner.joined(n_rows, divided, points, wide, twin)
+    short = n_rows // joined
+    pitch = _pitch(wide)
+    if n_rows * pitch >= 2**31:  # steps are ints
+        return None
+    size = planes * n_rows * pitch
+    between: Four = (n_rows * pitch, 0, pitch, 1)
+    between_columns: Four = (n_rows * pitch, short * pitch, 1, pitch)
+    image_in, image_out = problem.in_steps, row_steps(problem.out_shape)
+    swap, share = problem.inverse and not real, problem.scale_of(short)
+    found: list[Pass] = []
+
+    def columns_of(rows: Four, pixels: int) -> tuple[Four, Ends, int]:
+        """Steps of columns, or of pairs of real ones, of an image with these of rows; what they are; how many."""
+        plane, _, row, pixel = rows
+        if not real:
+            return (plane, row, 1, joined * row), Ends(), pixels
+        if problem.pixels or row % 2 or pixels % 2:
+            ends = Ends("samples", "samples", pixel=pixel, pixels=pixels)
+            return (plane, row, 2 * pixel, joined * row), ends, -(-pixels // 2)
+        return (plane // 2, row // 2, 1, joined * row // 2), Ends(), pixels // 2
+
+    if kind != "c2r":
+        steps, ends, count = columns_of(image_in, present)
+        in_n = min(in_rows, n_rows) // joined
+        if problem.around:
+            after = problem.around.after
+            steps, count = (image_in[0], in_columns, 2, joined * in_columns), wide
+            ends, in_n = Ends("image", pixels=in_columns + after[1]), in_rows + after[0]
+        columns = Sequences((planes, joined, count), steps, between_columns, in_n, short)
+        ends = replace(ends, store="complex", swap_in=swap, swap_out=swap, scale=share)
+        found += planner.passes(short, columns, ends)
+        found[-1] = replace(found[-1], temporary=size)
+
+    rows_in, in_n = (image_in, in_columns) if kind == "c2r" else (between, wide)
+    rows_out, out_n = (between, wide) if kind in ("c2r", "convolve") else (image_out, out_columns)
+    sequences = (planes, 1, short // 2 + 1 if real else short)
+    partner = (short * rows_in[2], short * rows_out[2])
+    rows = Sequences(sequences, rows_in, rows_out, in_n, out_n, joined, partner)
+    ends = Ends(
+        swap_in=swap or kind == "c2r",
+        swap_out=swap,
+        scale=problem.scale / share / (2 if kind == "r2c" else 1),
+    )
+    form = replace(ROWS, twin=twin, whole=kind == "r2c" and out_columns == n_columns)
+    row = planner.single(points, rows, ends, form)
+    if row is None:
+        return None
+    found.append(replace(row, gap=short))
+
+    if kind in ("c2r", "convolve"):
+        found[-1] = replace(found[-1], temporary=size, ends=replace(ends, scale=1.0))
+        steps, ends, count = columns_of(image_out, out_columns)
+        columns = Sequences((planes, joined, count), between_columns, steps, short, out_rows // joined)
+        found += planner.passes(
+            short, columns, replace(ends, load="complex", swap_out=True, scale=problem.scale)
+        )
+    return found
+
+
+def _pitch(wide: int) -> int:
+    """Of an intermediate's rows: not a power of two, in which caches have the fewest places."""
+    return -(-wide // 16) * 16 | 16
