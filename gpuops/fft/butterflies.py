@@ -1,4 +1,4 @@
-"""OpenCL C of small transforms: straight-line butterflies of any radix, large primes in loops; constants from float64.
+"""OpenCL C of small transforms: straight-line butterflies of any radix, large primes in loops.
 
 Source: Cooley & Tukey 1965.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from math import cos, pi, sin
+
+from .tables import roots
 
 # Radices: beyond, lines become too many for compilers; for those of CPUs, which need no registers for the values.
 LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS = 61, 13
@@ -15,6 +16,13 @@ LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS = 61, 13
 
 def _literal(value: float, real: str) -> str:
     return f"{value:.17g}{'' if '.' in f'{value:.17g}' or 'e' in f'{value:.17g}' else '.0'}{'f' * (real == 'float')}"
+
+
+@cache
+def _roots(n: int) -> list[complex]:
+    """exp(−2πi·j/n) for j < n."""
+    found: list[complex] = roots(n).tolist()
+    return found
 
 
 def turned(value: str, j: int, n: int, real: str) -> str:
@@ -27,8 +35,8 @@ def turned(value: str, j: int, n: int, real: str) -> str:
     if 8 * j % n == 0:
         c, eighth = _literal(0.5**0.5, real), 8 * j // n
         return f"{c} * ({'-' * (eighth in (3, 5))}{value} {'+' if eighth in (1, 3) else '-'} turned({value}))"
-    angle = -2 * pi * j / n
-    return f"times({value}, (real2)({_literal(cos(angle), real)}, {_literal(sin(angle), real)}))"
+    w = _roots(n)[j]
+    return f"times({value}, (real2)({_literal(w.real, real)}, {_literal(w.imag, real)}))"
 
 
 def _sum(terms: Sequence[str]) -> str:
@@ -57,9 +65,9 @@ def dft(x: list[str], let: Callable[[str], str], real: str) -> list[str]:
     differences = [let(f"turned({x[k]} - {x[n - k]})") for k in half]
     result = [let(_sum([x[0], *sums]))] + [""] * (n - 1)
     for j in half:
-        angles = [2 * pi * (j * k % n) / n for k in half]
-        cosines = [f"{_literal(cos(t), real)} * {s}" for t, s in zip(angles, sums, strict=True)]
-        sines = [f"{_literal(sin(t), real)} * {d}" for t, d in zip(angles, differences, strict=True)]
+        w = [_roots(n)[j * k % n] for k in half]
+        cosines = [f"{_literal(a.real, real)} * {s}" for a, s in zip(w, sums, strict=True)]
+        sines = [f"{_literal(-a.imag, real)} * {d}" for a, d in zip(w, differences, strict=True)]
         even, odd = let(_sum([x[0], *cosines])), let(_sum(sines))
         result[j], result[n - j] = let(f"{even} + {odd}"), let(f"{even} - {odd}")
     return result
@@ -86,10 +94,9 @@ def butterfly(radix: int, real: str = "float", unrolled: int = LARGEST_UNROLLED)
 
 def _looped(prime: int, real: str) -> str:
     """The sums of :func:`dft` for an odd prime."""
-    angles = [2 * pi * m / prime for m in range(prime)]
-    roots = ", ".join(f"{{{_literal(cos(t), real)}, {_literal(sin(t), real)}}}" for t in angles)
+    pairs = ", ".join(f"{{{_literal(w.real, real)}, {_literal(-w.imag, real)}}}" for w in _roots(prime))
     return f"""
-__constant {real} roots{prime}[{prime}][2] = {{{roots}}};
+__constant {real} roots{prime}[{prime}][2] = {{{pairs}}};
 
 static inline void dft{prime}(cplx *x) {{
     const int half_way = {prime // 2};

@@ -1,4 +1,4 @@
-"""Tables of twiddles and chirps, computed in float64."""
+"""Tables of twiddles and chirps, computed in long double where that is more than double, and rounded to float64."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def roots(n: int, powers: npt.NDArray[np.int64] | None = None) -> Complex:
     p = (np.arange(n) if powers is None else powers) % n
     octant, rest = np.divmod(8 * p, n)  # angle = (octant + rest/n) · π/4; sines only of angles up to π/4
     flipped = octant % 2 == 1
-    angle = np.pi / 4 * np.where(flipped, n - rest, rest) / n
-    c, s = np.cos(angle), np.sin(angle)
+    angle = np.arctan(np.longdouble(1)) * np.where(flipped, n - rest, rest) / n
+    c, s = np.cos(angle).astype(float), np.sin(angle).astype(float)
     quarter: Complex = np.where(flipped, s + 1j * c, c + 1j * s) * np.array([1, 1j, -1, -1j])[octant // 2]
     return quarter.conj()
 

@@ -28,7 +28,7 @@ class FftParams:
         CPUs and 32 elsewhere. Prime factors have their own, up to 109 on CPUs and 61 elsewhere (31 in double
         precision); sizes with larger ones go through a convolution (Bluestein).
     twiddle
-        ``table``: twiddle factors are read from a table computed in float64. ``compute``: they are computed where
+        ``table``: twiddle factors are read from a table, correctly rounded. ``compute``: they are computed where
         they are used, by sinpi and cospi. ``auto``: the table, which is the more accurate.
     """
 
