@@ -127,8 +127,11 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
     Not by an exception: raised within a callback from C it would be swallowed, or bring the process down.
     """
     os.write(2, b"clpix: error: interrupted; finished results are kept, nothing is half written\n")
-    if "gpuops.files.output" in sys.modules:
-        sys.modules["gpuops.files.output"].discard_unfinished()
+    discard = getattr(sys.modules.get("gpuops.files.output"), "discard_unfinished", None)
+    if (
+        discard is not None
+    ):  # not before the module is there, and loaded to its end: until then no file is begun
+        discard()
     os._exit(128 + number)  # as shells report a signal
 
 
