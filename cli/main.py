@@ -127,10 +127,9 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
     Not by an exception: raised within a callback from C it would be swallowed, or bring the process down.
     """
     os.write(2, b"clpix: error: interrupted; finished results are kept, nothing is half written\n")
+    # Until that module is there, and loaded to its end, no file is begun.
     discard = getattr(sys.modules.get("gpuops.files.output"), "discard_unfinished", None)
-    if (
-        discard is not None
-    ):  # not before the module is there, and loaded to its end: until then no file is begun
+    if discard is not None:
         discard()
     os._exit(128 + number)  # as shells report a signal
 
