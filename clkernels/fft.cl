@@ -41,6 +41,7 @@
 // -D SWAPPED            what the first half stores is swapped yet: Bluestein's convolution ends so
 // -D SPLIT_BESIDE       the other half's index runs along `beside` (rows) rather than `middle` (columns)
 
+#define ROLLED __attribute__((opencl_unroll_hint(1)))  // a loop that is to stay one
 #define GLUE_(a, b) a##b
 #define GLUE(a, b) GLUE_(a, b)
 
@@ -284,7 +285,7 @@ static inline long lane_offset(int l, long step, int rest, int back) {
 static inline cplx gathered(__global const stored *first, long step, int rest, int back) {
     real t[WIDTH], u[WIDTH];
     if (rest < LANES - 1 || back) {
-        __attribute__((opencl_unroll_hint(1)))
+        ROLLED
         for (int l = 0; l < LANES; l++) {
             real2 a = value(first + lane_offset(l, step, rest, back));
             t[l] = a.x;
@@ -304,7 +305,7 @@ static inline void scatter(__global stored *first, long step, int rest, int back
     real t[WIDTH], u[WIDTH];
     if (rest < LANES - 1 || back) {
         GLUE(vstore, WIDTH)(v, 0, t);
-        __attribute__((opencl_unroll_hint(1)))
+        ROLLED
         for (int l = 0; l < LANES; l++) write(first + lane_offset(l, step, rest, back), (real2)(t[l], t[LANES + l]));
         return;
     }

@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from .schedule import LARGEST_UNROLLED, largest_prime
 from .tables import roots
-
-# Radices: beyond, lines become too many for compilers; for those of CPUs, which need no registers for the values.
-LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS = 61, 13
 
 
 def _literal(value: float, real: str) -> str:
@@ -76,7 +74,7 @@ def dft(x: list[str], let: Callable[[str], str], real: str) -> list[str]:
 @cache
 def butterfly(radix: int, real: str = "float", unrolled: int = LARGEST_UNROLLED) -> str:
     """The function ``dftN``: N values in place, constants from float64; primes above ``unrolled`` in loops."""
-    if radix > unrolled and all(radix % p for p in range(2, radix)):
+    if radix > unrolled and largest_prime(radix) == radix:
         return _looped(radix, real)
     lines: list[str] = []
 
@@ -101,20 +99,20 @@ __constant {real} roots{prime}[{prime}][2] = {{{pairs}}};
 static inline void dft{prime}(cplx *x) {{
     const int half_way = {prime // 2};
     cplx y[{prime}], sum = x[0];
-    __attribute__((opencl_unroll_hint(1)))
+    ROLLED
     for (int k = 1; k <= half_way; k++) {{
         const cplx a = x[k], b = x[{prime} - k];
         x[k] = a + b;
         x[{prime} - k] = turned(a - b);
         sum += x[k];
     }}
-    __attribute__((opencl_unroll_hint(1)))
+    ROLLED
     for (int j = 1; j <= half_way; j++) {{
         cplx even = x[0], odd = 0;
-        __attribute__((opencl_unroll_hint(1)))
+        ROLLED
         for (int k = 1, jk = j; k <= half_way;) {{
             cplx c = 0, s = 0;
-            __attribute__((opencl_unroll_hint(1)))
+            ROLLED
             for (const int end = min(k + 7, half_way); k <= end; k++, jk = (jk + j) % {prime}) {{
                 c += roots{prime}[jk][0] * x[k];
                 s += roots{prime}[jk][1] * x[{prime} - k];
@@ -126,7 +124,7 @@ static inline void dft{prime}(cplx *x) {{
         y[{prime} - j] = even - odd;
     }}
     x[0] = sum;
-    __attribute__((opencl_unroll_hint(1)))
+    ROLLED
     for (int k = 1; k < {prime}; k++) x[k] = y[k];
 }}
 """

@@ -12,10 +12,10 @@ import pyopencl as cl
 
 from ..gpu import Source
 from ..image import PIXEL_TYPES
-from . import butterflies, generate, tables
+from . import butterflies, generate, multipass, tables
 from .planner import Pass, Planner
 from .problem import Problem
-from .schedule import Schedule
+from .schedule import LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS, Schedule
 
 if TYPE_CHECKING:
     from ..gpu import Gpu, Step
@@ -55,12 +55,12 @@ def _vectors(gpu: Gpu, problem: Problem) -> bool:
 def _sources(gpu: Gpu, problem: Problem, p: Pass) -> tuple[str | Source, ...]:
     real, vectors = "double" if problem.double else "float", _vectors(gpu, problem)
     across = (p.at.joined,) if p.at.joined > 1 else ()
-    unrolled = butterflies.LARGEST_UNROLLED_ON_CPUS if vectors else butterflies.LARGEST_UNROLLED
+    unrolled = LARGEST_UNROLLED_ON_CPUS if vectors else LARGEST_UNROLLED
     text = butterflies.butterflies((*p.schedule.radices, *across), real, unrolled)
     if p.kind == "local":
         text += generate.local_kernel(p.schedule, real, vectors)
     else:
-        text += generate.global_kernel(p.schedule.radices[0], p.schedule.computed)
+        text += multipass.global_kernel(p.schedule.radices[0], p.schedule.computed)
     border = ("border",) if p.ends.load == "image" else ()
     return (*border, "fft", Source("fft_generated", text, once=True))
 

@@ -5,23 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from math import isqrt, log, prod
+from math import log, prod
 
 from ..gpu import Limits
 from ..params.fft import FftParams
-from .schedule import Schedule
+from .schedule import LARGEST_UNROLLED, Schedule, largest_prime
 
 LARGEST_RADIX = 32
 # The largest primes that are radices, whose errors are smaller than those of Bluestein's convolution. On CPUs that is
 # the faster from the next one on; on GPUs a work-item has registers for no more values.
-LARGEST_PRIME, LARGEST_PRIME_OF_GPUS = 109, 61
-
-
-@cache
-def largest_prime(n: int) -> int:
-    """The largest prime factor of ``n``, 1 of 1."""
-    divisor = next((d for d in range(2, isqrt(n) + 1) if n % d == 0), n)
-    return max(divisor, largest_prime(n // divisor)) if divisor < n else n
+LARGEST_PRIME, LARGEST_PRIME_OF_GPUS = 109, LARGEST_UNROLLED
 
 
 def _factorisations(n: int, largest: int, most: int) -> Iterator[tuple[int, ...]]:
