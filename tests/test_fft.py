@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from gpuops import DeviceError, Gpu, Image, ParameterError, fft
 from gpuops.fft import planner, spectrum, tables, transform
 from gpuops.fft.problem import Problem
+from gpuops.fft.schedule import largest_prime
 from gpuops.image import COMPLEX_HALF
 from gpuops.params.fft import FftParams, FilterParams, SpectrumParams, filter_option
 
@@ -43,7 +44,13 @@ def noise(rng: np.random.Generator, *shape: int) -> np.ndarray:
 def small_primes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Prime factors above 13 by Bluestein's convolution: of small sizes, what large ones need."""
     monkeypatch.setattr(planner, "LARGEST_PRIME", 13)
-    monkeypatch.setattr(planner, "LARGEST_PRIME_OF_GPUS", 13)
+    monkeypatch.setattr(planner, "LARGEST_SHARED", 13)
+
+
+def shared_primes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work-items share the butterflies of primes from 11 on, as they do those of large ones."""
+    monkeypatch.setattr(planner, "_NEVER_SHARED", 7)
+    monkeypatch.setattr(planner, "LARGEST_UNROLLED", 7)
 
 
 @pytest.fixture
@@ -318,11 +325,29 @@ def test_accuracy_is_scipys(gpu: Gpu, rng, shape: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("method", ["auto", "local"])
-@pytest.mark.parametrize("n", [17, 31, 37, 61, 28 * 37])
+@pytest.mark.parametrize("n", [17, 31, 37, 61, 28 * 37, 67, 6 * 101, 60 * 73])
 def test_accuracy_of_primes_is_scipys(gpu: Gpu, rng, n: int, method: str) -> None:
     z = noise(rng, 100, n)
     exact = scipy.fft.fft(z.astype(complex))
     assert error(fft.fft(gpu, z, params=FftParams(method)), exact) < 1.1 * error(scipy.fft.fft(z), exact)
+
+
+@pytest.mark.parametrize("shape", [(11, 26), (22, 13), (13, 44), (66, 68), (143, 38), (66, 242)])
+@pytest.mark.parametrize("joined", [1, 2])
+def test_primes_that_work_items_share(
+    gpu: Gpu, rng, monkeypatch, shape: tuple[int, int], joined: int
+) -> None:
+    shared_primes(monkeypatch)
+    monkeypatch.setattr(gpu, "plans", OrderedDict())
+    monkeypatch.setattr(
+        planner.Planner, "joined", lambda _, n, divided, *__: 1 if n % joined or divided % joined else joined
+    )
+    test_two_dimensions_are_scipys(gpu, rng, shape, "local")
+    used = [p.schedule for plan in gpu.plans.values() for p in plan.passes]
+    assert any(s.pairs for s in used)
+    assert any(s.length for s in used) == (
+        shape[0] == 143 or shape[1] == 242
+    )  # two such primes: by convolution
 
 
 @pytest.mark.parametrize("n", [11 * 13, 125, 127, 243, 509, 512, 1009, 2039, 4093])
@@ -401,7 +426,7 @@ def test_radices_multiply_to_the_length(n: int, most: int, prime: int) -> None:
     assert (factors is None) == (rest > 1)
     if factors is not None:
         assert math.prod(factors) == n
-        assert all(r <= most or planner.largest_prime(r) == r <= prime for r in factors)
+        assert all(r <= most or largest_prime(r) == r <= prime for r in factors)
 
 
 @given(st.integers(1, 20_000))

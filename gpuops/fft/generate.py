@@ -17,11 +17,12 @@ from collections.abc import Sequence
 
 from .butterflies import dft
 from .pieces import SHAPE, SIGNATURE, Body, Number, plus
-from .schedule import Schedule
+from .schedule import SHARED, Schedule
+from .shared import Shared, orders
 from .twins import Twins
 
 
-class _Kernel(Twins):
+class _Kernel(Twins, Shared):
     """The kernel ``fft_local``."""
 
     # -- ends ----------------------------------------------------------------------------------------------------
@@ -80,26 +81,20 @@ class _Kernel(Twins):
 
     # -- stages ----------------------------------------------------------------------------------------------------
 
-    def pointers(self, index: int, part: str, const: str = "") -> list[str]:
-        kind = "real" if part else "cplx"
-        mirrored = index == self.s.mirrored
-        distance = (self.s.carried // 2 if mirrored else self.s.carried) * self.per_row
-        return [
-            f"__local {const}{kind} *at_{t} = buf + {self.place(self.first(index, t))}"
-            + (f" {sign} set * {distance};" if self.s.sets > 1 else ";")
-            for t, sign in (("t", "+"), ("u", "-"))[: 1 + mirrored]
-        ]
-
     def reads(self, index: int, part: str = "") -> Body:
         def line(k: Number, slot: int, name: str) -> str:
             return f"{name}{part} = at_{self.butterfly_of(index, slot)}[{self.offset(index, k, slot)}];"
 
+        if self.shared(index):
+            return self.sums(part)
         return lambda x: self.pointers(index, part, "const ") + self.values(index, x, line)
 
     def writes(self, index: int, part: str = "") -> Body:
         def line(k: Number, slot: int, name: str) -> str:
             return f"at_{self.butterfly_of(index, slot)}[{self.offset(index, k, slot)}] = {name}{part};"
 
+        if self.shared(index):
+            return self.scattered(part)
         return lambda x: self.pointers(index, part) + self.values(index, x, line)
 
     def twiddles(self, index: int) -> Body:
@@ -118,11 +113,14 @@ class _Kernel(Twins):
                     return [f"{{ const real2 w = {w}; {turns} }}"]
 
                 lines += self.over(index, line, 1)
-            return lines if stride > 1 else []
+            return lines if stride > 1 and not self.shared(index) else []
 
         return body
 
     def butterflies(self, index: int) -> Body:
+        if self.shared(index):
+            return self.combined
+
         def body(x: int) -> list[str]:
             return [f"dft{self.s.radices[index]}(x + {start + x});" for start in self.slots(index)]
 
@@ -140,7 +138,7 @@ class _Kernel(Twins):
     def exchange(self, source: int, target: int, first: bool, *meanwhile: Body) -> None:
         """Values from their places after one stage to those before the next."""
         for part in (".lo", ".hi") if self.s.halved else ("",):
-            if part == ".hi":
+            if part == ".hi" or self.shared(source):
                 self.barrier()
             self.each(source, self.writes(source, part))  # where this work-item read, what needs no barrier
             if part != ".hi":
@@ -152,6 +150,8 @@ class _Kernel(Twins):
     def kernel(self) -> str:
         s, last = self.s, self.last
         there = [(index, [self.twiddles(index), self.butterflies(index)]) for index in range(last + 1)]
+        if s.pairs and self.strides[SHARED] > 1:
+            there[0][1].append(self.turns)
         # Read while the last stage's values are on their way through local memory.
         early = [self.transfers] if s.twin == "convolve" and s.items > 1 and last > 0 else []
         if self.back:
@@ -177,7 +177,8 @@ class _Kernel(Twins):
             self.each(index, *([] if s.halved and not first else [read]), *work, *([write] if final else []))
             if not final:
                 self.exchange(index, there[number + 1][0], first, *(early if number == last - 1 else []))
-        return "\n".join([*self.head(), *self.lines, "}\n"])
+        before = orders(s.radices[SHARED]) if s.pairs else ""
+        return before + "\n".join([*self.head(), *self.lines, "}\n"])
 
     def head(self) -> list[str]:
         s = self.s

@@ -15,7 +15,7 @@ from ..image import PIXEL_TYPES
 from . import butterflies, generate, multipass, tables
 from .planner import Pass, Planner
 from .problem import Problem
-from .schedule import LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS, Schedule
+from .schedule import LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS, SHARED, Schedule
 
 if TYPE_CHECKING:
     from ..gpu import Gpu, Step
@@ -56,7 +56,8 @@ def _sources(gpu: Gpu, problem: Problem, p: Pass) -> tuple[str | Source, ...]:
     real, vectors = "double" if problem.double else "float", _vectors(gpu, problem)
     across = (p.at.joined,) if p.at.joined > 1 else ()
     unrolled = LARGEST_UNROLLED_ON_CPUS if vectors else LARGEST_UNROLLED
-    text = butterflies.butterflies((*p.schedule.radices, *across), real, unrolled)
+    own = [r for i, r in enumerate(p.schedule.radices) if not (p.schedule.pairs and i == SHARED)]
+    text = butterflies.butterflies((*own, *across), real, unrolled)
     if p.kind == "local":
         text += generate.local_kernel(p.schedule, real, vectors)
     else:
@@ -139,7 +140,10 @@ def _tables(
 
     schedule, inside, factors, roots = p.schedule, p.schedule.length, None, None
     if p.kind == "local":
-        constants = table(f"{schedule.radices} {inside} {schedule.twin != ''}", lambda: _constants(schedule))
+        constants = table(
+            f"{schedule.radices} {inside} {schedule.twin != ''} {schedule.pairs}",
+            lambda: _constants(schedule),
+        )
     else:
         radix = schedule.radices[0]
         constants = table(f"{p.stride} {radix}", lambda: tables.stage(p.stride, radix))
@@ -154,12 +158,14 @@ def _tables(
 
 
 def _constants(schedule: Schedule) -> Table:
-    """Twiddles; behind them Bluestein's filter, or what separates twins."""
+    """Twiddles; behind them Bluestein's filter, or what separates twins; a shared prime's cosines and sines."""
     values = [tables.twiddles(schedule.radices)]
     if schedule.length:
         values.append(tables.filter(schedule.length, schedule.points))
     if schedule.twin:
         values.append(tables.roots(2 * schedule.points))
+    if schedule.pairs:
+        values.append(tables.shared(schedule.radices[SHARED], schedule.pairs * schedule.pieces))
     return np.concatenate(values)
 
 

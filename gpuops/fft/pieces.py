@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
-from .schedule import LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS, Schedule
+from .schedule import LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS, SHARED, Schedule
 
 # Where a butterfly's values start in x → lines; the butterfly is t, of twins u.
 Body = Callable[[int], list[str]]
@@ -83,9 +83,25 @@ class Pieces:
         terms, divisor = [], 1
         for i in range(self.last, 0, -1):
             digit = f"{t} / {divisor}" if i == 1 else f"{t} / {divisor} % {self.s.radices[i]}"
+            digit = f"places{self.s.radices[i]}[{digit}]" if self.shared(i) else digit
             terms.append(f"{digit} * {self.strides[i]}")
             divisor *= self.s.radices[i]
         return f"({' + '.join(terms)})"
+
+    def shared(self, index: int) -> bool:
+        """Whether butterflies of a stage are several work-items' each: see shared.py."""
+        return self.s.pairs > 0 and index == SHARED
+
+    def pointers(self, index: int, part: str, const: str = "") -> list[str]:
+        """C for where the first elements of butterflies lie, of t and of its twin u; b's, where t is a piece of it."""
+        kind = "real" if part else "cplx"
+        mirrored, shared = index == self.s.mirrored, self.shared(index)
+        distance = (self.s.carried // 2 if mirrored else self.s.carried) * self.per_row
+        return [
+            f"__local {const}{kind} *at_{t} = buf + {self.place(self.first(index, 'b' if shared else t))}"
+            + (f" {sign} set * {distance};" if self.s.sets > 1 else ";")
+            for t, sign in (("t", "+"), ("u", "-"))[: 1 + mirrored]
+        ]
 
     # -- pieces --------------------------------------------------------------------------------------------------
 
@@ -148,13 +164,18 @@ class Pieces:
         return [f"ROLLED for (int k = {first}; k < {radix}; k++) {{", *lines(Counted()), "}"]
 
     def values(
-        self, index: int, x: int, line: Callable[[Number, int, str], str], far: bool = False
+        self,
+        index: int,
+        x: int,
+        line: Callable[[Number, int, str], str],
+        far: bool = False,
+        first: int = 0,
     ) -> list[str]:
-        """A line for each value of butterflies side by side, of k, slot and name."""
+        """A line for each value of butterflies side by side, from ``first`` on, of k, slot and name."""
         return [
             text
             for slot, start in enumerate(self.slots(index))
-            for text in self.over(index, lambda k: [line(k, slot, f"x[{start + x + k}]")], 0, far)  # noqa: B023
+            for text in self.over(index, lambda k: [line(k, slot, f"x[{start + x + k}]")], first, far)  # noqa: B023
         ]
 
     def butterfly_of(self, index: int, slot: int) -> str:

@@ -12,9 +12,9 @@ from ..params.fft import FftParams
 from .schedule import LARGEST_UNROLLED, Schedule, largest_prime
 
 LARGEST_RADIX = 32
-# The largest primes that are radices, whose errors are smaller than those of Bluestein's convolution. On CPUs that is
-# the faster from the next one on; on GPUs a work-item has registers for no more values.
-LARGEST_PRIME, LARGEST_PRIME_OF_GPUS = 109, LARGEST_UNROLLED
+# The largest primes that are radices, whose errors are smaller than those of Bluestein's convolution: on CPUs, in
+# loops, and where work-items share their butterflies. From the next ones on the convolution is faster (measured).
+LARGEST_PRIME, LARGEST_SHARED = 109, 199
 
 
 def _factorisations(n: int, largest: int, most: int) -> Iterator[tuple[int, ...]]:
@@ -163,6 +163,9 @@ COLUMNS = replace(ROWS, along=False)
 # Time of a pass relative to a copy (measured, H200): of columns, by neighbours that a group takes.
 _COLUMN_COST = {1: 7.0, 2: 3.6, 4: 1.6, 8: 1.2, 16: 1.05}
 _HALVES_COST = 2.15
+# Of primes: the largest that need not be shared, however many butterflies a work-item has beside each other; results
+# that each takes of a shared one, at most (with their mirror images).
+_NEVER_SHARED, _SHARED_PAIRS = 31, 12
 # Of complex values in a group: with the most, two groups of a compute unit have registers; fewer to busy all units.
 _LEAST_VALUES, _MOST_VALUES = 2048, 10240
 _JOINED_COST, _STAGE_COST = 0.2, 0.1  # of each sequence but one, of each stage but three
@@ -235,8 +238,20 @@ class Planner:
 
     def _radices(self, n: int, most: int | None = None) -> tuple[int, ...] | None:
         """``radices``, or what a largest radix that somebody chose makes of ``n``."""
-        prime = LARGEST_PRIME if self.limits.is_cpu else LARGEST_PRIME_OF_GPUS * 4 // self.itemsize
+        if self.params.method == "global":
+            prime = LARGEST_PRIME if self.limits.is_cpu else self._unrolled
+        else:
+            prime = LARGEST_PRIME if self.vectors else LARGEST_SHARED
         return (radices if self.params.radix == "auto" else largest_radices)(n, most or self._most, prime)
+
+    @property
+    def _unrolled(self) -> int:
+        """The largest prime whose butterfly is a work-item's."""
+        return LARGEST_UNROLLED * 4 // self.itemsize
+
+    def _largest_alone(self, beside: int) -> int:
+        """The largest prime of which a work-item has so many butterflies beside each other."""
+        return max(_NEVER_SHARED, self._unrolled // beside)
 
     @property
     def _registers(self) -> int:
@@ -251,26 +266,52 @@ class Planner:
     def _schedule(self, n: int, sequences: int, form: Schedule) -> tuple[Schedule, int] | None:
         """Work-items, columns and lanes for ``n`` points in local memory, what there is to do as in ``form``; None if
         they do not fit."""
-        length, factors = 0, self._radices(n)
-        # Of twins, values q and −q meet in one work-item: not those of a convolution, nor very many.
-        if form.twin and (factors is None or 2 * largest_prime(n) > 3 * self._registers):
+        base = self._stages_of(n, form)
+        if base is None:
             return None
-        if factors is None:
-            length = n
-            factors = self._radices(next_fast_len(2 * n - 1))
-            assert factors is not None
-        computed = self.params.twiddle == "compute"
-        base = replace(form, radices=factors or (1,), length=length, computed=computed)
         if self.vectors:
             room = self.limits.local_bytes // (2 * self.itemsize * base.points * base.rows)
             lanes = (w for w in (8, 4, 2, 1) if w <= room and (w == 1 or w < 2 * sequences))
             return next(((base, w) for w in lanes), None)
-        beside = 2 if base.alone else base.carried  # butterflies: all of them must find room in registers
-        if beside > 1:
-            most = max(2, min(self._most, self._registers // beside))
-            base = replace(base, radices=self._radices(base.points, most) or (1,))
         groups = (self._group(base, columns, sequences) for columns in (64, 32, 16, 8, 4, 2, 1))
         return next(((s, 1) for s in groups if s is not None), None)
+
+    def _stages_of(self, n: int, form: Schedule) -> Schedule | None:
+        """``form`` with radices for ``n`` points, or for Bluestein's convolution; that does not do for twins: None."""
+        factors, prime = self._radices(n), largest_prime(n)
+        base = replace(form, radices=factors or (1,), computed=self.params.twiddle == "compute")
+        beside = 2 if base.alone else base.carried  # butterflies: all of them must find room in registers
+        found: Schedule | None = base
+        if factors is None or (self.vectors and form.twin and 2 * prime > 3 * self._registers):
+            found = None
+        elif not self.vectors and prime > self._largest_alone(beside):
+            found = self._shared(base)
+        elif not self.vectors and beside > 1:
+            most = max(2, min(self._most, self._registers // beside))
+            found = replace(base, radices=self._radices(n, most) or (1,))
+        if found is None and not form.twin:
+            found = replace(base, radices=self._radices(next_fast_len(2 * n - 1)) or (1,), length=n)
+        return found
+
+    def _shared(self, base: Schedule) -> Schedule | None:
+        """``base`` with its largest prime as several work-items' together, between smaller radices; None if there are
+        two such primes, or something to do between two transforms."""
+        prime = largest_prime(base.points)
+        rest = base.points // prime
+        base = replace(base, radices=(1, prime, rest))
+        beside = 2 if base.alone else base.carried
+        if largest_prime(rest) > self._largest_alone(beside) or base.twin == "convolve":
+            return None
+        first = min(d for d in range(1, rest + 1) if rest % d == 0 and d * d >= rest)
+        factors: tuple[int, ...] = (first, prime, rest // first)
+        most = max(2, min(self._most, 16, self._registers // beside))
+        if largest_prime(first) < first > most:
+            one, *others = self._radices(rest, most) or (1,)
+            factors = (one, prime, *others)
+        most = max(2, _SHARED_PAIRS * 4 // (self.itemsize * beside))
+        counts = range(-(-most // 2), most + 1)
+        pairs = min(counts, key=lambda pairs: (-(-(prime // 2) // pairs) * pairs, -pairs))
+        return replace(base, radices=factors, pairs=pairs)
 
     def _group(self, base: Schedule, columns: int, sequences: int) -> Schedule | None:
         """``base`` with so many columns, and work-items that idle the least; None if a limit forbids them."""
@@ -290,7 +331,7 @@ class Planner:
         if columns > 1 and (
             columns >= 2 * sequences
             or n * columns * s.rows > self._group_values
-            or s.most * carried > max(self._registers, max(factors) * carried)
+            or s.most * carried > max(self._registers, base.most * carried)
             or (s.along and s.items * columns > 64)  # enough for a group
             or (not s.along and columns == 64 and s.items > 1)
         ):

@@ -8,6 +8,7 @@ from math import isqrt, prod
 
 # Radices: beyond, lines become too many for compilers and values for registers; for CPUs' compilers sooner.
 LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS = 61, 13
+SHARED = 1  # the stage of a larger prime, where work-items share butterflies
 
 
 @cache
@@ -45,6 +46,9 @@ class Schedule:
         Local memory has room for real parts alone: imaginary parts follow when those are through.
     computed
         Twiddles are computed rather than read from the table.
+    pairs
+        Of the results of a butterfly that work-items share, so many and their mirror images are one's; 0: none is
+        shared.
     """
 
     radices: tuple[int, ...]
@@ -58,6 +62,7 @@ class Schedule:
     whole: bool = False
     halved: bool = False
     computed: bool = False
+    pairs: int = 0
 
     @property
     def points(self) -> int:
@@ -91,7 +96,19 @@ class Schedule:
     def work(self, index: int) -> tuple[int, int]:
         """What work-items share at a stage: so many pieces, of so many values of a sequence each."""
         count, radix = self.points // self.radices[index], self.radices[index]
+        if self.pairs and index == SHARED:
+            return count * self.pieces, 2 * self.pairs + 1
         return (count // 2 + 1, 2 * radix) if self.alone and index == self.mirrored else (count, radix)
+
+    @property
+    def pieces(self) -> int:
+        """Of a shared butterfly."""
+        return -(-(self.radices[SHARED] // 2) // self.pairs)
+
+    @property
+    def block(self) -> int:
+        """So many of its terms are summed, then these sums: about eight, and rather all blocks the same."""
+        return min(range(6, 12), key=lambda block: (self.radices[SHARED] // 2 % block > 0, abs(block - 8)))
 
     @property
     def _values(self) -> list[int]:

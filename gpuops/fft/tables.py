@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,19 @@ def twiddles(radices: tuple[int, ...]) -> Complex:
 def stage(stride: int, radix: int) -> Complex:
     """:func:`twiddles` with those of one stage alone, in their place."""
     return np.concatenate([np.ones(stride - 1), twiddles((stride, radix))[stride - 1 :]])
+
+
+@cache
+def primitive_root(prime: int) -> int:
+    """The smallest number whose powers are all of 1 … p − 1, modulo p."""
+    factors = [d for d in range(2, prime) if (prime - 1) % d == 0]
+    return next(g for g in range(1, prime) if all(pow(g, d, prime) != 1 for d in factors if d < prime - 1))
+
+
+def shared(prime: int, outputs: int) -> Complex:
+    """exp(−2πi·g^n / p) for n from 1 − h up to the last of ``outputs``, h = (p − 1) / 2, g a primitive root."""
+    powers = [pow(primitive_root(prime), n % (prime - 1), prime) for n in range(1 - prime // 2, outputs)]
+    return roots(prime, np.array(powers))
 
 
 def chirp(n: int) -> Complex:
