@@ -6,9 +6,10 @@ import hashlib
 import os
 import warnings
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from pathlib import Path
@@ -42,6 +43,33 @@ class Source:
     name: str
     text: str
     once: bool = False
+
+
+Sources = str | Source | tuple[str | Source, ...]
+Define = bool | int | float | str | None
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A program's source and build options, what it is called, and whether it suits one size only."""
+
+    text: str
+    options: str
+    label: str = field(compare=False)
+    once: bool = field(compare=False)
+
+    @classmethod
+    def of(cls, source: Sources, defines: Mapping[str, Define]) -> _Program:
+        parts = source if isinstance(source, tuple) else (source,)
+        text = "".join(
+            f'#line 1 "{part.name}.cl"\n{part.text}\n' if isinstance(part, Source) else clkernels.source(part)
+            for part in parts
+        )
+        options = " ".join(
+            _define(key, value) for key, value in sorted(defines.items()) if value not in (None, False)
+        )
+        label = "+".join(part.name if isinstance(part, Source) else part for part in parts)
+        return cls(text, options, label, any(isinstance(part, Source) and part.once for part in parts))
 
 
 @dataclass(frozen=True)
@@ -183,8 +211,8 @@ class Gpu:
                     self.context, properties=cl.command_queue_properties.PROFILING_ENABLE
                 )
             self._pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(self.queue))
-        self._programs: dict[tuple[str, str], cl.Program] = {}
-        self._kernels: dict[tuple[str, str, str], Kernel] = {}
+        self._programs: dict[_Program, cl.Program] = {}
+        self._kernels: dict[tuple[_Program, str], Kernel] = {}
         self.plans: OrderedDict[Hashable, Any] = (
             OrderedDict()
         )  # what operations prepared, least recently used first
@@ -261,64 +289,58 @@ class Gpu:
 
     # -- kernels --------------------------------------------------------------------------------------------
 
-    def kernel(
-        self,
-        source: str | Source | tuple[str | Source, ...],
-        name: str,
-        **defines: bool | int | float | str | None,
-    ) -> Kernel:
+    def kernel(self, source: Sources, name: str, **defines: Define) -> Kernel:
         """The kernel ``name`` of the given sources, built with ``-D`` for each define; cached.
 
         ``True`` defines a bare name, ``False`` and None leave it out; floats become exact float literals.
         """
-        parts = source if isinstance(source, tuple) else (source,)
-        text = "".join(
-            f'#line 1 "{part.name}.cl"\n{part.text}\n' if isinstance(part, Source) else clkernels.source(part)
-            for part in parts
-        )
-        options = " ".join(
-            _define(key, value) for key, value in sorted(defines.items()) if value not in (None, False)
-        )
-        key = (text, options, name)
-        if key not in self._kernels:
-            label = "+".join(part.name if isinstance(part, Source) else part for part in parts)
-            once = any(isinstance(part, Source) and part.once for part in parts)
-            with self.phase("build"):
-                self._kernels[key] = Kernel(self, self._program(label, text, options, once=once), name)
-        return self._kernels[key]
+        return self.kernels([(source, name, defines)])[0]
 
-    def _program(self, label: str, text: str, options: str, *, once: bool) -> cl.Program:
-        if (text, options) not in self._programs:
-            self._programs[text, options] = self._build(label, text, options, once=once)
-        return self._programs[text, options]
+    def kernels(self, requests: Sequence[tuple[Sources, str, Mapping[str, Define]]]) -> list[Kernel]:
+        """:meth:`kernel` of several, all built at a time on GPUs, whose drivers take one thread for a program."""
+        programs = [_Program.of(source, defines) for source, _, defines in requests]
+        missing = [program for program in dict.fromkeys(programs) if program not in self._programs]
+        if missing:
+            with self.phase("build"), warnings.catch_warnings():
+                warnings.simplefilter("ignore", cl.CompilerWarning)  # a driver's chatter; a failure is raised
+                if self.device.type & cl.device_type.CPU or len(missing) == 1:
+                    built = [self._build(program) for program in missing]
+                else:
+                    with ThreadPoolExecutor(len(missing)) as pool:
+                        built = list(pool.map(self._build, missing))
+            for program, (result, known) in zip(missing, built, strict=True):
+                self._programs[program] = result
+                if self.report is not None:
+                    self.report.builds["hit" if known else "miss"] += 1
+        names = [name for _, name, _ in requests]
+        return [self._kernel(program, name) for program, name in zip(programs, names, strict=True)]
 
-    def _build(self, label: str, text: str, options: str, *, once: bool) -> cl.Program:
+    def _kernel(self, program: _Program, name: str) -> Kernel:
+        if (program, name) not in self._kernels:
+            self._kernels[program, name] = Kernel(self, self._programs[program], name)
+        return self._kernels[program, name]
+
+    def _build(self, wanted: _Program) -> tuple[cl.Program, bool]:
+        """The program, and whether its binary was known."""
+        label, text, options = wanted.label, wanted.text, wanted.options
         digest = hashlib.sha256("\0".join((text, options, self._identity)).encode()).hexdigest()
         if self._dump is not None:
             _write_source(self._dump / f"{label}-{digest[:8]}.cl", f"// options: {options}\n{text}")
         entry = f"kernels/{digest}"
         binary = cache.load(entry)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", cl.CompilerWarning)  # a driver's chatter; a failure is raised
-            if binary is not None:
-                try:
-                    program = cl.Program(self.context, [self.device], [binary])
-                    program.build(options)
-                except cl.Error:
-                    binary = None  # written by another version of the driver after all: build anew
-            if binary is None:
-                try:
-                    program = cl.Program(self.context, text).build(options)
-                except cl.RuntimeError as error:
-                    raise DeviceError(_build_failure(self.info.name, label, str(error))) from error
-                # PoCL keeps what it builds itself; for a binary it builds twice more, for groups of any size: only
-                # what serves images of any size is worth that.
-                if not (once and self.device.platform.name == "Portable Computing Language"):
-                    with suppress(cl.Error):  # a runtime that gives no binaries only builds again next time
-                        cache.save(entry, program.get_info(cl.program_info.BINARIES)[0])
-        if self.report is not None:
-            self.report.builds["miss" if binary is None else "hit"] += 1
-        return program
+        if binary is not None:
+            with suppress(cl.Error):  # written by another version of the driver after all: build anew
+                return cl.Program(self.context, [self.device], [binary]).build(options), True
+        try:
+            program = cl.Program(self.context, text).build(options)
+        except cl.RuntimeError as error:
+            raise DeviceError(_build_failure(self.info.name, label, str(error))) from error
+        # PoCL keeps what it builds itself; for a binary it builds twice more, for groups of any size: only what serves
+        # images of any size is worth that.
+        if not (wanted.once and self.device.platform.name == "Portable Computing Language"):
+            with suppress(cl.Error):  # a runtime that gives no binaries only builds again next time
+                cache.save(entry, program.get_info(cl.program_info.BINARIES)[0])
+        return program, False
 
     @cached_property
     def _identity(self) -> str:

@@ -10,7 +10,6 @@ Of independent choices (type × channels × curve …) each pair occurs, not eac
 from __future__ import annotations
 
 import re
-import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -110,16 +109,15 @@ class Recorder(Gpu):
         buffer = cl.Buffer(self.context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, hostbuf=host)
         return Image(self, buffer, tuple(int(n) for n in shape), np.dtype(dtype))
 
-    def _build(self, label: str, text: str, options: str, *, once: bool) -> cl.Program:
+    def _build(self, wanted: Any) -> tuple[cl.Program, bool]:
         """From source in every run: no kept binary stands in for the compiler."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", cl.CompilerWarning)
-            return cl.Program(self.context, text).build(options)
+        return cl.Program(self.context, wanted.text).build(wanted.options), False
 
-    def kernel(self, source: Any, name: str, **defines: Any) -> Kernel:
-        kernel = super().kernel(source, name, **defines)
-        self._variants[id(kernel)] = source, name, defines
-        return kernel
+    def kernels(self, requests: Any) -> list[Kernel]:
+        kernels = super().kernels(requests)
+        for request, kernel in zip(requests, kernels, strict=True):
+            self._variants[id(kernel)] = request
+        return kernels
 
     def launch(self, kernel: Kernel, *args: Any, **options: Any) -> Any:
         self._note(kernel)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyopencl as cl
 
-from ..gpu import Source
+from ..gpu import Define, Source
 from ..image import PIXEL_TYPES
 from . import butterflies, generate, multipass, tables
 from .planner import Pass, Planner
@@ -18,16 +18,24 @@ from .problem import Problem
 from .schedule import LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS, SHARED, Schedule
 
 if TYPE_CHECKING:
-    from ..gpu import Gpu, Step
+    from ..gpu import Gpu, Kernel, Step
     from ..image import Image
 
 Table = npt.NDArray[np.complex128]
 
 
-def bind(gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]) -> Step:
-    """The launch of a pass; its input, factors and output are arguments 0, 2 and 4. ``cache`` keeps tables."""
+def steps(gpu: Gpu, problem: Problem, passes: Sequence[Pass]) -> list[Step]:
+    """The launches of passes; of each, input, factors and output are arguments 0, 2 and 4."""
+    requests = [(_sources(gpu, problem, p), f"fft_{p.kind}", _defines(gpu, problem, p)) for p in passes]
+    kept: dict[str, Image] = {}
+    return [
+        _bind(gpu, problem, p, kernel, kept) for p, kernel in zip(passes, gpu.kernels(requests), strict=True)
+    ]
+
+
+def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[str, Image]) -> Step:
+    """``cache`` keeps tables."""
     schedule, at, ends = p.schedule, p.at, p.ends
-    kernel = gpu.kernel(_sources(gpu, problem, p), f"fft_{p.kind}", **_defines(gpu, problem, p))
     groups = at.counts[0] * at.counts[1] * -(-at.counts[2] // (schedule.columns * p.lanes))
     label = f"{'convolve' if problem.around else 'fft'} {'inverse ' * problem.inverse}{p.kind} {p.n}"
     size: tuple[int, ...] = (groups * schedule.group,)
@@ -66,7 +74,7 @@ def _sources(gpu: Gpu, problem: Problem, p: Pass) -> tuple[str | Source, ...]:
     return (*border, "fft", Source("fft_generated", text, once=True))
 
 
-def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, bool | int | float | str | None]:
+def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
     """What fft.cl says of itself."""
     schedule, at, ends, fixed = p.schedule, p.at, p.ends, not _vectors(gpu, problem)
     # What a kernel is compiled for; −2: for any.
@@ -76,7 +84,7 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, bool | int | floa
     inside = schedule.length  # Bluestein's convolution in this very kernel: with both its chirps
     factor = "unchirp" if inside else ends.factor
     pairs = ends.pixels if "samples" in (ends.load, ends.store) else 0
-    defines: dict[str, bool | int | float | str | None] = {
+    defines: dict[str, Define] = {
         "UNALIASED": "" if gpu.device.type & cl.device_type.CPU else "restrict",
         "REAL": "double" if problem.double else "float", "LANES": p.lanes, "WIDTH": 2 * p.lanes,
         "CHANNELS": at.counts[0] if problem.pixels and ends.load == "samples" else None,

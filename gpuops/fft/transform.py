@@ -22,8 +22,7 @@ class Plan:
         self.gpu = gpu
         self.problem = problem
         self.passes = passes(gpu.limits, problem)
-        cache: dict[str, Image] = {}
-        self.steps = [launch.bind(gpu, problem, p, cache) for p in self.passes]
+        self.steps = launch.steps(gpu, problem, self.passes)
         # Of each pass: elements of its target where that is not the result, whether it multiplies by a spectrum.
         ways = [(p.temporary, p.schedule.twin == "convolve") for p in self.passes]
         self._ways = list(zip(self.steps, *zip(*ways, strict=True), strict=True))
