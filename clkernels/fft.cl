@@ -130,6 +130,10 @@ static inline cplx conjugate(cplx a) {
     return (cplx)(a.lo, -a.hi);
 }
 
+static inline cplx reflected(cplx a) {  // −conj a: as a minus before conjugate() Intel's compiler gets it wrong
+    return (cplx)(-a.lo, a.hi);
+}
+
 // exp(−2πi·j/n), 0 ≤ j < n, to the accuracy of sinpi and cospi (4 ulp), the angle reduced to half a turn first.
 static inline real2 root(int j, int n) {
     real angle = (real)(2 * j > n ? j - n : j) * (real)2 / (real)n;

@@ -449,12 +449,14 @@ def test_fourier_of_rows_joined(rng: np.random.Generator, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("profile", ["gpu", "least gpu"])
-@pytest.mark.parametrize("joined", [1, 2])
-def test_fourier_of_shared_primes(rng: np.random.Generator, monkeypatch, profile: str, joined: int) -> None:
-    """22 and 52 points, of 11 and 13 that several work-items transform; real and imaginary parts in turn, too."""
+@pytest.mark.parametrize(("shape", "joined"), [((22, 52), 1), ((22, 52), 2), ((3, 22), 1)])
+def test_fourier_of_shared_primes(
+    rng: np.random.Generator, monkeypatch, profile: str, shape: tuple[int, int], joined: int
+) -> None:
+    """11 and 13 points that several work-items transform, alone or not; real and imaginary parts in turn, too."""
     of_fft.shared_primes(monkeypatch)
     monkeypatch.setattr(planner.Planner, "joined", lambda *_: joined)
-    fourier(device(profile), of_fft.noise(rng, 2, 22, 52), ("fft2", "ifft2", "rfft2", "irfft2"))
+    fourier(device(profile), of_fft.noise(rng, 2, *shape), ("fft2", "ifft2", "rfft2", "irfft2"))
 
 
 def test_convolution_of_rows_joined(rng: np.random.Generator, monkeypatch) -> None:

@@ -11,6 +11,8 @@ from functools import cache
 from .schedule import LARGEST_UNROLLED, largest_prime
 from .tables import roots
 
+_AT_ONCE = 4  # results of a prime in loops
+
 
 def _literal(value: float, real: str) -> str:
     return f"{value:.17g}{'' if '.' in f'{value:.17g}' or 'e' in f'{value:.17g}' else '.0'}{'f' * (real == 'float')}"
@@ -91,8 +93,13 @@ def butterfly(radix: int, real: str = "float", unrolled: int = LARGEST_UNROLLED)
 
 
 def _looped(prime: int, real: str) -> str:
-    """The sums of :func:`dft` for an odd prime."""
+    """The sums of :func:`dft` for an odd prime, of some results at once, which read the same values; the last of them
+    are computed again where so many are not left."""
     pairs = ", ".join(f"{{{_literal(w.real, real)}, {_literal(-w.imag, real)}}}" for w in _roots(prime))
+
+    def each(text: str) -> str:
+        return " ".join(text.replace("#", str(i)) for i in range(_AT_ONCE))
+
     return f"""
 __constant {real} roots{prime}[{prime}][2] = {{{pairs}}};
 
@@ -107,21 +114,20 @@ static inline void dft{prime}(cplx *x) {{
         sum += x[k];
     }}
     ROLLED
-    for (int j = 1; j <= half_way; j++) {{
-        cplx even = x[0], odd = 0;
+    for (int j = 1; j <= half_way; j += {_AT_ONCE}) {{
+        {each("cplx even# = x[0], odd# = 0; int jk# = j + #;")}
         ROLLED
-        for (int k = 1, jk = j; k <= half_way;) {{
-            cplx c = 0, s = 0;
+        for (int k = 1; k <= half_way;) {{
+            {each("cplx c# = 0, s# = 0;")}
             ROLLED
-            for (const int end = min(k + 7, half_way); k <= end; k++, jk = (jk + j) % {prime}) {{
-                c += roots{prime}[jk][0] * x[k];
-                s += roots{prime}[jk][1] * x[{prime} - k];
+            for (const int end = min(k + 7, half_way); k <= end; k++) {{
+                const cplx a = x[k], b = x[{prime} - k];
+                {each(f"c# += roots{prime}[jk#][0] * a; s# += roots{prime}[jk#][1] * b;")}
+                {each(f"jk# = (jk# + j + #) % {prime};")}
             }}
-            even += c;
-            odd += s;
+            {each("even# += c#; odd# += s#;")}
         }}
-        y[j] = even + odd;
-        y[{prime} - j] = even - odd;
+        {each(f"y[j + #] = even# + odd#; y[{prime} - j - #] = even# - odd#;")}
     }}
     x[0] = sum;
     ROLLED
@@ -132,4 +138,4 @@ static inline void dft{prime}(cplx *x) {{
 
 def butterflies(radices: Sequence[int], real: str, unrolled: int = LARGEST_UNROLLED) -> str:
     """The butterflies that a schedule needs."""
-    return "\n".join(butterfly(radix, real, unrolled) for radix in sorted(set(radices)))
+    return "\n".join(butterfly(radix, real, unrolled) for radix in sorted({*radices} - {1}))

@@ -122,8 +122,9 @@ class _Kernel(Twins, Shared):
             return self.combined
 
         def body(x: int) -> list[str]:
-            return [f"dft{self.s.radices[index]}(x + {start + x});" for start in self.slots(index)]
+            return [f"dft{radix}(x + {start + x});" for start in self.slots(index) if radix > 1]
 
+        radix = self.s.radices[index]
         return body
 
     def filters(self, x: int) -> list[str]:

@@ -115,7 +115,7 @@ class Pieces:
         twins = f" const uint u = t ? {self.count(index)} - t : 0;" if index == s.mirrored else ""
         if s.items == 1:
             inside = [f"{self.registers()}{twins}"]
-            for body in bodies:
+            for body in (body for body in bodies if body(0)):
                 inside += ["{", *(f"    {line}" for line in body(0)), "}"]
             inside = [f"    {line}" for line in inside]
             self.lines += [
@@ -124,7 +124,7 @@ class Pieces:
                 "    }",
             ]
             return
-        for body in bodies:
+        for body in (body for body in bodies if body(0)):
             for b in range(-(-count // s.items)):
                 guard = f"if (t < {count}) " if (b + 1) * s.items > count else ""
                 start = (

@@ -12,9 +12,9 @@ from ..params.fft import FftParams
 from .schedule import LARGEST_UNROLLED, Schedule, largest_prime
 
 LARGEST_RADIX = 32
-# The largest primes that are radices, whose errors are smaller than those of Bluestein's convolution: on CPUs, in
-# loops, and where work-items share their butterflies. From the next ones on the convolution is faster (measured).
-LARGEST_PRIME, LARGEST_SHARED = 109, 199
+# The largest prime that is a radix, in loops on CPUs and shared by work-items on GPUs, with smaller errors than
+# Bluestein's convolution has; that is the faster from the next ones on (measured).
+LARGEST_PRIME = 199
 
 
 def _factorisations(n: int, largest: int, most: int) -> Iterator[tuple[int, ...]]:
@@ -223,7 +223,7 @@ class Planner:
         else:
             cost = _COLUMN_COST[max(c for c in _COLUMN_COST if c <= s.columns)]
         cost += _STAGE_COST * max(0, len(s.radices) - 3) + (s.idle - 1) / 2
-        return cost + 0.35 * max(0.0, s.most * s.carried / self._registers - 1)
+        return cost if self.vectors else cost + 0.35 * max(0.0, s.most * s.carried / self._registers - 1)
 
     @property
     def vectors(self) -> bool:
@@ -238,10 +238,8 @@ class Planner:
 
     def _radices(self, n: int, most: int | None = None) -> tuple[int, ...] | None:
         """``radices``, or what a largest radix that somebody chose makes of ``n``."""
-        if self.params.method == "global":
-            prime = LARGEST_PRIME if self.limits.is_cpu else self._unrolled
-        else:
-            prime = LARGEST_PRIME if self.vectors else LARGEST_SHARED
+        alone = self.params.method == "global" and not self.limits.is_cpu
+        prime = self._unrolled if alone else LARGEST_PRIME
         return (radices if self.params.radix == "auto" else largest_radices)(n, most or self._most, prime)
 
     @property

@@ -30,8 +30,8 @@ class Twins(Pieces):
     def rotated(self, index: int, x: int, back: bool = False) -> list[str]:
         """Of butterfly 0, which is its own mirror image, −q stands one further on: by one to the front."""
         slots, r = self.slots(index), self.s.radices[index]
-        lines = []
-        for start in slots[len(slots) // 2 :]:
+        lines: list[str] = []
+        for start in slots[len(slots) // 2 :] if r > 1 else []:
             names = [f"x[{start + x + k}]" for k in range(r)]
             names = names[::-1] if back else names
             moves = " ".join(f"{a} = {b};" for a, b in pairwise(names))
@@ -95,7 +95,7 @@ class Twins(Pieces):
                 f"m = (m + {load(slot, n)}) * (real)0.5f;",
             ]
             return [
-                f"{{ cplx p = {load(slot, q)}, m = -conjugate({load(twin, f'{n} - ({q})')});",
+                f"{{ cplx p = {load(slot, q)}, m = reflected({load(twin, f'{n} - ({q})')});",
                 *self.edge(k, halves),
                 *self.packed_pair(a, b, k, 0),
             ]
@@ -106,7 +106,7 @@ class Twins(Pieces):
         """a = E + i·O and b = conj E + i·conj O from p = X[k, q] and m = X[k, q + M], all of them swapped."""
         return [
             f"  const cplx e = p + m, {self.root('turned(p - m)', 'o', k, index)};",
-            f"  {a} = e + o; {b} = -conjugate(e - o); }}",
+            f"  {a} = e + o; {b} = reflected(e - o); }}",
         ]
 
     def transfers(self, x: int) -> list[str]:
