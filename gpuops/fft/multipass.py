@@ -31,7 +31,7 @@ def global_kernel(radix: int, computed: bool) -> str:
     const int q = t % stride, p = t / stride * (stride * {radix}) + q;
     {loop} 0; k < {radix}; k++) x[k] = load(in, factors, w, t + k * butterflies, s);
     {loop} 1; k < {radix}; k++) x[k] = times(x[k], {root});
-    dft{radix}(x);
+    {f"dft{radix}(x);" if radix > 1 else ""}
     {loop} 0; k < {radix}; k++) store(out, factors, roots, w, p + k * stride, x[k], s);
 }}
 """
