@@ -48,8 +48,8 @@ def small_primes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def shared_primes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Work-items share the butterflies of primes from 11 on, as they do those of large ones."""
-    monkeypatch.setattr(planner, "_NEVER_SHARED", 7)
-    monkeypatch.setattr(planner, "LARGEST_UNROLLED", 7)
+    for name in ("_NEVER_SHARED", "_ALONE", "LARGEST_UNROLLED"):
+        monkeypatch.setattr(planner, name, 7)
 
 
 @pytest.fixture

@@ -163,9 +163,9 @@ COLUMNS = replace(ROWS, along=False)
 # Time of a pass relative to a copy (measured, H200): of columns, by neighbours that a group takes.
 _COLUMN_COST = {1: 7.0, 2: 3.6, 4: 1.6, 8: 1.2, 16: 1.05}
 _HALVES_COST = 2.15
-# Of primes: the largest that need not be shared, however many butterflies a work-item has beside each other; results
-# that each takes of a shared one, at most (with their mirror images).
-_NEVER_SHARED, _SHARED_PAIRS = 31, 12
+# Of primes: the largest that need not be shared, however many butterflies a work-item has beside each other, and where
+# it has one; results that each takes of a shared one, at most (with their mirror images).
+_NEVER_SHARED, _ALONE, _SHARED_PAIRS = 31, 47, 12
 # Of complex values in a group: with the most, two groups of a compute unit have registers; fewer to busy all units.
 _LEAST_VALUES, _MOST_VALUES = 2048, 10240
 _JOINED_COST, _STAGE_COST = 0.2, 0.1  # of each sequence but one, of each stage but three
@@ -239,17 +239,13 @@ class Planner:
     def _radices(self, n: int, most: int | None = None) -> tuple[int, ...] | None:
         """``radices``, or what a largest radix that somebody chose makes of ``n``."""
         alone = self.params.method == "global" and not self.limits.is_cpu
-        prime = self._unrolled if alone else LARGEST_PRIME
+        prime = LARGEST_UNROLLED * 4 // self.itemsize if alone else LARGEST_PRIME
         return (radices if self.params.radix == "auto" else largest_radices)(n, most or self._most, prime)
 
-    @property
-    def _unrolled(self) -> int:
-        """The largest prime whose butterfly is a work-item's."""
-        return LARGEST_UNROLLED * 4 // self.itemsize
-
-    def _largest_alone(self, beside: int) -> int:
-        """The largest prime of which a work-item has so many butterflies beside each other."""
-        return max(_NEVER_SHARED, self._unrolled // beside)
+    def _shares(self, prime: int, beside: int, alone: int) -> bool:
+        """Whether work-items share the butterflies of a prime, of which each would have so many beside each other: of
+        one those above ``alone``."""
+        return prime > max(_NEVER_SHARED, alone * 4 // (self.itemsize * beside))
 
     @property
     def _registers(self) -> int:
@@ -282,7 +278,7 @@ class Planner:
         found: Schedule | None = base
         if factors is None or (self.vectors and form.twin and 2 * prime > 3 * self._registers):
             found = None
-        elif not self.vectors and prime > self._largest_alone(beside):
+        elif not self.vectors and self._shares(prime, beside, _ALONE):
             found = self._shared(base)
         elif not self.vectors and beside > 1:
             most = max(2, min(self._most, self._registers // beside))
@@ -298,7 +294,7 @@ class Planner:
         rest = base.points // prime
         base = replace(base, radices=(1, prime, rest))
         beside = 2 if base.alone else base.carried
-        if largest_prime(rest) > self._largest_alone(beside) or base.twin == "convolve":
+        if self._shares(largest_prime(rest), beside, LARGEST_UNROLLED) or base.twin == "convolve":
             return None
         first = min(d for d in range(1, rest + 1) if rest % d == 0 and d * d >= rest)
         factors: tuple[int, ...] = (first, prime, rest // first)

@@ -7,7 +7,7 @@ from functools import cache
 from math import isqrt, prod
 
 # Radices: beyond, lines become too many for compilers and values for registers; for CPUs' compilers sooner.
-LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS = 47, 13
+LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS = 61, 13
 SHARED = 1  # the stage of a larger prime, where work-items share butterflies
 
 
