@@ -28,7 +28,8 @@ def passes(limits: Limits, problem: Problem) -> list[Pass]:
     found = _columns_and_rows(planner, problem)
     if found is None and problem.around:
         raise TooLongError(
-            f"the device has no local memory for rows of {n_columns} points: choose another method than fft"
+            f"rows of {n_columns} points do not fit into the device's {limits.local_bytes // 1024} KB of local memory: "
+            "choose another method than fft"
         )
     return found or _rows_and_columns(planner, problem)
 
