@@ -342,7 +342,7 @@ def test_primes_that_work_items_share(
     )
     test_two_dimensions_are_scipys(gpu, rng, shape, "local")
     used = [p.schedule for plan in gpu.plans.values() for p in plan.passes]
-    assert any(s.pairs for s in used)
+    assert any(s.share for s in used)
     assert any(s.length for s in used) == (
         shape[0] == 143 or shape[1] == 242
     )  # two such primes: by convolution

@@ -459,6 +459,14 @@ def test_fourier_of_shared_primes(
     fourier(device(profile), of_fft.noise(rng, 2, *shape), ("fft2", "ifft2", "rfft2", "irfft2"))
 
 
+def test_fourier_of_shared_primes_without_tables_and_in_double(rng: np.random.Generator, monkeypatch) -> None:
+    of_fft.shared_primes(monkeypatch)
+    gpu, z = device("gpu"), of_fft.noise(rng, 2, 22, 26)
+    fourier(gpu, z, ("fft2",), FftParams("local", twiddle="compute"))
+    if gpu.limits.double:
+        fourier(gpu, z.astype(complex), ("fft2",), tolerance="fft double")
+
+
 def test_convolution_of_rows_joined(rng: np.random.Generator, monkeypatch) -> None:
     gpu = device("gpu")
     if (

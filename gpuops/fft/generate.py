@@ -151,7 +151,7 @@ class _Kernel(Twins, Shared):
     def kernel(self) -> str:
         s, last = self.s, self.last
         there = [(index, [self.twiddles(index), self.butterflies(index)]) for index in range(last + 1)]
-        if s.pairs and self.strides[SHARED] > 1:
+        if s.share and self.strides[SHARED] > 1:
             there[0][1].append(self.turns)
         # Read while the last stage's values are on their way through local memory.
         early = [self.transfers] if s.twin == "convolve" and s.items > 1 and last > 0 else []
@@ -178,7 +178,7 @@ class _Kernel(Twins, Shared):
             self.each(index, *([] if s.halved and not first else [read]), *work, *([write] if final else []))
             if not final:
                 self.exchange(index, there[number + 1][0], first, *(early if number == last - 1 else []))
-        before = orders(s.radices[SHARED]) if s.pairs else ""
+        before = orders(s.radices[SHARED]) if s.share else ""
         return before + "\n".join([*self.head(), *self.lines, "}\n"])
 
     def head(self) -> list[str]:

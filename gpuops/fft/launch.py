@@ -64,7 +64,7 @@ def _sources(gpu: Gpu, problem: Problem, p: Pass) -> tuple[str | Source, ...]:
     real, vectors = "double" if problem.double else "float", _vectors(gpu, problem)
     across = (p.at.joined,) if p.at.joined > 1 else ()
     unrolled = LARGEST_UNROLLED_ON_CPUS if vectors else LARGEST_UNROLLED
-    own = [r for i, r in enumerate(p.schedule.radices) if not (p.schedule.pairs and i == SHARED)]
+    own = [r for i, r in enumerate(p.schedule.radices) if not (p.schedule.share and i == SHARED)]
     text = butterflies.butterflies((*own, *across), real, unrolled)
     if p.kind == "local":
         text += generate.local_kernel(p.schedule, real, vectors)
@@ -149,7 +149,7 @@ def _tables(
     schedule, inside, factors, roots = p.schedule, p.schedule.length, None, None
     if p.kind == "local":
         constants = table(
-            f"{schedule.radices} {inside} {schedule.twin != ''} {schedule.pairs}",
+            f"{schedule.radices} {inside} {schedule.twin != ''} {schedule.share}",
             lambda: _constants(schedule),
         )
     else:
@@ -172,8 +172,8 @@ def _constants(schedule: Schedule) -> Table:
         values.append(tables.filter(schedule.length, schedule.points))
     if schedule.twin:
         values.append(tables.roots(2 * schedule.points))
-    if schedule.pairs:
-        values.append(tables.shared(schedule.radices[SHARED], schedule.pairs * schedule.pieces))
+    if schedule.share:
+        values.append(tables.shared(schedule.radices[SHARED], schedule.share * schedule.pieces))
     return np.concatenate(values)
 
 

@@ -90,7 +90,7 @@ class Pieces:
 
     def shared(self, index: int) -> bool:
         """Whether butterflies of a stage are several work-items' each: see shared.py."""
-        return self.s.pairs > 0 and index == SHARED
+        return self.s.share > 0 and index == SHARED
 
     def pointers(self, index: int, part: str, const: str = "") -> list[str]:
         """C for where the first elements of butterflies lie, of t and of its twin u; b's, where t is a piece of it."""
@@ -112,10 +112,11 @@ class Pieces:
     def each(self, index: int, *bodies: Body) -> None:
         """The bodies for the butterflies of a stage: one body after the other, or all in a loop (CPUs)."""
         s, (count, values) = self.s, self.s.work(index)
+        working = [body for body in bodies if body(0)]  # others have no lines
         twins = f" const uint u = t ? {self.count(index)} - t : 0;" if index == s.mirrored else ""
         if s.items == 1:
             inside = [f"{self.registers()}{twins}"]
-            for body in (body for body in bodies if body(0)):
+            for body in working:
                 inside += ["{", *(f"    {line}" for line in body(0)), "}"]
             inside = [f"    {line}" for line in inside]
             self.lines += [
@@ -124,7 +125,7 @@ class Pieces:
                 "    }",
             ]
             return
-        for body in (body for body in bodies if body(0)):
+        for body in working:
             for b in range(-(-count // s.items)):
                 guard = f"if (t < {count}) " if (b + 1) * s.items > count else ""
                 start = (

@@ -165,7 +165,7 @@ _COLUMN_COST = {1: 7.0, 2: 3.6, 4: 1.6, 8: 1.2, 16: 1.05}
 _HALVES_COST = 2.15
 # Of primes: the largest that need not be shared, however many butterflies a work-item has beside each other, and where
 # it has one; results that each takes of a shared one, at most (with their mirror images).
-_NEVER_SHARED, _ALONE, _SHARED_PAIRS = 31, 47, 12
+_NEVER_SHARED, _ALONE, _LARGEST_SHARE = 31, 47, 12
 # Of complex values in a group: with the most, two groups of a compute unit have registers; fewer to busy all units.
 _LEAST_VALUES, _MOST_VALUES = 2048, 10240
 _JOINED_COST, _STAGE_COST = 0.2, 0.1  # of each sequence but one, of each stage but three
@@ -260,7 +260,7 @@ class Planner:
     def _schedule(self, n: int, sequences: int, form: Schedule) -> tuple[Schedule, int] | None:
         """Work-items, columns and lanes for ``n`` points in local memory, what there is to do as in ``form``; None if
         they do not fit."""
-        base = self._stages_of(n, form)
+        base = self._divided(n, form)
         if base is None:
             return None
         if self.vectors:
@@ -270,7 +270,7 @@ class Planner:
         groups = (self._group(base, columns, sequences) for columns in (64, 32, 16, 8, 4, 2, 1))
         return next(((s, 1) for s in groups if s is not None), None)
 
-    def _stages_of(self, n: int, form: Schedule) -> Schedule | None:
+    def _divided(self, n: int, form: Schedule) -> Schedule | None:
         """``form`` with radices for ``n`` points, or for Bluestein's convolution; that does not do for twins: None."""
         factors, prime = self._radices(n), largest_prime(n)
         base = replace(form, radices=factors or (1,), computed=self.params.twiddle == "compute")
@@ -302,10 +302,10 @@ class Planner:
         if largest_prime(first) < first > most:
             one, *others = self._radices(rest, most) or (1,)
             factors = (one, prime, *others)
-        most = max(2, _SHARED_PAIRS * 4 // (self.itemsize * beside))
-        counts = range(-(-most // 2), most + 1)
-        pairs = min(counts, key=lambda pairs: (-(-(prime // 2) // pairs) * pairs, -pairs))
-        return replace(base, radices=factors, pairs=pairs)
+        largest = max(2, _LARGEST_SHARE * 4 // (self.itemsize * beside))
+        shares = range(-(-largest // 2), largest + 1)
+        share = min(shares, key=lambda share: (-(-(prime // 2) // share) * share, -share))
+        return replace(base, radices=factors, share=share)
 
     def _group(self, base: Schedule, columns: int, sequences: int) -> Schedule | None:
         """``base`` with so many columns, and work-items that idle the least; None if a limit forbids them."""

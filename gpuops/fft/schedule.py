@@ -46,7 +46,7 @@ class Schedule:
         Local memory has room for real parts alone: imaginary parts follow when those are through.
     computed
         Twiddles are computed rather than read from the table.
-    pairs
+    share
         Of the results of a butterfly that work-items share, so many and their mirror images are one's; 0: none is
         shared.
     """
@@ -62,7 +62,7 @@ class Schedule:
     whole: bool = False
     halved: bool = False
     computed: bool = False
-    pairs: int = 0
+    share: int = 0
 
     @property
     def points(self) -> int:
@@ -96,19 +96,14 @@ class Schedule:
     def work(self, index: int) -> tuple[int, int]:
         """What work-items share at a stage: so many pieces, of so many values of a sequence each."""
         count, radix = self.points // self.radices[index], self.radices[index]
-        if self.pairs and index == SHARED:
-            return count * self.pieces, 2 * self.pairs + 1
+        if self.share and index == SHARED:
+            return count * self.pieces, 2 * self.share + 1
         return (count // 2 + 1, 2 * radix) if self.alone and index == self.mirrored else (count, radix)
 
     @property
     def pieces(self) -> int:
         """Of a shared butterfly."""
-        return -(-(self.radices[SHARED] // 2) // self.pairs)
-
-    @property
-    def block(self) -> int:
-        """So many of its terms are summed, then these sums: about eight, and rather all blocks the same."""
-        return min(range(6, 12), key=lambda block: (self.radices[SHARED] // 2 % block > 0, abs(block - 8)))
+        return -(-(self.radices[SHARED] // 2) // self.share)
 
     @property
     def _values(self) -> list[int]:

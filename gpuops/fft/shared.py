@@ -26,7 +26,7 @@ def orders(prime: int) -> str:
 
 
 class Shared(Pieces):
-    """The stage :data:`SHARED`; its piece t is the q-th of butterfly b's, of results from q·pairs on."""
+    """The stage :data:`SHARED`; its piece t is the q-th of butterfly b's, of results from q·share on."""
 
     def piece(self, part: str, const: str = "") -> list[str]:
         count = self.count(SHARED)
@@ -50,19 +50,19 @@ class Shared(Pieces):
         return self.values(0, x, line, first=1)
 
     def sums(self, part: str) -> Body:
-        """Of a piece's values or of a part of them: cosines' in ``pairs`` of x, sines' behind them, then all values'.
+        """Of a piece's values or of a part of them: cosines' in ``share`` of x, sines' behind them, then all values'.
 
         Sums are of a block of terms each, then of those, which keeps the error small.
         """
         s, kind = self.s, "real" if part else "cplx"
-        half, pairs, slots = s.radices[SHARED] // 2, s.pairs, self.slots(SHARED)
-        names = [(slot, i, f"{slot}_{i}") for slot in range(len(slots)) for i in range(pairs)]
+        half, share, slots = s.radices[SHARED] // 2, s.share, self.slots(SHARED)
+        names = [(slot, i, f"{slot}_{i}") for slot in range(len(slots)) for i in range(share)]
         tables = s.points * (3 if s.twin else 1) + half - 1
 
         def block(terms: int) -> list[str]:
             lines = [f"{kind} {', '.join(f'e{n} = 0, o{n} = 0' for *_, n in names)};"]
             lines += [f"{kind} {', '.join(f'r{slot} = 0' for slot in range(len(slots)))};"]
-            lines += [f"const real2 w{n + terms} = w[{n}];" for n in range(1 - terms, pairs)]
+            lines += [f"const real2 w{n + terms} = w[{n}];" for n in range(1 - terms, share)]
             for k in range(terms):
                 lines.append("{")
                 for slot in range(len(slots)):
@@ -80,53 +80,55 @@ class Shared(Pieces):
             return lines + [f"all{slot} += r{slot};" for slot in range(len(slots))]
 
         def body(x: int) -> list[str]:
-            blocks = half // s.block * s.block
+            # About eight terms in a block, and rather all blocks the same.
+            terms = min(range(6, 12), key=lambda terms: (half % terms > 0, abs(terms - 8)))
+            blocks = half // terms * terms
             lines = [
                 *self.piece(part, "const "),
-                f"__global const real2 *w = tables + {tables} + q * {pairs};",
+                f"__global const real2 *w = tables + {tables} + q * {share};",
                 *(f"{kind} all{slot} = {self.at('0', slot)};" for slot in range(len(slots))),
                 f"{kind} {', '.join(f'c{n} = all{slot}, s{n} = 0' for slot, _, n in names)};",
-                f"uint k = 1; ROLLED for (; k <= {blocks}; k += {s.block}, w -= {s.block}) {{",
-                *(f"    {line}" for line in block(s.block)),
+                f"uint k = 1; ROLLED for (; k <= {blocks}; k += {terms}, w -= {terms}) {{",
+                *(f"    {line}" for line in block(terms)),
                 "}",
                 *(block(half - blocks) if half > blocks else []),
             ]
             for slot, start in enumerate(slots):
                 first = start + x
-                for i in range(pairs):
+                for i in range(share):
                     lines.append(
-                        f"x[{first + i}]{part} = c{slot}_{i}; x[{first + pairs + i}]{part} = s{slot}_{i};"
+                        f"x[{first + i}]{part} = c{slot}_{i}; x[{first + share + i}]{part} = s{slot}_{i};"
                     )
-                lines.append(f"x[{first + 2 * pairs}]{part} = all{slot};")
+                lines.append(f"x[{first + 2 * share}]{part} = all{slot};")
             return lines
 
         return body
 
     def combined(self, x: int) -> list[str]:
         """Both sums of each pair to its two values."""
-        pairs = self.s.pairs
+        share = self.s.share
         return [
-            f"{{ const cplx y = turned(x[{k + pairs}]); x[{k + pairs}] = x[{k}] + y; x[{k}] -= y; }}"
+            f"{{ const cplx y = turned(x[{k + share}]); x[{k + share}] = x[{k}] + y; x[{k}] -= y; }}"
             for start in self.slots(SHARED)
-            for k in range(start + x, start + x + pairs)
+            for k in range(start + x, start + x + share)
         ]
 
     def scattered(self, part: str) -> Body:
-        """A piece's pairs to their places; the last piece may have fewer. The sum of all is the first one's."""
-        prime, pairs, slots = self.s.radices[SHARED], self.s.pairs, self.slots(SHARED)
+        """A piece's results to their places; the last piece may have fewer. The sum of all is the first one's."""
+        prime, share, slots = self.s.radices[SHARED], self.s.share, self.slots(SHARED)
 
         def body(x: int) -> list[str]:
             lines = self.piece(part)
-            for i in range(pairs):
-                guard = f"if (q * {pairs} + {i} < {prime // 2}) " if prime // 2 % pairs else ""
-                lines.append(f"{guard}{{ const uint n = numbers{prime}[q * {pairs} + {i}];")
+            for i in range(share):
+                guard = f"if (q * {share} + {i} < {prime // 2}) " if prime // 2 % share else ""
+                lines.append(f"{guard}{{ const uint n = numbers{prime}[q * {share} + {i}];")
                 for slot, start in enumerate(slots):
                     k = start + x + i
                     lines.append(f"  {self.at('n', slot)} = x[{k}]{part};")
-                    lines.append(f"  {self.at(f'{prime} - n', slot)} = x[{k + pairs}]{part};")
+                    lines.append(f"  {self.at(f'{prime} - n', slot)} = x[{k + share}]{part};")
                 lines.append("}")
             everything = [
-                f"{self.at('0', slot)} = x[{a + x + 2 * pairs}]{part};" for slot, a in enumerate(slots)
+                f"{self.at('0', slot)} = x[{a + x + 2 * share}]{part};" for slot, a in enumerate(slots)
             ]
             return [*lines, f"if (q == 0) {{ {' '.join(everything)} }}"]
 
