@@ -25,6 +25,7 @@
 // -D UNALIASED=restrict|nothing    of tables: a GPU reads them 3 % faster, but a CPU's compiler (Intel's) then errs
 // -D SAMPLE=type -D GAIN=g    of an input of pixels, channels interleaved, and what they are multiplied by; -D HALF:
 //                       SAMPLE is ushort, the bits of half floats;  -D CHANNELS=n: one plane for each
+// -D IN_TURN            a work-item takes all channels of bytes, one after the other
 // -D BORDER_x -D HIGH=n -D WIDE=n     what stands around an image (border.cl), in so many elements;
 //                       -D ROWS=n -D COLUMNS=n    of the image, where these are compiled in: a remainder takes long
 // -D TWIN=n -D JOINED=m sequences k and n − k, and m − 1 further ones n apart each, are one work-item's: see carried()
@@ -164,7 +165,10 @@ typedef struct {
 static inline Place place(int group, int column, int columns, Shape s) {
     int per = columns * LANES, groups = (s.count.x + per - 1) / per, last = s.count.x - 1;
     Place w;
-#ifdef CHANNELS  // those of the same pixels follow each other
+#ifdef IN_TURN
+    w.o = 0;
+    w.m = group / groups;
+#elif defined(CHANNELS)  // those of the same pixels follow each other
     w.o = group % CHANNELS;
     group /= CHANNELS;
     w.m = group / groups;
@@ -361,6 +365,23 @@ static inline cplx load(__global const SAMPLE *in, __global const real2 *factors
 #endif
     return v;
 }
+
+#ifdef IN_TURN
+// Elements i of all channels: of a pair of pixels, all bytes.
+static inline ulong pixels(__global const uchar *in, Place w, uint i, Shape s) {
+    if (!w.there || !EXISTS(i)) return 0;
+    size_t at = w.in + (size_t)i * IN_STEP;
+    __global const uint *words = (__global const uint *)(in + (at & ~(size_t)3));
+    return (CHANNELS > 2 ? upsample(words[1], words[0]) : words[0]) >> 8 * (at & 3);
+}
+
+// Element i of the next channel.
+static inline cplx channel(ulong *pixels) {
+    real2 a = (real2)((uchar)*pixels, (uchar)(*pixels >> 8 * CHANNELS)) * (real)GAIN;
+    *pixels >>= 8;
+    return a;
+}
+#endif
 
 #ifdef PITCH
 // The transfer function's value in column `column`.

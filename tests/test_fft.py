@@ -167,6 +167,14 @@ def test_columns_before_rows(tiny: Gpu, rng, monkeypatch, shape: tuple[int, int]
             assert error(got, expected) < TOLERANCE["single"]
 
 
+@pytest.mark.parametrize("shape", [(40, 36, 2), (96, 20, 3), (50, 30, 4), (44, 26, 4)])
+def test_bytes_of_all_channels_in_turn(gpu: Gpu, rng, shape: tuple[int, int, int]) -> None:
+    pixels = rng.integers(0, 256, shape, dtype=np.uint8)
+    expected = scipy.fft.rfft2(np.moveaxis(pixels / 255, 2, 0))
+    assert error(fft.rfft2_of_pixels(gpu, pixels, params=FftParams("local")), expected) < TOLERANCE["single"]
+    assert next(reversed(gpu.plans.values())).passes[0].schedule.channels == shape[2]
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("shape", [(20, 32, 3), (17, 31, 4), (5, 6, 1)])
 def test_pixels_in_their_own_depth(gpu: Gpu, rng, shape: tuple[int, int, int], method: str) -> None:

@@ -504,8 +504,9 @@ def test_fourier_in_half_storage(gpu: Recorder, rng: np.random.Generator, method
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_fourier_of_pixels(gpu: Recorder, rng: np.random.Generator, dtype: str) -> None:
-    pixels = (rng.random((9, 12, 3)) * (255 if dtype[0] == "u" else 1)).astype(dtype)
+@pytest.mark.parametrize("height", [9, 36])
+def test_fourier_of_pixels(gpu: Recorder, rng: np.random.Generator, dtype: str, height: int) -> None:
+    pixels = (rng.random((height, 12, 3)) * (255 if dtype[0] == "u" else 1)).astype(dtype)
     largest = np.iinfo(dtype).max if dtype[0] == "u" else 1
     expected = np.fft.rfft2(np.moveaxis(pixels.astype(float) / largest, 2, 0))
     assert of_fft.error(fft.rfft2_of_pixels(gpu, pixels), expected) < TOLERANCE["fft"]

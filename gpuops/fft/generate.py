@@ -34,9 +34,19 @@ class _Kernel(Twins, Shared):
             return self.packs(x)
 
         def line(k: Number, slot: int, name: str) -> str:
+            if self.s.channels > 1:
+                return f"{name} = channel(kept + {name[2:-1]});"
             return f"{name} = load(in, factors, v{slot}, {plus(self.butterfly_of(0, slot), k * count)}, s);"
 
         return self.values(0, x, line) + self.joins(0, x, before=True)
+
+    def pixels(self, x: int) -> list[str]:
+        """All channels of the first stage's values from the input."""
+
+        def line(k: Number, slot: int, name: str) -> str:
+            return f"kept{name[1:]} = pixels(in, v0, {plus('t', k * self.count(0))}, s);"
+
+        return self.values(0, x, line)
 
     def results(self, index: int) -> Body:
         """The last values to the output, at which index a butterfly's elements are as far apart as loaded ones."""
@@ -166,6 +176,9 @@ class _Kernel(Twins, Shared):
                 ]
             )
             there += [(i, [self.butterflies(i), self.twiddles(i)]) for i in range(last - 1, -1, -1)]
+        if s.channels > 1:
+            self.each(0, self.pixels)
+            self.lines.append(f"    ROLLED for (int c = 0; c < {s.channels}; c++, v0.out += s.out.x) {{")
         for number, (index, work) in enumerate(there):
             first, final = number == 0, number == len(there) - 1
             read = self.loads if first else self.reads(index)
@@ -178,6 +191,9 @@ class _Kernel(Twins, Shared):
             self.each(index, *([] if s.halved and not first else [read]), *work, *([write] if final else []))
             if not final:
                 self.exchange(index, there[number + 1][0], first, *(early if number == last - 1 else []))
+        if s.channels > 1:
+            self.barrier()  # places are free again
+            self.lines.append("    }")
         before = orders(s.radices[SHARED]) if s.share else ""
         return before + "\n".join([*self.head(), *self.lines, "}\n"])
 
@@ -196,7 +212,9 @@ class _Kernel(Twins, Shared):
             SHAPE,
             f"    const Place v = place(get_group_id(0), column, {s.columns}, s);",
         ]
-        for slot in range(s.carried):
+        if s.channels > 1:
+            lines += ["    Place v0 = v;", f"    ulong kept[{s.most}];"]
+        for slot in range(s.carried if s.channels == 1 else 0):
             q, twin = (f"{slot % s.joined}", "set" if s.sets > 1 else f"{slot // s.joined}")
             lines.append(f"    const Place v{slot} = carried(v, {q}, {twin}, s);")
             if s.sets > 1:

@@ -36,7 +36,8 @@ def steps(gpu: Gpu, problem: Problem, passes: Sequence[Pass]) -> list[Step]:
 def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[str, Image]) -> Step:
     """``cache`` keeps tables."""
     schedule, at, ends = p.schedule, p.at, p.ends
-    groups = at.counts[0] * at.counts[1] * -(-at.counts[2] // (schedule.columns * p.lanes))
+    outer = at.counts[0] // schedule.channels
+    groups = outer * at.counts[1] * -(-at.counts[2] // (schedule.columns * p.lanes))
     label = f"{'convolve' if problem.around else 'fft'} {'inverse ' * problem.inverse}{p.kind} {p.n}"
     size: tuple[int, ...] = (groups * schedule.group,)
     rest: tuple[int, ...] = ()
@@ -88,6 +89,7 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
         "UNALIASED": "" if gpu.device.type & cl.device_type.CPU else "restrict",
         "REAL": "double" if problem.double else "float", "LANES": p.lanes, "WIDTH": 2 * p.lanes,
         "CHANNELS": at.counts[0] if problem.pixels and ends.load == "samples" else None,
+        "IN_TURN": schedule.channels > 1,
         "STORED_HALF": problem.half,
         "LOAD_SAMPLES": ends.load == "samples", "STORE_SAMPLES": ends.store == "samples",
         "LOAD_IMAGE": ends.load == "image",

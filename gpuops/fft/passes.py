@@ -116,7 +116,10 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
     divided = {"c2r": n_rows, "convolve": out_rows}.get(
         kind, n_rows if problem.around else min(in_rows, n_rows)
     )
-    joined = planner.joined(n_rows, divided, points, wide, twin)
+    # Of pixels of bytes whose pairs are whole words, and of which two words keep a pair.
+    words = kind == "r2c" and problem.pixels == "uint8" and present % 2 == problem.in_steps[2] % 4 == 0
+    channels = planes if words and planes <= 4 else 1
+    joined = planner.joined(n_rows, divided, points, wide, twin, channels)
     short = n_rows // joined
     pitch = _pitch(wide)
     if n_rows * pitch >= 2**31:  # steps are ints
@@ -134,7 +137,7 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
         if not real:
             return (plane, row, 1, joined * row), Ends(), pixels
         if problem.pixels or row % 2 or pixels % 2:
-            ends = Ends("samples", "samples", pixel=pixel, pixels=pixels)
+            ends = Ends("samples", "samples", pixel=pixel, pixels=pixels, channels=channels)
             return (plane, row, 2 * pixel, joined * row), ends, -(-pixels // 2)
         return (plane // 2, row // 2, 1, joined * row // 2), Ends(), pixels // 2
 

@@ -112,6 +112,8 @@ class Ends:
         Real and imaginary parts change places: of both, the transform is the inverse.
     factor
         Of Bluestein's convolution: ``chirp`` multiplies the input, ``filter`` or ``unchirp`` the output.
+    channels
+        So many (the outer sequences) interleave bytes of the input, in pairs of pixels of whole words.
     """
 
     load: str = "complex"
@@ -122,6 +124,7 @@ class Ends:
     pixel: int = 0
     pixels: int = 0
     factor: str = ""
+    channels: int = 1
 
 
 @dataclass(frozen=True)
@@ -196,18 +199,20 @@ class Planner:
                 return found
         return (self._convolved if self._radices(n) is None else self._stages)(n, at, ends)
 
-    def joined(self, n_rows: int, divided: int, points: int, wide: int, twin: str = "") -> int:
+    def joined(
+        self, n_rows: int, divided: int, points: int, wide: int, twin: str = "", channels: int = 1
+    ) -> int:
         """How many rows of ``points`` ought to be transformed across each other, so that columns are short.
 
         A column's group must take several neighbours, of ``wide``, or memory is read and written in crumbs. The
-        result divides ``divided`` rows, those that exist or are wanted.
+        result divides ``divided`` rows, those that exist or are wanted; ``channels`` as of :class:`Ends`.
         """
         costs = {}
         # A convolution has no registers left for four. (Of CPUs' compilers, Intel's gets it wrong with two.)
         fixed = self.vectors or self.params.radix != "auto"
         choices = (1,) if fixed else (1, 2) if twin == "convolve" else (1, 2, 4)
         for joined in (j for j in choices if n_rows % j == divided % j == 0 and j < n_rows):
-            columns = self._schedule(n_rows // joined, wide, COLUMNS)
+            columns = self._schedule(n_rows // joined, wide, replace(COLUMNS, channels=channels))
             rows = self._schedule(points, n_rows // joined, replace(ROWS, joined=joined, twin=twin))
             if rows and (joined == 1 or columns):
                 cost = self._cost(columns[0]) if columns else _HALVES_COST
@@ -223,7 +228,7 @@ class Planner:
         else:
             cost = _COLUMN_COST[max(c for c in _COLUMN_COST if c <= s.columns)]
         cost += _STAGE_COST * max(0, len(s.radices) - 3) + (s.idle - 1) / 2
-        return cost if self.vectors else cost + 0.35 * max(0.0, s.most * s.carried / self._registers - 1)
+        return cost if self.vectors else cost + 0.35 * max(0.0, s.held / self._registers - 1)
 
     @property
     def vectors(self) -> bool:
@@ -252,9 +257,10 @@ class Planner:
         """Complex values that a work-item can carry."""
         return 128 // self.itemsize
 
-    @property
-    def _group_values(self) -> int:
-        busy = 2 * self.values // (3 * self.limits.compute_units)  # some more groups than compute units
+    def _group_values(self, channels: int) -> int:
+        busy = (
+            2 * self.values // (3 * self.limits.compute_units * channels)
+        )  # some more groups than compute units
         return max(_LEAST_VALUES, min(busy, _MOST_VALUES)) * 4 // self.itemsize
 
     def _schedule(self, n: int, sequences: int, form: Schedule) -> tuple[Schedule, int] | None:
@@ -273,8 +279,11 @@ class Planner:
     def _divided(self, n: int, form: Schedule) -> Schedule | None:
         """``form`` with radices for ``n`` points, or for Bluestein's convolution; that does not do for twins: None."""
         factors, prime = self._radices(n), largest_prime(n)
-        base = replace(form, radices=factors or (1,), computed=self.params.twiddle == "compute")
-        beside = 2 if base.alone else base.carried  # butterflies: all of them must find room in registers
+        in_turn = not self.vectors and prime <= self._registers // 2 < n
+        base = replace(form, radices=factors or (1,), channels=form.channels if in_turn else 1)
+        base = replace(base, computed=self.params.twiddle == "compute")
+        # Butterflies, or pixels that are kept: all of them must find room in registers.
+        beside = 2 if base.alone or base.channels > 1 else base.carried
         found: Schedule | None = base
         if factors is None or (self.vectors and form.twin and 2 * prime > 3 * self._registers):
             found = None
@@ -309,14 +318,14 @@ class Planner:
 
     def _group(self, base: Schedule, columns: int, sequences: int) -> Schedule | None:
         """``base`` with so many columns, and work-items that idle the least; None if a limit forbids them."""
-        n, factors, carried = base.points, base.radices, base.carried
+        n, factors = base.points, base.radices
         most = min(self.group, self.limits.work_group, *self.limits.work_item_sizes[:1])
         fewest = 2 if base.joined > 1 or len(factors) > 1 else 1
         counts = {-(-base.work(index)[0] // b) for index in range(len(factors)) for b in range(1, 17)}
         counts &= set(range(fewest, most // (columns * base.sets) + 1))
 
         def drawbacks(s: Schedule) -> tuple[float, ...]:
-            return max(0, s.most * carried - self._registers), s.idle, -s.items
+            return max(0, s.held - self._registers), s.idle, -s.items
 
         choices = (replace(base, items=items, columns=columns) for items in counts)
         s = min(choices, key=drawbacks, default=None)
@@ -324,8 +333,8 @@ class Planner:
             return None
         if columns > 1 and (
             columns >= 2 * sequences
-            or n * columns * s.rows > self._group_values
-            or s.most * carried > max(self._registers, base.most * carried)
+            or n * columns * s.rows > self._group_values(s.channels)
+            or s.held > max(self._registers, base.held)
             or (s.along and s.items * columns > 64)  # enough for a group
             or (not s.along and columns == 64 and s.items > 1)
         ):
@@ -336,7 +345,7 @@ class Planner:
 
     def single(self, n: int, at: Sequences, ends: Ends, form: Schedule = ROWS) -> Pass | None:
         """One dispatch, if local memory allows it; ``form``: what else there is to do."""
-        form = replace(form, along=at.along, joined=at.joined)
+        form = replace(form, along=at.along, joined=at.joined, channels=ends.channels)
         found = self._schedule(n, at.counts[2], form)
         return Pass("local", n, found[0], at, ends, found[1]) if found else None
 

@@ -49,6 +49,8 @@ class Schedule:
     share
         Of the results of a butterfly that work-items share, so many and their mirror images are one's; 0: none is
         shared.
+    channels
+        So many of interleaved bytes are transformed in turn: pixels are read once, and kept in registers.
     """
 
     radices: tuple[int, ...]
@@ -63,6 +65,7 @@ class Schedule:
     halved: bool = False
     computed: bool = False
     share: int = 0
+    channels: int = 1
 
     @property
     def points(self) -> int:
@@ -134,3 +137,8 @@ class Schedule:
         if self.items == 1:
             return max(self.work(index)[1] for index in range(len(self.radices)))
         return max(self._values)
+
+    @property
+    def held(self) -> int:
+        """Values of all its sequences, or what takes as many registers: bytes of pixels are kept beside them."""
+        return self.most * self.carried * (2 if self.channels > 1 else 1)
