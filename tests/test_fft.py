@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import DeviceError, Gpu, Image, ParameterError, fft
-from gpuops.fft import planner, spectrum, tables, transform
+from gpuops.fft import groups, planner, radices, spectrum, tables, transform
 from gpuops.fft.problem import Problem
-from gpuops.fft.schedule import largest_prime
+from gpuops.fft.radices import largest_prime
 from gpuops.image import COMPLEX_HALF
 from gpuops.params.fft import FftParams, FilterParams, SpectrumParams, filter_option
 
@@ -43,13 +43,13 @@ def noise(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 def small_primes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Prime factors above 13 by Bluestein's convolution: of small sizes, what large ones need."""
-    monkeypatch.setattr(planner, "LARGEST_PRIME", 13)
+    monkeypatch.setattr(groups, "LARGEST_PRIME", 13)
 
 
 def shared_primes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Work-items share the butterflies of primes from 11 on, as they do those of large ones."""
     for name in ("_NEVER_SHARED", "_ALONE", "LARGEST_UNROLLED"):
-        monkeypatch.setattr(planner, name, 7)
+        monkeypatch.setattr(groups, name, 7)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def tiny(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
     yield gpu
 
 
-@pytest.mark.parametrize("radix", [r for r in range(2, 33) if planner.radices(r) == (r,)] + [37, 61, 109])
+@pytest.mark.parametrize("radix", [r for r in range(2, 33) if radices.radices(r) == (r,)] + [37, 61, 109])
 def test_every_butterfly(gpu: Gpu, rng, radix: int) -> None:
     x = noise(rng, 3, radix)
     assert error(fft.fft(gpu, x, params=FftParams("local")), np.fft.fft(x)) < TOLERANCE["single"]
@@ -282,9 +282,9 @@ def test_half_storage(gpu: Gpu, rng, shape: tuple[int, ...], method: str) -> Non
 
 
 def test_the_documents_radices() -> None:
-    assert planner.largest_radices(1024, 8) == (8, 8, 8, 2)
-    assert planner.largest_radices(1024, 16) == (16, 16, 4)
-    assert planner.largest_radices(2 * 211, 8) is None
+    assert radices.largest_radices(1024, 8) == (8, 8, 8, 2)
+    assert radices.largest_radices(1024, 16) == (16, 16, 4)
+    assert radices.largest_radices(2 * 211, 8) is None
 
 
 def test_what_must_be_real_is_taken_as_real(gpu: Gpu, rng) -> None:
@@ -361,7 +361,7 @@ def test_largest_error_of_a_length(gpu: Gpu, rng, n: int) -> None:
     """pyvkfft's criterion, to a fifth."""
     z = (rng.random((3, n)) - 0.5 + 1j * (rng.random((3, n)) - 0.5)).astype(np.complex64)
     exact = scipy.fft.fft(z.astype(complex))
-    bound = (2e-6 + 5e-7 * math.log10(n)) * (1 if planner.radices(n) else 2)
+    bound = (2e-6 + 5e-7 * math.log10(n)) * (1 if radices.radices(n) else 2)
     assert np.abs(fft.fft(gpu, z) - exact).max() / np.abs(exact).max() < bound / 5
 
 
@@ -425,7 +425,7 @@ def test_plans_are_kept_and_bounded(gpu: Gpu, monkeypatch) -> None:
 
 @given(st.integers(1, 100_000), st.sampled_from([2, 4, 8, 16]), st.sampled_from([13, 61, 109]))
 def test_radices_multiply_to_the_length(n: int, most: int, prime: int) -> None:
-    factors = planner.radices(n, most, prime)
+    factors = radices.radices(n, most, prime)
     rest, p = n, 2
     while p <= prime:
         rest, p = (rest // p, p) if rest % p == 0 else (rest, p + 1)
@@ -438,7 +438,7 @@ def test_radices_multiply_to_the_length(n: int, most: int, prime: int) -> None:
 @given(st.integers(1, 20_000))
 def test_fast_lengths(n: int) -> None:
     m = fft.next_fast_len(n)
-    assert n <= m < 2 * n + 1 and planner.radices(m) is not None
+    assert n <= m < 2 * n + 1 and radices.radices(m) is not None
     assert m <= scipy.fft.next_fast_len(n, real=True)  # which has no factor 7
 
 

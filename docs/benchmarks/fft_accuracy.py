@@ -28,7 +28,7 @@ import numpy.typing as npt
 import scipy.fft
 
 from gpuops import Gpu, fft
-from gpuops.fft.schedule import largest_prime
+from gpuops.fft.radices import largest_prime
 from gpuops.report_formats import device_context, versions
 
 Array = npt.NDArray[Any]

@@ -19,7 +19,7 @@ from .api import (
     transfer_function,
 )
 from .nd import fftn, ifftn, irfftn, rfftn
-from .planner import next_fast_len
+from .radices import next_fast_len
 
 __all__ = [
     "convolution",

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from .schedule import LARGEST_UNROLLED, largest_prime
+from .radices import largest_prime
+from .schedule import LARGEST_UNROLLED
 from .tables import roots
 
 _AT_ONCE = 4  # results of a prime in loops

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from math import isqrt, prod
+from math import prod
 
 # Radices: beyond, lines become too many for compilers and values for registers; for CPUs' compilers sooner.
 LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS = 61, 13
 SHARED = 1  # the stage of a larger prime, where work-items share butterflies
-
-
-@cache
-def largest_prime(n: int) -> int:
-    """The largest prime factor of ``n``, 1 of 1."""
-    divisor = next((d for d in range(2, isqrt(n) + 1) if n % d == 0), n)
-    return max(divisor, largest_prime(n // divisor)) if divisor < n else n
 
 
 @dataclass(frozen=True)

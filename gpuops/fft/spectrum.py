@@ -14,7 +14,7 @@ from ..image import Image
 from ..params.fft import FILTERS, SHAPES, VIEWS, FilterParams, SpectrumParams
 from ..planes import planewise, planewise_to_host
 from .api import run
-from .planner import next_fast_len
+from .radices import next_fast_len
 
 if TYPE_CHECKING:
     from ..gpu import Argument, Gpu

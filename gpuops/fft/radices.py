@@ -1,0 +1,70 @@
+"""Lengths as products of radices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from math import isqrt, prod
+
+LARGEST_RADIX = 32
+# The largest prime that is a radix, in loops on CPUs and shared by work-items on GPUs, with smaller errors than
+# Bluestein's convolution has; that is the faster from the next ones on (measured).
+LARGEST_PRIME = 199
+
+
+@cache
+def largest_prime(n: int) -> int:
+    """The largest prime factor of ``n``, 1 of 1."""
+    divisor = next((d for d in range(2, isqrt(n) + 1) if n % d == 0), n)
+    return max(divisor, largest_prime(n // divisor)) if divisor < n else n
+
+
+def _factorisations(n: int, largest: int, most: int) -> Iterator[tuple[int, ...]]:
+    """All ways to write ``n`` as radices up to ``largest``, primes or up to ``most``, from the largest one down."""
+    if n == 1:
+        yield ()
+    for radix in (r for r in range(min(largest, n), 1, -1) if n % r == 0):
+        if radix <= most or largest_prime(radix) == radix:
+            for rest in _factorisations(n // radix, radix, most):
+                yield (radix, *rest)
+
+
+@cache
+def radices(n: int, most: int = LARGEST_RADIX, prime: int = LARGEST_PRIME) -> tuple[int, ...] | None:
+    """Factors of ``n`` up to ``most``, or primes up to ``prime``, in the order of execution; None if one is larger.
+
+    The fewest, but three rather than two above 16; of these, large ones at both ends, where memory is accessed, and
+    small ones between, which keep the registers free (measured).
+    """
+
+    def drawbacks(factors: tuple[int, ...]) -> tuple[float, ...]:
+        stages = max(len(factors), 3 if len(factors) == 2 and factors[0] > 16 else 0)
+        between = prod(factors[2:]) if factors[0] > 8 else 1
+        return stages, max(6, between), factors[0] / factors[min(1, len(factors) - 1)], sum(factors)
+
+    if n == 1 or largest_prime(n) > prime:
+        return () if n == 1 else None
+    # Butterflies of large primes are long: beside other long ones compilers run out of registers.
+    if largest_prime(n) > 13:
+        most = min(most, 16)
+    best = min(_factorisations(n, n, most), key=drawbacks)
+    return best if len(best) < 2 else (best[1], *best[:1:-1], best[0])
+
+
+@cache
+def largest_radices(n: int, most: int, prime: int = LARGEST_PRIME) -> tuple[int, ...] | None:
+    """``most`` as often as it divides ``n``, then the next smaller, …: the documents' 8·8·8·2 and 16·16·4 of 1024."""
+    return max(_factorisations(n, n, most)) if largest_prime(n) <= prime else None
+
+
+@cache
+def next_fast_len(n: int) -> int:
+    """The smallest length of ``n`` or more without a prime factor above 7."""
+    while True:
+        rest = n
+        for prime in (2, 3, 5, 7):
+            while rest % prime == 0:
+                rest //= prime
+        if rest == 1:
+            return n
+        n += 1
