@@ -57,9 +57,10 @@ GROUPS: dict[str, list[tuple[str, int, int, int]]] = {  # kind, planes, rows, co
     "convolve": [("convolve", 1, n, n) for n in (1024, 2048, 4096)],
     "photo": [(kind, 1, height, width) for kind in KINDS for width, height in PHOTOS],
     "planes": [("r2c", 3, n, n) for n in (2048, 4096)],
+    "bytes": [("r2c", 3, n, n) for n in (2048, 4096)],
     "cpu": [(kind, 1, n, n) for kind in KINDS for n in (1024, 2048, 4096)],
 }
-CHOICES = "c2c,r2c,c2r,convolve,photo,planes,sizes"
+CHOICES = "c2c,r2c,c2r,convolve,photo,planes,bytes,sizes"
 ON_GPU = ("ms", "span_ms", "stream_ms", "floors", "launches", "host_us", "build_s", "error")
 ON_CPU = ("ms", "min_ms", "error")
 COMPARED = {"ms": "ms", "stream_ms": "ms", "min_ms": "min_ms"}  # clpix's time: the peer's
@@ -74,7 +75,8 @@ BLOCK = 1 << 28  # bytes of a copy behind which calls are queued
 class Case(NamedTuple):
     """One transform; r2c takes real values and makes columns 0 … columns // 2 of the spectrum, c2r the reverse.
 
-    convolve: circular, with a kernel as large as the image, by its transfer function.
+    convolve: circular, with a kernel as large as the image, by its transfer function. The group bytes: clpix from
+    interleaved pixels of bytes, peers, which cannot, from planes of their values.
     """
 
     group: str
@@ -95,7 +97,10 @@ class Case(NamedTuple):
     def values(self) -> Array:
         """Noise around 0: a mean would be most of the spectrum's energy and hide errors elsewhere."""
         width = 2 * self.columns if self.kind == "c2c" else self.columns
-        numbers = np.random.default_rng(1).standard_normal((self.planes, self.rows, width), np.float32)
+        rng, shape = np.random.default_rng(1), (self.planes, self.rows, width)
+        if self.group == "bytes":
+            return rng.integers(0, 256, shape, np.uint8) / np.float32(255)
+        numbers = rng.standard_normal(shape, np.float32)
         if self.kind == "c2r":
             return np.fft.rfft2(numbers).astype(np.complex64)
         return numbers.view(np.complex64) if self.kind == "c2c" else numbers
@@ -115,6 +120,9 @@ class Case(NamedTuple):
 
     def call(self, gpu: Gpu, x: Array) -> Call:
         """clpix's, from device memory to device memory."""
+        if self.group == "bytes":
+            pixels = np.ascontiguousarray(np.moveaxis(np.rint(x * 255), 0, 2), np.uint8)
+            return partial(fft.rfft2_of_pixels, gpu, gpu.array(pixels))
         image = gpu.array(x)
         if self.kind == "convolve":
             transfer, size = gpu.array(self.transfer()), (self.rows, self.columns)
@@ -131,7 +139,8 @@ class Case(NamedTuple):
         spectra = {"c2c": 3, "r2c": 3, "c2r": 2, "convolve": 5}[self.kind]
         spectrum = 8 * prod(self.out_shape if self.kind == "c2c" else self.half)
         real = 4 * prod(self.out_shape) * {"c2r": 1, "convolve": 1}.get(self.kind, 0)
-        return {**self._asdict(), "case": name, "floor_bytes": x.nbytes + spectra * spectrum + real}
+        read = x.size if self.group == "bytes" else x.nbytes
+        return {**self._asdict(), "case": name, "floor_bytes": read + spectra * spectrum + real}
 
 
 def wall(call: Call, calls: int = 1) -> float:
