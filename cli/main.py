@@ -134,9 +134,15 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
     os._exit(128 + number)  # as shells report a signal
 
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_HANDLED = [
+    number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN
+]  # nohup ignores one
+
+
 def handle_signals() -> None:
     """Also to be called once OpenCL's drivers are loaded: some put handlers of their own, which go on, in place."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+    for number in _HANDLED:
         signal.signal(number, _interrupt)
 
 

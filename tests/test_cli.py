@@ -168,6 +168,24 @@ def test_what_is_read_is_never_overwritten(clpix: Program, tmp_path: Path) -> No
     assert (renamed.read_bytes(), kernel.read_bytes()) == before
 
 
+def hear_signals() -> None:
+    """In a child: what runs the tests may ignore signals, which children inherit."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
+    image, out = picture(tmp_path / "a.png"), tmp_path / "o.png"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "clpix", "blur", "--sigma", "2", str(image), "-o", str(out)],
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )
+    while process.poll() is None:
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.02)
+    assert process.returncode == 0 and out.exists()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
 @pytest.mark.parametrize("delay", [0.15, 0.4, 0.7])
 def test_a_signal_ends_the_program_at_any_time(tmp_path: Path, number: signal.Signals, delay: float) -> None:
@@ -183,7 +201,7 @@ def test_a_signal_ends_the_program_at_any_time(tmp_path: Path, number: signal.Si
         "-o",
         f"{tmp_path}/out/{{index}}.tif",
     ]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=hear_signals)
     time.sleep(delay)
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
@@ -200,6 +218,7 @@ def test_interrupting_a_batch_leaves_whole_files_only(tmp_path: Path) -> None:
         [sys.executable, "-m", "clpix", "blur", "--sigma", "8", *map(str, inputs), "-o", f"{out}/"],
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_signals,
     )
     deadline = time.monotonic() + 100
     while not (out.is_dir() and any(not path.name.startswith(".") for path in out.iterdir())):
