@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from . import multirate
 from .errors import ParameterError
 from .gpu import Local
 from .image import Image
 from .operands import on_device, shaped_like
-from .params.blur import BlurParams
+from .params.blur import LEAST_MULTIRATE, BlurParams
 from .planes import in_turn
 
 if TYPE_CHECKING:
     from .gpu import Gpu
+
+_STRIP, _BAND, _REACH = 512, 64, 48  # both axes at once: columns and rows of a work-item; the largest radius
+_LEAST_CPU = 6.0  # sigma from which coarse grids are faster there (measured: PoCL)
+_LEAST_AGAIN = 12.0  # sigma on a coarse grid from which a still coarser one is worth its launches
 
 
 def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = False) -> Image:
@@ -26,12 +32,39 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
     Colours are expected premultiplied by alpha where there is one. Where no axis has any width, the input
     itself is the result. With ``overwrite_input`` the result takes the input's memory: an image and one plane
     in all.
-    Source of the weights: exp(−x²/2σ²), cut and normalised as in scipy.ndimage.gaussian_filter.
+    Source of the weights: exp(−x²/2σ²), normalised as in scipy.ndimage.gaussian_filter, and cut so with ``truncate``.
     """
+    if not any(params.radii):
+        return image
+    whole = params.kind == "gaussian" and params.truncate is None
+    least = _LEAST_CPU if gpu.limits.is_cpu and params.method == "auto" else LEAST_MULTIRATE
+    if (
+        whole
+        and params.method in ("auto", "multirate")
+        and max(params.sigma) >= least
+        and (multirate.is_coarser(image.shape, params.sigma, params.border))
+    ):
+        return _on_coarse_grids(gpu, image, params, image if overwrite_input else None)
+    return _by_taps(gpu, image, params, overwrite_input=overwrite_input)
+
+
+def _on_coarse_grids(gpu: Gpu, image: Image, params: BlurParams, into: Image | None) -> Image:
+    def rest(coarse: Image, sigma: tuple[float, float]) -> Image:
+        if max(sigma) >= _LEAST_AGAIN and multirate.is_coarser(coarse.shape, sigma, params.border):
+            return _on_coarse_grids(gpu, coarse, replace(params, sigma=sigma), coarse)
+        return _by_taps(gpu, coarse, replace(params, sigma=sigma, method="auto"), overwrite_input=True)
+
+    return multirate.gaussian(gpu, image, params.sigma, params.border, params.cval, rest, into)
+
+
+def _by_taps(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool) -> Image:
     axes = [axis for axis in (1, 0) if params.radii[axis]]  # x first: rows are read in memory order
     if not axes:
         return image
     weights = {axis: gpu.array(_rounded(params.weights(axis))) for axis in axes}
+    method = params.method if params.method != "auto" else ("direct" if gpu.limits.is_cpu else "local")
+    if method == "direct" and len(axes) == 2 and max(params.radii) <= _REACH:
+        return _both(gpu, image, params, weights, overwrite_input=overwrite_input)
     result = image if overwrite_input and len(axes) == 2 else image.like()
     turns = in_turn(image.shape[0], image.nbytes)
     batch = turns[0].stop
@@ -42,6 +75,27 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
             here = (result, at.start) if axis == axes[-1] or between is None else (between, 0)
             _axis(gpu, source, here, batch, params, axis, weights[axis])
             source = here
+    return result
+
+
+def _both(
+    gpu: Gpu, image: Image, params: BlurParams, weights: dict[int, Image], *, overwrite_input: bool
+) -> Image:
+    """Convolves both axes at once, on a CPU."""
+    _, height, width = image.shape
+    result = image if overwrite_input else image.like()
+    defines = {f"BORDER_{params.border.upper()}": True, "STRIP": _STRIP, "BAND": _BAND, "REACH": _REACH}
+    kernel = gpu.kernel(("border", "separable"), "both_direct", **defines)
+    for at in in_turn(image.shape[0], image.nbytes) if overwrite_input else [slice(0, image.shape[0])]:
+        planes = at.stop - at.start
+        part = image.like((planes, height, width)) if overwrite_input else result
+        gpu.launch(
+            kernel, (-(-width // _STRIP), -(-height // _BAND), planes), image, weights[0], weights[1], part,
+            np.uint64(at.start * height * width), height, width, *params.radii, float(params.cval),
+            local=(1, 1, 1), label=f"{params.kind} xy direct", traffic=2 * part.nbytes,
+        )  # fmt: skip
+        if overwrite_input:
+            result.put(at, part)
     return result
 
 
@@ -114,7 +168,7 @@ def gaussian_filter(
     *,
     mode: str = ...,
     cval: float = ...,
-    truncate: float = ...,
+    truncate: float | None = ...,
 ) -> Image: ...
 @overload
 def gaussian_filter(
@@ -124,7 +178,7 @@ def gaussian_filter(
     *,
     mode: str = ...,
     cval: float = ...,
-    truncate: float = ...,
+    truncate: float | None = ...,
 ) -> npt.NDArray[np.generic]: ...
 def gaussian_filter(
     gpu: Gpu,
@@ -133,7 +187,7 @@ def gaussian_filter(
     *,
     mode: str = "reflect",
     cval: float = 0.0,
-    truncate: float = 4.0,
+    truncate: float | None = None,
 ) -> Image | npt.NDArray[np.generic]:
     """Gaussian blur over the last two axes, as scipy.ndimage.gaussian_filter of order 0.
 
@@ -143,8 +197,11 @@ def gaussian_filter(
         Real; computed in float32.
     sigma : float or (y, x)
         Standard deviation in pixels.
-    mode, cval, truncate
+    mode, cval
         As in scipy.ndimage: reflect, mirror, nearest, wrap, constant.
+    truncate : float, optional
+        Where to cut the Gaussian, in sigmas: 4 is scipy's default, whose error is 1e-4. None: nowhere that matters,
+        within 5e-5 of the peak, and of the same speed for any sigma.
 
     Returns
     -------

@@ -6,14 +6,14 @@ import hashlib
 import os
 import warnings
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union, cast
+from typing import TYPE_CHECKING, Any, TypeVar, Union, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,8 @@ from .image import Image
 if TYPE_CHECKING:
     from .profile import Report
 
+T = TypeVar("T")
+_KEPT = 64  # plans
 _SMALL = 1 << 20  # bytes: host arrays up to this become buffers of their own instead of queued copies
 
 Scalar = int | float | np.generic
@@ -213,9 +215,8 @@ class Gpu:
             self._pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(self.queue))
         self._programs: dict[_Program, cl.Program] = {}
         self._kernels: dict[tuple[_Program, str], Kernel] = {}
-        self.plans: OrderedDict[Hashable, Any] = (
-            OrderedDict()
-        )  # what operations prepared, least recently used first
+        # What operations prepared, least recently used first.
+        self.plans: OrderedDict[Hashable, Any] = OrderedDict()
 
     def phase(self, name: str) -> AbstractContextManager[None]:
         """The report's phase ``name``, or nothing without a report."""
@@ -239,6 +240,16 @@ class Gpu:
             double="cl_khr_fp64" in extensions,
             half="cl_khr_fp16" in extensions,
         )
+
+    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What ``make`` gives, kept for the next time under ``key``; the least recently used of many goes."""
+        if key not in self.plans:
+            self.plans[key] = make()
+            if len(self.plans) > _KEPT:
+                self.plans.popitem(last=False)
+        self.plans.move_to_end(key)
+        found: T = self.plans[key]
+        return found
 
     # -- memory ---------------------------------------------------------------------------------------------
 

@@ -24,9 +24,25 @@ SHAPES = [(1, 1), (1, 7), (9, 1), (17, 31), (64, 65), (97, 101), (63, 257)]
 def test_gaussian_is_scipys(gpu: Gpu, rng, method: str, border: str, shape: tuple[int, int]) -> None:
     x = rng.random((2, *shape), dtype=np.float32)
     for sigma in ((0.3, 0.3), (1.0, 3.3), (12.0, 0.0), (0.0, 40.0)):
-        params = BlurParams(sigma=sigma, border=border, cval=0.25, method=method)
+        params = BlurParams(sigma=sigma, border=border, cval=0.25, truncate=4.0, method=method)
         expected = scipy.ndimage.gaussian_filter(x.astype(float), (0, *sigma), mode=border, cval=0.25)
         np.testing.assert_allclose(blur.blur(gpu, gpu.array(x), params).numpy(), expected, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("border", list(BORDERS))
+@pytest.mark.parametrize(
+    "sigma", [(0.3, 0.8), (2, 3), (5, 5.9), (4.6, 9), (7, 0), (2, 40), (30, 12), (100, 300)]
+)
+def test_auto_is_a_whole_gaussian(gpu: Gpu, rng, sigma: tuple[float, float], border: str) -> None:
+    for shape in ((1, 9), (31, 17), (97, 131), (2, 330)):
+        point = np.zeros(shape)
+        point[shape[0] // 2, shape[1] // 3] = 1
+        step = np.zeros(shape)
+        step[:, shape[1] // 2 :] = 1
+        x = np.stack([point, step, rng.random(shape)])
+        got = blur.blur(gpu, gpu.array(x.astype(np.float32)), BlurParams(sigma=sigma, border=border)).numpy()
+        expected = scipy.ndimage.gaussian_filter(x, (0, *sigma), mode=border, truncate=9)
+        assert (np.abs(got - expected).max((1, 2)) <= 5e-5 * expected.max((1, 2)) + 1e-9).all()
 
 
 @pytest.mark.parametrize("method", ["direct", "local"])
@@ -35,6 +51,17 @@ def test_box_is_scipys(gpu: Gpu, rng, method: str) -> None:
     params = BlurParams(kind="box", radius=(5, 5), border="mirror", method=method)
     expected = scipy.ndimage.uniform_filter(x.astype(float), (0, 11, 11), mode="mirror")
     np.testing.assert_allclose(blur.blur(gpu, gpu.array(x), params).numpy(), expected, atol=TOLERANCE)
+
+
+def test_overwriting_the_input(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpuops.planes._AT_ONCE", 1 << 12)  # plane by plane
+    x = rng.random((3, 50, 60), dtype=np.float32)
+    for sigma in (2.0, 9.0):
+        params = BlurParams(sigma=(sigma, sigma))
+        image = gpu.array(x)
+        result = blur.blur(gpu, image, params, overwrite_input=True)
+        assert result is image
+        np.testing.assert_array_equal(result.numpy(), blur.blur(gpu, gpu.array(x), params).numpy())
 
 
 def test_library_functions_take_and_return_arrays(gpu: Gpu, rng) -> None:
@@ -54,7 +81,7 @@ def test_sigma_0_is_exactly_the_input(gpu: Gpu, rng) -> None:
     assert blur.blur(gpu, image, BlurParams()) is image
 
 
-@pytest.mark.parametrize("method", ["direct", "local"])
+@pytest.mark.parametrize("method", ["direct", "local", "multirate"])
 @settings(max_examples=25, deadline=None)
 @given(
     height=st.integers(1, 70),
@@ -66,21 +93,22 @@ def test_constants_stay_constant(
     gpu: Gpu, method: str, height: int, width: int, sigma: float, border: str
 ) -> None:
     x = np.full((1, height, width), 0.7, np.float32)
-    params = BlurParams(sigma=(sigma, sigma), border=border, method=method)
+    params = BlurParams(sigma=(sigma, max(sigma, 4.5)), border=border, method=method)
     np.testing.assert_allclose(blur.blur(gpu, gpu.array(x), params).numpy(), 0.7, rtol=TOLERANCE)
 
 
 def test_reflection_keeps_the_mean(gpu: Gpu, rng) -> None:
     x = rng.random((1, 61, 83), dtype=np.float32)
-    y = blur.gaussian_filter(gpu, x, 9.0)
-    assert y.mean(dtype=float) == pytest.approx(x.mean(dtype=float), rel=1e-6)
+    for sigma in (2.0, 5.0, 9.0, 50.0):
+        y = blur.gaussian_filter(gpu, x, sigma)
+        assert y.mean(dtype=float) == pytest.approx(x.mean(dtype=float), rel=1e-6)
 
 
 @pytest.mark.parametrize("method", ["direct", "local"])
 def test_nan_stays_within_the_support(gpu: Gpu, method: str) -> None:
     x = np.zeros((1, 40, 48), np.float32)
     x[0, 20, 24] = np.nan
-    params = BlurParams(sigma=(1.0, 1.0), method=method)
+    params = BlurParams(sigma=(1.0, 1.0), truncate=4.0, method=method)
     spread = np.isnan(blur.blur(gpu, gpu.array(x), params).numpy()[0])
     expected = np.zeros((40, 48), bool)
     expected[16:25, 20:29] = True
@@ -104,6 +132,9 @@ def test_border_names() -> None:
         {"sigma": (float("inf"), 1.0)},
         {"sigma": (1e9, 1.0)},
         {"truncate": 0.0},
+        {"method": "multirate", "sigma": (4.0, 4.4)},
+        {"method": "multirate", "sigma": (9.0, 9.0), "truncate": 4.0},
+        {"method": "multirate", "kind": "box", "radius": (9, 9)},
         {"kind": "disc"},
         {"method": "magic"},
         {"border": "sideways"},

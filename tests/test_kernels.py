@@ -23,6 +23,7 @@ import pyopencl as cl
 import pytest
 import pywt
 import scipy.fft
+import scipy.ndimage
 from scipy import ndimage
 
 import clkernels
@@ -265,10 +266,25 @@ def test_blur(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
     close(blur(gpu, on(gpu, wide), params).numpy(), separable(wide, params), TOLERANCE["blur"])
 
 
+@pytest.mark.parametrize("border", BORDERS)
+@pytest.mark.parametrize("sigma", [(5.0, 9.0), (0.0, 30.0), (40.0, 1.0)])
+def test_blur_on_coarse_grids(
+    gpu: Recorder, rng: np.random.Generator, border: str, sigma: tuple[float, float]
+) -> None:
+    x = rng.random((2, 23, 75))
+    params = BlurParams(sigma=sigma, border=border, cval=0.3, method="multirate")
+    expected = scipy.ndimage.gaussian_filter(x, (0, *sigma), mode=border, cval=0.3, truncate=9)
+    close(blur(gpu, on(gpu, x), params).numpy(), expected, 1e-5)
+
+
 @pytest.mark.parametrize("sigma", [(1250, 0), (0, 1250)])
 def test_blur_of_many_taps(rng: np.random.Generator, sigma: tuple[float, float]) -> None:
     """10001, which no driver's limit on the rounds of a loop may cut off (llvmpipe's is 65535 a work-item)."""
-    gpu, x, params = device("cpu"), rng.random((1, 7, 11)), BlurParams(sigma=sigma, method="direct")
+    gpu, x, params = (
+        device("cpu"),
+        rng.random((1, 7, 11)),
+        BlurParams(sigma=sigma, truncate=4.0, method="direct"),
+    )
     close(blur(gpu, on(gpu, x), params).numpy(), separable(x, params), 10 * TOLERANCE["blur"])
 
 
@@ -652,6 +668,8 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     method = {"method": "direct" if tiny.limits.is_cpu else "local"}
     params = BlurParams(sigma=(2.2, 1.1))
     close(blur(tiny, image, params).numpy(), separable(x, params), TOLERANCE["blur"])
+    coarse = BlurParams(sigma=(9.0, 9.0), method="multirate")
+    close(blur(tiny, image, coarse).numpy(), separable(x, coarse), 1e-4)
     w = rng.standard_normal((3, 18))
     expected = np.stack([of_convolve.expected(p, w, "reflect", 0) for p in x])
     close(convolve(tiny, x, w, **method), expected, np.abs(w).sum() * TOLERANCE["blur"])

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
 
-KEPT_PLANS = 64
-
 
 class Plan:
     """Bound launches of a :class:`Problem`; calling it costs a few microseconds of Python for each."""
@@ -46,12 +44,5 @@ class Plan:
 
 
 def plan(gpu: Gpu, problem: Problem) -> Plan:
-    """The plan for a problem, kept on the Gpu; the least recently used of many goes."""
-    kept = gpu.plans
-    found: Plan | None = kept.get(problem)
-    if found is None:
-        found = kept[problem] = Plan(gpu, problem)
-        if len(kept) > KEPT_PLANS:
-            kept.popitem(last=False)
-    kept.move_to_end(problem)
-    return found
+    """The plan for a problem, kept on the Gpu."""
+    return gpu.kept(problem, lambda: Plan(gpu, problem))

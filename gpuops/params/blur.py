@@ -9,8 +9,10 @@ from ..errors import ParameterError
 from .border import border_name
 
 KINDS = ("gaussian", "box")
-METHODS = ("auto", "local", "direct")
+METHODS = ("auto", "local", "direct", "multirate")
 MAX_RADIUS = 16384
+LEAST_MULTIRATE = 4.5  # sigma below which there is no coarse grid
+ENOUGH = 4.5  # sigmas: what is beyond is less than 4e-5 of the peak
 
 
 @dataclass(frozen=True)
@@ -24,19 +26,21 @@ class BlurParams:
         For ``kind="gaussian"``.
     radius : (int, int)
         Half-width in pixels of the box, which is 2·radius + 1 wide. For ``kind="box"``.
-    truncate : float
-        The Gaussian is cut at ``int(truncate·sigma + 0.5)``, as in scipy.ndimage.
+    truncate : float, optional
+        The Gaussian is cut at ``int(truncate·sigma + 0.5)``, as in scipy.ndimage. None: nowhere that matters, which is
+        within 5e-5 of the peak.
     border, cval
         What stands outside the image: a name of :data:`gpuops.params.border.BORDERS`; the constant's value.
     method
-        ``local``: tiles in local memory. ``direct``: vectors straight from global memory.
-        ``auto``: direct on CPUs, local elsewhere (measured: docs/benchmarks).
+        ``local``: tiles in local memory. ``direct``: vectors straight from global memory. ``multirate``: the same time
+        for any sigma, :mod:`gpuops.multirate`. ``auto``: multirate where it can be (a Gaussian that is not cut); else
+        direct on CPUs, local elsewhere (measured: docs/benchmarks).
     """
 
     sigma: tuple[float, float] = (0.0, 0.0)
     radius: tuple[int, int] = (0, 0)
     kind: str = "gaussian"
-    truncate: float = 4.0
+    truncate: float | None = None
     border: str = "reflect"
     cval: float = 0.0
     method: str = "auto"
@@ -50,10 +54,17 @@ class BlurParams:
         for sigma in self.sigma:
             if not (math.isfinite(sigma) and sigma >= 0):
                 raise ParameterError(f"sigma must be a finite number of pixels, 0 or more, not {sigma}")
-        if not (math.isfinite(self.truncate) and self.truncate > 0):
+        if self.truncate is not None and not (math.isfinite(self.truncate) and self.truncate > 0):
             raise ParameterError(f"truncate must be a positive number of sigmas, not {self.truncate}")
         if not math.isfinite(self.cval):
             raise ParameterError(f"the border's constant must be finite, not {self.cval}")
+        if self.method == "multirate":
+            if self.kind != "gaussian" or self.truncate is not None:
+                raise ParameterError("multirate is a whole Gaussian's method: use local or direct")
+            if max(self.sigma) < LEAST_MULTIRATE:
+                raise ParameterError(
+                    f"multirate needs a sigma of {LEAST_MULTIRATE} or more: use local or direct"
+                )
         for radius in self.radii:
             if not 0 <= radius <= MAX_RADIUS:
                 raise ParameterError(f"a radius of {radius} pixels is outside 0…{MAX_RADIUS}")
@@ -63,7 +74,8 @@ class BlurParams:
         """Half-widths of the support along y and x, in pixels."""
         if self.kind == "box":
             return self.radius
-        y, x = (int(self.truncate * sigma + 0.5) for sigma in self.sigma)
+        truncate = ENOUGH if self.truncate is None else self.truncate
+        y, x = (int(truncate * sigma + 0.5) for sigma in self.sigma)
         return y, x
 
     def weights(self, axis: int) -> list[float]:
