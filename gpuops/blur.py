@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .gpu import Gpu
 
 _STRIP, _BAND, _REACH = 512, 64, 48  # both axes at once: columns and rows of a work-item; the largest radius
-_LEAST_CPU = 6.0  # sigma from which coarse grids are faster there (measured: PoCL)
+_LEAST_CPU = 7.0  # sigma from which coarse grids are faster there (measured: PoCL)
 _LEAST_AGAIN = 12.0  # sigma on a coarse grid from which a still coarser one is worth its launches
 
 

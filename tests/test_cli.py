@@ -503,6 +503,8 @@ def test_timing_is_complete(clpix: Program, tmp_path: Path) -> None:
         "blur",
         "--sigma",
         2,
+        "--method",
+        "local",
         SAMPLE,
         "-o",
         tmp_path / "o.exr",
