@@ -8,8 +8,9 @@
 // Planar float (plane, row, column), dimension 2 counts planes. Border: see border.cl.
 //
 // -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
-// -D TILE=n     fine columns of a group;   -D COLUMNS=n   coarse ones;   -D BAND=n   coarse rows
-// -D ROWS=n     coarse rows that are in local memory together;   -D MOST=n   fine rows of one base at most
+// -D TILE=n     fine columns of a group, at most, of `most` coarse ones;   -D BAND=n   coarse rows
+// -D ROWS=n     coarse rows that are in local memory together
+// -D MOST=n     fine rows of one base at most (GPUs)
 // -D WIDE       for vectors of a CPU
 
 static inline float fetch(__global const float *in, int y, int x, int height, int width, float cval) {
@@ -23,12 +24,12 @@ static inline float fetch(__global const float *in, int y, int x, int height, in
 #define PITCH (TILE + TILE / 32 + 1)
 #define AT(x) ((x) + (x) / 32)  // neighbouring coarse columns' samples in different banks
 
-// Group: (TILE, 1, 1), for COLUMNS coarse columns and BAND coarse rows.
+// Group: (TILE, 1, 1), for `most` coarse columns and BAND coarse rows.
 __kernel void decimate(__global const float *in, __global float *out, __global const int *starts_y,
                        __global const float *weights_y, __global const int *starts_x, __global const float *weights_x,
-                       int height, int width, int low_y, int low_x, int rows, int columns, float cval) {
+                       int height, int width, int low_y, int low_x, int rows, int columns, int most, float cval) {
     __local float line[ROWS * PITCH];
-    int item = get_local_id(0), i0 = get_group_id(0) * COLUMNS, j0 = get_group_id(1) * BAND, x0 = starts_x[i0];
+    int item = get_local_id(0), i0 = get_group_id(0) * most, j0 = get_group_id(1) * BAND, x0 = starts_x[i0];
     int x = border_index(x0 + item + low_x, width);
     in += get_global_id(2) * (size_t)height * width;
     out += get_global_id(2) * (size_t)rows * columns;
@@ -50,8 +51,8 @@ __kernel void decimate(__global const float *in, __global float *out, __global c
         if (r < 0 || (r % ROWS != ROWS - 1 && j != rows - 1)) continue;
         barrier(CLK_LOCAL_MEM_FENCE);
         int first = j - r % ROWS;  // of the rows in local memory
-        for (int t = item; t < COLUMNS * (ROWS / PER); t += TILE) {
-            int i = i0 + t % COLUMNS, s = t / COLUMNS * PER;
+        for (int t = item; t < most * (ROWS / PER); t += TILE) {
+            int i = i0 + t % most, s = t / most * PER;
             if (i >= columns) continue;
             int f = starts_x[i] - x0, last = starts_x[i + TAPS_X] - x0;
             float sum[PER];
@@ -74,10 +75,10 @@ __kernel void decimate(__global const float *in, __global float *out, __global c
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void decimate(__global const float *in, __global float *out, __global const int *starts_y,
               __global const float *weights_y, __global const int *starts_x, __global const float *weights_x, int height,
-              int width, int low_y, int low_x, int rows, int columns, float cval) {
+              int width, int low_y, int low_x, int rows, int columns, int most, float cval) {
     __local float sums[TAPS_Y * TILE], line[TILE * ROWS];  // of each fine column; and of each, ROWS coarse rows
-    int i0 = get_global_id(0) * COLUMNS, j0 = get_global_id(1) * BAND, x0 = starts_x[i0];
-    int end_i = min(i0 + COLUMNS, columns), end_j = min(j0 + BAND, rows), count = starts_x[end_i - 1 + TAPS_X] - x0;
+    int i0 = get_global_id(0) * most, j0 = get_global_id(1) * BAND, x0 = starts_x[i0];
+    int end_i = min(i0 + most, columns), end_j = min(j0 + BAND, rows), count = starts_x[end_i - 1 + TAPS_X] - x0;
     in += get_global_id(2) * (size_t)height * width;
     out += get_global_id(2) * (size_t)rows * columns;
     for (int t = 0; t < TAPS_Y * TILE; t++) sums[t] = 0.0f;

@@ -5,7 +5,7 @@
 //
 // -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
 // -D BAND=n     bases of rows of a work-item
-// -D WIDE       for vectors of a CPU;   -D TILE=n   fine columns of a work-item;   -D COLUMNS=n   coarse ones at most
+// -D WIDE       for vectors of a CPU;   -D TILE=n   fine columns of a work-item
 
 #ifndef WIDE
 
@@ -50,6 +50,7 @@ __kernel void interpolate(__global const float *in, __global float *out, __globa
 
 // Groups of one work-item. Lanes are rows along the rows, and then columns: LINES is a multiple of 16.
 #define LINES (BAND + TAPS_Y - 1)
+#define COLUMNS (TAPS_X == 1 ? TILE : TILE * 2 / 3 + TAPS_X + 3)  // coarse ones: steps are hardly below 1.5
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void interpolate(__global const float *in, __global float *out, __global const int *starts_y,

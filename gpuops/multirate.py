@@ -75,17 +75,12 @@ class Axis:
     up: npt.NDArray[np.float32]
 
     @property
-    def most(self) -> int:
-        """Fine samples of one base, at most."""
-        return int(np.diff(self.starts).max())
-
-    @property
     def inside(self) -> slice:
         """Those of the fine samples that are in the image."""
         return slice(-self.low, self.fine - self.low)
 
     def gathered(self) -> npt.NDArray[np.float32]:
-        """Weights (most fine samples, coarse): of the q-th fine sample that each coarse one is made of."""
+        """Weights (fine samples at most, coarse): of the q-th fine sample that each coarse one is made of."""
         first, last = self.starts[: self.coarse], self.starts[self.taps : self.taps + self.coarse]
         result = np.zeros((int((last - first).max()), self.coarse), np.float32)
         f, k = np.indices(self.down.shape)
@@ -119,9 +114,9 @@ def axis(n: int, sigma: float, border: str) -> Axis:
         one = np.ones((n, 1), np.float32)
         return Axis(1, n, n, sigma, 0, rest, np.arange(n + 1, dtype=np.int32), one, one)
     margin = MARGIN if border in _STANDS else 0
-    origin = {"mirror": 0.0, "wrap": 0.0}.get(
-        border, 0.5 / m - 0.5
-    ) + margin  # coarse position of fine sample 0
+    origin = margin + (
+        0.0 if border in ("mirror", "wrap") else 0.5 / m - 0.5
+    )  # coarse position of fine sample 0
     coarse = round((n - 1) / m) + 1 if border == "mirror" else round(n / m) + 2 * margin
     low = floor((-TAPS / 2 - origin) * m)
     high = ceil((coarse - 1 + TAPS / 2 - origin) * m)
@@ -142,8 +137,8 @@ def axis(n: int, sigma: float, border: str) -> Axis:
     )  # fmt: skip
 
 
-_ITEMS, _ROWS, _BAND = 256, 16, 64  # of a group on GPUs: work-items; coarse rows in local memory, and in all
-_WIDE_TILE = 256  # fine columns on CPUs
+# Of a group: fine columns; coarse rows in local memory, and in all. On CPUs, of interpolation: columns, coarse rows.
+_TILE, _ROWS, _BAND, _WIDE_TILE, _WIDE_LINES = 256, 16, 64, 128, 32
 
 
 def gaussian(
@@ -168,21 +163,19 @@ def _decimated(gpu: Gpu, image: Image, y: Axis, x: Axis, border: str, cval: floa
     planes, height, width = image.shape
     coarse = image.like((planes, y.coarse, x.coarse))
 
-    def build(tile: int) -> tuple[Kernel, int]:
-        columns = _columns(x, tile)
-        defines = {"TILE": tile, "COLUMNS": columns, "BAND": _BAND, "ROWS": _ROWS, "MOST": y.most}
-        return _kernel(gpu, "decimate", y, x, border, wide, defines), columns
+    def build(wide: bool) -> Kernel:
+        more = {"WIDE": True} if wide else {"MOST": int(np.diff(y.starts).max())}
+        return _kernel(gpu, "decimate", y, x, border, TILE=_TILE, BAND=_BAND, ROWS=_ROWS, **more)
 
-    tile, wide = (_WIDE_TILE, True) if gpu.limits.is_cpu else (_ITEMS, False)
-    kernel, columns = build(tile)
-    if not wide and kernel.fit(tile) != (tile,):
-        tile, wide = _WIDE_TILE, True
-        kernel, columns = build(tile)
-    groups = -(-x.coarse // columns), -(-y.coarse // _BAND), planes
+    wide = gpu.limits.is_cpu
+    kernel = build(wide)
+    if not wide and kernel.fit(_TILE) != (_TILE,):
+        wide, kernel = True, build(True)
+    columns, items = _columns(x, _TILE), 1 if wide else _TILE
     gpu.launch(
-        kernel, (groups[0] * (1 if wide else tile), *groups[1:]), image, coarse,
-        *_tables(gpu, "down", y, x), height, width, y.low, x.low, y.coarse, x.coarse, float(cval),
-        local=(1 if wide else tile, 1, 1), label="gaussian decimate", traffic=image.nbytes + coarse.nbytes,
+        kernel, (-(-x.coarse // columns) * items, -(-y.coarse // _BAND), planes), image, coarse,
+        *_tables(gpu, "down", y, x), height, width, y.low, x.low, y.coarse, x.coarse, columns, float(cval),
+        local=(items, 1, 1), label="gaussian decimate", traffic=image.nbytes + coarse.nbytes,
     )  # fmt: skip
     return coarse
 
@@ -190,34 +183,23 @@ def _decimated(gpu: Gpu, image: Image, y: Axis, x: Axis, border: str, cval: floa
 def _interpolated(gpu: Gpu, coarse: Image, result: Image, y: Axis, x: Axis, border: str) -> Image:
     planes, height, width = result.shape
     wide = gpu.limits.is_cpu
-    tile, band = (_WIDE_TILE // 2, 32 - y.taps + 1) if wide else (_ITEMS, _BAND)
-    kernel = _kernel(
-        gpu,
-        "interpolate",
-        y,
-        x,
-        border,
-        wide,
-        {"TILE": tile, "COLUMNS": _met(x, tile) if wide else 0, "BAND": band},
-    )
-    size = -(-width // tile) if wide else width, -(-(y.coarse + y.taps - 1) // band), planes
+    tile, band = (_WIDE_TILE, _WIDE_LINES - y.taps + 1) if wide else (1, _BAND)
+    kernel = _kernel(gpu, "interpolate", y, x, border, TILE=tile, BAND=band, WIDE=wide)
+    size = -(-width // tile), -(-(y.coarse + y.taps - 1) // band), planes
     gpu.launch(
         kernel, size, coarse, result, *_tables(gpu, "up", y, x), height, width, y.low, y.coarse, x.coarse,
-        local=(1, 1, 1) if wide else kernel.fit(tile, 1, 1), label="gaussian interpolate",
+        local=(1, 1, 1) if wide else kernel.fit(_TILE, 1, 1), label="gaussian interpolate",
         traffic=coarse.nbytes + result.nbytes,
     )  # fmt: skip
     return result
 
 
-def _kernel(
-    gpu: Gpu, name: str, y: Axis, x: Axis, border: str, wide: bool, defines: dict[str, int]
-) -> Kernel:
-    return gpu.kernel(
-        ("border", name), name,
-        **{f"BORDER_{border.upper()}": True, "TAPS_Y": y.taps, "TAPS_X": x.taps, "WIDE": wide}, **defines,
-    )  # fmt: skip
+def _kernel(gpu: Gpu, name: str, y: Axis, x: Axis, border: str, **defines: int) -> Kernel:
+    defines |= {f"BORDER_{border.upper()}": True, "TAPS_Y": y.taps, "TAPS_X": x.taps}
+    return gpu.kernel(("border", name), name, **defines)
 
 
+@lru_cache(64)
 def _columns(x: Axis, tile: int) -> int:
     """Coarse columns whose fine ones are never more than ``tile``."""
     for columns in range(min(tile, x.coarse), 1, -1):
@@ -226,13 +208,6 @@ def _columns(x: Axis, tile: int) -> int:
         if (x.starts[last] - x.starts[first]).max() <= tile:
             return columns
     return 1
-
-
-def _met(x: Axis, tile: int) -> int:
-    """Coarse columns that ``tile`` fine ones meet, at most."""
-    bases = x.bases[x.inside]
-    first = np.arange(0, x.fine, tile)
-    return int((bases[np.minimum(first + tile, x.fine) - 1] - bases[first]).max()) + x.taps
 
 
 def _tables(gpu: Gpu, way: str, y: Axis, x: Axis) -> list[Image]:
