@@ -61,9 +61,8 @@ class Groups:
         return 128 // self.itemsize
 
     def _group_values(self, channels: int) -> int:
-        busy = (
-            2 * self.values // (3 * self.limits.compute_units * channels)
-        )  # some more groups than compute units
+        # Some more groups than compute units.
+        busy = 2 * self.values // (3 * self.limits.compute_units * channels)
         return max(_LEAST_VALUES, min(busy, _MOST_VALUES)) * 4 // self.itemsize
 
     def schedule(self, n: int, sequences: int, form: Schedule) -> tuple[Schedule, int] | None:
