@@ -17,14 +17,24 @@ if TYPE_CHECKING:
     from .item import Item
 
 
-@click.command(short_help="Gaussian or box blur")
+@click.command(short_help="Gaussian, box, disc or motion blur")
 @options.inputs
 @options.output
 @options.shared
 @click.option("--sigma", type=float, metavar="S", help="Standard deviation of the Gaussian in pixels.")
 @click.option("--sigma-x", type=float, metavar="S", help="The same along x only.")
 @click.option("--sigma-y", type=float, metavar="S", help="The same along y only.")
-@click.option("--radius", type=int, metavar="N", help="Half-width of the box, which is 2N + 1 pixels wide.")
+@click.option(
+    "--radius", type=float, metavar="R", help="Of the disc; of the box, which is 2R + 1 pixels wide."
+)
+@click.option("--length", type=float, metavar="L", help="Of the motion, in pixels.")
+@click.option(
+    "--angle",
+    type=float,
+    default=0.0,
+    metavar="A",
+    help="Of the motion, in degrees, counter-clockwise from →.",
+)
 @click.option("--kind", type=click.Choice(KINDS), default="gaussian", show_default=True)
 @click.option(
     "--border",
@@ -48,7 +58,9 @@ def command(
     sigma: float | None,
     sigma_x: float | None,
     sigma_y: float | None,
-    radius: int | None,
+    radius: float | None,
+    length: float | None,
+    angle: float,
     kind: str,
     border: str,
     truncate: float | None,
@@ -63,15 +75,24 @@ def command(
     from gpuops.params.blur import BlurParams
     from gpuops.params.border import border_option
 
+    sizes, motion = ("sigma", "sigma_x", "sigma_y", "truncate"), ("length", "angle")
     if preset is not None:
-        names = ("sigma", "sigma_x", "sigma_y", "radius", "kind", "border", "truncate")
-        options.refuse("--preset fixes everything but --method", *names)
-    elif kind == "box":
-        options.refuse("--kind box is as wide as --radius says", "sigma", "sigma_x", "sigma_y", "truncate")
+        options.refuse("--preset fixes everything but --method", *sizes, "radius", *motion, "kind", "border")
+        if method in ("multirate", "fft"):
+            raise click.UsageError("--preset d3d11 has --method auto, local or direct")
+    elif kind in ("box", "disc"):
+        options.refuse(f"--kind {kind} is as wide as --radius says", *sizes, *motion)
         if radius is None:
-            raise click.UsageError("--kind box needs --radius")
+            raise click.UsageError(f"--kind {kind} needs --radius")
+    elif kind == "motion":
+        options.refuse("--kind motion is as long as --length says", *sizes, "radius")
+        if length is None:
+            raise click.UsageError("--kind motion needs --length")
     else:
-        options.refuse("a Gaussian is as wide as --sigma says; --radius belongs to --kind box", "radius")
+        options.refuse(
+            "a Gaussian is as wide as --sigma says; --radius belongs to --kind box and disc", "radius"
+        )
+        options.refuse("a Gaussian does not move: these belong to --kind motion", *motion)
         axes = [value for value in (sigma_x, sigma_y) if value is not None]
         if len(axes) == 2:
             options.refuse("--sigma-x and --sigma-y say all", "sigma")
@@ -83,6 +104,8 @@ def command(
     params = BlurParams(
         sigma=(y, x),
         radius=(radius or 0, radius or 0),
+        length=length or 0.0,
+        angle=angle,
         kind=kind,
         truncate=truncate,
         border=mode,

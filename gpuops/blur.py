@@ -1,4 +1,4 @@
-"""Separable blurs: Gaussian and box, following scipy.ndimage."""
+"""Blurs: Gaussian and box, following scipy.ndimage; disc and motion."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 import numpy.typing as npt
 
-from . import multirate
+from . import footprints, multirate
+from .convolve import convolve
 from .errors import ParameterError
 from .gpu import Local
 from .image import Image
@@ -36,6 +37,9 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
     """
     if not any(params.radii):
         return image
+    if params.by_both_axes:
+        kernel = footprints.weights(params)
+        return convolve(gpu, image, kernel, mode=params.border, cval=params.cval, method=params.method)
     whole = params.kind == "gaussian" and params.truncate is None
     least = _LEAST_CPU if gpu.limits.is_cpu and params.method == "auto" else LEAST_MULTIRATE
     if (

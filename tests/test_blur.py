@@ -53,6 +53,49 @@ def test_box_is_scipys(gpu: Gpu, rng, method: str) -> None:
     np.testing.assert_allclose(blur.blur(gpu, gpu.array(x), params).numpy(), expected, atol=TOLERANCE)
 
 
+def covered(inside, radius: int) -> np.ndarray:
+    """Shares of pixels, by 100 × 100 points in each."""
+    fine = (np.arange((2 * radius + 1) * 100) + 0.5) / 100 - radius - 0.5
+    points = inside(fine[:, None], fine[None, :]).reshape(2 * radius + 1, 100, 2 * radius + 1, 100)
+    shares = points.sum((1, 3))
+    return shares / shares.sum()
+
+
+@pytest.mark.parametrize("radius", [0.3, 1.0, 2.5, 7.2, 12.0])
+def test_a_point_becomes_a_disc(gpu: Gpu, radius: float) -> None:
+    point = np.zeros((1, 31, 31), np.float32)
+    point[0, 15, 15] = 1
+    got = blur.blur(gpu, gpu.array(point), BlurParams(kind="disc", radius=(radius, radius))).numpy()[0]
+    expected = covered(lambda y, x: y * y + x * x < radius * radius, 15)
+    np.testing.assert_allclose(got, expected, atol=2e-3 * expected.max())
+
+
+@pytest.mark.parametrize("angle", [0.0, 30.0, 90.0, 135.0, -400.0])
+@pytest.mark.parametrize("length", [0.5, 1.0, 7.0, 20.3])
+def test_a_point_becomes_a_line(gpu: Gpu, length: float, angle: float) -> None:
+    point = np.zeros((1, 31, 31), np.float32)
+    point[0, 15, 15] = 1
+    got = blur.blur(gpu, gpu.array(point), BlurParams(kind="motion", length=length, angle=angle)).numpy()[0]
+    c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+    expected = covered(lambda y, x: (np.abs(x * c - y * s) < length / 2) & (np.abs(x * s + y * c) < 0.5), 15)
+    np.testing.assert_allclose(got, expected, atol=0.03 * expected.max())
+
+
+def test_motion_along_an_axis_is_a_mean(gpu: Gpu, rng) -> None:
+    x = rng.random((1, 30, 40), dtype=np.float32)
+    for angle, axis in ((0.0, 2), (90.0, 1), (180.0, 2)):
+        got = blur.blur(gpu, gpu.array(x), BlurParams(kind="motion", length=9, angle=angle)).numpy()
+        np.testing.assert_allclose(got, scipy.ndimage.uniform_filter1d(x, 9, axis), atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("border", list(BORDERS))
+def test_gaussian_by_spectra(gpu: Gpu, rng, border: str) -> None:
+    x = rng.random((2, 40, 51), dtype=np.float32)
+    params = BlurParams(sigma=(3.0, 6.0), border=border, cval=0.3, method="fft")
+    expected = scipy.ndimage.gaussian_filter(x.astype(float), (0, 3, 6), mode=border, cval=0.3, truncate=9)
+    np.testing.assert_allclose(blur.blur(gpu, gpu.array(x), params).numpy(), expected, atol=2e-5)
+
+
 def test_overwriting_the_input(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpuops.planes._AT_ONCE", 1 << 12)  # plane by plane
     x = rng.random((3, 50, 60), dtype=np.float32)
@@ -135,7 +178,13 @@ def test_border_names() -> None:
         {"method": "multirate", "sigma": (4.0, 4.4)},
         {"method": "multirate", "sigma": (9.0, 9.0), "truncate": 4.0},
         {"method": "multirate", "kind": "box", "radius": (9, 9)},
-        {"kind": "disc"},
+        {"kind": "round"},
+        {"kind": "disc", "radius": (float("nan"), 1.0)},
+        {"kind": "disc", "radius": (5e3, 5e3)},
+        {"kind": "motion", "length": -1.0},
+        {"kind": "motion", "length": 1.0, "angle": float("inf")},
+        {"kind": "motion", "length": 1e4},
+        {"kind": "box", "radius": (1.5, 2)},
         {"method": "magic"},
         {"border": "sideways"},
         {"cval": float("nan")},

@@ -531,6 +531,9 @@ WITHOUT_EFFECT = [
     ("blur o.png", "--sigma 1 --sigma-x 1 --sigma-y 1", "--sigma"),
     ("blur o.png", "--kind box --radius 2 --truncate 3", "--truncate"),
     ("blur o.png", "--kind box --radius 2 --sigma 1", "--sigma"),
+    ("blur o.png", "--kind disc --radius 2 --length 1", "--length"),
+    ("blur o.png", "--kind motion --length 3 --radius 2", "--radius"),
+    ("blur o.png", "--sigma 3 --angle 30", "--angle"),
     ("blur o.png", "--preset d3d11 --border wrap", "--border"),
     ("blur o.png", "--preset d3d11 --sigma 3", "--sigma"),
     ("blur o.png", "--preset d3d11 --kind gaussian", "--kind"),
@@ -595,6 +598,24 @@ def test_options_that_would_do_nothing_are_refused(
 )
 def test_values_without_effect_are_values(clpix: Program, tmp_path: Path, command: str, options: str) -> None:
     assert clpix(command, picture(tmp_path / "in.png"), "-o", tmp_path / "o.png", *options.split()).code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ("--kind box --radius 2.5", "whole number"),
+        ("--kind disc", "--radius"),
+        ("--kind disc --radius -1", "radius"),
+        ("--kind motion --angle 30", "--length"),
+        ("--kind motion --length nan", "length"),
+        ("--sigma 3 --method multirate", "multirate"),
+        ("--sigma 9 --truncate 4 --method multirate", "multirate"),
+        ("--preset d3d11 --method fft", "--method"),
+    ],
+)
+def test_blurs_that_cannot_be(clpix: Program, tmp_path: Path, options: str, word: str) -> None:
+    one_line(clpix("blur", picture(tmp_path / "in.png"), "-o", tmp_path / "o.png", *options.split()), 2, word)
+    assert not (tmp_path / "o.png").exists()
 
 
 @pytest.mark.parametrize(

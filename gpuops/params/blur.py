@@ -1,4 +1,4 @@
-"""Parameters of the separable blurs."""
+"""Parameters of blurs."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ from dataclasses import dataclass
 from ..errors import ParameterError
 from .border import border_name
 
-KINDS = ("gaussian", "box")
-METHODS = ("auto", "local", "direct", "multirate")
-MAX_RADIUS = 16384
+KINDS = ("gaussian", "box", "disc", "motion")
+METHODS = ("auto", "local", "direct", "multirate", "fft")
+MAX_RADIUS, MAX_RADIUS_2D = 16384, 2048  # of weights for an axis; of weights for both
 LEAST_MULTIRATE = 4.5  # sigma below which there is no coarse grid
 ENOUGH = 4.5  # sigmas: what is beyond is less than 4e-5 of the peak
 
 
 @dataclass(frozen=True)
 class BlurParams:
-    """A separable blur.
+    """A blur by convolution.
 
     Attributes
     ----------
     sigma : (float, float)
         Standard deviation in pixels along rows' direction (y) and columns' direction (x); 0 leaves an axis as it is.
         For ``kind="gaussian"``.
-    radius : (int, int)
-        Half-width in pixels of the box, which is 2·radius + 1 wide. For ``kind="box"``.
+    radius : (float, float)
+        Half-width in pixels along y and x, of the box a whole number: it is 2·radius + 1 wide. The disc is an ellipse
+        with these half-axes, of whose edge pixels have their shares. For ``kind="box"`` and ``"disc"``.
+    length, angle : float
+        Of the motion, in pixels and in degrees, counter-clockwise from a row's direction. For ``kind="motion"``.
     truncate : float, optional
         The Gaussian is cut at ``int(truncate·sigma + 0.5)``, as in scipy.ndimage. None: nowhere that matters, which is
         within 5e-5 of the peak.
@@ -33,12 +36,15 @@ class BlurParams:
         What stands outside the image: a name of :data:`gpuops.params.border.BORDERS`; the constant's value.
     method
         ``local``: tiles in local memory. ``direct``: vectors straight from global memory. ``multirate``: the same time
-        for any sigma, :mod:`gpuops.multirate`. ``auto``: multirate where it can be (a Gaussian that is not cut); else
-        direct on CPUs, local elsewhere (measured: docs/benchmarks).
+        for any sigma, :mod:`gpuops.multirate`. ``fft``: as a product of spectra, with an error of 1e-6 of the plane's
+        largest value everywhere. ``auto``: multirate where it can be (a Gaussian that is not cut); else direct on CPUs,
+        local elsewhere (measured: docs/benchmarks); of disc and motion fft where it is faster.
     """
 
     sigma: tuple[float, float] = (0.0, 0.0)
-    radius: tuple[int, int] = (0, 0)
+    radius: tuple[float, float] = (0, 0)
+    length: float = 0.0
+    angle: float = 0.0
     kind: str = "gaussian"
     truncate: float | None = None
     border: str = "reflect"
@@ -60,20 +66,39 @@ class BlurParams:
             raise ParameterError(f"the border's constant must be finite, not {self.cval}")
         if self.method == "multirate":
             if self.kind != "gaussian" or self.truncate is not None:
-                raise ParameterError("multirate is a whole Gaussian's method: use local or direct")
+                raise ParameterError("multirate is a whole Gaussian's method: use local, direct or fft")
             if max(self.sigma) < LEAST_MULTIRATE:
                 raise ParameterError(
                     f"multirate needs a sigma of {LEAST_MULTIRATE} or more: use local or direct"
                 )
-        for radius in self.radii:
-            if not 0 <= radius <= MAX_RADIUS:
-                raise ParameterError(f"a radius of {radius} pixels is outside 0…{MAX_RADIUS}")
+        for name, value in (("radius", min(self.radius)), ("length", self.length)):
+            if not (math.isfinite(value) and value >= 0):
+                raise ParameterError(f"{name} must be a finite number of pixels, 0 or more, not {value}")
+        if not math.isfinite(self.angle):
+            raise ParameterError(f"angle must be a finite number of degrees, not {self.angle}")
+        if self.kind == "box" and any(radius != int(radius) for radius in self.radius):
+            raise ParameterError(f"a box has a whole number as radius, not {self.radius}")
+        most = MAX_RADIUS_2D if self.by_both_axes else MAX_RADIUS
+        if max(self.radii) > most:
+            raise ParameterError(f"a radius of {max(self.radii)} pixels is beyond {most}")
+
+    @property
+    def by_both_axes(self) -> bool:
+        """Whether it needs the weights of both axes at once."""
+        return self.kind in ("disc", "motion") or self.method == "fft"
 
     @property
     def radii(self) -> tuple[int, int]:
         """Half-widths of the support along y and x, in pixels."""
         if self.kind == "box":
-            return self.radius
+            return int(self.radius[0]), int(self.radius[1])
+        if self.kind == "disc":
+            y, x = (max(0, math.ceil(radius - 0.5)) for radius in self.radius)
+            return (y, x) if min(self.radius) > 0 else (0, 0)
+        if self.kind == "motion":  # a line one pixel wide
+            c, s = (abs(f(math.radians(self.angle))) for f in (math.cos, math.sin))
+            y, x = (math.ceil((self.length * a + b - 1) / 2 - 1e-9) for a, b in ((s, c), (c, s)))
+            return max(0, y), max(0, x)
         truncate = ENOUGH if self.truncate is None else self.truncate
         y, x = (int(truncate * sigma + 0.5) for sigma in self.sigma)
         return y, x
