@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     type=float,
     default=0.0,
     metavar="A",
-    help="Of the motion, in degrees, counter-clockwise from →.",
+    help="Of the motion, in degrees, counter-clockwise from the x axis.",
 )
 @click.option("--kind", type=click.Choice(KINDS), default="gaussian", show_default=True)
 @click.option(
