@@ -11,8 +11,6 @@ from .params.blur import BlurParams
 
 Weights = npt.NDArray[np.float64]
 
-_FINE = 64  # columns, or rows, in a pixel: shares of pixels are exact to about a thousandth of one
-
 
 def weights(params: BlurParams) -> Weights:
     """(2·radius y + 1, 2·radius x + 1) of any kind of blur."""
@@ -25,33 +23,39 @@ def weights(params: BlurParams) -> Weights:
 
 def disc(y: float, x: float) -> Weights:
     """The share of each pixel that an ellipse with these half-axes (pixels) covers; a point where one is 0."""
-    high, wide = _reach(y), _reach(x)
     if not y or not x:
         return np.ones((1, 1))
-    fine = (np.arange((2 * wide + 1) * _FINE) + 0.5) / _FINE - wide - 0.5
-    half = y * np.sqrt(np.maximum(0.0, 1 - (fine / x) ** 2))  # height of the ellipse there
-    rows = np.arange(-high, high + 1)[:, None]
-    covered = np.clip(half, rows - 0.5, rows + 0.5) - np.clip(-half, rows - 0.5, rows + 0.5)
-    shares: Weights = covered.reshape(2 * high + 1, 2 * wide + 1, _FINE).sum(2)
-    shares /= shares.sum()
-    return shares
+    high, wide = (max(0, ceil(radius - 0.5)) for radius in (y, x))
+    rows, columns = np.arange(-high, high + 1)[:, None], np.arange(-wide, wide + 1)
+    shares = np.zeros((2 * high + 1, 2 * wide + 1))
+    for part in _parts(max(x, y)):
+        half = y * np.sqrt(np.maximum(0.0, 1 - ((columns + part) / x) ** 2))  # height of the ellipse there
+        shares += np.clip(half, rows - 0.5, rows + 0.5) - np.clip(-half, rows - 0.5, rows + 0.5)
+    return _normalised(shares)
 
 
 def line(length: float, angle: float, radii: tuple[int, int]) -> Weights:
     """The share of each pixel that a line covers: ``length`` pixels, one wide, at ``angle`` degrees, counted
     counter-clockwise from a row's direction."""
-    result = np.zeros((2 * radii[0] + 1, 2 * radii[1] + 1))
-    count = max(1, round(length * _FINE))
+    across = _parts(length / 2)[:, None]
+    count = max(1, round(length * len(across)))
     along = ((np.arange(count) + 0.5) / count - 0.5) * length
-    across = ((np.arange(_FINE) + 0.5) / _FINE - 0.5)[:, None]
     c, s = cos(radians(angle)), sin(radians(angle))
-    y, x = -(along * s + across * c), along * c - across * s
-    index = [np.floor(v + r + 0.5).astype(int).clip(0, 2 * r) for v, r in zip((y, x), radii, strict=True)]
-    np.add.at(result, (index[0], index[1]), 1.0)
-    result += result[::-1, ::-1]  # a line has no direction, whatever rounding makes of its ends
-    result /= result.sum()
-    return result
+    points = zip((-(along * s + across * c), along * c - across * s), radii, strict=True)
+    i, j = (np.floor(v + r + 0.5).astype(int).clip(0, 2 * r) for v, r in points)
+    shape = (2 * radii[0] + 1, 2 * radii[1] + 1)
+    shares = np.bincount(np.ravel_multi_index((i.ravel(), j.ravel()), shape), minlength=shape[0] * shape[1])
+    shares = shares.reshape(shape)
+    return _normalised(
+        shares + shares[::-1, ::-1]
+    )  # it has no direction, whatever rounding makes of its ends
 
 
-def _reach(radius: float) -> int:
-    return max(0, ceil(radius - 0.5))
+def _parts(radius: float) -> Weights:
+    """Places in a pixel, from −½ to ½, by which shares of pixels are summed: fewer where pixels are many."""
+    count = max(8, min(64, round(4096 / max(radius, 1.0))))
+    return np.asarray((np.arange(count) + 0.5) / count - 0.5)
+
+
+def _normalised(shares: npt.NDArray[np.generic]) -> Weights:
+    return np.asarray(shares / shares.sum())
