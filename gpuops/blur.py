@@ -31,8 +31,9 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
     """Blurs every plane of a planar float32 Image; alpha is blurred like any other plane.
 
     Colours are expected premultiplied by alpha where there is one. Where no axis has any width, the input
-    itself is the result. With ``overwrite_input`` the result takes the input's memory: an image and one plane
-    in all.
+    itself is the result. With ``overwrite_input`` the result takes the input's memory, and of a large image no more
+    than a plane is needed besides; but for an image blurred along one axis by sums, for disc, motion and
+    ``method="fft"``, whose result is a new image.
     Source of the weights: exp(−x²/2σ²), normalised as in scipy.ndimage.gaussian_filter, and cut so with ``truncate``.
     """
     if not any(params.radii):
@@ -42,12 +43,8 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
         return convolve(gpu, image, kernel, mode=params.border, cval=params.cval, method=params.method)
     whole = params.kind == "gaussian" and params.truncate is None
     least = _LEAST_CPU if gpu.limits.is_cpu and params.method == "auto" else LEAST_MULTIRATE
-    if (
-        whole
-        and params.method in ("auto", "multirate")
-        and max(params.sigma) >= least
-        and (multirate.is_coarser(image.shape, params.sigma, params.border))
-    ):
+    wide = params.method in ("auto", "multirate") and max(params.sigma) >= least
+    if whole and wide and multirate.is_coarser(image.shape, params.sigma, params.border):
         return _on_coarse_grids(gpu, image, params, image if overwrite_input else None)
     return _by_taps(gpu, image, params, overwrite_input=overwrite_input)
 
@@ -66,8 +63,9 @@ def _by_taps(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: boo
     if not axes:
         return image
     weights = {axis: gpu.array(_rounded(params.weights(axis))) for axis in axes}
-    method = params.method if params.method != "auto" else ("direct" if gpu.limits.is_cpu else "local")
-    if method == "direct" and len(axes) == 2 and max(params.radii) <= _REACH:
+    if params.method not in ("direct", "local"):
+        params = replace(params, method="direct" if gpu.limits.is_cpu else "local")
+    if params.method == "direct" and len(axes) == 2 and max(params.radii) <= _REACH:
         return _both(gpu, image, params, weights, overwrite_input=overwrite_input)
     result = image if overwrite_input and len(axes) == 2 else image.like()
     turns = in_turn(image.shape[0], image.nbytes)
@@ -124,14 +122,13 @@ def _axis(
     height, width = image.shape[1:]
     radius = params.radii[axis]
     defines = {f"BORDER_{params.border.upper()}": True, "ROWS": axis == 1}
-    method = params.method if params.method != "auto" else ("direct" if gpu.limits.is_cpu else "local")
-    label = f"{params.kind} {'x' if axis else 'y'} {method}"
+    label = f"{params.kind} {'x' if axis else 'y'} {params.method}"
     traffic = 2 * planes * height * width * 4
     size: tuple[int, ...]
     dims: tuple[int, ...]
     local: tuple[int, ...]
     offsets = (np.uint64(first_in * height * width), np.uint64(first_out * height * width))
-    if method == "direct":
+    if params.method == "direct":
         if axis:
             kernel = gpu.kernel(("border", "separable"), "rows_direct", **defines)
             size, dims = (-(-width // 32), planes * height), (planes * height, width)

@@ -46,9 +46,8 @@ def line(length: float, angle: float, radii: tuple[int, int]) -> Weights:
     shape = (2 * radii[0] + 1, 2 * radii[1] + 1)
     shares = np.bincount(np.ravel_multi_index((i.ravel(), j.ravel()), shape), minlength=shape[0] * shape[1])
     shares = shares.reshape(shape)
-    return _normalised(
-        shares + shares[::-1, ::-1]
-    )  # it has no direction, whatever rounding makes of its ends
+    # It has no direction, whatever rounding makes of its ends.
+    return _normalised(shares + shares[::-1, ::-1])
 
 
 def _parts(radius: float) -> Weights:

@@ -180,6 +180,8 @@ def test_border_names() -> None:
         {"method": "multirate", "kind": "box", "radius": (9, 9)},
         {"kind": "round"},
         {"kind": "disc", "radius": (float("nan"), 1.0)},
+        {"kind": "disc", "radius": (1.0, float("nan"))},
+        {"kind": "box", "radius": (1.0, float("inf"))},
         {"kind": "disc", "radius": (5e3, 5e3)},
         {"kind": "motion", "length": -1.0},
         {"kind": "motion", "length": 1.0, "angle": float("inf")},

@@ -71,7 +71,7 @@ class BlurParams:
                 raise ParameterError(
                     f"multirate needs a sigma of {LEAST_MULTIRATE} or more: use local or direct"
                 )
-        for name, value in (("radius", min(self.radius)), ("length", self.length)):
+        for name, value in (*(("radius", radius) for radius in self.radius), ("length", self.length)):
             if not (math.isfinite(value) and value >= 0):
                 raise ParameterError(f"{name} must be a finite number of pixels, 0 or more, not {value}")
         if not math.isfinite(self.angle):
