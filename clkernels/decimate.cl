@@ -1,5 +1,5 @@
 // A blur's way to a coarse grid: a short Gaussian, of TAPS coarse samples around each fine one, and decimation. Of an axis
-// (gpuops/multirate.py):
+// (gpuops/coarse.py):
 //   fine sample f (from `low` on, so that what stands beyond the edges is a sample like others) meets the coarse samples
 //   base(f) … base(f) + TAPS − 1, and base never falls: those of base b are starts[b + TAPS − 1] … starts[b + TAPS] − 1.
 // Down a column the TAPS sums that the row at hand belongs to are in registers; rows are taken together from local memory.

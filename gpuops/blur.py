@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 import numpy.typing as npt
 
-from . import footprints, multirate
+from . import coarse, footprints, multirate
 from .convolve import convolve
 from .errors import ParameterError
 from .gpu import Local
@@ -44,16 +44,16 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
     whole = params.kind == "gaussian" and params.truncate is None
     least = _LEAST_CPU if gpu.limits.is_cpu and params.method == "auto" else LEAST_MULTIRATE
     wide = params.method in ("auto", "multirate") and max(params.sigma) >= least
-    if whole and wide and multirate.is_coarser(image.shape, params.sigma, params.border):
+    if whole and wide and coarse.is_coarser(image.shape, params.sigma, params.border):
         return _on_coarse_grids(gpu, image, params, image if overwrite_input else None)
     return _by_taps(gpu, image, params, overwrite_input=overwrite_input)
 
 
 def _on_coarse_grids(gpu: Gpu, image: Image, params: BlurParams, into: Image | None) -> Image:
-    def rest(coarse: Image, sigma: tuple[float, float]) -> Image:
-        if max(sigma) >= _LEAST_AGAIN and multirate.is_coarser(coarse.shape, sigma, params.border):
-            return _on_coarse_grids(gpu, coarse, replace(params, sigma=sigma), coarse)
-        return _by_taps(gpu, coarse, replace(params, sigma=sigma, method="auto"), overwrite_input=True)
+    def rest(small: Image, sigma: tuple[float, float]) -> Image:
+        if max(sigma) >= _LEAST_AGAIN and coarse.is_coarser(small.shape, sigma, params.border):
+            return _on_coarse_grids(gpu, small, replace(params, sigma=sigma), small)
+        return _by_taps(gpu, small, replace(params, sigma=sigma, method="auto"), overwrite_input=True)
 
     return multirate.gaussian(gpu, image, params.sigma, params.border, params.cval, rest, into)
 

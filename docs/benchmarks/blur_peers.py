@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.ndimage
+from timing import wall
 
 from gpuops import Gpu, Report, blur
 from gpuops.params.blur import BlurParams
@@ -115,15 +115,11 @@ def main() -> None:
         calls |= {name: prepare(planes, sigma) for name, prepare in peers.items()}
         times: dict[str, list[float]] = {name: [] for name in calls}
         for name, run in calls.items():
-            start = time.perf_counter()
-            run()
-            first = time.perf_counter() - start
+            first = wall(run)
             if first > SLOW_S:
                 times[name].append(first)
             while len(times[name]) < RUNS and sum(times[name]) < SLOW_S:
-                start = time.perf_counter()
-                run()
-                times[name].append(time.perf_counter() - start)
+                times[name].append(wall(run))
         reports = []
         for _ in range(RUNS):
             timed.report = Report()
