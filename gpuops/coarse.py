@@ -1,31 +1,60 @@
 """Coarse grids of :mod:`gpuops.multirate`: along each axis, where their samples stand and what they are made of.
 
+The way down and the way up are the same short window φ of TAPS coarse samples; what lies between them is not the
+Gaussian itself but one divided by φ's spectrum twice, as in a Fourier transform of samples anywhere. So only aliases
+are left of the window, of which a Kaiser-Bessel window lets the fewest through.
+
 Steps are real numbers, such that the coarse grid has the fine one's symmetry about the edges, and a border mode means
 the same there. Where a border stands still (nearest, constant), the coarse image has MARGIN more samples at each end,
 beyond which it stands still as well.
+
+Sources: the window and its spectrum, Kaiser & Schafer, "On the use of the I0-sinh window for spectrum analysis", 1980;
+the division, Jackson et al., "Selection of a convolution function for Fourier inversion using gridding", 1991.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, erf, exp, floor, pi, sqrt
+from math import ceil, floor
 
 import numpy as np
 import numpy.typing as npt
 
 Two = tuple[float, float]
 
-TAPS = 8  # of the short Gaussian, which ends 4 coarse steps from its middle
-SHORT = 0.85  # its σ in coarse steps: shorter lets aliases through, longer is cut too soon (measured: both errors 1e-5)
-LEAST = 3.0  # σ in coarse steps: less lets more aliases through
+TAPS = 6  # of the window
+BETA = 14.2  # its shape: error 8e-6 of the peak at LEAST, the least of all shapes (measured)
+LEAST = 2.0  # σ in coarse steps: less lets more aliases through
 LARGEST = 8.0  # coarse step: more needs more samples beyond a group's edges than inside
-MARGIN = 5
+MARGIN = TAPS // 2 + 1
 _STANDS = ("nearest", "constant")
+_CUT = 1e-5  # share of the largest weight that those left out have together
 
-_A = TAPS / 2 / SHORT
-# The short Gaussian's variance in coarse steps, cut as it is.
-_VARIANCE = SHORT**2 * (1 - 2 * _A * exp(-(_A**2) / 2) / sqrt(2 * pi) / erf(_A / sqrt(2)))
+
+@dataclass(frozen=True)
+class Left:
+    """A Gaussian's share that is left to do on a grid: its σ there, and the steps there of the windows it went through."""
+
+    sigma: float
+    windows: tuple[float, ...] = ()
+
+    def on(self, step: float) -> Left:
+        """The same on a grid coarser by ``step``, which one more window leads to."""
+        return Left(self.sigma / step, (*(w / step for w in self.windows), 1.0))
+
+    def weights(self) -> npt.NDArray[np.float64]:
+        """The filter's, −r … r, normalised: the inverse transform of the Gaussian's spectrum over the windows'."""
+        samples = 1 << ceil(8 * self.sigma + 32).bit_length()
+        frequency = 2 * np.pi * np.fft.rfftfreq(samples)
+        spectrum = np.exp(-0.5 * (self.sigma * frequency) ** 2)
+        for step in self.windows:
+            spectrum /= (_spectrum(frequency * step) / _spectrum(np.zeros(1))) ** 2
+        half = np.fft.irfft(spectrum)[: samples // 2]
+        beyond = np.cumsum(np.abs(half[::-1]))[::-1]  # from each on
+        radius = int(np.argmax(beyond <= _CUT * half[0])) - 1
+        weights = np.concatenate([half[radius:0:-1], half[: radius + 1]])
+        return weights / weights.sum()
 
 
 @dataclass(frozen=True, eq=False)  # the cache below gives the same one again
@@ -38,8 +67,8 @@ class Axis:
         1: the axis stays as it is.
     fine, coarse
         Samples of both; margins count.
-    sigma
-        Of the Gaussian that is left to do, in coarse steps.
+    left
+        What is left to do on the coarse axis.
     low
         The first fine sample that coarse ones are made of: negative beyond the edge.
     bases
@@ -54,7 +83,7 @@ class Axis:
     taps: int
     fine: int
     coarse: int
-    sigma: float
+    left: Left
     low: int
     bases: npt.NDArray[np.int32]
     starts: npt.NDArray[np.int32]
@@ -93,32 +122,41 @@ def is_coarser(shape: tuple[int, ...], sigma: Two, border: str) -> bool:
 
 
 @lru_cache(64)
-def axis(n: int, sigma: float, border: str) -> Axis:
-    """The axis for a Gaussian of ``sigma`` (samples) over ``n`` samples."""
-    m = step(n, sigma, border)
+def axis(n: int, left: Left, border: str) -> Axis:
+    """The axis for a Gaussian of which ``left`` (samples) is to be done over ``n`` samples."""
+    m = step(n, left.sigma, border)
     if m == 1:
         rest = np.arange(n, dtype=np.int32)
         one = np.ones((n, 1), np.float32)
-        return Axis(1, n, n, sigma, 0, rest, np.arange(n + 1, dtype=np.int32), one, one)
+        return Axis(1, n, n, left, 0, rest, np.arange(n + 1, dtype=np.int32), one, one)
     margin = MARGIN if border in _STANDS else 0
-    origin = margin + (
-        0.0 if border in ("mirror", "wrap") else 0.5 / m - 0.5
-    )  # coarse position of fine sample 0
+    # Coarse position of fine sample 0.
+    origin = margin + (0.0 if border in ("mirror", "wrap") else 0.5 / m - 0.5)
     coarse = round((n - 1) / m) + 1 if border == "mirror" else round(n / m) + 2 * margin
     low = floor((-TAPS / 2 - origin) * m)
     high = ceil((coarse - 1 + TAPS / 2 - origin) * m)
     position = np.arange(low, high + 1) / m + origin
     bases = np.floor(position).astype(np.int64) - (TAPS // 2 - 1)
-    distance = position[:, None] - (bases[:, None] + np.arange(TAPS))
-    weights = np.exp(-0.5 * (distance / SHORT) ** 2)
     index = bases[:, None] + np.arange(TAPS)
+    weights = _window(position[:, None] - index)
     there = (index >= 0) & (index < coarse)
     sums = np.bincount(index[there], weights[there], coarse)
     down = np.where(there, weights / sums[np.clip(index, 0, coarse - 1)], 0.0)
     up = weights / weights.sum(1, keepdims=True)
     starts = np.searchsorted(bases, np.arange(1 - TAPS, coarse + 1)).astype(np.int32)
-    left = sqrt(max(0.0, (sigma / m) ** 2 - 2 * _VARIANCE))
     return Axis(
-        TAPS, n, coarse, left, low, bases.astype(np.int32), starts.astype(np.int32),
+        TAPS, n, coarse, left.on(m), low, bases.astype(np.int32), starts.astype(np.int32),
         down.astype(np.float32), up[-low : n - low].astype(np.float32),
     )  # fmt: skip
+
+
+def _window(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The Kaiser-Bessel window at ``x`` coarse steps from its middle."""
+    inside = np.maximum(0.0, 1 - (2 * x / TAPS) ** 2)
+    return np.where(inside > 0, np.i0(BETA * np.sqrt(inside)), 0.0)
+
+
+def _spectrum(frequency: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Its Fourier transform at ``frequency`` radians a step, but for a factor."""
+    z = np.sqrt((BETA**2 - (TAPS / 2 * frequency) ** 2).astype(complex))
+    return np.real(np.sinh(z) / z)  # z is 0 nowhere below the third zero of a grid's frequencies

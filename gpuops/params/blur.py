@@ -11,7 +11,7 @@ from .border import border_name
 KINDS = ("gaussian", "box", "disc", "motion")
 METHODS = ("auto", "local", "direct", "multirate", "fft")
 MAX_RADIUS, MAX_RADIUS_2D = 16384, 2048  # of weights for an axis; of weights for both
-LEAST_MULTIRATE = 4.5  # sigma below which there is no coarse grid
+LEAST_MULTIRATE = 3.0  # sigma below which there is no coarse grid
 ENOUGH = 4.5  # sigmas: what is beyond is less than 4e-5 of the peak
 
 
