@@ -13,7 +13,8 @@ import numpy as np
 from gpuops import files
 from gpuops.errors import FileError, GpuopsWarning, ParameterError
 from gpuops.gpu import Gpu
-from gpuops.image import Image, download, upload
+from gpuops.image import Image
+from gpuops.pixels import download, upload
 
 from . import naming
 from .checks import DEPTHS, check_input, writes_data

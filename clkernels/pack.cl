@@ -1,32 +1,7 @@
-// Planar float (channel, pixel) → a file's interleaved pixels (height, width, CHANNELS) of type PIXEL.
+// Planar float (channel, pixel) → a file's interleaved pixels (height, width, CHANNELS). After encode.cl.
 //
-// -D PIXEL=uchar|ushort|float   -D CHANNELS=n   -D COLOURS=n (channels that are not alpha)
-// -D MAXIMUM=255|65535    integer PIXEL: its largest value
-// -D HALF                 PIXEL is ushort, the bits of half floats: they need no extension so
-// -D TABLE                sRGB codes of 8 bits by their exact thresholds
-// -D LINEARISE, ENCODE    sRGB or its inverse by formula
-// -D UNPREMULTIPLY        colours over alpha, before that
-// A work-item converts several times WIDTH pixels; any group size. After lanes.cl and colour.cl.
-
-#if defined(LINEARISE)
-#define CURVE(v) srgb_to_linear(v)
-#elif defined(ENCODE)
-#define CURVE(v) linear_to_srgb(v)
-#else
-#define CURVE(v) (v)
-#endif
-
-#define GLUE_(a, b) a##b
-#define GLUE(a, b) GLUE_(a, b)
-#if WIDTH == 1
-typedef PIXEL PIXELS;
-#define TO_PIXELS GLUE(convert_, PIXEL)
-#define HALF_BITS vstore_half_rte
-#else
-typedef GLUE(PIXEL, 8) PIXELS;
-#define TO_PIXELS GLUE(GLUE(convert_, PIXEL), 8)
-#define HALF_BITS vstore_half8_rte
-#endif
+// -D CHANNELS=n   -D COLOURS=n (channels that are not alpha)   -D UNPREMULTIPLY   colours over alpha, first
+// A work-item converts `times` times WIDTH pixels, a group neighbouring ones; any group size.
 
 // Of WIDTH pixels, given channel by channel, the first `count`, interleaved. In whole vectors where all exist: one
 // element after the other would take twice the time of the arithmetic.
@@ -64,23 +39,13 @@ static inline void store_interleaved(const PIXELS *v, __global PIXEL *to, int co
 #endif
 }
 
-// v within 0 … most; NaN becomes 0. (Of NaN, clamp may make anything.)
-static inline FLOAT within(FLOAT v, float most) {
-    v = select((FLOAT)0.0f, v, v > (FLOAT)0.0f);
-    return select((FLOAT)most, v, v < (FLOAT)most);
-}
-
-// The nearest whole number, ties to even, of 0 … 2^22: beside 1.5 · 2^23 no bits below 1 are left. (rint is a call on
-// some CPUs, and takes longer than all the rest.)
-static inline INT nearest(FLOAT v) {
-    return AS_INT(v + 12582912.0f) - 0x4b400000;
-}
-
-// lost[0] counts finite values that did not fit the type, lost[1] those that were not finite.
-__kernel void pack(__global const float *planes, __global const float2 *bins, __global PIXEL *pixels,
-                   __global uint *lost, int size) {
-    INT clipped = 0, not_finite = 0;
-    for (size_t i = get_global_id(0) * WIDTH; i < (size_t)size; i += get_global_size(0) * WIDTH) {
+// lost: see encode.cl.
+__kernel void pack(__global const float *planes, __global const float *steps, __global PIXEL *pixels,
+                   __global uint *lost, int size, int times) {
+    INT sums[2] = {0, 0};
+    size_t step = get_local_size(0) * WIDTH, first = get_group_id(0) * step * times;
+    size_t end = min((size_t)size, first + step * times);
+    for (size_t i = first + get_local_id(0) * WIDTH; i < end; i += step) {
         int count = min((size_t)WIDTH, size - i);
         INT present = LANE_INDEX < (INT)count;
         PIXELS pixel[CHANNELS];
@@ -93,35 +58,12 @@ __kernel void pack(__global const float *planes, __global const float2 *bins, __
 #ifdef UNPREMULTIPLY
             if (c < COLOURS) v *= over;
 #endif
-            INT exponent = AS_INT(v) & 0x7f800000, finite = exponent != 0x7f800000;  // isfinite() is a call, as rint() is
-#ifdef MAXIMUM
-            not_finite += one_if(present & (exponent == 0x7f800000));
-#endif
-#ifdef TABLE
-            if (c < COLOURS) {
-                // Clipped is what rounding would take out of the range, not what a rounding error took there.
-                clipped += one_if(present & finite & ((v < -0.5f / (255.0f * 12.92f)) | (v > 1.0045f)));
-                pixel[c] = TO_PIXELS(linear_to_srgb_code(within(v, 1.0f), bins));
-                continue;
-            }
-#else
-            if (c < COLOURS) v = CURVE(v);
-#endif
-#if defined(MAXIMUM)
-            FLOAT level = v * (float)MAXIMUM;
-            clipped += one_if(present & finite & ((level < -0.5f) | (level > (float)MAXIMUM + 0.5f)));
-            pixel[c] = TO_PIXELS(nearest(within(level, MAXIMUM)));
-#elif defined(HALF)
-            clipped += one_if(present & finite & (fabs(v) > 65504.0f));
-            v = select(v, clamp(v, (FLOAT)-65504.0f, (FLOAT)65504.0f), finite);
-            HALF_BITS(v, 0, (half *)&pixel[c]);
-#else
-            pixel[c] = v;
-#endif
+            pixel[c] = encode(v, c < COLOURS, steps, present, sums);
         }
         store_interleaved(pixel, pixels + i * CHANNELS, count);
     }
-    int sums[2] = {lanes_sum(clipped), lanes_sum(not_finite)};
-    for (int k = 0; k < 2; k++)
-        if (sums[k]) atomic_add(&lost[k], (uint)sums[k]);
+    for (int k = 0; k < 2; k++) {
+        int sum = lanes_sum(sums[k]);
+        if (sum) atomic_add(&lost[k], (uint)sum);
+    }
 }

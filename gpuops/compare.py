@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from .errors import ParameterError
 from .gpu import Local
-from .image import Image, upload
+from .image import Image
 from .operands import on_device
 from .params.blur import BlurParams
 from .params.compare import SSIM_SIZE, CompareParams
+from .pixels import upload
 
 if TYPE_CHECKING:
     from .files.picture import Picture

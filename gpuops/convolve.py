@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from .errors import GpuopsWarning, ParameterError, TooLongError
 from .gpu import Kernel
-from .image import Image, upload
+from .image import Image
 from .operands import on_device, shaped_like
 from .params.convolve import ConvolveParams
+from .pixels import upload
 from .planes import planewise
 
 if TYPE_CHECKING:

@@ -68,7 +68,9 @@ class _Program:
             for part in parts
         )
         options = " ".join(
-            _define(key, value) for key, value in sorted(defines.items()) if not (value is None or value is False)
+            _define(key, value)
+            for key, value in sorted(defines.items())
+            if not (value is None or value is False)
         )
         label = "+".join(part.name if isinstance(part, Source) else part for part in parts)
         return cls(text, options, label, any(isinstance(part, Source) and part.once for part in parts))

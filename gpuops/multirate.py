@@ -62,7 +62,18 @@ def _decimated(gpu: Gpu, image: Image, y: Axis, x: Axis, border: str, cval: floa
     small = image.like((planes, y.coarse, x.coarse))
     wide, items = gpu.limits.is_cpu, _ITEMS
     while not wide:
-        kernel = _kernel(gpu, "decimate", y, x, border, ITEMS=items, COLUMNS=_COLUMNS, ROWS=_ROWS, MOST=_most(y), WIDEST=len(x.gathered()))
+        kernel = _kernel(
+            gpu,
+            "decimate",
+            y,
+            x,
+            border,
+            ITEMS=items,
+            COLUMNS=_COLUMNS,
+            ROWS=_ROWS,
+            MOST=_most(y),
+            WIDEST=len(x.gathered()),
+        )
         if kernel.fit(items) == (items,):
             break
         items //= 2

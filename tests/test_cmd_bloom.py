@@ -12,9 +12,10 @@ import pytest
 from gpuops import Gpu, d3d11, files, tonemap
 from gpuops.bloom import bloom
 from gpuops.files import Picture
-from gpuops.image import Image, download
+from gpuops.image import Image
 from gpuops.params.bloom import BloomParams
 from gpuops.params.tonemap import TonemapParams
+from gpuops.pixels import download
 
 
 @pytest.fixture

@@ -36,13 +36,14 @@ from gpuops.dwt import bands, dwt2, idwt2, pyramid, shrink, threshold, wavedec2,
 from gpuops.dwt.wavelets import WAVELETS
 from gpuops.fft import planner, spectrum
 from gpuops.gpu import Kernel, Limits, Source
-from gpuops.image import COMPLEX_HALF, download, upload
+from gpuops.image import COMPLEX_HALF
 from gpuops.params.bloom import BloomParams
 from gpuops.params.blur import BlurParams
 from gpuops.params.border import BORDERS
 from gpuops.params.compare import CompareParams
 from gpuops.params.fft import VIEWS, FftParams, SpectrumParams, filter_option
 from gpuops.params.tonemap import OPERATORS, TRANSFERS, WHITE, TonemapParams
+from gpuops.pixels import download, upload
 from gpuops.reduce import statistics
 from gpuops.tonemap import tonemap
 

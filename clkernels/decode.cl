@@ -1,0 +1,40 @@
+// A pixel of a file, CHANNELS values of type PIXEL → floats. After lanes.cl (WIDTH=1) and colour.cl.
+//
+// -D PIXEL=uchar|ushort|float   -D CHANNELS=n   -D COLOURS=n (channels that are not alpha)
+// -D HALF                 PIXEL is ushort, the bits of half floats: they need no extension so
+// -D TABLE=space          colours by a table of linear values, one for each code: __global or __local
+// -D LINEARISE, ENCODE    sRGB or its inverse by formula
+// -D PREMULTIPLY          colours times alpha, after that
+
+#ifndef TABLE
+#define NO_TABLE
+#define TABLE __global
+#endif
+
+#ifdef HALF
+#define VALUE(p) vload_half(0, (const half *)(p))
+#else
+#define VALUE(p) ((float)*(p))
+#endif
+
+#if defined(LINEARISE)
+#define LIGHT(v) srgb_to_linear(v)
+#elif defined(ENCODE)
+#define LIGHT(v) linear_to_srgb(v)
+#else
+#define LIGHT(v) (v)
+#endif
+
+static inline void decode(const PIXEL *pixel, TABLE const float *table, float scale, float *v) {
+    for (int c = 0; c < CHANNELS; c++) {
+#ifndef NO_TABLE
+        v[c] = c < COLOURS ? table[pixel[c]] : VALUE(pixel + c) * scale;
+#else
+        v[c] = VALUE(pixel + c) * scale;
+        if (c < COLOURS) v[c] = LIGHT(v[c]);
+#endif
+    }
+#ifdef PREMULTIPLY
+    for (int c = 0; c < COLOURS; c++) v[c] *= v[CHANNELS - 1];
+#endif
+}

@@ -1,0 +1,70 @@
+// Values → a file's type PIXEL, WIDTH at a time. After lanes.cl and colour.cl.
+//
+// -D PIXEL=uchar|ushort|float
+// -D MAXIMUM=255|65535    integer PIXEL: its largest value
+// -D HALF                 PIXEL is ushort, the bits of half floats: they need no extension so
+// -D TABLE                sRGB codes of 8 bits by their exact thresholds
+// -D LINEARISE, ENCODE    sRGB or its inverse by formula
+
+#if defined(LINEARISE)
+#define CURVE(v) srgb_to_linear(v)
+#elif defined(ENCODE)
+#define CURVE(v) linear_to_srgb(v)
+#else
+#define CURVE(v) (v)
+#endif
+
+#define GLUE_(a, b) a##b
+#define GLUE(a, b) GLUE_(a, b)
+#if WIDTH == 1
+typedef PIXEL PIXELS;
+#define TO_PIXELS GLUE(convert_, PIXEL)
+#define HALF_BITS vstore_half_rte
+#else
+typedef GLUE(PIXEL, 8) PIXELS;
+#define TO_PIXELS GLUE(GLUE(convert_, PIXEL), 8)
+#define HALF_BITS vstore_half8_rte
+#endif
+
+// v within 0 … most; NaN becomes 0. (Of NaN, clamp may make anything.)
+static inline FLOAT within(FLOAT v, float most) {
+    v = select((FLOAT)0.0f, v, v > (FLOAT)0.0f);
+    return select((FLOAT)most, v, v < (FLOAT)most);
+}
+
+// The nearest whole number, ties to even, of 0 … 2^22: beside 1.5 · 2^23 no bits below 1 are left. (rint is a call on
+// some CPUs, and takes longer than all the rest.)
+static inline INT nearest(FLOAT v) {
+    return AS_INT(v + 12582912.0f) - 0x4b400000;
+}
+
+// lost[0] counts finite values that did not fit the type, lost[1] those that were not finite, of those `present`.
+// `colour`: not alpha. `steps`: see srgb_code in colour.cl.
+static inline PIXELS encode(FLOAT v, int colour, __global const float *steps, INT present, INT *lost) {
+    INT exponent = AS_INT(v) & 0x7f800000, finite = exponent != 0x7f800000;  // isfinite() is a call, as rint() is
+#ifdef MAXIMUM
+    lost[1] += one_if(present & (exponent == 0x7f800000));
+#endif
+#ifdef TABLE
+    if (colour) {
+        // Clipped is what rounding would take out of the range, not what a rounding error took there.
+        lost[0] += one_if(present & finite & ((v < -0.5f / (255.0f * 12.92f)) | (v > 1.0045f)));
+        return TO_PIXELS(srgb_code(within(v, 1.0f), steps));
+    }
+#else
+    if (colour) v = CURVE(v);
+#endif
+    PIXELS result;
+#if defined(MAXIMUM)
+    FLOAT level = v * (float)MAXIMUM;
+    lost[0] += one_if(present & finite & ((level < -0.5f) | (level > (float)MAXIMUM + 0.5f)));
+    result = TO_PIXELS(nearest(within(level, MAXIMUM)));
+#elif defined(HALF)
+    lost[0] += one_if(present & finite & (fabs(v) > 65504.0f));
+    v = select(v, clamp(v, (FLOAT)-65504.0f, (FLOAT)65504.0f), finite);
+    HALF_BITS(v, 0, (half *)&result);
+#else
+    result = v;
+#endif
+    return result;
+}

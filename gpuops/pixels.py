@@ -1,0 +1,221 @@
+"""A file's interleaved pixels (height, width, channels) and planar light (channels, height, width), on the device.
+
+On the host there are pixels of the file's own depth only; they are converted on the device, by kernels of their own or
+by those of an operation that reads and writes pixels itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import ParameterError
+from .image import PIXEL_TYPES, Image
+
+if TYPE_CHECKING:
+    from .gpu import Define, Gpu
+
+Array = npt.NDArray[np.generic]
+
+_GROUPS, _TIMES = 8, 1 << 10  # groups of a compute unit, at least; times that a work-item converts, at most
+
+
+@dataclass(frozen=True)
+class Losses:
+    """How many values a conversion to a narrower type could not keep."""
+
+    clipped: int = 0
+    not_finite: int = 0
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How pixels become light.
+
+    Attributes
+    ----------
+    alpha : bool
+        The last channel is straight (unassociated) alpha.
+    linearise, encode : bool
+        Decode colours from sRGB (IEC 61966-2-1) to linear light, or encode them; alpha stays.
+    premultiply : bool
+        Multiply colours by alpha, after decoding.
+    scale : float, optional
+        What values are multiplied by first: for integers 1 / their largest value, else 1.
+    """
+
+    alpha: bool = False
+    linearise: bool = False
+    encode: bool = False
+    premultiply: bool = False
+    scale: float | None = None
+
+    def defines(self, pixels: Image, table: str = "__global") -> dict[str, Define]:
+        """Those of decode.cl for ``pixels`` (height, width, channels); ``table``: the space of a table's copy."""
+        channels, by_table = pixels.shape[2], self._by_table(pixels)
+        return {
+            "PIXEL": PIXEL_TYPES[pixels.dtype.name],
+            "CHANNELS": channels,
+            "COLOURS": channels - self.alpha,
+            "HALF": pixels.dtype == np.float16,
+            "TABLE": table if by_table else None,
+            "LINEARISE": self.linearise and not by_table,
+            "ENCODE": self.encode,
+            "PREMULTIPLY": self.alpha and self.premultiply,
+        }
+
+    def arguments(self, pixels: Image) -> tuple[Image | None, float]:
+        """decode's table and scale."""
+        gpu, dtype = pixels.gpu, pixels.dtype.name
+        table = None
+        if self._by_table(pixels):
+            table = gpu.kept(("light", dtype), lambda: gpu.array(_light_of_codes(dtype)))
+        return table, 1.0 / _largest(pixels.dtype) if self.scale is None else self.scale
+
+    def _by_table(self, pixels: Image) -> bool:
+        return self.linearise and pixels.dtype.kind == "u" and self.scale is None
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How light becomes pixels of ``dtype``.
+
+    Integers are rounded to nearest and clipped to [0, 1] × their maximum; NaN becomes 0. Half clips finite values
+    to ±65504; float keeps everything. ``encode`` applies the sRGB curve to the colours first,
+    ``linearise`` its inverse; ``unpremultiply`` divides them by alpha before either (where alpha is 0 the
+    premultiplied colour stands).
+    """
+
+    dtype: np.dtype[np.generic]
+    encode: bool = False
+    linearise: bool = False
+    unpremultiply: bool = False
+
+    def defines(self, channels: int, *, alpha: bool) -> dict[str, Define]:
+        """Those of encode.cl and pack.cl."""
+        by_table = self._by_table
+        return {
+            "PIXEL": PIXEL_TYPES[self.dtype.name],
+            "MAXIMUM": _largest(self.dtype) if self.dtype.kind == "u" else None,
+            "CHANNELS": channels,
+            "COLOURS": channels - alpha,
+            "HALF": self.dtype == np.float16,
+            "TABLE": by_table,
+            "ENCODE": self.encode and not by_table,
+            "LINEARISE": self.linearise,
+            "UNPREMULTIPLY": alpha and self.unpremultiply,
+        }
+
+    def steps(self, gpu: Gpu) -> Image | None:
+        """encode's steps."""
+        return gpu.kept("steps", lambda: gpu.array(_steps_of_codes())) if self._by_table else None
+
+    @property
+    def _by_table(self) -> bool:
+        return self.encode and self.dtype == np.uint8
+
+
+def unpack(pixels: Image, decoding: Decoding) -> Image:
+    """Pixels (height, width, channels) on the device → planar float32 Image."""
+    gpu = pixels.gpu
+    height, width, channels = pixels.shape
+    image = gpu.empty((channels, height, width))
+    image.alpha, image.linear = decoding.alpha, decoding.linearise
+    kernel = gpu.kernel(
+        ("lanes", "colour", "decode", "unpack"), "unpack", WIDTH=1, **decoding.defines(pixels)
+    )
+    table, scale = decoding.arguments(pixels)
+    size = height * width
+    gpu.launch(
+        kernel, (size,), pixels, table, image, size, scale, local=kernel.fit(256), label=f"unpack {pixels.dtype}",
+        traffic=pixels.nbytes + image.nbytes,
+    )  # fmt: skip
+    return image
+
+
+def pack(image: Image, encoding: Encoding) -> tuple[Image, Image]:
+    """Planar float32 Image → pixels (height, width, channels) on the device, and counters as in encode.cl."""
+    gpu = image.gpu
+    channels, height, width = image.shape
+    size = height * width
+    defines = encoding.defines(channels, alpha=image.alpha)
+    kernel = gpu.kernel(("lanes", "colour", "encode", "pack"), "pack", WIDTH=gpu.limits.lanes, **defines)
+    pixels = gpu.empty((height, width, channels), encoding.dtype)
+    lost = gpu.zeros((2,), np.uint32)
+    # Every work-item converts several pixels and reports its losses once: no storm of atomics on an HDR image.
+    local = kernel.fit(1 if gpu.limits.is_cpu else 256)
+    items = -(-size // gpu.limits.lanes)
+    times = min(-(-items // (gpu.limits.compute_units * local[0] * _GROUPS)), _TIMES)
+    gpu.launch(
+        kernel, (-(-items // times),), image, encoding.steps(gpu), pixels, lost, size, times, local=local,
+        label=f"pack {encoding.dtype}", traffic=image.nbytes + pixels.nbytes,
+    )  # fmt: skip
+    return pixels, lost
+
+
+def losses(lost: Image) -> Losses:
+    """What the counters of :func:`pack` say."""
+    clipped, not_finite = (int(n) for n in lost.numpy())
+    return Losses(clipped, not_finite)
+
+
+def on_device(gpu: Gpu, pixels: Array) -> Image:
+    """Pixels (height, width, channels) of uint8, uint16, float16 or float32 as they are, on the device."""
+    if pixels.ndim != 3 or pixels.dtype.name not in PIXEL_TYPES:
+        raise ParameterError(
+            f"pixels must be (height, width, channels) of {', '.join(PIXEL_TYPES)}, "
+            f"not {pixels.shape} {pixels.dtype}"
+        )
+    return gpu.array(pixels)
+
+
+def upload(
+    gpu: Gpu,
+    pixels: Array,
+    *,
+    alpha: bool = False,
+    linearise: bool = False,
+    encode: bool = False,
+    premultiply: bool = False,
+    scale: float | None = None,
+) -> Image:
+    """Pixels of uint8, uint16, float16 or float32 → planar float32 Image; as :class:`Decoding` says."""
+    return unpack(on_device(gpu, pixels), Decoding(alpha, linearise, encode, premultiply, scale))
+
+
+def download(
+    image: Image,
+    dtype: npt.DTypeLike,
+    *,
+    encode: bool = False,
+    linearise: bool = False,
+    unpremultiply: bool = False,
+) -> tuple[Array, Losses]:
+    """Planar float32 Image → pixels of ``dtype``, as :class:`Encoding` says, and what did not fit."""
+    pixels, lost = pack(image, Encoding(np.dtype(dtype), encode, linearise, unpremultiply))
+    return pixels.numpy(), losses(lost)
+
+
+def _largest(dtype: np.dtype[np.generic]) -> int:
+    return int(np.iinfo(dtype.name).max) if dtype.kind == "u" else 1
+
+
+@cache
+def _light_of_codes(dtype: str) -> npt.NDArray[np.float32]:
+    """Linear light of every code, computed in float64 (IEC 61966-2-1)."""
+    maximum = np.iinfo(dtype).max
+    return _linear(np.arange(maximum + 1) / maximum)
+
+
+@cache
+def _steps_of_codes() -> npt.NDArray[np.float32]:
+    """The linear light at which 8-bit sRGB codes step up to 0, 1, … 256."""
+    return np.concatenate([[-np.inf], _linear((np.arange(1, 256) - 0.5) / 255), [np.inf]]).astype(np.float32)
+
+
+def _linear(v: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4).astype(np.float32)
