@@ -1,29 +1,26 @@
 // A blur's way back from a coarse grid, by the window of decimate.cl: see there.
 // A column's TAPS coarse rows around the row at hand are interpolated along x once for all rows between them.
 // weights_y[f · TAPS + k] of fine row f, bases_x[f] and weights_x[f · TAPS + k] of fine column f: of those in the image.
-// Planar float (plane, row, column), dimension 2 counts planes. Border: see border.cl.
+// From planar float (plane, row, column), of which dimension 2 counts planes, to the same; or to a file's pixels, of
+// which it counts nothing. Border: see border.cl. CPUs: interpolate_wide.cl.
 //
 // -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
-// GPUs:  -D ITEMS=n (of a group)   -D COLUMNS=n (fine, of a work-item)   -D ROWS=n (coarse, in local memory)
-//        -D SEGMENT=n   coarse columns of a group at most   -D MOST=n   fine rows of one base at most
-// CPUs:  -D WIDE   -D TILE=n -D BAND=n   fine columns of a work-item, bases of its rows
+// -D ITEMS=n    of a group        -D COLUMNS=n   fine ones of a work-item
+// -D ROWS=n     coarse rows that are in local memory together
+// -D SEGMENT=n  coarse columns of a group, at most;   -D MOST=n   fine rows of one base, at most
+// -D PIXEL=type -D CHANNELS=n …   to pixels: after encode.cl;   -D COLOURS=n -D UNPREMULTIPLY   as in pack.cl
 
 #define UNROLLED __attribute__((opencl_unroll_hint))
-
-#ifndef WIDE
-
 #define TILE (ITEMS * COLUMNS)
 #define FETCHES ((SEGMENT + ITEMS - 1) / ITEMS)  // of a work-item, in a coarse row
+#define LINE (FETCHES * ITEMS)
 
-static inline void fetch_rows(__global const float *in, int j, const int *column, int rows, int columns,
-                              float v[ROWS][FETCHES]) {
-    UNROLLED
-    for (int r = 0; r < ROWS; r++) {
-        __global const float *row = in + (size_t)border_index(j + r, rows) * columns;
-        UNROLLED
-        for (int f = 0; f < FETCHES; f++) v[r][f] = row[column[f]];
-    }
-}
+#ifndef PIXEL
+#define PIXEL float
+#define CHANNELS 1
+#define COLOURS 1
+#define encode(v, colour, steps, present, lost) (v)
+#endif
 
 // The weights of a row, the same for all work-items: in as few loads as can be.
 static inline void weights_of(float *w, __global const float *weights, int row) {
@@ -38,19 +35,32 @@ static inline void weights_of(float *w, __global const float *weights, int row) 
 #endif
 }
 
+static inline void fetch_rows(__global const float *in, int j, const int *column, int rows, int columns,
+                              float v[ROWS][CHANNELS][FETCHES]) {
+    UNROLLED
+    for (int r = 0; r < ROWS; r++) {
+        int row = border_index(j + r, rows);
+        UNROLLED
+        for (int k = 0; k < CHANNELS; k++)
+            UNROLLED
+            for (int f = 0; f < FETCHES; f++) v[r][k][f] = in[((size_t)k * rows + row) * columns + column[f]];
+    }
+}
+
 // A group goes down TILE fine columns, ROWS coarse rows at a time: these are fetched while those before are interpolated.
-// Group: (ITEMS, 1, 1), for `band` bases of rows.
-__kernel void interpolate(__global const float *restrict in, __global float *restrict out,
+// Group: (ITEMS, 1, 1), for `band` bases of rows. lost: see encode.cl.
+__kernel void interpolate(__global const float *restrict in, __global PIXEL *restrict out,
                           __global const int *restrict starts_y, __global const float *restrict weights_y,
                           __global const int *restrict bases_x, __global const float *restrict weights_x, int height,
-                          int width, int low_y, int rows, int columns, int band) {
-    __local float lines[ROWS * FETCHES * ITEMS];
-    int item = get_local_id(0), x0 = get_group_id(0) * TILE, i0 = bases_x[x0];
+                          int width, int low_y, int rows, int columns, int band, __global const float *restrict steps,
+                          __global uint *lost) {
+    __local float lines[ROWS * CHANNELS * LINE];
+    int item = get_local_id(0), x0 = get_group_id(0) * TILE, i0 = bases_x[x0], losses[2] = {0, 0};
     int b = (int)get_global_id(1) * band - (TAPS_Y - 1), last = min(b + band, rows) + TAPS_Y - 1;
     in += get_global_id(2) * (size_t)rows * columns;
-    out += get_global_id(2) * (size_t)height * width + x0 + item;
+    out += get_global_id(2) * (size_t)height * width + (x0 + item) * CHANNELS;
     int column[FETCHES], from[COLUMNS];
-    float next[ROWS][FETCHES], w[COLUMNS][TAPS_X], samples[TAPS_Y][COLUMNS];
+    float next[ROWS][CHANNELS][FETCHES], w[COLUMNS][TAPS_X], samples[TAPS_Y][COLUMNS][CHANNELS];
     UNROLLED
     for (int f = 0; f < FETCHES; f++) column[f] = max(0, border_index(i0 + item + f * ITEMS, columns));
     UNROLLED
@@ -58,7 +68,7 @@ __kernel void interpolate(__global const float *restrict in, __global float *res
         int x = min(x0 + item + c * ITEMS, width - 1);
         from[c] = bases_x[x] - i0;
         UNROLLED
-        for (int k = 0; k < TAPS_X; k++) w[c][k] = weights_x[x * TAPS_X + k];
+        for (int t = 0; t < TAPS_X; t++) w[c][t] = weights_x[x * TAPS_X + t];
     }
     fetch_rows(in, b, column, rows, columns, next);
     int y = starts_y[b + TAPS_Y - 1] + low_y;
@@ -66,93 +76,59 @@ __kernel void interpolate(__global const float *restrict in, __global float *res
         UNROLLED
         for (int r = 0; r < ROWS; r++)
             UNROLLED
-            for (int f = 0; f < FETCHES; f++) lines[(r * FETCHES + f) * ITEMS + item] = next[r][f];
+            for (int k = 0; k < CHANNELS; k++)
+                UNROLLED
+                for (int f = 0; f < FETCHES; f++) lines[(r * CHANNELS + k) * LINE + f * ITEMS + item] = next[r][k][f];
         barrier(CLK_LOCAL_MEM_FENCE);
         if (j + ROWS < last) fetch_rows(in, j + ROWS, column, rows, columns, next);
         UNROLLED
         for (int r = 0; r < ROWS; r++) {
             UNROLLED
-            for (int c = 0; c < COLUMNS; c++) {
-                float sum = 0.0f;
+            for (int c = 0; c < COLUMNS; c++)
                 UNROLLED
-                for (int k = 0; k < TAPS_X; k++)
-                    sum = fma(w[c][k], lines[r * FETCHES * ITEMS + from[c] + k], sum);
-                UNROLLED
-                for (int k = 1; k < TAPS_Y; k++) samples[k - 1][c] = samples[k][c];
-                samples[TAPS_Y - 1][c] = sum;
-            }
+                for (int k = 0; k < CHANNELS; k++) {
+                    float sum = 0.0f;
+                    UNROLLED
+                    for (int t = 0; t < TAPS_X; t++)
+                        sum = fma(w[c][t], lines[(r * CHANNELS + k) * LINE + from[c] + t], sum);
+                    UNROLLED
+                    for (int t = 1; t < TAPS_Y; t++) samples[t - 1][c][k] = samples[t][c][k];
+                    samples[TAPS_Y - 1][c][k] = sum;
+                }
             int base = j + r - (TAPS_Y - 1);
             if (base < b || j + r >= last) continue;
             int end = min(starts_y[base + TAPS_Y] + low_y, height);
             UNROLLED
             for (int q = 0; q < MOST; q++) {
                 if (y + q < 0 || y + q >= end) continue;
-                float v[TAPS_Y], sum[COLUMNS];
+                float v[TAPS_Y];
                 weights_of(v, weights_y, y + q);
                 UNROLLED
-                for (int c = 0; c < COLUMNS; c++) sum[c] = 0.0f;
-                UNROLLED
-                for (int k = 0; k < TAPS_Y; k++)
+                for (int c = 0; c < COLUMNS; c++) {
+                    float sums[CHANNELS];
+                    int present = x0 + item + c * ITEMS < width;
                     UNROLLED
-                    for (int c = 0; c < COLUMNS; c++) sum[c] = fma(v[k], samples[k][c], sum[c]);
-                UNROLLED
-                for (int c = 0; c < COLUMNS; c++)
-                    if (x0 + item + c * ITEMS < width) out[(size_t)(y + q) * width + c * ITEMS] = sum[c];
+                    for (int k = 0; k < CHANNELS; k++) {
+                        sums[k] = 0.0f;
+                        UNROLLED
+                        for (int t = 0; t < TAPS_Y; t++) sums[k] = fma(v[t], samples[t][c][k], sums[k]);
+                    }
+#ifdef UNPREMULTIPLY
+                    float over = sums[CHANNELS - 1] > 0.0f ? 1.0f / sums[CHANNELS - 1] : 1.0f;
+                    for (int k = 0; k < COLOURS; k++) sums[k] *= over;
+#endif
+                    __global PIXEL *to = out + ((size_t)(y + q) * width + c * ITEMS) * CHANNELS;
+                    UNROLLED
+                    for (int k = 0; k < CHANNELS; k++) {
+                        PIXEL pixel = encode(sums[k], k < COLOURS, steps, present, losses);
+                        if (present) to[k] = pixel;
+                    }
+                }
             }
             y = starts_y[base + TAPS_Y] + low_y;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
+    for (int k = 0; k < 2; k++)
+        if (losses[k]) atomic_add(&lost[k], (uint)losses[k]);
 }
-
-#else
-
-// Groups of one work-item. Lanes are rows along the rows, and then columns: LINES is a multiple of 16.
-#define LINES (BAND + TAPS_Y - 1)
-#define COLUMNS (TAPS_X == 1 ? TILE : TILE * 2 / 3 + TAPS_X + 3)  // coarse ones: steps are hardly below 1.5
-
-__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void interpolate(__global const float *in, __global float *out, __global const int *starts_y,
-                 __global const float *weights_y, __global const int *bases_x, __global const float *weights_x,
-                 int height, int width, int low_y, int rows, int columns, int band) {
-    __local float coarse[COLUMNS * LINES], line[LINES * TILE];  // of each coarse column all rows; the other way round
-    int x0 = get_global_id(0) * TILE, count = min(TILE, width - x0), i0 = bases_x[x0];
-    int b0 = (int)get_global_id(1) * BAND - (TAPS_Y - 1);
-    in += get_global_id(2) * (size_t)rows * columns;
-    out += get_global_id(2) * (size_t)height * width + x0;
-    for (int r = 0; r < LINES; r++) {
-        __global const float *row = in + (size_t)border_index(b0 + r, rows) * columns;
-        for (int i = 0, last = bases_x[x0 + count - 1] + TAPS_X - i0; i < last; i++)
-            coarse[i * LINES + r] = row[border_index(i0 + i, columns)];
-    }
-    for (int x = 0; x < count; x++)
-        for (int g = 0; g < LINES; g += 16) {
-            float16 sum = 0.0f;
-            UNROLLED
-            for (int k = 0; k < TAPS_X; k++) {
-                float16 v = vload16(0, coarse + (bases_x[x0 + x] - i0 + k) * LINES + g);
-                sum = fma((float16)weights_x[(x0 + x) * TAPS_X + k], v, sum);
-            }
-            float s[16];
-            vstore16(sum, 0, s);
-            for (int r = 0; r < 16; r++) line[(g + r) * TILE + x] = s[r];
-        }
-    for (int b = 0; b < BAND && b0 + b < rows; b++) {
-        int end = min(starts_y[b0 + b + TAPS_Y] + low_y, height);
-        for (int y = max(starts_y[b0 + b + TAPS_Y - 1] + low_y, 0); y < end; y++)
-            for (int x = 0; x < count; x += 16) {
-                float16 sum = 0.0f;
-                UNROLLED
-                for (int k = 0; k < TAPS_Y; k++)
-                    sum = fma((float16)weights_y[y * TAPS_Y + k], vload16(0, line + (b + k) * TILE + x), sum);
-                if (x + 16 <= count) {
-                    vstore16(sum, 0, out + (size_t)y * width + x);
-                } else {
-                    float s[16];
-                    vstore16(sum, 0, s);
-                    for (int l = 0; x + l < count; l++) out[(size_t)y * width + x + l] = s[l];
-                }
-            }
-    }
-}
-#endif

@@ -14,11 +14,13 @@ from .errors import ParameterError
 from .image import Image
 from .operands import on_device, shaped_like
 from .params.blur import LEAST_MULTIRATE, BlurParams
+from .pixels import Decoding, Encoding, pack, unpack
 from .separable import Taps, convolve_axes
 
 if TYPE_CHECKING:
     from .gpu import Gpu
 
+_CHANNELS = 4  # of pixels that kernels read and write themselves, at most
 _LEAST_CPU = 7.0  # sigma from which coarse grids are faster there (measured: PoCL)
 
 
@@ -36,15 +38,34 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
     if params.by_both_axes:
         kernel = footprints.weights(params)
         return convolve(gpu, image, kernel, mode=params.border, cval=params.cval, method=params.method)
-    whole = params.kind == "gaussian" and params.truncate is None
-    least = _LEAST_CPU if gpu.limits.is_cpu and params.method == "auto" else LEAST_MULTIRATE
-    wide = params.method in ("auto", "multirate") and max(params.sigma) >= least
-    if whole and wide and coarse.is_coarser(image.shape, params.sigma, params.border):
+    if _coarse(gpu, image.shape, params):
         into = image if overwrite_input else None
         return multirate.gaussian(gpu, image, params.sigma, params.border, params.cval, into)
     y, x = (np.array(params.weights(axis)) for axis in (0, 1))
     taps = Taps((y, x), params.border, params.cval, params.method, params.kind)
     return convolve_axes(gpu, image, taps, overwrite_input=overwrite_input)
+
+
+def blur_pixels(
+    gpu: Gpu, pixels: Image, params: BlurParams, decoding: Decoding, encoding: Encoding
+) -> tuple[Image, Image]:
+    """Blurs pixels (height, width, channels) in the depth of a file to such pixels, all on the device.
+
+    Also gives the counters of what did not fit: see :func:`gpuops.pixels.losses`.
+    """
+    height, width, channels = pixels.shape
+    if not gpu.limits.is_cpu and channels <= _CHANNELS and _coarse(gpu, (channels, height, width), params):
+        sigma, border, cval = params.sigma, params.border, params.cval
+        return multirate.gaussian_of_pixels(gpu, pixels, decoding, encoding, sigma, border, cval)
+    return pack(blur(gpu, unpack(pixels, decoding), params, overwrite_input=True), encoding)
+
+
+def _coarse(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> bool:
+    """Whether it is a Gaussian that is made on a coarse grid."""
+    whole = params.kind == "gaussian" and params.truncate is None
+    least = _LEAST_CPU if gpu.limits.is_cpu and params.method == "auto" else LEAST_MULTIRATE
+    wide = params.method in ("auto", "multirate") and max(params.sigma) >= least
+    return whole and wide and coarse.is_coarser(shape, params.sigma, params.border)
 
 
 @overload

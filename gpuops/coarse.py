@@ -34,7 +34,7 @@ _CUT = 1e-5  # share of the largest weight that those left out have together
 
 @dataclass(frozen=True)
 class Left:
-    """A Gaussian's share that is left to do on a grid: its σ there, and the steps there of the windows it went through."""
+    """What is left of a Gaussian to do on a grid: its σ there, and there the steps of the windows it went through."""
 
     sigma: float
     windows: tuple[float, ...] = ()
@@ -54,7 +54,7 @@ class Left:
         beyond = np.cumsum(np.abs(half[::-1]))[::-1]  # from each on
         radius = int(np.argmax(beyond <= _CUT * half[0])) - 1
         weights = np.concatenate([half[radius:0:-1], half[: radius + 1]])
-        return weights / weights.sum()
+        return np.asarray(weights / weights.sum(), np.float64)
 
 
 @dataclass(frozen=True, eq=False)  # the cache below gives the same one again
@@ -156,7 +156,7 @@ def _window(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.where(inside > 0, np.i0(BETA * np.sqrt(inside)), 0.0)
 
 
-def _spectrum(frequency: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _spectrum(frequency: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
     """Its Fourier transform at ``frequency`` radians a step, but for a factor."""
     z = np.sqrt((BETA**2 - (TAPS / 2 * frequency) ** 2).astype(complex))
     return np.real(np.sinh(z) / z)  # z is 0 nowhere below the third zero of a grid's frequencies

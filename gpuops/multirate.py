@@ -9,6 +9,7 @@ recursive Gaussian in Deriche, "Recursively implementing the Gaussian and its de
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -17,20 +18,41 @@ import numpy as np
 from . import coarse
 from .coarse import Axis, Left, Two
 from .image import Image
+from .pixels import Decoding, Encoding
 from .separable import Taps, convolve_axes
 
 if TYPE_CHECKING:
-    from .gpu import Gpu, Kernel
+    from .gpu import Define, Gpu
 
-_LEAST_AGAIN = 12.0  # σ on a coarse grid from which a still coarser one is worth its launches
-# Of a group: work-items, fine columns of each, coarse rows in local memory; groups of a compute unit, at least.
-_ITEMS, _COLUMNS, _ROWS, _LINES, _GROUPS = 128, 4, 8, 6, 4
-_LEAST_BAND, _NARROWEST = (
-    12,
-    96,
-)  # coarse rows of a group, and fine columns: fewer would be little beside the margins
+_LEAST_AGAIN = (
+    40.0,
+    12.0,
+)  # σ on a coarse grid from which a still coarser one is worth its launches; on CPUs
+# A group's work-items, and coarse rows in local memory; of groups of a compute unit, as many as run at once.
+_ITEMS, _ROWS, _LINES, _GROUPS = 128, 8, 6, 4
+_CODES = 256  # of a table that is copied to local memory, at most
+_LEAST_BAND, _NARROWEST = 4, 96  # coarse rows of a group, and its fine columns: margins come to these
 # On CPUs: fine columns and coarse rows of a work-item, coarse rows in local memory. Interpolation: columns, coarse rows.
 _TILE, _BAND, _LANES, _WIDE_TILE, _WIDE_LINES = 256, 64, 16, 128, 32
+
+
+@dataclass(frozen=True)
+class _Grids:
+    """Both axes, coarse and fine, and what stands outside."""
+
+    y: Axis
+    x: Axis
+    border: str
+    cval: float
+
+    def defines(self, **more: Define) -> dict[str, Define]:
+        """Those of all kernels here, and more."""
+        return {f"BORDER_{self.border.upper()}": True, "TAPS_Y": self.y.taps, "TAPS_X": self.x.taps} | more
+
+    @property
+    def most(self) -> int:
+        """Fine rows of one base, at most."""
+        return int(np.diff(self.y.starts).max())
 
 
 def gaussian(
@@ -43,91 +65,165 @@ def gaussian(
     return _filtered(gpu, image, (Left(sigma[0]), Left(sigma[1])), border, cval, into)
 
 
+def gaussian_of_pixels(
+    gpu: Gpu, pixels: Image, decoding: Decoding, encoding: Encoding, sigma: Two, border: str, cval: float
+) -> tuple[Image, Image]:
+    """From pixels (height, width, channels) to pixels, on a GPU; and counters as in encode.cl.
+
+    Both kernels at the ends read and write pixels themselves.
+    """
+    height, width, channels = pixels.shape
+    grids = _grids((channels, height, width), (Left(sigma[0]), Left(sigma[1])), border, cval)
+    small = _coarsely(gpu, _decimated(gpu, pixels, grids, decoding), grids)
+    result, lost = gpu.empty(pixels.shape, encoding.dtype), gpu.zeros((2,), np.uint32)
+    _interpolated(gpu, small, result, grids, encoding, lost)
+    return result, lost
+
+
 def _filtered(
     gpu: Gpu, image: Image, left: tuple[Left, Left], border: str, cval: float, into: Image | None
 ) -> Image:
-    y, x = (coarse.axis(n, todo, border) for n, todo in zip(image.shape[1:], left, strict=True))
-    small = _decimated(gpu, image, y, x, border, cval)
-    sigma = y.left.sigma, x.left.sigma
-    if max(sigma) >= _LEAST_AGAIN and coarse.is_coarser(small.shape, sigma, border):
-        small = _filtered(gpu, small, (y.left, x.left), border, cval, small)
-    else:
-        weights = y.left.weights(), x.left.weights()
-        small = convolve_axes(gpu, small, Taps(weights, border, cval, name="gaussian"))
-    return _interpolated(gpu, small, image.like() if into is None else into, y, x, border)
+    grids = _grids(image.shape, left, border, cval)
+    if gpu.limits.is_cpu:
+        small = _coarsely(gpu, _decimated_wide(gpu, image, grids), grids)
+        return _interpolated_wide(gpu, small, image.like() if into is None else into, grids)
+    small = _coarsely(gpu, _decimated(gpu, image, grids), grids)
+    return _interpolated(gpu, small, image.like() if into is None else into, grids)
 
 
-def _decimated(gpu: Gpu, image: Image, y: Axis, x: Axis, border: str, cval: float) -> Image:
-    planes, height, width = image.shape
-    small = image.like((planes, y.coarse, x.coarse))
-    wide, items = gpu.limits.is_cpu, _ITEMS
-    while not wide:
-        kernel = _kernel(
-            gpu,
-            "decimate",
-            y,
-            x,
-            border,
-            ITEMS=items,
-            COLUMNS=_COLUMNS,
-            ROWS=_ROWS,
-            MOST=_most(y),
-            WIDEST=len(x.gathered()),
-        )
+def _grids(shape: tuple[int, ...], left: tuple[Left, Left], border: str, cval: float) -> _Grids:
+    y, x = (coarse.axis(n, todo, border) for n, todo in zip(shape[1:], left, strict=True))
+    return _Grids(y, x, border, cval)
+
+
+def _coarsely(gpu: Gpu, small: Image, grids: _Grids) -> Image:
+    """What is left to do, on the coarse grid or on one coarser still."""
+    left, border, cval = (grids.y.left, grids.x.left), grids.border, grids.cval
+    sigma = left[0].sigma, left[1].sigma
+    if max(sigma) >= _LEAST_AGAIN[gpu.limits.is_cpu] and coarse.is_coarser(small.shape, sigma, border):
+        return _filtered(gpu, small, left, border, cval, small)
+    return convolve_axes(
+        gpu, small, Taps((left[0].weights(), left[1].weights()), border, cval, name="gaussian")
+    )
+
+
+def _decimated(gpu: Gpu, image: Image, grids: _Grids, decoding: Decoding | None = None) -> Image:
+    """The coarse image of planes, or of pixels if there is a decoding."""
+    y, x = grids.y, grids.x
+    planes, channels, columns = _shares(image, decoding is not None)
+    small = gpu.empty((planes * channels, y.coarse, x.coarse))
+    small.alpha = decoding.alpha if decoding else image.alpha
+    sources: tuple[str, ...] = ("border", "decimate")
+    defines = grids.defines(COLUMNS=columns, ROWS=_ROWS if channels == 1 else 4, MOST=grids.most)
+    defines["WIDEST"] = len(x.gathered())
+    table, scale = None, 1.0
+    if decoding:
+        sources = ("border", "lanes", "colour", "decode", "decimate")
+        table, scale = decoding.arguments(image)
+        copied = table is not None and table.shape[0] <= _CODES
+        defines |= {"WIDTH": 1, **decoding.defines(image, "__local" if copied else "__global")}
+        defines["CODES"] = table.shape[0] if copied and table else None
+    items = _items(gpu, x.fine, y.coarse, planes, columns)
+    while True:
+        kernel = gpu.kernel(sources, "decimate", **defines, ITEMS=items)
         if kernel.fit(items) == (items,):
             break
         items //= 2
-        wide = items * _COLUMNS < _NARROWEST
-    if wide:
-        kernel, items = _kernel(gpu, "decimate", y, x, border, TILE=_TILE, ROWS=_LANES, WIDE=True), 1
-    columns = _columns(x, _TILE if wide else items * _COLUMNS)
-    tiles = -(-x.coarse // columns)
-    band = _BAND if wide else _band(gpu, y.coarse, tiles * planes)
+        if items * columns < _NARROWEST and not decoding:
+            return _decimated_wide(gpu, image, grids)
+    most = _columns(x, items * columns)
+    tiles = -(-x.coarse // most)
+    band = _band(gpu, y.coarse, tiles * planes, items)
     gpu.launch(
-        kernel, (tiles * items, -(-y.coarse // band), planes), image, small,
-        *_tables(gpu, "down", y, x), height, width, y.low, x.low, y.coarse, x.coarse, columns, band, float(cval),
+        kernel, (tiles * items, -(-y.coarse // band), planes), image, small, *_tables(gpu, "down", y, x),
+        y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, band, float(grids.cval), table, scale,
         local=(items, 1, 1), label="gaussian decimate", traffic=image.nbytes + small.nbytes,
     )  # fmt: skip
     return small
 
 
-def _interpolated(gpu: Gpu, small: Image, result: Image, y: Axis, x: Axis, border: str) -> Image:
-    planes, height, width = result.shape
-    if gpu.limits.is_cpu:
-        kernel = _kernel(
-            gpu, "interpolate", y, x, border, TILE=_WIDE_TILE, BAND=_WIDE_LINES - y.taps + 1, WIDE=True
-        )
-        local, tile, band = (1, 1, 1), _WIDE_TILE, _WIDE_LINES - y.taps + 1
-    else:
-        items = _ITEMS
-        while True:
-            tile = items * _COLUMNS
-            kernel = _kernel(
-                gpu, "interpolate", y, x, border, ITEMS=items, COLUMNS=_COLUMNS, ROWS=_LINES, MOST=_most(y),
-                SEGMENT=_segment(x, tile),
-            )  # fmt: skip
-            if kernel.fit(items) == (items,) or items == 1:
-                break
-            items //= 2
-        local = (items, 1, 1)
-        band = _band(gpu, y.coarse + y.taps - 1, -(-width // tile) * planes)
-    size = -(-width // tile) * local[0], -(-(y.coarse + y.taps - 1) // band), planes
+def _interpolated(
+    gpu: Gpu,
+    small: Image,
+    result: Image,
+    grids: _Grids,
+    encoding: Encoding | None = None,
+    lost: Image | None = None,
+) -> Image:
+    """The fine image's planes, or its pixels if there is an encoding."""
+    y, x = grids.y, grids.x
+    planes, channels, columns = _shares(result, encoding is not None)
+    sources: tuple[str, ...] = ("border", "interpolate")
+    defines = grids.defines(COLUMNS=columns, ROWS=_LINES, MOST=grids.most)
+    if encoding:
+        sources = ("border", "lanes", "colour", "encode", "interpolate")
+        defines |= {"WIDTH": 1, **encoding.defines(channels, alpha=small.alpha)}
+    items = _items(gpu, x.fine, y.coarse, planes, columns)
+    while True:
+        tile = items * columns
+        kernel = gpu.kernel(sources, "interpolate", **defines, ITEMS=items, SEGMENT=_segment(x, tile))
+        if kernel.fit(items) == (items,) or items == 1:
+            break
+        items //= 2
+    rows, tiles = y.coarse + y.taps - 1, -(-x.fine // tile)
+    band = _band(gpu, rows, tiles * planes, items)
+    steps = encoding.steps(gpu) if encoding else None
     gpu.launch(
-        kernel, size, small, result, *_tables(gpu, "up", y, x), height, width, y.low, y.coarse, x.coarse, band,
-        local=local, label="gaussian interpolate", traffic=small.nbytes + result.nbytes,
+        kernel, (tiles * items, -(-rows // band), planes), small, result, *_tables(gpu, "up", y, x),
+        y.fine, x.fine, y.low, y.coarse, x.coarse, band, steps, lost,
+        local=(items, 1, 1), label="gaussian interpolate", traffic=small.nbytes + result.nbytes,
     )  # fmt: skip
     return result
 
 
-def _band(gpu: Gpu, rows: int, columns: int) -> int:
+def _decimated_wide(gpu: Gpu, image: Image, grids: _Grids) -> Image:
+    y, x = grids.y, grids.x
+    planes = image.shape[0]
+    small = image.like((planes, y.coarse, x.coarse))
+    kernel = gpu.kernel(
+        ("border", "decimate_wide"), "decimate_wide", **grids.defines(TILE=_TILE, ROWS=_LANES)
+    )
+    most = _columns(x, _TILE)
+    gpu.launch(
+        kernel, (-(-x.coarse // most), -(-y.coarse // _BAND), planes), image, small, *_tables(gpu, "down", y, x),
+        y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, _BAND, float(grids.cval),
+        local=(1, 1, 1), label="gaussian decimate", traffic=image.nbytes + small.nbytes,
+    )  # fmt: skip
+    return small
+
+
+def _interpolated_wide(gpu: Gpu, small: Image, result: Image, grids: _Grids) -> Image:
+    y, x = grids.y, grids.x
+    band = _WIDE_LINES - y.taps + 1
+    defines = grids.defines(TILE=_WIDE_TILE, BAND=band)
+    kernel = gpu.kernel(("border", "interpolate_wide"), "interpolate_wide", **defines)
+    size = -(-x.fine // _WIDE_TILE), -(-(y.coarse + y.taps - 1) // band), result.shape[0]
+    gpu.launch(
+        kernel, size, small, result, *_tables(gpu, "up", y, x), y.fine, x.fine, y.low, y.coarse, x.coarse,
+        local=(1, 1, 1), label="gaussian interpolate", traffic=small.nbytes + result.nbytes,
+    )  # fmt: skip
+    return result
+
+
+def _shares(image: Image, pixels: bool) -> tuple[int, int, int]:
+    """Planes that groups take each by itself; channels and columns of a work-item."""
+    return (1, image.shape[2], 2 if image.shape[2] < 4 else 1) if pixels else (image.shape[0], 1, 4)
+
+
+def _items(gpu: Gpu, width: int, rows: int, planes: int, columns: int) -> int:
+    """Work-items of a group: fewer for small images, so that there are groups for all compute units."""
+    items = _ITEMS
+    while (
+        items > 32 and -(-width // (items * columns)) * planes * rows < _LEAST_BAND * gpu.limits.compute_units
+    ):
+        items //= 2
+    return items
+
+
+def _band(gpu: Gpu, rows: int, columns: int, items: int) -> int:
     """Coarse rows of a group, of ``rows``, where groups stand ``columns`` side by side: all groups run at once."""
-    bands = max(1, _GROUPS * gpu.limits.compute_units // columns)
+    bands = max(1, _GROUPS * _ITEMS // items * gpu.limits.compute_units // columns)
     return max(_LEAST_BAND, -(-rows // bands))
-
-
-def _kernel(gpu: Gpu, name: str, y: Axis, x: Axis, border: str, **defines: int) -> Kernel:
-    defines |= {f"BORDER_{border.upper()}": True, "TAPS_Y": y.taps, "TAPS_X": x.taps}
-    return gpu.kernel(("border", name), name, **defines)
 
 
 @lru_cache(64)
@@ -139,11 +235,6 @@ def _columns(x: Axis, tile: int) -> int:
         if (x.starts[last] - x.starts[first]).max() <= tile:
             return columns
     return 1
-
-
-def _most(y: Axis) -> int:
-    """Fine samples of one base."""
-    return int(np.diff(y.starts).max())
 
 
 @lru_cache(64)

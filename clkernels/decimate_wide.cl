@@ -1,0 +1,64 @@
+// decimate.cl for the vectors of a CPU: see there.
+//
+// -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
+// -D TILE=n     fine columns of a work-item, at most, of `most` coarse ones   -D ROWS=16   coarse rows in local memory
+
+#define UNROLLED __attribute__((opencl_unroll_hint))
+
+static inline float fetch(__global const float *in, int row, int x, int width, float cval) {
+    return row < 0 || x < 0 ? cval : in[(size_t)row * width + x];
+}
+
+// Groups of one work-item. Lanes are columns down the columns, and then rows: ROWS is 16. The sums of all columns wait in
+// local memory while a base's rows are read, along the rows.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void decimate_wide(__global const float *in, __global float *out, __global const int *starts_y,
+              __global const float *weights_y, __global const int *starts_x, __global const float *weights_x, int height,
+              int width, int low_y, int low_x, int rows, int columns, int most, int band, float cval) {
+    __local float sums[TAPS_Y * TILE], line[TILE * ROWS];  // of each fine column; and of each, ROWS coarse rows
+    int i0 = get_global_id(0) * most, j0 = get_global_id(1) * band, x0 = starts_x[i0];
+    int end_i = min(i0 + most, columns), end_j = min(j0 + band, rows), count = starts_x[end_i - 1 + TAPS_X] - x0;
+    in += get_global_id(2) * (size_t)height * width;
+    out += get_global_id(2) * (size_t)rows * columns;
+    for (int t = 0; t < TAPS_Y * TILE; t++) sums[t] = 0.0f;
+    for (int j = j0 - TAPS_Y + 1; j < end_j; j++) {
+        int y = starts_y[j + TAPS_Y - 1], end = starts_y[j + TAPS_Y], r = (j - j0) % ROWS;
+        for (int f = 0; f < count; f += 16) {
+            int x = x0 + f + low_x, inside = x >= 0 && x + 16 <= width;
+            float16 sum[TAPS_Y];
+            UNROLLED
+            for (int k = 1; k < TAPS_Y; k++) sum[k - 1] = vload16(0, sums + k * TILE + f);
+            sum[TAPS_Y - 1] = 0.0f;
+            for (int q = y; q < end; q++) {
+                int row = border_index(q + low_y, height);
+                float16 v = cval;
+                if (row >= 0 && inside) {
+                    v = vload16(0, in + (size_t)row * width + x);
+                } else if (row >= 0) {
+                    float s[16];
+                    for (int l = 0; l < 16; l++)
+                        s[l] = fetch(in, row, border_index(x + l, width), width, cval);
+                    v = vload16(0, s);
+                }
+                UNROLLED
+                for (int k = 0; k < TAPS_Y; k++) sum[k] = fma((float16)weights_y[q * TAPS_Y + k], v, sum[k]);
+            }
+            UNROLLED
+            for (int k = 1; k < TAPS_Y; k++) vstore16(sum[k], 0, sums + k * TILE + f);
+            if (j < j0) continue;
+            float s[16];
+            vstore16(sum[0], 0, s);
+            for (int l = 0; l < 16; l++) line[(f + l) * ROWS + r] = s[l];
+        }
+        if (j < j0 || (r != ROWS - 1 && j != end_j - 1)) continue;
+        for (int i = i0; i < end_i; i++) {
+            float16 sum = 0.0f;
+            __global const float *weights = weights_x + i;
+            for (int f = starts_x[i] - x0, last = starts_x[i + TAPS_X] - x0; f < last; f++, weights += columns)
+                sum = fma((float16)*weights, vload16(f, line), sum);
+            float s[16];
+            vstore16(sum, 0, s);
+            for (int p = 0; p <= r; p++) out[(size_t)(j - r + p) * columns + i] = s[p];
+        }
+    }
+}
