@@ -3,10 +3,10 @@
 //   fine sample f (from `low` on, so that what stands beyond the edges is a sample like others) meets the coarse samples
 //   base(f) … base(f) + TAPS − 1, and base never falls: those of base b are starts[b + TAPS − 1] … starts[b + TAPS] − 1.
 // Down a column the TAPS sums that the row at hand belongs to are in registers; rows are taken together from local memory.
-// weights_y[f · TAPS + k]: of fine row f in coarse row base + k; weights_x[q · columns + i]: of the q-th fine column that
-// coarse column i is made of.
+// weights_y[(b + TAPS − 1) · MOST · TAPS + q · TAPS + k]: of the q-th fine row of base b in coarse row b + k; weights_x[q ·
+// columns + i]: of the q-th fine column that coarse column i is made of.
 // From planar float (plane, row, column), of which dimension 2 counts planes, or from a file's pixels, of which it counts
-// nothing; to planar float. Border: see border.cl. CPUs: decimate_wide.cl.
+// nothing; to planar float. After window.cl. Border: see border.cl. CPUs: decimate_wide.cl.
 //
 // -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
 // -D ITEMS=n    of a group        -D COLUMNS=n   fine ones of a work-item
@@ -14,9 +14,9 @@
 // -D MOST=n     fine rows of one base, at most;   -D WIDEST=n   fine columns of a coarse one, at most
 // -D PIXEL=type -D CHANNELS=n …   from pixels: after decode.cl;   -D CODES=n   its table is copied to local memory
 
-#define UNROLLED __attribute__((opencl_unroll_hint))
 #define TILE (ITEMS * COLUMNS)
 #define PITCH (TILE + TILE / 8 + 1)
+#define FOURS (ROWS / 4)
 #define AT(x) ((x) + (x) / 8)  // neighbouring coarse columns' samples in different banks
 
 #ifndef PIXEL
@@ -27,19 +27,6 @@ static inline void decode(const float *pixel, __global const float *table, float
     *v = *pixel;
 }
 #endif
-
-// The weights of a row, the same for all work-items: in as few loads as can be.
-static inline void weights_of(float *w, __global const float *weights, int row) {
-#if TAPS_Y % 2
-    for (int k = 0; k < TAPS_Y; k++) w[k] = weights[row * TAPS_Y + k];
-#else
-    UNROLLED
-    for (int k = 0; k < TAPS_Y / 2; k++) {
-        float2 two = ((__global const float2 *)weights)[row * (TAPS_Y / 2) + k];
-        w[2 * k] = two.x, w[2 * k + 1] = two.y;
-    }
-#endif
-}
 
 // MOST rows from one on, of the work-item's columns x; what is outside is not used.
 static inline void fetch_rows(__global const PIXEL *in, int row, const int *x, int height, int width,
@@ -60,17 +47,17 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
                        __global const int *restrict starts_y, __global const float *restrict weights_y,
                        __global const int *restrict starts_x, __global const float *restrict weights_x, int height,
                        int width, int low_y, int low_x, int rows, int columns, int most, int band, float cval,
-                       __global const float *restrict table, float scale) {
-    __local float4 lines[CHANNELS * ROWS / 4 * PITCH];  // of each fine column, four coarse rows
+                       __global const float *restrict table, float scale, __local float2 *weights) {
+    __local float4 lines[CHANNELS * FOURS * PITCH];  // of each fine column, four coarse rows
     int item = get_local_id(0), i0 = get_group_id(0) * most, j0 = get_group_id(1) * band, x0 = starts_x[i0];
     int j1 = min(j0 + band, rows), y = starts_y[j0], x[COLUMNS];
 #ifdef CODES
     __local float codes[CODES];
     for (int k = item; k < CODES; k += ITEMS) codes[k] = table[k];
-    barrier(CLK_LOCAL_MEM_FENCE);
 #else
 #define codes table
 #endif
+    copy_weights(weights, weights_y, j0, j1 - j0 + TAPS_Y - 1);
     in += get_global_id(2) * (size_t)height * width;
     out += get_global_id(2) * (size_t)rows * columns;
     PIXEL pixels[MOST][COLUMNS][CHANNELS];
@@ -86,9 +73,8 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
         int end = starts_y[j + TAPS_Y], r = j - j0;
         UNROLLED
         for (int q = 0; q < MOST; q++) {
-            if (y + q >= end) break;
             float w[TAPS_Y];
-            weights_of(w, weights_y, y + q);
+            weights_of(w, weights, r + TAPS_Y - 1, q);
             UNROLLED
             for (int c = 0; c < COLUMNS; c++) {
                 float v[CHANNELS];
@@ -109,7 +95,7 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
         for (int c = 0; c < COLUMNS; c++)
             UNROLLED
             for (int k = 0; k < CHANNELS; k++) {
-                int line = (k * (ROWS / 4) + r % ROWS / 4) * PITCH;
+                int line = (k * FOURS + r % ROWS / 4) * PITCH;
                 if (r >= 0) ((__local float *)(lines + line + AT(item + c * ITEMS)))[r % 4] = sums[0][c][k];
                 UNROLLED
                 for (int t = 1; t < TAPS_Y; t++) sums[t - 1][c][k] = sums[t][c][k];
@@ -118,20 +104,29 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
         if (r < 0 || (r % ROWS != ROWS - 1 && j != j1 - 1)) continue;
         barrier(CLK_LOCAL_MEM_FENCE);
         int first = j - r % ROWS;  // of the rows in local memory
-        for (int t = item; t < most * (ROWS / 4) * CHANNELS; t += ITEMS) {
-            int i = i0 + t % most, line = t / most, above = line % (ROWS / 4) * 4, k = line / (ROWS / 4);
+        for (int t = item; t < most * CHANNELS; t += ITEMS) {  // a coarse column of a channel
+            int i = i0 + t % most, k = t / most;
             if (i >= columns) continue;
             int f = starts_x[i] - x0, last = starts_x[i + TAPS_X] - x0 - 1;
-            float4 sum = 0.0f;
+            float4 sum[FOURS];
             UNROLLED
-            for (int q = 0; q < WIDEST; q++)  // weights beyond the last sample are 0; there it is met again
-                sum = fma((float4)weights_x[q * columns + i], lines[line * PITCH + AT(min(f + q, last))], sum);
-            __global float *to = out + ((size_t)k * rows + first + above) * columns + i;
-            int count = j - first - above;
-            if (count >= 0) to[0] = sum.x;
-            if (count >= 1) to[columns] = sum.y;
-            if (count >= 2) to[2 * (size_t)columns] = sum.z;
-            if (count >= 3) to[3 * (size_t)columns] = sum.w;
+            for (int four = 0; four < FOURS; four++) sum[four] = 0.0f;
+            UNROLLED
+            for (int q = 0; q < WIDEST; q++) {  // weights beyond the last sample are 0; there it is met again
+                float w = weights_x[(uint)(q * columns + i)];
+                __local const float4 *at = lines + k * FOURS * PITCH + AT(min(f + q, last));
+                UNROLLED
+                for (int four = 0; four < FOURS; four++) sum[four] = fma((float4)w, at[four * PITCH], sum[four]);
+            }
+            UNROLLED
+            for (int four = 0; four < FOURS; four++) {
+                int count = j - first - four * 4;
+                __global float *to = out + ((size_t)k * rows + first + four * 4) * columns + i;
+                if (count >= 0) to[0] = sum[four].x;
+                if (count >= 1) to[columns] = sum[four].y;
+                if (count >= 2) to[2 * (size_t)columns] = sum[four].z;
+                if (count >= 3) to[3 * (size_t)columns] = sum[four].w;
+            }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -3,7 +3,7 @@
 // -D PIXEL=uchar|ushort|float
 // -D MAXIMUM=255|65535    integer PIXEL: its largest value
 // -D HALF                 PIXEL is ushort, the bits of half floats: they need no extension so
-// -D TABLE                sRGB codes of 8 bits by their exact thresholds
+// -D TABLE                sRGB codes of 8 bits by their exact thresholds;   -D LINES=n   of encode_pixel
 // -D LINEARISE, ENCODE    sRGB or its inverse by formula
 
 #if defined(LINEARISE)
@@ -68,3 +68,30 @@ static inline PIXELS encode(FLOAT v, int colour, __global const float *steps, IN
 #endif
     return result;
 }
+
+#if WIDTH == 1
+// A pixel of CHANNELS values, of which COLOURS are not alpha, as encode does.
+// lines: 255 · linear_to_srgb(x) as (value at 0, slope) of 128 straight lines an octave, from 2^-9 on, and of one below:
+// within 3e-4. So few instructions are enough for most pixels; only what is near a step or beyond the ends must ask.
+static inline void encode_pixel(const float *v, __global const float *steps, __local const float2 *lines, int present,
+                                int *lost, PIXEL *pixel) {
+#ifdef LINES
+    uint codes = 0;
+    float farthest = 0.0f;
+    for (int c = 0; c < CHANNELS; c++) {
+        float level = 255.0f * v[c];
+        if (c < COLOURS) {
+            float2 line = lines[clamp((as_int(v[c]) >> 16) - (118 << 7) + 1, 0, LINES - 1)];
+            level = fma(v[c], line.y, line.x);
+        }
+        float nearest = level + 12582912.0f;  // whose last bits are the code: see nearest()
+        codes |= as_uint(nearest) ^ 0x4b400000;
+        if (c < COLOURS) farthest = fmax(farthest, fabs(level - (nearest - 12582912.0f)));
+        pixel[c] = (uchar)as_uint(nearest);
+    }
+    int seldom = codes > 255 | farthest > 0.499f;  // outside 0 … 255, not finite, or near a step
+    if (!seldom) return;
+#endif
+    for (int c = 0; c < CHANNELS; c++) pixel[c] = encode(v[c], c < COLOURS, steps, present, lost);
+}
+#endif

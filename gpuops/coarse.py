@@ -95,6 +95,17 @@ class Axis:
         """Those of the fine samples that are in the image."""
         return slice(-self.low, self.fine - self.low)
 
+    @property
+    def most(self) -> int:
+        """Fine samples of one base, at most."""
+        return int(np.diff(self.starts).max())
+
+    def by_base(self, weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """``down``, or ``up`` of all fine samples, as (bases, most, taps): 0 where a base has fewer."""
+        f = self.starts[:-1, None] + np.arange(self.most)
+        there = f < self.starts[1:, None]
+        return np.where(there[..., None], weights[np.where(there, f, 0)], np.float32(0))
+
     def gathered(self) -> npt.NDArray[np.float32]:
         """Weights (fine samples at most, coarse): of the q-th fine sample that each coarse one is made of."""
         first, last = self.starts[: self.coarse], self.starts[self.taps : self.taps + self.coarse]

@@ -14,15 +14,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from . import coarse
 from .coarse import Axis, Left, Two
+from .gpu import Local
 from .image import Image
 from .pixels import Decoding, Encoding
 from .separable import Taps, convolve_axes
 
 if TYPE_CHECKING:
-    from .gpu import Define, Gpu
+    from .gpu import Define, Gpu, Kernel
 
 _LEAST_AGAIN = (
     40.0,
@@ -48,11 +50,6 @@ class _Grids:
     def defines(self, **more: Define) -> dict[str, Define]:
         """Those of all kernels here, and more."""
         return {f"BORDER_{self.border.upper()}": True, "TAPS_Y": self.y.taps, "TAPS_X": self.x.taps} | more
-
-    @property
-    def most(self) -> int:
-        """Fine rows of one base, at most."""
-        return int(np.diff(self.y.starts).max())
 
 
 def gaussian(
@@ -113,12 +110,12 @@ def _decimated(gpu: Gpu, image: Image, grids: _Grids, decoding: Decoding | None 
     planes, channels, columns = _shares(image, decoding is not None)
     small = gpu.empty((planes * channels, y.coarse, x.coarse))
     small.alpha = decoding.alpha if decoding else image.alpha
-    sources: tuple[str, ...] = ("border", "decimate")
-    defines = grids.defines(COLUMNS=columns, ROWS=_ROWS if channels == 1 else 4, MOST=grids.most)
+    sources: tuple[str, ...] = ("border", "window", "decimate")
+    defines = grids.defines(COLUMNS=columns, ROWS=_ROWS if channels == 1 else 4, MOST=y.most)
     defines["WIDEST"] = len(x.gathered())
     table, scale = None, 1.0
     if decoding:
-        sources = ("border", "lanes", "colour", "decode", "decimate")
+        sources = ("border", "lanes", "colour", "decode", "window", "decimate")
         table, scale = decoding.arguments(image)
         copied = table is not None and table.shape[0] <= _CODES
         defines |= {"WIDTH": 1, **decoding.defines(image, "__local" if copied else "__global")}
@@ -132,12 +129,14 @@ def _decimated(gpu: Gpu, image: Image, grids: _Grids, decoding: Decoding | None 
         if items * columns < _NARROWEST and not decoding:
             return _decimated_wide(gpu, image, grids)
     most = _columns(x, items * columns)
+    if channels > 1:
+        most = max(1, min(most, items // channels))  # all are made in one turn of the group
     tiles = -(-x.coarse // most)
-    band = _band(gpu, y.coarse, tiles * planes, items)
+    band = _band(gpu, y.coarse, tiles * planes, items, most=_bases(kernel, y) - y.taps + 1)
     gpu.launch(
         kernel, (tiles * items, -(-y.coarse // band), planes), image, small, *_tables(gpu, "down", y, x),
         y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, band, float(grids.cval), table, scale,
-        local=(items, 1, 1), label="gaussian decimate", traffic=image.nbytes + small.nbytes,
+        Local((band + y.taps - 1) * _of_base(y)), local=(items, 1, 1), label="gaussian decimate", traffic=image.nbytes + small.nbytes,
     )  # fmt: skip
     return small
 
@@ -153,11 +152,14 @@ def _interpolated(
     """The fine image's planes, or its pixels if there is an encoding."""
     y, x = grids.y, grids.x
     planes, channels, columns = _shares(result, encoding is not None)
-    sources: tuple[str, ...] = ("border", "interpolate")
-    defines = grids.defines(COLUMNS=columns, ROWS=_LINES, MOST=grids.most)
+    sources: tuple[str, ...] = ("border", "window", "interpolate")
+    lines = None
+    defines = grids.defines(COLUMNS=columns, ROWS=_LINES, MOST=y.most)
     if encoding:
-        sources = ("border", "lanes", "colour", "encode", "interpolate")
+        sources = ("border", "lanes", "colour", "encode", "window", "interpolate")
         defines |= {"WIDTH": 1, **encoding.defines(channels, alpha=small.alpha)}
+        lines = encoding.lines(gpu)
+        defines["LINES"] = lines.shape[0] if lines else None
     items = _items(gpu, x.fine, y.coarse, planes, columns)
     while True:
         tile = items * columns
@@ -166,11 +168,11 @@ def _interpolated(
             break
         items //= 2
     rows, tiles = y.coarse + y.taps - 1, -(-x.fine // tile)
-    band = _band(gpu, rows, tiles * planes, items)
+    band = _band(gpu, rows, tiles * planes, items, most=_bases(kernel, y))
     steps = encoding.steps(gpu) if encoding else None
     gpu.launch(
         kernel, (tiles * items, -(-rows // band), planes), small, result, *_tables(gpu, "up", y, x),
-        y.fine, x.fine, y.low, y.coarse, x.coarse, band, steps, lost,
+        y.fine, x.fine, y.low, y.coarse, x.coarse, band, steps, lines, lost, Local(band * _of_base(y)),
         local=(items, 1, 1), label="gaussian interpolate", traffic=small.nbytes + result.nbytes,
     )  # fmt: skip
     return result
@@ -185,7 +187,7 @@ def _decimated_wide(gpu: Gpu, image: Image, grids: _Grids) -> Image:
     )
     most = _columns(x, _TILE)
     gpu.launch(
-        kernel, (-(-x.coarse // most), -(-y.coarse // _BAND), planes), image, small, *_tables(gpu, "down", y, x),
+        kernel, (-(-x.coarse // most), -(-y.coarse // _BAND), planes), image, small, *_tables(gpu, "down", y, x, wide=True),
         y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, _BAND, float(grids.cval),
         local=(1, 1, 1), label="gaussian decimate", traffic=image.nbytes + small.nbytes,
     )  # fmt: skip
@@ -199,7 +201,7 @@ def _interpolated_wide(gpu: Gpu, small: Image, result: Image, grids: _Grids) -> 
     kernel = gpu.kernel(("border", "interpolate_wide"), "interpolate_wide", **defines)
     size = -(-x.fine // _WIDE_TILE), -(-(y.coarse + y.taps - 1) // band), result.shape[0]
     gpu.launch(
-        kernel, size, small, result, *_tables(gpu, "up", y, x), y.fine, x.fine, y.low, y.coarse, x.coarse,
+        kernel, size, small, result, *_tables(gpu, "up", y, x, wide=True), y.fine, x.fine, y.low, y.coarse, x.coarse,
         local=(1, 1, 1), label="gaussian interpolate", traffic=small.nbytes + result.nbytes,
     )  # fmt: skip
     return result
@@ -220,10 +222,20 @@ def _items(gpu: Gpu, width: int, rows: int, planes: int, columns: int) -> int:
     return items
 
 
-def _band(gpu: Gpu, rows: int, columns: int, items: int) -> int:
+def _band(gpu: Gpu, rows: int, columns: int, items: int, most: int) -> int:
     """Coarse rows of a group, of ``rows``, where groups stand ``columns`` side by side: all groups run at once."""
     bands = max(1, _GROUPS * _ITEMS // items * gpu.limits.compute_units // columns)
-    return max(_LEAST_BAND, -(-rows // bands))
+    return min(most, max(_LEAST_BAND, -(-rows // bands)))
+
+
+def _of_base(y: Axis) -> int:
+    """Bytes of a base's weights in local memory."""
+    return y.most * y.taps * 4
+
+
+def _bases(kernel: Kernel, y: Axis) -> int:
+    """How many bases' weights fit in local memory beside what the kernel has there."""
+    return (kernel.gpu.limits.local_bytes - kernel.local_bytes) // _of_base(y)
 
 
 @lru_cache(64)
@@ -246,11 +258,22 @@ def _segment(x: Axis, tile: int) -> int:
     return int((bases[last] - bases[first]).max()) + x.taps
 
 
-def _tables(gpu: Gpu, way: str, y: Axis, x: Axis) -> list[Image]:
+def _tables(gpu: Gpu, way: str, y: Axis, x: Axis, *, wide: bool = False) -> list[Image]:
     """Of ``down`` or ``up``, on the device."""
 
     def make() -> list[Image]:
-        across = (x.starts, x.gathered()) if way == "down" else (x.bases[x.inside], x.up)
-        return [gpu.array(table) for table in (y.starts, y.down if way == "down" else y.up, *across)]
+        down = way == "down"
+        along = y.down if down else y.up
+        if not wide:
+            along = y.by_base(along if down else _everywhere(y))
+        across = (x.starts, x.gathered()) if down else (x.bases[x.inside], x.up)
+        return [gpu.array(table) for table in (y.starts, along, *across)]
 
-    return gpu.kept((way, y, x), make)
+    return gpu.kept((way, y, x, wide), make)
+
+
+def _everywhere(y: Axis) -> npt.NDArray[np.float32]:
+    """``up`` from ``low`` on, 0 where there is no image."""
+    result = np.zeros_like(y.down)
+    result[y.inside] = y.up
+    return result

@@ -114,6 +114,10 @@ class Encoding:
         """encode's steps."""
         return gpu.kept("steps", lambda: gpu.array(_steps_of_codes())) if self._by_table else None
 
+    def lines(self, gpu: Gpu) -> Image | None:
+        """encode_pixel's lines."""
+        return gpu.kept("lines", lambda: gpu.array(_lines_of_curve())) if self._by_table else None
+
     @property
     def _by_table(self) -> bool:
         return self.encode and self.dtype == np.uint8
@@ -215,6 +219,20 @@ def _light_of_codes(dtype: str) -> npt.NDArray[np.float32]:
 def _steps_of_codes() -> npt.NDArray[np.float32]:
     """The linear light at which 8-bit sRGB codes step up to 0, 1, … 256."""
     return np.concatenate([[-np.inf], _linear((np.arange(1, 256) - 0.5) / 255), [np.inf]]).astype(np.float32)
+
+
+@cache
+def _lines_of_curve() -> npt.NDArray[np.float32]:
+    """255 · the sRGB code of linear light by straight lines, as encode.cl says: (value at 0, slope) of each."""
+    ends = np.concatenate(
+        [[0.0], 2.0 ** np.arange(-9, 1)[:, None] @ [1.0 + np.arange(128) / 128]], axis=None
+    )[: 9 * 128 + 3]
+    ends = ends.astype(np.float32).astype(np.float64)
+    at = np.stack([ends[:-1], (ends[:-1] + ends[1:]) / 2, ends[1:]])
+    y = 255 * np.where(at <= 0.0031308, 12.92 * at, 1.055 * at ** (1 / 2.4) - 0.055)
+    slope = (y[2] - y[0]) / (at[2] - at[0])
+    above = (y[1] - (y[0] + y[2]) / 2) / 2  # half of how far the curve is above its chord
+    return np.stack([y[0] + above - slope * at[0], slope], axis=1).astype(np.float32)
 
 
 def _linear(v: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
