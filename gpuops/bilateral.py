@@ -22,7 +22,8 @@ _SOURCE = ("border", "bilateral")
 _ROWS_CPU, _STRIP, _BAND = 2, 128, 32  # rows at a time; columns and rows of a tile
 _ROWS, _GROUP = 4, (32, 8)
 _MOST_LOCAL = 32768  # bytes of a group elsewhere, so that several run at once
-_LARGEST, _LEAST = 3e38, 1e-30  # what float32 holds
+_DIRECT_PITCH = 1 << 16
+_LEAST, _NEVER = 1e-30, -1e30  # of sigma_spatial; an exponent, as float32 holds it
 
 
 def bilateral(gpu: Gpu, image: Image, params: BilateralParams) -> Image:
@@ -42,24 +43,24 @@ def bilateral(gpu: Gpu, image: Image, params: BilateralParams) -> Image:
     planes, height, width = image.shape
     cpu = gpu.limits.is_cpu
     defines = {f"BORDER_{params.border.upper()}": True, "COLOURS": image.colours, "ALPHA": image.alpha}
-    sharpness = min(_LARGEST, log2(e) / 2 / max(params.sigma_color, _LEAST) ** 2)
-    tables = gpu.array(_exponents(params)), gpu.array(np.array(params.reaches, np.int32))
-    result = image.like()
-    options = {"label": "bilateral", "traffic": 2 * image.nbytes}
     kernel = gpu.kernel(_SOURCE, "bilateral", ROWS=_ROWS_CPU if cpu else _ROWS, WIDE=cpu, **defines)
     tile = _tile_on_cpu(gpu, planes, params.radius) if cpu else _tile(kernel, planes, params.radius)
+    taps, exponents = _taps(params, _DIRECT_PITCH if tile is None else tile.pitch)
+    tables, result = (gpu.array(taps), gpu.array(exponents)), image.like()
+    scale, cval = (log2(e) / 2) ** 0.5 / params.sigma_color, float(params.cval)
+    options = {"label": "bilateral", "traffic": 2 * image.nbytes}
     if tile is None:
         kernel = gpu.kernel(_SOURCE, "bilateral_direct", ROWS=1, **defines)
         gpu.launch(
-            kernel, (width, height), image, *tables, result, height, width, params.radius, sharpness,
-            float(params.cval), local=kernel.fit(*_GROUP), **options,
+            kernel, (width, height), image, *tables, result, height, width, params.radius, len(taps), scale, cval,
+            local=kernel.fit(*_GROUP), **options,
         )  # fmt: skip
         return result
     local = (1, 1) if cpu else (tile.columns, tile.rows // _ROWS)
     groups = -(-width // tile.columns), -(-height // tile.rows)
     gpu.launch(
         kernel, (groups[0] * local[0], groups[1] * local[1]), image, *tables, result, height, width, params.radius,
-        tile.columns, tile.rows, tile.pitch, sharpness, float(params.cval), Local(tile.nbytes), local=local, **options,
+        len(taps), tile.columns, tile.rows, tile.pitch, scale, cval, Local(tile.nbytes), local=local, **options,
     )  # fmt: skip
     return result
 
@@ -105,8 +106,11 @@ def _tile(kernel: Kernel, planes: int, radius: int) -> _Tile | None:
     return tile
 
 
-def _exponents(params: BilateralParams) -> npt.NDArray[np.float32]:
-    """Logarithms (base 2) of the spatial weights in the window's square."""
-    squares = np.arange(-params.radius, params.radius + 1) ** 2
-    exponents = -log2(e) / 2 * (squares[:, None] + squares) / max(params.sigma_spatial, _LEAST) ** 2
-    return np.maximum(exponents, -_LARGEST).astype(np.float32)
+def _taps(params: BilateralParams, pitch: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    """The window's samples but for the middle one: where they are, and their weights' logarithms (base 2)."""
+    radius = params.radius
+    y, x = (np.arange(-radius, radius + 1)[at] for at in (np.s_[:, None], np.s_[None, :]))
+    inside = (abs(x) <= np.array(params.reaches)[:, None]) & ((y != 0) | (x != 0))
+    offsets, squares = (y + radius) * pitch + x + radius, y * y + x * x
+    exponents = np.maximum(-log2(e) / 2 * squares[inside] / max(params.sigma_spatial, _LEAST) ** 2, _NEVER)
+    return offsets[inside].astype(np.int32), exponents.astype(np.float32)
