@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from .gpu import Gpu, Kernel
 
 _SOURCE = ("border", "bilateral")
-_ROWS_CPU, _STRIP, _BAND = 2, 128, 32  # rows at a time; columns and rows of a tile
-_ROWS, _GROUP = 4, (32, 8)
-_MOST_LOCAL = 32768  # bytes of a group elsewhere, so that several run at once
+_STRIP, _BAND = 128, 32  # columns and rows of a tile on a CPU
+_GROUP = (32, 8)  # elsewhere
+_MOST_LOCAL = 32768  # bytes, so that several groups run at once
 _DIRECT_PITCH = 1 << 16
 _LEAST, _NEVER = 1e-30, -1e30  # of sigma_spatial; an exponent, as float32 holds it
 
@@ -42,27 +42,115 @@ def bilateral(gpu: Gpu, image: Image, params: BilateralParams) -> Image:
         return image
     planes, height, width = image.shape
     cpu = gpu.limits.is_cpu
+    rows = 2 if cpu and planes > 1 else 4  # at a time: as many as registers hold (measured)
     defines = {f"BORDER_{params.border.upper()}": True, "COLOURS": image.colours, "ALPHA": image.alpha}
-    kernel = gpu.kernel(_SOURCE, "bilateral", ROWS=_ROWS_CPU if cpu else _ROWS, WIDE=cpu, **defines)
-    tile = _tile_on_cpu(gpu, planes, params.radius) if cpu else _tile(kernel, planes, params.radius)
+    kernel = gpu.kernel(_SOURCE, "bilateral", ROWS=rows, WIDE=cpu, **defines)
+    tile = (_tile_on_cpu if cpu else _tile)(kernel, rows, planes, params.radius)
     taps, exponents = _taps(params, _DIRECT_PITCH if tile is None else tile.pitch)
     tables, result = (gpu.array(taps), gpu.array(exponents)), image.like()
     scale, cval = (log2(e) / 2) ** 0.5 / params.sigma_color, float(params.cval)
-    options = {"label": "bilateral", "traffic": 2 * image.nbytes}
+    traffic = 2 * image.nbytes
     if tile is None:
         kernel = gpu.kernel(_SOURCE, "bilateral_direct", ROWS=1, **defines)
         gpu.launch(
             kernel, (width, height), image, *tables, result, height, width, params.radius, len(taps), scale, cval,
-            local=kernel.fit(*_GROUP), **options,
+            local=kernel.fit(*_GROUP), label="bilateral direct", traffic=traffic,
         )  # fmt: skip
         return result
-    local = (1, 1) if cpu else (tile.columns, tile.rows // _ROWS)
+    local = (1, 1) if cpu else (tile.columns, tile.rows // rows)
     groups = -(-width // tile.columns), -(-height // tile.rows)
     gpu.launch(
         kernel, (groups[0] * local[0], groups[1] * local[1]), image, *tables, result, height, width, params.radius,
-        len(taps), tile.columns, tile.rows, tile.pitch, scale, cval, Local(tile.nbytes), local=local, **options,
+        len(taps), tile.columns, tile.rows, tile.pitch, scale, cval, Local(tile.nbytes), local=local, label="bilateral",
+        traffic=traffic,
     )  # fmt: skip
     return result
+
+
+@overload
+def denoise_bilateral(
+    gpu: Gpu,
+    image: Image,
+    *,
+    sigma_color: float,
+    sigma_spatial: float = ...,
+    win_size: int | None = ...,
+    window: str = ...,
+    mode: str = ...,
+    cval: float = ...,
+    channel_axis: None = ...,
+) -> Image: ...
+@overload
+def denoise_bilateral(
+    gpu: Gpu,
+    image: npt.ArrayLike,
+    *,
+    sigma_color: float,
+    sigma_spatial: float = ...,
+    win_size: int | None = ...,
+    window: str = ...,
+    mode: str = ...,
+    cval: float = ...,
+    channel_axis: int | None = ...,
+) -> npt.NDArray[np.generic]: ...
+def denoise_bilateral(
+    gpu: Gpu,
+    image: Image | npt.ArrayLike,
+    *,
+    sigma_color: float,
+    sigma_spatial: float = 1.0,
+    win_size: int | None = None,
+    window: str = "square",
+    mode: str = "reflect",
+    cval: float = 0.0,
+    channel_axis: int | None = None,
+) -> Image | npt.NDArray[np.generic]:
+    """Bilateral filter, with the names of skimage.restoration.denoise_bilateral, but exact: colours' distances are not
+    put into bins, nor divided by the number of colours, as in skimage 0.26.
+
+    Parameters
+    ----------
+    image : array (height, width), or of three axes with ``channel_axis``; or Image
+        Real; computed in float32. Values that are not finite have no weight but in their own place, where they stay.
+    sigma_color : float
+        Standard deviation of the colour's Euclidean distance, in the image's units; 0 leaves the image as it is.
+    sigma_spatial : float
+        Standard deviation of the distance in pixels; 0 leaves the image as it is.
+    win_size : int, optional
+        Odd width of the window; max(5, 2⌈3·sigma_spatial⌉ + 1) by default. The time grows with its square.
+    window : str
+        ``square``, as in skimage, or ``round``, as in OpenCV.
+    mode, cval
+        As in scipy.ndimage: reflect, mirror, nearest, wrap, constant. (skimage's default is constant, 0.)
+    channel_axis : int, optional
+        The axis of an array's colours, which have one weight together. An Image's are its planes.
+
+    Returns
+    -------
+    float32 array of the input's shape, or an Image for an Image.
+
+    Raises
+    ------
+    ParameterError
+        A sigma that is negative or not finite, an even window or one of more than 257 pixels, an unknown window or
+        mode, an array without elements or of other axes.
+    """
+    params = BilateralParams(sigma_color, sigma_spatial, win_size, window, mode, cval)
+    if isinstance(image, Image):
+        if channel_axis is not None:
+            raise ParameterError("channel_axis is for arrays: an Image's colours are its planes")
+        gpu.check_own(image)
+        return bilateral(gpu, image, params)
+    array = np.asarray(image)
+    if array.ndim != (2 if channel_axis is None else 3):
+        wanted = "two axes, or three with channel_axis" if channel_axis is None else "three axes"
+        raise ParameterError(f"an array of {wanted} is needed, not of shape {array.shape}")
+    if channel_axis is None:
+        return shaped_like(array, bilateral(gpu, on_device(gpu, array), params))
+    if not -3 <= channel_axis < 3:
+        raise ParameterError(f"an array of three axes has no axis {channel_axis}")
+    planes = np.moveaxis(array, channel_axis, 0)
+    return np.moveaxis(bilateral(gpu, on_device(gpu, planes), params).numpy(), 0, channel_axis)
 
 
 @dataclass(frozen=True)
@@ -83,10 +171,10 @@ class _Tile:
         return self.planes * (self.rows + 2 * self.radius) * self.pitch * 4
 
 
-def _tile_on_cpu(gpu: Gpu, planes: int, radius: int) -> _Tile | None:
+def _tile_on_cpu(kernel: Kernel, at_once: int, planes: int, radius: int) -> _Tile | None:
     columns, rows = _STRIP, _BAND
-    while (tile := _Tile(planes, radius, columns, rows)).nbytes > gpu.limits.local_bytes:
-        if rows > _ROWS_CPU:
+    while (tile := _Tile(planes, radius, columns, rows)).nbytes > kernel.gpu.limits.local_bytes:
+        if rows > at_once:
             rows //= 2
         elif columns > 16:
             columns //= 2
@@ -95,11 +183,10 @@ def _tile_on_cpu(gpu: Gpu, planes: int, radius: int) -> _Tile | None:
     return tile
 
 
-def _tile(kernel: Kernel, planes: int, radius: int) -> _Tile | None:
+def _tile(kernel: Kernel, at_once: int, planes: int, radius: int) -> _Tile | None:
     columns, items = kernel.fit(*_GROUP)
-    while (tile := _Tile(planes, radius, columns, items * _ROWS)).nbytes > min(
-        _MOST_LOCAL, kernel.gpu.limits.local_bytes
-    ):
+    most = min(_MOST_LOCAL, kernel.gpu.limits.local_bytes)
+    while (tile := _Tile(planes, radius, columns, items * at_once)).nbytes > most:
         if items == 1:
             return None
         items //= 2

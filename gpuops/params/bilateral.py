@@ -10,6 +10,7 @@ from .border import border_name
 
 WINDOWS = ("square", "round")
 MAX_RADIUS = 128  # the time grows with its square
+LEAST, LARGEST = 1e-20, 1e20  # of sigma_color: what float32 holds the inverse of, times any usual value
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class BilateralParams:
     Attributes
     ----------
     sigma_color : float
-        Standard deviation of the colour's Euclidean distance, in the image's units; 0 leaves the image as it is.
+        Standard deviation of the colour's Euclidean distance, in the image's units, 1e-20 … 1e20; 0 leaves the
+        image as it is.
     sigma_spatial : float
         Standard deviation of the distance in pixels; 0 leaves the image as it is.
     win_size : int, optional
@@ -48,11 +50,13 @@ class BilateralParams:
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
                 raise ParameterError(f"{name} must be a finite number, 0 or more, not {value}")
+        if self.sigma_color and not LEAST <= self.sigma_color <= LARGEST:
+            raise ParameterError(f"sigma_color must be 0 or {LEAST:g} … {LARGEST:g}, not {self.sigma_color}")
         if self.win_size is not None and not (self.win_size >= 1 and self.win_size % 2 == 1):
             raise ParameterError(f"the window must have an odd size of 1 or more, not {self.win_size}")
         if not math.isfinite(self.cval):
             raise ParameterError(f"the border's constant must be finite, not {self.cval}")
-        if self.win_size is None and self.sigma_spatial > MAX_RADIUS or self.radius > MAX_RADIUS:
+        if (self.win_size is None and self.sigma_spatial > MAX_RADIUS) or self.radius > MAX_RADIUS:
             raise ParameterError(
                 f"a window of more than {2 * MAX_RADIUS + 1} pixels is too wide: use a smaller win_size or "
                 "sigma_spatial"
