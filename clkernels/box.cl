@@ -10,8 +10,53 @@
 // -D BORDER_x
 // GPUs:  -D ALONG_X   else along y   -D PER=n   results of a work-item
 // CPUs:  -D WIDE
+// Both, where local memory is too small:  -D LEVEL   -D ALONG_X   -D FIRST   of all levels
 
-#ifndef WIDE
+#ifdef LEVEL
+
+// A level of sums along one axis: next[t] = in[t] + in[t + size] + in[t + 2·size] + in[t + 3·size], and `digit` of them are
+// part of the result, from in[t + done] on, that being the sum of `size` samples; next may be null. FIRST: the samples
+// themselves, of which there are n, out begins; others have been written from −radius to n + radius.
+// Global: (ALONG_X) (n + 2·radius, rows of all planes), else (inner, n + 2·radius, planes).
+static inline float term(__global const float *in, int t, int n, int inner, int radius, float cval) {
+#ifdef FIRST
+    t = border_index(t - radius, n);
+    return t < 0 ? cval : in[(size_t)t * inner];
+#else
+    return in[(size_t)t * inner];
+#endif
+}
+
+__kernel void box_level(__global const float *in, __global float *next, __global float *out, int outer, int n, int inner,
+                        int radius, int size, int done, int digit, float scale, float cval) {
+#ifdef ALONG_X
+    int t = get_global_id(0), o = get_global_id(1), c = 0;
+#else
+    int c = get_global_id(0), t = get_global_id(1), o = get_global_id(2);
+#endif
+    int extent = n + 2 * radius;
+    if (t >= extent || o >= outer || c >= inner) return;
+    size_t wide = (size_t)o * extent * inner + c;
+#ifdef FIRST
+    in += (size_t)o * n * inner + c;
+#else
+    in += wide;
+#endif
+    if (next && t + 4 * size <= extent)
+        next[wide + (size_t)t * inner] = (term(in, t, n, inner, radius, cval) + term(in, t + size, n, inner, radius, cval)) +
+                                         (term(in, t + 2 * size, n, inner, radius, cval) +
+                                          term(in, t + 3 * size, n, inner, radius, cval));
+    if (t >= n) return;
+    out += (size_t)o * n * inner + (size_t)t * inner + c;
+    float sum = 0.0f;
+    for (int d = 0; d < digit; d++) sum += term(in, t + done + d * size, n, inner, radius, cval);
+#ifndef FIRST
+    sum += *out;
+#endif
+    *out = sum * scale;
+}
+
+#elif !defined(WIDE)
 
 // One axis, through local memory. Group: (c, items, 1), c = 1 with ALONG_X: c neighbouring columns (with ALONG_X: one row),
 // PER · items results along the axis. Global dimension 2 counts planes (with ALONG_X: dimension 0 counts rows of all planes).
@@ -93,34 +138,31 @@ void box(__global const float *in, __global float *out, int height, int width, i
         for (int j = high - 1; j >= 0; j--) {  // ends[j] = rows j … high − 1 of the block
             __local float *to = ends + j * pitch;
             int row = border_index(b - radius_y + j, height), first = (high - 1 - j) % CHUNK == 0;
+            if (first && j < high - 1)
+                for (int i = 0; i < wide; i += 16) store(load(to + pitch + i), base + i);
             for (int i = 0; i < wide; i += 16) {
-                float16 v = fetch(in, row, left + i, width, cval), sum = v;
-                if (j == high - 1) {
-                    store(0.0f, base + i);
-                } else if (first) {
-                    store(load(to + pitch + i), base + i);
+                float16 sum = fetch(in, row, left + i, width, cval);
+                if (high <= CHUNK) {
+                    if (!first) sum += load(to + pitch + i);
                 } else {
-                    sum += load(chunk + i);
+                    if (!first) sum += load(chunk + i);
+                    store(sum, chunk + i);
+                    if (j < high - CHUNK) sum += load(base + i);
                 }
-                store(sum, chunk + i);
-                store(sum + load(base + i), to + i);
+                store(sum, to + i);
             }
         }
         for (int k = 0; k < min(high, end - b); k++) {  // base + chunk = the next block's first k rows
             __local float *line = ends + k * pitch;
-            if (k == 0)
-                for (int i = 0; i < wide; i += 16) {
-                    store(0.0f, base + i);
-                    store(0.0f, chunk + i);
-                }
             int row = border_index(b + radius_y + k, height), last = k % CHUNK == CHUNK - 1;
-            if (k > 0)
-                for (int i = 0; i < wide; i += 16) {
-                    float16 sum = load(chunk + i) + fetch(in, row, left + i, width, cval), more = load(base + i);
-                    store(load(line + i) + (more + sum), line + i);
-                    store(last ? 0.0f : sum, chunk + i);
-                    if (last) store(more + sum, base + i);
-                }
+            for (int i = 0; i < wide && k > 0; i += 16) {
+                float16 sum = fetch(in, row, left + i, width, cval);
+                if (k > 1 && k % CHUNK) sum += load(chunk + i);
+                store(sum, chunk + i);
+                if (k >= CHUNK) sum += load(base + i);
+                store(load(line + i) + sum, line + i);
+                if (last) store(sum, base + i);
+            }
             __local float *from = line, *to = levels_of + pitch;
             for (int size = 1; 4 * size <= across; size *= 4, from = to, to += pitch)  // to[i]: of i … i + 4·size − 1
                 for (int i = 0; i < wide - 3 * size; i += 16)  // (what reads beyond the line is taken by nothing)

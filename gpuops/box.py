@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .gpu import Local
 from .image import Image
 from .planes import planewise
-from .separable import Taps, convolve_axes
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -39,9 +36,9 @@ class Box:
 def box(gpu: Gpu, image: Image, mean: Box) -> Image:
     """The planar float32 Image averaged over (2·radius + 1) samples along both axes, as scipy.ndimage.uniform_filter.
 
-    A radius of 0 leaves an axis as it is; with none larger, the input itself is the result. Sums are made of sums, never
-    of differences: a value that is not finite stays within the box, and so does a large value's rounding. Within 1e-6 of
-    the range of values (that of 0 and them) for boxes of 4096 samples along each axis.
+    A radius of 0 leaves an axis as it is; with none larger, the input itself is the result. Sums are made of sums,
+    never of differences: a value that is not finite stays within the box, and so does a large value's rounding. Within
+    1e-6 of the largest value for boxes of 4096 samples along an axis.
     """
     if not any(mean.radii):
         return image
@@ -83,7 +80,7 @@ def _on_cpu(gpu: Gpu, image: Image, mean: Box, radii: tuple[int, int], columns: 
 
 
 def _axis(gpu: Gpu, image: Image, mean: Box, axis: int) -> Image:
-    """Along one axis: in the ways of :func:`box`, or tap by tap where local memory is too small for its radius."""
+    """Along one axis."""
     radius = mean.radii[axis]
     radii = (0, radius) if axis else (radius, 0)
     if gpu.limits.is_cpu:
@@ -116,5 +113,27 @@ def _axis(gpu: Gpu, image: Image, mean: Box, axis: int) -> Image:
                 label=f"box {'x' if axis else 'y'} local", traffic=2 * image.nbytes,
             )  # fmt: skip
             return result
-    weights = [np.full(2 * r + 1, 1.0 / (2 * r + 1)) for r in radii]
-    return convolve_axes(gpu, image, Taps((weights[0], weights[1]), mean.border, mean.cval, name="box"))
+    return _by_levels(gpu, image, mean, axis)
+
+
+def _by_levels(gpu: Gpu, image: Image, mean: Box, axis: int) -> Image:
+    """Along one axis in several launches, whose sums of four times as many samples each go through global memory."""
+    radius = mean.radii[axis]
+    planes, height, width = image.shape
+    outer, n, inner = (planes * height, width, 1) if axis else (planes, height, width)
+    extent = n + 2 * radius
+    size = (extent, outer) if axis else (inner, extent, outer)
+    result, here, count, done = image.like(), image, 1, 0
+    while count <= 2 * radius + 1:
+        more = 4 * count <= 2 * radius + 1
+        above = gpu.empty((outer, extent, inner)) if more else None
+        digit = (2 * radius + 1) // count % 4
+        defines = {f"BORDER_{mean.border.upper()}": True, "ALONG_X": axis == 1, "FIRST": count == 1}
+        kernel = gpu.kernel(_SOURCE, "box_level", LEVEL=True, **defines)
+        gpu.launch(
+            kernel, size, here, above, result, outer, n, inner, radius, count, done, digit,
+            1.0 if more else 1.0 / (2 * radius + 1), float(mean.cval), local=kernel.fit(64, *[1] * (len(size) - 1)),
+            label=f"box {'x' if axis else 'y'} level", traffic=2 * image.nbytes,
+        )  # fmt: skip
+        here, count, done = above or result, count * 4, done + digit * count
+    return result

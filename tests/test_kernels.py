@@ -31,6 +31,7 @@ from gpuops import Gpu, GpuopsWarning, Image, d3d11, fft
 from gpuops.bilateral import bilateral
 from gpuops.bloom import bloom
 from gpuops.blur import blur
+from gpuops.box import Box, box
 from gpuops.compare import compare, difference
 from gpuops.convolve import convolve
 from gpuops.dwt import bands, dwt2, idwt2, pyramid, shrink, threshold, wavedec2, waverec2
@@ -278,6 +279,21 @@ def test_blur_on_coarse_grids(
     params = BlurParams(sigma=sigma, border=border, cval=0.3, method="multirate")
     expected = scipy.ndimage.gaussian_filter(x, (0, *sigma), mode=border, cval=0.3, truncate=9)
     close(blur(gpu, on(gpu, x), params).numpy(), expected, 1e-5)
+
+
+@pytest.mark.parametrize("border", ["reflect", "constant"])
+@pytest.mark.parametrize("radii", [(2, 7), (33, 0), (0, 40)])
+def test_box(gpu: Recorder, rng: np.random.Generator, radii: tuple[int, int], border: str) -> None:
+    x = rng.random((2, *SHAPE))
+    params = BlurParams(kind="box", radius=radii, border=border, cval=-1)
+    close(box(gpu, on(gpu, x), Box(radii, border, -1.0)).numpy(), separable(x, params), TOLERANCE["blur"])
+
+
+def test_box_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
+    x = rng.random((2, *SHAPE))
+    for radii in ((1, 2), (0, 9), (11, 0)):
+        params = BlurParams(kind="box", radius=radii)
+        close(box(tiny, on(tiny, x), Box(radii)).numpy(), separable(x, params), TOLERANCE["blur"])
 
 
 @pytest.mark.parametrize("sigma", [(1250, 0), (0, 1250)])
