@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .gpu import Gpu, Kernel
 
 _SOURCE = ("border", "bilateral")
-_STRIP, _BAND = 128, 32  # columns and rows of a tile on a CPU
+_STRIP, _BAND = 128, 32  # columns and rows of a tile where lanes are a vector's
 _GROUP = (32, 8)  # elsewhere
 _MOST_LOCAL = 32768  # bytes, so that several groups run at once
 _DIRECT_PITCH = 1 << 16
@@ -35,17 +35,18 @@ def bilateral(gpu: Gpu, image: Image, params: BilateralParams) -> Image:
     finite weighs nothing elsewhere, and its own result is itself. Where the window is one pixel or a sigma is 0, the
     input itself is the result.
 
-    Within 2e-6 of the range of values in the window. Source: Tomasi & Manduchi, "Bilateral filtering for gray and color
+    Within 2e-6 of the range of values in the window, and 1e-5 for windows of more than 65 pixels, whose thousands of
+    terms are summed one after the other. Source: Tomasi & Manduchi, "Bilateral filtering for gray and color
     images", ICCV 1998.
     """
     if not (params.radius and params.sigma_color and params.sigma_spatial):
         return image
     planes, height, width = image.shape
-    cpu = gpu.limits.is_cpu
-    rows = 2 if cpu and planes > 1 else 4  # at a time: as many as registers hold (measured)
+    wide = gpu.limits.lanes > 1  # and not llvmpipe, whose loops end after 65535 rounds
+    rows = 2 if wide and planes > 1 else 4  # at a time: as many as registers hold (measured)
     defines = {f"BORDER_{params.border.upper()}": True, "COLOURS": image.colours, "ALPHA": image.alpha}
-    kernel = gpu.kernel(_SOURCE, "bilateral", ROWS=rows, WIDE=cpu, **defines)
-    tile = (_tile_on_cpu if cpu else _tile)(kernel, rows, planes, params.radius)
+    kernel = gpu.kernel(_SOURCE, "bilateral", ROWS=rows, WIDE=wide, **defines)
+    tile = (_wide_tile if wide else _tile)(kernel, rows, planes, params.radius)
     taps, exponents = _taps(params, _DIRECT_PITCH if tile is None else tile.pitch)
     tables, result = (gpu.array(taps), gpu.array(exponents)), image.like()
     scale, cval = (log2(e) / 2) ** 0.5 / params.sigma_color, float(params.cval)
@@ -57,7 +58,7 @@ def bilateral(gpu: Gpu, image: Image, params: BilateralParams) -> Image:
             local=kernel.fit(*_GROUP), label="bilateral direct", traffic=traffic,
         )  # fmt: skip
         return result
-    local = (1, 1) if cpu else (tile.columns, tile.rows // rows)
+    local = (1, 1) if wide else (tile.columns, tile.rows // rows)
     groups = -(-width // tile.columns), -(-height // tile.rows)
     gpu.launch(
         kernel, (groups[0] * local[0], groups[1] * local[1]), image, *tables, result, height, width, params.radius,
@@ -132,7 +133,7 @@ def denoise_bilateral(
     Raises
     ------
     ParameterError
-        A sigma that is negative or not finite, an even window or one of more than 257 pixels, an unknown window or
+        A sigma that is negative or not finite, an even window or one of more than 255 pixels, an unknown window or
         mode, an array without elements or of other axes.
     """
     params = BilateralParams(sigma_color, sigma_spatial, win_size, window, mode, cval)
@@ -171,7 +172,7 @@ class _Tile:
         return self.planes * (self.rows + 2 * self.radius) * self.pitch * 4
 
 
-def _tile_on_cpu(kernel: Kernel, at_once: int, planes: int, radius: int) -> _Tile | None:
+def _wide_tile(kernel: Kernel, at_once: int, planes: int, radius: int) -> _Tile | None:
     columns, rows = _STRIP, _BAND
     while (tile := _Tile(planes, radius, columns, rows)).nbytes > kernel.gpu.limits.local_bytes:
         if rows > at_once:

@@ -42,8 +42,8 @@ def box(gpu: Gpu, image: Image, mean: Box) -> Image:
     """
     if not any(mean.radii):
         return image
-    if gpu.limits.is_cpu and _nbytes(mean.radii, _STRIP) <= min(_CACHED, gpu.limits.local_bytes):
-        return _on_cpu(gpu, image, mean, mean.radii, _STRIP)
+    if gpu.limits.lanes > 1 and _nbytes(mean.radii, _STRIP) <= min(_CACHED, gpu.limits.local_bytes):
+        return _wide(gpu, image, mean, mean.radii, _STRIP)
 
     def make(at: slice) -> Image:
         part = image.planes(at)
@@ -64,7 +64,7 @@ def _pitch(radii: tuple[int, int], columns: int) -> int:
     return columns + -(-2 * radii[1] // 16) * 16 + 16
 
 
-def _on_cpu(gpu: Gpu, image: Image, mean: Box, radii: tuple[int, int], columns: int) -> Image:
+def _wide(gpu: Gpu, image: Image, mean: Box, radii: tuple[int, int], columns: int) -> Image:
     planes, height, width = image.shape
     high, across = (2 * radius + 1 for radius in radii)
     rows = -(-_BAND // high) * high  # whole blocks
@@ -83,12 +83,12 @@ def _axis(gpu: Gpu, image: Image, mean: Box, axis: int) -> Image:
     """Along one axis."""
     radius = mean.radii[axis]
     radii = (0, radius) if axis else (radius, 0)
-    if gpu.limits.is_cpu:
+    if gpu.limits.lanes > 1:
         columns = _LONG if axis else _STRIP
         while (fits := _nbytes(radii, columns) <= gpu.limits.local_bytes) is False and columns > 16:
             columns //= 2
         if fits:
-            return _on_cpu(gpu, image, mean, radii, columns)
+            return _wide(gpu, image, mean, radii, columns)
     else:
         defines = {f"BORDER_{mean.border.upper()}": True, "ALONG_X": axis == 1, "PER": _PER}
         kernel = gpu.kernel(_SOURCE, "box_local", **defines)

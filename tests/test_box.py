@@ -28,7 +28,7 @@ CASES = [
 @pytest.fixture(params=["cpu", "gpu"])
 def planned(request: pytest.FixtureRequest, gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> Gpu:
     """The device under test, planned for as a CPU and as a GPU."""
-    claims = {"is_cpu": True} if request.param == "cpu" else {"is_cpu": False, "lanes": 1}
+    claims = {} if request.param == "cpu" else {"is_cpu": False, "lanes": 1}
     monkeypatch.setitem(gpu.__dict__, "limits", replace(gpu.limits, **claims))
     return gpu
 

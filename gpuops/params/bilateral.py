@@ -9,7 +9,7 @@ from ..errors import ParameterError
 from .border import border_name
 
 WINDOWS = ("square", "round")
-MAX_RADIUS = 128  # the time grows with its square
+MAX_RADIUS = 127  # the time grows with its square; llvmpipe's loops end after 65535 rounds
 LEAST, LARGEST = 1e-20, 1e20  # of sigma_color: what float32 holds the inverse of, times any usual value
 
 
