@@ -20,7 +20,7 @@ from . import coarse
 from .coarse import Axis, Left, Two
 from .gpu import Local
 from .image import Image
-from .pixels import Decoding, Encoding
+from .pixels import Decoding, Encoding, unpack
 from .separable import Taps, convolve_axes
 
 if TYPE_CHECKING:
@@ -126,8 +126,8 @@ def _decimated(gpu: Gpu, image: Image, grids: _Grids, decoding: Decoding | None 
         if kernel.fit(items) == (items,):
             break
         items //= 2
-        if items * columns < _NARROWEST and not decoding:
-            return _decimated_wide(gpu, image, grids)
+        if items * columns < _NARROWEST:
+            return _decimated(gpu, unpack(image, decoding), grids) if decoding else _decimated_wide(gpu, image, grids)
     most = _columns(x, items * columns)
     if channels > 1:
         most = max(1, min(most, items // channels))  # all are made in one turn of the group

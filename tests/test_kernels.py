@@ -28,8 +28,10 @@ from scipy import ndimage
 
 import clkernels
 from gpuops import Gpu, GpuopsWarning, Image, d3d11, fft
+from gpuops.bilateral import bilateral
 from gpuops.bloom import bloom
 from gpuops.blur import blur
+from gpuops.box import Box, box
 from gpuops.compare import compare, difference
 from gpuops.convolve import convolve
 from gpuops.dwt import bands, dwt2, idwt2, pyramid, shrink, threshold, wavedec2, waverec2
@@ -37,6 +39,7 @@ from gpuops.dwt.wavelets import WAVELETS
 from gpuops.fft import planner, spectrum
 from gpuops.gpu import Kernel, Limits, Source
 from gpuops.image import COMPLEX_HALF
+from gpuops.params.bilateral import BilateralParams
 from gpuops.params.bloom import BloomParams
 from gpuops.params.blur import BlurParams
 from gpuops.params.border import BORDERS
@@ -48,6 +51,7 @@ from gpuops.reduce import statistics
 from gpuops.tonemap import tonemap
 
 from . import d3d11_reference, tonemap_reference
+from . import test_bilateral as of_bilateral
 from . import test_bloom as of_bloom
 from . import test_compare as of_compare
 from . import test_convolve as of_convolve
@@ -278,6 +282,21 @@ def test_blur_on_coarse_grids(
     close(blur(gpu, on(gpu, x), params).numpy(), expected, 1e-5)
 
 
+@pytest.mark.parametrize("border", ["reflect", "constant"])
+@pytest.mark.parametrize("radii", [(2, 7), (33, 0), (0, 40)])
+def test_box(gpu: Recorder, rng: np.random.Generator, radii: tuple[int, int], border: str) -> None:
+    x = rng.random((2, *SHAPE))
+    params = BlurParams(kind="box", radius=radii, border=border, cval=-1)
+    close(box(gpu, on(gpu, x), Box(radii, border, -1.0)).numpy(), separable(x, params), TOLERANCE["blur"])
+
+
+def test_box_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
+    x = rng.random((2, *SHAPE))
+    for radii in ((1, 2), (0, 9), (11, 0)):
+        params = BlurParams(kind="box", radius=radii)
+        close(box(tiny, on(tiny, x), Box(radii)).numpy(), separable(x, params), TOLERANCE["blur"])
+
+
 @pytest.mark.parametrize("sigma", [(1250, 0), (0, 1250)])
 def test_blur_of_many_taps(rng: np.random.Generator, sigma: tuple[float, float]) -> None:
     """10001, which no driver's limit on the rounds of a loop may cut off (llvmpipe's is 65535 a work-item)."""
@@ -299,6 +318,29 @@ def test_convolve(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
         got = convolve(gpu, x, w, mode=border, cval=0.7, method=method)
         scale = np.abs(w).sum() * np.abs(x).max()
         assert np.abs(got - np.stack(expected)).max() <= of_convolve.TOLERANCE[method] * scale
+
+
+def check_bilateral(gpu: Recorder, x: Array, params: BilateralParams, alpha: bool = False) -> None:
+    got = bilateral(gpu, on(gpu, x, alpha), params).numpy()
+    close(got, of_bilateral.reference(x, params, alpha), of_bilateral.TOLERANCE)
+
+
+@pytest.mark.parametrize("border", ["wrap", "constant"])
+def test_bilateral(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
+    check_bilateral(gpu, rng.random((1, *SHAPE)), BilateralParams(0.3, 1.0, border=border, cval=0.3))
+
+
+@pytest.mark.parametrize("channels", LAYOUTS)
+def test_bilateral_of_channels(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
+    x = rng.random((channels, 11, 37))
+    check_bilateral(gpu, x, BilateralParams(0.4, 1.5, 5, "round"), LAYOUTS[channels])
+
+
+def test_bilateral_beyond_local_memory(tiny: Recorder, rng: np.random.Generator) -> None:
+    for radius in (1, 3, 8):  # a small tile, a smaller one, none
+        for border in ("reflect", "constant"):
+            params = BilateralParams(0.4, 1.5, 2 * radius + 1, border=border, cval=0.3)
+            check_bilateral(tiny, rng.random((1, 13, 21)), params)
 
 
 @pytest.mark.parametrize("channels", LAYOUTS)

@@ -1,0 +1,188 @@
+// Mean over a box: out[y, x] = scale · Σ_l Σ_k in[y + l, x + k],  l = −ry…ry, k = −rx…rx, at a cost that hardly depends on
+// the radii. Nothing is ever subtracted, so that neither NaN nor the rounding of a large sample gets beyond the box.
+// Along x, by doubling: sums of 2^k neighbours are two of 2^(k−1), and the width's binary digits say which make it up.
+// Down y on CPUs, of 2·ry + 1 rows at a time: a box is the end of one such block and the beginning of the next, and sums from
+// there on are one addition each (van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and
+// octagonal kernels", Pattern Recognition Letters 13, 1992: here for sums).
+// Planar float (plane, row, column). Border: see border.cl; outside
+// (constant) counts as cval.
+//
+// -D BORDER_x
+// GPUs:  -D ALONG_X   else along y   -D PER=n   results of a work-item
+// CPUs:  -D WIDE
+// Both, where local memory is too small:  -D LEVEL   -D ALONG_X   -D FIRST   of all levels
+
+#ifdef LEVEL
+
+// A level of sums along one axis: next[t] = in[t] + in[t + size] + in[t + 2·size] + in[t + 3·size], and `digit` of them are
+// part of the result, from in[t + done] on, that being the sum of `size` samples; next may be null. FIRST: the samples
+// themselves, of which there are n, out begins; others have been written from −radius to n + radius.
+// Global: (ALONG_X) (n + 2·radius, rows of all planes), else (inner, n + 2·radius, planes).
+static inline float term(__global const float *in, int t, int n, int inner, int radius, float cval) {
+#ifdef FIRST
+    t = border_index(t - radius, n);
+    return t < 0 ? cval : in[(size_t)t * inner];
+#else
+    return in[(size_t)t * inner];
+#endif
+}
+
+__kernel void box_level(__global const float *in, __global float *next, __global float *out, int outer, int n, int inner,
+                        int radius, int size, int done, int digit, float scale, float cval) {
+#ifdef ALONG_X
+    int t = get_global_id(0), o = get_global_id(1), c = 0;
+#else
+    int c = get_global_id(0), t = get_global_id(1), o = get_global_id(2);
+#endif
+    int extent = n + 2 * radius;
+    if (t >= extent || o >= outer || c >= inner) return;
+    size_t wide = (size_t)o * extent * inner + c;
+#ifdef FIRST
+    in += (size_t)o * n * inner + c;
+#else
+    in += wide;
+#endif
+    if (next && t + 4 * size <= extent)
+        next[wide + (size_t)t * inner] = (term(in, t, n, inner, radius, cval) + term(in, t + size, n, inner, radius, cval)) +
+                                         (term(in, t + 2 * size, n, inner, radius, cval) +
+                                          term(in, t + 3 * size, n, inner, radius, cval));
+    if (t >= n) return;
+    out += (size_t)o * n * inner + (size_t)t * inner + c;
+    float sum = 0.0f;
+    for (int d = 0; d < digit; d++) sum += term(in, t + done + d * size, n, inner, radius, cval);
+#ifndef FIRST
+    sum += *out;
+#endif
+    *out = sum * scale;
+}
+
+#elif !defined(WIDE)
+
+// One axis, through local memory. Group: (c, items, 1), c = 1 with ALONG_X: c neighbouring columns (with ALONG_X: one row),
+// PER · items results along the axis. Global dimension 2 counts planes (with ALONG_X: dimension 0 counts rows of all planes).
+// samples: 2 · c · (PER · items + 2·radius).
+__kernel void box_local(__global const float *in, __global float *out, int outer, int n,
+                        int inner, int radius, float scale, float cval, __local float *samples) {
+    int i = get_local_id(0), j = get_local_id(1), count = get_local_size(0), items = get_local_size(1);
+#ifdef ALONG_X
+    int o = get_global_id(0), c = 0, valid = o < outer;
+    o = min(o, outer - 1);
+#else
+    int o = get_global_id(2), c = get_global_id(0), valid = c < inner;
+    c = min(c, inner - 1);
+#endif
+    int tile = PER * items, start = get_group_id(1) * tile, extent = tile + 2 * radius, width = 2 * radius + 1;
+    in += (size_t)o * n * inner + c;
+    out += (size_t)o * n * inner + c;
+    __local float *sums = samples + i, *next = sums + extent * count;
+    for (int t = j; t < extent; t += items) {
+        int at = border_index(start - radius + t, n);
+        sums[t * count] = at < 0 ? cval : in[(size_t)at * inner];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float result[PER];
+    for (int m = 0; m < PER; m++) result[m] = 0.0f;
+    for (int size = 1, done = 0; size <= width; size *= 2) {  // sums[t]: of t … t + size − 1, where these are in the tile
+        if (width & size) {
+            for (int m = 0; m < PER; m++) result[m] += sums[(j + m * items + done) * count];
+            done += size;
+        }
+        for (int t = j; t <= extent - 2 * size; t += items) next[t * count] = sums[t * count] + sums[(t + size) * count];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        __local float *last = sums;
+        sums = next, next = last;
+    }
+    for (int m = 0; m < PER; m++) {
+        int t = start + j + m * items;
+        if (valid && t < n) out[(size_t)t * inner] = result[m] * scale;
+    }
+}
+
+#else
+
+#define CHUNK 64   // rows that are summed one after the other; such sums are summed again, so that rounding grows slower
+#define LEVELS 9   // of fours: boxes of less than 4^LEVELS columns
+
+// One load: PoCL makes vload16 of eight, whose pieces its compiler may go on with one by one.
+typedef float16 __attribute__((aligned(4))) unaligned16;
+static inline float16 load(__local const float *p) { return *(__local const unaligned16 *)p; }
+static inline void store(float16 v, __local float *p) { *(__local unaligned16 *)p = v; }
+
+// Sixteen samples of a row (−1: outside) from column x on.
+static inline float16 fetch(__global const float *in, int row, int x, int width, float cval) {
+    if (row >= 0 && x >= 0 && x + 16 <= width) return *(__global const unaligned16 *)(in + (size_t)row * width + x);
+    float s[16];
+    for (int l = 0; l < 16; l++) {
+        int at = row < 0 ? -1 : border_index(x + l, width);
+        s[l] = at < 0 ? cval : in[(size_t)row * width + at];
+    }
+    return vload16(0, s);
+}
+
+// Both axes. Groups of one, for `columns` (of 16s) × `rows` results, blocks of 2·ry + 1. lines: (2·ry + 3 + LEVELS) · pitch,
+// of 16s and at least columns + 2·rx + 16. Dimension 2 counts planes.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void box(__global const float *in, __global float *out, int height, int width, int radius_y, int radius_x, int columns,
+         int rows, int pitch, float scale, float cval, __local float *lines) {
+    int x0 = get_global_id(0) * columns, y0 = get_global_id(1) * rows, end = min(y0 + rows, height), left = x0 - radius_x;
+    int count = (min(columns, width - x0) + 15) / 16 * 16, wide = (count + 2 * radius_x + 15) / 16 * 16;
+    int high = 2 * radius_y + 1, across = 2 * radius_x + 1, terms[3 * LEVELS], number = 0, levels = 0;
+    in += get_global_id(2) * (size_t)height * width;
+    out += get_global_id(2) * (size_t)height * width;
+    __local float *chunk = lines, *base = lines + pitch, *levels_of = lines + 2 * pitch;
+    __local float *ends = levels_of + LEVELS * pitch;
+    // The width in digits to the base of four: which sums, of 4^level neighbours, it is made of. Level 0 is the line itself.
+    for (int size = 1, done = 0; size <= across; size *= 4, levels++)
+        for (int digit = across / size % 4; digit > 0; digit--, done += size) terms[number++] = levels * pitch + done;
+    for (int b = y0; b < end; b += high) {
+        for (int j = high - 1; j >= 0; j--) {  // ends[j] = rows j … high − 1 of the block
+            __local float *to = ends + j * pitch;
+            int row = border_index(b - radius_y + j, height), first = (high - 1 - j) % CHUNK == 0;
+            if (first && j < high - 1)
+                for (int i = 0; i < wide; i += 16) store(load(to + pitch + i), base + i);
+            for (int i = 0; i < wide; i += 16) {
+                float16 sum = fetch(in, row, left + i, width, cval);
+                if (high <= CHUNK) {
+                    if (!first) sum += load(to + pitch + i);
+                } else {
+                    if (!first) sum += load(chunk + i);
+                    store(sum, chunk + i);
+                    if (j < high - CHUNK) sum += load(base + i);
+                }
+                store(sum, to + i);
+            }
+        }
+        for (int k = 0; k < min(high, end - b); k++) {  // base + chunk = the next block's first k rows
+            __local float *line = ends + k * pitch;
+            int row = border_index(b + radius_y + k, height), last = k % CHUNK == CHUNK - 1;
+            for (int i = 0; i < wide && k > 0; i += 16) {
+                float16 sum = fetch(in, row, left + i, width, cval);
+                if (k > 1 && k % CHUNK) sum += load(chunk + i);
+                store(sum, chunk + i);
+                if (k >= CHUNK) sum += load(base + i);
+                store(load(line + i) + sum, line + i);
+                if (last) store(sum, base + i);
+            }
+            __local float *from = line, *to = levels_of + pitch;
+            for (int size = 1; 4 * size <= across; size *= 4, from = to, to += pitch)  // to[i]: of i … i + 4·size − 1
+                for (int i = 0; i < wide - 3 * size; i += 16)  // (what reads beyond the line is taken by nothing)
+                    store((load(from + i) + load(from + i + size)) + (load(from + i + 2 * size) + load(from + i + 3 * size)),
+                          to + i);
+            __global float *result = out + (size_t)(b + k) * width + x0;
+            for (int i = 0; i < count; i += 16) {
+                float16 sum = 0.0f;
+                for (int t = 0; t < number; t++)
+                    sum += load((terms[t] < pitch ? line + terms[t] : levels_of + terms[t]) + i);
+                sum *= scale;
+                if (x0 + i + 16 <= width) {
+                    *(__global unaligned16 *)(result + i) = sum;
+                } else {
+                    float s[16];
+                    vstore16(sum, 0, s);
+                    for (int l = 0; x0 + i + l < width; l++) result[i + l] = s[l];
+                }
+            }
+        }
+    }
+}
+#endif

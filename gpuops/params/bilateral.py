@@ -1,0 +1,76 @@
+"""Parameters of the bilateral filter."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..errors import ParameterError
+from .border import border_name
+
+WINDOWS = ("square", "round")
+MAX_RADIUS = 127  # the time grows with its square; llvmpipe's loops end after 65535 rounds
+LEAST, LARGEST = 1e-20, 1e20  # of sigma_color: what float32 holds the inverse of, times any usual value
+
+
+@dataclass(frozen=True)
+class BilateralParams:
+    """A bilateral filter: weights exp(−|Δ position|²/2σ_spatial² − |Δ colour|²/2σ_colour²), normalised.
+
+    Names are those of skimage.restoration.denoise_bilateral.
+
+    Attributes
+    ----------
+    sigma_color : float
+        Standard deviation of the colour's Euclidean distance, in the image's units, 1e-20 … 1e20; 0 leaves the
+        image as it is.
+    sigma_spatial : float
+        Standard deviation of the distance in pixels; 0 leaves the image as it is.
+    win_size : int, optional
+        Odd width of the window. None: max(5, 2⌈3·sigma_spatial⌉ + 1), as in skimage.
+    window : str
+        ``square``, as in skimage; ``round``: at most win_size // 2 pixels away, as in OpenCV, and in 0.6 to 0.8 of the
+        time.
+    border, cval
+        What stands outside the image: a name of :data:`gpuops.params.border.BORDERS`; the constant's value.
+    """
+
+    sigma_color: float
+    sigma_spatial: float = 1.0
+    win_size: int | None = None
+    window: str = "square"
+    border: str = "reflect"
+    cval: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "border", border_name(self.border))
+        if self.window not in WINDOWS:
+            raise ParameterError(f"unknown window {self.window!r}: use one of {', '.join(WINDOWS)}")
+        for name in ("sigma_color", "sigma_spatial"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0):
+                raise ParameterError(f"{name} must be a finite number, 0 or more, not {value}")
+        if self.sigma_color and not LEAST <= self.sigma_color <= LARGEST:
+            raise ParameterError(f"sigma_color must be 0 or {LEAST:g} … {LARGEST:g}, not {self.sigma_color}")
+        if self.win_size is not None and not (self.win_size >= 1 and self.win_size % 2 == 1):
+            raise ParameterError(f"the window must have an odd size of 1 or more, not {self.win_size}")
+        if not math.isfinite(self.cval):
+            raise ParameterError(f"the border's constant must be finite, not {self.cval}")
+        if (self.win_size is None and self.sigma_spatial > MAX_RADIUS) or self.radius > MAX_RADIUS:
+            raise ParameterError(
+                f"a window of more than {2 * MAX_RADIUS + 1} pixels is too wide: use a smaller win_size or "
+                "sigma_spatial"
+            )
+
+    @property
+    def radius(self) -> int:
+        """Half-width of the window in pixels."""
+        if self.win_size is not None:
+            return int(self.win_size) // 2
+        return max(2, math.ceil(3 * self.sigma_spatial))
+
+    @property
+    def reaches(self) -> list[int]:
+        """Half-widths of the window's rows −radius … radius."""
+        r = self.radius
+        return [r if self.window == "square" else math.isqrt(r * r - j * j) for j in range(-r, r + 1)]

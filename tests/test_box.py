@@ -1,0 +1,99 @@
+"""Means over boxes against scipy.ndimage.uniform_filter in double precision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.ndimage
+
+from gpuops import Gpu
+from gpuops.box import Box, box
+from gpuops.params.border import BORDERS
+
+TOLERANCE = 1e-6  # of the largest value: sums of sums, of at most 64 terms one after the other
+# On CPUs tiles are of 512 columns and blocks of 2·radius + 1 rows; radii of 0, beyond the image, and of one axis.
+CASES = [
+    ((1, 1, 1), (3, 2)),
+    ((2, 1, 9), (1, 1)),
+    ((1, 40, 530), (5, 9)),
+    ((1, 131, 600), (30, 30)),
+    ((3, 90, 77), (0, 40)),
+    ((2, 90, 77), (70, 0)),
+    ((1, 300, 40), (33, 1)),
+]
+
+
+@pytest.fixture(params=["cpu", "gpu"])
+def planned(request: pytest.FixtureRequest, gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> Gpu:
+    """The device under test, planned for as a CPU and as a GPU."""
+    claims = {} if request.param == "cpu" else {"is_cpu": False, "lanes": 1}
+    monkeypatch.setitem(gpu.__dict__, "limits", replace(gpu.limits, **claims))
+    return gpu
+
+
+def expected(x: np.ndarray, mean: Box) -> np.ndarray:
+    y, x_radius = mean.radii
+    size = (0, 2 * y + 1, 2 * x_radius + 1)
+    return scipy.ndimage.uniform_filter(x.astype(float), size, mode=mean.border, cval=mean.cval)
+
+
+@pytest.mark.parametrize("border", list(BORDERS))
+@pytest.mark.parametrize(("shape", "radii"), CASES)
+def test_is_scipys(planned: Gpu, rng, shape: tuple, radii: tuple[int, int], border: str) -> None:
+    x, mean = rng.random(shape, dtype=np.float32), Box(radii, border, 0.3)
+    got = box(planned, planned.array(x), mean).numpy()
+    np.testing.assert_allclose(got, expected(x, mean), atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("radii", [(2048, 0), (0, 2048), (900, 700)])
+def test_wide_boxes(planned: Gpu, rng, radii: tuple[int, int]) -> None:
+    shape = (1, *(4100 if radius == 2048 else 70 for radius in radii))
+    x, mean = rng.random(shape, dtype=np.float32), Box(radii)
+    got = box(planned, planned.array(x), mean).numpy()
+    np.testing.assert_allclose(got, expected(x, mean), atol=TOLERANCE)
+
+
+def test_plane_by_plane(planned: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpuops.planes._AT_ONCE", 1 << 12)
+    x, mean = rng.random((3, 50, 60), dtype=np.float32), Box((300, 20), "mirror")
+    monkeypatch.setattr("gpuops.box._CACHED", 0)
+    np.testing.assert_allclose(
+        box(planned, planned.array(x), mean).numpy(), expected(x, mean), atol=TOLERANCE
+    )
+
+
+def test_constants_stay_constant(planned: Gpu) -> None:
+    for value in (0.7, 1e30, -3e-30):
+        x = np.full((1, 90, 700), value, np.float32)
+        for radii in ((3, 4), (30, 30), (400, 300)):
+            np.testing.assert_allclose(box(planned, planned.array(x), Box(radii)).numpy(), x, rtol=TOLERANCE)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_not_finite_stays_within_the_box(planned: Gpu, rng, value: float) -> None:
+    x = rng.random((1, 70, 150), dtype=np.float32)
+    x[0, 40, 60] = value
+    for radii in ((3, 5), (20, 30), (0, 9), (9, 0)):
+        got = box(planned, planned.array(x), Box(radii)).numpy()[0]
+        support = np.zeros((70, 150), bool)
+        support[40 - radii[0] : 41 + radii[0], 60 - radii[1] : 61 + radii[1]] = True
+        np.testing.assert_array_equal(~np.isfinite(got), support)
+        plain = expected(np.where(np.isfinite(x), x, 0), Box(radii))[0]
+        np.testing.assert_allclose(got[~support], plain[~support], atol=TOLERANCE)
+
+
+def test_a_large_value_leaves_no_trace_beyond_the_box(planned: Gpu, rng) -> None:
+    x = rng.random((1, 70, 150), dtype=np.float32)
+    x[0, 35, 70] = 1e12
+    got = box(planned, planned.array(x), Box((4, 6))).numpy()[0]
+    x[0, 35, 70] = 0
+    wanted = expected(x, Box((4, 6)))[0]
+    wanted[31:40, 64:77] = got[31:40, 64:77]
+    np.testing.assert_allclose(got, wanted, atol=TOLERANCE)
+
+
+def test_radius_0_is_exactly_the_input(gpu: Gpu, rng) -> None:
+    image = gpu.array(rng.random((1, 8, 8), dtype=np.float32))
+    assert box(gpu, image, Box((0, 0))) is image
