@@ -7,11 +7,11 @@
 // -D TYPE=x       of the pixels; floats as whole numbers of as many bits
 // -D NAN_BITS=x   floats: of a NaN   -D MOST_BITS=x   all but the sign
 // -D LANES=n      of a vector; more than 16 need a compiler that knows Clang's vectors
-// -D ITEMS=n      work-items of a group, of LANES columns each
+// -D ITEMS=n      work-items of a group   -D VECTORS=n   columns' vectors of each
 // -D HEIGHT=n -D WIDTH=n   -D CHANNELS=n   -D BORDER_x
 // Group: (ITEMS, 1, 1), for `band` rows, of TILEs. Dimension 2 counts planes.
 
-#define COLUMNS (ITEMS * LANES)
+#define COLUMNS (ITEMS * LANES * VECTORS)
 #define REACH (WIDTH / 2 * CHANNELS)
 #define SEGMENT (COLUMNS + 2 * REACH)  // of a row
 #define PITCH ((SEGMENT + LANES - 1) / LANES * LANES)
@@ -41,6 +41,10 @@ typedef TYPE Unaligned __attribute__((ext_vector_type(LANES), aligned(sizeof(TYP
 #define STORE_GLOBAL(v, p) (*(__global Unaligned *)(p) = (v))
 #endif
 
+#if 1
+#define PREFETCH(p, w) __builtin_prefetch((const void *)(size_t)(p), w)
+#endif
+
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) < (b) ? (b) : (a))
 
@@ -57,24 +61,37 @@ static inline void step(const __local TYPE *lines, V *held, V *medians);
 #define KEY(T, v) (v)
 #endif
 
+// What stands at element `at` of a row, or beyond it.
+static inline TYPE element(__global const TYPE *in, int at, int width, TYPE cval) {
+    if (at < 0 || at >= width) {
+        int pixel = at >= 0 ? at / CHANNELS : -1 - (-1 - at) / CHANNELS, channel = at - pixel * CHANNELS;
+        pixel = border_index(pixel, width / CHANNELS);
+        if (pixel < 0) return cval;
+        at = pixel * CHANNELS + channel;
+    }
+    return in[at];
+}
+
 // Of the image's row `row`, from element x on, to local memory.
 static inline void stage(__global const TYPE *in, __local TYPE *line, int item, int row, int x, int height, int width,
                          TYPE cval) {
-    int y = border_index(row, height);
+    int y = border_index(row, height), first = 0, end = 0;  // of what is copied by vectors
     in += (size_t)y * width;
 #if LANES > 1
-    if (y >= 0 && x >= 0 && x + PITCH <= width) {
-        for (int i = 0; i < PITCH; i += LANES) {
-            V v = LOAD_GLOBAL(in + x + i);
-            STORE_LOCAL(KEY(V, v), line + i);
+    if (y >= 0 && width >= LANES) {
+        first = max(-x, 0), end = min(width - x, SEGMENT);
+        if (first + LANES > end) end = first;
+        for (int i = first; i < end; i += LANES) {
+            int at = min(i, end - LANES);
+            V v = LOAD_GLOBAL(in + x + at);
+            STORE_LOCAL(KEY(V, v), line + at);
         }
-        return;
     }
 #endif
     for (int i = item; i < SEGMENT; i += ITEMS) {
-        int at = x + i, pixel = at >= 0 ? at / CHANNELS : -1 - (-1 - at) / CHANNELS, channel = at - pixel * CHANNELS;
-        int near = border_index(pixel, width / CHANNELS);
-        TYPE v = y < 0 || near < 0 ? cval : in[near * CHANNELS + channel];
+        if (i == first) i = end;
+        if (i >= SEGMENT) break;
+        TYPE v = y < 0 ? cval : element(in, x + i, width, cval);
         line[i] = KEY(TYPE, v);
     }
 }
@@ -96,23 +113,32 @@ void median_network(__global const TYPE *restrict in, __global TYPE *restrict ou
     int item = get_local_id(0), x0 = get_group_id(0) * COLUMNS, y0 = get_group_id(1) * band, end = min(y0 + band, height);
     in += get_global_id(2) * (size_t)height * width;
     out += get_global_id(2) * (size_t)height * width;
-    V held[HELD], medians[TILE];
-    UNROLLED
-    for (int k = 0; k < HELD; k++) held[k] = 0;
+    V held[VECTORS][HELD], medians[TILE];
+    for (int c = 0; c < VECTORS; c++)
+        UNROLLED
+        for (int k = 0; k < HELD; k++) held[c][k] = 0;
     for (int y = y0 - BLOCKS * TILE; y < end; y += TILE) {  // of the result
         for (int t = 0; t < TILE; t++)
             stage(in, lines + t * PITCH, item, y + BLOCKS * TILE + t - 1 - HEIGHT / 2, x0 - REACH, height, width, cval);
         barrier(CLK_LOCAL_MEM_FENCE);
-        step(lines + item, held, medians);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (y < y0) continue;
-        int x = x0 + item * LANES;
-        UNROLLED
+#ifdef PREFETCH
         for (int t = 0; t < TILE; t++) {
-            if (y + t >= end) continue;
-            V v = ORDERED(V, medians[t]);
-            __global TYPE *to = out + (size_t)(y + t) * width + x;
-            store(v, to, width - x);
+            int from = min(y + (BLOCKS + 1) * TILE + t - 1 - HEIGHT / 2, height - 1), to = min(y + TILE + t, height - 1);
+            from = max(from, 0), to = max(to, 0);
+            for (int c = 0; c < VECTORS && x0 + c * LANES < width; c++) {
+                PREFETCH(in + (size_t)from * width + x0 + c * LANES, 0);
+                PREFETCH(out + (size_t)to * width + x0 + c * LANES, 1);
+            }
         }
+#endif
+        for (int c = 0; c < VECTORS && x0 + c * LANES < width; c++) {
+            step(lines + item + c * LANES, held[c], medians);
+            int x = x0 + item + c * LANES;
+            UNROLLED
+            for (int t = 0; t < TILE; t++)
+                if (y >= y0 && y + t < end)
+                    store(ORDERED(V, medians[t]), out + (size_t)(y + t) * width + x, width - x);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
 }

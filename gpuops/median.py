@@ -51,7 +51,9 @@ def median(gpu, image, radius, border="reflect", cval=0.0, *, interleaved=False)
     step = best_step(m, n)
     lanes = _BYTES // size if gpu.limits.is_cpu else 1
     items = 1 if gpu.limits.is_cpu else 128
-    defines = dict(TYPE=t.name, LANES=lanes, ITEMS=items, HEIGHT=m, WIDTH=n, CHANNELS=channels, TILE=step.tile, BLOCKS=step.blocks, HELD=max(1, step.held))
+    import os
+    vectors = max(1, min(int(os.environ.get('VMAX',16)), int(os.environ.get('VB',24576)) // (64 * max(1,step.held)))) if gpu.limits.is_cpu else 1
+    defines = dict(TYPE=t.name, LANES=lanes, ITEMS=items, HEIGHT=m, WIDTH=n, CHANNELS=channels, TILE=step.tile, BLOCKS=step.blocks, HELD=max(1, step.held), VECTORS=vectors)
     defines[f"BORDER_{border.upper()}"] = True
     if t.nan:
         defines |= dict(NAN_BITS=t.nan, INFINITE_BITS=t.infinite, MOST_BITS=2 ** (8 * size - 1) - 1)
@@ -60,5 +62,5 @@ def median(gpu, image, radius, border="reflect", cval=0.0, *, interleaved=False)
     band = 256
     value = np.array(cval, image.dtype)
     value = value.view(f"i{size}") if t.nan else value
-    gpu.launch(kernel, (-(-width * channels // (lanes * items)) * items, -(-height // band), planes), image, result, height, width * channels, band, value[()], local=(items, 1, 1), label="median", traffic=2 * image.nbytes)
+    gpu.launch(kernel, (-(-width * channels // (lanes * items * vectors)) * items, -(-height // band), planes), image, result, height, width * channels, band, value[()], local=(items, 1, 1), label="median", traffic=2 * image.nbytes)
     return result

@@ -189,7 +189,7 @@ class Step:
             lines.append(f"    V v{value} = {text};")
         lines += [f"    medians[{k}] = v{value};" for k, value in enumerate(results)]
         lines += [f"    held[{k}] = v{value};" for k, value in enumerate(nexts)]
-        return Source("median_step", "\n".join([*lines, "}"]))
+        return Source("median_step", "\n".join([*lines, "}"]), once=True)
 
 
 @cache
