@@ -41,16 +41,15 @@ typedef TYPE Unaligned __attribute__((ext_vector_type(LANES), aligned(sizeof(TYP
 #define STORE_GLOBAL(v, p) (*(__global Unaligned *)(p) = (v))
 #endif
 
-#if 1
+#if LANES > 1
 #define PREFETCH(p, w) __builtin_prefetch((const void *)(size_t)(p), w)
 #endif
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) < (b) ? (b) : (a))
 
-// What gpuops/networks.py writes: reads row t of TILE new ones at neighbour k by LOAD(t, k).
+// What gpuops/networks.py writes reads row t of new ones at neighbour k by LOAD(t, k).
 #define LOAD(t, k) LOAD_LOCAL(lines + (t) * PITCH + (k) * CHANNELS)
-static inline void step(const __local TYPE *lines, V *held, V *medians);
 
 // Floats as whole numbers of the same order (negative ones' magnitude is turned round), all NaN as one; and back.
 #ifdef NAN_BITS
@@ -106,6 +105,10 @@ static inline void store(V v, __global TYPE *to, int count) {
 #endif
 }
 
+#ifdef HELD
+
+static inline void step(const __local TYPE *lines, V *held, V *medians);
+
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 void median_network(__global const TYPE *restrict in, __global TYPE *restrict out, int height, int width, int band,
                     TYPE cval) {
@@ -142,3 +145,98 @@ void median_network(__global const TYPE *restrict in, __global TYPE *restrict ou
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
+
+#else
+
+// Larger windows: lists in memory are merged as `table` says (gpuops/networks.py: Merges). A work-item has MEMORY vectors
+// of `memory`, those of work-items on GPUs side by side; it takes every so many-th of `tasks` columns and bands.
+#define RING (BLOCKS + 1)
+#define MEMORY (RING * BLOCK + SCRATCH)
+#define FIELDS 10
+
+static inline void sort_row(const __local TYPE *lines, __global V *to, size_t stride);
+
+static inline void order(__global V *low, __global V *high) {
+    V a = *low, b = *high;
+    *low = MIN(a, b), *high = MAX(a, b);
+}
+
+// Batcher's odd-even merge: the lists meet in the middle of 2 · reach places, of which `out` has those that are not empty.
+// Only first … end − 1 of these need be right.
+static inline void merge(__global V *out, __global const V *a, int p, __global const V *b, int q, int first, int end,
+                         size_t stride) {
+    int reach = 1;
+    while (reach < p || reach < q) reach *= 2;
+    int before = reach - p;
+    for (int i = 0; i < before && i < q; i++) out[(i + p) * stride] = b[i * stride];
+    for (int i = q; i < reach; i++) 
+        if (i >= before) out[(i - before) * stride] = a[(i - before) * stride];
+    for (int i = before; i < q; i++) {
+        V v = a[(i - before) * stride], w = b[i * stride];
+        out[(i - before) * stride] = MIN(v, w), out[(i + p) * stride] = MAX(v, w);
+    }
+    for (int d = reach / 2; d; d /= 2) {
+        // places of `out`; what is right after this stage comes from at most d further
+        int least = max(0, first - 2 * d + 1), most = min(p + q - d, end + d - 1);
+        for (int start = d - before; start < most; start += 2 * d)
+            for (int i = max(start, least); i < min(start + d, most); i++)
+                order(out + i * stride, out + (i + d) * stride);
+    }
+}
+
+// The value of `rank` in both lists together: the least of the maxima of the i-th of a and the (rank + 1 − i)-th of b.
+static inline V select_rank(__global const V *a, int p, __global const V *b, int q, int rank, size_t stride) {
+    V found = rank < p ? a[rank * stride] : b[(rank - p) * stride];
+    if (rank >= p && p > 0) found = MAX(found, a[(p - 1) * stride]);
+    for (int j = max(1, rank + 1 - p); j <= min(q, rank + 1); j++) {
+        V v = b[(j - 1) * stride];
+        if (j <= rank) v = MAX(v, a[(rank - j) * stride]);
+        found = MIN(found, v);
+    }
+    return found;
+}
+
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
+void median_merges(__global const TYPE *restrict in, __global TYPE *restrict out, __global const int *restrict table,
+                   int commands, __global V *memory, int height, int width, int band, int tasks, TYPE cval) {
+    __local TYPE lines[TILE * PITCH];
+    int item = get_local_id(0), strips = (width + COLUMNS - 1) / COLUMNS, bands = (height + band - 1) / band;
+#if LANES == 1
+    size_t stride = get_global_size(0);
+    memory += get_global_id(0);
+#else
+    size_t stride = 1;
+    memory += get_group_id(0) * (size_t)MEMORY;
+#endif
+    for (int task = get_group_id(0); task < tasks; task += get_num_groups(0)) {
+        int x0 = task % strips * COLUMNS, y0 = task / strips % bands * band, end = min(y0 + band, height);
+        size_t plane = (size_t)(task / strips / bands) * height * width;
+        int newest = 0;  // the block's place
+        for (int y = y0 - BLOCKS * TILE; y < end; y += TILE) {
+            for (int t = 0; t < TILE; t++)
+                stage(in + plane, lines + t * PITCH, item, y + BLOCKS * TILE + t - 1 - HEIGHT / 2, x0 - REACH, height,
+                      width, cval);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (int t = 0; t < TILE; t++)
+                sort_row(lines + t * PITCH + item, memory + (newest * BLOCK + t * WIDTH) * stride, stride);
+            for (int k = 0; k < commands; k++) {
+                __global const int *c = table + k * FIELDS;
+                if (c[6] < 0 && y < y0) continue;
+                int block_a = c[0] < 0 ? RING * BLOCK : (newest + c[0] + 1) % RING * BLOCK;
+                int block_b = c[3] < 0 ? RING * BLOCK : (newest + c[3] + 1) % RING * BLOCK;
+                __global const V *a = memory + (block_a + c[1]) * stride, *b = memory + (block_b + c[4]) * stride;
+                if (c[6] != -2) {
+                    int block = c[6] < 0 ? RING * BLOCK : newest * BLOCK;
+                    merge(memory + (block + c[7]) * stride, a, c[2], b, c[5], c[8], c[9], stride);
+                    continue;
+                }
+                int x = x0 + item * LANES, row = y + c[7];
+                V v = select_rank(a, c[2], b, c[5], c[8], stride);
+                if (row < end) store(ORDERED(V, v), out + plane + (size_t)row * width + x, width - x);
+            }
+            newest = newest + 1 == RING ? 0 : newest + 1;
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+    }
+}
+#endif

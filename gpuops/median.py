@@ -10,7 +10,7 @@ import numpy as np
 from .errors import ParameterError
 from .gpu import Kernel
 from .image import Image
-from .networks import best_step
+from .networks import merges, network, row_sort
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -40,6 +40,7 @@ _TYPES = {
 
 
 def median(gpu, image, radius, border="reflect", cval=0.0, *, interleaved=False):
+    import os
     planes, height, width = image.shape
     channels=1
     if interleaved:
@@ -48,19 +49,30 @@ def median(gpu, image, radius, border="reflect", cval=0.0, *, interleaved=False)
     t = _TYPES[image.dtype.name]
     size = image.dtype.itemsize
     m, n = 2 * radius[0] + 1, 2 * radius[1] + 1
-    step = best_step(m, n)
+    width *= channels
     lanes = _BYTES // size if gpu.limits.is_cpu else 1
     items = 1 if gpu.limits.is_cpu else 128
-    import os
-    vectors = max(1, min(int(os.environ.get('VMAX',16)), int(os.environ.get('VB',24576)) // (64 * max(1,step.held)))) if gpu.limits.is_cpu else 1
-    defines = dict(TYPE=t.name, LANES=lanes, ITEMS=items, HEIGHT=m, WIDTH=n, CHANNELS=channels, TILE=step.tile, BLOCKS=step.blocks, HELD=max(1, step.held), VECTORS=vectors)
+    defines = dict(TYPE=t.name, LANES=lanes, ITEMS=items, HEIGHT=m, WIDTH=n, CHANNELS=channels, VECTORS=1)
     defines[f"BORDER_{border.upper()}"] = True
     if t.nan:
         defines |= dict(NAN_BITS=t.nan, INFINITE_BITS=t.infinite, MOST_BITS=2 ** (8 * size - 1) - 1)
-    kernel = gpu.kernel(("border", "median", step.source()), "median_network", **defines)
-    result = image.like()
-    band = 256
     value = np.array(cval, image.dtype)
-    value = value.view(f"i{size}") if t.nan else value
-    gpu.launch(kernel, (-(-width * channels // (lanes * items * vectors)) * items, -(-height // band), planes), image, result, height, width * channels, band, value[()], local=(items, 1, 1), label="median", traffic=2 * image.nbytes)
+    value = (value.view(f"i{size}") if t.nan else value)[()]
+    result = image.like()
+    common = dict(local=(items, 1, 1), label="median", traffic=2 * image.nbytes)
+    if m * n <= int(os.environ.get("AREA", 121)):
+        code = network(m, n)
+        if gpu.limits.is_cpu:
+            defines["VECTORS"] = max(1, min(8, 24576 // (64 * code.defines["HELD"])))
+        kernel = gpu.kernel(("border", "median", code.source()), "median_network", **defines, **code.defines)
+        band = 256
+        gpu.launch(kernel, (-(-width // (lanes * items * defines["VECTORS"])) * items, -(-height // band), planes), image, result, height, width, band, value, **common)
+        return result
+    code = merges(m, n)
+    kernel = gpu.kernel(("border", "median", row_sort(n)), "median_merges", **defines, **code.defines)
+    band=256
+    tasks = -(-width // (lanes * items)) * -(-height // band) * planes
+    groups = min(tasks, gpu.limits.compute_units * 4)
+    memory = gpu.empty((groups * items, code.memory, lanes), image.dtype)
+    gpu.launch(kernel, (groups*items,1,1), image, result, gpu.array(code.table), len(code.table), memory, height, width, band, tasks, value, **common)
     return result
