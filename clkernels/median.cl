@@ -156,32 +156,88 @@ void median_network(__global const TYPE *restrict in, __global TYPE *restrict ou
 
 static inline void sort_row(const __local TYPE *lines, __global V *to, size_t stride);
 
-static inline void order(__global V *low, __global V *high) {
-    V a = *low, b = *high;
-    *low = MIN(a, b), *high = MAX(a, b);
+#define ORDER(a, b)          \
+    {                        \
+        V least = MIN(a, b); \
+        b = MAX(a, b);       \
+        a = least;           \
+    }
+
+// What the empty places before and after a list would hold.
+#define HIGHEST ((TYPE)((TYPE)-1 < 0 ? ((ulong)1 << (8 * sizeof(TYPE) - 1)) - 1 : (ulong)-1))
+#define LOWEST ((TYPE)~HIGHEST)
+
+// Stages of distances 4e, 2e and e of an odd-even merge in one go, of places first … end − 1; least … most − 1 need be
+// right. Eight new values, e apart, meet each other and three of those before them.
+static inline void three_stages(__global V *out, int e, int first, int end, int least, int most, size_t stride) {
+    for (int j = 0; j < e; j++) {
+        int start = (max(first, least - 16 * e) - j - 4 * e) / (8 * e) * 8 * e + j;
+        V a = LOWEST, b = LOWEST, c = LOWEST;  // at start + e, + 2e, + 3e
+        for (int at = start - 8 * e; at + e < most; at += 8 * e) {
+            V v[8];
+            if (at + 4 * e >= first && at + 11 * e < end) {
+                UNROLLED
+                for (int k = 0; k < 8; k++) v[k] = out[(at + (k + 4) * e) * (long)stride];
+            } else {
+                UNROLLED
+                for (int k = 0; k < 8; k++) {
+                    int place = at + (k + 4) * e;
+                    v[k] = place < first ? (V)LOWEST : (V)HIGHEST;
+                    if (place >= first && place < end) v[k] = out[place * (long)stride];
+                }
+            }
+            UNROLLED
+            for (int k = 0; k < 4; k++) ORDER(v[k], v[k + 4]);
+            ORDER(b, v[0]);
+            ORDER(c, v[1]);
+            ORDER(v[2], v[4]);
+            ORDER(v[3], v[5]);
+            ORDER(a, b);
+            ORDER(c, v[0]);
+            ORDER(v[1], v[2]);
+            ORDER(v[3], v[4]);
+            if (at + e >= first && at + 8 * e < end) {
+                out[(at + e) * (long)stride] = a, out[(at + 2 * e) * (long)stride] = b;
+                out[(at + 3 * e) * (long)stride] = c;
+                UNROLLED
+                for (int k = 0; k < 5; k++) out[(at + (k + 4) * e) * (long)stride] = v[k];
+            } else {
+                V w[8] = {a, b, c, v[0], v[1], v[2], v[3], v[4]};
+                UNROLLED
+                for (int k = 0; k < 8; k++) {
+                    int place = at + (k + 1) * e;
+                    if (place >= first && place < end) out[place * (long)stride] = w[k];
+                }
+            }
+            a = v[5], b = v[6], c = v[7];
+        }
+    }
 }
 
 // Batcher's odd-even merge: the lists meet in the middle of 2 · reach places, of which `out` has those that are not empty.
-// Only first … end − 1 of these need be right.
+// Only its first … end − 1 need be right.
 static inline void merge(__global V *out, __global const V *a, int p, __global const V *b, int q, int first, int end,
                          size_t stride) {
     int reach = 1;
-    while (reach < p || reach < q) reach *= 2;
+    for (; reach < p || reach < q; reach *= 2) ;
     int before = reach - p;
     for (int i = 0; i < before && i < q; i++) out[(i + p) * stride] = b[i * stride];
-    for (int i = q; i < reach; i++) 
-        if (i >= before) out[(i - before) * stride] = a[(i - before) * stride];
+    for (int i = max(before, q); i < reach; i++) out[(i - before) * stride] = a[(i - before) * stride];
     for (int i = before; i < q; i++) {
         V v = a[(i - before) * stride], w = b[i * stride];
         out[(i - before) * stride] = MIN(v, w), out[(i + p) * stride] = MAX(v, w);
     }
-    for (int d = reach / 2; d; d /= 2) {
+    int d = reach / 2;
+    for (; d > 4 || (d && d < 4); d /= 2) {
         // places of `out`; what is right after this stage comes from at most d further
         int least = max(0, first - 2 * d + 1), most = min(p + q - d, end + d - 1);
         for (int start = d - before; start < most; start += 2 * d)
-            for (int i = max(start, least); i < min(start + d, most); i++)
-                order(out + i * stride, out + (i + d) * stride);
+            for (int i = max(start, least); i < min(start + d, most); i++) {
+                V v = out[i * stride], w = out[(i + d) * stride];
+                out[i * stride] = MIN(v, w), out[(i + d) * stride] = MAX(v, w);
+            }
     }
+    if (d == 4) three_stages(out - before * (long)stride, 1, before, before + p + q, before + first, before + end, stride);
 }
 
 // The value of `rank` in both lists together: the least of the maxima of the i-th of a and the (rank + 1 − i)-th of b.
