@@ -6,7 +6,7 @@
 //
 // -D TYPE=x       of the pixels; floats as whole numbers of as many bits
 // -D NAN_BITS=x   floats: of a NaN   -D MOST_BITS=x   all but the sign
-// -D LANES=n      of a vector; more than 16 need a compiler that knows Clang's vectors
+// -D LANES=n      of a vector   -D CLANG   the compiler is: vectors may have more than 16 lanes
 // -D ITEMS=n      work-items of a group   -D VECTORS=n   columns' vectors of each
 // -D HEIGHT=n -D WIDTH=n   -D CHANNELS=n   -D BORDER_x
 // Group: (ITEMS, 1, 1), for `band` rows, of TILEs. Dimension 2 counts planes.
@@ -24,7 +24,14 @@ typedef TYPE V;
 #define LOAD_LOCAL(p) (*(p))
 #define STORE_LOCAL(v, p) (*(p) = (v))
 #define STORE_GLOBAL(v, p) (*(p) = (v))
-#elif LANES <= 16
+#elif defined(CLANG)
+typedef TYPE V __attribute__((ext_vector_type(LANES)));
+typedef TYPE Unaligned __attribute__((ext_vector_type(LANES), aligned(sizeof(TYPE))));
+#define LOAD_GLOBAL(p) (*(__global const Unaligned *)(p))
+#define LOAD_LOCAL(p) (*(__local const Unaligned *)(p))
+#define STORE_LOCAL(v, p) (*(__local Unaligned *)(p) = (v))
+#define STORE_GLOBAL(v, p) (*(__global Unaligned *)(p) = (v))
+#else
 #define JOINED(a, b) a##b
 #define NAME(a, b) JOINED(a, b)
 typedef NAME(TYPE, LANES) V;
@@ -32,16 +39,9 @@ typedef NAME(TYPE, LANES) V;
 #define LOAD_LOCAL(p) NAME(vload, LANES)(0, p)
 #define STORE_LOCAL(v, p) NAME(vstore, LANES)(v, 0, p)
 #define STORE_GLOBAL(v, p) NAME(vstore, LANES)(v, 0, p)
-#else
-typedef TYPE V __attribute__((ext_vector_type(LANES)));
-typedef TYPE Unaligned __attribute__((ext_vector_type(LANES), aligned(sizeof(TYPE))));
-#define LOAD_GLOBAL(p) (*(__global const Unaligned *)(p))
-#define LOAD_LOCAL(p) (*(__local const Unaligned *)(p))
-#define STORE_LOCAL(v, p) (*(__local Unaligned *)(p) = (v))
-#define STORE_GLOBAL(v, p) (*(__global Unaligned *)(p) = (v))
 #endif
 
-#if LANES > 1
+#ifdef CLANG
 #define PREFETCH(p, w) __builtin_prefetch((const void *)(size_t)(p), w)
 #endif
 
@@ -75,7 +75,7 @@ static inline TYPE element(__global const TYPE *in, int at, int width, TYPE cval
 static inline void stage(__global const TYPE *in, __local TYPE *line, int item, int row, int x, int height, int width,
                          TYPE cval) {
     int y = border_index(row, height), first = 0, end = 0;  // of what is copied by vectors
-    in += (size_t)y * width;
+    in += (size_t)max(y, 0) * width;
 #if LANES > 1
     if (y >= 0 && width >= LANES) {
         first = max(-x, 0), end = min(width - x, SEGMENT);

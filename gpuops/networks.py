@@ -163,12 +163,15 @@ class _Values:
         reach = 1 << (max(len(a), len(b)) - 1).bit_length()
         first, end = reach - len(a), reach + len(b)  # the lists meet in the middle of 2 · reach places
         places = [-1] * first + a + b
-        distance, starts = reach, range(0, 1)
+        distance, starts = reach, range(1)
         while distance:
             for start in starts:
                 for i in range(max(start, first), min(start + distance, end - distance)):
                     low, high = places[i], places[i + distance]
-                    places[i], places[i + distance] = self.value(("MIN", low, high)), self.value(("MAX", low, high))
+                    places[i], places[i + distance] = (
+                        self.value(("MIN", low, high)),
+                        self.value(("MAX", low, high)),
+                    )
             distance //= 2
             starts = range(distance, 2 * reach - distance, max(1, 2 * distance))
         return places[first:]
@@ -202,16 +205,23 @@ class Network(_Values):
         for first, rows in windows.groups:
             key = first % windows.tile, rows
             least[key] = min(least.get(key, windows.blocks), first // windows.tile)
-        chain = [(o + q * windows.tile, n) for (o, n), last in least.items() for q in range(last, windows.blocks)]
+        chain = [
+            (o + q * windows.tile, n) for (o, n), last in least.items() for q in range(last, windows.blocks)
+        ]
         places = [value for first, rows in chain for value in windows.group(first, rows).values]
         for place, value in enumerate(places):
             self.made[value] = f"held[{place}]"
         self._next = [value for at, rows in chain for value in windows.group(at + windows.tile, rows).values]
 
     @property
+    def held_values(self) -> int:
+        """How many are kept from step to step; at least 1, as arrays are."""
+        return max(1, len(self._next))
+
+    @property
     def defines(self) -> dict[str, int]:
         """What median.cl must know of it."""
-        return {"TILE": self._windows.tile, "BLOCKS": self._windows.blocks, "HELD": max(1, len(self._next))}
+        return {"TILE": self._windows.tile, "BLOCKS": self._windows.blocks, "HELD": self.held_values}
 
     def source(self) -> Source:
         """median.cl's function ``step``."""
