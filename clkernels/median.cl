@@ -7,6 +7,7 @@
 // -D TYPE=x       of the pixels; floats as whole numbers of as many bits
 // -D NAN_BITS=x   floats: of a NaN   -D MOST_BITS=x   all but the sign
 // -D LANES=n      of a vector   -D CLANG   the compiler is: vectors may have more than 16 lanes
+// -D AHEAD=n      with CLANG: 1 to prefetch
 // -D ITEMS=n      work-items of a group   -D VECTORS=n   columns' vectors of each
 // -D HEIGHT=n -D WIDTH=n   -D CHANNELS=n   -D BORDER_x
 // Group: (ITEMS, 1, 1), for `band` rows, of TILEs. Dimension 2 counts planes.
@@ -39,10 +40,6 @@ typedef NAME(TYPE, LANES) V;
 #define LOAD_LOCAL(p) NAME(vload, LANES)(0, p)
 #define STORE_LOCAL(v, p) NAME(vstore, LANES)(v, 0, p)
 #define STORE_GLOBAL(v, p) NAME(vstore, LANES)(v, 0, p)
-#endif
-
-#ifdef CLANG
-#define PREFETCH(p, w) __builtin_prefetch((const void *)(size_t)(p), w)
 #endif
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
@@ -109,6 +106,20 @@ static inline void store(V v, __global TYPE *to, int count) {
 
 static inline void step(const __local TYPE *lines, V *held, V *medians);
 
+#ifdef CLANG
+// What the step for rows y … of the result will read and write: processors' own prefetching stays within a page, and rows
+// are pages apart.
+static inline void prefetch_rows(__global const TYPE *in, __global TYPE *out, int y, int x0, int height, int width) {
+    for (int t = 0; t < TILE; t++) {
+        int from = clamp(y + BLOCKS * TILE + t - 1 - HEIGHT / 2, 0, height - 1), to = clamp(y + t, 0, height - 1);
+        for (int x = x0; x < min(x0 + COLUMNS, width); x += LANES) {
+            __builtin_prefetch((const void *)(size_t)(in + (size_t)from * width + x), 0);
+            __builtin_prefetch((const void *)(size_t)(out + (size_t)to * width + x), 1);
+        }
+    }
+}
+#endif
+
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 void median_network(__global const TYPE *restrict in, __global TYPE *restrict out, int height, int width, int band,
                     TYPE cval) {
@@ -124,15 +135,8 @@ void median_network(__global const TYPE *restrict in, __global TYPE *restrict ou
         for (int t = 0; t < TILE; t++)
             stage(in, lines + t * PITCH, item, y + BLOCKS * TILE + t - 1 - HEIGHT / 2, x0 - REACH, height, width, cval);
         barrier(CLK_LOCAL_MEM_FENCE);
-#ifdef PREFETCH
-        for (int t = 0; t < TILE; t++) {
-            int from = min(y + (BLOCKS + 1) * TILE + t - 1 - HEIGHT / 2, height - 1), to = min(y + TILE + t, height - 1);
-            from = max(from, 0), to = max(to, 0);
-            for (int c = 0; c < VECTORS && x0 + c * LANES < width; c++) {
-                PREFETCH(in + (size_t)from * width + x0 + c * LANES, 0);
-                PREFETCH(out + (size_t)to * width + x0 + c * LANES, 1);
-            }
-        }
+#ifdef CLANG
+        if (AHEAD) prefetch_rows(in, out, y + TILE, x0, height, width);
 #endif
         for (int c = 0; c < VECTORS && x0 + c * LANES < width; c++) {
             step(lines + item + c * LANES, held[c], medians);

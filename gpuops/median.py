@@ -27,8 +27,8 @@ _ITEMS = 128  # of a group elsewhere
 _GROUPS = 8  # of a compute unit
 _BAND, _LEAST_BAND = 256, 32  # rows of a group
 _MEMORY = 1 << 30  # bytes, for the lists of all work-items of larger windows
-# Their compilers are Clang, and know its vectors and prefetching.
-_CLANG = ("Portable Computing Language", "Intel(R) OpenCL")
+# Their compilers are Clang, and know its vectors; and whether what they make may prefetch.
+_CLANG = {"Portable Computing Language": True, "Intel(R) OpenCL": True, "Oclgrind": False}
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,7 @@ def median(
         "INFINITE_BITS": kind.infinite or None,
         "MOST_BITS": (1 << (8 * size - 1)) - 1 if kind.nan else None,
         "CLANG": clang,
+        "AHEAD": int(_CLANG[gpu.device.platform.name]) if clang else None,
         "LANES": lanes,
         "HEIGHT": rows,
         "WIDTH": columns,
@@ -190,13 +191,12 @@ def _outside(cval: float, dtype: np.dtype[np.generic]) -> np.generic:
     """``cval`` in the type of the kernel's pixels."""
     if dtype.kind == "f":
         with np.errstate(over="ignore"):
-            bits: np.generic = np.array(cval, dtype).view(f"i{dtype.itemsize}")[()]
+            bits: np.generic = dtype.type(cval).view(f"i{dtype.itemsize}")
             return bits
     limits = np.iinfo(dtype.name)
     if not (cval == np.floor(cval) and limits.min <= cval <= limits.max):
         raise ParameterError(f"{cval} outside the image is no {dtype}: use a whole number that is")
-    value: np.generic = np.array(int(cval), dtype)[()]
-    return value
+    return dtype.type(int(cval))
 
 
 @overload

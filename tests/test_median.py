@@ -33,7 +33,6 @@ RADII = [
 # A single pixel, single lines, primes; the vectors' and strips' sizes ± 1; more rows than a band has.
 SHAPES = [(1, 1), (1, 7), (9, 1), (17, 31), (37, 65), (13, 513), (97, 101), (263, 5)]
 DTYPES = ["uint8", "int8", "uint16", "int16", "uint32", "int32", "float16", "float32"]
-PAD = {"reflect": "symmetric", "mirror": "reflect", "nearest": "edge", "wrap": "wrap", "constant": "constant"}
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +62,10 @@ def expected(x: np.ndarray, radius: tuple[int, int], mode: str = "reflect", cval
     return np.stack(planes).astype(x.dtype)
 
 
-def by_sorting(x: np.ndarray, radius: tuple[int, int], mode: str) -> np.ndarray:
+def by_sorting(x: np.ndarray, radius: tuple[int, int]) -> np.ndarray:
     """The middle of numpy's sorted windows, whose last values are NaN."""
     widths = [(r, r) for r in radius]
-    padded = np.stack([np.pad(p, widths, mode=PAD[mode]) for p in x])
+    padded = np.stack([np.pad(p, widths, mode="symmetric") for p in x])
     size = (2 * radius[0] + 1, 2 * radius[1] + 1)
     windows = np.lib.stride_tricks.sliding_window_view(padded, size, (1, 2))
     return np.sort(windows.reshape(*x.shape, -1), axis=-1)[..., size[0] * size[1] // 2]
@@ -74,14 +73,16 @@ def by_sorting(x: np.ndarray, radius: tuple[int, int], mode: str) -> np.ndarray:
 
 @pytest.mark.parametrize("radius", RADII)
 def test_scipys_for_every_shape(gpu: Gpu, rng, radius: tuple[int, int]) -> None:
-    for shape, border in zip(SHAPES, [*BORDERS, *BORDERS], strict=False):
+    turn = RADII.index(radius)  # builds take most of the time: two borders for each
+    for k, shape in enumerate(SHAPES):
+        border = list(BORDERS)[(turn + k % 2) % len(BORDERS)]
         x = values(rng, (2, *shape), "uint8")
         got = median(gpu, gpu.array(x), radius, border, 7).numpy()
         np.testing.assert_array_equal(got, expected(x, radius, border, 7))
 
 
 @pytest.mark.parametrize("border", list(BORDERS))
-@pytest.mark.parametrize("radius", [(1, 2), (7, 6)])
+@pytest.mark.parametrize("radius", [(1, 1), (6, 6)])
 def test_scipys_for_every_border(gpu: Gpu, planned_for_gpus: Gpu, rng, border: str, radius) -> None:
     for shape in ((1, 1), (2, 3), (11, 67), (41, 150)):
         x = values(rng, (1, *shape), "float32")
@@ -94,31 +95,32 @@ def test_scipys_for_every_border(gpu: Gpu, planned_for_gpus: Gpu, rng, border: s
 def test_every_type(gpu: Gpu, planned_for_gpus: Gpu, rng, dtype: str) -> None:
     x = values(rng, (2, 23, 131), dtype)
     for device in (gpu, planned_for_gpus):
-        for radius in ((1, 1), (6, 7)):
+        for radius in ((1, 1), (6, 6)) if device is gpu else ((1, 1),):
             result = median(device, device.array(x), radius, "constant", 3)
             assert result.dtype == x.dtype and result.shape == x.shape
             np.testing.assert_array_equal(result.numpy(), expected(x, radius, "constant", 3))
 
 
-@pytest.mark.parametrize("radius", RADII)
+@pytest.mark.parametrize("radius", [(0, 1), (2, 1), (3, 3), (15, 0), (6, 6), (8, 15)])
 def test_planned_for_gpus(planned_for_gpus: Gpu, rng, radius: tuple[int, int]) -> None:
     gpu, x = planned_for_gpus, values(rng, (2, 45, 141), "uint16")
     np.testing.assert_array_equal(median(gpu, gpu.array(x), radius).numpy(), expected(x, radius))
 
 
-@pytest.mark.parametrize("radius", [(1, 1), (2, 3), (7, 7)])
-@pytest.mark.parametrize("channels", [2, 3, 4])
-def test_interleaved(gpu: Gpu, rng, radius: tuple[int, int], channels: int) -> None:
-    for dtype, shape in (("uint8", (31, 90)), ("uint16", (5, 3)), ("float32", (9, 14))):
-        x = values(rng, (*shape, channels), dtype)
-        for border in BORDERS:
+@pytest.mark.parametrize(
+    ("channels", "radius", "dtype"), [(2, (1, 1), "float32"), (3, (6, 6), "uint8"), (4, (2, 2), "uint16")]
+)
+def test_interleaved(gpu: Gpu, rng, channels: int, radius: tuple[int, int], dtype: str) -> None:
+    for border in ("reflect", "wrap", "constant"):
+        for shape in ((31, 90), (5, 3), (1, 1)):
+            x = values(rng, (*shape, channels), dtype)
             got = median(gpu, gpu.array(x), radius, border, 1, interleaved=True).numpy()
             planes = expected(np.moveaxis(x, 2, 0), radius, border, 1)
             np.testing.assert_array_equal(got, np.moveaxis(planes, 0, 2))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
-@pytest.mark.parametrize("radius", [(1, 1), (3, 2), (6, 6)])
+@pytest.mark.parametrize("radius", [(1, 1), (6, 6)])
 def test_nan_is_the_largest(gpu: Gpu, rng, radius: tuple[int, int], dtype: str) -> None:
     x = values(rng, (4, 30, 80), dtype)
     x[rng.random(x.shape) < 0.2] = np.inf
@@ -126,11 +128,10 @@ def test_nan_is_the_largest(gpu: Gpu, rng, radius: tuple[int, int], dtype: str) 
     for plane, share in enumerate((0.0, 0.1, 0.4, 0.7)):
         x[plane, rng.random(x.shape[1:]) < share] = np.nan
     x = np.where(np.isnan(x) & (rng.random(x.shape) < 0.5), -x, x)  # of either sign
-    for border in ("reflect", "mirror", "nearest", "wrap"):
-        got = median(gpu, gpu.array(x), radius, border).numpy()
-        wanted = by_sorting(x, radius, border)
-        assert np.isnan(wanted).any() and np.isinf(wanted).any()
-        np.testing.assert_array_equal(got, wanted)
+    got = median(gpu, gpu.array(x), radius).numpy()
+    wanted = by_sorting(x, radius)
+    assert np.isnan(wanted).any() and np.isinf(wanted).any()
+    np.testing.assert_array_equal(got, wanted)
 
 
 @pytest.mark.parametrize("outside", [np.nan, np.inf, -np.inf])
@@ -146,8 +147,8 @@ def test_not_finite_outside(gpu: Gpu, rng, outside: float) -> None:
 @given(
     seed=st.integers(0, 2**32),
     shape=st.tuples(st.integers(1, 40), st.integers(1, 90)),
-    radius=st.sampled_from([(1, 1), (2, 2), (3, 3), (6, 6)]),
-    border=st.sampled_from(list(BORDERS)),
+    radius=st.sampled_from([(1, 1), (3, 3), (6, 6)]),
+    border=st.sampled_from(["reflect", "wrap"]),
     levels=st.sampled_from([2, 5, 256]),
 )
 def test_scipys_for_any_image(gpu: Gpu, seed: int, shape, radius, border: str, levels: int) -> None:
@@ -159,8 +160,8 @@ def test_scipys_for_any_image(gpu: Gpu, seed: int, shape, radius, border: str, l
 def test_commutes_with_what_rises(gpu: Gpu, rng) -> None:
     levels = values(rng, (1, 50, 70), "uint8")
     rising = np.sort(rng.normal(size=256)).astype(np.float32)
-    integers = median(gpu, gpu.array(levels), (4, 3)).numpy()
-    floats = median(gpu, gpu.array(rising[levels]), (4, 3)).numpy()
+    integers = median(gpu, gpu.array(levels), (3, 3)).numpy()
+    floats = median(gpu, gpu.array(rising[levels]), (3, 3)).numpy()
     np.testing.assert_array_equal(floats, rising[integers])
 
 
