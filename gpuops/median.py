@@ -24,7 +24,7 @@ _STRAIGHT = 121  # pixels of a window up to which its code is straight-line: abo
 _BYTES, _LANES = 64, 16  # of a vector on CPUs; lanes at most where a compiler has OpenCL's vectors only
 _VECTORS, _HELD = 8, 24576  # of columns in turn, at most; bytes held for them, in half of a first-level cache
 _ITEMS = 128  # of a group elsewhere
-_GROUPS = 8  # of a compute unit
+_GROUPS, _MERGING = 8, 4  # of a compute unit; of one that merges, each of which takes many bands in turn
 _BAND, _LEAST_BAND = 256, 32  # rows of a group
 _MEMORY = 1 << 30  # bytes, for the lists of all work-items of larger windows
 # Their compilers are Clang, and know its vectors; and whether what they make may prefetch.
@@ -166,7 +166,7 @@ def _merged(run: _Run, rows: int, columns: int, defines: dict[str, str | int | N
     tasks = strips * bands * planes
     bytes_of_group = items * code.memory * lanes * run.image.dtype.itemsize
     most = min(_MEMORY, gpu.limits.max_alloc_bytes, gpu.limits.global_bytes // 8)
-    groups = max(1, min(tasks, _GROUPS * gpu.limits.compute_units, most // bytes_of_group))
+    groups = max(1, min(tasks, _MERGING * gpu.limits.compute_units, most // bytes_of_group))
     memory = gpu.empty((groups * bytes_of_group,), np.uint8)
     table = gpu.kept(("median", rows, columns), lambda: gpu.array(code.table))
     gpu.launch(
