@@ -41,7 +41,7 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
     if _coarse(gpu, image.shape, params):
         into = image if overwrite_input else None
         return multirate.gaussian(gpu, image, params.sigma, params.border, params.cval, into)
-    y, x = (np.array(params.weights(axis)) for axis in (0, 1))
+    y, x = params.weights(0), params.weights(1)
     taps = Taps((y, x), params.border, params.cval, params.method, params.kind)
     return convolve_axes(gpu, image, taps, overwrite_input=overwrite_input)
 

@@ -21,6 +21,8 @@ from math import ceil, floor
 import numpy as np
 import numpy.typing as npt
 
+from .params.blur import ENOUGH, gaussian
+
 Two = tuple[float, float]
 
 TAPS = 6  # of the window
@@ -45,6 +47,10 @@ class Left:
 
     def weights(self) -> npt.NDArray[np.float64]:
         """The filter's, −r … r, normalised: the inverse transform of the Gaussian's spectrum over the windows'."""
+        if (
+            not self.windows
+        ):  # whose σ may be so small that its spectrum does not end at a grid's highest frequency
+            return gaussian(self.sigma, ENOUGH)
         samples = 1 << ceil(8 * self.sigma + 32).bit_length()
         frequency = 2 * np.pi * np.fft.rfftfreq(samples)
         spectrum = np.exp(-0.5 * (self.sigma * frequency) ** 2)

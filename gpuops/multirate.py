@@ -127,7 +127,11 @@ def _decimated(gpu: Gpu, image: Image, grids: _Grids, decoding: Decoding | None 
             break
         items //= 2
         if items * columns < _NARROWEST:
-            return _decimated(gpu, unpack(image, decoding), grids) if decoding else _decimated_wide(gpu, image, grids)
+            return (
+                _decimated(gpu, unpack(image, decoding), grids)
+                if decoding
+                else _decimated_wide(gpu, image, grids)
+            )
     most = _columns(x, items * columns)
     if channels > 1:
         most = max(1, min(most, items // channels))  # all are made in one turn of the group

@@ -39,6 +39,7 @@ from gpuops.dwt.wavelets import WAVELETS
 from gpuops.fft import planner, spectrum
 from gpuops.gpu import Kernel, Limits, Source
 from gpuops.image import COMPLEX_HALF
+from gpuops.median import median
 from gpuops.params.bilateral import BilateralParams
 from gpuops.params.bloom import BloomParams
 from gpuops.params.blur import BlurParams
@@ -57,6 +58,7 @@ from . import test_compare as of_compare
 from . import test_convolve as of_convolve
 from . import test_dwt as of_dwt
 from . import test_fft as of_fft
+from . import test_median as of_median
 from . import test_reduce as of_reduce
 from .test_image import linear_to_srgb, pixels_of, srgb_to_linear
 
@@ -341,6 +343,30 @@ def test_bilateral_beyond_local_memory(tiny: Recorder, rng: np.random.Generator)
         for border in ("reflect", "constant"):
             params = BilateralParams(0.4, 1.5, 2 * radius + 1, border=border, cval=0.3)
             check_bilateral(tiny, rng.random((1, 13, 21)), params)
+
+
+# Straight-line code and merges; all types of pixels, of 8, 16 and 32 bits; each border.
+@pytest.mark.parametrize(
+    ("border", "dtype", "radius"),
+    [
+        ("reflect", "uint8", (1, 1)),
+        ("mirror", "float32", (2, 1)),
+        ("nearest", "uint16", (3, 3)),
+        ("wrap", "int16", (0, 4)),
+        ("constant", "uint8", (5, 6)),
+        ("constant", "float32", (6, 5)),
+    ],
+)
+def test_median(
+    gpu: Recorder, rng: np.random.Generator, border: str, dtype: str, radius: tuple[int, int]
+) -> None:
+    x = of_median.values(rng, (2 if max(radius) < 5 else 1, 11, 37), dtype)
+    expected = of_median.expected(x, radius, border, 3)
+    np.testing.assert_array_equal(median(gpu, gpu.array(x), radius, border, 3).numpy(), expected)
+    wide = np.ascontiguousarray(np.moveaxis(x, 0, 2))
+    if max(radius) == 1:
+        got = median(gpu, gpu.array(wide), radius, border, 3, interleaved=True).numpy()
+        np.testing.assert_array_equal(np.moveaxis(got, 2, 0), expected)
 
 
 @pytest.mark.parametrize("channels", LAYOUTS)
@@ -721,6 +747,9 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     np.testing.assert_allclose(d3d11.blur(tiny, image).numpy(), d3d11_reference.blur(x), rtol=1e-6)
     for reduction in ("tiles", "direct"):
         of_reduce.check(statistics(tiny, image, method=reduction), of_reduce.luminance(x))
+    for radius in ((2, 2), (6, 6)):
+        got = median(tiny, on(tiny, x[:, :9]), radius).numpy()
+        np.testing.assert_array_equal(got, of_median.expected(x[:, :9], radius))
     other = on(tiny, x[::-1])
     ssim = compare(tiny, image, other, CompareParams()).ssim
     assert ssim == pytest.approx(of_compare.skimage_ssim(x, x[::-1], 1.0), abs=of_compare.TOLERANCE["ssim"])

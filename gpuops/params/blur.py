@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from ..errors import ParameterError
 from .border import border_name
 
@@ -103,14 +106,18 @@ class BlurParams:
         y, x = (int(truncate * sigma + 0.5) for sigma in self.sigma)
         return y, x
 
-    def weights(self, axis: int) -> list[float]:
-        """The normalised weights along ``axis`` (0: y, 1: x), 2·radius + 1 of them, as float64."""
-        radius = self.radii[axis]
+    def weights(self, axis: int) -> npt.NDArray[np.float64]:
+        """The normalised weights along ``axis`` (0: y, 1: x), 2·radius + 1 of them."""
         if self.kind == "box":
-            return [1.0 / (2 * radius + 1)] * (2 * radius + 1)
-        sigma = self.sigma[axis]
-        if radius == 0:  # also a sigma so small that nothing beyond the pixel itself is inside the support
-            return [1.0]
-        values = [math.exp(-0.5 * (i / sigma) ** 2) for i in range(-radius, radius + 1)]
-        total = math.fsum(values)
-        return [v / total for v in values]
+            size = 2 * self.radii[axis] + 1
+            return np.full(size, 1.0 / size)
+        return gaussian(self.sigma[axis], ENOUGH if self.truncate is None else self.truncate)
+
+
+def gaussian(sigma: float, truncate: float) -> npt.NDArray[np.float64]:
+    """Normalised weights −r … r, r = int(truncate·sigma + 0.5), as in scipy.ndimage."""
+    radius = int(truncate * sigma + 0.5)
+    if radius == 0:  # also a sigma so small that nothing beyond the pixel itself is inside the support
+        return np.ones(1)
+    values = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
+    return np.asarray(values / math.fsum(values), np.float64)
