@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -17,15 +16,29 @@ if TYPE_CHECKING:
     from .item import Item
 
 
-@click.command(short_help="Gaussian, box, disc or motion blur")
+@click.command(short_help="Gaussian, box, disc, motion, median or bilateral blur")
 @options.inputs
 @options.output
 @options.shared
-@click.option("--sigma", type=float, metavar="S", help="Standard deviation of the Gaussian in pixels.")
+@click.option(
+    "--sigma",
+    type=float,
+    metavar="S",
+    help="Standard deviation of the Gaussian in pixels, also of the bilateral filter's.",
+)
 @click.option("--sigma-x", type=float, metavar="S", help="The same along x only.")
 @click.option("--sigma-y", type=float, metavar="S", help="The same along y only.")
 @click.option(
-    "--radius", type=float, metavar="R", help="Of the disc; of the box, which is 2R + 1 pixels wide."
+    "--radius",
+    type=float,
+    metavar="R",
+    help="Of the disc; of the window of box, median (15 at most) and bilateral, 2R + 1 pixels wide.",
+)
+@click.option(
+    "--sigma-color",
+    type=float,
+    metavar="C",
+    help="Of the bilateral filter: how far colours may differ, of 0 … 1 or as light.",
 )
 @click.option("--length", type=float, metavar="L", help="Of the motion, in pixels.")
 @click.option(
@@ -59,6 +72,7 @@ def command(
     sigma_x: float | None,
     sigma_y: float | None,
     radius: float | None,
+    sigma_color: float | None,
     length: float | None,
     angle: float,
     kind: str,
@@ -77,20 +91,25 @@ def command(
 
     sizes, motion = ("sigma", "sigma_x", "sigma_y", "truncate"), ("length", "angle")
     if preset is not None:
-        options.refuse("--preset fixes everything but --method", *sizes, "radius", *motion, "kind", "border")
+        others = ("radius", "sigma_color", "kind", "border")
+        options.refuse("--preset fixes everything but --method", *sizes, *motion, *others)
         if method in ("multirate", "fft"):
             raise click.UsageError("--preset d3d11 has --method auto, local or direct")
-    elif kind in ("box", "disc"):
-        options.refuse(f"--kind {kind} is as wide as --radius says", *sizes, *motion)
+    elif kind in ("box", "disc", "median"):
+        options.refuse(f"--kind {kind} is as wide as --radius says", *sizes, "sigma_color", *motion)
         if radius is None:
             raise click.UsageError(f"--kind {kind} needs --radius")
     elif kind == "motion":
-        options.refuse("--kind motion is as long as --length says", *sizes, "radius")
+        options.refuse("--kind motion is as long as --length says", *sizes, "radius", "sigma_color")
         if length is None:
             raise click.UsageError("--kind motion needs --length")
+    elif kind == "bilateral":
+        options.refuse("--kind bilateral has one --sigma and is not cut", *sizes[1:], *motion)
+        if sigma is None or sigma_color is None:
+            raise click.UsageError("--kind bilateral needs --sigma and --sigma-color")
     else:
         options.refuse(
-            "a Gaussian is as wide as --sigma says; --radius belongs to --kind box and disc", "radius"
+            "a Gaussian is as wide as --sigma says; these belong to other kinds", "radius", "sigma_color"
         )
         options.refuse("a Gaussian does not move: these belong to --kind motion", *motion)
         axes = [value for value in (sigma_x, sigma_y) if value is not None]
@@ -104,6 +123,7 @@ def command(
     params = BlurParams(
         sigma=(y, x),
         radius=(radius or 0, radius or 0),
+        sigma_color=sigma_color or 0.0,
         length=length or 0.0,
         angle=angle,
         kind=kind,
@@ -125,8 +145,7 @@ def command(
             item.save(item.run(d3d11.blur, gpu, image, method))
         else:
             # Where nothing is blurred, colours hidden under alpha 0 need not be lost to premultiplication.
-            image = item.load(linear=True, premultiply=any(params.radii))
-            image = item.run(partial(blur.blur, overwrite_input=item.once), gpu, image, params)
-            item.save(image)
+            pixels, decoding = item.load_pixels(linear=True, premultiply=any(params.radii))
+            item.save_pixels(*item.run(blur.blur_pixels, gpu, pixels, params, decoding, item.encoding))
 
     process(shared, "blur", work)

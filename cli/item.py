@@ -14,7 +14,7 @@ from gpuops import files
 from gpuops.errors import FileError, GpuopsWarning, ParameterError
 from gpuops.gpu import Gpu
 from gpuops.image import Image
-from gpuops.pixels import download, upload
+from gpuops.pixels import Decoding, Encoding, Losses, losses, on_device, pack, unpack
 
 from . import naming
 from .checks import DEPTHS, check_input, writes_data
@@ -34,7 +34,8 @@ class Item:
         self.picture: files.Picture | None = None
         self._metadata = files.Metadata()
         self._associated = False  # the input's alpha was, so its colour under alpha 0 is light
-        self._premultiplied = False
+        self._premultiplied = self._alpha = False
+        self._linear = True
 
     @property
     def writes_data(self) -> bool:
@@ -45,26 +46,27 @@ class Item:
 
     def load(self, *, linear: bool, premultiply: bool = False) -> Image:
         """decode → upload → convert. ``linear`` is what the operation works on unless --space says otherwise."""
+        pixels, decoding = self.load_pixels(linear=linear, premultiply=premultiply)
+        image = unpack(pixels, decoding)
+        image.linear = self._linear
+        return image
+
+    def load_pixels(self, *, linear: bool, premultiply: bool = False) -> tuple[Image, Decoding]:
+        """decode → upload: the file's own pixels, and how an operation on light is to read them."""
         with self.gpu.phase("decode"):
             self.picture = picture = read_picture(self.path, self.shared.layer)
         if self.shared.space != "auto":
             linear = self.shared.space == "linear"
         alpha = picture.alpha and self.shared.alpha == "keep"
         pixels = picture.pixels if alpha == picture.alpha else picture.pixels[..., :-1]
-        self._premultiplied = alpha and premultiply
-        image = upload(
-            self.gpu,
-            pixels,
-            alpha=alpha,
-            linearise=linear and not picture.linear,
-            premultiply=self._premultiplied,
-        )
-        image.linear = linear or picture.linear
+        self._alpha, self._premultiplied = alpha, alpha and premultiply
+        self._linear = linear or picture.linear
+        result = on_device(self.gpu, pixels)
         # The pixels are on the device now; what remains is what they were, without their memory.
         released = np.broadcast_to(np.zeros((), picture.pixels.dtype), picture.pixels.shape)
         self.picture = replace(picture, pixels=released)
         self._metadata, self._associated = picture.metadata, picture.associated
-        return image
+        return result, Decoding(alpha, linear and not picture.linear, premultiply=self._premultiplied)
 
     def run(self, operation: Callable[..., Result], *args: Any) -> Result:
         """The operation, ``--repeat`` times, under the report's phase "compute".
@@ -110,30 +112,51 @@ class Item:
 
         Integer files get encoded values and float files linear light, unless the values are to stand ``as_stored``.
         """
+        self._warn_of_depth(dtype)
+        encoding = self._encoding(self.depth(dtype), linear=image.linear, as_stored=as_stored)
+        with self.gpu.phase("convert"):
+            pixels, lost = pack(image, encoding)
+            host = pixels.numpy()
+        self._write(host, losses(lost), alpha=image.alpha)
+
+    @property
+    def encoding(self) -> Encoding:
+        """How an operation on light from :meth:`load_pixels` is to write pixels, for :meth:`save_pixels`."""
+        return self._encoding(self.depth(), linear=self._linear)
+
+    def save_pixels(self, pixels: Image, lost: Image) -> None:
+        """download → encode of pixels in :attr:`encoding`; losses become warnings."""
+        self._warn_of_depth(None)
+        self._write(pixels.numpy(), losses(lost), alpha=self._alpha)
+
+    def _warn_of_depth(self, dtype: str | None) -> None:
         wanted, depth = self._wanted(dtype), self.depth(dtype)
         if depth.itemsize < np.dtype(wanted).itemsize or (depth.kind == "u" and np.dtype(wanted).kind == "f"):
             _warn(
                 f"{self._name}: {self.format} holds no {DEPTHS[wanted]}; the result has {DEPTHS[depth.name]}"
             )
-        linear = depth.kind == "f"
-        with self.gpu.phase("convert"):
-            pixels, losses = download(
-                image,
-                depth,
-                encode=image.linear and not linear and not as_stored,
-                linearise=linear and not image.linear and not as_stored,
-                unpremultiply=self._premultiplied,
-            )
-        if losses.clipped:
+
+    def _encoding(self, depth: np.dtype[Any], *, linear: bool, as_stored: bool = False) -> Encoding:
+        light = depth.kind == "f"
+        return Encoding(
+            depth,
+            encode=linear and not light and not as_stored,
+            linearise=light and not linear and not as_stored,
+            unpremultiply=self._premultiplied,
+        )
+
+    def _write(self, pixels: Any, lost: Losses, *, alpha: bool) -> None:
+        depth = pixels.dtype
+        if lost.clipped:
             _warn(
-                f"{self._name}: {losses.clipped} values were outside the range of {DEPTHS[depth.name]} and clipped"
+                f"{self._name}: {lost.clipped} values were outside the range of {DEPTHS[depth.name]} and clipped"
             )
-        if losses.not_finite:
-            _warn(f"{self._name}: {losses.not_finite} values were NaN or infinite and became 0 or the limit")
+        if lost.not_finite:
+            _warn(f"{self._name}: {lost.not_finite} values were NaN or infinite and became 0 or the limit")
         result = files.Picture(
             pixels=pixels,
-            alpha=image.alpha,
-            linear=linear,
+            alpha=alpha,
+            linear=depth.kind == "f",
             metadata=self._metadata,
             associated=self._associated,
         )

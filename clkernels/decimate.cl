@@ -22,7 +22,6 @@
 #ifndef PIXEL
 #define PIXEL float
 #define CHANNELS 1
-#define TABLE __global
 static inline void decode(const float *pixel, __global const float *table, float scale, float *v) {
     *v = *pixel;
 }

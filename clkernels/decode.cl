@@ -2,14 +2,10 @@
 //
 // -D PIXEL=uchar|ushort|float   -D CHANNELS=n   -D COLOURS=n (channels that are not alpha)
 // -D HALF                 PIXEL is ushort, the bits of half floats: they need no extension so
-// -D TABLE=space          colours by a table of linear values, one for each code: __global or __local
+// -D TABLE                colours by a table of linear values, one for each code
+// -D SPACE=__global|__local   where the table is
 // -D LINEARISE, ENCODE    sRGB or its inverse by formula
 // -D PREMULTIPLY          colours times alpha, after that
-
-#ifndef TABLE
-#define NO_TABLE
-#define TABLE __global
-#endif
 
 #ifdef HALF
 #define VALUE(p) vload_half(0, (const half *)(p))
@@ -25,9 +21,9 @@
 #define LIGHT(v) (v)
 #endif
 
-static inline void decode(const PIXEL *pixel, TABLE const float *table, float scale, float *v) {
+static inline void decode(const PIXEL *pixel, SPACE const float *table, float scale, float *v) {
     for (int c = 0; c < CHANNELS; c++) {
-#ifndef NO_TABLE
+#ifdef TABLE
         v[c] = c < COLOURS ? table[pixel[c]] : VALUE(pixel + c) * scale;
 #else
         v[c] = VALUE(pixel + c) * scale;

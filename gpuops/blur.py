@@ -1,4 +1,4 @@
-"""Blurs: Gaussian and box, following scipy.ndimage; disc and motion."""
+"""Blurs: Gaussian, box and median, following scipy.ndimage; disc, motion and the bilateral filter."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from . import coarse, footprints, multirate
+from .bilateral import bilateral
+from .box import Box, box
 from .convolve import convolve
 from .errors import ParameterError
 from .image import Image
+from .median import median
 from .operands import on_device, shaped_like
 from .params.blur import LEAST_MULTIRATE, BlurParams
 from .pixels import Decoding, Encoding, pack, unpack
@@ -29,19 +32,25 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
 
     Colours are expected premultiplied by alpha where there is one. Where no axis has any width, the input
     itself is the result. With ``overwrite_input`` the result takes the input's memory, and of a large image no more
-    than a plane is needed besides; but for an image blurred along one axis by sums, for disc, motion and
-    ``method="fft"``, whose result is a new image.
+    than a plane or a coarse grid's is needed besides; but for an image blurred along one axis by sums, for
+    ``method="fft"`` and kinds other than the Gaussian, whose result is a new image.
     Source of the weights: exp(−x²/2σ²), normalised as in scipy.ndimage.gaussian_filter, and cut so with ``truncate``.
     """
     if not any(params.radii):
         return image
+    if params.kind == "median":
+        return median(gpu, image, params.radii, params.border, params.cval)
+    if params.kind == "bilateral":
+        return bilateral(gpu, image, params.bilateral)
+    if params.kind == "box" and params.method == "auto":
+        return box(gpu, image, Box(params.radii, params.border, params.cval))
     if params.by_both_axes:
         kernel = footprints.weights(params)
         return convolve(gpu, image, kernel, mode=params.border, cval=params.cval, method=params.method)
     if _coarse(gpu, image.shape, params):
         into = image if overwrite_input else None
         return multirate.gaussian(gpu, image, params.sigma, params.border, params.cval, into)
-    y, x = params.weights(0), params.weights(1)
+    y, x = (np.array(params.weights(axis)) for axis in (0, 1))
     taps = Taps((y, x), params.border, params.cval, params.method, params.kind)
     return convolve_axes(gpu, image, taps, overwrite_input=overwrite_input)
 
@@ -57,6 +66,12 @@ def blur_pixels(
     if not gpu.limits.is_cpu and channels <= _CHANNELS and _coarse(gpu, (channels, height, width), params):
         sigma, border, cval = params.sigma, params.border, params.cval
         return multirate.gaussian_of_pixels(gpu, pixels, decoding, encoding, sigma, border, cval)
+    if params.kind == "median" and not decoding.premultiply and params.border != "constant":
+        # Of codes as of light: the same order, and few bits are fast.
+        pixels = median(gpu, pixels, params.radii, params.border, interleaved=True)
+        if encoding.undoes(decoding, pixels.dtype):
+            return pixels, gpu.zeros((2,), np.uint32)
+        return pack(unpack(pixels, decoding), encoding)
     return pack(blur(gpu, unpack(pixels, decoding), params, overwrite_input=True), encoding)
 
 

@@ -50,7 +50,7 @@ class Left:
         if (
             not self.windows
         ):  # whose σ may be so small that its spectrum does not end at a grid's highest frequency
-            return gaussian(self.sigma, ENOUGH)
+            return np.array(gaussian(self.sigma, ENOUGH))
         samples = 1 << ceil(8 * self.sigma + 32).bit_length()
         frequency = 2 * np.pi * np.fft.rfftfreq(samples)
         spectrum = np.exp(-0.5 * (self.sigma * frequency) ** 2)

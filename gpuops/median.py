@@ -13,12 +13,11 @@ from .errors import ParameterError
 from .image import Image
 from .networks import merges, network, row_sort
 from .operands import on_device, shaped_like
+from .params.blur import MAX_MEDIAN as LARGEST
 from .params.border import border_name
 
 if TYPE_CHECKING:
     from .gpu import Gpu, Kernel, Source
-
-LARGEST = 15  # radius
 
 _STRAIGHT = 121  # pixels of a window up to which its code is straight-line: about 2000 operations
 _BYTES, _LANES = 64, 16  # of a vector on CPUs; lanes at most where a compiler has OpenCL's vectors only

@@ -34,7 +34,7 @@ _LEAST_AGAIN = (
 _ITEMS, _ROWS, _LINES, _GROUPS = 128, 8, 6, 4
 _CODES = 256  # of a table that is copied to local memory, at most
 _LEAST_BAND, _NARROWEST = 4, 96  # coarse rows of a group, and its fine columns: margins come to these
-# On CPUs: fine columns and coarse rows of a work-item, coarse rows in local memory. Interpolation: columns, coarse rows.
+# On CPUs: fine columns and coarse rows of a work-item, coarse rows in local memory; interpolation's columns and rows.
 _TILE, _BAND, _LANES, _WIDE_TILE, _WIDE_LINES = 256, 64, 16, 128, 32
 
 
@@ -140,7 +140,8 @@ def _decimated(gpu: Gpu, image: Image, grids: _Grids, decoding: Decoding | None 
     gpu.launch(
         kernel, (tiles * items, -(-y.coarse // band), planes), image, small, *_tables(gpu, "down", y, x),
         y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, band, float(grids.cval), table, scale,
-        Local((band + y.taps - 1) * _of_base(y)), local=(items, 1, 1), label="gaussian decimate", traffic=image.nbytes + small.nbytes,
+        Local((band + y.taps - 1) * _of_base(y)), local=(items, 1, 1), label="gaussian decimate",
+        traffic=image.nbytes + small.nbytes,
     )  # fmt: skip
     return small
 
@@ -190,8 +191,9 @@ def _decimated_wide(gpu: Gpu, image: Image, grids: _Grids) -> Image:
         ("border", "decimate_wide"), "decimate_wide", **grids.defines(TILE=_TILE, ROWS=_LANES)
     )
     most = _columns(x, _TILE)
+    tables = _tables(gpu, "down", y, x, wide=True)
     gpu.launch(
-        kernel, (-(-x.coarse // most), -(-y.coarse // _BAND), planes), image, small, *_tables(gpu, "down", y, x, wide=True),
+        kernel, (-(-x.coarse // most), -(-y.coarse // _BAND), planes), image, small, *tables,
         y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, _BAND, float(grids.cval),
         local=(1, 1, 1), label="gaussian decimate", traffic=image.nbytes + small.nbytes,
     )  # fmt: skip

@@ -54,15 +54,16 @@ class Decoding:
     premultiply: bool = False
     scale: float | None = None
 
-    def defines(self, pixels: Image, table: str = "__global") -> dict[str, Define]:
-        """Those of decode.cl for ``pixels`` (height, width, channels); ``table``: the space of a table's copy."""
+    def defines(self, pixels: Image, space: str = "__global") -> dict[str, Define]:
+        """Those of decode.cl for ``pixels`` (height, width, channels); ``space``: where its table is."""
         channels, by_table = pixels.shape[2], self._by_table(pixels)
         return {
             "PIXEL": PIXEL_TYPES[pixels.dtype.name],
             "CHANNELS": channels,
             "COLOURS": channels - self.alpha,
             "HALF": pixels.dtype == np.float16,
-            "TABLE": table if by_table else None,
+            "TABLE": by_table,
+            "SPACE": space,
             "LINEARISE": self.linearise and not by_table,
             "ENCODE": self.encode,
             "PREMULTIPLY": self.alpha and self.premultiply,
@@ -109,6 +110,11 @@ class Encoding:
             "LINEARISE": self.linearise,
             "UNPREMULTIPLY": alpha and self.unpremultiply,
         }
+
+    def undoes(self, decoding: Decoding, dtype: npt.DTypeLike) -> bool:
+        """Whether it gives pixels of ``dtype`` back as they were before ``decoding``."""
+        same = (self.encode, self.linearise) == (decoding.linearise, decoding.encode)
+        return same and self.dtype == dtype and decoding.scale is None and not decoding.premultiply
 
     def steps(self, gpu: Gpu) -> Image | None:
         """encode's steps."""

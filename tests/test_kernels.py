@@ -30,7 +30,7 @@ import clkernels
 from gpuops import Gpu, GpuopsWarning, Image, d3d11, fft
 from gpuops.bilateral import bilateral
 from gpuops.bloom import bloom
-from gpuops.blur import blur
+from gpuops.blur import blur, blur_pixels
 from gpuops.box import Box, box
 from gpuops.compare import compare, difference
 from gpuops.convolve import convolve
@@ -47,7 +47,7 @@ from gpuops.params.border import BORDERS
 from gpuops.params.compare import CompareParams
 from gpuops.params.fft import VIEWS, FftParams, SpectrumParams, filter_option
 from gpuops.params.tonemap import OPERATORS, TRANSFERS, WHITE, TonemapParams
-from gpuops.pixels import download, upload
+from gpuops.pixels import Decoding, Encoding, download, losses, pack, unpack, upload
 from gpuops.reduce import statistics
 from gpuops.tonemap import tonemap
 
@@ -297,6 +297,40 @@ def test_box_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     for radii in ((1, 2), (0, 9), (11, 0)):
         params = BlurParams(kind="box", radius=radii)
         close(box(tiny, on(tiny, x), Box(radii)).numpy(), separable(x, params), TOLERANCE["blur"])
+
+
+# From a file's depth to a file's depth: each type, number of channels and border; the last clips and has a NaN.
+@pytest.mark.parametrize(
+    ("source", "target", "channels", "border"),
+    [
+        ("uint8", "uint8", 3, "reflect"),
+        ("uint8", "uint8", 4, "constant"),
+        ("uint16", "uint16", 2, "mirror"),
+        ("uint16", "float16", 1, "wrap"),
+        ("float16", "uint16", 3, "nearest"),
+        ("float32", "uint8", 3, "reflect"),
+        ("float32", "float32", 4, "constant"),
+    ],
+)
+def test_blur_of_pixels(
+    gpu: Recorder, rng: np.random.Generator, source: str, target: str, channels: int, border: str
+) -> None:
+    alpha, light, encoded = LAYOUTS[channels], source.startswith("f"), target.startswith("u")
+    pixels = pixels_of(rng, source, (19, 61, channels))
+    if source == "float32" and target == "uint8":
+        pixels[3, 4, 1] = np.nan
+    raw, params = gpu.array(pixels), BlurParams(sigma=(3.2, 5), border=border, cval=0.4)
+    decoding = Decoding(alpha, linearise=not light, premultiply=alpha)
+    encoding = Encoding(np.dtype(target), encode=encoded, unpremultiply=alpha)
+    got, lost = blur_pixels(gpu, raw, params, decoding, encoding)
+    expected, as_well = pack(blur(gpu, unpack(raw, decoding), params), encoding)
+    assert got.shape == pixels.shape and got.dtype == target and losses(lost) == losses(as_well)
+    levels = got.numpy().astype(float), expected.numpy().astype(float)
+    if encoded:
+        assert np.abs(levels[0] - levels[1]).max() <= (2 if target == "uint16" else 1)
+        assert (levels[0] != levels[1]).mean() < 0.02  # two ways of rounding
+    else:
+        np.testing.assert_allclose(*levels, rtol=2e-3 if target == "float16" else 1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("sigma", [(1250, 0), (0, 1250)])

@@ -5,22 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from ..errors import ParameterError
+from .bilateral import BilateralParams
 from .border import border_name
 
-KINDS = ("gaussian", "box", "disc", "motion")
+KINDS = ("gaussian", "box", "disc", "motion", "median", "bilateral")
 METHODS = ("auto", "local", "direct", "multirate", "fft")
-MAX_RADIUS, MAX_RADIUS_2D = 16384, 2048  # of weights for an axis; of weights for both
+MAX_RADIUS, MAX_RADIUS_2D, MAX_MEDIAN = 16384, 2048, 15  # of weights for an axis; of weights for both
 LEAST_MULTIRATE = 3.0  # sigma below which there is no coarse grid
 ENOUGH = 4.5  # sigmas: what is beyond is less than 4e-5 of the peak
 
 
 @dataclass(frozen=True)
 class BlurParams:
-    """A blur by convolution.
+    """A blur, by convolution or by rank or by likeness.
 
     Attributes
     ----------
@@ -28,8 +26,12 @@ class BlurParams:
         Standard deviation in pixels along rows' direction (y) and columns' direction (x); 0 leaves an axis as it is.
         For ``kind="gaussian"``.
     radius : (float, float)
-        Half-width in pixels along y and x, of the box a whole number: it is 2·radius + 1 wide. The disc is an ellipse
-        with these half-axes, of whose edge pixels have their shares. For ``kind="box"`` and ``"disc"``.
+        Half-width in pixels along y and x, of the box and the median's window a whole number: they are 2·radius + 1
+        wide, the median's 31 at most. The disc is an ellipse with these half-axes, of which edge pixels have their
+        shares. The bilateral filter's window is as wide as :class:`BilateralParams` has it where both are 0, else
+        2·radius + 1, the same along both.
+    sigma_color : float
+        Of the bilateral filter, whose ``sigma`` is the spatial one, the same along both axes.
     length, angle : float
         Of the motion, in pixels and in degrees, counter-clockwise from a row's direction. For ``kind="motion"``.
     truncate : float, optional
@@ -46,6 +48,7 @@ class BlurParams:
 
     sigma: tuple[float, float] = (0.0, 0.0)
     radius: tuple[float, float] = (0, 0)
+    sigma_color: float = 0.0
     length: float = 0.0
     angle: float = 0.0
     kind: str = "gaussian"
@@ -79,8 +82,18 @@ class BlurParams:
                 raise ParameterError(f"{name} must be a finite number of pixels, 0 or more, not {value}")
         if not math.isfinite(self.angle):
             raise ParameterError(f"angle must be a finite number of degrees, not {self.angle}")
-        if self.kind == "box" and any(radius != int(radius) for radius in self.radius):
-            raise ParameterError(f"a box has a whole number as radius, not {self.radius}")
+        if self.kind == "median" and max(self.radius) > MAX_MEDIAN:
+            raise ParameterError(f"a median's radius is {MAX_MEDIAN} at most, not {max(self.radius):g}")
+        if self.kind == "bilateral" and (self.sigma[0] != self.sigma[1] or self.radius[0] != self.radius[1]):
+            raise ParameterError("the bilateral filter has one sigma and one radius for both axes")
+        if self.kind in ("median", "bilateral") and self.method != "auto":
+            raise ParameterError(f"--kind {self.kind} has no other method than auto")
+        if self.kind in ("box", "median", "bilateral") and any(
+            radius != int(radius) for radius in self.radius
+        ):
+            raise ParameterError(f"{self.kind} has a whole number as radius, not {self.radius}")
+        if self.kind == "bilateral":
+            _ = self.bilateral  # checks its own
         most = MAX_RADIUS_2D if self.by_both_axes else MAX_RADIUS
         if max(self.radii) > most:
             raise ParameterError(f"a radius of {max(self.radii)} pixels is beyond {most}")
@@ -93,8 +106,10 @@ class BlurParams:
     @property
     def radii(self) -> tuple[int, int]:
         """Half-widths of the support along y and x, in pixels."""
-        if self.kind == "box":
+        if self.kind in ("box", "median"):
             return int(self.radius[0]), int(self.radius[1])
+        if self.kind == "bilateral":
+            return self.bilateral.radius, self.bilateral.radius
         if self.kind == "disc":
             y, x = (max(0, math.ceil(radius - 0.5)) for radius in self.radius)
             return (y, x) if min(self.radius) > 0 else (0, 0)
@@ -106,18 +121,25 @@ class BlurParams:
         y, x = (int(truncate * sigma + 0.5) for sigma in self.sigma)
         return y, x
 
-    def weights(self, axis: int) -> npt.NDArray[np.float64]:
+    @property
+    def bilateral(self) -> BilateralParams:
+        """What the bilateral filter needs of it."""
+        size = 2 * int(self.radius[0]) + 1 if self.radius[0] else None
+        return BilateralParams(self.sigma_color, self.sigma[0], size, border=self.border, cval=self.cval)
+
+    def weights(self, axis: int) -> list[float]:
         """The normalised weights along ``axis`` (0: y, 1: x), 2·radius + 1 of them."""
         if self.kind == "box":
             size = 2 * self.radii[axis] + 1
-            return np.full(size, 1.0 / size)
+            return [1.0 / size] * size
         return gaussian(self.sigma[axis], ENOUGH if self.truncate is None else self.truncate)
 
 
-def gaussian(sigma: float, truncate: float) -> npt.NDArray[np.float64]:
+def gaussian(sigma: float, truncate: float) -> list[float]:
     """Normalised weights −r … r, r = int(truncate·sigma + 0.5), as in scipy.ndimage."""
     radius = int(truncate * sigma + 0.5)
     if radius == 0:  # also a sigma so small that nothing beyond the pixel itself is inside the support
-        return np.ones(1)
-    values = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
-    return np.asarray(values / math.fsum(values), np.float64)
+        return [1.0]
+    values = [math.exp(-0.5 * (i / sigma) ** 2) for i in range(-radius, radius + 1)]
+    total = math.fsum(values)
+    return [v / total for v in values]
