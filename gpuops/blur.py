@@ -18,7 +18,7 @@ from .median import median
 from .operands import on_device, shaped_like
 from .params.blur import LEAST_MULTIRATE, BlurParams
 from .pixels import Decoding, Encoding, pack, unpack
-from .separable import Taps, convolve_axes
+from .separable import NEAR, Taps, convolve_axes
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -42,7 +42,7 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
         return median(gpu, image, params.radii, params.border, params.cval)
     if params.kind == "bilateral":
         return bilateral(gpu, image, params.bilateral)
-    if params.kind == "box" and params.method == "auto":
+    if params.kind == "box" and params.method == "auto" and (gpu.limits.is_cpu or max(params.radii) > NEAR):
         return box(gpu, image, Box(params.radii, params.border, params.cval))
     if params.by_both_axes:
         kernel = footprints.weights(params)

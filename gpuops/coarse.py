@@ -15,7 +15,7 @@ the division, Jackson et al., "Selection of a convolution function for Fourier i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import ceil, floor
 
 import numpy as np
@@ -45,6 +45,7 @@ class Left:
         """The same on a grid coarser by ``step``, which one more window leads to."""
         return Left(self.sigma / step, (*(w / step for w in self.windows), 1.0))
 
+    @lru_cache(64)  # noqa: B019 - a few small ones, for good
     def weights(self) -> npt.NDArray[np.float64]:
         """The filter's, −r … r, normalised: the inverse transform of the Gaussian's spectrum over the windows'."""
         if (
@@ -101,7 +102,7 @@ class Axis:
         """Those of the fine samples that are in the image."""
         return slice(-self.low, self.fine - self.low)
 
-    @property
+    @cached_property
     def most(self) -> int:
         """Fine samples of one base, at most."""
         return int(np.diff(self.starts).max())
@@ -112,6 +113,7 @@ class Axis:
         there = f < self.starts[1:, None]
         return np.where(there[..., None], weights[np.where(there, f, 0)], np.float32(0))
 
+    @cached_property
     def gathered(self) -> npt.NDArray[np.float32]:
         """Weights (fine samples at most, coarse): of the q-th fine sample that each coarse one is made of."""
         first, last = self.starts[: self.coarse], self.starts[self.taps : self.taps + self.coarse]

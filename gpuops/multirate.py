@@ -112,7 +112,7 @@ def _decimated(gpu: Gpu, image: Image, grids: _Grids, decoding: Decoding | None 
     small.alpha = decoding.alpha if decoding else image.alpha
     sources: tuple[str, ...] = ("border", "window", "decimate")
     defines = grids.defines(COLUMNS=columns, ROWS=_ROWS if channels == 1 else 4, MOST=y.most)
-    defines["WIDEST"] = len(x.gathered())
+    defines["WIDEST"] = len(x.gathered)
     table, scale = None, 1.0
     if decoding:
         sources = ("border", "lanes", "colour", "decode", "window", "decimate")
@@ -272,7 +272,7 @@ def _tables(gpu: Gpu, way: str, y: Axis, x: Axis, *, wide: bool = False) -> list
         along = y.down if down else y.up
         if not wide:
             along = y.by_base(along if down else _everywhere(y))
-        across = (x.starts, x.gathered()) if down else (x.bases[x.inside], x.up)
+        across = (x.starts, x.gathered) if down else (x.bases[x.inside], x.up)
         return [gpu.array(table) for table in (y.starts, along, *across)]
 
     return gpu.kept((way, y, x, wide), make)

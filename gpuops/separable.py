@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 Weights = npt.NDArray[np.float64]  # of −radius … radius
 
 _STRIP, _BAND, _REACH = 512, 64, 48  # both axes on a CPU: columns and rows of a work-item; the largest radius
-_ITEMS, _COLUMNS, _ROWS, _NEAR = 128, 4, 4, 14  # both axes elsewhere: see both.cl; the largest radius
+_ITEMS, _COLUMNS, _ROWS, NEAR = 128, 4, 4, 14  # both axes elsewhere: see both.cl; the largest radius
 _GROUPS, _LEAST_BAND = 3, 8  # groups of a compute unit, which run at once; rows of a group, at least
 
 
 @dataclass(frozen=True)
 class Taps:
-    """What to convolve with, along (y, x): float64 weights of odd number; and what stands outside the image."""
+    """What to convolve with, along (y, x): symmetric float64 weights; and what stands outside the image."""
 
     weights: tuple[Weights, Weights]
     border: str = "reflect"
@@ -50,11 +50,11 @@ def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool =
     axes = [axis for axis in (1, 0) if taps.radii[axis]]  # x first: rows are read in memory order
     if not axes:
         return image
-    weights = {axis: gpu.array(_rounded(taps.weights[axis])) for axis in (0, 1)}
+    weights = {axis: _on_device(gpu, taps.weights[axis]) for axis in (0, 1)}
     direct = taps.method == "direct" or (taps.method == "auto" and gpu.limits.is_cpu)
     if direct and len(axes) == 2 and max(taps.radii) <= _REACH:
         return _both_direct(gpu, image, taps, weights, overwrite_input=overwrite_input)
-    if not direct and max(taps.radii) <= _NEAR:
+    if not direct and max(taps.radii) <= NEAR:
         return _both_local(gpu, image, taps, weights, overwrite_input=overwrite_input)
     result = image if overwrite_input and len(axes) == 2 else image.like()
     turns = in_turn(image.shape[0], image.nbytes)
@@ -67,6 +67,11 @@ def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool =
             _axis(gpu, source, here, batch, taps, axis, weights[axis], direct=direct)
             source = here
     return result
+
+
+def _on_device(gpu: Gpu, weights: Weights) -> Image:
+    rounded = _rounded(weights)
+    return gpu.kept(("weights", rounded.tobytes()), lambda: gpu.array(rounded))
 
 
 def _rounded(weights: Weights) -> npt.NDArray[np.float32]:
