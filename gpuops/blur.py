@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .gpu import Gpu
 
 _CHANNELS = 4  # of pixels that kernels read and write themselves, at most
-_LEAST_CPU = 7.0  # sigma from which coarse grids are faster there (measured: PoCL)
+_LEAST_CPU = 4.7  # sigma from which coarse grids are faster there (measured: PoCL)
 
 
 def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = False) -> Image:

@@ -127,11 +127,9 @@ def _decimated(gpu: Gpu, image: Image, grids: _Grids, decoding: Decoding | None 
             break
         items //= 2
         if items * columns < _NARROWEST:
-            return (
-                _decimated(gpu, unpack(image, decoding), grids)
-                if decoding
-                else _decimated_wide(gpu, image, grids)
-            )
+            if decoding:
+                return _decimated(gpu, unpack(image, decoding), grids)
+            return _decimated_wide(gpu, image, grids)
     most = _columns(x, items * columns)
     if channels > 1:
         most = max(1, min(most, items // channels))  # all are made in one turn of the group
@@ -222,7 +220,8 @@ def _items(gpu: Gpu, width: int, rows: int, planes: int, columns: int) -> int:
     """Work-items of a group: fewer for small images, so that there are groups for all compute units."""
     items = _ITEMS
     while (
-        items > 32 and -(-width // (items * columns)) * planes * rows < _LEAST_BAND * gpu.limits.compute_units
+        items * columns // 2 >= _NARROWEST
+        and -(-width // (items * columns)) * planes * rows < _LEAST_BAND * gpu.limits.compute_units
     ):
         items //= 2
     return items
