@@ -12,22 +12,19 @@ own distance).
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import peers
 from timing import wall
 
 from gpuops import Gpu, Report
 from gpuops.bilateral import bilateral
 from gpuops.params.bilateral import WINDOWS, BilateralParams
-from gpuops.report_formats import device_context, versions
 
 Array = npt.NDArray[Any]
 SIZES, CHANNELS, ROUNDS = (5, 9, 15), (1, 3), 5
@@ -70,20 +67,9 @@ def definition(planes: Array, params: BilateralParams, power: int) -> Array:
 
 def main() -> None:
     """Measures, prints the table, writes the JSON."""
-    raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    parser.add_argument("--device", help="as clpix's --device")
-    parser.add_argument("--size", type=int, default=4096)
-    parser.add_argument("--no-peers", action="store_true")
-    options = parser.parse_args()
+    options = peers.options(__doc__)
     gpu = Gpu(options.device, report=Report())
-    peer = None
-    if not options.no_peers:
-        try:
-            peer = opencv()
-        except ImportError as missing:
-            print(f"OpenCV is left out: {missing}")
+    peer = peers.peer("OpenCV", opencv, options)
     rng = np.random.default_rng(0)
     titles = ("channels", "win_size", *(f"{w}{t}" for w in WINDOWS for t in (" ms", " ratio")), "OpenCV ms")
     print("".join(f"{title:>14}" for title in titles), f"{'error':>12}{'OpenCV error':>14}")
@@ -127,11 +113,7 @@ def main() -> None:
             line += [theirs.get("ms", np.nan)]
             errors = max(row[w]["error"] for w in WINDOWS), theirs.get("error", np.nan)
             print("".join(f"{v:>14.4g}" for v in line), f"{errors[0]:>12.2g}{errors[1]:>14.2g}", flush=True)
-    if options.json:
-        context = {**versions(), **device_context(gpu.info), "size": options.size}
-        options.json.write_text(
-            json.dumps({"context": context, "rows": rows}, indent=1, ensure_ascii=False) + "\n"
-        )
+    peers.save(options, gpu, rows, size=options.size)
 
 
 if __name__ == "__main__":

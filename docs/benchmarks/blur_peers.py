@@ -12,23 +12,20 @@ precision, cut at 9 σ), over an impulse, an edge and noise of 400 × 300 pixels
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import peers
 import scipy.ndimage
 from timing import wall
 
 from gpuops import Gpu, Report, blur
 from gpuops.params.blur import BlurParams
 from gpuops.pixels import Decoding, Encoding
-from gpuops.report_formats import device_context, versions
 
 Array = npt.NDArray[Any]
 Blur = Callable[[Array, float], Callable[[], Array]]  # of planes; the call gives planes
@@ -84,21 +81,11 @@ def error(blurred: Blur, sigma: float) -> float:
 
 def main() -> None:
     """Measures, prints the table, writes the JSON."""
-    raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    parser.add_argument("--device", help="as clpix's --device")
-    parser.add_argument("--size", type=int, default=4096)
-    parser.add_argument("--no-peers", action="store_true")
-    options = parser.parse_args()
+    options = peers.options(__doc__)
     gpu, timed = Gpu(options.device), Gpu(options.device, report=Report())
-    peers: dict[str, Blur] = {}
-    if not options.no_peers:
-        name, opener = ("OpenCV", opencv) if gpu.limits.is_cpu else ("CuPy", cupy)
-        try:
-            peers[name] = opener()
-        except ImportError as missing:
-            print(f"{name} is left out: {missing}")
+    name, opener = ("OpenCV", opencv) if gpu.limits.is_cpu else ("CuPy", cupy)
+    opened = peers.peer(name, opener, options)
+    blurs = {name: opened} if opened else {}
     planes = np.random.default_rng(0).random((3, options.size, options.size), np.float32)
     image, other = gpu.array(planes), timed.array(planes)
     pixels = timed.array((np.moveaxis(planes, 0, 2) * 255).astype(np.uint8))
@@ -110,7 +97,7 @@ def main() -> None:
     print(
         "".join(
             f"{title:>12}"
-            for title in ("sigma", "ms", "pixels_ms", "wall_ms", "error", *peers, "wall /", "error")
+            for title in ("sigma", "ms", "pixels_ms", "wall_ms", "error", *blurs, "wall /", "error")
         )
     )
     for sigma in SIGMAS:
@@ -121,7 +108,7 @@ def main() -> None:
             gpu.finish()
 
         calls: dict[str, Callable[[], Any]] = {"clpix": call}
-        calls |= {name: prepare(planes, sigma) for name, prepare in peers.items()}
+        calls |= {name: prepare(planes, sigma) for name, prepare in blurs.items()}
         times: dict[str, list[float]] = {name: [] for name in calls}
         for name, run in calls.items():
             run()  # builds
@@ -152,20 +139,16 @@ def main() -> None:
             "error": error(ours, sigma),
             **{
                 name: {"ms": median(times[name]) * 1e3, "error": error(peer, sigma)}
-                for name, peer in peers.items()
+                for name, peer in blurs.items()
             },
         }
         rows.append(row)
-        peers = {name: peer for name, peer in peers.items() if row[name]["ms"] < LONGEST_MS}
+        blurs = {name: peer for name, peer in blurs.items() if row[name]["ms"] < LONGEST_MS}
         line = [sigma, row["ms"], row["pixels_ms"], row["wall_ms"], row["error"]]
         for name in calls.keys() - {"clpix"}:
             line += [row[name]["ms"], row["wall_ms"] / row[name]["ms"], row[name]["error"]]
         print("".join(f"{value:>12.4g}" for value in line), flush=True)
-    if options.json:
-        context = {**versions(), **device_context(gpu.info), "shape": list(planes.shape)}
-        options.json.write_text(
-            json.dumps({"context": context, "rows": rows}, indent=1, ensure_ascii=False) + "\n"
-        )
+    peers.save(options, gpu, rows, shape=list(planes.shape))
 
 
 if __name__ == "__main__":

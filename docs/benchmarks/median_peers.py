@@ -11,21 +11,18 @@ process's first call: a build, unless clpix's cache or the driver's has it.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import peers
 
 from gpuops import Gpu, Report
 from gpuops import median as filters
-from gpuops.report_formats import device_context, versions
 
 Array = npt.NDArray[Any]
 RADII = (1, 2, 3, 5, 7, 11, 15)
@@ -84,20 +81,9 @@ def measure(gpu: Gpu, plane: Array, radius: int, peer: Callable[[], Any] | None)
 
 def main() -> None:
     """Measures, prints the table, writes the JSON."""
-    raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    parser.add_argument("--device", help="as clpix's --device")
-    parser.add_argument("--size", type=int, default=4096)
-    parser.add_argument("--no-peers", action="store_true")
-    options = parser.parse_args()
+    options = peers.options(__doc__)
     gpu = Gpu(options.device, report=Report())
-    prepare = None
-    if not options.no_peers:
-        try:
-            prepare = opencv()
-        except ImportError as missing:
-            print(f"OpenCV is left out: {missing}")
+    prepare = peers.peer("OpenCV", opencv, options)
     noise = np.random.default_rng(0).integers(0, 256, (options.size, options.size), np.uint8)
     columns = (
         "type",
@@ -120,11 +106,7 @@ def main() -> None:
             cells = [rows[-1].get(title, "") for title in columns]
             texts = [f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in cells]
             print("".join(f"{text:>15}" for text in texts), flush=True)
-    if options.json:
-        context = {**versions(), **device_context(gpu.info), "size": options.size}
-        options.json.write_text(
-            json.dumps({"context": context, "rows": rows}, indent=1, ensure_ascii=False) + "\n"
-        )
+    peers.save(options, gpu, rows, size=options.size)
 
 
 if __name__ == "__main__":

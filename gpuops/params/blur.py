@@ -43,7 +43,8 @@ class BlurParams:
         ``local``: tiles in local memory. ``direct``: vectors straight from global memory. ``multirate``: the same time
         for any sigma, :mod:`gpuops.multirate`. ``fft``: as a product of spectra, with an error of 1e-6 of the plane's
         largest value everywhere. ``auto``: multirate where it can be (a Gaussian that is not cut); else direct on CPUs,
-        local elsewhere (measured: docs/benchmarks); of disc and motion fft where it is faster.
+        local elsewhere (measured: docs/benchmarks); of disc and motion fft where it is faster; a box by sums of sums
+        where its radius is large, and on CPUs. The median and the bilateral filter have auto alone.
     """
 
     sigma: tuple[float, float] = (0.0, 0.0)

@@ -1,0 +1,44 @@
+"""What the benchmarks of filters beside OpenCV's or CuPy's have in common: options, and the JSON of their rows."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from gpuops import Gpu
+from gpuops.report_formats import device_context, versions
+
+T = TypeVar("T")
+
+
+def options(description: str | None) -> argparse.Namespace:
+    """Those of the command line."""
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=description, formatter_class=raw)
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--device", help="as clpix's --device")
+    parser.add_argument("--size", type=int, default=4096)
+    parser.add_argument("--no-peers", action="store_true")
+    return parser.parse_args()
+
+
+def peer(name: str, opener: Callable[[], T], given: argparse.Namespace) -> T | None:
+    """What ``opener`` gives; None where no peer is wanted, or it is not installed, which is said."""
+    if given.no_peers:
+        return None
+    try:
+        return opener()
+    except ImportError as missing:
+        print(f"{name} is left out: {missing}")
+        return None
+
+
+def save(given: argparse.Namespace, gpu: Gpu, rows: list[dict[str, Any]], **about: Any) -> None:
+    """Writes the JSON that was asked for."""
+    if given.json:
+        context = {**versions(), **device_context(gpu.info), **about}
+        text = json.dumps({"context": context, "rows": rows}, indent=1, ensure_ascii=False)
+        given.json.write_text(text + "\n")
