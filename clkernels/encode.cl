@@ -3,7 +3,7 @@
 // -D PIXEL=uchar|ushort|float
 // -D MAXIMUM=255|65535    integer PIXEL: its largest value
 // -D HALF                 PIXEL is ushort, the bits of half floats: they need no extension so
-// -D TABLE                sRGB codes of 8 bits by their exact thresholds;   -D LINES=n   of encode_pixel
+// -D TABLE                sRGB codes of 8 bits by a table: srgb_code in colour.cl
 // -D LINEARISE, ENCODE    sRGB or its inverse by formula
 
 #if defined(LINEARISE)
@@ -39,8 +39,8 @@ static inline INT nearest(FLOAT v) {
 }
 
 // lost[0] counts finite values that did not fit the type, lost[1] those that were not finite, of those `present`.
-// `colour`: not alpha. `steps`: see srgb_code in colour.cl.
-static inline PIXELS encode(FLOAT v, int colour, __global const float *steps, INT present, INT *lost) {
+// `colour`: not alpha. `codes`: see srgb_code in colour.cl.
+static inline PIXELS encode(FLOAT v, int colour, CODES_SPACE const uint *codes, INT present, INT *lost) {
     INT exponent = AS_INT(v) & 0x7f800000, finite = exponent != 0x7f800000;  // isfinite() is a call, as rint() is
 #ifdef MAXIMUM
     lost[1] += one_if(present & (exponent == 0x7f800000));
@@ -49,7 +49,7 @@ static inline PIXELS encode(FLOAT v, int colour, __global const float *steps, IN
     if (colour) {
         // Clipped is what rounding would take out of the range, not what a rounding error took there.
         lost[0] += one_if(present & finite & ((v < -0.5f / (255.0f * 12.92f)) | (v > 1.0045f)));
-        return TO_PIXELS(srgb_code(within(v, 1.0f), steps));
+        return TO_PIXELS(srgb_code(AS_UINT(within(v, 1.0f)), codes));
     }
 #else
     if (colour) v = CURVE(v);
@@ -70,28 +70,21 @@ static inline PIXELS encode(FLOAT v, int colour, __global const float *steps, IN
 }
 
 #if WIDTH == 1
-// A pixel of CHANNELS values, of which COLOURS are not alpha, as encode does.
-// lines: 255 · linear_to_srgb(x) as (value at 0, slope) of 128 straight lines an octave, from 2^-9 on, and of one below:
-// within 3e-4. So few instructions are enough for most pixels; only what is near a step or beyond the ends must ask.
-static inline void encode_pixel(const float *v, __global const float *steps, __local const float2 *lines, int present,
-                                int *lost, PIXEL *pixel) {
-#ifdef LINES
-    uint codes = 0;
-    float farthest = 0.0f;
-    for (int c = 0; c < CHANNELS; c++) {
-        float level = 255.0f * v[c];
-        if (c < COLOURS) {
-            float2 line = lines[clamp((as_int(v[c]) >> 16) - (118 << 7) + 1, 0, LINES - 1)];
-            level = fma(v[c], line.y, line.x);
-        }
-        float nearest = level + 12582912.0f;  // whose last bits are the code: see nearest()
-        codes |= as_uint(nearest) ^ 0x4b400000;
-        if (c < COLOURS) farthest = fmax(farthest, fabs(level - (nearest - 12582912.0f)));
-        pixel[c] = (uchar)as_uint(nearest);
+// A pixel of CHANNELS values, of which COLOURS are not alpha, as encode does; of 8-bit sRGB in few instructions where no
+// value is beyond the ends, as there is nothing to count.
+static inline void encode_pixel(const float *v, CODES_SPACE const uint *codes, int present, int *lost, PIXEL *pixel) {
+#ifdef TABLE
+    uint beyond = 0;
+    for (int c = 0; c < COLOURS; c++) {
+        beyond |= as_uint(v[c]) > FULL;  // as well as what is negative or not finite
+        pixel[c] = srgb_code(as_uint(v[c]), codes);
     }
-    int seldom = codes > 255 | farthest > 0.499f;  // outside 0 … 255, not finite, or near a step
-    if (!seldom) return;
+    for (int c = COLOURS; c < CHANNELS; c++) {
+        beyond |= as_uint(v[c]) > as_uint(1.0f + 0.5f / MAXIMUM);
+        pixel[c] = nearest(v[c] * MAXIMUM);
+    }
+    if (!beyond) return;
 #endif
-    for (int c = 0; c < CHANNELS; c++) pixel[c] = encode(v[c], c < COLOURS, steps, present, lost);
+    for (int c = 0; c < CHANNELS; c++) pixel[c] = encode(v[c], c < COLOURS, codes, present, lost);
 }
 #endif

@@ -9,6 +9,7 @@ typedef int INT;
 typedef uint UINT;
 #define AS_FLOAT as_float
 #define AS_INT as_int
+#define AS_UINT as_uint
 #define TO_FLOAT convert_float
 #define TO_INT convert_int
 #define TO_UINT convert_uint
@@ -19,6 +20,7 @@ typedef int8 INT;
 typedef uint8 UINT;
 #define AS_FLOAT as_float8
 #define AS_INT as_int8
+#define AS_UINT as_uint8
 #define TO_FLOAT convert_float8
 #define TO_INT convert_int8
 #define TO_UINT convert_uint8

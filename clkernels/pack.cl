@@ -40,7 +40,7 @@ static inline void store_interleaved(const PIXELS *v, __global PIXEL *to, int co
 }
 
 // lost: see encode.cl.
-__kernel void pack(__global const float *planes, __global const float *steps, __global PIXEL *pixels,
+__kernel void pack(__global const float *planes, __global const uint *codes, __global PIXEL *pixels,
                    __global uint *lost, int size, int times) {
     INT sums[2] = {0, 0};
     size_t step = get_local_size(0) * WIDTH, first = get_group_id(0) * step * times;
@@ -58,7 +58,7 @@ __kernel void pack(__global const float *planes, __global const float *steps, __
 #ifdef UNPREMULTIPLY
             if (c < COLOURS) v *= over;
 #endif
-            pixel[c] = encode(v, c < COLOURS, steps, present, sums);
+            pixel[c] = encode(v, c < COLOURS, codes, present, sums);
         }
         store_interleaved(pixel, pixels + i * CHANNELS, count);
     }

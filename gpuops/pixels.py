@@ -116,13 +116,9 @@ class Encoding:
         same = (self.encode, self.linearise) == (decoding.linearise, decoding.encode)
         return same and self.dtype == dtype and decoding.scale is None and not decoding.premultiply
 
-    def steps(self, gpu: Gpu) -> Image | None:
-        """encode's steps."""
-        return gpu.kept("steps", lambda: gpu.array(_steps_of_codes())) if self._by_table else None
-
-    def lines(self, gpu: Gpu) -> Image | None:
-        """encode_pixel's lines."""
-        return gpu.kept("lines", lambda: gpu.array(_lines_of_curve())) if self._by_table else None
+    def codes(self, gpu: Gpu) -> Image | None:
+        """encode's table."""
+        return gpu.kept("codes", lambda: gpu.array(_codes_of_light())) if self._by_table else None
 
     @property
     def _by_table(self) -> bool:
@@ -161,7 +157,7 @@ def pack(image: Image, encoding: Encoding) -> tuple[Image, Image]:
     items = -(-size // gpu.limits.lanes)
     times = min(-(-items // (gpu.limits.compute_units * local[0] * _GROUPS)), _TIMES)
     gpu.launch(
-        kernel, (-(-items // times),), image, encoding.steps(gpu), pixels, lost, size, times, local=local,
+        kernel, (-(-items // times),), image, encoding.codes(gpu), pixels, lost, size, times, local=local,
         label=f"pack {encoding.dtype}", traffic=image.nbytes + pixels.nbytes,
     )  # fmt: skip
     return pixels, lost
@@ -222,23 +218,16 @@ def _light_of_codes(dtype: str) -> npt.NDArray[np.float32]:
 
 
 @cache
-def _steps_of_codes() -> npt.NDArray[np.float32]:
-    """The linear light at which 8-bit sRGB codes step up to 0, 1, … 256."""
-    return np.concatenate([[-np.inf], _linear((np.arange(1, 256) - 0.5) / 255), [np.inf]]).astype(np.float32)
-
-
-@cache
-def _lines_of_curve() -> npt.NDArray[np.float32]:
-    """255 · the sRGB code of linear light by straight lines, as encode.cl says: (value at 0, slope) of each."""
-    ends = np.concatenate(
-        [[0.0], 2.0 ** np.arange(-9, 1)[:, None] @ [1.0 + np.arange(128) / 128]], axis=None
-    )[: 9 * 128 + 3]
-    ends = ends.astype(np.float32).astype(np.float64)
-    at = np.stack([ends[:-1], (ends[:-1] + ends[1:]) / 2, ends[1:]])
-    y = 255 * np.where(at <= 0.0031308, 12.92 * at, 1.055 * at ** (1 / 2.4) - 0.055)
-    slope = (y[2] - y[0]) / (at[2] - at[0])
-    above = (y[1] - (y[0] + y[2]) / 2) / 2  # half of how far the curve is above its chord
-    return np.stack([y[0] + above - slope * at[0], slope], axis=1).astype(np.float32)
+def _codes_of_light() -> npt.NDArray[np.uint32]:
+    """The table of srgb_code in colour.cl."""
+    first, full = (int(np.float32(v).view(np.uint32)) for v in (2.0**-13, 1.0045))
+    starts = np.arange(first, full + 1, 1 << 16, dtype=np.uint32)
+    steps = _linear((np.arange(1, 256) - 0.5) / 255)  # the light at which codes step up to 1 … 255
+    table = np.searchsorted(steps, starts.view(np.float32), side="right").astype(np.uint32) << 24
+    bucket, place = np.divmod(steps.view(np.uint32) - np.uint32(first), 1 << 16)
+    within = place > 0
+    table[bucket[within]] += (1 << 24) - (place[within] << 8)
+    return table
 
 
 def _linear(v: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
