@@ -6,126 +6,122 @@
 // weights_y[(b + TAPS − 1) · MOST · TAPS + q · TAPS + k]: of the q-th fine row of base b in coarse row b + k; weights_x[q ·
 // columns + i]: of the q-th fine column that coarse column i is made of.
 // From planar float (plane, row, column), of which dimension 2 counts planes, or from a file's pixels, of which it counts
-// nothing; to planar float. After window.cl. Border: see border.cl. CPUs: decimate_wide.cl.
+// nothing; to planar float. A work-item owns four neighbouring values of a row, whatever channels these are: down the
+// columns all are alike. After fours.cl and window.cl. Border: see border.cl. CPUs: decimate_wide.cl.
 //
 // -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
-// -D ITEMS=n    of a group        -D COLUMNS=n   fine ones of a work-item
-// -D ROWS=n     coarse rows that are in local memory together, of 4s
+// -D ITEMS=n    of a group        -D ROWS=n   coarse rows that are in local memory together
 // -D MOST=n     fine rows of one base, at most;   -D WIDEST=n   fine columns of a coarse one, at most
-// -D PIXEL=type -D CHANNELS=n …   from pixels: after decode.cl;   -D CODES=n   its table is copied to local memory
+// -D PIXEL=type …   from pixels: after decode.cl, whose CHANNELS are a pixel's where there is alpha (2 or 4), else 1;
+// -D CODES=n        its table is copied to local memory, SPREAD times
 
-#define TILE (ITEMS * COLUMNS)
-#define PITCH (TILE + TILE / 8 + 1)
-#define FOURS (ROWS / 4)
-#define AT(x) ((x) + (x) / 8)  // neighbouring coarse columns' samples in different banks
+#define TILE (ITEMS * 4)                 // values of a row
+#define AT(p) ((p) + (p) / 32 * 4)       // neighbouring coarse columns' values in different banks
+#define PITCH AT(TILE)
 
-#ifndef PIXEL
-#define PIXEL float
-#define CHANNELS 1
-static inline void decode(const float *pixel, __global const float *table, float scale, float *v) {
-    *v = *pixel;
-}
+#ifdef PLANAR
+static inline void decode(const float *value, __global const float *table, float scale, float *v) { *v = *value; }
 #endif
 
-// MOST rows from one on, of the work-item's columns x; what is outside is not used.
-static inline void fetch_rows(__global const PIXEL *in, int row, const int *x, int height, int width,
-                              PIXEL v[MOST][COLUMNS][CHANNELS]) {
+static inline int floor_div(int a, int b) { return a / b - (a % b < 0); }
+
+// MOST rows from one on, of the work-item's values, which are at `at` in a row; what is outside is not used.
+static inline void fetch_rows(__global const PIXEL *in, int row, const int *at, int neighbours, int height, int pitch,
+                              Four v[MOST]) {
     int inside = row >= 0 && row + MOST <= height;
     UNROLLED
     for (int q = 0; q < MOST; q++) {
-        int at = inside ? row + q : max(0, border_index(row + q, height));
-        UNROLLED
-        for (int c = 0; c < COLUMNS; c++)
-            UNROLLED
-            for (int k = 0; k < CHANNELS; k++) v[q][c][k] = in[((size_t)at * width + max(0, x[c])) * CHANNELS + k];
+        __global const PIXEL *from = in + (size_t)(inside ? row + q : max(0, border_index(row + q, height))) * pitch;
+        if (neighbours) {
+            v[q] = load_four(from + at[0]);
+        } else {
+            v[q] = (Four)(from[max(0, at[0])], from[max(0, at[1])], from[max(0, at[2])], from[max(0, at[3])]);
+        }
     }
 }
 
-// Group: (ITEMS, 1, 1), for `most` coarse columns, made of TILE fine ones, and `band` coarse rows.
+// Group: (ITEMS, 1, 1), for `most` coarse columns, made of TILE values, and `band` coarse rows.
 __kernel void decimate(__global const PIXEL *restrict in, __global float *restrict out,
                        __global const int *restrict starts_y, __global const float *restrict weights_y,
                        __global const int *restrict starts_x, __global const float *restrict weights_x, int height,
                        int width, int low_y, int low_x, int rows, int columns, int most, int band, float cval,
                        __global const float *restrict table, float scale, __local float2 *weights) {
-    __local float4 lines[CHANNELS * FOURS * PITCH];  // of each fine column, four coarse rows
+    __local float4 lines[ROWS * PITCH / 4];
     int item = get_local_id(0), i0 = get_group_id(0) * most, j0 = get_group_id(1) * band, x0 = starts_x[i0];
-    int j1 = min(j0 + band, rows), y = starts_y[j0], x[COLUMNS];
+    int j1 = min(j0 + band, rows), y = starts_y[j0];
+    int first = (x0 + low_x) * INTERLEAVED, start = first & ~3;  // of the group's values, in their row
 #ifdef CODES
-    __local float codes[CODES];
-    for (int k = item; k < CODES; k += ITEMS) codes[k] = table[k];
+    __local float copies[CODES * SPREAD];
+    for (int k = item; k < CODES * SPREAD; k += ITEMS) copies[k] = table[k / SPREAD];
+    __local const float *codes = copies + item % SPREAD;  // neighbours look up in different banks
 #else
 #define codes table
 #endif
     copy_weights(weights, weights_y, j0, j1 - j0 + TAPS_Y - 1);
     in += get_global_id(2) * (size_t)height * width;
     out += get_global_id(2) * (size_t)rows * columns;
-    PIXEL pixels[MOST][COLUMNS][CHANNELS];
-    float sums[TAPS_Y][COLUMNS][CHANNELS];
+    int at[4], p = start + item * 4, pitch = width * INTERLEAVED, neighbours = p >= 0 && p + 4 <= pitch;
     UNROLLED
-    for (int c = 0; c < COLUMNS; c++) {
-        x[c] = border_index(x0 + low_x + item + c * ITEMS, width);
-        UNROLLED
-        for (int k = 0; k < TAPS_Y * CHANNELS; k++) sums[k / CHANNELS][c][k % CHANNELS] = 0.0f;
+    for (int c = 0; c < 4; c++) {
+        int x = floor_div(p + c, INTERLEAVED), within = border_index(x, width);
+        at[c] = within < 0 ? -1 : p + c + (within - x) * INTERLEAVED;
     }
-    fetch_rows(in, y + low_y, x, height, width, pixels);
+    Four next[MOST];
+    float4 sums[TAPS_Y];
+    UNROLLED
+    for (int k = 0; k < TAPS_Y; k++) sums[k] = 0.0f;
+    fetch_rows(in, y + low_y, at, neighbours, height, pitch, next);
     for (int j = j0 - TAPS_Y + 1; j < j1; j++) {
-        int end = starts_y[j + TAPS_Y], r = j - j0;
+        int r = j - j0;
+        Four rows_here[MOST];
+        UNROLLED
+        for (int q = 0; q < MOST; q++) rows_here[q] = next[q];
+#ifdef BORDER_CONSTANT
+        int here = y + low_y;
+#endif
+        y = starts_y[j + TAPS_Y];
+        if (j + 1 < j1) fetch_rows(in, y + low_y, at, neighbours, height, pitch, next);  // while those here are summed
         UNROLLED
         for (int q = 0; q < MOST; q++) {
-            float w[TAPS_Y];
+            PIXEL four[4];
+            float w[TAPS_Y], v[4];
+            vstore4(rows_here[q], 0, four);
+            UNROLLED
+            for (int c = 0; c < 4; c += CHANNELS) decode(four + c, codes, scale, v + c);
+#ifdef BORDER_CONSTANT
+            UNROLLED
+            for (int c = 0; c < 4; c++)
+                if (at[c] < 0 || here + q < 0 || here + q >= height) v[c] = cval;
+#endif
             weights_of(w, weights, r + TAPS_Y - 1, q);
             UNROLLED
-            for (int c = 0; c < COLUMNS; c++) {
-                float v[CHANNELS];
-                decode(pixels[q][c], codes, scale, v);
-                UNROLLED
-                for (int k = 0; k < CHANNELS; k++) {
-#ifdef BORDER_CONSTANT
-                    if (x[c] < 0 || y + q + low_y < 0 || y + q + low_y >= height) v[k] = cval;
-#endif
-                    UNROLLED
-                    for (int t = 0; t < TAPS_Y; t++) sums[t][c][k] = fma(w[t], v[k], sums[t][c][k]);
-                }
-            }
+            for (int t = 0; t < TAPS_Y; t++) sums[t] = fma((float4)w[t], (float4)(v[0], v[1], v[2], v[3]), sums[t]);
         }
-        y = end;
-        if (j + 1 < j1) fetch_rows(in, y + low_y, x, height, width, pixels);  // on their way while the rest is done
+        if (r >= 0) lines[(r % ROWS * PITCH + AT(item * 4)) / 4] = sums[0];
         UNROLLED
-        for (int c = 0; c < COLUMNS; c++)
-            UNROLLED
-            for (int k = 0; k < CHANNELS; k++) {
-                int line = (k * FOURS + r % ROWS / 4) * PITCH;
-                if (r >= 0) ((__local float *)(lines + line + AT(item + c * ITEMS)))[r % 4] = sums[0][c][k];
-                UNROLLED
-                for (int t = 1; t < TAPS_Y; t++) sums[t - 1][c][k] = sums[t][c][k];
-                sums[TAPS_Y - 1][c][k] = 0.0f;
-            }
+        for (int t = 1; t < TAPS_Y; t++) sums[t - 1] = sums[t];
+        sums[TAPS_Y - 1] = 0.0f;
         if (r < 0 || (r % ROWS != ROWS - 1 && j != j1 - 1)) continue;
         barrier(CLK_LOCAL_MEM_FENCE);
-        int first = j - r % ROWS;  // of the rows in local memory
-        for (int t = item; t < most * CHANNELS; t += ITEMS) {  // a coarse column of a channel
+        for (int t = item; t < most * INTERLEAVED; t += ITEMS) {  // a coarse column of a channel
             int i = i0 + t % most, k = t / most;
             if (i >= columns) continue;
-            int f = starts_x[i] - x0, last = starts_x[i + TAPS_X] - x0 - 1;
-            float4 sum[FOURS];
+            int f = first - start + k + (starts_x[i] - x0) * INTERLEAVED;
+            int last = first - start + k + (starts_x[i + TAPS_X] - 1 - x0) * INTERLEAVED;
+            float sum[ROWS];
             UNROLLED
-            for (int four = 0; four < FOURS; four++) sum[four] = 0.0f;
+            for (int s = 0; s < ROWS; s++) sum[s] = 0.0f;
             UNROLLED
-            for (int q = 0; q < WIDEST; q++) {  // weights beyond the last sample are 0; there it is met again
+            for (int q = 0; q < WIDEST; q++) {  // weights beyond the last value are 0; there it is met again
                 float w = weights_x[(uint)(q * columns + i)];
-                __local const float4 *at = lines + k * FOURS * PITCH + AT(min(f + q, last));
+                __local const float *value = (__local const float *)lines + AT(min(f + q * INTERLEAVED, last));
                 UNROLLED
-                for (int four = 0; four < FOURS; four++) sum[four] = fma((float4)w, at[four * PITCH], sum[four]);
+                for (int s = 0; s < ROWS; s++) sum[s] = fma(w, value[s * PITCH], sum[s]);
             }
+            __global float *to = out + ((size_t)k * rows + j - r % ROWS) * columns + i;
             UNROLLED
-            for (int four = 0; four < FOURS; four++) {
-                int count = j - first - four * 4;
-                __global float *to = out + ((size_t)k * rows + first + four * 4) * columns + i;
-                if (count >= 0) to[0] = sum[four].x;
-                if (count >= 1) to[columns] = sum[four].y;
-                if (count >= 2) to[2 * (size_t)columns] = sum[four].z;
-                if (count >= 3) to[3 * (size_t)columns] = sum[four].w;
-            }
+            for (int s = 0; s < ROWS; s++)
+                if (s <= r % ROWS) to[(size_t)s * columns] = sum[s];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -223,10 +223,10 @@ def _codes_of_light() -> npt.NDArray[np.uint32]:
     first, full = (int(np.float32(v).view(np.uint32)) for v in (2.0**-13, 1.0045))
     starts = np.arange(first, full + 1, 1 << 16, dtype=np.uint32)
     steps = _linear((np.arange(1, 256) - 0.5) / 255)  # the light at which codes step up to 1 … 255
-    table = np.searchsorted(steps, starts.view(np.float32), side="right").astype(np.uint32) << 24
-    bucket, place = np.divmod(steps.view(np.uint32) - np.uint32(first), 1 << 16)
-    within = place > 0
-    table[bucket[within]] += (1 << 24) - (place[within] << 8)
+    table = np.searchsorted(steps, starts.view(np.float32), side="right").astype(np.uint32) << np.uint32(24)
+    bucket, place = np.divmod(steps.view(np.uint32) - np.uint32(first), np.uint32(1 << 16))
+    within = place > 0  # the others are at their bucket's start
+    table[bucket[within]] += np.uint32(1 << 24) - (place[within] << np.uint32(8))
     return table
 
 

@@ -1,0 +1,122 @@
+"""Both axes of a coarse grid, and their tables on the device: what :mod:`gpuops.decimate` and its way back share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from . import coarse
+from .coarse import Axis, Left
+from .image import Image
+
+if TYPE_CHECKING:
+    from .gpu import Define, Gpu, Kernel
+
+FOUR = 4  # values of a work-item, see fours.cl
+ITEMS = 128  # of a group, at most
+_GROUPS = 4  # groups of a compute unit, of ITEMS, which run at once
+_LEAST_BAND, _NARROWEST = 4, 96  # coarse rows of a group, and its fine columns: margins come to these
+
+
+@dataclass(frozen=True)
+class Grids:
+    """Both axes, coarse and fine, and what stands outside."""
+
+    y: Axis
+    x: Axis
+    border: str
+    cval: float
+
+    @classmethod
+    def of(cls, size: tuple[int, ...], left: tuple[Left, Left], border: str, cval: float) -> Grids:
+        """For an image of ``size`` (height, width) of which ``left`` is to be done."""
+        y, x = (coarse.axis(n, todo, border) for n, todo in zip(size, left, strict=True))
+        return cls(y, x, border, cval)
+
+    def defines(self, **more: Define) -> dict[str, Define]:
+        """Those of all kernels here, and more."""
+        return {f"BORDER_{self.border.upper()}": True, "TAPS_Y": self.y.taps, "TAPS_X": self.x.taps} | more
+
+    def tables(self, gpu: Gpu, way: str, *, wide: bool = False) -> list[Image]:
+        """Of the kernels ``down`` or ``up``, on the device: see decimate.cl, and decimate_wide.cl for ``wide``."""
+        y, x, down = self.y, self.x, way == "down"
+
+        def make() -> list[Image]:
+            along = y.down if down else y.up
+            if not wide:
+                along = y.by_base(along if down else _everywhere(y))
+            across = (x.starts, x.gathered) if down else (x.bases[x.inside], x.up)
+            return [gpu.array(table) for table in (y.starts, along, *across)]
+
+        return gpu.kept((way, y, x, wide), make)
+
+    @property
+    def base_bytes(self) -> int:
+        """Of the weights of a base's rows in local memory."""
+        return self.y.most * self.y.taps * 4
+
+
+def layout(image: Image, alpha: bool, *, pixels: bool) -> tuple[int, int, int]:
+    """Planes that groups take each by itself; channels of a pixel; how many of these must be converted together."""
+    if not pixels:
+        return image.shape[0], 1, 1
+    channels = image.shape[2]
+    return 1, channels, channels if alpha else 1
+
+
+def items_of(gpu: Gpu, width: int, rows: int, planes: int, channels: int) -> int:
+    """Work-items of a group: fewer for small images, so that there are groups for all compute units."""
+    items = ITEMS
+    while (
+        is_wide_enough(items // 2, channels)
+        and -(-width * channels // (items * FOUR)) * planes * rows < _LEAST_BAND * gpu.limits.compute_units
+    ):
+        items //= 2
+    return items
+
+
+def is_wide_enough(items: int, channels: int) -> bool:
+    """Whether a group has more columns than margins."""
+    return items * FOUR >= _NARROWEST * channels
+
+
+def band_of(gpu: Gpu, rows: int, columns: int, items: int, most: int) -> int:
+    """Coarse rows of a group, of ``rows``, where groups stand ``columns`` side by side: all groups run at once."""
+    bands = max(1, _GROUPS * ITEMS // items * gpu.limits.compute_units // columns)
+    return min(most, max(_LEAST_BAND, -(-rows // bands)))
+
+
+def bases_of(kernel: Kernel, grids: Grids) -> int:
+    """How many bases' weights fit in local memory beside what the kernel has there."""
+    return (kernel.gpu.limits.local_bytes - kernel.local_bytes) // grids.base_bytes
+
+
+@lru_cache(64)
+def coarse_columns(x: Axis, tile: int) -> int:
+    """Coarse columns whose fine ones are never more than ``tile``."""
+    for columns in range(min(tile, x.coarse), 1, -1):
+        first = np.arange(0, x.coarse, columns)
+        last = np.minimum(first + columns, x.coarse) - 1 + x.taps
+        if (x.starts[last] - x.starts[first]).max() <= tile:
+            return columns
+    return 1
+
+
+@lru_cache(64)
+def segment(x: Axis, tile: int, channels: int) -> int:
+    """Coarse columns that ``tile`` values of pixels, from a multiple of it on, are made of."""
+    bases, values = x.bases[x.inside], x.fine * channels
+    first = np.arange(0, values, tile)
+    last = np.minimum(first + tile, values) - 1
+    return int((bases[last // channels] - bases[first // channels]).max()) + x.taps
+
+
+def _everywhere(y: Axis) -> npt.NDArray[np.float32]:
+    """``up`` from ``low`` on, 0 where there is no image."""
+    result = np.zeros_like(y.down)
+    result[y.inside] = y.up
+    return result
