@@ -16,21 +16,20 @@ static inline FLOAT linear_to_srgb(FLOAT v) {
     return copysign(select(1.055f * power(a, 1.0f / 2.4f) - 0.055f, a * 12.92f, a <= 0.0031308f), v);
 }
 
-// The rounded 8-bit sRGB codes of light x, exactly. codes: of each of 128 buckets an octave, from 2^-13 on, the code at its
-// start in the highest byte, and below 2^24 less the place of the one step in it (in units of 2^-24 buckets), so that what is
-// at the step or beyond it carries into the code. Below the first bucket codes are 0; at and after FULL 255.
+// The rounded 8-bit sRGB codes of light x, given by its bits, exactly: of each of 128 buckets an octave, from 2^-13 on, a
+// number that makes of x's bits, added to it, the code in bits 16 … 23. A bucket has one step at most; what is at it or
+// beyond carries. Below the first bucket codes are 0; at and after FULL 255.
 #define FIRST_BUCKET 0x3900u  // the highest 16 bits of 2^-13
 #define FULL 0x3f809375u      // the bits of 1.0045
 
-static inline UINT srgb_code(UINT x_bits, CODES_SPACE const uint *codes) {
-    UINT bits = clamp(x_bits, (UINT)(FIRST_BUCKET << 16), (UINT)FULL), place = (bits >> 16) - FIRST_BUCKET, entry;
+static inline UINT srgb_code(UINT x, CODES_SPACE const uint *codes) {
+    UINT bits = clamp(x, (UINT)(FIRST_BUCKET << 16), (UINT)FULL), bucket = (bits >> 16) - FIRST_BUCKET;
 #if WIDTH == 1
-    entry = codes[place];
+    return (bits + codes[bucket]) >> 16 & 0xffu;
 #else
-    uint at[8], entries[8];
-    vstore8(place, 0, at);
-    for (int k = 0; k < 8; k++) entries[k] = codes[at[k]];
-    entry = vload8(0, entries);
+    uint at[8], added[8];
+    vstore8(bucket, 0, at);
+    for (int k = 0; k < 8; k++) added[k] = codes[at[k]];
+    return (bits + vload8(0, added)) >> 16 & 0xffu;
 #endif
-    return (entry + ((bits & 0xffffu) << 8)) >> 24;
 }

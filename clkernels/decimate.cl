@@ -12,7 +12,7 @@
 // -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
 // -D ITEMS=n    of a group        -D ROWS=n   coarse rows that are in local memory together
 // -D MOST=n     fine rows of one base, at most;   -D WIDEST=n   fine columns of a coarse one, at most
-// -D PIXEL=type …   from pixels: after decode.cl, whose CHANNELS are a pixel's where there is alpha (2 or 4), else 1;
+// -D PIXEL=type …   from pixels: after decode.cl, whose CHANNELS are a pixel's where there is alpha (2 or 4), else 4;
 // -D CODES=n        its table is copied to local memory, SPREAD times
 
 #define TILE (ITEMS * 4)                 // values of a row
@@ -20,23 +20,27 @@
 #define PITCH AT(TILE)
 
 #ifdef PLANAR
-static inline void decode(const float *value, __global const float *table, float scale, float *v) { *v = *value; }
+static inline void decode(const float *values, __global const float *table, float scale, float *v) {
+    for (int c = 0; c < 4; c++) v[c] = values[c];
+}
 #endif
 
 static inline int floor_div(int a, int b) { return a / b - (a % b < 0); }
 
-// MOST rows from one on, of the work-item's values, which are at `at` in a row; what is outside is not used.
-static inline void fetch_rows(__global const PIXEL *in, int row, const int *at, int neighbours, int height, int pitch,
-                              Four v[MOST]) {
-    int inside = row >= 0 && row + MOST <= height;
+// MOST rows from one on, of values that are at[…] in a row, or, if `inside`, neighbours; what is outside is not used.
+static inline void fetch_rows(__global const PIXEL *in, int row, const int *at, int inside, int height, int pitch,
+                              RAW v[MOST]) {
+    int rows_inside = row >= 0 && row + MOST <= height;
+    if (inside && rows_inside) {
+        __global const PIXEL *from = in + (size_t)row * pitch + at[0];
+        UNROLLED
+        for (int q = 0; q < MOST; q++) v[q] = load_four(from + q * (size_t)pitch);
+        return;
+    }
     UNROLLED
     for (int q = 0; q < MOST; q++) {
-        __global const PIXEL *from = in + (size_t)(inside ? row + q : max(0, border_index(row + q, height))) * pitch;
-        if (neighbours) {
-            v[q] = load_four(from + at[0]);
-        } else {
-            v[q] = (Four)(from[max(0, at[0])], from[max(0, at[1])], from[max(0, at[2])], from[max(0, at[3])]);
-        }
+        __global const PIXEL *from = in + (size_t)(rows_inside ? row + q : max(0, border_index(row + q, height))) * pitch;
+        v[q] = AS_RAW((Four)(from[max(0, at[0])], from[max(0, at[1])], from[max(0, at[2])], from[max(0, at[3])]));
     }
 }
 
@@ -60,32 +64,32 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
     copy_weights(weights, weights_y, j0, j1 - j0 + TAPS_Y - 1);
     in += get_global_id(2) * (size_t)height * width;
     out += get_global_id(2) * (size_t)rows * columns;
-    int at[4], p = start + item * 4, pitch = width * INTERLEAVED, neighbours = p >= 0 && p + 4 <= pitch;
+    int at[4], pitch = width * INTERLEAVED, inside = start >= 0 && start + TILE <= pitch;
     UNROLLED
     for (int c = 0; c < 4; c++) {
-        int x = floor_div(p + c, INTERLEAVED), within = border_index(x, width);
-        at[c] = within < 0 ? -1 : p + c + (within - x) * INTERLEAVED;
+        int p = start + item * 4 + c, x = floor_div(p, INTERLEAVED), within = border_index(x, width);
+        at[c] = within < 0 ? -1 : p + (within - x) * INTERLEAVED;
     }
-    Four next[MOST];
+    RAW next[MOST];
     float4 sums[TAPS_Y];
     UNROLLED
     for (int k = 0; k < TAPS_Y; k++) sums[k] = 0.0f;
-    fetch_rows(in, y + low_y, at, neighbours, height, pitch, next);
+    fetch_rows(in, y + low_y, at, inside, height, pitch, next);
     for (int j = j0 - TAPS_Y + 1; j < j1; j++) {
         int r = j - j0;
-        Four rows_here[MOST];
+        RAW these[MOST];
         UNROLLED
-        for (int q = 0; q < MOST; q++) rows_here[q] = next[q];
+        for (int q = 0; q < MOST; q++) these[q] = next[q];
 #ifdef BORDER_CONSTANT
         int here = y + low_y;
 #endif
         y = starts_y[j + TAPS_Y];
-        if (j + 1 < j1) fetch_rows(in, y + low_y, at, neighbours, height, pitch, next);  // while those here are summed
+        if (j + 1 < j1) fetch_rows(in, y + low_y, at, inside, height, pitch, next);  // while these are summed
         UNROLLED
         for (int q = 0; q < MOST; q++) {
             PIXEL four[4];
             float w[TAPS_Y], v[4];
-            vstore4(rows_here[q], 0, four);
+            vstore4(AS_FOUR(these[q]), 0, four);
             UNROLLED
             for (int c = 0; c < 4; c += CHANNELS) decode(four + c, codes, scale, v + c);
 #ifdef BORDER_CONSTANT

@@ -70,21 +70,22 @@ static inline PIXELS encode(FLOAT v, int colour, CODES_SPACE const uint *codes, 
 }
 
 #if WIDTH == 1
-// A pixel of CHANNELS values, of which COLOURS are not alpha, as encode does; of 8-bit sRGB in few instructions where no
-// value is beyond the ends, as there is nothing to count.
-static inline void encode_pixel(const float *v, CODES_SPACE const uint *codes, int present, int *lost, PIXEL *pixel) {
+// A pixel of CHANNELS values, the first COLOURS of which are not alpha, as encode does: those before `count` are present.
+// 8-bit sRGB takes few instructions where no value is beyond the ends, as there is nothing to count.
+static inline void encode_pixel(const float *v, CODES_SPACE const uint *codes, int count, int *lost, PIXEL *pixel) {
 #ifdef TABLE
-    uint beyond = 0;
-    for (int c = 0; c < COLOURS; c++) {
-        beyond |= as_uint(v[c]) > FULL;  // as well as what is negative or not finite
-        pixel[c] = srgb_code(as_uint(v[c]), codes);
-    }
-    for (int c = COLOURS; c < CHANNELS; c++) {
-        beyond |= as_uint(v[c]) > as_uint(1.0f + 0.5f / MAXIMUM);
-        pixel[c] = nearest(v[c] * MAXIMUM);
+    int beyond = 0;
+    for (int c = 0; c < CHANNELS; c++) {
+        if (c < COLOURS) {
+            pixel[c] = srgb_code(as_uint(v[c]), codes);
+            beyond |= as_uint(v[c]) > FULL;  // as what is negative or not finite is, too
+        } else {
+            pixel[c] = nearest(v[c] * MAXIMUM);
+            beyond |= as_uint(v[c]) > as_uint(1.0f + 0.5f / MAXIMUM);
+        }
     }
     if (!beyond) return;
 #endif
-    for (int c = 0; c < CHANNELS; c++) pixel[c] = encode(v[c], c < COLOURS, codes, present, lost);
+    for (int c = 0; c < CHANNELS; c++) pixel[c] = encode(v[c], c < COLOURS, codes, c < count, lost);
 }
 #endif

@@ -1,24 +1,28 @@
 // Four neighbouring values of a row, whatever channels they are: of planar float, or of a file's pixels.
 //
 // -D PIXEL=type -D INTERLEAVED=n   pixels of n channels; without it PLANAR: float, one channel
+// -D RAW=type   of four PIXELs' bits: what is on its way from memory stays as it is until it is needed
 // -D ALIGNED    rows begin at multiples of four values
 
 #ifndef PIXEL
 #define PLANAR
 #define PIXEL float
+#define RAW uint4
 #define INTERLEAVED 1
-#define CHANNELS 1
+#define CHANNELS 4
 #endif
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 typedef JOIN(PIXEL, 4) Four;
+#define AS_FOUR JOIN(as_, JOIN(PIXEL, 4))
+#define AS_RAW JOIN(as_, RAW)
 
-static inline Four load_four(__global const PIXEL *p) {
+static inline RAW load_four(__global const PIXEL *p) {
 #ifdef ALIGNED
-    return *(__global const Four *)p;
+    return *(__global const RAW *)p;
 #else
-    return vload4(0, p);
+    return AS_RAW(vload4(0, p));
 #endif
 }
 

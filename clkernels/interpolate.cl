@@ -6,14 +6,16 @@
 // fours.cl and window.cl. Border: see border.cl. CPUs: interpolate_wide.cl.
 //
 // -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
-// -D ITEMS=n    of a group        -D ROWS=n   coarse rows that are in local memory together
-// -D SEGMENT=n  coarse columns of a group, at most;   -D MOST=n   fine rows of one base, at most
-// -D PIXEL=type …   to pixels: after encode.cl, whose CHANNELS are a pixel's where there is alpha (2 or 4), else 1;
+// -D ITEMS=n    of a group// -D SEGMENT=n  coarse columns of a group, at most;   -D MOST=n   fine rows of one base, at most
+// -D PIXEL=type …   to pixels: after encode.cl, whose CHANNELS are a pixel's where there is alpha (2 or 4), else 4;
 //               -D COLOURS=n -D UNPREMULTIPLY   as in pack.cl
-// -D CODES=n    its table is copied to local memory
+// -D CODES=n    values of its table, which is copied to local memory
+// -D ROWS=n     coarse rows that are in local memory together, a multiple of TAPS_Y
 
 #ifdef PLANAR
-#define encode_pixel(v, codes, present, lost, pixel) (*(pixel) = *(v))
+static inline void encode_pixel(const float *v, __local const uint *codes, int count, int *lost, float *values) {
+    for (int c = 0; c < 4; c++) values[c] = v[c];
+}
 #endif
 
 #define TILE (ITEMS * 4)                                          // values of a row
@@ -36,13 +38,13 @@ __kernel void interpolate(__global const float *restrict in, __global PIXEL *res
                           __global const int *restrict starts_y, __global const float *restrict weights_y,
                           __global const int *restrict bases_x, __global const float *restrict weights_x, int height,
                           int width, int low_y, int rows, int columns, int band, __global const uint *restrict table,
-                          __global uint *lost, __local float2 *weights) {
+                          __global uint *lost, __local float2 *weights, __local uint *codes) {
     __local float lines[ROWS * LINE];  // of each channel SEGMENT columns
     int item = get_local_id(0), start = get_group_id(0) * TILE, i0 = bases_x[start / INTERLEAVED], losses[2] = {0, 0};
     int b = (int)get_global_id(1) * band - (TAPS_Y - 1), last = min(b + band, rows) + TAPS_Y - 1;
     int p = start + item * 4, pitch = width * INTERLEAVED;
     in += get_global_id(2) * (size_t)rows * columns;
-    out += get_global_id(2) * (size_t)height * width;
+    out += get_global_id(2) * (size_t)height * width + p;
     int at[FETCHES], from[4];
     float next[ROWS][FETCHES];
     float4 w[TAPS_X], samples[TAPS_Y];
@@ -64,13 +66,9 @@ __kernel void interpolate(__global const float *restrict in, __global PIXEL *res
                         weights_x[x[3] * TAPS_X + t]);
     fetch_rows(in, b, at, rows, columns, next);
 #ifdef CODES
-    __local uint codes[CODES];
     for (int k = item; k < CODES; k += ITEMS) codes[k] = table[k];
-#else
-#define codes table
 #endif
     copy_weights(weights, weights_y, b + TAPS_Y - 1, last - (TAPS_Y - 1) - b);
-    int y = starts_y[b + TAPS_Y - 1] + low_y;
     for (int j = b; j < last; j += ROWS) {
         UNROLLED
         for (int r = 0; r < ROWS; r++)
@@ -78,28 +76,25 @@ __kernel void interpolate(__global const float *restrict in, __global PIXEL *res
             for (int f = 0; f < FETCHES; f++) lines[r * LINE + f * ITEMS + item] = next[r][f];
         barrier(CLK_LOCAL_MEM_FENCE);
         if (j + ROWS < last) fetch_rows(in, j + ROWS, at, rows, columns, next);
-        ROLLED
+        UNROLLED
         for (int r = 0; r < ROWS; r++) {
             __local const float *line = lines + r * LINE;
-            UNROLLED
-            for (int t = 1; t < TAPS_Y; t++) samples[t - 1] = samples[t];
             float4 sample = 0.0f;
             UNROLLED
             for (int t = 0; t < TAPS_X; t++)
                 sample = fma(w[t], (float4)(line[from[0] + t], line[from[1] + t], line[from[2] + t], line[from[3] + t]),
                              sample);
-            samples[TAPS_Y - 1] = sample;
+            samples[r % TAPS_Y] = sample;  // in place of the one that is TAPS_Y rows above
             int base = j + r - (TAPS_Y - 1);
             if (base < b || j + r >= last) continue;
-            int end = min(starts_y[base + TAPS_Y] + low_y, height);
+            int first = starts_y[base + TAPS_Y - 1] + low_y, end = min(starts_y[base + TAPS_Y] + low_y, height);
             ROLLED
-            for (int q = 0; q < MOST; q++) {
-                if (y + q < 0 || y + q >= end) continue;
+            for (int y = max(first, 0); y < end; y++) {
                 float wy[TAPS_Y], v[4];
-                weights_of(wy, weights, base - b, q);
+                weights_of(wy, weights, base - b, y - first);
                 float4 sum = 0.0f;
                 UNROLLED
-                for (int t = 0; t < TAPS_Y; t++) sum = fma((float4)wy[t], samples[t], sum);
+                for (int t = 0; t < TAPS_Y; t++) sum = fma((float4)wy[t], samples[(r + 1 + t) % TAPS_Y], sum);
                 vstore4(sum, 0, v);
                 PIXEL four[4];
                 UNROLLED
@@ -108,11 +103,10 @@ __kernel void interpolate(__global const float *restrict in, __global PIXEL *res
                     float alpha = v[c + CHANNELS - 1], over = alpha > 0.0f ? 1.0f / alpha : 1.0f;
                     for (int k = 0; k < COLOURS; k++) v[c + k] *= over;
 #endif
-                    encode_pixel(v + c, codes, p + c < pitch, losses, four + c);
+                    encode_pixel(v + c, codes, pitch - p - c, losses, four + c);
                 }
-                store_four(vload4(0, four), out + (size_t)(y + q) * pitch + p, pitch - p);
+                store_four(vload4(0, four), out + (size_t)y * pitch, pitch - p);
             }
-            y = starts_y[base + TAPS_Y] + low_y;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

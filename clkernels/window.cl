@@ -10,14 +10,15 @@ static inline void copy_weights(__local float2 *to, __global const float *from, 
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// Of a row, in as few loads as can be.
+// Of the q-th row of a base, in as few loads as can be.
 static inline void weights_of(float *w, __local const float2 *weights, int base, int q) {
-#if TAPS_Y % 2
-    for (int k = 0; k < TAPS_Y; k++) w[k] = ((__local const float *)weights)[base * WEIGHTS + q * TAPS_Y + k];
-#else
+    __local const float *row = (__local const float *)weights + (base * MOST + q) * TAPS_Y;
     UNROLLED
+#if TAPS_Y % 2
+    for (int k = 0; k < TAPS_Y; k++) w[k] = row[k];
+#else
     for (int k = 0; k < TAPS_Y / 2; k++) {
-        float2 two = weights[(base * WEIGHTS + q * TAPS_Y) / 2 + k];
+        float2 two = ((__local const float2 *)row)[k];
         w[2 * k] = two.x, w[2 * k + 1] = two.y;
     }
 #endif

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .gpu import Local
-from .grids import FOUR, Grids, band_of, bases_of, coarse_columns, is_wide_enough, items_of, layout
+from .grids import FOUR, Grids, band_of, bases_of, coarse_columns, is_wide_enough, items_of, layout, raw
 from .image import Image
 from .pixels import Decoding, unpack
 
@@ -41,6 +41,7 @@ def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = 
         copied = table is not None and table.shape[0] <= _COPIED
         defines |= {"WIDTH": 1, **decoding.defines(image, "__local" if copied else "__global")}
         defines |= {"INTERLEAVED": channels, "CHANNELS": together, "COLOURS": together - alpha}
+        defines["RAW"] = raw(image.dtype)
         if table and copied:
             defines |= {"CODES": table.shape[0], "SPREAD": _SPREAD}
     items = items_of(gpu, x.fine, y.coarse, planes, channels)

@@ -61,11 +61,16 @@ class Grids:
 
 
 def layout(image: Image, alpha: bool, *, pixels: bool) -> tuple[int, int, int]:
-    """Planes that groups take each by itself; channels of a pixel; how many of these must be converted together."""
+    """Planes that groups take each by itself; channels of a pixel; values that are converted together."""
     if not pixels:
-        return image.shape[0], 1, 1
+        return image.shape[0], 1, FOUR
     channels = image.shape[2]
-    return 1, channels, channels if alpha else 1
+    return 1, channels, channels if alpha else FOUR
+
+
+def raw(dtype: np.dtype[np.generic]) -> str:
+    """RAW of fours.cl."""
+    return {1: "uint", 2: "uint2", 4: "uint4"}[dtype.itemsize]
 
 
 def items_of(gpu: Gpu, width: int, rows: int, planes: int, channels: int) -> int:
@@ -90,9 +95,9 @@ def band_of(gpu: Gpu, rows: int, columns: int, items: int, most: int) -> int:
     return min(most, max(_LEAST_BAND, -(-rows // bands)))
 
 
-def bases_of(kernel: Kernel, grids: Grids) -> int:
-    """How many bases' weights fit in local memory beside what the kernel has there."""
-    return (kernel.gpu.limits.local_bytes - kernel.local_bytes) // grids.base_bytes
+def bases_of(kernel: Kernel, grids: Grids, beside: int = 0) -> int:
+    """How many bases' weights fit in local memory beside what the kernel has there, and so many bytes more."""
+    return (kernel.gpu.limits.local_bytes - kernel.local_bytes - beside) // grids.base_bytes
 
 
 @lru_cache(64)

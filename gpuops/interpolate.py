@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .gpu import Local
-from .grids import FOUR, Grids, band_of, bases_of, items_of, layout, segment
+from .grids import FOUR, Grids, band_of, bases_of, items_of, layout, raw, segment
 from .image import Image
 from .pixels import Encoding
 
@@ -30,29 +30,35 @@ def interpolated(
     y, x = grids.y, grids.x
     planes, channels, together = layout(result, small.alpha, pixels=encoding is not None)
     sources: tuple[str, ...] = ("border", "fours", "window", "interpolate")
-    defines = grids.defines(ROWS=_ROWS, MOST=y.most, ALIGNED=x.fine * channels % FOUR == 0)
+    defines = grids.defines(
+        ROWS=y.taps * max(1, _ROWS // y.taps), MOST=y.most, ALIGNED=x.fine * channels % FOUR == 0
+    )
     table = None
     if encoding:
         sources = ("border", "lanes", "colour", "encode", *sources[1:])
         table = encoding.codes(gpu)
         defines |= {"WIDTH": 1, **encoding.defines(together, alpha=small.alpha), "INTERLEAVED": channels}
-        if table:
-            defines |= {"CODES": table.shape[0], "CODES_SPACE": "__local"}
+        defines |= {
+            "RAW": raw(encoding.dtype),
+            "CODES_SPACE": "__local",
+            "CODES": table.shape[0] if table else None,
+        }
     items = items_of(gpu, x.fine, y.coarse, planes, channels)
+    copied = table.nbytes if table else 4
     while True:
         tile = items * FOUR
         kernel = gpu.kernel(
             sources, "interpolate", **defines, ITEMS=items, SEGMENT=segment(x, tile, channels)
         )
-        if (kernel.fit(items) == (items,) and bases_of(kernel, grids) >= 1) or items == 1:
+        if (kernel.fit(items) == (items,) and bases_of(kernel, grids, copied) >= 1) or items == 1:
             break
         items //= 2
     rows, tiles = y.coarse + y.taps - 1, -(-x.fine * channels // tile)
-    band = band_of(gpu, rows, tiles * planes, items, most=bases_of(kernel, grids))
+    band = band_of(gpu, rows, tiles * planes, items, most=bases_of(kernel, grids, copied))
     gpu.launch(
         kernel, (tiles * items, -(-rows // band), planes), small, result, *grids.tables(gpu, "up"),
         y.fine, x.fine, y.low, y.coarse, x.coarse, band, table, lost, Local(band * grids.base_bytes),
-        local=(items, 1, 1), label="gaussian interpolate", traffic=small.nbytes + result.nbytes,
+        Local(copied), local=(items, 1, 1), label="gaussian interpolate", traffic=small.nbytes + result.nbytes,
     )  # fmt: skip
     return result
 

@@ -221,13 +221,14 @@ def _light_of_codes(dtype: str) -> npt.NDArray[np.float32]:
 def _codes_of_light() -> npt.NDArray[np.uint32]:
     """The table of srgb_code in colour.cl."""
     first, full = (int(np.float32(v).view(np.uint32)) for v in (2.0**-13, 1.0045))
-    starts = np.arange(first, full + 1, 1 << 16, dtype=np.uint32)
+    starts = np.arange(first, full + 1, 1 << 16)
     steps = _linear((np.arange(1, 256) - 0.5) / 255)  # the light at which codes step up to 1 … 255
-    table = np.searchsorted(steps, starts.view(np.float32), side="right").astype(np.uint32) << np.uint32(24)
-    bucket, place = np.divmod(steps.view(np.uint32) - np.uint32(first), np.uint32(1 << 16))
-    within = place > 0  # the others are at their bucket's start
-    table[bucket[within]] += np.uint32(1 << 24) - (place[within] << np.uint32(8))
-    return table
+    codes = np.searchsorted(steps, starts.astype(np.uint32).view(np.float32), side="right")
+    table = (codes << 16) - starts
+    bucket, place = np.divmod(steps.view(np.uint32).astype(np.int64) - first, 1 << 16)
+    inside = place > 0  # the others are at their bucket's start
+    table[bucket[inside]] += (1 << 16) - place[inside]
+    return table.astype(np.uint32)
 
 
 def _linear(v: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
