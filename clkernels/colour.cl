@@ -17,19 +17,20 @@ static inline FLOAT linear_to_srgb(FLOAT v) {
 }
 
 // The rounded 8-bit sRGB codes of light x, given by its bits, exactly: of each of 128 buckets an octave, from 2^-13 on, a
-// number that makes of x's bits, added to it, the code in bits 16 … 23. A bucket has one step at most; what is at it or
-// beyond carries. Below the first bucket codes are 0; at and after FULL 255.
-#define FIRST_BUCKET 0x3900u  // the highest 16 bits of 2^-13
-#define FULL 0x3f809375u      // the bits of 1.0045
+// number that makes of x's bits past the first bucket's, added to it, the code in bits 16 … 23. A bucket has one step at
+// most; what is at it or beyond carries. Below the first bucket codes are 0, by the last number; beyond FULL there are none.
+#define FIRST 0x39000000u  // the bits of 2^-13
+#define FULL 0x3f809375u   // the bits of 1.0045
+#define BUCKETS 1665
 
 static inline UINT srgb_code(UINT x, CODES_SPACE const uint *codes) {
-    UINT bits = clamp(x, (UINT)(FIRST_BUCKET << 16), (UINT)FULL), bucket = (bits >> 16) - FIRST_BUCKET;
+    UINT past = min(x - FIRST, (UINT)(BUCKETS << 16));
 #if WIDTH == 1
-    return (bits + codes[bucket]) >> 16 & 0xffu;
+    return (past + codes[past >> 16]) >> 16 & 0xffu;
 #else
     uint at[8], added[8];
-    vstore8(bucket, 0, at);
+    vstore8(past >> 16, 0, at);
     for (int k = 0; k < 8; k++) added[k] = codes[at[k]];
-    return (bits + vload8(0, added)) >> 16 & 0xffu;
+    return (past + vload8(0, added)) >> 16 & 0xffu;
 #endif
 }

@@ -12,11 +12,16 @@
 // -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
 // -D ITEMS=n    of a group        -D ROWS=n   coarse rows that are in local memory together
 // -D MOST=n     fine rows of one base, at most;   -D WIDEST=n   fine columns of a coarse one, at most
+// -D SPACED     coarse columns are an even number of values apart
 // -D PIXEL=type …   from pixels: after decode.cl, whose CHANNELS are a pixel's where there is alpha (2 or 4), else 4;
 // -D CODES=n        its table is copied to local memory, SPREAD times
 
-#define TILE (ITEMS * 4)                 // values of a row
-#define AT(p) ((p) + (p) / 32 * 4)       // neighbouring coarse columns' values in different banks
+#define TILE (ITEMS * 4)  // values of a row
+#ifdef SPACED
+#define AT(p) ((p) + (p) / 32 * 4)  // neighbouring coarse columns' values in different banks
+#else
+#define AT(p) (p)
+#endif
 #define PITCH AT(TILE)
 
 #ifdef PLANAR
@@ -25,35 +30,59 @@ static inline void decode(const float *values, __global const float *table, floa
 }
 #endif
 
-static inline int floor_div(int a, int b) { return a / b - (a % b < 0); }
-
-// MOST rows from one on, of values that are at[…] in a row, or, if `inside`, neighbours; what is outside is not used.
-static inline void fetch_rows(__global const PIXEL *in, int row, const int *at, int inside, int height, int pitch,
-                              RAW v[MOST]) {
-    int rows_inside = row >= 0 && row + MOST <= height;
-    if (inside && rows_inside) {
-        __global const PIXEL *from = in + (size_t)row * pitch + at[0];
-        UNROLLED
-        for (int q = 0; q < MOST; q++) v[q] = load_four(from + q * (size_t)pitch);
-        return;
-    }
+// Adds ROWS rows' values of a fine column, times its weight, to a coarse column's sums.
+static inline void add_column(float *sums, float w, __local const float *values) {
     UNROLLED
-    for (int q = 0; q < MOST; q++) {
-        __global const PIXEL *from = in + (size_t)(rows_inside ? row + q : max(0, border_index(row + q, height))) * pitch;
-        v[q] = AS_RAW((Four)(from[max(0, at[0])], from[max(0, at[1])], from[max(0, at[2])], from[max(0, at[3])]));
+    for (int s = 0; s < ROWS; s++) sums[s] = fma(w, values[s * PITCH], sums[s]);
+}
+
+// Four values of a row, at at[…]: neighbours, where rows begin at multiples of four.
+static inline Raw four_at(__global const PIXEL *row, const int *at) {
+#ifdef ALIGNED
+    return load_four(row + at[0]);
+#else
+    PIXEL v[4] = {row[at[0]], row[at[1]], row[at[2]], row[at[3]]};
+    return pack_four(v);
+#endif
+}
+
+// Of MOST rows from one on; what is outside is not used.
+static inline void fetch_rows(__global const PIXEL *in, int row, const int *at, int height, int pitch, Raw v[MOST]) {
+    if (row >= 0 && row + MOST <= height) {
+        in += row * (size_t)pitch;
+        UNROLLED
+        for (int q = 0; q < MOST; q++, in += pitch) v[q] = four_at(in, at);
+    } else {
+        UNROLLED
+        for (int q = 0; q < MOST; q++) v[q] = four_at(in + max(0, border_index(row + q, height)) * (size_t)pitch, at);
     }
 }
 
-// Group: (ITEMS, 1, 1), for `most` coarse columns, made of TILE values, and `band` coarse rows.
+// Group: (ITEMS, 1, 1), for `most` coarse columns, made of TILE values, and `band` coarse rows. The last group of a row
+// begins early enough to be as wide as others: what stands beyond an edge is then among the values of its group, or, with
+// BORDER_WRAP, read in its place.
 __kernel void decimate(__global const PIXEL *restrict in, __global float *restrict out,
                        __global const int *restrict starts_y, __global const float *restrict weights_y,
                        __global const int *restrict starts_x, __global const float *restrict weights_x, int height,
                        int width, int low_y, int low_x, int rows, int columns, int most, int band, float cval,
                        __global const float *restrict table, float scale, __local float2 *weights) {
     __local float4 lines[ROWS * PITCH / 4];
-    int item = get_local_id(0), i0 = get_group_id(0) * most, j0 = get_group_id(1) * band, x0 = starts_x[i0];
-    int j1 = min(j0 + band, rows), y = starts_y[j0];
-    int first = (x0 + low_x) * INTERLEAVED, start = first & ~3;  // of the group's values, in their row
+    int item = get_local_id(0), own = get_group_id(0) * most, i0 = max(0, min(own, columns - most));
+    int j0 = get_group_id(1) * band, j1 = min(j0 + band, rows), pitch = width * INTERLEAVED;
+    int x0 = starts_x[i0] + low_x, first = x0 * INTERLEAVED, start = first & ~3;  // a multiple of four
+    int inside = start >= 0 && start + TILE <= pitch, at[4];
+    UNROLLED
+    for (int c = 0; c < 4; c++) {
+        int p = start + item * 4 + c;
+#ifdef BORDER_WRAP
+        p %= pitch;
+        at[c] = p < 0 ? p + pitch : p;
+#elif defined(ALIGNED)
+        at[c] = clamp(p, c, pitch - 4 + c);
+#else
+        at[c] = clamp(p, 0, pitch - 1);
+#endif
+    }
 #ifdef CODES
     __local float copies[CODES * SPREAD];
     for (int k = item; k < CODES * SPREAD; k += ITEMS) copies[k] = table[k / SPREAD];
@@ -64,44 +93,36 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
     copy_weights(weights, weights_y, j0, j1 - j0 + TAPS_Y - 1);
     in += get_global_id(2) * (size_t)height * width;
     out += get_global_id(2) * (size_t)rows * columns;
-    int at[4], pitch = width * INTERLEAVED, inside = start >= 0 && start + TILE <= pitch;
-    UNROLLED
-    for (int c = 0; c < 4; c++) {
-        int p = start + item * 4 + c, x = floor_div(p, INTERLEAVED), within = border_index(x, width);
-        at[c] = within < 0 ? -1 : p + (within - x) * INTERLEAVED;
-    }
-    RAW next[MOST];
+    int y = starts_y[j0] + low_y, end = starts_y[j0 + 1] + low_y;
+    Raw next[MOST];
     float4 sums[TAPS_Y];
     UNROLLED
     for (int k = 0; k < TAPS_Y; k++) sums[k] = 0.0f;
-    fetch_rows(in, y + low_y, at, inside, height, pitch, next);
+    fetch_rows(in, y, at, height, pitch, next);
     for (int j = j0 - TAPS_Y + 1; j < j1; j++) {
-        int r = j - j0;
-        RAW these[MOST];
+        int r = j - j0, here = y;
+        Raw these[MOST];
         UNROLLED
         for (int q = 0; q < MOST; q++) these[q] = next[q];
-#ifdef BORDER_CONSTANT
-        int here = y + low_y;
-#endif
-        y = starts_y[j + TAPS_Y];
-        if (j + 1 < j1) fetch_rows(in, y + low_y, at, inside, height, pitch, next);  // while these are summed
+        y = end;
+        end = starts_y[min(j + TAPS_Y + 1, rows + TAPS_Y - 1)] + low_y;
+        if (j + 1 < j1) fetch_rows(in, y, at, height, pitch, next);  // while these are summed
         UNROLLED
         for (int q = 0; q < MOST; q++) {
             PIXEL four[4];
             float w[TAPS_Y], v[4];
-            vstore4(AS_FOUR(these[q]), 0, four);
+            unpack_four(these[q], four);
             UNROLLED
             for (int c = 0; c < 4; c += CHANNELS) decode(four + c, codes, scale, v + c);
+            float4 row = vload4(0, v);
 #ifdef BORDER_CONSTANT
-            UNROLLED
-            for (int c = 0; c < 4; c++)
-                if (at[c] < 0 || here + q < 0 || here + q >= height) v[c] = cval;
+            if (here + q < 0 || here + q >= height) row = cval;
 #endif
             weights_of(w, weights, r + TAPS_Y - 1, q);
             UNROLLED
-            for (int t = 0; t < TAPS_Y; t++) sums[t] = fma((float4)w[t], (float4)(v[0], v[1], v[2], v[3]), sums[t]);
+            for (int t = 0; t < TAPS_Y; t++) sums[t] = fma((float4)w[t], row, sums[t]);
         }
-        if (r >= 0) lines[(r % ROWS * PITCH + AT(item * 4)) / 4] = sums[0];
+        if (r >= 0) lines[r % ROWS * (PITCH / 4) + AT(item * 4) / 4] = sums[0];
         UNROLLED
         for (int t = 1; t < TAPS_Y; t++) sums[t - 1] = sums[t];
         sums[TAPS_Y - 1] = 0.0f;
@@ -109,23 +130,35 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int t = item; t < most * INTERLEAVED; t += ITEMS) {  // a coarse column of a channel
             int i = i0 + t % most, k = t / most;
-            if (i >= columns) continue;
-            int f = first - start + k + (starts_x[i] - x0) * INTERLEAVED;
-            int last = first - start + k + (starts_x[i + TAPS_X] - 1 - x0) * INTERLEAVED;
-            float sum[ROWS];
+            if (i < own || i >= columns) continue;
+            __local const float *values = (__local const float *)lines;
+            int x = starts_x[i] + low_x, from = (x - x0) * INTERLEAVED + first - start + k;
+            float column[ROWS];
             UNROLLED
-            for (int s = 0; s < ROWS; s++) sum[s] = 0.0f;
-            UNROLLED
-            for (int q = 0; q < WIDEST; q++) {  // weights beyond the last value are 0; there it is met again
-                float w = weights_x[(uint)(q * columns + i)];
-                __local const float *value = (__local const float *)lines + AT(min(f + q * INTERLEAVED, last));
+            for (int s = 0; s < ROWS; s++) column[s] = 0.0f;
+#ifndef BORDER_WRAP
+            if (!inside) {
+                ROLLED
+                for (int q = 0; q < WIDEST; q++) {
+                    float w = weights_x[(uint)(q * columns + i)];
+                    int within = border_index(x + q, width), p = from + (within - x) * INTERLEAVED;
+                    if (within >= 0 && p >= 0 && p < TILE) add_column(column, w, values + AT(p));  // else it weighs nothing, or is cval
+#ifdef BORDER_CONSTANT
+                    UNROLLED
+                    for (int s = 0; s < ROWS; s++) column[s] += within < 0 ? w * cval : 0.0f;
+#endif
+                }
+            } else
+#endif
+            {
                 UNROLLED
-                for (int s = 0; s < ROWS; s++) sum[s] = fma(w, value[s * PITCH], sum[s]);
+                for (int q = 0; q < WIDEST; q++)
+                    add_column(column, weights_x[(uint)(q * columns + i)], values + AT(from + q * INTERLEAVED));
             }
             __global float *to = out + ((size_t)k * rows + j - r % ROWS) * columns + i;
             UNROLLED
             for (int s = 0; s < ROWS; s++)
-                if (s <= r % ROWS) to[(size_t)s * columns] = sum[s];
+                if (s <= r % ROWS) to[(size_t)s * columns] = column[s];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -1,42 +1,71 @@
-// Four neighbouring values of a row, whatever channels they are: of planar float, or of a file's pixels.
+// Four neighbouring values of a row, whatever channels they are: of planar float, or of a file's pixels. On their way from
+// and to memory they are whole words (Raw), which are taken apart where they are needed.
 //
-// -D PIXEL=type -D INTERLEAVED=n   pixels of n channels; without it PLANAR: float, one channel
-// -D RAW=type   of four PIXELs' bits: what is on its way from memory stays as it is until it is needed
+// -D PIXEL=type -D BYTES=n -D INTERLEAVED=n   pixels of n channels; without these PLANAR: float, one channel
 // -D ALIGNED    rows begin at multiples of four values
 
 #ifndef PIXEL
 #define PLANAR
 #define PIXEL float
-#define RAW uint4
+#define BYTES 4
 #define INTERLEAVED 1
 #define CHANNELS 4
 #endif
 
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
-typedef JOIN(PIXEL, 4) Four;
-#define AS_FOUR JOIN(as_, JOIN(PIXEL, 4))
-#define AS_RAW JOIN(as_, RAW)
+#if BYTES == 1
+typedef uint Raw;
+#define AS_RAW as_uint
+#define AS_PIXELS as_uchar4
+#elif BYTES == 2
+typedef uint2 Raw;
+#define AS_RAW as_uint2
+#define AS_PIXELS as_ushort4
+#else
+typedef float4 Raw;
+#define AS_RAW(v) (v)
+#define AS_PIXELS(raw) (raw)
+#endif
 
-static inline RAW load_four(__global const PIXEL *p) {
+static inline Raw load_four(__global const PIXEL *p) {
 #ifdef ALIGNED
-    return *(__global const RAW *)p;
+    return *(__global const Raw *)p;
 #else
     return AS_RAW(vload4(0, p));
 #endif
 }
 
 // The first `count` of them.
-static inline void store_four(Four v, __global PIXEL *p, int count) {
+static inline void store_four(Raw raw, __global PIXEL *p, int count) {
 #ifdef ALIGNED
-    if (count > 0) *(__global Four *)p = v;
+    if (count > 0) *(__global Raw *)p = raw;
 #else
     if (count >= 4) {
-        vstore4(v, 0, p);
+        vstore4(AS_PIXELS(raw), 0, p);
     } else {
-        if (count > 0) p[0] = v.x;
-        if (count > 1) p[1] = v.y;
-        if (count > 2) p[2] = v.z;
+        if (count > 0) p[0] = AS_PIXELS(raw).x;
+        if (count > 1) p[1] = AS_PIXELS(raw).y;
+        if (count > 2) p[2] = AS_PIXELS(raw).z;
     }
+#endif
+}
+
+// By shifts: compilers take vectors of bytes apart in more instructions.
+static inline void unpack_four(Raw raw, PIXEL *v) {
+#if BYTES == 1
+    v[0] = raw, v[1] = raw >> 8, v[2] = raw >> 16, v[3] = raw >> 24;
+#elif BYTES == 2
+    v[0] = raw.x, v[1] = raw.x >> 16, v[2] = raw.y, v[3] = raw.y >> 16;
+#else
+    v[0] = raw.x, v[1] = raw.y, v[2] = raw.z, v[3] = raw.w;
+#endif
+}
+
+static inline Raw pack_four(const PIXEL *v) {
+#if BYTES == 1
+    return v[0] | (uint)v[1] << 8 | (uint)v[2] << 16 | (uint)v[3] << 24;
+#elif BYTES == 2
+    return (Raw)(v[0] | (uint)v[1] << 16, v[2] | (uint)v[3] << 16);
+#else
+    return (Raw)(v[0], v[1], v[2], v[3]);
 #endif
 }

@@ -105,7 +105,7 @@ __kernel void interpolate(__global const float *restrict in, __global PIXEL *res
 #endif
                     encode_pixel(v + c, codes, pitch - p - c, losses, four + c);
                 }
-                store_four(vload4(0, four), out + (size_t)y * pitch, pitch - p);
+                store_four(pack_four(four), out + (size_t)y * pitch, pitch - p);
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);

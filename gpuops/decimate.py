@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .gpu import Local
-from .grids import FOUR, Grids, band_of, bases_of, coarse_columns, is_wide_enough, items_of, layout, raw
+from .grids import FOUR, Grids, band_of, bases_of, coarse_columns, is_wide_enough, items_of, layout
 from .image import Image
 from .pixels import Decoding, unpack
 
 if TYPE_CHECKING:
     from .gpu import Gpu
 
-_ROWS = 4  # coarse rows in local memory together
+_ROWS = 8  # coarse rows in local memory together
 _COPIED, _SPREAD = 256, 16  # values of a table that is copied to local memory, at most; and how often
+_AMPLE = 48 << 10  # bytes of local memory that have room for the copies
 _TILE, _BAND, _LANES = (
     256,
     64,
@@ -32,8 +33,9 @@ def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = 
     small.alpha = alpha
     sources: tuple[str, ...] = ("border", "fours", "window", "decimate")
     defines = grids.defines(
-        ROWS=_ROWS, MOST=y.most, WIDEST=len(x.gathered), ALIGNED=x.fine * channels % FOUR == 0
-    )
+        ROWS=_ROWS, MOST=y.most, WIDEST=len(x.gathered), ALIGNED=x.fine * channels % FOUR == 0,
+        SPACED=round(x.fine / x.coarse * channels) % 2 == 0,
+    )  # fmt: skip
     table, scale = None, 1.0
     if decoding:
         sources = ("border", "lanes", "colour", "decode", *sources[1:])
@@ -41,9 +43,9 @@ def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = 
         copied = table is not None and table.shape[0] <= _COPIED
         defines |= {"WIDTH": 1, **decoding.defines(image, "__local" if copied else "__global")}
         defines |= {"INTERLEAVED": channels, "CHANNELS": together, "COLOURS": together - alpha}
-        defines["RAW"] = raw(image.dtype)
+        defines["BYTES"] = image.dtype.itemsize
         if table and copied:
-            defines |= {"CODES": table.shape[0], "SPREAD": _SPREAD}
+            defines |= {"CODES": table.shape[0], "SPREAD": _SPREAD if gpu.limits.local_bytes >= _AMPLE else 1}
     items = items_of(gpu, x.fine, y.coarse, planes, channels)
     while True:
         kernel = gpu.kernel(sources, "decimate", **defines, ITEMS=items)

@@ -68,11 +68,6 @@ def layout(image: Image, alpha: bool, *, pixels: bool) -> tuple[int, int, int]:
     return 1, channels, channels if alpha else FOUR
 
 
-def raw(dtype: np.dtype[np.generic]) -> str:
-    """RAW of fours.cl."""
-    return {1: "uint", 2: "uint2", 4: "uint4"}[dtype.itemsize]
-
-
 def items_of(gpu: Gpu, width: int, rows: int, planes: int, channels: int) -> int:
     """Work-items of a group: fewer for small images, so that there are groups for all compute units."""
     items = ITEMS
@@ -102,11 +97,10 @@ def bases_of(kernel: Kernel, grids: Grids, beside: int = 0) -> int:
 
 @lru_cache(64)
 def coarse_columns(x: Axis, tile: int) -> int:
-    """Coarse columns whose fine ones are never more than ``tile``."""
+    """Coarse columns, anywhere, that are made of ``tile`` fine ones at most, if each were made of as many as any."""
+    starts, widest = x.starts, len(x.gathered)
     for columns in range(min(tile, x.coarse), 1, -1):
-        first = np.arange(0, x.coarse, columns)
-        last = np.minimum(first + columns, x.coarse) - 1 + x.taps
-        if (x.starts[last] - x.starts[first]).max() <= tile:
+        if (starts[columns - 1 : x.coarse] - starts[: x.coarse - columns + 1]).max() + widest <= tile:
             return columns
     return 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .gpu import Local
-from .grids import FOUR, Grids, band_of, bases_of, items_of, layout, raw, segment
+from .grids import FOUR, Grids, band_of, bases_of, items_of, layout, segment
 from .image import Image
 from .pixels import Encoding
 
@@ -39,7 +39,7 @@ def interpolated(
         table = encoding.codes(gpu)
         defines |= {"WIDTH": 1, **encoding.defines(together, alpha=small.alpha), "INTERLEAVED": channels}
         defines |= {
-            "RAW": raw(encoding.dtype),
+            "BYTES": encoding.dtype.itemsize,
             "CODES_SPACE": "__local",
             "CODES": table.shape[0] if table else None,
         }

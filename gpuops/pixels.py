@@ -224,11 +224,11 @@ def _codes_of_light() -> npt.NDArray[np.uint32]:
     starts = np.arange(first, full + 1, 1 << 16)
     steps = _linear((np.arange(1, 256) - 0.5) / 255)  # the light at which codes step up to 1 … 255
     codes = np.searchsorted(steps, starts.astype(np.uint32).view(np.float32), side="right")
-    table = (codes << 16) - starts
+    table = (codes << 16) - (starts - first)
     bucket, place = np.divmod(steps.view(np.uint32).astype(np.int64) - first, 1 << 16)
     inside = place > 0  # the others are at their bucket's start
     table[bucket[inside]] += (1 << 16) - place[inside]
-    return table.astype(np.uint32)
+    return np.append(table, -(len(table) << 16)).astype(np.uint32)
 
 
 def _linear(v: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
