@@ -14,7 +14,7 @@
 // -D MOST=n     fine rows of one base, at most;   -D WIDEST=n   fine columns of a coarse one, at most
 // -D SPACED     coarse columns are an even number of values apart
 // -D PIXEL=type …   from pixels: after decode.cl, whose CHANNELS are a pixel's where there is alpha (2 or 4), else 4;
-// -D CODES=n        its table is copied to local memory, SPREAD times
+// -D CODES=n        values of its table, which is copied to local memory
 
 #define TILE (ITEMS * 4)  // values of a row
 #ifdef SPACED
@@ -30,11 +30,7 @@ static inline void decode(const float *values, __global const float *table, floa
 }
 #endif
 
-// Adds ROWS rows' values of a fine column, times its weight, to a coarse column's sums.
-static inline void add_column(float *sums, float w, __local const float *values) {
-    UNROLLED
-    for (int s = 0; s < ROWS; s++) sums[s] = fma(w, values[s * PITCH], sums[s]);
-}
+static inline int floor_div(int a, int b) { return a / b - (a % b < 0); }
 
 // Four values of a row, at at[…]: neighbours, where rows begin at multiples of four.
 static inline Raw four_at(__global const PIXEL *row, const int *at) {
@@ -69,7 +65,7 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
     __local float4 lines[ROWS * PITCH / 4];
     int item = get_local_id(0), own = get_group_id(0) * most, i0 = max(0, min(own, columns - most));
     int j0 = get_group_id(1) * band, j1 = min(j0 + band, rows), pitch = width * INTERLEAVED;
-    int x0 = starts_x[i0] + low_x, first = x0 * INTERLEAVED, start = first & ~3;  // a multiple of four
+    int start = ((starts_x[i0] + low_x) * INTERLEAVED) & ~3;  // the group's first value, a multiple of four
     int inside = start >= 0 && start + TILE <= pitch, at[4];
     UNROLLED
     for (int c = 0; c < 4; c++) {
@@ -84,9 +80,8 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
 #endif
     }
 #ifdef CODES
-    __local float copies[CODES * SPREAD];
-    for (int k = item; k < CODES * SPREAD; k += ITEMS) copies[k] = table[k / SPREAD];
-    __local const float *codes = copies + item % SPREAD;  // neighbours look up in different banks
+    __local float codes[CODES];
+    for (int k = item; k < CODES; k += ITEMS) codes[k] = table[k];
 #else
 #define codes table
 #endif
@@ -128,32 +123,33 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
         sums[TAPS_Y - 1] = 0.0f;
         if (r < 0 || (r % ROWS != ROWS - 1 && j != j1 - 1)) continue;
         barrier(CLK_LOCAL_MEM_FENCE);
+        __local float *values = (__local float *)lines;
+#ifndef BORDER_WRAP
+        if (!inside) {  // what stands beyond the edges
+            for (int c = 0; c < 4; c++) {
+                int p = start + item * 4 + c, x = floor_div(p, INTERLEAVED), within = border_index(x, width);
+                int from = item * 4 + c + (within - x) * INTERLEAVED;
+                if (x >= 0 && x < width) continue;
+                if (within >= 0 && (from < 0 || from >= TILE)) continue;  // it weighs nothing
+                for (int s = 0; s < ROWS; s++)
+                    values[s * PITCH + AT(item * 4 + c)] = within < 0 ? cval : values[s * PITCH + AT(from)];
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+#endif
         for (int t = item; t < most * INTERLEAVED; t += ITEMS) {  // a coarse column of a channel
             int i = i0 + t % most, k = t / most;
             if (i < own || i >= columns) continue;
-            __local const float *values = (__local const float *)lines;
-            int x = starts_x[i] + low_x, from = (x - x0) * INTERLEAVED + first - start + k;
+            int from = (starts_x[i] + low_x) * INTERLEAVED + k - start;
             float column[ROWS];
             UNROLLED
             for (int s = 0; s < ROWS; s++) column[s] = 0.0f;
-#ifndef BORDER_WRAP
-            if (!inside) {
-                ROLLED
-                for (int q = 0; q < WIDEST; q++) {
-                    float w = weights_x[(uint)(q * columns + i)];
-                    int within = border_index(x + q, width), p = from + (within - x) * INTERLEAVED;
-                    if (within >= 0 && p >= 0 && p < TILE) add_column(column, w, values + AT(p));  // else it weighs nothing, or is cval
-#ifdef BORDER_CONSTANT
-                    UNROLLED
-                    for (int s = 0; s < ROWS; s++) column[s] += within < 0 ? w * cval : 0.0f;
-#endif
-                }
-            } else
-#endif
-            {
+            UNROLLED
+            for (int q = 0; q < WIDEST; q++) {
+                float w = weights_x[(uint)(q * columns + i)];
                 UNROLLED
-                for (int q = 0; q < WIDEST; q++)
-                    add_column(column, weights_x[(uint)(q * columns + i)], values + AT(from + q * INTERLEAVED));
+                for (int s = 0; s < ROWS; s++)
+                    column[s] = fma(w, values[s * PITCH + AT(from + q * INTERLEAVED)], column[s]);
             }
             __global float *to = out + ((size_t)k * rows + j - r % ROWS) * columns + i;
             UNROLLED

@@ -3,7 +3,7 @@
 // -D PIXEL=uchar|ushort|float   -D CHANNELS=n   -D COLOURS=n (channels that are not alpha)
 // -D HALF                 PIXEL is ushort, the bits of half floats: they need no extension so
 // -D TABLE                colours by a table of linear values, one for each code
-// -D SPACE=__global|__local   where the table is   -D SPREAD=n   its values are n apart
+// -D SPACE=__global|__local   where the table is
 // -D LINEARISE, ENCODE    sRGB or its inverse by formula
 // -D PREMULTIPLY          colours times alpha, after that
 
@@ -11,10 +11,6 @@
 #define VALUE(p) vload_half(0, (const half *)(p))
 #else
 #define VALUE(p) ((float)*(p))
-#endif
-
-#ifndef SPREAD
-#define SPREAD 1
 #endif
 
 #if defined(LINEARISE)
@@ -28,7 +24,7 @@
 static inline void decode(const PIXEL *pixel, SPACE const float *table, float scale, float *v) {
     for (int c = 0; c < CHANNELS; c++) {
 #ifdef TABLE
-        v[c] = c < COLOURS ? table[pixel[c] * SPREAD] : VALUE(pixel + c) * scale;
+        v[c] = c < COLOURS ? table[pixel[c]] : VALUE(pixel + c) * scale;
 #else
         v[c] = VALUE(pixel + c) * scale;
         if (c < COLOURS) v[c] = LIGHT(v[c]);

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from .gpu import Gpu
 
 _ROWS = 8  # coarse rows in local memory together
-_COPIED, _SPREAD = 256, 16  # values of a table that is copied to local memory, at most; and how often
-_AMPLE = 48 << 10  # bytes of local memory that have room for the copies
+_COPIED = 256  # values of a table that is copied to local memory, at most
 _TILE, _BAND, _LANES = (
     256,
     64,
@@ -44,8 +43,7 @@ def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = 
         defines |= {"WIDTH": 1, **decoding.defines(image, "__local" if copied else "__global")}
         defines |= {"INTERLEAVED": channels, "CHANNELS": together, "COLOURS": together - alpha}
         defines["BYTES"] = image.dtype.itemsize
-        if table and copied:
-            defines |= {"CODES": table.shape[0], "SPREAD": _SPREAD if gpu.limits.local_bytes >= _AMPLE else 1}
+        defines["CODES"] = table.shape[0] if table and copied else None
     items = items_of(gpu, x.fine, y.coarse, planes, channels)
     while True:
         kernel = gpu.kernel(sources, "decimate", **defines, ITEMS=items)

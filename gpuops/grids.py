@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FOUR = 4  # values of a work-item, see fours.cl
 ITEMS = 128  # of a group, at most
-_GROUPS = 4  # groups of a compute unit, of ITEMS, which run at once
+_GROUPS = 5  # groups of a compute unit, of ITEMS, which run at once
 _LEAST_BAND, _NARROWEST = 4, 96  # coarse rows of a group, and its fine columns: margins come to these
 
 
