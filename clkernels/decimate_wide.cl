@@ -1,30 +1,64 @@
-// decimate.cl for the vectors of a CPU: see there.
+// decimate.cl for the vectors of a CPU: see there. From planar float or from a file's pixels.
 //
 // -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
-// -D TILE=n     fine columns of a work-item, at most, of `most` coarse ones   -D ROWS=16   coarse rows in local memory
+// -D TILE=n     values of a work-item's rows, at most, that make `most` coarse columns   -D ROWS=16   in local memory
+// -D PIXEL=type -D INTERLEAVED=n   from pixels of n channels: after decode.cl, whose CHANNELS are a pixel's where there is
+//               alpha (2 or 4), else 16
 
 #define UNROLLED __attribute__((opencl_unroll_hint))
 
-static inline float fetch(__global const float *in, int row, int x, int width, float cval) {
-    return row < 0 || x < 0 ? cval : in[(size_t)row * width + x];
+#ifndef PIXEL
+#define PIXEL float
+#define INTERLEAVED 1
+#define CHANNELS 16
+static inline void decode(const float *values, __global const float *table, float scale, float *v) {
+    vstore16(vload16(0, values), 0, v);
+}
+#endif
+
+static inline int floor_div(int a, int b) { return a / b - (a % b < 0); }
+
+// Sixteen values of a row from p on, of which some may be beyond its ends.
+static inline float16 sixteen(__global const PIXEL *row, int p, int width, float cval, __global const float *table,
+                              float scale) {
+    PIXEL pixels[16];
+    float v[16];
+    int inside = p >= 0 && p + 16 <= width * INTERLEAVED;
+    if (inside) {
+        for (int l = 0; l < 16; l++) pixels[l] = row[p + l];
+    } else {
+        for (int l = 0; l < 16; l++) {
+            int x = floor_div(p + l, INTERLEAVED), within = border_index(x, width);
+            pixels[l] = row[max(0, p + l + (within - x) * INTERLEAVED)];
+        }
+    }
+    UNROLLED
+    for (int c = 0; c < 16; c += CHANNELS) decode(pixels + c, table, scale, v + c);
+#ifdef BORDER_CONSTANT
+    if (!inside)
+        for (int l = 0; l < 16; l++)
+            if (p + l < 0 || p + l >= width * INTERLEAVED) v[l] = cval;
+#endif
+    return vload16(0, v);
 }
 
-// Groups of one work-item. Lanes are columns down the columns, and then rows: ROWS is 16. The sums of all columns wait in
-// local memory while a base's rows are read, along the rows.
+// Groups of one work-item. Lanes are values down the columns, whatever channels these are, and then rows: ROWS is 16. The
+// sums of all columns wait in local memory while a base's rows are read, along the rows.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void decimate_wide(__global const float *in, __global float *out, __global const int *starts_y,
+void decimate_wide(__global const PIXEL *in, __global float *out, __global const int *starts_y,
               __global const float *weights_y, __global const int *starts_x, __global const float *weights_x, int height,
-              int width, int low_y, int low_x, int rows, int columns, int most, int band, float cval) {
-    __local float sums[TAPS_Y * TILE], line[TILE * ROWS];  // of each fine column; and of each, ROWS coarse rows
+              int width, int low_y, int low_x, int rows, int columns, int most, int band, float cval,
+              __global const float *table, float scale) {
+    __local float sums[TAPS_Y * TILE], line[TILE * ROWS];  // of each value; and of each, ROWS coarse rows
     int i0 = get_global_id(0) * most, j0 = get_global_id(1) * band, x0 = starts_x[i0];
-    int end_i = min(i0 + most, columns), end_j = min(j0 + band, rows), count = starts_x[end_i - 1 + TAPS_X] - x0;
+    int end_i = min(i0 + most, columns), end_j = min(j0 + band, rows);
+    int count = (starts_x[end_i - 1 + TAPS_X] - x0) * INTERLEAVED, p0 = (x0 + low_x) * INTERLEAVED;
     in += get_global_id(2) * (size_t)height * width;
     out += get_global_id(2) * (size_t)rows * columns;
     for (int t = 0; t < TAPS_Y * TILE; t++) sums[t] = 0.0f;
     for (int j = j0 - TAPS_Y + 1; j < end_j; j++) {
         int y = starts_y[j + TAPS_Y - 1], end = starts_y[j + TAPS_Y], r = (j - j0) % ROWS;
         for (int f = 0; f < count; f += 16) {
-            int x = x0 + f + low_x, inside = x >= 0 && x + 16 <= width;
             float16 sum[TAPS_Y];
             UNROLLED
             for (int k = 1; k < TAPS_Y; k++) sum[k - 1] = vload16(0, sums + k * TILE + f);
@@ -32,14 +66,7 @@ void decimate_wide(__global const float *in, __global float *out, __global const
             for (int q = y; q < end; q++) {
                 int row = border_index(q + low_y, height);
                 float16 v = cval;
-                if (row >= 0 && inside) {
-                    v = vload16(0, in + (size_t)row * width + x);
-                } else if (row >= 0) {
-                    float s[16];
-                    for (int l = 0; l < 16; l++)
-                        s[l] = fetch(in, row, border_index(x + l, width), width, cval);
-                    v = vload16(0, s);
-                }
+                if (row >= 0) v = sixteen(in + (size_t)row * width * INTERLEAVED, p0 + f, width, cval, table, scale);
                 UNROLLED
                 for (int k = 0; k < TAPS_Y; k++) sum[k] = fma((float16)weights_y[q * TAPS_Y + k], v, sum[k]);
             }
@@ -51,14 +78,16 @@ void decimate_wide(__global const float *in, __global float *out, __global const
             for (int l = 0; l < 16; l++) line[(f + l) * ROWS + r] = s[l];
         }
         if (j < j0 || (r != ROWS - 1 && j != end_j - 1)) continue;
-        for (int i = i0; i < end_i; i++) {
-            float16 sum = 0.0f;
-            __global const float *weights = weights_x + i;
-            for (int f = starts_x[i] - x0, last = starts_x[i + TAPS_X] - x0; f < last; f++, weights += columns)
-                sum = fma((float16)*weights, vload16(f, line), sum);
-            float s[16];
-            vstore16(sum, 0, s);
-            for (int p = 0; p <= r; p++) out[(size_t)(j - r + p) * columns + i] = s[p];
-        }
+        for (int k = 0; k < INTERLEAVED; k++)
+            for (int i = i0; i < end_i; i++) {
+                float16 sum = 0.0f;
+                __global const float *weights = weights_x + i;
+                int f = (starts_x[i] - x0) * INTERLEAVED + k, last = (starts_x[i + TAPS_X] - x0) * INTERLEAVED;
+                for (; f < last; f += INTERLEAVED, weights += columns)
+                    sum = fma((float16)*weights, vload16(f, line), sum);
+                float s[16];
+                vstore16(sum, 0, s);
+                for (int p = 0; p <= r; p++) out[((size_t)k * rows + j - r + p) * columns + i] = s[p];
+            }
     }
 }

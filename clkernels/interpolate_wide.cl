@@ -1,55 +1,84 @@
-// interpolate.cl for the vectors of a CPU: see there.
+// interpolate.cl for the vectors of a CPU: see there. To planar float or to a file's pixels.
 //
 // -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
-// -D TILE=n -D BAND=n   fine columns of a work-item, bases of its rows
+// -D TILE=n -D BAND=n   values of a work-item's rows, bases of its rows
+// -D SEGMENT=n  coarse columns of a work-item, at most
+// -D PIXEL=type -D INTERLEAVED=n   to pixels of n channels: after encode.cl, whose CHANNELS are a pixel's where there is
+//               alpha (2 or 4), else 16;   -D COLOURS=n -D UNPREMULTIPLY   as in pack.cl
 
 #define UNROLLED __attribute__((opencl_unroll_hint))
 
-// Groups of one work-item. Lanes are rows along the rows, and then columns: LINES is a multiple of 16.
+#ifndef PIXEL
+#define PIXEL float
+#define INTERLEAVED 1
+#define CHANNELS 16
+static inline void encode_pixel(const float *v, __global const uint *codes, int count, int *lost, float *values) {
+    vstore16(vload16(0, v), 0, values);
+}
+#endif
+
+// Groups of one work-item. Lanes are rows along the rows, and then values: LINES is a multiple of 16. lost: see encode.cl.
 #define LINES (BAND + TAPS_Y - 1)
-#define COLUMNS (TAPS_X == 1 ? TILE : TILE * 2 / 3 + TAPS_X + 3)  // coarse ones: steps are hardly below 1.5
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void interpolate_wide(__global const float *in, __global float *out, __global const int *starts_y,
+void interpolate_wide(__global const float *in, __global PIXEL *out, __global const int *starts_y,
                  __global const float *weights_y, __global const int *bases_x, __global const float *weights_x,
-                 int height, int width, int low_y, int rows, int columns) {
-    __local float coarse[COLUMNS * LINES], line[LINES * TILE];  // of each coarse column all rows; the other way round
-    int x0 = get_global_id(0) * TILE, count = min(TILE, width - x0), i0 = bases_x[x0];
+                 int height, int width, int low_y, int rows, int columns, __global const uint *codes,
+                 __global uint *lost) {
+    // Of each channel's coarse columns all rows; of each row all values.
+    __local float coarse[INTERLEAVED * SEGMENT * LINES], line[LINES * TILE];
+    int p0 = get_global_id(0) * TILE, count = min(TILE, width * INTERLEAVED - p0), x0 = p0 / INTERLEAVED;
+    int i0 = bases_x[x0], end_i = bases_x[(p0 + count - 1) / INTERLEAVED] + TAPS_X, losses[2] = {0, 0};
     int b0 = (int)get_global_id(1) * BAND - (TAPS_Y - 1);
     in += get_global_id(2) * (size_t)rows * columns;
-    out += get_global_id(2) * (size_t)height * width + x0;
-    for (int r = 0; r < LINES; r++) {
-        __global const float *row = in + (size_t)border_index(b0 + r, rows) * columns;
-        for (int i = 0, last = bases_x[x0 + count - 1] + TAPS_X - i0; i < last; i++)
-            coarse[i * LINES + r] = row[border_index(i0 + i, columns)];
-    }
-    for (int x = 0; x < count; x++)
+    out += get_global_id(2) * (size_t)height * width + p0;
+    for (int k = 0; k < INTERLEAVED; k++)
+        for (int r = 0; r < LINES; r++) {
+            __global const float *row = in + ((size_t)k * rows + border_index(b0 + r, rows)) * columns;
+            for (int i = i0; i < end_i; i++)
+                coarse[(k * SEGMENT + i - i0) * LINES + r] = row[border_index(i, columns)];
+        }
+    for (int f = 0; f < count; f++) {
+        int x = (p0 + f) / INTERLEAVED, k = (p0 + f) % INTERLEAVED;
         for (int g = 0; g < LINES; g += 16) {
             float16 sum = 0.0f;
             UNROLLED
-            for (int k = 0; k < TAPS_X; k++) {
-                float16 v = vload16(0, coarse + (bases_x[x0 + x] - i0 + k) * LINES + g);
-                sum = fma((float16)weights_x[(x0 + x) * TAPS_X + k], v, sum);
+            for (int t = 0; t < TAPS_X; t++) {
+                float16 v = vload16(0, coarse + (k * SEGMENT + bases_x[x] - i0 + t) * LINES + g);
+                sum = fma((float16)weights_x[x * TAPS_X + t], v, sum);
             }
             float s[16];
             vstore16(sum, 0, s);
-            for (int r = 0; r < 16; r++) line[(g + r) * TILE + x] = s[r];
+            for (int r = 0; r < 16; r++) line[(g + r) * TILE + f] = s[r];
         }
+    }
     for (int b = 0; b < BAND && b0 + b < rows; b++) {
         int end = min(starts_y[b0 + b + TAPS_Y] + low_y, height);
         for (int y = max(starts_y[b0 + b + TAPS_Y - 1] + low_y, 0); y < end; y++)
-            for (int x = 0; x < count; x += 16) {
+            for (int f = 0; f < count; f += 16) {
                 float16 sum = 0.0f;
                 UNROLLED
                 for (int k = 0; k < TAPS_Y; k++)
-                    sum = fma((float16)weights_y[y * TAPS_Y + k], vload16(0, line + (b + k) * TILE + x), sum);
-                if (x + 16 <= count) {
-                    vstore16(sum, 0, out + (size_t)y * width + x);
+                    sum = fma((float16)weights_y[y * TAPS_Y + k], vload16(0, line + (b + k) * TILE + f), sum);
+                float v[16];
+                PIXEL pixels[16];
+                vstore16(sum, 0, v);
+                UNROLLED
+                for (int c = 0; c < 16; c += CHANNELS) {
+#ifdef UNPREMULTIPLY
+                    float alpha = v[c + CHANNELS - 1], over = alpha > 0.0f ? 1.0f / alpha : 1.0f;
+                    for (int k = 0; k < COLOURS; k++) v[c + k] *= over;
+#endif
+                    encode_pixel(v + c, codes, count - f - c, losses, pixels + c);
+                }
+                __global PIXEL *to = out + (size_t)y * width * INTERLEAVED + f;
+                if (f + 16 <= count) {
+                    for (int l = 0; l < 16; l++) to[l] = pixels[l];
                 } else {
-                    float s[16];
-                    vstore16(sum, 0, s);
-                    for (int l = 0; x + l < count; l++) out[(size_t)y * width + x + l] = s[l];
+                    for (int l = 0; f + l < count; l++) to[l] = pixels[l];
                 }
             }
     }
+    for (int k = 0; k < 2; k++)
+        if (losses[k]) atomic_add(&lost[k], (uint)losses[k]);
 }

@@ -63,7 +63,7 @@ def blur_pixels(
     Also gives the counters of what did not fit: see :func:`gpuops.pixels.losses`.
     """
     height, width, channels = pixels.shape
-    if not gpu.limits.is_cpu and channels <= _CHANNELS and _coarse(gpu, (channels, height, width), params):
+    if channels <= _CHANNELS and _coarse(gpu, (channels, height, width), params):
         sigma, border, cval = params.sigma, params.border, params.cval
         return multirate.gaussian_of_pixels(gpu, pixels, decoding, encoding, sigma, border, cval)
     if params.kind == "median" and not decoding.premultiply and params.border != "constant":

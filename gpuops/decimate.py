@@ -5,60 +5,54 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .gpu import Local
-from .grids import FOUR, Grids, band_of, bases_of, coarse_columns, is_wide_enough, items_of, layout
+from .grids import FOUR, Grids, Layout, band_of, bases_of, coarse_columns, is_wide_enough, items_of
 from .image import Image
 from .pixels import Decoding, unpack
 
 if TYPE_CHECKING:
-    from .gpu import Gpu
+    from .gpu import Define, Gpu
 
 _ROWS = 8  # coarse rows in local memory together
 _COPIED = 256  # values of a table that is copied to local memory, at most
-_TILE, _BAND, _LANES = (
-    256,
-    64,
-    16,
-)  # on CPUs: fine columns and coarse rows of a work-item; coarse rows in local memory
+# On CPUs: fine columns and coarse rows of a work-item; lanes, which are coarse rows in local memory, too.
+_TILE, _BAND, _LANES = 256, 64, 16
 
 
 def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = None) -> Image:
     """The coarse image of planes, or of pixels (height, width, channels) if there is a decoding."""
     if gpu.limits.is_cpu:
-        return _wide(gpu, image, grids)
+        return _wide(gpu, image, grids, decoding)
     y, x = grids.y, grids.x
-    alpha = decoding.alpha if decoding else image.alpha
-    planes, channels, together = layout(image, alpha, pixels=decoding is not None)
-    small = gpu.empty((planes * channels, y.coarse, x.coarse))
-    small.alpha = alpha
-    sources: tuple[str, ...] = ("border", "fours", "window", "decimate")
+    layout = Layout.of(image, decoding.alpha if decoding else image.alpha, pixels=decoding is not None)
+    small = layout.coarse(gpu, grids)
+    table, scale = decoding.arguments(image) if decoding else (None, 1.0)
+    copied = table is not None and table.shape[0] <= _COPIED
     defines = grids.defines(
-        ROWS=_ROWS, MOST=y.most, WIDEST=len(x.gathered), ALIGNED=x.fine * channels % FOUR == 0,
-        SPACED=round(x.fine / x.coarse * channels) % 2 == 0,
-    )  # fmt: skip
-    table, scale = None, 1.0
-    if decoding:
-        sources = ("border", "lanes", "colour", "decode", *sources[1:])
-        table, scale = decoding.arguments(image)
-        copied = table is not None and table.shape[0] <= _COPIED
-        defines |= {"WIDTH": 1, **decoding.defines(image, "__local" if copied else "__global")}
-        defines |= {"INTERLEAVED": channels, "CHANNELS": together, "COLOURS": together - alpha}
-        defines["BYTES"] = image.dtype.itemsize
-        defines["CODES"] = table.shape[0] if table and copied else None
-    items = items_of(gpu, x.fine, y.coarse, planes, channels)
+        ROWS=_ROWS,
+        MOST=y.most,
+        WIDEST=len(x.gathered),
+        ALIGNED=x.fine * layout.channels % FOUR == 0,
+        SPACED=round(x.fine / x.coarse * layout.channels) % 2 == 0,
+    )
+    defines |= _reading(image, layout, decoding, FOUR)
+    if table and copied:
+        defines |= {"CODES": table.shape[0], "SPACE": "__local"}
+    sources = _sources(decoding, "fours", "window", "decimate")
+    items = items_of(gpu, grids, layout)
     while True:
         kernel = gpu.kernel(sources, "decimate", **defines, ITEMS=items)
         if kernel.fit(items) == (items,) and bases_of(kernel, grids) >= y.taps:
             break
         items //= 2
-        if not is_wide_enough(items, channels):
-            return decimated(gpu, unpack(image, decoding), grids) if decoding else _wide(gpu, image, grids)
+        if not is_wide_enough(items, layout):
+            return _wide(gpu, image, grids, decoding)
     most = coarse_columns(
-        x, (items * FOUR - (FOUR - 1)) // channels
-    )  # a group's first value is a multiple of four
+        x, (items * FOUR - (FOUR - 1)) // layout.channels
+    )  # its first value is a multiple of four
     tiles = -(-x.coarse // most)
-    band = band_of(gpu, y.coarse, tiles * planes, items, most=bases_of(kernel, grids) - y.taps + 1)
+    band = band_of(gpu, y.coarse, tiles * layout.planes, items, most=bases_of(kernel, grids) - y.taps + 1)
     gpu.launch(
-        kernel, (tiles * items, -(-y.coarse // band), planes), image, small, *grids.tables(gpu, "down"),
+        kernel, (tiles * items, -(-y.coarse // band), layout.planes), image, small, *grids.tables(gpu, "down"),
         y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, band, float(grids.cval), table, scale,
         Local((band + y.taps - 1) * grids.base_bytes), local=(items, 1, 1), label="gaussian decimate",
         traffic=image.nbytes + small.nbytes,
@@ -66,18 +60,30 @@ def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = 
     return small
 
 
-def _wide(gpu: Gpu, image: Image, grids: Grids) -> Image:
+def _wide(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None) -> Image:
     y, x = grids.y, grids.x
-    planes = image.shape[0]
-    small = image.like((planes, y.coarse, x.coarse))
-    kernel = gpu.kernel(
-        ("border", "decimate_wide"), "decimate_wide", **grids.defines(TILE=_TILE, ROWS=_LANES)
-    )
+    layout = Layout.of(image, decoding.alpha if decoding else image.alpha, pixels=decoding is not None)
+    tile = _TILE * layout.channels
+    if decoding and tile * (y.taps + _LANES) * 4 > gpu.limits.local_bytes:
+        return _wide(gpu, unpack(image, decoding), grids, None)
+    small = layout.coarse(gpu, grids)
+    table, scale = decoding.arguments(image) if decoding else (None, 1.0)
+    defines = grids.defines(TILE=tile, ROWS=_LANES) | _reading(image, layout, decoding, _LANES)
+    kernel = gpu.kernel(_sources(decoding, "decimate_wide"), "decimate_wide", **defines)
     most = coarse_columns(x, _TILE)
     gpu.launch(
-        kernel, (-(-x.coarse // most), -(-y.coarse // _BAND), planes), image, small,
+        kernel, (-(-x.coarse // most), -(-y.coarse // _BAND), layout.planes), image, small,
         *grids.tables(gpu, "down", wide=True),
-        y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, _BAND, float(grids.cval),
+        y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, _BAND, float(grids.cval), table, scale,
         local=(1, 1, 1), label="gaussian decimate", traffic=image.nbytes + small.nbytes,
     )  # fmt: skip
     return small
+
+
+def _sources(decoding: Decoding | None, *kernel: str) -> tuple[str, ...]:
+    return ("border", *(("lanes", "colour", "decode") if decoding else ()), *kernel)
+
+
+def _reading(image: Image, layout: Layout, decoding: Decoding | None, lanes: int) -> dict[str, Define]:
+    """Defines for pixels, of which ``lanes`` values are decoded together where they need not be whole pixels."""
+    return decoding.defines(image) | layout.defines(image.dtype, lanes) if decoding else {}

@@ -60,28 +60,52 @@ class Grids:
         return self.y.most * self.y.taps * 4
 
 
-def layout(image: Image, alpha: bool, *, pixels: bool) -> tuple[int, int, int]:
-    """Planes that groups take each by itself; channels of a pixel; values that are converted together."""
-    if not pixels:
-        return image.shape[0], 1, FOUR
-    channels = image.shape[2]
-    return 1, channels, channels if alpha else FOUR
+@dataclass(frozen=True)
+class Layout:
+    """Of planes, or of a file's pixels: how many groups take each by itself, and a pixel's channels."""
+
+    planes: int
+    channels: int
+    alpha: bool
+
+    @classmethod
+    def of(cls, image: Image, alpha: bool, *, pixels: bool) -> Layout:
+        """That of planar ``image``, or of pixels (height, width, channels)."""
+        return cls(1, image.shape[2], alpha) if pixels else cls(image.shape[0], 1, alpha)
+
+    def defines(self, dtype: np.dtype[np.generic], lanes: int) -> dict[str, Define]:
+        """What of the defines of decode.cl and encode.cl is others for a work-item that owns ``lanes`` values."""
+        together = self.channels if self.alpha else lanes
+        return {
+            "WIDTH": 1,
+            "BYTES": dtype.itemsize,
+            "INTERLEAVED": self.channels,
+            "CHANNELS": together,
+            "COLOURS": together - self.alpha,
+        }
+
+    def coarse(self, gpu: Gpu, grids: Grids) -> Image:
+        """The coarse image's memory, planar."""
+        small = gpu.empty((self.planes * self.channels, grids.y.coarse, grids.x.coarse))
+        small.alpha = self.alpha
+        return small
 
 
-def items_of(gpu: Gpu, width: int, rows: int, planes: int, channels: int) -> int:
+def items_of(gpu: Gpu, grids: Grids, layout: Layout) -> int:
     """Work-items of a group: fewer for small images, so that there are groups for all compute units."""
-    items = ITEMS
+    items, values = ITEMS, grids.x.fine * layout.channels
     while (
-        is_wide_enough(items // 2, channels)
-        and -(-width * channels // (items * FOUR)) * planes * rows < _LEAST_BAND * gpu.limits.compute_units
+        is_wide_enough(items // 2, layout)
+        and -(-values // (items * FOUR)) * layout.planes * grids.y.coarse
+        < _LEAST_BAND * gpu.limits.compute_units
     ):
         items //= 2
     return items
 
 
-def is_wide_enough(items: int, channels: int) -> bool:
+def is_wide_enough(items: int, layout: Layout) -> bool:
     """Whether a group has more columns than margins."""
-    return items * FOUR >= _NARROWEST * channels
+    return items * FOUR >= _NARROWEST * layout.channels
 
 
 def band_of(gpu: Gpu, rows: int, columns: int, items: int, most: int) -> int:

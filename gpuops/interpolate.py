@@ -4,73 +4,100 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .gpu import Local
-from .grids import FOUR, Grids, band_of, bases_of, items_of, layout, segment
+from .grids import FOUR, Grids, Layout, band_of, bases_of, items_of, segment
 from .image import Image
-from .pixels import Encoding
+from .pixels import Encoding, pack
 
 if TYPE_CHECKING:
-    from .gpu import Gpu
+    from .gpu import Define, Gpu
 
-_ROWS = 6  # coarse rows in local memory together
-_TILE, _LINES = 128, 32  # on CPUs: columns and rows of a work-item
+_ROWS = 6  # coarse rows in local memory together, about
+_TILE, _LINES, _LANES = 128, 32, 16  # on CPUs: columns and coarse rows of a work-item; lanes
 
 
-def interpolated(
-    gpu: Gpu,
-    small: Image,
-    result: Image,
-    grids: Grids,
-    encoding: Encoding | None = None,
-    lost: Image | None = None,
-) -> Image:
-    """The fine image's planes; or its pixels (height, width, channels) if there is an encoding, and what they lost."""
+def interpolated(gpu: Gpu, small: Image, result: Image, grids: Grids) -> Image:
+    """The fine image's planes, in ``result``."""
+    _launch(gpu, small, result, grids, None, None)
+    return result
+
+
+def interpolated_pixels(gpu: Gpu, small: Image, grids: Grids, encoding: Encoding) -> tuple[Image, Image]:
+    """The fine image's pixels (height, width, channels), and counters as in encode.cl."""
+    size = grids.y.fine, grids.x.fine
+    if gpu.limits.is_cpu and _wide_bytes(grids, small.shape[0]) > gpu.limits.local_bytes:
+        return pack(interpolated(gpu, small, small.like((small.shape[0], *size)), grids), encoding)
+    result, lost = gpu.empty((*size, small.shape[0]), encoding.dtype), gpu.zeros((2,), np.uint32)
+    _launch(gpu, small, result, grids, encoding, lost)
+    return result, lost
+
+
+def _launch(
+    gpu: Gpu, small: Image, result: Image, grids: Grids, encoding: Encoding | None, lost: Image | None
+) -> None:
     if gpu.limits.is_cpu:
-        return _wide(gpu, small, result, grids)
+        _wide(gpu, small, result, grids, encoding, lost)
+        return
     y, x = grids.y, grids.x
-    planes, channels, together = layout(result, small.alpha, pixels=encoding is not None)
-    sources: tuple[str, ...] = ("border", "fours", "window", "interpolate")
+    layout = Layout.of(result, small.alpha, pixels=encoding is not None)
     defines = grids.defines(
-        ROWS=y.taps * max(1, _ROWS // y.taps), MOST=y.most, ALIGNED=x.fine * channels % FOUR == 0
+        ROWS=y.taps * max(1, _ROWS // y.taps),
+        MOST=y.most,
+        ALIGNED=x.fine * layout.channels % FOUR == 0,
     )
-    table = None
+    defines |= _writing(layout, encoding, FOUR)
+    table = encoding.codes(gpu) if encoding else None
     if encoding:
-        sources = ("border", "lanes", "colour", "encode", *sources[1:])
-        table = encoding.codes(gpu)
-        defines |= {"WIDTH": 1, **encoding.defines(together, alpha=small.alpha), "INTERLEAVED": channels}
-        defines |= {
-            "BYTES": encoding.dtype.itemsize,
-            "CODES_SPACE": "__local",
-            "CODES": table.shape[0] if table else None,
-        }
-    items = items_of(gpu, x.fine, y.coarse, planes, channels)
-    copied = table.nbytes if table else 4
+        defines |= {"CODES": table.shape[0] if table else None, "CODES_SPACE": "__local"}
+    sources, copied = _sources(encoding, "fours", "window", "interpolate"), table.nbytes if table else 4
+    items = items_of(gpu, grids, layout)
     while True:
         tile = items * FOUR
-        kernel = gpu.kernel(
-            sources, "interpolate", **defines, ITEMS=items, SEGMENT=segment(x, tile, channels)
-        )
+        defines["SEGMENT"] = segment(x, tile, layout.channels)
+        kernel = gpu.kernel(sources, "interpolate", **defines, ITEMS=items)
         if (kernel.fit(items) == (items,) and bases_of(kernel, grids, copied) >= 1) or items == 1:
             break
         items //= 2
-    rows, tiles = y.coarse + y.taps - 1, -(-x.fine * channels // tile)
-    band = band_of(gpu, rows, tiles * planes, items, most=bases_of(kernel, grids, copied))
+    rows, tiles = y.coarse + y.taps - 1, -(-x.fine * layout.channels // tile)
+    band = band_of(gpu, rows, tiles * layout.planes, items, most=bases_of(kernel, grids, copied))
     gpu.launch(
-        kernel, (tiles * items, -(-rows // band), planes), small, result, *grids.tables(gpu, "up"),
+        kernel, (tiles * items, -(-rows // band), layout.planes), small, result, *grids.tables(gpu, "up"),
         y.fine, x.fine, y.low, y.coarse, x.coarse, band, table, lost, Local(band * grids.base_bytes),
         Local(copied), local=(items, 1, 1), label="gaussian interpolate", traffic=small.nbytes + result.nbytes,
     )  # fmt: skip
-    return result
 
 
-def _wide(gpu: Gpu, small: Image, result: Image, grids: Grids) -> Image:
+def _wide(
+    gpu: Gpu, small: Image, result: Image, grids: Grids, encoding: Encoding | None, lost: Image | None
+) -> None:
     y, x = grids.y, grids.x
-    band = _LINES - y.taps + 1
-    defines = grids.defines(TILE=_TILE, BAND=band)
-    kernel = gpu.kernel(("border", "interpolate_wide"), "interpolate_wide", **defines)
-    size = -(-x.fine // _TILE), -(-(y.coarse + y.taps - 1) // band), result.shape[0]
+    layout = Layout.of(result, small.alpha, pixels=encoding is not None)
+    band, tile = _LINES - y.taps + 1, _TILE * layout.channels
+    defines = grids.defines(TILE=tile, BAND=band, SEGMENT=segment(x, tile, layout.channels))
+    defines |= _writing(layout, encoding, _LANES)
+    kernel = gpu.kernel(_sources(encoding, "interpolate_wide"), "interpolate_wide", **defines)
+    size = -(-x.fine // _TILE), -(-(y.coarse + y.taps - 1) // band), layout.planes
     gpu.launch(
         kernel, size, small, result, *grids.tables(gpu, "up", wide=True), y.fine, x.fine, y.low, y.coarse, x.coarse,
+        encoding.codes(gpu) if encoding else None, lost,
         local=(1, 1, 1), label="gaussian interpolate", traffic=small.nbytes + result.nbytes,
     )  # fmt: skip
-    return result
+
+
+def _wide_bytes(grids: Grids, channels: int) -> int:
+    """Of local memory that interpolate_wide.cl needs."""
+    tile = _TILE * channels
+    return (segment(grids.x, tile, channels) * channels + tile) * _LINES * 4
+
+
+def _sources(encoding: Encoding | None, *kernel: str) -> tuple[str, ...]:
+    return ("border", *(("lanes", "colour", "encode") if encoding else ()), *kernel)
+
+
+def _writing(layout: Layout, encoding: Encoding | None, lanes: int) -> dict[str, Define]:
+    """Defines for pixels, of which ``lanes`` values are encoded together where they need not be whole pixels."""
+    if not encoding:
+        return {}
+    return encoding.defines(layout.channels, alpha=layout.alpha) | layout.defines(encoding.dtype, lanes)

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from . import coarse
 from .coarse import Left, Two
 from .decimate import decimated
 from .grids import Grids
 from .image import Image
-from .interpolate import interpolated
+from .interpolate import interpolated, interpolated_pixels
 from .pixels import Decoding, Encoding
 from .separable import Taps, convolve_axes
 
@@ -48,9 +46,7 @@ def gaussian_of_pixels(
     """
     grids = Grids.of(pixels.shape[:2], (Left(sigma[0]), Left(sigma[1])), border, cval)
     small = _coarsely(gpu, decimated(gpu, pixels, grids, decoding), grids)
-    result, lost = gpu.empty(pixels.shape, encoding.dtype), gpu.zeros((2,), np.uint32)
-    interpolated(gpu, small, result, grids, encoding, lost)
-    return result, lost
+    return interpolated_pixels(gpu, small, grids, encoding)
 
 
 def _filtered(
