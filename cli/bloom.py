@@ -120,8 +120,8 @@ def command(
     from gpuops.params.bloom import BloomParams
     from gpuops.params.tonemap import TonemapParams, exposure_option
 
-    from .item import read_picture
     from .pipeline import process
+    from .reader import read_picture
 
     if preset is not None:
         options.refuse("--preset fixes everything but --memory", *_SHAPING)

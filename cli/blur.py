@@ -133,14 +133,12 @@ def command(
         method=method,
     )
 
-    from gpuops import blur
-
     from .pipeline import process
 
     def work(gpu: Gpu, item: Item) -> None:
-        if preset:
-            from gpuops import d3d11
+        from gpuops import blur, d3d11  # while the first input is being read
 
+        if preset:
             image = item.load(linear=True, premultiply=True)
             item.save(item.run(d3d11.blur, gpu, image, method))
         else:

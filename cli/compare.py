@@ -58,9 +58,10 @@ def command(
     from gpuops.errors import FileError, ParameterError
 
     from .checks import check_output
-    from .item import Item, read_picture
+    from .item import Item
     from .naming import STREAM, printable
     from .pipeline import open_gpu, reporting
+    from .reader import Reader
 
     if shared.output is None:
         options.refuse("without -o there is no difference picture", "dtype")
@@ -77,9 +78,11 @@ def command(
                 paths = [path for path in (first, second) if path != STREAM]
                 files.check_output(shared.output, overwrite=shared.overwrite, inputs=paths)
                 check_output(shared, shared.output)
-            gpu = open_gpu(shared, report)
-            with gpu.phase("decode"):
-                pictures = [read_picture(path, shared.layer) for path in (first, second)]
+            with Reader(shared.layer) as reader:
+                reader.begin(first)
+                gpu = open_gpu(shared, report)
+                with gpu.phase("decode"):
+                    pictures = [reader.read(path) for path in (first, second)]
             try:
                 a, b, data_range = compare.pair(
                     gpu, *pictures, space=shared.space, alpha=shared.alpha == "keep"
@@ -87,7 +90,7 @@ def command(
             except ParameterError as error:
                 raise ParameterError(f"{first} and {second}: {error}") from error
             params = replace(params, data_range=data_range)
-            item = Item(gpu, shared, first, shared.output or "")
+            item = Item(gpu, shared, first, shared.output or "", reader)
             comparison = item.run(compare.compare, gpu, a, b, params)
             gain = compare.visible_gain(comparison, data_range)
             if shared.output is not None:

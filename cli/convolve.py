@@ -56,8 +56,8 @@ def command(shared: options.Shared, kernel: str, normalise: bool, border: str, m
     from gpuops.params.border import border_option
     from gpuops.params.convolve import ConvolveParams
 
-    from .item import read_picture
     from .pipeline import process
+    from .reader import read_picture
 
     mode, cval = border_option(border)
     params = ConvolveParams(mode, cval, method)

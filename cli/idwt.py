@@ -42,4 +42,4 @@ def command(shared: options.Shared) -> None:
             image = image.without_alpha()
         item.save(image, description.dtype)
 
-    process(shared, "idwt", work)
+    process(shared, "idwt", work, pictures=False)

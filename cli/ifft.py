@@ -51,4 +51,4 @@ def command(shared: options.Shared, method: str, radix: str, twiddle: str) -> No
             image = image.without_alpha()
         item.save(image, about.dtype)
 
-    process(shared, "ifft", work)
+    process(shared, "ifft", work, pictures=False)

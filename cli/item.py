@@ -19,6 +19,7 @@ from gpuops.pixels import Decoding, Encoding, Losses, losses, on_device, pack, u
 from . import naming
 from .checks import DEPTHS, check_input, writes_data
 from .options import DTYPES, Shared
+from .reader import Reader
 
 Result = TypeVar("Result")
 
@@ -26,8 +27,9 @@ Result = TypeVar("Result")
 class Item:
     """One input on its way to its output."""
 
-    def __init__(self, gpu: Gpu, shared: Shared, path: str, output: str) -> None:
+    def __init__(self, gpu: Gpu, shared: Shared, path: str, output: str, reader: Reader) -> None:
         self.gpu = gpu
+        self._reader = reader
         self.shared = shared
         self.path = path
         self.output = output
@@ -54,7 +56,7 @@ class Item:
     def load_pixels(self, *, linear: bool, premultiply: bool = False) -> tuple[Image, Decoding]:
         """decode → upload: the file's own pixels, and how an operation on light is to read them."""
         with self.gpu.phase("decode"):
-            self.picture = picture = read_picture(self.path, self.shared.layer)
+            self.picture = picture = self._reader.read(self.path)
         if self.shared.space != "auto":
             linear = self.shared.space == "linear"
         alpha = picture.alpha and self.shared.alpha == "keep"
@@ -208,14 +210,6 @@ class Item:
             if self.output == naming.STREAM
             else files.format_of(self.output)
         )
-
-
-def read_picture(path: str, layer: str | None = None) -> files.Picture:
-    """The picture in a file, or in standard input."""
-    if path == naming.STREAM:
-        return files.read_stream(sys.stdin.buffer, layer=layer)
-    check_input(path)
-    return files.read(path, layer=layer)
 
 
 def _warn(message: str) -> None:

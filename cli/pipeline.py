@@ -6,20 +6,26 @@ import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from gpuops import files
 from gpuops.errors import FileError, GpuopsError, GpuopsWarning, ParameterError
-from gpuops.gpu import Gpu
 from gpuops.profile import Report, process_age
 
 from . import naming
 from .checks import check_output, check_stream, check_task, writes_data
-from .item import Item
 from .main import FAILURE, complain, handle_signals, say
 from .options import Shared, refuse
+from .reader import Reader
+
+if TYPE_CHECKING:
+    from gpuops.gpu import Gpu
+
+    from .item import Item
 
 
 def process(
@@ -27,13 +33,15 @@ def process(
     op: str,
     work: Callable[[Gpu, Item], None],
     *,
+    pictures: bool = True,
     also_read: Iterable[str] = (),
     check: Callable[[bool], None] = lambda _writes_data: None,
 ) -> None:
     """Runs ``work`` on every input; each failure is one line, and the exit code says that some failed.
 
-    ``also_read`` are further files that no output may overwrite, such as a kernel image. ``check`` refuses options
-    that have no meaning for an output of numbers, or of a picture.
+    ``pictures``: inputs are pictures; the first is read while the device is being opened. ``also_read`` are further
+    files that no output may overwrite, such as a kernel image. ``check`` refuses options that have no meaning for an
+    output of numbers, or of a picture.
     What can be known to fail is refused before the device is even opened.
     """
     with reporting(shared) as report:
@@ -58,21 +66,38 @@ def process(
                 complain("error", error)
                 failed += 1
         if tasks:
-            gpu = open_gpu(shared, report)
-            for path, output in _with_progress(shared, tasks):
-                try:
-                    work(gpu, Item(gpu, shared, path, output))
-                except BrokenPipeError:
-                    raise
-                except (GpuopsError, click.UsageError, OSError, MemoryError) as error:
-                    if isinstance(error, (ParameterError, click.UsageError)) and len(shared.inputs) == 1:
-                        raise
-                    complain("error", _failure(path, error))
-                    failed += 1
+            with Reader(shared.layer) as reader:
+                if pictures:
+                    reader.begin(tasks[0][0])
+                failed += _run(shared, report, tasks, reader, work)
         if failed and len(shared.inputs) > 1:
             complain("error", f"{failed} of {len(shared.inputs)} inputs failed")
     if failed:
         click.get_current_context().exit(FAILURE)
+
+
+def _run(
+    shared: Shared,
+    report: Report | None,
+    tasks: list[tuple[str, str]],
+    reader: Reader,
+    work: Callable[[Gpu, Item], None],
+) -> int:
+    """The device, and each task's work; how many failed."""
+    gpu, failed = open_gpu(shared, report), 0
+    from .item import Item
+
+    for path, output in _with_progress(shared, tasks):
+        try:
+            work(gpu, Item(gpu, shared, path, output, reader))
+        except BrokenPipeError:
+            raise
+        except (GpuopsError, click.UsageError, OSError, MemoryError) as error:
+            if isinstance(error, (ParameterError, click.UsageError)) and len(shared.inputs) == 1:
+                raise
+            complain("error", _failure(path, error))
+            failed += 1
+    return failed
 
 
 def _failure(path: str, error: Exception) -> str:
@@ -88,6 +113,9 @@ def _failure(path: str, error: Exception) -> str:
 
 def open_gpu(shared: Shared, report: Report | None) -> Gpu:
     """The device that the options name."""
+    with report.phase("import") if report else nullcontext():
+        from gpuops.gpu import Gpu
+
     gpu = Gpu(shared.device, report=report, dump=shared.dump_kernels)
     handle_signals()
     if report is not None:
