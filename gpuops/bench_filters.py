@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 GPU_SIZE, CPU_SIZE = (3840, 2160), (1280, 720)  # width, height
 COPY = "copy"
-_IMAGES = 16  # at a time, at most: transforms of a starburst's kernel are seven, glow and light and results the others
+_IMAGES = 20  # at a time, at most: a starburst's transforms are up to ten, and those of an image up to seven
 
 Filter = Callable[["Gpu", "Image"], object]
 

@@ -47,12 +47,15 @@ def bloom(
     overwrite_input : bool
         The result takes the input's memory.
 
-    Memory beside input and output: a third of an image for the mip chain, three images for the other methods.
+    Memory beside input and output: a third of an image for the mip chain, three images for the other methods; what
+    starbursts are made with is kept for the next image of the size: 7 images of 16:9, 10 of a square one, if not less.
 
     Raises
     ------
     ParameterError
         A kernel with another method than ``fft``.
+    DeviceError
+        Too little memory; of a starburst, too little local memory for the transforms' rows.
     """
     if kernel is not None and params.method != "fft":
         raise ParameterError(f"a kernel image needs the method fft, not {params.method}")
