@@ -107,3 +107,56 @@ def fft(
         click.echo(bench_fft.table(gpu, rows))
     if chart is not None:
         bench_fft.chart(gpu, rows, chart, overwrite=overwrite)
+
+
+def _filters(name: str, help: str) -> click.Command:
+    """`clpix bench NAME`: the variants of a filter."""
+
+    @click.option(
+        "--size",
+        "sizes",
+        type=Size(),
+        multiple=True,
+        metavar="N|WxH",
+        help="In pixels; may be repeated. Without it 3840x2160, on CPUs 1280x720.",
+    )
+    @click.option(
+        "--channels",
+        type=click.IntRange(1, 4),
+        default=3,
+        show_default=True,
+        help="Planes of float32; of 2 and 4 the last is alpha.",
+    )
+    @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+    @options.device
+    def run(sizes: tuple[tuple[int, int], ...], channels: int, as_json: bool, device: str | None) -> None:
+        import json
+
+        from gpuops import Gpu, Report, bench_filters
+
+        gpu = Gpu(device, report=Report())
+        rows = list(bench_filters.measure(gpu, name, sizes, channels))
+        if as_json:
+            click.echo(json.dumps(bench_filters.to_json(gpu, rows), indent=1, ensure_ascii=False))
+        else:
+            click.echo(bench_filters.table(gpu, name, rows))
+
+    short = f"{name.capitalize()} by way of local memory, by direct reads, and as clpix does it"
+    return command.command(name, short_help=short, help=help)(run)
+
+
+blur = _filters(
+    "blur",
+    """Measure blurs: through local memory, with direct reads, and otherwise, beside a copy.
+
+    d3d11: the 15 taps of the Direct3D 11 sample HDRToneMappingCS11, both of its ways. auto: what `clpix blur` does.
+    """,
+)
+bloom = _filters(
+    "bloom",
+    """Measure blooms: through local memory, with direct reads, and otherwise, beside a copy.
+
+    d3d11: the bloom of the Direct3D 11 sample HDRToneMappingCS11 with its metering, both of its ways. mip, auto: what
+    `clpix bloom` does.
+    """,
+)

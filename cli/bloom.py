@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuops.params.bloom import BLENDS, MEMORY, METHODS, RADIUS, STRENGTH
+from gpuops.params.starburst import ANGLE, BLADES
 from gpuops.params.tonemap import MAX_STOPS, OPERATORS
 
 from . import options
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from .item import Item
 
 # What the glow is.
-_SHAPING = ("threshold", "knee", "strength", "radius", "blend", "method", "kernel", "karis")
+_APERTURE = ("blades", "blade_angle", "roundness")
+_SHAPING = ("threshold", "knee", "strength", "radius", "blend", "method", "kernel", "karis", *_APERTURE)
 
 
 @click.command(short_help="Glow around bright light")
@@ -57,7 +59,8 @@ _SHAPING = ("threshold", "knee", "strength", "radius", "blend", "method", "kerne
     "--radius",
     type=float,
     metavar="R",
-    help=f"Reach of the glow (σ of its widest part) as a fraction of the image height.  [default: {RADIUS}]",
+    help="Reach of the glow as a fraction of the image height: σ of its widest part; of a starburst, within which 99 % "
+    f"of a round aperture's green light lies.  [default: {RADIUS}]",
 )
 @click.option(
     "--blend",
@@ -69,9 +72,36 @@ _SHAPING = ("threshold", "knee", "strength", "radius", "blend", "method", "kerne
 @click.option(
     "--method",
     type=click.Choice(METHODS),
-    help="mip: a chain of half-size images (the default); gaussians: the exact sum, slow; fft: with --kernel.",
+    help="mip: a chain of half-size images (the default); gaussians: the exact sum, slow; fft: a starburst, the light "
+    "that the lens's aperture diffracts, or --kernel.",
 )
-@click.option("--kernel", metavar="IMAGE", help="Shape of the glow, pixel for pixel, in place of --radius.")
+@click.option(
+    "--blades",
+    type=int,
+    default=BLADES,
+    show_default=True,
+    metavar="N",
+    help="Of a starburst's aperture: N rays if N is even, 2N if it is odd.",
+)
+@click.option(
+    "--blade-angle",
+    type=float,
+    default=ANGLE,
+    show_default=True,
+    metavar="DEG",
+    help="Direction of one ray, counter-clockwise from a row's direction.",
+)
+@click.option(
+    "--roundness",
+    type=float,
+    default=0.0,
+    show_default=True,
+    metavar="R",
+    help="Of the aperture: 0 a polygon, 1 a circle; between, rays widen to fans.",
+)
+@click.option(
+    "--kernel", metavar="IMAGE", help="Shape of the glow, pixel for pixel, in place of a starburst."
+)
 @click.option(
     "--tonemap",
     "operator",
@@ -104,6 +134,9 @@ def command(
     radius: float | None,
     blend: str,
     method: str | None,
+    blades: int,
+    blade_angle: float,
+    roundness: float,
     kernel: str | None,
     operator: str | None,
     exposure: str | None,
@@ -118,6 +151,7 @@ def command(
     from gpuops import bloom, d3d11, tonemap
     from gpuops.convolve import kernel_for, kernel_from_picture
     from gpuops.params.bloom import BloomParams
+    from gpuops.params.starburst import Aperture
     from gpuops.params.tonemap import TonemapParams, exposure_option
 
     from .pipeline import process
@@ -131,11 +165,12 @@ def command(
     if not thresholded:
         options.refuse("without --threshold there is no transition", "knee")
     if method is None:
-        method = "fft" if kernel is not None else "mip"
-    if (kernel is not None) != (method == "fft"):
-        raise click.UsageError("--method fft and --kernel IMAGE need each other")
-    if kernel is not None and radius is not None:
-        raise click.UsageError("--radius does not apply to --kernel: its pixels are the image's pixels")
+        method = "fft" if kernel is not None or any(map(options.given, _APERTURE)) else "mip"
+    if method != "fft":
+        options.refuse(f"only --method fft has that, not {method}", "kernel", *_APERTURE)
+    if kernel is not None:
+        options.refuse("the pixels of --kernel are the image's pixels", "radius")
+        options.refuse("--kernel is the shape of the glow itself", *_APERTURE)
     if method != "mip":
         options.refuse(f"only --method mip has that, not {method}", "karis", "memory")
     if operator is None and not thresholded and not (karis and method == "mip"):
@@ -149,6 +184,7 @@ def command(
         method=method,
         karis=karis,
         memory=memory,
+        aperture=Aperture(blades, blade_angle, roundness),
     )
     stops = exposure_option(exposure) if exposure is not None else None if operator else 0.0
     display = None if operator is None else TonemapParams(operator=operator, exposure=stops)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyopencl as cl
 
-from .errors import ParameterError
+from .errors import DeviceError, ParameterError
+from .profile import KernelTime, Report
 from .report_formats import SCHEMA_VERSION, columns, device_context, versions
 
 if TYPE_CHECKING:
@@ -146,6 +147,37 @@ def need_events(gpu: Gpu) -> None:
     """ParameterError for a gpu without a report: only a profiling queue tells how long kernels took."""
     if gpu.report is None:
         raise ParameterError("measuring needs a Gpu with a Report")
+
+
+def times(gpu: Gpu, call: Callable[[], object]) -> tuple[list[KernelTime], tuple[float, ...]]:
+    """The kernels of one call, and the sum of their times, ms, in each run."""
+    kernels: list[KernelTime] = []
+    kept = gpu.report
+
+    def run() -> float:
+        report = gpu.report = Report()  # of this run alone
+        call()
+        kernels[:] = report.kernels()
+        return sum(sum(kernel.ms) for kernel in kernels)
+
+    try:
+        return kernels, repeat(run)
+    finally:
+        gpu.report = kept
+
+
+def check_memory(gpu: Gpu, size: tuple[int, int], channels: int, item: int, *, images: int) -> None:
+    """DeviceError where ``images`` images (width, height) of ``channels`` planes of ``item`` bytes do not fit."""
+    buffer, limits = item * size[0] * size[1] * channels, gpu.limits
+    for needed, there, what in (
+        (images * buffer, limits.global_bytes, "of device memory"),
+        (buffer, limits.max_alloc_bytes, "in one buffer"),
+    ):
+        if needed > there:
+            raise DeviceError(
+                f"{channels} channels of {size[0]}×{size[1]} need {needed / 1e6:.0f} MB {what}, and "
+                f"{gpu.info.name} has {there / 1e6:.0f} MB: use a smaller --size, fewer --channels or another device"
+            )
 
 
 def repeat(run: Callable[[], float]) -> tuple[float, ...]:

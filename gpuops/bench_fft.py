@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import bench, fft
-from .errors import DeviceError, ParameterError
+from .errors import ParameterError
 from .image import COMPLEX_HALF
 from .params.fft import FftParams
-from .profile import KernelTime, Report
 from .report_formats import columns
 
 if TYPE_CHECKING:
@@ -153,17 +152,8 @@ def check_size(gpu: Gpu, width: int, height: int, channels: int) -> None:
         raise ParameterError(f"the documents' transforms are of powers of two from 2 on, not of {name}")
     if channels < 1:
         raise ParameterError(f"a transform has 1 channel or more, not {channels}")
-    buffer, limits = ITEM * width * height * channels, gpu.limits
     # Input, as halves too, spectrum, result, two between the launches of the UAV way, and the target of copies.
-    for needed, there, what in (
-        (7 * buffer, limits.global_bytes, "of device memory"),
-        (buffer, limits.max_alloc_bytes, "in one buffer"),
-    ):
-        if needed > there:
-            raise DeviceError(
-                f"{channels} channels of {name} need {needed / 1e6:.0f} MB {what}, and {gpu.info.name} has "
-                f"{there / 1e6:.0f} MB: use a smaller --size, fewer --channels or another device"
-            )
+    bench.check_memory(gpu, (width, height), channels, ITEM, images=7)
 
 
 def measure(gpu: Gpu, sizes: Sequence[tuple[int, int]] = SIZES, channels: int = 4) -> Iterator[Row]:
@@ -222,7 +212,7 @@ def _measure(gpu: Gpu, width: int, height: int, channels: int) -> Iterator[Row]:
     ]
     rows = []
     for variant, params, half, call in cases:
-        kernels, ms = _times(gpu, call)
+        kernels, ms = bench.times(gpu, call)
         radices = _radices(gpu) if params else ()
         predicted, in_halves = (
             predicted_bytes(params, width, height, radices, channels * item) if variant != EMPTY else 0
@@ -237,23 +227,6 @@ def _measure(gpu: Gpu, width: int, height: int, channels: int) -> Iterator[Row]:
     floor = next(row.median_ms for row in rows if row.variant == READ_WRITE)
     for row in rows:
         yield replace(row, floor_ms=floor)
-
-
-def _times(gpu: Gpu, call: Callable[[], object]) -> tuple[list[KernelTime], tuple[float, ...]]:
-    """The kernels of one call, and the sum of their times, ms, in each run."""
-    kernels: list[KernelTime] = []
-    kept = gpu.report
-
-    def run() -> float:
-        report = gpu.report = Report()  # of this run alone
-        call()
-        kernels[:] = report.kernels()
-        return sum(sum(kernel.ms) for kernel in kernels)
-
-    try:
-        return kernels, bench.repeat(run)
-    finally:
-        gpu.report = kept
 
 
 def _radices(gpu: Gpu) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -42,19 +42,23 @@ def bloom(
     Parameters
     ----------
     kernel : Image or array (planes, height, width) or (height, width), optional
-        G for ``method="fft"``: one plane for all, or one for each colour. Used as it is: normalise it first.
+        G for ``method="fft"``: one plane for all, or one for each colour. Used as it is: normalise it first. Without
+        it G is the starburst of ``params.aperture``.
     overwrite_input : bool
         The result takes the input's memory.
 
-    Memory beside input and output: a third of an image for the mip chain, three images for the other methods.
+    Memory beside input and output: a third of an image for the mip chain, three images for the other methods; what
+    starbursts are made with is kept for the next image of the size: 7 images of 16:9, 10 of a square one, if not less.
 
     Raises
     ------
     ParameterError
-        ``method="fft"`` without a kernel, or a kernel with another method.
+        A kernel with another method than ``fft``.
+    DeviceError
+        Too little memory; of a starburst, too little local memory for the transforms' rows.
     """
-    if (kernel is None) == (params.method == "fft"):
-        raise ParameterError("a kernel image and the method fft need each other")
+    if kernel is not None and params.method != "fft":
+        raise ParameterError(f"a kernel image needs the method fft, not {params.method}")
     if params.strength == 0:
         return image
     result = image if overwrite_input else image.like()
@@ -63,7 +67,10 @@ def bloom(
         _mip(gpu, image, result, params, not_finite)
     else:
         light = _light(gpu, image, params)
-        glow = _gaussians(gpu, light, params) if kernel is None else _convolved(gpu, light, kernel)
+        if kernel is not None:
+            glow = _convolved(gpu, light, kernel)
+        else:
+            glow = (_starbursts if params.method == "fft" else _gaussians)(gpu, light, params)
         _composite(gpu, image, glow, result, params, not_finite)
     count = int(not_finite.numpy()[0])
     if count:
@@ -184,6 +191,12 @@ def _gaussians(gpu: Gpu, light: Image, params: BloomParams) -> Image:
             traffic=blurred.nbytes + glow.nbytes * 2,
         )  # fmt: skip
     return glow
+
+
+def _starbursts(gpu: Gpu, light: Image, params: BloomParams) -> Image:
+    from . import starburst
+
+    return starburst.glow(gpu, light, params.aperture, params.radius)
 
 
 def _convolved(gpu: Gpu, light: Image, kernel: Image | npt.NDArray[np.generic]) -> Image:

@@ -14,6 +14,7 @@ from gpuops.bloom import bloom
 from gpuops.files import Picture
 from gpuops.image import Image
 from gpuops.params.bloom import BloomParams
+from gpuops.params.starburst import Aperture
 from gpuops.params.tonemap import TonemapParams
 from gpuops.pixels import download
 
@@ -51,6 +52,11 @@ def hwc(image: Image) -> np.ndarray:
         (["--threshold", 1, "--exposure", 2], BloomParams(threshold=1.0, exposure=2.0)),
         (["--method", "gaussians"], BloomParams(method="gaussians")),
         (["--memory", "local", "--repeat", 2], BloomParams(memory="local")),
+        (["--method", "fft", "--radius", 0.3], BloomParams(method="fft", radius=0.3)),
+        (
+            ["--blades", 7, "--blade-angle", -20, "--roundness", 0.1],
+            BloomParams(method="fft", aperture=Aperture(7, -20.0, 0.1)),
+        ),
     ],
     ids=str,
 )
@@ -127,9 +133,22 @@ def test_pixels_that_are_not_finite(clpix: Callable[..., Any], tmp_path: Path) -
         (["--strength", "nan"], 2, "strength"),
         (["--radius", -1], 2, "fraction of the image height"),
         (["--threshold", "inf"], 2, "threshold"),
-        (["--method", "fft"], 2, "need each other"),
-        (["--method", "mip", "--kernel", "k.png"], 2, "need each other"),
-        (["--radius", 0.1, "--kernel", "k.png"], 2, "--radius does not apply"),
+        (
+            ["--method", "mip", "--kernel", "k.png"],
+            2,
+            "only --method fft has that, not mip: leave out --kernel",
+        ),
+        (["--method", "gaussians", "--blades", 5], 2, "leave out --blades"),
+        (["--method", "mip", "--blade-angle", 5], 2, "leave out --blade-angle"),
+        (["--radius", 0.1, "--kernel", "k.png"], 2, "leave out --radius"),
+        (["--roundness", 0.5, "--kernel", "k.png"], 2, "leave out --roundness"),
+        (["--blades", 5, "--memory", "local"], 2, "leave out --memory"),
+        (["--blades", 5, "--karis"], 2, "leave out --karis"),
+        (["--blades", 2], 2, "3 … 32 blades"),
+        (["--blades", 5.5], 2, "--blades"),
+        (["--roundness", "nan"], 2, "roundness"),
+        (["--blade-angle", "inf"], 2, "angle"),
+        (["--preset", "d3d11", "--blades", 6], 2, "leave out --blades"),
         (["--kernel", "nowhere.png"], 1, "nowhere.png"),
         (["--preset", "d3d11", "--strength", 0.1], 2, "leave out --strength"),
         (["--tonemap", "nothing"], 2, "--tonemap"),

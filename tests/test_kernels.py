@@ -27,7 +27,7 @@ import scipy.ndimage
 from scipy import ndimage
 
 import clkernels
-from gpuops import Gpu, GpuopsWarning, Image, d3d11, fft
+from gpuops import Gpu, GpuopsWarning, Image, d3d11, fft, starburst
 from gpuops.bilateral import bilateral
 from gpuops.bloom import bloom
 from gpuops.blur import blur, blur_pixels
@@ -46,6 +46,7 @@ from gpuops.params.blur import BlurParams
 from gpuops.params.border import BORDERS
 from gpuops.params.compare import CompareParams
 from gpuops.params.fft import VIEWS, FftParams, SpectrumParams, filter_option
+from gpuops.params.starburst import Aperture
 from gpuops.params.tonemap import OPERATORS, TRANSFERS, WHITE, TonemapParams
 from gpuops.pixels import Decoding, Encoding, download, losses, pack, unpack, upload
 from gpuops.reduce import statistics
@@ -60,6 +61,7 @@ from . import test_dwt as of_dwt
 from . import test_fft as of_fft
 from . import test_median as of_median
 from . import test_reduce as of_reduce
+from . import test_starburst as of_starburst
 from .test_image import linear_to_srgb, pixels_of, srgb_to_linear
 
 Array = npt.NDArray[Any]
@@ -429,6 +431,34 @@ def test_bloom_of_gaussians(gpu: Recorder, rng: np.random.Generator, channels: i
     expected = of_bloom.over(x.astype(np.float64), light, glow, params, alpha)
     result = bloom(gpu, on(gpu, x, alpha), params).numpy()
     of_bloom.close(result, expected, of_bloom.TOLERANCE["gaussians"])
+
+
+@pytest.mark.parametrize("channels", [1, 4])
+def test_bloom_by_starbursts(gpu: Recorder, monkeypatch: pytest.MonkeyPatch, channels: int) -> None:
+    """With a shorter reach, fewer wavelengths and so a smaller transform than else."""
+    alpha, aperture = LAYOUTS[channels], Aperture(5, 20.0)
+    nm = np.linspace(420.0, 650.0, 5)
+    farthest = 0.25 * starburst.RADIUS * starburst.GREEN / nm[0]
+    small = {
+        "REACH": 0.25,
+        "_NM": nm,
+        "_FARTHEST": farthest,
+        "_SIZE": farthest / (0.6 * np.pi),
+        "_LENGTH": 64,
+    }
+    for name, value in small.items():
+        monkeypatch.setattr(starburst, name, value)
+    kernel = starburst.starburst(gpu, aperture, 30.0)
+    of_starburst.check(kernel, of_starburst.reference(aperture, 7.5, starburst.RADIUS / 30, every=1))
+
+    x = np.abs(of_bloom.hdr(np.random.default_rng(1), channels, *SHAPE))
+    glow = starburst.glow(gpu, on(gpu, x, alpha), aperture, 30 / SHAPE[0]).numpy()
+    for got, plane, k in zip(
+        glow, x.astype(np.float64), kernel[3:] if channels == 1 else kernel, strict=True
+    ):
+        inside = ndimage.convolve(np.ones(SHAPE), k.astype(np.float64), mode="constant")
+        expected = ndimage.convolve(plane, k.astype(np.float64), mode="constant") + (1 - inside) * plane
+        assert np.abs(got - expected).max() <= of_starburst.TOLERANCE["convolution"] * x.max()
 
 
 @pytest.mark.parametrize("channels", LAYOUTS)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..errors import ParameterError
+from .starburst import Aperture
 
 METHODS = ("mip", "gaussians", "fft")
 BLENDS = ("energy", "add")
@@ -35,18 +36,22 @@ class BloomParams:
     strength : float
         Share of the light that the glow gets; 0 gives exactly the input.
     radius : float
-        σ of the widest Gaussian as a fraction of the image height, 0 … 1. Not for ``method="fft"``.
+        As a fraction of the image height, 0 … 1: σ of the widest Gaussian; of a starburst, within which 99 % of the
+        green light of a round aperture lies. Not for a kernel image.
     blend : str
         ``energy``: what glows leaves its place, the sum of light stays. ``add``: the glow comes on top.
     method : str
         ``mip``: down and up a chain of half-size images, whose levels are near Gaussians. ``gaussians``: the sum as
-        it is, exact and slow. ``fft``: a kernel image in place of the Gaussians.
+        it is, exact and slow. ``fft``: a kernel image in place of the Gaussians, or a starburst.
     karis : bool
         Weigh by 1/(1 + luma) on the way to the first half-size image, so that single hot pixels glow four times less
         and flicker less from frame to frame. For ``mip``.
     memory : str
         ``local``: the filters' neighbours through local memory. ``direct``: straight from global memory.
         ``auto``: direct on CPUs, local elsewhere.
+    aperture : Aperture
+        Of the lens whose diffraction makes the starburst, :mod:`gpuops.starburst`. For ``method="fft"`` without a
+        kernel image.
     """
 
     threshold: float = 0.0
@@ -58,6 +63,7 @@ class BloomParams:
     karis: bool = True
     memory: str = "auto"
     exposure: float = 0.0
+    aperture: Aperture = field(default_factory=Aperture)
 
     def __post_init__(self) -> None:
         for name, choices in (("blend", BLENDS), ("method", METHODS), ("memory", MEMORY)):

@@ -1,0 +1,207 @@
+"""Blurs and blooms as named variants, beside what a copy takes.
+
+The comparison that the Direct3D 11 sample HDRToneMappingCS11 is made for: neighbours by way of local memory ("shared
+memory" there, in a compute shader) against each pixel's direct reads (its pixel shader). :mod:`gpuops.d3d11` has the
+sample's own filters both ways; below them stand clpix's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import bench, bloom, blur, d3d11
+from .errors import ParameterError
+from .params.bloom import BloomParams
+from .params.blur import BlurParams
+from .report_formats import columns
+
+if TYPE_CHECKING:
+    from .gpu import Gpu
+    from .image import Image
+
+GPU_SIZE, CPU_SIZE = (3840, 2160), (1280, 720)  # width, height
+COPY = "copy"
+_IMAGES = 20  # at a time, at most: a starburst's transforms are up to ten, and those of an image up to seven
+
+Filter = Callable[["Gpu", "Image"], object]
+
+
+def _blur(**params: Any) -> Filter:
+    return lambda gpu, image: blur.blur(gpu, image, BlurParams(**params))
+
+
+def _bloom(**params: Any) -> Filter:
+    return lambda gpu, image: bloom.bloom(gpu, image, BloomParams(**params))
+
+
+BLURS: dict[str, Filter] = {
+    **{f"d3d11, {way}": partial(d3d11.blur, method=way) for way in ("local", "direct")},
+    **{
+        f"gaussian σ {sigma}, {way}": _blur(sigma=(sigma, sigma), method=way)
+        for sigma in (3, 10, 30)
+        for way in ("local", "direct", "multirate", "auto")
+    },
+    **{
+        f"box radius 10, {way}": _blur(kind="box", radius=(10, 10), method=way)
+        for way in ("local", "direct", "auto")
+    },
+    **{
+        f"disc radius 7, {way}": _blur(kind="disc", radius=(7, 7), method=way)
+        for way in ("local", "direct", "fft", "auto")
+    },
+}
+BLOOMS: dict[str, Filter] = {
+    **{f"d3d11, {way}": partial(d3d11.bloom, method=way) for way in ("local", "direct")},
+    **{f"mip, {way}": _bloom(memory=way) for way in ("local", "direct", "auto")},
+    "gaussians": _bloom(method="gaussians"),
+    "fft, starburst": _bloom(method="fft"),
+}
+VARIANTS = {"blur": BLURS, "bloom": BLOOMS}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One variant at one size, from planes of float32 to such planes, on the device.
+
+    Attributes
+    ----------
+    kernels
+        The launches' labels, each as often as it was launched.
+    model_bytes
+        What the launches have to read and write by the library's own model.
+    ms
+        Of each run: the sum of all launches' times, by their events.
+    copy_ms, copy_gbps
+        Of "copy" at this size, at the median.
+    """
+
+    variant: str
+    width: int
+    height: int
+    channels: int
+    kernels: tuple[str, ...]
+    model_bytes: int
+    ms: tuple[float, ...]
+    copy_ms: float = 0.0
+    copy_gbps: float = 0.0
+
+    @property
+    def median_ms(self) -> float:
+        return median(self.ms)
+
+    @property
+    def copies(self) -> float | None:
+        """The median time over the copy's; None where the device's clock cannot tell."""
+        return self.median_ms / self.copy_ms if self.copy_ms > 0 else None
+
+    @property
+    def gbps(self) -> float | None:
+        """10⁹ model bytes a second at the median time; None where the device's clock cannot tell."""
+        return self.model_bytes / self.median_ms / 1e6 if self.median_ms > 0 else None
+
+    @property
+    def copy_share(self) -> float | None:
+        """The share of the copy's bandwidth; None where the device's clock cannot tell."""
+        return self.gbps / self.copy_gbps if self.gbps and self.copy_gbps > 0 else None
+
+
+def measure(
+    gpu: Gpu, operation: str, sizes: Sequence[tuple[int, int]] = (), channels: int = 3
+) -> Iterator[Row]:
+    """Measures a copy and all variants of an operation at ``sizes`` (width, height); of 2 and 4 channels the last is
+    alpha.
+
+    Parameters
+    ----------
+    operation : str
+        ``blur`` or ``bloom``.
+    sizes
+        Without any 3840 × 2160, on CPUs 1280 × 720.
+
+    Raises
+    ------
+    ParameterError
+        Another operation, a size below 1, other channels than 1 … 4, or a gpu without a report (only a profiling
+        queue tells times).
+    DeviceError
+        The device has too little memory.
+    """
+    bench.need_events(gpu)
+    if operation not in VARIANTS:
+        raise ParameterError(f"unknown operation {operation!r}: use one of {', '.join(VARIANTS)}")
+    if not 1 <= channels <= 4:
+        raise ParameterError(f"an image has 1 … 4 channels, not {channels}")
+    sizes = tuple(dict.fromkeys(sizes)) or (CPU_SIZE if gpu.limits.is_cpu else GPU_SIZE,)
+    for size in sizes:  # all of them, before time goes into the first
+        if min(size) < 1:
+            raise ParameterError(f"an image has a pixel at least: {size[0]}×{size[1]} is no size")
+        bench.check_memory(gpu, size, channels, 4, images=_IMAGES)
+    for size in sizes:
+        yield from _measure(gpu, operation, *size, channels)
+
+
+def _measure(gpu: Gpu, operation: str, width: int, height: int, channels: int) -> Iterator[Row]:
+    planes = np.random.default_rng(1).random((channels, height, width), np.float32)
+    image = gpu.array(planes)
+    image.alpha = channels in (2, 4)
+    first: Row | None = None
+    for variant, apply in {COPY: _copy, **VARIANTS[operation]}.items():
+        kernels, ms = bench.times(gpu, partial(apply, gpu, image))
+        labels = tuple(kernel.label for kernel in kernels for _ in kernel.ms)
+        moved = sum(kernel.traffic * len(kernel.ms) for kernel in kernels)
+        row = Row(variant, width, height, channels, labels, moved, ms)
+        first = first or row
+        yield replace(row, copy_ms=first.median_ms, copy_gbps=first.gbps or 0.0)
+
+
+def _copy(gpu: Gpu, image: Image) -> None:
+    """One read and one write of all planes, but for what a whole number of float4 leaves over."""
+    kernel = gpu.kernel("copy", "copy")
+    items = max(1, image.nbytes // 16)
+    source = image if image.nbytes >= 16 else gpu.zeros((4,))
+    target = gpu.empty((4 * items,))
+    gpu.launch(
+        kernel, (items,), source, target, np.uint64(items), local=kernel.fit(256), traffic=2 * 16 * items
+    )  # fmt: skip
+
+
+def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
+    """The rows with what they were measured on, as plain values."""
+    more = ("median_ms", "copies", "gbps", "copy_share")
+    return bench.document(
+        gpu, [{**asdict(row), **{name: getattr(row, name) for name in more}} for row in rows]
+    )
+
+
+def table(gpu: Gpu, operation: str, rows: Sequence[Row]) -> str:
+    """The rows as text for a person."""
+    header = (
+        operation, "size", "launches", "min ms", "median", "× copy", "model MB", "GB/s", "% of copy",
+    )  # fmt: skip
+    cells = [
+        (
+            row.variant,
+            f"{row.width}×{row.height}×{row.channels}",
+            str(len(row.kernels)),
+            f"{min(row.ms):.4f}",
+            f"{row.median_ms:.4f}",
+            "-" if row.copies is None else f"{row.copies:.2f}",
+            f"{row.model_bytes / 1e6:.2f}",
+            "-" if row.gbps is None else f"{row.gbps:.1f}",
+            "-" if row.copy_share is None else f"{100 * row.copy_share:.1f}",
+        )
+        for row in rows
+    ]
+    lines = [
+        bench.heading(gpu),
+        *columns(header, cells),
+        "float32 planes to float32 planes; all kernels of a call; × copy: the median over that of a read and a write;",
+        "model MB: what the launches read and write; GB/s: of that at the median; % of copy: of the copy's GB/s.",
+    ]
+    return "\n".join(lines)

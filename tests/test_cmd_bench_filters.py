@@ -1,0 +1,105 @@
+"""clpix bench blur and bench bloom: the rows, and what they are measured with. No times."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from statistics import median
+
+import pytest
+
+from gpuops import Gpu, ParameterError, Report, bench, bench_filters
+
+from .conftest import Run
+
+Program = Callable[..., Run]
+
+
+@pytest.mark.parametrize("operation", ["blur", "bloom"])
+def test_json_has_every_variant(clpix: Program, operation: str) -> None:
+    """Of an odd size, too small for a coarse grid, and with alpha."""
+    run = clpix("bench", operation, "--size", "21x13", "--channels", 4, "--json")
+    assert (run.code, run.err) == (0, "")
+    result = json.loads(run.out)
+    assert result["context"]["device"]
+    rows = result["measurements"]
+    assert [row["variant"] for row in rows] == ["copy", *bench_filters.VARIANTS[operation]]
+    data = 4 * 4 * 21 * 13
+    assert rows[0]["model_bytes"] == 2 * data
+    assert rows[0]["copies"] == rows[0]["copy_share"] == 1
+    for row in rows:
+        assert (row["width"], row["height"], row["channels"]) == (21, 13, 4)
+        assert len(row["ms"]) >= bench.FEWEST
+        assert row["median_ms"] == median(row["ms"])
+        assert row["copy_ms"] == rows[0]["median_ms"]
+        assert row["copies"] == pytest.approx(row["median_ms"] / rows[0]["median_ms"])
+        assert row["copy_share"] == pytest.approx(row["gbps"] / rows[0]["gbps"])
+        assert row["model_bytes"] >= 2 * data or row["variant"].startswith("d3d11")
+        ways = {way for way in ("local", "direct") if row["variant"].endswith(way)}
+        assert all(any(way in label for label in row["kernels"]) for way in ways)
+        assert not any(way in label for way in {"local", "direct"} - ways if ways for label in row["kernels"])
+
+
+@pytest.mark.parametrize("operation", ["blur", "bloom"])
+def test_the_table(clpix: Program, monkeypatch: pytest.MonkeyPatch, operation: str) -> None:
+    few = dict(list(bench_filters.VARIANTS[operation].items())[:2])
+    monkeypatch.setitem(bench_filters.VARIANTS, operation, few)
+    run = clpix("bench", operation, "--size", 16, "--size", "16×9", "--size", 16, "--channels", 1)
+    assert (run.code, run.err) == (0, "")
+    lines = run.out.splitlines()
+    assert "driver" in lines[0]
+    for title in (
+        operation,
+        "size",
+        "launches",
+        "min ms",
+        "median",
+        "× copy",
+        "model MB",
+        "GB/s",
+        "% of copy",
+    ):
+        assert title in lines[1]
+    names = [line.split("  ")[0] for line in lines[2:-2]]
+    assert names == ["copy", *few] * 2  # once for each size, though one was given twice
+    assert lines[2].split()[1:3] == ["16×16×1", "1"]
+    assert lines[5].split()[1] == "16×9×1"
+
+
+def test_one_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Less than a float4 to copy."""
+    monkeypatch.setitem(bench_filters.VARIANTS, "blur", {})
+    gpu = Gpu(report=Report())
+    (row,) = bench_filters.measure(gpu, "blur", [(1, 1)], 1)
+    assert row.model_bytes == 32
+    assert gpu.report is not None and not gpu.report.kernels()  # the runs' launches are not kept
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ("--size 0", 2, "0×0 is no size"),
+        ("--size 16 --size 16x0", 2, "16×0 is no size"),
+        ("--size 16x", 2, "WIDTHxHEIGHT"),
+        ("--channels 0", 2, "--channels"),
+        ("--channels 5", 2, "--channels"),
+        ("--size 16 --size 1048576", 3, "--channels"),
+        ("--size 16 --device nothing-like-this", 3, "nothing-like-this"),
+    ],
+)
+@pytest.mark.parametrize("operation", ["blur", "bloom"])
+def test_refused_in_one_line(clpix: Program, operation: str, options: str, code: int, words: str) -> None:
+    run = clpix("bench", operation, *options.split())
+    assert (run.code, run.out) == (code, "")
+    assert words in run.err
+    assert len(run.err.splitlines()) == 1
+
+
+def test_the_librarys_checks(gpu: Gpu) -> None:
+    with pytest.raises(ParameterError, match="Report"):
+        next(bench_filters.measure(gpu, "blur", [(16, 16)]))
+    measuring = Gpu(report=Report())
+    with pytest.raises(ParameterError, match="unknown operation 'sharpen': use one of blur, bloom"):
+        next(bench_filters.measure(measuring, "sharpen", [(16, 16)]))
+    with pytest.raises(ParameterError, match="channels"):
+        next(bench_filters.measure(measuring, "blur", [(16, 16)], 5))

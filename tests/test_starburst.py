@@ -1,0 +1,268 @@
+"""Starbursts against Fraunhofer's integral in closed form, and bloom by them against its definition in numpy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import ndimage
+from scipy.special import j0, j1
+
+from gpuops import DeviceError, Gpu, ParameterError, starburst
+from gpuops.bloom import bloom
+from gpuops.errors import TooLongError
+from gpuops.image import Image
+from gpuops.params.bloom import BloomParams
+from gpuops.params.starburst import Aperture
+
+Array = np.ndarray
+
+TOLERANCE = {
+    "pattern": 0.03,  # of the envelope: interpolated from four samples of the transform
+    "kernel": 0.02,  # of all light in the wrong place: linear between polar samples, twelve to a ring
+    "pixel": 0.15,  # of the light around a pixel: the same in dark rings
+    "sum": 1e-6,
+    "convolution": 2e-6,  # of the largest value: transforms in float32
+}
+
+
+# -- the reference ----------------------------------------------------------------------------------------------
+
+
+def transform(blades: int, x: Array, y: Array) -> Array:
+    """Of a polygon with the area π and a blade in the direction of x, divided by π: Green's theorem, edge by edge."""
+    corners = np.exp(1j * np.pi * (2 * np.arange(blades) + 1) / blades)
+    corners *= math.sqrt(math.pi / (blades / 2 * math.sin(2 * math.pi / blades)))
+    total = np.zeros(np.broadcast(x, y).shape, complex)
+    for a, b in zip(corners, np.roll(corners, -1), strict=True):
+        d, middle = b - a, (a + b) / 2
+        share = np.sinc((x * d.real + y * d.imag) / 2 / np.pi)
+        total += (x * d.imag - y * d.real) * share * np.exp(-1j * (x * middle.real + y * middle.imag))
+    square = x * x + y * y
+    return np.where(square > 0, 1j * total / np.maximum(square, 1e-30) / np.pi, 1)
+
+
+def reference(aperture: Aperture, reach: float, unit: float, every: int) -> Array:
+    """The kernel (4, n, n) of a polygon, every so many wavelengths. ``unit``: v of a pixel."""
+    half, per = math.ceil(reach), math.ceil(unit / 0.75)
+    at = (np.arange((2 * half + 1) * per) + 0.5) / per - 0.5 - half
+    x, y = at, -at[:, None]
+    turned = (x + 1j * y) * np.exp(-1j * math.radians(aperture.angle)) * unit
+    light = 0
+    for *rgb, s in starburst._responses()[::every]:
+        pattern = abs(transform(aperture.blades, turned.real * s, turned.imag * s)) ** 2
+        light = light + np.array(rgb)[:, None, None] * (s * s * pattern)
+    y709 = np.tensordot([0.2126, 0.7152, 0.0722], light, 1)
+    light = y709 + (light - y709) * y709 / (y709 - np.minimum(light.min(0), 0))
+    light = np.concatenate([light, y709[None]]) * np.maximum(1 - (x * x + y * y) / reach**2, 0) ** 2
+    kernel = light.reshape(4, 2 * half + 1, per, 2 * half + 1, per).mean((2, 4))
+    return kernel / kernel.sum((1, 2), keepdims=True)
+
+
+def check(kernel: Array, expected: Array) -> None:
+    """Alike as a whole and relative to what is around."""
+    around = ndimage.uniform_filter(expected, (0, 5, 5), mode="constant")
+    inside = around > 1e-9 * around.max()
+    assert kernel.shape == expected.shape
+    assert np.abs(kernel - expected).sum((1, 2)).max() <= TOLERANCE["kernel"]
+    assert (np.abs(kernel - expected)[inside] / around[inside]).max() <= TOLERANCE["pixel"]
+    np.testing.assert_allclose(kernel.sum((1, 2), dtype=np.float64), 1, rtol=TOLERANCE["sum"])
+    assert kernel.min() >= 0
+
+
+# -- one wavelength ---------------------------------------------------------------------------------------------
+
+
+def test_a_round_aperture_makes_airys_pattern(gpu: Gpu) -> None:
+    pattern = starburst._pattern(gpu, Aperture(roundness=1.0)).numpy()[0]
+    v = np.maximum(np.arange(pattern.shape[1]) * starburst._STEP, 1e-9)
+    envelope = np.minimum(1, 8 / (np.pi * v**3))
+    assert (np.abs(pattern - (2 * j1(v) / v) ** 2) / envelope).max() <= TOLERANCE["pattern"]
+
+
+@pytest.mark.parametrize("blades", [3, 4, 6, 9])
+def test_a_polygon_makes_rays(gpu: Gpu, blades: int) -> None:
+    """Along the ray and off it, over four and more powers of ten."""
+    aperture = Aperture(blades)
+    pattern = starburst._pattern(gpu, aperture).numpy()[0]
+    angles = np.linspace(0, starburst._sector(aperture), len(pattern))[:, None]
+    v = np.arange(pattern.shape[1]) * starburst._STEP
+    expected = abs(transform(blades, v * np.cos(angles), v * np.sin(angles))) ** 2
+    ray, between = slice(0, 4), slice(len(pattern) // 2, len(pattern) // 2 + 30)
+    for where, first, last, tolerance in (
+        (ray, 1, 900, 0.05),
+        (between, 1, 100, 0.05),
+        (between, 100, 700, 0.4),
+    ):
+        at = (v >= first) & (v < last)
+        near, exact = (ndimage.uniform_filter1d(p[where].mean(0), 30)[at] for p in (pattern, expected))
+        assert np.abs(near / exact - 1).max() <= tolerance
+
+
+def test_radius_holds_99_percent() -> None:
+    v = starburst.RADIUS
+    assert 1 - j0(v) ** 2 - j1(v) ** 2 == pytest.approx(0.99, abs=2e-4)
+
+
+def test_colour_matching_functions() -> None:
+    """The observer's own values, CIE 1931, at the peaks and between them: the fit is within 0.02 or so."""
+    nm = np.array([450.0, 500.0, 555.0, 600.0, 650.0])
+    expected = [
+        [0.3362, 0.0049, 0.5121, 1.0622, 0.2835],
+        [0.0380, 0.3230, 1.0000, 0.6310, 0.1070],
+        [1.7721, 0.2720, 0.0057, 0.0008, 0.0000],
+    ]
+    np.testing.assert_allclose(starburst.xyz(nm), expected, atol=0.04)
+
+
+# -- kernels ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("aperture", "radius", "reach"),
+    [
+        (Aperture(6, 17.0), 40.0, 30.0),  # a pixel is two samples wide
+        (Aperture(5), 100.0, 25.5),  # less than one
+        (Aperture(8, -100.0), 12.0, 12.0),  # many
+    ],
+    ids=str,
+)
+def test_kernel(gpu: Gpu, aperture: Aperture, radius: float, reach: float) -> None:
+    kernel = starburst.starburst(gpu, aperture, radius, reach)
+    check(kernel, reference(aperture, reach, starburst.RADIUS / radius, every=5))
+
+
+@pytest.mark.parametrize(("blades", "rays"), [(4, 4), (5, 10), (6, 6), (7, 14)])
+def test_rays_are_as_many_as_promised(gpu: Gpu, blades: int, rays: int) -> None:
+    """Even blades' rays coincide; the first one points where it is told to."""
+    kernel = starburst.starburst(gpu, Aperture(blades, 20.0), 50.0)[1]
+    half = kernel.shape[0] // 2
+    angles = np.radians(np.arange(720) / 2)
+    ring = sum(
+        ndimage.map_coordinates(kernel, (half - r * np.sin(angles), half + r * np.cos(angles)), order=1)
+        for r in range(80, 160)
+    )
+    smooth = ndimage.gaussian_filter1d(ring, 3, mode="wrap")
+    peaks = np.flatnonzero(
+        (smooth > np.roll(smooth, 1)) & (smooth >= np.roll(smooth, -1)) & (smooth > 5 * np.median(smooth))
+    )
+    assert len(peaks) == rays
+    assert 40 in peaks
+    assert smooth[peaks].min() > 0.9 * smooth[peaks].max()
+
+
+def test_red_is_wider_than_blue(gpu: Gpu) -> None:
+    red, green, blue, luminance = starburst.starburst(gpu, Aperture(roundness=1.0), 100.0)
+    half = len(red) // 2
+    core = [plane[half, half] for plane in (blue, green, red)]
+    assert core == sorted(core, reverse=True)
+    assert min(core) < luminance[half, half] < max(core)
+
+
+def test_scales_with_the_radius(gpu: Gpu) -> None:
+    """Twice the radius is twice the picture."""
+    small, large = (starburst.starburst(gpu, Aperture(), r, 10 * r)[1] for r in (9.0, 27.0))
+    edge = (len(large) - 3 * len(small)) // 2
+    large = np.pad(large, max(0, -edge))[max(0, edge) :][: 3 * len(small), : 3 * len(small)]
+    assert large.shape == (3 * len(small), 3 * len(small))
+    binned = large.reshape(len(small), 3, len(small), 3).sum((1, 3))
+    around = ndimage.uniform_filter(small, 5)
+    assert (np.abs(binned - small) / (around + 1e-9)).max() < 0.1
+
+
+def test_small_radii_leave_all_in_the_pixel(gpu: Gpu) -> None:
+    """What is beyond the pixel grows as the radius does, through one pixel and on."""
+    outside = []
+    for radius in (0.0, 0.25, 0.5, 1.0, 1.01):
+        kernel = starburst.starburst(gpu, Aperture(), radius)[1]
+        outside.append(1 - float(kernel[len(kernel) // 2, len(kernel) // 2]))
+    assert outside[0] == pytest.approx(0, abs=1e-6)
+    assert outside[3] == pytest.approx(4 * outside[1], rel=1e-3) == pytest.approx(2 * outside[2], rel=1e-3)
+    assert outside[4] == pytest.approx(1.01 * outside[3], rel=0.02)
+
+
+def test_no_beads_along_a_ray(gpu: Gpu) -> None:
+    """Rings of all wavelengths run into each other: far out a ray falls smoothly."""
+    kernel = starburst.starburst(gpu, Aperture(6, 0.0), 60.0, 1200.0)[1]
+    half = kernel.shape[0] // 2
+    ray = kernel[half, half + 60 : half + 400].astype(np.float64)
+    smooth = np.polynomial.Polynomial.fit(np.arange(340), np.log(ray), 6)(np.arange(340))
+    assert np.abs(np.log(ray) - smooth).max() < 0.02
+
+
+# -- bloom by starbursts --------------------------------------------------------------------------------------------
+
+
+def on(gpu: Gpu, x: Array, alpha: bool = False) -> Image:
+    image = gpu.array(x.astype(np.float32))
+    image.alpha = alpha
+    return image
+
+
+@pytest.mark.parametrize(("planes", "alpha"), [(1, False), (2, True), (3, False), (4, True)])
+def test_bloom_is_its_definition(gpu: Gpu, rng: np.random.Generator, planes: int, alpha: bool) -> None:
+    """Light by the kernel in darkness, and what would leave stays."""
+    x = np.exp(rng.normal(-1, 2, (planes, 33, 47)))
+    if alpha:
+        x[-1] = np.clip(x[-1], 0, 1)
+    params = BloomParams(method="fft", strength=0.6, radius=0.3, blend="add", aperture=Aperture(5, 30.0, 0.2))
+    kernel = starburst.starburst(gpu, params.aperture, 0.3 * 33, 33).astype(np.float64)
+    kernel = kernel[:planes] if planes > 2 else kernel[[3] * planes]
+    glow = np.stack([ndimage.convolve(p, k, mode="constant") for p, k in zip(x, kernel, strict=True)])
+    inside = np.stack(
+        [ndimage.convolve(np.ones(p.shape), k, mode="constant") for p, k in zip(x, kernel, strict=True)]
+    )
+    added = 0.6 * (glow + (1 - inside) * x)
+    if alpha:
+        added[-1] = np.clip(added[-1], 0, 1 - x[-1])
+    result = bloom(gpu, on(gpu, x, alpha), params).numpy()
+    assert np.abs(result - (x + added)).max() <= TOLERANCE["convolution"] * x.max()
+
+
+def test_light_is_kept(gpu: Gpu, rng: np.random.Generator) -> None:
+    params = BloomParams(method="fft", strength=1.0, radius=0.4)
+    constant = np.full((3, 30, 50), 7.3, np.float32)
+    np.testing.assert_allclose(bloom(gpu, on(gpu, constant), params).numpy(), constant, rtol=2e-6)
+    x = rng.random((3, 30, 50)) ** 8
+    result = bloom(gpu, on(gpu, x), params).numpy()
+    np.testing.assert_allclose(result.mean((1, 2), dtype=np.float64), x.mean((1, 2)), rtol=2e-6)
+
+
+def test_what_is_kept_is_for_one_size(gpu: Gpu, rng: np.random.Generator) -> None:
+    """Another size, and back, and another aperture: each its own."""
+    params = BloomParams(method="fft", strength=1.0, radius=0.2)
+    x, other = rng.random((3, 20, 30)), rng.random((3, 31, 17))
+    first = bloom(gpu, on(gpu, x), params).numpy()
+    bloom(gpu, on(gpu, other), params)
+    np.testing.assert_array_equal(bloom(gpu, on(gpu, x), params).numpy(), first)
+    turned = BloomParams(method="fft", strength=1.0, radius=0.2, aperture=Aperture(5))
+    assert np.abs(bloom(gpu, on(gpu, x), turned).numpy() - first).max() > 1e-4
+
+
+def test_local_memory_too_small(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_long(*_: object) -> Image:
+        raise TooLongError("rows")
+
+    monkeypatch.setattr(starburst.fft, "convolution", too_long)
+    gpu.plans.pop("starburst", None)
+    with pytest.raises(DeviceError, match="use a smaller radius or image"):
+        starburst.glow(gpu, on(gpu, np.ones((1, 8, 8))), Aperture(), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"blades": 2}, "3 … 32 blades"),
+        ({"blades": 33}, "3 … 32 blades"),
+        ({"blades": 5.5}, "blades"),
+        ({"angle": math.inf}, "angle"),
+        ({"angle": math.nan}, "angle"),
+        ({"roundness": -0.1}, "roundness"),
+        ({"roundness": 1.1}, "roundness"),
+        ({"roundness": math.nan}, "roundness"),
+    ],
+)
+def test_refused_parameters(options: dict[str, float], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        Aperture(**options)
