@@ -4,74 +4,12 @@
 // Border: see border.cl; outside (constant) counts as cval.
 //
 // -D BORDER_x
-// GPUs:  -D RADIUS_Y=n -D RADIUS_X=n   -D ITEMS=n (of a group)   -D ROWS=n (at a time) or -D TILE_Y=n -D TILE_X=n (of 4s)
+// GPUs:  -D RADIUS_Y=n -D RADIUS_X=n   -D ITEMS=n (of a group)   -D ROWS=n (at a time)
 // CPUs:  -D STRIP=n (columns of a work-item, of 64s)   -D BAND=n (rows, of 4s)   -D REACH=n   radius_x at most
 
 #define UNROLLED __attribute__((opencl_unroll_hint))
 
-#ifdef TILE_Y
-
-// A tile of a small image, whose samples are fetched all at once: walking down would be waiting most of the time.
-// Group: (ITEMS, 1, 1); dimension 0 counts tiles along x, 1 along y. from, cval: as above.
-#define ROWS (TILE_Y + 2 * RADIUS_Y)     // of samples
-#define SEGMENT (TILE_X + 2 * RADIUS_X)  // of a row
-#define PITCH ((SEGMENT + 3) / 4)        // float4
-#define NEAR ((4 + 2 * RADIUS_X + 3) / 4)
-
-__kernel void both_tile(__global const float *in, __global const float *weights_y, __global const float *weights_x,
-                        __global float *out, ulong from, int height, int width, float cval) {
-    __local float4 lines[ROWS * PITCH], sums[ROWS * TILE_X / 4];
-    int item = get_local_id(0), x0 = get_group_id(0) * TILE_X, y0 = get_group_id(1) * TILE_Y;
-    in += from + get_global_id(2) * (size_t)height * width;
-    out += get_global_id(2) * (size_t)height * width;
-    __local float *samples = (__local float *)lines;
-    if (x0 >= RADIUS_X && x0 + TILE_X + RADIUS_X <= width && y0 >= RADIUS_Y && y0 + TILE_Y + RADIUS_Y <= height) {
-        in += (size_t)(y0 - RADIUS_Y) * width + x0 - RADIUS_X;
-        for (int t = item; t < ROWS * SEGMENT; t += ITEMS)
-            samples[t / SEGMENT * PITCH * 4 + t % SEGMENT] = in[t / SEGMENT * width + t % SEGMENT];
-    } else {
-        for (int t = item; t < ROWS * SEGMENT; t += ITEMS) {
-            int y = border_index(y0 - RADIUS_Y + t / SEGMENT, height), x = border_index(x0 - RADIUS_X + t % SEGMENT, width);
-            samples[t / SEGMENT * PITCH * 4 + t % SEGMENT] = y < 0 || x < 0 ? cval : in[(size_t)y * width + x];
-        }
-    }
-    float wy[RADIUS_Y + 1], wx[RADIUS_X + 1];
-    UNROLLED
-    for (int k = 0; k <= RADIUS_Y; k++) wy[k] = weights_y[k];
-    UNROLLED
-    for (int k = 0; k <= RADIUS_X; k++) wx[k] = weights_x[k];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (int t = item; t < ROWS * TILE_X / 4; t += ITEMS) {  // four neighbours along x
-        float v[4 * NEAR];
-        UNROLLED
-        for (int q = 0; q < NEAR; q++) vstore4(lines[t / (TILE_X / 4) * PITCH + t % (TILE_X / 4) + q], q, v);
-        float4 sum = 0.0f;
-        UNROLLED
-        for (int k = 0; k <= 2 * RADIUS_X; k++)
-            sum = fma((float4)wx[min(k, 2 * RADIUS_X - k)], (float4)(v[k], v[k + 1], v[k + 2], v[k + 3]), sum);
-        sums[t] = sum;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (int t = item; t < TILE_Y / 4 * TILE_X; t += ITEMS) {  // and down y
-        int x = t % TILE_X, y = t / TILE_X * 4;
-        __local const float *column = (__local const float *)sums + y * TILE_X + x;
-        float v[4 + 2 * RADIUS_Y], result[4];
-        UNROLLED
-        for (int k = 0; k < 4 + 2 * RADIUS_Y; k++) v[k] = column[k * TILE_X];
-        UNROLLED
-        for (int r = 0; r < 4; r++) {
-            result[r] = 0.0f;
-            UNROLLED
-            for (int k = 0; k <= 2 * RADIUS_Y; k++)
-                result[r] = fma(wy[min(k, 2 * RADIUS_Y - k)], v[r + k], result[r]);
-        }
-        if (x0 + x >= width) continue;
-        for (int r = 0; r < 4; r++)
-            if (y0 + y + r < height) out[(size_t)(y0 + y + r) * width + x0 + x] = result[r];
-    }
-}
-
-#elif defined(ITEMS)
+#ifdef ITEMS
 
 // A group walks down TILE columns, ROWS rows at a time: these are fetched while those before are summed along x from local
 // memory, four neighbouring columns in each work-item, which adds the sums to all results that they are part of; those are

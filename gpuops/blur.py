@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .gpu import Gpu
 
 _CHANNELS = 4  # of pixels that kernels read and write themselves, at most
-_LEAST_CPU = 4.7  # sigma from which coarse grids are faster there (measured: PoCL)
+_LEAST_AUTO = 4.2, 4.7  # sigma from which coarse grids are faster; on CPUs (measured: H200, PoCL)
 
 
 def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = False) -> Image:
@@ -78,7 +78,7 @@ def blur_pixels(
 def _coarse(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> bool:
     """Whether it is a Gaussian that is made on a coarse grid."""
     whole = params.kind == "gaussian" and params.truncate is None
-    least = _LEAST_CPU if gpu.limits.is_cpu and params.method == "auto" else LEAST_MULTIRATE
+    least = _LEAST_AUTO[gpu.limits.is_cpu] if params.method == "auto" else LEAST_MULTIRATE
     wide = params.method in ("auto", "multirate") and max(params.sigma) >= least
     return whole and wide and coarse.is_coarser(shape, params.sigma, params.border)
 

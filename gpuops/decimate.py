@@ -50,7 +50,7 @@ def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = 
         x, (items * FOUR - (FOUR - 1)) // layout.channels
     )  # its first value is a multiple of four
     tiles = -(-x.coarse // most)
-    band = band_of(gpu, y.coarse, tiles * layout.planes, items, most=bases_of(kernel, grids) - y.taps + 1)
+    band = band_of(gpu, y.coarse, tiles, items, layout, most=bases_of(kernel, grids) - y.taps + 1)
     gpu.launch(
         kernel, (tiles * items, -(-y.coarse // band), layout.planes), image, small, *grids.tables(gpu, "down"),
         y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, band, float(grids.cval), table, scale,

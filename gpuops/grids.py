@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 FOUR = 4  # values of a work-item, see fours.cl
 ITEMS = 128  # of a group, at most
-_GROUPS = 5  # groups of a compute unit, of ITEMS, which run at once
+_GROUPS = (
+    4,
+    5,
+)  # groups of a compute unit, of ITEMS, which run at once: for planes, and for pixels, which take less room
 _LEAST_BAND, _NARROWEST = 4, 96  # coarse rows of a group, and its fine columns: margins come to these
 
 
@@ -67,11 +70,13 @@ class Layout:
     planes: int
     channels: int
     alpha: bool
+    pixels: bool
 
     @classmethod
     def of(cls, image: Image, alpha: bool, *, pixels: bool) -> Layout:
         """That of planar ``image``, or of pixels (height, width, channels)."""
-        return cls(1, image.shape[2], alpha) if pixels else cls(image.shape[0], 1, alpha)
+        planes, channels = (1, image.shape[2]) if pixels else (image.shape[0], 1)
+        return cls(planes, channels, alpha, pixels)
 
     def defines(self, dtype: np.dtype[np.generic], lanes: int) -> dict[str, Define]:
         """What of the defines of decode.cl and encode.cl is others for a work-item that owns ``lanes`` values."""
@@ -108,9 +113,10 @@ def is_wide_enough(items: int, layout: Layout) -> bool:
     return items * FOUR >= _NARROWEST * layout.channels
 
 
-def band_of(gpu: Gpu, rows: int, columns: int, items: int, most: int) -> int:
-    """Coarse rows of a group, of ``rows``, where groups stand ``columns`` side by side: all groups run at once."""
-    bands = max(1, _GROUPS * ITEMS // items * gpu.limits.compute_units // columns)
+def band_of(gpu: Gpu, rows: int, tiles: int, items: int, layout: Layout, most: int) -> int:
+    """Coarse rows of a group, of ``rows``, where ``tiles`` groups make a row: all groups run at once."""
+    at_once = _GROUPS[layout.pixels] * ITEMS // items * gpu.limits.compute_units
+    bands = max(1, at_once // (tiles * layout.planes))
     return min(most, max(_LEAST_BAND, -(-rows // bands)))
 
 

@@ -61,7 +61,7 @@ def _launch(
             break
         items //= 2
     rows, tiles = y.coarse + y.taps - 1, -(-x.fine * layout.channels // tile)
-    band = band_of(gpu, rows, tiles * layout.planes, items, most=bases_of(kernel, grids, copied))
+    band = band_of(gpu, rows, tiles, items, layout, most=bases_of(kernel, grids, copied))
     gpu.launch(
         kernel, (tiles * items, -(-rows // band), layout.planes), small, result, *grids.tables(gpu, "up"),
         y.fine, x.fine, y.low, y.coarse, x.coarse, band, table, lost, Local(band * grids.base_bytes),

@@ -23,8 +23,7 @@ from .separable import Taps, convolve_axes
 if TYPE_CHECKING:
     from .gpu import Gpu
 
-# σ on a coarse grid from which a still coarser one is worth its launches; on CPUs
-_LEAST_AGAIN = (40.0, 12.0)
+_LEAST_AGAIN = 12.0  # σ on a coarse grid from which a still coarser one is worth its launches
 
 
 def gaussian(
@@ -61,7 +60,7 @@ def _coarsely(gpu: Gpu, small: Image, grids: Grids) -> Image:
     """What is left to do, on the coarse grid or on one coarser still."""
     left, border, cval = (grids.y.left, grids.x.left), grids.border, grids.cval
     sigma = left[0].sigma, left[1].sigma
-    if max(sigma) >= _LEAST_AGAIN[gpu.limits.is_cpu] and coarse.is_coarser(small.shape, sigma, border):
+    if max(sigma) >= _LEAST_AGAIN and coarse.is_coarser(small.shape, sigma, border):
         return _filtered(gpu, small, left, border, cval, small)
     return convolve_axes(
         gpu, small, Taps((left[0].weights(), left[1].weights()), border, cval, name="gaussian")

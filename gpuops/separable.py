@@ -15,18 +15,13 @@ from .image import Image
 from .planes import in_turn
 
 if TYPE_CHECKING:
-    from .gpu import Gpu, Kernel
+    from .gpu import Gpu
 
 Weights = npt.NDArray[np.float64]  # of −radius … radius
 
 _STRIP, _BAND, _REACH = 512, 64, 48  # both axes on a CPU: columns and rows of a work-item; the largest radius
-_ITEMS, _COLUMNS, _ROWS, NEAR = 128, 4, 4, 14  # both axes elsewhere: see both.cl; the largest radius
+_ITEMS, _COLUMNS, _ROWS, NEAR = 128, 4, 4, 19  # both axes elsewhere: see both.cl; the largest radius
 _GROUPS, _LEAST_BAND = 3, 8  # groups of a compute unit, which run at once; rows of a group, at least
-_TILE_ITEMS, _TILE, _SHORT = (
-    256,
-    32,
-    4,
-)  # of small images: see both.cl; bands that are so many supports long are short
 
 
 @dataclass(frozen=True)
@@ -106,47 +101,28 @@ def _both_direct(
 def _both_local(
     gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], *, overwrite_input: bool
 ) -> Image:
-    planes, height, width = image.shape
-    radius_y, radius_x = taps.radii
-    tiles = -(-width // (_ITEMS * _COLUMNS))
-    bands = max(1, _GROUPS * gpu.limits.compute_units // (tiles * planes))
-    band = max(_LEAST_BAND, -(-height // bands))
-    defines = {f"BORDER_{taps.border.upper()}": True, "RADIUS_Y": radius_y, "RADIUS_X": radius_x}
-    if band < _SHORT * (2 * radius_y + 1):
-        kernel = gpu.kernel(
-            ("border", "both"), "both_tile", **defines, ITEMS=_TILE_ITEMS, TILE_Y=_TILE, TILE_X=_TILE
-        )
-        if kernel.fit(_TILE_ITEMS) == (_TILE_ITEMS,) and kernel.local_bytes <= gpu.limits.local_bytes:
-            size, items, walks = (-(-width // _TILE), -(-height // _TILE)), _TILE_ITEMS, ()
-            return _launched(gpu, image, taps, weights, kernel, size, items, walks, overwrite_input)
-    items = _ITEMS
+    _, height, width = image.shape
+    (radius_y, radius_x), items = taps.radii, _ITEMS
     while True:
-        kernel = gpu.kernel(("border", "both"), "both_local", **defines, ITEMS=items, ROWS=_ROWS)
+        defines = {
+            f"BORDER_{taps.border.upper()}": True,
+            "RADIUS_Y": radius_y,
+            "RADIUS_X": radius_x,
+            "ITEMS": items,
+            "ROWS": _ROWS,
+        }
+        kernel = gpu.kernel(("border", "both"), "both_local", **defines)
         if kernel.fit(items) == (items,) or items == 1:
             break
         items //= 2
-    size = -(-width // (items * _COLUMNS)), -(-height // band)
-    return _launched(gpu, image, taps, weights, kernel, size, items, (band,), overwrite_input)
-
-
-def _launched(
-    gpu: Gpu,
-    image: Image,
-    taps: Taps,
-    weights: dict[int, Image],
-    kernel: Kernel,
-    groups: tuple[int, int],
-    items: int,
-    walks: tuple[int, ...],
-    overwrite_input: bool,
-) -> Image:
-    """Both axes by ``groups`` (along x, y) of ``items`` for a plane."""
-    _, height, width = image.shape
+    tiles = -(-width // (items * _COLUMNS))
+    bands = max(1, _GROUPS * gpu.limits.compute_units // (tiles * image.shape[0]))
+    band = max(_LEAST_BAND, -(-height // bands))
 
     def launch(part: Image, first: int) -> None:
         gpu.launch(
-            kernel, (groups[0] * items, groups[1], part.shape[0]), image, weights[0], weights[1], part,
-            np.uint64(first * height * width), height, width, *walks, float(taps.cval),
+            kernel, (tiles * items, -(-height // band), part.shape[0]), image, weights[0], weights[1], part,
+            np.uint64(first * height * width), height, width, band, float(taps.cval),
             local=(items, 1, 1), label=f"{taps.name} xy local", traffic=2 * part.nbytes,
         )  # fmt: skip
 
