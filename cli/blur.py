@@ -93,7 +93,7 @@ def command(
     if preset is not None:
         others = ("radius", "sigma_color", "kind", "border")
         options.refuse("--preset fixes everything but --method", *sizes, *motion, *others)
-        if method in ("multirate", "fft"):
+        if method in ("multirate", "fft", "recursive"):
             raise click.UsageError("--preset d3d11 has --method auto, local or direct")
     elif kind in ("box", "disc", "median"):
         options.refuse(f"--kind {kind} is as wide as --radius says", *sizes, "sigma_color", *motion)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 import numpy.typing as npt
 
-from . import coarse, footprints, multirate
+from . import coarse, footprints, multirate, recursive
 from .bilateral import bilateral
 from .box import Box, box
 from .convolve import convolve
@@ -33,7 +33,7 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
     Colours are expected premultiplied by alpha where there is one. Where no axis has any width, the input
     itself is the result. With ``overwrite_input`` the result takes the input's memory, and of a large image no more
     than a plane or a coarse grid's is needed besides; but for an image blurred along one axis by sums, for
-    ``method="fft"`` and kinds other than the Gaussian, whose result is a new image.
+    ``method="fft"``, ``"recursive"`` and kinds other than the Gaussian, whose result is a new image.
     Source of the weights: exp(−x²/2σ²), normalised as in scipy.ndimage.gaussian_filter, and cut so with ``truncate``.
     """
     if not any(params.radii):
@@ -47,6 +47,8 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
     if params.by_both_axes:
         kernel = footprints.weights(params)
         return convolve(gpu, image, kernel, mode=params.border, cval=params.cval, method=params.method)
+    if params.method == "recursive":
+        return recursive.gaussian(gpu, image, params.sigma, params.border, params.cval)
     if _coarse(gpu, image.shape, params):
         into = image if overwrite_input else None
         return multirate.gaussian(gpu, image, params.sigma, params.border, params.cval, into)
