@@ -27,7 +27,7 @@ _FFT_TAPS_CPU = (
 )
 _FFT_TAPS = 1000  # elsewhere: an estimate
 _SOURCE = ("border", "convolve")
-_GROUP, _PER = (16, 16), 4
+_GROUP, _PER = (16, 8), 4
 _LAUNCH_TAPS = (
     8192  # at most, or one row: drivers stop launches that take long, llvmpipe loops after 65535 rounds
 )
@@ -206,9 +206,9 @@ def _local(gpu: Gpu, image: Image, params: ConvolveParams) -> _Launch:
     planes, height, width = image.shape
     x, y = _GROUP
     while True:  # until the built kernel can run in its group
-        kernel = gpu.kernel(_SOURCE, "convolve_local", TILE_X=x, TILE_Y=y * _PER, PER=_PER, **_border(params))
+        kernel = gpu.kernel(_SOURCE, "convolve_local", GROUP_X=x, GROUP_Y=y, PER=_PER, **_border(params))
         if kernel.fit(x, y) == (x, y):
-            return kernel, (width, -(-height // _PER), planes), (x, y, 1)
+            return kernel, (-(-width // 4), -(-height // _PER), planes), (x, y, 1)
         x, y = kernel.fit(x, y)
 
 
