@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, overload
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .gpu import Gpu
 
 _CHANNELS = 4  # of pixels that kernels read and write themselves, at most
+_REACH = 7.1  # sigmas that a value gets by a coarse grid, at most (measured)
 _LEAST_CPU = 4.7  # sigma from which coarse grids are faster there (measured: PoCL)
 
 
@@ -83,6 +85,15 @@ def _coarse(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> bool:
     least = _LEAST_CPU if gpu.limits.is_cpu and params.method == "auto" else LEAST_MULTIRATE
     wide = params.method in ("auto", "multirate") and max(params.sigma) >= least
     return whole and wide and coarse.is_coarser(shape, params.sigma, params.border)
+
+
+def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> float:
+    """How far from its place a value that is not finite spoils the result of planes of ``shape``, in pixels at most."""
+    if params.kind in ("median", "bilateral"):  # it is one of many there, or has no weight
+        return 0
+    if params.method == "recursive":
+        return math.inf
+    return math.ceil(_REACH * max(params.sigma)) if _coarse(gpu, shape, params) else max(params.radii)
 
 
 @overload

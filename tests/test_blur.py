@@ -179,6 +179,19 @@ def test_nan_stays_within_the_support(gpu: Gpu, method: str) -> None:
     np.testing.assert_array_equal(spread, expected)
 
 
+@pytest.mark.parametrize("sigma", [0.8, 4.0, 5.0, 15.0, 33.0, 100.0])
+def test_nan_gets_as_far_as_is_said(gpu: Gpu, sigma: float) -> None:
+    x = np.zeros((1, 3, int(20 * sigma)), np.float32)
+    middle = x.shape[2] // 2
+    x[0, 1, middle] = np.nan
+    for params in (BlurParams(sigma=(0, sigma)), BlurParams(sigma=(0, sigma), truncate=3.0)):
+        spread = np.flatnonzero(np.isnan(blur.blur(gpu, gpu.array(x), params).numpy()[0, 1]))
+        far = max(middle - spread.min(), spread.max() - middle)
+        assert 0.4 * blur.reach(gpu, x.shape, params) < far <= blur.reach(gpu, x.shape, params)
+    assert blur.reach(gpu, x.shape, BlurParams(kind="median", radius=(3, 3))) == 0
+    assert blur.reach(gpu, x.shape, BlurParams(sigma=(1, 1), method="recursive")) == np.inf
+
+
 def test_border_names() -> None:
     assert border_name("REFLECT_101") == "mirror" and border_name("edge") == "nearest"
     assert set(SYNONYMS.values()) <= set(BORDERS)
