@@ -46,9 +46,9 @@ class Item:
 
     # -- pictures -------------------------------------------------------------------------------------------
 
-    def load(self, *, linear: bool, premultiply: bool = False) -> Image:
+    def load(self, *, linear: bool, premultiply: bool = False, count: bool = False) -> Image:
         """decode → upload → convert. ``linear`` is what the operation works on unless --space says otherwise."""
-        pixels, decoding = self.load_pixels(linear=linear, premultiply=premultiply)
+        pixels, decoding = self.load_pixels(linear=linear, premultiply=premultiply, count=count)
         image = unpack(pixels, decoding)
         image.linear = self._linear
         return image

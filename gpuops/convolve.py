@@ -163,8 +163,10 @@ def _checked(weights: Image | npt.ArrayLike, planes: int) -> npt.NDArray[np.floa
         )
     if np.iscomplexobj(array):
         raise ParameterError("real weights are needed, not complex ones")
+    with np.errstate(over="ignore"):
+        array = array.astype(np.float32)
     _check_finite(array)
-    return array.astype(np.float32)
+    return array
 
 
 def _check_finite(weights: npt.NDArray[np.generic]) -> None:
