@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # exp(−t²/2) ≈ Re Σ c·exp(−t·rate), t ≥ 0: the rates whose largest error is least, 1.94e-6, found by least squares with
 # weights that grow where errors are largest (Lawson), from what Kung's method makes of samples.
 _RATES = np.array([2.15291550 + 0.52400604j, 2.11859726 + 1.60916587j, 2.04023941 + 2.84795980j])
+_LEAST = 1 / 9  # σ below which an axis stays as it is: a neighbour has e⁻⁴⁰ there
 _WARM, _FITTED = 8.0, 9.0  # σ from where on what was before counts for nothing; that the fit goes to
 # Rows fetched at a time; columns of a work-item; of a compute unit as many work-items as keep it at work.
 _ROWS, _ITEMS = 8, 512
@@ -30,7 +31,7 @@ _WIDE_ROWS, _VECTORS, _WIDE_ITEMS = 4, 16, 8
 
 
 def gaussian(gpu: Gpu, image: Image, sigma: tuple[float, float], border: str, cval: float) -> Image:
-    """Gaussian blur of a planar float32 Image by ``sigma`` (y, x), above 0 for one at least; a new Image.
+    """Gaussian blur of a planar float32 Image by ``sigma`` (y, x), one at least 1/9; a new Image.
 
     Within 1e-5 of the result's peak for any σ. A NaN or an infinity goes to all of its rows and columns, and so
     through its plane.
@@ -38,9 +39,9 @@ def gaussian(gpu: Gpu, image: Image, sigma: tuple[float, float], border: str, cv
 
     def blurred(at: slice) -> Image:
         part = image.planes(at)
-        if sigma[0]:
+        if sigma[0] >= _LEAST:
             part = _columns(gpu, part, sigma[0], border, cval)
-        if sigma[1]:  # rows are the columns of the transposed image
+        if sigma[1] >= _LEAST:  # rows are the columns of the transposed image
             part = _transposed(gpu, _columns(gpu, _transposed(gpu, part), sigma[1], border, cval))
         return part
 
