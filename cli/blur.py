@@ -93,7 +93,7 @@ def command(
     if preset is not None:
         others = ("radius", "sigma_color", "kind", "border")
         options.refuse("--preset fixes everything but --method", *sizes, *motion, *others)
-        if method in ("multirate", "fft"):
+        if method in ("multirate", "fft", "recursive"):
             raise click.UsageError("--preset d3d11 has --method auto, local or direct")
     elif kind in ("box", "disc", "median"):
         options.refuse(f"--kind {kind} is as wide as --radius says", *sizes, "sigma_color", *motion)
@@ -143,7 +143,10 @@ def command(
             item.save(item.run(d3d11.blur, gpu, image, method))
         else:
             # Where nothing is blurred, colours hidden under alpha 0 need not be lost to premultiplication.
-            pixels, decoding = item.load_pixels(linear=True, premultiply=any(params.radii))
-            item.save_pixels(*item.run(blur.blur_pixels, gpu, pixels, params, decoding, item.encoding))
+            pixels, decoding = item.load_pixels(linear=True, premultiply=any(params.radii), count=True)
+            result = item.run(blur.blur_pixels, gpu, pixels, params, decoding, item.encoding)
+            height, width, channels = pixels.shape
+            item.warn_of_spread(blur.reach(gpu, (channels, height, width), params))
+            item.save_pixels(*result)
 
     process(shared, "blur", work)

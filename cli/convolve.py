@@ -72,7 +72,9 @@ def command(shared: options.Shared, kernel: str, normalise: bool, border: str, m
         return convolve(gpu, image, shape, mode=params.border, cval=params.cval, method=params.method)
 
     def work(gpu: Gpu, item: Item) -> None:
-        image = item.load(linear=True, premultiply=True)
-        item.save(item.run(run, gpu, image, weights(gpu)))
+        image = item.load(linear=True, premultiply=True, count=True)
+        result = item.run(run, gpu, image, weights(gpu))
+        item.warn_of_spread(max(weights(gpu).shape[1:]) // 2)
+        item.save(result)
 
     process(shared, "convolve", work, also_read=[kernel] if kernel else [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from collections.abc import Callable
@@ -38,6 +39,7 @@ class Item:
         self._associated = False  # the input's alpha was, so its colour under alpha 0 is light
         self._premultiplied = self._alpha = False
         self._linear = True
+        self._not_finite = 0
 
     @property
     def writes_data(self) -> bool:
@@ -46,15 +48,20 @@ class Item:
 
     # -- pictures -------------------------------------------------------------------------------------------
 
-    def load(self, *, linear: bool, premultiply: bool = False) -> Image:
+    def load(self, *, linear: bool, premultiply: bool = False, count: bool = False) -> Image:
         """decode → upload → convert. ``linear`` is what the operation works on unless --space says otherwise."""
-        pixels, decoding = self.load_pixels(linear=linear, premultiply=premultiply)
+        pixels, decoding = self.load_pixels(linear=linear, premultiply=premultiply, count=count)
         image = unpack(pixels, decoding)
         image.linear = self._linear
         return image
 
-    def load_pixels(self, *, linear: bool, premultiply: bool = False) -> tuple[Image, Decoding]:
-        """decode → upload: the file's own pixels, and how an operation on light is to read them."""
+    def load_pixels(
+        self, *, linear: bool, premultiply: bool = False, count: bool = False
+    ) -> tuple[Image, Decoding]:
+        """decode → upload: the file's own pixels, and how an operation on light is to read them.
+
+        ``count``: how many of them are not finite, for :meth:`warn_of_spread`.
+        """
         with self.gpu.phase("decode"):
             self.picture = picture = self._reader.read(self.path)
         if self.shared.space != "auto":
@@ -64,6 +71,8 @@ class Item:
         self._alpha, self._premultiplied = alpha, alpha and premultiply
         self._linear = linear or picture.linear
         result = on_device(self.gpu, pixels)
+        if count:
+            self._not_finite = count_not_finite(pixels)
         # The pixels are on the device now; what remains is what they were, without their memory.
         released = np.broadcast_to(np.zeros((), picture.pixels.dtype), picture.pixels.shape)
         self.picture = replace(picture, pixels=released)
@@ -87,6 +96,16 @@ class Item:
         for warning in (w for w in caught if issubclass(w.category, GpuopsWarning)):
             _warn(f"{self.path}: {warning.message}")
         return result
+
+    def warn_of_spread(self, reach: float) -> None:
+        """Says how many values of the input are not finite, if a filter takes them ``reach`` pixels far."""
+        if self._not_finite and reach:
+            several = self._not_finite > 1
+            what = (
+                "values are NaN or infinite and spoil" if several else "value is NaN or infinite and spoils"
+            )
+            where = f"up to {reach} pixels away" if math.isfinite(reach) else "through whole channels"
+            _warn(f"{self.path}: {self._not_finite} {what} the result {where}")
 
     @property
     def once(self) -> bool:
@@ -210,6 +229,18 @@ class Item:
             if self.output == naming.STREAM
             else files.format_of(self.output)
         )
+
+
+def count_not_finite(pixels: np.ndarray[Any, Any]) -> int:
+    """How many values of pixels (height, width, channels) are NaN or infinite: their exponent's bits are all ones."""
+    kinds = {"float16": (np.uint16, 0x7C00), "float32": (np.uint32, 0x7F800000)}
+    if pixels.dtype.name not in kinds:
+        return 0
+    dtype, ones = kinds[pixels.dtype.name]
+    bits = pixels.view(dtype)
+    rows = max(1, (1 << 19) // max(1, bits[0].nbytes))  # at a time: what is compared stays in the cache
+    parts = (bits[at : at + rows] for at in range(0, len(bits), rows))
+    return sum(int(np.count_nonzero((part & ones) == ones)) for part in parts)
 
 
 def _warn(message: str) -> None:

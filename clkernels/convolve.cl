@@ -5,55 +5,88 @@
 // Planar float (plane, row, column); dimension 2 counts planes; weights of plane p start at p · weights_stride (0:
 // one kernel for all). Border: see border.cl; outside (constant) counts as cval.
 //
-// -D BORDER_x   -D TILE_X=n -D TILE_Y=n -D PER=n (convolve_local only)
+// -D BORDER_x   -D GROUP_X=n -D GROUP_Y=n -D PER=n (convolve_local only)
 
 static inline float sample(__global const float *in, int y, int x, int height, int width, float cval) {
     int j = border_index(y, height), i = border_index(x, width);
     return i < 0 || j < 0 ? cval : in[(size_t)j * width + i];
 }
 
-// Through local memory, for a kernel of any size, in blocks of BLOCK × BLOCK taps: the samples that a block needs for
-// the group's TILE_X × TILE_Y results go to local memory, once for all results. A work-item owns PER results, TILE_Y /
-// PER rows apart. Local: (TILE_X, TILE_Y / PER, 1).
+// Through local memory, for a kernel of any size, in blocks of BLOCK × BLOCK taps: the samples that a block needs for the
+// group's results go to local memory, once for all results, and the block's weights. A work-item owns PER rows of four
+// neighbouring results, for which it takes each row of samples from there once: a weight that meets it serves four results,
+// and the row serves PER. Nothing is multiplied by a weight that is not the kernel's: a NaN would not mind if it were 0.
+// Group: (GROUP_X, GROUP_Y, 1), for 4 · GROUP_X × PER · GROUP_Y results.
 #ifdef PER
+#define UNROLLED __attribute__((opencl_unroll_hint))
 #define BLOCK 16
-#define COLUMNS (TILE_X + BLOCK - 1)
-#define ROWS (TILE_Y + BLOCK - 1)
-#define STEP (TILE_Y / PER)
+#define QUADS (BLOCK / 4)
+#define PITCH (GROUP_X + QUADS)  // float4
+#define TILE_Y (PER * GROUP_Y)
+
 __kernel void convolve_local(__global const float *in, __global const float *weights, __global float *out, int height,
                              int width, int rows, int columns, int weights_stride, int first, int last, float cval) {
-    __local float tile[ROWS * COLUMNS];
+    __local float4 tile[(TILE_Y + BLOCK - 1) * PITCH], block[BLOCK * QUADS];
+    __local float *samples = (__local float *)tile, *taps = (__local float *)block;
     int i = get_local_id(0), j = get_local_id(1);
-    int x0 = get_group_id(0) * TILE_X, y0 = get_group_id(1) * TILE_Y;
+    int x0 = get_group_id(0) * 4 * GROUP_X, y0 = get_group_id(1) * TILE_Y;
     int above = rows - 1 - rows / 2, left = columns - 1 - columns / 2;
     in += get_global_id(2) * (size_t)height * width;
+    out += get_global_id(2) * (size_t)height * width;
     weights += get_global_id(2) * (size_t)weights_stride;
 
-    float sum[PER];
+    float4 sum[PER];
+    UNROLLED
     for (int m = 0; m < PER; m++) sum[m] = 0.0f;
     for (int r = first; r < last; r += BLOCK)
         for (int c = 0; c < columns; c += BLOCK) {
             int block_rows = min(BLOCK, last - r), block_columns = min(BLOCK, columns - c);
-            for (int t = j * TILE_X + i; t < ROWS * COLUMNS; t += TILE_X * STEP) {
-                int v = t / COLUMNS, u = t % COLUMNS;
-                if (v < TILE_Y + block_rows - 1 && u < TILE_X + block_columns - 1)
-                    tile[t] = sample(in, y0 + r + v - above, x0 + c + u - left, height, width, cval);
+            for (int v = j; v < TILE_Y + block_rows - 1; v += GROUP_Y)
+                for (int u = i; u < 4 * GROUP_X + block_columns - 1; u += GROUP_X)
+                    samples[v * 4 * PITCH + u] = sample(in, y0 + r + v - above, x0 + c + u - left, height, width, cval);
+            for (int v = j; v < block_rows; v += GROUP_Y)
+                for (int u = i; u < block_columns; u += GROUP_X)
+                    taps[v * BLOCK + u] = weights[(size_t)(r + v) * columns + c + u];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (int s = 0; s < PER - 1 + block_rows; s++) {  // row s of samples meets row s − m of weights in result m
+                int at = (j * PER + s) * PITCH + i;
+                float4 here = tile[at];
+                int q = 0;
+                for (; 4 * q + 4 <= block_columns; q++) {
+                    float4 next = tile[at + q + 1];
+                    UNROLLED
+                    for (int m = 0; m < PER; m++)
+                        if (s >= m && s - m < block_rows) {
+                            float4 w = block[(s - m) * QUADS + q];
+                            sum[m] = fma((float4)w.x, here, sum[m]);
+                            sum[m] = fma((float4)w.y, (float4)(here.yzw, next.x), sum[m]);
+                            sum[m] = fma((float4)w.z, (float4)(here.zw, next.xy), sum[m]);
+                            sum[m] = fma((float4)w.w, (float4)(here.w, next.xyz), sum[m]);
+                        }
+                    here = next;
+                }
+                for (int k = 4 * q; k < block_columns; k++) {  // up to three columns are left
+                    UNROLLED
+                    for (int m = 0; m < PER; m++)
+                        if (s >= m && s - m < block_rows)
+                            sum[m] = fma((float4)taps[(s - m) * BLOCK + k], here, sum[m]);
+                    here = (float4)(here.yzw, samples[4 * at + k + 4]);
+                }
             }
             barrier(CLK_LOCAL_MEM_FENCE);
-            for (int v = 0; v < block_rows; v++)
-                for (int u = 0; u < block_columns; u++) {
-                    float w = weights[(size_t)(r + v) * columns + c + u];
-                    for (int m = 0; m < PER; m++)
-                        sum[m] = fma(w, tile[(j + m * STEP + v) * COLUMNS + i + u], sum[m]);
-                }
-            barrier(CLK_LOCAL_MEM_FENCE);
         }
-    int x = x0 + i;
-    out += get_global_id(2) * (size_t)height * width;
+    int x = x0 + 4 * i;
+    UNROLLED
     for (int m = 0; m < PER; m++) {
-        int y = y0 + j + m * STEP;
-        size_t at = (size_t)y * width + x;
-        if (x < width && y < height) out[at] = first ? out[at] + sum[m] : sum[m];
+        int y = y0 + j * PER + m;
+        __global float *to = out + (size_t)y * width + x;
+        if (y >= height || x >= width) continue;
+        if (width % 4 == 0) {
+            *(__global float4 *)to = first ? *(__global float4 *)to + sum[m] : sum[m];
+        } else {
+            float s[4] = {sum[m].x, sum[m].y, sum[m].z, sum[m].w};
+            for (int k = 0; k < min(4, width - x); k++) to[k] = first ? to[k] + s[k] : s[k];
+        }
     }
 }
 #else

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from . import coarse, footprints, multirate
+from . import coarse, footprints, multirate, recursive
 from .bilateral import bilateral
 from .box import Box, box
 from .convolve import convolve
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .gpu import Gpu
 
 _CHANNELS = 4  # of pixels that kernels read and write themselves, at most
+_REACH = 7.1  # sigmas that a value gets by a coarse grid, at most (measured)
 _LEAST_AUTO = 4.2, 4.7  # sigma from which coarse grids are faster; on CPUs (measured: H200, PoCL)
 
 
@@ -33,7 +35,7 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
     Colours are expected premultiplied by alpha where there is one. Where no axis has any width, the input
     itself is the result. With ``overwrite_input`` the result takes the input's memory, and of a large image no more
     than a plane or a coarse grid's is needed besides; but for an image blurred along one axis by sums, for
-    ``method="fft"`` and kinds other than the Gaussian, whose result is a new image.
+    ``method="fft"``, ``"recursive"`` and kinds other than the Gaussian, whose result is a new image.
     Source of the weights: exp(−x²/2σ²), normalised as in scipy.ndimage.gaussian_filter, and cut so with ``truncate``.
     """
     if not any(params.radii):
@@ -47,6 +49,8 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
     if params.by_both_axes:
         kernel = footprints.weights(params)
         return convolve(gpu, image, kernel, mode=params.border, cval=params.cval, method=params.method)
+    if params.method == "recursive":
+        return recursive.gaussian(gpu, image, params.sigma, params.border, params.cval)
     if _coarse(gpu, image.shape, params):
         into = image if overwrite_input else None
         return multirate.gaussian(gpu, image, params.sigma, params.border, params.cval, into)
@@ -81,6 +85,15 @@ def _coarse(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> bool:
     least = _LEAST_AUTO[gpu.limits.is_cpu] if params.method == "auto" else LEAST_MULTIRATE
     wide = params.method in ("auto", "multirate") and max(params.sigma) >= least
     return whole and wide and coarse.is_coarser(shape, params.sigma, params.border)
+
+
+def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> float:
+    """How far from its place a value that is not finite spoils the result of planes of ``shape``, in pixels at most."""
+    if params.kind in ("median", "bilateral"):  # it is one of many there, or has no weight
+        return 0
+    if params.method == "recursive":
+        return math.inf
+    return math.ceil(_REACH * max(params.sigma)) + 1 if _coarse(gpu, shape, params) else max(params.radii)
 
 
 @overload

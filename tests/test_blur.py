@@ -45,6 +45,27 @@ def test_auto_is_a_whole_gaussian(gpu: Gpu, rng, sigma: tuple[float, float], bor
         assert (np.abs(got - expected).max((1, 2)) <= 5e-5 * expected.max((1, 2)) + 1e-9).all()
 
 
+@pytest.mark.parametrize("border", list(BORDERS))
+@pytest.mark.parametrize("sigma", [(0.12, 0.3), (0.5, 0.8), (3, 1e-300), (0, 7), (11, 12), (300, 100)])
+def test_recursive_is_a_whole_gaussian(gpu: Gpu, rng, sigma: tuple[float, float], border: str) -> None:
+    for shape in ((1, 1), (9, 1), (31, 17), (130, 300)):  # the last in several bands, for some σ
+        point, step = np.zeros(shape), np.zeros(shape)
+        point[shape[0] // 2, shape[1] // 3] = 1
+        step[:, shape[1] // 2 :] = 1
+        x = np.stack([point, step, rng.random(shape)])
+        params = BlurParams(sigma=sigma, border=border, cval=0.3, method="recursive")
+        got = blur.blur(gpu, gpu.array(x.astype(np.float32)), params).numpy()
+        expected = scipy.ndimage.gaussian_filter(x, (0, *sigma), mode=border, cval=0.3, truncate=9)
+        assert (np.abs(got - expected).max((1, 2)) <= 2e-5 * expected.max((1, 2)) + 1e-9).all()
+
+
+def test_nan_goes_through_a_recursively_blurred_plane(gpu: Gpu, rng) -> None:
+    x = rng.random((2, 40, 50), dtype=np.float32)
+    x[0, 20, 24] = np.nan
+    got = blur.blur(gpu, gpu.array(x), BlurParams(sigma=(9.0, 9.0), method="recursive")).numpy()
+    assert np.isnan(got[0]).all() and np.isfinite(got[1]).all()
+
+
 @pytest.mark.parametrize("method", ["direct", "local"])
 def test_box_is_scipys(gpu: Gpu, rng, method: str) -> None:
     x = rng.random((3, 45, 70), dtype=np.float32)
@@ -124,7 +145,7 @@ def test_sigma_0_is_exactly_the_input(gpu: Gpu, rng) -> None:
     assert blur.blur(gpu, image, BlurParams()) is image
 
 
-@pytest.mark.parametrize("method", ["direct", "local", "multirate"])
+@pytest.mark.parametrize("method", ["direct", "local", "multirate", "recursive"])
 @settings(max_examples=25, deadline=None)
 @given(
     height=st.integers(1, 70),
@@ -158,6 +179,19 @@ def test_nan_stays_within_the_support(gpu: Gpu, method: str) -> None:
     np.testing.assert_array_equal(spread, expected)
 
 
+@pytest.mark.parametrize("sigma", [0.8, 4.0, 5.0, 15.0, 33.0, 100.0])
+def test_nan_gets_as_far_as_is_said(gpu: Gpu, sigma: float) -> None:
+    x = np.zeros((1, 3, int(20 * sigma)), np.float32)
+    middle = x.shape[2] // 2
+    x[0, 1, middle] = np.nan
+    for params in (BlurParams(sigma=(0, sigma)), BlurParams(sigma=(0, sigma), truncate=3.0)):
+        spread = np.flatnonzero(np.isnan(blur.blur(gpu, gpu.array(x), params).numpy()[0, 1]))
+        far = max(middle - spread.min(), spread.max() - middle)
+        assert 0.4 * blur.reach(gpu, x.shape, params) < far <= blur.reach(gpu, x.shape, params)
+    assert blur.reach(gpu, x.shape, BlurParams(kind="median", radius=(3, 3))) == 0
+    assert blur.reach(gpu, x.shape, BlurParams(sigma=(1, 1), method="recursive")) == np.inf
+
+
 def test_border_names() -> None:
     assert border_name("REFLECT_101") == "mirror" and border_name("edge") == "nearest"
     assert set(SYNONYMS.values()) <= set(BORDERS)
@@ -178,6 +212,8 @@ def test_border_names() -> None:
         {"method": "multirate", "sigma": (2.0, 2.9)},
         {"method": "multirate", "sigma": (9.0, 9.0), "truncate": 4.0},
         {"method": "multirate", "kind": "box", "radius": (9, 9)},
+        {"method": "recursive", "kind": "box", "radius": (9, 9)},
+        {"method": "recursive", "sigma": (9.0, 9.0), "truncate": 4.0},
         {"kind": "round"},
         {"kind": "median", "radius": (16, 1)},
         {"kind": "median", "radius": (1.5, 1)},

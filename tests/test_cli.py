@@ -623,6 +623,27 @@ def test_blurs_that_cannot_be(clpix: Program, tmp_path: Path, options: str, word
     assert not (tmp_path / "o.png").exists()
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--sigma 10", "2 values are NaN or infinite and spoil the result up to 71 pixels away"),
+        ("--kind box --radius 2", "up to 2 pixels away"),
+        ("--sigma 1 --method recursive", "through whole channels"),
+        ("--kind median --radius 2", ""),
+        ("--sigma 0", ""),
+    ],
+)
+def test_what_is_not_finite_is_said_to_spread(
+    clpix: Program, tmp_path: Path, options: str, words: str, dtype: str
+) -> None:
+    pixels = np.ones((300, 40, 3), dtype)
+    pixels[3, 4, 1], pixels[250, 30, 2] = np.nan, np.inf
+    files.write(tmp_path / "in.exr", Picture(pixels, linear=True))
+    run = clpix("blur", tmp_path / "in.exr", "-o", tmp_path / "out.exr", *options.split())
+    assert run.code == 0 and run.err.count("\n") == bool(words) and words in run.err
+
+
 @pytest.mark.parametrize(
     "options",
     ["", "--sigma-x 1", "--kind box", "--sigma 1 --sgma 2", "--sigma x", "--sigma", "--device gpu --kind"],

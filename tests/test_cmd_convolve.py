@@ -98,3 +98,41 @@ def test_refused(
     run = clpix("convolve", "in.exr", "-o", "out.exr", *arguments)
     assert run.code == code and message in run.err
     assert not (pictures / "out.exr").exists()
+
+
+def write(path: Path, values: Any) -> Path:
+    files.write(str(path), Picture(np.array(values, np.float32), linear=True), overwrite=False)
+    return path
+
+
+@pytest.mark.parametrize("method", ["direct", "local", "fft"])
+def test_a_kernel_larger_than_one_pixel(clpix: Callable[..., Any], tmp_path: Path, method: str) -> None:
+    pixel, kernel = write(tmp_path / "in.exr", [[[0.5, 0.25, 2.0]]]), tmp_path / "kernel.exr"
+    write(kernel, np.arange(35.0).reshape(5, 7, 1))
+    run = clpix("convolve", pixel, "-o", tmp_path / "out.exr", "--kernel", kernel, "--method", method)
+    assert (run.code, run.err) == (0, "")
+    np.testing.assert_allclose(pixels(tmp_path / "out.exr"), [[[0.5, 0.25, 2.0]]], rtol=1e-5)
+
+
+def test_negative_kernels(clpix: Callable[..., Any], pictures: Path) -> None:
+    """Normalised, a kernel of negative sum changes its sign; as it is, values below 0 stay in a file of floats."""
+    kernel, out, x = (
+        write(pictures / "k.exr", [[[-2.0], [-2.0]]]),
+        pictures / "out.exr",
+        pixels(pictures / "in.exr"),
+    )
+    for options, factor in ((("--normalise",), 0.5), (("--no-normalise",), -2.0)):
+        run = clpix("convolve", pictures / "in.exr", "-o", out, "--kernel", kernel, "--overwrite", *options)
+        assert (run.code, run.err) == (0, "")
+        expected = np.stack([ndimage.convolve(x[..., c], np.full((1, 2), factor)) for c in range(3)], -1)
+        np.testing.assert_allclose(pixels(out), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_what_is_not_finite_is_said_to_spread(clpix: Callable[..., Any], tmp_path: Path) -> None:
+    x = np.ones((20, 20, 1))
+    x[9, 9] = np.nan
+    kernel = write(tmp_path / "kernel.exr", np.ones((3, 5, 1)))
+    run = clpix("convolve", write(tmp_path / "in.exr", x), "-o", tmp_path / "out.exr", "--kernel", kernel)
+    assert run.code == 0 and run.err.count("\n") == 1
+    assert "1 value is NaN or infinite and spoils the result up to 2 pixels away" in run.err
+    assert np.isnan(pixels(tmp_path / "out.exr")).sum() == 15

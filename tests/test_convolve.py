@@ -135,6 +135,7 @@ def test_nan_reaches_as_far_as_the_kernel(gpu: Gpu) -> None:
         (np.ones((0, 3)), "weights must be"),
         (np.full((2, 2), np.nan), "4 values that are not finite"),
         (np.array([[1, np.inf]]), "1 value that is not finite"),
+        (np.array([[1, 1e39]]), "1 value that is not finite"),  # in float32
         (np.ones((2, 2), complex), "real weights"),
     ],
 )

@@ -286,6 +286,14 @@ def test_blur_on_coarse_grids(
     close(blur(gpu, on(gpu, x), params).numpy(), expected, 1e-5)
 
 
+@pytest.mark.parametrize("border", BORDERS)
+def test_recursive_blur(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
+    x = rng.random((2, 41, 43))  # two bands down the columns
+    params = BlurParams(sigma=(0.7, 3.0), border=border, cval=0.3, method="recursive")
+    expected = scipy.ndimage.gaussian_filter(x, (0, 0.7, 3.0), mode=border, cval=0.3, truncate=9)
+    close(blur(gpu, on(gpu, x), params).numpy(), expected, 1e-5)
+
+
 @pytest.mark.parametrize("border", ["reflect", "constant"])
 @pytest.mark.parametrize("radii", [(2, 7), (33, 0), (0, 40)])
 def test_box(gpu: Recorder, rng: np.random.Generator, radii: tuple[int, int], border: str) -> None:
@@ -804,6 +812,8 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     close(blur(tiny, image, params).numpy(), separable(x, params), TOLERANCE["blur"])
     coarse = BlurParams(sigma=(9.0, 9.0), method="multirate")
     close(blur(tiny, image, coarse).numpy(), separable(x, coarse), 1e-4)
+    recursive = BlurParams(sigma=(1.5, 1.5), method="recursive")
+    close(blur(tiny, image, recursive).numpy(), separable(x, recursive), 1e-4)
     w = rng.standard_normal((3, 18))
     expected = np.stack([of_convolve.expected(p, w, "reflect", 0) for p in x])
     close(convolve(tiny, x, w, **method), expected, np.abs(w).sum() * TOLERANCE["blur"])

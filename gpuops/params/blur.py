@@ -10,7 +10,7 @@ from .bilateral import BilateralParams
 from .border import border_name
 
 KINDS = ("gaussian", "box", "disc", "motion", "median", "bilateral")
-METHODS = ("auto", "local", "direct", "multirate", "fft")
+METHODS = ("auto", "local", "direct", "multirate", "fft", "recursive")
 MAX_RADIUS, MAX_RADIUS_2D, MAX_MEDIAN = 16384, 2048, 15  # of weights for an axis; of weights for both
 LEAST_MULTIRATE = 3.0  # sigma below which there is no coarse grid
 ENOUGH = 4.5  # sigmas: what is beyond is less than 4e-5 of the peak
@@ -41,7 +41,8 @@ class BlurParams:
         What stands outside the image: a name of :data:`gpuops.params.border.BORDERS`; the constant's value.
     method
         ``local``: tiles in local memory. ``direct``: vectors straight from global memory. ``multirate``: the same time
-        for any sigma, :mod:`gpuops.multirate`. ``fft``: as a product of spectra, with an error of 1e-6 of the plane's
+        for any sigma, :mod:`gpuops.multirate`. ``recursive``: by sums of decaying exponentials,
+        :mod:`gpuops.recursive`, for comparison. ``fft``: as a product of spectra, with an error of 1e-6 of the plane's
         largest value everywhere. ``auto``: multirate where it can be (a Gaussian that is not cut); else direct on CPUs,
         local elsewhere (measured: docs/benchmarks); of disc and motion fft where it is faster; a box by sums of sums
         where its radius is large, and on CPUs. The median and the bilateral filter have auto alone.
@@ -71,13 +72,12 @@ class BlurParams:
             raise ParameterError(f"truncate must be a positive number of sigmas, not {self.truncate}")
         if not math.isfinite(self.cval):
             raise ParameterError(f"the border's constant must be finite, not {self.cval}")
-        if self.method == "multirate":
-            if self.kind != "gaussian" or self.truncate is not None:
-                raise ParameterError("multirate is a whole Gaussian's method: use local, direct or fft")
-            if max(self.sigma) < LEAST_MULTIRATE:
-                raise ParameterError(
-                    f"multirate needs a sigma of {LEAST_MULTIRATE} or more: use local or direct"
-                )
+        if self.method in ("multirate", "recursive") and (
+            self.kind != "gaussian" or self.truncate is not None
+        ):
+            raise ParameterError(f"{self.method} is a whole Gaussian's method: use local, direct or fft")
+        if self.method == "multirate" and max(self.sigma) < LEAST_MULTIRATE:
+            raise ParameterError(f"multirate needs a sigma of {LEAST_MULTIRATE} or more: use local or direct")
         for name, value in (*(("radius", radius) for radius in self.radius), ("length", self.length)):
             if not (math.isfinite(value) and value >= 0):
                 raise ParameterError(f"{name} must be a finite number of pixels, 0 or more, not {value}")
