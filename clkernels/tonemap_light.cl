@@ -1,0 +1,30 @@
+// Exposure and operator: light → light for a display, where 1 is white. After lanes.cl and tonemap_operators.cl.
+//
+// NaN and negative light become 0, infinite light 2^60, as does all beyond it: the result is always finite.
+// Gray is R = G = B, and the luminance of the result. Alpha is not touched.
+//
+// -D OPERATOR=op_x   -D COLOURS=1|3
+
+#define BRIGHTEST 0x1p60f
+
+static inline FLOAT repair(FLOAT v, float exposure) {
+    return fmin(fmax(v, 0.0f) * exposure, BRIGHTEST);  // fmax(NaN, 0) is 0
+}
+
+static inline INT any_negative(const FLOAT *v) {
+    INT negative = v[0] < 0.0f;
+    for (int c = 1; c < COLOURS; c++) negative |= v[c] < 0.0f;
+    return negative;
+}
+
+// The colours of a pixel, in place.
+static inline void tonemapped(FLOAT *v, float exposure, float white) {
+    FLOAT light[3];
+    for (int c = 0; c < 3; c++) light[c] = repair(v[COLOURS == 1 ? 0 : c], exposure);
+    Colour result = OPERATOR(colour(light[0], light[1], light[2]), white);
+#if COLOURS == 1
+    v[0] = luminance709(result);
+#else
+    v[0] = result.r, v[1] = result.g, v[2] = result.b;
+#endif
+}
