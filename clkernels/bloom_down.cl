@@ -12,10 +12,12 @@
 
 static inline void fetch_four(__global const STORED *in, int row, int left, int right, int height, int width,
                               STORED four[4][CHANNELS]) {
+    size_t plane = (size_t)height * width;
     UNROLLED
-    for (int p = 0; p < 4; p++) {
-        size_t at = (size_t)border_index(row + p / 2, height) * width + (p & 1 ? right : left);
-        fetch(in, at, (size_t)height * width, four[p]);
+    for (int p = 0; p < 2; p++) {
+        size_t at = (size_t)border_index(row + p, height) * width;
+        fetch(in, at + left, plane, four[2 * p]);
+        fetch(in, at + right, plane, four[2 * p + 1]);
     }
 }
 

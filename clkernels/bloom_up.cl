@@ -13,7 +13,8 @@
 //
 // -D ITEMS=n  of a group   -D LEVELS=1|2   -D FINAL   -D UNPREMULTIPLY   as in pack.cl
 
-#ifdef PLANAR
+#ifndef PIXEL
+#define PIXEL float
 #define encode_pixel(v, steps, curve, present, lost, pixel)                                                           \
     for (int k = 0; k < CHANNELS; k++) (pixel)[k] = (v)[k]
 #endif
@@ -154,7 +155,11 @@ __kernel void up(__global const float *coarse, __global const float *between, __
                 UNROLLED
                 for (int c = 0; c < CHANNELS; c++) light[c] = v[c];
 #ifdef FINAL
-                bad += (!to_light(light, knee)) & present;
+                if (!to_light(light, knee)) {
+                    bad += present;
+                    UNROLLED
+                    for (int c = 0; c < CHANNELS; c++) v[c] = to_finite(v[c]);
+                }
 #endif
                 UNROLLED
                 for (int c = 0; c < CHANNELS; c++) {

@@ -145,7 +145,7 @@ __kernel void up_wide(__global const float *coarse, __global const float *fine, 
         for (int c = 0; c < CHANNELS; c++) {
             float s[16];
 #ifdef FINAL
-            vstore16(lay_over(image[c], own * v[c] + scale * glow[c][r], c), 0, s);
+            vstore16(lay_over(to_finite(image[c]), own * v[c] + scale * glow[c][r], c), 0, s);
 #else
             vstore16(own * v[c] + scale * glow[c][r], 0, s);
 #endif

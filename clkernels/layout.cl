@@ -3,21 +3,17 @@
 //
 // -D PIXEL=type …   as decode.cl says; without it: planar   -D CHANNELS=n
 
+#define UNROLLED __attribute__((opencl_unroll_hint))
+
 #ifdef PIXEL
+typedef PIXEL STORED;
 #define PIXEL_INDEX(at, channel, plane) ((size_t)(at) * CHANNELS + (channel))
 #else
-#define PLANAR
-#define PIXEL float
+typedef float STORED;
 #define PIXEL_INDEX(at, channel, plane) ((size_t)(channel) * (plane) + (at))
-static inline void decode(const PIXEL *pixel, __global const float *table, float scale, float *v) {
+static inline void decode(const STORED *pixel, __global const float *table, float scale, float *v) {
     for (int c = 0; c < CHANNELS; c++) v[c] = pixel[c];
 }
-#endif
-
-typedef PIXEL STORED;
-
-#ifndef UNROLLED
-#define UNROLLED __attribute__((opencl_unroll_hint))
 #endif
 
 static inline void fetch(__global const STORED *in, size_t at, size_t plane, STORED *pixel) {

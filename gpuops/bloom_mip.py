@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _ITEMS, _LEAST_ITEMS = 128, 8
 _ENDS = 2, 4  # work-items of a group that only lend what they have to others: down, up
-_SMALL_ITEMS = 1024  # of the group that takes the last levels
+_SMALL_ITEMS, _LOCAL_SMALL = 1024, 1 << 16  # of the group that takes the last levels: work-items, bytes at most
 _GROUPS = 8  # of a compute unit, so that bands of rows are worth what they read twice
 _LEAST_BAND = 4
 _LOCAL = (
@@ -131,9 +131,8 @@ def _local(gpu: Gpu, ends: Ends, params: BloomParams) -> None:
     while len(sizes) < len(shares):
         sizes.append(_halved(sizes[-1]))
     # The last levels, from `k` on, are one launch if there are two of them or more.
-    k = next(
-        k for k in range(1, len(sizes)) if _bytes(sizes[k:]) <= gpu.limits.local_bytes or k == len(sizes) - 1
-    )
+    most = min(gpu.limits.local_bytes, _LOCAL_SMALL)
+    k = next(k for k in range(1, len(sizes)) if _bytes(sizes[k:]) <= most or k == len(sizes) - 1)
     levels = [ends.source]
     for size in sizes[1 : k + 1]:
         levels.append(_down(gpu, ends, params, levels[-1], size, first=len(levels) == 1))
@@ -247,7 +246,7 @@ def _reads_and_writes(
     )  # fmt: skip
     if display:
         sources += ("tonemap_operators", "tonemap_light")
-        more["OPERATOR"] = display.operator
+        more |= {"OPERATOR": display.operator, "NATIVE": not gpu.limits.is_cpu}
     more["UNPREMULTIPLY"] = writing["UNPREMULTIPLY"]
     table, scale = decoding.arguments(ends.source)
     exposure, white = (display.exposure, display.white) if display else (1.0, 1.0)

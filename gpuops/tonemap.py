@@ -46,6 +46,7 @@ def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
         COLOURS=image.colours,
         ALPHA=image.alpha,
         WIDTH=per_item,
+        NATIVE=not gpu.limits.is_cpu,
         SRGB=params.transfer == "srgb",
         GAMMA=params.transfer == "gamma",
         PQ=params.transfer == "pq",
