@@ -16,8 +16,7 @@ static inline void fetch_four(__global const STORED *in, int row, int left, int 
     UNROLLED
     for (int p = 0; p < 2; p++) {
         size_t at = (size_t)border_index(row + p, height) * width;
-        fetch(in, at + left, plane, four[2 * p]);
-        fetch(in, at + right, plane, four[2 * p + 1]);
+        fetch_pair(in, at, left, right, plane, four + 2 * p);
     }
 }
 
@@ -30,7 +29,9 @@ __kernel void down(__global const STORED *restrict fine, __global float *restric
     int item = get_local_id(0), rows = (height + 1) / 2, columns = (width + 1) / 2;
     int x = get_group_id(0) * (ITEMS - 2) + item - 1, lends = item == 0 || item == ITEMS - 1 || x >= columns;
     int first = get_group_id(1) * band, last = min(first + band, rows);
-    int left = border_index(2 * x, width), right = border_index(2 * x + 1, width);
+    // Beyond the edges a pair stands in reverse.
+    int left = border_index(2 * x, width), right = border_index(2 * x + 1, width), reverse = left > right;
+    if (reverse) left = right, right = left + 1;
     size_t plane = (size_t)height * width, coarse_plane = (size_t)rows * columns;
     fine += get_global_id(2) * CHANNELS * plane;
     coarse += get_global_id(2) * CHANNELS * coarse_plane;
@@ -53,7 +54,10 @@ __kernel void down(__global const STORED *restrict fine, __global float *restric
         }
         __local float4 *line = lines + (r & 1) * CHANNELS * ITEMS;
         UNROLLED
-        for (int c = 0; c < CHANNELS; c++) line[c * ITEMS + item] = (float4)(v[0][c], v[1][c], v[2][c], v[3][c]);
+        for (int c = 0; c < CHANNELS; c++) {
+            float4 own = (float4)(v[0][c], v[1][c], v[2][c], v[3][c]);
+            line[c * ITEMS + item] = reverse ? own.yxwz : own;
+        }
         if (r < last) fetch_four(fine, 2 * r + 2, left, right, height, width, next);  // on their way while these are added up
         barrier(CLK_LOCAL_MEM_FENCE);
         float box[3][CHANNELS];  // left and right, between the last two rows and these; the middle one of the row above

@@ -12,6 +12,7 @@
 // bloom.cl. Dimension 2 counts blocks of CHANNELS planes. CPUs: bloom_wide.cl.
 //
 // -D ITEMS=n  of a group   -D LEVELS=1|2   -D FINAL   -D UNPREMULTIPLY   as in pack.cl
+// -D WRITE_WORD=uint|ushort   two neighbours are written in such words: as READ_WORD of layout.cl
 
 #ifndef PIXEL
 #define PIXEL float
@@ -19,6 +20,13 @@
     for (int k = 0; k < CHANNELS; k++) (pixel)[k] = (v)[k]
 #endif
 #define REPEATED __attribute__((opencl_unroll_hint(1)))  // tone mapping is long: it must stay in the instructions' cache
+
+typedef union {  // two pixels of the result
+    PIXEL values[2 * CHANNELS];
+#ifdef WRITE_WORD
+    WRITE_WORD words[2 * CHANNELS * sizeof(PIXEL) / sizeof(WRITE_WORD)];
+#endif
+} Written;
 
 // The weights of four coarse samples for a fine one: of 2i − 1 (`odd`) or 2i.
 static inline void tent_weights(int odd, float by, float *w) {
@@ -45,9 +53,7 @@ static inline void across(__global const float *coarse, int row, int rows, int c
 
 static inline void fetch_two(__global const STORED *in, int row, int left, int right, int height, int width,
                              STORED two[2][CHANNELS]) {
-    size_t at = (size_t)clamp(row, 0, height - 1) * width, plane = (size_t)height * width;
-    fetch(in, at + left, plane, two[0]);
-    fetch(in, at + right, plane, two[1]);
+    fetch_pair(in, (size_t)clamp(row, 0, height - 1) * width, left, right, (size_t)height * width, two);
 }
 
 // A work-item makes fine columns 2x and 2x + 1, down the rows. Its column of the coarse level goes through local memory,
@@ -92,7 +98,7 @@ __kernel void up(__global const float *coarse, __global const float *between, __
     for (int k = 0; k < 4 * 2 * CHANNELS; k++) above[k / 2 / CHANNELS][k / CHANNELS % 2][k % CHANNELS] = 0.0f;
 
     STORED next[2][CHANNELS];
-    int left = clamp(2 * x, 0, width - 1), right = min(left + 1, width - 1);
+    int left = clamp(2 * x, 0, (width - 1) & ~1), right = min(left + 1, width - 1);
     fetch_two(fine, 2 * first - 1, left, right, height, width, next);
     for (int row = first - 2; row <= last; row++) {
         __local float *line = lines + (row & 1) * CHANNELS * ITEMS;
@@ -144,12 +150,12 @@ __kernel void up(__global const float *coarse, __global const float *between, __
             fetch_two(fine, y + 1, left, right, height, width, next);  // on their way while these are worked on
             if (y < 0 || y >= height) continue;
             float w[4];
+            Written pair;
             tent_weights(!q, 1.0f / 256.0f, w);
             UNROLLED
             for (int p = 0; p < 2; p++) {
                 int present = 2 * x + p < width;
                 size_t to = (size_t)y * width + (p ? right : left);
-                PIXEL pixel[CHANNELS];
                 float v[CHANNELS], light[CHANNELS];
                 decode(stored[p], table, table_scale, v);
                 UNROLLED
@@ -178,11 +184,18 @@ __kernel void up(__global const float *coarse, __global const float *between, __
                 float over = v[CHANNELS - 1] > 0.0f ? 1.0f / v[CHANNELS - 1] : 1.0f;
                 for (int c = 0; c < COLOURS; c++) v[c] *= over;
 #endif
-                encode_pixel(v, steps, curve, present, losses, pixel);
+                encode_pixel(v, steps, curve, present, losses, pair.values + p * CHANNELS);
+#ifndef WRITE_WORD
                 UNROLLED
                 for (int c = 0; c < CHANNELS; c++)
-                    if (present) out[PIXEL_INDEX(to, c, plane)] = pixel[c];
+                    if (present) out[PIXEL_INDEX(to, c, plane)] = pair.values[p * CHANNELS + c];
+#endif
             }
+#ifdef WRITE_WORD
+            __global WRITE_WORD *to = (__global WRITE_WORD *)(out + ((size_t)y * width + left) * CHANNELS);
+            UNROLLED
+            for (int k = 0; k < (int)(sizeof(pair) / sizeof(WRITE_WORD)); k++) to[k] = pair.words[k];
+#endif
         }
     }
     if (bad) atomic_add(not_finite, (uint)bad);

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 _ITEMS, _LEAST_ITEMS = 128, 8
 _ENDS = 2, 4  # work-items of a group that only lend what they have to others: down, up
-_SMALL_ITEMS, _LOCAL_SMALL = 1024, 1 << 16  # of the group that takes the last levels: work-items, bytes at most
+_SMALL_ITEMS, _LOCAL_SMALL = (
+    1024,
+    1 << 16,
+)  # of the group that takes the last levels: work-items, bytes at most
 _GROUPS = 8  # of a compute unit, so that bands of rows are worth what they read twice
 _LEAST_BAND = 4
 _LOCAL = (
@@ -169,7 +172,7 @@ def _down(
         defines = {"CHANNELS": ends.channels, "COLOURS": ends.colours, "FIRST": True}
         if ends.decoding:
             sources = ("border", "lanes", "colour", "decode", *sources[1:])
-            defines |= {"WIDTH": 1, **ends.decoding.defines(fine)}
+            defines |= {"WIDTH": 1, "READ_WORD": _word(fine), **ends.decoding.defines(fine)}
             table, scale = ends.decoding.arguments(fine)
     kernel, items = _kernel(gpu, sources, "down", columns, _ENDS[0], defines)
     tiles = -(-columns // (items - _ENDS[0]))
@@ -240,6 +243,7 @@ def _reads_and_writes(
     writing = encoding.defines(ends.channels, alpha=decoding.alpha)
     lines, display = encoding.lines(gpu), ends.display
     more: dict[str, Define] = {"WIDTH": 1, "LINES": lines.shape[0] if lines else None}
+    more |= {"READ_WORD": _word(ends.source), "WRITE_WORD": _word(ends.result)}
     sources: tuple[str | Source, ...] = (
         "border", "lanes", "colour", _defined("reading", reading), "decode", "layout",
         _defined("writing", writing, reading), "encode",
@@ -252,6 +256,14 @@ def _reads_and_writes(
     exposure, white = (display.exposure, display.white) if display else (1.0, 1.0)
     arguments = [table, scale, encoding.steps(gpu), lines, ends.lost, ends.repaired, exposure, white]
     return (*sources, "bloom", "bloom_up"), more, arguments
+
+
+def _word(pixels: Image) -> str | None:
+    """The word in which two neighbours 2k and 2k + 1 are read and written; None where they are not aligned to any."""
+    _, width, channels = pixels.shape
+    if width % 2 or pixels.dtype.itemsize > 2:
+        return None
+    return "uint" if 2 * channels * pixels.dtype.itemsize % 4 == 0 else "ushort"
 
 
 def _defined(name: str, defines: dict[str, Define], before: dict[str, Define] | None = None) -> Source:

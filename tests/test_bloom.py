@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from scipy import ndimage
 
 from gpuops import Gpu, GpuopsWarning, ParameterError, tonemap
-from gpuops.bloom import bloom, bloom_pixels
+from gpuops.bloom import bloom
 from gpuops.image import Image
 from gpuops.params.bloom import OCTAVES, BloomParams, variance
 from gpuops.params.tonemap import TonemapParams
-from gpuops.pixels import Decoding, Encoding, losses, pack, unpack
+from gpuops.pixels import Decoding, Encoding, pack, unpack
 
 # Relative to the largest value.
 TOLERANCE = {
