@@ -19,12 +19,14 @@ static inline INT any_negative(const FLOAT *v) {
 
 // The colours of a pixel, in place.
 static inline void tonemapped(FLOAT *v, float exposure, float white) {
-    FLOAT light[3];
-    for (int c = 0; c < 3; c++) light[c] = repair(v[COLOURS == 1 ? 0 : c], exposure);
-    Colour result = OPERATOR(colour(light[0], light[1], light[2]), white);
 #if COLOURS == 1
-    v[0] = luminance709(result);
+    FLOAT gray = repair(v[0], exposure);
+    Colour c = colour(gray, gray, gray);
+    c = OPERATOR(c, white);
+    v[0] = luminance709(c);
 #else
-    v[0] = result.r, v[1] = result.g, v[2] = result.b;
+    Colour c = colour(repair(v[0], exposure), repair(v[1], exposure), repair(v[2], exposure));
+    c = OPERATOR(c, white);
+    v[0] = c.r, v[1] = c.g, v[2] = c.b;
 #endif
 }

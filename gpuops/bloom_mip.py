@@ -290,7 +290,7 @@ def _kernel(
         if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
             return kernel, items
         items //= 2
-        if items < _LEAST_ITEMS:
+        if items - ends < 2:
             planes = defines["CHANNELS"]
             raise DeviceError(
                 f"{planes} channels at once do not fit local memory: use direct reads (memory: direct)"
