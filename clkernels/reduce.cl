@@ -19,6 +19,12 @@
 #define BINS_PER_STOP 4
 #define LOWEST_STOP (-32)
 
+#if WIDTH == 1
+#define TOGETHER 4  // fetches of a work-item that are on their way at once
+#else
+#define TOGETHER 1
+#endif
+
 typedef struct {
     long exponents;
     float sum, sum_low;              // of Y·scale
@@ -109,7 +115,10 @@ static inline FLOAT luminance(__global const STORED *image, size_t size, size_t 
     decode(pixel, table, scale, v);
 #else
     FLOAT v[COLOURS];
-    for (int c = 0; c < COLOURS; c++) v[c] = load(image + c * size + i, count);
+    v[0] = load(image + i, count);
+#if COLOURS == 3
+    v[1] = load(image + size + i, count), v[2] = load(image + 2 * size + i, count);
+#endif
 #endif
 #if COLOURS == 1
     return v[0];
@@ -133,7 +142,10 @@ static inline void take(Lanes *a, FLOAT y, INT inside, INT i, int width, int hei
                         __local uint *histogram) {
     INT bits = AS_INT(y), positive = (bits >= 0x00800000) & (bits < 0x7f800000) & inside;
     FLOAT finite_or_0 = y, p = y, low = y, high = y;
-    if (any_lane(!positive)) {  // seldom
+#if WIDTH == 1
+    if (!positive)  // seldom; of eight at once to ask takes longer than to do it
+#endif
+    {
         INT exponent = bits & 0x7f800000, finite = (exponent != 0x7f800000) & inside;
         a->others += one_if(inside & !positive);
         a->nan += one_if(isnan(y) & inside);
@@ -226,13 +238,21 @@ __kernel void reduce_direct(__global const STORED *restrict image, int plane, __
     image += plane * size;
     clear_bins(bins, item, items);
     Lanes lanes = empty_lanes();
-    __attribute__((opencl_unroll_hint(4)))  // so that as many fetches are on their way
-    for (size_t i = first + item * WIDTH; i < last; i += items * WIDTH) {
-        int count = (int)min(last - i, (size_t)WIDTH);
-        INT at = LANE_INDEX;
-        FLOAT y = luminance(image, size, i, count, weight, table, table_scale);
-        take(&lanes, y, at < count, at + (int)i, width, height, scale, bins);
-        lanes.taken += count;
+    int step = items * WIDTH;
+    for (size_t i = first + item * WIDTH; i < last; i += step * TOGETHER) {
+        FLOAT y[TOGETHER];
+        UNROLLED
+        for (int k = 0; k < TOGETHER; k++) {
+            size_t at = min(i + k * step, last - 1);
+            y[k] = luminance(image, size, at, (int)min(last - at, (size_t)WIDTH), weight, table, table_scale);
+        }
+        UNROLLED
+        for (int k = 0; k < TOGETHER; k++) {
+            int count = (int)min(last - min(i + k * step, last), (size_t)WIDTH);
+            INT at = LANE_INDEX;
+            if (count) take(&lanes, y[k], at < count, at + (int)(i + k * step), width, height, scale, bins);
+            lanes.taken += count;
+        }
     }
     tree[item] = folded(lanes);
     merge_group(tree, item, items);
