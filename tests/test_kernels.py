@@ -455,7 +455,7 @@ def test_bloom_of_pixels(
     encoding = Encoding(np.dtype(target), encode=encoded, unpremultiply=alpha)
     display = TonemapParams(operator, exposure=1.0, transfer="linear") if operator else None
     params = BloomParams(strength=0.7, radius=0.3, threshold=0.5 if channels > 1 else 0.0, exposure=1.0)
-    for local_bytes in (32768, 4096):
+    for local_bytes in (32768, 256):
         monkeypatch.setattr(bloom_mip, "_LOCAL_SMALL", local_bytes)
         results = []
         for way in (bloom_pixels, of_bloom.bloom_by_planes):
