@@ -207,7 +207,21 @@ def command(
             image = bloom.bloom(gpu, image, replace(params, exposure=ev), shape, overwrite_input=item.once)
         return image if display is None else tonemap.tonemap(gpu, image, replace(display, exposure=ev))
 
+    def work_on_pixels(gpu: Gpu, item: Item) -> None:
+        # Strength 0 is the input exactly: colours under alpha 0 must not be lost to premultiplication.
+        pixels, decoding = item.load_pixels(linear=True, premultiply=strength > 0)
+        encoding, shown, ev = item.encoding, None, stops or 0.0
+        if display is not None:
+            encoding, shown = item.display_encoding, replace(display, transfer="linear", exposure=ev)
+        exposed = replace(params, exposure=ev)
+        operation = partial(bloom.bloom_pixels, metered=stops is None)
+        result, lost = item.run(operation, gpu, pixels, exposed, decoding, encoding, shown)
+        item.save_pixels(result, lost, None if display is None else item.display_dtype)
+
     def work(gpu: Gpu, item: Item) -> None:
+        if preset is None and method != "fft":
+            work_on_pixels(gpu, item)
+            return
         # Strength 0 is the input exactly: colours under alpha 0 must not be lost to premultiplication.
         image = item.load(linear=True, premultiply=strength > 0)
         image = item.run(partial(run, item), gpu, image, weights(gpu))

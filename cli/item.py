@@ -145,9 +145,14 @@ class Item:
         """How an operation on light from :meth:`load_pixels` is to write pixels, for :meth:`save_pixels`."""
         return self._encoding(self.depth(), linear=self._linear)
 
-    def save_pixels(self, pixels: Image, lost: Image) -> None:
+    @property
+    def display_encoding(self) -> Encoding:
+        """The same of an operation that gives a display's light, in :attr:`display_dtype`."""
+        return self._encoding(self.depth(self.display_dtype), linear=True)
+
+    def save_pixels(self, pixels: Image, lost: Image, dtype: str | None = None) -> None:
         """download → encode of pixels in :attr:`encoding`; losses become warnings."""
-        self._warn_of_depth(None)
+        self._warn_of_depth(dtype)
         self._write(pixels.numpy(), losses(lost), alpha=self._alpha)
 
     def _warn_of_depth(self, dtype: str | None) -> None:

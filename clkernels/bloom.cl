@@ -30,19 +30,19 @@ static inline mask_t all_finite(const pixels_t *v) {
 // The light of pixels v, in place; knee = (T, K). Gives back which pixels were finite.
 static inline mask_t to_light(pixels_t *v, float2 knee) {
     mask_t finite = all_finite(v);
-    pixels_t share = 1.0f;
+    for (int c = 0; c < CHANNELS; c++) {
+        pixels_t light = clamp(v[c], (pixels_t)-LARGEST_LIGHT, (pixels_t)LARGEST_LIGHT);
+        v[c] = select((pixels_t)0.0f, light, finite);
+    }
     if (knee.x > 0.0f) {
         pixels_t bright = v[0];
         for (int c = 1; c < COLOURS; c++) bright = fmax(bright, v[c]);
-        bright = clamp(bright, (pixels_t)0.0f, (pixels_t)LARGEST_LIGHT);
+        bright = fmax(bright, (pixels_t)0.0f);
         pixels_t over = bright - knee.x;
         pixels_t soft = clamp(over + knee.y, (pixels_t)0.0f, (pixels_t)(2.0f * knee.y));
         soft *= soft * (knee.y > 0.0f ? 0.25f / knee.y : 0.0f);
-        share = fmax(soft, over) / fmax(bright, (pixels_t)1e-20f);
-    }
-    for (int c = 0; c < CHANNELS; c++) {
-        pixels_t light = clamp(v[c], (pixels_t)-LARGEST_LIGHT, (pixels_t)LARGEST_LIGHT) * share;
-        v[c] = select((pixels_t)0.0f, light, finite);
+        pixels_t share = fmax(soft, over) / fmax(bright, (pixels_t)1e-20f);
+        for (int c = 0; c < CHANNELS; c++) v[c] *= share;
     }
     return finite;
 }
@@ -52,10 +52,9 @@ static inline pixels_t to_finite(pixels_t v) {
     return select(cut, v, isfinite(v));
 }
 
-// A plane of the result from the image's value and what the glow adds to it (or, light that moved, takes from it).
+// A plane of the result from the image's finite value and what the glow adds to it (or, light that moved, takes from it).
 // Alpha gains the glow's coverage up to 1 and never loses any: an opaque image stays opaque.
 static inline pixels_t lay_over(pixels_t v, pixels_t added, int channel) {
-    v = to_finite(v);
     if (channel >= COLOURS) added = clamp(added, (pixels_t)0.0f, fmax(1.0f - v, (pixels_t)0.0f));
     return v + added;
 }
@@ -87,7 +86,7 @@ __kernel void composite(__global const float *image, __global const float *glow,
     if (!to_light(v, knee)) atomic_inc(not_finite);
     for (int c = 0; c < CHANNELS; c++) {
         size_t at = (size_t)c * size + i;
-        out[at] = lay_over(image[at], own * v[c] + scale * glow[at], c);
+        out[at] = lay_over(to_finite(image[at]), own * v[c] + scale * glow[at], c);
     }
 }
 #endif

@@ -1,4 +1,5 @@
-// Statistics of an image's luminance in one reading (after lanes.cl):  Y = Σ_c weight_c · colour_c  (or of one plane by itself).
+// Statistics of an image's luminance in one reading:  Y = Σ_c weight_c · colour_c  (or of one plane by itself).
+// After lanes.cl, [colour.cl, decode.cl,] layout.cl: of pixels as that says, with WIDTH 8 of planes only.
 //
 // Σ Y      in pairs of floats (high, low) by two-sum, of Y·scale, where scale = 2^−k ≤ 1 / pixels: neither precision
 //          nor range depends on the image's size.
@@ -11,12 +12,18 @@
 // Everything is added in an order that sizes alone decide, and only integers are added by atomics: the same bits on
 // every run. Partial tiles are exact because counts travel with the sums.
 //
-// -D COLOURS=1|3   -D WIDTH=1|8   -D ALONE for groups of a single work-item
+// -D CHANNELS=n (at least COLOURS)   -D COLOURS=1|3   -D WIDTH=1|8   -D ALONE for groups of a single work-item
 // -D HISTOGRAM     -D CENTRE for a centre-weighted log mean
 
 #define BINS 256
 #define BINS_PER_STOP 4
 #define LOWEST_STOP (-32)
+
+#if WIDTH == 1
+#define TOGETHER 4  // fetches of a work-item that are on their way at once
+#else
+#define TOGETHER 1
+#endif
 
 typedef struct {
     long exponents;
@@ -32,7 +39,8 @@ typedef struct {
 typedef struct {
     FLOAT sum, sum_low, product, minimum, maximum;
     FLOAT weights, weights_low, weighted, weighted_low;
-    INT exponents, finite, positive, nan, infinite, negative;
+    INT exponents, others, nan, infinite, negative;  // others: all that are not positive
+    int taken;                                       // of all lanes
 } Lanes;
 
 static inline void add(float *high, float *low, float x) {  // Knuth's two-sum: high + low gains exactly x
@@ -93,16 +101,29 @@ static inline Lanes empty_lanes(void) {
     a.product = 1.0f;
     a.minimum = INFINITY;
     a.maximum = -INFINITY;
-    a.exponents = a.finite = a.positive = a.nan = a.infinite = a.negative = 0;
+    a.exponents = a.others = a.nan = a.infinite = a.negative = 0;
+    a.taken = 0;
     return a;
 }
 
-static inline FLOAT luminance(__global const float *planes, size_t size, size_t i, int count, float4 weight) {
-#if COLOURS == 1
-    return load(planes + i, count);
+static inline FLOAT luminance(__global const STORED *image, size_t size, size_t i, int count, float4 weight,
+                              __global const float *table, float scale) {
+#if WIDTH == 1
+    STORED pixel[CHANNELS];
+    float v[CHANNELS];
+    fetch(image, i, size, pixel);
+    decode(pixel, table, scale, v);
 #else
-    FLOAT r = load(planes + i, count), g = load(planes + size + i, count), b = load(planes + 2 * size + i, count);
-    return fma((FLOAT)weight.x, r, fma((FLOAT)weight.y, g, weight.z * b));
+    FLOAT v[COLOURS];
+    v[0] = load(image + i, count);
+#if COLOURS == 3
+    v[1] = load(image + size + i, count), v[2] = load(image + 2 * size + i, count);
+#endif
+#endif
+#if COLOURS == 1
+    return v[0];
+#else
+    return fma((FLOAT)weight.x, v[0], fma((FLOAT)weight.y, v[1], weight.z * v[2]));
 #endif
 }
 
@@ -119,18 +140,26 @@ static inline FLOAT centre_weight(INT i, int width, int height) {
 // Takes WIDTH luminances. `inside` says which of them are pixels, `i` which pixels they are.
 static inline void take(Lanes *a, FLOAT y, INT inside, INT i, int width, int height, float scale,
                         __local uint *histogram) {
-    INT finite = isfinite(y) & inside;
-    INT positive = (y >= FLT_MIN) & finite;
-    a->finite += one_if(finite);
-    a->positive += one_if(positive);
-    a->nan += one_if(isnan(y) & inside);
-    a->infinite += one_if(isinf(y) & inside);
-    a->negative += one_if((y < 0.0f) & finite);
-    add_lanes(&a->sum, &a->sum_low, select((FLOAT)0.0f, y * scale, finite));
-    a->minimum = select(a->minimum, fmin(a->minimum, y), finite);
-    a->maximum = select(a->maximum, fmax(a->maximum, y), finite);
+    INT bits = AS_INT(y), positive = (bits >= 0x00800000) & (bits < 0x7f800000) & inside;
+    FLOAT finite_or_0 = y, p = y, low = y, high = y;
+#if WIDTH == 1
+    if (!positive)  // seldom; of eight at once to ask takes longer than to do it
+#endif
+    {
+        INT exponent = bits & 0x7f800000, finite = (exponent != 0x7f800000) & inside;
+        a->others += one_if(inside & !positive);
+        a->nan += one_if(isnan(y) & inside);
+        a->infinite += one_if(isinf(y) & inside);
+        a->negative += one_if((y < 0.0f) & finite);
+        finite_or_0 = select((FLOAT)0.0f, y, finite);
+        low = select(a->minimum, y, finite);
+        high = select(a->maximum, y, finite);
+        p = select((FLOAT)1.0f, y, positive);  // 1 leaves exponents and product as they are
+    }
+    add_lanes(&a->sum, &a->sum_low, finite_or_0 * scale);
+    a->minimum = fmin(a->minimum, low);
+    a->maximum = fmax(a->maximum, high);
 
-    FLOAT p = select((FLOAT)1.0f, y, positive);  // 1 leaves exponents and product as they are
     INT exponent = (AS_INT(p) >> 23) - 127;
     FLOAT mantissa = AS_FLOAT((AS_INT(p) & 0x7fffff) | 0x3f800000);
     INT product = AS_INT(a->product * mantissa);
@@ -160,6 +189,7 @@ static inline void take(Lanes *a, FLOAT y, INT inside, INT i, int width, int hei
 
 static inline Statistics folded(Lanes a) {
     Statistics s = empty_statistics();
+    s.positive = a.taken;
     for (int k = 0; k < WIDTH; k++) {
         s.exponents += int_lane(a.exponents, k);
         add(&s.sum, &s.sum_low, lane(a.sum, k));
@@ -171,12 +201,12 @@ static inline Statistics folded(Lanes a) {
         s.weighted_low += lane(a.weighted_low, k);
         s.minimum = fmin(s.minimum, lane(a.minimum, k));
         s.maximum = fmax(s.maximum, lane(a.maximum, k));
-        s.finite += int_lane(a.finite, k);
-        s.positive += int_lane(a.positive, k);
+        s.positive -= int_lane(a.others, k);
         s.nan += int_lane(a.nan, k);
         s.infinite += int_lane(a.infinite, k);
         s.negative += int_lane(a.negative, k);
     }
+    s.finite = a.taken - s.nan - s.infinite;
     return s;
 }
 
@@ -198,19 +228,31 @@ static inline void publish_bins(__local uint *histogram, __global uint *total, i
 // Straight from global memory: a group owns `span` consecutive pixels and walks over them side by side, each
 // work-item adding up in registers; local memory only joins the group's work-items at the end.
 // Any group size; one Statistics of the group each, in partial and in tree[items].
-__kernel void reduce_direct(__global const float *image, int plane, __global Statistics *partial, __global uint *histogram,
-                            int width, int height, int span, float4 weight, float scale, __local Statistics *tree) {
+__kernel void reduce_direct(__global const STORED *restrict image, int plane, __global Statistics *partial,
+                            __global uint *histogram, int width, int height, int span, float4 weight, float scale,
+                            __global const float *restrict table, float table_scale, __local Statistics *tree) {
     __local uint bins[BINS];
     int item = get_local_id(0), items = get_local_size(0);
     size_t size = (size_t)width * height;
-    __global const float *planes = image + plane * size;
     size_t first = (size_t)get_group_id(0) * span, last = min(size, first + span);
+    image += plane * size;
     clear_bins(bins, item, items);
     Lanes lanes = empty_lanes();
-    for (size_t i = first + item * WIDTH; i < last; i += items * WIDTH) {
-        int count = (int)min(last - i, (size_t)WIDTH);
-        INT at = LANE_INDEX;
-        take(&lanes, luminance(planes, size, i, count, weight), at < count, at + (int)i, width, height, scale, bins);
+    int step = items * WIDTH;
+    for (size_t i = first + item * WIDTH; i < last; i += step * TOGETHER) {
+        FLOAT y[TOGETHER];
+        UNROLLED
+        for (int k = 0; k < TOGETHER; k++) {
+            size_t at = min(i + k * step, last - 1);
+            y[k] = luminance(image, size, at, (int)min(last - at, (size_t)WIDTH), weight, table, table_scale);
+        }
+        UNROLLED
+        for (int k = 0; k < TOGETHER; k++) {
+            int count = (int)min(last - min(i + k * step, last), (size_t)WIDTH);
+            INT at = LANE_INDEX;
+            if (count) take(&lanes, y[k], at < count, at + (int)(i + k * step), width, height, scale, bins);
+            lanes.taken += count;
+        }
     }
     tree[item] = folded(lanes);
     merge_group(tree, item, items);
@@ -221,8 +263,9 @@ __kernel void reduce_direct(__global const float *image, int plane, __global Sta
 // The scheme of the Direct3D sample HDRToneMappingCS11: a group of 16 × 16 work-items takes a tile of as many pixels
 // into local memory and adds them up there; one value a tile goes into a one-dimensional buffer. WIDTH 1.
 #if WIDTH == 1
-__kernel void reduce_tiles(__global const float *image, int plane, __global Statistics *partial, __global uint *histogram,
-                           int width, int height, float4 weight, float scale, __local Statistics *tree) {
+__kernel void reduce_tiles(__global const STORED *image, int plane, __global Statistics *partial, __global uint *histogram,
+                           int width, int height, float4 weight, float scale, __global const float *table,
+                           float table_scale, __local Statistics *tree) {
     __local uint bins[BINS];
     int x = get_global_id(0), y = get_global_id(1);
     int item = get_local_id(1) * get_local_size(0) + get_local_id(0);
@@ -233,7 +276,9 @@ __kernel void reduce_tiles(__global const float *image, int plane, __global Stat
     size_t size = (size_t)width * height;
     clear_bins(bins, item, items);
     Lanes lanes = empty_lanes();
-    take(&lanes, luminance(image + plane * size, size, i, 1, weight), inside, (int)i, width, height, scale, bins);
+    FLOAT value = luminance(image + plane * size, size, i, 1, weight, table, table_scale);
+    take(&lanes, value, inside, (int)i, width, height, scale, bins);
+    lanes.taken = inside;
     tree[item] = folded(lanes);
     merge_group(tree, item, items);
     if (item == 0) partial[group] = tree[0];

@@ -1,15 +1,10 @@
-// Exposure, operator, transfer and dither in one pass over planar light (colours[, alpha]); after lanes.cl and
-// tonemap_operators.cl.
-//
-// NaN and negative light become 0, infinite light 2^60, as does all beyond it: the result is always finite.
-// Gray is R = G = B, and the luminance of the result. Alpha is copied.
+// Exposure, operator, transfer and dither in one pass over planar light (colours[, alpha]); after lanes.cl,
+// tonemap_operators.cl and tonemap_light.cl. Alpha is copied.
 // repaired: pixels with a NaN, with an infinity, with negative light (each pixel counts once, as the first of these).
 //
 // -D OPERATOR=op_x   -D COLOURS=1|3   -D ALPHA   -D WIDTH=1|8
 // -D SRGB | GAMMA | PQ for the transfer (none: linear)   -D DITHER
 // One work-item for WIDTH pixels; any group size.
-
-#define BRIGHTEST 0x1p60f
 
 // Display light, 0 or more → signal.
 static inline FLOAT encoded(FLOAT v, float gamma) {
@@ -47,10 +42,6 @@ static inline FLOAT coded(FLOAT v, UINT i, uint channel, float gamma, float code
     return v;
 }
 
-static inline FLOAT repair(FLOAT v, float scale) {
-    return fmin(fmax(v, 0.0f) * scale, BRIGHTEST);  // fmax(NaN, 0) is 0
-}
-
 __kernel void tonemap(__global const float *in, __global float *out, __global uint *repaired, int size, float scale,
                       float white, float gamma, float code, uint seed) {
     __local uint bad[3];
@@ -60,29 +51,23 @@ __kernel void tonemap(__global const float *in, __global float *out, __global ui
     size_t i = get_global_id(0) * (size_t)WIDTH, plane = size;
     if (i < plane) {
         int count = (int)min(plane - i, (size_t)WIDTH);
-#if COLOURS == 1
-        FLOAT v = load(in + i, count);
-        Colour c = {v, v, v};
-#else
-        Colour c = {load(in + i, count), load(in + plane + i, count), load(in + 2 * plane + i, count)};
-#endif
-        INT nan = isnan(c.r) | isnan(c.g) | isnan(c.b);
-        INT infinite = isinf(c.r) | isinf(c.g) | isinf(c.b);
-        INT negative = (c.r < 0.0f) | (c.g < 0.0f) | (c.b < 0.0f);
+        FLOAT v[COLOURS];
+        INT nan = 0, infinite = 0;
+        for (int c = 0; c < COLOURS; c++) {
+            v[c] = load(in + c * plane + i, count);
+            nan |= isnan(v[c]);
+            infinite |= isinf(v[c]);
+        }
+        INT negative = any_negative(v);
         if (any_lane(nan | infinite | negative))
             for (int k = 0; k < count; k++) {
                 int kind = int_lane(nan, k) ? 0 : int_lane(infinite, k) ? 1 : int_lane(negative, k) ? 2 : 3;
                 if (kind < 3) atomic_inc(&bad[kind]);
             }
-        c = OPERATOR(colour(repair(c.r, scale), repair(c.g, scale), repair(c.b, scale)), white);
+        tonemapped(v, scale, white);
         UINT at = TO_UINT(LANE_INDEX) + (uint)i;
-#if COLOURS == 1
-        store(coded(luminance709(c), at, 0, gamma, code, seed), out + i, count);
-#else
-        store(coded(c.r, at, 0, gamma, code, seed), out + i, count);
-        store(coded(c.g, at, 1, gamma, code, seed), out + plane + i, count);
-        store(coded(c.b, at, 2, gamma, code, seed), out + 2 * plane + i, count);
-#endif
+        for (int c = 0; c < COLOURS; c++)
+            store(coded(v[c], at, c, gamma, code, seed), out + c * plane + i, count);
 #ifdef ALPHA
         store(load(in + COLOURS * plane + i, count), out + COLOURS * plane + i, count);
 #endif

@@ -80,7 +80,8 @@ static inline Colour op_aces_hill(Colour c, float white) {
 //     15.5 x⁶ − 40.14 x⁵ + 31.96 x⁴ − 6.868 x³ + 0.4298 x² + 0.1191 x − 0.00232
 // evaluated about x = ½, where its terms are small: the same polynomial, without float32's cancellation near 1.
 static inline FLOAT agx_sigmoid(FLOAT x) {
-    FLOAT t = clamp((log2(fmax(x, 1e-10f)) + 12.47393f) / (4.026069f + 12.47393f), 0.0f, 1.0f) - 0.5f;
+    const float stops = 4.026069f + 12.47393f;
+    FLOAT t = clamp(fma(LOG2(fmax(x, 1e-10f)), (FLOAT)(1.0f / stops), (FLOAT)(12.47393f / stops)), 0.0f, 1.0f) - 0.5f;
     FLOAT y = 15.5f * t + 6.36f;
     y = fma(y, t, -10.265f);
     y = fma(y, t, -4.548f);

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from . import bloom_mip, tonemap
 from .blur import blur
-from .errors import DeviceError, GpuopsWarning, ParameterError
-from .gpu import Kernel, Local
+from .errors import GpuopsWarning, ParameterError
 from .image import Image
 from .params.bloom import BloomParams
 from .params.blur import BlurParams
+from .params.tonemap import MAX_STOPS, TonemapParams
+from .pixels import Decoding, Encoding, pack, unpack
+from .reduce import check_colours
 
 if TYPE_CHECKING:
     from .gpu import Gpu
-
-_MIP = ("border", "bloom", "bloom_mip")
 
 
 def bloom(
@@ -64,7 +67,7 @@ def bloom(
     result = image if overwrite_input else image.like()
     not_finite = gpu.zeros((1,), np.uint32)
     if params.method == "mip":
-        _mip(gpu, image, result, params, not_finite)
+        bloom_mip.over(gpu, image, result, params, not_finite)
     else:
         light = _light(gpu, image, params)
         if kernel is not None:
@@ -72,98 +75,79 @@ def bloom(
         else:
             glow = (_starbursts if params.method == "fft" else _gaussians)(gpu, light, params)
         _composite(gpu, image, glow, result, params, not_finite)
-    count = int(not_finite.numpy()[0])
-    if count:
-        pixels = "pixel was" if count == 1 else "pixels were"
-        message = f"{count} {pixels} not finite: no glow from there, NaN became 0, infinities ±65504"
-        warnings.warn(message, GpuopsWarning, stacklevel=2)
+    _warn_of(int(not_finite.numpy()[0]))
     return result
 
 
-# -- the mip chain ----------------------------------------------------------------------------------------------
-
-
-def _mip(gpu: Gpu, image: Image, result: Image, params: BloomParams, not_finite: Image) -> None:
-    shares = params.levels(image.shape[1])
-    chain = [image]
-    while len(chain) < len(shares):
-        chain.append(_down(gpu, chain[-1], params, first=len(chain) == 1))
-    # From the coarsest up: sum = share·level + tent(sum below it).
-    scale = shares[-1]
-    total = chain.pop()
-    while len(chain) > 1:
-        level = chain.pop()
-        _up(gpu, total, level, level, params, not_finite, own=shares[len(chain)], scale=scale)
-        total, scale = level, 1.0
-    own = params.strength * (shares[0] - (params.blend == "energy"))
-    _up(gpu, total, image, result, params, not_finite, own=own, scale=params.strength * scale, final=True)
-
-
-def _down(gpu: Gpu, fine: Image, params: BloomParams, *, first: bool) -> Image:
-    planes, height, width = fine.shape
-    coarse = fine.like((planes, (height + 1) // 2, (width + 1) // 2))
-    _, rows, columns = coarse.shape
-    direct = _direct(gpu, params)
-    defines = _defines(fine) if first else {"CHANNELS": 1, "COLOURS": 1}
-    kernel = gpu.kernel(_MIP, "down", BORDER_REFLECT=True, WIDE=direct, FIRST=first, **defines)
-    blocks = 1 if first else planes
-    args = (fine, coarse, height, width, _knee(params), params.karis * params.scale)
-    label = f"bloom down {'direct' if direct else 'local'}"
-    traffic = fine.nbytes + coarse.nbytes
-    if direct:
-        size, local = (-(-columns // 8), rows, blocks), kernel.fit(64, 1, 1)
-        gpu.launch(kernel, size, *args, local=local, label=label, traffic=traffic)
-    else:
-        local, tile = _tile(gpu, kernel, planes // blocks, (2, 4))
-        gpu.launch(kernel, (columns, rows, blocks), *args, tile, local=local, label=label, traffic=traffic)
-    return coarse
-
-
-def _up(
+def bloom_pixels(
     gpu: Gpu,
-    coarse: Image,
-    fine: Image,
-    out: Image,
+    pixels: Image,
     params: BloomParams,
-    not_finite: Image,
+    decoding: Decoding,
+    encoding: Encoding,
+    display: TonemapParams | None = None,
     *,
-    own: float,
-    scale: float,
-    final: bool = False,
-) -> None:
-    planes, height, width = fine.shape
-    direct = _direct(gpu, params)
-    defines = _defines(fine) if final else {"CHANNELS": 1, "COLOURS": 1}
-    kernel = gpu.kernel(_MIP, "up", BORDER_REFLECT=True, WIDE=direct, FINAL=final, **defines)
-    blocks = 1 if final else planes
-    args = (coarse, fine, out, not_finite, height, width, _knee(params), float(own), float(scale))
-    label = f"bloom {'over' if final else 'up'} {'direct' if direct else 'local'}"
-    traffic = coarse.nbytes + fine.nbytes + out.nbytes
-    if direct:
-        size, local = (-(-width // 16), -(-height // 2), blocks), kernel.fit(64, 1, 1)
-        gpu.launch(kernel, size, *args, local=local, label=label, traffic=traffic)
-    else:
-        local, tile = _tile(gpu, kernel, planes // blocks, (0.5, 5))
-        gpu.launch(kernel, (width, height, blocks), *args, tile, local=local, label=label, traffic=traffic)
+    metered: bool = False,
+) -> tuple[Image, Image]:
+    """Bloom from pixels (height, width, channels) in the depth of a file to such pixels, all on the device.
+
+    With ``display`` the result is tone-mapped before it is encoded: to light, so that its transfer must be linear, and
+    dither None. ``metered``: the exposure of both is what brings the mean luminance of ``pixels`` to the key, whatever
+    the parameters say. Any method but ``fft``; warnings as of :func:`bloom` and :func:`gpuops.tonemap.tonemap`. Also
+    gives the counters of what did not fit: see :func:`gpuops.pixels.losses`.
+    """
+    channels = pixels.shape[2]
+    if display is not None:
+        check_colours(channels - decoding.alpha, channels, "tone mapping")
+    white = 1.0 if display is None else tonemap.fixed_white(display)
+    fused = params.method == "mip" and bloom_mip.takes_pixels(gpu, params, channels)
+    if not (fused and params.strength > 0 and white is not None):
+        return _by_planes(gpu, pixels, params, decoding, encoding, display, metered=metered)
+    if metered:
+        params, display = _exposed(params, display, tonemap.exposure_of_pixels(gpu, pixels, decoding))
+    shown = None
+    if display is not None:
+        assert display.exposure is not None
+        shown = bloom_mip.Display(tonemap.function_of(display.operator), 2.0**display.exposure, white)
+    counters = gpu.zeros((1,), np.uint32), gpu.zeros((3,), np.uint32)
+    result, lost = bloom_mip.over_pixels(gpu, pixels, params, decoding, encoding, shown, *counters)
+    not_finite, repaired = (counter.numpy() for counter in counters)
+    _warn_of(int(not_finite[0]))
+    tonemap.warn_of_repairs(*map(int, repaired))
+    return result, lost
 
 
-def _direct(gpu: Gpu, params: BloomParams) -> bool:
-    return params.memory == "direct" or (params.memory == "auto" and gpu.limits.is_cpu)
+def _by_planes(
+    gpu: Gpu,
+    pixels: Image,
+    params: BloomParams,
+    decoding: Decoding,
+    encoding: Encoding,
+    display: TonemapParams | None,
+    *,
+    metered: bool,
+) -> tuple[Image, Image]:
+    image = unpack(pixels, decoding)
+    if metered:
+        params, display = _exposed(params, display, tonemap.exposure(gpu, image))
+    image = bloom(gpu, image, params, overwrite_input=True)
+    return pack(image if display is None else tonemap.tonemap(gpu, image, display), encoding)
 
 
-def _tile(gpu: Gpu, kernel: Kernel, planes: int, reach: tuple[float, int]) -> tuple[tuple[int, ...], Local]:
-    """The group and its tile, (factor·group + extra) pixels along each axis, halved until local memory holds it."""
-    factor, extra = reach
-    x, y, _ = kernel.fit(16, 16, 1)
-    while True:
-        nbytes = 4 * planes * (int(factor * x) + extra) * (int(factor * y) + extra)
-        if nbytes <= min(gpu.limits.local_bytes, 32768):
-            return (x, y, 1), Local(nbytes)
-        if x == y == 1:
-            raise DeviceError(
-                f"{planes} channels at once do not fit local memory: use direct reads (memory: direct)"
-            )
-        x, y = ((x + 1) // 2, y) if x >= y else (x, (y + 1) // 2)
+def _exposed(
+    params: BloomParams, display: TonemapParams | None, factor: float
+) -> tuple[BloomParams, TonemapParams | None]:
+    """Both after an exposure, that of an absurd image held within what may be asked for."""
+    stops = min(max(math.log2(factor), -MAX_STOPS), MAX_STOPS)
+    shown = None if display is None else replace(display, exposure=stops)
+    return replace(params, exposure=stops), shown
+
+
+def _warn_of(not_finite: int) -> None:
+    if not_finite:
+        pixels = "pixel was" if not_finite == 1 else "pixels were"
+        message = f"{not_finite} {pixels} not finite: no glow from there, NaN became 0, infinities ±65504"
+        warnings.warn(message, GpuopsWarning, stacklevel=3)
 
 
 # -- any glow as large as the image -----------------------------------------------------------------------------

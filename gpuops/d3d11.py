@@ -65,7 +65,7 @@ def _local(gpu: Gpu, method: str) -> bool:
 
 
 def _metered(gpu: Gpu, image: Image, method: str) -> float:
-    check_colours(image, "the preset d3d11")
+    check_colours(image.colours, image.shape[0], "the preset d3d11")
     reduction = "tiles" if _local(gpu, method) else "direct"
     measured = statistics(gpu, image, weights=REC601, histogram=False, method=reduction)
     warn_of_repairs(measured.nan, measured.infinite, 0)

@@ -15,7 +15,8 @@ from .image import Image
 from .operands import on_device
 
 if TYPE_CHECKING:
-    from .gpu import Gpu
+    from .gpu import Define, Gpu
+    from .pixels import Decoding
 
 REC709 = (0.2126, 0.7152, 0.0722)
 REC601 = (0.299, 0.587, 0.114)
@@ -26,6 +27,10 @@ METHODS = ("auto", "tiles", "direct")
 BINS = 256
 BINS_PER_STOP = 4
 LOWEST_STOP = -32
+
+_SOURCES: tuple[str, ...] = ("lanes", "layout", "reduce")
+_PIXEL_SOURCES = ("lanes", "colour", "decode", "layout", "reduce")
+_ON_HOST = 2048  # records that the host adds up: a launch takes longer
 
 _RECORD = np.dtype(
     [
@@ -138,8 +143,18 @@ def statistics(
         An image with neither one nor three colours, or an unknown method.
     """
     operand = on_device(gpu, image)
-    check_colours(operand, "luminance")
+    check_colours(operand.colours, operand.shape[0], "luminance")
     return _reduced(gpu, operand, operand.colours, 0, weights, histogram, centre, method)
+
+
+def statistics_of_pixels(
+    gpu: Gpu, pixels: Image, decoding: Decoding, *, histogram: bool = True, centre: bool = False
+) -> Statistics:
+    """:func:`statistics` of the light of pixels (height, width, channels), read as they are."""
+    channels = pixels.shape[2]
+    check_colours(channels - decoding.alpha, channels, "luminance")
+    colours = channels - decoding.alpha
+    return _reduced(gpu, pixels, colours, 0, REC709, histogram, centre, "direct", decoding)
 
 
 def channel_statistics(
@@ -153,11 +168,11 @@ def channel_statistics(
     )
 
 
-def check_colours(image: Image, what: str) -> None:
+def check_colours(colours: int, channels: int, what: str) -> None:
     """Raises ParameterError unless the image is gray or RGB, with or without alpha."""
-    if image.colours not in (1, 3):
+    if colours not in (1, 3):
         raise ParameterError(
-            f"{what} needs a gray or RGB image, with or without alpha, not one of {image.shape[0]} channels"
+            f"{what} needs a gray or RGB image, with or without alpha, not one of {channels} channels"
         )
 
 
@@ -170,48 +185,57 @@ def _reduced(
     histogram: bool,
     centre: bool,
     method: str,
+    decoding: Decoding | None = None,
 ) -> Statistics:
     if method not in METHODS:
         raise ParameterError(f"unknown method {method!r}: use one of {', '.join(METHODS)}")
-    height, width = image.shape[-2:]
+    height, width = image.shape[:2] if decoding else image.shape[-2:]
     size = height * width
     bits = (size - 1).bit_length()
     bins = gpu.zeros((BINS,), np.uint32)
     inputs = (image, plane)
+    sources, table, scale = _SOURCES, None, 1.0
+    defines: dict[str, Define] = {"CHANNELS": colours, "COLOURS": colours}
+    if decoding:
+        sources, defines = _PIXEL_SOURCES, decoding.defines(image)
+        table, scale = decoding.arguments(image)
     weight = (*(float(w) for w in weights), 0.0)
     label = f"reduce {'tiles' if method == 'tiles' else 'direct'}"
-    traffic = 4 * colours * size
+    traffic = image.nbytes if decoding else 4 * colours * size
     if method == "tiles":
-        kernel = gpu.kernel(
-            ("lanes", "reduce"), "reduce_tiles", COLOURS=colours, WIDTH=1, HISTOGRAM=histogram, CENTRE=centre
-        )
+        kernel = gpu.kernel(sources, "reduce_tiles", WIDTH=1, HISTOGRAM=histogram, CENTRE=centre, **defines)
         local = kernel.fit(16, 16)
         groups = -(-width // local[0]) * -(-height // local[1])
         partial = _records(gpu, groups)
         gpu.launch(
-            kernel, (width, height), *inputs, partial, bins, width, height, weight, 2.0**-bits,
+            kernel, (width, height), *inputs, partial, bins, width, height, weight, 2.0**-bits, table, scale,
             Local(local[0] * local[1] * _RECORD.itemsize), local=local, label=label, traffic=traffic,
         )  # fmt: skip
     else:
         # A CPU's core reads alone; elsewhere neighbours read neighbours.
-        per_item = gpu.limits.lanes
-        alone = per_item > 1
+        per_item = 1 if decoding else gpu.limits.lanes
+        alone = gpu.limits.lanes > 1
         kernel = gpu.kernel(
-            ("lanes", "reduce"), "reduce_direct", COLOURS=colours, WIDTH=per_item, ALONE=alone, HISTOGRAM=histogram,
+            sources,
+            "reduce_direct",
+            WIDTH=per_item,
+            ALONE=alone,
+            HISTOGRAM=histogram,
             CENTRE=centre,
-        )  # fmt: skip
+            **defines,
+        )
         (items,) = (1,) if alone else kernel.fit(256)
         step = items * per_item
         span = max(1, -(-size // (gpu.limits.compute_units * 8 * step))) * step
         groups = -(-size // span)
         partial = _records(gpu, groups)
         gpu.launch(
-            kernel, (groups * items,), *inputs, partial, bins, width, height, span, weight, 2.0**-bits,
+            kernel, (groups * items,), *inputs, partial, bins, width, height, span, weight, 2.0**-bits, table, scale,
             Local(items * _RECORD.itemsize), local=(items,), label=label, traffic=traffic,
         )  # fmt: skip
-    kernel = gpu.kernel(("lanes", "reduce"), "reduce_groups", COLOURS=1, WIDTH=1)
-    (items,) = kernel.fit(128)
-    while groups > 1:
+    while groups > _ON_HOST:
+        kernel = gpu.kernel(_SOURCES, "reduce_groups", CHANNELS=1, COLOURS=1, WIDTH=1)
+        (items,) = kernel.fit(128)
         count, groups = groups, -(-groups // items)
         joined = _records(gpu, groups)
         gpu.launch(
@@ -219,8 +243,7 @@ def _reduced(
             label="reduce groups", traffic=(count + groups) * _RECORD.itemsize,
         )  # fmt: skip
         partial = joined
-    record = partial.numpy().view(_RECORD)[0]
-    return _statistics(record, size, bits, bins.numpy() if histogram else None)
+    return _statistics(partial.numpy().view(_RECORD), size, bits, bins.numpy() if histogram else None)
 
 
 def _records(gpu: Gpu, count: int) -> Image:
@@ -228,24 +251,27 @@ def _records(gpu: Gpu, count: int) -> Image:
 
 
 def _statistics(
-    record: np.void, count: int, bits: int, histogram: npt.NDArray[np.generic] | None
+    records: npt.NDArray[np.void], count: int, bits: int, histogram: npt.NDArray[np.generic] | None
 ) -> Statistics:
     def pair(name: str) -> float:
-        return float(record[name]) + float(record[f"{name}_low"])
+        return float((records[name].astype(np.float64) + records[f"{name}_low"]).sum())
 
-    finite = int(record["finite"])
+    def total(name: str) -> int:
+        return int(records[name].sum(dtype=np.int64))
+
+    finite = total("finite")
     weights = pair("weights")
     return Statistics(
         count=count,
         finite=finite,
-        positive=int(record["positive"]),
-        negative=int(record["negative"]),
-        nan=int(record["nan"]),
-        infinite=int(record["infinite"]),
+        positive=total("positive"),
+        negative=total("negative"),
+        nan=total("nan"),
+        infinite=total("infinite"),
         sum=math.ldexp(pair("sum"), bits),
-        log2_sum=int(record["exponents"]) + pair("mantissas"),
-        minimum=float(record["minimum"]) if finite else math.nan,
-        maximum=float(record["maximum"]) if finite else math.nan,
+        log2_sum=total("exponents") + pair("mantissas"),
+        minimum=float(records["minimum"].min()) if finite else math.nan,
+        maximum=float(records["maximum"].max()) if finite else math.nan,
         centre_log2=pair("weighted") / weights if weights else math.nan,
         histogram=np.zeros(0, np.uint32) if histogram is None else histogram.astype(np.uint32),
     )

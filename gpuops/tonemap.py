@@ -11,10 +11,11 @@ import numpy as np
 from .errors import GpuopsWarning
 from .image import Image
 from .params.tonemap import WHITE, TonemapParams
-from .reduce import Statistics, check_colours, statistics
+from .reduce import Statistics, check_colours, statistics, statistics_of_pixels
 
 if TYPE_CHECKING:
     from .gpu import Gpu
+    from .pixels import Decoding
 
 # The share of pixels, in percent, that the histogram meter reads.
 HISTOGRAM_RANGE = (10.0, 90.0)
@@ -35,16 +36,17 @@ def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
     ParameterError
         The image is neither gray nor RGB.
     """
-    check_colours(image, "tone mapping")
+    check_colours(image.colours, image.shape[0], "tone mapping")
     scale, white = _levels(gpu, image, params)
     per_item = gpu.limits.lanes
     kernel = gpu.kernel(
-        ("lanes", "tonemap_operators", "tonemap"),
+        ("lanes", "tonemap_operators", "tonemap_light", "tonemap"),
         "tonemap",
-        OPERATOR=f"op_{params.operator.replace('-', '_')}",
+        OPERATOR=function_of(params.operator),
         COLOURS=image.colours,
         ALPHA=image.alpha,
         WIDTH=per_item,
+        NATIVE=not gpu.limits.is_cpu,
         SRGB=params.transfer == "srgb",
         GAMMA=params.transfer == "gamma",
         PQ=params.transfer == "pq",
@@ -76,6 +78,21 @@ def exposure(
     return _factor(_measured(gpu, image, params), params)
 
 
+def exposure_of_pixels(gpu: Gpu, pixels: Image, decoding: Decoding) -> float:
+    """:func:`exposure` by the default meter of the light of pixels (height, width, channels), read as they are."""
+    return _factor(statistics_of_pixels(gpu, pixels, decoding, histogram=False), TonemapParams())
+
+
+def function_of(operator: str) -> str:
+    """The operator's name in tonemap_operators.cl."""
+    return f"op_{operator.replace('-', '_')}"
+
+
+def fixed_white(params: TonemapParams) -> float | None:
+    """The luminance after exposure that becomes white (1 for operators without such a point), unless it is metered."""
+    return params.white if params.white is not None else WHITE.get(params.operator, 1.0)
+
+
 def _measured(gpu: Gpu, image: Image, params: TonemapParams) -> Statistics:
     return statistics(
         gpu,
@@ -103,7 +120,7 @@ def _factor(measured: Statistics, params: TonemapParams) -> float:
 
 def _levels(gpu: Gpu, image: Image, params: TonemapParams) -> tuple[float, float]:
     """The exposure's factor, and the luminance after exposure that becomes white."""
-    white = params.white if params.white is not None else WHITE.get(params.operator, 1.0)
+    white = fixed_white(params)
     if params.exposure is not None and white is not None:
         return 2.0**params.exposure, white
     measured = _measured(gpu, image, params)

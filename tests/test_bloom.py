@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
-from gpuops import Gpu, GpuopsWarning, ParameterError
+from gpuops import Gpu, GpuopsWarning, ParameterError, tonemap
 from gpuops.bloom import bloom
 from gpuops.image import Image
 from gpuops.params.bloom import OCTAVES, BloomParams, variance
+from gpuops.params.tonemap import TonemapParams
+from gpuops.pixels import Decoding, Encoding, pack, unpack
 
 # Relative to the largest value.
 TOLERANCE = {
@@ -108,6 +111,26 @@ def device(gpu: Gpu, x: np.ndarray, alpha: bool = False) -> Image:
     image = gpu.array(x.astype(np.float32))
     image.alpha = alpha
     return image
+
+
+def bloom_by_planes(
+    gpu: Gpu,
+    pixels: Image,
+    params: BloomParams,
+    decoding: Decoding,
+    encoding: Encoding,
+    display: TonemapParams | None = None,
+    *,
+    metered: bool = False,
+) -> tuple[Image, Image]:
+    """As bloom_pixels, one pass after the other."""
+    image = unpack(pixels, decoding)
+    if metered:
+        stops = float(np.log2(tonemap.exposure(gpu, image)))
+        params = replace(params, exposure=stops)
+        display = display and replace(display, exposure=stops)
+    image = bloom(gpu, image, params)
+    return pack(tonemap.tonemap(gpu, image, display) if display else image, encoding)
 
 
 def hdr(rng: np.random.Generator, *shape: int) -> np.ndarray:

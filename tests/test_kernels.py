@@ -10,6 +10,7 @@ Of independent choices (type × channels × curve …) each pair occurs, not eac
 from __future__ import annotations
 
 import re
+import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -27,9 +28,9 @@ import scipy.ndimage
 from scipy import ndimage
 
 import clkernels
-from gpuops import Gpu, GpuopsWarning, Image, d3d11, fft, starburst
+from gpuops import Gpu, GpuopsWarning, Image, bloom_mip, d3d11, fft, reduce, starburst
 from gpuops.bilateral import bilateral
-from gpuops.bloom import bloom
+from gpuops.bloom import bloom, bloom_pixels
 from gpuops.blur import blur, blur_pixels
 from gpuops.box import Box, box
 from gpuops.compare import compare, difference
@@ -427,6 +428,62 @@ def test_bloom(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
     of_bloom.close(result, of_bloom.reference(x, params, alpha), of_bloom.TOLERANCE["mip"])
 
 
+# From a file's depth to a file's depth: each type, number of channels and curve; with an operator and without; levels
+# that fit local memory together and such that do not.
+@pytest.mark.parametrize(
+    ("source", "target", "channels", "operator", "shape"),
+    [
+        ("float16", "uint8", 3, "agx", (139, 61)),
+        ("float16", "uint8", 3, "linear", (21, 74)),
+        ("uint8", "uint8", 4, None, (29, 38)),
+        ("uint16", "uint16", 2, "reinhard", SHAPE),
+        ("uint16", "float16", 1, None, (100, 6)),
+        ("float32", "float32", 3, "hable", (4, 1)),
+        ("float32", "uint8", 4, None, (75, 131)),
+    ],
+)
+def test_bloom_of_pixels(
+    monkeypatch,
+    rng: np.random.Generator,
+    source: str,
+    target: str,
+    channels: int,
+    operator: str,
+    shape: tuple[int, int],
+) -> None:
+    gpu, alpha = device("gpu"), LAYOUTS[channels]
+    light, encoded = source.startswith("f"), target.startswith("u")
+    if light:
+        pixels = of_bloom.hdr(rng, *shape, channels).astype(source)
+        pixels[shape[0] // 2, 0, 0] = np.nan
+        pixels[-1, -1, -1] = 0.5
+        if alpha:
+            pixels[..., -1] = rng.random(shape)
+    else:
+        pixels = pixels_of(rng, source, (*shape, channels))
+    decoding = Decoding(alpha, linearise=not light, premultiply=alpha)
+    encoding = Encoding(np.dtype(target), encode=encoded, unpremultiply=alpha)
+    display = TonemapParams(operator, exposure=1.0, transfer="linear") if operator else None
+    params = BloomParams(strength=0.7, radius=0.3, threshold=0.5 if channels > 1 else 0.0, exposure=1.0)
+    for local_bytes in (32768, 256):
+        monkeypatch.setattr(bloom_mip, "_LOCAL_SMALL", local_bytes)
+        results = []
+        for way in (bloom_pixels, of_bloom.bloom_by_planes):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                got, lost = way(
+                    gpu, gpu.array(pixels), params, decoding, encoding, display, metered=channels == 3
+                )
+            results.append((got.numpy().astype(float), losses(lost), sorted(str(w.message) for w in caught)))
+        (got, lost, said), (expected, as_well, said_too) = results
+        assert (lost, said) == (as_well, said_too)
+        if encoded:
+            assert np.abs(got - expected).max() <= (2 if target == "uint16" else 1)
+            assert (got != expected).mean() < 0.02  # two ways of rounding
+        else:
+            np.testing.assert_allclose(got, expected, rtol=2e-3 if target == "float16" else 1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("channels", [1, 4])
 def test_bloom_of_gaussians(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
     alpha = LAYOUTS[channels]
@@ -530,7 +587,7 @@ def test_tonemap(gpu: Recorder, operator: str) -> None:
 
 @pytest.mark.parametrize("method", ["tiles", "direct"])
 @pytest.mark.parametrize("colours", [1, 3])
-def test_reduce(gpu: Recorder, colours: int, method: str) -> None:
+def test_reduce(gpu: Recorder, monkeypatch, colours: int, method: str) -> None:
     pixels = of_reduce.light((colours, *SHAPE))
     pixels.flat[[0, 7, 99]] = np.nan, np.inf, -3
     values = pixels[0].astype(np.float64) if colours == 1 else of_reduce.luminance(pixels)
@@ -546,6 +603,8 @@ def test_reduce(gpu: Recorder, colours: int, method: str) -> None:
         assert centred.centre_log2 == pytest.approx(expected, abs=1e-5)
         assert replace(centred, centre_log2=full.centre_log2) == full
     assert statistics(gpu, image, histogram=False, method=method) == full
+    monkeypatch.setattr(reduce, "_ON_HOST", 1)
+    of_reduce.check(statistics(gpu, image, method=method), values)
 
 
 def test_compare(gpu: Recorder, rng: np.random.Generator) -> None:

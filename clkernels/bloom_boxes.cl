@@ -1,0 +1,26 @@
+// The weight of a box of 4 × 4 pixels on the way to bloom's first level: 1 / (1 + karis · luma of its mean), which keeps
+// single hot pixels down (B. Karis, Tone Mapping, 2013); karis is the exposure, or 0 for none of it. Elsewhere 1.
+//
+// -D FIRST   -D CHANNELS=n   -D COLOURS=n   -D WIDE: 8 boxes in a vector
+
+#ifdef WIDE
+typedef float8 boxes_t;
+#else
+typedef float boxes_t;
+#endif
+
+static inline boxes_t luma(const boxes_t *v, int stride) {  // Rec. 709; the mean where there are not three colours
+    if (COLOURS == 3) return 0.2126f * v[0] + 0.7152f * v[stride] + 0.0722f * v[2 * stride];
+    boxes_t sum = v[0];
+    for (int c = 1; c < COLOURS; c++) sum += v[c * stride];
+    return sum / (float)COLOURS;
+}
+
+// box[c · stride] is the sum of the box's pixels in channel c.
+static inline boxes_t weight_of(const boxes_t *box, int stride, float karis) {
+#ifdef FIRST
+    return 1.0f / (1.0f + karis * fmax(luma(box, stride) * 0.0625f, (boxes_t)0.0f));
+#else
+    return 1.0f;
+#endif
+}

@@ -1,0 +1,369 @@
+"""Bloom's mip chain: its levels, and the launches that go down and up again.
+
+Through local memory on GPUs, where kernels at both ends also read and write a file's pixels; straight from global
+memory on CPUs (bloom_wide.cl).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .errors import DeviceError
+from .gpu import Local, Source
+from .image import Image
+from .pixels import Decoding, Encoding
+
+if TYPE_CHECKING:
+    from .gpu import Define, Gpu, Kernel, Sources
+    from .params.bloom import BloomParams
+
+_ITEMS, _LEAST_ITEMS = 128, 8
+_ENDS = 2, 4  # work-items of a group that only lend what they have to others: down, up
+_SMALL_ITEMS, _LOCAL_SMALL = (
+    1024,
+    1 << 16,
+)  # of the group that takes the last levels: work-items, bytes at most
+_GROUPS = 8  # of a compute unit, so that bands of rows are worth what they read twice
+_LEAST_BAND = 4
+_LOCAL = (
+    32768  # bytes of local memory, and work-items of a group, with which pixels are read and written directly
+)
+_GROUP = 64
+MOST_CHANNELS = 4  # of such pixels
+
+
+@dataclass(frozen=True)
+class Display:
+    """An operator (as in tonemap_operators.cl) for the result, the exposure's factor before it and its white point."""
+
+    operator: str
+    exposure: float
+    white: float
+
+
+@dataclass(frozen=True)
+class Ends:
+    """What the chain begins with and lays its glow over, and what it ends in: planes, or pixels with a decoding."""
+
+    source: Image
+    result: Image
+    not_finite: Image
+    decoding: Decoding | None = None
+    encoding: Encoding | None = None
+    display: Display | None = None
+    lost: Image | None = None
+    repaired: Image | None = None
+    channels: int = field(init=False)
+    colours: int = field(init=False)
+    size: tuple[int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        of_pixels = self.decoding is not None
+        shape, alpha = self.source.shape, self.decoding.alpha if self.decoding else self.source.alpha
+        channels = shape[2] if of_pixels else shape[0]
+        object.__setattr__(self, "channels", channels)
+        object.__setattr__(self, "colours", channels - alpha)
+        object.__setattr__(self, "size", shape[:2] if of_pixels else shape[1:])
+
+
+def direct(gpu: Gpu, params: BloomParams) -> bool:
+    """Whether the chain's filters read their neighbours straight from global memory."""
+    small = gpu.limits.is_cpu or gpu.limits.work_group < _LEAST_ITEMS
+    return params.memory == "direct" or (params.memory == "auto" and small)
+
+
+def takes_pixels(gpu: Gpu, params: BloomParams, channels: int) -> bool:
+    """Whether :func:`over_pixels` can be used."""
+    limits = gpu.limits
+    enough = limits.local_bytes >= _LOCAL and limits.work_group >= _GROUP
+    return enough and channels <= MOST_CHANNELS and not direct(gpu, params)
+
+
+def over(gpu: Gpu, image: Image, result: Image, params: BloomParams, not_finite: Image) -> None:
+    """Lays the glow over a planar Image; ``result`` may be that itself. ``not_finite`` counts pixels."""
+    ends = Ends(image, result, not_finite)
+    if direct(gpu, params):
+        _wide(gpu, ends, params)
+    else:
+        _local(gpu, ends, params)
+
+
+def over_pixels(
+    gpu: Gpu,
+    pixels: Image,
+    params: BloomParams,
+    decoding: Decoding,
+    encoding: Encoding,
+    display: Display | None,
+    not_finite: Image,
+    repaired: Image,
+) -> tuple[Image, Image]:
+    """From pixels (height, width, channels) to pixels, tone-mapped if there is a display; and counters as in encode.cl.
+
+    ``repaired`` counts pixels as tonemap.cl does.
+    """
+    result, lost = gpu.empty(pixels.shape, encoding.dtype), gpu.zeros((2,), np.uint32)
+    _local(gpu, Ends(pixels, result, not_finite, decoding, encoding, display, lost, repaired), params)
+    return result, lost
+
+
+def _knee(params: BloomParams) -> tuple[float, float]:
+    """The threshold and the half-width of its knee, in the image's own units."""
+    threshold = params.threshold / params.scale
+    return threshold, threshold * params.knee
+
+
+def _finest(ends: Ends, params: BloomParams, shares: list[float]) -> float:
+    """What the image's own light adds to the result."""
+    return params.strength * (shares[0] - (params.blend == "energy"))
+
+
+def _halved(size: tuple[int, int]) -> tuple[int, int]:
+    return (size[0] + 1) // 2, (size[1] + 1) // 2
+
+
+# -- through local memory ---------------------------------------------------------------------------------------
+
+
+def _local(gpu: Gpu, ends: Ends, params: BloomParams) -> None:
+    shares = params.levels(ends.size[0])
+    sizes = [ends.size]
+    while len(sizes) < len(shares):
+        sizes.append(_halved(sizes[-1]))
+    # The last levels, from `k` on, are one launch if there are two of them or more.
+    most = min(gpu.limits.local_bytes, _LOCAL_SMALL)
+    k = next(k for k in range(1, len(sizes)) if _bytes(sizes[k:]) <= most or k == len(sizes) - 1)
+    levels = [ends.source]
+    for size in sizes[1 : k + 1]:
+        levels.append(_down(gpu, ends, params, levels[-1], size, first=len(levels) == 1))
+    scale = shares[k]
+    if k < len(sizes) - 1:
+        _small(gpu, levels[k], shares[k:])
+        scale = 1.0
+    # Up by two levels at a time; by one first where that does not come out.
+    while k > 2:
+        steps = 1 + (k % 2 == 0)
+        _up(gpu, ends, params, levels[k - steps : k + 1], shares[k - steps : k], scale)
+        k, scale = k - steps, 1.0
+    own = _finest(ends, params, shares)
+    own_shares = [own, *(params.strength * share for share in shares[1:k])]
+    _up(gpu, ends, params, levels[: k + 1], own_shares, params.strength * scale, final=True)
+
+
+def _bytes(sizes: list[tuple[int, int]]) -> int:
+    """Local memory for a plane of each size."""
+    return 4 * sum(height * width for height, width in sizes)
+
+
+def _down(
+    gpu: Gpu, ends: Ends, params: BloomParams, fine: Image, size: tuple[int, int], *, first: bool
+) -> Image:
+    """The next level, of ``size``."""
+    rows, columns = size
+    coarse = gpu.empty((ends.channels, rows, columns))
+    sources: tuple[str, ...] = ("border", "layout", "bloom", "bloom_boxes", "bloom_down")
+    defines: dict[str, Define] = {"CHANNELS": 1, "COLOURS": 1}
+    blocks, table, scale, height, width = ends.channels, None, 1.0, *fine.shape[1:]
+    if first:
+        blocks, (height, width) = 1, ends.size
+        defines = {"CHANNELS": ends.channels, "COLOURS": ends.colours, "FIRST": True}
+        if ends.decoding:
+            sources = ("border", "lanes", "colour", "decode", *sources[1:])
+            defines |= {"WIDTH": 1, "READ_WORD": _word(fine), **ends.decoding.defines(fine)}
+            table, scale = ends.decoding.arguments(fine)
+    kernel, items = _kernel(gpu, sources, "down", columns, _ENDS[0], defines)
+    tiles = -(-columns // (items - _ENDS[0]))
+    band = _band(gpu, rows, tiles * blocks, items)
+    gpu.launch(
+        kernel, (tiles * items, -(-rows // band), blocks), fine, coarse, height, width, band, _knee(params),
+        params.karis * params.scale, table, scale, local=(items, 1, 1), label="bloom down",
+        traffic=fine.nbytes + coarse.nbytes,
+    )  # fmt: skip
+    return coarse
+
+
+def _small(gpu: Gpu, level: Image, shares: list[float]) -> None:
+    """The total of ``level`` and all below it, in its place."""
+    planes, height, width = level.shape
+    sizes = [(height, width)]
+    while len(sizes) < len(shares):
+        sizes.append(_halved(sizes[-1]))
+    kernel = gpu.kernel(("border", "bloom_small"), "small_levels", BORDER_REFLECT=True)
+    (items,) = kernel.fit(_SMALL_ITEMS)
+    weights = gpu.kept(("bloom shares", *shares), lambda: gpu.array(np.array(shares, np.float32)))
+    gpu.launch(
+        kernel, (planes * items,), level, weights, height, width, len(shares), Local(_bytes(sizes)), local=(items,),
+        label="bloom small levels", traffic=2 * level.nbytes,
+    )  # fmt: skip
+
+
+def _up(
+    gpu: Gpu,
+    ends: Ends,
+    params: BloomParams,
+    levels: list[Image],
+    shares: list[float],
+    scale: float,
+    *,
+    final: bool = False,
+) -> None:
+    """The total of two or three levels, of which the last one is a total, by their shares; in the first one's place."""
+    fine, between, coarse = levels[0], levels[1], levels[-1]
+    out, blocks, (height, width) = fine, ends.channels, fine.shape[1:] if not final else ends.size
+    sources: Sources = ("border", "layout", "bloom", "bloom_up")
+    defines: dict[str, Define] = {"CHANNELS": 1, "COLOURS": 1}
+    arguments: list[Image | float | None] = [None, 1.0, None, None, None, 1.0, 1.0]
+    if final:
+        out, blocks = ends.result, 1
+        defines = {"CHANNELS": ends.channels, "COLOURS": ends.colours, "FINAL": True}
+        if ends.decoding and ends.encoding:
+            sources, more, arguments = _reads_and_writes(gpu, ends, ends.decoding, ends.encoding)
+            defines |= more
+    defines["LEVELS"] = len(shares)
+    kernel, items = _kernel(gpu, sources, "up", (width + 1) // 2, _ENDS[1], defines)
+    tiles = -(-width // (2 * (items - _ENDS[1])))
+    pairs = height // 2 + 1
+    band = _band(gpu, pairs, tiles * blocks, items)
+    gpu.launch(
+        kernel, (tiles * items, -(-pairs // band), blocks), coarse, between, fine, out, height, width, band,
+        float(shares[0]), float(shares[-1]), float(scale), _knee(params), ends.not_finite, *arguments,
+        local=(items, 1, 1), label="bloom over" if final else "bloom up",
+        traffic=sum(level.nbytes for level in levels) + out.nbytes,
+    )  # fmt: skip
+
+
+def _reads_and_writes(
+    gpu: Gpu, ends: Ends, decoding: Decoding, encoding: Encoding
+) -> tuple[Sources, dict[str, Define], list[Image | float | None]]:
+    """The sources, defines and arguments of a kernel that reads pixels, and writes such of another depth."""
+    reading = decoding.defines(ends.source)
+    writing = encoding.defines(ends.channels, alpha=decoding.alpha)
+    codes, display = encoding.codes(gpu), ends.display
+    more: dict[str, Define] = {
+        "WIDTH": 1,
+        "CODES": codes.shape[0] if codes else None,
+        "CODES_SPACE": "__local",
+    }
+    more |= {"READ_WORD": _word(ends.source), "WRITE_WORD": _word(ends.result)}
+    sources: tuple[str | Source, ...] = (
+        "border", "lanes", "colour", _defined("reading", reading), "decode", "layout",
+        _defined("writing", writing, reading), "encode",
+    )  # fmt: skip
+    if display:
+        sources += ("tonemap_operators", "tonemap_light")
+        more |= {"OPERATOR": display.operator, "NATIVE": not gpu.limits.is_cpu}
+    more["UNPREMULTIPLY"] = writing["UNPREMULTIPLY"]
+    table, scale = decoding.arguments(ends.source)
+    exposure, white = (display.exposure, display.white) if display else (1.0, 1.0)
+    arguments = [table, scale, codes, ends.lost, ends.repaired, exposure, white]
+    return (*sources, "bloom", "bloom_up"), more, arguments
+
+
+def _word(pixels: Image) -> str | None:
+    """The word in which two neighbours 2k and 2k + 1 are read and written; None where they are not aligned to any."""
+    _, width, channels = pixels.shape
+    if width % 2 or pixels.dtype.itemsize > 2:
+        return None
+    return "uint" if 2 * channels * pixels.dtype.itemsize % 4 == 0 else "ushort"
+
+
+def _defined(name: str, defines: dict[str, Define], before: dict[str, Define] | None = None) -> Source:
+    """Defines that count from here on, in place of those before: decode.cl and encode.cl give theirs the same names."""
+    shared = ("CHANNELS", "COLOURS", "UNPREMULTIPLY")  # and these stand on the command line
+    gone = [f"#undef {key}" for key in before or {} if key not in shared]
+    now = [
+        f"#define {key} {'' if value is True else value}".rstrip()
+        for key, value in defines.items()
+        if value not in (None, False) and key not in shared
+    ]
+    return Source(name, "\n".join([*gone, *now]))
+
+
+def _kernel(
+    gpu: Gpu, sources: Sources, name: str, columns: int, ends: int, defines: dict[str, Define]
+) -> tuple[Kernel, int]:
+    """The kernel in groups that device, local memory and ``columns`` have use for; and their work-items."""
+    items = _ITEMS
+    while items > _LEAST_ITEMS and (items // 2 - ends >= columns or items > gpu.limits.work_group):
+        items //= 2
+    while True:
+        kernel = gpu.kernel(sources, name, **defines, BORDER_REFLECT=True, ITEMS=items)
+        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
+            return kernel, items
+        items //= 2
+        if items - ends < 2:
+            planes = defines["CHANNELS"]
+            raise DeviceError(
+                f"{planes} channels at once do not fit local memory: use direct reads (memory: direct)"
+            )
+
+
+def _band(gpu: Gpu, rows: int, columns: int, items: int) -> int:
+    """Rows of a group, an even number, where groups stand ``columns`` side by side."""
+    bands = max(1, _GROUPS * _ITEMS // items * gpu.limits.compute_units // columns)
+    return max(_LEAST_BAND, (-(-rows // bands) + 1) // 2 * 2)
+
+
+# -- straight from global memory --------------------------------------------------------------------------------
+
+
+def _wide(gpu: Gpu, ends: Ends, params: BloomParams) -> None:
+    shares = params.levels(ends.size[0])
+    chain = [ends.source]
+    while len(chain) < len(shares):
+        chain.append(_down_wide(gpu, chain[-1], ends, params, first=len(chain) == 1))
+    # From the coarsest up: sum = share·level + tent(sum below it).
+    scale = shares[-1]
+    total = chain.pop()
+    while len(chain) > 1:
+        level = chain.pop()
+        _up_wide(gpu, total, level, level, ends, params, own=shares[len(chain)], scale=scale)
+        total, scale = level, 1.0
+    own, scale = _finest(ends, params, shares), params.strength * scale
+    _up_wide(gpu, total, ends.source, ends.result, ends, params, own=own, scale=scale, final=True)
+
+
+def _down_wide(gpu: Gpu, fine: Image, ends: Ends, params: BloomParams, *, first: bool) -> Image:
+    planes, height, width = fine.shape
+    coarse = fine.like((planes, (height + 1) // 2, (width + 1) // 2))
+    _, rows, columns = coarse.shape
+    defines = _wide_defines(ends, whole=first)
+    kernel = gpu.kernel(("border", "bloom", "bloom_boxes", "bloom_wide"), "down_wide", FIRST=first, **defines)
+    size, local = (-(-columns // 8), rows, 1 if first else planes), kernel.fit(64, 1, 1)
+    gpu.launch(
+        kernel, size, fine, coarse, height, width, _knee(params), params.karis * params.scale, local=local,
+        label="bloom down direct", traffic=fine.nbytes + coarse.nbytes,
+    )  # fmt: skip
+    return coarse
+
+
+def _up_wide(
+    gpu: Gpu,
+    coarse: Image,
+    fine: Image,
+    out: Image,
+    ends: Ends,
+    params: BloomParams,
+    *,
+    own: float,
+    scale: float,
+    final: bool = False,
+) -> None:
+    planes, height, width = fine.shape
+    defines = _wide_defines(ends, whole=final)
+    kernel = gpu.kernel(("border", "bloom", "bloom_boxes", "bloom_wide"), "up_wide", FINAL=final, **defines)
+    size, local = (-(-width // 16), -(-height // 2), 1 if final else planes), kernel.fit(64, 1, 1)
+    gpu.launch(
+        kernel, size, coarse, fine, out, ends.not_finite, height, width, _knee(params), float(own), float(scale),
+        local=local, label=f"bloom {'over' if final else 'up'} direct",
+        traffic=coarse.nbytes + fine.nbytes + out.nbytes,
+    )  # fmt: skip
+
+
+def _wide_defines(ends: Ends, *, whole: bool) -> dict[str, Define]:
+    """Of kernels that take whole pixels, or planes by themselves."""
+    defines = (ends.channels, ends.colours) if whole else (1, 1)
+    return {"BORDER_REFLECT": True, "WIDE": True, "CHANNELS": defines[0], "COLOURS": defines[1]}
