@@ -12,12 +12,9 @@
 
 static inline void fetch_four(__global const STORED *in, int row, int left, int right, int height, int width,
                               STORED four[4][CHANNELS]) {
-    size_t plane = (size_t)height * width;
     UNROLLED
-    for (int p = 0; p < 2; p++) {
-        size_t at = (size_t)border_index(row + p, height) * width;
-        fetch_pair(in, at, left, right, plane, four + 2 * p);
-    }
+    for (int p = 0; p < 2; p++)
+        fetch_pair(in, border_index(row + p, height), left, right, height, width, four + 2 * p);
 }
 
 // A work-item goes down two fine columns, 2x and 2x + 1, two rows at a time, and so makes coarse column x. Its
@@ -79,7 +76,7 @@ __kernel void down(__global const STORED *restrict fine, __global float *restric
         }
         float w_left = weight_of(box[0], 1, karis), w_right = weight_of(box[1], 1, karis);
         float w_middle = 4.0f * weight_of(box[2], 1, karis), w_lower = w_left + w_right;
-        float over = 0.0625f / (upper_weight + w_lower + w_middle);
+        float over = 0.0625f * RECIPROCAL(upper_weight + w_lower + w_middle);
         UNROLLED
         for (int c = 0; c < CHANNELS; c++) {
             float edges = w_left * box[0][c] + w_right * box[1][c];

@@ -20,7 +20,6 @@ static inline void encode_pixel(const float *v, __local const uint *codes, int c
     for (int k = 0; k < CHANNELS; k++) pixel[k] = v[k];
 }
 #endif
-#define REPEATED __attribute__((opencl_unroll_hint(1)))  // tone mapping is long: it must stay in the instructions' cache
 
 typedef union {  // two pixels of the result
     PIXEL values[2 * CHANNELS];
@@ -54,7 +53,19 @@ static inline void across(__global const float *coarse, int row, int rows, int c
 
 static inline void fetch_two(__global const STORED *in, int row, int left, int right, int height, int width,
                              STORED two[2][CHANNELS]) {
-    fetch_pair(in, (size_t)clamp(row, 0, height - 1) * width, left, right, (size_t)height * width, two);
+    fetch_pair(in, clamp(row, 0, height - 1), left, right, height, width, two);
+}
+
+#if LEVELS == 2
+#define THROUGH between
+#else
+#define THROUGH coarse
+#endif
+
+static inline void fetch_coarse(__global const float *in, int row, int rows, int columns, int column, float *v) {
+    in += (size_t)(uint)border_index(row, rows) * (uint)columns + column;
+    UNROLLED
+    for (int c = 0; c < CHANNELS; c++, in += (size_t)rows * columns) v[c] = *in;
 }
 
 // A work-item makes fine columns 2x and 2x + 1, down the rows. Its column of the coarse level goes through local memory,
@@ -98,12 +109,13 @@ __kernel void up(__global const float *coarse, __global const float *between, __
     UNROLLED
     for (int k = 0; k < 4 * 2 * CHANNELS; k++) above[k / 2 / CHANNELS][k / CHANNELS % 2][k % CHANNELS] = 0.0f;
 
+    float ahead[CHANNELS];  // of the level that goes through local memory, the row at hand
+    fetch_coarse(THROUGH, first - 2, rows, columns, column, ahead);
     STORED next[2][CHANNELS];
     int left = clamp(2 * x, 0, (width - 1) & ~1), right = min(left + 1, width - 1);
     fetch_two(fine, 2 * first - 1, left, right, height, width, next);
     for (int row = first - 2; row <= last; row++) {
         __local float *line = lines + (row & 1) * CHANNELS * ITEMS;
-        size_t at = (size_t)border_index(row, rows) * columns + column;
 #if LEVELS == 2
         float down[4];
         tent_weights(row & 1, 1.0f, down);
@@ -117,12 +129,13 @@ __kernel void up(__global const float *coarse, __global const float *between, __
         UNROLLED
         for (int c = 0; c < CHANNELS; c++) {
 #if LEVELS == 2
-            float v = share * between[c * coarse_plane + at] + weighed4(down, far[0][c], far[1][c], far[2][c], far[3][c]);
+            float v = share * ahead[c] + weighed4(down, far[0][c], far[1][c], far[2][c], far[3][c]);
 #else
-            float v = scale * coarse[c * coarse_plane + at];
+            float v = scale * ahead[c];
 #endif
             line[c * ITEMS + item] = v;
         }
+        fetch_coarse(THROUGH, row + 1, rows, columns, column, ahead);  // on its way while this one is worked on
         barrier(CLK_LOCAL_MEM_FENCE);
         UNROLLED
         for (int c = 0; c < CHANNELS; c++) {
@@ -142,7 +155,7 @@ __kernel void up(__global const float *coarse, __global const float *between, __
             above[3][1][c] = odd;
         }
         if (row <= first || !makes) continue;  // the group's work-items meet at the barrier, once a row
-        REPEATED
+        UNROLLED
         for (int q = 0; q < 2; q++) {
             int y = 2 * row - 3 + q;
             STORED stored[2][CHANNELS];

@@ -29,18 +29,21 @@ typedef union {
 } Pair;
 #endif
 
-// Pixels `left` and `right` of the row that begins at pixel `row`, which are neighbours 2k and 2k + 1 with READ_WORD.
-static inline void fetch_pair(__global const STORED *in, size_t row, int left, int right, size_t plane,
+// Pixels `left` and `right` of a row, which are neighbours 2k and 2k + 1 with READ_WORD.
+static inline void fetch_pair(__global const STORED *in, int row, int left, int right, int height, int width,
                               STORED two[2][CHANNELS]) {
 #ifdef READ_WORD
     Pair pair;
-    __global const READ_WORD *from = (__global const READ_WORD *)(in + (row + left) * CHANNELS);
+    // One product of 32 bits by 32 bits: integers of 64 bits are slow on GPUs.
+    in += (size_t)(uint)row * (uint)(width * CHANNELS) + (uint)(left * CHANNELS);
+    __global const READ_WORD *from = (__global const READ_WORD *)in;
     UNROLLED
     for (int k = 0; k < (int)(sizeof(pair) / sizeof(READ_WORD)); k++) pair.words[k] = from[k];
     UNROLLED
     for (int k = 0; k < 2 * CHANNELS; k++) two[k / CHANNELS][k % CHANNELS] = pair.values[k];
 #else
-    fetch(in, row + left, plane, two[0]);
-    fetch(in, row + right, plane, two[1]);
+    size_t plane = (size_t)height * width, at = (size_t)(uint)row * (uint)width;
+    fetch(in, at + left, plane, two[0]);
+    fetch(in, at + right, plane, two[1]);
 #endif
 }

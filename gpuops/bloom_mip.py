@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from .gpu import Define, Gpu, Kernel, Sources
     from .params.bloom import BloomParams
 
-_ITEMS, _LEAST_ITEMS = 128, 8
+_ITEMS, _ITEMS_OF_ENDS, _LEAST_ITEMS = 128, 64, 8  # of a group; of those that read or write pixels
 _ENDS = 2, 4  # work-items of a group that only lend what they have to others: down, up
 _SMALL_ITEMS, _LOCAL_SMALL = (
     1024,
-    1 << 16,
+    1 << 14,
 )  # of the group that takes the last levels: work-items, bytes at most
 _GROUPS = 8  # of a compute unit, so that bands of rows are worth what they read twice
 _LEAST_BAND = 4
@@ -254,7 +254,7 @@ def _reads_and_writes(
     )  # fmt: skip
     if display:
         sources += ("tonemap_operators", "tonemap_light")
-        more |= {"OPERATOR": display.operator, "NATIVE": not gpu.limits.is_cpu}
+        more["OPERATOR"] = display.operator
     more["UNPREMULTIPLY"] = writing["UNPREMULTIPLY"]
     table, scale = decoding.arguments(ends.source)
     exposure, white = (display.exposure, display.white) if display else (1.0, 1.0)
@@ -286,11 +286,12 @@ def _kernel(
     gpu: Gpu, sources: Sources, name: str, columns: int, ends: int, defines: dict[str, Define]
 ) -> tuple[Kernel, int]:
     """The kernel in groups that device, local memory and ``columns`` have use for; and their work-items."""
-    items = _ITEMS
+    items = _ITEMS_OF_ENDS if "READ_WORD" in defines else _ITEMS
+    native = {} if gpu.limits.is_cpu else {"NATIVE": True, "DENORMS_ARE_ZERO": True}
     while items > _LEAST_ITEMS and (items // 2 - ends >= columns or items > gpu.limits.work_group):
         items //= 2
     while True:
-        kernel = gpu.kernel(sources, name, **defines, BORDER_REFLECT=True, ITEMS=items)
+        kernel = gpu.kernel(sources, name, **defines, **native, BORDER_REFLECT=True, ITEMS=items)
         if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
             return kernel, items
         items //= 2

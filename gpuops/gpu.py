@@ -306,6 +306,7 @@ class Gpu:
         """The kernel ``name`` of the given sources, built with ``-D`` for each define; cached.
 
         ``True`` defines a bare name, ``False`` and None leave it out; floats become exact float literals.
+        ``DENORMS_ARE_ZERO`` is a build option: a GPU's logarithms and powers then take an instruction or two.
         """
         return self.kernels([(source, name, defines)])[0]
 
@@ -460,6 +461,8 @@ def _argument(value: Argument) -> Any:
 
 
 def _define(key: str, value: bool | int | float | str | None) -> str:
+    if key == "DENORMS_ARE_ZERO":
+        return "-cl-denorms-are-zero"
     if value is True:
         return f"-D {key}"
     if isinstance(value, float):
