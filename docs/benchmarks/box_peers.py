@@ -2,9 +2,9 @@
 
     python docs/benchmarks/box_peers.py --json box.json [--device NAME] [--size 4096] [--no-peers]
 
-Three planes of float32, from device memory to device memory (OpenCV, with two threads: three channels interleaved, as it
-wants them), border reflect. ``ms`` is the sum of clpix's kernels by their events; the peer's is a call by the clock till
-it is done. Medians. ``error`` is the largest difference from scipy's in double precision on noise of 0 to 1 of
+Three planes of float32, from device memory to device memory (OpenCV, with two threads: three channels interleaved, as
+it wants them), border reflect. ``ms`` is the sum of clpix's kernels by their events; the peer's is a call by the clock
+till it is done. Medians. ``error`` is the largest difference from scipy's in double precision on noise of 0 to 1 of
 1500 × 1100 pixels.
 """
 
