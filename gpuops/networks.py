@@ -348,11 +348,10 @@ def merges(height: int, width: int) -> Merges:
 
 
 @cache
-def row_sort(width: int) -> Source:
-    """median.cl's function ``sort_row``."""
+def sorting(count: int) -> Source:
+    """The function ``sort_values`` of median.cl and median_histograms.cl."""
     values = _Values()
-    results = values.sort([values.value(f"LOAD(0, {k})") for k in range(width)])
-    lines = ["static inline void sort_row(const __local TYPE *lines, __global V *to, size_t stride) {"]
-    lines += values.lines(results)
-    lines += [f"    to[{k} * stride] = v{value};" for k, value in enumerate(results)]
-    return Source("median_row", "\n".join([*lines, "}"]), once=True)
+    results = values.sort([values.value(f"values[{k}]") for k in range(count)])
+    lines = ["static inline void sort_values(V *values) {", *values.lines(results)]
+    lines += [f"    values[{k}] = v{value};" for k, value in enumerate(results)]
+    return Source("sort_values", "\n".join([*lines, "}"]), once=True)
