@@ -132,7 +132,11 @@ void median_network(__global const TYPE *restrict in, __global TYPE *restrict ou
 #define MEMORY (RING * BLOCK + SCRATCH)
 #define FIELDS 10
 
-static inline void sort_values(V *values);
+// Of a row, by gpuops/networks.py.
+#define SORT_ARGUMENTS const __local TYPE *lines, __global V *to
+#define UNSORTED(k) LOAD(0, k)
+#define SORTED(k) to[k]
+static inline void sort_values(SORT_ARGUMENTS);
 
 #define ORDER(a, b)          \
     {                        \
@@ -244,14 +248,8 @@ void median_merges(__global const TYPE *restrict in, __global TYPE *restrict out
                 stage(in + plane, lines + t * PITCH, item, y + BLOCKS * TILE + t - 1 - HEIGHT / 2, x0 - REACH, height,
                       width, cval);
             barrier(CLK_LOCAL_MEM_FENCE);
-            for (int t = 0; t < TILE; t++) {
-                V values[WIDTH];
-                UNROLLED
-                for (int k = 0; k < WIDTH; k++) values[k] = LOAD(t, k);
-                sort_values(values);
-                UNROLLED
-                for (int k = 0; k < WIDTH; k++) memory[newest * BLOCK + t * WIDTH + k] = values[k];
-            }
+            for (int t = 0; t < TILE; t++)
+                sort_values(lines + t * PITCH + item, memory + newest * BLOCK + t * WIDTH);
             for (int k = 0; k < commands; k++) {
                 __global const int *c = table + k * FIELDS;
                 if (c[6] < 0 && y < y0) continue;

@@ -13,7 +13,7 @@
 // -D BITS=8|16|32   of a pixel
 // -D HEIGHT=n -D WIDTH=n   -D REGION_Y=n   REGION_X · REGION_Y is REGION at most
 // Group: (ACROSS, PARTS). Dimension 2 counts planes · channels. histograms: bytes of these, 4 · (ITEMS + ACROSS) and REGION,
-// and 2 · REGION where pixels are sorted.
+// and 2 · REGION where pixels are sorted; an argument, since work-groups on PoCL 3.1 may share what the kernel declares.
 
 #define ACROSS 32  // results of a row, one of each of PARTS work-items
 #define PARTS 4    // of a histogram
@@ -50,7 +50,11 @@ typedef ulong V;
 #define RUN 16  // pixels in the order of their keys: a work-item's part of a merge, in the end a bucket
 #define RUNS (REGION / RUN / ITEMS)
 
-static inline void sort_values(V *values);
+// Of a run, by gpuops/networks.py.
+#define SORT_ARGUMENTS V *values
+#define UNSORTED(k) values[k]
+#define SORTED(k) values[k]
+static inline void sort_values(SORT_ARGUMENTS);
 
 // Sixteenths of a sorted list, which all work-items read or write at once, are in different banks.
 static inline int spread(int rank) { return rank ^ (rank >> 5 & 15); }

@@ -351,7 +351,7 @@ def merges(height: int, width: int) -> Merges:
 def sorting(count: int) -> Source:
     """The function ``sort_values`` of median.cl and median_histograms.cl."""
     values = _Values()
-    results = values.sort([values.value(f"values[{k}]") for k in range(count)])
-    lines = ["static inline void sort_values(V *values) {", *values.lines(results)]
-    lines += [f"    values[{k}] = v{value};" for k, value in enumerate(results)]
+    results = values.sort([values.value(f"UNSORTED({k})") for k in range(count)])
+    lines = ["static inline void sort_values(SORT_ARGUMENTS) {", *values.lines(results)]
+    lines += [f"    SORTED({k}) = v{value};" for k, value in enumerate(results)]
     return Source("sort_values", "\n".join([*lines, "}"]), once=True)
