@@ -91,6 +91,7 @@ static inline void merge(const __local KEYS *keys, const __local ushort *places,
 static inline void sort(__global const TYPE *in, __local KEYS *keys, __local ushort *places, __local uchar *buckets, int item,
                         int x0, int y0, int channel, int height, int width, TYPE cval) {
     V runs[RUNS][RUN];
+    UNROLLED
     for (int n = 0; n < RUNS; n++) {
         UNROLLED
         for (int k = 0; k < RUN; k++) {
@@ -102,6 +103,7 @@ static inline void sort(__global const TYPE *in, __local KEYS *keys, __local ush
         sort_values(runs[n]);
     }
     for (int length = RUN; length <= REGION; length *= 2) {
+        UNROLLED
         for (int n = 0; n < RUNS; n++)
             UNROLLED
             for (int k = 0; k < RUN; k++) {
@@ -112,26 +114,28 @@ static inline void sort(__global const TYPE *in, __local KEYS *keys, __local ush
             }
         barrier(CLK_LOCAL_MEM_FENCE);
         if (length == REGION) break;
+        UNROLLED
         for (int n = 0; n < RUNS; n++) merge(keys, places, (item * RUNS + n) * RUN, length, runs[n]);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
 #endif
 
-static inline void count(__local uint *histogram, int value, uint by) {
+static inline void count(__local uint *histogram, uint value, uint by) {
     histogram[value / 4 * COLUMNS] += by << value % 4 * 8;
 }
 
 // Sums of four counts over WIDTH columns.
 static inline void window_sums(const __local uint *word, int *counts) {
-    uint even = 0, odd = 0;
+    uint sum = 0, even = 0, odd = 0;
     UNROLLED
-    for (int k = 0; k < WIDTH; k += AT_ONCE) {
-        uint sum = 0;
-        UNROLLED
-        for (int j = k; j < min(k + AT_ONCE, WIDTH); j++) sum += word[j];
-        even += sum & 0x00ff00ff;
-        odd += sum >> 8 & 0x00ff00ff;
+    for (int k = 0; k < WIDTH; k++) {
+        sum += word[k];
+        if ((k + 1) % AT_ONCE == 0 || k == WIDTH - 1) {
+            even += sum & 0x00ff00ff;
+            odd += sum >> 8 & 0x00ff00ff;
+            sum = 0;
+        }
     }
     counts[0] = even & 0xffff, counts[1] = odd & 0xffff, counts[2] = even >> 16, counts[3] = odd >> 16;
 }
@@ -146,7 +150,7 @@ static inline int find(const int *counts, int *rank, __local int *totals, __loca
         int left = *rank - before, k = 0, below = 0, sum = 0;
         for (int j = 0; j < 3; j++)
             if (left >= (sum += counts[j])) below = sum, k = j + 1;
-        found[column] = left - below << 4 | first + k;
+        found[column] = (left - below) << 4 | (first + k);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     *rank = found[column] >> 4;
@@ -194,10 +198,14 @@ void median_histograms(__global const TYPE *restrict in, __global TYPE *restrict
             counts[k] = j >= 0 && j < HEIGHT && i >= 0 && i < WIDTH;
         }
         bucket = bucket * RUN + find(counts, &rank, totals, found, column, part);
-        TYPE v = pixel(in, places[spread(bucket)], left, top, channel, height, width, cval);
-#else
-        TYPE v = (TYPE)bucket ^ SIGN;
 #endif
-        if (part == 0 && x < width) out[(size_t)(y0 + row) * width + x] = ORDERED(TYPE, v);
+        if (part == 0 && x < width) {
+#if BITS > 8
+            TYPE v = pixel(in, places[spread(bucket)], left, top, channel, height, width, cval);
+#else
+            TYPE v = (TYPE)bucket ^ SIGN;
+#endif
+            out[(size_t)(y0 + row) * width + x] = ORDERED(TYPE, v);
+        }
     }
 }
