@@ -1,14 +1,14 @@
 // Mean over a box: out[y, x] = scale · Σ_l Σ_k in[y + l, x + k],  l = −ry…ry, k = −rx…rx, at a cost that hardly depends on
 // the radii. Nothing is ever subtracted, so that neither NaN nor the rounding of a large sample gets beyond the box.
-// Along x, by doubling: sums of 2^k neighbours are two of 2^(k−1), and the width's binary digits say which make it up.
-// Down y on CPUs, of 2·ry + 1 rows at a time: a box is the end of one such block and the beginning of the next, and sums from
-// there on are one addition each (van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and
-// octagonal kernels", Pattern Recognition Letters 13, 1992: here for sums).
+// Of blocks: a box is the end of one, whole ones, and the beginning of another, and sums from a block's ends on are one
+// addition each (van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and octagonal kernels",
+// Pattern Recognition Letters 13, 1992: here for sums). Down y on CPUs blocks are of 2·ry + 1 rows, so that a box has none
+// whole; along x there sums are made by doubling: of 4^k neighbours.
 // Planar float (plane, row, column). Border: see border.cl; outside
 // (constant) counts as cval.
 //
 // -D BORDER_x
-// GPUs:  -D ALONG_X   else along y   -D PER=n   results of a work-item
+// GPUs:  -D ALONG_X   else along y   -D BLOCK=n   samples, at most 2 · radius   -D PER=n   blocks of a work-item
 // CPUs:  -D WIDE
 // Both, where local memory is too small:  -D LEVEL   -D ALONG_X   -D FIRST   of all levels
 
@@ -58,11 +58,30 @@ __kernel void box_level(__global const float *in, __global float *next, __global
 
 #elif !defined(WIDE)
 
-// One axis, through local memory. Group: (c, items, 1), c = 1 with ALONG_X: c neighbouring columns (with ALONG_X: one row),
-// PER · items results along the axis. Global dimension 2 counts planes (with ALONG_X: dimension 0 counts rows of all planes).
-// samples: 2 · c · (PER · items + 2·radius).
-__kernel void box_local(__global const float *in, __global float *out, int outer, int n,
-                        int inner, int radius, float scale, float cval, __local float *samples) {
+// One axis, of blocks of BLOCK samples: the box of result p of block j is the end of a block, from its sample p on; the blocks
+// and `rest` samples that the boxes of all its results have in common; and the p + 1 samples behind these. Sums of `common`
+// blocks are made by doubling, in local memory: sums of 2^k blocks are two of 2^(k−1), and its binary digits say which.
+// Group: (c, items, 1), c = 1 with ALONG_X: c neighbouring columns (with ALONG_X: one row), PER · items blocks along the axis.
+// Global dimension 2 counts planes (with ALONG_X: dimension 0 counts rows of all planes). `from` and `to` are the first
+// elements of the planes to read and write.
+// sums: 2 · c · (PER · items + common); with ALONG_X and PER = 1, behind them the samples, one place further for each block.
+#ifdef ALONG_X
+#define SAMPLE(t) samples[(t) + (t) / BLOCK]
+#else
+#define SAMPLE(t) fetch(in, start - radius + (t), n, inner, cval)
+#endif
+
+// All of a block before any is added: memory answers late.
+#define LOAD(t) \
+    for (int k = 0; k < BLOCK; k++) v[k] = SAMPLE((t) + k)
+
+static inline float fetch(__global const float *in, int t, int n, int inner, float cval) {
+    t = border_index(t, n);
+    return t < 0 ? cval : in[(size_t)t * inner];
+}
+
+__kernel void box_blocks(__global const float *restrict in, __global float *restrict out, ulong from, ulong to, int outer, int n, int inner,
+                         int radius, float scale, float cval, __local float *sums) {
     int i = get_local_id(0), j = get_local_id(1), count = get_local_size(0), items = get_local_size(1);
 #ifdef ALONG_X
     int o = get_global_id(0), c = 0, valid = o < outer;
@@ -71,31 +90,58 @@ __kernel void box_local(__global const float *in, __global float *out, int outer
     int o = get_global_id(2), c = get_global_id(0), valid = c < inner;
     c = min(c, inner - 1);
 #endif
-    int tile = PER * items, start = get_group_id(1) * tile, extent = tile + 2 * radius, width = 2 * radius + 1;
-    in += (size_t)o * n * inner + c;
-    out += (size_t)o * n * inner + c;
-    __local float *sums = samples + i, *next = sums + extent * count;
-    for (int t = j; t < extent; t += items) {
-        int at = border_index(start - radius + t, n);
-        sums[t * count] = at < 0 ? cval : in[(size_t)at * inner];
+    int tile = PER * items, start = get_group_id(1) * tile * BLOCK;
+    int common = 2 * radius / BLOCK - 1, rest = 2 * radius % BLOCK, blocks = tile + common;
+    in += from + (size_t)o * n * inner + c;
+    out += to + (size_t)o * n * inner + c;
+#ifdef ALONG_X
+    __local float *samples = sums + 2 * blocks;
+    for (int t = j; t < tile * BLOCK + 2 * radius; t += items) SAMPLE(t) = fetch(in, start - radius + t, n, inner, cval);
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+    sums += i;
+    __local float *next = sums + blocks * count;
+    float v[BLOCK], result[BLOCK];
+    for (int b = j; b < blocks && common > 0; b += items) {
+        LOAD(b * BLOCK);
+        for (int size = BLOCK / 2; size > 0; size /= 2)
+            for (int k = 0; k < size; k++) v[k] += v[k + size];
+        sums[b * count] = v[0];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    float result[PER];
-    for (int m = 0; m < PER; m++) result[m] = 0.0f;
-    for (int size = 1, done = 0; size <= width; size *= 2) {  // sums[t]: of t … t + size − 1, where these are in the tile
-        if (width & size) {
-            for (int m = 0; m < PER; m++) result[m] += sums[(j + m * items + done) * count];
+    float middle[PER];
+    for (int m = 0; m < PER; m++) middle[m] = 0.0f;
+    for (int size = 1, done = 1; size <= common; size *= 2) {  // sums[b]: of b … b + size − 1, where these are there
+        if (common & size) {
+            for (int m = 0; m < PER; m++) middle[m] += sums[(j + m * items + done) * count];
             done += size;
         }
-        for (int t = j; t <= extent - 2 * size; t += items) next[t * count] = sums[t * count] + sums[(t + size) * count];
+        for (int b = j; b <= blocks - 2 * size; b += items) next[b * count] = sums[b * count] + sums[(b + size) * count];
         barrier(CLK_LOCAL_MEM_FENCE);
         __local float *last = sums;
         sums = next, next = last;
     }
     for (int m = 0; m < PER; m++) {
-        int t = start + j + m * items;
-        if (valid && t < n) out[(size_t)t * inner] = result[m] * scale;
+        int first = (j + m * items) * BLOCK, behind = first + 2 * radius;
+        float sum = 0.0f;
+        LOAD(first);
+        for (int k = BLOCK - 1; k >= 0; k--) result[k] = sum += v[k];
+        sum = 0.0f;
+        for (int k = rest; k > 0; k--) sum += SAMPLE(behind - k);
+        LOAD(behind);
+        for (int k = 0; k < BLOCK; k++) result[k] = (middle[m] + (result[k] + (sum += v[k]))) * scale;
+#ifndef ALONG_X
+        for (int k = 0; k < BLOCK; k++)
+            if (valid && start + first + k < n) out[(size_t)(start + first + k) * inner] = result[k];
+#endif
     }
+#ifdef ALONG_X
+    barrier(CLK_LOCAL_MEM_FENCE);  // results take the samples' places, so that neighbours store neighbours
+    for (int k = 0; k < BLOCK; k++) SAMPLE(j * BLOCK + k) = result[k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int t = j; t < tile * BLOCK; t += items)
+        if (valid && start + t < n) out[start + t] = SAMPLE(t);
+#endif
 }
 
 #else

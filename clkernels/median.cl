@@ -1,15 +1,12 @@
 // The median of a window of HEIGHT × WIDTH pixels, exactly: out[y, x] is the value in the middle of the sorted
 // in[y + l, x + k], l = −HEIGHT/2 … HEIGHT/2, k = −WIDTH/2 … WIDTH/2. How: gpuops/networks.py, whose step() takes TILE new
 // rows and gives TILE medians of each column, BLOCKS · TILE rows above. Columns are lanes of vectors, and work-items.
-// Rows (plane, row, column, channel): `width` counts columns times channels; neighbours are CHANNELS apart.
-// Border: see border.cl; outside (constant) counts as cval. NaN is the largest value of all, as in numpy.sort.
+// Planes of rows of pixels: see median_pixels.cl.
 //
-// -D TYPE=x       of the pixels; floats as whole numbers of as many bits
-// -D NAN_BITS=x   floats: of a NaN   -D MOST_BITS=x   all but the sign
 // -D LANES=n      of a vector   -D CLANG   the compiler is: vectors may have more than 16 lanes
 // -D AHEAD=n      with CLANG: 1 to prefetch
 // -D ITEMS=n      work-items of a group   -D VECTORS=n   columns' vectors of each
-// -D HEIGHT=n -D WIDTH=n   -D CHANNELS=n   -D BORDER_x
+// -D HEIGHT=n -D WIDTH=n
 // Group: (ITEMS, 1, 1), for `band` rows, of TILEs. Dimension 2 counts planes.
 
 #define COLUMNS (ITEMS * LANES * VECTORS)
@@ -42,31 +39,8 @@ typedef NAME(TYPE, LANES) V;
 #define STORE_GLOBAL(v, p) NAME(vstore, LANES)(v, 0, p)
 #endif
 
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-#define MAX(a, b) ((a) < (b) ? (b) : (a))
-
 // What gpuops/networks.py writes reads row t of new ones at neighbour k by LOAD(t, k).
 #define LOAD(t, k) LOAD_LOCAL(lines + (t) * PITCH + (k) * CHANNELS)
-
-// Floats as whole numbers of the same order (negative ones' magnitude is turned round), all NaN as one; and back.
-#ifdef NAN_BITS
-#define ORDERED(T, v) ((v) ^ ((v) >> (T)(8 * sizeof(TYPE) - 1) & (T)MOST_BITS))
-#define KEY(T, v) (((v) & (T)MOST_BITS) > (T)INFINITE_BITS ? (T)NAN_BITS : ORDERED(T, v))
-#else
-#define ORDERED(T, v) (v)
-#define KEY(T, v) (v)
-#endif
-
-// What stands at element `at` of a row, or beyond it.
-static inline TYPE element(__global const TYPE *in, int at, int width, TYPE cval) {
-    if (at < 0 || at >= width) {
-        int pixel = at >= 0 ? at / CHANNELS : -1 - (-1 - at) / CHANNELS, channel = at - pixel * CHANNELS;
-        pixel = border_index(pixel, width / CHANNELS);
-        if (pixel < 0) return cval;
-        at = pixel * CHANNELS + channel;
-    }
-    return in[at];
-}
 
 // Of the image's row `row`, from element x on, to local memory.
 static inline void stage(__global const TYPE *in, __local TYPE *line, int item, int row, int x, int height, int width,
@@ -153,12 +127,16 @@ void median_network(__global const TYPE *restrict in, __global TYPE *restrict ou
 #else
 
 // Larger windows: lists in memory are merged as `table` says (gpuops/networks.py: Merges). A work-item has MEMORY vectors
-// of `memory`, those of work-items on GPUs side by side; it takes every so many-th of `tasks` columns and bands.
+// of `memory`, and takes every so many-th of `tasks` columns and bands.
 #define RING (BLOCKS + 1)
 #define MEMORY (RING * BLOCK + SCRATCH)
 #define FIELDS 10
 
-static inline void sort_row(const __local TYPE *lines, __global V *to, size_t stride);
+// Of a row, by gpuops/networks.py.
+#define SORT_ARGUMENTS const __local TYPE *lines, __global V *to
+#define UNSORTED(k) LOAD(0, k)
+#define SORTED(k) to[k]
+static inline void sort_values(SORT_ARGUMENTS);
 
 #define ORDER(a, b)          \
     {                        \
@@ -173,7 +151,7 @@ static inline void sort_row(const __local TYPE *lines, __global V *to, size_t st
 
 // Stages of distances 4e, 2e and e of an odd-even merge in one go, of places first … end − 1; least … most − 1 need be
 // right. Eight new values, e apart, meet each other and three of those before them.
-static inline void three_stages(__global V *out, int e, int first, int end, int least, int most, size_t stride) {
+static inline void three_stages(__global V *out, int e, int first, int end, int least, int most) {
     for (int j = 0; j < e; j++) {
         int start = (max(first, least - 16 * e) - j - 4 * e) / (8 * e) * 8 * e + j;
         V a = LOWEST, b = LOWEST, c = LOWEST;  // at start + e, + 2e, + 3e
@@ -181,13 +159,13 @@ static inline void three_stages(__global V *out, int e, int first, int end, int 
             V v[8];
             if (at + 4 * e >= first && at + 11 * e < end) {
                 UNROLLED
-                for (int k = 0; k < 8; k++) v[k] = out[(at + (k + 4) * e) * (long)stride];
+                for (int k = 0; k < 8; k++) v[k] = out[at + (k + 4) * e];
             } else {
                 UNROLLED
                 for (int k = 0; k < 8; k++) {
                     int place = at + (k + 4) * e;
                     v[k] = place < first ? (V)LOWEST : (V)HIGHEST;
-                    if (place >= first && place < end) v[k] = out[place * (long)stride];
+                    if (place >= first && place < end) v[k] = out[place];
                 }
             }
             UNROLLED
@@ -201,16 +179,16 @@ static inline void three_stages(__global V *out, int e, int first, int end, int 
             ORDER(v[1], v[2]);
             ORDER(v[3], v[4]);
             if (at + e >= first && at + 8 * e < end) {
-                out[(at + e) * (long)stride] = a, out[(at + 2 * e) * (long)stride] = b;
-                out[(at + 3 * e) * (long)stride] = c;
+                out[at + e] = a, out[at + 2 * e] = b;
+                out[at + 3 * e] = c;
                 UNROLLED
-                for (int k = 0; k < 5; k++) out[(at + (k + 4) * e) * (long)stride] = v[k];
+                for (int k = 0; k < 5; k++) out[at + (k + 4) * e] = v[k];
             } else {
                 V w[8] = {a, b, c, v[0], v[1], v[2], v[3], v[4]};
                 UNROLLED
                 for (int k = 0; k < 8; k++) {
                     int place = at + (k + 1) * e;
-                    if (place >= first && place < end) out[place * (long)stride] = w[k];
+                    if (place >= first && place < end) out[place] = w[k];
                 }
             }
             a = v[5], b = v[6], c = v[7];
@@ -220,16 +198,15 @@ static inline void three_stages(__global V *out, int e, int first, int end, int 
 
 // Batcher's odd-even merge: the lists meet in the middle of 2 · reach places, of which `out` has those that are not empty.
 // Only its first … end − 1 need be right.
-static inline void merge(__global V *out, __global const V *a, int p, __global const V *b, int q, int first, int end,
-                         size_t stride) {
+static inline void merge(__global V *out, __global const V *a, int p, __global const V *b, int q, int first, int end) {
     int reach = 1;
     for (; reach < p || reach < q; reach *= 2) ;
     int before = reach - p;
-    for (int i = 0; i < before && i < q; i++) out[(i + p) * stride] = b[i * stride];
-    for (int i = max(before, q); i < reach; i++) out[(i - before) * stride] = a[(i - before) * stride];
+    for (int i = 0; i < before && i < q; i++) out[i + p] = b[i];
+    for (int i = max(before, q); i < reach; i++) out[i - before] = a[i - before];
     for (int i = before; i < q; i++) {
-        V v = a[(i - before) * stride], w = b[i * stride];
-        out[(i - before) * stride] = MIN(v, w), out[(i + p) * stride] = MAX(v, w);
+        V v = a[i - before], w = b[i];
+        out[i - before] = MIN(v, w), out[i + p] = MAX(v, w);
     }
     int d = reach / 2;
     for (; d > 4 || (d && d < 4); d /= 2) {
@@ -237,20 +214,20 @@ static inline void merge(__global V *out, __global const V *a, int p, __global c
         int least = max(0, first - 2 * d + 1), most = min(p + q - d, end + d - 1);
         for (int start = d - before; start < most; start += 2 * d)
             for (int i = max(start, least); i < min(start + d, most); i++) {
-                V v = out[i * stride], w = out[(i + d) * stride];
-                out[i * stride] = MIN(v, w), out[(i + d) * stride] = MAX(v, w);
+                V v = out[i], w = out[i + d];
+                out[i] = MIN(v, w), out[i + d] = MAX(v, w);
             }
     }
-    if (d == 4) three_stages(out - before * (long)stride, 1, before, before + p + q, before + first, before + end, stride);
+    if (d == 4) three_stages(out - before, 1, before, before + p + q, before + first, before + end);
 }
 
 // The value of `rank` in both lists together: the least of the maxima of the i-th of a and the (rank + 1 − i)-th of b.
-static inline V select_rank(__global const V *a, int p, __global const V *b, int q, int rank, size_t stride) {
-    V found = rank < p ? a[rank * stride] : b[(rank - p) * stride];
-    if (rank >= p && p > 0) found = MAX(found, a[(p - 1) * stride]);
+static inline V select_rank(__global const V *a, int p, __global const V *b, int q, int rank) {
+    V found = rank < p ? a[rank] : b[rank - p];
+    if (rank >= p && p > 0) found = MAX(found, a[p - 1]);
     for (int j = max(1, rank + 1 - p); j <= min(q, rank + 1); j++) {
-        V v = b[(j - 1) * stride];
-        if (j <= rank) v = MAX(v, a[(rank - j) * stride]);
+        V v = b[j - 1];
+        if (j <= rank) v = MAX(v, a[rank - j]);
         found = MIN(found, v);
     }
     return found;
@@ -261,13 +238,7 @@ void median_merges(__global const TYPE *restrict in, __global TYPE *restrict out
                    int commands, __global V *memory, int height, int width, int band, int tasks, TYPE cval) {
     __local TYPE lines[TILE * PITCH];
     int item = get_local_id(0), strips = (width + COLUMNS - 1) / COLUMNS, bands = (height + band - 1) / band;
-#if LANES == 1
-    size_t stride = get_global_size(0);
-    memory += get_global_id(0);
-#else
-    size_t stride = 1;
     memory += get_group_id(0) * (size_t)MEMORY;
-#endif
     for (int task = get_group_id(0); task < tasks; task += get_num_groups(0)) {
         int x0 = task % strips * COLUMNS, y0 = task / strips % bands * band, end = min(y0 + band, height);
         size_t plane = (size_t)(task / strips / bands) * height * width;
@@ -278,20 +249,20 @@ void median_merges(__global const TYPE *restrict in, __global TYPE *restrict out
                       width, cval);
             barrier(CLK_LOCAL_MEM_FENCE);
             for (int t = 0; t < TILE; t++)
-                sort_row(lines + t * PITCH + item, memory + (newest * BLOCK + t * WIDTH) * stride, stride);
+                sort_values(lines + t * PITCH + item, memory + newest * BLOCK + t * WIDTH);
             for (int k = 0; k < commands; k++) {
                 __global const int *c = table + k * FIELDS;
                 if (c[6] < 0 && y < y0) continue;
                 int block_a = c[0] < 0 ? RING * BLOCK : (newest + c[0] + 1) % RING * BLOCK;
                 int block_b = c[3] < 0 ? RING * BLOCK : (newest + c[3] + 1) % RING * BLOCK;
-                __global const V *a = memory + (block_a + c[1]) * stride, *b = memory + (block_b + c[4]) * stride;
+                __global const V *a = memory + block_a + c[1], *b = memory + block_b + c[4];
                 if (c[6] != -2) {
                     int block = c[6] < 0 ? RING * BLOCK : newest * BLOCK;
-                    merge(memory + (block + c[7]) * stride, a, c[2], b, c[5], c[8], c[9], stride);
+                    merge(memory + block + c[7], a, c[2], b, c[5], c[8], c[9]);
                     continue;
                 }
                 int x = x0 + item * LANES, row = y + c[7];
-                V v = select_rank(a, c[2], b, c[5], c[8], stride);
+                V v = select_rank(a, c[2], b, c[5], c[8]);
                 if (row < end) store(ORDERED(V, v), out + plane + (size_t)row * width + x, width - x);
             }
             newest = newest + 1 == RING ? 0 : newest + 1;

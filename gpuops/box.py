@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .gpu import Local
 from .image import Image
-from .planes import planewise
+from .planes import in_turn, planewise
 
 if TYPE_CHECKING:
-    from .gpu import Gpu
+    from .gpu import Gpu, Kernel
 
 _SOURCE = ("border", "box")
-_STRIP, _BAND, _LONG = (
-    256,
-    256,
-    4096,
-)  # on a CPU: columns and rows of a work-item; columns where it is x alone
+# On a CPU: columns and rows of a work-item; columns where it is x alone.
+_STRIP, _BAND, _LONG = 256, 256, 4096
 _CACHED = 1 << 19  # bytes of a work-item there: both axes at once only where its sums stay near
 _LEVELS = 9  # box.cl's
-_ITEMS, _PER = 256, 8  # elsewhere: of a group; results of each
+# Elsewhere: samples of a block, twice as many from a radius on; work-items of a group; blocks of each along y; columns.
+_BLOCK, _WIDE, _ITEMS, _PER, _ACROSS = 16, 256, 256, 4, (32, 16, 8)
 _MOST_LOCAL = 32768  # bytes of a group elsewhere
 
 
@@ -42,17 +43,81 @@ def box(gpu: Gpu, image: Image, mean: Box) -> Image:
     """
     if not any(mean.radii):
         return image
+    axes = [axis for axis in (1, 0) if mean.radii[axis]]  # x first: rows are read in memory order
+    if gpu.limits.lanes == 1:
+        groups = [(axis, group) for axis in axes if (group := _Group.of(gpu, image.shape, mean, axis))]
+        if len(groups) == len(axes):
+            return _by_blocks(gpu, image, mean, groups)
     if gpu.limits.lanes > 1 and _nbytes(mean.radii, _STRIP) <= min(_CACHED, gpu.limits.local_bytes):
         return _wide(gpu, image, mean, mean.radii, _STRIP)
 
     def make(at: slice) -> Image:
         part = image.planes(at)
-        for axis in (1, 0):  # x first: rows are read in memory order
-            if mean.radii[axis]:
-                part = _axis(gpu, part, mean, axis)
+        for axis in axes:
+            part = _axis(gpu, part, mean, axis)
         return part
 
     return planewise(image.shape[0], image.nbytes, make)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Work-items that take blocks of an axis through local memory."""
+
+    kernel: Kernel
+    items: tuple[int, int]  # across the axis and along
+    tile: int  # results along
+    local_bytes: int
+
+    def launch(
+        self, source: Image, start: int, target: Image, to: int, planes: int, mean: Box, axis: int
+    ) -> None:
+        """Means along the axis of ``planes`` planes, from and to these elements of the images."""
+        (across, along), radius, (_, height, width) = self.items, mean.radii[axis], source.shape
+        outer, n, inner = (planes * height, width, 1) if axis else (planes, height, width)
+        tiles = -(-n // self.tile) * along
+        size, local = ((outer, tiles), (1, along)) if axis else ((inner, tiles, outer), (across, along, 1))
+        self.kernel.gpu.launch(
+            self.kernel, size, source, target, np.uint64(start), np.uint64(to), outer, n, inner, radius,
+            1.0 / (2 * radius + 1), float(mean.cval), Local(self.local_bytes), local=local,
+            label=f"box {'x' if axis else 'y'} local", traffic=8 * outer * n * inner,
+        )  # fmt: skip
+
+    @classmethod
+    def of(cls, gpu: Gpu, shape: Sequence[int], mean: Box, axis: int) -> _Group | None:
+        """One that local memory is enough for; None where the box is too wide."""
+        radius, n = mean.radii[axis], shape[1 + axis]
+        block = min(_BLOCK if radius < _WIDE else 2 * _BLOCK, 1 << (2 * radius).bit_length() - 1)
+        per, common = 1 if axis else _PER, 2 * radius // block - 1
+        defines = {f"BORDER_{mean.border.upper()}": True, "ALONG_X": axis == 1, "BLOCK": block, "PER": per}
+        kernel = gpu.kernel(_SOURCE, "box_blocks", **defines)
+        items = min(_ITEMS, kernel.work_group, gpu.limits.work_group)
+        shapes = [(1, items), (1, items // 4)] if axis else [(c, items // c) for c in _ACROSS]
+        for across, most in shapes:
+            if not most:
+                continue
+            tiles = -(-n // (per * most * block))
+            along = -(-n // (tiles * per * block))  # as many that tiles are alike
+            nbytes = 8 * across * (per * along + common)
+            if axis:  # the samples as well
+                nbytes += 4 * (along * block + 2 * radius) * (block + 1) // block
+            if nbytes <= min(_MOST_LOCAL, gpu.limits.local_bytes):
+                return cls(kernel, (across, along), per * along * block, nbytes)
+        return None
+
+
+def _by_blocks(gpu: Gpu, image: Image, mean: Box, groups: list[tuple[int, _Group]]) -> Image:
+    """Axis after axis, from and to images' planes, and by way of a few planes where there are two axes."""
+    turns = in_turn(image.shape[0], image.nbytes if len(groups) > 1 else 0)
+    result, count, plane = image.like(), turns[0].stop, image.shape[1] * image.shape[2]
+    between = image.like((count, *image.shape[1:])) if len(groups) > 1 else None
+    for at in turns:
+        source, first = image, at.start
+        for axis, group in groups:
+            target, to = (between, 0) if between is not None and axis == groups[0][0] else (result, at.start)
+            group.launch(source, first * plane, target, to * plane, count, mean, axis)
+            source, first = target, to
+    return result
 
 
 def _nbytes(radii: tuple[int, int], columns: int) -> int:
@@ -89,30 +154,6 @@ def _axis(gpu: Gpu, image: Image, mean: Box, axis: int) -> Image:
             columns //= 2
         if fits:
             return _wide(gpu, image, mean, radii, columns)
-    else:
-        defines = {f"BORDER_{mean.border.upper()}": True, "ALONG_X": axis == 1, "PER": _PER}
-        kernel = gpu.kernel(_SOURCE, "box_local", **defines)
-        items = min(_ITEMS, kernel.work_group, gpu.limits.work_group)
-        most = min(_MOST_LOCAL, gpu.limits.local_bytes)
-        for across in (1,) if axis else (32, 16, 8):
-            along = max(1, items // across)
-            tile = _PER * along
-            nbytes = 2 * across * (tile + 2 * radius) * 4
-            if across > items or nbytes > most:
-                continue
-            planes, height, width = image.shape
-            outer, n, inner = (planes * height, width, 1) if axis else (planes, height, width)
-            result = image.like()
-            tiles = -(-n // tile) * along
-            size, local = (
-                ((outer, tiles), (1, along)) if axis else ((inner, tiles, outer), (across, along, 1))
-            )
-            gpu.launch(
-                kernel, size, image, result, outer, n, inner, radius,
-                1.0 / (2 * radius + 1), float(mean.cval), Local(nbytes), local=local,
-                label=f"box {'x' if axis else 'y'} local", traffic=2 * image.nbytes,
-            )  # fmt: skip
-            return result
     return _by_levels(gpu, image, mean, axis)
 
 

@@ -10,24 +10,33 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import ParameterError
+from .gpu import Local
 from .image import Image
-from .networks import merges, network, row_sort
+from .networks import merges, network, sorting
 from .operands import on_device, shaped_like
 from .params.blur import MAX_MEDIAN as LARGEST
 from .params.border import border_name
 
 if TYPE_CHECKING:
-    from .gpu import Gpu, Kernel, Source
+    from .gpu import Gpu
 
 _STRAIGHT = 121  # pixels of a window up to which its code is straight-line: about 2000 operations
+_IN_REGISTERS = {
+    1: 49,
+    2: 121,
+    4: 121,
+}  # and on GPUs, by bytes of a value: beyond, histograms are faster (measured)
 _BYTES, _LANES = 64, 16  # of a vector on CPUs; lanes at most where a compiler has OpenCL's vectors only
 _VECTORS, _HELD = 8, 24576  # of columns in turn, at most; bytes held for them, in half of a first-level cache
 _ITEMS = 128  # of a group elsewhere
+_ACROSS, _PARTS, _REGION, _RUN, _COUNTS = 32, 4, 4096, 16, 17408  # median_histograms.cl's; bytes of counts
 _GROUPS, _MERGING = 8, 4  # of a compute unit; of one that merges, each of which takes many bands in turn
 _BAND, _LEAST_BAND = 256, 32  # rows of a group
 _MEMORY = 1 << 30  # bytes, for the lists of all work-items of larger windows
 # Their compilers are Clang, and know its vectors; and whether what they make may prefetch.
 _CLANG = {"Portable Computing Language": True, "Intel(R) OpenCL": True, "Oclgrind": False}
+
+_SOURCES = ("border", "median_pixels", "median")
 
 
 @dataclass(frozen=True)
@@ -114,7 +123,12 @@ def median(
         "WIDTH": columns,
         "CHANNELS": channels,
     }
-    (_straight if rows * columns <= _STRAIGHT else _merged)(run, rows, columns, defines)
+    if rows * columns <= (_IN_REGISTERS[size] if run.in_groups else _STRAIGHT):
+        _straight(run, rows, columns, defines)
+    elif run.in_groups:
+        _by_histograms(run, rows, columns, defines)
+    else:
+        _merged(run, rows, columns, defines)
     return run.result
 
 
@@ -133,6 +147,19 @@ class _Run:
         """Work-items of a group."""
         return 1 if self.gpu.limits.is_cpu else _ITEMS
 
+    @property
+    def local_bytes(self) -> int:
+        """Local memory for histograms of a region."""
+        sorted_too = 2 * _REGION if self.image.dtype.itemsize > 1 else 0
+        return _COUNTS + 4 * (_ACROSS * _PARTS + _ACROSS) + _REGION + sorted_too
+
+    @property
+    def in_groups(self) -> bool:
+        """Whether work-items can share histograms."""
+        limits = self.gpu.limits
+        fits = limits.work_group >= _ACROSS * _PARTS and limits.local_bytes >= self.local_bytes
+        return not limits.is_cpu and fits
+
     def bands(self, columns: int) -> tuple[int, int, int]:
         """Strips of ``columns``, bands and rows of a band: as many that all compute units have work."""
         planes, height, width = self.shape
@@ -146,7 +173,12 @@ def _straight(run: _Run, rows: int, columns: int, defines: dict[str, str | int |
     gpu, code, items = run.gpu, network(rows, columns), run.most_items
     vectors = max(1, min(_VECTORS, _HELD // (_BYTES * code.held_values))) if gpu.limits.is_cpu else 1
     defines = {**defines, **code.defines, "VECTORS": vectors}
-    kernel, items = _fitting(gpu, "median_network", code.source(), defines, items)
+    items = min(items, gpu.limits.work_group, gpu.limits.work_item_sizes[0])
+    while True:
+        kernel = gpu.kernel((*_SOURCES, code.source()), "median_network", **defines, ITEMS=items)
+        if items <= kernel.work_group or items == 1:
+            break
+        items //= 2
     planes, height, width = run.shape
     strips, bands, band = run.bands(items * vectors * int(defines["LANES"] or 1))
     gpu.launch(
@@ -155,35 +187,39 @@ def _straight(run: _Run, rows: int, columns: int, defines: dict[str, str | int |
     )  # fmt: skip
 
 
-def _merged(run: _Run, rows: int, columns: int, defines: dict[str, str | int | None]) -> None:
-    gpu, code = run.gpu, merges(rows, columns)
-    defines = {**defines, **code.defines, "VECTORS": 1}
-    kernel, items = _fitting(gpu, "median_merges", row_sort(columns), defines, run.most_items)
+def _by_histograms(run: _Run, rows: int, columns: int, defines: dict[str, str | int | None]) -> None:
+    bits, channels = 8 * run.image.dtype.itemsize, int(defines["CHANNELS"] or 1)
+    names = ("TYPE", "NAN_BITS", "INFINITE_BITS", "MOST_BITS", "HEIGHT", "WIDTH", "CHANNELS")
+    defines = {key: value for key, value in defines.items() if key in names or key.startswith("BORDER_")}
+    region = _REGION // (_ACROSS + columns - 1)  # rows
+    source = ("border", "median_pixels", "median_histograms", *((sorting(_RUN),) if bits > 8 else ()))
+    kernel = run.gpu.kernel(source, "median_histograms", **defines, BITS=bits, REGION_Y=region)
     planes, height, width = run.shape
-    lanes = int(defines["LANES"] or 1)
-    strips, bands, band = run.bands(items * lanes)
-    tasks = strips * bands * planes
-    bytes_of_group = items * code.memory * lanes * run.image.dtype.itemsize
-    most = min(_MEMORY, gpu.limits.max_alloc_bytes, gpu.limits.global_bytes // 8)
-    groups = max(1, min(tasks, _MERGING * gpu.limits.compute_units, most // bytes_of_group))
-    memory = gpu.empty((groups * bytes_of_group,), np.uint8)
-    table = gpu.kept(("median", rows, columns), lambda: gpu.array(code.table))
-    gpu.launch(
-        kernel, (groups * items,), run.image, run.result, table, len(code.table), memory, height, width, band, tasks,
-        run.outside, local=(items,), label="median merges", traffic=2 * run.image.nbytes,
+    strips, bands = -(-width // channels // _ACROSS), -(-height // (region - rows + 1))
+    run.gpu.launch(
+        kernel, (strips * _ACROSS, bands * _PARTS, planes * channels), run.image, run.result, height, width,
+        run.outside, Local(run.local_bytes), local=(_ACROSS, _PARTS, 1), label="median histograms",
+        traffic=2 * run.image.nbytes,
     )  # fmt: skip
 
 
-def _fitting(
-    gpu: Gpu, name: str, code: Source, defines: dict[str, str | int | None], items: int
-) -> tuple[Kernel, int]:
-    """The kernel for groups of ``items``, or of as many as fit."""
-    items = min(items, gpu.limits.work_group, gpu.limits.work_item_sizes[0])
-    while True:
-        kernel = gpu.kernel(("border", "median", code), name, **defines, ITEMS=items)
-        if items <= kernel.work_group or items == 1:
-            return kernel, items
-        items //= 2
+def _merged(run: _Run, rows: int, columns: int, defines: dict[str, str | int | None]) -> None:
+    gpu, code = run.gpu, merges(rows, columns)
+    defines = {**defines, **code.defines, "VECTORS": 1, "ITEMS": 1}
+    kernel = gpu.kernel((*_SOURCES, sorting(columns)), "median_merges", **defines)
+    planes, height, width = run.shape
+    lanes = int(defines["LANES"] or 1)
+    strips, bands, band = run.bands(lanes)
+    tasks = strips * bands * planes
+    bytes_of_item = code.memory * lanes * run.image.dtype.itemsize
+    most = min(_MEMORY, gpu.limits.max_alloc_bytes, gpu.limits.global_bytes // 8)
+    items = max(1, min(tasks, _MERGING * gpu.limits.compute_units, most // bytes_of_item))
+    memory = gpu.empty((items * bytes_of_item,), np.uint8)
+    table = gpu.kept(("median", rows, columns), lambda: gpu.array(code.table))
+    gpu.launch(
+        kernel, (items,), run.image, run.result, table, len(code.table), memory, height, width, band, tasks,
+        run.outside, local=(1,), label="median merges", traffic=2 * run.image.nbytes,
+    )  # fmt: skip
 
 
 def _outside(cval: float, dtype: np.dtype[np.generic]) -> np.generic:

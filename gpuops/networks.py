@@ -5,8 +5,8 @@ a power of two, share what they have in common: all rows of all of them first, t
 those that these have in common, and so on to a single one. Rows are numbered so that windows begin at rows 1 … tile:
 the groups of rows that are merged then begin at multiples of their size, and each serves several tiles.
 
-That is :class:`Windows`. Small ones become straight-line code (:class:`Network`), larger ones a list of merges
-(:class:`Merges`), whose code does not grow.
+That is :class:`Windows`. Small ones become straight-line code (:class:`Network`), larger ones on CPUs a list of merges
+(:class:`Merges`), whose code does not grow. (GPUs have clkernels/median_histograms.cl for these.)
 
 Source: A. Adams, "Fast median filters using separable sorting networks", ACM Trans. Graph. 40(4), 2021: rows sorted
 once, hierarchies of windows, lists cut to what can be the median. Merges: K. E. Batcher, "Sorting networks and their
@@ -348,11 +348,10 @@ def merges(height: int, width: int) -> Merges:
 
 
 @cache
-def row_sort(width: int) -> Source:
-    """median.cl's function ``sort_row``."""
+def sorting(count: int) -> Source:
+    """The function ``sort_values`` of median.cl and median_histograms.cl."""
     values = _Values()
-    results = values.sort([values.value(f"LOAD(0, {k})") for k in range(width)])
-    lines = ["static inline void sort_row(const __local TYPE *lines, __global V *to, size_t stride) {"]
-    lines += values.lines(results)
-    lines += [f"    to[{k} * stride] = v{value};" for k, value in enumerate(results)]
-    return Source("median_row", "\n".join([*lines, "}"]), once=True)
+    results = values.sort([values.value(f"UNSORTED({k})") for k in range(count)])
+    lines = ["static inline void sort_values(SORT_ARGUMENTS) {", *values.lines(results)]
+    lines += [f"    SORTED({k}) = v{value};" for k, value in enumerate(results)]
+    return Source("sort_values", "\n".join([*lines, "}"]), once=True)
