@@ -8,7 +8,7 @@
 // Light is cut to ±1e28 so that no sum with it overflows.
 //
 // -D CHANNELS=n planes in a pixel   -D COLOURS=n of them not alpha
-// -D WIDE: 16 pixels in a vector (pixels_t) rather than one
+// -D WIDE: 16 pixels in a vector (pixels_t) rather than one   -D BOUNDED: light is below LARGEST_LIGHT where it is finite
 
 #ifdef WIDE
 typedef float16 pixels_t;
@@ -22,16 +22,25 @@ typedef int mask_t;
 #define LARGEST_LIGHT 1e28f
 
 static inline mask_t all_finite(const pixels_t *v) {
+#ifdef BOUNDED
+    pixels_t sum = v[0];
+    for (int c = 1; c < CHANNELS; c++) sum += v[c];
+    return isfinite(sum);
+#else
     mask_t finite = isfinite(v[0]);
     for (int c = 1; c < CHANNELS; c++) finite &= isfinite(v[c]);
     return finite;
+#endif
 }
 
 // The light of pixels v, in place; knee = (T, K). Gives back which pixels were finite.
 static inline mask_t to_light(pixels_t *v, float2 knee) {
     mask_t finite = all_finite(v);
     for (int c = 0; c < CHANNELS; c++) {
-        pixels_t light = clamp(v[c], (pixels_t)-LARGEST_LIGHT, (pixels_t)LARGEST_LIGHT);
+        pixels_t light = v[c];
+#ifndef BOUNDED
+        light = clamp(light, (pixels_t)-LARGEST_LIGHT, (pixels_t)LARGEST_LIGHT);
+#endif
         v[c] = select((pixels_t)0.0f, light, finite);
     }
     if (knee.x > 0.0f) {

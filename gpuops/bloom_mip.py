@@ -173,6 +173,7 @@ def _down(
         if ends.decoding:
             sources = ("border", "lanes", "colour", "decode", *sources[1:])
             defines |= {"WIDTH": 1, "READ_WORD": _word(fine), **ends.decoding.defines(fine)}
+            defines["BOUNDED"] = fine.dtype != np.float32
             table, scale = ends.decoding.arguments(fine)
     kernel, items = _kernel(gpu, sources, "down", columns, _ENDS[0], defines)
     tiles = -(-columns // (items - _ENDS[0]))
@@ -255,7 +256,7 @@ def _reads_and_writes(
     if display:
         sources += ("tonemap_operators", "tonemap_light")
         more["OPERATOR"] = display.operator
-    more["UNPREMULTIPLY"] = writing["UNPREMULTIPLY"]
+    more |= {"UNPREMULTIPLY": writing["UNPREMULTIPLY"], "BOUNDED": ends.source.dtype != np.float32}
     table, scale = decoding.arguments(ends.source)
     exposure, white = (display.exposure, display.white) if display else (1.0, 1.0)
     arguments = [table, scale, codes, ends.lost, ends.repaired, exposure, white]
