@@ -24,12 +24,6 @@
 #endif
 #define PITCH AT(TILE)
 
-#ifdef PLANAR
-static inline void decode(const float *values, __global const float *table, float scale, float *v) {
-    for (int c = 0; c < 4; c++) v[c] = values[c];
-}
-#endif
-
 static inline int floor_div(int a, int b) { return a / b - (a % b < 0); }
 
 // Four values of a row, at at[…]: neighbours, where rows begin at multiples of four.

@@ -1,15 +1,22 @@
 // Four neighbouring values of a row, whatever channels they are: of planar float, or of a file's pixels. On their way from
 // and to memory they are whole words (Raw), which are taken apart where they are needed.
 //
-// -D PIXEL=type -D BYTES=n -D INTERLEAVED=n   pixels of n channels; without these PLANAR: float, one channel
+// -D PIXEL=type -D BYTES=n -D INTERLEAVED=n   pixels of n channels; without these planar float, as it is
 // -D ALIGNED    rows begin at multiples of four values
 
 #ifndef PIXEL
-#define PLANAR
 #define PIXEL float
 #define BYTES 4
 #define INTERLEAVED 1
 #define CHANNELS 4
+
+static inline void decode(const float *values, __global const float *table, float scale, float *v) {
+    for (int c = 0; c < 4; c++) v[c] = values[c];
+}
+
+static inline void encode_pixel(const float *v, __local const uint *codes, int count, int *lost, float *values) {
+    for (int c = 0; c < 4; c++) values[c] = v[c];
+}
 #endif
 
 #if BYTES == 1

@@ -12,12 +12,6 @@
 // -D CODES=n    values of its table, which is copied to local memory
 // -D ROWS=n     coarse rows that are in local memory together, a multiple of TAPS_Y
 
-#ifdef PLANAR
-static inline void encode_pixel(const float *v, __local const uint *codes, int count, int *lost, float *values) {
-    for (int c = 0; c < 4; c++) values[c] = v[c];
-}
-#endif
-
 #define TILE (ITEMS * 4)                                          // values of a row
 #define FETCHES ((SEGMENT * INTERLEAVED + ITEMS - 1) / ITEMS)     // of a work-item, in a coarse row
 #define LINE (FETCHES * ITEMS)
