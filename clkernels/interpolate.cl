@@ -16,7 +16,7 @@
 #define FETCHES ((SEGMENT * INTERLEAVED + ITEMS - 1) / ITEMS)     // of a work-item, in a coarse row
 #define LINE (FETCHES * ITEMS)
 
-static inline void fetch_rows(__global const float *in, int j, const int *at, int rows, int columns,
+static inline void fetch_rows(__global const float *in, int j, const uint *at, int rows, int columns,
                               float v[ROWS][FETCHES]) {
     UNROLLED
     for (int r = 0; r < ROWS; r++) {
@@ -39,13 +39,14 @@ __kernel void interpolate(__global const float *restrict in, __global PIXEL *res
     int p = start + item * 4, pitch = width * INTERLEAVED;
     in += get_global_id(2) * (size_t)rows * columns;
     out += get_global_id(2) * (size_t)height * width + p;
-    int at[FETCHES], from[4];
+    uint at[FETCHES];
+    int from[4];
     float next[ROWS][FETCHES];
     float4 w[TAPS_X], samples[TAPS_Y];
     UNROLLED
     for (int f = 0; f < FETCHES; f++) {
         int k = (item + f * ITEMS) / SEGMENT, i = i0 + (item + f * ITEMS) % SEGMENT;
-        at[f] = min(k, INTERLEAVED - 1) * rows * columns + max(0, border_index(i, columns));
+        at[f] = (uint)min(k, INTERLEAVED - 1) * (uint)rows * (uint)columns + max(0, border_index(i, columns));
     }
     int x[4];
     UNROLLED
