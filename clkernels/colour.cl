@@ -18,13 +18,13 @@ static inline FLOAT linear_to_srgb(FLOAT v) {
 
 // The rounded 8-bit sRGB codes of light x, given by its bits, exactly: of each of 128 buckets an octave, from 2^-13 on, a
 // number that makes of x's bits past the first bucket's, added to it, the code in bits 16 … 23. A bucket has one step at
-// most; what is at it or beyond carries. Below the first bucket codes are 0, by the last number; beyond FULL there are none.
-#define FIRST 0x39000000u  // the bits of 2^-13
-#define FULL 0x3f809375u   // the bits of 1.0045
+// most; what is at it or beyond carries. Below the first bucket codes are 0, by the last number; beyond CODED_TO there are none.
+#define CODED_FROM 0x39000000u  // the bits of 2^-13
+#define CODED_TO 0x3f809375u   // the bits of 1.0045
 #define BUCKETS 1665
 
 static inline UINT srgb_code(UINT x, CODES_SPACE const uint *codes) {
-    UINT past = min(x - FIRST, (UINT)(BUCKETS << 16));
+    UINT past = min(x - CODED_FROM, (UINT)(BUCKETS << 16));
 #if WIDTH == 1
     return (past + codes[past >> 16]) >> 16 & 0xffu;
 #else

@@ -78,7 +78,7 @@ static inline void encode_pixel(const float *v, CODES_SPACE const uint *codes, i
     for (int c = 0; c < CHANNELS; c++) {
         if (c < COLOURS) {
             pixel[c] = srgb_code(as_uint(v[c]), codes);
-            beyond |= as_uint(v[c]) > FULL;  // as what is negative or not finite is, too
+            beyond |= as_uint(v[c]) > CODED_TO;  // as what is negative or not finite is, too
         } else {
             pixel[c] = nearest(v[c] * MAXIMUM);
             beyond |= as_uint(v[c]) > as_uint(1.0f + 0.5f / MAXIMUM);

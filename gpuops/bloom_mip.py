@@ -180,7 +180,7 @@ def _down(
     band = _band(gpu, rows, tiles * blocks, items)
     gpu.launch(
         kernel, (tiles * items, -(-rows // band), blocks), fine, coarse, height, width, band, _knee(params),
-        params.karis * params.scale, table, scale, local=(items, 1, 1), label="bloom down",
+        params.karis * params.scale, table, scale, local=(items, 1, 1), label="bloom down local",
         traffic=fine.nbytes + coarse.nbytes,
     )  # fmt: skip
     return coarse
@@ -197,7 +197,7 @@ def _small(gpu: Gpu, level: Image, shares: list[float]) -> None:
     weights = gpu.kept(("bloom shares", *shares), lambda: gpu.array(np.array(shares, np.float32)))
     gpu.launch(
         kernel, (planes * items,), level, weights, height, width, len(shares), Local(_bytes(sizes)), local=(items,),
-        label="bloom small levels", traffic=2 * level.nbytes,
+        label="bloom small levels local", traffic=2 * level.nbytes,
     )  # fmt: skip
 
 
@@ -231,7 +231,7 @@ def _up(
     gpu.launch(
         kernel, (tiles * items, -(-pairs // band), blocks), coarse, between, fine, out, height, width, band,
         float(shares[0]), float(shares[-1]), float(scale), _knee(params), ends.not_finite, *arguments,
-        local=(items, 1, 1), label="bloom over" if final else "bloom up",
+        local=(items, 1, 1), label=f"bloom {'over' if final else 'up'} local",
         traffic=sum(level.nbytes for level in levels) + out.nbytes,
     )  # fmt: skip
 

@@ -627,7 +627,7 @@ def test_blurs_that_cannot_be(clpix: Program, tmp_path: Path, options: str, word
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ("--sigma 10", "2 values are NaN or infinite and spoil the result up to 71 pixels away"),
+        ("--sigma 10", "2 values are NaN or infinite and spoil the result up to 72 pixels away"),
         ("--kind box --radius 2", "up to 2 pixels away"),
         ("--sigma 1 --method recursive", "through whole channels"),
         ("--kind median --radius 2", ""),
