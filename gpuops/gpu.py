@@ -72,6 +72,7 @@ class _Program:
             for key, value in sorted(defines.items())
             if not (value is None or value is False)
         )
+        options = f"-w {options}"  # compilers' warnings say nothing to those who use the program
         label = "+".join(part.name if isinstance(part, Source) else part for part in parts)
         return cls(text, options, label, any(isinstance(part, Source) and part.once for part in parts))
 
