@@ -1,12 +1,14 @@
-"""Both axes of a separable convolution in one kernel: launches of both.cl and both_wide.cl."""
+"""Both axes of a separable convolution in one kernel, of planes or of a file's pixels: both.cl and both_wide.cl."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .gpu import Local
 from .grids import FOUR, Layout
 from .image import Image
 from .planes import in_turn
@@ -16,133 +18,169 @@ if TYPE_CHECKING:
     from .pixels import Decoding, Encoding
     from .separable import Taps
 
+    Launch = Callable[[Image, int], None]  # of a result's planes, which begin at a number of the input's
+
 REACH, NEAR = 48, 19  # the largest radius: of CPUs, of others
 CHANNELS = 4  # of pixels, at most
-_STRIP, _BAND = 512, 64  # of a work-item on CPUs: columns and rows
-_ITEMS, _ROWS, _NARROWEST = (
-    128,
-    4,
-    32,
-)  # elsewhere: of a group, at most; rows at a time; columns of pixels, at least
+# CPUs: values of a work-item's rows, at most; its rows, at least and at most; work-items of a compute unit, where there
+# are rows enough; values that are converted together.
+_VALUES, _BANDS, _SHARES, _LANES = 512, (32, 256), 8, 16
+# Elsewhere: work-items of a group, at most; rows at a time; columns of pixels, at least.
+_ITEMS, _ROWS, _NARROWEST = 128, 4, 32
 # Groups of a compute unit, which run at once: of planes, and of pixels, which are smaller; rows of a group, at least.
 _GROUPS, _LEAST_BAND = (3, 4), 8
 _COPIED = 256  # values of a table of light that is copied to local memory, at most
 
 
-def direct(
-    gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], *, overwrite_input: bool = False
-) -> Image:
-    """The convolved planes, on CPUs. ``weights`` of each axis are on the device, here as below."""
-    _, height, width = image.shape
-    kernel = gpu.kernel(
-        ("border", "both_wide"), "both_direct", **_border(taps), STRIP=_STRIP, BAND=_BAND, REACH=REACH
-    )
+@dataclass(frozen=True)
+class _Conversion:
+    """How values become light and light values: defines and arguments of decode.cl and encode.cl; none of planes."""
 
-    def launch(part: Image, first: int) -> None:
-        gpu.launch(
-            kernel, (-(-width // _STRIP), -(-height // _BAND), part.shape[0]), image, weights[0], weights[1], part,
-            np.uint64(first * height * width), height, width, *taps.radii, float(taps.cval),
-            local=(1, 1, 1), label=f"{taps.name} xy direct", traffic=2 * part.nbytes,
-        )  # fmt: skip
+    layout: Layout
+    defines: dict[str, Define] = field(default_factory=dict)
+    lights: Image | None = None
+    scale: float = 1.0
+    codes: Image | None = None
+    lost: Image | None = None
 
-    return _to_part(image, launch, overwrite_input=overwrite_input)
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """What is before a kernel that converts."""
+        return ("border", "lanes", *(("colour", "decode", "encode") if self.layout.pixels else ()))
 
+    def size(self, image: Image) -> tuple[int, int]:
+        """Height and width."""
+        height, width = image.shape[:2] if self.layout.pixels else image.shape[1:]
+        return height, width
 
-def local(
-    gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], *, overwrite_input: bool = False
-) -> Image:
-    """The convolved planes, on GPUs."""
-    defines: dict[str, Define] = {"ALIGNED": image.shape[2] % FOUR == 0}
-    kernel, items = _in_groups(gpu, taps, ("border", "fours", "both"), defines, channels=1, least=1)
-
-    def launch(part: Image, first: int) -> None:
-        layout = Layout.of(part, part.alpha, pixels=False)
-        _local(gpu, kernel, items, layout, taps, weights, image, part, first, (None, 1.0, None, None))
-
-    return _to_part(image, launch, overwrite_input=overwrite_input)
+    def planes(self, image: Image) -> int:
+        """Those that groups take each by itself."""
+        return 1 if self.layout.pixels else image.shape[0]
 
 
-def local_pixels(
+def convolved(
+    gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], *, direct: bool, overwrite_input: bool
+) -> Image | None:
+    """The convolved planes, by a CPU's kernel if ``direct``; ``weights`` of each axis are on the device.
+
+    None where local memory is too small.
+    """
+    how = _Conversion(Layout.of(image, image.alpha, pixels=False))
+    launch = (_direct if direct else _local)(gpu, image, taps, weights, how)
+    return _to_part(image, launch, overwrite_input=overwrite_input) if launch else None
+
+
+def convolved_pixels(
     gpu: Gpu,
     pixels: Image,
     taps: Taps,
     weights: dict[int, Image],
     decoding: Decoding,
     encoding: Encoding,
+    *,
+    direct: bool,
 ) -> tuple[Image, Image] | None:
-    """Pixels (height, width, channels) of the same type, on GPUs, and counters as in encode.cl.
-
-    None where local memory or groups are too small for them.
-    """
+    """Pixels (height, width, channels) of the same type, and counters as in encode.cl; else as :func:`convolved`."""
     layout = Layout.of(pixels, decoding.alpha, pixels=True)
-    (lights, scale), codes = decoding.arguments(pixels), encoding.codes(gpu)
-    copied = lights is not None and lights.shape[0] <= _COPIED
-    defines = decoding.defines(pixels, "__local" if copied else "__global")
-    defines |= encoding.defines(layout.channels, alpha=layout.alpha) | layout.defines(pixels.dtype, FOUR)
-    defines |= {
-        "ALIGNED": pixels.shape[1] * layout.channels % FOUR == 0,
-        "LIGHTS": lights.shape[0] if lights and copied else None,
-        "CODES": codes.shape[0] if codes else None,
-        "CODES_SPACE": "__local" if codes else None,
-    }
-    sources = ("border", "lanes", "colour", "decode", "encode", "fours", "both")
-    kernel, items = _in_groups(gpu, taps, sources, defines, layout.channels, _NARROWEST // FOUR)
-    if not items:
+    defines = decoding.defines(pixels) | encoding.defines(layout.channels, alpha=layout.alpha)
+    if direct and (defines["LINEARISE"] or defines["ENCODE"]):
+        return None  # decoding by formula, value by value, takes longer than all the rest
+    lost = gpu.zeros((2,), np.uint32)
+    how = _Conversion(layout, defines, *decoding.arguments(pixels), encoding.codes(gpu), lost)
+    launch = (_direct if direct else _local)(gpu, pixels, taps, weights, how)
+    if not launch:
         return None
-    result, lost = pixels.like(), gpu.zeros((2,), np.uint32)
-    _local(gpu, kernel, items, layout, taps, weights, pixels, result, 0, (lights, scale, codes, lost))
+    result = pixels.like()
+    launch(result, 0)
     return result, lost
 
 
-def _in_groups(
-    gpu: Gpu, taps: Taps, sources: tuple[str, ...], defines: dict[str, Define], channels: int, least: int
-) -> tuple[Kernel, int]:
-    """both.cl's kernel and its group, which has ``least`` work-items of a channel or more; 0 where none is possible."""
-    of_channel = 1 << (_ITEMS // channels).bit_length() - 1
-    while True:
-        items = of_channel * channels
-        (radius_y, radius_x), more = taps.radii, _border(taps) | defines
-        kernel = gpu.kernel(
-            sources, "both_local", RADIUS_Y=radius_y, RADIUS_X=radius_x, ITEMS=items, ROWS=_ROWS, **more
-        )
+def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _Conversion) -> Launch | None:
+    channels, (radius_y, radius_x) = how.layout.channels, taps.radii
+    strip, (height, width) = _VALUES >> (channels - 1).bit_length(), how.size(image)
+    lines = Local((2 * radius_y + 8) * ((strip + 2 * radius_x) * channels + 64) * 4)  # see both_wide.cl
+    if lines.nbytes > gpu.limits.local_bytes:
+        return None
+    defines = _border(taps) | how.defines | {"STRIP": strip}
+    if how.layout.pixels:
+        defines |= how.layout.defines(image.dtype, _LANES)
+    defines["WIDTH"] = gpu.limits.lanes
+    kernel = gpu.kernel(
+        (*how.sources, "load_sixteen", "store_sixteen", "both_wide"), "both_direct", **defines
+    )
+    strips, (least, most) = -(-width // strip), _BANDS
+
+    def launch(result: Image, first: int) -> None:
+        planes = how.planes(result)
+        band = min(most, max(least, planes * strips * height // (_SHARES * gpu.limits.compute_units)))
+        gpu.launch(
+            kernel, (strips, -(-height // band), planes), image, weights[0], weights[1], result,
+            np.uint64(first * height * width), height, width, band, radius_y, radius_x, float(taps.cval),
+            how.lights, how.scale, how.codes, how.lost, lines,
+            local=(1, 1, 1), label=f"{taps.name} xy direct", traffic=2 * result.nbytes,
+        )  # fmt: skip
+
+    return launch
+
+
+def _local(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _Conversion) -> Launch | None:
+    channels, (height, width) = how.layout.channels, how.size(image)
+    kernel, items = _in_groups(gpu, image, taps, how)
+    if not items:
+        return None
+    tiles = -(-width * channels // (items * FOUR))
+
+    def launch(result: Image, first: int) -> None:
+        planes = how.planes(result)
+        bands = max(1, _GROUPS[how.layout.pixels] * gpu.limits.compute_units // (tiles * planes))
+        band = max(_LEAST_BAND, -(-height // bands))
+        gpu.launch(
+            kernel, (tiles * items, -(-height // band), planes), image, weights[0], weights[1], result,
+            np.uint64(first * height * width), height, width, band, float(taps.cval),
+            how.lights, how.scale, how.codes, how.lost,
+            local=(items, 1, 1), label=f"{taps.name} xy local", traffic=2 * result.nbytes,
+        )  # fmt: skip
+
+    return launch
+
+
+def _in_groups(gpu: Gpu, image: Image, taps: Taps, how: _Conversion) -> tuple[Kernel, int]:
+    """both.cl's kernel and the work-items of its group; 0 where there cannot be enough."""
+    layout, lights, codes = how.layout, how.lights, how.codes
+    (radius_y, radius_x), width = taps.radii, how.size(image)[1]
+    defines = _border(taps) | how.defines
+    if layout.pixels:
+        copied = lights is not None and lights.shape[0] <= _COPIED
+        defines |= layout.defines(image.dtype, FOUR)
+        defines |= {
+            "LIGHTS": lights.shape[0] if lights and copied else None,
+            "SPACE": "__local" if copied else "__global",
+            "CODES": codes.shape[0] if codes else None,
+            "CODES_SPACE": "__local" if codes else None,
+        }
+    defines |= {
+        "WIDTH": 1,
+        "ALIGNED": width * layout.channels % FOUR == 0,
+        "RADIUS_Y": radius_y,
+        "RADIUS_X": radius_x,
+        "ROWS": _ROWS,
+    }
+    of_channel = 1 << (_ITEMS // layout.channels).bit_length() - 1
+    while of_channel * FOUR >= (_NARROWEST if layout.pixels else 1):
+        items = of_channel * layout.channels
+        kernel = gpu.kernel((*how.sources, "fours", "both"), "both_local", **defines, ITEMS=items)
         if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
             return kernel, items
         of_channel //= 2
-        if of_channel < least:
-            return kernel, 0
-
-
-def _local(
-    gpu: Gpu,
-    kernel: Kernel,
-    items: int,
-    layout: Layout,
-    taps: Taps,
-    weights: dict[int, Image],
-    image: Image,
-    result: Image,
-    first: int,
-    conversion: tuple[Image | None, float, Image | None, Image | None],
-) -> None:
-    """``conversion``: decode.cl's table and scale, encode.cl's table and counters."""
-    height, width = result.shape[:2] if layout.pixels else result.shape[1:]
-    tiles = -(-width * layout.channels // (items * FOUR))
-    at_once = _GROUPS[layout.pixels] * gpu.limits.compute_units
-    bands = max(1, at_once // (tiles * (1 if layout.pixels else image.shape[0])))
-    band = max(_LEAST_BAND, -(-height // bands))
-    gpu.launch(
-        kernel, (tiles * items, -(-height // band), layout.planes), image, weights[0], weights[1], result,
-        np.uint64(first * height * width), height, width, band, float(taps.cval), *conversion,
-        local=(items, 1, 1), label=f"{taps.name} xy local", traffic=2 * result.nbytes,
-    )  # fmt: skip
+    return kernel, 0
 
 
 def _border(taps: Taps) -> dict[str, Define]:
     return {f"BORDER_{taps.border.upper()}": True}
 
 
-def _to_part(image: Image, launch: Callable[[Image, int], None], *, overwrite_input: bool) -> Image:
-    """What ``launch`` makes of the input's planes from a number on, plane by plane where it is to take its memory."""
+def _to_part(image: Image, launch: Launch, *, overwrite_input: bool) -> Image:
+    """What ``launch`` makes of the input's planes, plane by plane where it is to take its memory."""
     if not overwrite_input:
         result = image.like()
         launch(result, 0)

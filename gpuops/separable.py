@@ -49,10 +49,10 @@ def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool =
         return image
     weights = _on_device(gpu, taps)
     direct = _is_direct(gpu, taps)
-    if direct and len(axes) == 2 and max(taps.radii) <= both.REACH:
-        return both.direct(gpu, image, taps, weights, overwrite_input=overwrite_input)
-    if not direct and max(taps.radii) <= both.NEAR:
-        return both.local(gpu, image, taps, weights, overwrite_input=overwrite_input)
+    if max(taps.radii) <= (both.REACH if direct else both.NEAR) and (len(axes) == 2 or not direct):
+        at_once = both.convolved(gpu, image, taps, weights, direct=direct, overwrite_input=overwrite_input)
+        if at_once:
+            return at_once
     result = image if overwrite_input and len(axes) == 2 else image.like()
     turns = in_turn(image.shape[0], image.nbytes)
     batch = turns[0].stop
@@ -74,9 +74,11 @@ def convolve_pixels(
     Also gives the counters of what did not fit: see :func:`gpuops.pixels.losses`. One kernel reads and writes pixels
     itself where it can; else they become planes between.
     """
-    near = any(taps.radii) and max(taps.radii) <= both.NEAR and pixels.shape[2] <= both.CHANNELS
-    if near and pixels.dtype == encoding.dtype and not _is_direct(gpu, taps):
-        made = both.local_pixels(gpu, pixels, taps, _on_device(gpu, taps), decoding, encoding)
+    direct = _is_direct(gpu, taps)
+    near = 0 < max(taps.radii) <= (both.REACH if direct else both.NEAR)
+    if near and pixels.shape[2] <= both.CHANNELS and pixels.dtype == encoding.dtype:
+        kept = _on_device(gpu, taps)
+        made = both.convolved_pixels(gpu, pixels, taps, kept, decoding, encoding, direct=direct)
         if made:
             return made
     return pack(convolve_axes(gpu, unpack(pixels, decoding), taps, overwrite_input=True), encoding)
