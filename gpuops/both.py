@@ -1,4 +1,4 @@
-"""Both axes of a separable convolution in one kernel, of planes or of a file's pixels: both.cl and both_wide.cl."""
+"""Both axes of a separable convolution in one kernel, of planes or of a file's pixels."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 REACH, NEAR = 48, 19  # the largest radius: of CPUs, of others
 CHANNELS = 4  # of pixels, at most
-# CPUs: values of a work-item's rows, at most; its rows, at least and at most; work-items of a compute unit, where there
-# are rows enough; values that are converted together.
+_STRIP, _BAND = 512, 64  # of a work-item on CPUs: columns and rows
+# The same of pixels: values of a row, at most; rows at least and at most; work-items of a compute unit, where there are
+# rows enough; values that are converted together.
 _VALUES, _BANDS, _SHARES, _LANES = 512, (32, 256), 8, 16
 # Elsewhere: work-items of a group, at most; rows at a time; columns of pixels, at least.
 _ITEMS, _ROWS, _NARROWEST = 128, 4, 32
@@ -87,7 +88,7 @@ def convolved_pixels(
         return None  # decoding by formula, value by value, takes longer than all the rest
     lost = gpu.zeros((2,), np.uint32)
     how = _Conversion(layout, defines, *decoding.arguments(pixels), encoding.codes(gpu), lost)
-    launch = (_direct if direct else _local)(gpu, pixels, taps, weights, how)
+    launch = (_direct_pixels if direct else _local)(gpu, pixels, taps, weights, how)
     if not launch:
         return None
     result = pixels.like()
@@ -95,29 +96,42 @@ def convolved_pixels(
     return result, lost
 
 
-def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _Conversion) -> Launch | None:
-    channels, (radius_y, radius_x) = how.layout.channels, taps.radii
-    strip, (height, width) = _VALUES >> (channels - 1).bit_length(), how.size(image)
-    lines = Local((2 * radius_y + 8) * ((strip + 2 * radius_x) * channels + 64) * 4)  # see both_wide.cl
-    if lines.nbytes > gpu.limits.local_bytes:
-        return None
-    defines = _border(taps) | how.defines | {"STRIP": strip}
-    if how.layout.pixels:
-        defines |= how.layout.defines(image.dtype, _LANES)
-    defines["WIDTH"] = gpu.limits.lanes
+def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _Conversion) -> Launch:
+    height, width = how.size(image)
     kernel = gpu.kernel(
-        (*how.sources, "load_sixteen", "store_sixteen", "both_wide"), "both_direct", **defines
+        ("border", "both_wide"), "both_direct", **_border(taps), STRIP=_STRIP, BAND=_BAND, REACH=REACH
     )
-    strips, (least, most) = -(-width // strip), _BANDS
 
     def launch(result: Image, first: int) -> None:
-        planes = how.planes(result)
-        band = min(most, max(least, planes * strips * height // (_SHARES * gpu.limits.compute_units)))
         gpu.launch(
-            kernel, (strips, -(-height // band), planes), image, weights[0], weights[1], result,
-            np.uint64(first * height * width), height, width, band, radius_y, radius_x, float(taps.cval),
-            how.lights, how.scale, how.codes, how.lost, lines,
+            kernel, (-(-width // _STRIP), -(-height // _BAND), how.planes(result)), image, weights[0], weights[1],
+            result, np.uint64(first * height * width), height, width, *taps.radii, float(taps.cval),
             local=(1, 1, 1), label=f"{taps.name} xy direct", traffic=2 * result.nbytes,
+        )  # fmt: skip
+
+    return launch
+
+
+def _direct_pixels(
+    gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _Conversion
+) -> Launch | None:
+    (height, width, channels), (radius_y, radius_x) = image.shape, taps.radii
+    strip = _VALUES >> (channels - 1).bit_length()
+    lines = Local((2 * radius_y + 8) * ((strip + 2 * radius_x) * channels + 64) * 4)  # see both_pixels.cl
+    if lines.nbytes > gpu.limits.local_bytes:
+        return None
+    defines = _border(taps) | how.defines | how.layout.defines(image.dtype, _LANES)
+    defines |= {"STRIP": strip, "WIDTH": gpu.limits.lanes}
+    sources = (*how.sources, "load_sixteen", "store_sixteen", "both_pixels")
+    kernel = gpu.kernel(sources, "both_pixels", **defines)
+    strips, (least, most) = -(-width // strip), _BANDS
+    band = min(most, max(least, strips * height // (_SHARES * gpu.limits.compute_units)))
+
+    def launch(result: Image, first: int) -> None:
+        gpu.launch(
+            kernel, (strips, -(-height // band)), image, weights[0], weights[1], result, height, width, band,
+            radius_y, radius_x, float(taps.cval), how.lights, how.scale, how.codes, how.lost, lines,
+            local=(1, 1), label=f"{taps.name} xy direct", traffic=2 * result.nbytes,
         )  # fmt: skip
 
     return launch
