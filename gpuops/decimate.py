@@ -69,7 +69,7 @@ def _wide(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None) -> Im
     small = layout.coarse(gpu, grids)
     table, scale = decoding.arguments(image) if decoding else (None, 1.0)
     defines = grids.defines(TILE=tile, ROWS=_LANES) | _reading(image, layout, decoding, _LANES)
-    kernel = gpu.kernel(_sources(decoding, "decimate_wide"), "decimate_wide", **defines)
+    kernel = gpu.kernel(_sources(decoding, "load_sixteen", "decimate_wide"), "decimate_wide", **defines)
     most = coarse_columns(x, _TILE)
     gpu.launch(
         kernel, (-(-x.coarse // most), -(-y.coarse // _BAND), layout.planes), image, small,

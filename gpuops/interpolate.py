@@ -47,7 +47,7 @@ def _launch(
         MOST=y.most,
         ALIGNED=x.fine * layout.channels % FOUR == 0,
     )
-    defines |= _writing(layout, encoding, FOUR)
+    defines |= {"WIDTH": 1} | _writing(layout, encoding, FOUR)
     table = encoding.codes(gpu) if encoding else None
     if encoding:
         defines |= {"CODES": table.shape[0] if table else None, "CODES_SPACE": "__local"}
@@ -76,8 +76,10 @@ def _wide(
     layout = Layout.of(result, small.alpha, pixels=encoding is not None)
     band, tile = _LINES - y.taps + 1, _TILE * layout.channels
     defines = grids.defines(TILE=tile, BAND=band, SEGMENT=segment(x, tile, layout.channels))
-    defines |= _writing(layout, encoding, _LANES)
-    kernel = gpu.kernel(_sources(encoding, "interpolate_wide"), "interpolate_wide", **defines)
+    defines |= _writing(layout, encoding, _LANES) | {"WIDTH": gpu.limits.lanes}
+    kernel = gpu.kernel(
+        _sources(encoding, "store_sixteen", "interpolate_wide"), "interpolate_wide", **defines
+    )
     size = -(-x.fine // _TILE), -(-(y.coarse + y.taps - 1) // band), layout.planes
     gpu.launch(
         kernel, size, small, result, *grids.tables(gpu, "up", wide=True), y.fine, x.fine, y.low, y.coarse, x.coarse,
@@ -93,7 +95,7 @@ def _wide_bytes(grids: Grids, channels: int) -> int:
 
 
 def _sources(encoding: Encoding | None, *kernel: str) -> tuple[str, ...]:
-    return ("border", *(("lanes", "colour", "encode") if encoding else ()), *kernel)
+    return ("border", "lanes", *(("colour", "encode") if encoding else ()), *kernel)
 
 
 def _writing(layout: Layout, encoding: Encoding | None, lanes: int) -> dict[str, Define]:
