@@ -16,9 +16,11 @@
 // A fetch is a word: a float, or four values of pixels, which stay as they are until they are put into local memory.
 #ifdef PLANAR
 #define UNIT 1
+#define LOAD(p) (*(p))
 typedef float Word;
 #else
 #define UNIT 4
+#define LOAD load_four
 typedef Raw Word;
 #endif
 
@@ -42,32 +44,33 @@ typedef Raw Word;
 #define AT(p) (p)
 #endif
 
-static inline Word word_at(__global const PIXEL *row, const int *at, int inside) {
+// At places of a row that need not be neighbours.
+static inline Word word_at(__global const PIXEL *row, const int *at) {
 #ifdef PLANAR
     return row[AT(at[0])];
 #else
-    if (inside) return load_four(row + at[0]);
     PIXEL v[4] = {row[AT(at[0])], row[AT(at[1])], row[AT(at[2])], row[AT(at[3])]};
     return pack_four(v);
 #endif
 }
 
+// Of ROWS rows; `inside`: no column is beyond an edge.
 static inline void fetch_rows(__global const PIXEL *in, int y, int height, int pitch, const int at[FETCHES][UNIT],
                               int inside, int item, Word v[ROWS][FETCHES]) {
-    if (y >= 0 && y + ROWS <= height) {
-        in += (size_t)y * pitch;
+    if (inside && y >= 0 && y + ROWS <= height) {
+        in += (size_t)y * pitch + at[0][0];
         UNROLLED
         for (int r = 0; r < ROWS; r++, in += pitch)
             UNROLLED
             for (int f = 0; f < FETCHES; f++)
-                if (HAS(f)) v[r][f] = word_at(in, at[f], inside);
+                if (HAS(f)) v[r][f] = LOAD(in + f * ITEMS * UNIT);
     } else {
         UNROLLED
         for (int r = 0; r < ROWS; r++) {
             __global const PIXEL *row = in + (size_t)AT(border_index(y + r, height)) * pitch;
             UNROLLED
             for (int f = 0; f < FETCHES; f++)
-                if (HAS(f)) v[r][f] = word_at(row, at[f], inside);
+                if (HAS(f)) v[r][f] = word_at(row, at[f]);
         }
     }
 }

@@ -23,9 +23,9 @@ void interpolate_wide(__global const float *in, __global PIXEL *out, __global co
     out += get_global_id(2) * (size_t)height * width + p0;
     for (int k = 0; k < INTERLEAVED; k++)
         for (int r = 0; r < LINES; r++) {
-            __global const float *row = in + ((size_t)k * rows + border_index(b0 + r, rows)) * columns;
+            __global const float *row = in + ((size_t)k * rows + max(0, border_index(b0 + r, rows))) * columns;
             for (int i = i0; i < end_i; i++)
-                coarse[(k * SEGMENT + i - i0) * LINES + r] = row[border_index(i, columns)];
+                coarse[(k * SEGMENT + i - i0) * LINES + r] = row[max(0, border_index(i, columns))];
         }
     for (int f = 0; f < count; f++) {
         int x = (p0 + f) / INTERLEAVED, k = (p0 + f) % INTERLEAVED;

@@ -1,12 +1,11 @@
-// The way back of load_sixteen.cl, which is before it or not: to planar float, or to a file's pixels. After lanes.cl.
+// The way back of load_sixteen.cl, which is before it or not: to planar float, or to a file's pixels. After lanes.cl
+// (WIDTH=8).
 //
 // -D PIXEL=type -D INTERLEAVED=n   to pixels of n channels: after encode.cl, whose CHANNELS are a pixel's where there is
 //                                  alpha (2 or 4), else 16
 // -D COLOURS=n -D UNPREMULTIPLY    as in pack.cl
 
-#ifndef UNROLLED
 #define UNROLLED __attribute__((opencl_unroll_hint))
-#endif
 #ifndef PIXEL
 #define PLANAR
 #define PIXEL float
@@ -19,17 +18,6 @@ static inline void store_sixteen(float16 values, __global PIXEL *to, int count, 
     PIXEL pixels[16];
 #ifdef PLANAR
     vstore16(values, 0, pixels);
-#elif WIDTH == 1
-    float v[16];
-    vstore16(values, 0, v);
-    UNROLLED
-    for (int c = 0; c < 16; c += CHANNELS) {
-#ifdef UNPREMULTIPLY
-        float alpha = v[c + CHANNELS - 1], over = alpha > 0.0f ? 1.0f / alpha : 1.0f;
-        for (int k = 0; k < COLOURS; k++) v[c + k] *= over;
-#endif
-        encode_pixel(v + c, codes, count - c, losses, pixels + c);
-    }
 #else
     UNROLLED
     for (int h = 0; h < 16; h += 8) {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .gpu import Local
-from .grids import FOUR, Layout
+from .grids import FOUR, LANES, WIDTH, Layout
 from .image import Image
 from .planes import in_turn
 
@@ -24,8 +24,8 @@ REACH, NEAR = 48, 19  # the largest radius: of CPUs, of others
 CHANNELS = 4  # of pixels, at most
 _STRIP, _BAND = 512, 64  # of a work-item on CPUs: columns and rows
 # The same of pixels: values of a row, at most; rows at least and at most; work-items of a compute unit, where there are
-# rows enough; values that are converted together.
-_VALUES, _BANDS, _SHARES, _LANES = 512, (32, 256), 8, 16
+# rows enough.
+_VALUES, _BANDS, _SHARES = 512, (32, 256), 8
 # Elsewhere: work-items of a group, at most; rows at a time; columns of pixels, at least.
 _ITEMS, _ROWS, _NARROWEST = 128, 4, 32
 # Groups of a compute unit, which run at once: of planes, and of pixels, which are smaller; rows of a group, at least.
@@ -120,8 +120,8 @@ def _direct_pixels(
     lines = Local((2 * radius_y + 8) * ((strip + 2 * radius_x) * channels + 64) * 4)  # see both_pixels.cl
     if lines.nbytes > gpu.limits.local_bytes:
         return None
-    defines = _border(taps) | how.defines | how.layout.defines(image.dtype, _LANES)
-    defines |= {"STRIP": strip, "WIDTH": gpu.limits.lanes}
+    defines = _border(taps) | how.defines | how.layout.defines(image.dtype, LANES)
+    defines |= {"STRIP": strip, "WIDTH": WIDTH}
     sources = (*how.sources, "load_sixteen", "store_sixteen", "both_pixels")
     kernel = gpu.kernel(sources, "both_pixels", **defines)
     strips, (least, most) = -(-width // strip), _BANDS
