@@ -13,6 +13,10 @@
 #define UNROLLED __attribute__((opencl_unroll_hint))
 #define ROLLED __attribute__((opencl_unroll_hint(1)))  // long bodies: instructions must stay in their cache
 
+#ifndef COLOURS
+#define PLANAR
+#endif
+
 // A fetch is a word: a float, or four values of pixels, which stay as they are until they are put into local memory.
 #ifdef PLANAR
 #define UNIT 1
