@@ -1,44 +1,115 @@
 // A separable convolution along both axes at once, so that nothing in between goes through memory:
 // out[y, x] = Σ_l wy[l + ry] · Σ_k wx[k + rx] · in[y + l, x + k],  l = −ry…ry, k = −rx…rx.
-// `from`: the first element of the planes to read. Planar float (plane, row, column), dimension 2 counts planes.
-// Border: see border.cl; outside (constant) counts as cval.
+// From planar float (plane, row, column), of which dimension 2 counts planes from element `from` on, to the same; or from a
+// file's pixels to such pixels of the same type, of which it counts nothing. After fours.cl. Border: see border.cl; outside
+// (constant) counts as cval. CPUs: both_wide.cl.
 //
-// -D BORDER_x
-// GPUs:  -D RADIUS_Y=n -D RADIUS_X=n   -D ITEMS=n (of a group)   -D ROWS=n (at a time)
-// CPUs:  -D STRIP=n (columns of a work-item, of 64s)   -D BAND=n (rows, of 4s)   -D REACH=n   radius_x at most
+// -D BORDER_x   -D RADIUS_Y=n -D RADIUS_X=n
+// -D ITEMS=n    of a group, a multiple of INTERLEAVED   -D ROWS=n   at a time
+// -D PIXEL=type …   pixels: after decode.cl and encode.cl, whose CHANNELS are a pixel's where there is alpha (2 or 4), else 4;
+//               -D COLOURS=n -D UNPREMULTIPLY   as in pack.cl
+// -D LIGHTS=n -D CODES=n   values of decode.cl's and encode.cl's table, which are copied to local memory
 
 #define UNROLLED __attribute__((opencl_unroll_hint))
+#define ROLLED __attribute__((opencl_unroll_hint(1)))  // long bodies: instructions must stay in their cache
 
-#ifdef ITEMS
+#ifndef COLOURS
+#define PLANAR
+#endif
 
-// A group walks down TILE columns, ROWS rows at a time: these are fetched while those before are summed along x from local
-// memory, four neighbouring columns in each work-item, which adds the sums to all results that they are part of; those are
-// in its registers. Group: (ITEMS, 1, 1), for `band` rows.
-#define TILE (ITEMS * 4)
-#define SEGMENT (TILE + 2 * RADIUS_X)         // of a row
-#define FETCHES ((SEGMENT + ITEMS - 1) / ITEMS)  // of a work-item in a row
-#define PITCH ((FETCHES * ITEMS + 3) / 4)     // float4
-#define NEAR ((4 + 2 * RADIUS_X + 3) / 4)     // float4 around a work-item's columns
+// A fetch is a word: a float, or four values of pixels, which stay as they are until they are put into local memory.
+#ifdef PLANAR
+#define UNIT 1
+#define LOAD(p) (*(p))
+typedef float Word;
+#else
+#define UNIT 4
+#define LOAD load_four
+typedef Raw Word;
+#endif
 
-static inline void fetch_rows(__global const float *in, int y, const int *column, int height, int width, float cval,
-                              float v[ROWS][FETCHES]) {
-    UNROLLED
-    for (int r = 0; r < ROWS; r++) {
-        int row = border_index(y + r, height);
+#define COLUMNS (ITEMS / INTERLEAVED * 4)     // of a group
+#define WHOLE (INTERLEAVED % UNIT == 0 ? 1 : INTERLEAVED % 2 == 0 ? 2 : 4)  // columns that whole words make
+#define MARGIN ((RADIUS_X + WHOLE - 1) / WHOLE * WHOLE)                      // before these
+#define SEGMENT (MARGIN + COLUMNS + RADIUS_X) // of a row
+#define AFTER (ITEMS * UNIT / INTERLEAVED)    // columns from fetch to fetch of a work-item
+#define FETCHES ((SEGMENT + AFTER - 1) / AFTER)
+#define HAS(f) (((f) + 1) * AFTER <= SEGMENT || item * UNIT < (SEGMENT - (f) * AFTER) * INTERLEAVED)
+// A line of local memory is a row's segment of one channel, from SHIFT on: so the columns that a work-item sums begin at a
+// float4, but where its words are float4 themselves.
+#define SHIFT (INTERLEAVED == 1 ? 0 : (4 + RADIUS_X - MARGIN) % 4)
+#define BEGIN (SHIFT + MARGIN - RADIUS_X)
+#define PITCH ((SHIFT + SEGMENT + 6) / 4)     // float4
+#define NEAR ((BEGIN % 4 + 4 + 2 * RADIUS_X + 3) / 4)  // float4 around a work-item's columns
+
+#ifdef BORDER_CONSTANT
+#define AT(p) max(p, 0)
+#else
+#define AT(p) (p)
+#endif
+
+// At places of a row that need not be neighbours.
+static inline Word word_at(__global const PIXEL *row, const int *at) {
+#ifdef PLANAR
+    return row[AT(at[0])];
+#else
+    PIXEL v[4] = {row[AT(at[0])], row[AT(at[1])], row[AT(at[2])], row[AT(at[3])]};
+    return pack_four(v);
+#endif
+}
+
+// Of ROWS rows; `inside`: no column is beyond an edge.
+static inline void fetch_rows(__global const PIXEL *in, int y, int height, int pitch, const int at[FETCHES][UNIT],
+                              int inside, int item, Word v[ROWS][FETCHES]) {
+    if (inside && y >= 0 && y + ROWS <= height) {
+        in += (size_t)y * pitch + at[0][0];
         UNROLLED
-        for (int f = 0; f < FETCHES; f++)
-            v[r][f] = row < 0 || column[f] < 0 ? cval : in[(size_t)row * width + column[f]];
+        for (int r = 0; r < ROWS; r++, in += pitch)
+            UNROLLED
+            for (int f = 0; f < FETCHES; f++)
+                if (HAS(f)) v[r][f] = LOAD(in + f * ITEMS * UNIT);
+    } else {
+        UNROLLED
+        for (int r = 0; r < ROWS; r++) {
+            __global const PIXEL *row = in + (size_t)AT(border_index(y + r, height)) * pitch;
+            UNROLLED
+            for (int f = 0; f < FETCHES; f++)
+                if (HAS(f)) v[r][f] = word_at(row, at[f]);
+        }
     }
 }
 
-__kernel void both_local(__global const float *in, __global const float *weights_y, __global const float *weights_x,
-                         __global float *out, ulong from, int height, int width, int band, float cval) {
-    __local float4 lines[ROWS * PITCH];
-    int item = get_local_id(0), x0 = get_group_id(0) * TILE, y0 = get_group_id(1) * band, end = min(y0 + band, height);
+// A group walks down its columns, ROWS rows at a time: these are fetched while those before are summed along x from local
+// memory, four neighbouring columns of a channel in each work-item, which adds the sums to all results that they are part
+// of; those are in its registers. Pixels come from and go to memory four neighbouring values in each work-item, whatever
+// channels these are, and local memory changes the one order into the other.
+// Group: (ITEMS, 1, 1), for `band` rows. lost: see encode.cl.
+__kernel void both_local(__global const PIXEL *in, __global const float *weights_y, __global const float *weights_x,
+                         __global PIXEL *out, ulong from, int height, int width, int band, float cval,
+                         __global const float *lights, float scale, __global const uint *codes, __global uint *lost) {
+    __local float4 lines[ROWS * INTERLEAVED * PITCH];
+    int item = get_local_id(0), x0 = get_group_id(0) * COLUMNS, y0 = get_group_id(1) * band, end = min(y0 + band, height);
+    int pitch = width * INTERLEAVED, part = item / (COLUMNS / 4) * PITCH + item % (COLUMNS / 4);
     in += from + get_global_id(2) * (size_t)height * width;
     out += get_global_id(2) * (size_t)height * width;
-    float wy[RADIUS_Y + 1], wx[RADIUS_X + 1], next[ROWS][FETCHES];
-    int column[FETCHES];
+#ifndef PLANAR
+    __local float4 results[ROWS * INTERLEAVED * PITCH];
+    int losses[2] = {0, 0};
+#ifdef LIGHTS
+    __local float near_lights[LIGHTS];
+    for (int k = item; k < LIGHTS; k += ITEMS) near_lights[k] = lights[k];
+#else
+#define near_lights lights
+#endif
+#ifdef CODES
+    __local uint near_codes[CODES];
+    for (int k = item; k < CODES; k += ITEMS) near_codes[k] = codes[k];
+#else
+#define near_codes codes
+#endif
+#endif
+    float wy[RADIUS_Y + 1], wx[RADIUS_X + 1];
+    Word next[ROWS][FETCHES];
     float4 sums[ROWS + 2 * RADIUS_Y];
     UNROLLED
     for (int k = 0; k <= RADIUS_Y; k++) wy[k] = weights_y[k];
@@ -46,16 +117,51 @@ __kernel void both_local(__global const float *in, __global const float *weights
     for (int k = 0; k <= RADIUS_X; k++) wx[k] = weights_x[k];
     UNROLLED
     for (int k = 0; k < 2 * RADIUS_Y; k++) sums[k] = 0.0f;
+    // Where a work-item's values are: in a row (−1: outside), and among a row's lines.
+    int at[FETCHES][UNIT], place[UNIT], inside = x0 >= MARGIN && x0 - MARGIN + SEGMENT + 4 <= width;
     UNROLLED
-    for (int f = 0; f < FETCHES; f++) column[f] = border_index(x0 - RADIUS_X + item + f * ITEMS, width);
-    fetch_rows(in, y0 - RADIUS_Y, column, height, width, cval, next);
+    for (int c = 0; c < UNIT; c++) {
+        int column = (item * UNIT + c) / INTERLEAVED, channel = (item * UNIT + c) % INTERLEAVED;
+        place[c] = channel * PITCH * 4 + column;
+        UNROLLED
+        for (int f = 0; f < FETCHES; f++) {
+            int x = border_index(x0 - MARGIN + column + f * AFTER, width);
+            at[f][c] = x < 0 ? -1 : x * INTERLEAVED + channel;
+        }
+    }
+    fetch_rows(in, y0 - RADIUS_Y, height, pitch, at, inside, item, next);
+#ifndef PLANAR
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
     for (int y = y0 - RADIUS_Y; y < end + RADIUS_Y; y += ROWS) {
         UNROLLED
         for (int r = 0; r < ROWS; r++)
             UNROLLED
-            for (int f = 0; f < FETCHES; f++) ((__local float *)(lines + r * PITCH))[item + f * ITEMS] = next[r][f];
+            for (int f = 0; f < FETCHES; f++) {
+                if (!HAS(f)) continue;
+                __local float *line = (__local float *)(lines + r * INTERLEAVED * PITCH) + SHIFT + f * AFTER;
+                float v[UNIT];
+#ifdef PLANAR
+                v[0] = next[r][f];
+#else
+                PIXEL four[4];
+                unpack_four(next[r][f], four);
+                UNROLLED
+                for (int c = 0; c < 4; c += CHANNELS) decode(four + c, near_lights, scale, v + c);
+#endif
+#ifdef BORDER_CONSTANT
+                for (int c = 0; c < UNIT; c++)
+                    if (y + r < 0 || y + r >= height || at[f][c] < 0) v[c] = cval;
+#endif
+#if !defined(PLANAR) && INTERLEAVED == 1
+                ((__local float4 *)line)[item] = vload4(0, v);
+#else
+                UNROLLED
+                for (int c = 0; c < UNIT; c++) line[place[c]] = v[c];
+#endif
+            }
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (y + ROWS < end + RADIUS_Y) fetch_rows(in, y + ROWS, column, height, width, cval, next);
+        if (y + ROWS < end + RADIUS_Y) fetch_rows(in, y + ROWS, height, pitch, at, inside, item, next);
         UNROLLED
         for (int k = 2 * RADIUS_Y; k < ROWS + 2 * RADIUS_Y; k++) sums[k] = 0.0f;
         UNROLLED
@@ -63,115 +169,54 @@ __kernel void both_local(__global const float *in, __global const float *weights
             float v[4 * NEAR];
             UNROLLED
             for (int q = 0; q < NEAR; q++) {
-                float4 four = lines[r * PITCH + item + q];
+                float4 four = lines[r * INTERLEAVED * PITCH + part + BEGIN / 4 + q];
                 v[4 * q] = four.x, v[4 * q + 1] = four.y, v[4 * q + 2] = four.z, v[4 * q + 3] = four.w;
             }
             float4 sum = 0.0f;
             UNROLLED
-            for (int k = 0; k <= 2 * RADIUS_X; k++)
-                sum = fma((float4)wx[min(k, 2 * RADIUS_X - k)], (float4)(v[k], v[k + 1], v[k + 2], v[k + 3]), sum);
+            for (int k = 0; k <= 2 * RADIUS_X; k++) {
+                int i = BEGIN % 4 + k;
+                sum = fma((float4)wx[min(k, 2 * RADIUS_X - k)], (float4)(v[i], v[i + 1], v[i + 2], v[i + 3]), sum);
+            }
             UNROLLED
             for (int k = 0; k <= 2 * RADIUS_Y; k++)
                 sums[r + k] = fma((float4)wy[min(k, 2 * RADIUS_Y - k)], sum, sums[r + k]);
         }
+        // Of the result's rows, those that have met all theirs.
+        int p = x0 * INTERLEAVED + item * 4, first = y - RADIUS_Y;
+        __global PIXEL *to = out + (ptrdiff_t)first * pitch + p;
+#ifdef PLANAR
         UNROLLED
-        for (int r = 0; r < ROWS; r++) {  // of the result's rows, those that have met all theirs
-            int row = y + r - RADIUS_Y, x = x0 + item * 4;
-            if (row < y0 || row >= end) continue;
-            __global float *to = out + (size_t)row * width + x;
-            if (width % 4 == 0) {
-                if (x < width) *(__global float4 *)to = sums[r];
-            } else {
-                if (x < width) to[0] = sums[r].x;
-                if (x + 1 < width) to[1] = sums[r].y;
-                if (x + 2 < width) to[2] = sums[r].z;
-                if (x + 3 < width) to[3] = sums[r].w;
+        for (int r = 0; r < ROWS; r++)
+            if (first + r >= y0 && first + r < end) store_four(sums[r], to + (size_t)r * pitch, pitch - p);
+        barrier(CLK_LOCAL_MEM_FENCE);
+#else
+        UNROLLED
+        for (int r = 0; r < ROWS; r++) results[r * INTERLEAVED * PITCH + part] = sums[r];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        ROLLED
+        for (int r = max(0, y0 - first); r < min(ROWS, end - first); r++) {
+            __local const float *line = (__local const float *)(results + r * INTERLEAVED * PITCH);
+            float v[4];
+            PIXEL four[4];
+            UNROLLED
+            for (int c = 0; c < 4; c++) v[c] = line[place[c]];
+            UNROLLED
+            for (int c = 0; c < 4; c += CHANNELS) {
+#ifdef UNPREMULTIPLY
+                float alpha = v[c + CHANNELS - 1], over = alpha > 0.0f ? 1.0f / alpha : 1.0f;
+                for (int k = 0; k < COLOURS; k++) v[c + k] *= over;
+#endif
+                encode_pixel(v + c, near_codes, pitch - p - c, losses, four + c);
             }
+            store_four(pack_four(four), to + (size_t)r * pitch, pitch - p);
         }
+#endif
         UNROLLED
         for (int k = 0; k < 2 * RADIUS_Y; k++) sums[k] = sums[k + ROWS];
-        barrier(CLK_LOCAL_MEM_FENCE);
     }
-}
-
-#else
-
-static inline float sample(__global const float *in, size_t base, int i, int n, float cval) {
-    int j = border_index(i, n);
-    return j < 0 ? cval : in[base + j];
-}
-
-static inline void store16(float16 v, __global float *p, int count) {
-    if (count >= 16) {
-        vstore16(v, 0, p);
-    } else {
-        float s[16];
-        vstore16(v, 0, s);
-        for (int i = 0; i < count; i++) p[i] = s[i];
-    }
-}
-
-// Four rows at a time, down the columns into local memory, and from there along the rows.
-// Global: (ceil(width / STRIP), ceil(height / BAND), planes), groups of one.
-#define PITCH (STRIP + 2 * REACH + 64)
-
-// Results (y … y + 3, x … x + 15) down the columns, which may lie beyond the edges.
-static inline void down(__global const float *in, __global const float *weights, int y, int x, int height, int width,
-                        int radius, float cval, float16 *sums) {
-    int taps = 2 * radius + 1, inside = x >= 0 && x + 16 <= width;
-    UNROLLED
-    for (int m = 0; m < 4; m++) sums[m] = 0.0f;
-    for (int k = 0; k < taps + 3; k++) {
-        if (k == 3 && inside && y + 3 >= radius && y + 3 + radius < height) {  // nothing to ask until the last three
-            __global const float *p = in + (size_t)(y + k - radius) * width + x;
-            for (; k < taps; k++, p += width) {
-                float16 v = vload16(0, p);
-                UNROLLED
-                for (int m = 0; m < 4; m++) sums[m] = fma((float16)weights[k - m], v, sums[m]);
-            }
-        }
-        int j = border_index(y + k - radius, height);
-        float16 v = cval;
-        if (j >= 0 && inside) {
-            v = vload16(0, in + (size_t)j * width + x);
-        } else if (j >= 0) {
-            float s[16];
-            for (int l = 0; l < 16; l++) s[l] = sample(in, (size_t)j * width, x + l, width, cval);
-            v = vload16(0, s);
-        }
-        UNROLLED
-        for (int m = 0; m < 4; m++)
-            if (k >= m && k < taps + m) sums[m] = fma((float16)weights[k - m], v, sums[m]);
-    }
-}
-
-__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void both_direct(__global const float *in, __global const float *weights_y, __global const float *weights_x,
-                 __global float *out, ulong from, int height, int width, int radius_y, int radius_x, float cval) {
-    __local float lines[4 * PITCH];
-    int x0 = get_global_id(0) * STRIP, count = min(STRIP, width - x0), y0 = get_global_id(1) * BAND;
-    in += from + get_global_id(2) * (size_t)height * width;
-    out += get_global_id(2) * (size_t)height * width + x0;
-    for (int y = y0; y < min(y0 + BAND, height); y += 4) {
-        for (int f = 0; f < count + 2 * radius_x; f += 16) {
-            float16 sums[4];
-            down(in, weights_y, y, x0 - radius_x + f, height, width, radius_y, cval, sums);
-            UNROLLED
-            for (int m = 0; m < 4; m++) vstore16(sums[m], 0, lines + m * PITCH + f);
-        }
-        for (int m = 0; m < min(4, height - y); m++)
-            for (int f = 0; f < count; f += 64) {
-                float16 sums[4];
-                UNROLLED
-                for (int q = 0; q < 4; q++) sums[q] = 0.0f;
-                for (int k = 0; k <= 2 * radius_x; k++) {
-                    UNROLLED
-                    for (int q = 0; q < 4; q++)
-                        sums[q] = fma((float16)weights_x[k], vload16(q, lines + m * PITCH + f + k), sums[q]);
-                }
-                for (int q = 0; q < 4 && f + 16 * q < count; q++)
-                    store16(sums[q], out + (size_t)(y + m) * width + f + 16 * q, count - f - 16 * q);
-            }
-    }
-}
+#ifndef PLANAR
+    for (int k = 0; k < 2; k++)
+        if (losses[k]) atomic_add(&lost[k], (uint)losses[k]);
 #endif
+}

@@ -2,45 +2,7 @@
 //
 // -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
 // -D TILE=n     values of a work-item's rows, at most, that make `most` coarse columns   -D ROWS=16   in local memory
-// -D PIXEL=type -D INTERLEAVED=n   from pixels of n channels: after decode.cl, whose CHANNELS are a pixel's where there is
-//               alpha (2 or 4), else 16
-
-#define UNROLLED __attribute__((opencl_unroll_hint))
-
-#ifndef PIXEL
-#define PIXEL float
-#define INTERLEAVED 1
-#define CHANNELS 16
-static inline void decode(const float *values, __global const float *table, float scale, float *v) {
-    vstore16(vload16(0, values), 0, v);
-}
-#endif
-
-static inline int floor_div(int a, int b) { return a / b - (a % b < 0); }
-
-// Sixteen values of a row from p on, of which some may be beyond its ends.
-static inline float16 sixteen(__global const PIXEL *row, int p, int width, float cval, __global const float *table,
-                              float scale) {
-    PIXEL pixels[16];
-    float v[16];
-    int inside = p >= 0 && p + 16 <= width * INTERLEAVED;
-    if (inside) {
-        for (int l = 0; l < 16; l++) pixels[l] = row[p + l];
-    } else {
-        for (int l = 0; l < 16; l++) {
-            int x = floor_div(p + l, INTERLEAVED), within = border_index(x, width);
-            pixels[l] = row[max(0, p + l + (within - x) * INTERLEAVED)];
-        }
-    }
-    UNROLLED
-    for (int c = 0; c < 16; c += CHANNELS) decode(pixels + c, table, scale, v + c);
-#ifdef BORDER_CONSTANT
-    if (!inside)
-        for (int l = 0; l < 16; l++)
-            if (p + l < 0 || p + l >= width * INTERLEAVED) v[l] = cval;
-#endif
-    return vload16(0, v);
-}
+// After load_sixteen.cl, which says how it reads pixels.
 
 // Groups of one work-item. Lanes are values down the columns, whatever channels these are, and then rows: ROWS is 16. The
 // sums of all columns wait in local memory while a base's rows are read, along the rows.

@@ -3,12 +3,12 @@
 // -D PIXEL=uchar|ushort|float
 // -D MAXIMUM=255|65535    integer PIXEL: its largest value
 // -D HALF                 PIXEL is ushort, the bits of half floats: they need no extension so
-// -D TABLE                sRGB codes of 8 bits by a table: srgb_code in colour.cl
-// -D LINEARISE, ENCODE    sRGB or its inverse by formula
+// -D CODE_TABLE           sRGB codes of 8 bits by a table: srgb_code in colour.cl
+// -D TO_SRGB, TO_LINEAR   sRGB or its inverse by formula (names that decode.cl, which may be there too, has not)
 
-#if defined(LINEARISE)
+#if defined(TO_LINEAR)
 #define CURVE(v) srgb_to_linear(v)
-#elif defined(ENCODE)
+#elif defined(TO_SRGB)
 #define CURVE(v) linear_to_srgb(v)
 #else
 #define CURVE(v) (v)
@@ -45,7 +45,7 @@ static inline PIXELS encode(FLOAT v, int colour, CODES_SPACE const uint *codes, 
 #ifdef MAXIMUM
     lost[1] += one_if(present & (exponent == 0x7f800000));
 #endif
-#ifdef TABLE
+#ifdef CODE_TABLE
     if (colour) {
         // Clipped is what rounding would take out of the range, not what a rounding error took there.
         lost[0] += one_if(present & finite & ((v < -0.5f / (255.0f * 12.92f)) | (v > 1.0045f)));
@@ -73,7 +73,7 @@ static inline PIXELS encode(FLOAT v, int colour, CODES_SPACE const uint *codes, 
 // A pixel of CHANNELS values, the first COLOURS of which are not alpha, as encode does: those before `count` are present.
 // 8-bit sRGB takes few instructions where no value is beyond the ends, as there is nothing to count.
 static inline void encode_pixel(const float *v, CODES_SPACE const uint *codes, int count, int *lost, PIXEL *pixel) {
-#ifdef TABLE
+#ifdef CODE_TABLE
     int beyond = 0;
     for (int c = 0; c < CHANNELS; c++) {
         if (c < COLOURS) {

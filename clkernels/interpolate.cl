@@ -20,7 +20,7 @@ static inline void fetch_rows(__global const float *in, int j, const uint *at, i
                               float v[ROWS][FETCHES]) {
     UNROLLED
     for (int r = 0; r < ROWS; r++) {
-        __global const float *from = in + (size_t)border_index(j + r, rows) * columns;
+        __global const float *from = in + (size_t)max(0, border_index(j + r, rows)) * columns;
         UNROLLED
         for (int f = 0; f < FETCHES; f++) v[r][f] = from[at[f]];
     }

@@ -3,19 +3,7 @@
 // -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
 // -D TILE=n -D BAND=n   values of a work-item's rows, bases of its rows
 // -D SEGMENT=n  coarse columns of a work-item, at most
-// -D PIXEL=type -D INTERLEAVED=n   to pixels of n channels: after encode.cl, whose CHANNELS are a pixel's where there is
-//               alpha (2 or 4), else 16;   -D COLOURS=n -D UNPREMULTIPLY   as in pack.cl
-
-#define UNROLLED __attribute__((opencl_unroll_hint))
-
-#ifndef PIXEL
-#define PIXEL float
-#define INTERLEAVED 1
-#define CHANNELS 16
-static inline void encode_pixel(const float *v, __global const uint *codes, int count, int *lost, float *values) {
-    vstore16(vload16(0, v), 0, values);
-}
-#endif
+// After store_sixteen.cl, which says how it writes pixels.
 
 // Groups of one work-item. Lanes are rows along the rows, and then values: LINES is a multiple of 16. lost: see encode.cl.
 #define LINES (BAND + TAPS_Y - 1)
@@ -28,15 +16,16 @@ void interpolate_wide(__global const float *in, __global PIXEL *out, __global co
     // Of each channel's coarse columns all rows; of each row all values.
     __local float coarse[INTERLEAVED * SEGMENT * LINES], line[LINES * TILE];
     int p0 = get_global_id(0) * TILE, count = min(TILE, width * INTERLEAVED - p0), x0 = p0 / INTERLEAVED;
-    int i0 = bases_x[x0], end_i = bases_x[(p0 + count - 1) / INTERLEAVED] + TAPS_X, losses[2] = {0, 0};
+    int i0 = bases_x[x0], end_i = bases_x[(p0 + count - 1) / INTERLEAVED] + TAPS_X;
+    INT losses[2] = {0, 0};
     int b0 = (int)get_global_id(1) * BAND - (TAPS_Y - 1);
     in += get_global_id(2) * (size_t)rows * columns;
     out += get_global_id(2) * (size_t)height * width + p0;
     for (int k = 0; k < INTERLEAVED; k++)
         for (int r = 0; r < LINES; r++) {
-            __global const float *row = in + ((size_t)k * rows + border_index(b0 + r, rows)) * columns;
+            __global const float *row = in + ((size_t)k * rows + max(0, border_index(b0 + r, rows))) * columns;
             for (int i = i0; i < end_i; i++)
-                coarse[(k * SEGMENT + i - i0) * LINES + r] = row[border_index(i, columns)];
+                coarse[(k * SEGMENT + i - i0) * LINES + r] = row[max(0, border_index(i, columns))];
         }
     for (int f = 0; f < count; f++) {
         int x = (p0 + f) / INTERLEAVED, k = (p0 + f) % INTERLEAVED;
@@ -60,25 +49,12 @@ void interpolate_wide(__global const float *in, __global PIXEL *out, __global co
                 UNROLLED
                 for (int k = 0; k < TAPS_Y; k++)
                     sum = fma((float16)weights_y[y * TAPS_Y + k], vload16(0, line + (b + k) * TILE + f), sum);
-                float v[16];
-                PIXEL pixels[16];
-                vstore16(sum, 0, v);
-                UNROLLED
-                for (int c = 0; c < 16; c += CHANNELS) {
-#ifdef UNPREMULTIPLY
-                    float alpha = v[c + CHANNELS - 1], over = alpha > 0.0f ? 1.0f / alpha : 1.0f;
-                    for (int k = 0; k < COLOURS; k++) v[c + k] *= over;
-#endif
-                    encode_pixel(v + c, codes, count - f - c, losses, pixels + c);
-                }
                 __global PIXEL *to = out + (size_t)y * width * INTERLEAVED + f;
-                if (f + 16 <= count) {
-                    for (int l = 0; l < 16; l++) to[l] = pixels[l];
-                } else {
-                    for (int l = 0; f + l < count; l++) to[l] = pixels[l];
-                }
+                store_sixteen(sum, to, count - f, codes, losses);
             }
     }
-    for (int k = 0; k < 2; k++)
-        if (losses[k]) atomic_add(&lost[k], (uint)losses[k]);
+    for (int k = 0; k < 2; k++) {
+        int sum = lanes_sum(losses[k]);
+        if (sum) atomic_add(&lost[k], (uint)sum);
+    }
 }

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from . import coarse, footprints, multirate, recursive
 from .bilateral import bilateral
+from .both import NEAR
 from .box import Box, box
 from .convolve import convolve
 from .errors import ParameterError
@@ -19,7 +20,7 @@ from .median import median
 from .operands import on_device, shaped_like
 from .params.blur import LEAST_MULTIRATE, BlurParams
 from .pixels import Decoding, Encoding, pack, unpack
-from .separable import NEAR, Taps, convolve_axes
+from .separable import Taps, convolve_axes, convolve_pixels
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -44,7 +45,7 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
         return median(gpu, image, params.radii, params.border, params.cval)
     if params.kind == "bilateral":
         return bilateral(gpu, image, params.bilateral)
-    if params.kind == "box" and params.method == "auto" and (gpu.limits.is_cpu or max(params.radii) > NEAR):
+    if _by_sums_of_sums(gpu, params):
         return box(gpu, image, Box(params.radii, params.border, params.cval))
     if params.by_both_axes:
         kernel = footprints.weights(params)
@@ -54,9 +55,7 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
     if _coarse(gpu, image.shape, params):
         into = image if overwrite_input else None
         return multirate.gaussian(gpu, image, params.sigma, params.border, params.cval, into)
-    y, x = (np.array(params.weights(axis)) for axis in (0, 1))
-    taps = Taps((y, x), params.border, params.cval, params.method, params.kind)
-    return convolve_axes(gpu, image, taps, overwrite_input=overwrite_input)
+    return convolve_axes(gpu, image, _taps(params), overwrite_input=overwrite_input)
 
 
 def blur_pixels(
@@ -67,7 +66,8 @@ def blur_pixels(
     Also gives the counters of what did not fit: see :func:`gpuops.pixels.losses`.
     """
     height, width, channels = pixels.shape
-    if channels <= _CHANNELS and _coarse(gpu, (channels, height, width), params):
+    coarsely = _coarse(gpu, (channels, height, width), params)
+    if coarsely and channels <= _CHANNELS:
         sigma, border, cval = params.sigma, params.border, params.cval
         return multirate.gaussian_of_pixels(gpu, pixels, decoding, encoding, sigma, border, cval)
     if params.kind == "median" and not decoding.premultiply and params.border != "constant":
@@ -76,7 +76,21 @@ def blur_pixels(
         if encoding.undoes(decoding, pixels.dtype):
             return pixels, gpu.zeros((2,), np.uint32)
         return pack(unpack(pixels, decoding), encoding)
+    separable = params.kind in ("gaussian", "box") and params.method in ("auto", "local", "direct")
+    if separable and not coarsely and not _by_sums_of_sums(gpu, params):
+        return convolve_pixels(gpu, pixels, _taps(params), decoding, encoding)
     return pack(blur(gpu, unpack(pixels, decoding), params, overwrite_input=True), encoding)
+
+
+def _by_sums_of_sums(gpu: Gpu, params: BlurParams) -> bool:
+    """Whether it is a box that is made so."""
+    wide = gpu.limits.is_cpu or max(params.radii) > NEAR
+    return params.kind == "box" and params.method == "auto" and wide
+
+
+def _taps(params: BlurParams) -> Taps:
+    y, x = (np.array(params.weights(axis)) for axis in (0, 1))
+    return Taps((y, x), params.border, params.cval, params.method, params.kind)
 
 
 def _coarse(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .gpu import Local
-from .grids import FOUR, Grids, Layout, band_of, bases_of, coarse_columns, is_wide_enough, items_of
+from .grids import FOUR, LANES, Grids, Layout, band_of, bases_of, coarse_columns, is_wide_enough, items_of
 from .image import Image
 from .pixels import Decoding, unpack
 
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 _ROWS = 8  # coarse rows in local memory together
 _COPIED = 256  # values of a table that is copied to local memory, at most
-# On CPUs: fine columns and coarse rows of a work-item; lanes, which are coarse rows in local memory, too.
-_TILE, _BAND, _LANES = 256, 64, 16
+_TILE, _BAND = 256, 64  # on CPUs: fine columns and coarse rows of a work-item
 
 
 def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = None) -> Image:
@@ -64,12 +63,12 @@ def _wide(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None) -> Im
     y, x = grids.y, grids.x
     layout = Layout.of(image, decoding.alpha if decoding else image.alpha, pixels=decoding is not None)
     tile = _TILE * layout.channels
-    if decoding and tile * (y.taps + _LANES) * 4 > gpu.limits.local_bytes:
+    if decoding and tile * (y.taps + LANES) * 4 > gpu.limits.local_bytes:
         return _wide(gpu, unpack(image, decoding), grids, None)
     small = layout.coarse(gpu, grids)
     table, scale = decoding.arguments(image) if decoding else (None, 1.0)
-    defines = grids.defines(TILE=tile, ROWS=_LANES) | _reading(image, layout, decoding, _LANES)
-    kernel = gpu.kernel(_sources(decoding, "decimate_wide"), "decimate_wide", **defines)
+    defines = grids.defines(TILE=tile, ROWS=LANES) | _reading(image, layout, decoding, LANES)
+    kernel = gpu.kernel(_sources(decoding, "load_sixteen", "decimate_wide"), "decimate_wide", **defines)
     most = coarse_columns(x, _TILE)
     gpu.launch(
         kernel, (-(-x.coarse // most), -(-y.coarse // _BAND), layout.planes), image, small,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .gpu import Define, Gpu, Kernel
 
 FOUR = 4  # values of a work-item, see fours.cl
+LANES, WIDTH = 16, 8  # on CPUs: values together, see load_sixteen.cl; those that are encoded together
 ITEMS = 128  # of a group, at most
 _GROUPS = (
     4,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .gpu import Local
-from .grids import FOUR, Grids, Layout, band_of, bases_of, items_of, segment
+from .grids import FOUR, LANES, WIDTH, Grids, Layout, band_of, bases_of, items_of, segment
 from .image import Image
 from .pixels import Encoding, pack
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .gpu import Define, Gpu
 
 _ROWS = 6  # coarse rows in local memory together, about
-_TILE, _LINES, _LANES = 128, 32, 16  # on CPUs: columns and coarse rows of a work-item; lanes
+_TILE, _LINES = 128, 32  # on CPUs: columns and coarse rows of a work-item
 
 
 def interpolated(gpu: Gpu, small: Image, result: Image, grids: Grids) -> Image:
@@ -47,7 +47,7 @@ def _launch(
         MOST=y.most,
         ALIGNED=x.fine * layout.channels % FOUR == 0,
     )
-    defines |= _writing(layout, encoding, FOUR)
+    defines |= {"WIDTH": 1} | _writing(layout, encoding, FOUR)
     table = encoding.codes(gpu) if encoding else None
     if encoding:
         defines |= {"CODES": table.shape[0] if table else None, "CODES_SPACE": "__local"}
@@ -76,8 +76,10 @@ def _wide(
     layout = Layout.of(result, small.alpha, pixels=encoding is not None)
     band, tile = _LINES - y.taps + 1, _TILE * layout.channels
     defines = grids.defines(TILE=tile, BAND=band, SEGMENT=segment(x, tile, layout.channels))
-    defines |= _writing(layout, encoding, _LANES)
-    kernel = gpu.kernel(_sources(encoding, "interpolate_wide"), "interpolate_wide", **defines)
+    defines |= _writing(layout, encoding, LANES) | {"WIDTH": WIDTH}
+    kernel = gpu.kernel(
+        _sources(encoding, "store_sixteen", "interpolate_wide"), "interpolate_wide", **defines
+    )
     size = -(-x.fine // _TILE), -(-(y.coarse + y.taps - 1) // band), layout.planes
     gpu.launch(
         kernel, size, small, result, *grids.tables(gpu, "up", wide=True), y.fine, x.fine, y.low, y.coarse, x.coarse,
@@ -93,7 +95,7 @@ def _wide_bytes(grids: Grids, channels: int) -> int:
 
 
 def _sources(encoding: Encoding | None, *kernel: str) -> tuple[str, ...]:
-    return ("border", *(("lanes", "colour", "encode") if encoding else ()), *kernel)
+    return ("border", "lanes", *(("colour", "encode") if encoding else ()), *kernel)
 
 
 def _writing(layout: Layout, encoding: Encoding | None, lanes: int) -> dict[str, Define]:

@@ -105,9 +105,9 @@ class Encoding:
             "CHANNELS": channels,
             "COLOURS": channels - alpha,
             "HALF": self.dtype == np.float16,
-            "TABLE": by_table,
-            "ENCODE": self.encode and not by_table,
-            "LINEARISE": self.linearise,
+            "CODE_TABLE": by_table,
+            "TO_SRGB": self.encode and not by_table,
+            "TO_LINEAR": self.linearise,
             "UNPREMULTIPLY": alpha and self.unpremultiply,
         }
 

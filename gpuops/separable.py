@@ -1,27 +1,24 @@
-"""Convolution with weights of their own along y and x: launches of separable.cl and both.cl."""
+"""Convolution with weights of their own along y and x: launches of separable.cl; both at once by both.py."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from . import both
 from .gpu import Local
 from .image import Image
+from .pixels import Decoding, Encoding, pack, unpack
 from .planes import in_turn
 
 if TYPE_CHECKING:
     from .gpu import Gpu
 
 Weights = npt.NDArray[np.float64]  # of −radius … radius
-
-_STRIP, _BAND, _REACH = 512, 64, 48  # both axes on a CPU: columns and rows of a work-item; the largest radius
-_ITEMS, _COLUMNS, _ROWS, NEAR = 128, 4, 4, 19  # both axes elsewhere: see both.cl; the largest radius
-_GROUPS, _LEAST_BAND = 3, 8  # groups of a compute unit, which run at once; rows of a group, at least
 
 
 @dataclass(frozen=True)
@@ -50,12 +47,12 @@ def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool =
     axes = [axis for axis in (1, 0) if taps.radii[axis]]  # x first: rows are read in memory order
     if not axes:
         return image
-    weights = {axis: _on_device(gpu, taps.weights[axis]) for axis in (0, 1)}
-    direct = taps.method == "direct" or (taps.method == "auto" and gpu.limits.is_cpu)
-    if direct and len(axes) == 2 and max(taps.radii) <= _REACH:
-        return _both_direct(gpu, image, taps, weights, overwrite_input=overwrite_input)
-    if not direct and max(taps.radii) <= NEAR:
-        return _both_local(gpu, image, taps, weights, overwrite_input=overwrite_input)
+    weights = _on_device(gpu, taps)
+    direct = _is_direct(gpu, taps)
+    if max(taps.radii) <= (both.REACH if direct else both.NEAR) and (len(axes) == 2 or not direct):
+        at_once = both.convolved(gpu, image, taps, weights, direct=direct, overwrite_input=overwrite_input)
+        if at_once:
+            return at_once
     result = image if overwrite_input and len(axes) == 2 else image.like()
     turns = in_turn(image.shape[0], image.nbytes)
     batch = turns[0].stop
@@ -69,9 +66,35 @@ def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool =
     return result
 
 
-def _on_device(gpu: Gpu, weights: Weights) -> Image:
-    rounded = _rounded(weights)
-    return gpu.kept(("weights", rounded.tobytes()), lambda: gpu.array(rounded))
+def convolve_pixels(
+    gpu: Gpu, pixels: Image, taps: Taps, decoding: Decoding, encoding: Encoding
+) -> tuple[Image, Image]:
+    """Pixels (height, width, channels) of a file, convolved along both axes as light, to such pixels.
+
+    Also gives the counters of what did not fit: see :func:`gpuops.pixels.losses`. One kernel reads and writes pixels
+    itself where it can; else they become planes between.
+    """
+    direct = _is_direct(gpu, taps)
+    near = 0 < max(taps.radii) <= (both.REACH if direct else both.NEAR)
+    if near and pixels.shape[2] <= both.CHANNELS and pixels.dtype == encoding.dtype:
+        kept = _on_device(gpu, taps)
+        made = both.convolved_pixels(gpu, pixels, taps, kept, decoding, encoding, direct=direct)
+        if made:
+            return made
+    return pack(convolve_axes(gpu, unpack(pixels, decoding), taps, overwrite_input=True), encoding)
+
+
+def _is_direct(gpu: Gpu, taps: Taps) -> bool:
+    return taps.method == "direct" or (taps.method == "auto" and gpu.limits.is_cpu)
+
+
+def _on_device(gpu: Gpu, taps: Taps) -> dict[int, Image]:
+    """The weights of each axis."""
+
+    def kept(rounded: npt.NDArray[np.float32]) -> Image:
+        return gpu.kept(("weights", rounded.tobytes()), lambda: gpu.array(rounded))
+
+    return {axis: kept(_rounded(taps.weights[axis])) for axis in (0, 1)}
 
 
 def _rounded(weights: Weights) -> npt.NDArray[np.float32]:
@@ -79,67 +102,6 @@ def _rounded(weights: Weights) -> npt.NDArray[np.float32]:
     rounded = weights.astype(np.float32)
     rounded[len(rounded) // 2] += np.float32(math.fsum(weights) - math.fsum(rounded.tolist()))
     return rounded
-
-
-def _both_direct(
-    gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], *, overwrite_input: bool
-) -> Image:
-    _, height, width = image.shape
-    defines = {f"BORDER_{taps.border.upper()}": True, "STRIP": _STRIP, "BAND": _BAND, "REACH": _REACH}
-    kernel = gpu.kernel(("border", "both"), "both_direct", **defines)
-
-    def launch(part: Image, first: int) -> None:
-        gpu.launch(
-            kernel, (-(-width // _STRIP), -(-height // _BAND), part.shape[0]), image, weights[0], weights[1], part,
-            np.uint64(first * height * width), height, width, *taps.radii, float(taps.cval),
-            local=(1, 1, 1), label=f"{taps.name} xy direct", traffic=2 * part.nbytes,
-        )  # fmt: skip
-
-    return _to_part(image, launch, overwrite_input=overwrite_input)
-
-
-def _both_local(
-    gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], *, overwrite_input: bool
-) -> Image:
-    _, height, width = image.shape
-    (radius_y, radius_x), items = taps.radii, _ITEMS
-    while True:
-        defines = {
-            f"BORDER_{taps.border.upper()}": True,
-            "RADIUS_Y": radius_y,
-            "RADIUS_X": radius_x,
-            "ITEMS": items,
-            "ROWS": _ROWS,
-        }
-        kernel = gpu.kernel(("border", "both"), "both_local", **defines)
-        if kernel.fit(items) == (items,) or items == 1:
-            break
-        items //= 2
-    tiles = -(-width // (items * _COLUMNS))
-    bands = max(1, _GROUPS * gpu.limits.compute_units // (tiles * image.shape[0]))
-    band = max(_LEAST_BAND, -(-height // bands))
-
-    def launch(part: Image, first: int) -> None:
-        gpu.launch(
-            kernel, (tiles * items, -(-height // band), part.shape[0]), image, weights[0], weights[1], part,
-            np.uint64(first * height * width), height, width, band, float(taps.cval),
-            local=(items, 1, 1), label=f"{taps.name} xy local", traffic=2 * part.nbytes,
-        )  # fmt: skip
-
-    return _to_part(image, launch, overwrite_input=overwrite_input)
-
-
-def _to_part(image: Image, launch: Callable[[Image, int], None], *, overwrite_input: bool) -> Image:
-    """What ``launch`` makes of the input's planes from a number on, plane by plane where it is to take its memory."""
-    if not overwrite_input:
-        result = image.like()
-        launch(result, 0)
-        return result
-    for at in in_turn(image.shape[0], image.nbytes):
-        part = image.like((at.stop - at.start, *image.shape[1:]))
-        launch(part, at.start)
-        image.put(at, part)
-    return image
 
 
 def _axis(

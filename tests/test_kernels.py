@@ -345,6 +345,37 @@ def test_blur_of_pixels(
         np.testing.assert_allclose(*levels, rtol=2e-3 if target == "float16" else 1e-4, atol=1e-6)
 
 
+# The same for narrow ones, in one kernel where types are the same: rows that are whole words and not, each number of
+# channels; groups in the middle of a row and at its ends.
+@pytest.mark.parametrize(
+    ("dtype", "shape", "border"),
+    [
+        ("uint8", (11, 300, 3), "reflect"),
+        ("uint8", (13, 61, 4), "constant"),
+        ("uint16", (13, 67, 2), "wrap"),
+        ("float16", (9, 520, 1), "mirror"),
+        ("float32", (5, 13, 3), "nearest"),
+    ],
+)
+def test_narrow_blur_of_pixels(
+    gpu: Recorder, rng: np.random.Generator, dtype: str, shape: tuple[int, ...], border: str
+) -> None:
+    alpha, coded = LAYOUTS[shape[2]], dtype.startswith("u")
+    pixels = pixels_of(rng, dtype, shape)
+    if dtype == "float32":
+        pixels[3, 11, 1] = np.nan
+    raw, params = gpu.array(pixels), BlurParams(sigma=(0.7, 1.2), border=border, cval=0.4)
+    decoding = Decoding(alpha, linearise=coded, premultiply=alpha)
+    encoding = Encoding(np.dtype(dtype), encode=coded, unpremultiply=alpha)
+    got, lost = blur_pixels(gpu, raw, params, decoding, encoding)
+    expected, as_well = pack(blur(gpu, unpack(raw, decoding), params), encoding)
+    assert got.shape == shape and got.dtype == dtype and losses(lost) == losses(as_well)
+    if coded:
+        assert np.abs(got.numpy().astype(int) - expected.numpy()).max() <= 1
+    else:
+        np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=2e-3 if dtype == "float16" else 1e-5)
+
+
 @pytest.mark.parametrize("sigma", [(1250, 0), (0, 1250)])
 def test_blur_of_many_taps(rng: np.random.Generator, sigma: tuple[float, float]) -> None:
     """10001, which no driver's limit on the rounds of a loop may cut off (llvmpipe's is 65535 a work-item)."""
@@ -921,9 +952,9 @@ def test_nothing_was_left_out(request: pytest.FixtureRequest) -> None:
 
 
 def switches(source: str) -> set[str]:
-    """Names whose definition decides which lines of a source are compiled."""
+    """Names whose definition decides which lines of a source are compiled; but PLANAR, which is that PIXEL is not."""
     if source == "generated":
         return set()
     text = clkernels.text(source)
     conditions = " ".join(re.findall(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b(.*)$", text, re.MULTILINE))
-    return set(re.findall(r"[A-Za-z_]\w*", re.sub(r"//.*", "", conditions))) - {"defined"}
+    return set(re.findall(r"[A-Za-z_]\w*", re.sub(r"//.*", "", conditions))) - {"defined", "PLANAR"}

@@ -1,0 +1,206 @@
+"""Both axes of a separable convolution in one kernel, of planes or of a file's pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .gpu import Local
+from .grids import FOUR, LANES, WIDTH, Layout
+from .image import Image
+from .planes import in_turn
+
+if TYPE_CHECKING:
+    from .gpu import Define, Gpu, Kernel
+    from .pixels import Decoding, Encoding
+    from .separable import Taps
+
+    Launch = Callable[[Image, int], None]  # of a result's planes, which begin at a number of the input's
+
+REACH, NEAR = 48, 19  # the largest radius: of CPUs, of others
+CHANNELS = 4  # of pixels, at most
+_STRIP, _BAND = 512, 64  # of a work-item on CPUs: columns and rows
+# The same of pixels: values of a row, at most; rows at least and at most; work-items of a compute unit, where there are
+# rows enough.
+_VALUES, _BANDS, _SHARES = 512, (32, 256), 8
+# Elsewhere: work-items of a group, at most; rows at a time; columns of pixels, at least.
+_ITEMS, _ROWS, _NARROWEST = 128, 4, 32
+# Groups of a compute unit, which run at once: of planes, and of pixels, which are smaller; rows of a group, at least.
+_GROUPS, _LEAST_BAND = (3, 4), 8
+_COPIED = 256  # values of a table of light that is copied to local memory, at most
+
+
+@dataclass(frozen=True)
+class _Conversion:
+    """How values become light and light values: defines and arguments of decode.cl and encode.cl; none of planes."""
+
+    layout: Layout
+    defines: dict[str, Define] = field(default_factory=dict)
+    lights: Image | None = None
+    scale: float = 1.0
+    codes: Image | None = None
+    lost: Image | None = None
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """What is before a kernel that converts."""
+        return ("border", "lanes", *(("colour", "decode", "encode") if self.layout.pixels else ()))
+
+    def size(self, image: Image) -> tuple[int, int]:
+        """Height and width."""
+        height, width = image.shape[:2] if self.layout.pixels else image.shape[1:]
+        return height, width
+
+    def planes(self, image: Image) -> int:
+        """Those that groups take each by itself."""
+        return 1 if self.layout.pixels else image.shape[0]
+
+
+def convolved(
+    gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], *, direct: bool, overwrite_input: bool
+) -> Image | None:
+    """The convolved planes, by a CPU's kernel if ``direct``; ``weights`` of each axis are on the device.
+
+    None where local memory is too small.
+    """
+    how = _Conversion(Layout.of(image, image.alpha, pixels=False))
+    launch = (_direct if direct else _local)(gpu, image, taps, weights, how)
+    return _to_part(image, launch, overwrite_input=overwrite_input) if launch else None
+
+
+def convolved_pixels(
+    gpu: Gpu,
+    pixels: Image,
+    taps: Taps,
+    weights: dict[int, Image],
+    decoding: Decoding,
+    encoding: Encoding,
+    *,
+    direct: bool,
+) -> tuple[Image, Image] | None:
+    """Pixels (height, width, channels) of the same type, and counters as in encode.cl; else as :func:`convolved`."""
+    layout = Layout.of(pixels, decoding.alpha, pixels=True)
+    defines = decoding.defines(pixels) | encoding.defines(layout.channels, alpha=layout.alpha)
+    if direct and (defines["LINEARISE"] or defines["ENCODE"]):
+        return None  # decoding by formula, value by value, takes longer than all the rest
+    lost = gpu.zeros((2,), np.uint32)
+    how = _Conversion(layout, defines, *decoding.arguments(pixels), encoding.codes(gpu), lost)
+    launch = (_direct_pixels if direct else _local)(gpu, pixels, taps, weights, how)
+    if not launch:
+        return None
+    result = pixels.like()
+    launch(result, 0)
+    return result, lost
+
+
+def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _Conversion) -> Launch:
+    height, width = how.size(image)
+    kernel = gpu.kernel(
+        ("border", "both_wide"), "both_direct", **_border(taps), STRIP=_STRIP, BAND=_BAND, REACH=REACH
+    )
+
+    def launch(result: Image, first: int) -> None:
+        gpu.launch(
+            kernel, (-(-width // _STRIP), -(-height // _BAND), how.planes(result)), image, weights[0], weights[1],
+            result, np.uint64(first * height * width), height, width, *taps.radii, float(taps.cval),
+            local=(1, 1, 1), label=f"{taps.name} xy direct", traffic=2 * result.nbytes,
+        )  # fmt: skip
+
+    return launch
+
+
+def _direct_pixels(
+    gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _Conversion
+) -> Launch | None:
+    (height, width, channels), (radius_y, radius_x) = image.shape, taps.radii
+    strip = _VALUES >> (channels - 1).bit_length()
+    lines = Local((2 * radius_y + 8) * ((strip + 2 * radius_x) * channels + 64) * 4)  # see both_pixels.cl
+    if lines.nbytes > gpu.limits.local_bytes:
+        return None
+    defines = _border(taps) | how.defines | how.layout.defines(image.dtype, LANES)
+    defines |= {"STRIP": strip, "WIDTH": WIDTH}
+    sources = (*how.sources, "load_sixteen", "store_sixteen", "both_pixels")
+    kernel = gpu.kernel(sources, "both_pixels", **defines)
+    strips, (least, most) = -(-width // strip), _BANDS
+    band = min(most, max(least, strips * height // (_SHARES * gpu.limits.compute_units)))
+
+    def launch(result: Image, first: int) -> None:
+        gpu.launch(
+            kernel, (strips, -(-height // band)), image, weights[0], weights[1], result, height, width, band,
+            radius_y, radius_x, float(taps.cval), how.lights, how.scale, how.codes, how.lost, lines,
+            local=(1, 1), label=f"{taps.name} xy direct", traffic=2 * result.nbytes,
+        )  # fmt: skip
+
+    return launch
+
+
+def _local(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _Conversion) -> Launch | None:
+    channels, (height, width) = how.layout.channels, how.size(image)
+    kernel, items = _in_groups(gpu, image, taps, how)
+    if not items:
+        return None
+    tiles = -(-width * channels // (items * FOUR))
+
+    def launch(result: Image, first: int) -> None:
+        planes = how.planes(result)
+        bands = max(1, _GROUPS[how.layout.pixels] * gpu.limits.compute_units // (tiles * planes))
+        band = max(_LEAST_BAND, -(-height // bands))
+        gpu.launch(
+            kernel, (tiles * items, -(-height // band), planes), image, weights[0], weights[1], result,
+            np.uint64(first * height * width), height, width, band, float(taps.cval),
+            how.lights, how.scale, how.codes, how.lost,
+            local=(items, 1, 1), label=f"{taps.name} xy local", traffic=2 * result.nbytes,
+        )  # fmt: skip
+
+    return launch
+
+
+def _in_groups(gpu: Gpu, image: Image, taps: Taps, how: _Conversion) -> tuple[Kernel, int]:
+    """both.cl's kernel and the work-items of its group; 0 where there cannot be enough."""
+    layout, lights, codes = how.layout, how.lights, how.codes
+    (radius_y, radius_x), width = taps.radii, how.size(image)[1]
+    defines = _border(taps) | how.defines
+    if layout.pixels:
+        copied = lights is not None and lights.shape[0] <= _COPIED
+        defines |= layout.defines(image.dtype, FOUR)
+        defines |= {
+            "LIGHTS": lights.shape[0] if lights and copied else None,
+            "SPACE": "__local" if copied else "__global",
+            "CODES": codes.shape[0] if codes else None,
+            "CODES_SPACE": "__local" if codes else None,
+        }
+    defines |= {
+        "WIDTH": 1,
+        "ALIGNED": width * layout.channels % FOUR == 0,
+        "RADIUS_Y": radius_y,
+        "RADIUS_X": radius_x,
+        "ROWS": _ROWS,
+    }
+    of_channel = 1 << (_ITEMS // layout.channels).bit_length() - 1
+    while of_channel * FOUR >= (_NARROWEST if layout.pixels else 1):
+        items = of_channel * layout.channels
+        kernel = gpu.kernel((*how.sources, "fours", "both"), "both_local", **defines, ITEMS=items)
+        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
+            return kernel, items
+        of_channel //= 2
+    return kernel, 0
+
+
+def _border(taps: Taps) -> dict[str, Define]:
+    return {f"BORDER_{taps.border.upper()}": True}
+
+
+def _to_part(image: Image, launch: Launch, *, overwrite_input: bool) -> Image:
+    """What ``launch`` makes of the input's planes, plane by plane where it is to take its memory."""
+    if not overwrite_input:
+        result = image.like()
+        launch(result, 0)
+        return result
+    for at in in_turn(image.shape[0], image.nbytes):
+        part = image.like((at.stop - at.start, *image.shape[1:]))
+        launch(part, at.start)
+        image.put(at, part)
+    return image
