@@ -136,7 +136,8 @@ def command(
     from .pipeline import process
 
     def work(gpu: Gpu, item: Item) -> None:
-        from gpuops import blur, d3d11  # while the first input is being read
+        with gpu.phase("import"):  # while the first input is being read
+            from gpuops import blur, d3d11
 
         if preset:
             image = item.load(linear=True, premultiply=True)

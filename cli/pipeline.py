@@ -85,7 +85,8 @@ def _run(
 ) -> int:
     """The device, and each task's work; how many failed."""
     gpu, failed = open_gpu(shared, report), 0
-    from .item import Item
+    with gpu.phase("import"):
+        from .item import Item
 
     for path, output in _with_progress(shared, tasks):
         try:
