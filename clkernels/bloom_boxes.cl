@@ -1,19 +1,22 @@
 // The weight of a box of 4 × 4 pixels on the way to bloom's first level: 1 / (1 + karis · luma of its mean), which keeps
 // single hot pixels down (B. Karis, Tone Mapping, 2013); karis is the exposure, or 0 for none of it. Elsewhere 1.
 //
-// -D FIRST   -D CHANNELS=n   -D COLOURS=n   -D WIDE: 8 boxes in a vector   -D NATIVE: divisions by a GPU's own instruction,
-// within 2 ulp
-
-#ifdef NATIVE
-#define RECIPROCAL native_recip
-#else
-#define RECIPROCAL(v) (1.0f / (v))
-#endif
+// -D FIRST   -D CHANNELS=n   -D COLOURS=n   -D WIDE: 8 boxes in a vector   -D NATIVE: divisions by a GPU's own
+// reciprocals, which may have few bits, and a step of Newton's
 
 #ifdef WIDE
 typedef float8 boxes_t;
 #else
 typedef float boxes_t;
+#endif
+
+#ifdef NATIVE
+static inline float reciprocal(float v) {
+    float r = native_recip(v);
+    return fma(r, fma(-v, r, 1.0f), r);
+}
+#else
+static inline boxes_t reciprocal(boxes_t v) { return 1.0f / v; }
 #endif
 
 static inline boxes_t luma(const boxes_t *v, int stride) {  // Rec. 709; the mean where there are not three colours
@@ -26,7 +29,7 @@ static inline boxes_t luma(const boxes_t *v, int stride) {  // Rec. 709; the mea
 // box[c · stride] is the sum of the box's pixels in channel c.
 static inline boxes_t weight_of(const boxes_t *box, int stride, float karis) {
 #ifdef FIRST
-    return RECIPROCAL(1.0f + karis * fmax(luma(box, stride) * 0.0625f, (boxes_t)0.0f));
+    return reciprocal(fmin(1.0f + karis * fmax(luma(box, stride) * 0.0625f, (boxes_t)0.0f), (boxes_t)1e30f));
 #else
     return 1.0f;
 #endif

@@ -76,7 +76,7 @@ __kernel void down(__global const STORED *restrict fine, __global float *restric
         }
         float w_left = weight_of(box[0], 1, karis), w_right = weight_of(box[1], 1, karis);
         float w_middle = 4.0f * weight_of(box[2], 1, karis), w_lower = w_left + w_right;
-        float over = 0.0625f * RECIPROCAL(upper_weight + w_lower + w_middle);
+        float over = 0.0625f * reciprocal(upper_weight + w_lower + w_middle);
         UNROLLED
         for (int c = 0; c < CHANNELS; c++) {
             float edges = w_left * box[0][c] + w_right * box[1][c];

@@ -26,13 +26,14 @@ static inline void store_sixteen(float16 values, __global PIXEL *to, int count, 
 #if CHANNELS == COLOURS
         vstore8(encode(v, 1, codes, present, losses), 0, pixels + h);
 #else
-        int8 is_alpha = LANE_INDEX % CHANNELS == (int8)COLOURS;
+        int8 is_alpha = LANE_INDEX % CHANNELS == (int8)COLOURS, is_colour = LANE_INDEX % CHANNELS != (int8)COLOURS;
 #ifdef UNPREMULTIPLY
         float8 alpha = CHANNELS == 2 ? v.s11335577 : v.s33337777;
-        v *= select((float8)1.0f, 1.0f / alpha, ~is_alpha & (alpha > (float8)0.0f));
+        float8 over = select((float8)1.0f, 1.0f / alpha, alpha > (float8)0.0f);
+        v *= select((float8)1.0f, over, is_colour);
 #endif
         PIXEL colours[8], alphas[8];
-        vstore8(encode(v, 1, codes, present & ~is_alpha, losses), 0, colours);
+        vstore8(encode(v, 1, codes, present & is_colour, losses), 0, colours);
         vstore8(encode(v, 0, codes, present & is_alpha, losses), 0, alphas);
         UNROLLED
         for (int l = 0; l < 8; l++) pixels[h + l] = l % CHANNELS == COLOURS ? alphas[l] : colours[l];
