@@ -303,6 +303,13 @@ def test_box(gpu: Recorder, rng: np.random.Generator, radii: tuple[int, int], bo
     close(box(gpu, on(gpu, x), Box(radii, border, -1.0)).numpy(), separable(x, params), TOLERANCE["blur"])
 
 
+def test_box_without_local_memory(rng: np.random.Generator) -> None:
+    """Level by level, where not even a block fits."""
+    gpu, x = Recorder(**PROFILES["tiny gpu"] | {"local_bytes": 64, "lanes": 1}), rng.random((2, *SHAPE))
+    params = BlurParams(kind="box", radius=(9, 11))
+    close(box(gpu, on(gpu, x), Box((9, 11))).numpy(), separable(x, params), TOLERANCE["blur"])
+
+
 def test_box_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     x = rng.random((2, *SHAPE))
     for radii in ((1, 2), (0, 9), (11, 0)):
