@@ -679,4 +679,4 @@ def test_a_field_that_templates_do_not_have(clpix: Program, tmp_path: Path) -> N
 def test_dump_kernels_writes_the_sources(clpix: Program, tmp_path: Path) -> None:
     run = clpix("blur", "--sigma", 2, SAMPLE, "-o", tmp_path / "o.exr", "--dump-kernels", tmp_path / "k")
     assert run.code == 0
-    assert any(path.name.startswith("border+both") for path in (tmp_path / "k").iterdir())
+    assert any("both" in path.name for path in (tmp_path / "k").iterdir())
