@@ -1,17 +1,13 @@
 // A separable convolution along both axes at once, so that nothing in between goes through memory:
 // out[y, x] = Σ_l wy[l + ry] · Σ_k wx[k + rx] · in[y + l, x + k],  l = −ry…ry, k = −rx…rx.
 // From planar float (plane, row, column), of which dimension 2 counts planes from element `from` on, to the same; or from a
-// file's pixels to such pixels of the same type, of which it counts nothing. After fours.cl. Border: see border.cl; outside
+// file's pixels to such pixels of the same type, of which it counts nothing. After fours.cl and encode_four.cl. Border: see border.cl; outside
 // (constant) counts as cval. CPUs: both_wide.cl.
 //
 // -D BORDER_x   -D RADIUS_Y=n -D RADIUS_X=n
 // -D ITEMS=n    of a group, a multiple of INTERLEAVED   -D ROWS=n   at a time
 // -D PIXEL=type …   pixels: after decode.cl and encode.cl, whose CHANNELS are a pixel's where there is alpha (2 or 4), else 4;
-//               -D COLOURS=n -D UNPREMULTIPLY   as in pack.cl
 // -D LIGHTS=n -D CODES=n   values of decode.cl's and encode.cl's table, which are copied to local memory
-
-#define UNROLLED __attribute__((opencl_unroll_hint))
-#define ROLLED __attribute__((opencl_unroll_hint(1)))  // long bodies: instructions must stay in their cache
 
 #ifndef COLOURS
 #define PLANAR
@@ -198,18 +194,9 @@ __kernel void both_local(__global const PIXEL *in, __global const float *weights
         for (int r = max(0, y0 - first); r < min(ROWS, end - first); r++) {
             __local const float *line = (__local const float *)(results + r * INTERLEAVED * PITCH);
             float v[4];
-            PIXEL four[4];
             UNROLLED
             for (int c = 0; c < 4; c++) v[c] = line[place[c]];
-            UNROLLED
-            for (int c = 0; c < 4; c += CHANNELS) {
-#ifdef UNPREMULTIPLY
-                float alpha = v[c + CHANNELS - 1], over = alpha > 0.0f ? 1.0f / alpha : 1.0f;
-                for (int k = 0; k < COLOURS; k++) v[c + k] *= over;
-#endif
-                encode_pixel(v + c, near_codes, pitch - p - c, losses, four + c);
-            }
-            store_four(pack_four(four), to + (size_t)r * pitch, pitch - p);
+            store_four(encode_four(v, near_codes, pitch - p, losses), to + (size_t)r * pitch, pitch - p);
         }
 #endif
         UNROLLED

@@ -4,17 +4,21 @@
 // -D PIXEL=type -D BYTES=n -D INTERLEAVED=n   pixels of n channels; without these planar float, as it is
 // -D ALIGNED    rows begin at multiples of four values
 
+#define UNROLLED __attribute__((opencl_unroll_hint))
+#define ROLLED __attribute__((opencl_unroll_hint(1)))  // long bodies: instructions must stay in their cache
+
 #ifndef PIXEL
 #define PIXEL float
 #define BYTES 4
 #define INTERLEAVED 1
 #define CHANNELS 4
+#define CODES_SPACE __local
 
 static inline void decode(const float *values, __global const float *table, float scale, float *v) {
     for (int c = 0; c < 4; c++) v[c] = values[c];
 }
 
-static inline void encode_pixel(const float *v, __local const uint *codes, int count, int *lost, float *values) {
+static inline void encode_pixel(const float *v, CODES_SPACE const uint *codes, int count, int *lost, float *values) {
     for (int c = 0; c < 4; c++) values[c] = v[c];
 }
 #endif

@@ -3,12 +3,11 @@
 // weights_y as in decimate.cl; bases_x[f] and weights_x[f · TAPS + k] of fine column f, of those in the image.
 // From planar float (plane, row, column), of which dimension 2 counts planes, to the same; or to a file's pixels, of
 // which it counts nothing. A work-item owns four neighbouring values of a row, whatever channels these are. After
-// fours.cl and window.cl. Border: see border.cl. CPUs: interpolate_wide.cl.
+// fours.cl, encode_four.cl and window.cl. Border: see border.cl. CPUs: interpolate_wide.cl.
 //
 // -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
 // -D ITEMS=n    of a group// -D SEGMENT=n  coarse columns of a group, at most;   -D MOST=n   fine rows of one base, at most
 // -D PIXEL=type …   to pixels: after encode.cl, whose CHANNELS are a pixel's where there is alpha (2 or 4), else 4;
-//               -D COLOURS=n -D UNPREMULTIPLY   as in pack.cl
 // -D CODES=n    values of its table, which is copied to local memory
 // -D ROWS=n     coarse rows that are in local memory together, a multiple of TAPS_Y
 
@@ -91,16 +90,7 @@ __kernel void interpolate(__global const float *restrict in, __global PIXEL *res
                 UNROLLED
                 for (int t = 0; t < TAPS_Y; t++) sum = fma((float4)wy[t], samples[(r + 1 + t) % TAPS_Y], sum);
                 vstore4(sum, 0, v);
-                PIXEL four[4];
-                UNROLLED
-                for (int c = 0; c < 4; c += CHANNELS) {
-#ifdef UNPREMULTIPLY
-                    float alpha = v[c + CHANNELS - 1], over = alpha > 0.0f ? 1.0f / alpha : 1.0f;
-                    for (int k = 0; k < COLOURS; k++) v[c + k] *= over;
-#endif
-                    encode_pixel(v + c, codes, pitch - p - c, losses, four + c);
-                }
-                store_four(pack_four(four), out + (size_t)y * pitch, pitch - p);
+                store_four(encode_four(v, codes, pitch - p, losses), out + (size_t)y * pitch, pitch - p);
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -1,8 +1,6 @@
 // The rows' weights of a band's bases in local memory: decimate.cl and interpolate.cl read them again and again, the same
 // for all work-items. Of each base MOST rows, of which those that it has not weigh nothing.
 
-#define UNROLLED __attribute__((opencl_unroll_hint))
-#define ROLLED __attribute__((opencl_unroll_hint(1)))  // long bodies: instructions must stay in their cache
 #define WEIGHTS (MOST * TAPS_Y)  // of a base
 
 static inline void copy_weights(__local float2 *to, __global const float *from, int first, int bases) {

@@ -182,7 +182,9 @@ def _in_groups(gpu: Gpu, image: Image, taps: Taps, how: _Conversion) -> tuple[Ke
     of_channel = 1 << (_ITEMS // layout.channels).bit_length() - 1
     while of_channel * FOUR >= (_NARROWEST if layout.pixels else 1):
         items = of_channel * layout.channels
-        kernel = gpu.kernel((*how.sources, "fours", "both"), "both_local", **defines, ITEMS=items)
+        kernel = gpu.kernel(
+            (*how.sources, "fours", "encode_four", "both"), "both_local", **defines, ITEMS=items
+        )
         if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
             return kernel, items
         of_channel //= 2

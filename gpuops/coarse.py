@@ -5,8 +5,8 @@ Gaussian itself but one divided by φ's spectrum twice, as in a Fourier transfor
 are left of the window, of which a Kaiser-Bessel window lets the fewest through.
 
 Steps are real numbers, such that the coarse grid has the fine one's symmetry about the edges, and a border mode means
-the same there. Where a border stands still (nearest, constant), the coarse image has MARGIN more samples at each end,
-beyond which it stands still as well.
+the same there. Where a step is one of WHOLE, all cells of so many samples are alike. Where a border stands still
+(nearest, constant), the coarse image has MARGIN more samples at each end, beyond which it stands still as well.
 
 Sources: the window and its spectrum, Kaiser & Schafer, "On the use of the I0-sinh window for spectrum analysis", 1980;
 the division, Jackson et al., "Selection of a convolution function for Fourier inversion using gridding", 1991.
@@ -28,9 +28,11 @@ Two = tuple[float, float]
 TAPS = 6  # of the window
 BETA = 14.2  # its shape: error 8e-6 of the peak at LEAST, the least of all shapes (measured)
 LEAST = 2.0  # σ in coarse steps: less lets more aliases through
+WHOLE = 8, 4  # steps for which there are kernels of their own
 LARGEST = 8.0  # coarse step: more needs more samples beyond a group's edges than inside
 MARGIN = TAPS // 2 + 1
 _STANDS = ("nearest", "constant")
+_WORTH = 0.75  # of the step that could be: what a whole one must be at least (measured)
 _CUT = 1e-5  # share of the largest weight that those left out have together
 
 
@@ -72,6 +74,8 @@ class Axis:
     ----------
     taps
         1: the axis stays as it is.
+    whole
+        The step, if it is one of WHOLE and divides the axis; else 0.
     fine, coarse
         Samples of both; margins count.
     left
@@ -88,6 +92,7 @@ class Axis:
     """
 
     taps: int
+    whole: int
     fine: int
     coarse: int
     left: Left
@@ -101,6 +106,16 @@ class Axis:
     def inside(self) -> slice:
         """Those of the fine samples that are in the image."""
         return slice(-self.low, self.fine - self.low)
+
+    @property
+    def first(self) -> int:
+        """The first of the fine samples that coarse sample 0 is made of."""
+        return self.low + int(self.starts[0])
+
+    @property
+    def margin(self) -> int:
+        """Coarse samples that stand before the image, where steps are whole."""
+        return (self.coarse - self.fine // self.whole) // 2
 
     @cached_property
     def most(self) -> int:
@@ -140,17 +155,24 @@ def is_coarser(shape: tuple[int, ...], sigma: Two, border: str) -> bool:
     return any(step(n, s, border) > 1 for n, s in zip(shape[1:], sigma, strict=True))
 
 
+def whole_step(n: int, sigma: float, border: str) -> int:
+    """One of WHOLE that divides ``n`` samples into cells and is about as large as steps may be; 0 if there is none."""
+    wanted = min(LARGEST, sigma / LEAST)
+    fit = (m for m in WHOLE if n % m == 0 and _WORTH * wanted <= m <= wanted)
+    return 0 if border == "mirror" else next(fit, 0)
+
+
 @lru_cache(64)
-def axis(n: int, left: Left, border: str) -> Axis:
-    """The axis for a Gaussian of which ``left`` (samples) is to be done over ``n`` samples."""
-    m = step(n, left.sigma, border)
+def axis(n: int, left: Left, border: str, m: float) -> Axis:
+    """The axis for a Gaussian of which ``left`` (samples) is to be done over ``n`` samples, by steps of ``m``."""
     if m == 1:
         rest = np.arange(n, dtype=np.int32)
         one = np.ones((n, 1), np.float32)
-        return Axis(1, n, n, left, 0, rest, np.arange(n + 1, dtype=np.int32), one, one)
+        return Axis(1, 0, n, n, left, 0, rest, np.arange(n + 1, dtype=np.int32), one, one)
     margin = MARGIN if border in _STANDS else 0
     # Coarse position of fine sample 0.
-    origin = margin + (0.0 if border in ("mirror", "wrap") else 0.5 / m - 0.5)
+    origin = margin + (0.0 if border == "mirror" else 0.5 / m - 0.5)
+    whole = int(m) if m in WHOLE and n % m == 0 and border != "mirror" else 0
     coarse = round((n - 1) / m) + 1 if border == "mirror" else round(n / m) + 2 * margin
     low = floor((-TAPS / 2 - origin) * m)
     high = ceil((coarse - 1 + TAPS / 2 - origin) * m)
@@ -164,9 +186,16 @@ def axis(n: int, left: Left, border: str) -> Axis:
     up = weights / weights.sum(1, keepdims=True)
     starts = np.searchsorted(bases, np.arange(1 - TAPS, coarse + 1)).astype(np.int32)
     return Axis(
-        TAPS, n, coarse, left.on(m), low, bases.astype(np.int32), starts.astype(np.int32),
+        TAPS, whole, n, coarse, left.on(m), low, bases.astype(np.int32), starts.astype(np.int32),
         down.astype(np.float32), up[-low : n - low].astype(np.float32),
     )  # fmt: skip
+
+
+def cell(m: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Weights for steps of ``m``: ``DOWN`` in decimate_cells.cl and ``UP`` in interpolate_cells.cl."""
+    position = 2 + (np.arange(m) + 0.5) / m  # of a cell's samples, from its first coarse one
+    weights = _window(position[:, None] - np.arange(TAPS))
+    return weights.T[::-1].ravel() / weights.sum(), (weights / weights.sum(1, keepdims=True)).ravel()
 
 
 def _window(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .gpu import Local
-from .grids import FOUR, LANES, Grids, Layout, band_of, bases_of, coarse_columns, is_wide_enough, items_of
+from . import coarse
+from .gpu import Local, Source
+from .grids import (
+    FOUR,
+    GROUPS,
+    LANES,
+    Grids,
+    Layout,
+    band_of,
+    bases_of,
+    coarse_columns,
+    is_wide_enough,
+    items_of,
+)
 from .image import Image
 from .pixels import Decoding, unpack
 
@@ -14,6 +26,8 @@ if TYPE_CHECKING:
 
 _ROWS = 8  # coarse rows in local memory together
 _COPIED = 256  # values of a table that is copied to local memory, at most
+_ITEMS_OF_CELLS = 64  # of a group that makes cells, for each channel, but two times it at least
+_GROUPS_OF_CELLS = 5, 6  # as GROUPS
 _TILE, _BAND = 256, 64  # on CPUs: fine columns and coarse rows of a work-item
 
 
@@ -26,6 +40,9 @@ def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = 
     small = layout.coarse(gpu, grids)
     table, scale = decoding.arguments(image) if decoding else (None, 1.0)
     copied = table is not None and table.shape[0] <= _COPIED
+    reading = _reading(image, layout, decoding, FOUR)
+    if grids.whole and _by_cells(gpu, image, small, grids, layout, reading, table, scale):
+        return small
     defines = grids.defines(
         ROWS=_ROWS,
         MOST=y.most,
@@ -33,7 +50,7 @@ def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = 
         ALIGNED=x.fine * layout.channels % FOUR == 0,
         SPACED=round(x.fine / x.coarse * layout.channels) % 2 == 0,
     )
-    defines |= _reading(image, layout, decoding, FOUR)
+    defines |= reading
     if table and copied:
         defines |= {"CODES": table.shape[0], "SPACE": "__local"}
     sources = _sources(decoding, "fours", "window", "decimate")
@@ -49,7 +66,7 @@ def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = 
         x, (items * FOUR - (FOUR - 1)) // layout.channels
     )  # its first value is a multiple of four
     tiles = -(-x.coarse // most)
-    band = band_of(gpu, y.coarse, tiles, items, layout, most=bases_of(kernel, grids) - y.taps + 1)
+    band = band_of(gpu, y.coarse, tiles, items, layout, GROUPS, most=bases_of(kernel, grids) - y.taps + 1)
     gpu.launch(
         kernel, (tiles * items, -(-y.coarse // band), layout.planes), image, small, *grids.tables(gpu, "down"),
         y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, band, float(grids.cval), table, scale,
@@ -57,6 +74,44 @@ def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = 
         traffic=image.nbytes + small.nbytes,
     )  # fmt: skip
     return small
+
+
+def _by_cells(
+    gpu: Gpu,
+    image: Image,
+    small: Image,
+    grids: Grids,
+    layout: Layout,
+    reading: dict[str, Define],
+    table: Image | None,
+    scale: float,
+) -> bool:
+    """Makes ``small`` where there are cells; gives False where a group does not fit."""
+    y, x = grids.y, grids.x
+    weights, defines = grids.cells()
+    defines |= reading
+    if table and table.shape[0] <= _COPIED:
+        defines |= {"CODES": table.shape[0], "SPACE": "__local"}
+    sources: tuple[str | Source, ...] = (*_sources(reading), "fours", weights, "decimate_cells")
+    items = items_of(gpu, grids, layout, _ITEMS_OF_CELLS * max(2, layout.channels))
+    across, before = x.whole * layout.channels, x.whole // 2 * layout.channels % FOUR
+    while True:
+        cells = (items * FOUR - before) // across - (coarse.TAPS - 1)
+        if cells < 1:
+            return False
+        defines |= {"ITEMS": items, "CELLS": cells, "ROWS": items // cells}
+        kernel = gpu.kernel(sources, "decimate_cells", **defines)
+        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
+            break
+        items //= 2
+    tiles = -(-x.coarse // cells)
+    band = band_of(gpu, y.coarse, tiles, items, layout, _GROUPS_OF_CELLS, most=y.coarse)
+    gpu.launch(
+        kernel, (tiles * items, -(-y.coarse // band), layout.planes), image, small, y.fine, x.fine, y.first, x.first,
+        y.coarse, x.coarse, band, float(grids.cval), table, scale, local=(items, 1, 1), label="gaussian decimate",
+        traffic=image.nbytes + small.nbytes,
+    )  # fmt: skip
+    return True
 
 
 def _wide(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None) -> Image:
@@ -79,7 +134,7 @@ def _wide(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None) -> Im
     return small
 
 
-def _sources(decoding: Decoding | None, *kernel: str) -> tuple[str, ...]:
+def _sources(decoding: object, *kernel: str) -> tuple[str, ...]:
     return ("border", *(("lanes", "colour", "decode") if decoding else ()), *kernel)
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from . import coarse
 from .coarse import Axis, Left
+from .gpu import Source
 from .image import Image
 
 if TYPE_CHECKING:
@@ -19,10 +20,8 @@ if TYPE_CHECKING:
 FOUR = 4  # values of a work-item, see fours.cl
 LANES, WIDTH = 16, 8  # on CPUs: values together, see load_sixteen.cl; those that are encoded together
 ITEMS = 128  # of a group, at most
-_GROUPS = (
-    4,
-    5,
-)  # groups of a compute unit, of ITEMS, which run at once: for planes, and for pixels, which take less room
+# Groups of a compute unit, of ITEMS, which run at once: for planes, and for pixels, which take less room.
+GROUPS = 4, 5
 _LEAST_BAND, _NARROWEST = 4, 96  # coarse rows of a group, and its fine columns: margins come to these
 
 
@@ -36,10 +35,31 @@ class Grids:
     cval: float
 
     @classmethod
-    def of(cls, size: tuple[int, ...], left: tuple[Left, Left], border: str, cval: float) -> Grids:
-        """For an image of ``size`` (height, width) of which ``left`` is to be done."""
-        y, x = (coarse.axis(n, todo, border) for n, todo in zip(size, left, strict=True))
+    def of(
+        cls, size: tuple[int, ...], left: tuple[Left, Left], border: str, cval: float, *, whole: bool
+    ) -> Grids:
+        """For an image of ``size`` (height, width) of which ``left`` is to be done, by ``whole`` steps if it can be."""
+        axes = [(n, todo.sigma, border) for n, todo in zip(size, left, strict=True)]
+        steps: list[float] = [coarse.whole_step(*axis) for axis in axes] if whole else [0]
+        if not all(steps):
+            steps = [coarse.step(*axis) for axis in axes]
+        y, x = (coarse.axis(n, todo, border, m) for n, todo, m in zip(size, left, steps, strict=True))
         return cls(y, x, border, cval)
+
+    @property
+    def whole(self) -> bool:
+        """Whether both axes have cells, all alike."""
+        return self.y.whole > 0 and self.x.whole > 0
+
+    def cells(self) -> tuple[Source, dict[str, Define]]:
+        """Of these, weights and defines of decimate_cells.cl and interpolate_cells.cl."""
+        text = "".join(
+            f"__constant float {way}_{name}[{len(v)}] = {{{', '.join(f'{w:.9e}f' for w in v)}}};\n"
+            for name, axis in (("Y", self.y), ("X", self.x))
+            for way, v in zip(("DOWN", "UP"), coarse.cell(axis.whole), strict=True)
+        )
+        steps: dict[str, Define] = {"TAPS": coarse.TAPS, "STEP_Y": self.y.whole, "STEP_X": self.x.whole}
+        return Source("weights", text), steps | {f"BORDER_{self.border.upper()}": True, "ALIGNED": True}
 
     def defines(self, **more: Define) -> dict[str, Define]:
         """Those of all kernels here, and more."""
@@ -97,9 +117,9 @@ class Layout:
         return small
 
 
-def items_of(gpu: Gpu, grids: Grids, layout: Layout) -> int:
+def items_of(gpu: Gpu, grids: Grids, layout: Layout, items: int = ITEMS) -> int:
     """Work-items of a group: fewer for small images, so that there are groups for all compute units."""
-    items, values = ITEMS, grids.x.fine * layout.channels
+    values = grids.x.fine * layout.channels
     while (
         is_wide_enough(items // 2, layout)
         and -(-values // (items * FOUR)) * layout.planes * grids.y.coarse
@@ -114,9 +134,11 @@ def is_wide_enough(items: int, layout: Layout) -> bool:
     return items * FOUR >= _NARROWEST * layout.channels
 
 
-def band_of(gpu: Gpu, rows: int, tiles: int, items: int, layout: Layout, most: int) -> int:
+def band_of(
+    gpu: Gpu, rows: int, tiles: int, items: int, layout: Layout, groups: tuple[int, int], most: int
+) -> int:
     """Coarse rows of a group, of ``rows``, where ``tiles`` groups make a row: all groups run at once."""
-    at_once = _GROUPS[layout.pixels] * ITEMS // items * gpu.limits.compute_units
+    at_once = groups[layout.pixels] * ITEMS // items * gpu.limits.compute_units
     bands = max(1, at_once // (tiles * layout.planes))
     return min(most, max(_LEAST_BAND, -(-rows // bands)))
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .gpu import Local
-from .grids import FOUR, LANES, WIDTH, Grids, Layout, band_of, bases_of, items_of, segment
+from . import coarse
+from .gpu import Local, Source
+from .grids import FOUR, GROUPS, LANES, WIDTH, Grids, Layout, band_of, bases_of, items_of, segment
 from .image import Image
 from .pixels import Encoding, pack
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from .gpu import Define, Gpu
 
 _ROWS = 6  # coarse rows in local memory together, about
+_ITEMS_OF_CELLS = 128  # of a group that has cells, at most
+_GROUPS_OF_CELLS = 5, 10  # as GROUPS
 _TILE, _LINES = 128, 32  # on CPUs: columns and coarse rows of a work-item
 
 
@@ -41,6 +44,8 @@ def _launch(
         _wide(gpu, small, result, grids, encoding, lost)
         return
     y, x = grids.y, grids.x
+    if grids.whole and x.whole == FOUR and _by_cells(gpu, small, result, grids, encoding, lost):
+        return
     layout = Layout.of(result, small.alpha, pixels=encoding is not None)
     defines = grids.defines(
         ROWS=y.taps * max(1, _ROWS // y.taps),
@@ -51,7 +56,10 @@ def _launch(
     table = encoding.codes(gpu) if encoding else None
     if encoding:
         defines |= {"CODES": table.shape[0] if table else None, "CODES_SPACE": "__local"}
-    sources, copied = _sources(encoding, "fours", "window", "interpolate"), table.nbytes if table else 4
+    sources, copied = (
+        _sources(encoding, "fours", "encode_four", "window", "interpolate"),
+        table.nbytes if table else 4,
+    )
     items = items_of(gpu, grids, layout)
     while True:
         tile = items * FOUR
@@ -61,12 +69,47 @@ def _launch(
             break
         items //= 2
     rows, tiles = y.coarse + y.taps - 1, -(-x.fine * layout.channels // tile)
-    band = band_of(gpu, rows, tiles, items, layout, most=bases_of(kernel, grids, copied))
+    band = band_of(gpu, rows, tiles, items, layout, GROUPS, most=bases_of(kernel, grids, copied))
     gpu.launch(
         kernel, (tiles * items, -(-rows // band), layout.planes), small, result, *grids.tables(gpu, "up"),
         y.fine, x.fine, y.low, y.coarse, x.coarse, band, table, lost, Local(band * grids.base_bytes),
         Local(copied), local=(items, 1, 1), label="gaussian interpolate", traffic=small.nbytes + result.nbytes,
     )  # fmt: skip
+
+
+def _by_cells(
+    gpu: Gpu, small: Image, result: Image, grids: Grids, encoding: Encoding | None, lost: Image | None
+) -> bool:
+    """Makes ``result`` where a work-item's values make cells; gives False where a group does not fit."""
+    y, x = grids.y, grids.x
+    layout = Layout.of(result, small.alpha, pixels=encoding is not None)
+    weights, defines = grids.cells()
+    defines |= _writing(layout, encoding, FOUR) | {"WIDTH": 1, "MARGIN_X": x.margin}
+    table = encoding.codes(gpu) if encoding else None
+    if encoding:
+        defines |= {"CODES": table.shape[0] if table else None, "CODES_SPACE": "__local"}
+    sources: tuple[str | Source, ...] = (
+        *_sources(encoding, "fours", "encode_four"),
+        weights,
+        "interpolate_cells",
+    )
+    cells, items = x.fine // x.whole, _ITEMS_OF_CELLS
+    while True:
+        kernel = gpu.kernel(sources, "interpolate_cells", **defines, ITEMS=items)
+        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
+            break
+        items //= 2
+        if items <= coarse.TAPS:
+            return False
+    top, bottom = -y.first // y.whole, (y.fine - 1 - y.first) // y.whole + 1
+    tiles = -(-cells // (items - coarse.TAPS))
+    band = band_of(gpu, bottom - top, tiles, items, layout, _GROUPS_OF_CELLS, most=bottom - top)
+    gpu.launch(
+        kernel, (tiles * items, -(-(bottom - top) // band), layout.planes), small, result, y.fine, x.fine, y.first,
+        y.coarse, x.coarse, top, bottom, band, table, lost, local=(items, 1, 1), label="gaussian interpolate",
+        traffic=small.nbytes + result.nbytes,
+    )  # fmt: skip
+    return True
 
 
 def _wide(

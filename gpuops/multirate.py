@@ -43,7 +43,8 @@ def gaussian_of_pixels(
 
     Both kernels at the ends read and write pixels themselves.
     """
-    grids = Grids.of(pixels.shape[:2], (Left(sigma[0]), Left(sigma[1])), border, cval)
+    whole = not gpu.limits.is_cpu
+    grids = Grids.of(pixels.shape[:2], (Left(sigma[0]), Left(sigma[1])), border, cval, whole=whole)
     small = _coarsely(gpu, decimated(gpu, pixels, grids, decoding), grids)
     return interpolated_pixels(gpu, small, grids, encoding)
 
@@ -51,7 +52,7 @@ def gaussian_of_pixels(
 def _filtered(
     gpu: Gpu, image: Image, left: tuple[Left, Left], border: str, cval: float, into: Image | None
 ) -> Image:
-    grids = Grids.of(image.shape[1:], left, border, cval)
+    grids = Grids.of(image.shape[1:], left, border, cval, whole=not gpu.limits.is_cpu)
     small = _coarsely(gpu, decimated(gpu, image, grids), grids)
     return interpolated(gpu, small, image.like() if into is None else into, grids)
 

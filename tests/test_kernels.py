@@ -287,6 +287,15 @@ def test_blur_on_coarse_grids(
     close(blur(gpu, on(gpu, x), params).numpy(), expected, 1e-5)
 
 
+@pytest.mark.parametrize("border", ["reflect", "nearest", "constant", "wrap"])
+def test_blur_by_cells(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
+    """Of images whose sides steps of four and eight samples divide; planes in groups at edges and between."""
+    x = rng.random((2, 24, 1300 if border == "reflect" else 72))
+    params = BlurParams(sigma=(17.0, 9.0), border=border, cval=0.3)
+    expected = scipy.ndimage.gaussian_filter(x, (0, 17.0, 9.0), mode=border, cval=0.3, truncate=9)
+    close(blur(gpu, on(gpu, x), params).numpy(), expected, 1e-5)
+
+
 @pytest.mark.parametrize("border", BORDERS)
 def test_recursive_blur(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
     x = rng.random((2, 41, 43))  # two bands down the columns
@@ -319,25 +328,35 @@ def test_box_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
 
 # From a file's depth to a file's depth: each type, number of channels and border; the last clips and has a NaN.
 @pytest.mark.parametrize(
-    ("source", "target", "channels", "border"),
+    ("source", "target", "channels", "border", "size"),
     [
-        ("uint8", "uint8", 3, "reflect"),
-        ("uint8", "uint8", 4, "constant"),
-        ("uint16", "uint16", 2, "mirror"),
-        ("uint16", "float16", 1, "wrap"),
-        ("float16", "uint16", 3, "nearest"),
-        ("float32", "uint8", 3, "reflect"),
-        ("float32", "float32", 4, "constant"),
+        ("uint8", "uint8", 3, "reflect", (19, 61)),
+        ("uint8", "uint8", 4, "constant", (19, 61)),
+        ("uint16", "uint16", 2, "mirror", (19, 61)),
+        ("uint16", "float16", 1, "wrap", (19, 61)),
+        ("float16", "uint16", 3, "nearest", (19, 61)),
+        ("float32", "uint8", 3, "reflect", (19, 61)),
+        ("float32", "float32", 4, "constant", (19, 61)),
+        ("uint8", "uint8", 3, "nearest", (16, 40)),  # whose sides steps of four and eight samples divide
+        ("uint8", "uint8", 4, "reflect", (16, 40)),
+        ("uint16", "uint16", 2, "wrap", (16, 40)),
+        ("float16", "float32", 1, "constant", (16, 40)),
     ],
 )
 def test_blur_of_pixels(
-    gpu: Recorder, rng: np.random.Generator, source: str, target: str, channels: int, border: str
+    gpu: Recorder,
+    rng: np.random.Generator,
+    source: str,
+    target: str,
+    channels: int,
+    border: str,
+    size: tuple[int, int],
 ) -> None:
     alpha, light, encoded = LAYOUTS[channels], source.startswith("f"), target.startswith("u")
-    pixels = pixels_of(rng, source, (19, 61, channels))
+    pixels = pixels_of(rng, source, (*size, channels))
     if source == "float32" and target == "uint8":
         pixels[3, 4, 1] = np.nan
-    sigma = (3.2, 5.0) if channels < 4 else (30.0, 17.0)
+    sigma = {(19, 61): (3.2, 5.0) if channels < 4 else (30.0, 17.0), (16, 40): (17.0, 10.0)}[size]
     raw, params = gpu.array(pixels), BlurParams(sigma=sigma, border=border, cval=0.4)
     decoding = Decoding(alpha, linearise=not light, premultiply=alpha)
     encoding = Encoding(np.dtype(target), encode=encoded, unpremultiply=alpha)
@@ -910,6 +929,8 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     close(blur(tiny, image, params).numpy(), separable(x, params), TOLERANCE["blur"])
     coarse = BlurParams(sigma=(9.0, 9.0), method="multirate")
     close(blur(tiny, image, coarse).numpy(), separable(x, coarse), 1e-4)
+    cells = x[:, :24, :36]  # that steps of four samples divide
+    close(blur(tiny, on(tiny, cells), coarse).numpy(), separable(cells, coarse), 1e-4)
     recursive = BlurParams(sigma=(1.5, 1.5), method="recursive")
     close(blur(tiny, image, recursive).numpy(), separable(x, recursive), 1e-4)
     w = rng.standard_normal((3, 18))
