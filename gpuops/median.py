@@ -34,7 +34,7 @@ _GROUPS, _MERGING = 8, 4  # of a compute unit; of one that merges, each of which
 _BAND, _LEAST_BAND = 256, 32  # rows of a group
 _MEMORY = 1 << 30  # bytes, for the lists of all work-items of larger windows
 # Their compilers are Clang, and know its vectors; and whether what they make may prefetch.
-_CLANG = {"Portable Computing Language": True, "Intel(R) OpenCL": True, "Oclgrind": False}
+CLANG = {"Portable Computing Language": True, "Intel(R) OpenCL": True, "Oclgrind": False}
 
 _SOURCES = ("border", "median_pixels", "median")
 
@@ -106,7 +106,7 @@ def median(
         (planes, height, width), channels = image.shape, 1
     run = _Run(gpu, image, image.like(), (planes, height, width * channels), outside)
     kind, size = _TYPES[image.dtype.name], image.dtype.itemsize
-    clang = gpu.limits.is_cpu and gpu.device.platform.name in _CLANG
+    clang = gpu.limits.is_cpu and gpu.device.platform.name in CLANG
     lanes = 1
     if gpu.limits.is_cpu and gpu.limits.lanes > 1:
         lanes = _BYTES // size if clang else min(_LANES, _BYTES // size)
@@ -117,7 +117,7 @@ def median(
         "INFINITE_BITS": kind.infinite or None,
         "MOST_BITS": (1 << (8 * size - 1)) - 1 if kind.nan else None,
         "CLANG": clang,
-        "AHEAD": int(_CLANG[gpu.device.platform.name]) if clang else None,
+        "AHEAD": int(CLANG[gpu.device.platform.name]) if clang else None,
         "LANES": lanes,
         "HEIGHT": rows,
         "WIDTH": columns,

@@ -40,7 +40,7 @@ from gpuops.dwt.wavelets import WAVELETS
 from gpuops.fft import planner, spectrum
 from gpuops.gpu import Kernel, Limits, Source
 from gpuops.image import COMPLEX_HALF
-from gpuops.median import median
+from gpuops.median import CLANG, median
 from gpuops.params.bilateral import BilateralParams
 from gpuops.params.bloom import BloomParams
 from gpuops.params.blur import BlurParams
@@ -954,6 +954,7 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
 # gpuops/fft/generate.py's. Those of canary.cl, which say "kernel", are run before a device is used at all.
 GENERATED = {("generated", "fft_local"), ("generated", "fft_global")}
 FOR_VECTORS = {("box", "box")}  # not for llvmpipe, whose loops end after 65535 rounds
+FOR_CLANG = {("median", "CLANG")}  # branches for compilers that other devices have not
 
 
 def test_nothing_was_left_out(request: pytest.FixtureRequest) -> None:
@@ -977,7 +978,10 @@ def test_nothing_was_left_out(request: pytest.FixtureRequest) -> None:
     for (source, _), variants in Recorder.launched.items():
         for switch, variant in product(switches(source), variants):
             values[source, switch].add(str(variant.get(switch)))
-    assert not sorted(switch for switch, seen in values.items() if len(seen) < 2), "branches without a case"
+    once = {switch for switch, seen in values.items() if len(seen) < 2}
+    if device("cpu").device.platform.name not in CLANG:
+        once -= FOR_CLANG
+    assert not sorted(once), "branches without a case"
 
 
 def switches(source: str) -> set[str]:
