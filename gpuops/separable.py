@@ -49,7 +49,7 @@ def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool =
         return image
     weights = _on_device(gpu, taps)
     direct = _is_direct(gpu, taps)
-    if max(taps.radii) <= (both.REACH if direct else both.NEAR) and (len(axes) == 2 or not direct):
+    if max(taps.radii) <= both.reach(gpu, direct=direct) and (len(axes) == 2 or not direct):
         at_once = both.convolved(gpu, image, taps, weights, direct=direct, overwrite_input=overwrite_input)
         if at_once:
             return at_once
@@ -75,7 +75,7 @@ def convolve_pixels(
     itself where it can; else they become planes between.
     """
     direct = _is_direct(gpu, taps)
-    near = 0 < max(taps.radii) <= (both.REACH if direct else both.NEAR)
+    near = 0 < max(taps.radii) <= both.reach(gpu, direct=direct)
     if near and pixels.shape[2] <= both.CHANNELS and pixels.dtype == encoding.dtype:
         kept = _on_device(gpu, taps)
         made = both.convolved_pixels(gpu, pixels, taps, kept, decoding, encoding, direct=direct)
