@@ -24,7 +24,7 @@ REACH, NEAR = 48, 19  # the largest radius: of CPUs, of others
 CHANNELS = 4  # of pixels, at most
 # On CPUs: values of a work-item's rows, at most; rows at least and at most, of 16s; work-items of a compute unit, where
 # there are rows enough.
-_VALUES, _BANDS, _SHARES = 512, (32, 256), 8
+_VALUES, _BANDS, _SHARES = 768, (32, 256), 8
 # Elsewhere: work-items of a group, at most; rows at a time; columns of pixels, at least.
 _ITEMS, _ROWS, _NARROWEST = 128, 4, 32
 # Groups of a compute unit, which run at once: of planes, and of pixels, which are smaller; rows of a group, at least.
@@ -59,10 +59,12 @@ class _Conversion:
 
 
 def reach(gpu: Gpu, *, direct: bool) -> int:
-    """The largest radius; elsewhere than on CPUs there is none where work-items are to share nothing."""
-    if direct:
-        return REACH if gpu.limits.is_cpu else 0
-    return NEAR
+    """The largest radius; 0 where work-items that share nothing had better be small, as on GPUs."""
+    if not direct:
+        return NEAR
+    return (
+        REACH if gpu.limits.is_cpu and gpu.limits.lanes > 1 else 0
+    )  # llvmpipe's loops end after 65535 rounds
 
 
 def convolved(
