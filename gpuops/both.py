@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Launch = Callable[[Image, int], None]  # of a result's planes, which begin at a number of the input's
 
-REACH, NEAR = 48, 19  # the largest radius: of CPUs, of others
+NEAR = 19  # the largest radius, but of CPUs
 CHANNELS = 4  # of pixels, at most
 # On CPUs: values of a work-item's rows, at most; rows at least and at most, of 16s; work-items of a compute unit, where
 # there are rows enough.
@@ -58,13 +58,11 @@ class _Conversion:
         return 1 if self.layout.pixels else image.shape[0]
 
 
-def reach(gpu: Gpu, *, direct: bool) -> int:
-    """The largest radius; 0 where work-items that share nothing had better be small, as on GPUs."""
-    if not direct:
-        return NEAR
-    return (
-        REACH if gpu.limits.is_cpu and gpu.limits.lanes > 1 else 0
-    )  # llvmpipe's loops end after 65535 rounds
+def takes(gpu: Gpu, taps: Taps, *, direct: bool) -> bool:
+    """Whether one kernel for both axes is worth while; ``direct``: by work-items that share nothing."""
+    if direct:  # else these had better be small, as on GPUs; llvmpipe's loops end after 65535 rounds
+        return gpu.limits.is_cpu and gpu.limits.lanes > 1
+    return max(taps.radii) <= NEAR
 
 
 def convolved(
