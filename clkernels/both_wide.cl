@@ -7,8 +7,9 @@
 // of 16 × 16 are transposed in between. So both are sums of whole vectors, all aligned and one after the other in local
 // memory, wherever the image's rows are.
 
-// v[i·step] becomes Σ_k w[k] · v[(i + k)·step], k = 0…2·radius, for i = 0…count − 1 and up to three more. The two taps of
-// a weight are added first; four neighbours share what they load, as do four taps.
+// v[i·step] becomes Σ_k w[k] · v[(i + k)·step], k = 0…2·radius, for i = 0…count − 1 and up to three more. The two values of
+// a weight are added first, and overflow where they are beyond 1.7e38; four neighbours share what they load, as do four
+// taps.
 static inline void convolve(__local float16 *v, int step, int count, __global const float *w, int radius) {
     for (int i = 0; i < count; i += 4, v += 4 * step) {
         float16 sums[4];
@@ -26,8 +27,9 @@ static inline void convolve(__local float16 *v, int step, int count, __global co
 }
 
 // Eight columns of a 16 × 16 block, from a vector's value `first` on: to[c] = (v[0][first + c], …, v[15][first + c]).
-// Halves of vectors, of which AVX2 has registers enough: neighbours of two rows, of four, of eight.
-static inline void columns(__local const float16 *v, int first, float16 *to) {
+// Halves of vectors, of which AVX2 has registers enough: neighbours of two rows, of four, of eight. Inline, as a call
+// would put all of them into memory.
+static inline __attribute__((always_inline)) void columns(__local const float16 *v, int first, float16 *to) {
     float8 halves[2][8];
     UNROLLED
     for (int h = 0; h < 2; h++) {
@@ -66,7 +68,8 @@ void both_wide(__global const PIXEL *in, __global const float *weights_y, __glob
                __global PIXEL *out, ulong from, int height, int width, int strip, int band, int radius_y, int radius_x,
                float cval, __global const float *lights, float scale, __global const uint *codes, __global uint *lost,
                __local float16 *down, __local float16 *along) {
-    int pitch = width * INTERLEAVED, p0 = get_global_id(0) * strip * INTERLEAVED, count = min(strip * INTERLEAVED, pitch - p0);
+    int pitch = width * INTERLEAVED, p0 = get_global_id(0) * strip * INTERLEAVED;
+    int count = min(strip * INTERLEAVED, pitch - p0);
     int margin = radius_x * INTERLEAVED, lead = (margin + 15) / 16 * 16;  // what is loaded before p0: aligned as p0 is
     int y0 = get_global_id(1) * band, end = min(y0 + band, height), keep = 2 * radius_y + 16;
     in += from + get_global_id(2) * (size_t)height * pitch;
@@ -98,8 +101,10 @@ void both_wide(__global const PIXEL *in, __global const float *weights_y, __glob
             for (int h = 0; h < min(16, end - y); h += 8) {
                 float16 eight[8];
                 columns(line + f, h, eight);
-                for (int m = 0; m < min(8, end - y - h); m++)
-                    store_sixteen(eight[m], out + (size_t)(y + h + m) * pitch + f, count - f, codes, losses);
+                UNROLLED
+                for (int m = 0; m < 8; m++)
+                    if (y + h + m < end)
+                        store_sixteen(eight[m], out + (size_t)(y + h + m) * pitch + f, count - f, codes, losses);
             }
     }
 #ifndef PLANAR
