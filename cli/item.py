@@ -104,7 +104,8 @@ class Item:
             what = (
                 "values are NaN or infinite and spoil" if several else "value is NaN or infinite and spoils"
             )
-            where = f"up to {reach} pixel{'s' * (reach != 1)} away" if math.isfinite(reach) else "through whole channels"
+            pixels = "pixel" if reach == 1 else "pixels"
+            where = f"up to {reach} {pixels} away" if math.isfinite(reach) else "through whole channels"
             _warn(f"{self.path}: {self._not_finite} {what} the result {where}")
 
     @property

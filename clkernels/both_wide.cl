@@ -1,85 +1,116 @@
-// both.cl for the vectors of a CPU, planar float: see there. Pixels: both_pixels.cl.
+// both.cl for the vectors of a CPU, symmetric weights: see there. Planar float or a file's pixels, as load_sixteen.cl and
+// store_sixteen.cl say, which are before this.
 //
 // -D BORDER_x
-// -D STRIP=n (columns of a work-item, of 64s)   -D BAND=n (rows, of 4s)   -D REACH=n   radius_x at most
+//
+// Down the columns, vectors are sixteen neighbouring values of a row; along the rows, sixteen rows of one column, as blocks
+// of 16 × 16 are transposed in between. So both are sums of whole vectors, all aligned and one after the other in local
+// memory, wherever the image's rows are.
 
-#define UNROLLED __attribute__((opencl_unroll_hint))
-
-static inline float sample(__global const float *in, size_t base, int i, int n, float cval) {
-    int j = border_index(i, n);
-    return j < 0 ? cval : in[base + j];
-}
-
-static inline void store16(float16 v, __global float *p, int count) {
-    if (count >= 16) {
-        vstore16(v, 0, p);
-    } else {
-        float s[16];
-        vstore16(v, 0, s);
-        for (int i = 0; i < count; i++) p[i] = s[i];
-    }
-}
-
-// Four rows at a time, down the columns into local memory, and from there along the rows.
-// Global: (ceil(width / STRIP), ceil(height / BAND), planes), groups of one.
-#define PITCH (STRIP + 2 * REACH + 64)
-
-// Results (y … y + 3, x … x + 15) down the columns, which may lie beyond the edges.
-static inline void down(__global const float *in, __global const float *weights, int y, int x, int height, int width,
-                        int radius, float cval, float16 *sums) {
-    int taps = 2 * radius + 1, inside = x >= 0 && x + 16 <= width;
-    UNROLLED
-    for (int m = 0; m < 4; m++) sums[m] = 0.0f;
-    for (int k = 0; k < taps + 3; k++) {
-        if (k == 3 && inside && y + 3 >= radius && y + 3 + radius < height) {  // nothing to ask until the last three
-            __global const float *p = in + (size_t)(y + k - radius) * width + x;
-            for (; k < taps; k++, p += width) {
-                float16 v = vload16(0, p);
-                UNROLLED
-                for (int m = 0; m < 4; m++) sums[m] = fma((float16)weights[k - m], v, sums[m]);
-            }
-        }
-        int j = border_index(y + k - radius, height);
-        float16 v = cval;
-        if (j >= 0 && inside) {
-            v = vload16(0, in + (size_t)j * width + x);
-        } else if (j >= 0) {
-            float s[16];
-            for (int l = 0; l < 16; l++) s[l] = sample(in, (size_t)j * width, x + l, width, cval);
-            v = vload16(0, s);
+// v[i·step] becomes Σ_k w[k] · v[(i + k)·step], k = 0…2·radius, for i = 0…count − 1 and up to three more. The two values of
+// a weight are added first, and overflow where they are beyond 1.7e38; four neighbours share what they load, as do four
+// taps.
+static inline void convolve(__local float16 *v, int step, int count, __global const float *w, int radius) {
+    for (int i = 0; i < count; i += 4, v += 4 * step) {
+        float16 sums[4];
+        UNROLLED
+        for (int m = 0; m < 4; m++) sums[m] = w[radius] * v[(m + radius) * step];
+        __local const float16 *left = v, *right = v + 2 * radius * step;
+        __attribute__((opencl_unroll_hint(4)))
+        for (int k = 0; k < radius; k++, left += step, right -= step) {
+            UNROLLED
+            for (int m = 0; m < 4; m++) sums[m] = fma((float16)w[k], left[m * step] + right[m * step], sums[m]);
         }
         UNROLLED
-        for (int m = 0; m < 4; m++)
-            if (k >= m && k < taps + m) sums[m] = fma((float16)weights[k - m], v, sums[m]);
+        for (int m = 0; m < 4; m++) v[m * step] = sums[m];
     }
 }
 
-__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void both_direct(__global const float *in, __global const float *weights_y, __global const float *weights_x,
-                 __global float *out, ulong from, int height, int width, int radius_y, int radius_x, float cval) {
-    __local float lines[4 * PITCH];
-    int x0 = get_global_id(0) * STRIP, count = min(STRIP, width - x0), y0 = get_global_id(1) * BAND;
-    in += from + get_global_id(2) * (size_t)height * width;
-    out += get_global_id(2) * (size_t)height * width + x0;
-    for (int y = y0; y < min(y0 + BAND, height); y += 4) {
-        for (int f = 0; f < count + 2 * radius_x; f += 16) {
-            float16 sums[4];
-            down(in, weights_y, y, x0 - radius_x + f, height, width, radius_y, cval, sums);
-            UNROLLED
-            for (int m = 0; m < 4; m++) vstore16(sums[m], 0, lines + m * PITCH + f);
+// Eight columns of a 16 × 16 block, from a vector's value `first` on: to[c] = (v[0][first + c], …, v[15][first + c]).
+// Halves of vectors, of which AVX2 has registers enough: neighbours of two rows, of four, of eight. Inline, as a call
+// would put all of them into memory.
+static inline __attribute__((always_inline)) void columns(__local const float16 *v, int first, float16 *to) {
+    float8 halves[2][8];
+    UNROLLED
+    for (int h = 0; h < 2; h++) {
+        __local const float *rows = (__local const float *)(v + 8 * h) + first;
+        float8 two[8], four[8];
+        UNROLLED
+        for (int i = 0; i < 8; i += 2) {
+            float8 a = vload8(2 * i, rows), b = vload8(2 * i + 2, rows);
+            two[i] = (float8)(a.s0, b.s0, a.s1, b.s1, a.s4, b.s4, a.s5, b.s5);
+            two[i + 1] = (float8)(a.s2, b.s2, a.s3, b.s3, a.s6, b.s6, a.s7, b.s7);
         }
-        for (int m = 0; m < min(4, height - y); m++)
-            for (int f = 0; f < count; f += 64) {
-                float16 sums[4];
+        UNROLLED
+        for (int i = 0; i < 8; i += 4) {
+            UNROLLED
+            for (int j = 0; j < 2; j++) {
+                float8 a = two[i + j], b = two[i + j + 2];
+                four[i + 2 * j] = (float8)(a.s01, b.s01, a.s45, b.s45);
+                four[i + 2 * j + 1] = (float8)(a.s23, b.s23, a.s67, b.s67);
+            }
+        }
+        UNROLLED
+        for (int c = 0; c < 4; c++) {
+            halves[h][c] = (float8)(four[c].lo, four[c + 4].lo);
+            halves[h][c + 4] = (float8)(four[c].hi, four[c + 4].hi);
+        }
+    }
+    UNROLLED
+    for (int c = 0; c < 8; c++) to[c] = (float16)(halves[0][c], halves[1][c]);
+}
+
+// Global: (ceil(width / strip), ceil(height / band), planes), groups of one; strip is of 16s. Of the columns of 16 values
+// that a strip is made of, `down` holds 2·radius_y + 16 rows each; `along` holds their values, and 3·INTERLEAVED more.
+// lost: see encode.cl.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void both_wide(__global const PIXEL *in, __global const float *weights_y, __global const float *weights_x,
+               __global PIXEL *out, ulong from, int height, int width, int strip, int band, int radius_y, int radius_x,
+               float cval, __global const float *lights, float scale, __global const uint *codes, __global uint *lost,
+               __local float16 *down, __local float16 *along) {
+    int pitch = width * INTERLEAVED, p0 = get_global_id(0) * strip * INTERLEAVED;
+    int count = min(strip * INTERLEAVED, pitch - p0);
+    int margin = radius_x * INTERLEAVED, lead = (margin + 15) / 16 * 16;  // what is loaded before p0: aligned as p0 is
+    int y0 = get_global_id(1) * band, end = min(y0 + band, height), keep = 2 * radius_y + 16;
+    in += from + get_global_id(2) * (size_t)height * pitch;
+    out += get_global_id(2) * (size_t)height * pitch + p0;
+    INT losses[2] = {0, 0};
+    for (int y = y0; y < end; y += 16) {
+        for (int f = 0; f < lead + count + margin; f += 16) {
+            __local float16 *column = down + f / 16 * keep;
+            int k = 0;
+            if (y > y0)  // the sixteen rows before have been: the others move up
+                for (; k < keep - 16; k++) column[k] = column[k + 16];
+            for (; k < keep; k++) {
+                int row = border_index(y - radius_y + k, height);
+                float16 v = cval;
+                if (row >= 0) v = sixteen(in + (size_t)row * pitch, p0 - lead + f, width, cval, lights, scale);
+                column[k] = v;
+            }
+            convolve(column, 1, 16, weights_y, radius_y);
+            for (int h = 0; h < 16; h += 8) {
+                float16 eight[8];
+                columns(column, h, eight);
                 UNROLLED
-                for (int q = 0; q < 4; q++) sums[q] = 0.0f;
-                for (int k = 0; k <= 2 * radius_x; k++) {
-                    UNROLLED
-                    for (int q = 0; q < 4; q++)
-                        sums[q] = fma((float16)weights_x[k], vload16(q, lines + m * PITCH + f + k), sums[q]);
-                }
-                for (int q = 0; q < 4 && f + 16 * q < count; q++)
-                    store16(sums[q], out + (size_t)(y + m) * width + f + 16 * q, count - f - 16 * q);
+                for (int c = 0; c < 8; c++) along[f + h + c] = eight[c];
+            }
+        }
+        __local float16 *line = along + lead - margin;
+        for (int c = 0; c < INTERLEAVED; c++) convolve(line + c, INTERLEAVED, count / INTERLEAVED, weights_x, radius_x);
+        for (int f = 0; f < count; f += 16)
+            for (int h = 0; h < min(16, end - y); h += 8) {
+                float16 eight[8];
+                columns(line + f, h, eight);
+                UNROLLED
+                for (int m = 0; m < 8; m++)
+                    if (y + h + m < end)
+                        store_sixteen(eight[m], out + (size_t)(y + h + m) * pitch + f, count - f, codes, losses);
             }
     }
+#ifndef PLANAR
+    for (int k = 0; k < 2; k++) {
+        int sum = lanes_sum(losses[k]);
+        if (sum) atomic_add(&lost[k], (uint)sum);
+    }
+#endif
 }

@@ -22,6 +22,9 @@
 #endif
 
 static inline void decode(const PIXEL *pixel, SPACE const float *table, float scale, float *v) {
+#ifdef TABLE
+    __attribute__((opencl_unroll_hint))  // for CPUs: what gathers values from a table takes longer than one by one
+#endif
     for (int c = 0; c < CHANNELS; c++) {
 #ifdef TABLE
         v[c] = c < COLOURS ? table[pixel[c]] : VALUE(pixel + c) * scale;

@@ -25,6 +25,9 @@ static inline float16 sixteen(__global const PIXEL *row, int p, int width, float
     float v[16];
     int inside = p >= 0 && p + 16 <= width * INTERLEAVED;
     if (inside) {
+#ifdef PLANAR
+        return vload16(0, row + p);
+#endif
         for (int l = 0; l < 16; l++) pixels[l] = row[p + l];
     } else {
         for (int l = 0; l < 16; l++) {

@@ -17,6 +17,10 @@ static inline void store_sixteen(float16 values, __global PIXEL *to, int count, 
                                  INT *losses) {
     PIXEL pixels[16];
 #ifdef PLANAR
+    if (count >= 16) {
+        vstore16(values, 0, to);
+        return;
+    }
     vstore16(values, 0, pixels);
 #else
     UNROLLED

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _CHANNELS = 4  # of pixels that kernels read and write themselves, at most
 _REACH = 7.1  # sigmas that a value gets by a coarse grid, at most (measured)
-_LEAST_AUTO = 4.2, 3.5  # sigma from which coarse grids are faster; on CPUs (measured: H200, PoCL)
+_LEAST_AUTO = 4.2, 5.5  # sigma from which coarse grids are faster; on CPUs (measured: H200, PoCL)
 
 
 def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = False) -> Image:

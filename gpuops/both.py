@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 
     Launch = Callable[[Image, int], None]  # of a result's planes, which begin at a number of the input's
 
-REACH, NEAR = 48, 19  # the largest radius: of CPUs, of others
+NEAR = 19  # the largest radius, but of CPUs
 CHANNELS = 4  # of pixels, at most
-_STRIP, _BAND = 512, 64  # of a work-item on CPUs: columns and rows
-# The same of pixels: values of a row, at most; rows at least and at most; work-items of a compute unit, where there are
-# rows enough.
-_VALUES, _BANDS, _SHARES = 512, (32, 256), 8
+# On CPUs: values of a work-item's rows, at most; rows at least and at most, of 16s; work-items of a compute unit, where
+# there are rows enough.
+_VALUES, _BANDS, _SHARES = 768, (32, 256), 8
 # Elsewhere: work-items of a group, at most; rows at a time; columns of pixels, at least.
 _ITEMS, _ROWS, _NARROWEST = 128, 4, 32
 # Groups of a compute unit, which run at once: of planes, and of pixels, which are smaller; rows of a group, at least.
@@ -59,6 +58,13 @@ class _Conversion:
         return 1 if self.layout.pixels else image.shape[0]
 
 
+def takes(gpu: Gpu, taps: Taps, *, direct: bool) -> bool:
+    """Whether one kernel for both axes is worth while; ``direct``: by work-items that share nothing."""
+    if direct:  # else these had better be small, as on GPUs; llvmpipe's loops end after 65535 rounds
+        return gpu.limits.is_cpu and gpu.limits.lanes > 1
+    return max(taps.radii) <= NEAR
+
+
 def convolved(
     gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], *, direct: bool, overwrite_input: bool
 ) -> Image | None:
@@ -88,7 +94,7 @@ def convolved_pixels(
         return None  # decoding by formula, value by value, takes longer than all the rest
     lost = gpu.zeros((2,), np.uint32)
     how = _Conversion(layout, defines, *decoding.arguments(pixels), encoding.codes(gpu), lost)
-    launch = (_direct_pixels if direct else _local)(gpu, pixels, taps, weights, how)
+    launch = (_direct if direct else _local)(gpu, pixels, taps, weights, how)
     if not launch:
         return None
     result = pixels.like()
@@ -96,42 +102,42 @@ def convolved_pixels(
     return result, lost
 
 
-def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _Conversion) -> Launch:
-    height, width = how.size(image)
-    kernel = gpu.kernel(
-        ("border", "both_wide"), "both_direct", **_border(taps), STRIP=_STRIP, BAND=_BAND, REACH=REACH
+def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _Conversion) -> Launch | None:
+    channels, (height, width), (radius_y, radius_x) = how.layout.channels, how.size(image), taps.radii
+
+    def held(strip: int) -> tuple[Local, Local]:
+        """Local memory of a work-item: see both_wide.cl."""
+        margin = radius_x * channels
+        columns = -(-margin // LANES) + -(-(strip * channels + margin) // LANES)
+        vectors = columns * (2 * radius_y + LANES), columns * LANES + 3 * channels
+        return Local(vectors[0] * LANES * 4), Local(vectors[1] * LANES * 4)
+
+    # As many columns as there is room for, but more than half of them must be results.
+    widest = _VALUES // channels // LANES * LANES
+    fits = (
+        n
+        for n in range(widest, 2 * radius_x, -LANES)
+        if sum(x.nbytes for x in held(n)) <= gpu.limits.local_bytes
     )
-
-    def launch(result: Image, first: int) -> None:
-        gpu.launch(
-            kernel, (-(-width // _STRIP), -(-height // _BAND), how.planes(result)), image, weights[0], weights[1],
-            result, np.uint64(first * height * width), height, width, *taps.radii, float(taps.cval),
-            local=(1, 1, 1), label=f"{taps.name} xy direct", traffic=2 * result.nbytes,
-        )  # fmt: skip
-
-    return launch
-
-
-def _direct_pixels(
-    gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _Conversion
-) -> Launch | None:
-    (height, width, channels), (radius_y, radius_x) = image.shape, taps.radii
-    strip = _VALUES >> (channels - 1).bit_length()
-    lines = Local((2 * radius_y + 8) * ((strip + 2 * radius_x) * channels + 64) * 4)  # see both_pixels.cl
-    if lines.nbytes > gpu.limits.local_bytes:
+    strip = next(fits, 0)
+    if not strip:
         return None
-    defines = _border(taps) | how.defines | how.layout.defines(image.dtype, LANES)
-    defines |= {"STRIP": strip, "WIDTH": WIDTH}
-    sources = (*how.sources, "load_sixteen", "store_sixteen", "both_pixels")
-    kernel = gpu.kernel(sources, "both_pixels", **defines)
+    defines = _border(taps) | how.defines
+    if how.layout.pixels:
+        defines |= how.layout.defines(image.dtype, LANES)
+    sources = (*how.sources, "load_sixteen", "store_sixteen", "both_wide")
+    kernel = gpu.kernel(sources, "both_wide", **defines | {"WIDTH": WIDTH})
     strips, (least, most) = -(-width // strip), _BANDS
-    band = min(most, max(least, strips * height // (_SHARES * gpu.limits.compute_units)))
 
     def launch(result: Image, first: int) -> None:
+        planes = how.planes(result)
+        share = strips * planes * height // (_SHARES * gpu.limits.compute_units)
+        band = min(most, max(least, share // LANES * LANES))
         gpu.launch(
-            kernel, (strips, -(-height // band)), image, weights[0], weights[1], result, height, width, band,
-            radius_y, radius_x, float(taps.cval), how.lights, how.scale, how.codes, how.lost, lines,
-            local=(1, 1), label=f"{taps.name} xy direct", traffic=2 * result.nbytes,
+            kernel, (strips, -(-height // band), planes), image, weights[0], weights[1], result,
+            np.uint64(first * height * width), height, width, strip, band, radius_y, radius_x, float(taps.cval),
+            how.lights, how.scale, how.codes, how.lost, *held(strip),
+            local=(1, 1, 1), label=f"{taps.name} xy direct", traffic=2 * result.nbytes,
         )  # fmt: skip
 
     return launch

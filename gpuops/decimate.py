@@ -28,7 +28,8 @@ _ROWS = 8  # coarse rows in local memory together
 _COPIED = 256  # values of a table that is copied to local memory, at most
 _ITEMS_OF_CELLS = 64  # of a group that makes cells, for each channel, but two times it at least
 _GROUPS_OF_CELLS = 5, 6  # as GROUPS
-_TILE, _BAND = 256, 64  # on CPUs: fine columns and coarse rows of a work-item
+_TILE = 256  # on CPUs: fine columns of a work-item
+_BAND, _SHORT_BAND = 64, 8  # its coarse rows; for llvmpipe, whose loops end after 65535 rounds
 
 
 def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = None) -> Image:
@@ -125,10 +126,11 @@ def _wide(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None) -> Im
     defines = grids.defines(TILE=tile, ROWS=LANES) | _reading(image, layout, decoding, LANES)
     kernel = gpu.kernel(_sources(decoding, "load_sixteen", "decimate_wide"), "decimate_wide", **defines)
     most = coarse_columns(x, _TILE)
+    band = _BAND if gpu.limits.lanes > 1 else _SHORT_BAND
     gpu.launch(
-        kernel, (-(-x.coarse // most), -(-y.coarse // _BAND), layout.planes), image, small,
+        kernel, (-(-x.coarse // most), -(-y.coarse // band), layout.planes), image, small,
         *grids.tables(gpu, "down", wide=True),
-        y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, _BAND, float(grids.cval), table, scale,
+        y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, band, float(grids.cval), table, scale,
         local=(1, 1, 1), label="gaussian decimate", traffic=image.nbytes + small.nbytes,
     )  # fmt: skip
     return small

@@ -18,6 +18,8 @@ from .planes import in_turn
 if TYPE_CHECKING:
     from .gpu import Gpu
 
+_LONG = 12  # radius along rows alone from which a CPU's kernel for both axes is faster (measured)
+
 Weights = npt.NDArray[np.float64]  # of −radius … radius
 
 
@@ -49,7 +51,8 @@ def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool =
         return image
     weights = _on_device(gpu, taps)
     direct = _is_direct(gpu, taps)
-    if max(taps.radii) <= (both.REACH if direct else both.NEAR) and (len(axes) == 2 or not direct):
+    short = direct and axes == [1] and taps.radii[1] < _LONG
+    if both.takes(gpu, taps, direct=direct) and not short:
         at_once = both.convolved(gpu, image, taps, weights, direct=direct, overwrite_input=overwrite_input)
         if at_once:
             return at_once
@@ -75,7 +78,7 @@ def convolve_pixels(
     itself where it can; else they become planes between.
     """
     direct = _is_direct(gpu, taps)
-    near = 0 < max(taps.radii) <= (both.REACH if direct else both.NEAR)
+    near = any(taps.radii) and both.takes(gpu, taps, direct=direct)
     if near and pixels.shape[2] <= both.CHANNELS and pixels.dtype == encoding.dtype:
         kept = _on_device(gpu, taps)
         made = both.convolved_pixels(gpu, pixels, taps, kept, decoding, encoding, direct=direct)

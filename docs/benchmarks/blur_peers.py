@@ -5,7 +5,7 @@
 Three planes of float32, from device memory to device memory (OpenCV: three channels interleaved, as it wants them),
 border reflect. ``ms`` is the sum of clpix's kernels by their events, ``wall_ms`` a call on an idle device till it is
 done, which is what peers are timed by as well: OpenCV with two threads; CuPy with its stream synchronised. Medians of
-seven calls, fewer of long ones, after one that is not counted. ``pixels_ms`` is the sum of kernels from interleaved
+fifteen calls, fewer of long ones, after one that is not counted. ``pixels_ms`` is the sum of kernels from interleaved
 uint8 RGB to the same, in linear light. ``error`` is the largest difference from the whole Gaussian (scipy in double
 precision, cut at 9 σ), over an impulse, an edge and noise of 400 × 300 pixels, relative to the result's largest value.
 """
@@ -31,7 +31,7 @@ Array = npt.NDArray[Any]
 Blur = Callable[[Array, float], Callable[[], Array]]  # of planes; the call gives planes
 SIGMAS = (0.5, 1, 2, 3, 5, 6, 8, 10, 20, 30, 100, 300)
 DECODING, ENCODING = Decoding(linearise=True), Encoding(np.dtype(np.uint8), encode=True)
-RUNS, SLOW_S, LONGEST_MS = 7, 2.0, 1e4  # a peer that took longer is not asked for wider ones
+RUNS, SLOW_S, LONGEST_MS = 15, 2.0, 1e4  # a peer that took longer is not asked for wider ones
 
 
 def opencv() -> Blur:
