@@ -5,85 +5,155 @@
 // each; 6 × 6 pixels in all (J. Jimenez, Next Generation Post Processing in Call of Duty: Advanced Warfare, SIGGRAPH
 // 2014). -D FIRST: level 0 is the image, read as its light, and each box weighs in addition as bloom_boxes.cl says.
 //
-// After border.cl, [lanes.cl, colour.cl, decode.cl,] layout.cl, bloom.cl and bloom_boxes.cl. CPUs: bloom_wide.cl.
+// After reflected.cl, [lanes.cl, colour.cl, decode.cl,] layout.cl, bloom.cl and bloom_boxes.cl. CPUs: bloom_wide.cl.
 // From pixels as layout.cl says, or from planes of which dimension 2 counts blocks of CHANNELS; to planes.
 //
-// -D ITEMS=n  of a group
+// -D ITEMS=n  of a group   -D KNEE: there is a threshold
 
-static inline void fetch_four(__global const STORED *in, int row, int left, int right, int height, int width,
-                              STORED four[4][CHANNELS]) {
-    UNROLLED
-    for (int p = 0; p < 2; p++)
-        fetch_pair(in, border_index(row + p, height), left, right, height, width, four + 2 * p);
+// Sums of rows 2r and 2r + 1 over columns a, b | c, d of a work-item, in one channel.
+typedef struct {
+    float ab, cd;                        // both rows
+    float upper_a, upper_bc, upper_d;    // the upper row
+    float lower_a, lower_bc, lower_d;    // and the lower one
+} Sums;
+
+static inline Sums added(const float *up, const float *low) {
+    Sums s;
+    s.upper_a = up[0], s.upper_bc = up[CHANNELS] + up[2 * CHANNELS], s.upper_d = up[3 * CHANNELS];
+    s.lower_a = low[0], s.lower_bc = low[CHANNELS] + low[2 * CHANNELS], s.lower_d = low[3 * CHANNELS];
+    s.ab = (up[0] + low[0]) + (up[CHANNELS] + low[CHANNELS]);
+    s.cd = (up[2 * CHANNELS] + low[2 * CHANNELS]) + (up[3 * CHANNELS] + low[3 * CHANNELS]);
+    return s;
 }
 
-// A work-item goes down two fine columns, 2x and 2x + 1, two rows at a time, and so makes coarse column x. Its
-// neighbours' four pixels come through local memory; the outermost two of a group only lend theirs.
-// Group: (ITEMS, 1, 1), for ITEMS − 2 columns and `band` rows.
+// The light of four pixels; where it is all of what is finite, those that are not are left to be found by their sums.
+static inline void read_light(Quad quad, __global const float *table, float scale, float2 knee, float *v) {
+    STORED four[4 * CHANNELS];
+    unpack_quad(quad, four);
+    UNROLLED
+    for (int p = 0; p < 4; p++) {
+        decode(four + p * CHANNELS, table, scale, v + p * CHANNELS);
+#if defined(FIRST) && (defined(KNEE) || !defined(BOUNDED))
+        to_light(v + p * CHANNELS, knee);
+#endif
+    }
+}
+
+static inline void fetch_rows(__global const STORED *in, int r, int quad, const int *at, int height, int width,
+                              Quad *two) {
+    UNROLLED
+    for (int k = 0; k < 2; k++) fetch_quad_at(in, reflected(2 * r + k, height), quad, at, height, width, &two[k]);
+}
+
+// A work-item goes down fine columns 4x … 4x + 3, two rows at a time, and so makes coarse columns 2x and 2x + 1. What its
+// neighbours' columns sum up to comes through local memory; the outermost two of a group only lend theirs.
+// Group: (ITEMS, 1, 1), for ITEMS − 2 such fours and `band` coarse rows.
 __kernel void down(__global const STORED *restrict fine, __global float *restrict coarse, int height, int width, int band,
                    float2 knee, float karis, __global const float *restrict table, float scale) {
-    __local float4 lines[2 * CHANNELS * ITEMS];  // in turn, so that one barrier a row is enough
+    __local float2 lines[2 * 2 * CHANNELS * ITEMS];  // in turn, so that one barrier a row is enough
     int item = get_local_id(0), rows = (height + 1) / 2, columns = (width + 1) / 2;
-    int x = get_group_id(0) * (ITEMS - 2) + item - 1, lends = item == 0 || item == ITEMS - 1 || x >= columns;
-    int first = get_group_id(1) * band, last = min(first + band, rows);
-    // Beyond the edges a pair stands in reverse.
-    int left = border_index(2 * x, width), right = border_index(2 * x + 1, width), reverse = left > right;
-    if (reverse) left = right, right = left + 1;
-    size_t plane = (size_t)height * width, coarse_plane = (size_t)rows * columns;
-    fine += get_global_id(2) * CHANNELS * plane;
+    int x = get_group_id(0) * (ITEMS - 2) + item - 1, beside = clamp(item, 1, ITEMS - 2);
+    int makes = item >= 1 && item < ITEMS - 1 && 2 * x < columns;
+    int start = get_group_id(1) * band, last = min(start + band, rows);
+#ifdef READ_WORDS
+    // Beyond the edges stand the fours before them in reverse: what goes left from such goes right.
+    int quad = reflected(x, width / 4), reverse = quad != x, *at = 0;
+#else
+    int quad = 0, reverse = 0, at[4];
+    UNROLLED
+    for (int k = 0; k < 4; k++) at[k] = reflected(4 * x + k, width);
+#endif
+    size_t coarse_plane = (size_t)rows * columns;
+    fine += get_global_id(2) * CHANNELS * (size_t)height * width;
     coarse += get_global_id(2) * CHANNELS * coarse_plane;
 
-    // Of the two rows before: sums of the left and the right boxes' four columns and of the middle one's in the lower row.
-    // Of the row at hand: the upper boxes, weighed, and what the middle one has so far.
-    float lefts[CHANNELS], rights[CHANNELS], lower[CHANNELS], upper[CHANNELS], middle[CHANNELS], upper_weight = 0.0f;
+    float above_ab[CHANNELS], above_cd[CHANNELS];                          // of the two rows before
+    float pending_a[CHANNELS], pending_bc[CHANNELS], pending_d[CHANNELS];  // of the middle boxes, so far
+    float low_a[CHANNELS], low_bc[CHANNELS], low_d[CHANNELS];              // of the lower row before
+    float upper[2][CHANNELS], upper_weight[2] = {0.0f, 0.0f};              // the upper boxes, weighed
     UNROLLED
-    for (int c = 0; c < CHANNELS; c++) lefts[c] = rights[c] = lower[c] = upper[c] = middle[c] = 0.0f;
-    STORED next[4][CHANNELS];
-    fetch_four(fine, 2 * first - 2, left, right, height, width, next);
-    for (int r = first - 1; r <= last; r++) {
-        float v[4][CHANNELS];
+    for (int c = 0; c < CHANNELS; c++) {
+        above_ab[c] = above_cd[c] = pending_a[c] = pending_bc[c] = pending_d[c] = 0.0f;
+        low_a[c] = low_bc[c] = low_d[c] = upper[0][c] = upper[1][c] = 0.0f;
+    }
+    Quad next[2];
+    fetch_rows(fine, start - 1, quad, at, height, width, next);
+    for (int r = start - 1; r <= last; r++) {
+        float v[2][4 * CHANNELS];
+        Sums sums[CHANNELS];
         UNROLLED
-        for (int p = 0; p < 4; p++) {
-            decode(next[p], table, scale, v[p]);
+        for (int k = 0; k < 2; k++) read_light(next[k], table, scale, knee, v[k]);
+        UNROLLED
+        for (int c = 0; c < CHANNELS; c++) sums[c] = added(v[0] + c, v[1] + c);
+#if defined(FIRST) && !defined(KNEE) && defined(BOUNDED)
+        float all = 0.0f;
+        UNROLLED
+        for (int c = 0; c < CHANNELS; c++) all += sums[c].ab + sums[c].cd;
+        if (!isfinite(all)) {  // seldom: some pixel has no light
+            UNROLLED
+            for (int k = 0; k < 8; k++) to_light(v[k / 4] + k % 4 * CHANNELS, knee);
+            UNROLLED
+            for (int c = 0; c < CHANNELS; c++) sums[c] = added(v[0] + c, v[1] + c);
+        }
+#endif
+        if (r < last) fetch_rows(fine, r + 1, quad, at, height, width, next);  // on their way while these are added up
+
+        __local float2 *line = lines + (r & 1) * 2 * CHANNELS * ITEMS;
+        float2 left[CHANNELS], right[CHANNELS];  // of four rows: columns of a box between two work-items, of a middle one
+        float inner[CHANNELS];
+        UNROLLED
+        for (int c = 0; c < CHANNELS; c++) {
+            left[c] = (float2)(above_ab[c] + sums[c].ab, pending_a[c] + sums[c].upper_a);
+            right[c] = (float2)(above_cd[c] + sums[c].cd, pending_d[c] + sums[c].upper_d);
+            inner[c] = pending_bc[c] + sums[c].upper_bc;
+            line[(c + reverse * CHANNELS) * ITEMS + item] = left[c];
+            line[(c + (1 - reverse) * CHANNELS) * ITEMS + item] = right[c];
+            pending_a[c] = low_a[c] + (sums[c].upper_a + sums[c].lower_a);
+            pending_bc[c] = low_bc[c] + (sums[c].upper_bc + sums[c].lower_bc);
+            pending_d[c] = low_d[c] + (sums[c].upper_d + sums[c].lower_d);
+            low_a[c] = sums[c].lower_a, low_bc[c] = sums[c].lower_bc, low_d[c] = sums[c].lower_d;
+            above_ab[c] = sums[c].ab, above_cd[c] = sums[c].cd;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        float box[3][CHANNELS], middle[2][CHANNELS];  // between the last two rows and these; about the row above
+        UNROLLED
+        for (int c = 0; c < CHANNELS; c++) {
+            float2 before = line[(c + CHANNELS) * ITEMS + beside - 1], after = line[c * ITEMS + beside + 1];
+            box[0][c] = before.x + left[c].x;
+            box[1][c] = left[c].x + right[c].x;
+            box[2][c] = right[c].x + after.x;
+            middle[0][c] = before.y + (left[c].y + inner[c]);
+            middle[1][c] = (inner[c] + right[c].y) + after.y;
+        }
+        float weights[3], made[2][CHANNELS];
+        UNROLLED
+        for (int k = 0; k < 3; k++) weights[k] = weight_of(box[k], 1, karis);
+        UNROLLED
+        for (int p = 0; p < 2; p++) {
+            float in_middle = 4.0f * weight_of(middle[p], 1, karis), lower_weight = weights[p] + weights[p + 1];
 #ifdef FIRST
-            to_light(v[p], knee);
+            float over = 0.0625f * reciprocal(upper_weight[p] + lower_weight + in_middle);
+#else
+            float over = 0.0625f / 8.0f;
+#endif
+            upper_weight[p] = lower_weight;
+            UNROLLED
+            for (int c = 0; c < CHANNELS; c++) {
+                float lower = weights[p] * box[p][c] + weights[p + 1] * box[p + 1][c];
+                made[p][c] = over * (upper[p][c] + lower + in_middle * middle[p][c]);
+                upper[p][c] = lower;
+            }
+        }
+        if (r <= start || !makes) continue;  // the group's work-items meet at the barrier, once a row
+        __global float *to = coarse + (uint)(r - 1) * (uint)columns + 2 * x;
+        UNROLLED
+        for (int c = 0; c < CHANNELS; c++, to += coarse_plane) {
+#ifdef READ_WORDS
+            *(__global float2 *)to = (float2)(made[0][c], made[1][c]);
+#else
+            to[0] = made[0][c];
+            if (2 * x + 1 < columns) to[1] = made[1][c];
 #endif
         }
-        __local float4 *line = lines + (r & 1) * CHANNELS * ITEMS;
-        UNROLLED
-        for (int c = 0; c < CHANNELS; c++) {
-            float4 own = (float4)(v[0][c], v[1][c], v[2][c], v[3][c]);
-            line[c * ITEMS + item] = reverse ? own.yxwz : own;
-        }
-        if (r < last) fetch_four(fine, 2 * r + 2, left, right, height, width, next);  // on their way while these are added up
-        barrier(CLK_LOCAL_MEM_FENCE);
-        float box[3][CHANNELS];  // left and right, between the last two rows and these; the middle one of the row above
-        UNROLLED
-        for (int c = 0; c < CHANNELS; c++) {
-            float4 before = line[c * ITEMS + max(item - 1, 0)], after = line[c * ITEMS + min(item + 1, ITEMS - 1)];
-            float high = v[0][c] + v[1][c], low = v[2][c] + v[3][c], own = high + low;
-            float from_left = before.x + before.y + before.z + before.w + own;
-            float from_right = after.x + after.y + after.z + after.w + own;
-            high += before.y + after.x;
-            low += before.w + after.z;
-            box[0][c] = lefts[c] + from_left;
-            box[1][c] = rights[c] + from_right;
-            box[2][c] = middle[c] + high;
-            lefts[c] = from_left;
-            rights[c] = from_right;
-            middle[c] = lower[c] + high + low;
-            lower[c] = low;
-        }
-        float w_left = weight_of(box[0], 1, karis), w_right = weight_of(box[1], 1, karis);
-        float w_middle = 4.0f * weight_of(box[2], 1, karis), w_lower = w_left + w_right;
-        float over = 0.0625f * reciprocal(upper_weight + w_lower + w_middle);
-        UNROLLED
-        for (int c = 0; c < CHANNELS; c++) {
-            float edges = w_left * box[0][c] + w_right * box[1][c];
-            float sum = over * (upper[c] + edges + w_middle * box[2][c]);
-            if (r > first && !lends) coarse[c * coarse_plane + (size_t)(r - 1) * columns + x] = sum;
-            upper[c] = edges;
-        }
-        upper_weight = w_lower;
     }
 }

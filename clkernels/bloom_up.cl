@@ -1,59 +1,131 @@
 // The mip chain of bloom (bloom_down.cl) on its way up: bilinear interpolation after the tent [1 2 1; 2 4 2; 1 2 1]/16
-// (the same source). Along an axis both together are, from coarse samples i − 2 … i + 1,
-//   of fine sample 2i − 1: [3 7 5 1]/16        of fine sample 2i: [1 5 7 3]/16
-// so that pairs of rows (2r − 1, 2r) have their coarse ones in common.
+// (the same source). Along an axis, with tents t_i = c_{i−1} + 2 c_i + c_{i+1} of coarse samples,
+//   fine sample 2i − 1 is (3 t_{i−1} + t_i)/16        and 2i is (t_{i−1} + 3 t_i)/16
 //
 // out = own · fine + up(coarse · scale)                     out may be fine: each work-item reads what it writes
 // -D LEVELS=2: out = own · fine + up(share · between + up(coarse · scale)), two levels at once, of which the one between
 // is not written. -D FINAL: fine is the image and its light is what `own` counts; out is the image + …; from and to
 // planes, or pixels. -D OPERATOR=op_x: then tone-mapped, after `exposure`.
 //
-// After border.cl, [lanes.cl, colour.cl, decode.cl,] layout.cl, [encode.cl, tonemap_operators.cl, tonemap_light.cl,]
+// After reflected.cl, [lanes.cl, colour.cl, decode.cl,] layout.cl, [encode.cl, tonemap_operators.cl, tonemap_light.cl,]
 // bloom.cl. Dimension 2 counts blocks of CHANNELS planes. CPUs: bloom_wide.cl.
 //
-// -D ITEMS=n  of a group   -D CODES=n  values of srgb_code's table, which is copied to local memory   -D LEVELS=1|2   -D FINAL   -D UNPREMULTIPLY   as in pack.cl
-// -D WRITE_WORD=uint|ushort   two neighbours are written in such words: as READ_WORD of layout.cl
+// -D ITEMS=n  of a group   -D CODES=n  values of srgb_code's table, which is copied to local memory   -D LEVELS=1|2
+// -D FINAL   -D KNEE: there is a threshold   -D UNPREMULTIPLY   as in pack.cl
+// -D FOURS: rows are of a multiple of four pixels, which are written together
 
 #ifndef PIXEL
+#define PLANAR
 #define PIXEL float
-static inline void encode_pixel(const float *v, __local const uint *codes, int count, int *lost, float *pixel) {
-    for (int k = 0; k < CHANNELS; k++) pixel[k] = v[k];
-}
 #endif
 
-typedef union {  // two pixels of the result
-    PIXEL values[2 * CHANNELS];
-#ifdef WRITE_WORD
-    WRITE_WORD words[2 * CHANNELS * sizeof(PIXEL) / sizeof(WRITE_WORD)];
-#endif
-} Written;
+// What stays of a sequence of samples: the last one, its sum with the one before, and two tents, the newer one about the
+// sample before the last.
+typedef struct {
+    float last, sum, older, newer;
+} Tents;
 
-// The weights of four coarse samples for a fine one: of 2i − 1 (`odd`) or 2i.
-static inline void tent_weights(int odd, float by, float *w) {
-    w[0] = odd ? 3.0f * by : by;
-    w[1] = odd ? 7.0f * by : 5.0f * by;
-    w[2] = odd ? 5.0f * by : 7.0f * by;
-    w[3] = odd ? by : 3.0f * by;
+static inline void push(Tents *t, float v) {
+    float sum = t->last + v;
+    t->older = t->newer;
+    t->newer = t->sum + sum;
+    t->sum = sum;
+    t->last = v;
 }
 
-static inline float weighed4(const float *w, float a, float b, float c, float d) {
-    return fma(w[0], a, fma(w[1], b, fma(w[2], c, w[3] * d)));
-}
-
-// A row of the coarsest plane at one column of the level between.
-static inline void across(__global const float *coarse, int row, int rows, int columns, const int *taps, const float *w,
-                          float *v) {
-    __global const float *line = coarse + (size_t)border_index(row, rows) * columns;
+// Pixels 4·quad … of a row, one after the other, into the result.
+static inline void put_quad(const PIXEL *four, __global PIXEL *out, int row, int quad, int height, int width) {
+    size_t first = (size_t)(uint)row * (uint)width + (uint)(4 * quad), plane = (size_t)height * width;
+#if defined(FOURS) && !defined(PLANAR)
+    union {
+        PIXEL values[4 * CHANNELS];
+        uint words[CHANNELS * sizeof(PIXEL)];
+    } all;
     UNROLLED
+    for (int k = 0; k < 4 * CHANNELS; k++) all.values[k] = four[k];
+    __global uint *to = (__global uint *)(out + first * CHANNELS);
+    UNROLLED
+    for (int k = 0; k < (int)(CHANNELS * sizeof(PIXEL)); k++) to[k] = all.words[k];
+#elif defined(FOURS)
+    UNROLLED
+    for (int c = 0; c < CHANNELS; c++)
+        vstore4((float4)(four[c], four[CHANNELS + c], four[2 * CHANNELS + c], four[3 * CHANNELS + c]), 0,
+                out + PIXEL_INDEX(first, c, plane));
+#else
+    UNROLLED
+    for (int p = 0; p < 4; p++)
+        for (int c = 0; c < CHANNELS; c++)
+            if (4 * quad + p < width) out[PIXEL_INDEX(first + p, c, plane)] = four[p * CHANNELS + c];
+#endif
+}
+
+#ifdef FINAL
+// The glow laid over a pixel, of which there is nothing to tell: finite, and not negative nor beyond `most` where there is
+// an operator. Gives back whether the pixel is one such; if not, v counts for nothing.
+static inline int lay_plain_glow(const STORED *stored, const float *glow, float own, float2 knee,
+                                 __global const float *table, float table_scale, float most, float *v) {
+    float light[CHANNELS];
+    int plain = 1;
+    decode(stored, table, table_scale, v);
+    for (int c = 0; c < CHANNELS; c++) light[c] = v[c];
+#ifdef KNEE
+    plain &= to_light(light, knee);
+#endif
     for (int c = 0; c < CHANNELS; c++) {
-        v[c] = weighed4(w, line[taps[0]], line[taps[1]], line[taps[2]], line[taps[3]]);
-        line += (size_t)rows * columns;
+#ifdef KNEE
+        v[c] = lay_over(v[c], own * light[c] + glow[c], c);
+#else
+        v[c] = c < COLOURS ? fma(1.0f + own, v[c], glow[c]) : lay_over(v[c], own * v[c] + glow[c], c);
+#endif
+#ifdef OPERATOR
+        if (c < COLOURS) plain &= as_uint(v[c]) <= as_uint(most);
+        else
+#endif
+            plain &= fabs(v[c]) <= FLT_MAX;
+    }
+    return plain;
+}
+
+// The same over any pixel: made finite, and within 0 … most where there is an operator. told: how many were not finite, and
+// how many negative.
+static inline void lay_glow(const STORED *stored, const float *glow, float own, float2 knee, __global const float *table,
+                            float table_scale, float most, int present, __local int *told, float *v) {
+    float light[CHANNELS];
+    decode(stored, table, table_scale, v);
+    for (int c = 0; c < CHANNELS; c++) light[c] = v[c];
+    if (!to_light(light, knee)) {
+        if (present) atomic_inc(&told[0]);
+        for (int c = 0; c < CHANNELS; c++) v[c] = to_finite(v[c]);
+    }
+    for (int c = 0; c < CHANNELS; c++) v[c] = lay_over(v[c], own * light[c] + glow[c], c);
+#ifdef OPERATOR
+    if (present && any_negative(v)) atomic_inc(&told[1]);
+    for (int c = 0; c < COLOURS; c++) v[c] = clamp(v[c], 0.0f, most);
+#endif
+}
+#endif
+
+// A row of the coarsest plane at two columns of the level between, of one pair or its mirror image.
+static inline void across(__global const float *coarse, int row, int rows, int columns, const int *taps, int first_is_odd,
+                          int second_is_odd, float *first, float *second) {
+    coarse += (uint)reflected(row, rows) * (uint)columns;
+    UNROLLED
+    for (int c = 0; c < CHANNELS; c++, coarse += (size_t)rows * columns) {
+        float n[5], sums[4];
+        for (int k = 0; k < 5; k++) n[k] = coarse[taps[k]];
+        for (int k = 0; k < 4; k++) sums[k] = n[k] + n[k + 1];
+        float tent = sums[1] + sums[2];
+        float even = sums[0] + sums[1] + 3.0f * tent, odd = 3.0f * tent + (sums[2] + sums[3]);
+        first[c] = first_is_odd ? odd : even;
+        second[c] = second_is_odd ? odd : even;
     }
 }
 
-static inline void fetch_two(__global const STORED *in, int row, int left, int right, int height, int width,
-                             STORED two[2][CHANNELS]) {
-    fetch_pair(in, clamp(row, 0, height - 1), left, right, height, width, two);
+static inline void fetch_two(__global const float *in, int row, int rows, int columns, const int *at,
+                             float two[2][CHANNELS]) {
+    in += (uint)reflected(row, rows) * (uint)columns;
+    UNROLLED
+    for (int c = 0; c < CHANNELS; c++, in += (size_t)rows * columns) two[0][c] = in[at[0]], two[1][c] = in[at[1]];
 }
 
 #if LEVELS == 2
@@ -62,39 +134,38 @@ static inline void fetch_two(__global const STORED *in, int row, int left, int r
 #define THROUGH coarse
 #endif
 
-static inline void fetch_coarse(__global const float *in, int row, int rows, int columns, int column, float *v) {
-    in += (size_t)(uint)border_index(row, rows) * (uint)columns + column;
-    UNROLLED
-    for (int c = 0; c < CHANNELS; c++, in += (size_t)rows * columns) v[c] = *in;
-}
-
-// A work-item makes fine columns 2x and 2x + 1, down the rows. Its column of the coarse level goes through local memory,
-// where two neighbours on either side read it: the outermost two of a group only lend theirs.
-// Group: (ITEMS, 1, 1), for ITEMS − 4 coarse columns and `band` pairs of rows, an even number.
+// A work-item makes fine columns 4x … 4x + 3, down the rows. Its two columns of the coarse level go through local memory,
+// where its neighbours read them: the outermost of a group only lend theirs.
+// Group: (ITEMS, 1, 1), for ITEMS − 2 such fours and `band` pairs of rows, an even number.
 __kernel void up(__global const float *coarse, __global const float *between, __global const STORED *fine,
                  __global PIXEL *out, int height, int width, int band, float own, float share, float scale, float2 knee,
                  __global uint *not_finite, __global const float *restrict table, float table_scale,
                  __global const uint *restrict codes_of_light, __global uint *lost, __global uint *repaired, float exposure,
-                 float white) {
-    __local float lines[2 * CHANNELS * ITEMS];
+                 float white, float most) {
+    __local float2 lines[2 * CHANNELS * ITEMS];  // in turn, so that one barrier a row is enough
     int item = get_local_id(0), rows = (height + 1) / 2, columns = (width + 1) / 2;
-    int x = get_group_id(0) * (ITEMS - 4) + item - 2, column = border_index(x, columns);
-    int makes = item >= 2 && item < ITEMS - 2 && x < columns, near = clamp(item, 2, ITEMS - 3) - 2;
+    int x = get_group_id(0) * (ITEMS - 2) + item - 1, quad = clamp(x, 0, (width - 1) / 4);
+    int pair[2] = {reflected(2 * x, columns), reflected(2 * x + 1, columns)};  // beyond the edges in reverse
+    int makes = item >= 1 && item < ITEMS - 1 && x == quad, beside = clamp(item, 1, ITEMS - 2);
     int first = get_group_id(1) * band, last = min(first + band, height / 2 + 1);
     size_t plane = (size_t)height * width, coarse_plane = (size_t)rows * columns;
     fine += get_global_id(2) * CHANNELS * plane;
     out += get_global_id(2) * CHANNELS * plane;
 #if LEVELS == 2
-    int far_rows = (rows + 1) / 2, far_columns = (columns + 1) / 2, taps[4];
-    float across_weights[4], far[4][CHANNELS];  // four rows of the coarsest level, across
-    tent_weights(column & 1, scale / 256.0f, across_weights);
+    int far_rows = (rows + 1) / 2, far_columns = (columns + 1) / 2, taps[5];
     UNROLLED
-    for (int k = 0; k < 4; k++) taps[k] = border_index((column + 1) / 2 - 2 + k, far_columns);
+    for (int k = 0; k < 5; k++) taps[k] = reflected(pair[0] / 2 - 2 + k, far_columns);
     coarse += get_global_id(2) * CHANNELS * far_rows * far_columns;
     between += get_global_id(2) * CHANNELS * coarse_plane;
+    Tents far[2][CHANNELS];  // down the coarsest level, at the two columns
     UNROLLED
-    for (int k = 0; k < 4; k++)
-        across(coarse, first / 2 - 3 + k, far_rows, far_columns, taps, across_weights, far[k]);
+    for (int k = 0; k < 2 * CHANNELS; k++) far[k / CHANNELS][k % CHANNELS] = (Tents){0.0f, 0.0f, 0.0f, 0.0f};
+    UNROLLED
+    for (int k = -3; k <= 0; k++) {
+        float v[2][CHANNELS];
+        across(coarse, first / 2 + k, far_rows, far_columns, taps, pair[0] & 1, pair[1] & 1, v[0], v[1]);
+        for (int c = 0; c < CHANNELS; c++) push(&far[0][c], v[0][c]), push(&far[1][c], v[1][c]);
+    }
 #else
     coarse += get_global_id(2) * CHANNELS * coarse_plane;
 #endif
@@ -104,116 +175,119 @@ __kernel void up(__global const float *coarse, __global const float *between, __
 #else
     __local uint *codes = 0;
 #endif
-    float above[4][2][CHANNELS];  // four rows of the coarse level, across
-    int bad = 0, negative = 0, losses[2] = {0, 0};
+    Tents near[4][CHANNELS];  // down the coarse level, at the four columns
+    int losses[2] = {0, 0};
+    __local int told[2];  // not finite, negative
+    if (item < 2) told[item] = 0;
     UNROLLED
-    for (int k = 0; k < 4 * 2 * CHANNELS; k++) above[k / 2 / CHANNELS][k / CHANNELS % 2][k % CHANNELS] = 0.0f;
+    for (int k = 0; k < 4 * CHANNELS; k++) near[k / CHANNELS][k % CHANNELS] = (Tents){0.0f, 0.0f, 0.0f, 0.0f};
 
-    float ahead[CHANNELS];  // of the level that goes through local memory, the row at hand
-    fetch_coarse(THROUGH, first - 2, rows, columns, column, ahead);
-    STORED next[2][CHANNELS];
-    int left = clamp(2 * x, 0, (width - 1) & ~1), right = min(left + 1, width - 1);
-    fetch_two(fine, 2 * first - 1, left, right, height, width, next);
+    float ahead[2][CHANNELS];  // of the level that goes through local memory, the row at hand
+    fetch_two(THROUGH, first - 2, rows, columns, pair, ahead);
+    Quad next;
+    // Only what it makes itself, as others overwrite the rest where out is fine.
+    int bottom = min(2 * last - 2, height - 1);
+    if (makes) fetch_quad(fine, max(2 * first - 1, 0), quad, height, width, &next);
     for (int row = first - 2; row <= last; row++) {
-        __local float *line = lines + (row & 1) * CHANNELS * ITEMS;
+        __local float2 *line = lines + (row & 1) * CHANNELS * ITEMS;
+        float v[2][CHANNELS];
 #if LEVELS == 2
-        float down[4];
-        tent_weights(row & 1, 1.0f, down);
-        if (row & 1) {
-            int newest = (row + 1) / 2 + 1;
+        // Below the last row stand those above it, in turn: the coarsest level's, which may end later, wait for them.
+        int odd = (row < rows ? row : reflected(row, rows)) & 1;
+        float older = scale * (odd ? 3.0f : 1.0f) / 65536.0f, newer = scale * (odd ? 1.0f : 3.0f) / 65536.0f;
+        if ((row & 1) && row < rows) {
+            across(coarse, (row + 1) / 2 + 1, far_rows, far_columns, taps, pair[0] & 1, pair[1] & 1, v[0], v[1]);
             UNROLLED
-            for (int k = 0; k < 3 * CHANNELS; k++) far[k / CHANNELS][k % CHANNELS] = far[k / CHANNELS + 1][k % CHANNELS];
-            across(coarse, newest, far_rows, far_columns, taps, across_weights, far[3]);
+            for (int c = 0; c < CHANNELS; c++) push(&far[0][c], v[0][c]), push(&far[1][c], v[1][c]);
         }
 #endif
         UNROLLED
         for (int c = 0; c < CHANNELS; c++) {
+            UNROLLED
+            for (int p = 0; p < 2; p++) {
 #if LEVELS == 2
-            float v = share * ahead[c] + weighed4(down, far[0][c], far[1][c], far[2][c], far[3][c]);
+                v[p][c] = share * (1.0f / 256.0f) * ahead[p][c] + (older * far[p][c].older + newer * far[p][c].newer);
 #else
-            float v = scale * ahead[c];
+                v[p][c] = scale * (1.0f / 256.0f) * ahead[p][c];
 #endif
-            line[c * ITEMS + item] = v;
+            }
+            line[c * ITEMS + item] = (float2)(v[0][c], v[1][c]);
         }
-        fetch_coarse(THROUGH, row + 1, rows, columns, column, ahead);  // on its way while this one is worked on
+        fetch_two(THROUGH, row + 1, rows, columns, pair, ahead);  // on its way while this one is worked on
         barrier(CLK_LOCAL_MEM_FENCE);
         UNROLLED
         for (int c = 0; c < CHANNELS; c++) {
-            __local const float *n = line + c * ITEMS + near;
-            float even = n[0] + 5.0f * n[1] + 7.0f * n[2] + 3.0f * n[3];
-            float odd = 3.0f * n[1] + 7.0f * n[2] + 5.0f * n[3] + n[4];
-            if (row >= rows) {  // below the last row stand those above it, in turn
-                even = row == rows ? above[3][0][c] : above[1][0][c];
-                odd = row == rows ? above[3][1][c] : above[1][1][c];
-            }
-            UNROLLED
-            for (int k = 0; k < 3; k++) {
-                above[k][0][c] = above[k + 1][0][c];
-                above[k][1][c] = above[k + 1][1][c];
-            }
-            above[3][0][c] = even;
-            above[3][1][c] = odd;
+            float2 before = line[c * ITEMS + beside - 1], after = line[c * ITEMS + beside + 1];
+            float left = before.y + v[0][c], middle = v[0][c] + v[1][c], right = v[1][c] + after.x;
+            float tents[4] = {before.x + before.y + left, left + middle, middle + right, right + (after.x + after.y)};
+            push(&near[0][c], tents[0] + 3.0f * tents[1]);
+            push(&near[1][c], 3.0f * tents[1] + tents[2]);
+            push(&near[2][c], tents[1] + 3.0f * tents[2]);
+            push(&near[3][c], 3.0f * tents[2] + tents[3]);
         }
         if (row <= first || !makes) continue;  // the group's work-items meet at the barrier, once a row
-        UNROLLED
+        ROLLED  // a long body: its instructions must stay in their cache
         for (int q = 0; q < 2; q++) {
             int y = 2 * row - 3 + q;
-            STORED stored[2][CHANNELS];
-            UNROLLED
-            for (int k = 0; k < 2 * CHANNELS; k++) stored[k / CHANNELS][k % CHANNELS] = next[k / CHANNELS][k % CHANNELS];
-            fetch_two(fine, y + 1, left, right, height, width, next);  // on their way while these are worked on
+            Quad now = next;
+            fetch_quad(fine, min(y + 1, bottom), quad, height, width, &next);  // while these are worked on
             if (y < 0 || y >= height) continue;
-            float w[4];
-            Written pair;
-            tent_weights(!q, 1.0f / 256.0f, w);
+            float by_older = q ? 1.0f : 3.0f, by_newer = 4.0f - by_older;
+            float glow[4][CHANNELS];
+            STORED here[4 * CHANNELS];
+            unpack_quad(now, here);
+            PIXEL made[4 * CHANNELS];
             UNROLLED
-            for (int p = 0; p < 2; p++) {
-                int present = 2 * x + p < width;
-                size_t to = (size_t)y * width + (p ? right : left);
-                float v[CHANNELS], light[CHANNELS];
-                decode(stored[p], table, table_scale, v);
-                UNROLLED
-                for (int c = 0; c < CHANNELS; c++) light[c] = v[c];
+            for (int p = 0; p < 4; p++)
+                for (int c = 0; c < CHANNELS; c++)
+                    glow[p][c] = fma(by_older, near[p][c].older, by_newer * near[p][c].newer);
 #ifdef FINAL
-                if (!to_light(light, knee)) {
-                    bad += present;
-                    UNROLLED
-                    for (int c = 0; c < CHANNELS; c++) v[c] = to_finite(v[c]);
-                }
-#endif
-                UNROLLED
-                for (int c = 0; c < CHANNELS; c++) {
-                    float glow = weighed4(w, above[0][p][c], above[1][p][c], above[2][p][c], above[3][p][c]);
-#ifdef FINAL
-                    v[c] = lay_over(v[c], own * light[c] + glow, c);
-#else
-                    v[c] = own * light[c] + glow;
-#endif
-                }
+            float shown[4][CHANNELS];
+            int plain = 1;
+            UNROLLED
+            for (int p = 0; p < 4; p++)
+                plain &= lay_plain_glow(here + p * CHANNELS, glow[p], own, knee, table, table_scale, most, shown[p]);
+            if (!plain) {  // seldom; arrays of its own, as they may be where they are slow to reach
+                STORED stored[4][CHANNELS];
+                float glows[4][CHANNELS], all[4][CHANNELS];
+                for (int k = 0; k < 4 * CHANNELS; k++) stored[k / CHANNELS][k % CHANNELS] = here[k];
+                for (int k = 0; k < 4 * CHANNELS; k++) glows[k / CHANNELS][k % CHANNELS] = glow[k / CHANNELS][k % CHANNELS];
+                ROLLED
+                for (int p = 0; p < 4; p++)
+                    lay_glow(stored[p], glows[p], own, knee, table, table_scale, most, 4 * quad + p < width, told, all[p]);
+                for (int k = 0; k < 4 * CHANNELS; k++) shown[k / CHANNELS][k % CHANNELS] = all[k / CHANNELS][k % CHANNELS];
+            }
+            UNROLLED
+            for (int p = 0; p < 4; p++) {
 #ifdef OPERATOR
-                negative += any_negative(v) & present;
-                tonemapped(v, exposure, white);
+                displayed(shown[p], exposure, white);
 #endif
 #ifdef UNPREMULTIPLY
-                float over = v[CHANNELS - 1] > 0.0f ? 1.0f / v[CHANNELS - 1] : 1.0f;
-                for (int c = 0; c < COLOURS; c++) v[c] *= over;
+                float over = shown[p][CHANNELS - 1] > 0.0f ? 1.0f / shown[p][CHANNELS - 1] : 1.0f;
+                for (int c = 0; c < COLOURS; c++) shown[p][c] *= over;
 #endif
-                encode_pixel(v, codes, present ? CHANNELS : 0, losses, pair.values + p * CHANNELS);
-#ifndef WRITE_WORD
-                UNROLLED
-                for (int c = 0; c < CHANNELS; c++)
-                    if (present) out[PIXEL_INDEX(to, c, plane)] = pair.values[p * CHANNELS + c];
+#ifdef PLANAR
+                for (int c = 0; c < CHANNELS; c++) made[p * CHANNELS + c] = shown[p][c];
+#else
+                encode_pixel(shown[p], codes, 4 * quad + p < width ? CHANNELS : 0, losses, made + p * CHANNELS);
 #endif
             }
-#ifdef WRITE_WORD
-            __global WRITE_WORD *to = (__global WRITE_WORD *)(out + ((size_t)y * width + left) * CHANNELS);
+#else
             UNROLLED
-            for (int k = 0; k < (int)(sizeof(pair) / sizeof(WRITE_WORD)); k++) to[k] = pair.words[k];
+            for (int p = 0; p < 4; p++) {
+                float light[CHANNELS];
+                decode(here + p * CHANNELS, table, table_scale, light);
+                for (int c = 0; c < CHANNELS; c++) made[p * CHANNELS + c] = own * light[c] + glow[p][c];
+            }
 #endif
+            put_quad(made, out, y, quad, height, width);
         }
     }
-    if (bad) atomic_add(not_finite, (uint)bad);
-    if (negative) atomic_add(&repaired[2], (uint)negative);
+#ifdef FINAL
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item == 0 && told[0]) atomic_add(not_finite, (uint)told[0]);
+    if (item == 1 && told[1]) atomic_add(&repaired[2], (uint)told[1]);
     for (int k = 0; k < 2; k++)
         if (losses[k]) atomic_add(&lost[k], (uint)losses[k]);
+#endif
 }

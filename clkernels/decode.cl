@@ -5,12 +5,19 @@
 // -D TABLE                colours by a table of linear values, one for each code
 // -D SPACE=__global|__local   where the table is
 // -D LINEARISE, ENCODE    sRGB or its inverse by formula
+// -D UNSCALED             `scale` is 1, of which floats need no product
 // -D PREMULTIPLY          colours times alpha, after that
 
 #ifdef HALF
 #define VALUE(p) vload_half(0, (const half *)(p))
 #else
 #define VALUE(p) ((float)*(p))
+#endif
+
+#ifdef UNSCALED
+#define SCALED(v) (v)
+#else
+#define SCALED(v) ((v) * scale)
 #endif
 
 #if defined(LINEARISE)
@@ -27,9 +34,9 @@ static inline void decode(const PIXEL *pixel, SPACE const float *table, float sc
 #endif
     for (int c = 0; c < CHANNELS; c++) {
 #ifdef TABLE
-        v[c] = c < COLOURS ? table[pixel[c]] : VALUE(pixel + c) * scale;
+        v[c] = c < COLOURS ? table[pixel[c]] : SCALED(VALUE(pixel + c));
 #else
-        v[c] = VALUE(pixel + c) * scale;
+        v[c] = SCALED(VALUE(pixel + c));
         if (c < COLOURS) v[c] = LIGHT(v[c]);
 #endif
     }

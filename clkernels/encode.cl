@@ -4,6 +4,7 @@
 // -D MAXIMUM=255|65535    integer PIXEL: its largest value
 // -D HALF                 PIXEL is ushort, the bits of half floats: they need no extension so
 // -D CODE_TABLE           sRGB codes of 8 bits by a table: srgb_code in colour.cl
+// -D UP_TO_1               colours are of 0 … 1: encode_plain need not look
 // -D TO_SRGB, TO_LINEAR   sRGB or its inverse by formula (names that decode.cl, which may be there too, has not)
 
 #if defined(TO_LINEAR)
@@ -70,21 +71,34 @@ static inline PIXELS encode(FLOAT v, int colour, CODES_SPACE const uint *codes, 
 }
 
 #if WIDTH == 1
-// A pixel of CHANNELS values, the first COLOURS of which are not alpha, as encode does: those before `count` are present.
-// 8-bit sRGB takes few instructions where no value is beyond the ends, as there is nothing to count.
-static inline void encode_pixel(const float *v, CODES_SPACE const uint *codes, int count, int *lost, PIXEL *pixel) {
-#ifdef CODE_TABLE
-    int beyond = 0;
+// A pixel of CHANNELS values, the first COLOURS of which are not alpha, with few instructions. Gives back whether it is as
+// encode makes it, with nothing to count: 8-bit sRGB of which no value is beyond the ends, but for rounding.
+static inline int encode_plain(const float *v, CODES_SPACE const uint *codes, PIXEL *pixel) {
+    int plain = 1;
     for (int c = 0; c < CHANNELS; c++) {
+#ifdef CODE_TABLE
         if (c < COLOURS) {
             pixel[c] = srgb_code(as_uint(v[c]), codes);
-            beyond |= as_uint(v[c]) > CODED_TO;  // as what is negative or not finite is, too
+#ifndef UP_TO_1
+            plain &= as_uint(v[c]) <= CODED_TO;  // as what is negative or not finite is not
+#endif
         } else {
             pixel[c] = nearest(v[c] * MAXIMUM);
-            beyond |= as_uint(v[c]) > as_uint(1.0f + 0.5f / MAXIMUM);
+            plain &= as_uint(v[c]) <= as_uint(1.0f + 0.5f / MAXIMUM);
         }
+#else
+        INT lost[2] = {0, 0};
+        pixel[c] = encode(v[c], c < COLOURS, codes, 1, lost);
+        plain &= !(lost[0] | lost[1]);
+#endif
     }
-    if (!beyond) return;
+    return plain;
+}
+
+// The same of any pixel, as encode does: its values before `count` are present.
+static inline void encode_pixel(const float *v, CODES_SPACE const uint *codes, int count, int *lost, PIXEL *pixel) {
+#ifdef CODE_TABLE
+    if (encode_plain(v, codes, pixel)) return;
 #endif
     for (int c = 0; c < CHANNELS; c++) pixel[c] = encode(v[c], c < COLOURS, codes, c < count, lost);
 }

@@ -2,9 +2,11 @@
 // before this, or planar float (CHANNELS, height, width) as it is.
 //
 // -D PIXEL=type …   as decode.cl says; without it: planar   -D CHANNELS=n
-// -D READ_WORD=uint|ushort   neighbours 2k and 2k + 1 are fetched in such words: only for rows of an even number of pixels
+// -D READ_WORDS=1|2   neighbours 4k … 4k + 3 of a row are fetched in so many words of 32 bits at a time, or of planes all
+//                     four together: only for rows of a multiple of four pixels
 
 #define UNROLLED __attribute__((opencl_unroll_hint))
+#define ROLLED __attribute__((opencl_unroll_hint(1)))  // a loop that is to stay one
 
 #ifdef PIXEL
 typedef PIXEL STORED;
@@ -22,28 +24,59 @@ static inline void fetch(__global const STORED *in, size_t at, size_t plane, STO
     for (int c = 0; c < CHANNELS; c++) pixel[c] = in[PIXEL_INDEX(at, c, plane)];
 }
 
-#ifdef READ_WORD
-typedef union {
-    STORED values[2 * CHANNELS];
-    READ_WORD words[2 * CHANNELS * sizeof(STORED) / sizeof(READ_WORD)];
-} Pair;
+// Four pixels, one after the other: on their way in words, of which registers need fewer.
+#if defined(READ_WORDS) && defined(PIXEL)
+typedef struct {
+    uint words[CHANNELS * sizeof(STORED)];
+} Quad;
+#else
+typedef struct {
+    STORED values[4 * CHANNELS];
+} Quad;
 #endif
 
-// Pixels `left` and `right` of a row, which are neighbours 2k and 2k + 1 with READ_WORD.
-static inline void fetch_pair(__global const STORED *in, int row, int left, int right, int height, int width,
-                              STORED two[2][CHANNELS]) {
-#ifdef READ_WORD
-    Pair pair;
-    // One product of 32 bits by 32 bits: integers of 64 bits are slow on GPUs.
-    in += (size_t)(uint)row * (uint)(width * CHANNELS) + (uint)(left * CHANNELS);
-    __global const READ_WORD *from = (__global const READ_WORD *)in;
+static inline void unpack_quad(Quad quad, STORED *four) {
+    union {
+        Quad quad;
+        STORED values[4 * CHANNELS];
+    } all;
+    all.quad = quad;
     UNROLLED
-    for (int k = 0; k < (int)(sizeof(pair) / sizeof(READ_WORD)); k++) pair.words[k] = from[k];
+    for (int k = 0; k < 4 * CHANNELS; k++) four[k] = all.values[k];
+}
+
+// Pixels 4·quad … 4·quad + 3 of a row; without READ_WORDS those at columns at[0 … 3].
+static inline void fetch_quad_at(__global const STORED *in, int row, int quad, const int *at, int height, int width,
+                                 Quad *four) {
+    size_t first = (size_t)(uint)row * (uint)width;  // 32 bits by 32 bits: integers of 64 bits are slow on GPUs
+#if defined(READ_WORDS) && defined(PIXEL)
+    __global const uint *from = (__global const uint *)(in + (first + (uint)(4 * quad)) * CHANNELS);
     UNROLLED
-    for (int k = 0; k < 2 * CHANNELS; k++) two[k / CHANNELS][k % CHANNELS] = pair.values[k];
+    for (int k = 0; k < (int)(CHANNELS * sizeof(STORED)); k += READ_WORDS) {
+#if READ_WORDS == 2
+        uint2 two = *(__global const uint2 *)(from + k);
+        four->words[k] = two.x, four->words[k + 1] = two.y;
 #else
-    size_t plane = (size_t)height * width, at = (size_t)(uint)row * (uint)width;
-    fetch(in, at + left, plane, two[0]);
-    fetch(in, at + right, plane, two[1]);
+        four->words[k] = from[k];
 #endif
+    }
+#elif defined(READ_WORDS)
+    UNROLLED
+    for (int c = 0; c < CHANNELS; c++) {
+        float4 v = vload4(0, in + PIXEL_INDEX(first + (uint)(4 * quad), c, (size_t)height * width));
+        four->values[c] = v.x, four->values[CHANNELS + c] = v.y;
+        four->values[2 * CHANNELS + c] = v.z, four->values[3 * CHANNELS + c] = v.w;
+    }
+#else
+    UNROLLED
+    for (int p = 0; p < 4; p++) fetch(in, first + (uint)at[p], (size_t)height * width, four->values + p * CHANNELS);
+#endif
+}
+
+// Pixels 4·quad … 4·quad + 3 of a row; beyond its end stands its last one.
+static inline void fetch_quad(__global const STORED *in, int row, int quad, int height, int width, Quad *four) {
+    int at[4];
+    UNROLLED
+    for (int p = 0; p < 4; p++) at[p] = min(4 * quad + p, width - 1);
+    fetch_quad_at(in, row, quad, at, height, width, four);
 }

@@ -1,5 +1,5 @@
 // Statistics of an image's luminance in one reading:  Y = Σ_c weight_c · colour_c  (or of one plane by itself).
-// After lanes.cl, [colour.cl, decode.cl,] layout.cl: of pixels as that says, with WIDTH 8 of planes only.
+// After lanes.cl. Pixels' log mean by itself: reduce_logs.cl.
 //
 // Σ Y      in pairs of floats (high, low) by two-sum, of Y·scale, where scale = 2^−k ≤ 1 / pixels: neither precision
 //          nor range depends on the image's size.
@@ -12,9 +12,10 @@
 // Everything is added in an order that sizes alone decide, and only integers are added by atomics: the same bits on
 // every run. Partial tiles are exact because counts travel with the sums.
 //
-// -D CHANNELS=n (at least COLOURS)   -D COLOURS=1|3   -D WIDTH=1|8   -D ALONE for groups of a single work-item
+// -D COLOURS=1|3   -D WIDTH=1|8   -D ALONE for groups of a single work-item
 // -D HISTOGRAM     -D CENTRE for a centre-weighted log mean
 
+#define UNROLLED __attribute__((opencl_unroll_hint))
 #define BINS 256
 #define BINS_PER_STOP 4
 #define LOWEST_STOP (-32)
@@ -106,23 +107,13 @@ static inline Lanes empty_lanes(void) {
     return a;
 }
 
-static inline FLOAT luminance(__global const STORED *image, size_t size, size_t i, int count, float4 weight,
-                              __global const float *table, float scale) {
-#if WIDTH == 1
-    STORED pixel[CHANNELS];
-    float v[CHANNELS];
-    fetch(image, i, size, pixel);
-    decode(pixel, table, scale, v);
-#else
+static inline FLOAT luminance(__global const float *image, size_t size, size_t i, int count, float4 weight) {
     FLOAT v[COLOURS];
     v[0] = load(image + i, count);
-#if COLOURS == 3
-    v[1] = load(image + size + i, count), v[2] = load(image + 2 * size + i, count);
-#endif
-#endif
 #if COLOURS == 1
     return v[0];
 #else
+    v[1] = load(image + size + i, count), v[2] = load(image + 2 * size + i, count);
     return fma((FLOAT)weight.x, v[0], fma((FLOAT)weight.y, v[1], weight.z * v[2]));
 #endif
 }
@@ -228,9 +219,9 @@ static inline void publish_bins(__local uint *histogram, __global uint *total, i
 // Straight from global memory: a group owns `span` consecutive pixels and walks over them side by side, each
 // work-item adding up in registers; local memory only joins the group's work-items at the end.
 // Any group size; one Statistics of the group each, in partial and in tree[items].
-__kernel void reduce_direct(__global const STORED *restrict image, int plane, __global Statistics *partial,
+__kernel void reduce_direct(__global const float *restrict image, int plane, __global Statistics *partial,
                             __global uint *histogram, int width, int height, int span, float4 weight, float scale,
-                            __global const float *restrict table, float table_scale, __local Statistics *tree) {
+                            __local Statistics *tree) {
     __local uint bins[BINS];
     int item = get_local_id(0), items = get_local_size(0);
     size_t size = (size_t)width * height;
@@ -244,7 +235,7 @@ __kernel void reduce_direct(__global const STORED *restrict image, int plane, __
         UNROLLED
         for (int k = 0; k < TOGETHER; k++) {
             size_t at = min(i + k * step, last - 1);
-            y[k] = luminance(image, size, at, (int)min(last - at, (size_t)WIDTH), weight, table, table_scale);
+            y[k] = luminance(image, size, at, (int)min(last - at, (size_t)WIDTH), weight);
         }
         UNROLLED
         for (int k = 0; k < TOGETHER; k++) {
@@ -263,9 +254,8 @@ __kernel void reduce_direct(__global const STORED *restrict image, int plane, __
 // The scheme of the Direct3D sample HDRToneMappingCS11: a group of 16 × 16 work-items takes a tile of as many pixels
 // into local memory and adds them up there; one value a tile goes into a one-dimensional buffer. WIDTH 1.
 #if WIDTH == 1
-__kernel void reduce_tiles(__global const STORED *image, int plane, __global Statistics *partial, __global uint *histogram,
-                           int width, int height, float4 weight, float scale, __global const float *table,
-                           float table_scale, __local Statistics *tree) {
+__kernel void reduce_tiles(__global const float *image, int plane, __global Statistics *partial, __global uint *histogram,
+                           int width, int height, float4 weight, float scale, __local Statistics *tree) {
     __local uint bins[BINS];
     int x = get_global_id(0), y = get_global_id(1);
     int item = get_local_id(1) * get_local_size(0) + get_local_id(0);
@@ -276,7 +266,7 @@ __kernel void reduce_tiles(__global const STORED *image, int plane, __global Sta
     size_t size = (size_t)width * height;
     clear_bins(bins, item, items);
     Lanes lanes = empty_lanes();
-    FLOAT value = luminance(image + plane * size, size, i, 1, weight, table, table_scale);
+    FLOAT value = luminance(image + plane * size, size, i, 1, weight);
     take(&lanes, value, inside, (int)i, width, height, scale, bins);
     lanes.taken = inside;
     tree[item] = folded(lanes);

@@ -17,16 +17,21 @@ static inline INT any_negative(const FLOAT *v) {
     return negative;
 }
 
-// The colours of a pixel, in place.
-static inline void tonemapped(FLOAT *v, float exposure, float white) {
+// The colours of a pixel whose light is finite, not negative and at most BRIGHTEST after exposure, in place.
+static inline void displayed(FLOAT *v, float exposure, float white) {
 #if COLOURS == 1
-    FLOAT gray = repair(v[0], exposure);
+    FLOAT gray = v[0] * exposure;
     Colour c = colour(gray, gray, gray);
     c = OPERATOR(c, white);
     v[0] = luminance709(c);
 #else
-    Colour c = colour(repair(v[0], exposure), repair(v[1], exposure), repair(v[2], exposure));
-    c = OPERATOR(c, white);
+    Colour c = OPERATOR(colour(v[0] * exposure, v[1] * exposure, v[2] * exposure), white);
     v[0] = c.r, v[1] = c.g, v[2] = c.b;
 #endif
+}
+
+// The colours of any pixel, in place.
+static inline void tonemapped(FLOAT *v, float exposure, float white) {
+    for (int c = 0; c < COLOURS; c++) v[c] = repair(v[c], exposure);
+    displayed(v, 1.0f, white);
 }

@@ -81,7 +81,7 @@ static inline Colour op_aces_hill(Colour c, float white) {
 // evaluated about x = ½, where its terms are small: the same polynomial, without float32's cancellation near 1.
 static inline FLOAT agx_sigmoid(FLOAT x) {
     const float stops = 4.026069f + 12.47393f;
-    FLOAT t = clamp(fma(LOG2(fmax(x, 1e-10f)), (FLOAT)(1.0f / stops), (FLOAT)(12.47393f / stops)), 0.0f, 1.0f) - 0.5f;
+    FLOAT t = clamp(fma(LOG2(x), (FLOAT)(1.0f / stops), (FLOAT)(12.47393f / stops)), 0.0f, 1.0f) - 0.5f;  // log2(0): −∞
     FLOAT y = 15.5f * t + 6.36f;
     y = fma(y, t, -10.265f);
     y = fma(y, t, -4.548f);
@@ -97,12 +97,16 @@ static inline Colour agx_base(Colour c) {
     return colour(agx_sigmoid(c.r), agx_sigmoid(c.g), agx_sigmoid(c.b));
 }
 
+// GPUs clamp to 0 … 1 at no cost, as part of a sum. So of what the outset makes, which is below 2, here is half, and its
+// power has a factor 2^2.2, which the last matrix has taken in: in Rec. 709's that is 1.660491 -0.58764114 -0.07284986,
+// -0.12455047 1.1328999 -0.0083494226, -0.018150763 -0.1005789 1.1187297.
 static inline Colour agx_display(Colour c) {
-    c = transformed((float3)(1.1271006f, -0.11060664f, -0.016493939f), (float3)(-0.14132977f, 1.1578237f, -0.016493939f),
-                    (float3)(-0.14132977f, -0.11060664f, 1.2519364f), c);
-    c = colour(power(fmax(c.r, 0.0f), 2.2f), power(fmax(c.g, 0.0f), 2.2f), power(fmax(c.b, 0.0f), 2.2f));
-    c = transformed((float3)(1.660491f, -0.58764114f, -0.07284986f), (float3)(-0.12455047f, 1.1328999f, -0.0083494226f),
-                    (float3)(-0.018150763f, -0.1005789f, 1.1187297f), c);
+    c = transformed((float3)(0.5635503f, -0.05530332f, -0.0082469695f), (float3)(-0.070664885f, 0.57891185f, -0.0082469695f),
+                    (float3)(-0.070664885f, -0.05530332f, 0.6259682f), c);
+    c = clamped(c, 1.0f);
+    c = colour(power(c.r, 2.2f), power(c.g, 2.2f), power(c.b, 2.2f));
+    c = transformed((float3)(7.62961292f, -2.70008969f, -0.334730059f), (float3)(-0.572283685f, 5.205441f, -0.0383638702f),
+                    (float3)(-0.0833990052f, -0.462139279f, 5.14033175f), c);
     return clamped(c, 1.0f);
 }
 

@@ -108,7 +108,8 @@ def bloom_pixels(
     shown = None
     if display is not None:
         assert display.exposure is not None
-        shown = bloom_mip.Display(tonemap.function_of(display.operator), 2.0**display.exposure, white)
+        operator, clipped = tonemap.function_of(display.operator), display.operator in tonemap.CLIPPED
+        shown = bloom_mip.Display(operator, 2.0**display.exposure, white, up_to_1=clipped)
     counters = gpu.zeros((1,), np.uint32), gpu.zeros((3,), np.uint32)
     result, lost = bloom_mip.over_pixels(gpu, pixels, params, decoding, encoding, shown, *counters)
     not_finite, repaired = (counter.numpy() for counter in counters)

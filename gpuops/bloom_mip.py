@@ -14,18 +14,20 @@ import numpy as np
 from .errors import DeviceError
 from .gpu import Local, Source
 from .image import Image
-from .pixels import Decoding, Encoding
+from .pixels import Decoding, Encoding, words_of_four
 
 if TYPE_CHECKING:
     from .gpu import Define, Gpu, Kernel, Sources
     from .params.bloom import BloomParams
 
 _ITEMS, _ITEMS_OF_ENDS, _LEAST_ITEMS = 128, 64, 8  # of a group; of those that read or write pixels
-_ENDS = 2, 4  # work-items of a group that only lend what they have to others: down, up
-_SMALL_ITEMS, _LOCAL_SMALL = (
-    1024,
-    1 << 14,
-)  # of the group that takes the last levels: work-items, bytes at most
+_LARGE = 1 << 20  # samples of a plane, from which on tiles take longer than a walk down the columns
+# Of tiles: rows, columns and a group's work-items, by what local memory has room for.
+_TILES = ((8, 14, 256), (4, 6, 64), (1, 1, 8))
+_ENDS = 2  # work-items of a group that only lend what they have to others
+# Of the group that takes the last levels: work-items, bytes of local memory at most.
+_SMALL_ITEMS, _LOCAL_SMALL = 1024, 1 << 14
+_GROUPS_FIRST, _GROUPS_OVER = 4, 3  # as many as have registers at once
 _GROUPS = 8  # of a compute unit, so that bands of rows are worth what they read twice
 _LEAST_BAND = 4
 _LOCAL = (
@@ -37,11 +39,15 @@ MOST_CHANNELS = 4  # of such pixels
 
 @dataclass(frozen=True)
 class Display:
-    """An operator (as in tonemap_operators.cl) for the result, the exposure's factor before it and its white point."""
+    """An operator (as in tonemap_operators.cl) for the result, the exposure's factor before it and its white point.
+
+    ``up_to_1``: no result is above 1.
+    """
 
     operator: str
     exposure: float
     white: float
+    up_to_1: bool = False
 
 
 @dataclass(frozen=True)
@@ -137,8 +143,12 @@ def _local(gpu: Gpu, ends: Ends, params: BloomParams) -> None:
     most = min(gpu.limits.local_bytes, _LOCAL_SMALL)
     k = next(k for k in range(1, len(sizes)) if _bytes(sizes[k:]) <= most or k == len(sizes) - 1)
     levels = [ends.source]
-    for size in sizes[1 : k + 1]:
-        levels.append(_down(gpu, ends, params, levels[-1], size, first=len(levels) == 1))
+    while len(levels) <= k:
+        fine = levels[-1]
+        if len(levels) == 1 or fine.shape[1] * fine.shape[2] > _LARGE:
+            levels.append(_down(gpu, ends, params, fine, sizes[len(levels)], first=len(levels) == 1))
+        else:
+            levels += _halve(gpu, fine, sizes[len(levels) : min(len(levels) + 2, k + 1)])
     scale = shares[k]
     if k < len(sizes) - 1:
         _small(gpu, levels[k], shares[k:])
@@ -164,20 +174,26 @@ def _down(
     """The next level, of ``size``."""
     rows, columns = size
     coarse = gpu.empty((ends.channels, rows, columns))
-    sources: tuple[str, ...] = ("border", "layout", "bloom", "bloom_boxes", "bloom_down")
+    sources: tuple[str, ...] = ("reflected", "layout", "bloom", "bloom_boxes", "bloom_down")
     defines: dict[str, Define] = {"CHANNELS": 1, "COLOURS": 1}
     blocks, table, scale, height, width = ends.channels, None, 1.0, *fine.shape[1:]
     if first:
         blocks, (height, width) = 1, ends.size
-        defines = {"CHANNELS": ends.channels, "COLOURS": ends.colours, "FIRST": True}
+        defines = {
+            "CHANNELS": ends.channels,
+            "COLOURS": ends.colours,
+            "FIRST": True,
+            "KNEE": params.threshold > 0,
+        }
         if ends.decoding:
-            sources = ("border", "lanes", "colour", "decode", *sources[1:])
-            defines |= {"WIDTH": 1, "READ_WORD": _word(fine), **ends.decoding.defines(fine)}
-            defines["BOUNDED"] = fine.dtype != np.float32
+            sources = ("reflected", "lanes", "colour", "decode", *sources[1:])
+            defines |= {"WIDTH": 1, "BOUNDED": fine.dtype != np.float32, **ends.decoding.defines(fine)}
             table, scale = ends.decoding.arguments(fine)
-    kernel, items = _kernel(gpu, sources, "down", columns, _ENDS[0], defines)
-    tiles = -(-columns // (items - _ENDS[0]))
-    band = _band(gpu, rows, tiles * blocks, items)
+    defines["READ_WORDS"] = _words(fine, width)
+    quads = -(-width // 4)
+    kernel, items = _kernel(gpu, sources, "down", quads, defines)
+    tiles = -(-quads // (items - _ENDS))
+    band = _band(gpu, rows, tiles * blocks, items, _GROUPS_FIRST if first else _GROUPS)
     gpu.launch(
         kernel, (tiles * items, -(-rows // band), blocks), fine, coarse, height, width, band, _knee(params),
         params.karis * params.scale, table, scale, local=(items, 1, 1), label="bloom down local",
@@ -186,13 +202,35 @@ def _down(
     return coarse
 
 
+def _halve(gpu: Gpu, fine: Image, sizes: list[tuple[int, int]]) -> list[Image]:
+    """The next level or the next two, of ``sizes``."""
+    channels, height, width = fine.shape
+    levels = [gpu.empty((channels, *size)) for size in sizes]
+    for rows, columns, items in _TILES:
+        defines = {"LEVELS": len(sizes), "TILE_ROWS": rows, "TILE_COLUMNS": columns, "ITEMS": items}
+        kernel = gpu.kernel(
+            ("reflected", "bloom_six", "bloom_halve"), "halve", EVEN=width % 2 == 0, **defines
+        )
+        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
+            break
+    else:
+        raise DeviceError("local memory has no room for any tile: use direct reads (memory: direct)")
+    last = sizes[-1]
+    gpu.launch(
+        kernel, (-(-last[1] // columns) * items, -(-last[0] // rows), channels), fine, levels[0], levels[-1], height,
+        width, local=(items, 1, 1), label="bloom halve",
+        traffic=fine.nbytes + sum(level.nbytes for level in levels),
+    )  # fmt: skip
+    return levels
+
+
 def _small(gpu: Gpu, level: Image, shares: list[float]) -> None:
     """The total of ``level`` and all below it, in its place."""
     planes, height, width = level.shape
     sizes = [(height, width)]
     while len(sizes) < len(shares):
         sizes.append(_halved(sizes[-1]))
-    kernel = gpu.kernel(("border", "bloom_small"), "small_levels", BORDER_REFLECT=True)
+    kernel = gpu.kernel(("reflected", "bloom_six", "bloom_small"), "small_levels")
     (items,) = kernel.fit(_SMALL_ITEMS)
     weights = gpu.kept(("bloom shares", *shares), lambda: gpu.array(np.array(shares, np.float32)))
     gpu.launch(
@@ -214,20 +252,27 @@ def _up(
     """The total of two or three levels, of which the last one is a total, by their shares; in the first one's place."""
     fine, between, coarse = levels[0], levels[1], levels[-1]
     out, blocks, (height, width) = fine, ends.channels, fine.shape[1:] if not final else ends.size
-    sources: Sources = ("border", "layout", "bloom", "bloom_up")
+    sources: Sources = ("reflected", "layout", "bloom", "bloom_up")
     defines: dict[str, Define] = {"CHANNELS": 1, "COLOURS": 1}
-    arguments: list[Image | float | None] = [None, 1.0, None, None, None, 1.0, 1.0]
+    arguments: list[Image | float | None] = [None, 1.0, None, None, None, 1.0, 1.0, 1.0]
     if final:
         out, blocks = ends.result, 1
-        defines = {"CHANNELS": ends.channels, "COLOURS": ends.colours, "FINAL": True}
+        defines = {
+            "CHANNELS": ends.channels,
+            "COLOURS": ends.colours,
+            "FINAL": True,
+            "KNEE": params.threshold > 0,
+        }
         if ends.decoding and ends.encoding:
             sources, more, arguments = _reads_and_writes(gpu, ends, ends.decoding, ends.encoding)
             defines |= more
+    defines |= {"READ_WORDS": _words(fine, width), "FOURS": width % 4 == 0}
     defines["LEVELS"] = len(shares)
-    kernel, items = _kernel(gpu, sources, "up", (width + 1) // 2, _ENDS[1], defines)
-    tiles = -(-width // (2 * (items - _ENDS[1])))
+    quads = -(-width // 4)
+    kernel, items = _kernel(gpu, sources, "up", quads, defines)
+    tiles = -(-quads // (items - _ENDS))
     pairs = height // 2 + 1
-    band = _band(gpu, pairs, tiles * blocks, items)
+    band = _band(gpu, pairs, tiles * blocks, items, _GROUPS_OVER if final else _GROUPS)
     gpu.launch(
         kernel, (tiles * items, -(-pairs // band), blocks), coarse, between, fine, out, height, width, band,
         float(shares[0]), float(shares[-1]), float(scale), _knee(params), ends.not_finite, *arguments,
@@ -248,27 +293,24 @@ def _reads_and_writes(
         "CODES": codes.shape[0] if codes else None,
         "CODES_SPACE": "__local",
     }
-    more |= {"READ_WORD": _word(ends.source), "WRITE_WORD": _word(ends.result)}
     sources: tuple[str | Source, ...] = (
-        "border", "lanes", "colour", _defined("reading", reading), "decode", "layout",
+        "reflected", "lanes", "colour", _defined("reading", reading), "decode", "layout",
         _defined("writing", writing, reading), "encode",
     )  # fmt: skip
     if display:
         sources += ("tonemap_operators", "tonemap_light")
-        more["OPERATOR"] = display.operator
+        more |= {"OPERATOR": display.operator, "UP_TO_1": display.up_to_1}
     more |= {"UNPREMULTIPLY": writing["UNPREMULTIPLY"], "BOUNDED": ends.source.dtype != np.float32}
     table, scale = decoding.arguments(ends.source)
     exposure, white = (display.exposure, display.white) if display else (1.0, 1.0)
-    arguments = [table, scale, codes, ends.lost, ends.repaired, exposure, white]
+    most = min(2.0**60 / exposure, float(np.finfo(np.float32).max))  # BRIGHTEST in tonemap_light.cl
+    arguments = [table, scale, codes, ends.lost, ends.repaired, exposure, white, most]
     return (*sources, "bloom", "bloom_up"), more, arguments
 
 
-def _word(pixels: Image) -> str | None:
-    """The word in which two neighbours 2k and 2k + 1 are read and written; None where they are not aligned to any."""
-    _, width, channels = pixels.shape
-    if width % 2 or pixels.dtype.itemsize > 2:
-        return None
-    return "uint" if 2 * channels * pixels.dtype.itemsize % 4 == 0 else "ushort"
+def _words(image: Image, width: int) -> int | None:
+    """READ_WORDS in layout.cl of rows of ``width``; None where four neighbours are not aligned to any word."""
+    return words_of_four(image) if width % 4 == 0 else None
 
 
 def _defined(name: str, defines: dict[str, Define], before: dict[str, Define] | None = None) -> Source:
@@ -284,28 +326,28 @@ def _defined(name: str, defines: dict[str, Define], before: dict[str, Define] | 
 
 
 def _kernel(
-    gpu: Gpu, sources: Sources, name: str, columns: int, ends: int, defines: dict[str, Define]
+    gpu: Gpu, sources: Sources, name: str, columns: int, defines: dict[str, Define]
 ) -> tuple[Kernel, int]:
     """The kernel in groups that device, local memory and ``columns`` have use for; and their work-items."""
-    items = _ITEMS_OF_ENDS if "READ_WORD" in defines else _ITEMS
+    items = _ITEMS_OF_ENDS if "PIXEL" in defines or "CODES_SPACE" in defines else _ITEMS
     native = {} if gpu.limits.is_cpu else {"NATIVE": True, "DENORMS_ARE_ZERO": True}
-    while items > _LEAST_ITEMS and (items // 2 - ends >= columns or items > gpu.limits.work_group):
+    while items > _LEAST_ITEMS and (items // 2 - _ENDS >= columns or items > gpu.limits.work_group):
         items //= 2
     while True:
-        kernel = gpu.kernel(sources, name, **defines, **native, BORDER_REFLECT=True, ITEMS=items)
+        kernel = gpu.kernel(sources, name, **defines, **native, ITEMS=items)
         if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
             return kernel, items
         items //= 2
-        if items - ends < 2:
+        if items - _ENDS < 2:
             planes = defines["CHANNELS"]
             raise DeviceError(
                 f"{planes} channels at once do not fit local memory: use direct reads (memory: direct)"
             )
 
 
-def _band(gpu: Gpu, rows: int, columns: int, items: int) -> int:
-    """Rows of a group, an even number, where groups stand ``columns`` side by side."""
-    bands = max(1, _GROUPS * _ITEMS // items * gpu.limits.compute_units // columns)
+def _band(gpu: Gpu, rows: int, columns: int, items: int, groups: int = _GROUPS) -> int:
+    """Rows of a group, an even number, where groups stand ``columns`` side by side; ``groups`` of _ITEMS a unit."""
+    bands = max(1, groups * _ITEMS // items * gpu.limits.compute_units // columns)
     return max(_LEAST_BAND, (-(-rows // bands) + 1) // 2 * 2)
 
 

@@ -66,6 +66,7 @@ class Decoding:
             "SPACE": space,
             "LINEARISE": self.linearise and not by_table,
             "ENCODE": self.encode,
+            "UNSCALED": self._scale(pixels) == 1.0,
             "PREMULTIPLY": self.alpha and self.premultiply,
         }
 
@@ -75,7 +76,10 @@ class Decoding:
         table = None
         if self._by_table(pixels):
             table = gpu.kept(("light", dtype), lambda: gpu.array(_light_of_codes(dtype)))
-        return table, 1.0 / _largest(pixels.dtype) if self.scale is None else self.scale
+        return table, self._scale(pixels)
+
+    def _scale(self, pixels: Image) -> float:
+        return 1.0 / _largest(pixels.dtype) if self.scale is None else self.scale
 
     def _by_table(self, pixels: Image) -> bool:
         return self.linearise and pixels.dtype.kind == "u" and self.scale is None
@@ -123,6 +127,11 @@ class Encoding:
     @property
     def _by_table(self) -> bool:
         return self.encode and self.dtype == np.uint8
+
+
+def words_of_four(pixels: Image) -> int:
+    """How many words of 32 bits of four neighbours can be read at a time: READ_WORDS in layout.cl."""
+    return 2 - pixels.shape[2] * pixels.dtype.itemsize % 2
 
 
 def unpack(pixels: Image, decoding: Decoding) -> Image:

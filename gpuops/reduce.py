@@ -13,9 +13,10 @@ from .errors import ParameterError
 from .gpu import Local
 from .image import Image
 from .operands import on_device
+from .pixels import words_of_four
 
 if TYPE_CHECKING:
-    from .gpu import Define, Gpu
+    from .gpu import Gpu
     from .pixels import Decoding
 
 REC709 = (0.2126, 0.7152, 0.0722)
@@ -28,8 +29,9 @@ BINS = 256
 BINS_PER_STOP = 4
 LOWEST_STOP = -32
 
-_SOURCES: tuple[str, ...] = ("lanes", "layout", "reduce")
-_PIXEL_SOURCES = ("lanes", "colour", "decode", "layout", "reduce")
+_SOURCES = ("lanes", "reduce")
+_LOG_SOURCES = ("lanes", "colour", "decode", "layout", "reduce_logs")
+_LOG_GROUPS = 6  # of a compute unit, as many as run at once
 _ON_HOST = 2048  # records that the host adds up: a launch takes longer
 
 _RECORD = np.dtype(
@@ -40,6 +42,11 @@ _RECORD = np.dtype(
         *((name, np.float32) for name in ("minimum", "maximum")),
         *((name, np.uint32) for name in ("finite", "positive", "nan", "infinite", "negative", "padding")),
     ]
+)
+
+
+_LOGS = np.dtype(
+    [("mantissas", np.float32), ("exponents", np.int32), ("positive", np.uint32), ("padding", np.uint32)]
 )
 
 
@@ -147,14 +154,25 @@ def statistics(
     return _reduced(gpu, operand, operand.colours, 0, weights, histogram, centre, method)
 
 
-def statistics_of_pixels(
-    gpu: Gpu, pixels: Image, decoding: Decoding, *, histogram: bool = True, centre: bool = False
-) -> Statistics:
-    """:func:`statistics` of the light of pixels (height, width, channels), read as they are."""
-    channels = pixels.shape[2]
-    check_colours(channels - decoding.alpha, channels, "luminance")
-    colours = channels - decoding.alpha
-    return _reduced(gpu, pixels, colours, 0, REC709, histogram, centre, "direct", decoding)
+def log_mean_of_pixels(gpu: Gpu, pixels: Image, decoding: Decoding) -> float:
+    """The ``log_mean`` of :func:`statistics` of the light of pixels (height, width, channels), read as they are."""
+    height, width, channels = pixels.shape
+    colours, size = channels - decoding.alpha, height * width
+    check_colours(colours, channels, "luminance")
+    words = words_of_four(pixels) if size % 4 == 0 else None
+    kernel = gpu.kernel(_LOG_SOURCES, "reduce_logs", WIDTH=1, READ_WORDS=words, **decoding.defines(pixels))
+    (items,) = kernel.fit(256)
+    groups = min(-(-size // (4 * items)), gpu.limits.compute_units * _LOG_GROUPS)
+    partial = gpu.empty((groups * _LOGS.itemsize,), np.uint8)
+    table, scale = decoding.arguments(pixels)
+    gpu.launch(
+        kernel, (groups * items,), pixels, partial, size, (*REC709, 0.0), table, scale, Local(items * _LOGS.itemsize),
+        local=(items,), label="reduce logs", traffic=pixels.nbytes,
+    )  # fmt: skip
+    records = partial.numpy().view(_LOGS)
+    exponents, positive = (int(records[name].sum(dtype=np.int64)) for name in ("exponents", "positive"))
+    total = exponents + float(records["mantissas"].astype(np.float64).sum())
+    return _exp2(total / positive) if positive else math.nan
 
 
 def channel_statistics(
@@ -185,44 +203,40 @@ def _reduced(
     histogram: bool,
     centre: bool,
     method: str,
-    decoding: Decoding | None = None,
 ) -> Statistics:
     if method not in METHODS:
         raise ParameterError(f"unknown method {method!r}: use one of {', '.join(METHODS)}")
-    height, width = image.shape[:2] if decoding else image.shape[-2:]
+    height, width = image.shape[-2:]
     size = height * width
     bits = (size - 1).bit_length()
     bins = gpu.zeros((BINS,), np.uint32)
     inputs = (image, plane)
-    sources, table, scale = _SOURCES, None, 1.0
-    defines: dict[str, Define] = {"CHANNELS": colours, "COLOURS": colours}
-    if decoding:
-        sources, defines = _PIXEL_SOURCES, decoding.defines(image)
-        table, scale = decoding.arguments(image)
     weight = (*(float(w) for w in weights), 0.0)
     label = f"reduce {'tiles' if method == 'tiles' else 'direct'}"
-    traffic = image.nbytes if decoding else 4 * colours * size
+    traffic = 4 * colours * size
     if method == "tiles":
-        kernel = gpu.kernel(sources, "reduce_tiles", WIDTH=1, HISTOGRAM=histogram, CENTRE=centre, **defines)
+        kernel = gpu.kernel(
+            _SOURCES, "reduce_tiles", WIDTH=1, HISTOGRAM=histogram, CENTRE=centre, COLOURS=colours
+        )
         local = kernel.fit(16, 16)
         groups = -(-width // local[0]) * -(-height // local[1])
         partial = _records(gpu, groups)
         gpu.launch(
-            kernel, (width, height), *inputs, partial, bins, width, height, weight, 2.0**-bits, table, scale,
+            kernel, (width, height), *inputs, partial, bins, width, height, weight, 2.0**-bits,
             Local(local[0] * local[1] * _RECORD.itemsize), local=local, label=label, traffic=traffic,
         )  # fmt: skip
     else:
         # A CPU's core reads alone; elsewhere neighbours read neighbours.
-        per_item = 1 if decoding else gpu.limits.lanes
+        per_item = gpu.limits.lanes
         alone = gpu.limits.lanes > 1
         kernel = gpu.kernel(
-            sources,
+            _SOURCES,
             "reduce_direct",
             WIDTH=per_item,
             ALONE=alone,
             HISTOGRAM=histogram,
             CENTRE=centre,
-            **defines,
+            COLOURS=colours,
         )
         (items,) = (1,) if alone else kernel.fit(256)
         step = items * per_item
@@ -230,11 +244,11 @@ def _reduced(
         groups = -(-size // span)
         partial = _records(gpu, groups)
         gpu.launch(
-            kernel, (groups * items,), *inputs, partial, bins, width, height, span, weight, 2.0**-bits, table, scale,
+            kernel, (groups * items,), *inputs, partial, bins, width, height, span, weight, 2.0**-bits,
             Local(items * _RECORD.itemsize), local=(items,), label=label, traffic=traffic,
         )  # fmt: skip
     while groups > _ON_HOST:
-        kernel = gpu.kernel(_SOURCES, "reduce_groups", CHANNELS=1, COLOURS=1, WIDTH=1)
+        kernel = gpu.kernel(_SOURCES, "reduce_groups", COLOURS=1, WIDTH=1)
         (items,) = kernel.fit(128)
         count, groups = groups, -(-groups // items)
         joined = _records(gpu, groups)

@@ -11,7 +11,7 @@ import numpy as np
 from .errors import GpuopsWarning
 from .image import Image
 from .params.tonemap import WHITE, TonemapParams
-from .reduce import Statistics, check_colours, statistics, statistics_of_pixels
+from .reduce import Statistics, check_colours, log_mean_of_pixels, statistics
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 # The share of pixels, in percent, that the histogram meter reads.
 HISTOGRAM_RANGE = (10.0, 90.0)
+
+# Operators whose results are cut at 1.
+CLIPPED = ("aces-narkowicz", "aces-hill", "agx", "agx-punchy", "agx-golden")
 
 
 def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
@@ -80,7 +83,7 @@ def exposure(
 
 def exposure_of_pixels(gpu: Gpu, pixels: Image, decoding: Decoding) -> float:
     """:func:`exposure` by the default meter of the light of pixels (height, width, channels), read as they are."""
-    return _factor(statistics_of_pixels(gpu, pixels, decoding, histogram=False), TonemapParams())
+    return _to_key(log_mean_of_pixels(gpu, pixels, decoding), TonemapParams.key)
 
 
 def function_of(operator: str) -> str:
@@ -112,10 +115,14 @@ def _factor(measured: Statistics, params: TonemapParams) -> float:
         level = measured.trimmed_log_mean(*HISTOGRAM_RANGE)
     else:
         level = measured.centre_mean
+    return _to_key(level, params.key)
+
+
+def _to_key(level: float, key: float) -> float:
     if not level > 0:  # black, or nothing that could be read
         return 1.0
     # Within float32 whatever the image: 2**±100 is beyond any light.
-    return min(max(params.key / level, 2.0**-100), 2.0**100)
+    return min(max(key / level, 2.0**-100), 2.0**100)
 
 
 def _levels(gpu: Gpu, image: Image, params: TonemapParams) -> tuple[float, float]:

@@ -486,13 +486,14 @@ def test_bloom(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
     of_bloom.close(result, of_bloom.reference(x, params, alpha), of_bloom.TOLERANCE["mip"])
 
 
-# From a file's depth to a file's depth: each type, number of channels and curve; with an operator and without; levels
-# that fit local memory together and such that do not.
+# From a file's depth to a file's depth: each type, number of channels and curve; with an operator and without; rows of
+# a multiple of four pixels and others; levels that fit local memory together and such that do not.
 @pytest.mark.parametrize(
     ("source", "target", "channels", "operator", "shape"),
     [
-        ("float16", "uint8", 3, "agx", (139, 61)),
+        ("float16", "uint8", 3, "agx", (36, 260)),
         ("float16", "uint8", 3, "linear", (21, 74)),
+        ("uint8", "uint8", 3, "aces-narkowicz", (20, 24)),
         ("uint8", "uint8", 4, None, (29, 38)),
         ("uint16", "uint16", 2, "reinhard", SHAPE),
         ("uint16", "float16", 1, None, (100, 6)),
@@ -522,15 +523,16 @@ def test_bloom_of_pixels(
     decoding = Decoding(alpha, linearise=not light, premultiply=alpha)
     encoding = Encoding(np.dtype(target), encode=encoded, unpremultiply=alpha)
     display = TonemapParams(operator, exposure=1.0, transfer="linear") if operator else None
-    params = BloomParams(strength=0.7, radius=0.3, threshold=0.5 if channels > 1 else 0.0, exposure=1.0)
-    for local_bytes in (32768, 256):
+    params = BloomParams(strength=0.7, radius=0.3, threshold=0.0 if operator == "agx" else 0.5, exposure=1.0)
+    for local_bytes, large in ((32768, 1 << 20), (256, 1000)):
         monkeypatch.setattr(bloom_mip, "_LOCAL_SMALL", local_bytes)
+        monkeypatch.setattr(bloom_mip, "_LARGE", large)
         results = []
         for way in (bloom_pixels, of_bloom.bloom_by_planes):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 got, lost = way(
-                    gpu, gpu.array(pixels), params, decoding, encoding, display, metered=channels == 3
+                    gpu, gpu.array(pixels), params, decoding, encoding, display, metered=channels in (2, 3)
                 )
             results.append((got.numpy().astype(float), losses(lost), sorted(str(w.message) for w in caught)))
         (got, lost, said), (expected, as_well, said_too) = results

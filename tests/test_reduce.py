@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpuops import Gpu, ParameterError
-from gpuops.reduce import REC601, REC709, Statistics, channel_statistics, statistics
+from gpuops.pixels import Decoding
+from gpuops.reduce import REC601, REC709, Statistics, channel_statistics, log_mean_of_pixels, statistics
 
 TOLERANCE = {
     # Sums are compensated, so what remains is the rounding of each luminance: 3 operations of 2^-24.
@@ -158,6 +159,18 @@ def test_each_channel_by_itself(gpu: Gpu) -> None:
     for one, plane in zip(got, image, strict=True):
         check(one, plane.astype(np.float64))
         assert replace(one, histogram=got[0].histogram) == statistics(gpu, plane)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_log_mean_of_pixels(gpu: Gpu, size: tuple[int, int]) -> None:
+    """Of any light; of what has no logarithm nothing counts, whatever stands beside it."""
+    rgb = light((3, *size)) * np.float32(2.0**80)
+    rgb[:, ::5, ::3] = np.float32(2.0**-80)
+    for bad in (np.nan, np.inf, -np.inf, -1.0, 0.0, 1e-40):
+        rgb[:, size[0] // 2, size[1] // 3] = bad
+        pixels = gpu.array(np.ascontiguousarray(rgb.transpose(1, 2, 0)))
+        got, expected = log_mean_of_pixels(gpu, pixels, Decoding()), statistics(gpu, rgb).log_mean
+        assert got == pytest.approx(expected, rel=1e-6, nan_ok=True)
 
 
 def test_alpha_has_no_part_in_luminance(gpu: Gpu) -> None:

@@ -1,0 +1,7 @@
+// The index inside 0 … n − 1 whose sample stands at index i: dcba|abcd|dcba, as border.cl has it, but without a jump, and
+// right only up to n beyond the edges, and for n = 1. What is further out gets some index inside.
+
+static inline int reflected(int i, int n) {
+    i = max(i, -1 - i);
+    return max(min(i, 2 * n - 1 - i), 0);
+}
