@@ -226,7 +226,7 @@ __kernel void up(__global const float *coarse, __global const float *between, __
             push(&near[3][c], 3.0f * tents[2] + tents[3]);
         }
         if (row <= first || !makes) continue;  // the group's work-items meet at the barrier, once a row
-        ROLLED  // a long body: its instructions must stay in their cache
+        UNROLLED
         for (int q = 0; q < 2; q++) {
             int y = 2 * row - 3 + q;
             Quad now = next;
