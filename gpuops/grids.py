@@ -53,13 +53,11 @@ class Grids:
 
     def cells(self) -> tuple[Source, dict[str, Define]]:
         """Of these, weights and defines of decimate_cells.cl and interpolate_cells.cl."""
-        text = "".join(
-            f"__constant float {way}_{name}[{len(v)}] = {{{', '.join(f'{w:.9e}f' for w in v)}}};\n"
-            for name, axis in (("Y", self.y), ("X", self.x))
-            for way, v in zip(("DOWN", "UP"), coarse.cell(axis.whole), strict=True)
-        )
         steps: dict[str, Define] = {"TAPS": coarse.TAPS, "STEP_Y": self.y.whole, "STEP_X": self.x.whole}
-        return Source("weights", text), steps | {f"BORDER_{self.border.upper()}": True, "ALIGNED": True}
+        return _weights(self.y.whole, self.x.whole), steps | {
+            f"BORDER_{self.border.upper()}": True,
+            "ALIGNED": True,
+        }
 
     def defines(self, **more: Define) -> dict[str, Define]:
         """Those of all kernels here, and more."""
@@ -165,6 +163,17 @@ def segment(x: Axis, tile: int, channels: int) -> int:
     first = np.arange(0, values, tile)
     last = np.minimum(first + tile, values) - 1
     return int((bases[last // channels] - bases[first // channels]).max()) + x.taps
+
+
+@lru_cache(4)
+def _weights(step_y: int, step_x: int) -> Source:
+    """Of cells, as constants."""
+    text = "".join(
+        f"__constant float {way}_{name}[{len(v)}] = {{{', '.join(f'{w:.9e}f' for w in v)}}};\n"
+        for name, step in (("Y", step_y), ("X", step_x))
+        for way, v in zip(("DOWN", "UP"), coarse.cell(step), strict=True)
+    )
+    return Source("weights", text)
 
 
 def _everywhere(y: Axis) -> npt.NDArray[np.float32]:
