@@ -95,9 +95,18 @@ def bloom_pixels(
     dither None. ``metered``: the exposure of both is what brings the mean luminance of ``pixels`` to the key, whatever
     the parameters say. Any method but ``fft``; warnings as of :func:`bloom` and :func:`gpuops.tonemap.tonemap`. Also
     gives the counters of what did not fit: see :func:`gpuops.pixels.losses`.
+
+    Raises
+    ------
+    ParameterError
+        The display has another transfer or dithers, or pixels have no luminance.
     """
     channels = pixels.shape[2]
     if display is not None:
+        if display.transfer != "linear" or display.dither is not None:
+            raise ParameterError(
+                "pixels are tone-mapped to light: use the transfer linear, without dithering"
+            )
         check_colours(channels - decoding.alpha, channels, "tone mapping")
     white = 1.0 if display is None else tonemap.fixed_white(display)
     fused = params.method == "mip" and bloom_mip.takes_pixels(gpu, params, channels)
