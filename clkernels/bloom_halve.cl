@@ -2,7 +2,7 @@
 // memory takes longer than the sums, and tiles have all they need on its way at once. Beyond the edges: dcba|abcd|dcba, at
 // every level.
 //
-// After reflected.cl and bloom_six.cl. Group: (ITEMS, 1, 1), COLUMNS or more, for a tile of TILE_ROWS × TILE_COLUMNS of
+// After reflected.cl and bloom_step.cl. Group: (ITEMS, 1, 1), COLUMNS or more, for a tile of TILE_ROWS × TILE_COLUMNS of
 // the last level and what of the level between, if there is one, it comes from. Dimension 2 counts planes.
 //
 // -D ITEMS=n  of a group   -D LEVELS=1|2   -D TILE_ROWS=n   -D TILE_COLUMNS=n   -D EVEN: rows of an even number of samples

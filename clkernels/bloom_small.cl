@@ -1,6 +1,6 @@
 // The end of bloom's mip chain (bloom_halve.cl, bloom_up.cl), whose levels are too small for launches of their own: down
 // from level 0 of `levels` to the last and up again,  total of a level = share · level + up(total below),  all in local
-// memory. After reflected.cl and bloom_six.cl.
+// memory. After reflected.cl and bloom_step.cl.
 //
 // plane (dimension 0 counts them, a group each): level 0, which its total replaces. pyramid: floats for all levels.
 // Any group size.

@@ -30,10 +30,8 @@ _SMALL_ITEMS, _LOCAL_SMALL = 1024, 1 << 14
 _GROUPS_FIRST, _GROUPS_OVER = 4, 3  # as many as have registers at once
 _GROUPS = 8  # of a compute unit, so that bands of rows are worth what they read twice
 _LEAST_BAND = 4
-_LOCAL = (
-    32768  # bytes of local memory, and work-items of a group, with which pixels are read and written directly
-)
-_GROUP = 64
+# Bytes of local memory, and work-items of a group, with which pixels are read and written directly.
+_LOCAL, _GROUP = 32768, 64
 MOST_CHANNELS = 4  # of such pixels
 
 
@@ -191,7 +189,9 @@ def _down(
             table, scale = ends.decoding.arguments(fine)
     defines["READ_WORDS"] = _words(fine, width)
     quads = -(-width // 4)
-    kernel, items = _kernel(gpu, sources, "down", quads, defines)
+    kernel, items = _kernel(
+        gpu, sources, "down", quads, defines, _ITEMS_OF_ENDS if first and ends.decoding else _ITEMS
+    )
     tiles = -(-quads // (items - _ENDS))
     band = _band(gpu, rows, tiles * blocks, items, _GROUPS_FIRST if first else _GROUPS)
     gpu.launch(
@@ -209,7 +209,7 @@ def _halve(gpu: Gpu, fine: Image, sizes: list[tuple[int, int]]) -> list[Image]:
     for rows, columns, items in _TILES:
         defines = {"LEVELS": len(sizes), "TILE_ROWS": rows, "TILE_COLUMNS": columns, "ITEMS": items}
         kernel = gpu.kernel(
-            ("reflected", "bloom_six", "bloom_halve"), "halve", EVEN=width % 2 == 0, **defines
+            ("reflected", "bloom_step", "bloom_halve"), "halve", EVEN=width % 2 == 0, **defines
         )
         if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
             break
@@ -230,7 +230,7 @@ def _small(gpu: Gpu, level: Image, shares: list[float]) -> None:
     sizes = [(height, width)]
     while len(sizes) < len(shares):
         sizes.append(_halved(sizes[-1]))
-    kernel = gpu.kernel(("reflected", "bloom_six", "bloom_small"), "small_levels")
+    kernel = gpu.kernel(("reflected", "bloom_step", "bloom_small"), "small_levels")
     (items,) = kernel.fit(_SMALL_ITEMS)
     weights = gpu.kept(("bloom shares", *shares), lambda: gpu.array(np.array(shares, np.float32)))
     gpu.launch(
@@ -269,7 +269,9 @@ def _up(
     defines |= {"READ_WORDS": _words(fine, width), "FOURS": width % 4 == 0}
     defines["LEVELS"] = len(shares)
     quads = -(-width // 4)
-    kernel, items = _kernel(gpu, sources, "up", quads, defines)
+    kernel, items = _kernel(
+        gpu, sources, "up", quads, defines, _ITEMS_OF_ENDS if final and ends.decoding else _ITEMS
+    )
     tiles = -(-quads // (items - _ENDS))
     pairs = height // 2 + 1
     band = _band(gpu, pairs, tiles * blocks, items, _GROUPS_OVER if final else _GROUPS)
@@ -326,10 +328,9 @@ def _defined(name: str, defines: dict[str, Define], before: dict[str, Define] | 
 
 
 def _kernel(
-    gpu: Gpu, sources: Sources, name: str, columns: int, defines: dict[str, Define]
+    gpu: Gpu, sources: Sources, name: str, columns: int, defines: dict[str, Define], items: int
 ) -> tuple[Kernel, int]:
-    """The kernel in groups that device, local memory and ``columns`` have use for; and their work-items."""
-    items = _ITEMS_OF_ENDS if "PIXEL" in defines or "CODES_SPACE" in defines else _ITEMS
+    """The kernel in groups that device, local memory and ``columns`` have use for; their work-items, of ``items``."""
     native = {} if gpu.limits.is_cpu else {"NATIVE": True, "DENORMS_ARE_ZERO": True}
     while items > _LEAST_ITEMS and (items // 2 - _ENDS >= columns or items > gpu.limits.work_group):
         items //= 2

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import coarse, footprints, multirate, recursive
 from .bilateral import bilateral
-from .both import NEAR
+from .both_axes import NEAR
 from .box import Box, box
 from .convolve import convolve
 from .errors import ParameterError
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .gpu import Gpu
 
 _CHANNELS = 4  # of pixels that kernels read and write themselves, at most
-_REACH = 7.1  # sigmas that a value gets by a coarse grid, at most (measured)
 _LEAST_AUTO = 4.2, 5.5  # sigma from which coarse grids are faster; on CPUs (measured: H200, PoCL)
 
 
@@ -107,7 +106,9 @@ def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> float:
         return 0
     if params.method == "recursive":
         return math.inf
-    return math.ceil(_REACH * max(params.sigma)) + 1 if _coarse(gpu, shape, params) else max(params.radii)
+    if _coarse(gpu, shape, params):
+        return multirate.reach(gpu, shape, params.sigma, params.border)
+    return max(params.radii)
 
 
 @overload

@@ -63,9 +63,8 @@ def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = 
         items //= 2
         if not is_wide_enough(items, layout):
             return _wide(gpu, image, grids, decoding)
-    most = coarse_columns(
-        x, (items * FOUR - (FOUR - 1)) // layout.channels
-    )  # its first value is a multiple of four
+    # A group's first value is a multiple of four.
+    most = coarse_columns(x, (items * FOUR - (FOUR - 1)) // layout.channels)
     tiles = -(-x.coarse // most)
     band = band_of(gpu, y.coarse, tiles, items, layout, GROUPS, most=bases_of(kernel, grids) - y.taps + 1)
     gpu.launch(

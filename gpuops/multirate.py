@@ -9,6 +9,7 @@ recursive Gaussian in Deriche, "Recursively implementing the Gaussian and its de
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 from . import coarse
@@ -49,6 +50,23 @@ def gaussian_of_pixels(
     return interpolated_pixels(gpu, small, grids, encoding)
 
 
+def reach(gpu: Gpu, shape: tuple[int, ...], sigma: Two, border: str) -> int:
+    """How far from its place, in pixels at most, a value of planes of ``shape`` gets along any axis."""
+    whole = not gpu.limits.is_cpu
+
+    def of(size: tuple[int, ...], left: tuple[Left, Left]) -> list[float]:
+        grids = Grids.of(size, left, border, 0.0, whole=whole)
+        rest, inner = (grids.y.left, grids.x.left), (grids.y.coarse, grids.x.coarse)
+        far = of(inner, rest) if _again(inner, rest, border) else [len(todo.weights()) // 2 for todo in rest]
+        # By the window down and up, and by a sample that it has in one place and not in another.
+        return [
+            (coarse.TAPS + 1 + further) * todo.sigma / axis.left.sigma if axis.taps > 1 else further
+            for axis, todo, further in zip((grids.y, grids.x), left, far, strict=True)
+        ]
+
+    return ceil(max(of(shape[1:], (Left(sigma[0]), Left(sigma[1])))))
+
+
 def _filtered(
     gpu: Gpu, image: Image, left: tuple[Left, Left], border: str, cval: float, into: Image | None
 ) -> Image:
@@ -60,9 +78,14 @@ def _filtered(
 def _coarsely(gpu: Gpu, small: Image, grids: Grids) -> Image:
     """What is left to do, on the coarse grid or on one coarser still."""
     left, border, cval = (grids.y.left, grids.x.left), grids.border, grids.cval
-    sigma = left[0].sigma, left[1].sigma
-    if max(sigma) >= _LEAST_AGAIN and coarse.is_coarser(small.shape, sigma, border):
+    if _again(small.shape[1:], left, border):
         return _filtered(gpu, small, left, border, cval, small)
     return convolve_axes(
         gpu, small, Taps((left[0].weights(), left[1].weights()), border, cval, name="gaussian")
     )
+
+
+def _again(size: tuple[int, ...], left: tuple[Left, Left], border: str) -> bool:
+    """Whether a coarse grid of ``size`` gets a still coarser one for what is left to do."""
+    sigma = left[0].sigma, left[1].sigma
+    return max(sigma) >= _LEAST_AGAIN and coarse.is_coarser((1, *size), sigma, border)

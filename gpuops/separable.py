@@ -1,4 +1,4 @@
-"""Convolution with weights of their own along y and x: launches of separable.cl; both at once by both.py."""
+"""Convolution with weights of their own along y and x: launches of separable.cl; both at once by both_axes.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from . import both
+from . import both_axes
 from .gpu import Local
 from .image import Image
 from .pixels import Decoding, Encoding, pack, unpack
@@ -52,8 +52,10 @@ def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool =
     weights = _on_device(gpu, taps)
     direct = _is_direct(gpu, taps)
     short = direct and axes == [1] and taps.radii[1] < _LONG
-    if both.takes(gpu, taps, direct=direct) and not short:
-        at_once = both.convolved(gpu, image, taps, weights, direct=direct, overwrite_input=overwrite_input)
+    if both_axes.takes(gpu, taps, direct=direct) and not short:
+        at_once = both_axes.convolved(
+            gpu, image, taps, weights, direct=direct, overwrite_input=overwrite_input
+        )
         if at_once:
             return at_once
     result = image if overwrite_input and len(axes) == 2 else image.like()
@@ -78,10 +80,10 @@ def convolve_pixels(
     itself where it can; else they become planes between.
     """
     direct = _is_direct(gpu, taps)
-    near = any(taps.radii) and both.takes(gpu, taps, direct=direct)
-    if near and pixels.shape[2] <= both.CHANNELS and pixels.dtype == encoding.dtype:
+    near = any(taps.radii) and both_axes.takes(gpu, taps, direct=direct)
+    if near and pixels.shape[2] <= both_axes.CHANNELS and pixels.dtype == encoding.dtype:
         kept = _on_device(gpu, taps)
-        made = both.convolved_pixels(gpu, pixels, taps, kept, decoding, encoding, direct=direct)
+        made = both_axes.convolved_pixels(gpu, pixels, taps, kept, decoding, encoding, direct=direct)
         if made:
             return made
     return pack(convolve_axes(gpu, unpack(pixels, decoding), taps, overwrite_input=True), encoding)

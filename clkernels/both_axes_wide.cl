@@ -1,4 +1,4 @@
-// both.cl for the vectors of a CPU, symmetric weights: see there. Planar float or a file's pixels, as load_sixteen.cl and
+// both_axes.cl for the vectors of a CPU, symmetric weights: see there. Planar float or a file's pixels, as load_sixteen.cl and
 // store_sixteen.cl say, which are before this.
 //
 // -D BORDER_x

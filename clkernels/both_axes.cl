@@ -2,7 +2,7 @@
 // out[y, x] = Σ_l wy[l + ry] · Σ_k wx[k + rx] · in[y + l, x + k],  l = −ry…ry, k = −rx…rx.
 // From planar float (plane, row, column), of which dimension 2 counts planes from element `from` on, to the same; or from a
 // file's pixels to such pixels of the same type, of which it counts nothing. After fours.cl and encode_four.cl. Border: see border.cl; outside
-// (constant) counts as cval. CPUs: both_wide.cl.
+// (constant) counts as cval. CPUs: both_axes_wide.cl.
 //
 // -D BORDER_x   -D RADIUS_Y=n -D RADIUS_X=n
 // -D ITEMS=n    of a group, a multiple of INTERLEAVED   -D ROWS=n   at a time

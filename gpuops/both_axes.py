@@ -106,7 +106,7 @@ def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: 
     channels, (height, width), (radius_y, radius_x) = how.layout.channels, how.size(image), taps.radii
 
     def held(strip: int) -> tuple[Local, Local]:
-        """Local memory of a work-item: see both_wide.cl."""
+        """Local memory of a work-item: see both_axes_wide.cl."""
         margin = radius_x * channels
         columns = -(-margin // LANES) + -(-(strip * channels + margin) // LANES)
         vectors = columns * (2 * radius_y + LANES), columns * LANES + 3 * channels
@@ -125,7 +125,7 @@ def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: 
     defines = _border(taps) | how.defines
     if how.layout.pixels:
         defines |= how.layout.defines(image.dtype, LANES)
-    sources = (*how.sources, "load_sixteen", "store_sixteen", "both_wide")
+    sources = (*how.sources, "load_sixteen", "store_sixteen", "both_axes_wide")
     kernel = gpu.kernel(sources, "both_wide", **defines | {"WIDTH": WIDTH})
     strips, (least, most) = -(-width // strip), _BANDS
 
@@ -165,7 +165,7 @@ def _local(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _
 
 
 def _in_groups(gpu: Gpu, image: Image, taps: Taps, how: _Conversion) -> tuple[Kernel, int]:
-    """both.cl's kernel and the work-items of its group; 0 where there cannot be enough."""
+    """both_axes.cl's kernel and the work-items of its group; 0 where there cannot be enough."""
     layout, lights, codes = how.layout, how.lights, how.codes
     (radius_y, radius_x), width = taps.radii, how.size(image)[1]
     defines = _border(taps) | how.defines
@@ -189,7 +189,7 @@ def _in_groups(gpu: Gpu, image: Image, taps: Taps, how: _Conversion) -> tuple[Ke
     while of_channel * FOUR >= (_NARROWEST if layout.pixels else 1):
         items = of_channel * layout.channels
         kernel = gpu.kernel(
-            (*how.sources, "fours", "encode_four", "both"), "both_local", **defines, ITEMS=items
+            (*how.sources, "fours", "encode_four", "both_axes"), "both_local", **defines, ITEMS=items
         )
         if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
             return kernel, items
