@@ -141,7 +141,7 @@ __kernel void up(__global const float *coarse, __global const float *between, __
                  __global PIXEL *out, int height, int width, int band, float own, float share, float scale, float2 knee,
                  __global uint *not_finite, __global const float *restrict table, float table_scale,
                  __global const uint *restrict codes_of_light, __global uint *lost, __global uint *repaired, float exposure,
-                 float white, float most) {
+                 float8 parameters, float most) {
     __local float2 lines[2 * CHANNELS * ITEMS];  // in turn, so that one barrier a row is enough
     int item = get_local_id(0), rows = (height + 1) / 2, columns = (width + 1) / 2;
     int x = get_group_id(0) * (ITEMS - 2) + item - 1, quad = clamp(x, 0, (width - 1) / 4);
@@ -260,7 +260,7 @@ __kernel void up(__global const float *coarse, __global const float *between, __
             UNROLLED
             for (int p = 0; p < 4; p++) {
 #ifdef OPERATOR
-                displayed(shown[p], exposure, white);
+                displayed(shown[p], exposure, parameters);
 #endif
 #ifdef UNPREMULTIPLY
                 float over = shown[p][CHANNELS - 1] > 0.0f ? 1.0f / shown[p][CHANNELS - 1] : 1.0f;

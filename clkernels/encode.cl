@@ -102,4 +102,33 @@ static inline void encode_pixel(const float *v, CODES_SPACE const uint *codes, i
 #endif
     for (int c = 0; c < CHANNELS; c++) pixel[c] = encode(v[c], c < COLOURS, codes, c < count, lost);
 }
+
+// The same of a pixel whose colours are finite and not negative.
+static inline void encode_light(const float *v, CODES_SPACE const uint *codes, int count, int *lost, PIXEL *pixel) {
+    for (int c = COLOURS; c < CHANNELS; c++) pixel[c] = encode(v[c], 0, codes, c < count, lost);
+#ifdef MAXIMUM
+#ifdef CODE_TABLE
+    const float most = 1.0045f;
+#else
+    const float most = 1.0f + 0.5f / MAXIMUM;
+#endif
+    float light[COLOURS], brightest = 0.0f;
+    for (int c = 0; c < COLOURS; c++) {
+#ifdef CODE_TABLE
+        light[c] = v[c];
+        pixel[c] = srgb_code(as_uint(fmin(light[c], 1.0f)), codes);
+#else
+        light[c] = CURVE(v[c]);
+        pixel[c] = nearest(fmin(light[c], 1.0f) * MAXIMUM);
+#endif
+        brightest = fmax(brightest, light[c]);
+    }
+#ifndef UP_TO_1
+    if (brightest > most)
+        for (int c = 0; c < COLOURS; c++) lost[0] += light[c] > most && c < count;
+#endif
+#else
+    for (int c = 0; c < COLOURS; c++) pixel[c] = encode(v[c], 1, codes, c < count, lost);
+#endif
+}
 #endif

@@ -64,6 +64,14 @@ static inline int any_lane(INT condition) {  // OpenCL's any() looks at the sign
 #endif
 }
 
+static inline int all_lanes(INT condition) {
+#if WIDTH == 1
+    return condition;
+#else
+    return all(condition);
+#endif
+}
+
 // WIDTH values from p on, of which the first `count` exist; beyond them the last one stands.
 static inline FLOAT load(__global const float *p, int count) {
 #if WIDTH == 1

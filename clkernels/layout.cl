@@ -2,8 +2,8 @@
 // before this, or planar float (CHANNELS, height, width) as it is.
 //
 // -D PIXEL=type …   as decode.cl says; without it: planar   -D CHANNELS=n
-// -D READ_WORDS=1|2   neighbours 4k … 4k + 3 of a row are fetched in so many words of 32 bits at a time, or of planes all
-//                     four together: only for rows of a multiple of four pixels
+// -D READ_WORDS=1|2|4   neighbours 4k … 4k + 3 of a row are fetched in so many words of 32 bits at a time, or of planes
+//                       all four together: only for rows of a multiple of four pixels
 
 #define UNROLLED __attribute__((opencl_unroll_hint))
 #define ROLLED __attribute__((opencl_unroll_hint(1)))  // a loop that is to stay one
@@ -35,6 +35,16 @@ typedef struct {
 } Quad;
 #endif
 
+static inline Quad pack_quad(const STORED *four) {
+    union {
+        Quad quad;
+        STORED values[4 * CHANNELS];
+    } all;
+    UNROLLED
+    for (int k = 0; k < 4 * CHANNELS; k++) all.values[k] = four[k];
+    return all.quad;
+}
+
 static inline void unpack_quad(Quad quad, STORED *four) {
     union {
         Quad quad;
@@ -45,28 +55,40 @@ static inline void unpack_quad(Quad quad, STORED *four) {
     for (int k = 0; k < 4 * CHANNELS; k++) four[k] = all.values[k];
 }
 
-// Pixels 4·quad … 4·quad + 3 of a row; without READ_WORDS those at columns at[0 … 3].
-static inline void fetch_quad_at(__global const STORED *in, int row, int quad, const int *at, int height, int width,
-                                 Quad *four) {
-    size_t first = (size_t)(uint)row * (uint)width;  // 32 bits by 32 bits: integers of 64 bits are slow on GPUs
-#if defined(READ_WORDS) && defined(PIXEL)
-    __global const uint *from = (__global const uint *)(in + (first + (uint)(4 * quad)) * CHANNELS);
+#ifdef READ_WORDS
+// Pixels first … first + 3, with `first` a multiple of four, as whole words.
+static inline void fetch_words(__global const STORED *in, size_t first, size_t plane, Quad *four) {
+#ifdef PIXEL
+    __global const uint *from = (__global const uint *)(in + first * CHANNELS);
     UNROLLED
     for (int k = 0; k < (int)(CHANNELS * sizeof(STORED)); k += READ_WORDS) {
-#if READ_WORDS == 2
-        uint2 two = *(__global const uint2 *)(from + k);
-        four->words[k] = two.x, four->words[k + 1] = two.y;
+#if READ_WORDS == 4
+        uint4 v = *(__global const uint4 *)(from + k);
+        four->words[k] = v.x, four->words[k + 1] = v.y, four->words[k + 2] = v.z, four->words[k + 3] = v.w;
+#elif READ_WORDS == 2
+        uint2 v = *(__global const uint2 *)(from + k);
+        four->words[k] = v.x, four->words[k + 1] = v.y;
 #else
         four->words[k] = from[k];
 #endif
     }
-#elif defined(READ_WORDS)
+#else
     UNROLLED
     for (int c = 0; c < CHANNELS; c++) {
-        float4 v = vload4(0, in + PIXEL_INDEX(first + (uint)(4 * quad), c, (size_t)height * width));
+        float4 v = *(__global const float4 *)(in + PIXEL_INDEX(first, c, plane));
         four->values[c] = v.x, four->values[CHANNELS + c] = v.y;
         four->values[2 * CHANNELS + c] = v.z, four->values[3 * CHANNELS + c] = v.w;
     }
+#endif
+}
+#endif
+
+// Pixels 4·quad … 4·quad + 3 of a row; without READ_WORDS those at columns at[0 … 3].
+static inline void fetch_quad_at(__global const STORED *in, int row, int quad, const int *at, int height, int width,
+                                 Quad *four) {
+    size_t first = (size_t)(uint)row * (uint)width;  // 32 bits by 32 bits: integers of 64 bits are slow on GPUs
+#ifdef READ_WORDS
+    fetch_words(in, first + (uint)(4 * quad), (size_t)height * width, four);
 #else
     UNROLLED
     for (int p = 0; p < 4; p++) fetch(in, first + (uint)at[p], (size_t)height * width, four->values + p * CHANNELS);

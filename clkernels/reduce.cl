@@ -1,30 +1,28 @@
 // Statistics of an image's luminance in one reading:  Y = Σ_c weight_c · colour_c  (or of one plane by itself).
-// After lanes.cl. Pixels' log mean by itself: reduce_logs.cl.
+// After what takes pixels: take_quads.cl or take_lanes.cl.
 //
 // Σ Y      in pairs of floats (high, low) by two-sum, of Y·scale, where scale = 2^−k ≤ 1 / pixels: neither precision
 //          nor range depends on the image's size.
 // Σ log2 Y without a logarithm per pixel: Y = m·2^e. The e are added as integers; the m are multiplied, and whenever
 //          the product leaves [1, 2) its exponent joins the others. One log2 of the product at the end.
-// histogram of log2 Y: 4 bins a stop, from 2^−32 on; the bin follows from e and m by comparisons, so that it does not
-//          depend on any library's log2.
+// histogram of log2 Y: 4 bins a stop, from 2^−32 on; the bin follows from e and m by sums and products alone, so that it
+//          does not depend on any library's log2.
 // NaN and infinities are counted and left out. Only Y ≥ 2^−126 has a logarithm.
 //
 // Everything is added in an order that sizes alone decide, and only integers are added by atomics: the same bits on
 // every run. Partial tiles are exact because counts travel with the sums.
 //
-// -D COLOURS=1|3   -D WIDTH=1|8   -D ALONE for groups of a single work-item
-// -D HISTOGRAM     -D CENTRE for a centre-weighted log mean
+// -D COLOURS=1|3   -D ALONE for groups of a single work-item   -D HISTOGRAM   -D CENTRE for a centre-weighted log mean
 
-#define UNROLLED __attribute__((opencl_unroll_hint))
 #define BINS 256
 #define BINS_PER_STOP 4
 #define LOWEST_STOP (-32)
 
-#if WIDTH == 1
-#define TOGETHER 4  // fetches of a work-item that are on their way at once
-#else
-#define TOGETHER 1
-#endif
+#define FOUR 4  // vectors that are looked at together
+#define PLACE_OF_FOUR(k, place) ((place) + (k) * WIDTH)
+// Ordinary luminances have bins, and four of them a product. (Beyond 2^31 it may be infinite.)
+#define LEAST 0x1p-30f
+#define MOST 0x1p31f
 
 typedef struct {
     long exponents;
@@ -107,13 +105,10 @@ static inline Lanes empty_lanes(void) {
     return a;
 }
 
-static inline FLOAT luminance(__global const float *image, size_t size, size_t i, int count, float4 weight) {
-    FLOAT v[COLOURS];
-    v[0] = load(image + i, count);
+static inline FLOAT luminance(const FLOAT *v, float4 weight) {
 #if COLOURS == 1
     return v[0];
 #else
-    v[1] = load(image + size + i, count), v[2] = load(image + 2 * size + i, count);
     return fma((FLOAT)weight.x, v[0], fma((FLOAT)weight.y, v[1], weight.z * v[2]));
 #endif
 }
@@ -128,40 +123,25 @@ static inline FLOAT centre_weight(INT i, int width, int height) {
 }
 #endif
 
-// Takes WIDTH luminances. `inside` says which of them are pixels, `i` which pixels they are.
-static inline void take(Lanes *a, FLOAT y, INT inside, INT i, int width, int height, float scale,
-                        __local uint *histogram) {
-    INT bits = AS_INT(y), positive = (bits >= 0x00800000) & (bits < 0x7f800000) & inside;
-    FLOAT finite_or_0 = y, p = y, low = y, high = y;
-#if WIDTH == 1
-    if (!positive)  // seldom; of eight at once to ask takes longer than to do it
+#ifdef CENTRE
+static inline void weigh(Lanes *a, FLOAT y, INT positive, INT i, int width, int height) {
+    FLOAT w = select((FLOAT)0.0f, centre_weight(i, width, height), positive);
+    add_lanes(&a->weights, &a->weights_low, w);
+    add_lanes(&a->weighted, &a->weighted_low, w * log2(y));
+}
 #endif
-    {
-        INT exponent = bits & 0x7f800000, finite = (exponent != 0x7f800000) & inside;
-        a->others += one_if(inside & !positive);
-        a->nan += one_if(isnan(y) & inside);
-        a->infinite += one_if(isinf(y) & inside);
-        a->negative += one_if((y < 0.0f) & finite);
-        finite_or_0 = select((FLOAT)0.0f, y, finite);
-        low = select(a->minimum, y, finite);
-        high = select(a->maximum, y, finite);
-        p = select((FLOAT)1.0f, y, positive);  // 1 leaves exponents and product as they are
-    }
-    add_lanes(&a->sum, &a->sum_low, finite_or_0 * scale);
-    a->minimum = fmin(a->minimum, low);
-    a->maximum = fmax(a->maximum, high);
 
-    INT exponent = (AS_INT(p) >> 23) - 127;
-    FLOAT mantissa = AS_FLOAT((AS_INT(p) & 0x7fffff) | 0x3f800000);
-    INT product = AS_INT(a->product * mantissa);
-    a->exponents += exponent + (product >> 23) - 127;
-    a->product = AS_FLOAT((product & 0x7fffff) | 0x3f800000);
 #ifdef HISTOGRAM
-    // Quarters of a stop begin at 2^0.25, 2^0.5, 2^0.75. step() is 1 from its first argument on.
-    FLOAT quarter = step((FLOAT)1.1892071f, mantissa) + step((FLOAT)1.4142135f, mantissa) +
-                    step((FLOAT)1.6817929f, mantissa);
-    INT bin = (exponent - LOWEST_STOP) * BINS_PER_STOP + TO_INT(quarter);
-    bin = clamp(bin, (INT)0, (INT)(BINS - 1));
+// The bins of ordinary luminances. Those of an octave are told apart by a parabola through the octave's quarters, whose
+// whole part is 4 … 7, exactly so for each of the 2^23 floats: it begins another at the first not below 2^0.25, 2^0.5,
+// 2^0.75. Its two leading bits go where the exponent ends.
+static inline INT bin_of(FLOAT y) {
+    FLOAT m = AS_FLOAT((AS_INT(y) & 0x7fffff) | 0x3f800000);
+    FLOAT quarter = fma(fma(m, (FLOAT)-0x1.6f7c8ap0f, (FLOAT)0x1.05cefp3f), m, (FLOAT)-0x1.598678p1f);
+    return (((AS_INT(y) & 0x7f800000) | (AS_INT(quarter) & 0x7fffff)) >> 21) - BINS_PER_STOP * (127 + LOWEST_STOP);
+}
+
+static inline void count_in_bins(INT bin, INT positive, __local uint *histogram) {
     for (int k = 0; k < WIDTH; k++) {
         if (!int_lane(positive, k)) continue;
 #ifdef ALONE
@@ -170,11 +150,57 @@ static inline void take(Lanes *a, FLOAT y, INT inside, INT i, int width, int hei
         atomic_inc(&histogram[int_lane(bin, k)]);
 #endif
     }
+}
+#endif
+
+// The product of ordinary luminances, as 1 … 2, and their exponents, gain one more factor.
+static inline void multiply(Lanes *a, FLOAT by) {
+    INT product = AS_INT(a->product * by);
+    a->exponents += (product >> 23) - 127;
+    a->product = AS_FLOAT((product & 0x7fffff) | 0x3f800000);
+}
+
+// Takes FOUR times WIDTH luminances if all are pixels (`inside`) and ordinary, as nearly all are: then few instructions do.
+static inline int take_ordinary(Lanes *a, const FLOAT *y, int inside, size_t place, int width, int height, float scale,
+                                __local uint *histogram) {
+    FLOAT least = fmin(fmin(y[0], y[1]), fmin(y[2], y[3])), most = fmax(fmax(y[0], y[1]), fmax(y[2], y[3]));
+    FLOAT all = (y[0] * y[1]) * (y[2] * y[3]);  // NaN where one is
+    if (!inside || !all_lanes((least >= LEAST) & (most <= MOST) & (all <= FLT_MAX))) return 0;
+    a->minimum = fmin(a->minimum, least);
+    a->maximum = fmax(a->maximum, most);
+    add_lanes(&a->sum, &a->sum_low, ((y[0] + y[1]) + (y[2] + y[3])) * scale);
+    multiply(a, all);
+    for (int k = 0; k < FOUR; k++) {
+#ifdef HISTOGRAM
+        count_in_bins(bin_of(y[k]), (INT)-1, histogram);
 #endif
 #ifdef CENTRE
-    FLOAT w = select((FLOAT)0.0f, centre_weight(i, width, height), positive);
-    add_lanes(&a->weights, &a->weights_low, w);
-    add_lanes(&a->weighted, &a->weighted_low, w * log2(p));
+        weigh(a, y[k], (INT)-1, LANE_INDEX + (int)PLACE_OF_FOUR(k, place), width, height);
+#endif
+    }
+    return 1;
+}
+
+// Takes WIDTH luminances. `inside` says which of them are pixels, `i` which pixels they are.
+static inline void take_any(Lanes *a, FLOAT y, INT inside, INT i, int width, int height, float scale,
+                            __local uint *histogram) {
+    INT bits = AS_INT(y), exponent = bits & 0x7f800000, finite = (exponent != 0x7f800000) & inside;
+    INT positive = (bits >= 0x00800000) & (bits < 0x7f800000) & inside;
+    a->others += one_if(inside & !positive);
+    a->nan += one_if(isnan(y) & inside);
+    a->infinite += one_if(isinf(y) & inside);
+    a->negative += one_if((y < 0.0f) & finite);
+    add_lanes(&a->sum, &a->sum_low, select((FLOAT)0.0f, y, finite) * scale);
+    a->minimum = fmin(a->minimum, select(a->minimum, y, finite));
+    a->maximum = fmax(a->maximum, select(a->maximum, y, finite));
+    FLOAT p = select((FLOAT)1.0f, y, positive);  // 1 leaves exponents and product as they are
+    a->exponents += (AS_INT(p) >> 23) - 127;
+    multiply(a, AS_FLOAT((AS_INT(p) & 0x7fffff) | 0x3f800000));
+#ifdef HISTOGRAM
+    count_in_bins(clamp(bin_of(p), (INT)0, (INT)(BINS - 1)), positive, histogram);
+#endif
+#ifdef CENTRE
+    weigh(a, p, positive, i, width, height);
 #endif
 }
 
@@ -219,30 +245,32 @@ static inline void publish_bins(__local uint *histogram, __global uint *total, i
 // Straight from global memory: a group owns `span` consecutive pixels and walks over them side by side, each
 // work-item adding up in registers; local memory only joins the group's work-items at the end.
 // Any group size; one Statistics of the group each, in partial and in tree[items].
-__kernel void reduce_direct(__global const float *restrict image, int plane, __global Statistics *partial,
+__kernel void reduce_direct(__global const STORED *restrict image, ulong offset, __global Statistics *partial,
                             __global uint *histogram, int width, int height, int span, float4 weight, float scale,
-                            __local Statistics *tree) {
+                            __global const float *restrict table, float decoding, __local Statistics *tree) {
     __local uint bins[BINS];
     int item = get_local_id(0), items = get_local_size(0);
     size_t size = (size_t)width * height;
     size_t first = (size_t)get_group_id(0) * span, last = min(size, first + span);
-    image += plane * size;
+    image += offset;
     clear_bins(bins, item, items);
     Lanes lanes = empty_lanes();
-    int step = items * WIDTH;
-    for (size_t i = first + item * WIDTH; i < last; i += step * TOGETHER) {
-        FLOAT y[TOGETHER];
+    size_t step = (size_t)items * FOUR * WIDTH;
+    for (size_t i = first + item * FOUR * WIDTH; i < last; i += step) {
+        FLOAT y[FOUR];
         UNROLLED
-        for (int k = 0; k < TOGETHER; k++) {
-            size_t at = min(i + k * step, last - 1);
-            y[k] = luminance(image, size, at, (int)min(last - at, (size_t)WIDTH), weight);
+        for (int t = 0; t < FOUR; t += VECTORS) {
+            FLOAT v[VECTORS][CHANNELS];
+            light_of(take(image, min(i + t * WIDTH, last - 1), size), table, decoding, v);
+            UNROLLED
+            for (int k = 0; k < VECTORS; k++) y[t + k] = luminance(v[k], weight);
         }
-        UNROLLED
-        for (int k = 0; k < TOGETHER; k++) {
-            int count = (int)min(last - min(i + k * step, last), (size_t)WIDTH);
-            INT at = LANE_INDEX;
-            if (count) take(&lanes, y[k], at < count, at + (int)(i + k * step), width, height, scale, bins);
-            lanes.taken += count;
+        int count = (int)min(last - i, (size_t)(FOUR * WIDTH));
+        lanes.taken += count;
+        if (take_ordinary(&lanes, y, count == FOUR * WIDTH, i, width, height, scale, bins)) continue;
+        for (int k = 0; k < FOUR; k++) {
+            INT at = LANE_INDEX + k * WIDTH;
+            take_any(&lanes, y[k], at < (INT)count, at + (int)i, width, height, scale, bins);
         }
     }
     tree[item] = folded(lanes);
@@ -254,8 +282,9 @@ __kernel void reduce_direct(__global const float *restrict image, int plane, __g
 // The scheme of the Direct3D sample HDRToneMappingCS11: a group of 16 × 16 work-items takes a tile of as many pixels
 // into local memory and adds them up there; one value a tile goes into a one-dimensional buffer. WIDTH 1.
 #if WIDTH == 1
-__kernel void reduce_tiles(__global const float *image, int plane, __global Statistics *partial, __global uint *histogram,
-                           int width, int height, float4 weight, float scale, __local Statistics *tree) {
+__kernel void reduce_tiles(__global const STORED *image, ulong offset, __global Statistics *partial,
+                           __global uint *histogram, int width, int height, float4 weight, float scale,
+                           __global const float *restrict table, float decoding, __local Statistics *tree) {
     __local uint bins[BINS];
     int x = get_global_id(0), y = get_global_id(1);
     int item = get_local_id(1) * get_local_size(0) + get_local_id(0);
@@ -263,11 +292,13 @@ __kernel void reduce_tiles(__global const float *image, int plane, __global Stat
     size_t group = get_group_id(1) * get_num_groups(0) + get_group_id(0);
     int inside = x < width && y < height;
     size_t i = (size_t)min(y, height - 1) * width + min(x, width - 1);
-    size_t size = (size_t)width * height;
     clear_bins(bins, item, items);
+    STORED pixel[CHANNELS];
+    float v[CHANNELS];
+    fetch(image + offset, i, (size_t)width * height, pixel);
+    decode(pixel, table, decoding, v);
     Lanes lanes = empty_lanes();
-    FLOAT value = luminance(image + plane * size, size, i, 1, weight);
-    take(&lanes, value, inside, (int)i, width, height, scale, bins);
+    take_any(&lanes, luminance(v, weight), inside, (int)i, width, height, scale, bins);
     lanes.taken = inside;
     tree[item] = folded(lanes);
     merge_group(tree, item, items);

@@ -1,10 +1,10 @@
-// Exposure, operator, transfer and dither in one pass over planar light (colours[, alpha]); after lanes.cl,
-// tonemap_operators.cl and tonemap_light.cl. Alpha is copied.
-// repaired: pixels with a NaN, with an infinity, with negative light (each pixel counts once, as the first of these).
+// Exposure, operator, transfer and dither in one pass, from planes or a file's pixels to such of any other type. Alpha is
+// copied. After tonemap_operators.cl, tonemap_light.cl, and what takes and gives pixels: take_quads.cl and give_quads.cl, or
+// take_lanes.cl and give_lanes.cl.
 //
-// -D OPERATOR=op_x   -D COLOURS=1|3   -D ALPHA   -D WIDTH=1|8
-// -D SRGB | GAMMA | PQ for the transfer (none: linear)   -D DITHER
-// One work-item for WIDTH pixels; any group size.
+// -D OPERATOR=op_x   -D CHANNELS=n   -D COLOURS=1|3
+// -D SRGB | GAMMA | PQ    for the transfer (none: linear)   -D DITHER
+// -D CODES=n              `codes` has so many entries, which a group copies to local memory
 
 // Display light, 0 or more → signal.
 static inline FLOAT encoded(FLOAT v, float gamma) {
@@ -33,7 +33,7 @@ static inline FLOAT triangular(UINT i, uint channel, uint seed) {
     return (TO_FLOAT(h & 0xFFFFu) + TO_FLOAT(h >> 16) + 1.0f) / 65536.0f - 1.0f;
 }
 
-static inline FLOAT coded(FLOAT v, UINT i, uint channel, float gamma, float code, uint seed) {
+static inline FLOAT signal(FLOAT v, UINT i, uint channel, float gamma, float code, uint seed) {
     v = encoded(v, gamma);
 #ifdef DITHER
     FLOAT noisy = v + code * triangular(i, channel, seed);
@@ -42,38 +42,46 @@ static inline FLOAT coded(FLOAT v, UINT i, uint channel, float gamma, float code
     return v;
 }
 
-__kernel void tonemap(__global const float *in, __global float *out, __global uint *repaired, int size, float scale,
-                      float white, float gamma, float code, uint seed) {
-    __local uint bad[3];
-    int item = get_local_id(0);
-    if (item == 0) bad[0] = bad[1] = bad[2] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    size_t i = get_global_id(0) * (size_t)WIDTH, plane = size;
-    if (i < plane) {
-        int count = (int)min(plane - i, (size_t)WIDTH);
-        FLOAT v[COLOURS];
-        INT nan = 0, infinite = 0;
-        for (int c = 0; c < COLOURS; c++) {
-            v[c] = load(in + c * plane + i, count);
-            nan |= isnan(v[c]);
-            infinite |= isinf(v[c]);
-        }
-        INT negative = any_negative(v);
-        if (any_lane(nan | infinite | negative))
-            for (int k = 0; k < count; k++) {
-                int kind = int_lane(nan, k) ? 0 : int_lane(infinite, k) ? 1 : int_lane(negative, k) ? 2 : 3;
-                if (kind < 3) atomic_inc(&bad[kind]);
-            }
-        tonemapped(v, scale, white);
-        UINT at = TO_UINT(LANE_INDEX) + (uint)i;
-        for (int c = 0; c < COLOURS; c++)
-            store(coded(v[c], at, c, gamma, code, seed), out + c * plane + i, count);
-#ifdef ALPHA
-        store(load(in + COLOURS * plane + i, count), out + COLOURS * plane + i, count);
+// A group takes `times` times as many neighbours as its work-items can at once. lost: see encode.cl. repaired: pixels with a
+// NaN, with an infinity, with negative light (each counts once, as the first of these). Any group size.
+__kernel void tonemap(__global const STORED *restrict in, __global MADE *restrict out, int pixels, int times,
+                      float exposure, float8 p, float gamma, float code, uint seed, __global const float *restrict table,
+                      float scale, __global const uint *restrict codes, __global uint *lost, __global uint *repaired) {
+    __local uint counted[5];
+    int item = get_local_id(0), items = get_local_size(0);
+    for (int k = item; k < 5; k += items) counted[k] = 0;
+#ifdef CODES
+    __local uint entries[CODES];
+    for (int k = item; k < CODES; k += items) entries[k] = codes[k];
+#else
+    __global const uint *entries = codes;
 #endif
+    barrier(CLK_LOCAL_MEM_FENCE);
+    size_t size = pixels, step = (size_t)items * TAKEN, first = get_group_id(0) * step * times;
+    size_t end = min(size, first + step * times);
+    INT losses[2] = {0, 0};
+    for (size_t i = first + item * TAKEN; i < end; i += step) {
+        FLOAT v[VECTORS][CHANNELS];
+        light_of(take(in, i, size), table, scale, v);
+        UNROLLED
+        for (int k = 0; k < VECTORS; k++) {
+            if (!all_lanes(ordinary(v[k], exposure))) {  // seldom
+                count_repairs(v[k], COUNT_IN(k, i, size), counted + 2);
+                repair(v[k], exposure);
+            }
+            displayed(v[k], exposure, p);
+#if defined(SRGB) || defined(GAMMA) || defined(PQ) || defined(DITHER)
+            UINT at = TO_UINT(LANE_INDEX) + (uint)PLACE_OF(k, i);
+            for (int c = 0; c < COLOURS; c++) v[k][c] = signal(v[k][c], at, c, gamma, code, seed);
+#endif
+        }
+        give(v, out, i, size, entries, losses);
+    }
+    for (int k = 0; k < 2; k++) {
+        int sum = lanes_sum(losses[k]);
+        if (sum) atomic_add(&counted[k], (uint)sum);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (item == 0)
-        for (int kind = 0; kind < 3; kind++)
-            if (bad[kind]) atomic_add(&repaired[kind], bad[kind]);
+    for (int k = item; k < 5; k += items)
+        if (counted[k]) atomic_add(k < 2 ? &lost[k] : &repaired[k - 2], counted[k]);
 }

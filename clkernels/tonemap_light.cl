@@ -7,8 +7,16 @@
 
 #define BRIGHTEST 0x1p60f
 
-static inline FLOAT repair(FLOAT v, float exposure) {
-    return fmin(fmax(v, 0.0f) * exposure, BRIGHTEST);  // fmax(NaN, 0) is 0
+static inline float most_light(float exposure) {
+    return fmin(BRIGHTEST / exposure, FLT_MAX);
+}
+
+// Which pixels need no repair: colours are neither negative nor NaN, and not beyond BRIGHTEST after exposure.
+static inline INT ordinary(const FLOAT *v, float exposure) {
+    UINT most = AS_UINT((FLOAT)most_light(exposure));
+    INT all = AS_UINT(v[0]) <= most;  // of numbers that are not negative, bits grow as they do
+    for (int c = 1; c < COLOURS; c++) all &= AS_UINT(v[c]) <= most;
+    return all;
 }
 
 static inline INT any_negative(const FLOAT *v) {
@@ -17,21 +25,30 @@ static inline INT any_negative(const FLOAT *v) {
     return negative;
 }
 
-// The colours of a pixel whose light is finite, not negative and at most BRIGHTEST after exposure, in place.
-static inline void displayed(FLOAT *v, float exposure, float white) {
+// Of the first `count` lanes: counted[0 … 2] as tonemap.cl's `repaired`.
+static inline void count_repairs(const FLOAT *v, int count, __local uint *counted) {
+    INT nan = isnan(v[0]), infinite = isinf(v[0]), negative = any_negative(v);
+    for (int c = 1; c < COLOURS; c++) nan |= isnan(v[c]), infinite |= isinf(v[c]);
+    for (int k = 0; k < count; k++) {
+        int kind = int_lane(nan, k) ? 0 : int_lane(infinite, k) ? 1 : int_lane(negative, k) ? 2 : 3;
+        if (kind < 3) atomic_inc(&counted[kind]);
+    }
+}
+
+// The colours of any pixel made ordinary, in place.
+static inline void repair(FLOAT *v, float exposure) {
+    for (int c = 0; c < COLOURS; c++) v[c] = fmin(fmax(v[c], 0.0f), most_light(exposure));  // fmax(NaN, 0) is 0
+}
+
+// The colours of an ordinary pixel, in place.
+static inline void displayed(FLOAT *v, float exposure, float8 p) {
 #if COLOURS == 1
     FLOAT gray = v[0] * exposure;
     Colour c = colour(gray, gray, gray);
-    c = OPERATOR(c, white);
+    c = OPERATOR(c, p);
     v[0] = luminance709(c);
 #else
-    Colour c = OPERATOR(colour(v[0] * exposure, v[1] * exposure, v[2] * exposure), white);
+    Colour c = OPERATOR(colour(v[0] * exposure, v[1] * exposure, v[2] * exposure), p);
     v[0] = c.r, v[1] = c.g, v[2] = c.b;
 #endif
-}
-
-// The colours of any pixel, in place.
-static inline void tonemapped(FLOAT *v, float exposure, float white) {
-    for (int c = 0; c < COLOURS; c++) v[c] = repair(v[c], exposure);
-    displayed(v, 1.0f, white);
 }

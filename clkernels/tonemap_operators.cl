@@ -1,6 +1,6 @@
 // Tone mapping operators: linear Rec. 709 light after exposure → linear light for a display, where 1 is white.
 // Each is a pure function of one pixel (of WIDTH pixels side by side: see lanes.cl). Its input is finite, 0…2^60; its
-// result is finite and not negative. `white` is the luminance that becomes white, for operators with such a point.
+// result is finite and not negative. p: the operator's parameters, in the order of gpuops/params/tonemap.py.
 
 typedef struct {
     FLOAT r, g, b;
@@ -32,20 +32,47 @@ static inline FLOAT luminance709(Colour c) {
 }
 
 // Exposure alone.
-static inline Colour op_linear(Colour c, float white) {
+static inline Colour op_linear(Colour c, float8 p) {
     return c;
 }
 
 // L' = L / (1 + L).
 // Reinhard, Stark, Shirley, Ferwerda: Photographic Tone Reproduction for Digital Images, SIGGRAPH 2002, eq. 3.
-static inline Colour op_reinhard(Colour c, float white) {
+static inline Colour op_reinhard(Colour c, float8 p) {
     return scaled(c, 1.0f / (1.0f + luminance709(c)));
 }
 
-// L' = L (1 + L / white²) / (1 + L): the same paper, eq. 4.
-static inline Colour op_reinhard_extended(Colour c, float white) {
+// The same of each channel: bright colours become white.
+static inline Colour op_reinhard_channels(Colour c, float8 p) {
+    return colour(c.r / (1.0f + c.r), c.g / (1.0f + c.g), c.b / (1.0f + c.b));
+}
+
+// L' = L (1 + L / white²) / (1 + L): the same paper, eq. 4. p: 1 / white².
+static inline FLOAT extended(FLOAT l, float p) {
+    return fma(l, (FLOAT)p, (FLOAT)1.0f) / (1.0f + l);
+}
+
+static inline Colour op_reinhard_extended(Colour c, float8 p) {
+    return scaled(c, extended(luminance709(c), p.s0));
+}
+
+static inline Colour op_reinhard_extended_channels(Colour c, float8 p) {
+    return colour(c.r * extended(c.r, p.s0), c.g * extended(c.g, p.s0), c.b * extended(c.b, p.s0));
+}
+
+// Reinhard, Devlin: Dynamic Range Reduction Inspired by Photoreceptor Physiology, IEEE TVCG 11(1), 2005, eqs. 1 … 8, without
+// its final stretch to 0 … 1, as exposure is given:
+//     V = I / (I + (f Ia)^m),   Ia = a (c I + (1 − c) L) + (1 − a) L̄
+// where L̄ stands for the paper's c Ī + (1 − c) L̄ (Ī: the channel's mean), so that gray stays gray.
+// p: f = e^−intensity, m, a c, a (1 − c), (1 − a) L̄.
+static inline FLOAT photoreceptor(FLOAT i, FLOAT l, float8 p) {
+    FLOAT ia = fma((FLOAT)p.s2, i, fma((FLOAT)p.s3, l, (FLOAT)p.s4));
+    return i / (i + power(fmax(p.s0 * ia, 1e-30f), p.s1));
+}
+
+static inline Colour op_reinhard_devlin(Colour c, float8 p) {
     FLOAT l = luminance709(c);
-    return scaled(c, (1.0f + l / (white * white)) / (1.0f + l));
+    return colour(photoreceptor(c.r, l, p), photoreceptor(c.g, l, p), photoreceptor(c.b, l, p));
 }
 
 // x (2.51 x + 0.03) / (x (2.43 x + 0.59) + 0.14), cut at 1.
@@ -54,7 +81,7 @@ static inline FLOAT narkowicz(FLOAT x) {
     return fmin(x * (2.51f * x + 0.03f) / (x * (2.43f * x + 0.59f) + 0.14f), 1.0f);
 }
 
-static inline Colour op_aces_narkowicz(Colour c, float white) {
+static inline Colour op_aces_narkowicz(Colour c, float8 p) {
     return colour(narkowicz(c.r), narkowicz(c.g), narkowicz(c.b));
 }
 
@@ -65,7 +92,7 @@ static inline FLOAT hill(FLOAT x) {
     return (x * (x + 0.0245786f) - 0.000090537f) / (x * (0.983729f * x + 0.4329510f) + 0.238081f);
 }
 
-static inline Colour op_aces_hill(Colour c, float white) {
+static inline Colour op_aces_hill(Colour c, float8 p) {
     c = transformed((float3)(0.59719f, 0.35458f, 0.04823f), (float3)(0.07600f, 0.90834f, 0.01566f),
                     (float3)(0.02840f, 0.13383f, 0.83777f), c);
     c = colour(hill(c.r), hill(c.g), hill(c.b));
@@ -118,52 +145,61 @@ static inline Colour agx_look(Colour c, float3 slope, float power_, float satura
     return colour(l + saturation * (c.r - l), l + saturation * (c.g - l), l + saturation * (c.b - l));
 }
 
-static inline Colour op_agx(Colour c, float white) {
+static inline Colour op_agx(Colour c, float8 p) {
     return agx_display(agx_base(c));
 }
 
-static inline Colour op_agx_punchy(Colour c, float white) {
+static inline Colour op_agx_punchy(Colour c, float8 p) {
     return agx_display(agx_look(agx_base(c), (float3)(1.0f), 1.35f, 1.4f));
 }
 
-static inline Colour op_agx_golden(Colour c, float white) {
+static inline Colour op_agx_golden(Colour c, float8 p) {
     return agx_display(agx_look(agx_base(c), (float3)(1.0f, 0.9f, 0.5f), 0.8f, 0.8f));
 }
 
 // Khronos PBR Neutral Tone Mapper, specification of 2024, with its names: F90 0.04, Ks 0.8 − F90, Kd 0.15.
-static inline Colour op_khronos_neutral(Colour c, float white) {
+static inline Colour op_khronos_neutral(Colour c, float8 p) {
     const float ks = 0.76f, kd = 0.15f;
     FLOAT x = fmin(c.r, fmin(c.g, c.b));
     FLOAT f = select((FLOAT)0.04f, x - 6.25f * x * x, x <= 0.08f);
     c = colour(c.r - f, c.g - f, c.b - f);
-    FLOAT p = fmax(c.r, fmax(c.g, c.b));
-    FLOAT pn = 1.0f - (1.0f - ks) * (1.0f - ks) / (fmax(p, ks) + 1.0f - 2.0f * ks);
-    FLOAT g = 1.0f / (kd * (p - pn) + 1.0f);
-    FLOAT factor = select((FLOAT)1.0f, pn / p * g, p > ks);
-    FLOAT offset = select((FLOAT)0.0f, pn * (1.0f - g), p > ks);
+    FLOAT peak = fmax(c.r, fmax(c.g, c.b));
+    FLOAT pn = 1.0f - (1.0f - ks) * (1.0f - ks) / (fmax(peak, ks) + 1.0f - 2.0f * ks);
+    FLOAT g = 1.0f / (kd * (peak - pn) + 1.0f);
+    FLOAT factor = select((FLOAT)1.0f, pn / peak * g, peak > ks);
+    FLOAT offset = select((FLOAT)0.0f, pn * (1.0f - g), peak > ks);
     return colour(fmax(c.r * factor + offset, 0.0f), fmax(c.g * factor + offset, 0.0f),
                   fmax(c.b * factor + offset, 0.0f));
 }
 
 // John Hable: Filmic Tonemapping Operators (Uncharted 2), 2010: f(2c) / f(white), where
 //     f(x) = (x (A x + C B) + D E) / (x (A x + B) + D F) − E/F,   A .15, B .5, C .1, D .2, E .02, F .3
-// over one denominator, so that black does not come from cancellation.
+// over one denominator, so that black does not come from cancellation. p: 1 / f(white).
 static inline FLOAT hable(FLOAT x) {
     return x * (0.042f * x + 0.005f) / (0.3f * (x * (0.15f * x + 0.5f) + 0.06f));
 }
 
-static inline Colour op_hable(Colour c, float white) {
-    return scaled(colour(hable(2.0f * c.r), hable(2.0f * c.g), hable(2.0f * c.b)), 1.0f / hable((FLOAT)white));
+static inline Colour op_hable(Colour c, float8 p) {
+    return scaled(colour(hable(2.0f * c.r), hable(2.0f * c.g), hable(2.0f * c.b)), (FLOAT)p.s0);
 }
 
 // Drago, Myszkowski, Annen, Chiba: Adaptive Logarithmic Mapping For Displaying High Contrast Scenes, Eurographics
 // 2003, eq. 4 with bias 0.85 and a display of 100 cd/m²:
 //     L' = ln(L + 1) / (log10(Lmax + 1) · ln(2 + 8 (L / Lmax)^(ln 0.85 / ln 0.5)))
 // The paper's L is 1 at the luminance that the eye is adapted to; exposure has brought that to 0.18.
-static inline Colour op_drago(Colour c, float white) {
+// p: 1 / Lmax, ln bias / ln 0.5, 1 / (ln 2 · log10(Lmax / 0.18 + 1)), with L and Lmax as exposure made them.
+static inline Colour op_drago(Colour c, float8 p) {
     FLOAT y = fmax(luminance709(c), FLT_MIN);
-    FLOAT l = y / 0.18f;
-    float most = white / 0.18f;
-    FLOAT base = log(2.0f + 8.0f * power(l / most, 0.23446525f));
-    return scaled(c, log1p(l) / (log10(1.0f + most) * base * y));
+    FLOAT base = LOG2(fma((FLOAT)8.0f, power(y * p.s0, p.s1), (FLOAT)2.0f));
+    return scaled(c, log1p(y / 0.18f) * p.s2 / (base * y));
+}
+
+// 1 / (1 + (k / x)^contrast), a logistic curve of log x, with k such that 0.18 stays: Naka and Rushton's response of 1966, as
+// in the sigmoid of darktable 4 (2022) without its skew. p: contrast, log2 k.
+static inline FLOAT log_logistic(FLOAT x, float8 p) {
+    return 1.0f / (1.0f + EXP2(p.s0 * (p.s1 - LOG2(x))));
+}
+
+static inline Colour op_sigmoid(Colour c, float8 p) {
+    return colour(log_logistic(c.r, p), log_logistic(c.g, p), log_logistic(c.b, p));
 }

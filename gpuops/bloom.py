@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from . import bloom_mip, tonemap
+from . import bloom_mip, operators, tonemap
 from .blur import blur
 from .errors import GpuopsWarning, ParameterError
 from .image import Image
@@ -108,17 +108,18 @@ def bloom_pixels(
                 "pixels are tone-mapped to light: use the transfer linear, without dithering"
             )
         check_colours(channels - decoding.alpha, channels, "tone mapping")
-    white = 1.0 if display is None else tonemap.fixed_white(display)
+    known = display is None or not operators.needs_scene(display)
     fused = params.method == "mip" and bloom_mip.takes_pixels(gpu, params, channels)
-    if not (fused and params.strength > 0 and white is not None):
+    if not (fused and params.strength > 0 and known):
         return _by_planes(gpu, pixels, params, decoding, encoding, display, metered=metered)
     if metered:
         params, display = _exposed(params, display, tonemap.exposure_of_pixels(gpu, pixels, decoding))
     shown = None
     if display is not None:
         assert display.exposure is not None
-        operator, clipped = tonemap.function_of(display.operator), display.operator in tonemap.CLIPPED
-        shown = bloom_mip.Display(operator, 2.0**display.exposure, white, up_to_1=clipped)
+        function, clipped = operators.function_of(display.operator), display.operator in operators.CLIPPED
+        p = operators.vector(display, None)
+        shown = bloom_mip.Display(function, 2.0**display.exposure, p, up_to_1=clipped)
     counters = gpu.zeros((1,), np.uint32), gpu.zeros((3,), np.uint32)
     result, lost = bloom_mip.over_pixels(gpu, pixels, params, decoding, encoding, shown, *counters)
     not_finite, repaired = (counter.numpy() for counter in counters)

@@ -14,10 +14,12 @@ import numpy as np
 from .errors import DeviceError
 from .gpu import Local, Source
 from .image import Image
+from .operators import Vector
 from .pixels import Decoding, Encoding, words_of_four
+from .pixelwise import defined, own_of
 
 if TYPE_CHECKING:
-    from .gpu import Define, Gpu, Kernel, Sources
+    from .gpu import Argument, Define, Gpu, Kernel, Sources
     from .params.bloom import BloomParams
 
 _ITEMS, _ITEMS_OF_ENDS, _LEAST_ITEMS = 128, 64, 8  # of a group; of those that read or write pixels
@@ -37,14 +39,14 @@ MOST_CHANNELS = 4  # of such pixels
 
 @dataclass(frozen=True)
 class Display:
-    """An operator (as in tonemap_operators.cl) for the result, the exposure's factor before it and its white point.
+    """An operator (as in tonemap_operators.cl) for the result, the exposure's factor before it and its vector p.
 
     ``up_to_1``: no result is above 1.
     """
 
     operator: str
     exposure: float
-    white: float
+    p: Vector
     up_to_1: bool = False
 
 
@@ -254,7 +256,7 @@ def _up(
     out, blocks, (height, width) = fine, ends.channels, fine.shape[1:] if not final else ends.size
     sources: Sources = ("reflected", "layout", "bloom", "bloom_up")
     defines: dict[str, Define] = {"CHANNELS": 1, "COLOURS": 1}
-    arguments: list[Image | float | None] = [None, 1.0, None, None, None, 1.0, 1.0, 1.0]
+    arguments: list[Argument] = [None, 1.0, None, None, None, 1.0, 1.0, 1.0]
     if final:
         out, blocks = ends.result, 1
         defines = {
@@ -285,7 +287,7 @@ def _up(
 
 def _reads_and_writes(
     gpu: Gpu, ends: Ends, decoding: Decoding, encoding: Encoding
-) -> tuple[Sources, dict[str, Define], list[Image | float | None]]:
+) -> tuple[Sources, dict[str, Define], list[Argument]]:
     """The sources, defines and arguments of a kernel that reads pixels, and writes such of another depth."""
     reading = decoding.defines(ends.source)
     writing = encoding.defines(ends.channels, alpha=decoding.alpha)
@@ -296,35 +298,23 @@ def _reads_and_writes(
         "CODES_SPACE": "__local",
     }
     sources: tuple[str | Source, ...] = (
-        "reflected", "lanes", "colour", _defined("reading", reading), "decode", "layout",
-        _defined("writing", writing, reading), "encode",
+        "reflected", "lanes", "colour", defined("reading", own_of(reading)), "decode", "layout",
+        defined("writing", own_of(writing), own_of(reading)), "encode",
     )  # fmt: skip
     if display:
         sources += ("tonemap_operators", "tonemap_light")
         more |= {"OPERATOR": display.operator, "UP_TO_1": display.up_to_1}
     more |= {"UNPREMULTIPLY": writing["UNPREMULTIPLY"], "BOUNDED": ends.source.dtype != np.float32}
     table, scale = decoding.arguments(ends.source)
-    exposure, white = (display.exposure, display.white) if display else (1.0, 1.0)
+    exposure, p = (display.exposure, display.p) if display else (1.0, (0.0,) * 8)
     most = min(2.0**60 / exposure, float(np.finfo(np.float32).max))  # BRIGHTEST in tonemap_light.cl
-    arguments = [table, scale, codes, ends.lost, ends.repaired, exposure, white, most]
+    arguments: list[Argument] = [table, scale, codes, ends.lost, ends.repaired, exposure, p, most]
     return (*sources, "bloom", "bloom_up"), more, arguments
 
 
 def _words(image: Image, width: int) -> int | None:
     """READ_WORDS in layout.cl of rows of ``width``; None where four neighbours are not aligned to any word."""
     return words_of_four(image) if width % 4 == 0 else None
-
-
-def _defined(name: str, defines: dict[str, Define], before: dict[str, Define] | None = None) -> Source:
-    """Defines that count from here on, in place of those before: decode.cl and encode.cl give theirs the same names."""
-    shared = ("CHANNELS", "COLOURS", "UNPREMULTIPLY")  # and these stand on the command line
-    gone = [f"#undef {key}" for key in before or {} if key not in shared]
-    now = [
-        f"#define {key} {'' if value is True else value}".rstrip()
-        for key, value in defines.items()
-        if value not in (None, False) and key not in shared
-    ]
-    return Source(name, "\n".join([*gone, *now]))
 
 
 def _kernel(

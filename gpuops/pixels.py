@@ -131,7 +131,8 @@ class Encoding:
 
 def words_of_four(pixels: Image) -> int:
     """How many words of 32 bits of four neighbours can be read at a time: READ_WORDS in layout.cl."""
-    return 2 - pixels.shape[2] * pixels.dtype.itemsize % 2
+    words = pixels.shape[2] * pixels.dtype.itemsize
+    return 4 if words % 4 == 0 else 2 if words % 2 == 0 else 1
 
 
 def unpack(pixels: Image, decoding: Decoding) -> Image:
@@ -158,7 +159,9 @@ def pack(image: Image, encoding: Encoding) -> tuple[Image, Image]:
     channels, height, width = image.shape
     size = height * width
     defines = encoding.defines(channels, alpha=image.alpha)
-    kernel = gpu.kernel(("lanes", "colour", "encode", "pack"), "pack", WIDTH=gpu.limits.lanes, **defines)
+    kernel = gpu.kernel(
+        ("lanes", "colour", "encode", "interleaved", "pack"), "pack", WIDTH=gpu.limits.lanes, **defines
+    )
     pixels = gpu.empty((height, width, channels), encoding.dtype)
     lost = gpu.zeros((2,), np.uint32)
     # Every work-item converts several pixels and reports its losses once: no storm of atomics on an HDR image.

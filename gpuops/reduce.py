@@ -13,11 +13,11 @@ from .errors import ParameterError
 from .gpu import Local
 from .image import Image
 from .operands import on_device
-from .pixels import words_of_four
+from .pixels import Decoding
+from .pixelwise import Reading, reading
 
 if TYPE_CHECKING:
     from .gpu import Gpu
-    from .pixels import Decoding
 
 REC709 = (0.2126, 0.7152, 0.0722)
 REC601 = (0.299, 0.587, 0.114)
@@ -29,9 +29,8 @@ BINS = 256
 BINS_PER_STOP = 4
 LOWEST_STOP = -32
 
-_SOURCES = ("lanes", "reduce")
-_LOG_SOURCES = ("lanes", "colour", "decode", "layout", "reduce_logs")
-_LOG_GROUPS = 6  # of a compute unit, as many as run at once
+_GROUPS = 6  # of a compute unit, as many as run at once
+_VECTORS = 4  # FOUR in reduce.cl
 _ON_HOST = 2048  # records that the host adds up: a launch takes longer
 
 _RECORD = np.dtype(
@@ -42,11 +41,6 @@ _RECORD = np.dtype(
         *((name, np.float32) for name in ("minimum", "maximum")),
         *((name, np.uint32) for name in ("finite", "positive", "nan", "infinite", "negative", "padding")),
     ]
-)
-
-
-_LOGS = np.dtype(
-    [("mantissas", np.float32), ("exponents", np.int32), ("positive", np.uint32), ("padding", np.uint32)]
 )
 
 
@@ -124,6 +118,7 @@ def statistics(
     gpu: Gpu,
     image: Image | npt.ArrayLike,
     *,
+    decoding: Decoding | None = None,
     weights: tuple[float, float, float] = REC709,
     histogram: bool = True,
     centre: bool = False,
@@ -138,6 +133,8 @@ def statistics(
     ----------
     image : Image or array ([planes,] height, width)
         One colour plane, or three that ``weights`` join: Rec. 709's by default.
+    decoding
+        ``image`` is pixels (height, width, channels) as a file has them, whose light is measured.
     histogram, centre
         Also count the histogram; also weigh for ``centre_mean``.
     method
@@ -150,29 +147,12 @@ def statistics(
         An image with neither one nor three colours, or an unknown method.
     """
     operand = on_device(gpu, image)
-    check_colours(operand.colours, operand.shape[0], "luminance")
-    return _reduced(gpu, operand, operand.colours, 0, weights, histogram, centre, method)
-
-
-def log_mean_of_pixels(gpu: Gpu, pixels: Image, decoding: Decoding) -> float:
-    """The ``log_mean`` of :func:`statistics` of the light of pixels (height, width, channels), read as they are."""
-    height, width, channels = pixels.shape
-    colours, size = channels - decoding.alpha, height * width
+    ways = reading(gpu, operand, decoding, colours_only=True, lanes=1 if method == "tiles" else None)
+    colours, channels = ways.defines["COLOURS"], operand.shape[2 if decoding else 0]
+    assert isinstance(colours, int)
     check_colours(colours, channels, "luminance")
-    words = words_of_four(pixels) if size % 4 == 0 else None
-    kernel = gpu.kernel(_LOG_SOURCES, "reduce_logs", WIDTH=1, READ_WORDS=words, **decoding.defines(pixels))
-    (items,) = kernel.fit(256)
-    groups = min(-(-size // (4 * items)), gpu.limits.compute_units * _LOG_GROUPS)
-    partial = gpu.empty((groups * _LOGS.itemsize,), np.uint8)
-    table, scale = decoding.arguments(pixels)
-    gpu.launch(
-        kernel, (groups * items,), pixels, partial, size, (*REC709, 0.0), table, scale, Local(items * _LOGS.itemsize),
-        local=(items,), label="reduce logs", traffic=pixels.nbytes,
-    )  # fmt: skip
-    records = partial.numpy().view(_LOGS)
-    exponents, positive = (int(records[name].sum(dtype=np.int64)) for name in ("exponents", "positive"))
-    total = exponents + float(records["mantissas"].astype(np.float64).sum())
-    return _exp2(total / positive) if positive else math.nan
+    size = operand.shape[:2] if decoding else operand.shape[1:]
+    return _reduced(gpu, operand, ways, (size[0], size[1]), 0, weights, histogram, centre, method)
 
 
 def channel_statistics(
@@ -180,9 +160,12 @@ def channel_statistics(
 ) -> tuple[Statistics, ...]:
     """Statistics of each plane by itself, alpha included. Otherwise as :func:`statistics`."""
     operand = on_device(gpu, image)
+    planes, height, width = operand.shape
+    first = Image(gpu, operand.buffer, (1, height, width), operand.dtype)
+    ways = reading(gpu, first, None, lanes=1 if method == "tiles" else None)
     return tuple(
-        _reduced(gpu, operand, 1, plane, REC709, histogram, False, method)
-        for plane in range(operand.shape[0])
+        _reduced(gpu, operand, ways, (height, width), plane, REC709, histogram, False, method)
+        for plane in range(planes)
     )
 
 
@@ -197,58 +180,51 @@ def check_colours(colours: int, channels: int, what: str) -> None:
 def _reduced(
     gpu: Gpu,
     image: Image,
-    colours: int,
+    ways: Reading,
+    shape: tuple[int, int],
     plane: int,
     weights: tuple[float, float, float],
     histogram: bool,
     centre: bool,
     method: str,
 ) -> Statistics:
+    """Of the image's light, or of a plane of it."""
     if method not in METHODS:
         raise ParameterError(f"unknown method {method!r}: use one of {', '.join(METHODS)}")
-    height, width = image.shape[-2:]
+    height, width = shape
     size = height * width
     bits = (size - 1).bit_length()
     bins = gpu.zeros((BINS,), np.uint32)
-    inputs = (image, plane)
-    weight = (*(float(w) for w in weights), 0.0)
-    label = f"reduce {'tiles' if method == 'tiles' else 'direct'}"
-    traffic = 4 * colours * size
-    if method == "tiles":
-        kernel = gpu.kernel(
-            _SOURCES, "reduce_tiles", WIDTH=1, HISTOGRAM=histogram, CENTRE=centre, COLOURS=colours
-        )
+    tiled = method == "tiles"
+    alone = ways.lanes > 1  # a CPU's core reads alone; elsewhere neighbours read neighbours
+    kernel = gpu.kernel(
+        (*ways.sources, "reduce"),
+        "reduce_tiles" if tiled else "reduce_direct",
+        ALONE=alone,
+        HISTOGRAM=histogram,
+        CENTRE=centre,
+        **ways.defines,
+    )
+    if tiled:
         local = kernel.fit(16, 16)
+        global_size: tuple[int, ...] = (width, height)
         groups = -(-width // local[0]) * -(-height // local[1])
-        partial = _records(gpu, groups)
-        gpu.launch(
-            kernel, (width, height), *inputs, partial, bins, width, height, weight, 2.0**-bits,
-            Local(local[0] * local[1] * _RECORD.itemsize), local=local, label=label, traffic=traffic,
-        )  # fmt: skip
+        span = []
     else:
-        # A CPU's core reads alone; elsewhere neighbours read neighbours.
-        per_item = gpu.limits.lanes
-        alone = gpu.limits.lanes > 1
-        kernel = gpu.kernel(
-            _SOURCES,
-            "reduce_direct",
-            WIDTH=per_item,
-            ALONE=alone,
-            HISTOGRAM=histogram,
-            CENTRE=centre,
-            COLOURS=colours,
-        )
-        (items,) = (1,) if alone else kernel.fit(256)
-        step = items * per_item
-        span = max(1, -(-size // (gpu.limits.compute_units * 8 * step))) * step
-        groups = -(-size // span)
-        partial = _records(gpu, groups)
-        gpu.launch(
-            kernel, (groups * items,), *inputs, partial, bins, width, height, span, weight, 2.0**-bits,
-            Local(items * _RECORD.itemsize), local=(items,), label=label, traffic=traffic,
-        )  # fmt: skip
+        local = (1,) if alone else kernel.fit(256)
+        step = local[0] * _VECTORS * ways.lanes
+        span = [max(1, -(-size // (gpu.limits.compute_units * _GROUPS * step))) * step]
+        groups = -(-size // span[0])
+        global_size = (groups * local[0],)
+    partial = _records(gpu, groups)
+    weight = (*(float(w) for w in weights), 0.0)
+    gpu.launch(
+        kernel, global_size, image, np.uint64(plane * size), partial, bins, width, height, *span, weight, 2.0**-bits,
+        *ways.arguments, Local(math.prod(local) * _RECORD.itemsize), local=local,
+        label=f"reduce {'tiles' if tiled else 'direct'}", traffic=ways.nbytes,
+    )  # fmt: skip
     while groups > _ON_HOST:
-        kernel = gpu.kernel(_SOURCES, "reduce_groups", COLOURS=1, WIDTH=1)
+        kernel = gpu.kernel((*ways.sources, "reduce"), "reduce_groups", **ways.defines)
         (items,) = kernel.fit(128)
         count, groups = groups, -(-groups // items)
         joined = _records(gpu, groups)

@@ -8,20 +8,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from . import operators
 from .errors import GpuopsWarning
 from .image import Image
-from .params.tonemap import WHITE, TonemapParams
-from .reduce import Statistics, check_colours, log_mean_of_pixels, statistics
+from .params.tonemap import TonemapParams
+from .pixels import Decoding, Encoding
+from .pixelwise import reading, writing
+from .reduce import Statistics, check_colours, statistics
 
 if TYPE_CHECKING:
     from .gpu import Gpu
-    from .pixels import Decoding
 
 # The share of pixels, in percent, that the histogram meter reads.
 HISTOGRAM_RANGE = (10.0, 90.0)
 
-# Operators whose results are cut at 1.
-CLIPPED = ("aces-narkowicz", "aces-hill", "agx", "agx-punchy", "agx-golden")
+_GROUPS = 6  # of a compute unit, at least
+_TIMES = 1 << 10  # turns of a work-item, at most
 
 
 def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
@@ -39,34 +41,67 @@ def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
     ParameterError
         The image is neither gray nor RGB.
     """
-    check_colours(image.colours, image.shape[0], "tone mapping")
-    scale, white = _levels(gpu, image, params)
-    per_item = gpu.limits.lanes
+    result = image.like()
+    result.linear = params.transfer == "linear"
+    _mapped(gpu, image, result, params)
+    return result
+
+
+def tonemap_pixels(
+    gpu: Gpu, pixels: Image, params: TonemapParams, decoding: Decoding, encoding: Encoding
+) -> tuple[Image, Image]:
+    """:func:`tonemap` from pixels (height, width, channels) in the depth of a file to such pixels, all on the device.
+
+    What ``encoding`` does comes after the transfer of ``params``. Also gives the counters of what did not fit: see
+    :func:`gpuops.pixels.losses`. Memory beside the input: the result.
+    """
+    result = gpu.empty(pixels.shape, encoding.dtype)
+    lost = _mapped(gpu, pixels, result, params, decoding, encoding)
+    return result, lost
+
+
+def _mapped(
+    gpu: Gpu,
+    source: Image,
+    result: Image,
+    params: TonemapParams,
+    decoding: Decoding | None = None,
+    encoding: Encoding | None = None,
+) -> Image:
+    """Fills ``result``; planes where there is no decoding and no encoding."""
+    ways = reading(gpu, source, decoding)
+    channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
+    assert isinstance(channels, int) and isinstance(colours, int)
+    check_colours(colours, channels, "tone mapping")
+    exposure, p = _levels(gpu, source, params, decoding)
+    size = math.prod(source.shape) // channels
+    sources, defines, codes = writing(gpu, size, ways, encoding, alpha=channels > colours)
+    native = not gpu.limits.is_cpu
     kernel = gpu.kernel(
-        ("lanes", "tonemap_operators", "tonemap_light", "tonemap"),
+        (*ways.sources, "tonemap_operators", "tonemap_light", *sources, "tonemap"),
         "tonemap",
-        OPERATOR=function_of(params.operator),
-        COLOURS=image.colours,
-        ALPHA=image.alpha,
-        WIDTH=per_item,
-        NATIVE=not gpu.limits.is_cpu,
+        OPERATOR=operators.function_of(params.operator),
+        UP_TO_1=params.operator in operators.CLIPPED and params.transfer == "linear",
+        NATIVE=native,
+        DENORMS_ARE_ZERO=native,
         SRGB=params.transfer == "srgb",
         GAMMA=params.transfer == "gamma",
         PQ=params.transfer == "pq",
         DITHER=params.dither is not None,
+        **ways.defines,
+        **defines,
     )
-    result = image.like()
-    result.linear = params.transfer == "linear"
-    repaired = gpu.zeros((3,), np.uint32)
-    size = image.shape[1] * image.shape[2]
+    lost, repaired = gpu.zeros((2,), np.uint32), gpu.zeros((3,), np.uint32)
+    local = kernel.fit(1 if gpu.limits.is_cpu else 256)
+    items = -(-size // ways.at_once)
+    times = min(max(1, items // (gpu.limits.compute_units * local[0] * _GROUPS)), _TIMES)
     gpu.launch(
-        kernel, (-(-size // per_item),), image, result, repaired, size, float(scale), float(white), float(params.gamma),
-        1.0 / params.dither if params.dither else 0.0, np.uint32(params.seed), local=kernel.fit(256),
-        label=f"tonemap {params.operator}", traffic=image.nbytes + result.nbytes,
+        kernel, (-(-items // times),), source, result, size, times, exposure, p, float(params.gamma),
+        1.0 / params.dither if params.dither else 0.0, np.uint32(params.seed), *ways.arguments, codes, lost, repaired,
+        local=local, label=f"tonemap {params.operator}", traffic=source.nbytes + result.nbytes,
     )  # fmt: skip
-    nan, infinite, negative = (int(n) for n in repaired.numpy())
-    warn_of_repairs(nan, infinite, negative)
-    return result
+    warn_of_repairs(*(int(n) for n in repaired.numpy()))
+    return lost
 
 
 def exposure(
@@ -78,29 +113,21 @@ def exposure(
     gray nor RGB.
     """
     params = TonemapParams(meter=meter, key=key, method=method)
-    return _factor(_measured(gpu, image, params), params)
+    return _factor(_measured(gpu, image, params, None), params)
 
 
 def exposure_of_pixels(gpu: Gpu, pixels: Image, decoding: Decoding) -> float:
     """:func:`exposure` by the default meter of the light of pixels (height, width, channels), read as they are."""
-    return _to_key(log_mean_of_pixels(gpu, pixels, decoding), TonemapParams.key)
+    params = TonemapParams()
+    return _factor(_measured(gpu, pixels, params, decoding), params)
 
 
-def function_of(operator: str) -> str:
-    """The operator's name in tonemap_operators.cl."""
-    return f"op_{operator.replace('-', '_')}"
-
-
-def fixed_white(params: TonemapParams) -> float | None:
-    """The luminance after exposure that becomes white (1 for operators without such a point), unless it is metered."""
-    return params.white if params.white is not None else WHITE.get(params.operator, 1.0)
-
-
-def _measured(gpu: Gpu, image: Image, params: TonemapParams) -> Statistics:
+def _measured(gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None) -> Statistics:
     return statistics(
         gpu,
-        image,
-        histogram=params.meter == "histogram",
+        source,
+        decoding=decoding,
+        histogram=params.meter == "histogram" or operators.needs_scene(params),
         centre=params.meter == "center",
         method="tiles" if params.method == "local" else params.method,
     )
@@ -115,28 +142,23 @@ def _factor(measured: Statistics, params: TonemapParams) -> float:
         level = measured.trimmed_log_mean(*HISTOGRAM_RANGE)
     else:
         level = measured.centre_mean
-    return _to_key(level, params.key)
-
-
-def _to_key(level: float, key: float) -> float:
     if not level > 0:  # black, or nothing that could be read
         return 1.0
     # Within float32 whatever the image: 2**±100 is beyond any light.
-    return min(max(key / level, 2.0**-100), 2.0**100)
+    return min(max(params.key / level, 2.0**-100), 2.0**100)
 
 
-def _levels(gpu: Gpu, image: Image, params: TonemapParams) -> tuple[float, float]:
-    """The exposure's factor, and the luminance after exposure that becomes white."""
-    white = fixed_white(params)
-    if params.exposure is not None and white is not None:
-        return 2.0**params.exposure, white
-    measured = _measured(gpu, image, params)
+def _levels(
+    gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None
+) -> tuple[float, operators.Vector]:
+    """The exposure's factor, and what the operator is computed with."""
+    of_scene = operators.needs_scene(params)
+    if params.exposure is not None and not of_scene:
+        return 2.0**params.exposure, operators.vector(params, None)
+    measured = _measured(gpu, source, params, decoding)
     scale = _factor(measured, params) if params.exposure is None else 2.0**params.exposure
-    if white is None:
-        # Reinhard's default is the brightest luminance; not below 1, or a dim even picture would become white.
-        brightest = measured.maximum * scale
-        white = min(max(brightest, 1.0), 2.0**60) if math.isfinite(brightest) else 1.0
-    return scale, white
+    scene = operators.Scene.of(measured, scale) if of_scene else None
+    return scale, operators.vector(params, scene)
 
 
 def warn_of_repairs(nan: int, infinite: int, negative: int) -> None:

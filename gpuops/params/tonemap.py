@@ -3,26 +3,71 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from ..errors import ParameterError
 
-# name: what it is. The functions and their origins: clkernels/tonemap_operators.cl.
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that an operator depends on. Without a ``default`` the image decides it."""
+
+    default: float | None
+    least: float
+    most: float
+    about: str
+
+
+@dataclass(frozen=True)
+class Operator:
+    """What an operator is, and its parameters by name. Functions and origins: clkernels/tonemap_operators.cl."""
+
+    about: str
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+
+
+def _white(default: float | None) -> dict[str, Parameter]:
+    return {"white": Parameter(default, 1e-3, 1e9, "luminance after exposure that becomes white")}
+
+
 OPERATORS = {
-    "linear": "exposure alone",
-    "reinhard": "L/(1+L) of luminance",
-    "reinhard-extended": "Reinhard with a white point",
-    "aces-narkowicz": "ACES look, Narkowicz's curve",
-    "aces-hill": "ACES RRT and ODT, Hill's fit",
-    "agx": "AgX base",
-    "agx-punchy": "AgX with its punchy look",
-    "agx-golden": "AgX with its golden look",
-    "khronos-neutral": "Khronos PBR Neutral",
-    "hable": "Hable's filmic curve",
-    "drago": "adaptive logarithm",
+    "linear": Operator("exposure alone"),
+    "reinhard": Operator("L/(1+L) of luminance"),
+    "reinhard-channels": Operator("the same of each channel"),
+    "reinhard-extended": Operator("Reinhard with a white point", _white(None)),
+    "reinhard-extended-channels": Operator("the same of each channel", _white(None)),
+    "reinhard-devlin": Operator(
+        "photoreceptors, adapting to the image and to each pixel",
+        {
+            "intensity": Parameter(0.0, -8.0, 8.0, "brighter with more"),
+            "contrast": Parameter(None, 0.1, 1.0, "the power m"),
+            "adaptation": Parameter(1.0, 0.0, 1.0, "of 0 the image, of 1 each pixel"),
+            "chroma": Parameter(0.0, 0.0, 1.0, "of 0 all channels together, of 1 each by itself"),
+        },
+    ),
+    "aces-narkowicz": Operator("ACES look, Narkowicz's curve"),
+    "aces-hill": Operator("ACES RRT and ODT, Hill's fit"),
+    "agx": Operator("AgX base"),
+    "agx-punchy": Operator("AgX with its punchy look"),
+    "agx-golden": Operator("AgX with its golden look"),
+    "khronos-neutral": Operator("Khronos PBR Neutral"),
+    "hable": Operator("Hable's filmic curve", _white(11.2)),
+    "drago": Operator(
+        "adaptive logarithm",
+        {**_white(None), "bias": Parameter(0.85, 0.5, 1.0, "darker and more contrast with less")},
+    ),
+    "sigmoid": Operator(
+        "log-logistic of each channel", {"contrast": Parameter(1.5, 0.1, 10.0, "slope at middle grey")}
+    ),
 }
 # Operators with a white point, and its default; None is the image's brightest pixel, but 1 at least.
-WHITE: dict[str, float | None] = {"reinhard-extended": None, "drago": None, "hable": 11.2}
+WHITE = {
+    name: operator.parameters["white"].default
+    for name, operator in OPERATORS.items()
+    if "white" in operator.parameters
+}
 # Names that mean several operators.
 AMBIGUOUS = {"aces": ("aces-narkowicz", "aces-hill")}
 
@@ -51,8 +96,10 @@ class TonemapParams:
         ``key``.
     meter, key : str, float
         A name of :data:`METERS`, and the luminance that it is brought to.
+    parameters : mapping
+        Values for the operator's parameters that are not to be its defaults.
     white : float, optional
-        Luminance after exposure that becomes white, for operators that have a white point (:data:`WHITE`).
+        Short for the parameter ``white``, of operators that have one (:data:`WHITE`).
     transfer, gamma : str, float
         The signal: ``srgb``, ``gamma`` (v = light**(1/gamma)), ``pq`` (SMPTE ST 2084 with 1 at 203 cd/m²),
         ``linear`` (none).
@@ -70,6 +117,7 @@ class TonemapParams:
     meter: str = "log-mean"
     key: float = 0.18
     white: float | None = None
+    parameters: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     transfer: str = "srgb"
     gamma: float = 2.2
     dither: int | None = None
@@ -97,14 +145,43 @@ class TonemapParams:
                 raise ParameterError(
                     f"{self.operator} has no white point: white belongs to {', '.join(WHITE)}"
                 )
-            if not 1e-3 <= self.white <= 1e9:
-                raise ParameterError(f"white must be a luminance such as 4, not {self.white}")
+            if "white" in self.parameters:
+                raise ParameterError("white is given twice, once as a parameter")
+        self._check_parameters()
         if not 0.1 <= self.gamma <= 10:
             raise ParameterError(f"gamma must be between 0.1 and 10, not {self.gamma}")
         if self.dither is not None and self.dither < 1:
             raise ParameterError(f"dither is the largest code of the output, such as 255, not {self.dither}")
         if not 0 <= self.seed < 2**32:
             raise ParameterError(f"the seed must be between 0 and 2³²−1, not {self.seed}")
+
+    def _check_parameters(self) -> None:
+        known = OPERATORS[self.operator].parameters
+        given = {**self.parameters, **({} if self.white is None else {"white": self.white})}
+        for name, value in given.items():
+            if name not in known:
+                names = f"the parameters {', '.join(known)}" if known else "no parameters"
+                raise ParameterError(f"{self.operator} has {names}, and not {name!r}")
+            least, most = known[name].least, known[name].most
+            if not least <= value <= most:
+                raise ParameterError(f"{name} of {self.operator} is of {least:g} … {most:g}, not {value}")
+
+    def value(self, name: str) -> float | None:
+        """A parameter of the operator: what was given, or the default; None if the image decides it."""
+        if name == "white" and self.white is not None:
+            return self.white
+        return self.parameters.get(name, OPERATORS[self.operator].parameters[name].default)
+
+
+def parameter_option(text: str) -> tuple[str, float]:
+    """``NAME=VALUE``. Raises ParameterError."""
+    name, equals, value = text.partition("=")
+    try:
+        if equals:
+            return name.strip(), float(value)
+    except ValueError:
+        pass
+    raise ParameterError(f"a parameter is NAME=NUMBER, such as contrast=1.5, not {text!r}")
 
 
 def transfer_option(text: str) -> tuple[str, float]:

@@ -1,0 +1,122 @@
+// Taking pixels by eights, for the vectors of a CPU, from planes or from a file's pixels, as if all were one row: the other
+// way of take_quads.cl. After lanes.cl (WIDTH 8) and colour.cl.
+//
+// -D PIXEL=type -D HALF -D TABLE -D LINEARISE -D ENCODE -D UNSCALED   as in decode.cl; without PIXEL: planes
+// -D CHANNELS=n   -D COLOURS=n
+
+#define TAKEN 8
+#define VECTORS 1
+#define UNROLLED __attribute__((opencl_unroll_hint))
+
+#ifndef PIXEL
+typedef float STORED;
+
+typedef struct {
+    FLOAT v[CHANNELS];
+} Taken;
+
+static inline Taken take(__global const STORED *in, size_t first, size_t size) {
+    Taken taken;
+    int count = (int)min(size - first, (size_t)8);
+    for (int c = 0; c < CHANNELS; c++) taken.v[c] = load(in + c * size + first, count);
+    return taken;
+}
+
+static inline void light_of(Taken taken, __global const float *table, float scale, FLOAT v[VECTORS][CHANNELS]) {
+    for (int c = 0; c < CHANNELS; c++) v[0][c] = taken.v[c];
+}
+
+#else
+#define STORED_8(type) STORED_8_(type)
+#define STORED_8_(type) type##8
+typedef PIXEL STORED;
+typedef STORED_8(PIXEL) Stored;
+
+typedef struct {
+    Stored v[CHANNELS];
+} Taken;
+
+// Channel by channel, out of whole vectors: one element after the other would take twice the time of the arithmetic.
+static inline Taken take(__global const STORED *in, size_t first, size_t size) {
+    STORED rest[8 * CHANNELS];
+    Stored a, b, c, d;
+    in += first * CHANNELS;
+    if (size - first >= 8) {
+        a = vload8(0, in);
+#if CHANNELS > 1
+        b = vload8(1, in);
+#endif
+#if CHANNELS > 2
+        c = vload8(2, in);
+#endif
+#if CHANNELS > 3
+        d = vload8(3, in);
+#endif
+    } else {
+        int last = (int)(size - first) - 1;
+        for (int k = 0; k < 8 * CHANNELS; k++) rest[k] = in[min(k / CHANNELS, last) * CHANNELS + k % CHANNELS];
+        a = vload8(0, rest);
+#if CHANNELS > 1
+        b = vload8(1, rest);
+#endif
+#if CHANNELS > 2
+        c = vload8(2, rest);
+#endif
+#if CHANNELS > 3
+        d = vload8(3, rest);
+#endif
+    }
+    Taken taken;
+#if CHANNELS == 1
+    taken.v[0] = a;
+#elif CHANNELS == 2
+    taken.v[0] = (Stored)(a.even, b.even);
+    taken.v[1] = (Stored)(a.odd, b.odd);
+#elif CHANNELS == 3
+    taken.v[0] = (Stored)(a.s036, b.s147, c.s25);
+    taken.v[1] = (Stored)(a.s147, b.s25, c.s036);
+    taken.v[2] = (Stored)(a.s25, b.s036, c.s147);
+#else
+    taken.v[0] = (Stored)(a.s04, b.s04, c.s04, d.s04);
+    taken.v[1] = (Stored)(a.s15, b.s15, c.s15, d.s15);
+    taken.v[2] = (Stored)(a.s26, b.s26, c.s26, d.s26);
+    taken.v[3] = (Stored)(a.s37, b.s37, c.s37, d.s37);
+#endif
+    return taken;
+}
+
+static inline FLOAT light_of_channel(Stored stored, int colour, __global const float *table, float scale) {
+    FLOAT v;
+#ifdef TABLE
+    if (colour) {
+        STORED codes[8];
+        float light[8];
+        vstore8(stored, 0, codes);
+        UNROLLED
+        for (int k = 0; k < 8; k++) light[k] = table[codes[k]];
+        return vload8(0, light);
+    }
+#endif
+#ifdef HALF
+    v = vload_half8(0, (const half *)&stored);
+#else
+    v = TO_FLOAT(stored);
+#endif
+#ifndef UNSCALED
+    v *= scale;
+#endif
+#if defined(LINEARISE)
+    if (colour) v = srgb_to_linear(v);
+#elif defined(ENCODE)
+    if (colour) v = linear_to_srgb(v);
+#endif
+    return v;
+}
+
+static inline void light_of(Taken taken, __global const float *table, float scale, FLOAT v[VECTORS][CHANNELS]) {
+    for (int c = 0; c < CHANNELS; c++) v[0][c] = light_of_channel(taken.v[c], c < COLOURS, table, scale);
+}
+#endif
+
+#define COUNT_IN(k, first, size) ((int)min((size) - (first), (size_t)8))
+#define PLACE_OF(k, first) (first)
