@@ -26,11 +26,11 @@ static inline FLOAT linear_to_srgb(FLOAT v) {
 static inline UINT srgb_code(UINT x, CODES_SPACE const uint *codes) {
     UINT past = min(x - CODED_FROM, (UINT)(BUCKETS << 16));
 #if WIDTH == 1
-    return (past + codes[past >> 16]) >> 16 & 0xffu;
+    return (past + codes[past >> 16]) >> 16;
 #else
     uint at[8], added[8];
     vstore8(past >> 16, 0, at);
     for (int k = 0; k < 8; k++) added[k] = codes[at[k]];
-    return (past + vload8(0, added)) >> 16 & 0xffu;
+    return (past + vload8(0, added)) >> 16;
 #endif
 }

@@ -39,6 +39,13 @@ static inline INT nearest(FLOAT v) {
     return AS_INT(v + 12582912.0f) - 0x4b400000;
 }
 
+// What is above it does not fit, and is not only rounded wrongly.
+#ifdef CODE_TABLE
+#define MOST_CODED 1.0045f
+#elif defined(MAXIMUM)
+#define MOST_CODED (1.0f + 0.5f / MAXIMUM)
+#endif
+
 // lost[0] counts finite values that did not fit the type, lost[1] those that were not finite, of those `present`.
 // `colour`: not alpha. `codes`: see srgb_code in colour.cl.
 static inline PIXELS encode(FLOAT v, int colour, CODES_SPACE const uint *codes, INT present, INT *lost) {
@@ -48,8 +55,7 @@ static inline PIXELS encode(FLOAT v, int colour, CODES_SPACE const uint *codes, 
 #endif
 #ifdef CODE_TABLE
     if (colour) {
-        // Clipped is what rounding would take out of the range, not what a rounding error took there.
-        lost[0] += one_if(present & finite & ((v < -0.5f / (255.0f * 12.92f)) | (v > 1.0045f)));
+        lost[0] += one_if(present & finite & ((v < -0.5f / (255.0f * 12.92f)) | (v > MOST_CODED)));
         return TO_PIXELS(srgb_code(AS_UINT(within(v, 1.0f)), codes));
     }
 #else
@@ -103,32 +109,38 @@ static inline void encode_pixel(const float *v, CODES_SPACE const uint *codes, i
     for (int c = 0; c < CHANNELS; c++) pixel[c] = encode(v[c], c < COLOURS, codes, c < count, lost);
 }
 
-// The same of a pixel whose colours are finite and not negative.
-static inline void encode_light(const float *v, CODES_SPACE const uint *codes, int count, int *lost, PIXEL *pixel) {
-    for (int c = COLOURS; c < CHANNELS; c++) pixel[c] = encode(v[c], 0, codes, c < count, lost);
+// The same of `number` pixels whose colours are finite and not negative, of which the first `count` exist: one branch for
+// all that did not fit.
+static inline void encode_light(FLOAT v[][CHANNELS], CODES_SPACE const uint *codes, int number, int count, int *lost,
+                                PIXEL *pixels) {
+    float most = 0.0f;
+    UNROLLED
+    for (int p = 0; p < number; p++) {
+        PIXEL *pixel = pixels + p * CHANNELS;
+        for (int c = COLOURS; c < CHANNELS; c++) pixel[c] = encode(v[p][c], 0, codes, p < count, lost);
+        for (int c = 0; c < COLOURS; c++) {
 #ifdef MAXIMUM
 #ifdef CODE_TABLE
-    const float most = 1.0045f;
+#ifdef UP_TO_1
+            pixel[c] = srgb_code(as_uint(v[p][c]), codes);
 #else
-    const float most = 1.0f + 0.5f / MAXIMUM;
+            pixel[c] = srgb_code(as_uint(clamp(v[p][c], 0.0f, 1.0f)), codes);
 #endif
-    float light[COLOURS], brightest = 0.0f;
-    for (int c = 0; c < COLOURS; c++) {
-#ifdef CODE_TABLE
-        light[c] = v[c];
-        pixel[c] = srgb_code(as_uint(fmin(light[c], 1.0f)), codes);
 #else
-        light[c] = CURVE(v[c]);
-        pixel[c] = nearest(fmin(light[c], 1.0f) * MAXIMUM);
+            v[p][c] = CURVE(v[p][c]);
+            pixel[c] = nearest(clamp(v[p][c], 0.0f, 1.0f) * MAXIMUM);
 #endif
-        brightest = fmax(brightest, light[c]);
+            most = fmax(most, v[p][c]);
+#else
+            pixel[c] = encode(v[p][c], 1, codes, p < count, lost);
+#endif
+        }
     }
-#ifndef UP_TO_1
-    if (brightest > most)
-        for (int c = 0; c < COLOURS; c++) lost[0] += light[c] > most && c < count;
-#endif
-#else
-    for (int c = 0; c < COLOURS; c++) pixel[c] = encode(v[c], 1, codes, c < count, lost);
+#if defined(MAXIMUM) && !defined(UP_TO_1)
+    if (most <= MOST_CODED) return;
+    UNROLLED
+    for (int p = 0; p < number; p++)
+        for (int c = 0; c < COLOURS; c++) lost[0] += p < count && v[p][c] > MOST_CODED;
 #endif
 }
 #endif

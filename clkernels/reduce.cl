@@ -161,7 +161,7 @@ static inline void multiply(Lanes *a, FLOAT by) {
 }
 
 // Takes FOUR times WIDTH luminances if all are pixels (`inside`) and ordinary, as nearly all are: then few instructions do.
-static inline int take_ordinary(Lanes *a, const FLOAT *y, int inside, size_t place, int width, int height, float scale,
+static inline int take_ordinary(Lanes *a, const FLOAT *y, int inside, uint place, int width, int height, float scale,
                                 __local uint *histogram) {
     FLOAT least = fmin(fmin(y[0], y[1]), fmin(y[2], y[3])), most = fmax(fmax(y[0], y[1]), fmax(y[2], y[3]));
     FLOAT all = (y[0] * y[1]) * (y[2] * y[3]);  // NaN where one is
@@ -250,13 +250,12 @@ __kernel void reduce_direct(__global const STORED *restrict image, ulong offset,
                             __global const float *restrict table, float decoding, __local Statistics *tree) {
     __local uint bins[BINS];
     int item = get_local_id(0), items = get_local_size(0);
-    size_t size = (size_t)width * height;
-    size_t first = (size_t)get_group_id(0) * span, last = min(size, first + span);
+    uint size = (uint)width * height, first = (uint)get_group_id(0) * span, last = min(size, first + span);
     image += offset;
     clear_bins(bins, item, items);
     Lanes lanes = empty_lanes();
-    size_t step = (size_t)items * FOUR * WIDTH;
-    for (size_t i = first + item * FOUR * WIDTH; i < last; i += step) {
+    uint step = items * FOUR * WIDTH;
+    for (uint i = first + item * FOUR * WIDTH; i < last; i += step) {
         FLOAT y[FOUR];
         UNROLLED
         for (int t = 0; t < FOUR; t += VECTORS) {
@@ -265,7 +264,7 @@ __kernel void reduce_direct(__global const STORED *restrict image, ulong offset,
             UNROLLED
             for (int k = 0; k < VECTORS; k++) y[t + k] = luminance(v[k], weight);
         }
-        int count = (int)min(last - i, (size_t)(FOUR * WIDTH));
+        int count = (int)min(last - i, (uint)(FOUR * WIDTH));
         lanes.taken += count;
         if (take_ordinary(&lanes, y, count == FOUR * WIDTH, i, width, height, scale, bins)) continue;
         for (int k = 0; k < FOUR; k++) {

@@ -15,10 +15,10 @@ typedef struct {
     FLOAT v[CHANNELS];
 } Taken;
 
-static inline Taken take(__global const STORED *in, size_t first, size_t size) {
+static inline Taken take(__global const STORED *in, uint first, uint size) {
     Taken taken;
-    int count = (int)min(size - first, (size_t)8);
-    for (int c = 0; c < CHANNELS; c++) taken.v[c] = load(in + c * size + first, count);
+    int count = (int)min(size - first, 8u);
+    for (int c = 0; c < CHANNELS; c++) taken.v[c] = load(in + (size_t)c * size + first, count);
     return taken;
 }
 
@@ -37,10 +37,10 @@ typedef struct {
 } Taken;
 
 // Channel by channel, out of whole vectors: one element after the other would take twice the time of the arithmetic.
-static inline Taken take(__global const STORED *in, size_t first, size_t size) {
+static inline Taken take(__global const STORED *in, uint first, uint size) {
     STORED rest[8 * CHANNELS];
     Stored a, b, c, d;
-    in += first * CHANNELS;
+    in += (size_t)first * CHANNELS;
     if (size - first >= 8) {
         a = vload8(0, in);
 #if CHANNELS > 1
@@ -118,5 +118,5 @@ static inline void light_of(Taken taken, __global const float *table, float scal
 }
 #endif
 
-#define COUNT_IN(k, first, size) ((int)min((size) - (first), (size_t)8))
+#define COUNT_IN(k, first, size) ((int)min((size) - (first), 8u))
 #define PLACE_OF(k, first) (first)

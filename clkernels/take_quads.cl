@@ -8,7 +8,7 @@
 
 typedef Quad Taken;
 
-static inline Taken take(__global const STORED *in, size_t first, size_t size) {
+static inline Taken take(__global const STORED *in, uint first, uint size) {
     Quad quad;
 #ifdef READ_WORDS
     if (first + 4 <= size) {

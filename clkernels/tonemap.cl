@@ -42,6 +42,14 @@ static inline FLOAT signal(FLOAT v, UINT i, uint channel, float gamma, float cod
     return v;
 }
 
+static inline void repair_all(FLOAT v[VECTORS][CHANNELS], float most, uint first, uint size, __local uint *counted) {
+    UNROLLED
+    for (int k = 0; k < VECTORS; k++) {
+        count_repairs(v[k], COUNT_IN(k, first, size), counted);
+        repair(v[k], most);
+    }
+}
+
 // A group takes `times` times as many neighbours as its work-items can at once. lost: see encode.cl. repaired: pixels with a
 // NaN, with an infinity, with negative light (each counts once, as the first of these). Any group size.
 __kernel void tonemap(__global const STORED *restrict in, __global MADE *restrict out, int pixels, int times,
@@ -57,21 +65,25 @@ __kernel void tonemap(__global const STORED *restrict in, __global MADE *restric
     __global const uint *entries = codes;
 #endif
     barrier(CLK_LOCAL_MEM_FENCE);
-    size_t size = pixels, step = (size_t)items * TAKEN, first = get_group_id(0) * step * times;
-    size_t end = min(size, first + step * times);
+    uint size = pixels, step = items * TAKEN, first = (uint)get_group_id(0) * step * times;
+    uint end = min(size, first + step * times), i = first + item * TAKEN;
+    float most = most_light(exposure);
     INT losses[2] = {0, 0};
-    for (size_t i = first + item * TAKEN; i < end; i += step) {
+    Taken next;
+    if (i < end) next = take(in, i, size);
+    for (; i < end; i += step) {
         FLOAT v[VECTORS][CHANNELS];
-        light_of(take(in, i, size), table, scale, v);
+        light_of(next, table, scale, v);
+        if (i + step < end) next = take(in, i + step, size);  // on its way while this one is worked on
+        INT plain = ordinary(v[0], as_uint(most));
+        UNROLLED
+        for (int k = 1; k < VECTORS; k++) plain &= ordinary(v[k], as_uint(most));
+        if (!all_lanes(plain)) repair_all(v, most, i, size, counted + 2);  // seldom
         UNROLLED
         for (int k = 0; k < VECTORS; k++) {
-            if (!all_lanes(ordinary(v[k], exposure))) {  // seldom
-                count_repairs(v[k], COUNT_IN(k, i, size), counted + 2);
-                repair(v[k], exposure);
-            }
             displayed(v[k], exposure, p);
 #if defined(SRGB) || defined(GAMMA) || defined(PQ) || defined(DITHER)
-            UINT at = TO_UINT(LANE_INDEX) + (uint)PLACE_OF(k, i);
+            UINT at = TO_UINT(LANE_INDEX) + PLACE_OF(k, i);
             for (int c = 0; c < COLOURS; c++) v[k][c] = signal(v[k][c], at, c, gamma, code, seed);
 #endif
         }

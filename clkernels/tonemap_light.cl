@@ -7,15 +7,15 @@
 
 #define BRIGHTEST 0x1p60f
 
+// The largest light that exposure does not take beyond BRIGHTEST.
 static inline float most_light(float exposure) {
     return fmin(BRIGHTEST / exposure, FLT_MAX);
 }
 
-// Which pixels need no repair: colours are neither negative nor NaN, and not beyond BRIGHTEST after exposure.
-static inline INT ordinary(const FLOAT *v, float exposure) {
-    UINT most = AS_UINT((FLOAT)most_light(exposure));
-    INT all = AS_UINT(v[0]) <= most;  // of numbers that are not negative, bits grow as they do
-    for (int c = 1; c < COLOURS; c++) all &= AS_UINT(v[c]) <= most;
+// Which pixels need no repair: colours are neither negative nor NaN, and at most `most`, by its bits.
+static inline INT ordinary(const FLOAT *v, uint most) {
+    INT all = AS_UINT(v[0]) <= (UINT)most;  // of numbers that are not negative, bits grow as they do
+    for (int c = 1; c < COLOURS; c++) all &= AS_UINT(v[c]) <= (UINT)most;
     return all;
 }
 
@@ -36,8 +36,8 @@ static inline void count_repairs(const FLOAT *v, int count, __local uint *counte
 }
 
 // The colours of any pixel made ordinary, in place.
-static inline void repair(FLOAT *v, float exposure) {
-    for (int c = 0; c < COLOURS; c++) v[c] = fmin(fmax(v[c], 0.0f), most_light(exposure));  // fmax(NaN, 0) is 0
+static inline void repair(FLOAT *v, float most) {
+    for (int c = 0; c < COLOURS; c++) v[c] = fmin(fmax(v[c], 0.0f), most);  // fmax(NaN, 0) is 0
 }
 
 // The colours of an ordinary pixel, in place.

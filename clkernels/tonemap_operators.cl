@@ -39,17 +39,17 @@ static inline Colour op_linear(Colour c, float8 p) {
 // L' = L / (1 + L).
 // Reinhard, Stark, Shirley, Ferwerda: Photographic Tone Reproduction for Digital Images, SIGGRAPH 2002, eq. 3.
 static inline Colour op_reinhard(Colour c, float8 p) {
-    return scaled(c, 1.0f / (1.0f + luminance709(c)));
+    return scaled(c, RECIP(1.0f + luminance709(c)));
 }
 
 // The same of each channel: bright colours become white.
 static inline Colour op_reinhard_channels(Colour c, float8 p) {
-    return colour(c.r / (1.0f + c.r), c.g / (1.0f + c.g), c.b / (1.0f + c.b));
+    return colour(c.r * RECIP(1.0f + c.r), c.g * RECIP(1.0f + c.g), c.b * RECIP(1.0f + c.b));
 }
 
 // L' = L (1 + L / white²) / (1 + L): the same paper, eq. 4. p: 1 / white².
 static inline FLOAT extended(FLOAT l, float p) {
-    return fma(l, (FLOAT)p, (FLOAT)1.0f) / (1.0f + l);
+    return fma(l, (FLOAT)p, (FLOAT)1.0f) * RECIP(1.0f + l);
 }
 
 static inline Colour op_reinhard_extended(Colour c, float8 p) {
@@ -67,7 +67,7 @@ static inline Colour op_reinhard_extended_channels(Colour c, float8 p) {
 // p: f = e^−intensity, m, a c, a (1 − c), (1 − a) L̄.
 static inline FLOAT photoreceptor(FLOAT i, FLOAT l, float8 p) {
     FLOAT ia = fma((FLOAT)p.s2, i, fma((FLOAT)p.s3, l, (FLOAT)p.s4));
-    return i / (i + power(fmax(p.s0 * ia, 1e-30f), p.s1));
+    return i * RECIP(i + power(fmax(p.s0 * ia, 1e-30f), p.s1));
 }
 
 static inline Colour op_reinhard_devlin(Colour c, float8 p) {
@@ -78,7 +78,7 @@ static inline Colour op_reinhard_devlin(Colour c, float8 p) {
 // x (2.51 x + 0.03) / (x (2.43 x + 0.59) + 0.14), cut at 1.
 // Krzysztof Narkowicz: ACES Filmic Tone Mapping Curve, 2016.
 static inline FLOAT narkowicz(FLOAT x) {
-    return fmin(x * (2.51f * x + 0.03f) / (x * (2.43f * x + 0.59f) + 0.14f), 1.0f);
+    return clamp(x * (2.51f * x + 0.03f) * RECIP(x * (2.43f * x + 0.59f) + 0.14f), 0.0f, 1.0f);
 }
 
 static inline Colour op_aces_narkowicz(Colour c, float8 p) {
@@ -89,7 +89,7 @@ static inline Colour op_aces_narkowicz(Colour c, float8 p) {
 // Matt Pettineo's BakingLab (ACES.hlsl), 2016. The first matrix is sRGB → AP1 with the RRT's saturation, the second
 // its counterpart back.
 static inline FLOAT hill(FLOAT x) {
-    return (x * (x + 0.0245786f) - 0.000090537f) / (x * (0.983729f * x + 0.4329510f) + 0.238081f);
+    return (x * (x + 0.0245786f) - 0.000090537f) * RECIP(x * (0.983729f * x + 0.4329510f) + 0.238081f);
 }
 
 static inline Colour op_aces_hill(Colour c, float8 p) {
@@ -158,25 +158,22 @@ static inline Colour op_agx_golden(Colour c, float8 p) {
 }
 
 // Khronos PBR Neutral Tone Mapper, specification of 2024, with its names: F90 0.04, Ks 0.8 − F90, Kd 0.15.
-static inline Colour op_khronos_neutral(Colour c, float8 p) {
+static inline Colour op_khronos_neutral(Colour c, float8 none) {
     const float ks = 0.76f, kd = 0.15f;
-    FLOAT x = fmin(c.r, fmin(c.g, c.b));
-    FLOAT f = select((FLOAT)0.04f, x - 6.25f * x * x, x <= 0.08f);
-    c = colour(c.r - f, c.g - f, c.b - f);
-    FLOAT peak = fmax(c.r, fmax(c.g, c.b));
-    FLOAT pn = 1.0f - (1.0f - ks) * (1.0f - ks) / (fmax(peak, ks) + 1.0f - 2.0f * ks);
-    FLOAT g = 1.0f / (kd * (peak - pn) + 1.0f);
-    FLOAT factor = select((FLOAT)1.0f, pn / peak * g, peak > ks);
-    FLOAT offset = select((FLOAT)0.0f, pn * (1.0f - g), peak > ks);
-    return colour(fmax(c.r * factor + offset, 0.0f), fmax(c.g * factor + offset, 0.0f),
-                  fmax(c.b * factor + offset, 0.0f));
+    FLOAT x = fmin(fmin(c.r, fmin(c.g, c.b)), 0.08f);
+    FLOAT f = x - 6.25f * x * x;  // 0.04 from 0.08 on
+    FLOAT p = fmax(fmax(c.r, fmax(c.g, c.b)) - f, ks);  // below Ks everything stays as with p = Ks: pn = p, g = 1
+    FLOAT pn = 1.0f - (1.0f - ks) * (1.0f - ks) * RECIP(p + 1.0f - 2.0f * ks);
+    FLOAT g = RECIP(kd * (p - pn) + 1.0f);
+    FLOAT factor = pn * g * RECIP(p), offset = pn - pn * g - f * factor;
+    return clamped(colour(fma(c.r, factor, offset), fma(c.g, factor, offset), fma(c.b, factor, offset)), 1.0f);
 }
 
 // John Hable: Filmic Tonemapping Operators (Uncharted 2), 2010: f(2c) / f(white), where
 //     f(x) = (x (A x + C B) + D E) / (x (A x + B) + D F) − E/F,   A .15, B .5, C .1, D .2, E .02, F .3
 // over one denominator, so that black does not come from cancellation. p: 1 / f(white).
 static inline FLOAT hable(FLOAT x) {
-    return x * (0.042f * x + 0.005f) / (0.3f * (x * (0.15f * x + 0.5f) + 0.06f));
+    return x * (0.14f * x + 0.05f / 3.0f) * RECIP(x * (0.15f * x + 0.5f) + 0.06f);
 }
 
 static inline Colour op_hable(Colour c, float8 p) {
@@ -187,17 +184,27 @@ static inline Colour op_hable(Colour c, float8 p) {
 // 2003, eq. 4 with bias 0.85 and a display of 100 cd/m²:
 //     L' = ln(L + 1) / (log10(Lmax + 1) · ln(2 + 8 (L / Lmax)^(ln 0.85 / ln 0.5)))
 // The paper's L is 1 at the luminance that the eye is adapted to; exposure has brought that to 0.18.
-// p: 1 / Lmax, ln bias / ln 0.5, 1 / (ln 2 · log10(Lmax / 0.18 + 1)), with L and Lmax as exposure made them.
+// p: 1 / Lmax, ln bias / ln 0.5, 1 / (0.18 ln 2 · log10(Lmax / 0.18 + 1)), with L and Lmax as exposure made them.
+// ln(1 + x) / x for x ≥ 0: a polynomial to 0.25, where logarithms of numbers near 1 have few digits.
+static inline FLOAT log1p_over(FLOAT x) {
+    FLOAT near = fma(x, (FLOAT)-0.09238353f, (FLOAT)0.1817312f);
+    near = fma(near, x, (FLOAT)-0.247786016f);
+    near = fma(near, x, (FLOAT)0.333208687f);
+    near = fma(near, x, (FLOAT)-0.499997398f);
+    near = fma(near, x, (FLOAT)1.0f);
+    return select(LOG2(1.0f + x) * (float)M_LN2_F * RECIP(x), near, x < 0.25f);
+}
+
 static inline Colour op_drago(Colour c, float8 p) {
-    FLOAT y = fmax(luminance709(c), FLT_MIN);
+    FLOAT y = luminance709(c);
     FLOAT base = LOG2(fma((FLOAT)8.0f, power(y * p.s0, p.s1), (FLOAT)2.0f));
-    return scaled(c, log1p(y / 0.18f) * p.s2 / (base * y));
+    return scaled(c, log1p_over(y * (1.0f / 0.18f)) * p.s2 * RECIP(base));
 }
 
 // 1 / (1 + (k / x)^contrast), a logistic curve of log x, with k such that 0.18 stays: Naka and Rushton's response of 1966, as
 // in the sigmoid of darktable 4 (2022) without its skew. p: contrast, log2 k.
 static inline FLOAT log_logistic(FLOAT x, float8 p) {
-    return 1.0f / (1.0f + EXP2(p.s0 * (p.s1 - LOG2(x))));
+    return RECIP(1.0f + EXP2(p.s0 * (p.s1 - LOG2(x))));
 }
 
 static inline Colour op_sigmoid(Colour c, float8 p) {

@@ -14,7 +14,7 @@ import numpy as np
 from .errors import DeviceError
 from .gpu import Local, Source
 from .image import Image
-from .operators import Vector
+from .operators import NO_PARAMETERS, Vector
 from .pixels import Decoding, Encoding, words_of_four
 from .pixelwise import defined, own_of
 
@@ -256,7 +256,7 @@ def _up(
     out, blocks, (height, width) = fine, ends.channels, fine.shape[1:] if not final else ends.size
     sources: Sources = ("reflected", "layout", "bloom", "bloom_up")
     defines: dict[str, Define] = {"CHANNELS": 1, "COLOURS": 1}
-    arguments: list[Argument] = [None, 1.0, None, None, None, 1.0, 1.0, 1.0]
+    arguments: list[Argument] = [None, 1.0, None, None, None, 1.0, NO_PARAMETERS, 1.0]
     if final:
         out, blocks = ends.result, 1
         defines = {
@@ -306,7 +306,7 @@ def _reads_and_writes(
         more |= {"OPERATOR": display.operator, "UP_TO_1": display.up_to_1}
     more |= {"UNPREMULTIPLY": writing["UNPREMULTIPLY"], "BOUNDED": ends.source.dtype != np.float32}
     table, scale = decoding.arguments(ends.source)
-    exposure, p = (display.exposure, display.p) if display else (1.0, (0.0,) * 8)
+    exposure, p = (display.exposure, display.p) if display else (1.0, NO_PARAMETERS)
     most = min(2.0**60 / exposure, float(np.finfo(np.float32).max))  # BRIGHTEST in tonemap_light.cl
     arguments: list[Argument] = [table, scale, codes, ends.lost, ends.repaired, exposure, p, most]
     return (*sources, "bloom", "bloom_up"), more, arguments

@@ -17,6 +17,7 @@ CLIPPED = frozenset(
         "agx",
         "agx-punchy",
         "agx-golden",
+        "khronos-neutral",
         "reinhard-channels",
         "reinhard-devlin",
         "sigmoid",
@@ -25,6 +26,7 @@ CLIPPED = frozenset(
 
 Vector = tuple[float, float, float, float, float, float, float, float]
 Values = Mapping[str, float]
+NO_PARAMETERS: Vector = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,8 @@ def vector(params: TonemapParams, scene: Scene | None) -> Vector:
             value = _METERED[name](scene)
         values[name] = value
     made = _PREPARED[params.operator](values, scene) if params.operator in _PREPARED else ()
-    made = (*made, *(0.0,) * (8 - len(made)))
-    return made[0], made[1], made[2], made[3], made[4], made[5], made[6], made[7]
+    a, b, c, d, e, f, g, h = (*made, *NO_PARAMETERS[len(made) :])
+    return a, b, c, d, e, f, g, h
 
 
 def _brightest(scene: Scene) -> float:
@@ -98,7 +100,7 @@ def _hable(x: float) -> float:
 
 def _drago(values: Values, _: Scene | None) -> tuple[float, ...]:
     white, bias = values["white"], values["bias"]
-    scale = math.log(2) * math.log10(1 + white / 0.18)
+    scale = 0.18 * math.log(2) * math.log10(1 + white / 0.18)
     return 1 / white, math.log(bias) / math.log(0.5), 1 / scale
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # The share of pixels, in percent, that the histogram meter reads.
 HISTOGRAM_RANGE = (10.0, 90.0)
 
-_GROUPS = 6  # of a compute unit, at least
+_GROUPS = 24  # of a compute unit: groups that end early make room for others
 _TIMES = 1 << 10  # turns of a work-item, at most
 
 

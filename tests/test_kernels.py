@@ -48,7 +48,7 @@ from gpuops.params.border import BORDERS
 from gpuops.params.compare import CompareParams
 from gpuops.params.fft import VIEWS, FftParams, SpectrumParams, filter_option
 from gpuops.params.starburst import Aperture
-from gpuops.params.tonemap import OPERATORS, TRANSFERS, WHITE, TonemapParams
+from gpuops.params.tonemap import OPERATORS, TRANSFERS, TonemapParams
 from gpuops.pixels import Decoding, Encoding, download, losses, pack, unpack, upload
 from gpuops.reduce import statistics
 from gpuops.tonemap import tonemap
@@ -616,7 +616,7 @@ def test_tonemap(gpu: Recorder, operator: str) -> None:
     channels, transfer = (3, 1, 4, 2)[turn % 4], TRANSFERS[(turn + turn // 4) % 4]
     dither = 255 if turn % 3 == 0 else None
     alpha, colours = LAYOUTS[channels], channels - LAYOUTS[channels]
-    white = 4.0 if operator in WHITE else None
+    given = tonemap_reference.GIVEN.get(operator, {})
     pixels = of_reduce.light((channels, *SHAPE), turn)
     expected = pixels.astype(np.float64)
     three = expected[:3] if colours == 3 else np.repeat(expected[:1], 3, 0)
@@ -632,7 +632,9 @@ def test_tonemap(gpu: Recorder, operator: str) -> None:
     expected[:colours] = encode[transfer](np.maximum(mapped, 0))
     pixels[0, 9, 9] = np.nan
 
-    params = TonemapParams(operator, exposure=0.0, transfer=transfer, gamma=2.2, white=white, dither=dither)
+    params = TonemapParams(
+        operator, exposure=0.0, transfer=transfer, gamma=2.2, dither=dither, parameters=given
+    )
     with pytest.warns(GpuopsWarning, match="1 NaN"):
         got = tonemap(gpu, on(gpu, pixels, alpha), params).numpy()
     got[:, 9, 9] = expected[:, 9, 9]

@@ -89,7 +89,9 @@ def test_images_without_light(gpu: Gpu, value: float, method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_histogram_is_exact(gpu: Gpu, method: str) -> None:
-    edges = np.float32([1, 1.1892071, 1.4142135, 1.6817929])  # the quarters of a stop, as float32 has them
+    edges = np.float32([1, 1.1892072, 1.4142137, 1.6817929])  # quarters of a stop: the first floats not below
+    below = np.nextafter(edges, np.float32(0)).astype(np.float64)
+    assert all(float(v) >= 2 ** (k / 4) > u for k, (v, u) in enumerate(zip(edges, below, strict=True)))
     values = np.concatenate([edges * np.float32(2.0**e) for e in range(-40, 40)])
     values = np.concatenate([values, np.nextafter(values, np.float32(0)), light((4000,))])[np.newaxis]
     # Quarters within each octave by comparison; octaves by the exponent: exact.

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpuops import Gpu, GpuopsWarning, Image, ParameterError, d3d11
-from gpuops.params.tonemap import METERS, OPERATORS, TRANSFERS, WHITE, TonemapParams
+from gpuops.params.tonemap import METERS, OPERATORS, TRANSFERS, TonemapParams
 from gpuops.tonemap import exposure, tonemap
 
 from . import d3d11_reference, tonemap_reference
@@ -46,8 +46,8 @@ def mapped(gpu: Gpu, pixels: Array, alpha: bool = False, **params: object) -> Ar
     return tonemap(gpu, upload(gpu, pixels, alpha), TonemapParams(**settings)).numpy()  # type: ignore[arg-type]
 
 
-def white_of(operator: str) -> float | None:
-    return 4.0 if operator in WHITE else None
+def parameters_of(operator: str) -> dict[str, float]:
+    return tonemap_reference.GIVEN.get(operator, {})
 
 
 # -- operators ----------------------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def test_operator_matches_its_publication(gpu: Gpu, operator: str) -> None:
     pixels[:, 20] = 0
     pixels[1, 21] = 0
     expected = tonemap_reference.OPERATORS[operator](pixels.astype(np.float64), 4.0)
-    got = mapped(gpu, pixels, operator=operator, white=white_of(operator))
+    got = mapped(gpu, pixels, operator=operator, parameters=parameters_of(operator))
     np.testing.assert_allclose(got, expected, rtol=TOLERANCE["operator"], atol=TOLERANCE["operator"])
 
 
@@ -90,7 +90,7 @@ def test_known_values(gpu: Gpu) -> None:
 @given(operator=st.sampled_from(list(OPERATORS)), seed=st.integers(0, 2**16), stops=st.integers(1, 60))
 def test_brighter_gray_never_becomes_darker(gpu: Gpu, operator: str, seed: int, stops: int) -> None:
     gray = np.sort(light((1, 997), stops, seed))
-    got = mapped(gpu, np.stack([gray] * 3), operator=operator, white=white_of(operator))
+    got = mapped(gpu, np.stack([gray] * 3), operator=operator, parameters=parameters_of(operator))
     if operator in ("reinhard-extended", "linear"):
         got = got / np.maximum(1, got.max(axis=-1, keepdims=True))
     # AgX's polynomial and rounding may dip by a float32 epsilon or so.

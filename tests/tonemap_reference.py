@@ -134,10 +134,28 @@ def drago(c: Array, white: float) -> Array:
     return c * ld / y
 
 
+def reinhard_devlin(c: Array, white: float) -> Array:
+    """Equations 1 to 8 of Reinhard and Devlin 2005 for full local adaptation, with the parameters in GIVEN."""
+    given = GIVEN["reinhard-devlin"]
+    adaptation = given["chroma"] * c + (1 - given["chroma"]) * luminance(c)
+    sigma = (np.exp(-given["intensity"]) * adaptation) ** given["contrast"]
+    return np.divide(c, c + sigma, out=np.zeros_like(c), where=c > 0)
+
+
+def sigmoid(c: Array, white: float) -> Array:
+    """x^n / (x^n + s), with s such that 0.18 stays."""
+    n = GIVEN["sigmoid"]["contrast"]
+    s = 0.18**n * (1 - 0.18) / 0.18
+    return c**n / (c**n + s)
+
+
 OPERATORS: dict[str, Callable[[Array, float], Array]] = {
     "linear": linear,
     "reinhard": reinhard,
+    "reinhard-channels": lambda c, white: c / (1 + c),
     "reinhard-extended": reinhard_extended,
+    "reinhard-extended-channels": lambda c, white: c * (1 + c / white**2) / (1 + c),
+    "reinhard-devlin": reinhard_devlin,
     "aces-narkowicz": aces_narkowicz,
     "aces-hill": aces_hill,
     "agx": agx,
@@ -146,6 +164,18 @@ OPERATORS: dict[str, Callable[[Array, float], Array]] = {
     "khronos-neutral": khronos_neutral,
     "hable": hable,
     "drago": drago,
+    "sigmoid": sigmoid,
+}
+
+
+# What the references of operators with metered parameters take them to be.
+GIVEN: dict[str, dict[str, float]] = {
+    "reinhard-extended": {"white": 4.0},
+    "reinhard-extended-channels": {"white": 4.0},
+    "drago": {"white": 4.0},
+    "hable": {"white": 4.0},
+    "reinhard-devlin": {"contrast": 0.6, "intensity": 0.5, "adaptation": 1.0, "chroma": 0.25},
+    "sigmoid": {"contrast": 1.7},
 }
 
 
