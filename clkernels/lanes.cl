@@ -3,6 +3,8 @@
 //
 // -D WIDTH=1|8   -D NATIVE: binary logarithms and powers by a GPU's own instructions
 
+#define UNROLLED __attribute__((opencl_unroll_hint))
+
 #if WIDTH == 1
 typedef float FLOAT;
 typedef int INT;

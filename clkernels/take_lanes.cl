@@ -6,7 +6,6 @@
 
 #define TAKEN 8
 #define VECTORS 1
-#define UNROLLED __attribute__((opencl_unroll_hint))
 
 #ifndef PIXEL
 typedef float STORED;
