@@ -96,6 +96,12 @@ def fixed_white(params: TonemapParams) -> float | None:
     return params.white if params.white is not None else WHITE.get(params.operator, 1.0)
 
 
+def white_point(brightest: float) -> float:
+    """The luminance that becomes white by default, of the brightest one after exposure."""
+    # As Reinhard's; not below 1, or a dim even picture would become white.
+    return min(max(brightest, 1.0), 2.0**60) if math.isfinite(brightest) else 1.0
+
+
 def _measured(gpu: Gpu, image: Image, params: TonemapParams) -> Statistics:
     return statistics(
         gpu,
@@ -133,9 +139,7 @@ def _levels(gpu: Gpu, image: Image, params: TonemapParams) -> tuple[float, float
     measured = _measured(gpu, image, params)
     scale = _factor(measured, params) if params.exposure is None else 2.0**params.exposure
     if white is None:
-        # Reinhard's default is the brightest luminance; not below 1, or a dim even picture would become white.
-        brightest = measured.maximum * scale
-        white = min(max(brightest, 1.0), 2.0**60) if math.isfinite(brightest) else 1.0
+        white = white_point(measured.maximum * scale)
     return scale, white
 
 

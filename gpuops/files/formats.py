@@ -87,6 +87,11 @@ def format_of(path: str | os.PathLike[str]) -> Format:
     return fmt
 
 
+def is_display_format(fmt: Format) -> bool:
+    """Whether it is one of pictures for a display: it holds 8 bits, and is not meant for any numbers."""
+    return "uint8" in fmt.dtypes and fmt.name not in ("NPY", "NPZ")
+
+
 def sniff(head: bytes) -> Format | None:
     """The format that a file's first bytes announce, whatever its name says."""
     for fmt in FORMATS:

@@ -97,7 +97,7 @@ class TonemapParams:
                 raise ParameterError(
                     f"{self.operator} has no white point: white belongs to {', '.join(WHITE)}"
                 )
-            if not 1e-3 <= self.white <= 1e9:
+            if not 1e-3 <= self.white <= 2.0**60:  # what metering may give as well
                 raise ParameterError(f"white must be a luminance such as 4, not {self.white}")
         if not 0.1 <= self.gamma <= 10:
             raise ParameterError(f"gamma must be between 0.1 and 10, not {self.gamma}")
