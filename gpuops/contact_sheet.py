@@ -134,5 +134,5 @@ def _average(light: Image, axis: int, count: int) -> Image:
     return result
 
 
-def _signed(stops: float, digits: str = "g") -> str:
+def _signed(stops: float, digits: str = ".4g") -> str:
     return f"{stops:+{digits}}" if stops else "0"

@@ -83,6 +83,7 @@ def plot(drawn: Sequence[Curve], path: str | os.PathLike[str], *, overwrite: boo
     """Draws curves at one exposure, as light and as signal, to a PNG or SVG; errors as :func:`gpuops.charts.check`."""
     charts.check(path, overwrite=overwrite)
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     params = drawn[0].params
     assert params.exposure is not None
@@ -101,6 +102,7 @@ def plot(drawn: Sequence[Curve], path: str | os.PathLike[str], *, overwrite: boo
         axes.axhline(1, color="gray", linewidth=0.8, linestyle=":")
         axes.set_title(title)
         axes.set_xlabel("scene light, stops around 0.18")
+        axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
         axes.set_ylim(0, 1.05)  # what is beyond 1 is cut
         axes.margins(x=0)
         axes.grid(alpha=0.3)
