@@ -13,7 +13,7 @@ from ..errors import FileError
 
 @dataclass(frozen=True)
 class Format:
-    """A file format. The first extension is the usual one; dtypes go from narrow to wide."""
+    """A file format. The first extension is the usual one; dtypes go from narrow to wide; largest: side in pixels."""
 
     name: str
     extensions: tuple[str, ...]
@@ -21,6 +21,7 @@ class Format:
     magic: tuple[bytes, ...]
     channels: tuple[int, ...] = (1, 2, 3, 4)
     holds: frozenset[str] = frozenset()  # of "icc", "exif", "xmp", "resolution", "attributes"
+    largest: int | None = None
 
     @property
     def extension(self) -> str:
@@ -34,8 +35,8 @@ _ALL = frozenset({"icc", "exif", "xmp", "resolution"})
 
 FORMATS = (
     Format("PNG", (".png",), ("uint8", "uint16"), (b"\x89PNG\r\n\x1a\n",), holds=_ALL),
-    Format("JPEG", (".jpg", ".jpeg", ".jpe", ".jfif"), ("uint8",), (b"\xff\xd8\xff",), (1, 3), _ALL),
-    Format("WebP", (".webp",), ("uint8",), (b"RIFF",), (3, 4), _ALL - {"resolution"}),
+    Format("JPEG", (".jpg", ".jpeg", ".jpe", ".jfif"), ("uint8",), (b"\xff\xd8\xff",), (1, 3), _ALL, 65500),
+    Format("WebP", (".webp",), ("uint8",), (b"RIFF",), (3, 4), _ALL - {"resolution"}, 16383),
     Format(
         "TIFF",
         (".tif", ".tiff"),
