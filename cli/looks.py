@@ -19,6 +19,7 @@ from .options import Command, Shared, refuse
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.image import Image
+    from gpuops.tone_curve import Curve
 
     from .item import Item
 
@@ -111,22 +112,29 @@ class Looks:
         make = functools.partial(contact_sheet, orientation=item.orientation)
         item.save_codes(item.run(make, gpu, image, params, self._sheet(operators)))
 
-    def plot(
+    def curves(
         self, gpu: Gpu, item: Item, image: Image, params: TonemapParams, operators: tuple[str, ...]
-    ) -> None:
-        """The curves for the item, if they were asked for."""
+    ) -> list[Curve]:
+        """Those to be plotted for the item; none if no plot was asked for."""
         if self.plot_curve is None:
-            return
+            return []
         from gpuops import tone_curve
         from gpuops.metered import metered
 
-        def curves() -> list[tone_curve.Curve]:
+        def computed() -> list[Curve]:
             light = metered(gpu, image, params, operators)
             return tone_curve.curves(gpu, [light.look(operator) for operator in operators])
 
-        drawn = item.run(curves)
+        return item.run(computed)
+
+    def plot(self, gpu: Gpu, item: Item, curves: list[Curve]) -> None:
+        """Draws them, if that was asked for."""
+        if self.plot_curve is None:
+            return
+        from gpuops import tone_curve
+
         with gpu.phase("encode"):
-            tone_curve.plot(drawn, self.plot_curve, overwrite=item.shared.overwrite)
+            tone_curve.plot(curves, self.plot_curve, overwrite=item.shared.overwrite)
 
 
 def options(command: Command) -> Command:

@@ -123,21 +123,21 @@ def command(
 
     def work(gpu: Gpu, item: Item) -> None:
         image = item.load(linear=True)
-        looks.plot(gpu, item, image, params, shown)
+        curves = looks.curves(gpu, item, image, params, shown)
         if looks.contact_sheet:
             looks.save_sheet(gpu, item, image, params, shown)
-            return
-        if preset:
+        elif preset:
             item.save(item.run(d3d11.tonemap, gpu, image, method), item.display_dtype)
-            return
-        depth = item.depth(item.display_dtype)
-        if depth.kind == "f":
-            options.refuse(f"{item.output} holds floats, which are not rounded", "dither")
-            if curve == "srgb":
-                options.refuse(f"{item.output} holds floats, which are linear light", "transfer")
-        largest = np.iinfo(depth).max if dither else None
-        image = item.run(tonemap.tonemap, gpu, image, replace(params, dither=largest))
-        # Another curve than sRGB: the file gets the signal as it is, whatever files of its kind hold.
-        item.save(image, item.display_dtype, as_stored=curve != "srgb")
+        else:
+            depth = item.depth(item.display_dtype)
+            if depth.kind == "f":
+                options.refuse(f"{item.output} holds floats, which are not rounded", "dither")
+                if curve == "srgb":
+                    options.refuse(f"{item.output} holds floats, which are linear light", "transfer")
+            largest = np.iinfo(depth).max if dither else None
+            image = item.run(tonemap.tonemap, gpu, image, replace(params, dither=largest))
+            # Another curve than sRGB: the file gets the signal as it is, whatever files of its kind hold.
+            item.save(image, item.display_dtype, as_stored=curve != "srgb")
+        looks.plot(gpu, item, curves)
 
     process(shared, "tonemap", work)

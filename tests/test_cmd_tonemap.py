@@ -398,6 +398,13 @@ def test_plot_curve(
             assert curve.params.white == pytest.approx(y.max() * scale, rel=1e-5)
 
 
+def test_no_plot_of_what_fails(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
+    options = ("--transfer", "srgb", "--plot-curve", tmp_path / "curve.png")
+    run = clpix("tonemap", exr, "-o", tmp_path / "out.exr", *options)
+    assert run.code == 2 and "leave out --transfer" in run.err
+    assert list(tmp_path.iterdir()) == [exr]
+
+
 def test_plots_are_of_one_input(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
     options = ("-o", tmp_path / "{index}.png", "--plot-curve", tmp_path / "curve.png")
     run = clpix("tonemap", exr, exr, *options)
