@@ -75,7 +75,9 @@ class Size(click.ParamType):
 )
 @click.option("--channels", type=click.IntRange(1), default=4, show_default=True, help="Planes of complex64.")
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
-@click.option("--chart", metavar="FILE.png", help="Draw the table as bars, too (needs matplotlib).")
+@click.option(
+    "--chart", metavar="FILE", help="Draw the table as bars to a .png or .svg, too (needs matplotlib)."
+)
 @click.option("--overwrite", is_flag=True, help="Replace an existing chart.")
 @options.device
 def fft(
@@ -93,12 +95,12 @@ def fft(
     """
     import json
 
-    from gpuops import Gpu, Report, bench_fft
+    from gpuops import Gpu, Report, bench_fft, charts
 
     if chart is None:
         options.refuse("without --chart no file is written", "overwrite")
     else:
-        bench_fft.check_chart(chart, overwrite=overwrite)
+        charts.check(chart, overwrite=overwrite)
     gpu = Gpu(device, report=Report())
     rows = list(bench_fft.measure(gpu, sizes or bench_fft.SIZES, channels))
     if as_json:

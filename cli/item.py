@@ -93,8 +93,9 @@ class Item:
             except ParameterError as error:
                 raise FileError(f"{self.path}: {error}") from error
             self.gpu.finish()
-        for warning in (w for w in caught if issubclass(w.category, GpuopsWarning)):
-            _warn(f"{self.path}: {warning.message}")
+        # Once each: an operation of many steps may say the same of every one.
+        for message in dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, GpuopsWarning)):
+            _warn(f"{self.path}: {message}")
         return result
 
     def warn_of_spread(self, reach: float) -> None:
@@ -127,7 +128,7 @@ class Item:
     @property
     def display_dtype(self) -> str | None:
         """What a picture for a display is saved in by default: 8 bits, unless the format is one of numbers."""
-        return "uint8" if "uint8" in self.format.dtypes and self.format.name not in ("NPY", "NPZ") else None
+        return "uint8" if files.is_display_format(self.format) else None
 
     def save(self, image: Image, dtype: str | None = None, *, as_stored: bool = False) -> None:
         """convert → download → encode, in :meth:`depth`; losses become warnings.
@@ -155,6 +156,19 @@ class Item:
         """download → encode of pixels in :attr:`encoding`; losses become warnings."""
         self._warn_of_depth(dtype)
         self._write(pixels.numpy(), losses(lost), alpha=self._alpha)
+
+    def save_codes(self, codes: np.ndarray[Any, Any]) -> None:
+        """encode of another picture than the input's: 8-bit codes (height, width, channels) without alpha.
+
+        Of the metadata it keeps the colour profile: the rest tells of the input's pixels.
+        """
+        self._metadata = files.Metadata(icc=self._metadata.icc)
+        self._write(codes, Losses(), alpha=False)
+
+    @property
+    def orientation(self) -> int:
+        """That of the input's EXIF block, 1 (upright) to 8."""
+        return self._metadata.orientation
 
     def _warn_of_depth(self, dtype: str | None) -> None:
         wanted, depth = self._wanted(dtype), self.depth(dtype)

@@ -8,6 +8,7 @@ import click
 
 from gpuops.params.tonemap import DEFAULT_OPERATOR, METERS, METHODS, OPERATORS, WHITE
 
+from . import looks as looking
 from . import options
 
 if TYPE_CHECKING:
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
 
     from .item import Item
 
-_EXCLUDED_BY_PRESET = ("operator", "exposure", "meter", "key", "white", "transfer", "dither", "seed")
+_EXCLUDED_BY_PRESET = (
+    "operator", "exposure", "meter", "key", "white", "transfer", "dither", "seed", "contact_sheet", "operators",
+    "stops", "tile_width", "plot_curve",
+)  # fmt: skip
 
 
 @click.command(short_help="HDR → display")
@@ -60,6 +64,7 @@ _EXCLUDED_BY_PRESET = ("operator", "exposure", "meter", "key", "white", "transfe
 @click.option(
     "--preset", type=click.Choice(["d3d11"]), help="The picture of the Direct3D 11 HDR sample, exactly."
 )
+@looking.options
 def command(
     shared: options.Shared,
     operator: str,
@@ -72,6 +77,7 @@ def command(
     seed: int,
     method: str,
     preset: str | None,
+    looks: looking.Looks,
 ) -> None:
     """Map high dynamic range to a display.
 
@@ -81,9 +87,12 @@ def command(
     """
     if preset:
         options.refuse("--preset fixes everything but --method", *_EXCLUDED_BY_PRESET)
+    shown = looks.shown(operator if options.given("operator") else None)
+    if looks.contact_sheet:  # where any operator with a white point makes --white meaningful
+        operator = next((name for name in shown if name in WHITE), shown[0])
     if exposure != "auto":
         options.refuse("--meter and --key belong to --exposure auto", "meter", "key")
-        if white is not None or WHITE.get(operator, 1.0) is not None:
+        if white is not None or all(WHITE.get(name, 1.0) is not None for name in (operator, *shown)):
             options.refuse("with this --exposure nothing is metered", "method")
     if not dither:
         options.refuse("there is no --dither", "seed")
@@ -102,6 +111,7 @@ def command(
         seed=seed,
         method=method,
     )
+    looks.check(shared, params)
 
     from dataclasses import replace
 
@@ -113,17 +123,21 @@ def command(
 
     def work(gpu: Gpu, item: Item) -> None:
         image = item.load(linear=True)
-        if preset:
+        curves = looks.curves(gpu, item, image, params, shown)
+        if looks.contact_sheet:
+            looks.save_sheet(gpu, item, image, params, shown)
+        elif preset:
             item.save(item.run(d3d11.tonemap, gpu, image, method), item.display_dtype)
-            return
-        depth = item.depth(item.display_dtype)
-        if depth.kind == "f":
-            options.refuse(f"{item.output} holds floats, which are not rounded", "dither")
-            if curve == "srgb":
-                options.refuse(f"{item.output} holds floats, which are linear light", "transfer")
-        largest = np.iinfo(depth).max if dither else None
-        image = item.run(tonemap.tonemap, gpu, image, replace(params, dither=largest))
-        # Another curve than sRGB: the file gets the signal as it is, whatever files of its kind hold.
-        item.save(image, item.display_dtype, as_stored=curve != "srgb")
+        else:
+            depth = item.depth(item.display_dtype)
+            if depth.kind == "f":
+                options.refuse(f"{item.output} holds floats, which are not rounded", "dither")
+                if curve == "srgb":
+                    options.refuse(f"{item.output} holds floats, which are linear light", "transfer")
+            largest = np.iinfo(depth).max if dither else None
+            image = item.run(tonemap.tonemap, gpu, image, replace(params, dither=largest))
+            # Another curve than sRGB: the file gets the signal as it is, whatever files of its kind hold.
+            item.save(image, item.display_dtype, as_stored=curve != "srgb")
+        looks.plot(gpu, item, curves)
 
     process(shared, "tonemap", work)

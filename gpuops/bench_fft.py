@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import bench, fft
+from . import bench, charts, fft
 from .errors import ParameterError
 from .image import COMPLEX_HALF
 from .params.fft import FftParams
@@ -289,26 +289,10 @@ def _powers(radices: Sequence[int]) -> str:
     return "·".join(f"{radix}{str(n).translate(superscripts) if n > 1 else ''}" for radix, n in counts)
 
 
-def check_chart(path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """To be called before measuring: ParameterError where the name is not .png or matplotlib is missing, FileError
-    where the file cannot be written."""
-    from .files.output import check_place
-
-    if not os.fspath(path).lower().endswith(".png"):
-        raise ParameterError(f"{os.fspath(path)}: a chart is a PNG; name a file that ends with .png")
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        raise ParameterError("a chart needs matplotlib: pip install 'clpix[plots]'") from None
-    check_place(path, overwrite=overwrite)
-
-
 def chart(gpu: Gpu, rows: Sequence[Row], path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Writes the rows as bars, a panel for each size, to a PNG, whole or not at all; errors as `check_chart`."""
-    check_chart(path, overwrite=overwrite)
+    """Writes the rows as bars, a panel for each size, to a PNG or SVG; errors as :func:`gpuops.charts.check`."""
+    charts.check(path, overwrite=overwrite)
     from matplotlib.figure import Figure
-
-    from .files.output import atomic
 
     sizes = list(dict.fromkeys((row.width, row.height) for row in rows))
     figure = Figure(figsize=(8, 0.6 + 3 * len(sizes)), layout="constrained")
@@ -324,5 +308,4 @@ def chart(gpu: Gpu, rows: Sequence[Row], path: str | os.PathLike[str], *, overwr
         panel.margins(x=0.15)
         panel.set_title(f"{size[0]}×{size[1]}, {shown[0].channels} channels of complex64")
         panel.set_xlabel("ms, forward and inverse; dashed: read-write only")
-    with atomic(path, overwrite=overwrite) as temporary:
-        figure.savefig(temporary, format="png", dpi=120)
+    charts.save(figure, path, overwrite=overwrite)

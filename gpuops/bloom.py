@@ -118,7 +118,7 @@ def bloom_pixels(
     if display is not None:
         assert display.exposure is not None
         function, clipped = operators.function_of(display.operator), display.operator in operators.CLIPPED
-        p = operators.vector(display, None)
+        p = operators.vector(display)
         shown = bloom_mip.Display(function, 2.0**display.exposure, p, up_to_1=clipped)
     counters = gpu.zeros((1,), np.uint32), gpu.zeros((3,), np.uint32)
     result, lost = bloom_mip.over_pixels(gpu, pixels, params, decoding, encoding, shown, *counters)

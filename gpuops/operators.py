@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .params.tonemap import OPERATORS, TonemapParams
 from .reduce import Statistics
@@ -31,29 +31,27 @@ NO_PARAMETERS: Vector = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Scene:
-    """What of an image operators may depend on, after exposure.
+    """What of an image operators may depend on.
 
     Attributes
     ----------
-    brightest : float
-        The largest luminance.
+    brightest, mean : float
+        Luminance, before exposure: the largest, and the arithmetic mean.
     key : float
-        Where the geometric mean of luminance lies between the largest (0) and the least (1), by logarithms.
-    mean : float
-        The arithmetic mean of luminance.
+        Where the geometric mean lies between the largest (0) and the least (1), by logarithms.
     """
 
     brightest: float
-    key: float
     mean: float
+    key: float
 
     @classmethod
-    def of(cls, measured: Statistics, exposure: float) -> Scene:
-        """What was measured before exposure, which is a factor."""
-        mean = measured.mean * exposure if measured.mean > 0 else 0.0
+    def of(cls, measured: Statistics) -> Scene:
+        """With a histogram, which the key is told from."""
         low, high = measured.percentile(0), measured.percentile(100)
         key = math.log(high / measured.log_mean) / math.log(high / low) if low < high else 0.0
-        return cls(measured.maximum * exposure, min(max(key, 0.0), 1.0), mean)
+        mean = measured.mean if measured.mean > 0 else 0.0
+        return cls(measured.maximum, mean, min(max(key, 0.0), 1.0))
 
 
 def function_of(operator: str) -> str:
@@ -62,35 +60,39 @@ def function_of(operator: str) -> str:
 
 
 def needs_scene(params: TonemapParams) -> bool:
-    """Whether p cannot be told without the image."""
-    if params.operator == "reinhard-devlin" and params.value("adaptation") != 1:
-        return True
-    return any(params.value(name) is None for name in OPERATORS[params.operator].parameters)
+    """Whether a parameter is left to the image, and counts."""
+    names = set(OPERATORS[params.operator].parameters)
+    if params.operator == "reinhard-devlin" and params.value("adaptation") == 1:
+        names.remove("mean")
+    return any(params.value(name) is None for name in names)
 
 
-def vector(params: TonemapParams, scene: Scene | None) -> Vector:
-    """p; ``scene`` only where the image decides."""
-    values: dict[str, float] = {}
-    for name in OPERATORS[params.operator].parameters:
-        value = params.value(name)
-        if value is None:
-            assert scene is not None
-            value = _METERED[name](scene)
-        values[name] = value
-    made = _PREPARED[params.operator](values, scene) if params.operator in _PREPARED else ()
+def resolved(params: TonemapParams, scene: Scene, exposure: float) -> TonemapParams:
+    """``params`` with all that was left to the image, whose light is multiplied by ``exposure``."""
+    left = [name for name in OPERATORS[params.operator].parameters if params.value(name) is None]
+    found = {name: _METERED[name](scene, exposure) for name in left}
+    return replace(params, parameters={**params.parameters, **found})
+
+
+def vector(params: TonemapParams) -> Vector:
+    """p, of parameters of which none that counts is left to the image."""
+    values = {name: params.value(name) or 0.0 for name in OPERATORS[params.operator].parameters}
+    made = _PREPARED[params.operator](values) if params.operator in _PREPARED else ()
     a, b, c, d, e, f, g, h = (*made, *NO_PARAMETERS[len(made) :])
     return a, b, c, d, e, f, g, h
 
 
-def _brightest(scene: Scene) -> float:
-    """Not below 1, or a dim even picture would become white."""
-    return min(max(scene.brightest, 1.0), 2.0**60) if math.isfinite(scene.brightest) else 1.0
+def _white(scene: Scene, exposure: float) -> float:
+    """The brightest, as Reinhard's; not below 1, or a dim even picture would become white."""
+    brightest = scene.brightest * exposure
+    return min(max(brightest, 1.0), 2.0**60) if math.isfinite(brightest) else 1.0
 
 
-_METERED: dict[str, Callable[[Scene], float]] = {
-    "white": _brightest,
+_METERED: dict[str, Callable[[Scene, float], float]] = {
+    "white": _white,
+    "mean": lambda scene, exposure: min(scene.mean * exposure, 2.0**60),
     # Reinhard and Devlin 2005, eq. 5.
-    "contrast": lambda scene: 0.3 + 0.7 * scene.key**1.4,
+    "contrast": lambda scene, _: 0.3 + 0.7 * scene.key**1.4,
 }
 
 
@@ -98,34 +100,28 @@ def _hable(x: float) -> float:
     return x * (0.042 * x + 0.005) / (0.3 * (x * (0.15 * x + 0.5) + 0.06))
 
 
-def _drago(values: Values, _: Scene | None) -> tuple[float, ...]:
+def _drago(values: Values) -> tuple[float, ...]:
     white, bias = values["white"], values["bias"]
     scale = 0.18 * math.log(2) * math.log10(1 + white / 0.18)
     return 1 / white, math.log(bias) / math.log(0.5), 1 / scale
 
 
-def _devlin(values: Values, scene: Scene | None) -> tuple[float, ...]:
-    adaptation, chroma = values["adaptation"], values["chroma"]
-    whole = (1 - adaptation) * scene.mean if scene else 0.0
-    return (
-        math.exp(-values["intensity"]),
-        values["contrast"],
-        adaptation * chroma,
-        adaptation * (1 - chroma),
-        whole,
-    )
+def _devlin(values: Values) -> tuple[float, ...]:
+    local, chroma = values["adaptation"], values["chroma"]
+    whole = (1 - local) * values["mean"]
+    return math.exp(-values["intensity"]), values["contrast"], local * chroma, local * (1 - chroma), whole
 
 
-def _sigmoid(values: Values, _: Scene | None) -> tuple[float, ...]:
+def _sigmoid(values: Values) -> tuple[float, ...]:
     contrast = values["contrast"]
     return contrast, math.log2(0.18) + math.log2(0.82 / 0.18) / contrast
 
 
-_PREPARED: dict[str, Callable[[Values, Scene | None], tuple[float, ...]]] = {
-    "reinhard-extended": lambda values, _: (values["white"] ** -2,),
-    "reinhard-extended-channels": lambda values, _: (values["white"] ** -2,),
+_PREPARED: dict[str, Callable[[Values], tuple[float, ...]]] = {
+    "reinhard-extended": lambda values: (values["white"] ** -2,),
+    "reinhard-extended-channels": lambda values: (values["white"] ** -2,),
     "reinhard-devlin": _devlin,
-    "hable": lambda values, _: (1 / _hable(values["white"]),),
+    "hable": lambda values: (1 / _hable(values["white"]),),
     "drago": _drago,
     "sigmoid": _sigmoid,
 }

@@ -154,11 +154,12 @@ def _levels(
     """The exposure's factor, and what the operator is computed with."""
     of_scene = operators.needs_scene(params)
     if params.exposure is not None and not of_scene:
-        return 2.0**params.exposure, operators.vector(params, None)
+        return 2.0**params.exposure, operators.vector(params)
     measured = _measured(gpu, source, params, decoding)
     scale = _factor(measured, params) if params.exposure is None else 2.0**params.exposure
-    scene = operators.Scene.of(measured, scale) if of_scene else None
-    return scale, operators.vector(params, scene)
+    if of_scene:
+        params = operators.resolved(params, operators.Scene.of(measured), scale)
+    return scale, operators.vector(params)
 
 
 def warn_of_repairs(nan: int, infinite: int, negative: int) -> None:

@@ -161,7 +161,7 @@ def test_without_matplotlib(clpix: Program, tmp_path: Path, monkeypatch: pytest.
         ("--size 1.5", 2, "WIDTHxHEIGHT"),
         ("--size 16x16x16", 2, "WIDTHxHEIGHT"),
         ("--channels 0", 2, "--channels"),
-        ("--size 16 --chart bars.svg", 2, ".png"),
+        ("--size 16 --chart bars.pdf", 2, ".png or .svg"),
         ("--size 16 --chart -", 2, ".png"),
         ("--size 16 --chart no/such/folder/bars.png", 1, "folder"),
         ("--size 16 --overwrite", 2, "--chart"),

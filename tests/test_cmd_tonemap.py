@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -224,4 +225,220 @@ def test_help_names_every_operator(clpix: Clpix) -> None:
 
     run = clpix("tonemap", "--help")
     assert run.code == 0
-    assert all(name in " ".join(run.out.split()) for name in OPERATORS)
+    assert all(name in "".join(run.out.split()) for name in OPERATORS)
+
+
+# -- contact sheets and plots of curves: what is in them is tests/test_contact_sheet.py's -----------------------------
+
+
+def test_contact_sheet(clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path) -> None:
+    options = ("--contact-sheet", "--operators", "agx,khronos-neutral", "--stops", "-1,0,+1")
+    run = clpix("tonemap", exr, "-o", tmp_path / "out.png", *options)
+    assert (run.code, run.err) == (0, "")
+    sheet = read(tmp_path / "out.png")
+    assert sheet.dtype == np.uint8
+    # The image is smaller than a tile, so it is not made smaller: tiles are the results themselves.
+    metered = 0.18 / 2 ** np.log2(tonemap_reference.luminance(np.moveaxis(scene, -1, 0))).mean()
+    gap = 12
+    down, across = (sheet.shape[0] - gap) // 2, (sheet.shape[1] - gap) // 3
+    for i, operator in enumerate(("agx", "khronos-neutral")):
+        for j, stops in enumerate((-1, 0, 1)):
+            tile = sheet[gap + i * down :, gap + j * across :][: scene.shape[0], : scene.shape[1]]
+            light = np.minimum(expected(scene, operator, metered * 2.0**stops), 1)
+            assert np.abs(tile - np.rint(tonemap_reference.srgb(light) * 255)).max() <= TOLERANCE["levels"]
+
+
+def test_contact_sheets_by_default(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
+    from gpuops.params.tonemap import OPERATORS
+
+    heights = {}
+    for name, options in {"all": (), "one": ("--operator", "agx"), "dark": ("--exposure", "-4")}.items():
+        out = tmp_path / f"{name}.jpg"
+        assert clpix("tonemap", exr, "-o", out, "--contact-sheet", *options).code == 0
+        heights[name] = read(out).shape[0]
+    gap = 12
+    assert heights["all"] - gap == len(OPERATORS) * (heights["one"] - gap) == heights["dark"] - gap
+    assert read(tmp_path / "dark.jpg").mean() < read(tmp_path / "all.jpg").mean()
+
+
+def test_a_white_point_on_a_contact_sheet_is_of_those_that_have_one(
+    clpix: Clpix, exr: Path, tmp_path: Path
+) -> None:
+    for white in ("2", "200"):
+        options = ("--contact-sheet", "--operators", "agx,hable", "--stops", "0", "--white", white)
+        assert clpix("tonemap", exr, "-o", tmp_path / f"{white}.png", *options).code == 0
+    a, b = read(tmp_path / "2.png"), read(tmp_path / "200.png")
+    half = (len(a) - 12) // 2 + 12
+    assert (a[:half] == b[:half]).all() and (a[half:] != b[half:]).any()
+
+
+def test_a_contact_sheet_of_each_input(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
+    write(tmp_path / "gray.png", np.full((9, 7, 2), 200, np.uint8), alpha=True, linear=False)
+    template = tmp_path / "sheets" / "{stem}-sheet.png"
+    options = ("--contact-sheet", "--operators", "agx", "--tile-width", "16")
+    run = clpix("tonemap", exr, tmp_path / "gray.png", "-o", template, *options)
+    assert (run.code, run.err) == (0, "")
+    assert read(tmp_path / "sheets" / "scene-sheet.png").shape[2] == 3
+    assert read(tmp_path / "sheets" / "gray-sheet.png").shape[2] == 1
+
+
+def test_a_contact_sheet_keeps_the_profile_and_is_upright(clpix: Clpix, tmp_path: Path) -> None:
+    from PIL import Image, ImageCms
+
+    codes = np.zeros((20, 40, 3), np.uint8)
+    codes[:, 30:] = 255  # the right quarter; turned by 90 degrees, as orientation 6 asks for, the lowest one
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.fromarray(codes).save(tmp_path / "in.png", exif=exif.tobytes(), icc_profile=profile)
+    options = ("--contact-sheet", "--operators", "linear", "--stops", "0", "--exposure", "0")
+    run = clpix("tonemap", tmp_path / "in.png", "-o", tmp_path / "out.png", *options)
+    assert (run.code, run.err) == (0, "")
+    sheet = files.read(tmp_path / "out.png")
+    assert (sheet.metadata.icc, sheet.metadata.exif) == (profile, None)
+    tile = sheet.pixels[12:52, 12:32]
+    assert (tile[:30] == 0).all() and (tile[30:] == 255).all()
+
+
+def test_repairs_of_a_contact_sheet_are_told_once(
+    clpix: Clpix, scene: npt.NDArray[np.float32], tmp_path: Path
+) -> None:
+    scene[0, 0] = np.nan
+    write(tmp_path / "in.exr", scene)
+    options = ("--contact-sheet", "--operators", "agx,linear", "--repeat", "2")
+    run = clpix("tonemap", tmp_path / "in.exr", "-o", tmp_path / "out.png", *options)
+    assert run.code == 0
+    assert run.err.count("\n") == 1 and "1 NaN" in run.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--stops 1", "leave out --stops"),
+        ("--tile-width 90", "leave out --tile-width"),
+        ("--operators agx", "leave out --operators"),
+        ("--contact-sheet --operator agx --operators hable", "leave out --operator"),
+        ("--contact-sheet --operators agx,aces", "aces-narkowicz or aces-hill"),
+        ("--contact-sheet --operators agx,", "unknown operator ''"),
+        ("--contact-sheet --stops 1,", "-1,0,+1"),
+        ("--contact-sheet --stops inf", "numbers"),
+        ("--contact-sheet --stops 59 --exposure 2", "not 61"),
+        ("--contact-sheet --tile-width 0", "--tile-width"),
+        ("--contact-sheet --dither", "leave out --dither"),
+        ("--contact-sheet --transfer pq", "leave out --transfer"),
+        ("--contact-sheet --dtype uint16", "leave out --dtype"),
+        ("--contact-sheet --white 2 --operator agx", "no white point"),
+        ("--contact-sheet --operator hable --exposure 0 --method direct", "leave out --method"),
+        ("--contact-sheet --preset d3d11", "leave out --contact-sheet"),
+        ("--plot-curve curve.png --preset d3d11", "leave out --plot-curve"),
+        ("--plot-curve curve.pdf", ".png or .svg"),
+        ("--plot-curve out.png", "-o and --plot-curve"),
+    ],
+)
+def test_refused_looks(
+    clpix: Clpix, exr: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = clpix("tonemap", exr.name, "-o", "out.png", *options.split())
+    assert run.code == 2
+    assert run.err.count("\n") == 1 and message in run.err
+    assert list(tmp_path.iterdir()) == [exr]
+
+
+@pytest.mark.parametrize("output", ["out.exr", "out.npy", "out.pfm", "sheets/", "-"])
+def test_contact_sheets_are_for_displays(
+    clpix: Clpix, exr: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stream = ("--format", "hdr") if output == "-" else ()
+    run = clpix("tonemap", exr.name, "-o", output, "--contact-sheet", *stream)
+    assert (run.code, run.out) == (2, "")
+    assert run.err.count("\n") == 1 and "8 bits" in run.err and "sheet.png" in run.err
+    assert list(tmp_path.iterdir()) == [exr]
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ((), ["agx"]),
+        (("--operator", "drago"), ["drago"]),
+        (("--operators", "agx,reinhard-extended"), ["agx", "reinhard-extended"]),
+        (("--contact-sheet", "--operators", "hable,linear"), ["hable", "linear"]),
+    ],
+)
+def test_plot_curve(
+    clpix: Clpix,
+    exr: Path,
+    scene: npt.NDArray[np.float32],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+    names: list[str],
+) -> None:
+    from gpuops import tone_curve
+
+    seen: list[tone_curve.Curve] = []
+    plot = tone_curve.plot
+
+    def noted(drawn: list[tone_curve.Curve], *args: object, **more: bool) -> None:
+        seen.extend(drawn)
+        plot(drawn, *args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(tone_curve, "plot", noted)
+    run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--plot-curve", tmp_path / "curve.SVG", *options)
+    assert (run.code, run.err) == (0, "") or "clipped" in run.err
+    assert b"<svg" in (tmp_path / "curve.SVG").read_bytes()
+    assert (tmp_path / "out.png").exists()
+    assert [curve.params.operator for curve in seen] == names
+    y = tonemap_reference.luminance(np.moveaxis(scene, -1, 0).astype(np.float64))
+    scale = 0.18 / 2 ** np.log2(y).mean()
+    for curve in seen:
+        assert curve.params.exposure == pytest.approx(np.log2(scale), abs=1e-5)
+        if curve.params.operator in ("drago", "reinhard-extended"):
+            assert curve.params.value("white") == pytest.approx(y.max() * scale, rel=1e-5)
+
+
+def test_no_plot_of_what_fails(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
+    options = ("--transfer", "srgb", "--plot-curve", tmp_path / "curve.png")
+    run = clpix("tonemap", exr, "-o", tmp_path / "out.exr", *options)
+    assert run.code == 2 and "leave out --transfer" in run.err
+    assert list(tmp_path.iterdir()) == [exr]
+
+
+def test_plots_are_of_one_input(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
+    options = ("-o", tmp_path / "{index}.png", "--plot-curve", tmp_path / "curve.png")
+    run = clpix("tonemap", exr, exr, *options)
+    assert run.code == 2 and "one input" in run.err
+    assert list(tmp_path.iterdir()) == [exr]
+
+
+def test_an_existing_plot_is_kept_unless_overwrite(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
+    curve = tmp_path / "curve.png"
+    curve.write_bytes(b"mine")
+    command = ("tonemap", exr, "-o", tmp_path / "out.png", "--plot-curve", curve)
+    run = clpix(*command)
+    assert run.code == 1 and "--overwrite" in run.err and run.err.count("\n") == 1
+    assert curve.read_bytes() == b"mine" and not (tmp_path / "out.png").exists()
+    assert clpix(*command, "--overwrite").code == 0
+    assert curve.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_plot_never_overwrites_the_input(clpix: Clpix, tmp_path: Path) -> None:
+    write(tmp_path / "in.png", np.full((4, 4, 3), 99, np.uint8), linear=False)
+    before = (tmp_path / "in.png").read_bytes()
+    options = ("-o", tmp_path / "out.png", "--plot-curve", tmp_path / "in.png", "--overwrite")
+    run = clpix("tonemap", tmp_path / "in.png", *options)
+    assert run.code == 1 and "never overwritten" in run.err
+    assert (tmp_path / "in.png").read_bytes() == before
+
+
+def test_a_plot_without_matplotlib(
+    clpix: Clpix, exr: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--plot-curve", tmp_path / "curve.png")
+    assert run.code == 2
+    assert run.err == "clpix: error: a chart needs matplotlib: pip install 'clpix[plots]'\n"
+    assert list(tmp_path.iterdir()) == [exr]

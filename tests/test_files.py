@@ -935,6 +935,15 @@ def test_unwritable_folder(photo: Picture, tmp_path: Path) -> None:
         write(folder / "a.png", photo)
 
 
+@pytest.mark.parametrize(("name", "largest"), [("a.jpg", 65500), ("a.webp", 16383)])
+def test_sides_that_a_format_has_not(name: str, largest: int, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=f"{largest} pixels"):
+        files.write(tmp_path / name, Picture(np.zeros((largest + 1, 1, 3), np.uint8)))
+    assert not list(tmp_path.iterdir())
+    files.write(tmp_path / name, Picture(np.zeros((largest, 1, 3), np.uint8)))
+    assert files.read(tmp_path / name).height == largest
+
+
 def test_existing_files_are_kept(photo: Picture, tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     path.write_text("precious")

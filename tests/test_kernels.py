@@ -28,7 +28,7 @@ import scipy.ndimage
 from scipy import ndimage
 
 import clkernels
-from gpuops import Gpu, GpuopsWarning, Image, bloom_mip, d3d11, fft, reduce, starburst
+from gpuops import Gpu, GpuopsWarning, Image, bloom_mip, contact_sheet, d3d11, fft, reduce, starburst
 from gpuops.bilateral import bilateral
 from gpuops.bloom import bloom, bloom_pixels
 from gpuops.blur import blur, blur_pixels
@@ -57,6 +57,7 @@ from . import d3d11_reference, tonemap_reference
 from . import test_bilateral as of_bilateral
 from . import test_bloom as of_bloom
 from . import test_compare as of_compare
+from . import test_contact_sheet as of_contact_sheet
 from . import test_convolve as of_convolve
 from . import test_dwt as of_dwt
 from . import test_fft as of_fft
@@ -645,6 +646,15 @@ def test_tonemap(gpu: Recorder, operator: str) -> None:
         assert 0.1 / 255 < noise[:colours][inside].std() < 1 / 255
         allowed[:colours] += 1 / 255
     assert (np.abs(noise) <= allowed).all()
+
+
+@pytest.mark.parametrize("channels", [2, 3])
+def test_tile(gpu: Recorder, channels: int) -> None:
+    pixels = np.random.default_rng(channels).normal(0.5, 0.5, (channels, *SHAPE)).astype(np.float32)
+    image = on(gpu, pixels, LAYOUTS[channels])
+    for height, width in ((7, 10), SHAPE):
+        expected = of_contact_sheet.reduced(pixels, height, width, alpha=LAYOUTS[channels])
+        close(contact_sheet.tile(image, height, width).numpy(), expected, TOLERANCE["blur"])
 
 
 @pytest.mark.parametrize("method", ["tiles", "direct"])

@@ -8,9 +8,9 @@ write("out.png", replace(picture, pixels=...), overwrite=True)
 from __future__ import annotations
 
 from .data import is_data_format, read_data, read_data_stream, write_data, write_data_stream
-from .formats import EXTENSIONS, FORMATS, Format, format_named, format_of, output_dtype
+from .formats import EXTENSIONS, FORMATS, Format, format_named, format_of, is_display_format, output_dtype
 from .output import check_output, check_place
-from .picture import Metadata, Picture
+from .picture import Metadata, Picture, upright
 from .pictures import read, read_stream, write, write_stream
 
 __all__ = [
@@ -24,11 +24,13 @@ __all__ = [
     "format_named",
     "format_of",
     "is_data_format",
+    "is_display_format",
     "output_dtype",
     "read",
     "read_data",
     "read_data_stream",
     "read_stream",
+    "upright",
     "write",
     "write_data",
     "write_data_stream",

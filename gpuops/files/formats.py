@@ -13,7 +13,7 @@ from ..errors import FileError
 
 @dataclass(frozen=True)
 class Format:
-    """A file format. The first extension is the usual one; dtypes go from narrow to wide."""
+    """A file format. The first extension is the usual one; dtypes go from narrow to wide; largest: side in pixels."""
 
     name: str
     extensions: tuple[str, ...]
@@ -21,6 +21,7 @@ class Format:
     magic: tuple[bytes, ...]
     channels: tuple[int, ...] = (1, 2, 3, 4)
     holds: frozenset[str] = frozenset()  # of "icc", "exif", "xmp", "resolution", "attributes"
+    largest: int | None = None
 
     @property
     def extension(self) -> str:
@@ -34,8 +35,8 @@ _ALL = frozenset({"icc", "exif", "xmp", "resolution"})
 
 FORMATS = (
     Format("PNG", (".png",), ("uint8", "uint16"), (b"\x89PNG\r\n\x1a\n",), holds=_ALL),
-    Format("JPEG", (".jpg", ".jpeg", ".jpe", ".jfif"), ("uint8",), (b"\xff\xd8\xff",), (1, 3), _ALL),
-    Format("WebP", (".webp",), ("uint8",), (b"RIFF",), (3, 4), _ALL - {"resolution"}),
+    Format("JPEG", (".jpg", ".jpeg", ".jpe", ".jfif"), ("uint8",), (b"\xff\xd8\xff",), (1, 3), _ALL, 65500),
+    Format("WebP", (".webp",), ("uint8",), (b"RIFF",), (3, 4), _ALL - {"resolution"}, 16383),
     Format(
         "TIFF",
         (".tif", ".tiff"),
@@ -85,6 +86,11 @@ def format_of(path: str | os.PathLike[str]) -> Format:
         problem = f"the extension {suffix!r} is unknown" if suffix else "the name has no extension"
         raise FileError(f"{os.fspath(path)}: {problem}; known are {_known()}")
     return fmt
+
+
+def is_display_format(fmt: Format) -> bool:
+    """Whether it is one of pictures for a display: it holds 8 bits, and is not meant for any numbers."""
+    return "uint8" in fmt.dtypes and fmt.name not in ("NPY", "NPZ")
 
 
 def sniff(head: bytes) -> Format | None:

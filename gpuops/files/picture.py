@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
+from . import exif
 
 Pixels = NDArray[Any]
 
@@ -39,6 +41,11 @@ class Metadata:
         blocks = {name: getattr(self, name) for name in _BLOCKS}
         kept: dict[str, Any] = {name: b64encode(block).decode() for name, block in blocks.items() if block}
         return kept | ({"resolution": list(self.resolution)} if self.resolution else {})
+
+    @property
+    def orientation(self) -> int:
+        """EXIF's, 1 (upright) to 8, by which pixels are to be turned when they are shown."""
+        return exif.orientation(self.exif) if self.exif else 1
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Metadata:
@@ -89,3 +96,17 @@ class Picture:
     @property
     def channels(self) -> int:
         return int(self.pixels.shape[2])
+
+
+def upright(pixels: Pixels, orientation: int) -> Pixels:
+    """Rows from the top and columns from the left.
+
+    The orientation is numbered as in EXIF; 0, which is unknown, is as 1.
+    """
+    if orientation in (5, 6, 7, 8):
+        pixels = pixels.transpose(1, 0, 2)
+    if orientation in (3, 4, 7, 8):
+        pixels = pixels[::-1]
+    if orientation in (2, 3, 6, 7):
+        pixels = pixels[:, ::-1]
+    return np.ascontiguousarray(pixels)

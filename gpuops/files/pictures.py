@@ -53,6 +53,11 @@ def write(path: str | os.PathLike[str], picture: Picture, *, overwrite: bool = F
     if picture.pixels.dtype.name not in fmt.dtypes:
         depths = ", ".join(fmt.dtypes)
         raise ParameterError(f"{fmt} holds {depths}, not {picture.pixels.dtype.name}; see output_dtype")
+    side = max(picture.height, picture.width)
+    if fmt.largest is not None and side > fmt.largest:
+        raise FileError(
+            f"{name}: {fmt} holds {fmt.largest} pixels along a side at most, not {side}; name another format"
+        )
     with atomic(path, overwrite=overwrite) as temporary:
         _write(temporary, _fitted(name, picture, fmt), fmt)
 

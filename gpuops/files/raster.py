@@ -14,7 +14,7 @@ from ..errors import FileError, GpuopsWarning
 from . import containers, oiio
 from .alpha import straight
 from .formats import Format
-from .picture import Metadata, Picture, Pixels
+from .picture import Metadata, Picture, Pixels, upright
 
 _JPEG2000_LEAST = 32  # the encoder halves the picture five times
 _NO_TIME = "00:00:00:00"
@@ -39,8 +39,8 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     unused = list(extras.unused)
     if fmt.name == "DPX":
         unused += _dpx_texts(spec)
-        pixels = _upright(pixels, spec.get_int_attribute("Orientation", 1))
-    pixels = _upright(pixels, extras.orientation)
+        pixels = upright(pixels, spec.get_int_attribute("Orientation", 1))
+    pixels = upright(pixels, extras.orientation)
     pixels, alpha = _channels(path, pixels, spec.alpha_channel)
     associated = alpha and fmt.name == "TIFF" and not spec.get_int_attribute("oiio:UnassociatedAlpha")
     icc = extras.icc or _icc(spec)
@@ -103,20 +103,6 @@ def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
     if 8 < bits < 16:  # some decoders leave the bits below empty, and white below 65535
         pixels |= pixels >> bits
     return pixels
-
-
-def _upright(pixels: Pixels, orientation: int) -> Pixels:
-    """Rows from the top and columns from the left, of formats that have no tag to keep an orientation in.
-
-    The orientation is numbered as in EXIF; 0, which is unknown, is as 1.
-    """
-    if orientation in (5, 6, 7, 8):
-        pixels = pixels.transpose(1, 0, 2)
-    if orientation in (3, 4, 7, 8):
-        pixels = pixels[::-1]
-    if orientation in (2, 3, 6, 7):
-        pixels = pixels[:, ::-1]
-    return np.ascontiguousarray(pixels)
 
 
 def _dpx_texts(spec: Any) -> list[str]:

@@ -29,7 +29,7 @@ class Operator:
 
 
 def _white(default: float | None) -> dict[str, Parameter]:
-    return {"white": Parameter(default, 1e-3, 1e9, "luminance after exposure that becomes white")}
+    return {"white": Parameter(default, 1e-3, 2.0**60, "luminance after exposure that becomes white")}
 
 
 OPERATORS = {
@@ -45,6 +45,7 @@ OPERATORS = {
             "contrast": Parameter(None, 0.1, 1.0, "the power m"),
             "adaptation": Parameter(1.0, 0.0, 1.0, "of 0 the image, of 1 each pixel"),
             "chroma": Parameter(0.0, 0.0, 1.0, "of 0 all channels together, of 1 each by itself"),
+            "mean": Parameter(None, 0.0, 2.0**60, "luminance after exposure that the image's part adapts to"),
         },
     ),
     "aces-narkowicz": Operator("ACES look, Narkowicz's curve"),

@@ -1,0 +1,179 @@
+"""What shows operators before one is chosen: contact sheets and plots of curves, for `clpix tonemap`."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpuops.params.contact_sheet import TILE_WIDTH, ContactSheetParams, stops_option
+from gpuops.params.tonemap import OPERATORS, TonemapParams
+
+from . import naming
+from .options import Command, Shared, refuse
+
+if TYPE_CHECKING:
+    from gpuops.gpu import Gpu
+    from gpuops.image import Image
+    from gpuops.tone_curve import Curve
+
+    from .item import Item
+
+
+@dataclass(frozen=True)
+class Looks:
+    """The values of these options."""
+
+    contact_sheet: bool = False
+    operators: str | None = None
+    stops: str | None = None
+    tile_width: int | None = None
+    plot_curve: str | None = None
+
+    def shown(self, operator: str | None) -> tuple[str, ...]:
+        """The operators of the sheet's rows and of the curves; ``operator``: the one of the result, if it was given.
+
+        Raises ParameterError for a name that is none.
+        """
+        if self.operators is not None:
+            names = tuple(self.operators.split(","))
+        elif operator is None:
+            names = tuple(OPERATORS) if self.contact_sheet else (TonemapParams.operator,)
+        else:
+            names = (operator,)
+        for name in names:
+            TonemapParams(name)
+        return names
+
+    def check(self, shared: Shared, params: TonemapParams) -> None:
+        """Refuses what can be known to fail, or to do nothing, before any work."""
+        if not self.contact_sheet:
+            refuse("there is no --contact-sheet", "stops", "tile_width")
+            if self.plot_curve is None:
+                refuse("there is neither --contact-sheet nor --plot-curve", "operators")
+        else:
+            self._check_sheet(shared, params)
+        if self.plot_curve is not None:
+            self._check_plot(self.plot_curve, shared)
+
+    def _check_sheet(self, shared: Shared, params: TonemapParams) -> None:
+        from gpuops import files
+        from gpuops.errors import ParameterError
+
+        if self.operators is not None:
+            refuse("--operators names the rows of a contact sheet", "operator")
+        refuse("a contact sheet is sRGB", "transfer")
+        refuse("a contact sheet is not dithered", "dither")
+        if shared.dtype != "uint8":
+            refuse("a contact sheet has 8 bits", "dtype")
+        for stops in self._sheet((params.operator,)).stops:
+            if params.exposure is not None:
+                replace(params, exposure=params.exposure + stops)  # it may be beyond what there is
+        assert shared.output is not None
+        for output in naming.outputs_for(shared.inputs, shared.output, "tonemap"):
+            if output != naming.STREAM:
+                fmt = files.format_of(output)
+            elif shared.format is not None:
+                fmt = files.format_named(shared.format)
+            else:
+                continue  # which is refused elsewhere
+            if not files.is_display_format(fmt):
+                raise ParameterError(
+                    f"{output}: a contact sheet is a picture of 8 bits, which {fmt} is not for: "
+                    "give -o a name such as sheet.png or 'out/{stem}-sheet.png'"
+                )
+
+    def _check_plot(self, path: str, shared: Shared) -> None:
+        from gpuops import charts
+        from gpuops.errors import ParameterError
+
+        assert shared.output is not None
+        if len(shared.inputs) > 1:
+            refuse("a plot shows the curves for one input", "plot_curve")
+        charts.check(path, overwrite=shared.overwrite, inputs=shared.inputs)
+        for output in naming.outputs_for(shared.inputs, shared.output, "tonemap"):
+            if output != naming.STREAM and os.path.realpath(output) == os.path.realpath(path):
+                raise ParameterError(f"{path} is the output of both -o and --plot-curve: name another one")
+
+    def _sheet(self, operators: tuple[str, ...]) -> ContactSheetParams:
+        sheet = ContactSheetParams(operators, tile_width=self.tile_width or TILE_WIDTH)
+        return sheet if self.stops is None else replace(sheet, stops=stops_option(self.stops))
+
+    def save_sheet(
+        self, gpu: Gpu, item: Item, image: Image, params: TonemapParams, operators: tuple[str, ...]
+    ) -> None:
+        """The contact sheet as the item's result."""
+        from gpuops.contact_sheet import contact_sheet
+
+        make = functools.partial(contact_sheet, orientation=item.orientation)
+        item.save_codes(item.run(make, gpu, image, params, self._sheet(operators)))
+
+    def curves(
+        self, gpu: Gpu, item: Item, image: Image, params: TonemapParams, operators: tuple[str, ...]
+    ) -> list[Curve]:
+        """Those to be plotted for the item; none if no plot was asked for."""
+        if self.plot_curve is None:
+            return []
+        from gpuops import tone_curve
+        from gpuops.metered import metered
+
+        def computed() -> list[Curve]:
+            light = metered(gpu, image, params, operators)
+            return tone_curve.curves(gpu, [light.look(operator) for operator in operators])
+
+        return item.run(computed)
+
+    def plot(self, gpu: Gpu, item: Item, curves: list[Curve]) -> None:
+        """Draws them, if that was asked for."""
+        if self.plot_curve is None:
+            return
+        from gpuops import tone_curve
+
+        with gpu.phase("encode"):
+            tone_curve.plot(curves, self.plot_curve, overwrite=item.shared.overwrite)
+
+
+def options(command: Command) -> Command:
+    """These options; the command receives them as one ``looks`` argument."""
+    decorators = (
+        click.option(
+            "--contact-sheet",
+            is_flag=True,
+            help="In place of the result: small ones by several operators (rows) at several exposures (columns).",
+        ),
+        click.option(
+            "--operators",
+            metavar="A,B,C",
+            help="Those of a contact sheet or plot.  [default: that of --operator if given; on a sheet else all]",
+        ),
+        click.option(
+            "--stops",
+            metavar="A,B,C",
+            help="Of a contact sheet: what is added to the exposure.  [default: -2,-1,0,+1,+2]",
+        ),
+        click.option(
+            "--tile-width",
+            type=click.IntRange(16, 8192),
+            metavar="PX",
+            help=f"Of one picture on a contact sheet.  [default: {TILE_WIDTH}]",
+        ),
+        click.option(
+            "--plot-curve",
+            metavar="FILE",
+            help="Also draw the curves of gray light, with this exposure, to a .png or .svg (needs matplotlib).",
+        ),
+    )
+
+    @functools.wraps(command)
+    def collected(*args: Any, **values: Any) -> Any:
+        taken = {field.name: values.pop(field.name) for field in fields(Looks)}
+        return command(*args, looks=Looks(**taken), **values)
+
+    wrapped: Callable[..., Any] = collected
+    for decorator in reversed(decorators):
+        wrapped = decorator(wrapped)
+    return wrapped  # type: ignore[return-value]

@@ -1,0 +1,48 @@
+"""Charts, drawn by matplotlib (the extra ``plots``)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from .errors import ParameterError
+from .files.output import atomic, check_place
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Path = str | os.PathLike[str]
+FORMATS = (".png", ".svg")
+
+
+def check(path: Path, *, overwrite: bool = False, inputs: Iterable[Path] = ()) -> None:
+    """To be called before any work: whether a chart can be drawn, and written there.
+
+    Raises
+    ------
+    ParameterError
+        The name ends with neither .png nor .svg, or matplotlib is missing.
+    FileError
+        The file cannot be written.
+    """
+    if _suffix(path) not in FORMATS:
+        raise ParameterError(
+            f"{os.fspath(path)}: a chart is PNG or SVG; name a file that ends with .png or .svg"
+        )
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise ParameterError("a chart needs matplotlib: pip install 'clpix[plots]'") from None
+    check_place(path, overwrite=overwrite, inputs=inputs)
+
+
+def save(figure: Figure, path: Path, *, overwrite: bool = False) -> None:
+    """Writes a figure in the format that the name tells, whole or not at all."""
+    with atomic(path, overwrite=overwrite) as temporary:
+        figure.savefig(temporary, format=_suffix(path)[1:], dpi=120)
+
+
+def _suffix(path: Path) -> str:
+    return PurePath(path).suffix.lower()

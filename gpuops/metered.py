@@ -1,0 +1,62 @@
+"""What is metered of an image, once, for any operator at any exposure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from . import operators, tonemap
+from .params.tonemap import OPERATORS, WHITE, TonemapParams
+from .reduce import statistics
+
+if TYPE_CHECKING:
+    from .gpu import Gpu
+    from .image import Image
+
+
+@dataclass(frozen=True)
+class Metered:
+    """Parameters of tone mapping, and what they leave to the image.
+
+    Attributes
+    ----------
+    params : TonemapParams
+        What holds for all operators.
+    exposure : float
+        In stops.
+    scene : Scene, optional
+        What else operators take from the image, if one of them does.
+    """
+
+    params: TonemapParams
+    exposure: float
+    scene: operators.Scene | None = None
+
+    def look(self, operator: str, stops: float = 0.0) -> TonemapParams:
+        """Parameters that leave nothing to be metered. Raises ParameterError for too many stops."""
+        params = _of(self.params, operator, self.exposure + stops)
+        if not operators.needs_scene(params):
+            return params
+        assert self.scene is not None
+        return operators.resolved(params, self.scene, 2.0 ** (self.exposure + stops))
+
+
+def metered(gpu: Gpu, image: Image, params: TonemapParams, names: Iterable[str]) -> Metered:
+    """Reads the image for what ``params`` and the operators of these names need, if they need anything."""
+    exposure, scene = params.exposure, None
+    if exposure is None:
+        exposure = math.log2(tonemap.exposure(gpu, image, params.meter, params.key, params.method))
+    if any(operators.needs_scene(_of(params, name, exposure)) for name in names):
+        method = "tiles" if params.method == "local" else params.method
+        scene = operators.Scene.of(statistics(gpu, image, method=method))
+    return Metered(params, exposure, scene)
+
+
+def _of(params: TonemapParams, operator: str, exposure: float) -> TonemapParams:
+    """The same for another operator, which has the parameters of these names or not."""
+    white = params.white if operator in WHITE else None
+    known = OPERATORS[operator].parameters
+    given = {name: value for name, value in params.parameters.items() if name in known}
+    return replace(params, operator=operator, exposure=exposure, white=white, parameters=given)

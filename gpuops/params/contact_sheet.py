@@ -1,0 +1,48 @@
+"""Parameters of contact sheets."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..errors import ParameterError
+from .tonemap import OPERATORS
+
+STOPS = (-2.0, -1.0, 0.0, 1.0, 2.0)
+TILE_WIDTH = 320
+
+
+@dataclass(frozen=True)
+class ContactSheetParams:
+    """One image tone-mapped in many ways, side by side.
+
+    Attributes
+    ----------
+    operators : str
+        The rows, from the top: names of :data:`gpuops.params.tonemap.OPERATORS`.
+    stops : float
+        The columns, from the left: what is added to the exposure.
+    tile_width : int
+        Of one picture, in pixels; narrower images keep their size.
+    """
+
+    operators: tuple[str, ...] = tuple(OPERATORS)
+    stops: tuple[float, ...] = STOPS
+    tile_width: int = TILE_WIDTH
+
+    def __post_init__(self) -> None:
+        if not self.operators or not self.stops:
+            raise ParameterError("a contact sheet needs an operator and a number of stops at least")
+        for stops in self.stops:
+            if not math.isfinite(stops):
+                raise ParameterError(f"stops are numbers such as -1, not {stops}")
+        if self.tile_width < 1:
+            raise ParameterError(f"a tile is 1 pixel wide or more, not {self.tile_width}")
+
+
+def stops_option(text: str) -> tuple[float, ...]:
+    """``A,B,C`` as numbers. Raises ParameterError."""
+    try:
+        return tuple(float(stop) for stop in text.split(","))
+    except ValueError:
+        raise ParameterError(f"stops are numbers such as -1,0,+1, not {text!r}") from None

@@ -1,0 +1,317 @@
+"""Contact sheets and tone curves, against tone mapping itself and a reference in numpy."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gpuops import Gpu, GpuopsWarning, Image, ParameterError, contact_sheet, tone_curve
+from gpuops.contact_sheet import GREY, GREY_CODE
+from gpuops.files import upright
+from gpuops.metered import metered
+from gpuops.params.contact_sheet import ContactSheetParams, stops_option
+from gpuops.params.tonemap import METERS, OPERATORS, WHITE, TonemapParams
+from gpuops.tonemap import tonemap
+
+from . import tonemap_reference
+
+Array = npt.NDArray[Any]
+TOLERANCE = {
+    "light": 1e-6,  # float32 sums of up to a thousand values
+    "curve": 4e-6,  # an operator's, relative above 1, and a transfer's
+    "levels": 1,  # of 8 bits: ties
+}
+
+
+def shares(size: int, count: int) -> Array:
+    """(count, size): how much of each sample of an axis is in each of ``count`` equal parts of it, of sum 1."""
+    edges = np.arange(count + 1) * size / count
+    low, high = (
+        np.maximum(edges[:-1, None], np.arange(size)),
+        np.minimum(edges[1:, None], np.arange(1, size + 1)),
+    )
+    return np.maximum(high - low, 0) * count / size
+
+
+def reduced(pixels: Array, height: int, width: int, *, alpha: bool = False) -> Array:
+    """Planar light as a display shows it over grey, averaged over areas."""
+    light = np.clip(pixels.astype(np.float64), 0, 1)
+    if alpha:
+        light = GREY + light[-1] * (light[:-1] - GREY)
+    return shares(pixels.shape[1], height) @ light @ shares(pixels.shape[2], width).T
+
+
+def scene(shape: tuple[int, ...], seed: int = 1) -> Array:
+    """Planar light over many stops."""
+    return np.exp2(np.random.default_rng(seed).normal(-1, 3, shape)).astype(np.float32)
+
+
+def on(gpu: Gpu, pixels: Array, alpha: bool = False) -> Image:
+    image = gpu.array(pixels.astype(np.float32))
+    image.alpha = alpha
+    return image
+
+
+def sheet_of(gpu: Gpu, image: Image, params: TonemapParams | None = None, **options: Any) -> Array:
+    orientation = options.pop("orientation", 1)
+    return contact_sheet.contact_sheet(
+        gpu, image, params or TonemapParams(), ContactSheetParams(**options), orientation=orientation
+    )
+
+
+def tiles_of(sheet: Array, rows: int, columns: int, height: int, width: int) -> list[list[Array]]:
+    """The tiles of a sheet: cells are alike, and each tile is in the corner of its own."""
+    down, across = (sheet.shape[0] - GAP) / rows, (sheet.shape[1] - GAP) / columns
+    assert down == int(down) and across == int(across)
+    corners = [(GAP + i * int(down), GAP + j * int(across)) for i in range(rows) for j in range(columns)]
+    found = [sheet[y : y + height, x : x + width] for y, x in corners]
+    return [found[i * columns : (i + 1) * columns] for i in range(rows)]
+
+
+GAP = 12  # for tiles of up to 263 pixels: the least size of letters
+
+
+# -- the sheet ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shape", "alpha", "tile_width"),
+    [
+        ((3, 41, 67), False, 20),
+        ((3, 41, 67), False, 67),
+        ((3, 41, 67), False, 320),  # is not enlarged
+        ((4, 30, 44), True, 11),
+        ((1, 30, 43), False, 10),
+        ((2, 13, 17), True, 5),
+        ((3, 1, 1), False, 16),
+        ((3, 2, 999), False, 16),  # less than a row would be left
+        ((3, 999, 3), False, 1),
+    ],
+)
+def test_tiles_are_results_made_smaller(
+    gpu: Gpu, shape: tuple[int, int, int], alpha: bool, tile_width: int
+) -> None:
+    pixels = scene(shape)
+    if alpha:
+        pixels[-1] = np.random.default_rng(2).random(shape[1:])
+        pixels[-1, : shape[1] // 2] = 0
+    image, operators, stops = on(gpu, pixels, alpha), ("agx", "linear"), (-1.5, 0.0, 2.0)
+    width = min(tile_width, shape[2])
+    height = max(1, round(shape[1] * width / shape[2]))
+    sheet = sheet_of(gpu, image, operators=operators, stops=stops, tile_width=tile_width)
+    assert sheet.dtype == np.uint8 and sheet.shape[2] == shape[0] - alpha
+    scale = math.log2(0.18 / 2 ** np.log2(luminance(pixels[: shape[0] - alpha])).mean())
+    for operator, row in zip(operators, tiles_of(sheet, 2, 3, height, width), strict=True):
+        for more, tile in zip(stops, row, strict=True):
+            params = TonemapParams(operator, exposure=scale + more, transfer="linear")
+            light = reduced(tonemap(gpu, image, params).numpy(), height, width, alpha=alpha)
+            codes = np.moveaxis(tonemap_reference.srgb(light) * 255, 0, -1)
+            assert np.abs(tile - codes).max() <= 0.5 + 1e-2
+            if alpha:
+                assert (tile[: height // 2 - 1] == GREY_CODE).all()
+
+
+def luminance(colours: Array) -> Array:
+    c = colours.astype(np.float64)
+    return c[0] if len(c) == 1 else tonemap_reference.luminance(c)
+
+
+def test_labels_stand_below_every_tile(gpu: Gpu) -> None:
+    image = on(gpu, scene((3, 40, 60)))
+    sheet = sheet_of(gpu, image, operators=("agx", "hable"), stops=(0, 1), tile_width=60)
+    cell = [(n - GAP) // 2 for n in sheet.shape[:2]]
+    for y, x in ((GAP, GAP), (GAP, GAP + cell[1]), (GAP + cell[0], GAP), (GAP + cell[0], GAP + cell[1])):
+        label = sheet[y + 40 : y + cell[0], x : x + cell[1] - GAP]
+        assert label.max() > 200 and label.min() == GREY_CODE
+    assert (sheet[:GAP] == GREY_CODE).all() and (sheet[:, :GAP] == GREY_CODE).all()
+    # Another operator's name, other stops: other labels.
+    first, second = (sheet[GAP + 40 : GAP + cell[0], GAP + i * cell[1] :][:, : cell[1] - GAP] for i in (0, 1))
+    assert (first != second).any()
+
+
+def test_wide_labels_make_wide_columns(gpu: Gpu) -> None:
+    image = on(gpu, scene((3, 8, 8)))
+    narrow, wide = (
+        sheet_of(gpu, image, operators=(operator,), stops=(0,)) for operator in ("agx", "reinhard-extended")
+    )
+    assert narrow.shape[1] < wide.shape[1]
+    for sheet in (narrow, wide):
+        assert (sheet[:, -GAP:] == GREY_CODE).all()
+
+
+def test_letters_grow_with_tiles(gpu: Gpu) -> None:
+    image = on(gpu, scene((3, 20, 1000)))
+    heights = [sheet_of(gpu, image, operators=("agx",), tile_width=n).shape[0] for n in (100, 500, 1000)]
+    assert heights == sorted(set(heights))
+
+
+@pytest.mark.parametrize("meter", METERS)
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_what_is_metered_gives_the_same_result(gpu: Gpu, operator: str, meter: str) -> None:
+    image = on(gpu, scene((3, 24, 31)))
+    params = TonemapParams(operator, meter=meter, key=0.3, transfer="linear")
+    found = metered(gpu, image, params, [operator])
+    np.testing.assert_allclose(
+        tonemap(gpu, image, found.look(operator)).numpy(), tonemap(gpu, image, params).numpy(), rtol=2e-6
+    )
+    brighter = found.look(operator, 1.5)
+    assert brighter.exposure == pytest.approx(found.exposure + 1.5)
+    given = TonemapParams(operator, exposure=brighter.exposure, transfer="linear")  # meters its own white
+    np.testing.assert_allclose(
+        tonemap(gpu, image, brighter).numpy(), tonemap(gpu, image, given).numpy(), rtol=2e-6
+    )
+
+
+def test_what_is_given_is_not_metered(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    from gpuops import metered as module
+
+    monkeypatch.setattr(module, "statistics", None)
+    monkeypatch.setattr(module.tonemap, "exposure", None)
+    image = on(gpu, scene((1, 3, 3)))
+    names = [name for name in OPERATORS if name != "reinhard-devlin"]
+    found = metered(gpu, image, TonemapParams("hable", exposure=1.0, white=4.0), names)
+    assert all(found.look(name).value("white") == 4.0 for name in WHITE)
+    assert all(found.look(name).white is None for name in names if name not in WHITE)
+    assert (
+        metered(gpu, image, TonemapParams(exposure=1.0), ["agx", "hable"]).look("hable").value("white")
+        == 11.2
+    )
+    devlin = TonemapParams("reinhard-devlin", exposure=1.0, parameters={"contrast": 0.5})
+    assert metered(gpu, image, devlin, ["agx", "reinhard-devlin"]).look("reinhard-devlin").parameters == {
+        "contrast": 0.5
+    }
+
+
+def test_a_white_point_beyond_all_light(gpu: Gpu) -> None:
+    image = on(gpu, np.array([1e-6, 1e-6, 1e-6, 3e38]).reshape(1, 2, 2))
+    look = metered(gpu, image, TonemapParams(exposure=30.0), ["drago"]).look("drago")
+    assert look.value("white") == 2.0**60
+
+
+@pytest.mark.parametrize("value", [0.0, np.nan, -1.0])
+def test_nothing_lit(gpu: Gpu, value: float) -> None:
+    image = on(gpu, np.full((3, 10, 10), value, np.float32))
+    options = {"operators": ("agx", "drago"), "stops": (0.0, 1.0), "tile_width": 5}
+    if value == 0:
+        sheet = sheet_of(gpu, image, **options)
+    else:
+        with pytest.warns(GpuopsWarning, match="100 "):
+            sheet = sheet_of(gpu, image, **options)
+    assert all((tile == tile[0, 0]).all() for row in tiles_of(sheet, 2, 2, 5, 5) for tile in row)
+
+
+def test_alpha_that_is_no_number(gpu: Gpu) -> None:
+    pixels = np.full((4, 4, 4), 0.5, np.float32)
+    pixels[3] = np.nan
+    sheet = sheet_of(gpu, on(gpu, pixels, True), operators=("agx",), stops=(0,))
+    assert (tiles_of(sheet, 1, 1, 4, 4)[0][0] == GREY_CODE).all()
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_sheets_are_upright(gpu: Gpu, orientation: int) -> None:
+    pixels = np.moveaxis(scene((12, 31, 3)), -1, 0)
+    options: dict[str, Any] = {"operators": ("agx",), "stops": (0.0, 1.0), "tile_width": 9}
+    turned = np.moveaxis(upright(np.moveaxis(pixels, 0, -1), orientation), -1, 0)
+    expected = sheet_of(gpu, on(gpu, turned), **options)
+    sheet = sheet_of(gpu, on(gpu, pixels), orientation=orientation, **options)
+    assert sheet.shape == expected.shape
+    assert np.abs(sheet.astype(int) - expected).max() <= TOLERANCE["levels"]
+
+
+def test_colours_that_are_none(gpu: Gpu) -> None:
+    with pytest.raises(ParameterError, match="tone mapping"):
+        sheet_of(gpu, on(gpu, np.ones((5, 4, 4))))
+
+
+def test_stops_beyond_what_there_is(gpu: Gpu) -> None:
+    with pytest.raises(ParameterError, match="±60 stops, not 61"):
+        sheet_of(gpu, on(gpu, np.ones((1, 2, 2))), TonemapParams(exposure=59.0), stops=(2.0,))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"operators": ()}, "an operator"),
+        ({"stops": ()}, "stops"),
+        ({"stops": (math.nan,)}, "nan"),
+        ({"tile_width": 0}, "1 pixel"),
+    ],
+)
+def test_parameters(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        ContactSheetParams(**options)
+
+
+def test_stops_option() -> None:
+    assert stops_option("-1.5,0,+2") == (-1.5, 0, 2)
+    with pytest.raises(ParameterError, match="-1,0"):
+        stops_option("1,,2")
+
+
+# -- curves -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_curves_are_the_operators(gpu: Gpu, operator: str) -> None:
+    parameters = tonemap_reference.GIVEN.get(operator, {})
+    params = TonemapParams(operator, exposure=1.25, parameters=parameters, dither=255)
+    stops = np.linspace(-9, 9, 50)
+    (got,) = tone_curve.curves(gpu, [params], stops)
+    assert got.params == params
+    exposed = 0.18 * 2 ** (np.asarray(stops, np.float32).astype(np.float64) + 1.25)
+    mapped = tonemap_reference.OPERATORS[operator](np.repeat(exposed.reshape(1, 1, -1), 3, 0), 4.0)
+    expected = np.maximum(luminance(mapped)[0], 0)
+    tolerance = TOLERANCE["curve"]
+    np.testing.assert_allclose(got.light, expected, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(
+        got.signal, tonemap_reference.srgb(expected), rtol=2 * tolerance, atol=2 * tolerance
+    )
+
+
+def test_curves_reach_from_the_dark_to_the_farthest_white(gpu: Gpu) -> None:
+    looks = [TonemapParams(exposure=-3.0), TonemapParams("drago", exposure=-3.0, white=1000.0)]
+    curves = tone_curve.curves(gpu, looks)
+    assert all((curve.stops == curves[0].stops).all() for curve in curves)
+    assert curves[0].stops[0] == -10 + 3
+    assert 0.18 * 2.0 ** (curves[0].stops[-1] - 3) > 1000
+    assert curves[1].light[-1] > 1
+
+
+@pytest.mark.parametrize("params", [TonemapParams(), TonemapParams("drago", exposure=0.0)])
+def test_curves_of_what_is_left_to_an_image(gpu: Gpu, params: TonemapParams) -> None:
+    with pytest.raises(ParameterError, match="a tone curve needs"):
+        tone_curve.curves(gpu, [params])
+
+
+@pytest.mark.parametrize(
+    ("transfer", "title"), [("srgb", "sRGB"), ("gamma", "gamma 2.2"), ("pq", "PQ"), ("linear", "")]
+)
+def test_plots(gpu: Gpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, transfer: str, title: str) -> None:
+    from matplotlib.figure import Figure
+
+    figures = []
+    saved = Figure.savefig
+    monkeypatch.setattr(
+        Figure,
+        "savefig",
+        lambda self, *args, **options: (figures.append(self), saved(self, *args, **options)),
+    )
+    names = ("linear", "agx", "hable", "khronos-neutral")
+    drawn = tone_curve.curves(gpu, [TonemapParams(name, exposure=0.5, transfer=transfer) for name in names])
+    tone_curve.plot(drawn, tmp_path / "curve.svg")
+    tone_curve.plot(drawn, tmp_path / "curve.png")
+    assert b"<svg" in (tmp_path / "curve.svg").read_bytes()
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+    panels = figures[0].axes
+    assert [panel.get_title() for panel in panels] == (
+        ["display light", f"signal ({title})"] if title else ["display light"]
+    )
+    for panel, quantity in zip(panels, ("light", "signal"), strict=False):
+        for line, curve in zip(panel.lines, drawn, strict=False):
+            np.testing.assert_array_equal(line.get_xydata().T, (curve.stops, getattr(curve, quantity)))
+    assert [text.get_text() for text in figures[0].legends[0].get_texts()] == list(names)
