@@ -27,6 +27,7 @@ COMMANDS = {
     "bloom": "glow around bright light",
     "convolve": "convolution with any kernel image",
     "compare": "how far two images differ; the verdict is the exit code",
+    "info": "what a file is, and the statistics of its values",
     "devices": "what can run, and what was skipped and why",
     "bench": "measure this device",
 }
