@@ -132,7 +132,7 @@ def _kind(content: Numbers) -> str:
 
 
 def _shortened(value: Any) -> str:
-    text = " ".join(str(plain(value)).split())
+    text = " ".join(str(value).split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
