@@ -93,7 +93,7 @@ def _value(attribute: Any) -> Any:
 def as_text(path: str, fmt: Format, content: Picture | Numbers) -> Iterator[str]:
     """Lines that say what a file is."""
     if isinstance(content, Numbers):
-        yield f"{printable(path)}: {fmt}, {_kind(content)}"
+        yield f"{path}: {fmt}, {_kind(content)}"
         rows = [
             (name, " × ".join(map(str, array.shape)) or "one value", array.dtype.name)
             for name, array in content.arrays.items()
@@ -107,7 +107,7 @@ def as_text(path: str, fmt: Format, content: Picture | Numbers) -> Iterator[str]
         colours = "RGB" if content.channels > 2 else "gray"
         alpha = " with associated alpha" if content.associated else " with alpha" if content.alpha else ""
         yield (
-            f"{printable(path)}: {fmt}, {content.width} × {content.height}, {colours}{alpha}, "
+            f"{path}: {fmt}, {content.width} × {content.height}, {colours}{alpha}, "
             f"{_DEPTHS[content.pixels.dtype.name]}, {'linear light' if content.linear else 'sRGB-encoded'}"
         )
         if content.layers:

@@ -42,7 +42,7 @@ def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool)
     from gpuops.errors import DeviceError, GpuopsError, ParameterError
 
     from . import describe
-    from .main import FAILURE, complain
+    from .main import FAILURE, complain, visible
     from .naming import STREAM, printable
     from .pipeline import failure, open_gpu, reporting
 
@@ -75,7 +75,7 @@ def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool)
                 lines += describe.table(found, name)
                 lines += describe.chart(found) if histogram else ()
             lines += [describe.NOTE] if measured else []
-            click.echo("\n".join(lines))
+            click.echo("\n".join(map(visible, lines)))
         if as_json:
             click.echo(json.dumps(listed, indent=1, ensure_ascii=False, allow_nan=False))
     if failed:

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import sys
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -360,7 +361,15 @@ def test_every_file_is_tried(clpix: Program, tmp_path: Path, photo: npt.NDArray[
     half.write_bytes(whole.read_bytes()[:3000])
     objects = tmp_path / "objects.npy"
     np.save(objects, np.array([{}], object), allow_pickle=True)
-    bad = [tmp_path / "none.png", tmp_path, cut, text, empty, half, objects]
+    archive, forged = tmp_path / "archive.npz", tmp_path / "forged.npz"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("a.txt", "no array")
+        file.writestr("b.txt", "nor this")
+    with zipfile.ZipFile(whole) as file, zipfile.ZipFile(forged, "w") as other:
+        other.writestr("clpix.npy", file.read("clpix.npy"))
+        for name in file.namelist()[1:]:
+            other.writestr(name.removesuffix(".npy"), "nor these")
+    bad = [tmp_path / "none.png", tmp_path, cut, text, empty, half, objects, archive, forged]
     for options in ([], ["--stats"]):
         run = clpix("info", *bad, good, *options)
         assert run.code == 1
@@ -373,6 +382,12 @@ def test_every_file_is_tried(clpix: Program, tmp_path: Path, photo: npt.NDArray[
         assert [entry["path"] for entry in result] == [str(path) for path in (*bad, good)]
         assert ["error" in entry for entry in result] == [True] * len(bad) + [False]
         assert ("statistics" in result[-1]) == bool(options)
+
+
+def test_names_stay_on_their_lines(clpix: Program, tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", **{"a\n\x1b[31mb": np.ones((2, 2), np.float32), "c": np.float32(1)})
+    text = clpix("info", tmp_path / "a.npz", "--stats").out
+    assert "\\n\\x1b[31mb" in text and "\x1b" not in text
 
 
 def test_damaged_metadata_of_numbers(clpix: Program, tmp_path: Path) -> None:

@@ -25,8 +25,12 @@ def read_arrays(path: str) -> dict[str, Pixels]:
         if not isinstance(content, np.lib.npyio.NpzFile):
             return {"": content}
         with content as file:
-            return {name: file[name] for name in file.files}
-    except MemoryError:
+            arrays = {name: file[name] for name in file.files}
+        for name, array in arrays.items():
+            if not isinstance(array, np.ndarray):
+                raise FileError(f"{path}: holds {name!r}, which is no array")
+        return arrays
+    except (FileError, MemoryError):
         raise
     except Exception as error:  # whatever numpy's, zip's and inflate's parsers meet in a damaged file
         raise FileError(f"{path}: could not be read: it is cut off or damaged ({_line(error)})") from None

@@ -189,7 +189,8 @@ def _read_npz(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
     except Exception as error:  # whatever numpy's, zip's and inflate's parsers meet in a damaged file
         raise _damaged(path, error) from None
     for name, (shape, dtype) in description.arrays.items():
-        if (arrays[name].shape, arrays[name].dtype) != (shape, dtype):
+        array = arrays[name]  # bytes of whatever else may be in the archive
+        if not isinstance(array, np.ndarray) or (array.shape, array.dtype) != (shape, dtype):
             raise _contradiction(path)
     return arrays, description.attributes
 
