@@ -112,7 +112,7 @@ def as_text(path: str, fmt: Format, content: Picture | Numbers) -> Iterator[str]
         )
         if content.layers:
             others = ", ".join(name or "(unnamed)" for name in content.layers)
-            yield f"  layer {content.layer or '(unnamed)'} of {others}"
+            yield f"  layers {others}; this is {content.layer or '(unnamed)'}"
     metadata = content.metadata
     if metadata.resolution:
         x, y, unit = metadata.resolution

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pytest
 
 from gpuops import files, gpu
-from gpuops.files import Metadata, Picture
+from gpuops.files import Metadata, Picture, oiio
 
 from .conftest import Run
 
@@ -159,6 +159,14 @@ def test_exr_attributes_and_layers(clpix: Program, tmp_path: Path) -> None:
     path = save(tmp_path / "a.exr", np.ones((3, 3, 3), np.float32), metadata=Metadata(attributes=attributes))
     assert clpix("info", path).out.splitlines()[1:] == ["  gain: inf", "  Copyright: somebody"]
     assert of(clpix, path)["metadata"]["attributes"] == {"Copyright": "somebody", "gain": None}
+
+    parts = [(np.ones((3, 4, 3), np.float16), {"name": name, "channels": ("R", "G", "B")}) for name in "ab"]
+    oiio.write_parts(str(tmp_path / "l.exr"), parts)
+    assert clpix("info", tmp_path / "l.exr", "-q").out.endswith(
+        "half, linear light\n  layers a, b; this is a\n"
+    )
+    result = of(clpix, tmp_path / "l.exr", "--layer", "b")
+    assert (result["layer"], result["layers"]) == ("b", ["a", "b"])
 
     np.savez(tmp_path / "l.npz", pixels=np.ones((3, 4), np.uint8), other=np.ones((5, 6), np.float32))
     assert "6 × 5, gray, float" in clpix("info", tmp_path / "l.npz", "--layer", "other").out
