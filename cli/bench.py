@@ -111,7 +111,7 @@ def fft(
         bench_fft.chart(gpu, rows, chart, overwrite=overwrite)
 
 
-def _filters(name: str, help: str) -> click.Command:
+def _filters(name: str, what: str, help: str) -> click.Command:
     """`clpix bench NAME`: the variants of a filter."""
 
     @click.option(
@@ -143,12 +143,13 @@ def _filters(name: str, help: str) -> click.Command:
         else:
             click.echo(bench_filters.table(gpu, name, rows))
 
-    short = f"{name.capitalize()} by way of local memory, by direct reads, and as clpix does it"
+    short = f"{what} by way of local memory, by direct reads, and as clpix does it"
     return command.command(name, short_help=short, help=help)(run)
 
 
 blur = _filters(
     "blur",
+    "Blur",
     """Measure blurs: through local memory, with direct reads, and otherwise, beside a copy.
 
     d3d11: the 15 taps of the Direct3D 11 sample HDRToneMappingCS11, both of its ways. auto: what `clpix blur` does.
@@ -156,9 +157,19 @@ blur = _filters(
 )
 bloom = _filters(
     "bloom",
+    "Bloom",
     """Measure blooms: through local memory, with direct reads, and otherwise, beside a copy.
 
     d3d11: the bloom of the Direct3D 11 sample HDRToneMappingCS11 with its metering, both of its ways. mip, auto: what
     `clpix bloom` does.
+    """,
+)
+tonemap = _filters(
+    "tonemap",
+    "Tone mapping",
+    """Measure statistics and tone mapping: through local memory, with direct reads, and otherwise, beside a copy.
+
+    statistics: those of luminance; tiles is the reduction of the Direct3D 11 sample HDRToneMappingCS11. d3d11: its
+    whole picture, both of its ways. tonemap: each operator of `clpix tonemap`, with metering.
     """,
 )

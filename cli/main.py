@@ -27,6 +27,7 @@ COMMANDS = {
     "bloom": "glow around bright light",
     "convolve": "convolution with any kernel image",
     "compare": "how far two images differ; the verdict is the exit code",
+    "info": "what a file is, and the statistics of its values",
     "devices": "what can run, and what was skipped and why",
     "bench": "measure this device",
 }
@@ -105,8 +106,12 @@ def say(text: str) -> None:
 
 def complain(kind: str, message: object) -> None:
     """One line on stderr, whatever characters names have."""
-    text = " ".join(str(message).split())
-    say(f"clpix: {kind}: {''.join(c if c.isprintable() else ascii(c)[1:-1] for c in text)}")
+    say(f"clpix: {kind}: {visible(' '.join(str(message).split()))}")
+
+
+def visible(text: str) -> str:
+    """Text without what would turn a terminal's colours or break a line."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _usage(error: click.ClickException) -> str:

@@ -96,12 +96,12 @@ def _run(
         except (GpuopsError, click.UsageError, OSError, MemoryError) as error:
             if isinstance(error, (ParameterError, click.UsageError)) and len(shared.inputs) == 1:
                 raise
-            complain("error", _failure(path, error))
+            complain("error", failure(path, error))
             failed += 1
     return failed
 
 
-def _failure(path: str, error: Exception) -> str:
+def failure(path: str, error: Exception) -> str:
     """What went wrong with one input of several: what does not fit it may fit the next."""
     if isinstance(error, click.UsageError):
         return f"{path}: {error.format_message()}"

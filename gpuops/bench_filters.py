@@ -1,8 +1,8 @@
-"""Blurs and blooms as named variants, beside what a copy takes.
+"""Blurs, blooms and tone mapping as named variants, beside what a copy takes.
 
 The comparison that the Direct3D 11 sample HDRToneMappingCS11 is made for: neighbours by way of local memory ("shared
 memory" there, in a compute shader) against each pixel's direct reads (its pixel shader). :mod:`gpuops.d3d11` has the
-sample's own filters both ways; below them stand clpix's.
+sample's own filters both ways, and :mod:`gpuops.reduce` its reduction; below them stand clpix's.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import bench, bloom, blur, d3d11
+from . import bench, bloom, blur, d3d11, reduce, tonemap
 from .errors import ParameterError
 from .params.bloom import BloomParams
 from .params.blur import BlurParams
+from .params.tonemap import OPERATORS, TonemapParams
 from .report_formats import columns
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ def _blur(**params: Any) -> Filter:
 
 def _bloom(**params: Any) -> Filter:
     return lambda gpu, image: bloom.bloom(gpu, image, BloomParams(**params))
+
+
+def _tonemap(operator: str) -> Filter:
+    return lambda gpu, image: tonemap.tonemap(gpu, image, TonemapParams(operator))
 
 
 BLURS: dict[str, Filter] = {
@@ -62,7 +67,16 @@ BLOOMS: dict[str, Filter] = {
     "gaussians": _bloom(method="gaussians"),
     "fft, starburst": _bloom(method="fft"),
 }
-VARIANTS = {"blur": BLURS, "bloom": BLOOMS}
+TONEMAPS: dict[str, Filter] = {
+    **{
+        f"statistics, {way}": partial(reduce.statistics, histogram=False, method=way)
+        for way in ("tiles", "direct")
+    },
+    "statistics with histogram": partial(reduce.statistics, histogram=True),
+    **{f"d3d11 tonemap, {way}": partial(d3d11.tonemap, method=way) for way in ("local", "direct")},
+    **{f"tonemap {operator}": _tonemap(operator) for operator in OPERATORS},
+}
+VARIANTS = {"blur": BLURS, "bloom": BLOOMS, "tonemap": TONEMAPS}
 
 
 @dataclass(frozen=True)
@@ -120,7 +134,7 @@ def measure(
     Parameters
     ----------
     operation : str
-        ``blur`` or ``bloom``.
+        ``blur``, ``bloom`` or ``tonemap``.
     sizes
         Without any 3840 × 2160, on CPUs 1280 × 720.
 

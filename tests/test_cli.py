@@ -573,6 +573,14 @@ WITHOUT_EFFECT = [
     ("dwt o.png", "--alpha drop", "--alpha"),
     ("compare", "--dtype uint16", "--dtype"),
     ("compare", "--progress", "--progress"),
+    ("info", "--stats --dtype half", "--dtype"),
+    ("info", "--stats --progress", "--progress"),
+    ("info", "--stats --overwrite", "--overwrite"),
+    ("info", "--histogram", "--histogram"),
+    ("info", "--device cpu", "--device"),
+    ("info", "--space linear", "--space"),
+    ("info", "--alpha drop", "--alpha"),
+    ("info", "--timing", "--timing"),
 ]
 
 
@@ -583,7 +591,7 @@ def test_options_that_would_do_nothing_are_refused(
     monkeypatch.chdir(tmp_path)
     picture(tmp_path / "in.png")
     operation, *output = command.split()
-    where = ["-o", *output] if output else ["in.png"]
+    where = ["-o", *output] if output else ["in.png"] if operation == "compare" else []
     one_line(clpix(operation, "in.png", *where, *options.split()), 2, f": leave out {name} (")
     assert [path.name for path in tmp_path.iterdir()] == ["in.png"]
 

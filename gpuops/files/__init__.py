@@ -7,26 +7,30 @@ write("out.png", replace(picture, pixels=...), overwrite=True)
 
 from __future__ import annotations
 
+from .contents import Numbers, read_contents
 from .data import is_data_format, read_data, read_data_stream, write_data, write_data_stream
 from .formats import EXTENSIONS, FORMATS, Format, format_named, format_of, is_display_format, output_dtype
 from .output import check_output, check_place
 from .picture import Metadata, Picture, upright
-from .pictures import read, read_stream, write, write_stream
+from .pictures import format_in, read, read_stream, write, write_stream
 
 __all__ = [
     "EXTENSIONS",
     "FORMATS",
     "Format",
     "Metadata",
+    "Numbers",
     "Picture",
     "check_output",
     "check_place",
+    "format_in",
     "format_named",
     "format_of",
     "is_data_format",
     "is_display_format",
     "output_dtype",
     "read",
+    "read_contents",
     "read_data",
     "read_data_stream",
     "read_stream",

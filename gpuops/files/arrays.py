@@ -14,6 +14,37 @@ _PIXELS = "pixels"
 _BYTES = ("icc", "exif", "xmp")
 
 
+class NoPictureError(FileError):
+    """Arrays that are no picture's pixels."""
+
+
+def read_arrays(path: str) -> dict[str, Pixels]:
+    """All arrays of an .npz by name, or the one of an .npy; of any shapes and types but Python's objects."""
+    try:
+        content = np.load(path, allow_pickle=False)
+        if not isinstance(content, np.lib.npyio.NpzFile):
+            return {"": content}
+        with content as file:
+            arrays = {name: file[name] for name in file.files}
+        for name, array in arrays.items():
+            if not isinstance(array, np.ndarray):
+                raise FileError(f"{path}: holds {name!r}, which is no array")
+        return arrays
+    except (FileError, MemoryError):
+        raise
+    except Exception as error:  # whatever numpy's, zip's and inflate's parsers meet in a damaged file
+        raise FileError(f"{path}: could not be read: it is cut off or damaged ({_line(error)})") from None
+
+
+def is_several(path: str) -> bool:
+    """Whether an .npz has several arrays of which none is said to be a picture's pixels."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return len(file.files) > 1 and _PIXELS not in file.files
+    except Exception:  # whoever reads it will say
+        return False
+
+
 def read_npy(path: str, layer: str | int | None = None) -> Picture:
     if layer is not None:
         raise FileError(f"{path}: has no layer {layer!r}; an .npy file has one array")
@@ -84,12 +115,16 @@ def picture_of(
     if array.ndim == 2:
         array = array[:, :, None]
     if array.ndim != 3 or not 1 <= array.shape[2] <= 4 or 0 in array.shape:
-        raise FileError(f"{path}: no picture has the shape {array.shape}; it must be (height, width, 1 to 4)")
+        raise NoPictureError(
+            f"{path}: no picture has the shape {array.shape}; it must be (height, width, 1 to 4)"
+        )
     if array.dtype.newbyteorder("=").name == "float64":
         warnings.warn(f"{path}: double precision is read as float", GpuopsWarning, stacklevel=5)
         array = array.astype(np.float32)
     if array.dtype.newbyteorder("=").name not in DTYPES:
-        raise FileError(f"{path}: its samples are {array.dtype}; they must be one of {', '.join(DTYPES)}")
+        raise NoPictureError(
+            f"{path}: its samples are {array.dtype}; they must be one of {', '.join(DTYPES)}"
+        )
     pixels = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     return Picture(
         pixels,

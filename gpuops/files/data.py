@@ -32,6 +32,7 @@ EXTENSIONS = (".npz", ".exr", ".tif", ".tiff")
 DTYPES = ("float16", "float32", "float64", "int16", "int32", "uint8", "uint16", "complex64", "complex128")
 _KEY = "clpix"
 _FORMAT = 1
+_BEGINNING = '{"format"'
 
 
 def is_data_format(path: str | os.PathLike[str]) -> bool:
@@ -88,6 +89,14 @@ def read_data(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str,
         raise FileError(f"{name}: does not fit in memory") from None
     except OSError as error:
         raise FileError(f"{name}: could not be read ({error.strerror or error})") from None
+
+
+def describes_itself(path: str, fmt: Format) -> bool:
+    """Whether a file has the description of a spectrum or coefficient file. One that cannot be read has none."""
+    try:
+        return fmt.name in _DESCRIPTIONS and _DESCRIPTIONS[fmt.name](path)
+    except Exception:  # whatever the libraries stumble over; whoever reads the file will say
+        return False
 
 
 def write_data_stream(
@@ -180,9 +189,15 @@ def _read_npz(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
     except Exception as error:  # whatever numpy's, zip's and inflate's parsers meet in a damaged file
         raise _damaged(path, error) from None
     for name, (shape, dtype) in description.arrays.items():
-        if (arrays[name].shape, arrays[name].dtype) != (shape, dtype):
+        array = arrays[name]  # bytes of whatever else may be in the archive
+        if not isinstance(array, np.ndarray) or (array.shape, array.dtype) != (shape, dtype):
             raise _contradiction(path)
     return arrays, description.attributes
+
+
+def _npz_described(path: str) -> bool:
+    with np.load(path, allow_pickle=False) as file:
+        return _KEY in file.files
 
 
 # TIFF ---------------------------------------------------------------------------------------------
@@ -208,7 +223,7 @@ def _read_tiff(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
     try:
         with tifffile.TiffFile(path) as file:
             text = file.pages.first.description if len(file.pages) else ""
-            description = _Description(path, text if text.startswith('{"format"') else None)
+            description = _Description(path, text if text.startswith(_BEGINNING) else None)
             pages, arrays = iter(file.pages), {}
             for name, (shape, dtype) in description.arrays.items():
                 planes = shape[0] if len(shape) == 3 else 1
@@ -226,6 +241,14 @@ def _read_tiff(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
     except Exception as error:  # tifffile raises whatever it stumbles over
         raise _damaged(path, error) from None
     return arrays, description.attributes
+
+
+def _tiff_described(path: str) -> bool:
+    import tifffile
+
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())
+    with tifffile.TiffFile(path) as file:
+        return file.pages.first.description.startswith(_BEGINNING)
 
 
 # EXR ----------------------------------------------------------------------------------------------
@@ -301,5 +324,13 @@ def _from_exr(
     return samples.view(np.int32).astype(dtype) if dtype.kind in "iu" else samples
 
 
+def _exr_described(path: str) -> bool:
+    from . import oiio
+
+    with oiio.opened(path, "r") as file:
+        return bool(file.spec().get_string_attribute(_KEY))
+
+
+_DESCRIPTIONS = {"NPZ": _npz_described, "EXR": _exr_described, "TIFF": _tiff_described}
 _WRITERS = {".npz": _write_npz, ".exr": _write_exr, ".tif": _write_tiff, ".tiff": _write_tiff}
 _READERS = {"NPZ": _read_npz, "EXR": _read_exr, "TIFF": _read_tiff}

@@ -29,7 +29,7 @@ def read(path: str | os.PathLike[str], *, layer: str | int | None = None) -> Pic
     layer selects one of several: an EXR layer or channel or an NPZ array by name, a TIFF page by number.
     """
     name = os.fspath(path)
-    fmt = _format(name)
+    fmt = format_in(name)
     try:
         with with_text_name(name) as text:
             return _read(text, fmt, layer)
@@ -74,8 +74,9 @@ def write_stream(stream: BinaryIO, picture: Picture, fmt: Format) -> None:
         write(path, picture)
 
 
-def _format(name: str) -> Format:
-    """The format of a file's content."""
+def format_in(path: str | os.PathLike[str]) -> Format:
+    """The format of a file's content, whatever its name says."""
+    name = os.fspath(path)
     if os.path.isdir(name):
         raise FileError(f"{name}: is a folder; name a file in it")
     try:

@@ -1,0 +1,245 @@
+"""What a file holds and the statistics of its values, as text for a person and as plain values for JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from gpuops.files import Format, Metadata, Numbers, Picture, exif
+from gpuops.reduce import BINS_PER_STOP, LOWEST_STOP, Statistics
+from gpuops.report_formats import columns
+
+from .measure import CHANNELS, Measured
+from .naming import printable
+
+PERCENTS = (1, 10, 50, 90, 99)
+_VALUES = {
+    "linear": "linear light",
+    "encoded": "stored values, sRGB-encoded",
+    "stored": "stored values",
+    "magnitude": "magnitudes",
+}
+_DEPTHS = {"uint8": "8 bits", "uint16": "16 bits", "float16": "half", "float32": "float"}
+_BESIDE = 6  # columns of a table, at most
+_BAR = 50  # characters of the longest bar
+_LONGEST = 100  # characters of an attribute's value
+
+
+# -- what a file is ------------------------------------------------------------------------------------------
+
+
+def as_json(
+    path: str,
+    fmt: Format,
+    content: Picture | Numbers,
+    measured: Mapping[str, Measured],
+    *,
+    histogram: bool = False,
+) -> Any:
+    """All of it; ``measured`` by arrays' names, of a picture under ""."""
+    head = {"path": printable(path), "format": str(fmt)}
+    metadata = _metadata(content.metadata)
+    if isinstance(content, Numbers):
+        arrays = {
+            name: {"shape": array.shape, "dtype": array.dtype.name}
+            | ({"statistics": _measured(measured[name], histogram)} if name in measured else {})
+            for name, array in content.arrays.items()
+        }
+        return plain(
+            head
+            | {"kind": "numbers", "arrays": arrays, "attributes": content.attributes, "metadata": metadata}
+        )
+    return plain(
+        head
+        | {
+            "kind": "picture",
+            "width": content.width,
+            "height": content.height,
+            "channels": CHANNELS[content.channels],
+            "alpha": content.alpha,
+            "associated": content.associated,
+            "dtype": content.pixels.dtype.name,
+            "space": "linear" if content.linear else "encoded",
+            "layer": content.layer,
+            "layers": content.layers,
+            "metadata": metadata,
+        }
+        | ({"statistics": _measured(measured[""], histogram)} if measured else {})
+    )
+
+
+def _metadata(metadata: Metadata) -> dict[str, Any]:
+    """Sizes in bytes of the blocks (None: there is none), resolution and EXR attributes."""
+    return {
+        **{
+            name: len(block) if (block := getattr(metadata, name)) else None
+            for name in ("icc", "exif", "xmp")
+        },
+        "orientation": exif.orientation(metadata.exif) if metadata.exif else None,
+        "resolution": metadata.resolution,
+        "attributes": {name: _value(value) for name, value in metadata.attributes.items()},
+    }
+
+
+def _value(attribute: Any) -> Any:
+    """An EXR attribute's value, which stands beside its type; the data window is by itself."""
+    typed = isinstance(attribute, tuple) and len(attribute) == 2 and isinstance(attribute[0], str)
+    return attribute[1] if typed else attribute
+
+
+def as_text(path: str, fmt: Format, content: Picture | Numbers) -> Iterator[str]:
+    """Lines that say what a file is."""
+    if isinstance(content, Numbers):
+        yield f"{path}: {fmt}, {_kind(content)}"
+        rows = [
+            (name, " × ".join(map(str, array.shape)) or "one value", array.dtype.name)
+            for name, array in content.arrays.items()
+        ]
+        widths = [max((len(row[i]) for row in rows), default=0) for i in range(2)]
+        for name, shape, dtype in rows:
+            yield f"  {f'{name:<{widths[0]}}  ' if widths[0] else ''}{shape:<{widths[1]}}  {dtype}"
+        for name, value in content.attributes.items():
+            yield f"  {name}: {_shortened(value)}"
+    else:
+        colours = "RGB" if content.channels > 2 else "gray"
+        alpha = " with associated alpha" if content.associated else " with alpha" if content.alpha else ""
+        yield (
+            f"{path}: {fmt}, {content.width} × {content.height}, {colours}{alpha}, "
+            f"{_DEPTHS[content.pixels.dtype.name]}, {'linear light' if content.linear else 'sRGB-encoded'}"
+        )
+        if content.layers:
+            others = ", ".join(name or "(unnamed)" for name in content.layers)
+            yield f"  layers {others}; this is {content.layer or '(unnamed)'}"
+    metadata = content.metadata
+    if metadata.resolution:
+        x, y, unit = metadata.resolution
+        yield f"  resolution {x:g} × {y:g} pixels per {'inch' if unit == 'in' else unit}"
+    for name, block in (("ICC profile", metadata.icc), ("EXIF", metadata.exif), ("XMP", metadata.xmp)):
+        if block:
+            turned = exif.orientation(block) if name == "EXIF" else 1
+            yield f"  {name}, {len(block)} bytes{f', orientation {turned}' if turned != 1 else ''}"
+    for name, value in metadata.attributes.items():
+        yield f"  {name}: {_shortened(_value(value))}"
+
+
+def _kind(content: Numbers) -> str:
+    if content.attributes.get("kind") == "spectrum":
+        return "a spectrum"
+    return "wavelet coefficients" if content.attributes.get("transform") == "dwt" else "numbers"
+
+
+def _shortened(value: Any) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+# -- statistics ----------------------------------------------------------------------------------------------
+
+
+def figures(s: Statistics) -> dict[str, Any]:
+    """Statistics by name. Percentiles are cut at the extremes, which are exact."""
+    percentiles = {percent: _within(s.percentile(percent), s) for percent in PERCENTS}
+    low, high = percentiles[PERCENTS[0]], percentiles[PERCENTS[-1]]
+    return {
+        "count": s.count,
+        "finite": s.finite,
+        "nan": s.nan,
+        "infinite": s.infinite,
+        "negative": s.negative,
+        "zero": s.finite - s.positive - s.negative,
+        "minimum": s.minimum,
+        "maximum": s.maximum,
+        "mean": s.mean,
+        "log_mean": s.log_mean,
+        "percentiles": percentiles,
+        "dynamic_range": math.log2(high / low) if low > 0 else math.nan,
+        "sum": s.sum,
+        "log2_sum": s.log2_sum if s.positive else math.nan,
+    }
+
+
+def _within(value: float, s: Statistics) -> float:
+    return min(max(value, s.minimum), s.maximum) if s.positive else math.nan
+
+
+def _measured(measured: Measured, histogram: bool) -> dict[str, Any]:
+    bins = {"lowest_stop": LOWEST_STOP, "bins_per_stop": BINS_PER_STOP}
+
+    def all_of(s: Statistics) -> dict[str, Any]:
+        return figures(s) | ({"histogram": {**bins, "counts": s.histogram}} if histogram else {})
+
+    return {
+        "values": measured.values,
+        "luminance": all_of(measured.luminance) if measured.luminance else None,
+        "channels": {name: all_of(s) for name, s in measured.channels.items()},
+    }
+
+
+_ROWS = {
+    "count": "values",
+    "nan": "NaN",
+    "infinite": "infinite",
+    "negative": "negative",
+    "zero": "zero or subnormal",
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "mean": "mean",
+    "sum": "sum",
+    "log_mean": "log mean *",
+    **{str(percent): f"{percent} % below *" for percent in PERCENTS},
+    "dynamic_range": f"stops between {PERCENTS[0]} and {PERCENTS[-1]} %",
+    "log2_sum": "sum of log2 *",
+}
+#: What the tables' asterisks say.
+NOTE = f"  * of the positive values; percentiles are within 1/{BINS_PER_STOP} of a stop"
+
+
+def table(measured: Measured, name: str = "") -> Iterator[str]:
+    """Lines of a table with a column for luminance and one for each channel; long ones in several parts."""
+    what = f"{name}: {_VALUES[measured.values]}" if name else _VALUES[measured.values]
+    sets = list(measured.all.items())
+    for first in range(0, len(sets), _BESIDE):
+        part = sets[first : first + _BESIDE]
+        found = [figures(s) for _, s in part]
+        for values in found:
+            values |= {str(percent): value for percent, value in values.pop("percentiles").items()}
+        rows = [(label, *(_figure(values[key]) for values in found)) for key, label in _ROWS.items()]
+        yield from (f"  {line}" for line in columns((what, *(title for title, _ in part)), rows))
+
+
+def _figure(value: float) -> str:
+    return "-" if math.isnan(value) else str(value) if isinstance(value, int) else f"{value:.6g}"
+
+
+def chart(measured: Measured) -> Iterator[str]:
+    """A bar for each stop from the darkest to the brightest value that is positive; of luminance if there is one."""
+    sets = {"luminance": measured.luminance} if measured.luminance else measured.channels
+    for name, s in sets.items():
+        stops = s.histogram.reshape(-1, BINS_PER_STOP).sum(axis=1, dtype=np.int64)
+        lit = np.flatnonzero(stops)
+        if not len(lit):
+            yield f"  {name}: no positive values"
+            continue
+        yield f"  {name}, from 2^stop on: share of the positive values"
+        for stop in range(lit[0], lit[-1] + 1):
+            bar = "█" * round(_BAR * stops[stop] / stops.max())
+            yield f"  {stop + LOWEST_STOP:>4} {stops[stop] / stops.sum():8.3%} {bar}".rstrip()
+
+
+# ------------------------------------------------------------------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """As JSON can say it: NaN and infinities are None, what has no JSON is text."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)

@@ -1,0 +1,112 @@
+"""clpix info."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from . import options
+
+if TYPE_CHECKING:
+    from gpuops.files import Format, Numbers, Picture
+    from gpuops.gpu import Gpu
+
+    from .describe import Measured
+
+
+@click.command(short_help="what a file is, and the statistics of its values")
+@options.inputs
+@click.option("--stats", is_flag=True, help="Measure luminance and each channel, on the device.")
+@click.option("--histogram", is_flag=True, help="With --stats: how many values each stop has, as bars.")
+@click.option("--json", "as_json", is_flag=True, help="Everything, as one JSON list on stdout.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing timing file.")
+@options.shared
+def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool) -> None:
+    """Tell what files are: format, size, channels, depth, metadata, layers; the arrays of files of numbers.
+
+    With --stats also what their values are: NaN and infinities, extremes, means, percentiles, dynamic range. These are
+    of linear light, integers being decoded from sRGB, unless --space encoded asks for the values as they are stored.
+    """
+    options.refuse("nothing is written", "dtype")
+    options.refuse("results come one after the other", "progress")
+    if not stats:
+        measuring = ("histogram", "device", "space", "alpha", "repeat", "dump_kernels")
+        options.refuse("without --stats nothing is measured", *measuring, "timing", "timing_file")
+    if shared.timing_file is None:
+        options.refuse("without --timing-file no file is written", "overwrite")
+
+    import json
+    from contextlib import nullcontext
+
+    from gpuops.errors import DeviceError, GpuopsError, ParameterError
+
+    from . import describe
+    from .main import FAILURE, complain, visible
+    from .naming import STREAM, printable
+    from .pipeline import failure, open_gpu, reporting
+
+    if shared.inputs.count(STREAM) > 1:
+        raise ParameterError("'-' is standard input, which can be read once: name it once")
+    gpu: Gpu | None = None
+    listed: list[Any] = []
+    failed = 0
+    with reporting(shared) as report:
+        for path in shared.inputs:
+            try:
+                with report.phase("decode") if report else nullcontext():
+                    fmt, content = _read(path, shared.layer)
+                if stats and gpu is None:
+                    gpu = open_gpu(shared, report)
+                measured = _measured(gpu, shared, path, content) if gpu else {}
+            except (GpuopsError, OSError, MemoryError) as error:
+                if isinstance(error, DeviceError) and gpu is None:  # that is no file's failure
+                    raise
+                message = failure(path, error)
+                complain("error", message)
+                listed.append({"path": printable(path), "error": printable(message)})
+                failed += 1
+                continue
+            if as_json:
+                listed.append(describe.as_json(path, fmt, content, measured, histogram=histogram))
+                continue
+            lines = list(describe.as_text(path, fmt, content))
+            for name, found in measured.items():
+                lines += describe.table(found, name)
+                lines += describe.chart(found) if histogram else ()
+            lines += [describe.NOTE] if measured else []
+            click.echo("\n".join(map(visible, lines)))
+        if as_json:
+            click.echo(json.dumps(listed, indent=1, ensure_ascii=False, allow_nan=False))
+    if failed:
+        click.get_current_context().exit(FAILURE)
+
+
+def _read(path: str, layer: str | None) -> tuple[Format, Picture | Numbers]:
+    """What is in a file, or in standard input."""
+    import sys
+
+    from gpuops import files
+    from gpuops.files import streams
+
+    from .checks import check_input
+    from .naming import STREAM
+
+    if path == STREAM:
+        with streams.from_stream(sys.stdin.buffer) as name:
+            return files.read_contents(name, layer=layer)
+    check_input(path)
+    return files.read_contents(path, layer=layer)
+
+
+def _measured(gpu: Gpu, shared: options.Shared, path: str, content: Picture | Numbers) -> dict[str, Measured]:
+    """Statistics by arrays' names; those of a picture under ""."""
+    from . import measure
+
+    with gpu.phase("compute"):
+        for _ in range(shared.repeat):
+            if isinstance(content, measure.Numbers):
+                found = measure.numbers(gpu, path, content)
+            else:
+                found = {"": measure.picture(gpu, content, shared.space, alpha=shared.alpha == "keep")}
+    return found

@@ -1,0 +1,83 @@
+"""Statistics of a file's values, measured on the device."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuops.errors import GpuopsWarning
+from gpuops.files import Numbers, Picture
+from gpuops.gpu import Gpu
+from gpuops.pixels import upload
+from gpuops.reduce import Statistics, channel_statistics, statistics
+
+CHANNELS = {1: ("Y",), 2: ("Y", "A"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}
+_FLOATS = (
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "float16",
+    "float32",
+    "complex64",
+)  # float32 holds them
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Statistics of a picture, or of an array.
+
+    Attributes
+    ----------
+    values
+        What was measured: "linear" light, sRGB-"encoded" or other "stored" values, or complex numbers' "magnitude".
+    channels
+        By channels' names, or planes' numbers.
+    luminance
+        Of gray or RGB; gray's is that of its one channel.
+    """
+
+    values: str
+    channels: Mapping[str, Statistics]
+    luminance: Statistics | None = None
+
+    @property
+    def all(self) -> dict[str, Statistics]:
+        """Luminance, where it is no channel, and the channels."""
+        if self.luminance is None or "Y" in self.channels:
+            return dict(self.channels)
+        return {"luminance": self.luminance, **self.channels}
+
+
+def picture(gpu: Gpu, content: Picture, space: str = "auto", *, alpha: bool = True) -> Measured:
+    """Of light, unless ``space`` is "encoded" and the picture is; ``alpha``: of that, too."""
+    pixels = content.pixels if alpha or not content.alpha else content.pixels[..., :-1]
+    encoded = space == "encoded" and not content.linear
+    image = upload(gpu, pixels, alpha=alpha and content.alpha, linearise=not encoded and not content.linear)
+    channels = dict(zip(CHANNELS[image.shape[0]], channel_statistics(gpu, image), strict=True))
+    luminance = channels["Y"] if "Y" in channels else statistics(gpu, image)
+    return Measured("encoded" if encoded else "linear", channels, luminance)
+
+
+def numbers(gpu: Gpu, path: str, content: Numbers) -> dict[str, Measured]:
+    """Of each array's planes, as they are stored; those without any numbers are left out."""
+    result = {}
+    for name, array in content.arrays.items():
+        if array.size == 0 or array.dtype.kind not in "buifc":
+            continue
+        if array.dtype.name not in _FLOATS:
+            which = f"{name!r} is" if name else "is"
+            warnings.warn(f"{path}: {which} {array.dtype} and measured as float", GpuopsWarning, stacklevel=2)
+        planes = content.planes(name)
+        complex_ = np.iscomplexobj(planes)
+        with np.errstate(over="ignore"):  # beyond float's range is infinite
+            values = (np.abs(planes) if complex_ else planes).astype(np.float32)
+        found = channel_statistics(gpu, values)
+        result[name] = Measured(
+            "magnitude" if complex_ else "stored", {str(i): s for i, s in enumerate(found)}
+        )
+    return result
