@@ -50,7 +50,10 @@ class Item:
 
     def load(self, *, linear: bool, premultiply: bool = False, count: bool = False) -> Image:
         """decode → upload → convert. ``linear`` is what the operation works on unless --space says otherwise."""
-        pixels, decoding = self.load_pixels(linear=linear, premultiply=premultiply, count=count)
+        return self.unpacked(*self.load_pixels(linear=linear, premultiply=premultiply, count=count))
+
+    def unpacked(self, pixels: Image, decoding: Decoding) -> Image:
+        """What :meth:`load_pixels` gave, as planes."""
         image = unpack(pixels, decoding)
         image.linear = self._linear
         return image

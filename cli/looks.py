@@ -34,6 +34,11 @@ class Looks:
     tile_width: int | None = None
     plot_curve: str | None = None
 
+    @property
+    def asked(self) -> bool:
+        """Whether there is anything to draw."""
+        return self.contact_sheet or self.plot_curve is not None
+
     def shown(self, operator: str | None) -> tuple[str, ...]:
         """The operators of the sheet's rows and of the curves; ``operator``: the one of the result, if it was given.
 

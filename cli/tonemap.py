@@ -13,12 +13,14 @@ from . import options
 
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
+    from gpuops.image import Image
+    from gpuops.pixels import Decoding
 
     from .item import Item
 
 _EXCLUDED_BY_PRESET = (
-    "operator", "exposure", "meter", "key", "white", "transfer", "dither", "seed", "contact_sheet", "operators",
-    "stops", "tile_width", "plot_curve",
+    "operator", "exposure", "meter", "key", "white", "given", "transfer", "dither", "seed",
+    "contact_sheet", "operators", "stops", "tile_width", "plot_curve",
 )  # fmt: skip
 
 
@@ -50,6 +52,13 @@ _EXCLUDED_BY_PRESET = (
     "pixel's, 1 at least) and hable (default: 11.2).",
 )
 @click.option(
+    "--parameter",
+    "given",
+    multiple=True,
+    metavar="NAME=V",
+    help="Of the operator, such as contrast=1.6 of sigmoid; may be repeated. docs/tonemap.md lists them.",
+)
+@click.option(
     "--transfer",
     metavar="srgb|gamma:G|pq|linear",
     default="srgb",
@@ -72,6 +81,7 @@ def command(
     meter: str | None,
     key: float | None,
     white: float | None,
+    given: tuple[str, ...],
     transfer: str,
     dither: bool,
     seed: int,
@@ -87,17 +97,17 @@ def command(
     """
     if preset:
         options.refuse("--preset fixes everything but --method", *_EXCLUDED_BY_PRESET)
-    shown = looks.shown(operator if options.given("operator") else None)
+    names = looks.shown(operator if options.given("operator") else None)
     if looks.contact_sheet:  # where any operator with a white point makes --white meaningful
-        operator = next((name for name in shown if name in WHITE), shown[0])
+        operator = next((name for name in names if name in WHITE), names[0])
     if exposure != "auto":
         options.refuse("--meter and --key belong to --exposure auto", "meter", "key")
-        if white is not None or all(WHITE.get(name, 1.0) is not None for name in (operator, *shown)):
+        if white is not None or all(WHITE.get(name, 1.0) is not None for name in (operator, *names)):
             options.refuse("with this --exposure nothing is metered", "method")
     if not dither:
         options.refuse("there is no --dither", "seed")
 
-    from gpuops.params.tonemap import TonemapParams, exposure_option, transfer_option
+    from gpuops.params.tonemap import TonemapParams, exposure_option, parameter_option, transfer_option
 
     curve, gamma = transfer_option(transfer)
     params = TonemapParams(
@@ -106,6 +116,7 @@ def command(
         meter=meter or "log-mean",
         key=0.18 if key is None else key,
         white=white,
+        parameters=dict(map(parameter_option, given)),
         transfer=curve,
         gamma=gamma,
         seed=seed,
@@ -118,26 +129,34 @@ def command(
     import numpy as np
 
     from gpuops import d3d11, tonemap
+    from gpuops.pixels import Encoding
 
     from .pipeline import process
 
+    def work_on_pixels(gpu: Gpu, item: Item, pixels: Image, decoding: Decoding) -> None:
+        depth = item.depth(item.display_dtype)
+        shown, encoding = params, Encoding(depth)  # the signal as it is, whatever files of this kind hold
+        if depth.kind == "f":
+            options.refuse(f"{item.output} holds floats, which are not rounded", "dither")
+            if curve == "srgb":
+                options.refuse(f"{item.output} holds floats, which are linear light", "transfer")
+        if dither:
+            shown = replace(params, dither=int(np.iinfo(depth).max))
+        elif curve == "srgb":  # light, which the file's encoding makes exact codes of, or keeps
+            shown, encoding = replace(params, transfer="linear"), item.display_encoding
+        result, lost = item.run(tonemap.tonemap_pixels, gpu, pixels, shown, decoding, encoding)
+        item.save_pixels(result, lost, item.display_dtype)
+
     def work(gpu: Gpu, item: Item) -> None:
-        image = item.load(linear=True)
-        curves = looks.curves(gpu, item, image, params, shown)
-        if looks.contact_sheet:
-            looks.save_sheet(gpu, item, image, params, shown)
-        elif preset:
+        pixels, decoding = item.load_pixels(linear=True)
+        image = item.unpacked(pixels, decoding) if preset or looks.asked else None
+        curves = [] if image is None else looks.curves(gpu, item, image, params, names)
+        if image is not None and looks.contact_sheet:
+            looks.save_sheet(gpu, item, image, params, names)
+        elif image is not None and preset:
             item.save(item.run(d3d11.tonemap, gpu, image, method), item.display_dtype)
         else:
-            depth = item.depth(item.display_dtype)
-            if depth.kind == "f":
-                options.refuse(f"{item.output} holds floats, which are not rounded", "dither")
-                if curve == "srgb":
-                    options.refuse(f"{item.output} holds floats, which are linear light", "transfer")
-            largest = np.iinfo(depth).max if dither else None
-            image = item.run(tonemap.tonemap, gpu, image, replace(params, dither=largest))
-            # Another curve than sRGB: the file gets the signal as it is, whatever files of its kind hold.
-            item.save(image, item.display_dtype, as_stored=curve != "srgb")
+            work_on_pixels(gpu, item, pixels, decoding)
         looks.plot(gpu, item, curves)
 
     process(shared, "tonemap", work)
