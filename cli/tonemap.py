@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuops.params.tonemap import DEFAULT_OPERATOR, METERS, METHODS, OPERATORS, WHITE
+from gpuops.params.white_balance import GRAY_WORLD
 
 from . import looks as looking
 from . import options
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from .item import Item
 
 _EXCLUDED_BY_PRESET = (
-    "operator", "exposure", "meter", "key", "white", "given", "transfer", "dither", "seed",
-    "contact_sheet", "operators", "stops", "tile_width", "plot_curve",
+    "operator", "exposure", "meter", "key", "percentiles", "meter_region", "balance", "white", "given", "transfer",
+    "dither", "seed", "contact_sheet", "operators", "stops", "tile_width", "plot_curve",
 )  # fmt: skip
 
 
@@ -43,6 +44,26 @@ _EXCLUDED_BY_PRESET = (
 )
 @click.option(
     "--key", type=float, metavar="L", help="Luminance that auto exposure brings it to.  [default: 0.18]"
+)
+@click.option(
+    "--percentiles",
+    metavar="LOW,HIGH",
+    help="Of the lit pixels, between which --meter histogram reads.  [default: 10,90]",
+)
+@click.option(
+    "--meter-region",
+    metavar="X,Y,W,H",
+    help="What is metered: a rectangle of the pixels as they are stored, before any rotation that EXIF asks for; in "
+    "pixels, or all four with %.",
+)
+@click.option(
+    "--white-balance",
+    "balance",
+    metavar="none|gray-world|R,G,B|T[K][,TINT]",
+    default="none",
+    show_default=True,
+    help="Before metering: channel means made equal, gains, or the scene's light in kelvin (1667 … 25000) with its "
+    "distance from the locus in Duv (positive: greener).",
 )
 @click.option(
     "--white",
@@ -80,6 +101,9 @@ def command(
     exposure: str,
     meter: str | None,
     key: float | None,
+    percentiles: str | None,
+    meter_region: str | None,
+    balance: str,
     white: float | None,
     given: tuple[str, ...],
     transfer: str,
@@ -100,14 +124,27 @@ def command(
     names = looks.shown(operator if options.given("operator") else None)
     if looks.contact_sheet:  # where any operator with a white point makes --white meaningful
         operator = next((name for name in names if name in WHITE), names[0])
+    if meter != "histogram":
+        options.refuse("--percentiles belong to --meter histogram", "percentiles")
     if exposure != "auto":
         options.refuse("--meter and --key belong to --exposure auto", "meter", "key")
-        if white is not None or all(WHITE.get(name, 1.0) is not None for name in (operator, *names)):
-            options.refuse("with this --exposure nothing is metered", "method")
+        if balance != GRAY_WORLD:
+            options.refuse("with this --exposure no region is metered", "meter_region")
+            if white is not None or all(WHITE.get(name, 1.0) is not None for name in (operator, *names)):
+                options.refuse("with this --exposure nothing is metered", "method")
     if not dither:
         options.refuse("there is no --dither", "seed")
 
-    from gpuops.params.tonemap import TonemapParams, exposure_option, parameter_option, transfer_option
+    from gpuops.params.region import region_option
+    from gpuops.params.tonemap import (
+        PERCENTILES,
+        TonemapParams,
+        exposure_option,
+        parameter_option,
+        percentiles_option,
+        transfer_option,
+    )
+    from gpuops.params.white_balance import Illuminant, white_balance_option
 
     curve, gamma = transfer_option(transfer)
     params = TonemapParams(
@@ -115,6 +152,9 @@ def command(
         exposure=exposure_option(exposure),
         meter=meter or "log-mean",
         key=0.18 if key is None else key,
+        percentiles=PERCENTILES if percentiles is None else percentiles_option(percentiles),
+        meter_region=None if meter_region is None else region_option(meter_region),
+        white_balance=white_balance_option(balance),
         white=white,
         parameters=dict(map(parameter_option, given)),
         transfer=curve,
@@ -128,10 +168,13 @@ def command(
 
     import numpy as np
 
-    from gpuops import d3d11, tonemap
+    from gpuops import d3d11, tonemap, white_balance
     from gpuops.pixels import Encoding
 
     from .pipeline import process
+
+    if isinstance(params.white_balance, Illuminant):
+        white_balance.matrix(params.white_balance)  # there may be none
 
     def work_on_pixels(gpu: Gpu, item: Item, pixels: Image, decoding: Decoding) -> None:
         depth = item.depth(item.display_dtype)

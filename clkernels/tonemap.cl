@@ -4,6 +4,7 @@
 //
 // -D OPERATOR=op_x   -D CHANNELS=n   -D COLOURS=1|3
 // -D SRGB | GAMMA | PQ    for the transfer (none: linear)   -D DITHER
+// -D BALANCE              white balance by `white`, before exposure
 // -D CODES=n              `codes` has so many entries, which a group copies to local memory
 
 // Display light, 0 or more → signal.
@@ -54,7 +55,8 @@ static inline void repair_all(FLOAT v[VECTORS][CHANNELS], float most, uint first
 // NaN, with an infinity, with negative light (each counts once, as the first of these). Any group size.
 __kernel void tonemap(__global const STORED *restrict in, __global MADE *restrict out, int pixels, int times,
                       float exposure, float8 p, float gamma, float code, uint seed, __global const float *restrict table,
-                      float scale, __global const uint *restrict codes, __global uint *lost, __global uint *repaired) {
+                      float scale, __global const uint *restrict codes, __global uint *lost, __global uint *repaired,
+                      float16 white) {
     __local uint counted[5];
     int item = get_local_id(0), items = get_local_size(0);
     for (int k = item; k < 5; k += items) counted[k] = 0;
@@ -81,6 +83,9 @@ __kernel void tonemap(__global const STORED *restrict in, __global MADE *restric
         if (!all_lanes(plain)) repair_all(v, most, i, size, counted + 2);  // seldom
         UNROLLED
         for (int k = 0; k < VECTORS; k++) {
+#ifdef BALANCE
+            balance(v[k], white, most);
+#endif
             displayed(v[k], exposure, p);
 #if defined(SRGB) || defined(GAMMA) || defined(PQ) || defined(DITHER)
             UINT at = TO_UINT(LANE_INDEX) + PLACE_OF(k, i);

@@ -3,13 +3,18 @@
 // NaN and negative light become 0, infinite light 2^60, as does all beyond it: the result is always finite.
 // Gray is R = G = B, and the luminance of the result. Alpha is not touched.
 //
+// -D BALANCE   white balance before all that: a matrix (gpuops/white_balance.py), of which what is negative becomes 0
 // -D OPERATOR=op_x   -D COLOURS=1|3
 
 #define BRIGHTEST 0x1p60f
 
 // The largest light that exposure does not take beyond BRIGHTEST.
 static inline float most_light(float exposure) {
+#ifdef BALANCE
+    return fmin(BRIGHTEST / exposure, 0x1p104f);  // whose sums do not overflow: the matrix's numbers are below 2^20
+#else
     return fmin(BRIGHTEST / exposure, FLT_MAX);
+#endif
 }
 
 // Which pixels need no repair: colours are neither negative nor NaN, and at most `most`, by its bits.
@@ -39,6 +44,16 @@ static inline void count_repairs(const FLOAT *v, int count, __local uint *counte
 static inline void repair(FLOAT *v, float most) {
     for (int c = 0; c < COLOURS; c++) v[c] = fmin(fmax(v[c], 0.0f), most);  // fmax(NaN, 0) is 0
 }
+
+#ifdef BALANCE
+// White balance of an ordinary pixel, in place, by rows of three: it stays ordinary.
+static inline void balance(FLOAT *v, float16 m, float most) {
+    FLOAT r = v[0], g = v[1], b = v[2];
+    v[0] = clamp(fma((FLOAT)m.s0, r, fma((FLOAT)m.s1, g, m.s2 * b)), 0.0f, most);
+    v[1] = clamp(fma((FLOAT)m.s3, r, fma((FLOAT)m.s4, g, m.s5 * b)), 0.0f, most);
+    v[2] = clamp(fma((FLOAT)m.s6, r, fma((FLOAT)m.s7, g, m.s8 * b)), 0.0f, most);
+}
+#endif
 
 // The colours of an ordinary pixel, in place.
 static inline void displayed(FLOAT *v, float exposure, float8 p) {

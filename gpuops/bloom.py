@@ -99,7 +99,7 @@ def bloom_pixels(
     Raises
     ------
     ParameterError
-        The display has another transfer or dithers, or pixels have no luminance.
+        The display has another transfer, dithers or balances, or pixels have no luminance.
     """
     channels = pixels.shape[2]
     if display is not None:
@@ -107,6 +107,8 @@ def bloom_pixels(
             raise ParameterError(
                 "pixels are tone-mapped to light: use the transfer linear, without dithering"
             )
+        if display.white_balance is not None:
+            raise ParameterError("bloom has no white balance: tone-map its result by itself")
         check_colours(channels - decoding.alpha, channels, "tone mapping")
     known = display is None or not operators.needs_scene(display)
     fused = params.method == "mip" and bloom_mip.takes_pixels(gpu, params, channels)

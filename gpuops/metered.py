@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from . import operators, tonemap
+from . import operators, tonemap, white_balance
 from .params.tonemap import OPERATORS, WHITE, TonemapParams
 from .reduce import statistics
 
@@ -23,7 +23,7 @@ class Metered:
     Attributes
     ----------
     params : TonemapParams
-        What holds for all operators.
+        What holds for all operators, with gains in place of a white balance by the image.
     exposure : float
         In stops.
     scene : Scene, optional
@@ -45,12 +45,18 @@ class Metered:
 
 def metered(gpu: Gpu, image: Image, params: TonemapParams, names: Iterable[str]) -> Metered:
     """Reads the image for what ``params`` and the operators of these names need, if they need anything."""
+    params = white_balance.resolved(gpu, image, params, None)
     exposure, scene = params.exposure, None
     if exposure is None:
-        exposure = math.log2(tonemap.exposure(gpu, image, params.meter, params.key, params.method))
+        factor = tonemap.exposure(
+            gpu, image, params.meter, params.key, params.method,
+            percentiles=params.percentiles, region=params.meter_region, balance=params.white_balance,
+        )  # fmt: skip
+        exposure = math.log2(factor)
     if any(operators.needs_scene(_of(params, name, exposure)) for name in names):
         method = "tiles" if params.method == "local" else params.method
-        scene = operators.Scene.of(statistics(gpu, image, method=method))
+        weights = white_balance.weights(params.white_balance)
+        scene = operators.Scene.of(statistics(gpu, image, weights=weights, method=method))
     return Metered(params, exposure, scene)
 
 

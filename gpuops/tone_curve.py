@@ -51,8 +51,8 @@ class Curve:
 def curves(gpu: Gpu, looks: Sequence[TonemapParams], stops: npt.ArrayLike | None = None) -> list[Curve]:
     """The curves of operators, of gray pixels that are tone-mapped on the device.
 
-    Without ``stops`` they go from 10 below the light that becomes middle grey to 10 above, or beyond the farthest
-    white.
+    Of light that is gray after a white balance. Without ``stops`` they go from 10 below the light that becomes middle
+    grey to 10 above, or beyond the farthest white.
 
     Raises
     ------
@@ -74,7 +74,9 @@ def curves(gpu: Gpu, looks: Sequence[TonemapParams], stops: npt.ArrayLike | None
     scene = gpu.array((MIDDLE_GREY * np.exp2(at.astype(np.float64))).astype(np.float32).reshape(1, 1, -1))
 
     def mapped(params: TonemapParams, transfer: str) -> Values:
-        values = tonemap(gpu, scene, replace(params, transfer=transfer, dither=None)).numpy()
+        values = tonemap(
+            gpu, scene, replace(params, transfer=transfer, dither=None, white_balance=None)
+        ).numpy()
         return np.asarray(values.reshape(-1), np.float32)
 
     return [Curve(params, at, mapped(params, "linear"), mapped(params, params.transfer)) for params in looks]

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import operators
+from . import operators, white_balance
 from .errors import GpuopsWarning
 from .image import Image
-from .params.tonemap import TonemapParams
+from .params.region import Region
+from .params.tonemap import PERCENTILES, TonemapParams
+from .params.white_balance import WhiteBalance
 from .pixels import Decoding, Encoding
 from .pixelwise import reading, writing
 from .reduce import Statistics, check_colours, statistics
+from .regions import cut
 
 if TYPE_CHECKING:
     from .gpu import Gpu
-
-# The share of pixels, in percent, that the histogram meter reads.
-HISTOGRAM_RANGE = (10.0, 90.0)
 
 _GROUPS = 24  # of a compute unit: groups that end early make room for others
 _TIMES = 1 << 10  # turns of a work-item, at most
@@ -34,12 +35,12 @@ def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
     treated as R = G = B; alpha passes through. ``linear`` of the result tells whether it is light or a signal.
 
     Reads the image once for metering where the parameters need it, and once to map it. Memory beside the input: the
-    result.
+    result, and while a region is metered a copy of that.
 
     Raises
     ------
     ParameterError
-        The image is neither gray nor RGB.
+        The image is neither gray nor RGB, or gray and to be balanced, or the meter's region is not inside of it.
     """
     result = image.like()
     result.linear = params.transfer == "linear"
@@ -73,6 +74,8 @@ def _mapped(
     channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
     assert isinstance(channels, int) and isinstance(colours, int)
     check_colours(colours, channels, "tone mapping")
+    params = white_balance.resolved(gpu, source, params, decoding)
+    balance = white_balance.known(params.white_balance)
     exposure, p = _levels(gpu, source, params, decoding)
     size = math.prod(source.shape) // channels
     sources, defines, codes = writing(gpu, size, ways, encoding, alpha=channels > colours)
@@ -88,6 +91,7 @@ def _mapped(
         GAMMA=params.transfer == "gamma",
         PQ=params.transfer == "pq",
         DITHER=params.dither is not None,
+        BALANCE=balance is not None,
         **ways.defines,
         **defines,
     )
@@ -98,21 +102,38 @@ def _mapped(
     gpu.launch(
         kernel, (-(-items // times),), source, result, size, times, exposure, p, float(params.gamma),
         1.0 / params.dither if params.dither else 0.0, np.uint32(params.seed), *ways.arguments, codes, lost, repaired,
-        local=local, label=f"tonemap {params.operator}", traffic=source.nbytes + result.nbytes,
+        white_balance.rows(balance), local=local, label=f"tonemap {params.operator}",
+        traffic=source.nbytes + result.nbytes,
     )  # fmt: skip
     warn_of_repairs(*(int(n) for n in repaired.numpy()))
     return lost
 
 
 def exposure(
-    gpu: Gpu, image: Image, meter: str = "log-mean", key: float = 0.18, method: str = "auto"
+    gpu: Gpu,
+    image: Image,
+    meter: str = "log-mean",
+    key: float = 0.18,
+    method: str = "auto",
+    *,
+    percentiles: tuple[float, float] = PERCENTILES,
+    region: Region | None = None,
+    balance: WhiteBalance | None = None,
 ) -> float:
     """The factor that brings the metered luminance of ``image`` to ``key``; 1 where nothing is lit.
 
-    ``meter`` is a name of :data:`gpuops.params.tonemap.METERS`. Raises ParameterError for an image that is neither
-    gray nor RGB.
+    ``meter`` is a name of :data:`gpuops.params.tonemap.METERS`; all parameters are those of
+    :class:`gpuops.params.tonemap.TonemapParams`. Raises ParameterError as :func:`tonemap`.
     """
-    params = TonemapParams(meter=meter, key=key, method=method)
+    params = TonemapParams(
+        meter=meter,
+        key=key,
+        method=method,
+        percentiles=percentiles,
+        meter_region=region,
+        white_balance=balance,
+    )
+    params = white_balance.resolved(gpu, image, params, None)
     return _factor(_measured(gpu, image, params, None), params)
 
 
@@ -125,8 +146,9 @@ def exposure_of_pixels(gpu: Gpu, pixels: Image, decoding: Decoding) -> float:
 def _measured(gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None) -> Statistics:
     return statistics(
         gpu,
-        source,
+        cut(source, params.meter_region, interleaved=decoding is not None),
         decoding=decoding,
+        weights=white_balance.weights(params.white_balance),
         histogram=params.meter == "histogram" or operators.needs_scene(params),
         centre=params.meter == "center",
         method="tiles" if params.method == "local" else params.method,
@@ -139,7 +161,7 @@ def _factor(measured: Statistics, params: TonemapParams) -> float:
     elif params.meter == "log-mean":
         level = measured.log_mean
     elif params.meter == "histogram":
-        level = measured.trimmed_log_mean(*HISTOGRAM_RANGE)
+        level = measured.trimmed_log_mean(*params.percentiles)
     else:
         level = measured.centre_mean
     if not level > 0:  # black, or nothing that could be read
@@ -152,12 +174,15 @@ def _levels(
     gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None
 ) -> tuple[float, operators.Vector]:
     """The exposure's factor, and what the operator is computed with."""
-    of_scene = operators.needs_scene(params)
-    if params.exposure is not None and not of_scene:
-        return 2.0**params.exposure, operators.vector(params)
-    measured = _measured(gpu, source, params, decoding)
-    scale = _factor(measured, params) if params.exposure is None else 2.0**params.exposure
-    if of_scene:
+    measured = None
+    if params.exposure is not None:
+        scale = 2.0**params.exposure
+    else:
+        measured = _measured(gpu, source, params, decoding)
+        scale = _factor(measured, params)
+    if operators.needs_scene(params):
+        if measured is None or params.meter_region is not None:  # all of the image has not been read
+            measured = _measured(gpu, source, replace(params, meter_region=None), decoding)
         params = operators.resolved(params, operators.Scene.of(measured), scale)
     return scale, operators.vector(params)
 

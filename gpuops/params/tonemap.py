@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from ..errors import ParameterError
+from .region import Region
+from .white_balance import WhiteBalance, check
 
 
 @dataclass(frozen=True)
@@ -75,13 +77,16 @@ AMBIGUOUS = {"aces": ("aces-narkowicz", "aces-hill")}
 METERS = {
     "mean": "arithmetic mean",
     "log-mean": "geometric mean",
-    "histogram": "geometric mean without the darkest and the brightest tenth",
+    "histogram": "geometric mean between two percentiles",
     "center": "geometric mean weighted to the centre",
 }
+# Of the lit pixels, what the histogram meter reads.
+PERCENTILES = (10.0, 90.0)
 METHODS = ("auto", "local", "direct")
 TRANSFERS = ("srgb", "gamma", "pq", "linear")
 DEFAULT_OPERATOR = "agx"
 MAX_STOPS = 60.0
+_LEAST_SHARE = 1e-3  # percent: a share that numbers can tell
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,14 @@ class TonemapParams:
         ``key``.
     meter, key : str, float
         A name of :data:`METERS`, and the luminance that it is brought to.
+    percentiles : (float, float)
+        Of the lit pixels, between which the meter ``histogram`` reads.
+    meter_region : Region, optional
+        What the meter reads, and a white balance ``gray-world``; None is all of the image. An operator's parameters
+        that the image decides, such as a white point, are of all of it.
+    white_balance : str, tuple or Illuminant, optional
+        ``gray-world``, gains (R, G, B), or the light of the scene: see :mod:`gpuops.white_balance`. It comes before
+        metering. None is none.
     parameters : mapping
         Values for the operator's parameters that are not to be its defaults.
     white : float, optional
@@ -117,6 +130,9 @@ class TonemapParams:
     exposure: float | None = None
     meter: str = "log-mean"
     key: float = 0.18
+    percentiles: tuple[float, float] = PERCENTILES
+    meter_region: Region | None = None
+    white_balance: WhiteBalance | None = None
     white: float | None = None
     parameters: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     transfer: str = "srgb"
@@ -141,6 +157,11 @@ class TonemapParams:
             raise ParameterError(f"the exposure must be within ±{MAX_STOPS:g} stops, not {self.exposure}")
         if not (math.isfinite(self.key) and 1e-6 <= self.key <= 1e6):
             raise ParameterError(f"the key must be a luminance such as 0.18, not {self.key}")
+        low, high = self.percentiles
+        if not 0 <= low <= high - _LEAST_SHARE or not high <= 100:
+            raise ParameterError(f"percentiles are two of 0 … 100, the lower one first, not {low:g},{high:g}")
+        if self.white_balance is not None:
+            check(self.white_balance)
         if self.white is not None:
             if self.operator not in WHITE:
                 raise ParameterError(
@@ -206,3 +227,12 @@ def exposure_option(text: str) -> float | None:
         return float(text)
     except ValueError:
         raise ParameterError(f"the exposure is 'auto' or a number of stops, not {text!r}") from None
+
+
+def percentiles_option(text: str) -> tuple[float, float]:
+    """``LOW,HIGH``. Raises ParameterError."""
+    try:
+        low, high = map(float, text.split(","))
+    except ValueError:
+        raise ParameterError(f"percentiles are two numbers such as 10,90, not {text!r}") from None
+    return low, high

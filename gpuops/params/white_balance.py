@@ -1,0 +1,77 @@
+"""Parameters of white balance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import ParameterError
+
+GRAY_WORLD = "gray-world"
+LEAST_TEMPERATURE, MOST_TEMPERATURE = 1667.0, 25000.0
+MOST_TINT = 0.05
+LEAST_GAIN, MOST_GAIN = 1e-6, 1e6
+_FORM = f"none, {GRAY_WORLD}, gains R,G,B such as 1.8,1,1.4, or a temperature such as 5600K or 5600K,0.01"
+
+
+@dataclass(frozen=True)
+class Illuminant:
+    """The light of a scene, which is to look white.
+
+    Attributes
+    ----------
+    temperature : float
+        Its correlated colour temperature in kelvin, 1667 … 25000.
+    tint : float
+        Its distance from the locus of daylight or, below 4000 K, of black bodies, in CIE 1960 (u, v), along the
+        isotherm, ±0.05: positive where it is greener, negative where it is pinker.
+    """
+
+    temperature: float
+    tint: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not LEAST_TEMPERATURE <= self.temperature <= MOST_TEMPERATURE:
+            raise ParameterError(
+                f"the temperature of light is of {LEAST_TEMPERATURE:g} … {MOST_TEMPERATURE:g} K, "
+                f"not {self.temperature:g}"
+            )
+        if not abs(self.tint) <= MOST_TINT:
+            raise ParameterError(f"the tint of light is within ±{MOST_TINT:g} (Duv), not {self.tint:g}")
+
+
+# What makes an image's white: "gray-world", gains of R, G and B, or the light of the scene.
+WhiteBalance = str | tuple[float, float, float] | Illuminant
+
+
+def check(balance: WhiteBalance) -> None:
+    """Raises ParameterError for another name, and for gains that are none."""
+    if isinstance(balance, str) and balance != GRAY_WORLD:
+        raise ParameterError(f"the white balance is {_FORM}, not {balance!r}")
+    if isinstance(balance, tuple):
+        if len(balance) != 3:
+            raise ParameterError(f"gains are three, of R, G and B, not {len(balance)}")
+        for gain in balance:
+            if not LEAST_GAIN <= gain <= MOST_GAIN:
+                raise ParameterError(f"a gain is of {LEAST_GAIN:g} … {MOST_GAIN:g}, not {gain:g}")
+
+
+def white_balance_option(text: str) -> WhiteBalance | None:
+    """``none`` (None), ``gray-world``, ``R,G,B``, or a temperature with or without ``K`` and ``,TINT``.
+
+    Raises ParameterError.
+    """
+    if text in ("none", GRAY_WORLD):
+        return None if text == "none" else GRAY_WORLD
+    first, *rest = (part.strip() for part in text.split(","))
+    if len(rest) < 2:
+        first = first.removesuffix("K").removesuffix("k")
+    try:
+        values = tuple(map(float, (first, *rest)))
+    except ValueError:
+        values = ()
+    if len(values) == 3:
+        check(values)
+        return values
+    if len(values) not in (1, 2):
+        raise ParameterError(f"the white balance is {_FORM}, not {text!r}")
+    return Illuminant(*values)
