@@ -201,6 +201,21 @@ def test_preset_d3d11(
         (("--key", "-1"), "key"),
         (("--preset", "d3d11", "--operator", "agx"), "leave out --operator"),
         (("--preset", "d3d11", "--dither"), "leave out --dither"),
+        (("--preset", "d3d11", "--meter-region", "0,0,1,1"), "leave out --meter-region"),
+        (("--preset", "d3d11", "--white-balance", "5600K"), "leave out --white-balance"),
+        (("--percentiles", "10,90"), "leave out --percentiles"),
+        (("--percentiles", "10,90", "--meter", "mean"), "leave out --percentiles"),
+        (("--percentiles", "10", "--meter", "histogram"), "two numbers"),
+        (("--percentiles", "90,10", "--meter", "histogram"), "the lower one first"),
+        (("--meter-region", "0,0,5"), "X,Y,W,H"),
+        (("--meter-region", "0,0,5,0"), "X,Y,W,H"),
+        (("--meter-region", "60%,0%,50%,50%"), "beyond 100 %"),
+        (("--meter-region", "0,0,5,5", "--exposure", "0"), "leave out --meter-region"),
+        (("--white-balance", "cloudy"), "gray-world"),
+        (("--white-balance", "1,1"), "1667"),
+        (("--white-balance", "1500K"), "1667"),
+        (("--white-balance", "1700K,0.03"), "too coloured"),
+        (("--white-balance", "1,0,1"), "a gain is"),
     ],
 )
 def test_usage_errors(
@@ -210,6 +225,88 @@ def test_usage_errors(
     assert run.code == 2
     assert message in run.err
     assert not (tmp_path / "out.png").exists()
+
+
+def failed(run: Run, message: str) -> None:
+    assert run.code == 1
+    assert run.err.count("\n") == 1 and message in run.err
+
+
+def test_a_region_is_of_the_stored_pixels(
+    clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path
+) -> None:
+    log = np.log2(tonemap_reference.luminance(np.moveaxis(scene, -1, 0).astype(np.float64)))
+    light = expected(scene, scale=0.18 / 2 ** log[20:, 14:42].mean())
+    for region in ("14,20,28,20", "25%,50%,50%,50%"):
+        out = tmp_path / "out.exr"
+        run = clpix("tonemap", exr, "-o", out, "--meter-region", region, "--dtype", "float", "--overwrite")
+        assert (run.code, run.err) == (0, "")
+        np.testing.assert_allclose(read(out), light, rtol=5e-6, atol=5e-6)
+    run = clpix("tonemap", exr, "-o", tmp_path / "no.exr", "--meter-region", "50,0,10,10")
+    failed(run, "scene.exr: the region 50,0,10,10 is not inside the image of 56 × 40 pixels")
+    assert not (tmp_path / "no.exr").exists()
+
+
+def test_percentiles(clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path) -> None:
+    log = np.log2(tonemap_reference.luminance(np.moveaxis(scene, -1, 0).astype(np.float64)))
+    inside = log[(log >= np.percentile(log, 60)) & (log <= np.percentile(log, 95))]
+    options = ("--meter", "histogram", "--percentiles", "60,95", "--operator", "linear", "--dtype", "float")
+    assert clpix("tonemap", exr, "-o", tmp_path / "out.exr", *options).code == 0
+    stops = np.log2(read(tmp_path / "out.exr").astype(np.float64) / scene)
+    np.testing.assert_allclose(stops, np.log2(0.18) - inside.mean(), atol=0.13)
+
+
+@pytest.mark.parametrize("balance", ["3200K,0.002", "1.5,1,0.75", "gray-world"])
+def test_white_balance(
+    clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path, balance: str
+) -> None:
+    from gpuops import white_balance
+    from gpuops.params.white_balance import Illuminant
+
+    means = scene.astype(np.float64).mean((0, 1))
+    known = {"3200K,0.002": Illuminant(3200, 0.002), "1.5,1,0.75": (1.5, 1.0, 0.75)}
+    matrix = white_balance.matrix(known.get(balance) or white_balance.gray_world(means.tolist()))
+    light = np.maximum(scene.astype(np.float64) @ matrix.T, 0)
+    options = ("--white-balance", balance, "--exposure", "1", "--operator", "linear", "--dtype", "float")
+    run = clpix("tonemap", exr, "-o", tmp_path / "out.exr", *options)
+    assert (run.code, run.err) == (0, "")
+    np.testing.assert_allclose(read(tmp_path / "out.exr"), light * 2, atol=1e-5 * light.max())
+
+
+def test_white_balance_of_codes_and_of_none(clpix: Clpix, tmp_path: Path) -> None:
+    codes = np.full((20, 30, 3), (200, 150, 90), np.uint8)
+    write(tmp_path / "in.png", codes, linear=False)
+    options = ("--operator", "linear", "--exposure", "0", "--white-balance")
+    assert clpix("tonemap", tmp_path / "in.png", "-o", tmp_path / "out.png", *options, "gray-world").code == 0
+    got = read(tmp_path / "out.png")
+    assert (got == got[0, 0, 0]).all() and 150 < got[0, 0, 0] < 200
+    assert clpix("tonemap", tmp_path / "in.png", "-o", tmp_path / "same.png", *options, "none").code == 0
+    np.testing.assert_array_equal(read(tmp_path / "same.png"), codes)
+
+
+def test_balances_that_an_image_does_not_have(clpix: Clpix, tmp_path: Path) -> None:
+    write(tmp_path / "gray.png", np.full((9, 7, 1), 99, np.uint8), linear=False)
+    write(tmp_path / "red.png", np.full((9, 7, 3), (99, 0, 0), np.uint8), linear=False)
+    run = clpix("tonemap", tmp_path / "gray.png", "-o", tmp_path / "out.png", "--white-balance", "5600K")
+    failed(run, "gray.png: a gray image has no colour to balance")
+    run = clpix("tonemap", tmp_path / "red.png", "-o", tmp_path / "out.png", "--white-balance", "gray-world")
+    failed(run, "red.png: gray-world needs light in every channel")
+    assert not (tmp_path / "out.png").exists()
+
+
+def test_a_balanced_contact_sheet_and_its_curve(clpix: Clpix, tmp_path: Path) -> None:
+    flat = np.full((40, 56, 3), (0.5, 0.25, 0.125), np.float32)
+    flat[:, 28:] = 7  # not in the region
+    write(tmp_path / "in.exr", flat)
+    options = ("--contact-sheet", "--operators", "linear", "--stops", "0", "--exposure", "0")
+    balance = ("--white-balance", "gray-world", "--meter-region", "0%,0%,50%,100%")
+    plot = ("--plot-curve", tmp_path / "curve.svg")
+    run = clpix("tonemap", tmp_path / "in.exr", "-o", tmp_path / "sheet.png", *options, *balance, *plot)
+    assert (run.code, run.err) == (0, "")
+    tile = read(tmp_path / "sheet.png")[12:52, 12:40]
+    luminance = tonemap_reference.REC709 @ [0.5, 0.25, 0.125]
+    assert (tile == np.rint(255 * tonemap_reference.srgb(np.array(luminance)))).all()
+    assert b"<svg" in (tmp_path / "curve.svg").read_bytes()
 
 
 def test_many_channels_are_refused(clpix: Clpix, tmp_path: Path) -> None:

@@ -28,7 +28,18 @@ import scipy.ndimage
 from scipy import ndimage
 
 import clkernels
-from gpuops import Gpu, GpuopsWarning, Image, bloom_mip, contact_sheet, d3d11, fft, reduce, starburst
+from gpuops import (
+    Gpu,
+    GpuopsWarning,
+    Image,
+    bloom_mip,
+    contact_sheet,
+    d3d11,
+    fft,
+    reduce,
+    starburst,
+    white_balance,
+)
 from gpuops.bilateral import bilateral
 from gpuops.bloom import bloom, bloom_pixels
 from gpuops.blur import blur, blur_pixels
@@ -49,6 +60,7 @@ from gpuops.params.compare import CompareParams
 from gpuops.params.fft import VIEWS, FftParams, SpectrumParams, filter_option
 from gpuops.params.starburst import Aperture
 from gpuops.params.tonemap import OPERATORS, TRANSFERS, TonemapParams
+from gpuops.params.white_balance import Illuminant
 from gpuops.pixels import Decoding, Encoding, download, losses, pack, unpack, upload
 from gpuops.reduce import statistics
 from gpuops.tonemap import tonemap
@@ -646,6 +658,16 @@ def test_tonemap(gpu: Recorder, operator: str) -> None:
         assert 0.1 / 255 < noise[:colours][inside].std() < 1 / 255
         allowed[:colours] += 1 / 255
     assert (np.abs(noise) <= allowed).all()
+
+
+def test_white_balance(gpu: Recorder) -> None:
+    pixels = of_reduce.light((4, *SHAPE), 6)
+    light = Illuminant(2856.0, -0.004)
+    expected = np.maximum(np.tensordot(white_balance.matrix(light), pixels[:3].astype(np.float64), 1), 0)
+    params = TonemapParams("linear", exposure=-6.0, transfer="linear", white_balance=light)
+    got = tonemap(gpu, on(gpu, pixels, alpha=True), params).numpy()
+    close(got[:3], expected / 64, 1e-6)
+    np.testing.assert_array_equal(got[3:], pixels[3:])
 
 
 @pytest.mark.parametrize("channels", [2, 3])

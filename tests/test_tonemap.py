@@ -12,8 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpuops import Gpu, GpuopsWarning, Image, ParameterError, d3d11
+from gpuops.params.region import Region, region_option
 from gpuops.params.tonemap import METERS, OPERATORS, TRANSFERS, TonemapParams
-from gpuops.tonemap import exposure, tonemap
+from gpuops.pixels import Decoding, Encoding, unpack
+from gpuops.tonemap import exposure, tonemap, tonemap_pixels
 
 from . import d3d11_reference, tonemap_reference
 
@@ -212,6 +214,78 @@ def test_meters(gpu: Gpu, method: str) -> None:
         np.testing.assert_allclose(result, pixels * np.float32(got), rtol=3e-7)
 
 
+@pytest.mark.parametrize(("low", "high"), [(10.0, 90.0), (50.0, 95.0), (0.0, 100.0), (99.0, 99.9)])
+def test_percentiles(gpu: Gpu, low: float, high: float) -> None:
+    pixels = light((3, 90, 70), 8)
+    pixels[:, 0] = 0
+    log = np.log2(tonemap_reference.luminance(pixels[:, 1:].astype(np.float64)))
+    inside = log[(log >= np.percentile(log, low)) & (log <= np.percentile(log, high))]
+    got = exposure(gpu, upload(gpu, pixels), "histogram", percentiles=(low, high))
+    assert math.log2(0.18 / got) == pytest.approx(inside.mean(), abs=TOLERANCE["histogram exposure"])
+
+
+@pytest.mark.parametrize("meter", METERS)
+@pytest.mark.parametrize(
+    ("region", "part"),
+    [
+        (Region(3, 5, 20, 11), np.s_[5:16, 3:23]),
+        (Region(0, 0, 37, 29), np.s_[:, :]),
+        (Region(36, 28, 1, 1), np.s_[28:, 36:]),
+        (Region(0, 7, 37, 2), np.s_[7:9]),
+        (Region(25, 50, 50, 50, percent=True), np.s_[14:, 9:28]),  # all pixels that it touches
+        (Region(0, 0, 100, 100, percent=True), np.s_[:, :]),
+        (Region(99.9, 0, 0.1, 0.1, percent=True), np.s_[:1, 36:]),
+    ],
+)
+def test_meters_read_their_region_alone(
+    gpu: Gpu, meter: str, region: Region, part: tuple[slice, ...]
+) -> None:
+    pixels = light((4, 29, 37), 8)
+    inside = np.ascontiguousarray(pixels[(slice(None), *np.atleast_1d(part))])
+    expected = exposure(gpu, upload(gpu, inside, alpha=True), meter)
+    assert exposure(gpu, upload(gpu, pixels, alpha=True), meter, region=region) == expected
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_a_region_of_pixels(gpu: Gpu, dtype: str, channels: int) -> None:
+    values = np.random.default_rng(1).random((29, 37, channels)) * 0.9 + 0.1
+    codes = (values * (np.iinfo(dtype).max if dtype[0] == "u" else 1)).astype(dtype)
+    decoding = Decoding(alpha=channels in (2, 4), linearise=dtype[0] == "u")
+    to = Encoding(np.dtype(np.float32))
+    params = TonemapParams("linear", transfer="linear", meter_region=Region(3, 5, 20, 11))
+    got, _ = tonemap_pixels(gpu, gpu.array(codes), params, decoding, to)
+    planes = unpack(gpu.array(codes), decoding)
+    expected = tonemap(gpu, planes, params).numpy()
+    np.testing.assert_allclose(np.moveaxis(got.numpy(), -1, 0), expected, rtol=2e-6)
+    part = unpack(gpu.array(codes[5:16, 3:23]), decoding)
+    np.testing.assert_allclose(
+        expected[0], planes.numpy()[0] * np.float32(exposure(gpu, part)), rtol=1e-6
+    )  # fmt: skip
+
+
+def test_the_scene_is_all_of_the_image(gpu: Gpu) -> None:
+    pixels = light((3, 29, 37), 3)
+    pixels[:, 20, 20] = 1000
+    image = upload(gpu, pixels)
+    region = Region(0, 0, 10, 10)
+    scale = exposure(gpu, image, region=region)
+    for operator in ("reinhard-extended", "reinhard-devlin"):
+        params = TonemapParams(operator, meter_region=region, transfer="linear")
+        plain = TonemapParams(operator, exposure=math.log2(scale), transfer="linear")
+        np.testing.assert_allclose(
+            tonemap(gpu, image, params).numpy(), tonemap(gpu, image, plain).numpy(), rtol=1e-5, atol=1e-6
+        )
+
+
+@pytest.mark.parametrize(
+    "region", [Region(30, 0, 8, 5), Region(0, 29, 1, 1), Region(0, 0, 1000, 1), Region(37, 0, 1, 1)]
+)
+def test_regions_beyond_the_image_are_refused(gpu: Gpu, region: Region) -> None:
+    with pytest.raises(ParameterError, match=rf"region {region} is not inside the image of 37 × 29 pixels"):
+        mapped(gpu, light((3, 29, 37)), exposure=None, meter_region=region)
+
+
 def test_exposure_in_stops(gpu: Gpu) -> None:
     pixels = light((3, 5, 7))
     np.testing.assert_array_equal(mapped(gpu, pixels, operator="linear", exposure=-3.0), pixels / 8)
@@ -304,6 +378,12 @@ def test_same_bits_on_every_run(gpu: Gpu) -> None:
         ({"exposure": 1000.0}, "60 stops"),
         ({"key": 0.0}, "key"),
         ({"key": math.inf}, "key"),
+        ({"percentiles": (90.0, 10.0)}, "percentiles"),
+        ({"percentiles": (10.0, 10.0)}, "percentiles"),
+        ({"percentiles": (-1.0, 50.0)}, "percentiles"),
+        ({"percentiles": (50.0, 101.0)}, "percentiles"),
+        ({"percentiles": (math.nan, 50.0)}, "percentiles"),
+        ({"percentiles": (10.0, math.nan)}, "percentiles"),
         ({"white": 2.0}, "agx has no white point"),
         ({"operator": "hable", "white": -1.0}, "white"),
         ({"operator": "hable", "white": math.nan}, "white"),
@@ -315,6 +395,36 @@ def test_same_bits_on_every_run(gpu: Gpu) -> None:
 def test_bad_parameters(params: dict[str, object], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         TonemapParams(**params)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "X,Y,W,H"),
+        ("1,2,3", "X,Y,W,H"),
+        ("1,2,3,4,5", "X,Y,W,H"),
+        ("1,2,3,x", "X,Y,W,H"),
+        ("1,2,3%,4%", "X,Y,W,H"),
+        ("0,0,0,5", "width and a height"),
+        ("0,0,5,0", "width and a height"),
+        ("-1,0,5,5", "X,Y,W,H"),
+        ("0.5,0,5,5", "X,Y,W,H"),
+        ("0,0,inf,5", "X,Y,W,H"),
+        ("nan%,0%,5%,5%", "X,Y,W,H"),
+        ("60%,0%,50%,50%", "beyond 100 %"),
+    ],
+)
+def test_bad_regions(text: str, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        region_option(text)
+
+
+def test_regions() -> None:
+    assert region_option("1, 2,30,40") == Region(1, 2, 30, 40)
+    assert region_option("0%,33.3%,70%,66.7%").within(10, 20) == (0, 3, 14, 7)
+    for i in range(10):  # tenths are no binary numbers
+        assert Region(i * 10, 0, 10, 100, percent=True).within(7, 1000) == (i * 100, 0, 100, 7)
+    assert Region(40, 40, 20, 20, percent=True).within(1, 1) == (0, 0, 1, 1)
 
 
 # -- the Direct3D preset ------------------------------------------------------------------------------------------
