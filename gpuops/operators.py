@@ -108,13 +108,14 @@ def _drago(values: Values) -> tuple[float, ...]:
 
 def _devlin(values: Values) -> tuple[float, ...]:
     local, chroma = values["adaptation"], values["chroma"]
-    whole = (1 - local) * values["mean"]
-    return math.exp(-values["intensity"]), values["contrast"], local * chroma, local * (1 - chroma), whole
+    whole = max((1 - local) * values["mean"], 1e-30)
+    f = math.exp(-values["intensity"])
+    return values["contrast"], f * local * chroma, f * local * (1 - chroma), f * whole
 
 
 def _sigmoid(values: Values) -> tuple[float, ...]:
     contrast = values["contrast"]
-    return contrast, math.log2(0.18) + math.log2(0.82 / 0.18) / contrast
+    return contrast, contrast * math.log2(0.18) + math.log2(0.82 / 0.18)
 
 
 _PREPARED: dict[str, Callable[[Values], tuple[float, ...]]] = {
