@@ -1,8 +1,8 @@
 // Exposure, operator, transfer and dither in one pass, from planes or a file's pixels to such of any other type. Alpha is
-// copied. After tonemap_operators.cl, tonemap_light.cl, and what takes and gives pixels: take_quads.cl and give_quads.cl, or
-// take_lanes.cl and give_lanes.cl.
+// copied. After tonemap_operators.cl, [lut.cl,] tonemap_light.cl, and what takes and gives pixels: take_quads.cl and
+// give_quads.cl, or take_lanes.cl and give_lanes.cl.
 //
-// -D OPERATOR=op_x   -D CHANNELS=n   -D COLOURS=1|3
+// -D OPERATOR=op_x   -D LUT   -D CHANNELS=n   -D COLOURS=1|3
 // -D SRGB | GAMMA | PQ    for the transfer (none: linear)   -D DITHER
 // -D CODES=n              `codes` has so many entries, which a group copies to local memory
 
@@ -54,7 +54,8 @@ static inline void repair_all(FLOAT v[VECTORS][CHANNELS], float most, uint first
 // NaN, with an infinity, with negative light (each counts once, as the first of these). Any group size.
 __kernel void tonemap(__global const STORED *restrict in, __global MADE *restrict out, int pixels, int times,
                       float exposure, float8 p, float gamma, float code, uint seed, __global const float *restrict table,
-                      float scale, __global const uint *restrict codes, __global uint *lost, __global uint *repaired) {
+                      float scale, __global const uint *restrict codes, __global uint *lost, __global uint *repaired,
+                      __global const float4 *restrict lut) {
     __local uint counted[5];
     int item = get_local_id(0), items = get_local_size(0);
     for (int k = item; k < 5; k += items) counted[k] = 0;
@@ -81,7 +82,7 @@ __kernel void tonemap(__global const STORED *restrict in, __global MADE *restric
         if (!all_lanes(plain)) repair_all(v, most, i, size, counted + 2);  // seldom
         UNROLLED
         for (int k = 0; k < VECTORS; k++) {
-            displayed(v[k], exposure, p);
+            displayed(v[k], exposure, p, lut);
 #if defined(SRGB) || defined(GAMMA) || defined(PQ) || defined(DITHER)
             UINT at = TO_UINT(LANE_INDEX) + PLACE_OF(k, i);
             for (int c = 0; c < COLOURS; c++) v[k][c] = signal(v[k][c], at, c, gamma, code, seed);

@@ -3,7 +3,7 @@
 // NaN and negative light become 0, infinite light 2^60, as does all beyond it: the result is always finite.
 // Gray is R = G = B, and the luminance of the result. Alpha is not touched.
 //
-// -D OPERATOR=op_x   -D COLOURS=1|3
+// -D OPERATOR=op_x   -D LUT: that is lut.cl's, a table   -D COLOURS=1|3
 
 #define BRIGHTEST 0x1p60f
 
@@ -40,15 +40,23 @@ static inline void repair(FLOAT *v, float most) {
     for (int c = 0; c < COLOURS; c++) v[c] = fmin(fmax(v[c], 0.0f), most);  // fmax(NaN, 0) is 0
 }
 
+static inline Colour operated(Colour c, float8 p, __global const float4 *lut) {
+#ifdef LUT
+    return OPERATOR(c, lut);
+#else
+    return OPERATOR(c, p);
+#endif
+}
+
 // The colours of an ordinary pixel, in place.
-static inline void displayed(FLOAT *v, float exposure, float8 p) {
+static inline void displayed(FLOAT *v, float exposure, float8 p, __global const float4 *lut) {
 #if COLOURS == 1
     FLOAT gray = v[0] * exposure;
     Colour c = colour(gray, gray, gray);
-    c = OPERATOR(c, p);
+    c = operated(c, p, lut);
     v[0] = luminance709(c);
 #else
-    Colour c = OPERATOR(colour(v[0] * exposure, v[1] * exposure, v[2] * exposure), p);
+    Colour c = operated(colour(v[0] * exposure, v[1] * exposure, v[2] * exposure), p, lut);
     v[0] = c.r, v[1] = c.g, v[2] = c.b;
 #endif
 }

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import operators
+from . import lut, operators
 from .errors import GpuopsWarning
 from .image import Image
+from .params.lut import LutParams
 from .params.tonemap import TonemapParams
 from .pixels import Decoding, Encoding
 from .pixelwise import reading, writing
@@ -74,22 +75,31 @@ def _mapped(
     assert isinstance(channels, int) and isinstance(colours, int)
     check_colours(colours, channels, "tone mapping")
     exposure, p = _levels(gpu, source, params, decoding)
+    transfer = params.transfer
+    table = params.operator if isinstance(params.operator, LutParams) else None
+    if table:
+        table, transfer, decoding, encoding = lut.in_signals(
+            table, transfer, decoding, encoding, exposure=exposure, colours=colours
+        )
+        ways = reading(gpu, source, decoding)
     size = math.prod(source.shape) // channels
     sources, defines, codes = writing(gpu, size, ways, encoding, alpha=channels > colours)
     native = not gpu.limits.is_cpu
+    operator = ("tonemap_operators", "lut") if table else ("tonemap_operators",)
     kernel = gpu.kernel(
-        (*ways.sources, "tonemap_operators", "tonemap_light", *sources, "tonemap"),
+        (*ways.sources, *operator, "tonemap_light", *sources, "tonemap"),
         "tonemap",
         OPERATOR=operators.function_of(params.operator),
-        UP_TO_1=params.operator in operators.CLIPPED and params.transfer == "linear",
+        UP_TO_1=params.operator in operators.CLIPPED and transfer == "linear",
         NATIVE=native,
         DENORMS_ARE_ZERO=native,
-        SRGB=params.transfer == "srgb",
-        GAMMA=params.transfer == "gamma",
-        PQ=params.transfer == "pq",
+        SRGB=transfer == "srgb",
+        GAMMA=transfer == "gamma",
+        PQ=transfer == "pq",
         DITHER=params.dither is not None,
         **ways.defines,
         **defines,
+        **(lut.defines(table) if table else {}),
     )
     lost, repaired = gpu.zeros((2,), np.uint32), gpu.zeros((3,), np.uint32)
     local = kernel.fit(1 if gpu.limits.is_cpu else 256)
@@ -98,7 +108,8 @@ def _mapped(
     gpu.launch(
         kernel, (-(-items // times),), source, result, size, times, exposure, p, float(params.gamma),
         1.0 / params.dither if params.dither else 0.0, np.uint32(params.seed), *ways.arguments, codes, lost, repaired,
-        local=local, label=f"tonemap {params.operator}", traffic=source.nbytes + result.nbytes,
+        lut.on_device(gpu, table) if table else None, local=local, label=f"tonemap {params.operator}",
+        traffic=source.nbytes + result.nbytes,
     )  # fmt: skip
     warn_of_repairs(*(int(n) for n in repaired.numpy()))
     return lost

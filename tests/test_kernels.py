@@ -61,6 +61,7 @@ from . import test_contact_sheet as of_contact_sheet
 from . import test_convolve as of_convolve
 from . import test_dwt as of_dwt
 from . import test_fft as of_fft
+from . import test_lut as of_lut
 from . import test_median as of_median
 from . import test_reduce as of_reduce
 from . import test_starburst as of_starburst
@@ -655,6 +656,23 @@ def test_tile(gpu: Recorder, channels: int) -> None:
     for height, width in ((7, 10), SHAPE):
         expected = of_contact_sheet.reduced(pixels, height, width, alpha=LAYOUTS[channels])
         close(contact_sheet.tile(image, height, width).numpy(), expected, TOLERANCE["blur"])
+
+
+@pytest.mark.parametrize(("case", "channels"), [("largest", 3), ("two curves", 2), ("shaper", 4), ("two", 1)])
+def test_lut(gpu: Recorder, case: str, channels: int) -> None:
+    params = of_lut.CASES[case]
+    alpha, colours = LAYOUTS[channels], channels - LAYOUTS[channels]
+    pixels = of_lut.light(SHAPE)
+    three = pixels if colours == 3 else np.repeat(pixels[:1], 3, 0)
+    expected = of_lut.expected(params, three)
+    if colours == 1:
+        expected = tonemap_reference.luminance(expected)[np.newaxis]
+    image = on(gpu, np.concatenate([pixels[:colours], pixels[:1]])[:channels], alpha)
+    got = tonemap(gpu, image, TonemapParams(params, exposure=0.0, transfer="linear")).numpy()
+    # Two curves of sRGB, and a table between them that may be steep.
+    np.testing.assert_allclose(got[:colours], expected, atol=2 * TOLERANCE["operator"])
+    if alpha:
+        np.testing.assert_array_equal(got[-1], pixels[0])
 
 
 @pytest.mark.parametrize("method", ["tiles", "direct"])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from ..errors import ParameterError
+from .lut import LutParams
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,8 @@ class TonemapParams:
 
     Attributes
     ----------
-    operator : str
-        A name of :data:`OPERATORS`.
+    operator : str or LutParams
+        A name of :data:`OPERATORS`, or a colour table.
     exposure : float, optional
         In stops (EV): light is multiplied by 2**exposure. None meters the image: what ``meter`` reads becomes
         ``key``.
@@ -113,7 +114,7 @@ class TonemapParams:
         How the metering reduces: ``local``, in tiles in local memory; ``direct``; ``auto``, the faster one.
     """
 
-    operator: str = DEFAULT_OPERATOR
+    operator: str | LutParams = DEFAULT_OPERATOR
     exposure: float | None = None
     meter: str = "log-mean"
     key: float = 0.18
@@ -126,7 +127,7 @@ class TonemapParams:
     method: str = "auto"
 
     def __post_init__(self) -> None:
-        if self.operator in AMBIGUOUS:
+        if isinstance(self.operator, str) and self.operator in AMBIGUOUS:
             names = " or ".join(AMBIGUOUS[self.operator])
             raise ParameterError(f"{self.operator!r} is the name of several operators: use {names}")
         for name, value, choices in (
@@ -135,7 +136,7 @@ class TonemapParams:
             ("transfer", self.transfer, TRANSFERS),
             ("method", self.method, METHODS),
         ):
-            if value not in choices:
+            if value not in choices and not isinstance(value, LutParams):
                 raise ParameterError(f"unknown {name} {value!r}: use one of {', '.join(choices)}")
         if self.exposure is not None and not abs(self.exposure) <= MAX_STOPS:
             raise ParameterError(f"the exposure must be within ±{MAX_STOPS:g} stops, not {self.exposure}")
@@ -157,21 +158,25 @@ class TonemapParams:
             raise ParameterError(f"the seed must be between 0 and 2³²−1, not {self.seed}")
 
     def _check_parameters(self) -> None:
-        known = OPERATORS[self.operator].parameters
         given = {**self.parameters, **({} if self.white is None else {"white": self.white})}
         for name, value in given.items():
-            if name not in known:
-                names = f"the parameters {', '.join(known)}" if known else "no parameters"
+            if name not in self.known:
+                names = f"the parameters {', '.join(self.known)}" if self.known else "no parameters"
                 raise ParameterError(f"{self.operator} has {names}, and not {name!r}")
-            least, most = known[name].least, known[name].most
+            least, most = self.known[name].least, self.known[name].most
             if not least <= value <= most:
                 raise ParameterError(f"{name} of {self.operator} is of {least:g} … {most:g}, not {value}")
+
+    @property
+    def known(self) -> dict[str, Parameter]:
+        """What parameters the operator has."""
+        return {} if isinstance(self.operator, LutParams) else OPERATORS[self.operator].parameters
 
     def value(self, name: str) -> float | None:
         """A parameter of the operator: what was given, or the default; None if the image decides it."""
         if name == "white" and self.white is not None:
             return self.white
-        return self.parameters.get(name, OPERATORS[self.operator].parameters[name].default)
+        return self.parameters.get(name, self.known[name].default)
 
 
 def parameter_option(text: str) -> tuple[str, float]:
