@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuops.params.lut import OUTPUTS, LutParams, lut_input_option
-from gpuops.params.tonemap import DEFAULT_OPERATOR, METERS, METHODS, OPERATORS, WHITE
+from gpuops.params.tonemap import DEFAULT_OPERATOR, GAMUTS, METERS, METHODS, NOISES, OPERATORS, WHITE
 
 from . import looks as looking
 from . import options
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _OF_LUT = ("lut_input", "lut_output")
 _EXCLUDED_BY_PRESET = (
-    "operator", "lut", *_OF_LUT, "exposure", "meter", "key", "white", "given", "transfer", "dither", "seed",
-    "contact_sheet", "operators", "stops", "tile_width", "plot_curve",
+    "operator", "lut", *_OF_LUT, "exposure", "meter", "key", "white", "given", "transfer", "gamut",
+    "dither", "noise", "seed",     "contact_sheet", "operators", "stops", "tile_width", "plot_curve",
 )  # fmt: skip
 
 
@@ -85,7 +85,21 @@ _EXCLUDED_BY_PRESET = (
     show_default=True,
     help="The signal; pq puts 1 at 203 cd/m².",
 )
-@click.option("--dither/--no-dither", default=False, help="Triangular noise of ±1 code before rounding.")
+@click.option(
+    "--gamut",
+    type=click.Choice(list(GAMUTS)),
+    default="clip",
+    show_default=True,
+    help="Colours that the operator leaves beyond white: clip cuts each channel, hue mixes them with gray.",
+)
+@click.option("--dither/--no-dither", default=False, help="Noise of ±1 code before rounding.")
+@click.option(
+    "--noise",
+    type=click.Choice(list(NOISES)),
+    default="triangular",
+    show_default=True,
+    help="Of dither: white noise, or blue noise, which is seen less. Both are triangularly distributed.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Another seed, another noise.")
 @click.option(
     "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="Which kernels."
@@ -106,7 +120,9 @@ def command(
     white: float | None,
     given: tuple[str, ...],
     transfer: str,
+    gamut: str,
     dither: bool,
+    noise: str,
     seed: int,
     method: str,
     preset: str | None,
@@ -139,7 +155,7 @@ def command(
         if white is not None or all(WHITE.get(name, 1.0) is not None for name in (chosen, *names)):
             options.refuse("with this --exposure nothing is metered", "method")
     if not dither:
-        options.refuse("there is no --dither", "seed")
+        options.refuse("there is no --dither", "seed", "noise")
 
     from gpuops.params.tonemap import TonemapParams, exposure_option, parameter_option, transfer_option
 
@@ -153,6 +169,8 @@ def command(
         parameters=dict(map(parameter_option, given)),
         transfer=curve,
         gamma=gamma,
+        gamut=gamut,
+        noise=noise,
         seed=seed,
         method=method,
     )

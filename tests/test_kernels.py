@@ -28,7 +28,18 @@ import scipy.ndimage
 from scipy import ndimage
 
 import clkernels
-from gpuops import Gpu, GpuopsWarning, Image, bloom_mip, contact_sheet, d3d11, fft, reduce, starburst
+from gpuops import (
+    Gpu,
+    GpuopsWarning,
+    Image,
+    bloom_mip,
+    blue_noise,
+    contact_sheet,
+    d3d11,
+    fft,
+    reduce,
+    starburst,
+)
 from gpuops.bilateral import bilateral
 from gpuops.bloom import bloom, bloom_pixels
 from gpuops.blur import blur, blur_pixels
@@ -51,7 +62,7 @@ from gpuops.params.starburst import Aperture
 from gpuops.params.tonemap import OPERATORS, TRANSFERS, TonemapParams
 from gpuops.pixels import Decoding, Encoding, download, losses, pack, unpack, upload
 from gpuops.reduce import statistics
-from gpuops.tonemap import tonemap
+from gpuops.tonemap import tonemap, tonemap_pixels
 
 from . import d3d11_reference, tonemap_reference
 from . import test_bilateral as of_bilateral
@@ -673,6 +684,59 @@ def test_lut(gpu: Recorder, case: str, channels: int) -> None:
     np.testing.assert_allclose(got[:colours], expected, atol=2 * TOLERANCE["operator"])
     if alpha:
         np.testing.assert_array_equal(got[-1], pixels[0])
+
+
+def test_tonemap_blue_noise_and_gamut(gpu: Recorder) -> None:
+    pixels = of_reduce.light((3, *SHAPE), 3)
+    params = TonemapParams("linear", exposure=0.0, transfer="linear", gamut="hue")
+    plain = tonemap(gpu, on(gpu, pixels), params).numpy()
+    luminance = tonemap_reference.luminance(pixels.astype(np.float64))
+    np.testing.assert_allclose(tonemap_reference.luminance(plain), np.minimum(luminance, 1), atol=4e-6)
+    noisy = tonemap(gpu, on(gpu, pixels), replace(params, dither=255, noise="blue", seed=2)).numpy()
+    y, x = np.mgrid[: SHAPE[0], : SHAPE[1]]
+    texture = blue_noise.triangular(2)
+    for c in range(3):
+        expected = plain[c] + texture[(y + 43 * c) % 64, (x + 21 * c) % 64] / 255
+        np.testing.assert_allclose(noisy[c], expected.clip(0, 1), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "channels", "operator", "transfer"),
+    [
+        (np.float16, np.uint8, 3, "agx", "linear"),
+        (np.float32, np.uint8, 3, "reinhard", "linear"),
+        (np.uint8, np.uint8, 4, "linear", "linear"),
+        (np.uint16, np.uint16, 1, "hable", "linear"),
+        (np.float32, np.float16, 2, "reinhard", "linear"),
+        (np.float32, np.float32, 4, "drago", "pq"),
+        (np.uint16, np.uint8, 3, "khronos-neutral", "srgb"),
+    ],
+)
+def test_tonemap_pixels(
+    gpu: Recorder, source: Any, target: Any, channels: int, operator: str, transfer: str
+) -> None:
+    """The same as by planes, from and to pixels of any type."""
+    alpha = LAYOUTS[channels]
+    light = of_reduce.light((channels, *SHAPE), 7) / 8
+    if alpha:
+        light[-1] %= 1
+    pixels = np.moveaxis(light, 0, -1)
+    if np.dtype(source).kind == "u":
+        pixels = np.clip(np.rint(pixels * np.iinfo(source).max), 0, np.iinfo(source).max)
+    pixels = np.ascontiguousarray(pixels.astype(source))
+    decoding = Decoding(alpha, linearise=np.dtype(source).kind == "u")
+    encoding = Encoding(np.dtype(target), encode=np.dtype(target).kind == "u" and transfer == "linear")
+    parameters = tonemap_reference.GIVEN.get(operator, {})
+    params = TonemapParams(operator, exposure=0.5, transfer=transfer, parameters=parameters)
+    got, lost = tonemap_pixels(gpu, gpu.array(pixels), params, decoding, encoding)
+    planes = unpack(gpu.array(pixels), decoding)
+    expected, lost_there = pack(tonemap(gpu, planes, params), encoding)
+    if np.dtype(target).kind == "u":
+        off = np.abs(got.numpy().astype(int) - expected.numpy().astype(int))
+        assert off.max() <= 1 and (off > 0).mean() < 0.01
+    else:
+        np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-3 if target == np.float16 else 1e-6)
+    assert losses(lost).clipped == pytest.approx(losses(lost_there).clipped, abs=2)
 
 
 @pytest.mark.parametrize("method", ["tiles", "direct"])

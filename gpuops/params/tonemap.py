@@ -81,6 +81,11 @@ METERS = {
 }
 METHODS = ("auto", "local", "direct")
 TRANSFERS = ("srgb", "gamma", "pq", "linear")
+NOISES = {"triangular": "white noise", "blue": "noise without low frequencies, which is seen less"}
+GAMUTS = {
+    "clip": "colours beyond 1 are left to whoever stores the result, who cuts them",
+    "hue": "they are mixed with gray of their luminance, until they fit",
+}
 DEFAULT_OPERATOR = "agx"
 MAX_STOPS = 60.0
 
@@ -105,11 +110,13 @@ class TonemapParams:
     transfer, gamma : str, float
         The signal: ``srgb``, ``gamma`` (v = light**(1/gamma)), ``pq`` (SMPTE ST 2084 with 1 at 203 cd/m²),
         ``linear`` (none).
+    gamut : str
+        What becomes of colours that the operator leaves beyond 1: a name of :data:`GAMUTS`.
     dither : int, optional
-        The largest code of the integer format that the result is meant for (255, 65535): triangular noise of ±1
-        code is added. None adds none.
-    seed : int
-        Another seed, another noise.
+        The largest code of the integer format that the result is meant for (255, 65535): noise of ±1 code with a
+        triangular distribution is added. None adds none.
+    noise, seed : str, int
+        Of dither: a name of :data:`NOISES`; another seed, another noise.
     method : str
         How the metering reduces: ``local``, in tiles in local memory; ``direct``; ``auto``, the faster one.
     """
@@ -122,7 +129,9 @@ class TonemapParams:
     parameters: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     transfer: str = "srgb"
     gamma: float = 2.2
+    gamut: str = "clip"
     dither: int | None = None
+    noise: str = "triangular"
     seed: int = 0
     method: str = "auto"
 
@@ -134,6 +143,8 @@ class TonemapParams:
             ("operator", self.operator, OPERATORS),
             ("meter", self.meter, METERS),
             ("transfer", self.transfer, TRANSFERS),
+            ("gamut", self.gamut, GAMUTS),
+            ("noise", self.noise, NOISES),
             ("method", self.method, METHODS),
         ):
             if value not in choices and not isinstance(value, LutParams):
