@@ -19,6 +19,7 @@ from .options import Command, Shared, refuse
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.image import Image
+    from gpuops.params.lut import LutParams
     from gpuops.tone_curve import Curve
 
     from .item import Item
@@ -39,13 +40,13 @@ class Looks:
         """Whether there is anything to draw."""
         return self.contact_sheet or self.plot_curve is not None
 
-    def shown(self, operator: str | None) -> tuple[str, ...]:
+    def shown(self, operator: str | LutParams | None) -> tuple[str | LutParams, ...]:
         """The operators of the sheet's rows and of the curves; ``operator``: the one of the result, if it was given.
 
         Raises ParameterError for a name that is none.
         """
         if self.operators is not None:
-            names = tuple(self.operators.split(","))
+            names: tuple[str | LutParams, ...] = tuple(self.operators.split(","))
         elif operator is None:
             names = tuple(OPERATORS) if self.contact_sheet else (TonemapParams.operator,)
         else:
@@ -104,12 +105,17 @@ class Looks:
             if output != naming.STREAM and os.path.realpath(output) == os.path.realpath(path):
                 raise ParameterError(f"{path} is the output of both -o and --plot-curve: name another one")
 
-    def _sheet(self, operators: tuple[str, ...]) -> ContactSheetParams:
+    def _sheet(self, operators: tuple[str | LutParams, ...]) -> ContactSheetParams:
         sheet = ContactSheetParams(operators, tile_width=self.tile_width or TILE_WIDTH)
         return sheet if self.stops is None else replace(sheet, stops=stops_option(self.stops))
 
     def save_sheet(
-        self, gpu: Gpu, item: Item, image: Image, params: TonemapParams, operators: tuple[str, ...]
+        self,
+        gpu: Gpu,
+        item: Item,
+        image: Image,
+        params: TonemapParams,
+        operators: tuple[str | LutParams, ...],
     ) -> None:
         """The contact sheet as the item's result."""
         from gpuops.contact_sheet import contact_sheet
@@ -118,7 +124,12 @@ class Looks:
         item.save_codes(item.run(make, gpu, image, params, self._sheet(operators)))
 
     def curves(
-        self, gpu: Gpu, item: Item, image: Image, params: TonemapParams, operators: tuple[str, ...]
+        self,
+        gpu: Gpu,
+        item: Item,
+        image: Image,
+        params: TonemapParams,
+        operators: tuple[str | LutParams, ...],
     ) -> list[Curve]:
         """Those to be plotted for the item; none if no plot was asked for."""
         if self.plot_curve is None:

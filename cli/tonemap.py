@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuops.params.tonemap import DEFAULT_OPERATOR, METERS, METHODS, OPERATORS, WHITE
+from gpuops.params.lut import OUTPUTS, LutParams, lut_input_option
+from gpuops.params.tonemap import DEFAULT_OPERATOR, GAMUTS, METERS, METHODS, NOISES, OPERATORS, WHITE
 from gpuops.params.white_balance import GRAY_WORLD
 
 from . import looks as looking
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 
     from .item import Item
 
+_OF_LUT = ("lut_input", "lut_output")
 _EXCLUDED_BY_PRESET = (
-    "operator", "exposure", "meter", "key", "percentiles", "meter_region", "balance", "white", "given", "transfer",
-    "dither", "seed", "contact_sheet", "operators", "stops", "tile_width", "plot_curve",
+    "operator", "lut", *_OF_LUT, "exposure", "meter", "key", "percentiles", "meter_region", "balance", "white", "given",
+    "transfer", "gamut", "dither", "noise", "seed", "contact_sheet", "operators", "stops", "tile_width", "plot_curve",
 )  # fmt: skip
 
 
@@ -36,8 +38,26 @@ _EXCLUDED_BY_PRESET = (
     show_default=True,
     help=f"One of {', '.join(OPERATORS)}.",
 )
+@click.option("--lut", metavar="FILE", help="A colour table, .cube or .spi3d, in place of an operator.")
 @click.option(
-    "--exposure", metavar="EV|auto", default="auto", show_default=True, help="In stops, or metered."
+    "--lut-input",
+    metavar="srgb|linear|reinhard|log2:LOW:HIGH",
+    default="srgb",
+    show_default=True,
+    help="What the table takes of light c: the sRGB signal; c; c/(1+c); (log2 c − LOW)/(HIGH − LOW).",
+)
+@click.option(
+    "--lut-output",
+    type=click.Choice(OUTPUTS),
+    default="srgb",
+    show_default=True,
+    help="What it gives: the sRGB signal, or light.",
+)
+@click.option(
+    "--exposure",
+    metavar="EV|auto",
+    default="auto",
+    help="In stops, or metered.  [default: auto, or 0 with --lut]",
 )
 @click.option(
     "--meter", type=click.Choice(list(METERS)), help="What auto exposure reads.  [default: log-mean]"
@@ -86,7 +106,21 @@ _EXCLUDED_BY_PRESET = (
     show_default=True,
     help="The signal; pq puts 1 at 203 cd/m².",
 )
-@click.option("--dither/--no-dither", default=False, help="Triangular noise of ±1 code before rounding.")
+@click.option(
+    "--gamut",
+    type=click.Choice(list(GAMUTS)),
+    default="clip",
+    show_default=True,
+    help="Colours that the operator leaves beyond white: clip cuts each channel, hue mixes them with gray.",
+)
+@click.option("--dither/--no-dither", default=False, help="Noise of ±1 code before rounding.")
+@click.option(
+    "--noise",
+    type=click.Choice(list(NOISES)),
+    default="triangular",
+    show_default=True,
+    help="Of dither: white noise, or blue noise, which is seen less. Both are triangularly distributed.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Another seed, another noise.")
 @click.option(
     "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="Which kernels."
@@ -98,6 +132,9 @@ _EXCLUDED_BY_PRESET = (
 def command(
     shared: options.Shared,
     operator: str,
+    lut: str | None,
+    lut_input: str,
+    lut_output: str,
     exposure: str,
     meter: str | None,
     key: float | None,
@@ -107,7 +144,9 @@ def command(
     white: float | None,
     given: tuple[str, ...],
     transfer: str,
+    gamut: str,
     dither: bool,
+    noise: str,
     seed: int,
     method: str,
     preset: str | None,
@@ -115,25 +154,36 @@ def command(
 ) -> None:
     """Map high dynamic range to a display.
 
-    Light times exposure goes through the operator and then the transfer curve. The result has 8 bits unless --dtype
-    says otherwise; EXR, HDR, PFM and NPZ stay float. Pixels that are NaN, infinite or negative are repaired, and
-    counted in a warning.
+    Light times exposure goes through the operator, or a table, and then the transfer curve. The result has 8 bits
+    unless --dtype says otherwise; EXR, HDR, PFM and NPZ stay float. Pixels that are NaN, infinite or negative are
+    repaired, and counted in a warning.
     """
     if preset:
         options.refuse("--preset fixes everything but --method", *_EXCLUDED_BY_PRESET)
-    names = looks.shown(operator if options.given("operator") else None)
+    if lut is None:
+        options.refuse("there is no --lut", *_OF_LUT)
+        chosen: str | LutParams = operator
+    else:
+        options.refuse("--lut stands in place of operators", "operator", "operators", "white", "given")
+        from gpuops.files import read_lut
+
+        taken, limits = lut_input_option(lut_input)
+        chosen = LutParams(read_lut(lut), taken, lut_output, limits)
+        if not options.given("exposure"):
+            exposure = "0"  # a look is for a picture as it is
+    names = looks.shown(chosen if lut or options.given("operator") else None)
     if looks.contact_sheet:  # where any operator with a white point makes --white meaningful
-        operator = next((name for name in names if name in WHITE), names[0])
+        chosen = next((name for name in names if name in WHITE), names[0])
     if meter != "histogram":
         options.refuse("--percentiles belong to --meter histogram", "percentiles")
     if exposure != "auto":
         options.refuse("--meter and --key belong to --exposure auto", "meter", "key")
         if balance != GRAY_WORLD:
             options.refuse("with this --exposure no region is metered", "meter_region")
-            if white is not None or all(WHITE.get(name, 1.0) is not None for name in (operator, *names)):
+            if white is not None or all(WHITE.get(name, 1.0) is not None for name in (chosen, *names)):
                 options.refuse("with this --exposure nothing is metered", "method")
     if not dither:
-        options.refuse("there is no --dither", "seed")
+        options.refuse("there is no --dither", "seed", "noise")
 
     from gpuops.params.region import region_option
     from gpuops.params.tonemap import (
@@ -148,7 +198,7 @@ def command(
 
     curve, gamma = transfer_option(transfer)
     params = TonemapParams(
-        operator=operator,
+        operator=chosen,
         exposure=exposure_option(exposure),
         meter=meter or "log-mean",
         key=0.18 if key is None else key,
@@ -159,6 +209,8 @@ def command(
         parameters=dict(map(parameter_option, given)),
         transfer=curve,
         gamma=gamma,
+        gamut=gamut,
+        noise=noise,
         seed=seed,
         method=method,
     )
@@ -202,4 +254,4 @@ def command(
             work_on_pixels(gpu, item, pixels, decoding)
         looks.plot(gpu, item, curves)
 
-    process(shared, "tonemap", work)
+    process(shared, "tonemap", work, also_read=[lut] if lut else [])

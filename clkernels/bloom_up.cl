@@ -260,7 +260,7 @@ __kernel void up(__global const float *coarse, __global const float *between, __
             UNROLLED
             for (int p = 0; p < 4; p++) {
 #ifdef OPERATOR
-                displayed(shown[p], exposure, parameters);
+                displayed(shown[p], exposure, parameters, 0);
 #endif
 #ifdef UNPREMULTIPLY
                 float over = shown[p][CHANNELS - 1] > 0.0f ? 1.0f / shown[p][CHANNELS - 1] : 1.0f;

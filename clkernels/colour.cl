@@ -23,14 +23,19 @@ static inline FLOAT linear_to_srgb(FLOAT v) {
 #define CODED_TO 0x3f809375u   // the bits of 1.0045
 #define BUCKETS 1665
 
-static inline UINT srgb_code(UINT x, CODES_SPACE const uint *codes) {
+// srgb_sum gives it in bits 16 … 23, with zeros above.
+static inline UINT srgb_sum(UINT x, CODES_SPACE const uint *codes) {
     UINT past = min(x - CODED_FROM, (UINT)(BUCKETS << 16));
 #if WIDTH == 1
-    return (past + codes[past >> 16]) >> 16;
+    return past + codes[past >> 16];
 #else
     uint at[8], added[8];
     vstore8(past >> 16, 0, at);
     for (int k = 0; k < 8; k++) added[k] = codes[at[k]];
-    return (past + vload8(0, added)) >> 16;
+    return past + vload8(0, added);
 #endif
+}
+
+static inline UINT srgb_code(UINT x, CODES_SPACE const uint *codes) {
+    return srgb_sum(x, codes) >> 16;
 }

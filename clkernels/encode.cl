@@ -109,34 +109,41 @@ static inline void encode_pixel(const float *v, CODES_SPACE const uint *codes, i
     for (int c = 0; c < CHANNELS; c++) pixel[c] = encode(v[c], c < COLOURS, codes, c < count, lost);
 }
 
-// The same of `number` pixels whose colours are finite and not negative, of which the first `count` exist: one branch for
-// all that did not fit.
+// The same of `number` pixels whose colours are finite and not negative, of which the first `count` exist, with one branch
+// for all that did not fit. Of 8 bits as Coded, in bits 16 … 23, where srgb_sum has them.
+#if MAXIMUM == 255
+typedef uint Coded;
+#define PIXEL_OF(coded) ((coded) >> 16)
+#define CODED_AS(pixel) ((uint)(pixel) << 16)
+#else
+typedef PIXEL Coded;
+#define PIXEL_OF(coded) (coded)
+#define CODED_AS(pixel) (pixel)
+#endif
+
 static inline void encode_light(FLOAT v[][CHANNELS], CODES_SPACE const uint *codes, int number, int count, int *lost,
-                                PIXEL *pixels) {
+                                Coded *coded) {
     float most = 0.0f;
     UNROLLED
     for (int p = 0; p < number; p++) {
-        PIXEL *pixel = pixels + p * CHANNELS;
-        for (int c = COLOURS; c < CHANNELS; c++) pixel[c] = encode(v[p][c], 0, codes, p < count, lost);
+        Coded *pixel = coded + p * CHANNELS;
+        for (int c = COLOURS; c < CHANNELS; c++) pixel[c] = CODED_AS(encode(v[p][c], 0, codes, p < count, lost));
         for (int c = 0; c < COLOURS; c++) {
-#ifdef MAXIMUM
-#ifdef CODE_TABLE
-#ifdef UP_TO_1
-            pixel[c] = srgb_code(as_uint(v[p][c]), codes);
-#else
-            pixel[c] = srgb_code(as_uint(clamp(v[p][c], 0.0f, 1.0f)), codes);
-#endif
-#else
+#if defined(CODE_TABLE) && defined(UP_TO_1)
+            pixel[c] = srgb_sum(as_uint(v[p][c]), codes);
+#elif defined(CODE_TABLE)
+            pixel[c] = srgb_sum(as_uint(clamp(v[p][c], 0.0f, 1.0f)), codes);
+            most = fmax(most, v[p][c]);
+#elif defined(MAXIMUM)
             v[p][c] = CURVE(v[p][c]);
-            pixel[c] = nearest(clamp(v[p][c], 0.0f, 1.0f) * MAXIMUM);
-#endif
+            pixel[c] = CODED_AS(nearest(clamp(v[p][c], 0.0f, 1.0f) * MAXIMUM));
             most = fmax(most, v[p][c]);
 #else
             pixel[c] = encode(v[p][c], 1, codes, p < count, lost);
 #endif
         }
     }
-#if defined(MAXIMUM) && !defined(UP_TO_1)
+#ifdef MAXIMUM
     if (most <= MOST_CODED) return;
     UNROLLED
     for (int p = 0; p < number; p++)

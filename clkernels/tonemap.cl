@@ -1,9 +1,10 @@
 // Exposure, operator, transfer and dither in one pass, from planes or a file's pixels to such of any other type. Alpha is
-// copied. After tonemap_operators.cl, tonemap_light.cl, and what takes and gives pixels: take_quads.cl and give_quads.cl, or
-// take_lanes.cl and give_lanes.cl.
+// copied. After tonemap_operators.cl, [lut.cl,] tonemap_light.cl, and what takes and gives pixels: take_quads.cl and
+// give_quads.cl, or take_lanes.cl and give_lanes.cl.
 //
-// -D OPERATOR=op_x   -D CHANNELS=n   -D COLOURS=1|3
-// -D SRGB | GAMMA | PQ    for the transfer (none: linear)   -D DITHER
+// -D OPERATOR=op_x   -D LUT   -D CHANNELS=n   -D COLOURS=1|3
+// -D SRGB | GAMMA | PQ    for the transfer (none: linear)
+// -D DITHER -D BLUE=n     triangular noise, by a hash or of a texture of n × n values (a power of two) that repeats
 // -D BALANCE              white balance by `white`, before exposure
 // -D CODES=n              `codes` has so many entries, which a group copies to local memory
 
@@ -34,10 +35,30 @@ static inline FLOAT triangular(UINT i, uint channel, uint seed) {
     return (TO_FLOAT(h & 0xFFFFu) + TO_FLOAT(h >> 16) + 1.0f) / 65536.0f - 1.0f;
 }
 
-static inline FLOAT signal(FLOAT v, UINT i, uint channel, float gamma, float code, uint seed) {
+#ifdef BLUE
+// The texture's value for each pixel; channels look at other parts of it.
+static inline FLOAT textured(UINT i, uint channel, uint width, __global const float *noise) {
+    UINT y = i / width, x = i - y * width;
+    UINT at = ((y + 43 * channel) % BLUE) * BLUE + (x + 21 * channel) % BLUE;
+#if WIDTH == 1
+    return noise[at];
+#else
+    float values[WIDTH];
+    for (int k = 0; k < WIDTH; k++) values[k] = noise[int_lane(AS_INT(at), k)];
+    return vload8(0, values);
+#endif
+}
+#endif
+
+static inline FLOAT signal(FLOAT v, UINT i, uint channel, float gamma, float code, uint seed, uint width,
+                           __global const float *noise) {
     v = encoded(v, gamma);
 #ifdef DITHER
+#ifdef BLUE
+    FLOAT noisy = v + code * textured(i, channel, width, noise);
+#else
     FLOAT noisy = v + code * triangular(i, channel, seed);
+#endif
     v = select(noisy, clamp(noisy, 0.0f, 1.0f), v <= 1.0f);  // noise alone must not leave the range
 #endif
     return v;
@@ -53,10 +74,10 @@ static inline void repair_all(FLOAT v[VECTORS][CHANNELS], float most, uint first
 
 // A group takes `times` times as many neighbours as its work-items can at once. lost: see encode.cl. repaired: pixels with a
 // NaN, with an infinity, with negative light (each counts once, as the first of these). Any group size.
-__kernel void tonemap(__global const STORED *restrict in, __global MADE *restrict out, int pixels, int times,
+__kernel void tonemap(__global const STORED *restrict in, __global MADE *restrict out, int pixels, int width, int times,
                       float exposure, float8 p, float gamma, float code, uint seed, __global const float *restrict table,
                       float scale, __global const uint *restrict codes, __global uint *lost, __global uint *repaired,
-                      float16 white) {
+                      __global const float *restrict noise, __global const float4 *restrict lut, float16 white) {
     __local uint counted[5];
     int item = get_local_id(0), items = get_local_size(0);
     for (int k = item; k < 5; k += items) counted[k] = 0;
@@ -86,10 +107,10 @@ __kernel void tonemap(__global const STORED *restrict in, __global MADE *restric
 #ifdef BALANCE
             balance(v[k], white, most);
 #endif
-            displayed(v[k], exposure, p);
+            displayed(v[k], exposure, p, lut);
 #if defined(SRGB) || defined(GAMMA) || defined(PQ) || defined(DITHER)
             UINT at = TO_UINT(LANE_INDEX) + PLACE_OF(k, i);
-            for (int c = 0; c < COLOURS; c++) v[k][c] = signal(v[k][c], at, c, gamma, code, seed);
+            for (int c = 0; c < COLOURS; c++) v[k][c] = signal(v[k][c], at, c, gamma, code, seed, width, noise);
 #endif
         }
         give(v, out, i, size, entries, losses);

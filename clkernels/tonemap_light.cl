@@ -4,7 +4,9 @@
 // Gray is R = G = B, and the luminance of the result. Alpha is not touched.
 //
 // -D BALANCE   white balance before all that: a matrix (gpuops/white_balance.py), of which what is negative becomes 0
-// -D OPERATOR=op_x   -D COLOURS=1|3
+// -D KEEP_HUE   colours beyond 1 are mixed with gray of their luminance, as much as makes them 1: the straight line to white
+//               in a chromaticity diagram, so that the dominant wavelength stays. Else they stay beyond 1.
+// -D OPERATOR=op_x   -D LUT: that is lut.cl's, a table   -D COLOURS=1|3
 
 #define BRIGHTEST 0x1p60f
 
@@ -55,15 +57,34 @@ static inline void balance(FLOAT *v, float16 m, float most) {
 }
 #endif
 
+static inline Colour operated(Colour c, float8 p, __global const float4 *lut) {
+#ifdef LUT
+    return OPERATOR(c, lut);
+#else
+    return OPERATOR(c, p);
+#endif
+}
+
+#ifdef KEEP_HUE
+static inline Colour hue_kept(Colour c) {
+    FLOAT y = fmin(luminance709(c), 1.0f), most = fmax(c.r, fmax(c.g, c.b));
+    FLOAT share = clamp((1.0f - y) * RECIP(fmax(most - y, 1e-6f)), 0.0f, 1.0f);
+    return clamped(colour(fma(share, c.r - y, y), fma(share, c.g - y, y), fma(share, c.b - y, y)), 1.0f);
+}
+#endif
+
 // The colours of an ordinary pixel, in place.
-static inline void displayed(FLOAT *v, float exposure, float8 p) {
+static inline void displayed(FLOAT *v, float exposure, float8 p, __global const float4 *lut) {
 #if COLOURS == 1
     FLOAT gray = v[0] * exposure;
     Colour c = colour(gray, gray, gray);
-    c = OPERATOR(c, p);
+    c = operated(c, p, lut);
     v[0] = luminance709(c);
 #else
-    Colour c = OPERATOR(colour(v[0] * exposure, v[1] * exposure, v[2] * exposure), p);
+    Colour c = operated(colour(v[0] * exposure, v[1] * exposure, v[2] * exposure), p, lut);
+#ifdef KEEP_HUE
+    c = hue_kept(c);
+#endif
     v[0] = c.r, v[1] = c.g, v[2] = c.b;
 #endif
 }

@@ -64,10 +64,10 @@ static inline Colour op_reinhard_extended_channels(Colour c, float8 p) {
 // its final stretch to 0 … 1, as exposure is given:
 //     V = I / (I + (f Ia)^m),   Ia = a (c I + (1 − c) L) + (1 − a) L̄
 // where L̄ stands for the paper's c Ī + (1 − c) L̄ (Ī: the channel's mean), so that gray stays gray.
-// p: f = e^−intensity, m, a c, a (1 − c), (1 − a) L̄.
+// with f = e^−intensity. p: m, f a c, f a (1 − c), f (1 − a) L̄ (1e-30 at least, so that black is no 0 / 0).
 static inline FLOAT photoreceptor(FLOAT i, FLOAT l, float8 p) {
-    FLOAT ia = fma((FLOAT)p.s2, i, fma((FLOAT)p.s3, l, (FLOAT)p.s4));
-    return i * RECIP(i + power(fmax(p.s0 * ia, 1e-30f), p.s1));
+    FLOAT ia = fma((FLOAT)p.s1, i, fma((FLOAT)p.s2, l, (FLOAT)p.s3));
+    return i * RECIP(i + power(ia, p.s0));
 }
 
 static inline Colour op_reinhard_devlin(Colour c, float8 p) {
@@ -202,9 +202,9 @@ static inline Colour op_drago(Colour c, float8 p) {
 }
 
 // 1 / (1 + (k / x)^contrast), a logistic curve of log x, with k such that 0.18 stays: Naka and Rushton's response of 1966, as
-// in the sigmoid of darktable 4 (2022) without its skew. p: contrast, log2 k.
+// in the sigmoid of darktable 4 (2022) without its skew. p: contrast, contrast · log2 k.
 static inline FLOAT log_logistic(FLOAT x, float8 p) {
-    return RECIP(1.0f + EXP2(p.s0 * (p.s1 - LOG2(x))));
+    return RECIP(1.0f + EXP2(fma((FLOAT)-p.s0, LOG2(x), (FLOAT)p.s1)));
 }
 
 static inline Colour op_sigmoid(Colour c, float8 p) {

@@ -16,6 +16,7 @@ from .files import upright
 from .image import Image
 from .metered import metered
 from .params.contact_sheet import ContactSheetParams
+from .params.lut import LutParams
 from .params.tonemap import TonemapParams
 from .pixels import Encoding, pack
 from .reduce import check_colours
@@ -66,7 +67,7 @@ def contact_sheet(
     light = metered(gpu, image, replace(params, transfer="linear", dither=None), sheet.operators)
     size = _size((image.shape[1], image.shape[2]), sheet.tile_width, turned=orientation in (5, 6, 7, 8))
 
-    def look(operator: str, stops: float) -> Tile:
+    def look(operator: str | LutParams, stops: float) -> Tile:
         exact = light.look(operator, stops)
         assert exact.exposure is not None
         codes, _ = pack(tile(tonemap(gpu, image, exact), *size), Encoding(np.dtype(np.uint8), encode=True))

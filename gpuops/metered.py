@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from . import operators, tonemap, white_balance
-from .params.tonemap import OPERATORS, WHITE, TonemapParams
+from .params.lut import LutParams
+from .params.tonemap import WHITE, TonemapParams
 from .reduce import statistics
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Metered:
     exposure: float
     scene: operators.Scene | None = None
 
-    def look(self, operator: str, stops: float = 0.0) -> TonemapParams:
+    def look(self, operator: str | LutParams, stops: float = 0.0) -> TonemapParams:
         """Parameters that leave nothing to be metered. Raises ParameterError for too many stops."""
         params = _of(self.params, operator, self.exposure + stops)
         if not operators.needs_scene(params):
@@ -43,7 +44,7 @@ class Metered:
         return operators.resolved(params, self.scene, 2.0 ** (self.exposure + stops))
 
 
-def metered(gpu: Gpu, image: Image, params: TonemapParams, names: Iterable[str]) -> Metered:
+def metered(gpu: Gpu, image: Image, params: TonemapParams, names: Iterable[str | LutParams]) -> Metered:
     """Reads the image for what ``params`` and the operators of these names need, if they need anything."""
     params = white_balance.resolved(gpu, image, params, None)
     exposure, scene = params.exposure, None
@@ -60,9 +61,9 @@ def metered(gpu: Gpu, image: Image, params: TonemapParams, names: Iterable[str])
     return Metered(params, exposure, scene)
 
 
-def _of(params: TonemapParams, operator: str, exposure: float) -> TonemapParams:
+def _of(params: TonemapParams, operator: str | LutParams, exposure: float) -> TonemapParams:
     """The same for another operator, which has the parameters of these names or not."""
     white = params.white if operator in WHITE else None
-    known = OPERATORS[operator].parameters
+    known = TonemapParams(operator).known
     given = {name: value for name, value in params.parameters.items() if name in known}
     return replace(params, operator=operator, exposure=exposure, white=white, parameters=given)

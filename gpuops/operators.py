@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from .params.tonemap import OPERATORS, TonemapParams
+from .params.lut import LutParams
+from .params.tonemap import TonemapParams
 from .reduce import Statistics
 
 # Operators whose results are cut at 1.
@@ -54,14 +55,14 @@ class Scene:
         return cls(measured.maximum, mean, min(max(key, 0.0), 1.0))
 
 
-def function_of(operator: str) -> str:
-    """The operator's name in tonemap_operators.cl."""
-    return f"op_{operator.replace('-', '_')}"
+def function_of(operator: str | LutParams) -> str:
+    """The operator's name in tonemap_operators.cl, or lut.cl."""
+    return "op_lut" if isinstance(operator, LutParams) else f"op_{operator.replace('-', '_')}"
 
 
 def needs_scene(params: TonemapParams) -> bool:
     """Whether a parameter is left to the image, and counts."""
-    names = set(OPERATORS[params.operator].parameters)
+    names = set(params.known)
     if params.operator == "reinhard-devlin" and params.value("adaptation") == 1:
         names.remove("mean")
     return any(params.value(name) is None for name in names)
@@ -69,15 +70,16 @@ def needs_scene(params: TonemapParams) -> bool:
 
 def resolved(params: TonemapParams, scene: Scene, exposure: float) -> TonemapParams:
     """``params`` with all that was left to the image, whose light is multiplied by ``exposure``."""
-    left = [name for name in OPERATORS[params.operator].parameters if params.value(name) is None]
+    left = [name for name in params.known if params.value(name) is None]
     found = {name: _METERED[name](scene, exposure) for name in left}
     return replace(params, parameters={**params.parameters, **found})
 
 
 def vector(params: TonemapParams) -> Vector:
     """p, of parameters of which none that counts is left to the image."""
-    values = {name: params.value(name) or 0.0 for name in OPERATORS[params.operator].parameters}
-    made = _PREPARED[params.operator](values) if params.operator in _PREPARED else ()
+    values = {name: params.value(name) or 0.0 for name in params.known}
+    prepare = None if isinstance(params.operator, LutParams) else _PREPARED.get(params.operator)
+    made = prepare(values) if prepare else ()
     a, b, c, d, e, f, g, h = (*made, *NO_PARAMETERS[len(made) :])
     return a, b, c, d, e, f, g, h
 
@@ -108,13 +110,14 @@ def _drago(values: Values) -> tuple[float, ...]:
 
 def _devlin(values: Values) -> tuple[float, ...]:
     local, chroma = values["adaptation"], values["chroma"]
-    whole = (1 - local) * values["mean"]
-    return math.exp(-values["intensity"]), values["contrast"], local * chroma, local * (1 - chroma), whole
+    whole = max((1 - local) * values["mean"], 1e-30)
+    f = math.exp(-values["intensity"])
+    return values["contrast"], f * local * chroma, f * local * (1 - chroma), f * whole
 
 
 def _sigmoid(values: Values) -> tuple[float, ...]:
     contrast = values["contrast"]
-    return contrast, math.log2(0.18) + math.log2(0.82 / 0.18) / contrast
+    return contrast, contrast * math.log2(0.18) + math.log2(0.82 / 0.18)
 
 
 _PREPARED: dict[str, Callable[[Values], tuple[float, ...]]] = {

@@ -99,7 +99,7 @@ def plot(drawn: Sequence[Curve], path: str | os.PathLike[str], *, overwrite: boo
         figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True
     ):
         for i, (curve, v) in enumerate(zip(drawn, values, strict=True)):
-            label = curve.params.operator if axes.get_subplotspec().is_first_col() else None
+            label = str(curve.params.operator) if axes.get_subplotspec().is_first_col() else None
             axes.plot(curve.stops, v, "-" if i < 10 else "--", label=label)  # there are ten colours
         axes.axvline(-params.exposure, color="gray", linewidth=0.8, linestyle=":")
         axes.axhline(1, color="gray", linewidth=0.8, linestyle=":")

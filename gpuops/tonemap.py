@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import operators, white_balance
+from . import blue_noise, lut, operators, white_balance
 from .errors import GpuopsWarning
 from .image import Image
+from .params.lut import LutParams
 from .params.region import Region
 from .params.tonemap import PERCENTILES, TonemapParams
 from .params.white_balance import WhiteBalance
@@ -77,32 +78,48 @@ def _mapped(
     params = white_balance.resolved(gpu, source, params, decoding)
     balance = white_balance.known(params.white_balance)
     exposure, p = _levels(gpu, source, params, decoding)
-    size = math.prod(source.shape) // channels
+    transfer = params.transfer
+    hue = params.gamut == "hue" and colours == 3
+    table = params.operator if isinstance(params.operator, LutParams) else None
+    if table and not hue:  # which is of light
+        table, transfer, decoding, encoding = lut.in_signals(
+            table, transfer, decoding, encoding, as_it_is=exposure == 1 and balance is None, colours=colours
+        )
+        ways = reading(gpu, source, decoding)
+    size, width = math.prod(source.shape) // channels, source.shape[1 if decoding else 2]
     sources, defines, codes = writing(gpu, size, ways, encoding, alpha=channels > colours)
     native = not gpu.limits.is_cpu
+    noise = None
+    if params.dither is not None and params.noise == "blue":
+        noise = gpu.kept(("blue noise", params.seed), lambda: gpu.array(blue_noise.triangular(params.seed)))
+    operator = ("tonemap_operators", "lut") if table else ("tonemap_operators",)
     kernel = gpu.kernel(
-        (*ways.sources, "tonemap_operators", "tonemap_light", *sources, "tonemap"),
+        (*ways.sources, *operator, "tonemap_light", *sources, "tonemap"),
         "tonemap",
         OPERATOR=operators.function_of(params.operator),
-        UP_TO_1=params.operator in operators.CLIPPED and params.transfer == "linear",
+        UP_TO_1=(hue or params.operator in operators.CLIPPED) and transfer == "linear",
+        KEEP_HUE=hue,
         NATIVE=native,
         DENORMS_ARE_ZERO=native,
-        SRGB=params.transfer == "srgb",
-        GAMMA=params.transfer == "gamma",
-        PQ=params.transfer == "pq",
+        SRGB=transfer == "srgb",
+        GAMMA=transfer == "gamma",
+        PQ=transfer == "pq",
         DITHER=params.dither is not None,
         BALANCE=balance is not None,
+        BLUE=blue_noise.SIZE if noise is not None else None,
         **ways.defines,
         **defines,
+        **(lut.defines(table) if table else {}),
     )
     lost, repaired = gpu.zeros((2,), np.uint32), gpu.zeros((3,), np.uint32)
     local = kernel.fit(1 if gpu.limits.is_cpu else 256)
     items = -(-size // ways.at_once)
     times = min(max(1, items // (gpu.limits.compute_units * local[0] * _GROUPS)), _TIMES)
     gpu.launch(
-        kernel, (-(-items // times),), source, result, size, times, exposure, p, float(params.gamma),
+        kernel, (-(-items // times),), source, result, size, width, times, exposure, p, float(params.gamma),
         1.0 / params.dither if params.dither else 0.0, np.uint32(params.seed), *ways.arguments, codes, lost, repaired,
-        white_balance.rows(balance), local=local, label=f"tonemap {params.operator}",
+        noise, lut.on_device(gpu, table) if table else None, white_balance.rows(balance), local=local,
+        label=f"tonemap {params.operator}",
         traffic=source.nbytes + result.nbytes,
     )  # fmt: skip
     warn_of_repairs(*(int(n) for n in repaired.numpy()))

@@ -184,9 +184,80 @@ def test_preset_d3d11(
     assert np.abs(read(tmp_path / "out.png") - np.moveaxis(reference, 0, -1)).max() <= 1
 
 
+@pytest.fixture
+def look(tmp_path: Path) -> Path:
+    """A table in a file: of what it is given, twice red, all of green, and half of blue."""
+    table = np.stack(np.meshgrid(*[np.linspace(0, 1, 5)] * 3, indexing="ij")[::-1], -1) * [2, 1, 0.5]
+    rows = "".join("{} {} {}\n".format(*row) for row in table.reshape(-1, 3))
+    (tmp_path / "look.cube").write_text("LUT_3D_SIZE 5\n" + rows)
+    return tmp_path / "look.cube"
+
+
+def test_a_look_on_a_picture(clpix: Clpix, look: Path, tmp_path: Path) -> None:
+    """As editors apply it: from the sRGB signal to the sRGB signal, and no exposure."""
+    codes = np.random.default_rng(2).integers(0, 128, (20, 30, 3), np.uint8)
+    write(tmp_path / "in.png", codes, linear=False)
+    run = clpix("tonemap", tmp_path / "in.png", "-o", tmp_path / "out.png", "--lut", look)
+    assert (run.code, run.err) == (0, "")
+    assert np.abs(read(tmp_path / "out.png") - codes * [2, 1, 0.5]).max() <= 0.5 + 1e-3
+
+
+@pytest.mark.parametrize("name", ["out.exr", "out.png"])
+def test_a_table_as_an_operator(
+    clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], look: Path, tmp_path: Path, name: str
+) -> None:
+    """As Tony McMapface's: of c/(1 + c), to light."""
+    options = ("--lut-input", "reinhard", "--lut-output", "linear", "--exposure", "auto", "--key", "0.5")
+    dtype = "float" if name.endswith("exr") else "uint16"
+    run = clpix("tonemap", exr, "-o", tmp_path / name, "--lut", look, *options, "--dtype", dtype)
+    assert run.code == 0
+    c = expected(scene, "linear") / 0.18 * 0.5
+    light = c / (1 + c) * [2, 1, 0.5]
+    got = read(tmp_path / name)
+    if dtype == "float":
+        assert run.err == ""
+        np.testing.assert_allclose(got, light, rtol=5e-6, atol=5e-6)
+    else:
+        assert run.err.count("\n") == 1 and "clipped" in run.err
+        levels = tonemap_reference.srgb(np.minimum(light, 1)) * 65535
+        assert np.abs(got - levels).max() <= 1
+
+
+def test_a_table_on_a_contact_sheet_and_a_plot(clpix: Clpix, exr: Path, look: Path, tmp_path: Path) -> None:
+    plot = tmp_path / "curve.svg"
+    options = ("--lut", look, "--contact-sheet", "--stops", "-1,+1", "--plot-curve", plot)
+    run = clpix("tonemap", exr, "-o", tmp_path / "out.png", *options)
+    assert (run.code, run.err) == (0, "")
+    assert read(tmp_path / "out.png").shape[1] > 2 * 56
+    assert plot.exists()
+
+
+def test_a_table_that_is_none(clpix: Clpix, exr: Path, look: Path, tmp_path: Path) -> None:
+    look.write_text("LUT_3D_SIZE 2\n0 0 0\n")
+    for path, message in (
+        (look, f"{look}: has 1 entries, and needs 8"),
+        (exr, f"{exr}: is no text"),
+        (tmp_path / "x.cube", "no such file"),
+    ):
+        run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--lut", path)
+        assert run.code == 1
+        assert message in run.err and run.err.count("\n") == 1
+        assert not (tmp_path / "out.png").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (("--lut", "{}", "--operator", "agx"), "leave out --operator"),
+        (("--lut", "{}", "--white", "2"), "leave out --white"),
+        (("--lut", "{}", "--contact-sheet", "--operators", "agx"), "leave out --operators"),
+        (("--lut", "{}", "--meter", "mean"), "leave out --meter"),
+        (("--lut", "{}", "--lut-input", "log2:3"), "log2:LOW:HIGH"),
+        (("--lut", "{}", "--lut-input", "log2:3:3"), "larger HIGH"),
+        (("--lut", "{}", "--lut-input", "aces"), "reinhard or log2"),
+        (("--lut", "{}", "--preset", "d3d11"), "leave out --lut"),
+        (("--lut-input", "linear"), "leave out --lut-input"),
+        (("--lut-output", "linear"), "leave out --lut-output"),
         (("--operator", "aces"), "aces-narkowicz or aces-hill"),
         (("--operator", "nothing"), "reinhard-extended"),
         (("--exposure", "bright"), "'auto' or a number"),
@@ -219,9 +290,9 @@ def test_preset_d3d11(
     ],
 )
 def test_usage_errors(
-    clpix: Clpix, exr: Path, tmp_path: Path, options: tuple[str, ...], message: str
+    clpix: Clpix, exr: Path, look: Path, tmp_path: Path, options: tuple[str, ...], message: str
 ) -> None:
-    run = clpix("tonemap", exr, "-o", tmp_path / "out.png", *options)
+    run = clpix("tonemap", exr, "-o", tmp_path / "out.png", *(option.format(look) for option in options))
     assert run.code == 2
     assert message in run.err
     assert not (tmp_path / "out.png").exists()

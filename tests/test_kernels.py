@@ -33,6 +33,7 @@ from gpuops import (
     GpuopsWarning,
     Image,
     bloom_mip,
+    blue_noise,
     contact_sheet,
     d3d11,
     fft,
@@ -63,7 +64,7 @@ from gpuops.params.tonemap import OPERATORS, TRANSFERS, TonemapParams
 from gpuops.params.white_balance import Illuminant
 from gpuops.pixels import Decoding, Encoding, download, losses, pack, unpack, upload
 from gpuops.reduce import statistics
-from gpuops.tonemap import tonemap
+from gpuops.tonemap import tonemap, tonemap_pixels
 
 from . import d3d11_reference, tonemap_reference
 from . import test_bilateral as of_bilateral
@@ -73,6 +74,7 @@ from . import test_contact_sheet as of_contact_sheet
 from . import test_convolve as of_convolve
 from . import test_dwt as of_dwt
 from . import test_fft as of_fft
+from . import test_lut as of_lut
 from . import test_median as of_median
 from . import test_reduce as of_reduce
 from . import test_starburst as of_starburst
@@ -677,6 +679,76 @@ def test_tile(gpu: Recorder, channels: int) -> None:
     for height, width in ((7, 10), SHAPE):
         expected = of_contact_sheet.reduced(pixels, height, width, alpha=LAYOUTS[channels])
         close(contact_sheet.tile(image, height, width).numpy(), expected, TOLERANCE["blur"])
+
+
+@pytest.mark.parametrize(("case", "channels"), [("largest", 3), ("two curves", 2), ("shaper", 4), ("two", 1)])
+def test_lut(gpu: Recorder, case: str, channels: int) -> None:
+    params = of_lut.CASES[case]
+    alpha, colours = LAYOUTS[channels], channels - LAYOUTS[channels]
+    pixels = of_lut.light(SHAPE)
+    three = pixels if colours == 3 else np.repeat(pixels[:1], 3, 0)
+    expected = of_lut.expected(params, three)
+    if colours == 1:
+        expected = tonemap_reference.luminance(expected)[np.newaxis]
+    image = on(gpu, np.concatenate([pixels[:colours], pixels[:1]])[:channels], alpha)
+    got = tonemap(gpu, image, TonemapParams(params, exposure=0.0, transfer="linear")).numpy()
+    # Two curves of sRGB, and a table between them that may be steep.
+    np.testing.assert_allclose(got[:colours], expected, atol=2 * TOLERANCE["operator"])
+    if alpha:
+        np.testing.assert_array_equal(got[-1], pixels[0])
+
+
+def test_tonemap_blue_noise_and_gamut(gpu: Recorder) -> None:
+    pixels = of_reduce.light((3, *SHAPE), 3)
+    params = TonemapParams("linear", exposure=0.0, transfer="linear", gamut="hue")
+    plain = tonemap(gpu, on(gpu, pixels), params).numpy()
+    luminance = tonemap_reference.luminance(pixels.astype(np.float64))
+    np.testing.assert_allclose(tonemap_reference.luminance(plain), np.minimum(luminance, 1), atol=4e-6)
+    noisy = tonemap(gpu, on(gpu, pixels), replace(params, dither=255, noise="blue", seed=2)).numpy()
+    y, x = np.mgrid[: SHAPE[0], : SHAPE[1]]
+    texture = blue_noise.triangular(2)
+    for c in range(3):
+        expected = plain[c] + texture[(y + 43 * c) % 64, (x + 21 * c) % 64] / 255
+        np.testing.assert_allclose(noisy[c], expected.clip(0, 1), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "channels", "operator", "transfer"),
+    [
+        (np.float16, np.uint8, 3, "agx", "linear"),
+        (np.float32, np.uint8, 3, "reinhard", "linear"),
+        (np.uint8, np.uint8, 4, "linear", "linear"),
+        (np.uint16, np.uint16, 1, "hable", "linear"),
+        (np.float32, np.float16, 2, "reinhard", "linear"),
+        (np.float32, np.float32, 4, "drago", "pq"),
+        (np.uint16, np.uint8, 3, "khronos-neutral", "srgb"),
+    ],
+)
+def test_tonemap_pixels(
+    gpu: Recorder, source: Any, target: Any, channels: int, operator: str, transfer: str
+) -> None:
+    """The same as by planes, from and to pixels of any type."""
+    alpha = LAYOUTS[channels]
+    light = of_reduce.light((channels, *SHAPE), 7) / 8
+    if alpha:
+        light[-1] %= 1
+    pixels = np.moveaxis(light, 0, -1)
+    if np.dtype(source).kind == "u":
+        pixels = np.clip(np.rint(pixels * np.iinfo(source).max), 0, np.iinfo(source).max)
+    pixels = np.ascontiguousarray(pixels.astype(source))
+    decoding = Decoding(alpha, linearise=np.dtype(source).kind == "u")
+    encoding = Encoding(np.dtype(target), encode=np.dtype(target).kind == "u" and transfer == "linear")
+    parameters = tonemap_reference.GIVEN.get(operator, {})
+    params = TonemapParams(operator, exposure=0.5, transfer=transfer, parameters=parameters)
+    got, lost = tonemap_pixels(gpu, gpu.array(pixels), params, decoding, encoding)
+    planes = unpack(gpu.array(pixels), decoding)
+    expected, lost_there = pack(tonemap(gpu, planes, params), encoding)
+    if np.dtype(target).kind == "u":
+        off = np.abs(got.numpy().astype(int) - expected.numpy().astype(int))
+        assert off.max() <= 1 and (off > 0).mean() < 0.01
+    else:
+        np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-3 if target == np.float16 else 1e-6)
+    assert losses(lost).clipped == pytest.approx(losses(lost_there).clipped, abs=2)
 
 
 @pytest.mark.parametrize("method", ["tiles", "direct"])

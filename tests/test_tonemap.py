@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuops import Gpu, GpuopsWarning, Image, ParameterError, d3d11
+from gpuops import Gpu, GpuopsWarning, Image, ParameterError, blue_noise, d3d11
 from gpuops.params.region import Region, region_option
 from gpuops.params.tonemap import METERS, OPERATORS, TRANSFERS, TonemapParams
 from gpuops.pixels import Decoding, Encoding, unpack
@@ -354,6 +354,50 @@ def test_dither_is_triangular_seeded_and_inside_the_range(gpu: Gpu) -> None:
         assert got.min() >= 0 and got.max() <= 1
 
 
+def test_blue_noise_has_no_low_frequencies(gpu: Gpu) -> None:
+    flat = np.full((3, 128, 192), 0.4, np.float32)
+    noise = (mapped(gpu, flat, operator="linear", dither=255, noise="blue") - np.float32(0.4)) * 255
+    assert np.abs(noise).max() <= 1 and noise.var() == pytest.approx(1 / 6, rel=1e-3)
+    assert np.abs(np.corrcoef(noise.reshape(3, -1)) - np.eye(3)).max() < 0.03
+    for plane in noise:
+        power = np.abs(np.fft.fft2(plane[:64, :64] - plane.mean())) ** 2
+        radius = np.hypot(*np.meshgrid(np.fft.fftfreq(64), np.fft.fftfreq(64)))
+        low, high = power[(radius > 0) & (radius < 0.15)].mean(), power[radius > 0.35].mean()
+        assert low < 0.02 * high
+    again = (mapped(gpu, flat, operator="linear", dither=255, noise="blue") - np.float32(0.4)) * 255
+    np.testing.assert_array_equal(noise, again)
+    other = (mapped(gpu, flat, operator="linear", dither=255, noise="blue", seed=7) - np.float32(0.4)) * 255
+    assert (noise != other).mean() > 0.98
+
+
+@pytest.mark.parametrize("size", [8, 16])
+def test_void_and_cluster_ranks_every_sample_once(size: int) -> None:
+    ranks = blue_noise.ranks(3, size)
+    assert sorted(ranks.ravel()) == list(range(size * size))
+    half = ranks < size * size // 2  # spread evenly: no empty or full 4 × 4 tile
+    tiles = half.reshape(size // 4, 4, size // 4, 4).sum((1, 3))
+    assert tiles.min() >= 5 and tiles.max() <= 11
+
+
+@pytest.mark.parametrize("operator", ["linear", "reinhard", "hable"])
+def test_gamut_keeps_hue_and_luminance(gpu: Gpu, operator: str) -> None:
+    pixels = light((3, 40, 60), 5)
+    pixels[:, 0] = light((60,), 5)  # gray
+    given = {"operator": operator, "parameters": parameters_of(operator)}
+    plain = mapped(gpu, pixels, **given).astype(np.float64)
+    kept = mapped(gpu, pixels, gamut="hue", **given).astype(np.float64)
+    assert kept.min() >= 0 and kept.max() <= 1
+    fits = plain.max(0) <= 1
+    np.testing.assert_allclose(kept[:, fits], plain[:, fits], atol=TOLERANCE["operator"])
+    before, after = (np.tensordot(tonemap_reference.REC709, v, 1) for v in (plain, kept))
+    np.testing.assert_allclose(after, np.minimum(before, 1), atol=2 * TOLERANCE["operator"])
+    bright = ~fits & (before < 0.98)  # what is left of colour points where it pointed
+    ways = [(v - y)[:, bright] for v, y in ((plain, before), (kept, after))]
+    lengths = [np.sqrt((w**2).sum(0)) for w in ways]
+    assert bright.any() and ((ways[0] * ways[1]).sum(0) / np.prod(lengths, 0)).min() > 1 - 1e-6
+    np.testing.assert_allclose(kept[:, bright].max(0), 1, atol=1e-5)
+
+
 def test_same_bits_on_every_run(gpu: Gpu) -> None:
     image = upload(gpu, light((3, 201, 307)))
     for operator in ("linear", "agx", "drago"):
@@ -389,6 +433,12 @@ def test_same_bits_on_every_run(gpu: Gpu) -> None:
         ({"operator": "hable", "white": math.nan}, "white"),
         ({"gamma": 0.0}, "gamma"),
         ({"dither": 0}, "dither"),
+        ({"noise": "pink"}, "triangular, blue"),
+        ({"gamut": "cut"}, "clip, hue"),
+        ({"parameters": {"contrast": 1.0}}, "agx has no parameters"),
+        ({"operator": "sigmoid", "parameters": {"contrast": 99.0}}, "contrast of sigmoid is of 0.1 … 10"),
+        ({"operator": "hable", "parameters": {"bias": 1.0}}, "the parameters white, and not 'bias'"),
+        ({"operator": "hable", "parameters": {"white": 1.0}, "white": 1.0}, "twice"),
         ({"seed": -1}, "seed"),
     ],
 )

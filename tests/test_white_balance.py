@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +12,15 @@ import pytest
 
 from gpuops import Gpu, GpuopsWarning, Image, ParameterError, contact_sheet, tone_curve, white_balance
 from gpuops.bloom import bloom_pixels
+from gpuops.lut import Lut
 from gpuops.metered import metered
 from gpuops.params.bloom import BloomParams
 from gpuops.params.contact_sheet import ContactSheetParams
+from gpuops.params.lut import LutParams
 from gpuops.params.region import Region
 from gpuops.params.tonemap import METERS, TonemapParams
 from gpuops.params.white_balance import Illuminant, WhiteBalance, white_balance_option
-from gpuops.pixels import Decoding, Encoding
+from gpuops.pixels import Decoding, Encoding, unpack
 from gpuops.tonemap import exposure, tonemap, tonemap_pixels
 
 from . import tonemap_reference
@@ -304,3 +307,18 @@ def test_bloom_refuses_it(gpu: Gpu) -> None:
     display = TonemapParams(exposure=0.0, transfer="linear", white_balance=WARM)
     with pytest.raises(ParameterError, match="no white balance"):
         bloom_pixels(gpu, pixels, BloomParams(), Decoding(), Encoding(np.dtype(np.uint8)), display)
+
+
+def test_looks_get_balanced_light(gpu: Gpu) -> None:
+    """A table of codes, which otherwise are taken as a file has them."""
+    axis = np.linspace(0, 1, 5)
+    table = np.stack(np.meshgrid(axis, axis, axis, indexing="ij")[::-1], axis=-1) ** 2
+    codes = np.random.default_rng(0).integers(0, 256, (29, 37, 3), np.uint8)
+    decoding, encoding = Decoding(linearise=True), Encoding(np.dtype(np.float32))
+    params = TonemapParams(LutParams(Lut(table)), exposure=0.0, white_balance=(0.9, 0.5, 0.7))
+    got, _ = tonemap_pixels(gpu, gpu.array(codes), params, decoding, encoding)
+    planes = tonemap(gpu, unpack(gpu.array(codes), decoding), params).numpy()
+    np.testing.assert_allclose(np.moveaxis(got.numpy(), -1, 0), planes, atol=2e-6)
+    light = unpack(gpu.array(codes), decoding).numpy() * np.float32([0.9, 0.5, 0.7])[:, None, None]
+    before = tonemap(gpu, gpu.array(light), replace(params, white_balance=None)).numpy()
+    np.testing.assert_allclose(planes, before, atol=2e-6)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ..errors import ParameterError
+from .lut import LutParams
 from .tonemap import OPERATORS
 
 STOPS = (-2.0, -1.0, 0.0, 1.0, 2.0)
@@ -18,15 +19,15 @@ class ContactSheetParams:
 
     Attributes
     ----------
-    operators : str
-        The rows, from the top: names of :data:`gpuops.params.tonemap.OPERATORS`.
+    operators : str or LutParams
+        The rows, from the top: names of :data:`gpuops.params.tonemap.OPERATORS`, and tables.
     stops : float
         The columns, from the left: what is added to the exposure.
     tile_width : int
         Of one picture, in pixels; narrower images keep their size.
     """
 
-    operators: tuple[str, ...] = tuple(OPERATORS)
+    operators: tuple[str | LutParams, ...] = tuple(OPERATORS)
     stops: tuple[float, ...] = STOPS
     tile_width: int = TILE_WIDTH
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from ..errors import ParameterError
+from .lut import LutParams
 from .region import Region
 from .white_balance import WhiteBalance, check
 
@@ -84,6 +85,11 @@ METERS = {
 PERCENTILES = (10.0, 90.0)
 METHODS = ("auto", "local", "direct")
 TRANSFERS = ("srgb", "gamma", "pq", "linear")
+NOISES = {"triangular": "white noise", "blue": "noise without low frequencies, which is seen less"}
+GAMUTS = {
+    "clip": "colours beyond 1 are left to whoever stores the result, who cuts them",
+    "hue": "they are mixed with gray of their luminance, until they fit",
+}
 DEFAULT_OPERATOR = "agx"
 MAX_STOPS = 60.0
 _LEAST_SHARE = 1e-3  # percent: a share that numbers can tell
@@ -95,8 +101,8 @@ class TonemapParams:
 
     Attributes
     ----------
-    operator : str
-        A name of :data:`OPERATORS`.
+    operator : str or LutParams
+        A name of :data:`OPERATORS`, or a colour table.
     exposure : float, optional
         In stops (EV): light is multiplied by 2**exposure. None meters the image: what ``meter`` reads becomes
         ``key``.
@@ -117,16 +123,18 @@ class TonemapParams:
     transfer, gamma : str, float
         The signal: ``srgb``, ``gamma`` (v = light**(1/gamma)), ``pq`` (SMPTE ST 2084 with 1 at 203 cd/m²),
         ``linear`` (none).
+    gamut : str
+        What becomes of colours that the operator leaves beyond 1: a name of :data:`GAMUTS`.
     dither : int, optional
-        The largest code of the integer format that the result is meant for (255, 65535): triangular noise of ±1
-        code is added. None adds none.
-    seed : int
-        Another seed, another noise.
+        The largest code of the integer format that the result is meant for (255, 65535): noise of ±1 code with a
+        triangular distribution is added. None adds none.
+    noise, seed : str, int
+        Of dither: a name of :data:`NOISES`; another seed, another noise.
     method : str
         How the metering reduces: ``local``, in tiles in local memory; ``direct``; ``auto``, the faster one.
     """
 
-    operator: str = DEFAULT_OPERATOR
+    operator: str | LutParams = DEFAULT_OPERATOR
     exposure: float | None = None
     meter: str = "log-mean"
     key: float = 0.18
@@ -137,21 +145,25 @@ class TonemapParams:
     parameters: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     transfer: str = "srgb"
     gamma: float = 2.2
+    gamut: str = "clip"
     dither: int | None = None
+    noise: str = "triangular"
     seed: int = 0
     method: str = "auto"
 
     def __post_init__(self) -> None:
-        if self.operator in AMBIGUOUS:
+        if isinstance(self.operator, str) and self.operator in AMBIGUOUS:
             names = " or ".join(AMBIGUOUS[self.operator])
             raise ParameterError(f"{self.operator!r} is the name of several operators: use {names}")
         for name, value, choices in (
             ("operator", self.operator, OPERATORS),
             ("meter", self.meter, METERS),
             ("transfer", self.transfer, TRANSFERS),
+            ("gamut", self.gamut, GAMUTS),
+            ("noise", self.noise, NOISES),
             ("method", self.method, METHODS),
         ):
-            if value not in choices:
+            if value not in choices and not isinstance(value, LutParams):
                 raise ParameterError(f"unknown {name} {value!r}: use one of {', '.join(choices)}")
         if self.exposure is not None and not abs(self.exposure) <= MAX_STOPS:
             raise ParameterError(f"the exposure must be within ±{MAX_STOPS:g} stops, not {self.exposure}")
@@ -178,21 +190,25 @@ class TonemapParams:
             raise ParameterError(f"the seed must be between 0 and 2³²−1, not {self.seed}")
 
     def _check_parameters(self) -> None:
-        known = OPERATORS[self.operator].parameters
         given = {**self.parameters, **({} if self.white is None else {"white": self.white})}
         for name, value in given.items():
-            if name not in known:
-                names = f"the parameters {', '.join(known)}" if known else "no parameters"
+            if name not in self.known:
+                names = f"the parameters {', '.join(self.known)}" if self.known else "no parameters"
                 raise ParameterError(f"{self.operator} has {names}, and not {name!r}")
-            least, most = known[name].least, known[name].most
+            least, most = self.known[name].least, self.known[name].most
             if not least <= value <= most:
                 raise ParameterError(f"{name} of {self.operator} is of {least:g} … {most:g}, not {value}")
+
+    @property
+    def known(self) -> dict[str, Parameter]:
+        """What parameters the operator has."""
+        return {} if isinstance(self.operator, LutParams) else OPERATORS[self.operator].parameters
 
     def value(self, name: str) -> float | None:
         """A parameter of the operator: what was given, or the default; None if the image decides it."""
         if name == "white" and self.white is not None:
             return self.white
-        return self.parameters.get(name, OPERATORS[self.operator].parameters[name].default)
+        return self.parameters.get(name, self.known[name].default)
 
 
 def parameter_option(text: str) -> tuple[str, float]:

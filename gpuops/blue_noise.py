@@ -1,0 +1,72 @@
+"""Blue noise: a texture whose neighbours differ, without pattern, so that as dither it is hardly seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+SIZE = 64  # rows and columns of the texture, which repeats
+_SIGMA = 1.5  # pixels: how far a sample keeps others away, as Ulichney recommends
+_FIRST = 10  # one in so many samples makes the first pattern
+
+Values = npt.NDArray[np.float64]
+
+
+@cache
+def ranks(seed: int, size: int = SIZE) -> npt.NDArray[np.int64]:
+    """0 … size² − 1, each once, (size, size): wherever it is cut, the samples below are spread evenly.
+
+    Void and cluster: R. Ulichney, *The void-and-cluster method for dither array generation*, SPIE 1913, 1993, on a
+    torus.
+    """
+    distance = np.minimum(np.arange(size), size - np.arange(size))
+    bell = np.exp(-0.5 * (distance / _SIGMA) ** 2)
+    around = np.outer(bell, bell)
+    chosen = np.random.default_rng(seed).permutation(size * size)[: max(1, size * size // _FIRST)]
+    pattern = np.zeros(size * size, bool)
+    pattern[chosen] = True
+    energy = np.asarray(sum(_at(around, int(k)) for k in chosen))
+
+    def change(k: int, sign: int) -> None:
+        nonlocal energy
+        pattern[k] = sign > 0
+        energy = energy + sign * _at(around, k)
+
+    while True:  # the tightest cluster's sample goes to the largest void, until it is its own
+        cluster = _extreme(energy, pattern, np.argmax, -np.inf)
+        change(cluster, -1)
+        void = _extreme(energy, ~pattern, np.argmin, np.inf)
+        change(void, +1)
+        if void == cluster:
+            break
+    first, first_energy = pattern.copy(), energy
+    result = np.empty(size * size, np.int64)
+    for rank in range(int(first.sum()) - 1, -1, -1):
+        cluster = _extreme(energy, pattern, np.argmax, -np.inf)
+        change(cluster, -1)
+        result[cluster] = rank
+    pattern[:], energy = first, first_energy
+    for rank in range(int(first.sum()), size * size):
+        void = _extreme(energy, ~pattern, np.argmin, np.inf)
+        change(void, +1)
+        result[void] = rank
+    return result.reshape(size, size)
+
+
+def triangular(seed: int) -> npt.NDArray[np.float32]:
+    """The texture as noise of −1 … 1 with a triangular distribution, (SIZE, SIZE): it dithers whatever is rounded to
+    steps of 1 without bias, and with the same variance everywhere."""
+    uniform = (2 * ranks(seed) + 1) / (SIZE * SIZE) - 1  # −1 … 1
+    return np.asarray(np.sign(uniform) * (1 - np.sqrt(1 - np.abs(uniform))), np.float32)
+
+
+def _at(around: Values, k: int) -> Values:
+    """The bell about sample k, as a vector."""
+    return np.roll(around, divmod(k, len(around)), (0, 1)).ravel()
+
+
+def _extreme(energy: Values, of: npt.NDArray[np.bool_], find: Callable[..., np.intp], never: float) -> int:
+    return int(find(np.where(of, energy, never)))

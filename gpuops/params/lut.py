@@ -1,0 +1,72 @@
+"""Parameters of tone mapping by a colour table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..errors import ParameterError
+
+if TYPE_CHECKING:
+    from ..lut import Lut
+
+# What a table takes and gives, of light c.
+INPUTS = {
+    "srgb": "the sRGB signal",
+    "linear": "c",
+    "reinhard": "c/(1 + c)",
+    "log2": "(log2 c − LOW)/(HIGH − LOW)",
+}
+OUTPUTS = ("srgb", "linear")
+
+
+@dataclass(frozen=True)
+class LutParams:
+    """A colour table in place of an operator.
+
+    Attributes
+    ----------
+    lut : Lut
+    input : str
+        What the table takes: a name of :data:`INPUTS`.
+    stops : two floats, optional
+        LOW and HIGH of ``log2``, which alone has them.
+    output : str
+        What its entries are: ``srgb``, a signal, or ``linear``, light.
+    """
+
+    lut: Lut
+    input: str = "srgb"
+    output: str = "srgb"
+    stops: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        for name, value, choices in (("input", self.input, INPUTS), ("output", self.output, OUTPUTS)):
+            if value not in choices:
+                raise ParameterError(f"unknown {name} of a table, {value!r}: use one of {', '.join(choices)}")
+        if (self.input == "log2") != (self.stops is not None):
+            raise ParameterError("a table of log2 takes LOW and HIGH in stops, and no other does")
+        if self.stops is not None and not -200 <= self.stops[0] < self.stops[1] <= 200:
+            low, high = self.stops
+            raise ParameterError(
+                f"log2 goes from LOW to a larger HIGH, such as -10:6.5, not {low:g}:{high:g}"
+            )
+
+    def __str__(self) -> str:
+        return "lut"
+
+
+def lut_input_option(text: str) -> tuple[str, tuple[float, float] | None]:
+    """``NAME`` or ``log2:LOW:HIGH`` as input and stops. Raises ParameterError."""
+    name, *limits = text.split(":")
+    try:
+        if name == "log2":
+            low, high = map(float, limits)
+            return name, (low, high)
+    except ValueError:
+        limits = [""]
+    if name not in INPUTS or limits:
+        raise ParameterError(
+            f"unknown input of a table, {text!r}: use srgb, linear, reinhard or log2:LOW:HIGH, as in log2:-10:6.5"
+        )
+    return name, None
