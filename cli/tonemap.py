@@ -154,9 +154,9 @@ def command(
 ) -> None:
     """Map high dynamic range to a display.
 
-    Light times exposure goes through the operator, or a table, and then the transfer curve. The result has 8 bits
-    unless --dtype says otherwise; EXR, HDR, PFM and NPZ stay float. Pixels that are NaN, infinite or negative are
-    repaired, and counted in a warning.
+    Light, balanced if asked for, times exposure goes through the operator, or a table, and then the transfer
+    curve. The result has 8 bits unless --dtype says otherwise; EXR, HDR, PFM and NPZ stay float. Pixels that
+    are NaN, infinite or negative are repaired, and counted in a warning.
     """
     if preset:
         options.refuse("--preset fixes everything but --method", *_EXCLUDED_BY_PRESET)
