@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _OF_LUT = ("lut_input", "lut_output")
 _EXCLUDED_BY_PRESET = (
     "operator", "lut", *_OF_LUT, "exposure", "meter", "key", "white", "given", "transfer", "gamut",
-    "dither", "noise", "seed",     "contact_sheet", "operators", "stops", "tile_width", "plot_curve",
+    "dither", "noise", "seed", "contact_sheet", "operators", "stops", "tile_width", "plot_curve",
 )  # fmt: skip
 
 

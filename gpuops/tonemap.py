@@ -97,6 +97,7 @@ def _mapped(
         UP_TO_1=(hue or params.operator in operators.CLIPPED) and transfer == "linear",
         KEEP_HUE=hue,
         NATIVE=native,
+        FINITE=not native and not ways.by_formula,
         DENORMS_ARE_ZERO=native,
         SRGB=transfer == "srgb",
         GAMMA=transfer == "gamma",
