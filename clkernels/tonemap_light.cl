@@ -5,7 +5,7 @@
 //
 // -D KEEP_HUE   colours beyond 1 are mixed with gray of their luminance, as much as makes them 1: the straight line to white
 //               in a chromaticity diagram, so that the dominant wavelength stays. Else they stay beyond 1.
-// -D OPERATOR=op_x   -D LUT: that is lut.cl's, a table   -D COLOURS=1|3
+// -D OPERATOR=op_x (none: only repairs)   -D LUT: that is lut.cl's, a table   -D COLOURS=1|3
 
 #define BRIGHTEST 0x1p60f
 
@@ -42,6 +42,7 @@ static inline void repair(FLOAT *v, float most) {
     for (int c = 0; c < COLOURS; c++) v[c] = fmin(fmax(v[c], 0.0f), most);  // fmax(NaN, 0) is 0
 }
 
+#ifdef OPERATOR
 static inline Colour operated(Colour c, float8 p, __global const float4 *lut) {
 #ifdef LUT
     return OPERATOR(c, lut);
@@ -59,7 +60,7 @@ static inline Colour hue_kept(Colour c) {
 #endif
 
 // The colours of an ordinary pixel, in place.
-static inline void displayed(FLOAT *v, float exposure, float8 p, __global const float4 *lut) {
+static inline void displayed(FLOAT *v, FLOAT exposure, float8 p, __global const float4 *lut) {
 #if COLOURS == 1
     FLOAT gray = v[0] * exposure;
     Colour c = colour(gray, gray, gray);
@@ -73,3 +74,4 @@ static inline void displayed(FLOAT *v, float exposure, float8 p, __global const 
     v[0] = c.r, v[1] = c.g, v[2] = c.b;
 #endif
 }
+#endif
