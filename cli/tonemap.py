@@ -174,7 +174,7 @@ def command(
         seed=seed,
         method=method,
     )
-    looks.check(shared, params)
+    looks.check(shared, params, shown)
 
     from dataclasses import replace
 

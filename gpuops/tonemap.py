@@ -124,14 +124,9 @@ def _mapped(
 def _gains(
     gpu: Gpu, source: Image, exposure: float, params: TonemapParams, decoding: Decoding | None
 ) -> Image:
-    """Of a local operator; reinhard-local's key is the one that the exposure is made for."""
-    own = {
-        name: value
-        for name in OPERATORS[params.operator].parameters
-        if (value := params.value(name)) is not None
-    }
-    key = {"key": params.key} if params.operator == "reinhard-local" else {}
-    return tonemap_local.gain(gpu, source, exposure, params.operator, decoding=decoding, **own, **key)
+    """Of a local operator, all of whose parameters have values."""
+    own = {name: params.value(name) or 0.0 for name in OPERATORS[params.operator].parameters}
+    return tonemap_local.gain(gpu, source, exposure, params.operator, decoding=decoding, **own)
 
 
 def exposure(

@@ -101,6 +101,9 @@ def reinhard_local(
     one stands. The paper's words for s are the *first* scale below the threshold; its meaning is the largest
     neighbourhood without strong contrast.
 
+    The paper's ``key`` is what the log mean is exposed to. Here it does not follow that, so that a result depends on
+    the exposure and not on how it was found; it counts as 2^phi · key alone.
+
     Memory: five planes at a time, the gain and a blur's temporary plane among them. Nine blurs, of any σ in about the
     same time, and nine launches more.
 

@@ -403,6 +403,8 @@ def test_repairs_of_a_contact_sheet_are_told_once(
         ("--contact-sheet --preset d3d11", "leave out --contact-sheet"),
         ("--plot-curve curve.png --preset d3d11", "leave out --plot-curve"),
         ("--plot-curve curve.pdf", ".png or .svg"),
+        ("--plot-curve curve.png --operator durand", "durand has no curve"),
+        ("--plot-curve curve.png --operators agx,reinhard-local", "reinhard-local has no curve"),
         ("--plot-curve out.png", "-o and --plot-curve"),
     ],
 )
@@ -434,7 +436,7 @@ def test_contact_sheets_are_for_displays(
         ((), ["agx"]),
         (("--operator", "drago"), ["drago"]),
         (("--operators", "agx,reinhard-extended"), ["agx", "reinhard-extended"]),
-        (("--contact-sheet", "--operators", "hable,linear"), ["hable", "linear"]),
+        (("--contact-sheet", "--operators", "hable,durand,linear"), ["hable", "linear"]),
     ],
 )
 def test_plot_curve(
