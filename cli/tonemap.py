@@ -174,7 +174,7 @@ def command(
         seed=seed,
         method=method,
     )
-    looks.check(shared, params, shown)
+    looks.check(shared, params, names)
 
     from dataclasses import replace
 

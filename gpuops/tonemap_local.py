@@ -76,10 +76,10 @@ class _Light:
 
     def to(self, gpu: Gpu, name: str, images: tuple[Image, ...], *scalars: Argument) -> None:
         """One of tonemap_surroundings.cl's kernels, to planes."""
-        ways = reading(gpu, self.source, self.decoding)
-        channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
-        assert isinstance(channels, int) and isinstance(colours, int)
-        check_colours(colours, channels, "tone mapping")
+        ways = reading(gpu, self.source, self.decoding, colours_only=True)
+        colours = ways.defines["COLOURS"]
+        assert isinstance(colours, int)
+        check_colours(colours, self.source.shape[2 if self.decoding else 0], "tone mapping")
         size = math.prod(self.plane)
         sources = (*ways.sources, "tonemap_operators", "tonemap_light", "tonemap_surroundings")
         kernel = gpu.kernel(sources, name, **ways.defines)
@@ -104,8 +104,8 @@ def reinhard_local(
     The paper's ``key`` is what the log mean is exposed to. Here it does not follow that, so that a result depends on
     the exposure and not on how it was found; it counts as 2^phi · key alone.
 
-    Memory: five planes at a time, the gain and a blur's temporary plane among them. Nine blurs, of any σ in about the
-    same time, and nine launches more.
+    Memory: four planes at a time, the gain among them, and where a blur needs that a fifth. Nine blurs, of any σ in
+    about the same time, and nine launches more.
 
     Source: Reinhard, Stark, Shirley, Ferwerda, "Photographic Tone Reproduction for Digital Images", SIGGRAPH 2002,
     section 3.2.
@@ -131,7 +131,7 @@ def durand(
     gpu: Gpu,
     light: _Light,
     *,
-    contrast: float = 50.0,
+    base_contrast: float = 50.0,
     shadows: float = 1.0,
     highlights: float = 0.1,
     sigma_spatial: float = 0.02,
@@ -141,7 +141,7 @@ def durand(
 
     The base is the bilateral filter of log10 luminance, by :mod:`gpuops.bilateral_grid`, with ``sigma_spatial`` as a
     share of the longer side and ``sigma_color`` in decades. Its contrast, of the brightest over the darkest, becomes
-    ``contrast``, where it is more; its brightest becomes 1. Of the base the darkest ``shadows`` and the brightest
+    ``base_contrast``, where it is more; its brightest becomes 1. Of the base the darkest ``shadows`` and the brightest
     ``highlights`` percent of pixels are left out there, to a quarter of a stop, and keep the contrast that they have:
     with 0, as in the paper, the noise of black or a small sun makes all else flat and dark.
 
@@ -149,8 +149,8 @@ def durand(
     the log mean of the luminance: where that is 0.18, as metering makes it, the brightest base is 1, and each stop more
     is a stop more of the result.
 
-    Memory: the gain's plane and a grid, whose size does not depend on the image's: 1.8 MB for ten stops, twice.
-    Twelve launches, about; the host reads sums twice on the way.
+    Memory: the gain's plane and a grid, whose size does not depend on the image's: at most 8 MB for ten stops, twice.
+    Ten launches, about; the host reads sums twice on the way.
 
     Source: Durand, Dorsey, "Fast Bilateral Filtering for the Display of High-Dynamic-Range Images", SIGGRAPH 2002.
     """
@@ -165,7 +165,7 @@ def durand(
     offset = measured.mean - math.log2(_MIDDLE) if measured.finite else 0.0
     _launch(gpu, "exponentials", (base,))
     lowest, highest = _ends(statistics(gpu, base), shadows, highlights)
-    compression = min(1.0, math.log2(contrast) / max(highest - lowest, 1e-6))
+    compression = min(1.0, math.log2(base_contrast) / max(highest - lowest, 1e-6))
     _launch(gpu, "compress", (base,), compression, lowest, highest, offset, _BEYOND)
     return base
 

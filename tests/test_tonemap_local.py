@@ -183,7 +183,9 @@ def check_durand(gpu: Gpu, light: Array, exposure: float) -> None:
     lit = y >= 2.0**-40
     with np.errstate(divide="ignore"):
         y = np.where(lit, np.log10(y), np.nan)
-    got = gains(gpu, light, "durand", exposure, shadows=0.0, highlights=0.0, sigma_spatial=0.1, contrast=8.0)
+    got = gains(
+        gpu, light, "durand", exposure, shadows=0.0, highlights=0.0, sigma_spatial=0.1, base_contrast=8.0
+    )
     grid = bilateral_grid.bilateral(gpu, gpu.array(y[None].astype(np.float32)), 0.4, 0.1 * size).numpy()[0]
     scale = 10 ** y[lit].mean() / 0.18
     expected = scale * reference.durand(y[lit], grid[lit].astype(np.float64), 8.0)
@@ -203,7 +205,7 @@ def test_durands_base_has_the_contrast_asked_for(gpu: Gpu) -> None:
     for dark, contrast, expected in ((2.0**-12, 50.0, 1 / 50), (2.0**-12, 5.0, 1 / 5), (0.5, 50.0, 0.5)):
         light[:, :, :45] = dark
         y = light[0] * gains(
-            gpu, light, "durand", 0.18 / math.sqrt(dark), contrast=contrast, shadows=0.0, highlights=0.0
+            gpu, light, "durand", 0.18 / math.sqrt(dark), base_contrast=contrast, shadows=0.0, highlights=0.0
         )
         y *= 0.18 / math.sqrt(dark)
         np.testing.assert_allclose(y[:, :45], expected, rtol=1e-4)
@@ -216,7 +218,7 @@ def test_durand_leaves_shadows_and_highlights_out(gpu: Gpu) -> None:
     exposure = 0.18 / 10 ** y.mean()
     y += math.log10(exposure)
     base = bilateral_grid.bilateral(gpu, gpu.array(y[None].astype(np.float32)), 0.4, 6.0).numpy()[0]
-    got = gains(gpu, light, "durand", exposure, shadows=10.0, highlights=5.0, contrast=5.0)
+    got = gains(gpu, light, "durand", exposure, shadows=10.0, highlights=5.0, base_contrast=5.0)
     expected = reference.durand(y, base.astype(np.float64), 5.0, 10.0, 5.0)
     assert np.abs(np.log2(got / expected)).max() <= 2 * TOLERANCE["ends"]
 
@@ -318,7 +320,7 @@ def test_parameters_are_those_that_are_named(gpu: Gpu) -> None:
     """Each of those that params names has an effect, and the defaults of both are the same."""
     assert set(OPERATORS) == LOCAL
     light = photograph(slice(100, 300), slice(200, 500))
-    other = {"phi": 4.0, "threshold": 0.2, "contrast": 5.0, "shadows": 20.0, "highlights": 20.0}
+    other = {"phi": 4.0, "threshold": 0.2, "base_contrast": 5.0, "shadows": 20.0, "highlights": 20.0}
     other |= {"sigma_spatial": 0.1, "sigma_color": 0.1}
     for operator in OPERATORS:
         names = KNOWN[operator].parameters

@@ -78,7 +78,7 @@ OPERATORS = {
     "durand": Operator(
         "less contrast in large, detail as it is",
         {
-            "contrast": Parameter(50.0, 1.0, 1e6, "of the brightest over the darkest base"),
+            "base_contrast": Parameter(50.0, 1.0, 1e6, "the brightest over the darkest base"),
             "shadows": Parameter(1.0, 0.0, 49.0, "percent of the base that are left out as dark"),
             "highlights": Parameter(0.1, 0.0, 49.0, "percent of the base that are left out as bright"),
             "sigma_spatial": Parameter(0.02, 0.005, 1.0, "of the base, of the longer side"),
