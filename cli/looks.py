@@ -55,7 +55,7 @@ class Looks:
             TonemapParams(name)
         return names
 
-    def check(self, shared: Shared, params: TonemapParams, operators: tuple[str, ...]) -> None:
+    def check(self, shared: Shared, params: TonemapParams, operators: tuple[str | LutParams, ...]) -> None:
         """Refuses what can be known to fail, or to do nothing, before any work."""
         if not self.contact_sheet:
             refuse("there is no --contact-sheet", "stops", "tile_width")
@@ -93,7 +93,7 @@ class Looks:
                     "give -o a name such as sheet.png or 'out/{stem}-sheet.png'"
                 )
 
-    def _check_plot(self, path: str, shared: Shared, operators: tuple[str, ...]) -> None:
+    def _check_plot(self, path: str, shared: Shared, operators: tuple[str | LutParams, ...]) -> None:
         from gpuops import charts
         from gpuops.errors import ParameterError
 

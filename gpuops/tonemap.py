@@ -125,7 +125,8 @@ def _gains(
     gpu: Gpu, source: Image, exposure: float, params: TonemapParams, decoding: Decoding | None
 ) -> Image:
     """Of a local operator, all of whose parameters have values."""
-    own = {name: params.value(name) or 0.0 for name in OPERATORS[params.operator].parameters}
+    assert isinstance(params.operator, str)
+    own = {name: params.value(name) or 0.0 for name in params.known}
     return tonemap_local.gain(gpu, source, exposure, params.operator, decoding=decoding, **own)
 
 
