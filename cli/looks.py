@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuops.params.contact_sheet import TILE_WIDTH, ContactSheetParams, stops_option
-from gpuops.params.tonemap import OPERATORS, TonemapParams
+from gpuops.params.tonemap import LOCAL, OPERATORS, TonemapParams
 
 from . import naming
 from .options import Command, Shared, refuse
@@ -55,7 +55,7 @@ class Looks:
             TonemapParams(name)
         return names
 
-    def check(self, shared: Shared, params: TonemapParams) -> None:
+    def check(self, shared: Shared, params: TonemapParams, operators: tuple[str | LutParams, ...]) -> None:
         """Refuses what can be known to fail, or to do nothing, before any work."""
         if not self.contact_sheet:
             refuse("there is no --contact-sheet", "stops", "tile_width")
@@ -64,7 +64,7 @@ class Looks:
         else:
             self._check_sheet(shared, params)
         if self.plot_curve is not None:
-            self._check_plot(self.plot_curve, shared)
+            self._check_plot(self.plot_curve, shared, operators)
 
     def _check_sheet(self, shared: Shared, params: TonemapParams) -> None:
         from gpuops import files
@@ -93,11 +93,16 @@ class Looks:
                     "give -o a name such as sheet.png or 'out/{stem}-sheet.png'"
                 )
 
-    def _check_plot(self, path: str, shared: Shared) -> None:
+    def _check_plot(self, path: str, shared: Shared, operators: tuple[str | LutParams, ...]) -> None:
         from gpuops import charts
         from gpuops.errors import ParameterError
 
         assert shared.output is not None
+        local = [name for name in operators if name in LOCAL]
+        if local and not (self.contact_sheet and len(local) < len(operators)):
+            raise ParameterError(
+                f"{local[0]} has no curve to plot: what it makes of a pixel depends on those around it"
+            )
         if len(shared.inputs) > 1:
             refuse("a plot shows the curves for one input", "plot_curve")
         charts.check(path, overwrite=shared.overwrite, inputs=shared.inputs)
@@ -131,7 +136,7 @@ class Looks:
         params: TonemapParams,
         operators: tuple[str | LutParams, ...],
     ) -> list[Curve]:
-        """Those to be plotted for the item; none if no plot was asked for."""
+        """Those to be plotted for the item, which local operators have not; none if no plot was asked for."""
         if self.plot_curve is None:
             return []
         from gpuops import tone_curve
@@ -139,7 +144,7 @@ class Looks:
 
         def computed() -> list[Curve]:
             light = metered(gpu, image, params, operators)
-            return tone_curve.curves(gpu, [light.look(operator) for operator in operators])
+            return tone_curve.curves(gpu, [light.look(name) for name in operators if name not in LOCAL])
 
         return item.run(computed)
 

@@ -214,7 +214,7 @@ def command(
         seed=seed,
         method=method,
     )
-    looks.check(shared, params)
+    looks.check(shared, params, names)
 
     from dataclasses import replace
 

@@ -1,7 +1,7 @@
 // WIDTH neighbouring pixels at once: one where neighbouring work-items share a fetch (GPUs), eight where one work-item
 // fills a vector register (CPUs). Comparisons give INT masks, for select() and the functions here.
 //
-// -D WIDTH=1|8   -D NATIVE: binary logarithms and powers by a GPU's own instructions
+// -D WIDTH=1|8   -D NATIVE: binary logarithms and powers by a GPU's own instructions   -D FINITE: of finite numbers alone
 
 #define UNROLLED __attribute__((opencl_unroll_hint))
 
@@ -123,6 +123,41 @@ static inline float native_recip_flushed(float x) {
 #define LOG2 native_log2_flushed
 #define EXP2 native_exp2_flushed
 #define RECIP native_recip_flushed
+#elif defined(FINITE)
+// What they need not do for finite numbers: on PoCL they take a half to two thirds of the time of the library's.
+
+// x = 2^e (1 + m) with √½ ≤ 1 + m < √2, and log2(1 + m) by a polynomial, within 3 ulp; of 0 and subnormals −∞.
+static inline FLOAT log2_finite(FLOAT x) {
+    INT bits = AS_INT(x) - 0x3f3504f3;
+    FLOAT m = AS_FLOAT((bits & 0x7fffff) + 0x3f3504f3) - 1.0f;
+    FLOAT p = fma(m, (FLOAT)0.12614846f, (FLOAT)-0.20742103f);
+    p = fma(p, m, (FLOAT)0.21566986f);
+    p = fma(p, m, (FLOAT)-0.23892035f);
+    p = fma(p, m, (FLOAT)0.28791832f);
+    p = fma(p, m, (FLOAT)-0.36070484f);
+    p = fma(p, m, (FLOAT)0.4809106f);
+    p = fma(p, m, (FLOAT)-0.7213473f);
+    p = fma(p, m, (FLOAT)1.442695f);
+    return select((FLOAT)-INFINITY, fma(p, m, TO_FLOAT(bits >> 23)), x >= FLT_MIN);
+}
+
+// 2^x = 2^n 2^f with −½ ≤ f ≤ ½, and 2^f by a polynomial, within 1 ulp and the argument's own; beyond 126 x is cut, and 0 comes at −127.
+static inline FLOAT exp2_finite(FLOAT x) {
+    x = fmin(fmax(x, -127.0f), 126.0f);
+    FLOAT shifted = x + 12582912.0f;  // beside 1.5 · 2^23 no bits below 1 are left
+    FLOAT f = x - (shifted - 12582912.0f);
+    FLOAT p = fma(f, (FLOAT)0.00015469732f, (FLOAT)0.0013400433f);
+    p = fma(p, f, (FLOAT)0.009618025f);
+    p = fma(p, f, (FLOAT)0.05550327f);
+    p = fma(p, f, (FLOAT)0.2402265f);
+    p = fma(p, f, (FLOAT)0.6931472f);
+    p = fma(p, f, (FLOAT)1.0f);
+    return AS_FLOAT(AS_INT(p) + (AS_INT(shifted) << 23));
+}
+
+#define LOG2 log2_finite
+#define EXP2 exp2_finite
+#define RECIP(x) (1.0f / (x))
 #elif defined(NATIVE)
 #define LOG2 native_log2
 #define EXP2 native_exp2

@@ -7,6 +7,7 @@
 // -D DITHER -D BLUE=n     triangular noise, by a hash or of a texture of n × n values (a power of two) that repeats
 // -D BALANCE              white balance by `white`, before exposure
 // -D CODES=n              `codes` has so many entries, which a group copies to local memory
+// -D GAINS                each pixel has a gain, beside the exposure of all
 
 // Display light, 0 or more → signal.
 static inline FLOAT encoded(FLOAT v, float gamma) {
@@ -77,7 +78,8 @@ static inline void repair_all(FLOAT v[VECTORS][CHANNELS], float most, uint first
 __kernel void tonemap(__global const STORED *restrict in, __global MADE *restrict out, int pixels, int width, int times,
                       float exposure, float8 p, float gamma, float code, uint seed, __global const float *restrict table,
                       float scale, __global const uint *restrict codes, __global uint *lost, __global uint *repaired,
-                      __global const float *restrict noise, __global const float4 *restrict lut, float16 white) {
+                      __global const float *restrict noise, __global const float4 *restrict lut,
+                      __global const float *restrict gains, float16 white) {
     __local uint counted[5];
     int item = get_local_id(0), items = get_local_size(0);
     for (int k = item; k < 5; k += items) counted[k] = 0;
@@ -107,7 +109,12 @@ __kernel void tonemap(__global const STORED *restrict in, __global MADE *restric
 #ifdef BALANCE
             balance(v[k], white, most);
 #endif
+#ifdef GAINS
+            for (int c = 0; c < COLOURS; c++) v[k][c] *= exposure;  // together both might be beyond float's range
+            displayed(v[k], load(gains + min(PLACE_OF(k, i), size - 1), COUNT_IN(k, i, size)), p, lut);
+#else
             displayed(v[k], exposure, p, lut);
+#endif
 #if defined(SRGB) || defined(GAMMA) || defined(PQ) || defined(DITHER)
             UINT at = TO_UINT(LANE_INDEX) + PLACE_OF(k, i);
             for (int c = 0; c < COLOURS; c++) v[k][c] = signal(v[k][c], at, c, gamma, code, seed, width, noise);

@@ -6,7 +6,7 @@
 // -D BALANCE   white balance before all that: a matrix (gpuops/white_balance.py), of which what is negative becomes 0
 // -D KEEP_HUE   colours beyond 1 are mixed with gray of their luminance, as much as makes them 1: the straight line to white
 //               in a chromaticity diagram, so that the dominant wavelength stays. Else they stay beyond 1.
-// -D OPERATOR=op_x   -D LUT: that is lut.cl's, a table   -D COLOURS=1|3
+// -D OPERATOR=op_x (none: only repairs)   -D LUT: that is lut.cl's, a table   -D COLOURS=1|3
 
 #define BRIGHTEST 0x1p60f
 
@@ -57,6 +57,7 @@ static inline void balance(FLOAT *v, float16 m, float most) {
 }
 #endif
 
+#ifdef OPERATOR
 static inline Colour operated(Colour c, float8 p, __global const float4 *lut) {
 #ifdef LUT
     return OPERATOR(c, lut);
@@ -74,7 +75,7 @@ static inline Colour hue_kept(Colour c) {
 #endif
 
 // The colours of an ordinary pixel, in place.
-static inline void displayed(FLOAT *v, float exposure, float8 p, __global const float4 *lut) {
+static inline void displayed(FLOAT *v, FLOAT exposure, float8 p, __global const float4 *lut) {
 #if COLOURS == 1
     FLOAT gray = v[0] * exposure;
     Colour c = colour(gray, gray, gray);
@@ -88,3 +89,4 @@ static inline void displayed(FLOAT *v, float exposure, float8 p, __global const 
     v[0] = c.r, v[1] = c.g, v[2] = c.b;
 #endif
 }
+#endif

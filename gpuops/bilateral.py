@@ -1,4 +1,7 @@
-"""Bilateral filter: a blur that keeps edges, exact (no grid, no bins), at a cost that grows with the window's area."""
+"""Bilateral filter: a blur that keeps edges, exact (no grid, no bins), at a cost that grows with the window's area.
+
+For wide windows there is :mod:`gpuops.bilateral_grid`.
+"""
 
 from __future__ import annotations
 

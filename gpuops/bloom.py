@@ -111,7 +111,7 @@ def bloom_pixels(
         if display.white_balance is not None:
             raise ParameterError("bloom has no white balance: tone-map its result by itself")
         check_colours(channels - decoding.alpha, channels, "tone mapping")
-    known = display is None or not (operators.needs_scene(display) or isinstance(display.operator, LutParams))
+    known = display is None or not (operators.needs_image(display) or isinstance(display.operator, LutParams))
     fused = params.method == "mip" and bloom_mip.takes_pixels(gpu, params, channels)
     if not (fused and params.strength > 0 and known):
         return _by_planes(gpu, pixels, params, decoding, encoding, display, metered=metered)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from .params.lut import LutParams
-from .params.tonemap import TonemapParams
+from .params.tonemap import LOCAL, TonemapParams
 from .reduce import Statistics
 
 # Operators whose results are cut at 1.
@@ -56,8 +56,10 @@ class Scene:
 
 
 def function_of(operator: str | LutParams) -> str:
-    """The operator's name in tonemap_operators.cl, or lut.cl."""
-    return "op_lut" if isinstance(operator, LutParams) else f"op_{operator.replace('-', '_')}"
+    """The operator's name in tonemap_operators.cl, or lut.cl; of a local one what is done with light times its gain."""
+    if isinstance(operator, LutParams):
+        return "op_lut"
+    return "op_linear" if operator in LOCAL else f"op_{operator.replace('-', '_')}"
 
 
 def needs_scene(params: TonemapParams) -> bool:
@@ -66,6 +68,11 @@ def needs_scene(params: TonemapParams) -> bool:
     if params.operator == "reinhard-devlin" and params.value("adaptation") == 1:
         names.remove("mean")
     return any(params.value(name) is None for name in names)
+
+
+def needs_image(params: TonemapParams) -> bool:
+    """Whether a pixel's result depends on other pixels."""
+    return params.operator in LOCAL or needs_scene(params)
 
 
 def resolved(params: TonemapParams, scene: Scene, exposure: float) -> TonemapParams:

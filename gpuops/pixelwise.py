@@ -31,6 +31,11 @@ class Reading:
     nbytes: int
 
     @property
+    def by_formula(self) -> bool:
+        """Whether pixels, which may be anything, go through a power."""
+        return bool(self.own.get("LINEARISE") or self.own.get("ENCODE"))
+
+    @property
     def at_once(self) -> int:
         """Pixels that a work-item takes at a time."""
         return 8 if self.lanes > 1 else 4

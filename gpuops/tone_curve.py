@@ -14,7 +14,7 @@ import numpy.typing as npt
 from . import charts
 from .errors import ParameterError
 from .operators import needs_scene
-from .params.tonemap import WHITE, TonemapParams
+from .params.tonemap import LOCAL, WHITE, TonemapParams
 from .tonemap import tonemap
 
 if TYPE_CHECKING:
@@ -58,7 +58,13 @@ def curves(gpu: Gpu, looks: Sequence[TonemapParams], stops: npt.ArrayLike | None
     ------
     ParameterError
         One of ``looks`` leaves the exposure or the white point to an image; :mod:`gpuops.metered` gives those of one.
+        Or its operator is local, and has no curve.
     """
+    for params in looks:
+        if params.operator in LOCAL:
+            raise ParameterError(
+                f"{params.operator} has no curve: what it makes of a pixel depends on those around it"
+            )
     whites = [params.value("white") for params in looks if params.operator in WHITE]
     exposures = [params.exposure for params in looks]
     if None in exposures or any(map(needs_scene, looks)):

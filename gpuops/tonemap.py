@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import blue_noise, lut, operators, white_balance
+from . import blue_noise, lut, operators, tonemap_local, white_balance
 from .errors import GpuopsWarning
 from .image import Image
 from .params.lut import LutParams
 from .params.region import Region
-from .params.tonemap import PERCENTILES, TonemapParams
+from .params.tonemap import LOCAL, PERCENTILES, TonemapParams
 from .params.white_balance import WhiteBalance
 from .pixels import Decoding, Encoding
 from .pixelwise import reading, writing
@@ -36,16 +36,16 @@ def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
     treated as R = G = B; alpha passes through. ``linear`` of the result tells whether it is light or a signal.
 
     Reads the image once for metering where the parameters need it, and once to map it. Memory beside the input: the
-    result, and while a region is metered a copy of that.
+    result; before there is one, a copy of the region that is metered, and of local operators also what
+    :mod:`gpuops.tonemap_local` says.
 
     Raises
     ------
     ParameterError
         The image is neither gray nor RGB, or gray and to be balanced, or the meter's region is not inside of it.
     """
-    result = image.like()
+    result, _ = _mapped(gpu, image, params)
     result.linear = params.transfer == "linear"
-    _mapped(gpu, image, result, params)
     return result
 
 
@@ -57,20 +57,17 @@ def tonemap_pixels(
     What ``encoding`` does comes after the transfer of ``params``. Also gives the counters of what did not fit: see
     :func:`gpuops.pixels.losses`. Memory beside the input: the result.
     """
-    result = gpu.empty(pixels.shape, encoding.dtype)
-    lost = _mapped(gpu, pixels, result, params, decoding, encoding)
-    return result, lost
+    return _mapped(gpu, pixels, params, decoding, encoding)
 
 
 def _mapped(
     gpu: Gpu,
     source: Image,
-    result: Image,
     params: TonemapParams,
     decoding: Decoding | None = None,
     encoding: Encoding | None = None,
-) -> Image:
-    """Fills ``result``; planes where there is no decoding and no encoding."""
+) -> tuple[Image, Image]:
+    """The result, planes where there is no decoding and no encoding; and the counters of what did not fit."""
     ways = reading(gpu, source, decoding)
     channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
     assert isinstance(channels, int) and isinstance(colours, int)
@@ -86,6 +83,7 @@ def _mapped(
             table, transfer, decoding, encoding, as_it_is=exposure == 1 and balance is None, colours=colours
         )
         ways = reading(gpu, source, decoding)
+    gains = _gains(gpu, source, exposure, params, decoding, balance) if params.operator in LOCAL else None
     size, width = math.prod(source.shape) // channels, source.shape[1 if decoding else 2]
     sources, defines, codes = writing(gpu, size, ways, encoding, alpha=channels > colours)
     native = not gpu.limits.is_cpu
@@ -99,7 +97,9 @@ def _mapped(
         OPERATOR=operators.function_of(params.operator),
         UP_TO_1=(hue or params.operator in operators.CLIPPED) and transfer == "linear",
         KEEP_HUE=hue,
+        GAINS=gains is not None,
         NATIVE=native,
+        FINITE=not native and not ways.by_formula,
         DENORMS_ARE_ZERO=native,
         SRGB=transfer == "srgb",
         GAMMA=transfer == "gamma",
@@ -112,18 +112,35 @@ def _mapped(
         **(lut.defines(table) if table else {}),
     )
     lost, repaired = gpu.zeros((2,), np.uint32), gpu.zeros((3,), np.uint32)
+    result = source.like() if encoding is None else gpu.empty(source.shape, encoding.dtype)
     local = kernel.fit(1 if gpu.limits.is_cpu else 256)
     items = -(-size // ways.at_once)
     times = min(max(1, items // (gpu.limits.compute_units * local[0] * _GROUPS)), _TIMES)
     gpu.launch(
         kernel, (-(-items // times),), source, result, size, width, times, exposure, p, float(params.gamma),
         1.0 / params.dither if params.dither else 0.0, np.uint32(params.seed), *ways.arguments, codes, lost, repaired,
-        noise, lut.on_device(gpu, table) if table else None, white_balance.rows(balance), local=local,
+        noise, lut.on_device(gpu, table) if table else None, gains, white_balance.rows(balance), local=local,
         label=f"tonemap {params.operator}",
-        traffic=source.nbytes + result.nbytes,
+        traffic=source.nbytes + result.nbytes + (gains.nbytes if gains else 0),
     )  # fmt: skip
     warn_of_repairs(*(int(n) for n in repaired.numpy()))
-    return lost
+    return result, lost
+
+
+def _gains(
+    gpu: Gpu,
+    source: Image,
+    exposure: float,
+    params: TonemapParams,
+    decoding: Decoding | None,
+    balance: white_balance.Matrix | None,
+) -> Image:
+    """Of a local operator, all of whose parameters have values."""
+    assert isinstance(params.operator, str)
+    own = {name: params.value(name) or 0.0 for name in params.known}
+    return tonemap_local.gain(
+        gpu, source, exposure, params.operator, decoding=decoding, balance=balance, **own
+    )
 
 
 def exposure(

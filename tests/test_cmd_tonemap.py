@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpuops import files
+from gpuops import Gpu, files, tonemap_local
 
 from . import d3d11_reference, tonemap_reference
 from .conftest import Run
@@ -59,6 +59,28 @@ def test_exr_to_png(clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp
     levels = tonemap_reference.srgb(expected(scene)) * 255
     assert np.abs(got - np.rint(levels)).max() <= TOLERANCE["levels"]
     assert (got == np.rint(levels)).mean() > 0.999
+
+
+@pytest.mark.parametrize(
+    ("operator", "given", "parameters"),
+    [("durand", "base_contrast=5", {"base_contrast": 5.0}), ("reinhard-local", "phi=6", {"phi": 6.0})],
+)
+def test_local_operators(
+    clpix: Clpix,
+    gpu: Gpu,
+    exr: Path,
+    scene: npt.NDArray[np.float32],
+    tmp_path: Path,
+    operator: str,
+    given: str,
+    parameters: dict[str, float],
+) -> None:
+    out = tmp_path / "out.exr"
+    options = ("--operator", operator, "--parameter", given, "--exposure", "1", "--dtype", "float")
+    assert clpix("tonemap", exr, "-o", out, *options).code == 0
+    light = gpu.array(np.ascontiguousarray(np.moveaxis(scene, -1, 0)))
+    gains = tonemap_local.gain(gpu, light, 2.0, operator, **parameters).numpy()[0]
+    np.testing.assert_allclose(read(out), scene * 2 * gains[..., np.newaxis], rtol=1e-5)
 
 
 @pytest.mark.parametrize("operator", ["aces-narkowicz", "khronos-neutral", "agx-punchy"])
@@ -500,6 +522,8 @@ def test_repairs_of_a_contact_sheet_are_told_once(
         ("--contact-sheet --preset d3d11", "leave out --contact-sheet"),
         ("--plot-curve curve.png --preset d3d11", "leave out --plot-curve"),
         ("--plot-curve curve.pdf", ".png or .svg"),
+        ("--plot-curve curve.png --operator durand", "durand has no curve"),
+        ("--plot-curve curve.png --operators agx,reinhard-local", "reinhard-local has no curve"),
         ("--plot-curve out.png", "-o and --plot-curve"),
     ],
 )
@@ -531,7 +555,7 @@ def test_contact_sheets_are_for_displays(
         ((), ["agx"]),
         (("--operator", "drago"), ["drago"]),
         (("--operators", "agx,reinhard-extended"), ["agx", "reinhard-extended"]),
-        (("--contact-sheet", "--operators", "hable,linear"), ["hable", "linear"]),
+        (("--contact-sheet", "--operators", "hable,durand,linear"), ["hable", "linear"]),
     ],
 )
 def test_plot_curve(

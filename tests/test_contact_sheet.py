@@ -15,7 +15,7 @@ from gpuops.contact_sheet import GREY, GREY_CODE
 from gpuops.files import upright
 from gpuops.metered import metered
 from gpuops.params.contact_sheet import ContactSheetParams, stops_option
-from gpuops.params.tonemap import METERS, OPERATORS, WHITE, TonemapParams
+from gpuops.params.tonemap import LOCAL, METERS, OPERATORS, WHITE, TonemapParams
 from gpuops.tonemap import tonemap
 
 from . import tonemap_reference
@@ -256,7 +256,7 @@ def test_stops_option() -> None:
 # -- curves -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", [name for name in OPERATORS if name not in LOCAL])
 def test_curves_are_the_operators(gpu: Gpu, operator: str) -> None:
     parameters = tonemap_reference.GIVEN.get(operator, {})
     params = TonemapParams(operator, exposure=1.25, parameters=parameters, dither=255)
@@ -286,6 +286,12 @@ def test_curves_reach_from_the_dark_to_the_farthest_white(gpu: Gpu) -> None:
 def test_curves_of_what_is_left_to_an_image(gpu: Gpu, params: TonemapParams) -> None:
     with pytest.raises(ParameterError, match="a tone curve needs"):
         tone_curve.curves(gpu, [params])
+
+
+@pytest.mark.parametrize("operator", sorted(LOCAL))
+def test_local_operators_have_no_curve(gpu: Gpu, operator: str) -> None:
+    with pytest.raises(ParameterError, match=f"{operator} has no curve"):
+        tone_curve.curves(gpu, [TonemapParams(operator, exposure=0.0)])
 
 
 @pytest.mark.parametrize(

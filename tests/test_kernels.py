@@ -32,6 +32,7 @@ from gpuops import (
     Gpu,
     GpuopsWarning,
     Image,
+    bilateral_grid,
     bloom_mip,
     blue_noise,
     contact_sheet,
@@ -60,13 +61,14 @@ from gpuops.params.border import BORDERS
 from gpuops.params.compare import CompareParams
 from gpuops.params.fft import VIEWS, FftParams, SpectrumParams, filter_option
 from gpuops.params.starburst import Aperture
-from gpuops.params.tonemap import OPERATORS, TRANSFERS, TonemapParams
+from gpuops.params.tonemap import LOCAL, OPERATORS, TRANSFERS, TonemapParams
 from gpuops.params.white_balance import Illuminant
 from gpuops.pixels import Decoding, Encoding, download, losses, pack, unpack, upload
 from gpuops.reduce import statistics
 from gpuops.tonemap import tonemap, tonemap_pixels
+from gpuops.tonemap_local import gain
 
-from . import d3d11_reference, tonemap_reference
+from . import d3d11_reference, tonemap_local_reference, tonemap_reference
 from . import test_bilateral as of_bilateral
 from . import test_bloom as of_bloom
 from . import test_compare as of_compare
@@ -78,6 +80,7 @@ from . import test_lut as of_lut
 from . import test_median as of_median
 from . import test_reduce as of_reduce
 from . import test_starburst as of_starburst
+from . import test_tonemap_local as of_tonemap_local
 from .test_image import linear_to_srgb, pixels_of, srgb_to_linear
 
 Array = npt.NDArray[Any]
@@ -464,6 +467,20 @@ def test_bilateral_beyond_local_memory(tiny: Recorder, rng: np.random.Generator)
             check_bilateral(tiny, rng.random((1, 13, 21)), params)
 
 
+@pytest.mark.parametrize("sigmas", [(0.3, 6.0), (0.01, 1.0)])
+def test_bilateral_grid(gpu: Recorder, rng: np.random.Generator, sigmas: tuple[float, float]) -> None:
+    check_bilateral_grid(gpu, rng.random(SHAPE), *sigmas)
+
+
+def check_bilateral_grid(gpu: Gpu, x: Array, *sigmas: float) -> None:
+    x[3, 4:6] = np.nan, np.inf
+    got = bilateral_grid.bilateral(gpu, on(gpu, x[np.newaxis]), *sigmas).numpy()[0]
+    expected, known = tonemap_local_reference.bilateral(x, *sigmas), np.isfinite(x)
+    off = np.abs(got[known] - expected[known]).max()
+    assert off <= of_tonemap_local.TOLERANCE["grid"] * sigmas[0]
+    np.testing.assert_array_equal(got[~known], x[~known])
+
+
 # Straight-line code, merges and histograms; all types of pixels, of 8, 16 and 32 bits; each border.
 @pytest.mark.parametrize(
     ("border", "dtype", "radius"),
@@ -624,7 +641,7 @@ def test_d3d11(gpu: Recorder, channels: int) -> None:
 # -- pixel by pixel, and all pixels -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", [name for name in OPERATORS if name not in LOCAL])
 def test_tonemap(gpu: Recorder, operator: str) -> None:
     # Every operator both ways; layouts, transfers and dither take turns, and differently on the two.
     turn = list(OPERATORS).index(operator) + (0 if gpu.limits.is_cpu else 5)
@@ -670,6 +687,9 @@ def test_white_balance(gpu: Recorder) -> None:
     got = tonemap(gpu, on(gpu, pixels, alpha=True), params).numpy()
     close(got[:3], expected / 64, 1e-6)
     np.testing.assert_array_equal(got[3:], pixels[3:])
+    balance = white_balance.matrix(light)
+    gains = gain(gpu, on(gpu, pixels, alpha=True), 1 / 64, "reinhard-local", balance=balance).numpy()
+    close(gains, gain(gpu, on(gpu, expected), 1 / 64, "reinhard-local").numpy(), 1e-5)
 
 
 @pytest.mark.parametrize("channels", [2, 3])
@@ -749,6 +769,22 @@ def test_tonemap_pixels(
     else:
         np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-3 if target == np.float16 else 1e-6)
     assert losses(lost).clipped == pytest.approx(losses(lost_there).clipped, abs=2)
+
+
+@pytest.mark.parametrize("operator", sorted(LOCAL))
+def test_tonemap_local(gpu: Recorder, operator: str) -> None:
+    light = of_reduce.light((3, *SHAPE), 1)
+    light[0, 9, 9] = np.nan
+    (of_tonemap_local.check_durand if operator == "durand" else of_tonemap_local.check_dodging)(
+        gpu, light, 1.0
+    )
+    # Pixels whose gains go to the kernel that all operators have in common.
+    gray, scale = light[1:2], 2.0**-3
+    params = TonemapParams(operator, exposure=-3.0, transfer="linear")
+    half = gpu.array(gray.transpose(1, 2, 0).astype(np.float16))
+    expected = gray * scale * gain(gpu, half, scale, operator, decoding=Decoding()).numpy()
+    got, _ = tonemap_pixels(gpu, half, params, Decoding(), Encoding(np.dtype(np.float32)))
+    np.testing.assert_allclose(got.numpy()[..., 0], expected[0], rtol=2.0**-10)
 
 
 @pytest.mark.parametrize("method", ["tiles", "direct"])
@@ -1049,6 +1085,8 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     np.testing.assert_allclose(d3d11.blur(tiny, image).numpy(), d3d11_reference.blur(x), rtol=1e-6)
     for reduction in ("tiles", "direct"):
         of_reduce.check(statistics(tiny, image, method=reduction), of_reduce.luminance(x))
+    check_bilateral_grid(tiny, x[0].astype(float), 0.1, 6.0)
+    of_tonemap_local.check_durand(tiny, x, 1.0)
     for radius in ((2, 2), (6, 6)):
         got = median(tiny, on(tiny, x[:, :9]), radius).numpy()
         np.testing.assert_array_equal(got, of_median.expected(x[:, :9], radius))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gpuops import Gpu, GpuopsWarning, Image, ParameterError, blue_noise, d3d11
 from gpuops.params.region import Region, region_option
-from gpuops.params.tonemap import METERS, OPERATORS, TRANSFERS, TonemapParams
+from gpuops.params.tonemap import LOCAL, METERS, OPERATORS, TRANSFERS, TonemapParams
 from gpuops.pixels import Decoding, Encoding, unpack
 from gpuops.tonemap import exposure, tonemap, tonemap_pixels
 
@@ -29,6 +29,7 @@ TOLERANCE = {
     # The Direct3D preset: levels of 8 bits. What rounding to 8 bits may flip inside.
     "d3d11": 1.0,
 }
+POINTWISE = [name for name in OPERATORS if name not in LOCAL]
 Array = npt.NDArray[np.float32]
 SLOW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -55,7 +56,7 @@ def parameters_of(operator: str) -> dict[str, float]:
 # -- operators ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", POINTWISE)
 def test_operator_matches_its_publication(gpu: Gpu, operator: str) -> None:
     pixels = light((3, 50, 101))
     pixels[:, :10] = light((3, 10, 101), 5, 1)
@@ -89,7 +90,7 @@ def test_known_values(gpu: Gpu) -> None:
 
 
 @SLOW
-@given(operator=st.sampled_from(list(OPERATORS)), seed=st.integers(0, 2**16), stops=st.integers(1, 60))
+@given(operator=st.sampled_from(POINTWISE), seed=st.integers(0, 2**16), stops=st.integers(1, 60))
 def test_brighter_gray_never_becomes_darker(gpu: Gpu, operator: str, seed: int, stops: int) -> None:
     gray = np.sort(light((1, 997), stops, seed))
     got = mapped(gpu, np.stack([gray] * 3), operator=operator, parameters=parameters_of(operator))
@@ -133,7 +134,9 @@ def test_even_images(gpu: Gpu, operator: str, value: float) -> None:
         warnings.simplefilter("ignore", GpuopsWarning)
         got = mapped(gpu, np.full((3, 3, 5), value, np.float32), operator=operator, exposure=None)
     assert np.isfinite(got).all()
-    assert (got == got[:, :1, :1]).all()
+    np.testing.assert_allclose(
+        got, np.broadcast_to(got[:, :1, :1], got.shape), rtol=1e-6 * (operator in LOCAL)
+    )
     if not value > 0 or value < 1e-40:
         assert got.max() < 1e-4  # black stays black
 

@@ -18,7 +18,7 @@ from gpuops.params.bloom import BloomParams
 from gpuops.params.contact_sheet import ContactSheetParams
 from gpuops.params.lut import LutParams
 from gpuops.params.region import Region
-from gpuops.params.tonemap import METERS, TonemapParams
+from gpuops.params.tonemap import LOCAL, METERS, TonemapParams
 from gpuops.params.white_balance import Illuminant, WhiteBalance, white_balance_option
 from gpuops.pixels import Decoding, Encoding, unpack
 from gpuops.tonemap import exposure, tonemap, tonemap_pixels
@@ -322,3 +322,12 @@ def test_looks_get_balanced_light(gpu: Gpu) -> None:
     light = unpack(gpu.array(codes), decoding).numpy() * np.float32([0.9, 0.5, 0.7])[:, None, None]
     before = tonemap(gpu, gpu.array(light), replace(params, white_balance=None)).numpy()
     np.testing.assert_allclose(planes, before, atol=2e-6)
+
+
+@pytest.mark.parametrize("operator", sorted(LOCAL))
+def test_local_operators_see_balanced_light(gpu: Gpu, operator: str) -> None:
+    pixels = light((3, 40, 30))
+    gains = np.float32([0.9, 0.5, 1.7])[:, np.newaxis, np.newaxis]
+    got = mapped(gpu, pixels, (0.9, 0.5, 1.7), operator=operator, exposure=None)
+    expected = mapped(gpu, pixels * gains, (1.0, 1.0, 1.0), operator=operator, exposure=None)
+    np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)

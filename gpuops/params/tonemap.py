@@ -25,10 +25,14 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Operator:
-    """What an operator is, and its parameters by name. Functions and origins: clkernels/tonemap_operators.cl."""
+    """What an operator is, its parameters by name, and whether it is local: a pixel's result depends on others.
+
+    Functions and origins: clkernels/tonemap_operators.cl; gpuops/tonemap_local.py.
+    """
 
     about: str
     parameters: dict[str, Parameter] = field(default_factory=dict)
+    local: bool = False
 
 
 def _white(default: float | None) -> dict[str, Parameter]:
@@ -65,7 +69,27 @@ OPERATORS = {
     "sigmoid": Operator(
         "log-logistic of each channel", {"contrast": Parameter(1.5, 0.1, 10.0, "slope at middle grey")}
     ),
+    "reinhard-local": Operator(
+        "Reinhard with dodging and burning",
+        {
+            "phi": Parameter(8.0, 0.0, 20.0, "less contrast is taken for an edge with more"),
+            "threshold": Parameter(0.05, 1e-4, 1.0, "contrast that is taken for an edge"),
+        },
+        local=True,
+    ),
+    "durand": Operator(
+        "less contrast in large, detail as it is",
+        {
+            "base_contrast": Parameter(50.0, 1.0, 1e6, "the brightest over the darkest base"),
+            "shadows": Parameter(1.0, 0.0, 49.0, "percent of the base that are left out as dark"),
+            "highlights": Parameter(0.1, 0.0, 49.0, "percent of the base that are left out as bright"),
+            "sigma_spatial": Parameter(0.02, 0.005, 1.0, "of the base, of the longer side"),
+            "sigma_color": Parameter(0.4, 0.03, 2.0, "of the base, in decades"),
+        },
+        local=True,
+    ),
 }
+LOCAL = frozenset(name for name, operator in OPERATORS.items() if operator.local)
 # Operators with a white point, and its default; None is the image's brightest pixel, but 1 at least.
 WHITE = {
     name: operator.parameters["white"].default

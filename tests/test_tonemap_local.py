@@ -1,0 +1,339 @@
+"""gpuops.tonemap_local and gpuops.bilateral_grid against float64 references in numpy and scipy."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gpuops import Gpu, GpuopsWarning, Image, ParameterError, bilateral_grid, files
+from gpuops.bloom import bloom, bloom_pixels
+from gpuops.params.bloom import BloomParams
+from gpuops.params.tonemap import LOCAL, TonemapParams
+from gpuops.params.tonemap import OPERATORS as KNOWN
+from gpuops.pixels import Decoding, Encoding, pack
+from gpuops.tonemap import exposure as metered
+from gpuops.tonemap import tonemap, tonemap_pixels
+from gpuops.tonemap_local import OPERATORS, gain
+
+from . import tonemap_local_reference as reference
+from .tonemap_reference import luminance
+
+SAMPLES = Path(__file__).parent.parent / "samples"
+TOLERANCE = {
+    # Relative, of a gain of a given scale: blurs within 5e-5 of their peak, float32.
+    "reinhard-local": 1e-4,
+    # Around the threshold, where either of two scales may be chosen: by the blurs' error.
+    "threshold": 1e-3,
+    # Of sigma_color: the largest error of a grid with 4 cells and 3 bins a sigma, and the root of the mean square.
+    "grid": 0.1,
+    "grid rms": 0.004,
+    # Relative: exponents of 30 stops in float32 and log2 and exp2 of 3 ulp.
+    "durand": 2e-5,
+    # Stops: a quarter's bin, within which percentiles are interpolated.
+    "ends": 0.25,
+}
+Array = npt.NDArray[np.float32]
+
+
+def photograph(rows: slice, columns: slice) -> Array:
+    """Linear light (3, …) of an HDR sample."""
+    pixels = files.read(str(SAMPLES / "courtyard.exr")).pixels[rows, columns, :3]
+    return np.ascontiguousarray(pixels.transpose(2, 0, 1), np.float32)
+
+
+def gains(gpu: Gpu, light: Array, operator: str, exposure: float = 1.0, **parameters: float) -> Array:
+    result = gain(gpu, gpu.array(light), exposure, operator, **parameters)
+    assert result.shape == (1, *light.shape[1:]) and not result.alpha
+    return result.numpy()[0]
+
+
+def luminance_of(light: Array) -> npt.NDArray[np.float64]:
+    """Of gray or RGB; NaN and negative light are black."""
+    repaired = np.maximum(np.nan_to_num(light.astype(np.float64)), 0)
+    return luminance(repaired) if len(light) == 3 else repaired[0]
+
+
+# -- reinhard-local -----------------------------------------------------------------------------------------------
+
+
+def check_dodging(gpu: Gpu, light: Array, exposure: float, key: float = 0.18, phi: float = 8.0) -> None:
+    expected = reference.dodging(luminance_of(light) * exposure, key, phi)
+    got = gains(gpu, light, "reinhard-local", exposure, key=key, phi=phi)
+    off = TOLERANCE["threshold"]
+    either = [expected.gains(0.05 + d) for d in (-off, 0, off)]
+    agree = [np.isclose(got, e, rtol=TOLERANCE["reinhard-local"], atol=0) for e in either]
+    assert np.any(agree, axis=0).all()
+    assert agree[1].mean() > 0.99
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 50), (61, 1), (37, 53), (120, 131)])
+def test_dodging_is_the_papers(gpu: Gpu, rng, shape: tuple[int, int]) -> None:
+    light = np.exp2(rng.uniform(-6, 4, (3, *shape))).astype(np.float32)
+    light[:, shape[0] // 2 :] /= 64
+    check_dodging(gpu, light, 1.0)
+
+
+@pytest.mark.parametrize(("key", "phi"), [(0.18, 8.0), (0.36, 8.0), (0.18, 1.0)])
+def test_dodging_of_a_photograph(gpu: Gpu, key: float, phi: float) -> None:
+    check_dodging(gpu, photograph(slice(100, 260), slice(200, 420)), 0.5, key, phi)
+
+
+def test_even_light_is_reinhards_curve(gpu: Gpu) -> None:
+    for level in (0.0, 0.18, 100.0):
+        got = gains(gpu, np.full((3, 20, 30), level, np.float32), "reinhard-local", 2.0)
+        np.testing.assert_allclose(got, 1 / (1 + 2 * level), rtol=1e-5)
+
+
+def test_dodging_keeps_contrast_that_the_curve_takes(gpu: Gpu, rng) -> None:
+    """Stripes in bright light: the curve divides by their own luminance, dodging by that around them."""
+    stripes = np.where(np.arange(96) % 8 < 4, 2.0, 2.6) * np.ones((3, 80, 1))
+    light = stripes.astype(np.float32)
+    mapped = light[0] * gains(gpu, light, "reinhard-local")
+    curve = light[0] / (1 + light[0])
+    assert np.ptp(mapped[20:60, 20:76]) > 2 * np.ptp(curve)
+
+
+# -- the bilateral grid -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sigma", [1.0, 3.0, 6.5])
+def test_grid_is_the_bilateral_filter(gpu: Gpu, sigma: float) -> None:
+    x = np.log10(np.maximum(luminance(photograph(slice(120, 190), slice(230, 330))), 1e-4))
+    expected = reference.bilateral(x, 0.4, sigma)
+    got = bilateral_grid.bilateral(gpu, gpu.array(x[None].astype(np.float32)), 0.4, sigma).numpy()[0]
+    assert np.abs(got - expected).max() <= TOLERANCE["grid"] * 0.4
+    rms = np.sqrt(((got - expected) ** 2).mean())
+    assert rms <= TOLERANCE["grid rms"] * 0.4
+    assert 20 * math.log10(np.ptp(x) / rms) > 60
+    assert np.abs(x - expected).max() > 0.1  # it is not that there was nothing to do
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 40), (35, 1), (7, 5), (33, 47)])
+@pytest.mark.parametrize("sigmas", [(0.3, 1.0), (0.05, 4.1), (2.0, 9.0), (0.3, 1e20)])
+def test_grids_of_any_size(gpu: Gpu, rng, shape: tuple[int, int], sigmas: tuple[float, float]) -> None:
+    x = rng.random(shape)
+    got = bilateral_grid.bilateral(gpu, gpu.array(x[None].astype(np.float32)), *sigmas).numpy()[0]
+    assert np.abs(got - reference.bilateral(x, *sigmas)).max() <= TOLERANCE["grid"] * min(sigmas[0], 1)
+
+
+@pytest.mark.parametrize("sigma", [1300.0, 1e20])
+def test_grids_of_large_cells(gpu: Gpu, rng, sigma: float) -> None:
+    """More pixels in a cell than llvmpipe's loops have rounds; and beside many of one value few of another."""
+    x = rng.random((320, 1400))
+    x[5, :3] = 40.0
+    got = bilateral_grid.bilateral(gpu, gpu.array(x[None].astype(np.float32)), 2.0, sigma).numpy()[0]
+    np.testing.assert_allclose(got[5, :3], 40, atol=1e-4)
+    if sigma == 1e20:
+        some = np.s_[6:46, :60]  # which stand for all, within 0.29/√2400
+        np.testing.assert_allclose(got[some], reference.bilateral(x[some], 2.0, sigma), atol=0.02)
+
+
+def test_grid_gives_the_same_bits(gpu: Gpu) -> None:
+    x = gpu.array(luminance(photograph(slice(0, 200), slice(0, 300)))[None].astype(np.float32))
+    first, second = (bilateral_grid.bilateral(gpu, x, 0.2, 11.0).numpy() for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_grid_keeps_constants_and_edges(gpu: Gpu) -> None:
+    for value in (0.0, -7.25, 1e20):
+        x = np.full((1, 30, 45), value, np.float32)
+        np.testing.assert_array_equal(bilateral_grid.bilateral(gpu, gpu.array(x), 0.1, 5.0).numpy(), x)
+    step = np.where(np.arange(60) < 30, -1.0, 1.0).astype(np.float32) * np.ones((1, 40, 1), np.float32)
+    got = bilateral_grid.bilateral(gpu, gpu.array(step), 0.2, 6.0).numpy()
+    np.testing.assert_allclose(got, step, atol=1e-5)
+
+
+def test_what_is_not_finite_has_no_part_in_a_grid(gpu: Gpu, rng) -> None:
+    x = rng.random((30, 41))
+    x[4, 5:9] = np.nan, np.inf, -np.inf, np.nan
+    x[-1, -1] = np.inf
+    image = gpu.array(x[None].astype(np.float32))
+    got = bilateral_grid.bilateral(gpu, image, 0.3, 3.0).numpy()[0]
+    expected = reference.bilateral(x, 0.3, 3.0)
+    known = np.isfinite(x)
+    np.testing.assert_array_equal(got[~known], x[~known].astype(np.float32))
+    assert np.abs(got[known] - expected[known]).max() <= TOLERANCE["grid"] * 0.3
+    for overwrite in (False, True):
+        empty = gpu.array(np.full((1, 5, 6), np.nan, np.float32))
+        result = bilateral_grid.bilateral(gpu, empty, 0.3, 3.0, overwrite_input=overwrite)
+        assert (result is empty) == overwrite
+        assert np.isnan(result.numpy()).all()
+
+
+def test_grids_without_meaning_are_refused(gpu: Gpu) -> None:
+    x = gpu.array(np.linspace(0, 1, 64, dtype=np.float32).reshape(1, 8, 8))
+    for sigmas in ((0.1, 0.5), (0.1, math.nan), (0.0, 2.0), (-1.0, 2.0), (1e-4, 2.0), (math.inf, 2.0)):
+        with pytest.raises(ParameterError):
+            bilateral_grid.bilateral(gpu, x, *sigmas)
+    with pytest.raises(ParameterError, match="one plane"):
+        bilateral_grid.bilateral(gpu, gpu.array(np.zeros((3, 8, 8), np.float32)), 0.1, 2.0)
+
+
+# -- durand -------------------------------------------------------------------------------------------------------
+
+
+def check_durand(gpu: Gpu, light: Array, exposure: float) -> None:
+    """Against the definition of the filter, and more narrowly with the grid's own base."""
+    size = max(light.shape[1:])
+    y = luminance_of(light) * exposure
+    lit = y >= 2.0**-40
+    with np.errstate(divide="ignore"):
+        y = np.where(lit, np.log10(y), np.nan)
+    got = gains(
+        gpu, light, "durand", exposure, shadows=0.0, highlights=0.0, sigma_spatial=0.1, base_contrast=8.0
+    )
+    grid = bilateral_grid.bilateral(gpu, gpu.array(y[None].astype(np.float32)), 0.4, 0.1 * size).numpy()[0]
+    scale = 10 ** y[lit].mean() / 0.18
+    expected = scale * reference.durand(y[lit], grid[lit].astype(np.float64), 8.0)
+    np.testing.assert_allclose(got[lit], expected, rtol=TOLERANCE["durand"])
+    expected = scale * reference.durand(y[lit], reference.bilateral(y, 0.4, 0.1 * size)[lit], 8.0)
+    assert np.abs(np.log10(got[lit] / expected)).max() <= 2 * TOLERANCE["grid"] * 0.4
+
+
+@pytest.mark.parametrize("exposure", [0.3, 1e3])
+def test_durand_is_the_papers(gpu: Gpu, exposure: float) -> None:
+    check_durand(gpu, photograph(slice(120, 190), slice(230, 330)), exposure)
+
+
+def test_durands_base_has_the_contrast_asked_for(gpu: Gpu) -> None:
+    """Of two flat halves the bright one becomes 1 and the dark one 1/contrast; less contrast stays."""
+    light = np.ones((3, 60, 90), np.float32)
+    for dark, contrast, expected in ((2.0**-12, 50.0, 1 / 50), (2.0**-12, 5.0, 1 / 5), (0.5, 50.0, 0.5)):
+        light[:, :, :45] = dark
+        y = light[0] * gains(
+            gpu, light, "durand", 0.18 / math.sqrt(dark), base_contrast=contrast, shadows=0.0, highlights=0.0
+        )
+        y *= 0.18 / math.sqrt(dark)
+        np.testing.assert_allclose(y[:, :45], expected, rtol=1e-4)
+        np.testing.assert_allclose(y[:, 45:], 1, rtol=1e-4)
+
+
+def test_durand_leaves_shadows_and_highlights_out(gpu: Gpu) -> None:
+    light = np.maximum(photograph(slice(100, 300), slice(200, 500)), 1e-4)
+    y = np.log10(luminance(light.astype(np.float64)))
+    exposure = 0.18 / 10 ** y.mean()
+    y += math.log10(exposure)
+    base = bilateral_grid.bilateral(gpu, gpu.array(y[None].astype(np.float32)), 0.4, 6.0).numpy()[0]
+    got = gains(gpu, light, "durand", exposure, shadows=10.0, highlights=5.0, base_contrast=5.0)
+    expected = reference.durand(y, base.astype(np.float64), 5.0, 10.0, 5.0)
+    assert np.abs(np.log2(got / expected)).max() <= 2 * TOLERANCE["ends"]
+
+
+def test_a_stop_more_is_a_stop_more_of_durands_result(gpu: Gpu) -> None:
+    light = photograph(slice(0, 100), slice(0, 150))
+    for exposure in (1e-3, 64.0):
+        once, twice = (gains(gpu, light, "durand", exposure * f, shadows=0.0) * f for f in (1.0, 2.0))
+        np.testing.assert_allclose(twice, 2 * once, rtol=1e-3)
+
+
+# -- both ---------------------------------------------------------------------------------------------------------
+
+ODD = np.float32([np.nan, np.inf, -np.inf, 0, -0.0, -1, 3e38, -3e38, 1e-45, 1e-38, 65504, 1, 0.18])
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 1, 1), (3, 1, 77), (1, 77, 1), (3, 19, 23)])
+def test_always_finite(gpu: Gpu, rng, operator: str, shape: tuple[int, int, int]) -> None:
+    for exposure in (2.0**-60, 1.0, 2.0**60):
+        for _ in range(3):
+            got = gains(gpu, rng.choice(ODD, shape), operator, exposure)
+            assert np.isfinite(got).all()
+            assert got.min() > 0
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("value", [0.0, np.nan, np.inf, -1.0, 3e38, 1e-45, 0.18, 7.0])
+def test_even_images(gpu: Gpu, operator: str, value: float) -> None:
+    got = gains(gpu, np.full((3, 3, 5), value, np.float32), operator)
+    assert np.isfinite(got).all()
+    np.testing.assert_allclose(got, got[0, 0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_bad_pixels_are_black_or_white_and_nothing_around(gpu: Gpu, operator: str) -> None:
+    light = np.full((3, 40, 40), 0.5, np.float32)
+    light[:, :20] = 0.05
+    bad = light.copy()
+    bad[0, 10, 10], bad[:, 30, 30], bad[1, 30, 5] = np.nan, np.inf, -np.inf
+    black = light.copy()
+    black[0, 10, 10], black[:, 30, 30], black[1, 30, 5] = 0, 0, 0
+    got, expected = gains(gpu, bad, operator), gains(gpu, black, operator)
+    assert got[30, 30] * 2.0**60 >= 1
+    got[30, 30] = expected[30, 30]
+    np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_gray_and_alpha(gpu: Gpu, rng, operator: str) -> None:
+    gray = np.exp2(rng.uniform(-4, 4, (1, 31, 43))).astype(np.float32)
+    expected = gains(gpu, np.repeat(gray, 3, 0), operator)
+    np.testing.assert_allclose(gains(gpu, gray, operator), expected, rtol=1e-4)
+    image = gpu.array(np.concatenate([gray, rng.random((1, 31, 43), np.float32)]))
+    image.alpha = True
+    np.testing.assert_array_equal(gain(gpu, image, 1.0, operator).numpy()[0], gains(gpu, gray, operator))
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("colours", [1, 3])
+def test_tonemap_multiplies_by_the_gain(gpu: Gpu, rng, operator: str, colours: int) -> None:
+    light = np.exp2(rng.uniform(-6, 6, (colours, 31, 45))).astype(np.float32)
+    image = gpu.array(light)
+    scale = metered(gpu, image)
+    expected = light * scale * gain(gpu, image, scale, operator).numpy()
+    got = tonemap(gpu, image, TonemapParams(operator, transfer="linear"))
+    assert got.linear
+    np.testing.assert_allclose(got.numpy(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_from_pixels_to_pixels_as_from_planes(gpu: Gpu, operator: str) -> None:
+    half = files.read(str(SAMPLES / "courtyard.exr")).pixels[100:221, 200:403, :3].astype(np.float16)
+    half[5, 6], half[7, 8] = np.nan, np.inf
+    params = TonemapParams(operator, transfer="linear")
+    decoding, encoding = Decoding(), Encoding(np.dtype(np.uint8), encode=True)
+    with pytest.warns(GpuopsWarning, match="1 NaN, 1 infinite"):
+        got, _ = tonemap_pixels(gpu, gpu.array(half), params, decoding, encoding)
+    planes = gpu.array(half.transpose(2, 0, 1).astype(np.float32))
+    with pytest.warns(GpuopsWarning, match="1 NaN, 1 infinite"):
+        expected, _ = pack(tonemap(gpu, planes, params), encoding)
+    assert got.shape == half.shape
+    off = np.abs(got.numpy().astype(int) - expected.numpy().astype(int))
+    assert off.max() <= 1 and off.mean() < 1e-3
+    assert (got.numpy()[7, 8] == 255).all() and (got.numpy()[5, 6] == 0).all()
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_after_bloom(gpu: Gpu, operator: str) -> None:
+    pixels = files.read(str(SAMPLES / "courtyard.exr")).pixels[100:221, 200:403, :3].astype(np.float32)
+    params, display = BloomParams(strength=0.3), TonemapParams(operator, exposure=1.0, transfer="linear")
+    got, _ = bloom_pixels(gpu, gpu.array(pixels), params, Decoding(), Encoding(np.dtype(np.float32)), display)
+    glowing = bloom(gpu, gpu.array(np.ascontiguousarray(pixels.transpose(2, 0, 1))), params)
+    expected = tonemap(gpu, glowing, display).numpy().transpose(1, 2, 0)
+    np.testing.assert_allclose(got.numpy(), expected, rtol=1e-6)
+
+
+def test_parameters_are_those_that_are_named(gpu: Gpu) -> None:
+    """Each of those that params names has an effect, and the defaults of both are the same."""
+    assert set(OPERATORS) == LOCAL
+    light = photograph(slice(100, 300), slice(200, 500))
+    other = {"phi": 4.0, "threshold": 0.2, "base_contrast": 5.0, "shadows": 20.0, "highlights": 20.0}
+    other |= {"sigma_spatial": 0.1, "sigma_color": 0.1}
+    for operator in OPERATORS:
+        names = KNOWN[operator].parameters
+        usual = gains(gpu, light, operator, 0.5)
+        defaults = {name: parameter.default or 0.0 for name, parameter in names.items()}
+        np.testing.assert_array_equal(gains(gpu, light, operator, 0.5, **defaults), usual)
+        for name in names:
+            assert (gains(gpu, light, operator, 0.5, **{name: other[name]}) != usual).any(), name
+
+
+def test_what_has_no_meaning_is_refused(gpu: Gpu) -> None:
+    image: Image = gpu.array(np.ones((2, 3, 3), np.float32))
+    with pytest.raises(ParameterError, match="not one of 2 channels"):
+        gain(gpu, image, 1.0, "durand")
+    with pytest.raises(ParameterError, match="'agx': use one of reinhard-local, durand"):
+        gain(gpu, gpu.array(np.ones((3, 3, 3), np.float32)), 1.0, "agx")
