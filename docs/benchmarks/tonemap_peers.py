@@ -4,8 +4,8 @@
 
 Statistics: all that one reading pass gives of three float32 planes. Tone mapping: interleaved RGB of half floats and of
 floats to 8-bit sRGB, metered first, every global operator. Milliseconds by the kernels' events, medians of 9 runs after
-one that is not counted; a row names its launches. The share is of the bandwidth of a copy of 2 GiB (512 MiB on CPUs),
-by the bytes that must be read and written: pixels twice, for the meter and the operator, and the result once. ``call``
+one that is not counted; a row names its launches. The share is of the bandwidth of a copy of 512 MiB, by the
+bytes that must be read and written: pixels twice, for the meter and the operator, and the result once. ``call``
 is by the clock, from an idle device till all is done.
 """
 
@@ -127,7 +127,7 @@ def main() -> None:
     given = peers.options(__doc__)
     gpu = Gpu(given.device, report=Report())
     of_peer = of_opencv if gpu.limits.is_cpu else of_torch
-    mib = max(m for m in (512, 2048) if m == 512 or not gpu.limits.is_cpu)
+    mib = max(bench.sizes_that_fit(gpu))
     copied = next(m for m in bench.copy(gpu, [mib]) if m.what == "copy kernel").gbps
     planes = scene(given.size)
     print(f"{gpu.info.name}, {given.size}² RGB; a copy of {mib} MiB: {copied:.0f} GB/s\n")
