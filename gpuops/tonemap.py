@@ -156,8 +156,8 @@ def exposure(
 ) -> float:
     """The factor that brings the metered luminance of ``image`` to ``key``; 1 where nothing is lit.
 
-    ``meter`` is a name of :data:`gpuops.params.tonemap.METERS`; all parameters are those of
-    :class:`gpuops.params.tonemap.TonemapParams`. Raises ParameterError as :func:`tonemap`.
+    All parameters are those of :class:`gpuops.params.tonemap.TonemapParams`, ``region`` its ``meter_region`` and
+    ``balance`` its ``white_balance``. Raises ParameterError as :func:`tonemap`.
     """
     params = TonemapParams(
         meter=meter,
