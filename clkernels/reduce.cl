@@ -121,6 +121,14 @@ static inline FLOAT luminance(const FLOAT *v, float4 weight) {
 #endif
 }
 
+// The light of FOUR times WIDTH neighbours. Beyond the image's end its last pixel stands.
+static inline void light_of_four(__global const STORED *image, uint place, uint size, __global const float *table,
+                                 float decoding, FLOAT v[FOUR][CHANNELS]) {
+    UNROLLED
+    for (int t = 0; t < FOUR; t += VECTORS)
+        light_of(take(image, min(place + t * WIDTH, size - 1), size), table, decoding, v + t);
+}
+
 // The value of pixels that counts in a set.
 static inline FLOAT value_in(int set, const FLOAT *v, float4 weight) {
 #ifdef ALL
@@ -284,20 +292,17 @@ __kernel void reduce_direct(__global const STORED *restrict image, ulong offset,
     for (int s = 0; s < SETS; s++) lanes[s] = empty_lanes();
     uint step = items * FOUR * WIDTH;
     for (uint i = first + item * FOUR * WIDTH; i < last; i += step) {
-        FLOAT y[SETS][FOUR];
-        UNROLLED
-        for (int t = 0; t < FOUR; t += VECTORS) {
-            FLOAT v[VECTORS][CHANNELS];
-            light_of(take(image, min(i + t * WIDTH, last - 1), size), table, decoding, v);
-            UNROLLED
-            for (int k = 0; k < VECTORS; k++)
-                UNROLLED
-                for (int s = 0; s < SETS; s++) y[s][t + k] = value_in(s, v[k], weight);
-        }
+        FLOAT v[FOUR][CHANNELS];
+        light_of_four(image, i, size, table, decoding, v);
         int count = (int)min(last - i, (uint)(FOUR * WIDTH));
         lanes[0].taken += count;
         UNROLLED
-        for (int s = 0; s < SETS; s++) take_four(&lanes[s], y[s], count, i, width, height, scale, bins + s * BINS);
+        for (int s = 0; s < SETS; s++) {
+            FLOAT y[FOUR];
+            UNROLLED
+            for (int k = 0; k < FOUR; k++) y[k] = value_in(s, v[k], weight);
+            take_four(&lanes[s], y, count, i, width, height, scale, bins + s * BINS);
+        }
     }
     UNROLLED
     for (int s = 0; s < SETS; s++) {

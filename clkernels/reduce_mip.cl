@@ -46,10 +46,7 @@ __kernel void reduce_mip(__global const STORED *restrict image, __global float *
         uint place[2] = {2 * row * width + x, (2 * row + two) * width + x};
         FLOAT v[2][FOUR][CHANNELS];
         UNROLLED
-        for (int r = 0; r < 2; r++)
-            UNROLLED
-            for (int t = 0; t < FOUR; t += VECTORS)
-                light_of(take(image, min(place[r] + t * WIDTH, size - 1), size), table, decoding, v[r] + t);
+        for (int r = 0; r < 2; r++) light_of_four(image, place[r], size, table, decoding, v[r]);
         UNROLLED
         for (int r = 0; r < 2; r++) {
             FLOAT y[FOUR];
