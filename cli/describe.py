@@ -140,8 +140,8 @@ def _shortened(value: Any) -> str:
 
 
 def figures(s: Statistics) -> dict[str, Any]:
-    """Statistics by name. Percentiles are cut at the extremes, which are exact."""
-    percentiles = {percent: _within(s.percentile(percent), s) for percent in PERCENTS}
+    """Statistics by name."""
+    percentiles = {percent: s.percentile(percent) for percent in PERCENTS}
     low, high = percentiles[PERCENTS[0]], percentiles[PERCENTS[-1]]
     return {
         "count": s.count,
@@ -159,10 +159,6 @@ def figures(s: Statistics) -> dict[str, Any]:
         "sum": s.sum,
         "log2_sum": s.log2_sum if s.positive else math.nan,
     }
-
-
-def _within(value: float, s: Statistics) -> float:
-    return min(max(value, s.minimum), s.maximum) if s.positive else math.nan
 
 
 def _measured(measured: Measured, histogram: bool) -> dict[str, Any]:

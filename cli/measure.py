@@ -11,8 +11,8 @@ import numpy as np
 from gpuops.errors import GpuopsWarning
 from gpuops.files import Numbers, Picture
 from gpuops.gpu import Gpu
-from gpuops.pixels import upload
-from gpuops.reduce import Statistics, channel_statistics, statistics
+from gpuops.pixels import Decoding
+from gpuops.reduce import Statistics, all_statistics, channel_statistics
 
 CHANNELS = {1: ("Y",), 2: ("Y", "A"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}
 _FLOATS = (
@@ -57,9 +57,9 @@ def picture(gpu: Gpu, content: Picture, space: str = "auto", *, alpha: bool = Tr
     """Of light, unless ``space`` is "encoded" and the picture is; ``alpha``: of that, too."""
     pixels = content.pixels if alpha or not content.alpha else content.pixels[..., :-1]
     encoded = space == "encoded" and not content.linear
-    image = upload(gpu, pixels, alpha=alpha and content.alpha, linearise=not encoded and not content.linear)
-    channels = dict(zip(CHANNELS[image.shape[0]], channel_statistics(gpu, image), strict=True))
-    luminance = channels["Y"] if "Y" in channels else statistics(gpu, image)
+    decoding = Decoding(alpha=alpha and content.alpha, linearise=not encoded and not content.linear)
+    luminance, each = all_statistics(gpu, pixels, decoding=decoding)
+    channels = dict(zip(CHANNELS[len(each)], each, strict=True))
     return Measured("encoded" if encoded else "linear", channels, luminance)
 
 

@@ -1,5 +1,6 @@
 // Statistics of an image's luminance in one reading:  Y = Σ_c weight_c · colour_c  (or of one plane by itself).
-// After what takes pixels: take_quads.cl or take_lanes.cl.
+// After what takes pixels: take_quads.cl or take_lanes.cl. ALL measures several sets of values in that reading: each channel,
+// and after them RGB's luminance.
 //
 // Σ Y      in pairs of floats (high, low) by two-sum, of Y·scale, where scale = 2^−k ≤ 1 / pixels: neither precision
 //          nor range depends on the image's size.
@@ -12,7 +13,14 @@
 // Everything is added in an order that sizes alone decide, and only integers are added by atomics: the same bits on
 // every run. Partial tiles are exact because counts travel with the sums.
 //
-// -D COLOURS=1|3   -D ALONE for groups of a single work-item   -D HISTOGRAM   -D CENTRE for a centre-weighted log mean
+// -D CHANNELS=n   -D COLOURS=n   -D ALL   -D ALONE for groups of a single work-item
+// -D HISTOGRAM   -D CENTRE for a centre-weighted log mean
+
+#ifdef ALL
+#define SETS (CHANNELS + (COLOURS == 3))
+#else
+#define SETS 1
+#endif
 
 #define BINS 256
 #define BINS_PER_STOP 4
@@ -106,11 +114,27 @@ static inline Lanes empty_lanes(void) {
 }
 
 static inline FLOAT luminance(const FLOAT *v, float4 weight) {
-#if COLOURS == 1
-    return v[0];
-#else
+#if COLOURS == 3
     return fma((FLOAT)weight.x, v[0], fma((FLOAT)weight.y, v[1], weight.z * v[2]));
+#else
+    return v[0];
 #endif
+}
+
+// The light of FOUR times WIDTH neighbours. Beyond the image's end its last pixel stands.
+static inline void light_of_four(__global const STORED *image, uint place, uint size, __global const float *table,
+                                 float decoding, FLOAT v[FOUR][CHANNELS]) {
+    UNROLLED
+    for (int t = 0; t < FOUR; t += VECTORS)
+        light_of(take(image, min(place + t * WIDTH, size - 1), size), table, decoding, v + t);
+}
+
+// The value of pixels that counts in a set.
+static inline FLOAT value_in(int set, const FLOAT *v, float4 weight) {
+#ifdef ALL
+    if (set < CHANNELS) return v[set];
+#endif
+    return luminance(v, weight);
 }
 
 #ifdef CENTRE
@@ -204,6 +228,16 @@ static inline void take_any(Lanes *a, FLOAT y, INT inside, INT i, int width, int
 #endif
 }
 
+// Takes the first `count` of FOUR times WIDTH luminances, which are neighbours.
+static inline void take_four(Lanes *a, const FLOAT *y, int count, uint place, int width, int height, float scale,
+                             __local uint *histogram) {
+    if (take_ordinary(a, y, count == FOUR * WIDTH, place, width, height, scale, histogram)) return;
+    for (int k = 0; k < FOUR; k++) {
+        INT at = LANE_INDEX + k * WIDTH;
+        take_any(a, y[k], at < (INT)count, at + (int)place, width, height, scale, histogram);
+    }
+}
+
 static inline Statistics folded(Lanes a) {
     Statistics s = empty_statistics();
     s.positive = a.taken;
@@ -229,7 +263,7 @@ static inline Statistics folded(Lanes a) {
 
 static inline void clear_bins(__local uint *histogram, int item, int items) {
 #ifdef HISTOGRAM
-    for (int b = item; b < BINS; b += items) histogram[b] = 0;
+    for (int b = item; b < SETS * BINS; b += items) histogram[b] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
 }
@@ -237,44 +271,47 @@ static inline void clear_bins(__local uint *histogram, int item, int items) {
 static inline void publish_bins(__local uint *histogram, __global uint *total, int item, int items) {
 #ifdef HISTOGRAM
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int b = item; b < BINS; b += items)
+    for (int b = item; b < SETS * BINS; b += items)
         if (histogram[b]) atomic_add(&total[b], histogram[b]);
 #endif
 }
 
 // Straight from global memory: a group owns `span` consecutive pixels and walks over them side by side, each
 // work-item adding up in registers; local memory only joins the group's work-items at the end.
-// Any group size; one Statistics of the group each, in partial and in tree[items].
+// Any group size; tree[items]. partial[SETS][groups] and histogram[SETS][BINS] are the groups' and all bins.
 __kernel void reduce_direct(__global const STORED *restrict image, ulong offset, __global Statistics *partial,
                             __global uint *histogram, int width, int height, int span, float4 weight, float scale,
                             __global const float *restrict table, float decoding, __local Statistics *tree) {
-    __local uint bins[BINS];
+    __local uint bins[SETS * BINS];
     int item = get_local_id(0), items = get_local_size(0);
     uint size = (uint)width * height, first = (uint)get_group_id(0) * span, last = min(size, first + span);
     image += offset;
     clear_bins(bins, item, items);
-    Lanes lanes = empty_lanes();
+    Lanes lanes[SETS];
+    UNROLLED
+    for (int s = 0; s < SETS; s++) lanes[s] = empty_lanes();
     uint step = items * FOUR * WIDTH;
     for (uint i = first + item * FOUR * WIDTH; i < last; i += step) {
-        FLOAT y[FOUR];
-        UNROLLED
-        for (int t = 0; t < FOUR; t += VECTORS) {
-            FLOAT v[VECTORS][CHANNELS];
-            light_of(take(image, min(i + t * WIDTH, last - 1), size), table, decoding, v);
-            UNROLLED
-            for (int k = 0; k < VECTORS; k++) y[t + k] = luminance(v[k], weight);
-        }
+        FLOAT v[FOUR][CHANNELS];
+        light_of_four(image, i, size, table, decoding, v);
         int count = (int)min(last - i, (uint)(FOUR * WIDTH));
-        lanes.taken += count;
-        if (take_ordinary(&lanes, y, count == FOUR * WIDTH, i, width, height, scale, bins)) continue;
-        for (int k = 0; k < FOUR; k++) {
-            INT at = LANE_INDEX + k * WIDTH;
-            take_any(&lanes, y[k], at < (INT)count, at + (int)i, width, height, scale, bins);
+        lanes[0].taken += count;
+        UNROLLED
+        for (int s = 0; s < SETS; s++) {
+            FLOAT y[FOUR];
+            UNROLLED
+            for (int k = 0; k < FOUR; k++) y[k] = value_in(s, v[k], weight);
+            take_four(&lanes[s], y, count, i, width, height, scale, bins + s * BINS);
         }
     }
-    tree[item] = folded(lanes);
-    merge_group(tree, item, items);
-    if (item == 0) partial[get_group_id(0)] = tree[0];
+    UNROLLED
+    for (int s = 0; s < SETS; s++) {
+        if (s) barrier(CLK_LOCAL_MEM_FENCE);  // until all have read the tree of the set before
+        lanes[s].taken = lanes[0].taken;
+        tree[item] = folded(lanes[s]);
+        merge_group(tree, item, items);
+        if (item == 0) partial[s * get_num_groups(0) + get_group_id(0)] = tree[0];
+    }
     publish_bins(bins, histogram, item, items);
 }
 
@@ -284,7 +321,7 @@ __kernel void reduce_direct(__global const STORED *restrict image, ulong offset,
 __kernel void reduce_tiles(__global const STORED *image, ulong offset, __global Statistics *partial,
                            __global uint *histogram, int width, int height, float4 weight, float scale,
                            __global const float *restrict table, float decoding, __local Statistics *tree) {
-    __local uint bins[BINS];
+    __local uint bins[SETS * BINS];
     int x = get_global_id(0), y = get_global_id(1);
     int item = get_local_id(1) * get_local_size(0) + get_local_id(0);
     int items = get_local_size(0) * get_local_size(1);
@@ -306,11 +343,17 @@ __kernel void reduce_tiles(__global const STORED *image, ulong offset, __global 
 }
 #endif
 
-// Groups of (128) neighbours in the buffer become one each; repeated until one is left.
-__kernel void reduce_groups(__global const Statistics *in, __global Statistics *out, int count,
+// Each `each` (128) neighbours of the buffer's `count` become one; repeated until one is left. Dimension 1: the sets. Any
+// group size along the buffer.
+__kernel void reduce_groups(__global const Statistics *in, __global Statistics *out, int count, int each,
                             __local Statistics *tree) {
-    int i = get_global_id(0), item = get_local_id(0);
-    tree[item] = i < count ? in[i] : empty_statistics();
-    merge_group(tree, item, get_local_size(0));
+    int item = get_local_id(0), items = get_local_size(0);
+    uint first = (uint)get_group_id(0) * each, last = min(first + each, (uint)count);
+    in += (size_t)get_group_id(1) * count;
+    out += get_group_id(1) * get_num_groups(0);
+    Statistics s = empty_statistics();
+    for (uint i = first + item; i < last; i += items) s = merged(s, in[i]);
+    tree[item] = s;
+    merge_group(tree, item, items);
     if (item == 0) out[get_group_id(0)] = tree[0];
 }

@@ -17,11 +17,13 @@ typedef struct {
 static inline Taken take(__global const STORED *in, uint first, uint size) {
     Taken taken;
     int count = (int)min(size - first, 8u);
+    UNROLLED
     for (int c = 0; c < CHANNELS; c++) taken.v[c] = load(in + (size_t)c * size + first, count);
     return taken;
 }
 
 static inline void light_of(Taken taken, __global const float *table, float scale, FLOAT v[VECTORS][CHANNELS]) {
+    UNROLLED
     for (int c = 0; c < CHANNELS; c++) v[0][c] = taken.v[c];
 }
 

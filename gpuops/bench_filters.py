@@ -72,7 +72,9 @@ TONEMAPS: dict[str, Filter] = {
         f"statistics, {way}": partial(reduce.statistics, histogram=False, method=way)
         for way in ("tiles", "direct")
     },
+    "statistics with mip": partial(reduce.statistics_and_mip, histogram=False),
     "statistics with histogram": partial(reduce.statistics, histogram=True),
+    "statistics, all channels": partial(reduce.all_statistics, histogram=True),
     **{f"d3d11 tonemap, {way}": partial(d3d11.tonemap, method=way) for way in ("local", "direct")},
     **{f"tonemap {operator}": _tonemap(operator) for operator in OPERATORS},
 }

@@ -48,10 +48,12 @@ def reading(
     *,
     colours_only: bool = False,
     lanes: int | None = None,
+    rows: bool = False,
 ) -> Reading:
     """``image``: planes (channels, height, width) float32, or with ``decoding`` pixels (height, width, channels).
 
     ``colours_only``: alpha is not wanted. Of planes it is not read then. ``lanes``: others than the device prefers.
+    ``rows``: the kernel takes each row by itself, and not all pixels as one.
     """
     lanes = gpu.limits.lanes if lanes is None else lanes
     shared: dict[str, Define] = {"WIDTH": lanes}
@@ -60,12 +62,16 @@ def reading(
     if decoding is None:
         channels = image.colours if colours_only else image.shape[0]
         shared |= {"CHANNELS": channels, "COLOURS": image.colours}
-        words = 4 if image.shape[1] * image.shape[2] % 4 == 0 else None
+        height, width = image.shape[1:]
+        words = 4 if height * width % 4 == 0 else None
     else:
         own = own_of(decoding.defines(image))
         shared |= {"CHANNELS": image.shape[2], "COLOURS": image.shape[2] - decoding.alpha}
         arguments = decoding.arguments(image)
+        height, width = image.shape[:2]
         words = words_of_four(image)
+    if rows and width % 4:
+        words = None
     if lanes == 1:
         own["READ_WORDS"] = words
     before: tuple[str | Source, ...] = ("lanes", "colour", defined("reading", own))

@@ -1,4 +1,4 @@
-"""Reductions: the statistics of an image's luminance, or of each channel, in one reading pass."""
+"""Reductions: the statistics of an image's luminance, of each channel, or of all of these, in one reading pass."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from . import pixels
 from .errors import ParameterError
 from .gpu import Local
 from .image import Image
@@ -30,8 +31,14 @@ BINS_PER_STOP = 4
 LOWEST_STOP = -32
 
 _GROUPS = 6  # of a compute unit, as many as run at once
+_ROUNDS = (
+    1 << 15
+)  # of a work-item, at most: integers of 32 bits hold what it adds up, and llvmpipe ends longer loops
 _VECTORS = 4  # FOUR in reduce.cl
-_ON_HOST = 2048  # records that the host adds up: a launch takes longer
+_JOINED = 128  # records that become one
+_ON_HOST = 2048  # records of "direct" that the host adds up: a launch takes longer
+_CHANNELS = 4  # that one reading measures all of
+_PIXELS = 2**31 - 1  # at most: indices are of 32 bits
 
 _RECORD = np.dtype(
     [
@@ -92,12 +99,15 @@ class Statistics:
         return _exp2(self.centre_log2)
 
     def percentile(self, percent: float) -> float:
-        """The value below which ``percent`` % of the positive values lie, to the histogram's accuracy."""
+        """The value below which ``percent`` % of the positive values lie, to the histogram's accuracy and within
+        the extremes; NaN where there are no positive values."""
         if not self.histogram.sum():
             return math.nan
         edges = np.arange(BINS + 1) / BINS_PER_STOP + LOWEST_STOP
         below = np.concatenate(([0], np.cumsum(self.histogram, dtype=np.float64)))
-        return _exp2(float(np.interp(percent / 100 * below[-1], below, edges)))
+        value = _exp2(float(np.interp(percent / 100 * below[-1], below, edges)))
+        # A minimum that is not positive tells nothing of those that are.
+        return min(max(value, self.minimum), self.maximum)
 
     def trimmed_log_mean(self, low: float, high: float) -> float:
         """Geometric mean of the positive values between two percentiles, to the histogram's accuracy."""
@@ -146,25 +156,94 @@ def statistics(
     ParameterError
         An image with neither one nor three colours, or an unknown method.
     """
-    operand = on_device(gpu, image)
-    ways = reading(gpu, operand, decoding, colours_only=True, lanes=1 if method == "tiles" else None)
-    colours, channels = ways.defines["COLOURS"], operand.shape[2 if decoding else 0]
+    _check_method(method)
+    operand, ways, shape = _light(gpu, image, decoding, lanes=1 if method == "tiles" else None)
+    (found,) = _reduced(
+        gpu,
+        operand,
+        ways,
+        shape,
+        weights=weights,
+        histogram=histogram,
+        centre=centre,
+        tiled=method == "tiles",
+    )
+    return found
+
+
+def statistics_and_mip(
+    gpu: Gpu,
+    image: Image | npt.ArrayLike,
+    *,
+    decoding: Decoding | None = None,
+    weights: tuple[float, float, float] = REC709,
+    histogram: bool = True,
+    centre: bool = False,
+) -> tuple[Statistics, Image]:
+    """:func:`statistics`, and from the same reading the first level of a mip chain.
+
+    That is a planar float32 Image (colours, ⌈height / 2⌉, ⌈width / 2⌉) of the means of 2 × 2 pixels' colours, at odd
+    sizes' ends of the two pixels, or the one, that exist. NaN and infinities spread as arithmetic has it.
+    """
+    operand, ways, shape = _light(gpu, image, decoding, rows=True)
+    colours, (height, width) = ways.defines["COLOURS"], shape
     assert isinstance(colours, int)
-    check_colours(colours, channels, "luminance")
-    size = operand.shape[:2] if decoding else operand.shape[1:]
-    return _reduced(gpu, operand, ways, (size[0], size[1]), 0, weights, histogram, centre, method)
+    mip = gpu.empty((colours, (height + 1) // 2, (width + 1) // 2))
+    mip.linear = operand.linear if decoding is None else decoding.linearise  # as pixels.unpack has it
+    (found,) = _reduced(
+        gpu, operand, ways, shape, weights=weights, histogram=histogram, centre=centre, mip=mip
+    )
+    return found, mip
+
+
+def all_statistics(
+    gpu: Gpu,
+    image: Image | npt.ArrayLike,
+    *,
+    decoding: Decoding | None = None,
+    weights: tuple[float, float, float] = REC709,
+    histogram: bool = True,
+) -> tuple[Statistics | None, tuple[Statistics, ...]]:
+    """Statistics of luminance and of each channel, alpha included; up to four channels are read once for all.
+
+    Luminance is None of an image with neither one nor three colours; gray's is that of its channel. Otherwise as
+    :func:`statistics`.
+    """
+    operand = _operand(gpu, image, decoding)
+    if decoding is not None and operand.shape[2] > _CHANNELS:
+        operand, decoding = pixels.unpack(operand, decoding), None
+    if decoding is None and operand.shape[0] > _CHANNELS:
+        return None, channel_statistics(gpu, operand, histogram=histogram)
+    ways = reading(gpu, operand, decoding)
+    shape = operand.shape[:2] if decoding else operand.shape[1:]
+    channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
+    assert isinstance(channels, int)
+    found = _reduced(
+        gpu,
+        operand,
+        ways,
+        (shape[0], shape[1]),
+        weights=weights,
+        histogram=histogram,
+        sets=channels + (colours == 3),
+    )
+    luminance = found[-1] if colours == 3 else found[0] if colours == 1 else None
+    return luminance, found[:channels]
 
 
 def channel_statistics(
     gpu: Gpu, image: Image | npt.ArrayLike, *, histogram: bool = True, method: str = "auto"
 ) -> tuple[Statistics, ...]:
     """Statistics of each plane by itself, alpha included. Otherwise as :func:`statistics`."""
+    _check_method(method)
     operand = on_device(gpu, image)
     planes, height, width = operand.shape
     first = Image(gpu, operand.buffer, (1, height, width), operand.dtype)
     ways = reading(gpu, first, None, lanes=1 if method == "tiles" else None)
     return tuple(
-        _reduced(gpu, operand, ways, (height, width), plane, REC709, histogram, False, method)
+        _reduced(
+            gpu, operand, ways, (height, width), histogram=histogram, plane=plane, tiled=method == "tiles"
+        )[0]
         for plane in range(planes)
     )
 
@@ -177,63 +256,111 @@ def check_colours(colours: int, channels: int, what: str) -> None:
         )
 
 
+def _check_method(method: str) -> None:
+    if method not in METHODS:
+        raise ParameterError(f"unknown method {method!r}: use one of {', '.join(METHODS)}")
+
+
+def _operand(gpu: Gpu, image: Image | npt.ArrayLike, decoding: Decoding | None) -> Image:
+    """Planes, or with ``decoding`` pixels, on the device."""
+    if decoding is None or isinstance(image, Image):
+        return on_device(gpu, image)
+    return pixels.on_device(gpu, np.asarray(image))
+
+
+def _light(
+    gpu: Gpu,
+    image: Image | npt.ArrayLike,
+    decoding: Decoding | None,
+    *,
+    lanes: int | None = None,
+    rows: bool = False,
+) -> tuple[Image, Reading, tuple[int, int]]:
+    """A gray or RGB image, how to read it, and its height and width."""
+    operand = _operand(gpu, image, decoding)
+    ways = reading(gpu, operand, decoding, colours_only=True, lanes=lanes, rows=rows)
+    colours, channels = ways.defines["COLOURS"], operand.shape[2 if decoding else 0]
+    assert isinstance(colours, int)
+    check_colours(colours, channels, "luminance")
+    shape = operand.shape[:2] if decoding else operand.shape[1:]
+    return operand, ways, (shape[0], shape[1])
+
+
 def _reduced(
     gpu: Gpu,
     image: Image,
     ways: Reading,
     shape: tuple[int, int],
-    plane: int,
-    weights: tuple[float, float, float],
+    *,
+    weights: tuple[float, float, float] = REC709,
     histogram: bool,
-    centre: bool,
-    method: str,
-) -> Statistics:
-    """Of the image's light, or of a plane of it."""
-    if method not in METHODS:
-        raise ParameterError(f"unknown method {method!r}: use one of {', '.join(METHODS)}")
+    centre: bool = False,
+    plane: int = 0,
+    sets: int = 1,
+    mip: Image | None = None,
+    tiled: bool = False,
+) -> tuple[Statistics, ...]:
+    """Of the image's light or of a plane of it, or of so many sets of values; ``mip`` is filled on the way."""
     height, width = shape
     size = height * width
+    if size > _PIXELS:
+        raise ParameterError(f"statistics are of {_PIXELS} pixels at most, not of {width} × {height}")
     bits = (size - 1).bit_length()
-    bins = gpu.zeros((BINS,), np.uint32)
-    tiled = method == "tiles"
+    bins = gpu.zeros((sets, BINS), np.uint32)
     alone = ways.lanes > 1  # a CPU's core reads alone; elsewhere neighbours read neighbours
+    name = "tiles" if tiled else "direct" if mip is None else "mip"
+    sources = (*ways.sources, "reduce", *(("reduce_mip",) if mip else ()))
     kernel = gpu.kernel(
-        (*ways.sources, "reduce"),
-        "reduce_tiles" if tiled else "reduce_direct",
+        sources,
+        f"reduce_{name}",
+        ALL=sets > 1,
         ALONE=alone,
         HISTOGRAM=histogram,
         CENTRE=centre,
         **ways.defines,
     )
+    at_once = _VECTORS * ways.lanes
+    span: list[int] = []
     if tiled:
         local = kernel.fit(16, 16)
         global_size: tuple[int, ...] = (width, height)
         groups = -(-width // local[0]) * -(-height // local[1])
-        span = []
     else:
         local = (1,) if alone else kernel.fit(256)
-        step = local[0] * _VECTORS * ways.lanes
-        span = [max(1, -(-size // (gpu.limits.compute_units * _GROUPS * step))) * step]
-        groups = -(-size // span[0])
+        if mip is None:
+            groups, stretch = _stretches(gpu, size, local[0] * at_once)
+        else:  # cells of two rows
+            groups, stretch = _stretches(gpu, -(-width // at_once) * -(-height // 2), local[0])
+        span = [stretch]
         global_size = (groups * local[0],)
-    partial = _records(gpu, groups)
+    partial = _records(gpu, sets * groups)
     weight = (*(float(w) for w in weights), 0.0)
+    source = (image, np.uint64(plane * size)) if mip is None else (image, mip)
     gpu.launch(
-        kernel, global_size, image, np.uint64(plane * size), partial, bins, width, height, *span, weight, 2.0**-bits,
-        *ways.arguments, Local(math.prod(local) * _RECORD.itemsize), local=local,
-        label=f"reduce {'tiles' if tiled else 'direct'}", traffic=ways.nbytes,
+        kernel, global_size, *source, partial, bins, width, height, *span, weight, 2.0**-bits, *ways.arguments,
+        Local(math.prod(local) * _RECORD.itemsize), local=local, label=f"reduce {name}",
+        traffic=ways.nbytes + (mip.nbytes if mip else 0),
     )  # fmt: skip
-    while groups > _ON_HOST:
+    while groups > (1 if tiled else _ON_HOST):
         kernel = gpu.kernel((*ways.sources, "reduce"), "reduce_groups", **ways.defines)
-        (items,) = kernel.fit(128)
-        count, groups = groups, -(-groups // items)
-        joined = _records(gpu, groups)
+        (items,) = kernel.fit(_JOINED)
+        count, groups = groups, -(-groups // _JOINED)
+        joined = _records(gpu, sets * groups)
         gpu.launch(
-            kernel, (count,), partial, joined, count, Local(items * _RECORD.itemsize), local=(items,),
-            label="reduce groups", traffic=(count + groups) * _RECORD.itemsize,
+            kernel, (groups * items, sets), partial, joined, count, _JOINED, Local(items * _RECORD.itemsize),
+            local=(items, 1), label="reduce groups", traffic=sets * (count + groups) * _RECORD.itemsize,
         )  # fmt: skip
         partial = joined
-    return _statistics(partial.numpy().view(_RECORD), size, bits, bins.numpy() if histogram else None)
+    records = partial.numpy().view(_RECORD).reshape(sets, groups)
+    counts = bins.numpy() if histogram else (None,) * sets
+    return tuple(_statistics(of, size, bits, of_bins) for of, of_bins in zip(records, counts, strict=True))
+
+
+def _stretches(gpu: Gpu, count: int, step: int) -> tuple[int, int]:
+    """How many groups share ``count`` elements, and how many each of them gets, in steps of ``step``."""
+    rounds = -(-count // (gpu.limits.compute_units * _GROUPS * step))
+    stretch = min(rounds, _ROUNDS) * step
+    return -(-count // stretch), stretch
 
 
 def _records(gpu: Gpu, count: int) -> Image:

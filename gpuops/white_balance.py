@@ -18,7 +18,7 @@ from .errors import ParameterError
 from .params.tonemap import TonemapParams
 from .params.white_balance import GRAY_WORLD, LEAST_GAIN, MOST_GAIN, Illuminant, WhiteBalance
 from .pixels import Decoding
-from .reduce import REC709, channel_statistics, statistics
+from .reduce import REC709, all_statistics
 from .regions import cut
 
 if TYPE_CHECKING:
@@ -177,15 +177,8 @@ def resolved(gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding 
     if params.white_balance != GRAY_WORLD:
         return params
     part = cut(source, params.meter_region, interleaved=decoding is not None)
-    method = "tiles" if params.method == "local" else params.method
-    if decoding is None:
-        found = channel_statistics(gpu, part.without_alpha(), histogram=False, method=method)
-    else:
-        found = tuple(
-            statistics(gpu, part, decoding=decoding, weights=one, histogram=False, method=method)
-            for one in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-        )
-    return replace(params, white_balance=gray_world([one.mean for one in found]))
+    _, found = all_statistics(gpu, part, decoding=decoding, histogram=False)
+    return replace(params, white_balance=gray_world([one.mean for one in found[:3]]))
 
 
 def known(balance: WhiteBalance | None) -> Matrix | None:

@@ -64,7 +64,7 @@ from gpuops.params.starburst import Aperture
 from gpuops.params.tonemap import LOCAL, OPERATORS, TRANSFERS, TonemapParams
 from gpuops.params.white_balance import Illuminant
 from gpuops.pixels import Decoding, Encoding, download, losses, pack, unpack, upload
-from gpuops.reduce import statistics
+from gpuops.reduce import all_statistics, statistics, statistics_and_mip
 from gpuops.tonemap import tonemap, tonemap_pixels
 from gpuops.tonemap_local import gain
 
@@ -805,8 +805,38 @@ def test_reduce(gpu: Recorder, monkeypatch, colours: int, method: str) -> None:
         assert centred.centre_log2 == pytest.approx(expected, abs=1e-5)
         assert replace(centred, centre_log2=full.centre_log2) == full
     assert statistics(gpu, image, histogram=False, method=method) == full
-    monkeypatch.setattr(reduce, "_ON_HOST", 1)
+    monkeypatch.setattr(reduce, "_ON_HOST", 1)  # as is done of tiles, whatever their number
     of_reduce.check(statistics(gpu, image, method=method), values)
+
+
+@pytest.mark.parametrize("channels", [3, 4])
+def test_reduce_all(gpu: Recorder, monkeypatch, channels: int) -> None:
+    """Planes with two colours and alpha, and pixels; with and without RGB's luminance."""
+    monkeypatch.setattr(reduce, "_ON_HOST", 1)
+    pixels = of_reduce.light((channels, *SHAPE), channels)
+    pixels.flat[[0, 7, 99]] = np.nan, np.inf, -3
+    image, decoding = on(gpu, pixels, alpha=True), None
+    if channels == 4:
+        image, decoding = gpu.array(np.ascontiguousarray(pixels.transpose(1, 2, 0))), Decoding(alpha=True)
+    of_luminance, found = all_statistics(gpu, image, decoding=decoding)
+    for got, plane in zip(found, pixels.astype(np.float64), strict=True):
+        of_reduce.check(got, plane)
+    assert (of_luminance is None) == (channels == 3)
+    if of_luminance is not None:
+        of_reduce.check(of_luminance, of_reduce.luminance(pixels[:3]))
+
+
+@pytest.mark.parametrize(("channels", "width"), [(1, 37), (4, 36)])
+def test_reduce_mip(gpu: Recorder, channels: int, width: int) -> None:
+    """Of planes whose rows begin anywhere, with weights about the centre; and of pixels, in whole words."""
+    pixels = of_reduce.light((channels, SHAPE[0], width), channels)
+    image, decoding = on(gpu, pixels), None
+    if channels == 4:
+        image, decoding = gpu.array(np.ascontiguousarray(pixels.transpose(1, 2, 0))), Decoding(alpha=True)
+    centre = channels == 1
+    got, mip = statistics_and_mip(gpu, image, decoding=decoding, centre=centre, histogram=centre)
+    of_reduce.alike(got, statistics(gpu, image, decoding=decoding, centre=centre, histogram=centre))
+    close(mip.numpy(), of_reduce.halved(pixels[:3]), TOLERANCE["blur"])
 
 
 def test_compare(gpu: Recorder, rng: np.random.Generator) -> None:
@@ -1085,6 +1115,7 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     np.testing.assert_allclose(d3d11.blur(tiny, image).numpy(), d3d11_reference.blur(x), rtol=1e-6)
     for reduction in ("tiles", "direct"):
         of_reduce.check(statistics(tiny, image, method=reduction), of_reduce.luminance(x))
+    of_reduce.check(statistics_and_mip(tiny, image)[0], of_reduce.luminance(x))
     check_bilateral_grid(tiny, x[0].astype(float), 0.1, 6.0)
     of_tonemap_local.check_durand(tiny, x, 1.0)
     for radius in ((2, 2), (6, 6)):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +13,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuops import Gpu, ParameterError
-from gpuops.pixels import Decoding
-from gpuops.reduce import REC601, REC709, Statistics, channel_statistics, statistics
+from gpuops import Gpu, Image, ParameterError, reduce
+from gpuops.pixels import Decoding, upload
+from gpuops.reduce import (
+    REC601,
+    REC709,
+    Statistics,
+    all_statistics,
+    channel_statistics,
+    statistics,
+    statistics_and_mip,
+)
 
 TOLERANCE = {
     # Sums are compensated, so what remains is the rounding of each luminance: 3 operations of 2^-24.
@@ -33,6 +43,28 @@ def light(shape: tuple[int, ...], seed: int = 0) -> npt.NDArray[np.float32]:
 
 def luminance(image: npt.NDArray[np.float32], weights: tuple[float, ...] = REC709) -> npt.NDArray[np.float64]:
     return np.tensordot(np.float32(weights).astype(np.float64), image.astype(np.float64), 1)
+
+
+def halved(image: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Means of the 2 × 2 pixels that exist, of planes."""
+    planes, height, width = image.shape
+    size = (height + 1) // 2, (width + 1) // 2
+    padded = np.zeros((planes, 2 * size[0], 2 * size[1]))
+    exists = np.zeros(padded.shape[1:])
+    padded[:, :height, :width] = image
+    exists[:height, :width] = 1
+    total, count = (v.reshape(*v.shape[:-2], size[0], 2, size[1], 2).sum((-3, -1)) for v in (padded, exists))
+    return np.asarray(total / count)
+
+
+def alike(a: Statistics, b: Statistics) -> None:
+    """The same but for the order in which sums are added up."""
+    without_sums = [replace(one, sum=0.0, log2_sum=0.0, centre_log2=0.0) for one in (a, b)]
+    assert repr(without_sums[0]) == repr(without_sums[1])  # where NaN is NaN
+    np.testing.assert_array_equal(a.histogram, b.histogram)
+    assert a.sum == pytest.approx(b.sum, rel=TOLERANCE["sum"])
+    assert a.log2_sum == pytest.approx(b.log2_sum, abs=TOLERANCE["log2"] * max(1, b.positive))
+    assert a.centre_log2 == pytest.approx(b.centre_log2, abs=1e-5, nan_ok=True)
 
 
 def check(got: Statistics, values: npt.NDArray[np.float64]) -> None:
@@ -112,6 +144,14 @@ def test_percentiles_to_a_quarter_of_a_stop(gpu: Gpu) -> None:
     assert abs(math.log2(got.trimmed_log_mean(10, 90)) - middle) <= 0.125
 
 
+def test_percentiles_are_within_the_extremes(gpu: Gpu) -> None:
+    got = statistics(gpu, np.full((20, 30), 0.5, np.float32))  # the first value of its bin
+    assert [got.percentile(percent) for percent in (0, 1, 50, 99, 100)] == [0.5] * 5
+    got = statistics(gpu, np.float32([[-1, 0, 0.59, 0.59]]))  # the last one; the minimum is no positive value
+    assert got.percentile(100) == np.float32(0.59)
+    assert 0.5 <= got.percentile(0) <= 0.59
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_centre_weighted_mean(gpu: Gpu, method: str) -> None:
     gray = light((61, 83))
@@ -131,6 +171,13 @@ def test_same_bits_on_every_run(gpu: Gpu, method: str) -> None:
     for other in others:
         assert other == first
         np.testing.assert_array_equal(other.histogram, first.histogram)
+
+
+def test_same_bits_of_all_and_with_a_mip(gpu: Gpu) -> None:
+    image = gpu.array(light((3, 301, 407)))
+    assert len({repr(all_statistics(gpu, image)) for _ in range(5)}) == 1
+    runs = [statistics_and_mip(gpu, image, centre=True) for _ in range(5)]
+    assert len({(repr(got), mip.numpy().tobytes()) for got, mip in runs}) == 1
 
 
 def test_precision_does_not_fall_with_size(gpu: Gpu) -> None:
@@ -203,3 +250,155 @@ def test_methods_agree(gpu: Gpu, height: int, width: int, seed: int, bad: int) -
     check(tiles, luminance(image))
     check(direct, luminance(image))
     np.testing.assert_array_equal(tiles.histogram, direct.histogram)
+
+
+# -- the first mip --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [*SIZES, (64, 128), (30, 36), (5, 1), (2, 3)])
+def test_a_mip_on_the_way(gpu: Gpu, size: tuple[int, int]) -> None:
+    for colours in (1, 3):
+        image = light((colours, *size))
+        got, mip = statistics_and_mip(gpu, image, centre=True)
+        alike(got, statistics(gpu, image, centre=True))
+        np.testing.assert_allclose(mip.numpy(), halved(image), rtol=2e-7)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_a_mip_of_pixels(gpu: Gpu, rng: np.random.Generator, dtype: str, channels: int) -> None:
+    floats = dtype.startswith("f")
+    for size in ((17, 23), (18, 24)):
+        pixels = rng.random((*size, channels)) * (1 if floats else np.iinfo(dtype).max)
+        decoding = Decoding(channels in (2, 4), linearise=not floats)
+        operand = gpu.array(pixels.astype(dtype))
+        got, mip = statistics_and_mip(gpu, operand, decoding=decoding)
+        alike(got, statistics(gpu, operand, decoding=decoding))
+        image = upload(gpu, pixels.astype(dtype), alpha=decoding.alpha, linearise=decoding.linearise)
+        assert mip.shape[0] == image.colours
+        np.testing.assert_allclose(mip.numpy(), halved(image.without_alpha().numpy()), rtol=5e-7)
+
+
+def test_a_mip_of_what_is_not_light(gpu: Gpu) -> None:
+    image = np.full((3, 5, 37), np.finfo(np.float32).max, np.float32)  # sums of which are infinite
+    image[0, 0, 0], image[1, 2, 3], image[2, 4, 36] = np.nan, np.inf, -np.inf
+    image[0, 2:4, 8], image[0, 2, 9] = [np.inf, -np.inf], -np.inf
+    got, mip = statistics_and_mip(gpu, image)
+    expected = image[:, ::2, ::2].copy()
+    expected[0, 1, 4] = np.nan
+    expected[1, 1, 1] = np.inf
+    np.testing.assert_array_equal(mip.numpy(), expected)
+    check(
+        got, np.sum([np.float32(w) * plane for w, plane in zip(REC709, image.astype(float), strict=True)], 0)
+    )
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    height=st.integers(1, 70), width=st.integers(1, 140), seed=st.integers(0, 2**16), bad=st.integers(0, 9)
+)
+def test_mips_of_any_size(gpu: Gpu, height: int, width: int, seed: int, bad: int) -> None:
+    image = light((3, height, width), seed)
+    rng = np.random.default_rng(seed)
+    image.flat[rng.integers(0, image.size, bad)] = rng.choice([np.nan, np.inf, -1, 0], bad)
+    got, mip = statistics_and_mip(gpu, image)
+    check(got, luminance(image))
+    np.testing.assert_array_equal(got.histogram, statistics(gpu, image).histogram)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(mip.numpy(), halved(image), rtol=2e-7, atol=1e-7)
+
+
+def test_a_mip_needs_one_or_three_colours(gpu: Gpu) -> None:
+    with pytest.raises(ParameterError, match="2 channels"):
+        statistics_and_mip(gpu, np.ones((2, 4, 4), np.float32))
+
+
+# -- luminance and all channels -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("planes", "alpha"), [(1, 0), (2, 1), (3, 0), (4, 1), (2, 0), (4, 0), (5, 0)])
+def test_all_in_one_reading(gpu: Gpu, size: tuple[int, int], planes: int, alpha: int) -> None:
+    values = light((planes, *size), planes)
+    values.flat[[0, values.size // 2]] = np.nan, -1
+    image = gpu.array(values)
+    image.alpha = bool(alpha)
+    of_luminance, channels = all_statistics(gpu, image)
+    assert len(channels) == planes
+    for got, expected in zip(channels, channel_statistics(gpu, image), strict=True):
+        alike(got, expected)
+    if planes - alpha == 3:
+        assert of_luminance is not None
+        alike(of_luminance, statistics(gpu, image))
+    else:
+        assert of_luminance is (channels[0] if planes - alpha == 1 else None)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4, 5])
+def test_all_of_pixels(gpu: Gpu, rng: np.random.Generator, dtype: str, channels: int) -> None:
+    floats = dtype.startswith("f")
+    values = rng.random((17, 23, channels)) * (1 if floats else np.iinfo(dtype).max)
+    pixels = values.astype(dtype)
+    decoding = Decoding(channels in (2, 4), linearise=not floats)
+    for operand in (pixels, gpu.array(pixels)):
+        of_luminance, each = all_statistics(gpu, operand, decoding=decoding)
+        image = upload(gpu, pixels, alpha=decoding.alpha, linearise=decoding.linearise)
+        assert len(each) == channels
+        for got, plane in zip(each, image.numpy(), strict=True):
+            check(got, plane.astype(np.float64))
+        assert (of_luminance is None) == (channels == 5)
+        if of_luminance is not None and channels > 2:
+            check(of_luminance, luminance(image.numpy()[:3]))
+
+
+def test_all_without_histogram_and_by_other_weights(gpu: Gpu) -> None:
+    image = light((3, 20, 30))
+    of_luminance, channels = all_statistics(gpu, image, weights=REC601, histogram=False)
+    assert of_luminance is not None
+    assert not of_luminance.histogram.size and not channels[0].histogram.size
+    assert of_luminance.sum == pytest.approx(luminance(image, REC601).sum(), rel=TOLERANCE["sum"])
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(height=st.integers(1, 70), width=st.integers(1, 70), seed=st.integers(0, 2**16), bad=st.integers(0, 9))
+def test_all_of_any_size(gpu: Gpu, height: int, width: int, seed: int, bad: int) -> None:
+    image = light((3, height, width), seed)
+    rng = np.random.default_rng(seed)
+    image.flat[rng.integers(0, image.size, bad)] = rng.choice([np.nan, np.inf, -1, 0], bad)
+    of_luminance, channels = all_statistics(gpu, image)
+    assert of_luminance is not None
+    check(of_luminance, luminance(image))
+    for got, plane in zip(channels, image, strict=True):
+        check(got, plane.astype(np.float64))
+
+
+# -- how large images are shared out --------------------------------------------------------------------------
+
+
+def test_the_groups_records_are_added_up_on_the_device(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    image = light((3, 301, 407))
+    on_host = all_statistics(gpu, image)
+    monkeypatch.setattr(reduce, "_ON_HOST", 1)
+    for got, expected in zip(all_statistics(gpu, image)[1], on_host[1], strict=True):
+        alike(got, expected)
+
+
+@pytest.mark.parametrize("units", [1, 2, 132, 10000])
+@pytest.mark.parametrize("step", [4, 32, 256, 1024])
+@pytest.mark.parametrize("count", [1, 1023, 2**26, 2**31 - 1])
+def test_places_need_32_bits(units: int, step: int, count: int) -> None:
+    device = cast(Gpu, SimpleNamespace(limits=SimpleNamespace(compute_units=units)))
+    groups, stretch = reduce._stretches(device, count, step)
+    assert (groups - 1) * stretch < count <= groups * stretch
+    assert stretch % step == 0 and stretch // step <= 1 << 15
+    assert stretch < 2**31 and groups * stretch + step < 2**32
+    assert stretch // step * 4 * 256 < 2**31  # the exponents that a work-item adds up
+
+
+def test_more_pixels_than_indices(gpu: Gpu) -> None:
+    buffer = gpu.empty((4,)).buffer
+    image = Image(gpu, buffer, (1, 1 << 16, 1 << 15), np.dtype(np.float32))
+    for measure in (statistics, all_statistics, channel_statistics):
+        with pytest.raises(ParameterError, match="2147483647 pixels at most, not of 32768 × 65536"):
+            measure(gpu, image)
