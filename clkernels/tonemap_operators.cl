@@ -124,23 +124,62 @@ static inline Colour agx_base(Colour c) {
     return colour(agx_sigmoid(c.r), agx_sigmoid(c.g), agx_sigmoid(c.b));
 }
 
-// GPUs clamp to 0 … 1 at no cost, as part of a sum. So of what the outset makes, which is below 2, here is half, and its
-// power has a factor 2^2.2, which the last matrix has taken in: in Rec. 709's that is 1.660491 -0.58764114 -0.07284986,
-// -0.12455047 1.1328999 -0.0083494226, -0.018150763 -0.1005789 1.1187297.
+// Powers of 0 … 1 as x^n · 2^((p − n) log2 x), the second a polynomial: errors of an EXP2, and of p times a LOG2, would be
+// too much for what follows, where saturation and outset magnify differences. x^n makes light of what the polynomial is
+// off for small x: the error of the whole is 1.3e-8 at most. GPUs clamp to 0 … 1 at no cost, as part of a sum or product.
+static inline FLOAT finite_log2(FLOAT x) {
+    return LOG2(x + 1e-8f);
+}
+
+static inline FLOAT power_2_2(FLOAT x) {
+    FLOAT l = finite_log2(x);
+    FLOAT y = fma(l, (FLOAT)3.2350908e-7f, (FLOAT)1.49813204e-5f);
+    y = fma(y, l, (FLOAT)4.43347148e-4f);
+    y = fma(y, l, (FLOAT)9.60859284e-3f);
+    y = fma(y, l, (FLOAT)0.138629332f);
+    return fma(y, l, (FLOAT)1.0f) * (x * x);
+}
+
+static inline FLOAT power_1_35(FLOAT x) {
+    x = clamp(x, 0.0f, 1.0f);
+    FLOAT l = finite_log2(x);
+    FLOAT y = fma(l, (FLOAT)7.61676416e-11f, (FLOAT)6.22186214e-9f);
+    y = fma(y, l, (FLOAT)2.49381088e-7f);
+    y = fma(y, l, (FLOAT)6.81963911e-6f);
+    y = fma(y, l, (FLOAT)1.43772151e-4f);
+    y = fma(y, l, (FLOAT)2.37883697e-3f);
+    y = fma(y, l, (FLOAT)0.0294270739f);
+    y = fma(y, l, (FLOAT)0.242601335f);
+    return fma(y, l, (FLOAT)1.0f) * x;
+}
+
+static inline FLOAT power_0_8(FLOAT x) {
+    x = clamp(x, 0.0f, 1.0f);
+    FLOAT l = finite_log2(x);
+    FLOAT y = fma(l, (FLOAT)-4.44879356e-10f, (FLOAT)4.94943242e-9f);
+    y = fma(y, l, (FLOAT)-4.70049969e-7f);
+    y = fma(y, l, (FLOAT)1.51986251e-5f);
+    y = fma(y, l, (FLOAT)-4.44442616e-4f);
+    y = fma(y, l, (FLOAT)9.60867014e-3f);
+    y = fma(y, l, (FLOAT)-0.138629556f);
+    return fma(y, l, (FLOAT)1.0f) * x;
+}
+
+// Of what the outset makes, which is below 2, here is half, to be clamped so, and its power has a factor 2^2.2, which the last
+// matrix has taken in: in Rec. 709's that is 1.660491 -0.58764114 -0.07284986, -0.12455047 1.1328999 -0.0083494226,
+// -0.018150763 -0.1005789 1.1187297.
 static inline Colour agx_display(Colour c) {
     c = transformed((float3)(0.5635503f, -0.05530332f, -0.0082469695f), (float3)(-0.070664885f, 0.57891185f, -0.0082469695f),
                     (float3)(-0.070664885f, -0.05530332f, 0.6259682f), c);
     c = clamped(c, 1.0f);
-    c = colour(power(c.r, 2.2f), power(c.g, 2.2f), power(c.b, 2.2f));
+    c = colour(power_2_2(c.r), power_2_2(c.g), power_2_2(c.b));
     c = transformed((float3)(7.62961292f, -2.70008969f, -0.334730059f), (float3)(-0.572283685f, 5.205441f, -0.0383638702f),
                     (float3)(-0.0833990052f, -0.462139279f, 5.14033175f), c);
     return clamped(c, 1.0f);
 }
 
 // A look is an ASC CDL on the base, with Wrensch's values: (slope · c)^power, then saturation about Rec. 709's luminance.
-static inline Colour agx_look(Colour c, float3 slope, float power_, float saturation) {
-    c = colour(power(fmax(slope.x * c.r, 0.0f), power_), power(fmax(slope.y * c.g, 0.0f), power_),
-               power(fmax(slope.z * c.b, 0.0f), power_));
+static inline Colour saturated(Colour c, float saturation) {
     FLOAT l = luminance709(c);
     return colour(l + saturation * (c.r - l), l + saturation * (c.g - l), l + saturation * (c.b - l));
 }
@@ -150,11 +189,13 @@ static inline Colour op_agx(Colour c, float8 p) {
 }
 
 static inline Colour op_agx_punchy(Colour c, float8 p) {
-    return agx_display(agx_look(agx_base(c), (float3)(1.0f), 1.35f, 1.4f));
+    c = agx_base(c);
+    return agx_display(saturated(colour(power_1_35(c.r), power_1_35(c.g), power_1_35(c.b)), 1.4f));
 }
 
 static inline Colour op_agx_golden(Colour c, float8 p) {
-    return agx_display(agx_look(agx_base(c), (float3)(1.0f, 0.9f, 0.5f), 0.8f, 0.8f));
+    c = agx_base(c);
+    return agx_display(saturated(colour(power_0_8(c.r), power_0_8(0.9f * c.g), power_0_8(0.5f * c.b)), 0.8f));
 }
 
 // Khronos PBR Neutral Tone Mapper, specification of 2024, with its names: F90 0.04, Ks 0.8 − F90, Kd 0.15.
