@@ -42,9 +42,9 @@ static inline Colour op_reinhard(Colour c, float8 p) {
     return scaled(c, RECIP(1.0f + luminance709(c)));
 }
 
-// The same of each channel: bright colours become white.
+// The same of each channel: bright colours become white, and not an ulp more where RECIP is a GPU's.
 static inline Colour op_reinhard_channels(Colour c, float8 p) {
-    return colour(c.r * RECIP(1.0f + c.r), c.g * RECIP(1.0f + c.g), c.b * RECIP(1.0f + c.b));
+    return clamped(colour(c.r * RECIP(1.0f + c.r), c.g * RECIP(1.0f + c.g), c.b * RECIP(1.0f + c.b)), 1.0f);
 }
 
 // L' = L (1 + L / white²) / (1 + L): the same paper, eq. 4. p: 1 / white².
@@ -67,7 +67,7 @@ static inline Colour op_reinhard_extended_channels(Colour c, float8 p) {
 // p: f = e^−intensity, m, a c, a (1 − c), (1 − a) L̄.
 static inline FLOAT photoreceptor(FLOAT i, FLOAT l, float8 p) {
     FLOAT ia = fma((FLOAT)p.s2, i, fma((FLOAT)p.s3, l, (FLOAT)p.s4));
-    return i * RECIP(i + power(fmax(p.s0 * ia, 1e-30f), p.s1));
+    return clamp(i * RECIP(i + power(fmax(p.s0 * ia, 1e-30f), p.s1)), 0.0f, 1.0f);
 }
 
 static inline Colour op_reinhard_devlin(Colour c, float8 p) {
