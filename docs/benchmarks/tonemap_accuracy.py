@@ -138,11 +138,9 @@ def eight_bits(gpu: Gpu, operator: str, light: Light) -> Array:
 
 
 def of_transfer(gpu: Gpu, transfer: str, light: Light) -> dict[str, Any]:
+    """One row."""
     got = tonemap(gpu, gpu.array(light.planes), params("linear", light, transfer)).numpy().astype(np.float64)
-    return {
-        "transfer": transfer,
-        "error": asdict(largest(got, TRANSFER[transfer](light.exposed), light.planes)),
-    }
+    return {"transfer": transfer, **asdict(largest(got, TRANSFER[transfer](light.exposed), light.planes))}
 
 
 def show(rows: list[dict[str, Any]], transfers: list[dict[str, Any]]) -> None:
