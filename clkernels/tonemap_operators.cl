@@ -129,8 +129,8 @@ static inline FLOAT power_2_2(FLOAT x) {
     return x * x * power(x, 0.2f);
 }
 
-// Looks magnify errors more, punchy's 12 times. So the second factor is a polynomial of l = log2 x here, without an EXP2. It
-// need be good only where the first is not small: fitted for the least largest error of the whole over 0 … 1, 1.3e-8.
+// Looks magnify errors more, punchy's 12 times. So the second factor is a polynomial of l = log2 x here, without EXP2.
+// It need be good only where the first is not small: fitted for the least largest error of the whole over 0 … 1, 1.3e-8.
 static inline FLOAT finite_log2(FLOAT x) {
     return LOG2(x + 1e-8f);
 }
@@ -187,8 +187,9 @@ static inline Colour op_agx(Colour c, float8 p) {
     return agx_rec709(colour(power_2_2(c.r), power_2_2(c.g), power_2_2(c.b)));
 }
 
-// A look is an ASC CDL on the base, with Wrensch's values: (slope · c)^power, then saturation s about Rec. 709's luminance.
-// That and the outset are one matrix: s · outset + (1 − s) · (0.2126, 0.7152, 0.0722) in each row, as the outset keeps gray.
+// A look is an ASC CDL on the base, with Wrensch's values: (slope · c)^power, then saturation s about Rec. 709's
+// luminance. That and the outset are one matrix: s · outset + (1 − s) · (0.2126, 0.7152, 0.0722) in each row, as the
+// outset keeps gray.
 static inline Colour op_agx_punchy(Colour c, float8 p) {  // s 1.4
     c = agx_base(c);
     c = colour(power_1_35(c.r), power_1_35(c.g), power_1_35(c.b));
