@@ -161,7 +161,7 @@ static inline FLOAT exp2_finite(FLOAT x) {
 #elif defined(NATIVE)
 #define LOG2 native_log2
 #define EXP2 native_exp2
-#define RECIP native_recip
+#define RECIP(x) (1.0f / (x))  // native_recip has 14 bits on some devices
 #else
 #define LOG2 log2
 #define EXP2 exp2

@@ -42,9 +42,9 @@ static inline Colour op_reinhard(Colour c, float8 p) {
     return scaled(c, RECIP(1.0f + luminance709(c)));
 }
 
-// The same of each channel: bright colours become white.
+// The same of each channel: bright colours become white, and not an ulp more where RECIP is a GPU's.
 static inline Colour op_reinhard_channels(Colour c, float8 p) {
-    return colour(c.r * RECIP(1.0f + c.r), c.g * RECIP(1.0f + c.g), c.b * RECIP(1.0f + c.b));
+    return clamped(colour(c.r * RECIP(1.0f + c.r), c.g * RECIP(1.0f + c.g), c.b * RECIP(1.0f + c.b)), 1.0f);
 }
 
 // L' = L (1 + L / white²) / (1 + L): the same paper, eq. 4. p: 1 / white².
@@ -67,7 +67,7 @@ static inline Colour op_reinhard_extended_channels(Colour c, float8 p) {
 // with f = e^−intensity. p: m, f a c, f a (1 − c), f (1 − a) L̄ (1e-30 at least, so that black is no 0 / 0).
 static inline FLOAT photoreceptor(FLOAT i, FLOAT l, float8 p) {
     FLOAT ia = fma((FLOAT)p.s1, i, fma((FLOAT)p.s2, l, (FLOAT)p.s3));
-    return i * RECIP(i + power(ia, p.s0));
+    return clamp(i * RECIP(i + power(ia, p.s0)), 0.0f, 1.0f);
 }
 
 static inline Colour op_reinhard_devlin(Colour c, float8 p) {
@@ -124,37 +124,90 @@ static inline Colour agx_base(Colour c) {
     return colour(agx_sigmoid(c.r), agx_sigmoid(c.g), agx_sigmoid(c.b));
 }
 
-// GPUs clamp to 0 … 1 at no cost, as part of a sum. So of what the outset makes, which is below 2, here is half, and its
-// power has a factor 2^2.2, which the last matrix has taken in: in Rec. 709's that is 1.660491 -0.58764114 -0.07284986,
+// Of x^p a LOG2's error counts p times; of x² x^0.2 only 0.2 times.
+static inline FLOAT power_2_2(FLOAT x) {
+    return x * x * power(x, 0.2f);
+}
+
+// Looks magnify errors more, punchy's 12 times. So the second factor is a polynomial of l = log2 x here, without EXP2.
+// It need be good only where the first is not small: fitted for the least largest error of the whole over 0 … 1, 1.3e-8.
+static inline FLOAT finite_log2(FLOAT x) {
+    return LOG2(x + 1e-8f);
+}
+
+static inline FLOAT power_2_2_fine(FLOAT x) {
+    FLOAT l = finite_log2(x);
+    FLOAT y = fma(l, (FLOAT)3.2350908e-7f, (FLOAT)1.49813204e-5f);
+    y = fma(y, l, (FLOAT)4.43347148e-4f);
+    y = fma(y, l, (FLOAT)9.60859284e-3f);
+    y = fma(y, l, (FLOAT)0.138629332f);
+    return fma(y, l, (FLOAT)1.0f) * (x * x);
+}
+
+static inline FLOAT power_1_35(FLOAT x) {
+    x = clamp(x, 0.0f, 1.0f);
+    FLOAT l = finite_log2(x);
+    FLOAT y = fma(l, (FLOAT)7.61676416e-11f, (FLOAT)6.22186214e-9f);
+    y = fma(y, l, (FLOAT)2.49381088e-7f);
+    y = fma(y, l, (FLOAT)6.81963911e-6f);
+    y = fma(y, l, (FLOAT)1.43772151e-4f);
+    y = fma(y, l, (FLOAT)2.37883697e-3f);
+    y = fma(y, l, (FLOAT)0.0294270739f);
+    y = fma(y, l, (FLOAT)0.242601335f);
+    return fma(y, l, (FLOAT)1.0f) * x;
+}
+
+static inline FLOAT power_0_8(FLOAT x) {
+    x = clamp(x, 0.0f, 1.0f);
+    FLOAT l = finite_log2(x);
+    FLOAT y = fma(l, (FLOAT)-4.44879356e-10f, (FLOAT)4.94943242e-9f);
+    y = fma(y, l, (FLOAT)-4.70049969e-7f);
+    y = fma(y, l, (FLOAT)1.51986251e-5f);
+    y = fma(y, l, (FLOAT)-4.44442616e-4f);
+    y = fma(y, l, (FLOAT)9.60867014e-3f);
+    y = fma(y, l, (FLOAT)-0.138629556f);
+    return fma(y, l, (FLOAT)1.0f) * x;
+}
+
+// The outset's matrices below make half of what they should, which is below 1, so that GPUs clamp to 0 … 1 at no cost.
+// The power then lacks a factor 2^2.2, which this matrix has: in Rec. 709's it is 1.660491 -0.58764114 -0.07284986,
 // -0.12455047 1.1328999 -0.0083494226, -0.018150763 -0.1005789 1.1187297.
-static inline Colour agx_display(Colour c) {
-    c = transformed((float3)(0.5635503f, -0.05530332f, -0.0082469695f), (float3)(-0.070664885f, 0.57891185f, -0.0082469695f),
-                    (float3)(-0.070664885f, -0.05530332f, 0.6259682f), c);
-    c = clamped(c, 1.0f);
-    c = colour(power(c.r, 2.2f), power(c.g, 2.2f), power(c.b, 2.2f));
+static inline Colour agx_rec709(Colour c) {
     c = transformed((float3)(7.62961292f, -2.70008969f, -0.334730059f), (float3)(-0.572283685f, 5.205441f, -0.0383638702f),
                     (float3)(-0.0833990052f, -0.462139279f, 5.14033175f), c);
     return clamped(c, 1.0f);
 }
 
-// A look is an ASC CDL on the base, with Wrensch's values: (slope · c)^power, then saturation about Rec. 709's luminance.
-static inline Colour agx_look(Colour c, float3 slope, float power_, float saturation) {
-    c = colour(power(fmax(slope.x * c.r, 0.0f), power_), power(fmax(slope.y * c.g, 0.0f), power_),
-               power(fmax(slope.z * c.b, 0.0f), power_));
-    FLOAT l = luminance709(c);
-    return colour(l + saturation * (c.r - l), l + saturation * (c.g - l), l + saturation * (c.b - l));
-}
-
 static inline Colour op_agx(Colour c, float8 p) {
-    return agx_display(agx_base(c));
+    c = agx_base(c);
+    c = transformed((float3)(0.563550291f, -0.0553033215f, -0.00824696936f),
+                    (float3)(-0.0706648817f, 0.578911851f, -0.00824696936f),
+                    (float3)(-0.0706648817f, -0.0553033215f, 0.625968203f), c);
+    c = clamped(c, 1.0f);
+    return agx_rec709(colour(power_2_2(c.r), power_2_2(c.g), power_2_2(c.b)));
 }
 
-static inline Colour op_agx_punchy(Colour c, float8 p) {
-    return agx_display(agx_look(agx_base(c), (float3)(1.0f), 1.35f, 1.4f));
+// A look is an ASC CDL on the base, with Wrensch's values: (slope · c)^power, then saturation s about Rec. 709's
+// luminance. That and the outset are one matrix: s · outset + (1 − s) · (0.2126, 0.7152, 0.0722) in each row, as the
+// outset keeps gray.
+static inline Colour op_agx_punchy(Colour c, float8 p) {  // s 1.4
+    c = agx_base(c);
+    c = colour(power_1_35(c.r), power_1_35(c.g), power_1_35(c.b));
+    c = transformed((float3)(0.746450407f, -0.22046465f, -0.0259857571f),
+                    (float3)(-0.141450834f, 0.667436592f, -0.0259857571f),
+                    (float3)(-0.141450834f, -0.22046465f, 0.861915485f), c);
+    c = clamped(c, 1.0f);
+    return agx_rec709(colour(power_2_2_fine(c.r), power_2_2_fine(c.g), power_2_2_fine(c.b)));
 }
 
-static inline Colour op_agx_golden(Colour c, float8 p) {
-    return agx_display(agx_look(agx_base(c), (float3)(1.0f, 0.9f, 0.5f), 0.8f, 0.8f));
+static inline Colour op_agx_golden(Colour c, float8 p) {  // s 0.8
+    c = agx_base(c);
+    c = colour(power_0_8(c.r), power_0_8(0.9f * c.g), power_0_8(0.5f * c.b));
+    c = transformed((float3)(0.472100233f, 0.0272773428f, 0.000622424513f),
+                    (float3)(-0.0352719054f, 0.534649481f, 0.000622424513f),
+                    (float3)(-0.0352719054f, 0.0272773428f, 0.507994563f), c);
+    c = clamped(c, 1.0f);
+    return agx_rec709(colour(power_2_2(c.r), power_2_2(c.g), power_2_2(c.b)));
 }
 
 // Khronos PBR Neutral Tone Mapper, specification of 2024, with its names: F90 0.04, Ks 0.8 − F90, Kd 0.15.

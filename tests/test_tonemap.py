@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import warnings
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpuops import Gpu, GpuopsWarning, Image, ParameterError, blue_noise, d3d11
+from gpuops.operators import CLIPPED
 from gpuops.params.region import Region, region_option
 from gpuops.params.tonemap import LOCAL, METERS, OPERATORS, TRANSFERS, TonemapParams
 from gpuops.pixels import Decoding, Encoding, unpack
@@ -23,6 +26,8 @@ TOLERANCE = {
     # Absolute, and relative where the result exceeds 1: a few operations of 2^-24, log2 and exp2 of 3 ulp.
     "operator": 2e-6,
     "transfer": 2e-6,
+    # three.js's matrices between Rec. 709 and Rec. 2020 are rounded to four digits.
+    "four digits": 1.2e-4,
     # Exposure: the mean's error in stops.
     "exposure": 1e-6,
     "histogram exposure": 0.13,  # half a bin of a quarter of a stop
@@ -68,6 +73,21 @@ def test_operator_matches_its_publication(gpu: Gpu, operator: str) -> None:
     np.testing.assert_allclose(got, expected, rtol=TOLERANCE["operator"], atol=TOLERANCE["operator"])
 
 
+# Shaders that others published, evaluated in float64: "origin" says which. (A name is an operator's, and more.)
+PUBLISHED = json.loads((Path(__file__).parent / "data" / "tonemap_published.json").read_text())
+
+
+@pytest.mark.parametrize("name", PUBLISHED["results"])
+def test_published_shaders_make_the_same(gpu: Gpu, name: str) -> None:
+    operator = name.partition(" ")[0]
+    pixels = np.float32(PUBLISHED["light"]).T[:, np.newaxis]
+    got = mapped(gpu, np.ascontiguousarray(pixels), operator=operator, parameters=parameters_of(operator))
+    if operator == "hable":
+        got = np.minimum(got, 1)
+    off = TOLERANCE["four digits" if name == "agx as published" else "operator"]
+    np.testing.assert_allclose(got[:, 0].T, PUBLISHED["results"][name], rtol=0, atol=off)
+
+
 def test_known_values(gpu: Gpu) -> None:
     """Values that can be checked by hand, so that reference and kernel cannot be wrong together."""
 
@@ -99,6 +119,52 @@ def test_brighter_gray_never_becomes_darker(gpu: Gpu, operator: str, seed: int, 
     # AgX's polynomial and rounding may dip by a float32 epsilon or so.
     luminance = np.tensordot(np.float32(tonemap_reference.REC709), got, 1)
     assert np.diff(luminance).min() >= -1e-6
+
+
+@SLOW
+@given(
+    operator=st.sampled_from(sorted(CLIPPED)),
+    seed=st.integers(0, 2**16),
+    stops=st.integers(1, 60),
+    even=st.booleans(),
+)
+def test_nothing_above_white(gpu: Gpu, operator: str, seed: int, stops: int, even: bool) -> None:
+    pixels = light((3, 1, 997), stops, seed)
+    if even:
+        pixels = np.exp2(np.rint(np.log2(pixels)))  # whose reciprocals round to no side
+    got = mapped(gpu, pixels, operator=operator, parameters=parameters_of(operator))
+    assert got.max() <= 1
+
+
+# Those that treat the three channels alike.
+SYMMETRIC = (
+    "linear",
+    "reinhard-channels",
+    "reinhard-extended-channels",
+    "aces-narkowicz",
+    "khronos-neutral",
+    "hable",
+    "sigmoid",
+)
+
+
+@SLOW
+@given(operator=st.sampled_from(SYMMETRIC), order=st.permutations([0, 1, 2]), seed=st.integers(0, 2**16))
+def test_channels_in_another_order(gpu: Gpu, operator: str, order: list[int], seed: int) -> None:
+    pixels = light((3, 1, 211), 20, seed)
+    got = mapped(gpu, pixels, operator=operator, parameters=parameters_of(operator))
+    again = mapped(gpu, pixels[order], operator=operator, parameters=parameters_of(operator))
+    np.testing.assert_array_equal(again, got[order])
+
+
+@SLOW
+@given(operator=st.sampled_from(list(OPERATORS)), stops=st.integers(-20, 20), seed=st.integers(0, 2**16))
+def test_exposure_is_light_times_a_power_of_two(gpu: Gpu, operator: str, stops: int, seed: int) -> None:
+    pixels = light((3, 1, 211), 20, seed)
+    values = parameters_of(operator)
+    got = mapped(gpu, pixels, operator=operator, parameters=values, exposure=float(stops))
+    brighter = mapped(gpu, pixels * np.float32(2.0**stops), operator=operator, parameters=values)
+    np.testing.assert_array_equal(got, brighter)
 
 
 ODD = np.float32([np.nan, np.inf, -np.inf, 0, -0.0, -1, 3e38, -3e38, 1e-45, 1e-38, 65504, 1, 0.18])
