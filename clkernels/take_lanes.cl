@@ -1,7 +1,7 @@
 // Taking pixels by eights, for the vectors of a CPU, from planes or from a file's pixels, as if all were one row: the other
 // way of take_quads.cl. After lanes.cl (WIDTH 8) and colour.cl.
 //
-// -D PIXEL=type -D HALF -D TABLE -D LINEARISE -D ENCODE -D UNSCALED   as in decode.cl; without PIXEL: planes
+// -D PIXEL=type -D HALF -D TABLE -D LINEARISE -D ENCODE -D UNSCALED -D PREMULTIPLY   as in decode.cl; without PIXEL: planes
 // -D CHANNELS=n   -D COLOURS=n
 
 #define TAKEN 8
@@ -116,6 +116,9 @@ static inline FLOAT light_of_channel(Stored stored, int colour, __global const f
 
 static inline void light_of(Taken taken, __global const float *table, float scale, FLOAT v[VECTORS][CHANNELS]) {
     for (int c = 0; c < CHANNELS; c++) v[0][c] = light_of_channel(taken.v[c], c < COLOURS, table, scale);
+#ifdef PREMULTIPLY
+    for (int c = 0; c < COLOURS; c++) v[0][c] *= v[0][CHANNELS - 1];
+#endif
 }
 #endif
 

@@ -148,13 +148,14 @@ def statistics(
     histogram, centre
         Also count the histogram; also weigh for ``centre_mean``.
     method
-        ``tiles``: tiles of 16 × 16 in local memory, then groups of 128 (the Direct3D sample's). ``direct``: long
-        stretches in registers, then the same groups. ``auto``: direct.
+        ``tiles``: tiles of 16 × 16 in local memory, then groups of 128 of their values until one is left (the
+        Direct3D sample's). ``direct``: long stretches in registers, whose values, some for each compute unit, the
+        host adds up. ``auto``: direct.
 
     Raises
     ------
     ParameterError
-        An image with neither one nor three colours, or an unknown method.
+        An image with neither one nor three colours or of more than 2³¹ − 1 pixels, or an unknown method.
     """
     _check_method(method)
     operand, ways, shape = _light(gpu, image, decoding, lanes=1 if method == "tiles" else None)

@@ -811,13 +811,15 @@ def test_reduce(gpu: Recorder, monkeypatch, colours: int, method: str) -> None:
 
 @pytest.mark.parametrize("channels", [3, 4])
 def test_reduce_all(gpu: Recorder, monkeypatch, channels: int) -> None:
-    """Planes with two colours and alpha, and pixels; with and without RGB's luminance."""
+    """Planes with two colours and alpha, and pixels, multiplied by it; with and without RGB's luminance."""
     monkeypatch.setattr(reduce, "_ON_HOST", 1)
     pixels = of_reduce.light((channels, *SHAPE), channels)
     pixels.flat[[0, 7, 99]] = np.nan, np.inf, -3
     image, decoding = on(gpu, pixels, alpha=True), None
     if channels == 4:
-        image, decoding = gpu.array(np.ascontiguousarray(pixels.transpose(1, 2, 0))), Decoding(alpha=True)
+        image = gpu.array(np.ascontiguousarray(pixels.transpose(1, 2, 0)))
+        decoding = Decoding(alpha=True, premultiply=True)
+        pixels[:3] *= pixels[3]
     of_luminance, found = all_statistics(gpu, image, decoding=decoding)
     for got, plane in zip(found, pixels.astype(np.float64), strict=True):
         of_reduce.check(got, plane)
