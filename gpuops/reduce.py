@@ -30,7 +30,8 @@ BINS = 256
 BINS_PER_STOP = 4
 LOWEST_STOP = -32
 
-_GROUPS = 6  # of a compute unit, as many as run at once
+# Groups of a compute unit: several times as many as run at once, lest some wait for few. (Of all channels few run.)
+_GROUPS, _GROUPS_OF_ALL = 15, 6
 _ROUNDS = (
     1 << 15
 )  # of a work-item, at most: integers of 32 bits hold what it adds up, and llvmpipe ends longer loops
@@ -329,9 +330,10 @@ def _reduced(
     else:
         local = (1,) if alone else kernel.fit(256)
         if mip is None:
-            groups, stretch = _stretches(gpu, size, local[0] * at_once)
+            most = _GROUPS if sets == 1 else _GROUPS_OF_ALL
+            groups, stretch = _stretches(gpu, size, local[0] * at_once, most)
         else:  # cells of two rows
-            groups, stretch = _stretches(gpu, -(-width // at_once) * -(-height // 2), local[0])
+            groups, stretch = _stretches(gpu, -(-width // at_once) * -(-height // 2), local[0], _GROUPS)
         span = [stretch]
         global_size = (groups * local[0],)
     partial = _records(gpu, sets * groups)
@@ -357,9 +359,10 @@ def _reduced(
     return tuple(_statistics(of, size, bits, of_bins) for of, of_bins in zip(records, counts, strict=True))
 
 
-def _stretches(gpu: Gpu, count: int, step: int) -> tuple[int, int]:
-    """How many groups share ``count`` elements, and how many each of them gets, in steps of ``step``."""
-    rounds = -(-count // (gpu.limits.compute_units * _GROUPS * step))
+def _stretches(gpu: Gpu, count: int, step: int, groups: int) -> tuple[int, int]:
+    """How many groups share ``count`` elements, ``groups`` of a compute unit at least, and how many each of them gets,
+    in steps of ``step``."""
+    rounds = -(-count // (gpu.limits.compute_units * groups * step))
     stretch = min(rounds, _ROUNDS) * step
     return -(-count // stretch), stretch
 

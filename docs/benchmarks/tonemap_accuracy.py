@@ -16,9 +16,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuops import Gpu, GpuopsWarning, files
-from gpuops.params.tonemap import OPERATORS, TRANSFERS, TonemapParams
+from gpuops.params.tonemap import LOCAL, OPERATORS, TRANSFERS, TonemapParams
 from gpuops.pixels import Decoding, Encoding, on_device
 from gpuops.report_formats import device_context, versions
 from gpuops.tonemap import exposure, tonemap, tonemap_pixels
@@ -171,8 +169,7 @@ def main() -> None:
     warnings.simplefilter("ignore", GpuopsWarning)
     gpu = Gpu(options.device)
     lights = [Light("made", made()), *photographs(gpu, options.folder)]
-    with ThreadPoolExecutor() as pool:  # float64 takes most of the time, and lets others run
-        rows = list(pool.map(partial(of_operator, gpu, lights=lights), OPERATORS))
+    rows = [of_operator(gpu, name, lights) for name in OPERATORS if name not in LOCAL]
     transfers = [of_transfer(gpu, transfer, lights[0]) for transfer in TRANSFERS]
     context = {**versions(), **device_context(gpu.info)}
     print("\n".join(f"{key}: {value}" for key, value in context.items()))
