@@ -389,7 +389,7 @@ def test_the_groups_records_are_added_up_on_the_device(gpu: Gpu, monkeypatch: py
 @pytest.mark.parametrize("count", [1, 1023, 2**26, 2**31 - 1])
 def test_places_need_32_bits(units: int, step: int, count: int) -> None:
     device = cast(Gpu, SimpleNamespace(limits=SimpleNamespace(compute_units=units)))
-    groups, stretch = reduce._stretches(device, count, step)
+    groups, stretch = reduce._stretches(device, count, step, reduce._GROUPS)
     assert (groups - 1) * stretch < count <= groups * stretch
     assert stretch % step == 0 and stretch // step <= 1 << 15
     assert stretch < 2**31 and groups * stretch + step < 2**32
