@@ -159,10 +159,13 @@ class Recorder(Gpu):
     def _note(self, kernel: Kernel) -> None:
         source, name, defines = self._variants[id(kernel)]
         parts = source if isinstance(source, tuple) else (source,)
-        generated = "\n".join(part.text for part in parts if isinstance(part, Source))
-        values = dict(re.findall(r"^#define (\w+) (.*)$", generated, re.MULTILINE))
-        values |= {key: value for key, value in defines.items() if value not in (None, False)}
+        values = {key: value for key, value in defines.items() if value not in (None, False)}
         for part in parts:
+            if isinstance(part, Source):  # what it defines counts from there on
+                for undef, key, value in re.findall(r"^#(undef|define) (\w+)(.*)$", part.text, re.MULTILINE):
+                    values = {k: v for k, v in values.items() if k != key}
+                    if undef == "define":
+                        values[key] = value.strip() or True
             self.launched["generated" if isinstance(part, Source) else part, name].append(values)
 
 
@@ -787,6 +790,21 @@ def test_tonemap_local(gpu: Recorder, operator: str) -> None:
     np.testing.assert_allclose(got.numpy()[..., 0], expected[0], rtol=2.0**-10)
 
 
+@pytest.mark.parametrize("curve", ["linearise", "encode"])
+def test_tonemap_pixels_by_a_curve(gpu: Recorder, curve: str) -> None:
+    """Floats through the sRGB curve, there or back, before anything else; NaN is counted after it."""
+    pixels = np.random.default_rng(5).random((*SHAPE, 4), np.float32)
+    pixels[3, 4, 1] = np.nan
+    decoding = Decoding(True, **{curve: True})
+    params = TonemapParams("linear", exposure=1.0, transfer="linear")
+    with pytest.warns(GpuopsWarning, match="1 NaN"):
+        got, _ = tonemap_pixels(gpu, gpu.array(pixels), params, decoding, Encoding(np.dtype(np.float32)))
+    light = {"linearise": srgb_to_linear, "encode": linear_to_srgb}[curve](pixels[..., :3])
+    light[3, 4, 1] = 0
+    np.testing.assert_allclose(got.numpy()[..., :3], 2 * light, rtol=TOLERANCE["curve"], atol=1e-7)
+    np.testing.assert_array_equal(got.numpy()[..., 3], pixels[..., 3])
+
+
 @pytest.mark.parametrize("method", ["tiles", "direct"])
 @pytest.mark.parametrize("colours", [1, 3])
 def test_reduce(gpu: Recorder, monkeypatch, colours: int, method: str) -> None:
@@ -1165,9 +1183,14 @@ def test_nothing_was_left_out(request: pytest.FixtureRequest) -> None:
 
 
 def switches(source: str) -> set[str]:
-    """Names whose definition decides which lines of a source are compiled; but PLANAR, which is that PIXEL is not."""
+    """Names whose definition decides which lines of a source are compiled; but PLANAR, which is that PIXEL is not, and
+    what a compiler defines."""
     if source == "generated":
         return set()
     text = clkernels.text(source)
     conditions = " ".join(re.findall(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b(.*)$", text, re.MULTILINE))
-    return set(re.findall(r"[A-Za-z_]\w*", re.sub(r"//.*", "", conditions))) - {"defined", "PLANAR"}
+    return set(re.findall(r"[A-Za-z_]\w*", re.sub(r"//.*", "", conditions))) - {
+        "defined",
+        "PLANAR",
+        "__NV_CL_C_VERSION",
+    }
