@@ -65,14 +65,18 @@ static inline Colour op_reinhard_extended_channels(Colour c, float8 p) {
 //     V = I / (I + (f Ia)^m),   Ia = a (c I + (1 − c) L) + (1 − a) L̄
 // where L̄ stands for the paper's c Ī + (1 − c) L̄ (Ī: the channel's mean), so that gray stays gray.
 // with f = e^−intensity. p: m, f a c, f a (1 − c), f (1 − a) L̄ (1e-30 at least, so that black is no 0 / 0).
-static inline FLOAT photoreceptor(FLOAT i, FLOAT l, float8 p) {
-    FLOAT ia = fma((FLOAT)p.s1, i, fma((FLOAT)p.s2, l, (FLOAT)p.s3));
-    return clamp(i * RECIP(i + power(ia, p.s0)), 0.0f, 1.0f);
+static inline FLOAT photoreceptor(FLOAT i, FLOAT adapted) {
+    return clamp(i * RECIP(i + adapted), 0.0f, 1.0f);
 }
 
 static inline Colour op_reinhard_devlin(Colour c, float8 p) {
-    FLOAT l = luminance709(c);
-    return colour(photoreceptor(c.r, l, p), photoreceptor(c.g, l, p), photoreceptor(c.b, l, p));
+    FLOAT all = fma((FLOAT)p.s2, luminance709(c), (FLOAT)p.s3), r = power(all, p.s0), g = r, b = r;
+    if (p.s1 != 0.0f) {  // the channels adapt by themselves
+        r = power(fma((FLOAT)p.s1, c.r, all), p.s0);
+        g = power(fma((FLOAT)p.s1, c.g, all), p.s0);
+        b = power(fma((FLOAT)p.s1, c.b, all), p.s0);
+    }
+    return colour(photoreceptor(c.r, r), photoreceptor(c.g, g), photoreceptor(c.b, b));
 }
 
 // x (2.51 x + 0.03) / (x (2.43 x + 0.59) + 0.14), cut at 1.

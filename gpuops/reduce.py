@@ -30,8 +30,9 @@ BINS = 256
 BINS_PER_STOP = 4
 LOWEST_STOP = -32
 
-# Groups of a compute unit: several times as many as run at once, lest some wait for few. (Of all channels few run.)
-_GROUPS, _GROUPS_OF_ALL = 15, 6
+# Groups of a compute unit: as many as run at once, lest all wait for the last few, which takes a fifth more time on an
+# H200. Kernels have registers for 5 to 8 there; those of all channels for 3 or 2.
+_GROUPS, _GROUPS_OF_ALL = 5, 6
 _ROUNDS = (
     1 << 15
 )  # of a work-item, at most: integers of 32 bits hold what it adds up, and llvmpipe ends longer loops

@@ -157,6 +157,19 @@ def test_channels_in_another_order(gpu: Gpu, operator: str, order: list[int], se
     np.testing.assert_array_equal(again, got[order])
 
 
+@pytest.mark.parametrize(("chroma", "adaptation"), [(0.0, 1.0), (1.0, 0.5), (0.0, 0.0)])
+def test_photoreceptors_adapt_as_asked(gpu: Gpu, chroma: float, adaptation: float) -> None:
+    """Reinhard and Devlin 2005, eqs. 1 to 8: channels together or by themselves, to the image or to the pixel."""
+    pixels = light((3, 40, 50), 6)
+    given = {"contrast": 0.7, "intensity": -0.5, "chroma": chroma, "adaptation": adaptation, "mean": 0.3}
+    got = mapped(gpu, pixels, operator="reinhard-devlin", parameters=given)
+    c = pixels.astype(np.float64)
+    y = np.tensordot(tonemap_reference.REC709, c, 1)
+    adapted = adaptation * (chroma * c + (1 - chroma) * y) + (1 - adaptation) * 0.3
+    expected = c / (c + (np.exp(0.5) * adapted) ** 0.7)
+    np.testing.assert_allclose(got, expected, atol=TOLERANCE["operator"])
+
+
 @SLOW
 @given(operator=st.sampled_from(list(OPERATORS)), stops=st.integers(-20, 20), seed=st.integers(0, 2**16))
 def test_exposure_is_light_times_a_power_of_two(gpu: Gpu, operator: str, stops: int, seed: int) -> None:
