@@ -31,8 +31,8 @@ BINS_PER_STOP = 4
 LOWEST_STOP = -32
 
 # Groups of a compute unit: as many as run at once, lest all wait for the last few, which takes a fifth more time on an
-# H200. Kernels have registers for 5 to 8 there; those of all channels for 3 or 2.
-_GROUPS, _GROUPS_OF_ALL = 5, 6
+# H200. Kernels have registers for 5 to 8 there, with a mip for 4 (three to four times over), of all channels for 3 or 2.
+_GROUPS, _GROUPS_OF_MIP, _GROUPS_OF_ALL = 5, 15, 6
 _ROUNDS = (
     1 << 15
 )  # of a work-item, at most: integers of 32 bits hold what it adds up, and llvmpipe ends longer loops
@@ -334,7 +334,9 @@ def _reduced(
             most = _GROUPS if sets == 1 else _GROUPS_OF_ALL
             groups, stretch = _stretches(gpu, size, local[0] * at_once, most)
         else:  # cells of two rows
-            groups, stretch = _stretches(gpu, -(-width // at_once) * -(-height // 2), local[0], _GROUPS)
+            groups, stretch = _stretches(
+                gpu, -(-width // at_once) * -(-height // 2), local[0], _GROUPS_OF_MIP
+            )
         span = [stretch]
         global_size = (groups * local[0],)
     partial = _records(gpu, sets * groups)
