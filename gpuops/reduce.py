@@ -31,11 +31,10 @@ BINS_PER_STOP = 4
 LOWEST_STOP = -32
 
 # Groups of a compute unit: as many as run at once, lest all wait for the last few, which takes a fifth more time on an
-# H200. Kernels have registers for 5 to 8 there, with a mip for 4 (three to four times over), of all channels for 3 or 2.
+# H200. Kernels have registers for 5 to 8 there, with a mip for 4 (nearly four times over), of all channels for 3 or 2.
 _GROUPS, _GROUPS_OF_MIP, _GROUPS_OF_ALL = 5, 15, 6
-_ROUNDS = (
-    1 << 15
-)  # of a work-item, at most: integers of 32 bits hold what it adds up, and llvmpipe ends longer loops
+# Rounds of a work-item, at most: integers of 32 bits hold what it adds up, and llvmpipe ends longer loops.
+_ROUNDS = 1 << 15
 _VECTORS = 4  # FOUR in reduce.cl
 _JOINED = 128  # records that become one
 _ON_HOST = 2048  # records of "direct" that the host adds up: a launch takes longer
