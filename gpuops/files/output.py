@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
+import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -63,15 +63,12 @@ def atomic(path: Path_, *, overwrite: bool = False) -> Iterator[str]:
     """
     check_place(path, overwrite=overwrite)
     target = os.path.realpath(path)  # a link to a file stays a link
-    try:
-        handle, temporary = tempfile.mkstemp(
-            prefix=".clpix-", suffix=Path(path).suffix, dir=os.path.dirname(target)
-        )
-    except OSError as error:
-        raise FileError(_trouble(path, error)) from None
+    # Its name is known before there is a file, lest a signal in between leave one.
+    name = f".clpix-{secrets.token_hex(8)}{Path(path).suffix}"
+    temporary = os.path.join(os.path.dirname(target), name)
     try:
         _unfinished.add(temporary)
-        os.close(handle)
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         yield temporary
         _check_space(temporary)
         os.chmod(temporary, _mode(target))
@@ -100,7 +97,7 @@ def _move_without_overwriting(temporary: str, target: str) -> None:
 
 
 def _mode(target: str) -> int:
-    """The permissions of the file to be replaced, or of any new file (mkstemp's are the owner's alone)."""
+    """The permissions of the file to be replaced, or of any new file (a temporary one is its owner's alone)."""
     with suppress(OSError):
         return os.stat(target).st_mode & 0o777
     mask = os.umask(0)
