@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .describe import Measured
 
 
-@click.command(short_help="what a file is, and the statistics of its values")
+@click.command(short_help="What a file is, and the statistics of its values")
 @options.inputs
 @click.option("--stats", is_flag=True, help="Measure luminance and each channel, on the device.")
 @click.option("--histogram", is_flag=True, help="With --stats: how many values each stop has, as bars.")

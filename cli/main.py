@@ -23,7 +23,7 @@ COMMANDS = {
     "dwt": "image → wavelet coefficients, or a picture of them",
     "idwt": "wavelet coefficients → image",
     "tonemap": "HDR → display",
-    "blur": "Gaussian, box, disc or motion blur",
+    "blur": "Gaussian, box, disc, motion, median or bilateral blur",
     "bloom": "glow around bright light",
     "convolve": "convolution with any kernel image",
     "compare": "how far two images differ; the verdict is the exit code",

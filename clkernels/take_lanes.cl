@@ -39,34 +39,19 @@ typedef struct {
 
 // Channel by channel, out of whole vectors: one element after the other would take twice the time of the arithmetic.
 static inline Taken take(__global const STORED *in, uint first, uint size) {
-    STORED rest[8 * CHANNELS];
-    Stored a, b, c, d;
+    Stored in_turn[4];  // as they stand in memory
     in += (size_t)first * CHANNELS;
     if (size - first >= 8) {
-        a = vload8(0, in);
-#if CHANNELS > 1
-        b = vload8(1, in);
-#endif
-#if CHANNELS > 2
-        c = vload8(2, in);
-#endif
-#if CHANNELS > 3
-        d = vload8(3, in);
-#endif
+        UNROLLED
+        for (int k = 0; k < CHANNELS; k++) in_turn[k] = vload8(k, in);
     } else {
+        STORED rest[8 * CHANNELS];
         int last = (int)(size - first) - 1;
         for (int k = 0; k < 8 * CHANNELS; k++) rest[k] = in[min(k / CHANNELS, last) * CHANNELS + k % CHANNELS];
-        a = vload8(0, rest);
-#if CHANNELS > 1
-        b = vload8(1, rest);
-#endif
-#if CHANNELS > 2
-        c = vload8(2, rest);
-#endif
-#if CHANNELS > 3
-        d = vload8(3, rest);
-#endif
+        UNROLLED
+        for (int k = 0; k < CHANNELS; k++) in_turn[k] = vload8(k, rest);
     }
+    Stored a = in_turn[0], b = in_turn[1], c = in_turn[2], d = in_turn[3];
     Taken taken;
 #if CHANNELS == 1
     taken.v[0] = a;
