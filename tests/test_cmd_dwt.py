@@ -32,6 +32,7 @@ PICTURES = [
 WAYS = [
     [],
     ["--wavelet", "haar", "--method", "laan"],
+    ["--wavelet", "dd13/7", "--method", "in-place"],
     ["--wavelet", "5/3", "--levels", "1", "-q"],
     ["--wavelet", "dd13/7", "--method", "filterbank"],
     ["--wavelet", "db3", "--mode", "symmetric", "--levels", "2", "-q"],

@@ -48,7 +48,7 @@ from gpuops.blur import blur, blur_pixels
 from gpuops.box import Box, box
 from gpuops.compare import compare, difference
 from gpuops.convolve import convolve
-from gpuops.dwt import bands, dwt2, idwt2, pyramid, shrink, threshold, wavedec2, waverec2
+from gpuops.dwt import bands, dwt2, idwt2, in_place, laan, pyramid, shrink, threshold, wavedec2, waverec2
 from gpuops.dwt.wavelets import WAVELETS
 from gpuops.fft import planner, spectrum
 from gpuops.gpu import Kernel, Limits, Source
@@ -59,6 +59,7 @@ from gpuops.params.bloom import BloomParams
 from gpuops.params.blur import BlurParams
 from gpuops.params.border import BORDERS
 from gpuops.params.compare import CompareParams
+from gpuops.params.dwt import DwtParams
 from gpuops.params.fft import VIEWS, FftParams, SpectrumParams, filter_option
 from gpuops.params.starburst import Aperture
 from gpuops.params.tonemap import LOCAL, OPERATORS, TRANSFERS, TonemapParams
@@ -1051,7 +1052,7 @@ def test_wavelets(gpu: Recorder, rng: np.random.Generator, name: str, method: st
     close(idwt2(gpu, ours, name, mode, method=method, shape=SHAPE), x, TOLERANCE["wavelet"])
 
 
-@pytest.mark.parametrize("method", ["lifting", "laan"])
+@pytest.mark.parametrize("method", ["lifting", "laan", "in-place"])
 @pytest.mark.parametrize("name", of_dwt.LIFTING)
 def test_wavelets_mirrored(gpu: Recorder, rng: np.random.Generator, name: str, method: str) -> None:
     x = rng.standard_normal(SHAPE).astype(np.float32)
@@ -1069,7 +1070,7 @@ def test_wavelets_mirrored(gpu: Recorder, rng: np.random.Generator, name: str, m
         close(idwt2(gpu, ours, name, "periodization", shape=SHAPE, method=method), x, TOLERANCE["wavelet"])
 
 
-@pytest.mark.parametrize("method", ["lifting", "laan"])
+@pytest.mark.parametrize("method", ["lifting", "laan", "in-place"])
 @pytest.mark.parametrize("name", of_dwt.INTEGER)
 def test_wavelets_in_whole_numbers(gpu: Recorder, rng: np.random.Generator, name: str, method: str) -> None:
     x = rng.integers(0, 65536, SHAPE).astype(np.int64)
@@ -1079,6 +1080,21 @@ def test_wavelets_in_whole_numbers(gpu: Recorder, rng: np.random.Generator, name
     for mine, theirs in zip(of_dwt.flat(ours), (a, h, v, d), strict=True):
         np.testing.assert_array_equal(mine, theirs)
     np.testing.assert_array_equal(idwt2(gpu, ours, name, "mirror", integer=True, method=method), x)
+
+
+@pytest.mark.parametrize("profile", ["cpu", "gpu", "tiny cpu", "tiny gpu"])
+def test_wavelets_in_place(profile: str, rng: np.random.Generator) -> None:
+    """Many chunks, in a power of two and otherwise, whose long cycles are cut; in groups of any size."""
+    params = DwtParams("haar", "mirror", 2, "in-place", integer=True)
+    gpu = device(profile)
+    for shape, table in product([(3, 300), (67, 4), (16, 64)], [True, False]):
+        x = rng.integers(0, 65536, (2, *shape)).astype(np.int32)
+        expected, image = gpu.array(x), gpu.array(x)
+        laan.decompose(expected, params, 2)
+        in_place.decompose(image, params, 2, chunk=8, table=table)
+        np.testing.assert_array_equal(image.numpy(), expected.numpy())
+        in_place.recompose(image, params, 2, chunk=8, table=table)
+        np.testing.assert_array_equal(image.numpy(), x)
 
 
 def test_wavelets_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:

@@ -14,7 +14,7 @@ from ..errors import GpuopsWarning, ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
 from ..planes import in_turn
-from . import axis
+from . import axis, in_place
 from .wavelets import WAVELETS
 
 Band = TypeVar("Band")
@@ -26,6 +26,9 @@ Y, X = 1, 2
 
 def forward(image: Image, params: DwtParams) -> tuple[Image, Details[Image]]:
     """One level: cA, (cH, cV, cD)."""
+    if params.method == "in-place":
+        approximation, details = in_place.bands(image, params, 1)
+        return approximation, details[0]
     low, high = axis.analyse(image, params, Y)
     approximation, vertical = axis.analyse(low, params, X)
     horizontal, diagonal = axis.analyse(high, params, X)
@@ -34,6 +37,8 @@ def forward(image: Image, params: DwtParams) -> tuple[Image, Details[Image]]:
 
 def inverse(approximation: Image, details: Details[Image], params: DwtParams, shape: Shape) -> Image:
     """The image of (height, width) ``shape`` that one level's bands stand for."""
+    if params.method == "in-place":
+        return in_place.image_of(approximation, [details], params, shape)
     horizontal, vertical, diagonal = details
     low = axis.synthesise(approximation, vertical, params, X, shape[1])
     high = axis.synthesise(horizontal, diagonal, params, X, shape[1])
@@ -58,6 +63,8 @@ def decompose(image: Image, params: DwtParams) -> tuple[Image, list[Details[Imag
 
 
 def _levels(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[Details[Image]]]:
+    if params.method == "in-place":
+        return in_place.bands(image, params, levels)
     coefficients: list[Details[Image]] = []
     for _ in range(levels):
         image, details = forward(image, params)

@@ -57,7 +57,7 @@ MODE_SYNONYMS = {
     "asym": "antisymmetric",
     "jpeg2000": "mirror",
 }
-METHODS = ("auto", "lifting", "filterbank", "laan")
+METHODS = ("auto", "lifting", "filterbank", "laan", "in-place")
 TILES = ("auto", "local", "private")
 SHRINKS = ("soft", "hard", "visu", "bayes")
 MAX_LEVELS = 40
@@ -97,7 +97,8 @@ class DwtParams:
         PyWavelets' ``dwtn_max_level`` and in the mode ``mirror`` until the shorter side is one sample.
     method
         ``lifting``: all steps fused over a tile. ``filterbank``: convolutions, for every wavelet. ``laan``: one
-        kernel a lifting step, out of place, low and high halves apart (van der Laan et al. 2011).
+        kernel a lifting step, out of place, low and high halves apart (van der Laan et al. 2011). ``in-place``: even
+        samples permuted to the front by chunks, then a kernel a lifting step, all in the same memory (Ikuzawa et al.).
         ``auto``: lifting where the wavelet has it.
     integer : bool
         The reversible transform of whole numbers.
@@ -124,19 +125,23 @@ class DwtParams:
             object.__setattr__(self, "method", "lifting" if lifts else "filterbank")
         if self.levels is not None and not 0 <= self.levels <= MAX_LEVELS:
             raise ParameterError(f"levels must be a number from 0 to {MAX_LEVELS}, not {self.levels}")
-        if self.method in ("lifting", "laan") and not lifts:
+        if self.method not in ("auto", "filterbank") and not lifts:
             raise ParameterError(f"{self.wavelet} has no lifting steps here: use --method filterbank")
         if self.mode == "mirror" and not lifts:
             raise ParameterError(
                 f"mode mirror needs a symmetric wavelet, which {self.wavelet} is not: use symmetric"
             )
-        if self.method == "laan" and self.mode not in ("mirror", "periodization"):
-            raise ParameterError(f"method laan knows the modes mirror and periodization, not {self.mode}")
+        if self.method in ("laan", "in-place") and self.mode not in ("mirror", "periodization"):
+            raise ParameterError(
+                f"method {self.method} knows the modes mirror and periodization, not {self.mode}"
+            )
         if self.integer and not whole:
             names = ", ".join(name for name, (_, possible) in WAVELETS.items() if possible)
             raise ParameterError(f"{self.wavelet} has no reversible integer form: use one of {names}")
         if self.integer and self.method == "filterbank":
-            raise ParameterError("the integer transform works by lifting: use --method lifting or laan")
+            raise ParameterError(
+                "the integer transform works by lifting: use --method lifting, laan or in-place"
+            )
 
 
 @dataclass(frozen=True)

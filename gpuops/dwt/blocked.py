@@ -1,0 +1,91 @@
+"""The blocked layout: all bands in one image, as ``pywt.coeffs_to_array`` puts them.
+
+cA at the top left, and from the coarsest level to the finest cH below, cV to the right, cD at the bottom right of what
+is there already. That needs as many coefficients as samples: the mode ``mirror``, or ``periodization`` of even lengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyopencl as cl
+
+from ..errors import ParameterError
+from ..image import Image
+from ..params.dwt import DwtParams
+
+Shape = tuple[int, ...]
+Details = tuple[Image, Image, Image]
+
+
+def regions(shape: Shape, params: DwtParams, levels: int) -> list[Shape]:
+    """(height, width) of what each level transforms, the finest first, at an image's top left.
+
+    Raises ParameterError for an odd length under periodization, which has more coefficients than samples.
+    """
+    found: list[Shape] = []
+    for _ in range(levels):
+        if params.mode != "mirror" and any(n % 2 for n in shape):
+            raise ParameterError(
+                f"in one image mode periodization needs even lengths at each level, not {shape[0]}×{shape[1]}: "
+                "use mode mirror, or fewer levels"
+            )
+        found.append(shape)
+        shape = tuple((n + 1) // 2 for n in shape)
+    return found
+
+
+def split(image: Image, shapes: Sequence[Shape]) -> tuple[Image, list[Details]]:
+    """Copies of the bands: cA, [coarsest (cH, cV, cD), …]; ``shapes`` are :func:`regions`."""
+    details: list[Details] = []
+    height, width = image.shape[1:]
+    for height, width in shapes:
+        low, left = (height + 1) // 2, (width + 1) // 2
+        horizontal = cut(image, (low, 0), (height - low, left))
+        vertical = cut(image, (0, left), (low, width - left))
+        details.append((horizontal, vertical, cut(image, (low, left), (height - low, width - left))))
+        height, width = low, left
+    return cut(image, (0, 0), (height, width)), details[::-1]
+
+
+def join(approximation: Image, details: Sequence[Details], shape: Shape) -> Image:
+    """The image of (height, width) ``shape`` that holds the bands; the inverse of :func:`split`."""
+    image = approximation.like((approximation.shape[0], *shape))
+    paste(image, approximation, (0, 0))
+    for horizontal, vertical, diagonal in details:
+        low, left = vertical.shape[1], horizontal.shape[2]
+        paste(image, horizontal, (low, 0))
+        paste(image, vertical, (0, left))
+        paste(image, diagonal, (low, left))
+    return image
+
+
+def cut(image: Image, at: Shape, shape: Shape) -> Image:
+    """A copy of the rectangle of (height, width) ``shape`` at (row, column) ``at``."""
+    part = image.like((image.shape[0], *shape))
+    _copy(image, at, part, (0, 0), part.shape)
+    return part
+
+
+def paste(image: Image, part: Image, at: Shape) -> None:
+    """Overwrites the rectangle at (row, column) ``at``."""
+    _copy(part, (0, 0), image, at, part.shape)
+
+
+def _copy(source: Image, origin: Shape, target: Image, at: Shape, shape: Shape) -> None:
+    planes, height, width = shape
+    if planes * height * width == 0:
+        return
+
+    def place(image: Image, where: Shape) -> tuple[tuple[int, int, int], tuple[int, int]]:
+        item, (_, rows, columns) = image.dtype.itemsize, image.shape
+        return (where[1] * item, where[0], 0), (columns * item, rows * columns * item)
+
+    (source_origin, source_pitches), (target_origin, target_pitches) = (
+        place(source, origin),
+        place(target, at),
+    )
+    cl.enqueue_copy(
+        source.gpu.queue, target.buffer, source.buffer, src_origin=source_origin, dst_origin=target_origin,
+        region=(width * source.dtype.itemsize, height, planes), src_pitches=source_pitches, dst_pitches=target_pitches,
+    )  # fmt: skip

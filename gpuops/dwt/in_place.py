@@ -1,0 +1,264 @@
+"""The transform within the image's own memory, by Ikuzawa, Ino and Hagihara's permutation of chunks.
+
+T. Ikuzawa, F. Ino and K. Hagihara, "Reducing Memory Usage of Discrete Wavelet Transform by Overwriting the Input on a
+GPU". Along an axis even samples go before odd ones, and lifting steps then work on the two halves where they lie:
+memory is the image's and that of a table, while more than twice as many bytes are moved as with memory to spare.
+
+Beyond the source, whose lengths are powers of two: any length (algorithm 3 does not end at the last chunk, which is a
+cycle by itself; an odd number of chunks; rests of rows). Cycles, which for other numbers of chunks can hold nearly all
+of them, are cut into pieces that are moved at the same time. And each lifting step is a launch, which needs no halo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from ..gpu import Gpu, Kernel, Local
+from ..image import Image
+from ..params.dwt import DwtParams
+from . import blocked
+from .steps import Line, run
+from .wavelets import WAVELETS
+
+Shape = tuple[int, ...]
+
+CHUNK = 128  # samples: four of a GPU's transactions of 128 bytes
+_LANES = 32  # work-items that move a chunk side by side
+_PIECES = 8, 32  # that a group moves at a time: of cycles of up to _LONG chunks, and of longer ones
+_LONG = 64
+_LEAST = 16  # chunks of a piece
+
+
+def decompose(
+    image: Image, params: DwtParams, levels: int, *, chunk: int = CHUNK, table: bool = True
+) -> None:
+    """All levels of an Image (planes, height, width) float32 or int32, which the :mod:`.blocked` layout overwrites.
+
+    Parameters
+    ----------
+    params
+        A wavelet with lifting steps, the mode ``mirror`` or ``periodization``.
+    chunk : int
+        Samples; a multiple of 32 is 128 bytes.
+    table : bool
+        Cycles come from a table, which takes memory: :func:`table_bytes`. Otherwise, where chunks are a power of two,
+        each asks by its number's bits whether it is a cycle's first.
+
+    Raises
+    ------
+    ParameterError
+        An odd length under periodization.
+    """
+    for height, width in blocked.regions(image.shape[1:], params, levels):
+        _columns(image, height, width, params, table, inverse=False)
+        _rows(image, height, width, params, chunk, table, inverse=False)
+
+
+def recompose(
+    image: Image, params: DwtParams, levels: int, *, chunk: int = CHUNK, table: bool = True
+) -> None:
+    """The inverse of :func:`decompose`, over the same memory."""
+    for height, width in blocked.regions(image.shape[1:], params, levels)[::-1]:
+        _rows(image, height, width, params, chunk, table, inverse=True)
+        _columns(image, height, width, params, table, inverse=True)
+
+
+def bands(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[blocked.Details]]:
+    """cA, [coarsest (cH, cV, cD), …] of an Image that stays as it is."""
+    copy = image.like()
+    copy.put(slice(0, image.shape[0]), image)
+    decompose(copy, params, levels)
+    return blocked.split(copy, blocked.regions(image.shape[1:], params, levels))
+
+
+def image_of(
+    approximation: Image, details: Sequence[blocked.Details], params: DwtParams, shape: Shape
+) -> Image:
+    """The Image of (height, width) ``shape`` that bands stand for."""
+    image = blocked.join(approximation, details, shape)
+    recompose(image, params, len(details))
+    return image
+
+
+def table_bytes(gpu: Gpu, shape: Shape, levels: int, *, chunk: int = CHUNK) -> int:
+    """What the tables of cycles take on the device for an image of (height, width) ``shape``."""
+    counts = set()
+    for _ in range(levels):
+        counts |= {shape[0], 2 * (shape[1] // (2 * chunk))}
+        shape = tuple((n + 1) // 2 for n in shape)
+    wide = _wide(gpu)
+    return sum(
+        _table(gpu, count, _permuting(gpu, count, wide)[1][1], False).nbytes for count in counts if count > 2
+    )
+
+
+def _columns(image: Image, height: int, width: int, params: DwtParams, table: bool, *, inverse: bool) -> None:
+    line = Line(WAVELETS[params.wavelet], params.mode, 1, height, width, inverse, "in-place")
+    if inverse:
+        _lift(line, image)
+    _permute(image, line.label, height, width, 1, image.shape[2], inverse, table)
+    if not inverse:
+        _lift(line, image)
+
+
+def _rows(
+    image: Image, height: int, width: int, params: DwtParams, chunk: int, table: bool, *, inverse: bool
+) -> None:
+    line = Line(WAVELETS[params.wavelet], params.mode, 2, width, height, inverse, "in-place")
+    chunks = 2 * (width // (2 * chunk))
+    if inverse:
+        _lift(line, image)
+        _shift(image, line.label, height, width, chunk, inverse)
+        _permute(image, line.label, chunks, chunk, height, chunk, inverse, table)
+        _create(image, line.label, height, width, chunk, inverse)
+    else:
+        _create(image, line.label, height, width, chunk, inverse)
+        _permute(image, line.label, chunks, chunk, height, chunk, inverse, table)
+        _shift(image, line.label, height, width, chunk, inverse)
+        _lift(line, image)
+
+
+def _lift(line: Line, image: Image) -> None:
+    samples, coefficients = line.apart(image, samples=True), line.apart(image)
+    if line.inverse:
+        run(line, coefficients, samples, samples)
+    else:
+        run(line, samples, coefficients, coefficients)
+
+
+def _group(gpu: Gpu, name: str, chunk: int) -> tuple[Kernel, int]:
+    """A kernel whose groups hold a chunk in their work-items' registers, and how many work-items that are."""
+    each = 1
+    while True:
+        kernel = gpu.kernel("dwt_chunks", name, WIDTH=1, EACH=each)
+        items = kernel.fit(-(-chunk // each))[0]
+        if items * each >= chunk:
+            return kernel, items
+        each *= 2
+
+
+def _create(image: Image, label: str, height: int, width: int, chunk: int, inverse: bool) -> None:
+    """Algorithm 1: chunks of even and of odd samples in turn; what is left of a row becomes two shorter ones."""
+    if width < 2:
+        return
+    kernel, items = _group(image.gpu, "create", chunk)
+    planes, rows, columns = image.shape
+    image.gpu.launch(
+        kernel, (items * -(-width // (2 * chunk)), height, planes), image, rows, columns, width, chunk, int(inverse),
+        local=(items, 1, 1), label=f"{label} create", traffic=8 * planes * height * width,
+    )  # fmt: skip
+
+
+def _permute(
+    image: Image, label: str, count: int, lanes: int, rows: int, stride: int, inverse: bool, table: bool
+) -> None:
+    """Algorithm 2: ``count`` chunks of ``lanes`` samples, ``stride`` apart, in the first ``rows`` of each plane."""
+    gpu, (planes, height, width) = image.gpu, image.shape
+    if count < 3 or lanes * rows * planes == 0:
+        return
+    by_bits = not table and count & (count - 1) == 0
+    moved, lines = 0, planes * rows
+    for wide in dict.fromkeys((_wide(gpu), 1)):
+        items = (lanes - moved) // wide
+        if items == 0:
+            continue
+        kernel, local = _permuting(gpu, count, wide)
+        if by_bits:
+            pieces, found, bits = count, None, count.bit_length() - 1
+        else:
+            found, bits = _table(gpu, count, local[1], inverse), 0
+            pieces = found.shape[0]
+        gpu.launch(
+            kernel, (items, pieces, lines), image, found, pieces, bits, _modulus(count), int(inverse), lines, rows,
+            height, width, stride, moved, moved + items * wide, Local(local[0] * local[1] * wide * 4), local=local,
+            label=f"{label} permute", traffic=8 * lines * items * wide * (_modulus(count) - 1),
+        )  # fmt: skip
+        moved += items * wide
+
+
+def _shift(image: Image, label: str, height: int, width: int, chunk: int, inverse: bool) -> None:
+    """What is left of a row behind its whole chunks: its even samples go before all odd ones."""
+    half, rest = width // (2 * chunk) * chunk, width % (2 * chunk)
+    if half == 0 or rest == 0:
+        return
+    kernel, items = _group(image.gpu, "shift", chunk)
+    planes, rows, columns = image.shape
+    by = (rest + 1) // 2
+    image.gpu.launch(
+        kernel, (items, height, planes), image, rows, columns, half, half, by, int(inverse), local=(items, 1, 1),
+        label=f"{label} shift", traffic=8 * planes * height * (half + by),
+    )  # fmt: skip
+
+
+# -- cycles -------------------------------------------------------------------------------------------------------
+
+
+def _modulus(count: int) -> int:
+    """Chunk 2i modulo this comes to i; at 0, and at the modulus of an even count, a chunk stays."""
+    return count - 1 if count % 2 == 0 else count
+
+
+def source_of(i: int, modulus: int, inverse: bool) -> int:
+    """The chunk that comes to place i."""
+    if inverse:
+        return (i if i % 2 == 0 else i + modulus) // 2
+    return 2 * i % modulus
+
+
+@cache
+def cycles(count: int) -> tuple[tuple[int, int], ...]:
+    """(least chunk, length) of each cycle of the permutation of ``count`` chunks: algorithm 3."""
+    modulus = _modulus(count)
+    seen = bytearray(modulus)
+    found = []
+    for first in range(1, modulus):
+        if seen[first]:
+            continue
+        at, length = first, 0
+        while not seen[at]:
+            seen[at] = 1
+            at = 2 * at % modulus
+            length += 1
+        found.append((first, length))
+    return tuple(found)
+
+
+def pieces(count: int, at_a_time: int, *, inverse: bool) -> npt.NDArray[np.int32]:
+    """The cycles as the kernel ``permute`` takes them: rows (a piece's first chunk, the next one's number in its group).
+
+    Groups take ``at_a_time`` rows; one that would be divided between two begins with the second, behind rows (−1, 0).
+    """
+    modulus = _modulus(count)
+    rows: list[tuple[int, int]] = []
+    for first, length in cycles(count):
+        parts = min(at_a_time, max(1, length // _LEAST))
+        if -len(rows) % at_a_time < parts:
+            rows += [(-1, 0)] * (-len(rows) % at_a_time)
+        here, at = len(rows) % at_a_time, first
+        for k in range(parts):
+            rows.append((at, here + (k + 1) % parts))
+            for _ in range(length * (k + 1) // parts - length * k // parts):
+                at = source_of(at, modulus, inverse)
+    rows += [(-1, 0)] * (-len(rows) % at_a_time)
+    return np.array(rows, np.int32)
+
+
+def _wide(gpu: Gpu) -> int:
+    """Samples of a chunk that a work-item moves at once."""
+    return 16 if gpu.limits.is_cpu else 1
+
+
+def _permuting(gpu: Gpu, count: int, wide: int) -> tuple[Kernel, tuple[int, ...]]:
+    """The kernel and its groups: (work-items side by side, pieces, 1)."""
+    kernel = gpu.kernel("dwt_chunks", "permute", WIDTH=wide, EACH=1)
+    longest = max(length for _, length in cycles(count))
+    return kernel, kernel.fit(_LANES // wide, _PIECES[longest > _LONG], 1)
+
+
+def _table(gpu: Gpu, count: int, at_a_time: int, inverse: bool) -> Image:
+    key = "dwt chunks", count, at_a_time, inverse
+    return gpu.kept(key, lambda: gpu.array(pieces(count, at_a_time, inverse=inverse)))

@@ -1,0 +1,149 @@
+"""The transform in its own memory: against Laan's out of place, and the permutation and the memory by themselves."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import pywt
+
+from gpuops import Gpu, GpuopsWarning, ParameterError, Report
+from gpuops.dwt import in_place, laan, transform, wavedec2, waverec2
+from gpuops.params import dwt as names
+from gpuops.params.dwt import DwtParams
+
+LIFTING = [name for name, (lifts, _) in names.WAVELETS.items() if lifts]
+# Rows shorter than two chunks, of whole chunks only, with rests; chunks whose cycles are short, and one that is nearly
+# all of them (1500, and 1499, an odd number, which is prime); lines of one sample.
+SHAPES = [
+    (1, 1), (1, 2), (1, 3), (2, 1), (3, 5), (1, 67), (67, 1), (31, 29), (64, 256), (7, 2100), (1500, 3), (1499, 2),
+]  # fmt: skip
+MEMORY = 1.001  # of the image
+
+
+def image_of(rng, shape: tuple[int, ...], integer: bool) -> np.ndarray:
+    whole = rng.integers(0, 65536, shape).astype(np.int32)
+    return whole if integer else (whole / 65536).astype(np.float32)
+
+
+@pytest.mark.parametrize("integer", [True, False])
+@pytest.mark.parametrize("name", LIFTING)
+def test_the_result_is_laans(gpu: Gpu, rng, name: str, integer: bool) -> None:
+    if integer and not names.WAVELETS[name][1]:
+        return
+    levels = 3
+    for shape in SHAPES:
+        x = image_of(rng, (2, *shape), integer)
+        theirs = DwtParams(name, "mirror", levels, "laan", integer)
+        expected = transform.decompose(gpu.array(x), theirs)
+        ours = DwtParams(name, "mirror", levels, "in-place", integer)
+        image = gpu.array(x)
+        approximation, details = transform.decompose(image, ours)
+        np.testing.assert_array_equal(image.numpy(), x)  # which the bands were copied from
+        for mine, other in zip(
+            transform.flat(approximation, details), transform.flat(*expected), strict=True
+        ):
+            assert mine.shape == other.shape
+            # The same steps in the same order: no rounding differs, but where a compiler joins other operations.
+            np.testing.assert_allclose(mine.numpy(), other.numpy(), rtol=0, atol=0 if integer else 1e-6)
+        back = transform.recompose(approximation, details, ours).numpy()
+        np.testing.assert_allclose(back, x, rtol=0, atol=0 if integer else 3e-6)
+
+
+@pytest.mark.parametrize("table", [True, False])
+@pytest.mark.parametrize("chunk", [1, 5, 16, 128, 300])
+def test_chunks_of_any_size(gpu: Gpu, rng, chunk: int, table: bool) -> None:
+    """One image holds all bands, of many levels; what lies beside a level's rectangle stays as it is."""
+    levels = 6
+    params = DwtParams("5/3", "mirror", levels, "in-place", True)
+    for shape in [(1, 3000 * chunk), (9, 1000), (256, 512), (33, 70)]:
+        x = image_of(rng, (2, *shape), True)
+        expected, ours = gpu.array(x), gpu.array(x)
+        laan.decompose(expected, params, levels)
+        in_place.decompose(ours, params, levels, chunk=chunk, table=table)
+        np.testing.assert_array_equal(ours.numpy(), expected.numpy())
+        in_place.recompose(ours, params, levels, chunk=chunk, table=table)
+        np.testing.assert_array_equal(ours.numpy(), x)
+
+
+def test_the_layout_is_pywts(gpu: Gpu, rng) -> None:
+    x = rng.random((96, 160), dtype=np.float32)
+    theirs, _ = pywt.coeffs_to_array(pywt.wavedec2(x.astype(float), "bior4.4", "periodization", 3))
+    image = gpu.array(x[None])
+    params = DwtParams("bior4.4", "periodization", 3, "in-place")
+    in_place.decompose(image, params, 3)
+    np.testing.assert_allclose(image.numpy()[0], theirs, atol=2e-6 * np.abs(theirs).max())
+    in_place.recompose(image, params, 3)
+    np.testing.assert_allclose(image.numpy()[0], x, atol=3e-6)
+
+
+def test_periodization_needs_even_lengths(gpu: Gpu) -> None:
+    x = np.zeros((12, 20), np.float32)
+    assert wavedec2(gpu, x, "haar", "periodization", 2, method="in-place")[0].shape == (3, 5)
+    with (
+        pytest.raises(ParameterError, match="even lengths at each level, not 3×5: use mode mirror"),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore", GpuopsWarning)
+        wavedec2(gpu, x, "haar", "periodization", 3, method="in-place")
+
+
+def test_as_pywts_functions(gpu: Gpu, rng) -> None:
+    x = rng.random((3, 41, 50), dtype=np.float32)
+    ours = wavedec2(gpu, x, "9/7", "mirror", 3, method="in-place")
+    back = waverec2(gpu, ours, "9/7", "mirror", method="in-place")
+    np.testing.assert_allclose(back, x, atol=3e-6)
+
+
+@pytest.mark.parametrize("count", [3, 4, 5, 6, 7, 8, 37, 64, 1499, 1500])
+def test_cycles_are_the_permutation(count: int) -> None:
+    """Each chunk that moves belongs to one piece of one cycle, whatever the groups."""
+    places = np.arange(count)
+    sorted_out = np.concatenate([places[::2], places[1::2]])
+    for inverse in (False, True):
+        wanted = sorted_out if not inverse else np.argsort(sorted_out)
+        modulus = count - 1 if count % 2 == 0 else count
+        moving = list(range(1, modulus))
+        assert all(wanted[i] == in_place.source_of(i, modulus, inverse) for i in moving)
+        assert sum(length for _, length in in_place.cycles(count)) == len(moving)
+        for at_a_time in (1, 8, 32):
+            table = in_place.pieces(count, at_a_time, inverse=inverse)
+            assert len(table) % at_a_time == 0
+            left = set(moving)
+            for group in table.reshape(-1, at_a_time, 2):
+                for first, behind in group[group[:, 0] >= 0]:
+                    at = int(first)
+                    while True:
+                        left.remove(at)
+                        at = in_place.source_of(at, modulus, inverse)
+                        if at == group[behind, 0]:
+                            break
+            assert not left
+
+
+def test_lengths_of_cycles() -> None:
+    """Theorem 1 of the source, log₂ at most, holds for powers of two only."""
+    assert max(length for _, length in in_place.cycles(1 << 12)) == 12
+    assert [length for _, length in in_place.cycles(1500)] == [1498]
+    assert len(in_place.pieces(1500, 32, inverse=False)) == 32  # which are moved at a time
+
+
+@pytest.mark.parametrize("shape", [(1024, 2048), (1500, 1500), (1021, 999)])
+def test_memory(shape: tuple[int, int], rng) -> None:
+    """That of the image, and no more than a thousandth beside it."""
+    gpu = Gpu(report=Report())
+    assert gpu.report is not None
+    for params in (
+        DwtParams("dd13/7", "mirror", 5, "in-place"),
+        DwtParams("5/3", "mirror", 5, "in-place", True),
+    ):
+        image = gpu.array(image_of(rng, (1, *shape), params.integer))
+        before = gpu.report.peak_device_bytes
+        assert before >= image.nbytes
+        in_place.decompose(image, params, 5)
+        in_place.recompose(image, params, 5)
+        tables = 2 * in_place.table_bytes(gpu, shape, 5)  # there and back
+        assert 0 < tables <= (MEMORY - 1) * image.nbytes
+        assert gpu.report.peak_device_bytes == before
+        del image
