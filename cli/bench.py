@@ -111,6 +111,45 @@ def fft(
         bench_fft.chart(gpu, rows, chart, overwrite=overwrite)
 
 
+@command.command(short_help="Wavelet transforms in place, and with memory to spare")
+@click.option(
+    "--size",
+    "sizes",
+    type=Size(),
+    multiple=True,
+    metavar="N|WxH",
+    help="In pixels; may be repeated. Without it 1024 to 16384 as memory allows, on CPUs 512, 1024 and 2048.",
+)
+@click.option(
+    "--wavelet",
+    default="dd13/7",
+    show_default=True,
+    metavar="NAME",
+    help="One that has lifting steps: haar, 5/3, 9/7, dd13/7.",
+)
+@click.option("--levels", type=click.IntRange(1), default=1, show_default=True, help="Of the transform.")
+@click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON.")
+@options.device
+def dwt(
+    sizes: tuple[tuple[int, int], ...], wavelet: str, levels: int, as_json: bool, device: str | None
+) -> None:
+    """Measure wavelet transforms: memory, efficiency and time of those in place and of others.
+
+    The tables of Ikuzawa, Ino and Hagihara, whose in-place method permutes chunks of samples by cycles, beside that of
+    van der Laan et al. (out of place), fused lifting steps and the filter bank.
+    """
+    import json
+
+    from gpuops import Gpu, Report, bench_dwt
+
+    gpu = Gpu(device, report=Report())
+    rows = list(bench_dwt.measure(gpu, sizes, wavelet, levels))
+    if as_json:
+        click.echo(json.dumps(bench_dwt.to_json(gpu, rows), indent=1, ensure_ascii=False))
+    else:
+        click.echo(bench_dwt.table(gpu, rows))
+
+
 def _filters(name: str, what: str, help: str) -> click.Command:
     """`clpix bench NAME`: the variants of a filter."""
 

@@ -17,6 +17,7 @@ from .report_formats import SCHEMA_VERSION, columns, device_context, versions
 
 if TYPE_CHECKING:
     from .gpu import Gpu
+    from .image import Image
 
 SIZES = (8, 32, 128, 512)  # MiB
 MIB = 1 << 20
@@ -164,6 +165,17 @@ def times(gpu: Gpu, call: Callable[[], object]) -> tuple[list[KernelTime], tuple
         return kernels, repeat(run)
     finally:
         gpu.report = kept
+
+
+def copy_image(gpu: Gpu, image: Image) -> None:
+    """One read and one write of all planes, but for what a whole number of float4 leaves over."""
+    kernel = gpu.kernel("copy", "copy")
+    items = max(1, image.nbytes // 16)
+    source = image if image.nbytes >= 16 else gpu.zeros((4,))
+    target = gpu.empty((4 * items,))
+    gpu.launch(
+        kernel, (items,), source, target, np.uint64(items), local=kernel.fit(256), traffic=2 * 16 * items
+    )  # fmt: skip
 
 
 def check_memory(gpu: Gpu, size: tuple[int, int], channels: int, item: int, *, images: int) -> None:

@@ -167,24 +167,13 @@ def _measure(gpu: Gpu, operation: str, width: int, height: int, channels: int) -
     image = gpu.array(planes)
     image.alpha = channels in (2, 4)
     first: Row | None = None
-    for variant, apply in {COPY: _copy, **VARIANTS[operation]}.items():
+    for variant, apply in {COPY: bench.copy_image, **VARIANTS[operation]}.items():
         kernels, ms = bench.times(gpu, partial(apply, gpu, image))
         labels = tuple(kernel.label for kernel in kernels for _ in kernel.ms)
         moved = sum(kernel.traffic * len(kernel.ms) for kernel in kernels)
         row = Row(variant, width, height, channels, labels, moved, ms)
         first = first or row
         yield replace(row, copy_ms=first.median_ms, copy_gbps=first.gbps or 0.0)
-
-
-def _copy(gpu: Gpu, image: Image) -> None:
-    """One read and one write of all planes, but for what a whole number of float4 leaves over."""
-    kernel = gpu.kernel("copy", "copy")
-    items = max(1, image.nbytes // 16)
-    source = image if image.nbytes >= 16 else gpu.zeros((4,))
-    target = gpu.empty((4 * items,))
-    gpu.launch(
-        kernel, (items,), source, target, np.uint64(items), local=kernel.fit(256), traffic=2 * 16 * items
-    )  # fmt: skip
 
 
 def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:

@@ -228,7 +228,7 @@ def cycles(count: int) -> tuple[tuple[int, int], ...]:
 
 
 def pieces(count: int, at_a_time: int, *, inverse: bool) -> npt.NDArray[np.int32]:
-    """The cycles as the kernel ``permute`` takes them: rows (a piece's first chunk, the next one's number in its group).
+    """The cycles for the kernel ``permute``: rows (a piece's first chunk, the number in its group of the next).
 
     Groups take ``at_a_time`` rows; one that would be divided between two begins with the second, behind rows (−1, 0).
     """

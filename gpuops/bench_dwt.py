@@ -1,0 +1,392 @@
+"""Wavelet transforms in place and with memory to spare, by the tables and figures of Ikuzawa, Ino and Hagihara.
+
+"Reducing Memory Usage of Discrete Wavelet Transform by Overwriting the Input on a GPU": memory over size (figure 4), the
+table of cycles (5), efficiency of each part (table 2), time by where source and target are (figure 6).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import bench
+from .compare import compare
+from .dwt import blocked, in_place, laan, transform
+from .errors import DeviceError, ParameterError
+from .params.compare import CompareParams
+from .params.dwt import WAVELETS, DwtParams
+from .profile import Report
+from .report_formats import columns
+
+if TYPE_CHECKING:
+    from .gpu import Gpu
+    from .image import Image
+
+CPU_SIZES = (512, 1024, 2048)
+GPU_SIZES = (1024, 2048, 4096, 8192, 16384)
+METHODS = ("filterbank", "lifting", "laan", "in-place")
+STEPS = {
+    "create": "chunk creation",
+    "permute": "chunk permutation",
+    "shift": "rests of rows",
+    "predict": "lifting",
+    "update": "lifting",
+}
+WHOLE = "whole"
+# Of the largest coefficient, where methods differ in the order of operations.
+TOLERANCE = 4e-6
+_WALL_RUNS = 3  # after a first one
+_IMAGES = 6  # at a time, at most: the source, one that is transformed, its bands by another method on their way, scratch
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of a method's steps, in all launches of a transform, or all of them.
+
+    Attributes
+    ----------
+    launches, model_bytes
+        How many, and what they have to read and write by the library's own model (the source's M).
+    ms
+        Of each run: the sum of the launches' times, by their events (T at the median).
+    """
+
+    step: str
+    launches: int
+    model_bytes: int
+    ms: tuple[float, ...]
+
+    @property
+    def median_ms(self) -> float:
+        return median(self.ms)
+
+    @property
+    def gbps(self) -> float | None:
+        """10⁹ model bytes a second at the median time; None where the device's clock cannot tell."""
+        return self.model_bytes / self.median_ms / 1e6 if self.median_ms > 0 else None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method at one size: a plane of float32.
+
+    Attributes
+    ----------
+    parts
+        The method's steps, where they are launches of their own; at last the whole transform.
+    peak_bytes
+        The most memory on the device from the upload on, by the pool's account, and the table.
+    table_bytes
+        Of that, the table of cycles.
+    wall_ms
+        By "source → target", of each run on the host's clock: upload, transform and download, one after the other.
+    copy_ms, copy_gbps
+        A kernel that reads and writes such an image once, at the median: P.
+    """
+
+    method: str
+    wavelet: str
+    levels: int
+    width: int
+    height: int
+    peak_bytes: int
+    table_bytes: int
+    parts: tuple[Part, ...]
+    wall_ms: dict[str, tuple[float, ...]]
+    copy_ms: float
+    copy_gbps: float
+
+    @property
+    def image_bytes(self) -> int:
+        return 4 * self.width * self.height
+
+    @property
+    def whole(self) -> Part:
+        return self.parts[-1]
+
+    @property
+    def useful_efficiency(self) -> float | None:
+        """The share of the copy's bandwidth by 8 bytes a pixel: read once, written once."""
+        spent = self.whole.median_ms * self.copy_gbps
+        return 2 * self.image_bytes / 1e6 / spent if spent > 0 else None
+
+    def efficiency(self, part: Part) -> float | None:
+        """The source's E = M / T / P; None where the device's clock cannot tell."""
+        return part.gbps / self.copy_gbps if part.gbps and self.copy_gbps > 0 else None
+
+
+def measure(
+    gpu: Gpu, sizes: Sequence[tuple[int, int]] = (), wavelet: str = "dd13/7", levels: int = 1
+) -> Iterator[Row]:
+    """Measures all methods at ``sizes`` (width, height), in the mode mirror; each gives the same result first.
+
+    Parameters
+    ----------
+    sizes
+        Without any 512 … 2048 squared on CPUs, elsewhere 1024 … 16384 squared as memory allows.
+    wavelet
+        One that has lifting steps; dd13/7 is the source's.
+
+    Raises
+    ------
+    ParameterError
+        A size below 1, no level, a wavelet without lifting steps, or a gpu without a report (only a profiling queue tells
+        times).
+    DeviceError
+        The device has too little memory, or methods give different results.
+    """
+    bench.need_events(gpu)
+    if levels < 1:
+        raise ParameterError(f"there must be a level at least, not {levels}")
+    params = {method: DwtParams(wavelet, "mirror", levels, method) for method in METHODS}
+    sizes = tuple(dict.fromkeys(sizes)) or _sizes_that_fit(gpu)
+    for size in sizes:  # all of them, before time goes into the first
+        if min(size) < 1:
+            raise ParameterError(f"an image has a pixel at least: {size[0]}×{size[1]} is no size")
+        bench.check_memory(gpu, size, 1, 4, images=_IMAGES)
+    for size in sizes:
+        yield from _measure(gpu, size, params)
+
+
+def _sizes_that_fit(gpu: Gpu) -> tuple[tuple[int, int], ...]:
+    limits = gpu.limits
+    most = min(limits.max_alloc_bytes, limits.global_bytes // (2 * _IMAGES))
+    first, *others = CPU_SIZES if limits.is_cpu else GPU_SIZES
+    return tuple((n, n) for n in (first, *(n for n in others if 4 * n * n <= most)))
+
+
+def _measure(gpu: Gpu, size: tuple[int, int], params: dict[str, DwtParams]) -> Iterator[Row]:
+    host = np.random.default_rng(1).random((1, *size[::-1]), np.float32)
+    memory = {method: _memory(gpu, host.shape, chosen) for method, chosen in params.items()}
+    _check(gpu, host, params)
+    source = gpu.array(host)
+    copy_ms = median(_times(gpu, lambda: bench.copy_image(gpu, source))[-1].ms)
+    moved = 2 * source.nbytes
+    for method, chosen in params.items():
+        work = source.like()
+        whole = slice(0, 1)
+
+        def call(chosen: DwtParams = chosen, work: Image = work) -> None:
+            work.put(whole, source)  # which is no kernel
+            _transform(work, chosen)
+
+        table = in_place.table_bytes(gpu, size[::-1], chosen.levels or 0) if method == "in-place" else 0
+        yield Row(
+            method, chosen.wavelet, chosen.levels or 0, *size, memory[method] + table, table, _times(gpu, call),
+            _walls(gpu, host, work, chosen), copy_ms, moved / copy_ms / 1e6 if copy_ms > 0 else 0.0,
+        )  # fmt: skip
+
+
+def _transform(image: Image, params: DwtParams) -> list[Image]:
+    """All bands, in one Image or each in its own. laan and in-place overwrite the input."""
+    levels = params.levels or 0
+    if params.method == "laan":
+        laan.decompose(image, params, levels)
+        return [image]
+    if params.method == "in-place":
+        in_place.decompose(image, params, levels)
+        return [image]
+    return transform.flat(*transform.decompose(image, params))
+
+
+def _memory(gpu: Gpu, shape: tuple[int, ...], params: DwtParams) -> int:
+    """The most that the pool has given out at a time: input, result, and what is between."""
+    kept = gpu.report
+    report = gpu.report = Report()
+    try:
+        image = gpu.empty(shape)
+        _transform(image, params)
+        gpu.finish()
+    finally:
+        gpu.report = kept
+    return report.peak_device_bytes
+
+
+def _check(gpu: Gpu, host: npt.NDArray[Any], params: dict[str, DwtParams]) -> None:
+    """DeviceError where a method gives another result than the first."""
+    expected: Image | None = None
+    for method, chosen in params.items():
+        levels = chosen.levels or 0
+        bands = _transform(gpu.array(host), chosen)
+        together = bands[0] if len(bands) == 1 else blocked.join(*transform.nested(bands), host.shape[1:])
+        expected = expected or together
+        largest = 2.0**levels  # what a constant of 1 becomes
+        error = compare(gpu, together, expected, CompareParams(("max",), data_range=largest)).max
+        if not error <= TOLERANCE:
+            raise DeviceError(
+                f"{gpu.info.name} gives results that differ by {error:.1e} of the largest coefficient between the "
+                f"methods {METHODS[0]} and {method}: update its driver or choose another with --device"
+            )
+
+
+def _times(gpu: Gpu, call: Callable[[], object]) -> tuple[Part, ...]:
+    """Each step's launches, and at last all of them, in each run."""
+    runs: list[dict[str, list[tuple[float, int]]]] = []
+    kept = gpu.report
+
+    def run() -> float:
+        report = gpu.report = Report()  # of this run alone
+        call()
+        steps: dict[str, list[tuple[float, int]]] = {}
+        for kernel in report.kernels():
+            step = STEPS.get(kernel.label.rsplit(" ", 1)[-1])
+            for name in dict.fromkeys((step, WHOLE)):
+                if name is not None:
+                    steps.setdefault(name, []).extend((ms, kernel.traffic) for ms in kernel.ms)
+        steps[WHOLE] = steps.pop(WHOLE)  # at last
+        runs.append(steps)
+        return sum(ms for ms, _ in steps[WHOLE])
+
+    try:
+        count = len(bench.repeat(run))
+    finally:
+        gpu.report = kept
+    counted = runs[-count:]  # not those of the warm-up
+    return tuple(
+        Part(
+            step,
+            len(launches),
+            sum(moved for _, moved in launches),
+            tuple(sum(ms for ms, _ in run[step]) for run in counted),
+        )
+        for step, launches in counted[0].items()
+    )
+
+
+def _walls(gpu: Gpu, host: npt.NDArray[Any], work: Image, params: DwtParams) -> dict[str, tuple[float, ...]]:
+    """Milliseconds on the host's clock, by where source and target are; host memory is pageable."""
+    results = [np.empty(band.shape, band.dtype) for band in _transform(work, params)]
+
+    def run(upload: bool, download: bool) -> float:
+        start = time.perf_counter()
+        bands = _transform(gpu.array(host) if upload else work, params)
+        if download:
+            for band, result in zip(bands, results, strict=True):
+                band.numpy(result)
+        gpu.finish()
+        return (time.perf_counter() - start) * 1e3
+
+    ends = ("device", "host")
+    return {
+        f"{ends[upload]} → {ends[download]}": tuple(run(upload, download) for _ in range(_WALL_RUNS + 1))[1:]
+        for upload in (False, True)
+        for download in (False, True)
+    }
+
+
+# -- telling ------------------------------------------------------------------------------------------------------
+
+
+def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
+    """The rows with what they were measured on, as plain values."""
+
+    def part(row: Row, part: Part) -> dict[str, Any]:
+        return {
+            **asdict(part), "median_ms": part.median_ms, "gbps": part.gbps, "efficiency": row.efficiency(part),
+        }  # fmt: skip
+
+    def plain(row: Row) -> dict[str, Any]:
+        return {
+            **asdict(row),
+            "image_bytes": row.image_bytes,
+            "parts": [part(row, one) for one in row.parts],
+            "useful_efficiency": row.useful_efficiency,
+            "wall_median_ms": {way: median(ms) for way, ms in row.wall_ms.items()},
+        }
+
+    return bench.document(gpu, [plain(row) for row in rows])
+
+
+def table(gpu: Gpu, rows: Sequence[Row]) -> str:
+    """The rows as text for a person: memory, efficiency, times."""
+    first = rows[0]
+    levels = f"{first.levels} level{'s' if first.levels > 1 else ''}"
+    lines = [
+        f"{bench.heading(gpu)}  ·  {first.wavelet}, {levels}, one plane of float32",
+        "",
+        *_memory_table(rows),
+        "",
+        *_efficiency_table(rows),
+        "P is a copy's GB/s at that size, by a kernel; E = M / T / P with M of the model; useful: with 8 bytes a pixel.",
+        "",
+        *_wall_table(rows),
+        "Upload, transform and download one after the other, on the host's clock; host memory is pageable.",
+    ]
+    return "\n".join(lines)
+
+
+def _size(row: Row) -> str:
+    return f"{row.width}×{row.height}"
+
+
+def _by_size(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(_size(row), []).append(row)
+    return found
+
+
+def _memory_table(rows: Sequence[Row]) -> list[str]:
+    """Figures 4 and 5: a line for each size."""
+    cells = [
+        (
+            size,
+            f"{of[0].image_bytes / 1e6:.2f}",
+            *(f"{row.peak_bytes / row.image_bytes:.3f}" for row in of),
+            str(max(row.table_bytes for row in of)),
+        )
+        for size, of in _by_size(rows).items()
+    ]
+    methods = [row.method for row in next(iter(_by_size(rows).values()))]
+    return columns(("memory, × image", "image MB", *methods, "table B"), cells)
+
+
+def _efficiency_table(rows: Sequence[Row]) -> list[str]:
+    """Table 2: a line for each step."""
+    cells = []
+    for row in rows:
+        for part in row.parts:
+            whole = part is row.whole
+            if whole and len(row.parts) == 2:
+                continue  # of one step, which has told all
+            efficiency = row.efficiency(part)
+            useful = row.useful_efficiency if whole or len(row.parts) == 2 else None
+            cells.append(
+                (
+                    f"{row.method}, {part.step}",
+                    _size(row),
+                    str(part.launches),
+                    f"{min(part.ms):.4f}",
+                    f"{part.median_ms:.4f}",
+                    f"{part.model_bytes / 1e6:.2f}",
+                    "-" if part.gbps is None else f"{part.gbps:.1f}",
+                    f"{row.copy_gbps:.1f}",
+                    "-" if efficiency is None else f"{100 * efficiency:.1f}",
+                    "-" if useful is None else f"{100 * useful:.1f}",
+                )
+            )
+    header = (
+        "efficiency", "size", "launches", "min ms", "T ms", "M MB", "M/T GB/s", "P GB/s", "E %", "useful %",
+    )  # fmt: skip
+    return columns(header, cells)
+
+
+def _wall_table(rows: Sequence[Row]) -> list[str]:
+    """Figure 6: a line for each method."""
+    ways = list(rows[0].wall_ms)
+    cells = [
+        (
+            row.method,
+            _size(row),
+            f"{row.whole.median_ms:.3f}",
+            *(f"{median(row.wall_ms[way]):.3f}" for way in ways),
+        )
+        for row in rows
+    ]
+    return columns(("ms", "size", "kernels", *ways), cells)
