@@ -8,26 +8,6 @@
 // Data are planes (height, width) of 32 bits, whatever they mean; the transformed rectangle is at their top left.
 // `inverse` undoes it. No work-item waits for another group: each group owns what it moves.
 
-// Global: (items · blocks, rows, planes), local (items, 1, 1), items · EACH ≥ chunk.
-// The barrier, which is not in the source, is between all reads and all writes of a block.
-__kernel void create(__global uint *data, int height, int width, int length, int chunk, int inverse) {
-    const int block = get_group_id(0), item = get_local_id(0), items = get_local_size(0);
-    const int left = min(2 * chunk, length - 2 * chunk * block), odds = left / 2, evens = left - odds;
-    __global uint *line = data + (get_global_id(2) * height + get_global_id(1)) * width + (size_t)2 * chunk * block;
-    uint even[EACH], odd[EACH];
-    for (int e = 0; e < EACH; e++) {
-        const int p = item + e * items;
-        if (p < evens) even[e] = line[inverse ? p : 2 * p];
-        if (p < odds) odd[e] = line[inverse ? evens + p : 2 * p + 1];
-    }
-    barrier(CLK_GLOBAL_MEM_FENCE);
-    for (int e = 0; e < EACH; e++) {
-        const int p = item + e * items;
-        if (p < evens) line[inverse ? 2 * p : p] = even[e];
-        if (p < odds) line[inverse ? 2 * p + 1 : evens + p] = odd[e];
-    }
-}
-
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #if WIDTH > 1
@@ -39,6 +19,54 @@ typedef uint V;
 #define LOAD(p) *(p)
 #define STORE(v, p) *(p) = v
 #endif
+// Global: (items · blocks, rows, planes), local (items, 1, 1), items · EACH · WIDTH ≥ chunk: pairs in a row, of which a
+// work-item takes WIDTH neighbours at once.
+// The barrier, which is not in the source, is between all reads and all writes of a block.
+__kernel void create(__global uint *data, int height, int width, int length, int chunk, int inverse) {
+    const int block = get_group_id(0), item = get_local_id(0), items = get_local_size(0);
+    const int left = min(2 * chunk, length - 2 * chunk * block), odds = left / 2, evens = left - odds;
+    __global uint *line = data + (get_global_id(2) * height + get_global_id(1)) * width + (size_t)2 * chunk * block;
+    uint even[EACH * WIDTH], odd[EACH * WIDTH];
+    for (int e = 0; e < EACH; e++) {
+        const int p = (item + e * items) * WIDTH;
+#if WIDTH > 1
+        if (p + WIDTH <= odds) {
+            const V a = LOAD(line + (inverse ? p : 2 * p)), b = LOAD(line + (inverse ? evens + p : 2 * p + WIDTH));
+            STORE(inverse ? a : (V)(a.even, b.even), even + e * WIDTH);
+            STORE(inverse ? b : (V)(a.odd, b.odd), odd + e * WIDTH);
+            continue;
+        }
+#endif
+        for (int i = 0; i < WIDTH; i++) {
+            if (p + i < evens) even[e * WIDTH + i] = line[inverse ? p + i : 2 * (p + i)];
+            if (p + i < odds) odd[e * WIDTH + i] = line[inverse ? evens + p + i : 2 * (p + i) + 1];
+        }
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (int e = 0; e < EACH; e++) {
+        const int p = (item + e * items) * WIDTH;
+#if WIDTH > 1
+        if (p + WIDTH <= odds) {
+            V a = LOAD(even + e * WIDTH), b = LOAD(odd + e * WIDTH);
+            if (inverse) {
+                const V x = a, y = b;
+                a.even = x.lo;
+                a.odd = y.lo;
+                b.even = x.hi;
+                b.odd = y.hi;
+            }
+            STORE(a, line + (inverse ? 2 * p : p));
+            STORE(b, line + (inverse ? 2 * p + WIDTH : evens + p));
+            continue;
+        }
+#endif
+        for (int i = 0; i < WIDTH; i++) {
+            if (p + i < evens) line[inverse ? 2 * (p + i) : p + i] = even[e * WIDTH + i];
+            if (p + i < odds) line[inverse ? 2 * (p + i) + 1 : evens + p + i] = odd[e * WIDTH + i];
+        }
+    }
+}
+
 #define BATCH 4  // loads that a work-item has on their way at a time
 
 // The chunk that comes to i: 2i, modulo n − 1 of an even and n of an odd number n of chunks.

@@ -6,11 +6,18 @@
 //   whole numbers:  to[k] = from[k] ± ((Σ + rounding) >> shift)
 //
 // `from` and `to` hold the half that changes, `other` the half it is computed from. A half is (height, width, spacing,
-// phase): of planes (height, width), the rows, with -D ROWS the columns, k · spacing + phase, at most the last of all; so the
-// even samples of a signal are a half with spacing 2 and phase 0. The minimum repeats the last sample of an odd length
+// phase): of planes (height, width), the rows, with -D ROWS the columns, k · spacing + phase, at most the last of all; so
+// the even samples of a signal are a half with spacing 2 and phase 0. The minimum repeats the last sample of an odd length
 // under periodization.
 // BORDER_MIRROR: position 2k + parity of the other half is mirrored in n samples. Otherwise border.cl on its count.
-// -D TAPS: how many weights.  Global: (across, targets, planes), with ROWS (targets, across, planes). Any group size.
+// -D S=float|int   -D S16: 16 of them   -D TAPS: how many weights   -D WIDTH=1|16 neighbours of a row that a work-item takes
+// Global: (across / WIDTH, targets, planes), with ROWS (targets / WIDTH, across, planes). Any group size.
+
+#if WIDTH > 1
+typedef S16 V;
+#else
+typedef S V;
+#endif
 
 static inline size_t place(int4 part, int k, int across, size_t plane) {
 #ifdef ROWS
@@ -20,24 +27,62 @@ static inline size_t place(int4 part, int k, int across, size_t plane) {
 #endif
 }
 
-__kernel void lifting_step(__global const S *from, __global const S *other, __global S *to, int planes, int across, int n,
-                           int targets, int others, int4 from_half, int4 other_half, int4 to_half, S16 weights,
+// WIDTH neighbours, `spacing` apart.
+static inline V take(__global const S *p, int spacing) {
+#if WIDTH == 1
+    return *p;
+#else
+    return spacing == 1 ? vload16(0, p) : (V)(vload16(0, p).even, vload16(1, p).even);
+#endif
+}
+
+static inline void give(V v, __global S *p, int spacing) {
+#if WIDTH == 1
+    *p = v;
+#else
+    S s[WIDTH];
+    vstore16(v, 0, s);
+    if (spacing == 1)
+        vstore16(v, 0, p);
+    else
+        for (int i = 0; i < WIDTH; i++) p[i * spacing] = s[i];
+#endif
+}
+
+#ifdef INTEGER
+#define RESULT(old, sum) (subtract ? (old) - (((sum) + rounding) >> shift) : (old) + (((sum) + rounding) >> shift))
+#else
+#define RESULT(old, sum) (to_scale * (from_scale * (old) + other_scale * (sum)))
+#endif
+
+__kernel void lifting_step(__global const S *from, __global const S *other, __global S *to, int planes, int across,
+                           int n, int targets, int others, int4 from_half, int4 other_half, int4 to_half, S16 weights,
                            int first, int target_is_odd, float from_scale, float other_scale, float to_scale,
                            int rounding, int shift, int subtract) {
 #ifdef ROWS
-    const int k = get_global_id(0), a = get_global_id(1), last = to_half.y - 1;
+    int k = get_global_id(0) * WIDTH, a = get_global_id(1);
+    const int next = k + WIDTH, a_next = a + 1;
+    const int from_spacing = from_half.z, other_spacing = other_half.z, to_spacing = to_half.z;
 #else
-    const int k = get_global_id(1), a = get_global_id(0), last = to_half.x - 1;
+    int k = get_global_id(1), a = get_global_id(0) * WIDTH;
+    const int next = k + 1, a_next = a + WIDTH;
+    const int from_spacing = 1, other_spacing = 1, to_spacing = 1;
 #endif
     const size_t plane = get_global_id(2);
-    if (k >= targets || a >= across || plane >= (size_t)planes) return;
+    if (plane >= (size_t)planes) return;
     S w[16];
     vstore16(weights, 0, w);
-    S sum = 0;
-    if (k + first >= 0 && k + first + TAPS <= others) {
+    if (k + first >= 0 && next + first + TAPS <= others && next < targets && a_next <= across) {
+        V sum = 0;
 #pragma unroll
-        for (int j = 0; j < TAPS; j++) sum += w[j] * other[place(other_half, k + first + j, a, plane)];
-    } else {
+        for (int j = 0; j < TAPS; j++)
+            sum += w[j] * take(other + place(other_half, k + first + j, a, plane), other_spacing);
+        const V old = take(from + place(from_half, k, a, plane), from_spacing);
+        give(RESULT(old, sum), to + place(to_half, k, a, plane), to_spacing);
+        return;
+    }
+    for (; k < min(next, targets) && a < min(a_next, across);) {
+        S sum = 0;
         for (int j = 0; j < TAPS; j++) {
 #ifdef BORDER_MIRROR
             const int position = border_index(2 * (k + first + j) + !target_is_odd, n);
@@ -47,14 +92,14 @@ __kernel void lifting_step(__global const S *from, __global const S *other, __gl
 #endif
             if (i >= 0) sum += w[j] * other[place(other_half, i, a, plane)];
         }
-    }
-    const S old = from[place(from_half, k, a, plane)];
-#ifdef INTEGER
-    sum = (sum + rounding) >> shift;
-    const S result = subtract ? old - sum : old + sum;
+        const S old = from[place(from_half, k, a, plane)];
+        // Of an odd length's last pair under periodization only the even sample is written to the signal.
+#ifdef ROWS
+        if (k * to_half.z + to_half.w < to_half.y) to[place(to_half, k, a, plane)] = RESULT(old, sum);
+        k++;
 #else
-    const S result = to_scale * (from_scale * old + other_scale * sum);
+        if (k * to_half.z + to_half.w < to_half.x) to[place(to_half, k, a, plane)] = RESULT(old, sum);
+        a++;
 #endif
-    // Of an odd length's last pair under periodization only the even sample is written to the signal.
-    if (k * to_half.z + to_half.w <= last) to[place(to_half, k, a, plane)] = result;
+    }
 }

@@ -130,13 +130,13 @@ def _lift(line: Line, image: Image) -> None:
         run(line, samples, coefficients, coefficients)
 
 
-def _group(gpu: Gpu, name: str, chunk: int) -> tuple[Kernel, int]:
-    """A kernel whose groups hold a chunk in their work-items' registers, and how many work-items that are."""
+def _group(gpu: Gpu, name: str, chunk: int, wide: int) -> tuple[Kernel, int]:
+    """A kernel whose groups hold a chunk in their work-items' registers, ``wide`` samples at once; how many items."""
     each = 1
     while True:
-        kernel = gpu.kernel("dwt_chunks", name, WIDTH=1, EACH=each)
-        items = kernel.fit(-(-chunk // each))[0]
-        if items * each >= chunk:
+        kernel = gpu.kernel("dwt_chunks", name, WIDTH=wide, EACH=each)
+        items = kernel.fit(-(-chunk // (each * wide)))[0]
+        if items * each * wide >= chunk:
             return kernel, items
         each *= 2
 
@@ -145,7 +145,7 @@ def _create(image: Image, label: str, height: int, width: int, chunk: int, inver
     """Algorithm 1: chunks of even and of odd samples in turn; what is left of a row becomes two shorter ones."""
     if width < 2:
         return
-    kernel, items = _group(image.gpu, "create", chunk)
+    kernel, items = _group(image.gpu, "create", chunk, _wide(image.gpu))
     planes, rows, columns = image.shape
     image.gpu.launch(
         kernel, (items * -(-width // (2 * chunk)), height, planes), image, rows, columns, width, chunk, int(inverse),
@@ -185,7 +185,7 @@ def _shift(image: Image, label: str, height: int, width: int, chunk: int, invers
     half, rest = width // (2 * chunk) * chunk, width % (2 * chunk)
     if half == 0 or rest == 0:
         return
-    kernel, items = _group(image.gpu, "shift", chunk)
+    kernel, items = _group(image.gpu, "shift", chunk, 1)
     planes, rows, columns = image.shape
     by = (rest + 1) // 2
     image.gpu.launch(

@@ -89,21 +89,24 @@ def _launch(line: Line, step: Step, source: Half, other: Half, to: Half) -> None
     if planes * line.across * targets == 0:
         return
     sample = "int" if integer else "float"
-    defines: dict[str, bool | str] = {
-        "S": sample,
-        "S16": f"{sample}16",
-        "INTEGER": integer,
-        line.border: True,
-    }
-    kernel = gpu.kernel(("border", "dwt_step"), "lifting_step", TAPS=len(step.taps), ROWS=rows, **defines)
+    wide = 16 if gpu.limits.is_cpu else 1
+    defines: dict[str, bool | str] = {"S": sample, "S16": f"{sample}16", "INTEGER": integer, "ROWS": rows}
+    kernel = gpu.kernel(
+        ("border", "dwt_step"),
+        "lifting_step",
+        TAPS=len(step.taps),
+        WIDTH=wide,
+        **{line.border: True},
+        **defines,
+    )
     taps = [int(tap) for tap in step.taps] if integer else [-w if line.inverse else w for w in step.weights]
     weights = tuple(taps + [type(taps[0])(0)] * (16 - len(taps)))
-    size = (targets, line.across, planes) if rows else (line.across, targets, planes)
+    size = (-(-targets // wide), line.across) if rows else (-(-line.across // wide), targets)
     gpu.launch(
-        kernel, size, source.image, other.image, to.image, planes, line.across, line.n, targets, others,
+        kernel, (*size, planes), source.image, other.image, to.image, planes, line.across, line.n, targets, others,
         *((*half.image.shape[1:], half.spacing, half.phase) for half in (source, other, to)), weights, step.first,
         int(step.odd), 1.0 / source.scale, 1.0 / other.scale, to.scale, step.rounding, step.shift,
-        int(step.odd != line.inverse), local=kernel.fit(64, 4, 1),
+        int(step.odd != line.inverse), local=kernel.fit(64 // wide, 4, 1),
         label=f"{line.label} {'predict' if step.odd else 'update'}",
         traffic=4 * planes * line.across * (2 * targets + others),
     )  # fmt: skip
