@@ -1,14 +1,17 @@
 """Wavelet transforms in place and with memory to spare, by the tables and figures of Ikuzawa, Ino and Hagihara.
 
-"Reducing Memory Usage of Discrete Wavelet Transform by Overwriting the Input on a GPU": memory over size (figure 4), the
-table of cycles (5), efficiency of each part (table 2), time by where source and target are (figure 6).
+"Reducing Memory Usage of Discrete Wavelet Transform by Overwriting the Input on a GPU": memory over size (figure 4),
+the table of cycles (5), efficiency of each part (table 2), time by where source and target are (figure 6).
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from itertools import product
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +23,7 @@ from .compare import compare
 from .dwt import blocked, in_place, laan, transform
 from .errors import DeviceError, ParameterError
 from .params.compare import CompareParams
-from .params.dwt import WAVELETS, DwtParams
+from .params.dwt import WAVELETS, DwtParams, wavelet_name
 from .profile import Report
 from .report_formats import columns
 
@@ -42,7 +45,9 @@ WHOLE = "whole"
 # Of the largest coefficient, where methods differ in the order of operations.
 TOLERANCE = 4e-6
 _WALL_RUNS = 3  # after a first one
-_IMAGES = 6  # at a time, at most: the source, one that is transformed, its bands by another method on their way, scratch
+_IMAGES = (
+    6  # at a time, at most: the source, one that is transformed, its bands on their way, one to compare with
+)
 
 
 @dataclass(frozen=True)
@@ -136,14 +141,18 @@ def measure(
     Raises
     ------
     ParameterError
-        A size below 1, no level, a wavelet without lifting steps, or a gpu without a report (only a profiling queue tells
-        times).
+        A size below 1, no level, a wavelet without lifting steps, or a gpu without a report (only a profiling queue
+        tells times).
     DeviceError
         The device has too little memory, or methods give different results.
     """
     bench.need_events(gpu)
     if levels < 1:
         raise ParameterError(f"there must be a level at least, not {levels}")
+    if not WAVELETS[wavelet_name(wavelet)][0]:
+        raise ParameterError(
+            f"{wavelet} has no lifting steps here: all methods but the filter bank need them"
+        )
     params = {method: DwtParams(wavelet, "mirror", levels, method) for method in METHODS}
     sizes = tuple(dict.fromkeys(sizes)) or _sizes_that_fit(gpu)
     for size in sizes:  # all of them, before time goes into the first
@@ -164,16 +173,16 @@ def _sizes_that_fit(gpu: Gpu) -> tuple[tuple[int, int], ...]:
 def _measure(gpu: Gpu, size: tuple[int, int], params: dict[str, DwtParams]) -> Iterator[Row]:
     host = np.random.default_rng(1).random((1, *size[::-1]), np.float32)
     memory = {method: _memory(gpu, host.shape, chosen) for method, chosen in params.items()}
-    _check(gpu, host, params)
+    with _own_report(gpu):
+        _check(gpu, host, params)
     source = gpu.array(host)
     copy_ms = median(_times(gpu, lambda: bench.copy_image(gpu, source))[-1].ms)
     moved = 2 * source.nbytes
     for method, chosen in params.items():
         work = source.like()
-        whole = slice(0, 1)
 
         def call(chosen: DwtParams = chosen, work: Image = work) -> None:
-            work.put(whole, source)  # which is no kernel
+            work.put(slice(0, 1), source)  # which is no kernel
             _transform(work, chosen)
 
         table = in_place.table_bytes(gpu, size[::-1], chosen.levels or 0) if method == "in-place" else 0
@@ -195,16 +204,22 @@ def _transform(image: Image, params: DwtParams) -> list[Image]:
     return transform.flat(*transform.decompose(image, params))
 
 
-def _memory(gpu: Gpu, shape: tuple[int, ...], params: DwtParams) -> int:
-    """The most that the pool has given out at a time: input, result, and what is between."""
+@contextmanager
+def _own_report(gpu: Gpu) -> Iterator[Report]:
+    """What is launched inside is no part of the gpu's report."""
     kept = gpu.report
     report = gpu.report = Report()
     try:
-        image = gpu.empty(shape)
-        _transform(image, params)
-        gpu.finish()
+        yield report
     finally:
         gpu.report = kept
+
+
+def _memory(gpu: Gpu, shape: tuple[int, ...], params: DwtParams) -> int:
+    """The most that the pool has given out at a time: input, result, and what is between."""
+    with _own_report(gpu) as report:
+        _transform(gpu.empty(shape), params)
+        gpu.finish()
     return report.peak_device_bytes
 
 
@@ -228,25 +243,21 @@ def _check(gpu: Gpu, host: npt.NDArray[Any], params: dict[str, DwtParams]) -> No
 def _times(gpu: Gpu, call: Callable[[], object]) -> tuple[Part, ...]:
     """Each step's launches, and at last all of them, in each run."""
     runs: list[dict[str, list[tuple[float, int]]]] = []
-    kept = gpu.report
 
     def run() -> float:
-        report = gpu.report = Report()  # of this run alone
-        call()
+        with _own_report(gpu) as report:  # of this run alone
+            call()
+            launches = report.kernels()
         steps: dict[str, list[tuple[float, int]]] = {}
-        for kernel in report.kernels():
+        for kernel in launches:
             step = STEPS.get(kernel.label.rsplit(" ", 1)[-1])
             for name in dict.fromkeys((step, WHOLE)):
                 if name is not None:
                     steps.setdefault(name, []).extend((ms, kernel.traffic) for ms in kernel.ms)
-        steps[WHOLE] = steps.pop(WHOLE)  # at last
-        runs.append(steps)
+        runs.append({name: steps[name] for name in dict.fromkeys((*STEPS.values(), WHOLE)) if name in steps})
         return sum(ms for ms, _ in steps[WHOLE])
 
-    try:
-        count = len(bench.repeat(run))
-    finally:
-        gpu.report = kept
+    count = len(bench.repeat(run))
     counted = runs[-count:]  # not those of the warm-up
     return tuple(
         Part(
@@ -261,23 +272,24 @@ def _times(gpu: Gpu, call: Callable[[], object]) -> tuple[Part, ...]:
 
 def _walls(gpu: Gpu, host: npt.NDArray[Any], work: Image, params: DwtParams) -> dict[str, tuple[float, ...]]:
     """Milliseconds on the host's clock, by where source and target are; host memory is pageable."""
-    results = [np.empty(band.shape, band.dtype) for band in _transform(work, params)]
+    ends = "device", "host"
+    times: dict[str, tuple[float, ...]] = {}
+    with _own_report(gpu):
+        results = [np.empty(band.shape, band.dtype) for band in _transform(work, params)]
+        for upload, download in product((False, True), repeat=2):
 
-    def run(upload: bool, download: bool) -> float:
-        start = time.perf_counter()
-        bands = _transform(gpu.array(host) if upload else work, params)
-        if download:
-            for band, result in zip(bands, results, strict=True):
-                band.numpy(result)
-        gpu.finish()
-        return (time.perf_counter() - start) * 1e3
+            def run(upload: bool = upload, download: bool = download) -> float:
+                start = time.perf_counter()
+                bands = _transform(gpu.array(host) if upload else work, params)
+                if download:
+                    for band, result in zip(bands, results, strict=True):
+                        band.numpy(result)
+                gpu.finish()
+                return (time.perf_counter() - start) * 1e3
 
-    ends = ("device", "host")
-    return {
-        f"{ends[upload]} → {ends[download]}": tuple(run(upload, download) for _ in range(_WALL_RUNS + 1))[1:]
-        for upload in (False, True)
-        for download in (False, True)
-    }
+            run()
+            times[f"{ends[upload]} → {ends[download]}"] = tuple(run() for _ in range(_WALL_RUNS))
+    return times
 
 
 # -- telling ------------------------------------------------------------------------------------------------------
@@ -311,9 +323,10 @@ def table(gpu: Gpu, rows: Sequence[Row]) -> str:
         f"{bench.heading(gpu)}  ·  {first.wavelet}, {levels}, one plane of float32",
         "",
         *_memory_table(rows),
+        _largest(gpu, rows),
         "",
         *_efficiency_table(rows),
-        "P is a copy's GB/s at that size, by a kernel; E = M / T / P with M of the model; useful: with 8 bytes a pixel.",
+        "P: a copy's GB/s at that size, by a kernel; E = M / T / P with the model's M; useful: with 8 bytes a pixel.",
         "",
         *_wall_table(rows),
         "Upload, transform and download one after the other, on the host's clock; host memory is pageable.",
@@ -345,6 +358,14 @@ def _memory_table(rows: Sequence[Row]) -> list[str]:
     ]
     methods = [row.method for row in next(iter(_by_size(rows).values()))]
     return columns(("memory, × image", "image MB", *methods, "table B"), cells)
+
+
+def _largest(gpu: Gpu, rows: Sequence[Row]) -> str:
+    """The largest square that the device's memory has room for, by the largest measured image's ratio."""
+    limits, of = gpu.limits, list(_by_size(rows).values())[-1]
+    room = {row.method: limits.global_bytes * row.image_bytes / row.peak_bytes for row in of}
+    sizes = (f"{method} {math.isqrt(int(min(n, limits.max_alloc_bytes)) // 4)}" for method, n in room.items())
+    return f"At most, in {limits.global_bytes / 1e9:.1f} GB with one buffer for an image: {', '.join(sizes)} squared."
 
 
 def _efficiency_table(rows: Sequence[Row]) -> list[str]:

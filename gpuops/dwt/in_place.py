@@ -27,8 +27,8 @@ from .wavelets import WAVELETS
 Shape = tuple[int, ...]
 
 CHUNK = 128  # samples: four of a GPU's transactions of 128 bytes
-_LANES = 32  # work-items that move a chunk side by side
-_PIECES = 8, 32  # that a group moves at a time: of cycles of up to _LONG chunks, and of longer ones
+_LANES = 32  # samples of a chunk that a group moves side by side, of all its pieces
+_PIECES = 8, 32  # that a group moves at the same time: of cycles of up to _LONG chunks, and of longer ones
 _LONG = 64
 _LEAST = 16  # chunks of a piece
 

@@ -1,0 +1,116 @@
+"""clpix bench dwt: the rows, and what they are measured with. No times."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import pytest
+
+from gpuops import DeviceError, Gpu, ParameterError, Report, bench, bench_dwt
+
+from .conftest import Run
+
+Program = Callable[..., Run]
+WAYS = [f"{source} → {target}" for source in ("device", "host") for target in ("device", "host")]
+
+
+def test_json_has_every_method_at_every_size(clpix: Program) -> None:
+    run = clpix("bench", "dwt", "--size", "603x41", "--size", 128, "--levels", 2, "--json")
+    assert (run.code, run.err) == (0, "")
+    result = json.loads(run.out)
+    assert result["context"]["device"]
+    rows = result["measurements"]
+    assert [(row["width"], row["method"]) for row in rows] == [
+        (width, method) for width in (603, 128) for method in bench_dwt.METHODS
+    ]
+    for row in rows:
+        check(row)
+    last, image = rows[3], rows[3]["image_bytes"]
+    assert image == 4 * 603 * 41
+    assert last["method"] == "in-place"
+    assert last["peak_bytes"] == image + last["table_bytes"]
+    assert 0 < last["table_bytes"] < 1000
+    assert all(row["table_bytes"] == 0 and row["peak_bytes"] >= 2 * image for row in rows[:3])
+    parts = {part["step"]: part for part in last["parts"]}
+    assert list(parts) == ["chunk creation", "chunk permutation", "rests of rows", "lifting", "whole"]
+    # Rows alone have chunks to create: of the image, and of its quarter.
+    assert parts["chunk creation"]["launches"] == 2
+    assert parts["chunk creation"]["model_bytes"] == 8 * (603 * 41 + 302 * 21)
+    assert parts["lifting"]["launches"] == 8  # two steps, two axes, two levels
+
+
+def check(row: dict[str, Any]) -> None:
+    """What holds for every method."""
+    assert (row["wavelet"], row["levels"]) == ("dd13/7", 2)
+    *steps, whole = row["parts"]
+    assert whole["step"] == "whole"
+    if steps:
+        assert whole["launches"] == sum(step["launches"] for step in steps)
+        assert whole["model_bytes"] == sum(step["model_bytes"] for step in steps)
+    for part in row["parts"]:
+        assert len(part["ms"]) >= bench.FEWEST
+        assert part["median_ms"] == median(part["ms"])
+        assert part["gbps"] == pytest.approx(part["model_bytes"] / part["median_ms"] / 1e6)
+        assert part["efficiency"] == pytest.approx(part["gbps"] / row["copy_gbps"])
+    useful = 2 * row["image_bytes"] / whole["median_ms"] / 1e6 / row["copy_gbps"]
+    assert row["useful_efficiency"] == pytest.approx(useful)
+    assert list(row["wall_ms"]) == WAYS
+    assert row["wall_median_ms"] == {way: median(ms) for way, ms in row["wall_ms"].items()}
+
+
+def test_the_tables(clpix: Program) -> None:
+    run = clpix("bench", "dwt", "--size", 64, "--size", "67×3", "--wavelet", "haar")
+    assert (run.code, run.err) == (0, "")
+    heading, *tables = run.out.split("\n\n")
+    assert "haar, 1 level" in heading
+    memory, efficiency, times = (table.splitlines() for table in tables)
+    assert memory[0].split()[-6:] == [*bench_dwt.METHODS, "table", "B"]
+    assert [line.split()[0] for line in memory[1:3]] == ["64×64", "67×3"]
+    assert memory[3].startswith("At most, in ")
+    assert all(title in efficiency[0] for title in ("T ms", "M MB", "P GB/s", "E %", "useful %"))
+    for line in ("laan, lifting", "in-place, chunk permutation", "in-place, whole", "filterbank, whole"):
+        assert sum(row.startswith(line) for row in efficiency) == 2
+    assert all(way in times[0] for way in WAYS)
+    assert [line.split()[0] for line in times[1:-1]] == [*bench_dwt.METHODS] * 2
+
+
+def test_one_pixel() -> None:
+    gpu = Gpu(report=Report())
+    rows = list(bench_dwt.measure(gpu, [(1, 1)]))
+    assert [row.method for row in rows] == list(bench_dwt.METHODS)
+    assert bench_dwt.table(gpu, rows)
+    assert gpu.report is not None and not gpu.report.kernels()  # the runs' launches are not kept
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ("--size 0", 2, "0×0 is no size"),
+        ("--size 16x", 2, "WIDTHxHEIGHT"),
+        ("--levels 0", 2, "--levels"),
+        ("--levels 41", 2, "levels must be"),
+        ("--wavelet harr", 2, "did you mean 'haar'?"),
+        ("--wavelet db4", 2, "no lifting steps"),
+        ("--size 16 --size 1048576", 3, "use a smaller --size"),
+        ("--size 16 --device nothing-like-this", 3, "nothing-like-this"),
+    ],
+)
+def test_refused_in_one_line(clpix: Program, options: str, code: int, words: str) -> None:
+    run = clpix("bench", "dwt", *options.split())
+    assert (run.code, run.out) == (code, "")
+    assert words in run.err
+    assert len(run.err.splitlines()) == 1
+
+
+def test_the_librarys_checks(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ParameterError, match="Report"):
+        next(bench_dwt.measure(gpu, [(16, 16)]))
+    measuring = Gpu(report=Report())
+    with pytest.raises(ParameterError, match="a level at least"):
+        next(bench_dwt.measure(measuring, [(16, 16)], levels=0))
+    monkeypatch.setattr(bench_dwt, "TOLERANCE", -1.0)  # no result is good enough
+    with pytest.raises(DeviceError, match="gives results that differ"):
+        next(bench_dwt.measure(measuring, [(16, 16)]))
