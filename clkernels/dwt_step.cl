@@ -19,12 +19,30 @@ typedef S16 V;
 typedef S V;
 #endif
 
+// Where sample k of a half is, and how far from it sample k + 1, where both exist.
 static inline size_t place(int4 part, int k, int across, size_t plane) {
 #ifdef ROWS
-    return (plane * part.x + across) * part.y + min(k * part.z + part.w, part.y - 1);
+    return (plane * part.x + across) * part.y + k * part.z + part.w;
 #else
-    return (plane * part.x + min(k * part.z + part.w, part.x - 1)) * part.y + across;
+    return (plane * part.x + k * part.z + part.w) * part.y + across;
 #endif
+}
+
+static inline int stride(int4 part) {
+#ifdef ROWS
+    return part.z;
+#else
+    return part.z * part.y;
+#endif
+}
+
+static inline size_t clamped(int4 part, int k, int across, size_t plane) {
+#ifdef ROWS
+    const int last = part.y - 1;
+#else
+    const int last = part.x - 1;
+#endif
+    return place((int4)(part.xy, 1, 0), min(k * part.z + part.w, last), across, plane);
 }
 
 // WIDTH neighbours, `spacing` apart.
@@ -73,16 +91,17 @@ __kernel void lifting_step(__global const S *from, __global const S *other, __gl
     S w[16];
     vstore16(weights, 0, w);
     if (k + first >= 0 && next + first + TAPS <= others && next < targets && a_next <= across) {
+        __global const S *neighbours = other + place(other_half, k + first, a, plane);
         V sum = 0;
 #pragma unroll
-        for (int j = 0; j < TAPS; j++)
-            sum += w[j] * take(other + place(other_half, k + first + j, a, plane), other_spacing);
+        for (int j = 0; j < TAPS; j++) sum += w[j] * take(neighbours + j * (size_t)stride(other_half), other_spacing);
         const V old = take(from + place(from_half, k, a, plane), from_spacing);
         give(RESULT(old, sum), to + place(to_half, k, a, plane), to_spacing);
         return;
     }
-    for (; k < min(next, targets) && a < min(a_next, across);) {
+    while (k < min(next, targets) && a < min(a_next, across)) {
         S sum = 0;
+#pragma unroll
         for (int j = 0; j < TAPS; j++) {
 #ifdef BORDER_MIRROR
             const int position = border_index(2 * (k + first + j) + !target_is_odd, n);
@@ -90,9 +109,9 @@ __kernel void lifting_step(__global const S *from, __global const S *other, __gl
 #else
             const int i = border_index(k + first + j, others);
 #endif
-            if (i >= 0) sum += w[j] * other[place(other_half, i, a, plane)];
+            if (i >= 0) sum += w[j] * other[clamped(other_half, i, a, plane)];
         }
-        const S old = from[place(from_half, k, a, plane)];
+        const S old = from[clamped(from_half, k, a, plane)];
         // Of an odd length's last pair under periodization only the even sample is written to the signal.
 #ifdef ROWS
         if (k * to_half.z + to_half.w < to_half.y) to[place(to_half, k, a, plane)] = RESULT(old, sum);
