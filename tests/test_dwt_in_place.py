@@ -89,6 +89,25 @@ def test_periodization_needs_even_lengths(gpu: Gpu) -> None:
         wavedec2(gpu, x, "haar", "periodization", 3, method="in-place")
 
 
+def test_what_it_is_not_for(gpu: Gpu) -> None:
+    floats = gpu.array(np.zeros((1, 4, 4), np.float32))
+    ours = DwtParams("haar", "mirror", 1, "in-place")
+    for image, params, chunk, message in [
+        (gpu.array(np.zeros((1, 4, 4))), ours, 16, "float32 is needed, not .* float64"),
+        (gpu.array(np.zeros((4, 4), np.float32)), ours, 16, "planes, height, width"),
+        (floats, DwtParams("haar", "mirror", 1, "in-place", integer=True), 16, "int32 is needed"),
+        (floats, DwtParams("haar", "mirror", 1, "laan"), 16, "method laan"),
+        (floats, ours, 0, "a sample at least"),
+    ]:
+        for function in (in_place.decompose, in_place.recompose):
+            with pytest.raises(ParameterError, match=message):
+                function(image, params, 1, chunk=chunk)
+    with pytest.raises(ParameterError, match="in-place knows the modes mirror and periodization"):
+        DwtParams("haar", "zero", 1, "in-place")
+    with pytest.raises(ParameterError, match="no lifting steps"):
+        DwtParams("db4", "periodization", 1, "in-place")
+
+
 def test_as_pywts_functions(gpu: Gpu, rng) -> None:
     x = rng.random((3, 41, 50), dtype=np.float32)
     ours = wavedec2(gpu, x, "9/7", "mirror", 3, method="in-place")

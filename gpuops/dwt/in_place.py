@@ -17,6 +17,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import ParameterError
 from ..gpu import Gpu, Kernel, Local
 from ..image import Image
 from ..params.dwt import DwtParams
@@ -41,7 +42,7 @@ def decompose(
     Parameters
     ----------
     params
-        A wavelet with lifting steps, the mode ``mirror`` or ``periodization``.
+        Of the method ``in-place``; ``integer`` for int32.
     chunk : int
         Samples; a multiple of 32 is 128 bytes.
     table : bool
@@ -51,8 +52,9 @@ def decompose(
     Raises
     ------
     ParameterError
-        An odd length under periodization.
+        An odd length under periodization, another method or type of samples, no sample in a chunk.
     """
+    _check(image, params, chunk)
     for height, width in blocked.regions(image.shape[1:], params, levels):
         _columns(image, height, width, params, table, inverse=False)
         _rows(image, height, width, params, chunk, table, inverse=False)
@@ -62,6 +64,7 @@ def recompose(
     image: Image, params: DwtParams, levels: int, *, chunk: int = CHUNK, table: bool = True
 ) -> None:
     """The inverse of :func:`decompose`, over the same memory."""
+    _check(image, params, chunk)
     for height, width in blocked.regions(image.shape[1:], params, levels)[::-1]:
         _rows(image, height, width, params, chunk, table, inverse=True)
         _columns(image, height, width, params, table, inverse=True)
@@ -82,6 +85,18 @@ def image_of(
     image = blocked.join(approximation, details, shape)
     recompose(image, params, len(details))
     return image
+
+
+def _check(image: Image, params: DwtParams, chunk: int) -> None:
+    wanted = np.dtype(np.int32 if params.integer else np.float32)
+    if image.dtype != wanted or len(image.shape) != 3:
+        raise ParameterError(
+            f"an Image of (planes, height, width) {wanted} is needed, not {image.shape} {image.dtype}"
+        )
+    if params.method != "in-place":
+        raise ParameterError(f"the parameters are those of the method {params.method}, not of in-place")
+    if chunk < 1:
+        raise ParameterError(f"a chunk has a sample at least, not {chunk}")
 
 
 def table_bytes(gpu: Gpu, shape: Shape, levels: int, *, chunk: int = CHUNK) -> int:
