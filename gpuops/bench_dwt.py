@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import product
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -33,7 +34,14 @@ if TYPE_CHECKING:
 
 CPU_SIZES = (512, 1024, 2048)
 GPU_SIZES = (1024, 2048, 4096, 8192, 16384)
-METHODS = ("filterbank", "lifting", "laan", "in-place")
+NO_TABLE = "in-place, no table"  # where chunks are a power of two
+VARIANTS = {  # what is measured -> DwtParams' method
+    "filterbank": "filterbank",
+    "lifting": "lifting",
+    "laan": "laan",
+    "in-place": "in-place",
+    NO_TABLE: "in-place",
+}
 STEPS = {
     "create": "chunk creation",
     "permute": "chunk permutation",
@@ -48,6 +56,9 @@ _WALL_RUNS = 3  # after a first one
 _IMAGES = (
     6  # at a time, at most: the source, one that is transformed, its bands on their way, one to compare with
 )
+
+
+Way = Callable[["Image"], "list[Image]"]
 
 
 @dataclass(frozen=True)
@@ -79,7 +90,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Row:
-    """One method at one size: a plane of float32.
+    """One variant at one size: a plane of float32.
 
     Attributes
     ----------
@@ -95,7 +106,7 @@ class Row:
         A kernel that reads and writes such an image once, at the median: P.
     """
 
-    method: str
+    variant: str
     wavelet: str
     levels: int
     width: int
@@ -129,7 +140,7 @@ class Row:
 def measure(
     gpu: Gpu, sizes: Sequence[tuple[int, int]] = (), wavelet: str = "dd13/7", levels: int = 1
 ) -> Iterator[Row]:
-    """Measures all methods at ``sizes`` (width, height), in the mode mirror; each gives the same result first.
+    """Measures all :data:`VARIANTS` at ``sizes`` (width, height), in the mode mirror; each gives the same result first.
 
     Parameters
     ----------
@@ -144,7 +155,7 @@ def measure(
         A size below 1, no level, a wavelet without lifting steps, or a gpu without a report (only a profiling queue
         tells times).
     DeviceError
-        The device has too little memory, or methods give different results.
+        The device has too little memory, or variants give different results.
     """
     bench.need_events(gpu)
     if levels < 1:
@@ -153,14 +164,14 @@ def measure(
         raise ParameterError(
             f"{wavelet} has no lifting steps here: all methods but the filter bank need them"
         )
-    params = {method: DwtParams(wavelet, "mirror", levels, method) for method in METHODS}
+    variants = {name: DwtParams(wavelet, "mirror", levels, method) for name, method in VARIANTS.items()}
     sizes = tuple(dict.fromkeys(sizes)) or _sizes_that_fit(gpu)
     for size in sizes:  # all of them, before time goes into the first
         if min(size) < 1:
             raise ParameterError(f"an image has a pixel at least: {size[0]}×{size[1]} is no size")
         bench.check_memory(gpu, size, 1, 4, images=_IMAGES)
     for size in sizes:
-        yield from _measure(gpu, size, params)
+        yield from _measure(gpu, size, variants)
 
 
 def _sizes_that_fit(gpu: Gpu) -> tuple[tuple[int, int], ...]:
@@ -170,36 +181,40 @@ def _sizes_that_fit(gpu: Gpu) -> tuple[tuple[int, int], ...]:
     return tuple((n, n) for n in (first, *(n for n in others if 4 * n * n <= most)))
 
 
-def _measure(gpu: Gpu, size: tuple[int, int], params: dict[str, DwtParams]) -> Iterator[Row]:
+def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams]) -> Iterator[Row]:
     host = np.random.default_rng(1).random((1, *size[::-1]), np.float32)
-    memory = {method: _memory(gpu, host.shape, chosen) for method, chosen in params.items()}
-    with _own_report(gpu):
-        _check(gpu, host, params)
+    ways = {
+        name: partial(_transform, params=params, table=name != NO_TABLE) for name, params in variants.items()
+    }
+    memory = {name: _memory(gpu, host.shape, way) for name, way in ways.items()}
+    _check(gpu, host, ways, variants[NO_TABLE].levels or 0)
     source = gpu.array(host)
     copy_ms = median(_times(gpu, lambda: bench.copy_image(gpu, source))[-1].ms)
-    moved = 2 * source.nbytes
-    for method, chosen in params.items():
-        work = source.like()
+    copy_gbps = 2 * source.nbytes / copy_ms / 1e6 if copy_ms > 0 else 0.0
+    for name, way in ways.items():
+        work, params = source.like(), variants[name]
 
-        def call(chosen: DwtParams = chosen, work: Image = work) -> None:
+        def call(way: Way = way, work: Image = work) -> None:
             work.put(slice(0, 1), source)  # which is no kernel
-            _transform(work, chosen)
+            way(work)
 
-        table = in_place.table_bytes(gpu, size[::-1], chosen.levels or 0) if method == "in-place" else 0
+        levels, table = params.levels or 0, 0
+        if params.method == "in-place":
+            table = in_place.table_bytes(gpu, size[::-1], levels, table=name != NO_TABLE)
         yield Row(
-            method, chosen.wavelet, chosen.levels or 0, *size, memory[method] + table, table, _times(gpu, call),
-            _walls(gpu, host, work, chosen), copy_ms, moved / copy_ms / 1e6 if copy_ms > 0 else 0.0,
+            name, params.wavelet, levels, *size, memory[name] + table, table, _times(gpu, call),
+            _walls(gpu, host, work, way), copy_ms, copy_gbps,
         )  # fmt: skip
 
 
-def _transform(image: Image, params: DwtParams) -> list[Image]:
+def _transform(image: Image, params: DwtParams, table: bool) -> list[Image]:
     """All bands, in one Image or each in its own. laan and in-place overwrite the input."""
     levels = params.levels or 0
     if params.method == "laan":
         laan.decompose(image, params, levels)
         return [image]
     if params.method == "in-place":
-        in_place.decompose(image, params, levels)
+        in_place.decompose(image, params, levels, table=table)
         return [image]
     return transform.flat(*transform.decompose(image, params))
 
@@ -215,29 +230,29 @@ def _own_report(gpu: Gpu) -> Iterator[Report]:
         gpu.report = kept
 
 
-def _memory(gpu: Gpu, shape: tuple[int, ...], params: DwtParams) -> int:
+def _memory(gpu: Gpu, shape: tuple[int, ...], way: Way) -> int:
     """The most that the pool has given out at a time: input, result, and what is between."""
     with _own_report(gpu) as report:
-        _transform(gpu.empty(shape), params)
+        way(gpu.empty(shape))
         gpu.finish()
     return report.peak_device_bytes
 
 
-def _check(gpu: Gpu, host: npt.NDArray[Any], params: dict[str, DwtParams]) -> None:
-    """DeviceError where a method gives another result than the first."""
+def _check(gpu: Gpu, host: npt.NDArray[Any], ways: Mapping[str, Way], levels: int) -> None:
+    """DeviceError where a variant gives another result than the first."""
     expected: Image | None = None
-    for method, chosen in params.items():
-        levels = chosen.levels or 0
-        bands = _transform(gpu.array(host), chosen)
-        together = bands[0] if len(bands) == 1 else blocked.join(*transform.nested(bands), host.shape[1:])
-        expected = expected or together
-        largest = 2.0**levels  # what a constant of 1 becomes
-        error = compare(gpu, together, expected, CompareParams(("max",), data_range=largest)).max
-        if not error <= TOLERANCE:
-            raise DeviceError(
-                f"{gpu.info.name} gives results that differ by {error:.1e} of the largest coefficient between the "
-                f"methods {METHODS[0]} and {method}: update its driver or choose another with --device"
-            )
+    largest = 2.0**levels  # what a constant of 1 becomes
+    with _own_report(gpu):
+        for name, way in ways.items():
+            bands = way(gpu.array(host))
+            whole = bands[0] if len(bands) == 1 else blocked.join(*transform.nested(bands), host.shape[1:])
+            expected = expected or whole
+            error = compare(gpu, whole, expected, CompareParams(("max",), data_range=largest)).max
+            if not error <= TOLERANCE:
+                raise DeviceError(
+                    f"{gpu.info.name} gives results that differ by {error:.1e} of the largest coefficient between "
+                    f"{next(iter(ways))} and {name}: update its driver or choose another with --device"
+                )
 
 
 def _times(gpu: Gpu, call: Callable[[], object]) -> tuple[Part, ...]:
@@ -270,17 +285,17 @@ def _times(gpu: Gpu, call: Callable[[], object]) -> tuple[Part, ...]:
     )
 
 
-def _walls(gpu: Gpu, host: npt.NDArray[Any], work: Image, params: DwtParams) -> dict[str, tuple[float, ...]]:
+def _walls(gpu: Gpu, host: npt.NDArray[Any], work: Image, way: Way) -> dict[str, tuple[float, ...]]:
     """Milliseconds on the host's clock, by where source and target are; host memory is pageable."""
     ends = "device", "host"
     times: dict[str, tuple[float, ...]] = {}
     with _own_report(gpu):
-        results = [np.empty(band.shape, band.dtype) for band in _transform(work, params)]
+        results = [np.empty(band.shape, band.dtype) for band in way(work)]
         for upload, download in product((False, True), repeat=2):
 
             def run(upload: bool = upload, download: bool = download) -> float:
                 start = time.perf_counter()
-                bands = _transform(gpu.array(host) if upload else work, params)
+                bands = way(gpu.array(host) if upload else work)
                 if download:
                     for band, result in zip(bands, results, strict=True):
                         band.numpy(result)
@@ -351,21 +366,21 @@ def _memory_table(rows: Sequence[Row]) -> list[str]:
         (
             size,
             f"{of[0].image_bytes / 1e6:.2f}",
-            *(f"{row.peak_bytes / row.image_bytes:.3f}" for row in of),
+            *(f"{row.peak_bytes / row.image_bytes:.4f}" for row in of),
             str(max(row.table_bytes for row in of)),
         )
         for size, of in _by_size(rows).items()
     ]
-    methods = [row.method for row in next(iter(_by_size(rows).values()))]
-    return columns(("memory, × image", "image MB", *methods, "table B"), cells)
+    names = [row.variant for row in next(iter(_by_size(rows).values()))]
+    return columns(("memory, × image", "image MB", *names, "table B"), cells)
 
 
 def _largest(gpu: Gpu, rows: Sequence[Row]) -> str:
     """The largest square that the device's memory has room for, by the largest measured image's ratio."""
     limits, of = gpu.limits, list(_by_size(rows).values())[-1]
-    room = {row.method: limits.global_bytes * row.image_bytes / row.peak_bytes for row in of}
-    sizes = (f"{method} {math.isqrt(int(min(n, limits.max_alloc_bytes)) // 4)}" for method, n in room.items())
-    return f"At most, in {limits.global_bytes / 1e9:.1f} GB with one buffer for an image: {', '.join(sizes)} squared."
+    room = {row.variant: limits.global_bytes * row.image_bytes / row.peak_bytes for row in of}
+    sizes = (f"{name} {math.isqrt(int(min(n, limits.max_alloc_bytes)) // 4)}" for name, n in room.items())
+    return f"At most, in {limits.global_bytes / 1e9:.1f} GB with one buffer for an image: {'; '.join(sizes)} squared."
 
 
 def _efficiency_table(rows: Sequence[Row]) -> list[str]:
@@ -380,7 +395,7 @@ def _efficiency_table(rows: Sequence[Row]) -> list[str]:
             useful = row.useful_efficiency if whole or len(row.parts) == 2 else None
             cells.append(
                 (
-                    f"{row.method}, {part.step}",
+                    f"{row.variant}, {part.step}",
                     _size(row),
                     str(part.launches),
                     f"{min(part.ms):.4f}",
@@ -399,11 +414,11 @@ def _efficiency_table(rows: Sequence[Row]) -> list[str]:
 
 
 def _wall_table(rows: Sequence[Row]) -> list[str]:
-    """Figure 6: a line for each method."""
+    """Figure 6: a line for each variant."""
     ways = list(rows[0].wall_ms)
     cells = [
         (
-            row.method,
+            row.variant,
             _size(row),
             f"{row.whole.median_ms:.3f}",
             *(f"{median(row.wall_ms[way]):.3f}" for way in ways),

@@ -99,16 +99,14 @@ def _check(image: Image, params: DwtParams, chunk: int) -> None:
         raise ParameterError(f"a chunk has a sample at least, not {chunk}")
 
 
-def table_bytes(gpu: Gpu, shape: Shape, levels: int, *, chunk: int = CHUNK) -> int:
-    """What the tables of cycles take on the device for an image of (height, width) ``shape``."""
+def table_bytes(gpu: Gpu, shape: Shape, levels: int, *, chunk: int = CHUNK, table: bool = True) -> int:
+    """What the tables of cycles take on the device for an image of (height, width) ``shape``, one way."""
     counts = set()
     for _ in range(levels):
         counts |= {shape[0], 2 * (shape[1] // (2 * chunk))}
         shape = tuple((n + 1) // 2 for n in shape)
-    wide = _wide(gpu)
-    return sum(
-        _table(gpu, count, _permuting(gpu, count, wide)[1][1], False).nbytes for count in counts if count > 2
-    )
+    found = (_permuting(gpu, count, _wide(gpu), False, table)[2] for count in counts if count > 2)
+    return sum(pieces.nbytes for pieces in found if pieces is not None)
 
 
 def _columns(image: Image, height: int, width: int, params: DwtParams, table: bool, *, inverse: bool) -> None:
@@ -175,20 +173,15 @@ def _permute(
     gpu, (planes, height, width) = image.gpu, image.shape
     if count < 3 or lanes * rows * planes == 0:
         return
-    by_bits = not table and count & (count - 1) == 0
     moved, lines = 0, planes * rows
     for wide in dict.fromkeys((_wide(gpu), 1)):
         items = (lanes - moved) // wide
         if items == 0:
             continue
-        kernel, local = _permuting(gpu, count, wide)
-        if by_bits:
-            pieces, found, bits = count, None, count.bit_length() - 1
-        else:
-            found, bits = _table(gpu, count, local[1], inverse), 0
-            pieces = found.shape[0]
+        kernel, local, found = _permuting(gpu, count, wide, inverse, table)
+        slots, bits = (found.shape[0], 0) if found is not None else (count, count.bit_length() - 1)
         gpu.launch(
-            kernel, (items, pieces, lines), image, found, pieces, bits, _modulus(count), int(inverse), lines, rows,
+            kernel, (items, slots, lines), image, found, slots, bits, _modulus(count), int(inverse), lines, rows,
             height, width, stride, moved, moved + items * wide, Local(local[0] * local[1] * wide * 4), local=local,
             label=f"{label} permute", traffic=8 * lines * items * wide * (_modulus(count) - 1),
         )  # fmt: skip
@@ -267,13 +260,15 @@ def _wide(gpu: Gpu) -> int:
     return 16 if gpu.limits.is_cpu else 1
 
 
-def _permuting(gpu: Gpu, count: int, wide: int) -> tuple[Kernel, tuple[int, ...]]:
-    """The kernel and its groups: (work-items side by side, pieces, 1)."""
+def _permuting(
+    gpu: Gpu, count: int, wide: int, inverse: bool, table: bool
+) -> tuple[Kernel, tuple[int, ...], Image | None]:
+    """The kernel, its groups (work-items side by side, pieces, 1), and the table; None where bits do without."""
     kernel = gpu.kernel("dwt_chunks", "permute", WIDTH=wide, EACH=1)
+    if not table and count & (count - 1) == 0:
+        # Most chunks lead no cycle: their work-items must not wait in a group for one that does.
+        return kernel, kernel.fit(4 * _LANES // wide, 1, 1), None
     longest = max(length for _, length in cycles(count))
-    return kernel, kernel.fit(_LANES // wide, _PIECES[longest > _LONG], 1)
-
-
-def _table(gpu: Gpu, count: int, at_a_time: int, inverse: bool) -> Image:
-    key = "dwt chunks", count, at_a_time, inverse
-    return gpu.kept(key, lambda: gpu.array(pieces(count, at_a_time, inverse=inverse)))
+    local = kernel.fit(_LANES // wide, _PIECES[longest > _LONG], 1)
+    key = "dwt chunks", count, local[1], inverse
+    return kernel, local, gpu.kept(key, lambda: gpu.array(pieces(count, local[1], inverse=inverse)))
