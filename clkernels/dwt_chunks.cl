@@ -27,6 +27,7 @@ __kernel void create(__global uint *data, int height, int width, int length, int
     const int left = min(2 * chunk, length - 2 * chunk * block), odds = left / 2, evens = left - odds;
     __global uint *line = data + (get_global_id(2) * height + get_global_id(1)) * width + (size_t)2 * chunk * block;
     uint even[EACH * WIDTH], odd[EACH * WIDTH];
+#pragma unroll
     for (int e = 0; e < EACH; e++) {
         const int p = (item + e * items) * WIDTH;
 #if WIDTH > 1
@@ -43,6 +44,7 @@ __kernel void create(__global uint *data, int height, int width, int length, int
         }
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
+#pragma unroll
     for (int e = 0; e < EACH; e++) {
         const int p = (item + e * items) * WIDTH;
 #if WIDTH > 1
@@ -137,12 +139,20 @@ __kernel void shift(__global uint *data, int height, int width, int start, int c
     uint few[EACH];
     for (int e = 0; e < EACH; e++)
         if (item + e * items < by) few[e] = near[item + e * items];
-    for (int done = 0; done < count; done += items) {
-        const int k = done + item, from = inverse ? by + k : count - 1 - k, to = inverse ? k : by + count - 1 - k;
-        uint v = 0;
-        if (k < count) v = line[from];
+    const int from = inverse ? by : 0, to = inverse ? 0 : by;
+    for (int done = 0; done < count; done += BATCH * items) {
+        uint v[BATCH];
+#pragma unroll
+        for (int b = 0; b < BATCH; b++) {
+            const int k = done + b * items + item;
+            if (k < count) v[b] = line[from + (inverse ? k : count - 1 - k)];
+        }
         barrier(CLK_GLOBAL_MEM_FENCE);
-        if (k < count) line[to] = v;
+#pragma unroll
+        for (int b = 0; b < BATCH; b++) {
+            const int k = done + b * items + item;
+            if (k < count) line[to + (inverse ? k : count - 1 - k)] = v[b];
+        }
     }
     for (int e = 0; e < EACH; e++)
         if (item + e * items < by) far[item + e * items] = few[e];

@@ -148,6 +148,15 @@ def test_lengths_of_cycles() -> None:
     assert len(in_place.pieces(1500, 32, inverse=False)) == 32  # which are moved at a time
 
 
+def test_laans_memory(rng) -> None:
+    """Twice the image's, whatever is transformed."""
+    gpu = Gpu(report=Report())
+    assert gpu.report is not None
+    image = gpu.array(rng.random((1, 600, 1000), np.float32))
+    laan.decompose(image, DwtParams("9/7", "mirror", 5, "laan"), 5)
+    assert gpu.report.peak_device_bytes == 2 * image.nbytes
+
+
 @pytest.mark.parametrize("shape", [(1024, 2048), (1500, 1500), (1021, 999)])
 def test_memory(shape: tuple[int, int], rng) -> None:
     """That of the image, and no more than a thousandth beside it."""
