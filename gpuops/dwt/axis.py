@@ -79,7 +79,7 @@ def synthesise(low: Image, high: Image, params: DwtParams, axis: int, n: int) ->
     return image
 
 
-def _extension(wavelet: Wavelet, mode: str, inverse: bool) -> dict[str, bool]:
+def extension(wavelet: Wavelet, mode: str, inverse: bool) -> dict[str, bool]:
     """The defines of what stands beyond the ends: of the samples, or of the coefficients."""
     border, extra = _EXTENSIONS.get(mode, ("", None))
     if mode == "mirror":
@@ -113,7 +113,7 @@ def _launch(
     shape = outputs[0].shape if inverse else inputs[0].shape
     outer, inner = (prod(shape[:2]), 1) if rows else (shape[0], shape[2])
     defines = {
-        **_extension(wavelet, params.mode, inverse),
+        **extension(wavelet, params.mode, inverse),
         "ROWS": rows,
         "INTEGER": integer,
         "INVERSE": inverse,

@@ -14,7 +14,7 @@ from ..errors import GpuopsWarning, ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
 from ..planes import in_turn
-from . import axis, in_place
+from . import axis, in_place, level, strips
 from .wavelets import WAVELETS
 
 Band = TypeVar("Band")
@@ -29,6 +29,11 @@ def forward(image: Image, params: DwtParams) -> tuple[Image, Details[Image]]:
     if params.method == "in-place":
         approximation, details = in_place.bands(image, params, 1)
         return approximation, details[0]
+    if params.method == "strip":
+        approximation, details = strips.bands(image, params, 1)
+        return approximation, details[0]
+    if level.fits(image.gpu, params, image.dtype):
+        return level.forward(image, params)
     low, high = axis.analyse(image, params, Y)
     approximation, vertical = axis.analyse(low, params, X)
     horizontal, diagonal = axis.analyse(high, params, X)
@@ -39,6 +44,10 @@ def inverse(approximation: Image, details: Details[Image], params: DwtParams, sh
     """The image of (height, width) ``shape`` that one level's bands stand for."""
     if params.method == "in-place":
         return in_place.image_of(approximation, [details], params, shape)
+    if params.method == "strip":
+        return strips.image_of(approximation, [details], params, (shape[0], shape[1]))
+    if level.fits(approximation.gpu, params, approximation.dtype):
+        return level.inverse(approximation, details, params, (shape[0], shape[1]))
     horizontal, vertical, diagonal = details
     low = axis.synthesise(approximation, vertical, params, X, shape[1])
     high = axis.synthesise(horizontal, diagonal, params, X, shape[1])
@@ -65,6 +74,8 @@ def decompose(image: Image, params: DwtParams) -> tuple[Image, list[Details[Imag
 def _levels(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[Details[Image]]]:
     if params.method == "in-place":
         return in_place.bands(image, params, levels)
+    if params.method == "strip":
+        return strips.bands(image, params, levels)
     coefficients: list[Details[Image]] = []
     for _ in range(levels):
         image, details = forward(image, params)
@@ -93,15 +104,15 @@ def recompose(
 
     None stands for a band of zeros. Raises ParameterError for bands that do not fit together.
     """
-    for level, bands in enumerate(details):
+    for number, bands in enumerate(details):
         approximation, full = _complete(approximation, bands)
         _check(approximation, full, params)
         target = tuple(
             axis.samples(params, low, high)
             for low, high in zip(approximation.shape[1:], full[2].shape[1:], strict=True)
         )
-        finest = level + 1 == len(details)
-        wanted = (shape or target) if finest else _approximation_shape(details[level + 1], params, target)
+        finest = number + 1 == len(details)
+        wanted = (shape or target) if finest else _approximation_shape(details[number + 1], params, target)
         if any(not 0 <= n - m <= (params.mode != "mirror") for n, m in zip(target, wanted, strict=True)):
             raise ParameterError(
                 f"coefficients of {target[0]}×{target[1]} samples cannot give {wanted[0]}×{wanted[1]}"
@@ -166,12 +177,12 @@ def _check(approximation: Image, details: Details[Image], params: DwtParams) -> 
 def band_shapes(params: DwtParams, shape: Shape, levels: int) -> list[tuple[str, Shape]]:
     """Names and (height, width) of all bands of an image: cA5, cH5, cV5, cD5, cH4, …"""
     bands: list[tuple[str, Shape]] = []
-    for level in range(1, levels + 1):
+    for number in range(1, levels + 1):
         (low_y, high_y), (low_x, high_x) = (axis.lengths(params, n) for n in shape)
         bands[:0] = [
-            (f"cH{level}", (high_y, low_x)),
-            (f"cV{level}", (low_y, high_x)),
-            (f"cD{level}", (high_y, high_x)),
+            (f"cH{number}", (high_y, low_x)),
+            (f"cV{number}", (low_y, high_x)),
+            (f"cD{number}", (high_y, high_x)),
         ]
         shape = (low_y, low_x)
     return [(f"cA{levels}", shape), *bands]

@@ -57,7 +57,7 @@ MODE_SYNONYMS = {
     "asym": "antisymmetric",
     "jpeg2000": "mirror",
 }
-METHODS = ("auto", "lifting", "filterbank", "laan", "in-place")
+METHODS = ("auto", "lifting", "filterbank", "laan", "in-place", "strip")
 TILES = ("auto", "local", "private")
 SHRINKS = ("soft", "hard", "visu", "bayes")
 MAX_LEVELS = 40
@@ -131,7 +131,7 @@ class DwtParams:
             raise ParameterError(
                 f"mode mirror needs a symmetric wavelet, which {self.wavelet} is not: use symmetric"
             )
-        if self.method in ("laan", "in-place") and self.mode not in ("mirror", "periodization"):
+        if self.method in ("laan", "in-place", "strip") and self.mode not in ("mirror", "periodization"):
             raise ParameterError(
                 f"method {self.method} knows the modes mirror and periodization, not {self.mode}"
             )

@@ -1,0 +1,240 @@
+"""A whole level of the lifting transform in one pass, for GPUs: launches of dwt_margins.cl and dwt_level.cl."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, prod
+
+import numpy as np
+
+from ..gpu import Argument, Define, Gpu, Kernel, Source
+from ..image import Image
+from ..params.dwt import DwtParams
+from . import axis
+from .schedule import Schedule, schedule
+from .wavelets import WAVELETS, Wavelet
+
+_PAIRS = 4  # of columns of a work-item
+_COLUMNS = 2 * _PAIRS
+_ITEMS = 256
+_LEAST_ITEMS = 64  # for the widest wavelet's edges
+_GROUPS = 2  # a compute unit: as many as run at once
+_LEAST = 8  # pairs of rows of a band: of shorter ones most rows would be read twice
+
+SAMPLES = {"float32": "float", "float64": "double"}
+Shape = tuple[int, int]
+Four = tuple[Image, Image, Image, Image]  # cA, cH, cV, cD
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where an image and its coefficients lie in one buffer, by strips: see dwt_layout.cl.
+
+    ``strip`` and ``run`` are binary logarithms; ``pitch``: samples from a row to the next; ``plane``: to another plane.
+    """
+
+    strip: int
+    run: int
+    pitch: int
+    plane: int
+
+    def vector(self, width: int) -> tuple[int, int, int, int]:
+        """What the kernels take, for an image of ``width`` columns."""
+        last = (width - 1) >> self.run
+        return self.strip, self.run, last, ceil((width - (last << self.run)) / 2)
+
+
+@dataclass(frozen=True)
+class Aside:
+    """What is put aside of each plane: see dwt_margins.cl."""
+
+    inside: int
+    outside: int
+    column_pitch: int
+    row_pitch: int
+    above: int
+    below: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level of ``planes`` of an image (height, width), forward or inverse; in place where there is a layout."""
+
+    gpu: Gpu
+    params: DwtParams
+    dtype: np.dtype[np.generic]
+    planes: int
+    image: Shape
+    inverse: bool
+    layout: Layout | None = None
+    room: int = 0  # in place: bytes that may be put aside
+
+    def run(self, image: Image, coefficients: Four | None = None) -> None:
+        """Reads the one and writes the other; in place ``image`` is both."""
+        kernel, items = self._kernel(_ITEMS)
+        height, width = self.read
+        tiles = -(-self.pairs[1] // (items * _PAIRS))
+        aside, band = self._aside(tiles, items)
+        columns = image.like((self.planes, height, aside.column_pitch))
+        rows = image.like((self.planes, aside.rows, aside.row_pitch))
+        if self.layout is None:
+            pitch, plane = self.image[1], self.image[0] * self.image[1]
+            where: tuple[Argument, ...] = (image, pitch)
+        else:
+            pitch, plane = self.layout.pitch, self.layout.plane
+            where = (image, pitch, self.layout.vector(width))
+        four = coefficients or ()
+        reading = four if self.inverse and self.layout is None else where
+        rest = (
+            columns, rows, self.bands, self.image, np.uint64(plane), self.first,
+            (aside.inside, aside.outside, aside.column_pitch, aside.row_pitch),
+            (aside.above, aside.rows, aside.above + aside.below, 0), tiles, band,
+        )  # fmt: skip
+        margins = self._margins(items)
+        put = (height * aside.column_pitch + aside.rows * aside.row_pitch) // 4
+        label = "idwt" if self.inverse else "dwt"
+        self.gpu.launch(
+            margins, (put, self.planes), *reading, *rest, local=(*margins.fit(128), 1), label=f"{label} margins",
+            traffic=2 * (columns.nbytes + rows.nbytes),
+        )  # fmt: skip
+        self.gpu.launch(
+            kernel, (tiles * items, ceil(self.pairs[0] / band), self.planes), *where, *four, *rest,
+            local=(items, 1, 1), label=f"{label} level {self._wavelet.name}",
+            traffic=2 * self.planes * prod(self.image) * self.dtype.itemsize,
+        )  # fmt: skip
+
+    @cached_property
+    def bands(self) -> tuple[int, int, int, int]:
+        """How many low and high coefficients: along y, then along x."""
+        (lows_y, highs_y), (lows_x, highs_x) = (axis.lengths(self.params, n) for n in self.image)
+        return lows_y, highs_y, lows_x, highs_x
+
+    @property
+    def first(self) -> int:
+        """The pair to read that belongs to the first one to make."""
+        if not axis.expansive(self.params):
+            return 0
+        shift = (1 - self._wavelet.length // 2) // 2
+        return -shift if self.inverse else shift
+
+    @property
+    def pairs(self) -> Shape:
+        """Pairs to make, along y and x."""
+        if self.inverse:
+            return ceil(self.image[0] / 2), ceil(self.image[1] / 2)
+        return self.bands[0], self.bands[2]
+
+    @property
+    def read(self) -> Shape:
+        """Height and width of what is read, of coefficients as an image."""
+        return (sum(self.bands[:2]), sum(self.bands[2:])) if self.inverse else self.image
+
+    @property
+    def _wavelet(self) -> Wavelet:
+        return WAVELETS[self.params.wavelet]
+
+    @property
+    def _schedule(self) -> tuple[Schedule, Source]:
+        return schedule(self._wavelet, inverse=self.inverse, sample=SAMPLES[self.dtype.name])
+
+    @property
+    def _reach(self) -> tuple[int, int]:
+        """Columns before and after its own that a work-item reads: multiples of four."""
+        plan, _ = self._schedule
+        return _up(2 * plan.left, 4), _up(2 * plan.right, 4)
+
+    @property
+    def _defines(self) -> dict[str, Define]:
+        before, after = self._reach
+        return {
+            "S": SAMPLES[self.dtype.name],
+            "INVERSE": self.inverse,
+            "STRIPS": self.layout is not None,
+            "BEFORE": before,
+            "AFTER": after,
+            "EDGE": before + after,
+            "ROOM": _up(before, _COLUMNS),
+        }
+
+    def _margins(self, items: int) -> Kernel:
+        border = axis.extension(self._wavelet, self.params.mode, self.inverse)
+        sources = ("border", "dwt_layout", self._schedule[1], "dwt_margins")
+        return self.gpu.kernel(sources, "margins", **self._defines, **border, TILE=items * _COLUMNS)
+
+    def _kernel(self, items: int) -> tuple[Kernel, int]:
+        """The kernel, and the largest group of it that the device can run."""
+        *_, lows, highs = self.bands
+        words = (
+            all(n % _PAIRS == 0 for n in (self.image[1] // 2, lows, highs, self.first))
+            and self.image[1] % 2 == 0
+        )
+        sources = ("dwt_layout", self._schedule[1], "dwt_level")
+        while True:
+            kernel = self.gpu.kernel(
+                sources, "level", **self._defines, PAIRS=_PAIRS, ITEMS=items, WORDS=words
+            )
+            if kernel.fit(items) == (items,) and kernel.local_bytes <= self.gpu.limits.local_bytes:
+                return kernel, items
+            items //= 2
+
+    def _aside(self, tiles: int, items: int) -> tuple[Aside, int]:
+        """What is put aside, and how many pairs of rows a band has."""
+        plan, _ = self._schedule
+        before, after = self._reach
+        (height, width), (pairs_y, pairs_x), first = self.read, self.pairs, self.first
+        start = 2 * first - _up(before, _COLUMNS)
+        inside = 2 * first + _up(max(0, -2 * first), _COLUMNS)
+        outside = 2 * first + (width - 2 * first) // _COLUMNS * _COLUMNS
+        end = 2 * (first + pairs_x + 2 * _PAIRS) + _COLUMNS + after  # as in dwt_level.cl
+        above, below = 2 * (plan.left - first), max(0, 2 * (pairs_y + first + plan.right) - height)
+        row_pitch = _up(end - start, _COLUMNS)
+        wanted = ceil(self.gpu.limits.compute_units * _GROUPS * _ITEMS / (items * tiles * self.planes))
+        if self.layout is None:
+            column_pitch = _up(inside - start + end - outside, _COLUMNS)
+            band = max(_LEAST, ceil(pairs_y / wanted))
+            rows = above + below
+        else:
+            column_pitch = _up(tiles * (before + after), _COLUMNS) + _up(end - outside, _COLUMNS)
+            left = self.room // (self.planes * self.dtype.itemsize) - height * column_pitch
+            most = left // max(1, (above + below) * row_pitch) - 1
+            band = max(_LEAST, ceil(pairs_y / max(1, min(wanted, most))))
+            rows = (above + below) * (ceil(pairs_y / band) + 1)
+        return Aside(inside, outside, column_pitch, row_pitch, above, below, rows), band
+
+
+def fits(gpu: Gpu, params: DwtParams, dtype: np.dtype[np.generic]) -> bool:
+    """Whether levels of this type go this way: by lifting, on a GPU whose groups are large enough."""
+    if gpu.limits.is_cpu or params.integer or params.method != "lifting" or params.tile != "auto":
+        return False
+    return dtype.name in SAMPLES and gpu.limits.work_group >= _LEAST_ITEMS
+
+
+def forward(image: Image, params: DwtParams) -> tuple[Image, tuple[Image, Image, Image]]:
+    """One level: cA, (cH, cV, cD)."""
+    planes, height, width = image.shape
+    level = Level(image.gpu, params, image.dtype, planes, (height, width), inverse=False)
+    low_y, high_y, low_x, high_x = level.bands
+    four = (
+        image.like((planes, low_y, low_x)),
+        image.like((planes, high_y, low_x)),
+        image.like((planes, low_y, high_x)),
+        image.like((planes, high_y, high_x)),
+    )
+    level.run(image, four)
+    return four[0], four[1:]
+
+
+def inverse(
+    approximation: Image, details: tuple[Image, Image, Image], params: DwtParams, shape: Shape
+) -> Image:
+    """The image of (height, width) ``shape`` that one level's bands stand for."""
+    planes = approximation.shape[0]
+    image = approximation.like((planes, *shape))
+    Level(image.gpu, params, image.dtype, planes, shape, inverse=True).run(image, (approximation, *details))
+    return image
+
+
+def _up(n: int, multiple: int) -> int:
+    return -(-n // multiple) * multiple

@@ -1,0 +1,81 @@
+"""OpenCL C of a wavelet's lifting steps in the order that clkernels/dwt_level.cl takes them, row by row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from ..gpu import Source
+from .wavelets import Step, Wavelet
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Lifting steps over a window of pairs that moves from row to row.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+        In the order in which they are taken.
+    spans : tuple of (before, after)
+        For pair k to come out right a step must have been taken for the pairs k − before … k + after.
+    left, right : int
+        Pairs before and after k that all steps together read.
+    """
+
+    steps: tuple[Step, ...]
+    spans: tuple[tuple[int, int], ...]
+    left: int
+    right: int
+
+    @classmethod
+    def of(cls, steps: tuple[Step, ...]) -> Schedule:
+        """The schedule of these steps."""
+        need = {False: (0, 0), True: (0, 0)}  # of even and of odd samples
+        spans = []
+        for step in reversed(steps):
+            before, after = need[step.odd]
+            spans.append((before, after))
+            low, high = need[not step.odd]
+            last = step.first + len(step.taps) - 1
+            need[not step.odd] = max(low, before - step.first), max(high, after + last)
+        lefts, rights = zip(*need.values(), strict=True)
+        return cls(steps, tuple(reversed(spans)), max(lefts), max(rights))
+
+    @property
+    def kept(self) -> int:
+        """Pairs that must be at hand: from the oldest that a step reads to the newest."""
+        oldest = min(
+            (after + step.first for step, (_, after) in zip(self.steps, self.spans, strict=True)), default=0
+        )
+        return max(0, -oldest) + self.right + 1
+
+
+@cache
+def schedule(wavelet: Wavelet, *, inverse: bool, sample: str) -> tuple[Schedule, Source]:
+    """The schedule, and as OpenCL C of samples ``float`` or ``double``.
+
+    There STEPS(TAKE) is a call of the macro TAKE(target, other, first, taps, before, after, weights…) for each step:
+    target[k] += Σ_j weights[j] other[k + first + j], with e and o for the even and the odd samples.
+    """
+    plan = Schedule.of(wavelet.steps[::-1] if inverse else wavelet.steps)
+    sign = -1.0 if inverse else 1.0
+    lines = [
+        f"#define LEFT {plan.left}",
+        f"#define RIGHT {plan.right}",
+        f"#define KEPT {plan.kept}",
+        f"#define K {_literal(wavelet.scale, sample)}",
+        "#define STEPS(TAKE) \\\n    "
+        + " \\\n    ".join(
+            f"TAKE({'o, e' if step.odd else 'e, o'}, {step.first}, {len(step.taps)}, {before}, {after}, "
+            f"{', '.join(_literal(sign * w, sample) for w in step.weights)})"
+            for step, (before, after) in zip(plan.steps, plan.spans, strict=True)
+        ),
+    ]
+    return plan, Source(f"dwt_{wavelet.name.replace('/', '_')}_schedule", "\n".join(lines))
+
+
+def _literal(value: float, sample: str) -> str:
+    return repr(float(value)) if sample == "double" else f"{float(np.float32(value))!r}f"

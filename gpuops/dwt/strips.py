@@ -1,0 +1,127 @@
+"""The transform in place, as fast as out of place: each level overwrites strips by their low and high halves.
+
+Low and high rows alternate, as even and odd ones did. Along a row each strip of columns becomes a low and a high half,
+and the next level takes the low halves for its image, of runs half as long. Nothing is permuted: where a coefficient
+lies is arithmetic. What a tile needs after its neighbours have overwritten it is put aside before, for each level anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..image import Image
+from ..params.dwt import DwtParams
+from .level import SAMPLES, Layout, Level
+
+_STRIP = 10  # binary logarithm of its columns
+_RUN = 3  # of the shortest run, which one work-item has
+MOST_LEVELS = _STRIP - _RUN + 1
+_ASIDE = 0.0195  # of the image, at most, where it is large
+
+Details = tuple[Image, Image, Image]
+Shape = tuple[int, int]
+
+
+def decompose(image: Image, params: DwtParams, levels: int) -> None:
+    """All levels of an Image (planes, height, width), float32 or float64, which is overwritten: see :func:`split`.
+
+    ``params``: a wavelet with lifting steps, the mode ``mirror``, or ``periodization`` for lengths that stay even.
+    Raises ParameterError for others, or more than :data:`MOST_LEVELS` levels.
+    """
+    for layout, shape in _levels(image, params, levels):
+        _level(image, params, layout, shape, inverse=False)
+
+
+def recompose(image: Image, params: DwtParams, levels: int) -> None:
+    """The inverse of :func:`decompose`, over the same memory."""
+    for layout, shape in reversed(_levels(image, params, levels)):
+        _level(image, params, layout, shape, inverse=True)
+
+
+def bands(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[Details]]:
+    """cA, [coarsest (cH, cV, cD), …] of an Image that stays as it is."""
+    copy = image.like()
+    copy.put(slice(0, image.shape[0]), image)
+    decompose(copy, params, levels)
+    return split(copy, params, levels)
+
+
+def image_of(approximation: Image, details: Sequence[Details], params: DwtParams, shape: Shape) -> Image:
+    """The inverse of :func:`bands`."""
+    image = approximation.like((approximation.shape[0], *shape))
+    levels = _levels(image, params, len(details))
+    for (layout, size), (horizontal, vertical, diagonal) in zip(levels, reversed(details), strict=True):
+        for band, odd, high in ((horizontal, 1, 0), (vertical, 0, 1), (diagonal, 1, 1)):
+            _move(image, layout, size, band, odd, high, back=True)
+    if levels:
+        _move(image, *levels[-1], approximation, 0, 0, back=True)
+    else:
+        image.put(slice(0, image.shape[0]), approximation)
+    recompose(image, params, len(details))
+    return image
+
+
+def split(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[Details]]:
+    """The bands of an Image that :func:`decompose` has overwritten: copies."""
+    approximation = image
+    details: list[Details] = []
+    planes = image.shape[0]
+    for layout, (height, width) in _levels(image, params, levels):
+        (low_y, high_y), (low_x, high_x) = ((ceil(n / 2), n // 2) for n in (height, width))
+        three = (
+            image.like((planes, high_y, low_x)),
+            image.like((planes, low_y, high_x)),
+            image.like((planes, high_y, high_x)),
+        )
+        for band, odd, high in zip(three, (1, 0, 1), (0, 1, 1), strict=True):
+            _move(image, layout, (height, width), band, odd, high, back=False)
+        details.insert(0, three)
+        if len(details) == levels:
+            approximation = image.like((planes, low_y, low_x))
+            _move(image, layout, (height, width), approximation, 0, 0, back=False)
+    return approximation, details
+
+
+def _levels(image: Image, params: DwtParams, levels: int) -> list[tuple[Layout, Shape]]:
+    """Of each level: where its image lies, and its height and width."""
+    _, height, width = image.shape
+    if image.dtype.name not in SAMPLES:
+        raise ParameterError(f"the method strip takes float32 and float64, not {image.dtype}")
+    if levels > MOST_LEVELS:
+        raise ParameterError(
+            f"the method strip takes {MOST_LEVELS} levels at most, not {levels}: use lifting"
+        )
+    found = []
+    for level in range(levels):
+        shape = ceil(height / 2**level), ceil(width / 2**level)
+        if params.mode == "periodization" and any(n % 2 for n in shape):
+            raise ParameterError(
+                f"the method strip under periodization needs even lengths on every level, not {shape[0]}×{shape[1]}: "
+                "use mirror, or the method lifting"
+            )
+        found.append((Layout(_STRIP, _STRIP - level, width << level, height * width), shape))
+    return found
+
+
+def _level(image: Image, params: DwtParams, layout: Layout, shape: Shape, *, inverse: bool) -> None:
+    room = int(_ASIDE * image.nbytes)
+    Level(image.gpu, params, image.dtype, image.shape[0], shape, inverse, layout, room).run(image)
+
+
+def _move(image: Image, layout: Layout, size: Shape, band: Image, odd: int, high: int, *, back: bool) -> None:
+    """A band of one level from the strips, or back to them."""
+    planes, height, width = band.shape
+    if not band.nbytes:
+        return
+    kernel = image.gpu.kernel(
+        ("dwt_layout", "dwt_strips"), "band_of_strips", S=SAMPLES[image.dtype.name], STRIPS=True, BACK=back
+    )
+    image.gpu.launch(
+        kernel, (width, height, planes), image, 2 * layout.pitch, layout.vector(size[1]), band, height, width,
+        np.uint64(layout.plane), odd * layout.pitch, high, local=(*kernel.fit(64), 1, 1), label="dwt strips",
+        traffic=2 * band.nbytes,
+    )  # fmt: skip
