@@ -45,7 +45,7 @@ typedef struct {
 } Fetched;
 
 // The steps along x, so that one's own pairs come out right.
-#define ALONG_X(target, other, first_tap, taps, before, after, ...)                                                    \
+#define ALONG_X(target, other, first_tap, taps, before, after, again, ...)                                             \
     {                                                                                                                  \
         const S weights[] = {__VA_ARGS__};                                                                             \
         UNROLLED for (int k = OWN - before; k < OWN + PAIRS + after; k++)                                              \
@@ -60,7 +60,7 @@ static inline void lift_row(S *e, S *o) {
 #define NEWEST (KEPT - 1)
 #define FINISHED (NEWEST - RIGHT)
 
-#define ALONG_Y(target, other, first_tap, taps, before, after, ...)                                                    \
+#define ALONG_Y(target, other, first_tap, taps, before, after, again, ...)                                             \
     {                                                                                                                  \
         const S weights[] = {__VA_ARGS__};                                                                             \
         const int k = FINISHED + after;                                                                                \

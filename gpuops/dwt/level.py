@@ -20,6 +20,9 @@ _COLUMNS = 2 * _PAIRS
 _ITEMS = 256
 _LEAST_ITEMS = 64  # for the widest wavelet's edges
 _GROUPS = 2  # a compute unit: as many as run at once
+_WIDE = (
+    2048  # pairs of columns of a work-item on CPUs: with KEPT pairs of rows they fit the first-level cache
+)
 _LEAST = 8  # pairs of rows of a band: of shorter ones most rows would be read twice
 
 SAMPLES = {"float32": "float", "float64": "double"}
@@ -59,6 +62,15 @@ class Aside:
 
 
 @dataclass(frozen=True)
+class _Tiling:
+    """A kernel whose tiles of ``pairs`` pairs of columns take ``items`` work-items each."""
+
+    kernel: Kernel
+    items: int
+    pairs: int
+
+
+@dataclass(frozen=True)
 class Level:
     """One level of ``planes`` of an image (height, width), forward or inverse; in place where there is a layout."""
 
@@ -73,10 +85,10 @@ class Level:
 
     def run(self, image: Image, coefficients: Four | None = None) -> None:
         """Reads the one and writes the other; in place ``image`` is both."""
-        kernel, items = self._kernel(_ITEMS)
+        tiling = self._wide() if self._is_wide else self._group()
         height, width = self.read
-        tiles = -(-self.pairs[1] // (items * _PAIRS))
-        aside, band = self._aside(tiles, items)
+        tiles = -(-self.pairs[1] // tiling.pairs)
+        aside, band = self._aside(tiles, tiling)
         columns = image.like((self.planes, height, aside.column_pitch))
         rows = image.like((self.planes, aside.rows, aside.row_pitch))
         if self.layout is None:
@@ -92,7 +104,7 @@ class Level:
             (aside.inside, aside.outside, aside.column_pitch, aside.row_pitch),
             (aside.above, aside.rows, aside.above + aside.below, 0), tiles, band,
         )  # fmt: skip
-        margins = self._margins(items)
+        margins = self._margins(tiling)
         put = (height * aside.column_pitch + aside.rows * aside.row_pitch) // 4
         label = "idwt" if self.inverse else "dwt"
         self.gpu.launch(
@@ -100,8 +112,8 @@ class Level:
             traffic=2 * (columns.nbytes + rows.nbytes),
         )  # fmt: skip
         self.gpu.launch(
-            kernel, (tiles * items, ceil(self.pairs[0] / band), self.planes), *where, *four, *rest,
-            local=(items, 1, 1), label=f"{label} level {self._wavelet.name}",
+            tiling.kernel, (tiles * tiling.items, ceil(self.pairs[0] / band), self.planes), *where, *four, *rest,
+            local=(tiling.items, 1, 1), label=f"{label} level {self._wavelet.name}",
             traffic=2 * self.planes * prod(self.image) * self.dtype.itemsize,
         )  # fmt: skip
 
@@ -146,6 +158,11 @@ class Level:
         return _up(2 * plan.left, 4), _up(2 * plan.right, 4)
 
     @property
+    def _room(self) -> int:
+        """Columns put aside before the first ones that are made."""
+        return _up(self._reach[0], _COLUMNS)
+
+    @property
     def _defines(self) -> dict[str, Define]:
         before, after = self._reach
         return {
@@ -155,42 +172,56 @@ class Level:
             "BEFORE": before,
             "AFTER": after,
             "EDGE": before + after,
-            "ROOM": _up(before, _COLUMNS),
+            "ROOM": self._room,
         }
 
-    def _margins(self, items: int) -> Kernel:
+    @property
+    def _is_wide(self) -> bool:
+        return self.gpu.limits.is_cpu and self.layout is None
+
+    def _margins(self, tiling: _Tiling) -> Kernel:
         border = axis.extension(self._wavelet, self.params.mode, self.inverse)
         sources = ("border", "dwt_layout", self._schedule[1], "dwt_margins")
-        return self.gpu.kernel(sources, "margins", **self._defines, **border, TILE=items * _COLUMNS)
+        return self.gpu.kernel(sources, "margins", **self._defines, **border, TILE=2 * tiling.pairs)
 
-    def _kernel(self, items: int) -> tuple[Kernel, int]:
-        """The kernel, and the largest group of it that the device can run."""
+    def _group(self) -> _Tiling:
+        """A work-group a tile, the largest that the device can run."""
         *_, lows, highs = self.bands
-        words = (
-            all(n % _PAIRS == 0 for n in (self.image[1] // 2, lows, highs, self.first))
-            and self.image[1] % 2 == 0
+        words = self.image[1] % 2 == 0 and all(
+            n % _PAIRS == 0 for n in (self.image[1] // 2, lows, highs, self.first)
         )
         sources = ("dwt_layout", self._schedule[1], "dwt_level")
+        items = _ITEMS
         while True:
             kernel = self.gpu.kernel(
                 sources, "level", **self._defines, PAIRS=_PAIRS, ITEMS=items, WORDS=words
             )
             if kernel.fit(items) == (items,) and kernel.local_bytes <= self.gpu.limits.local_bytes:
-                return kernel, items
+                return _Tiling(kernel, items, items * _PAIRS)
             items //= 2
 
-    def _aside(self, tiles: int, items: int) -> tuple[Aside, int]:
+    def _wide(self) -> _Tiling:
+        """A work-item a tile, for CPUs."""
+        sources = ("dwt_layout", self._schedule[1], "dwt_level_wide")
+        kernel = self.gpu.kernel(sources, "level_wide", **self._defines, PAIRS=_WIDE)
+        return _Tiling(kernel, 1, _WIDE)
+
+    def _aside(self, tiles: int, tiling: _Tiling) -> tuple[Aside, int]:
         """What is put aside, and how many pairs of rows a band has."""
         plan, _ = self._schedule
         before, after = self._reach
         (height, width), (pairs_y, pairs_x), first = self.read, self.pairs, self.first
-        start = 2 * first - _up(before, _COLUMNS)
+        start = 2 * first - self._room
         inside = 2 * first + _up(max(0, -2 * first), _COLUMNS)
         outside = 2 * first + (width - 2 * first) // _COLUMNS * _COLUMNS
-        end = 2 * (first + pairs_x + 2 * _PAIRS) + _COLUMNS + after  # as in dwt_level.cl
+        beyond = 0 if self._is_wide else 2 * 2 * _PAIRS + _COLUMNS  # as in dwt_level.cl
+        end = 2 * (first + pairs_x) + beyond + after
         above, below = 2 * (plan.left - first), max(0, 2 * (pairs_y + first + plan.right) - height)
         row_pitch = _up(end - start, _COLUMNS)
-        wanted = ceil(self.gpu.limits.compute_units * _GROUPS * _ITEMS / (items * tiles * self.planes))
+        units = self.gpu.limits.compute_units
+        wanted = ceil(
+            (units * 8 if self._is_wide else units * _GROUPS * _ITEMS / tiling.items) / (tiles * self.planes)
+        )
         if self.layout is None:
             column_pitch = _up(inside - start + end - outside, _COLUMNS)
             band = max(_LEAST, ceil(pairs_y / wanted))
@@ -206,7 +237,7 @@ class Level:
 
 def fits(gpu: Gpu, params: DwtParams, dtype: np.dtype[np.generic]) -> bool:
     """Whether levels of this type go this way: by lifting, on a GPU whose groups are large enough."""
-    if gpu.limits.is_cpu or params.integer or params.method != "lifting" or params.tile != "auto":
+    if params.integer or params.method != "lifting" or params.tile != "auto":
         return False
     return dtype.name in SAMPLES and gpu.limits.work_group >= _LEAST_ITEMS
 

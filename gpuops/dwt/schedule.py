@@ -52,13 +52,22 @@ class Schedule:
         )
         return max(0, -oldest) + self.right + 1
 
+    def is_read_again(self, odd: bool, at: int) -> bool:
+        """Whether the sample of pair k + ``at`` is still read, or changed, when pair k + 1 or a later one is finished."""
+        for step, (_, after) in zip(self.steps, self.spans, strict=True):
+            oldest = after if step.odd == odd else after + step.first
+            if oldest < at:
+                return True
+        return False
+
 
 @cache
 def schedule(wavelet: Wavelet, *, inverse: bool, sample: str) -> tuple[Schedule, Source]:
     """The schedule, and as OpenCL C of samples ``float`` or ``double``.
 
-    There STEPS(TAKE) is a call of the macro TAKE(target, other, first, taps, before, after, weights…) for each step:
-    target[k] += Σ_j weights[j] other[k + first + j], with e and o for the even and the odd samples.
+    There STEPS(TAKE) is a call of the macro TAKE(target, other, first, taps, before, after, again, weights…) for each step:
+    target[k] += Σ_j weights[j] other[k + first + j], with e and o for the even and the odd samples;
+    ``again``: the result is read for a later pair, too.
     """
     plan = Schedule.of(wavelet.steps[::-1] if inverse else wavelet.steps)
     sign = -1.0 if inverse else 1.0
@@ -70,6 +79,7 @@ def schedule(wavelet: Wavelet, *, inverse: bool, sample: str) -> tuple[Schedule,
         "#define STEPS(TAKE) \\\n    "
         + " \\\n    ".join(
             f"TAKE({'o, e' if step.odd else 'e, o'}, {step.first}, {len(step.taps)}, {before}, {after}, "
+            f"{int(plan.is_read_again(step.odd, after))}, "
             f"{', '.join(_literal(sign * w, sample) for w in step.weights)})"
             for step, (before, after) in zip(plan.steps, plan.spans, strict=True)
         ),

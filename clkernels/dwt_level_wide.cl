@@ -1,0 +1,187 @@
+// One level as dwt_level.cl has it, for CPUs: a work-item takes PAIRS pairs of columns down a band of rows, in vectors of LANES.
+//
+// Each row is lifted along x in two arrays, of even and of odd samples; what comes out is kept with the last few pairs of
+// rows, KEPT of them, in which the steps along y then run. All of it stays in the first-level cache.
+//
+// After dwt_layout.cl and a schedule: gpuops/dwt/schedule.py. Global: (tiles, bands, planes), any group size.
+
+#define LANES 16
+#define V JOIN(S, 16)
+#define VLOAD JOIN(vload, 16)
+#define VSTORE JOIN(vstore, 16)
+#define OWN (2 * LANES)  // one's own first pair among those that a row is lifted with, so that vectors are aligned
+#define AROUND (OWN + PAIRS + 2 * LANES)
+#define ALIGNED __attribute__((aligned(64)))
+#define UNROLLED _Pragma("unroll")
+#define ALREADY_WIDE __attribute__((vec_type_hint(V)))
+
+// The steps along x; what a vector has too much nobody reads.
+#define ALONG_X(target, other, first_tap, taps, before, after, again, ...)                                                    \
+    {                                                                                                                  \
+        const S weights[] = {__VA_ARGS__};                                                                             \
+        for (int k = before ? LANES : OWN; k < OWN + pairs + after; k += LANES) {                                              \
+            V sum = VLOAD(0, target + k);                                                                              \
+            UNROLLED for (int j = 0; j < taps; j++) sum = fma((V)weights[j], VLOAD(0, other + k + first_tap + j), sum); \
+            VSTORE(sum, 0, target + k);                                                                                \
+        }                                                                                                              \
+    }
+
+// Of KEPT pairs of rows the last is the newest; RIGHT before it is the one that the steps along y finish.
+#define NEWEST (KEPT - 1)
+#define FINISHED (NEWEST - RIGHT)
+
+#define ALONG_Y(target, other, first_tap, taps, before, after, again, ...)                                                    \
+    {                                                                                                                  \
+        const S weights[] = {__VA_ARGS__};                                                                             \
+        UNROLLED for (int j = 0; j < taps; j++)                                                                        \
+            target[FINISHED + after] = fma((V)weights[j], other[FINISHED + after + first_tap + j], target[FINISHED + after]); \
+        if (again) VSTORE(target[FINISHED + after], 0, target##_rows[FINISHED + after] + c);                           \
+    }
+
+typedef struct {
+    V even, odd;
+} Finished;
+
+// Takes the steps along y in columns c … c + LANES − 1, and gives back the pair that they finish.
+static inline Finished finish(S *const *e_rows, S *const *o_rows, int c) {
+    V e[KEPT], o[KEPT];
+    UNROLLED
+    for (int j = 0; j < KEPT; j++) e[j] = VLOAD(0, e_rows[j] + c), o[j] = VLOAD(0, o_rows[j] + c);
+    STEPS(ALONG_Y)
+    const Finished pair = {e[FINISHED], o[FINISHED]};
+    return pair;
+}
+
+// `count` of LANES values that exist.
+static inline void store_some(V v, __global S *to, int count) {
+    if (count >= LANES) {
+        VSTORE(v, 0, to);
+    } else if (count > 0) {
+        S s[LANES];
+        VSTORE(v, 0, s);
+        for (int i = 0; i < count; i++) to[i] = s[i];
+    }
+}
+
+static inline void store_pairs(V even, V odd, __global S *to, int count) {
+    V left, right;
+    left.even = even.lo, left.odd = odd.lo, right.even = even.hi, right.odd = odd.hi;
+    store_some(left, to, count);
+    store_some(right, to + LANES, count - LANES);
+}
+
+#define BAND_ROW(band, height, width, k) ((band) + ((size_t)plane * (height) + (k)) * (width))
+
+// Where samples of a row are that are not in their place.
+typedef struct {
+    __global const S *columns;
+    int inside, outside, kept, start, end, pitch;
+} Beside;
+
+static inline S beside(Beside b, int x) {
+    return x >= b.start && x < b.end ? b.columns[PLACE_ASIDE(x < b.inside ? x - b.start : b.kept + x - b.outside, b.pitch)] : 0;
+}
+
+#ifdef INVERSE
+// Coefficients 2k of a row, low ones times `even`, and 2k + 1, for pairs from `first` on. In their place from sample b.inside to b.outside.
+static inline void take_row(__global const S *low, __global const S *high, Beside b, int first, int pairs, S even, S odd, S *e, S *o) {
+    for (int k = BEFORE ? LANES : OWN; k < OWN + pairs + AFTER / 2; k += LANES) {
+        const int q = first + k;
+        if (2 * q >= b.inside && 2 * (q + LANES) <= b.outside) {
+            VSTORE(VLOAD(0, low + q) * even, 0, e + k);
+            VSTORE(VLOAD(0, high + q) * odd, 0, o + k);
+        } else {
+            for (int i = 0; i < LANES; i++) {
+                const int x = 2 * (q + i), there = x >= b.inside && x < b.outside;
+                e[k + i] = even * (there ? low[q + i] : beside(b, x));
+                o[k + i] = odd * (there ? high[q + i] : beside(b, x + 1));
+            }
+        }
+    }
+}
+#else
+// Even and odd samples of a row, of pairs from `first` on.
+static inline void take_row(__global const S *row, Beside b, int first, int pairs, S *e, S *o) {
+    for (int k = BEFORE ? LANES : OWN; k < OWN + pairs + AFTER / 2; k += LANES) {
+        const int x = 2 * (first + k);
+        if (x >= b.inside && x + 2 * LANES <= b.outside) {
+            const V left = VLOAD(0, row + x), right = VLOAD(1, row + x);
+            VSTORE((V)(left.even, right.even), 0, e + k);
+            VSTORE((V)(left.odd, right.odd), 0, o + k);
+        } else {
+            for (int i = 0; i < LANES; i++) {
+                const int at = x + 2 * i, there = at >= b.inside && at < b.outside;
+                e[k + i] = there ? row[at] : beside(b, at);
+                o[k + i] = there ? row[at + 1] : beside(b, at + 1);
+            }
+        }
+    }
+}
+#endif
+
+#ifdef INVERSE
+#define IMAGE __global S *restrict out, uint pitch
+#define COEFFICIENTS __global const S *restrict ll, __global const S *restrict lh, __global const S *restrict hl, __global const S *restrict hh
+#else
+#define IMAGE __global const S *restrict in, uint pitch
+#define COEFFICIENTS __global S *restrict ll, __global S *restrict lh, __global S *restrict hl, __global S *restrict hh
+#endif
+
+__kernel ALREADY_WIDE void level_wide(IMAGE, COEFFICIENTS, __global const S *restrict columns, __global const S *restrict rows,
+                                      int4 bands, int2 image, ulong plane_size, int first, int4 sides, int4 beyond, int tiles,
+                                      int band) {
+    const int pair = (int)get_global_id(0) * PAIRS, begin = (int)get_global_id(1) * band;
+    const size_t plane = get_global_id(2);
+    const int height = READ_HEIGHT(bands, image), pairs_x = PAIRS_X(bands, image), end = min(begin + band, PAIRS_Y(bands, image));
+    if (pair >= pairs_x || begin >= end) return;
+    const int start = 2 * first - ROOM, row_end = 2 * (first + pairs_x) + AFTER, pairs = min(PAIRS, pairs_x - pair);
+    ALIGNED S window[2 * KEPT][2 * AROUND];
+    for (int k = begin - LEFT - RIGHT, round = 0; k < end; k++, round++) {
+        S *e_rows[KEPT], *o_rows[KEPT];  // rings
+        UNROLLED
+        for (int j = 0; j < KEPT; j++) {
+            e_rows[j] = window[2 * ((round + j) % KEPT)];
+            o_rows[j] = window[2 * ((round + j) % KEPT) + 1];
+        }
+        UNROLLED
+        for (int h = 0; h < 2; h++) {
+            const int y = 2 * (k + first + RIGHT) + h, p = pair + first - OWN;
+            S *e = h ? o_rows[NEWEST] : e_rows[NEWEST], *o = e + AROUND;
+            Beside b = {columns + (plane * height + y) * sides.z, sides.x, sides.y, sides.x - start, start, row_end, sides.z};
+            const int there = y >= 0 && y < height;
+            __global const S *aside = rows + ((size_t)plane * beyond.y + (y < 0 ? y + beyond.x : y - height + beyond.x)) * sides.w;
+            if (!there) b.columns = aside, b.inside = b.outside = row_end, b.pitch = sides.w;
+#ifdef INVERSE
+            take_row(BAND_ROW(h ? lh : ll, h ? bands.y : bands.x, bands.z, y / 2), BAND_ROW(h ? hh : hl, h ? bands.y : bands.x, bands.w, y / 2),
+                     b, p, pairs, h ? -1 : 1 / (K * K), h ? K * K : -1, e, o);
+#else
+            take_row(in + plane * plane_size + (size_t)y * pitch, b, p, pairs, e, o);
+#endif
+            STEPS(ALONG_X)
+        }
+        if (k < begin) {
+            for (int c = 0; c < pairs; c += LANES) finish(e_rows, o_rows, OWN + c), finish(e_rows, o_rows, AROUND + OWN + c);
+            continue;
+        }
+#ifdef INVERSE
+        __global S *to = out + plane * plane_size + (size_t)(2 * k) * pitch + 2 * pair;
+        for (int c = 0; c < pairs; c += LANES) {
+            const Finished even = finish(e_rows, o_rows, OWN + c), odd = finish(e_rows, o_rows, AROUND + OWN + c);
+            const int count = image.y - 2 * (pair + c);
+            store_pairs(even.even, odd.even, to + 2 * c, count);
+            if (2 * k + 1 < image.x) store_pairs(even.odd, odd.odd, to + pitch + 2 * c, count);
+        }
+#else
+        for (int c = 0; c < pairs; c += LANES) {
+            const Finished low = finish(e_rows, o_rows, OWN + c), high = finish(e_rows, o_rows, AROUND + OWN + c);
+            const int x = pair + c, lows = bands.z - x, highs = bands.w - x;
+            store_some(low.even * (K * K), BAND_ROW(ll, bands.x, bands.z, k) + x, lows);
+            store_some(-high.even, BAND_ROW(hl, bands.x, bands.w, k) + x, highs);
+            if (k < bands.y) {
+                store_some(-low.odd, BAND_ROW(lh, bands.y, bands.z, k) + x, lows);
+                store_some(high.odd * (1 / (K * K)), BAND_ROW(hh, bands.y, bands.w, k) + x, highs);
+            }
+        }
+#endif
+    }
+}
