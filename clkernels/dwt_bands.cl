@@ -2,31 +2,52 @@
 //
 // -D BAND=float|int    a coefficient
 
-// Soft shrinking moves towards zero by the plane's threshold; hard zeroes what does not exceed it.
+// pywt.threshold's ways to shrink by a plane's threshold t: what does not exceed it becomes `substitute`.
+//   soft     towards zero by t                             garrote  x − t²/x (H.-Y. Gao, J. Comput. Graph. Stat. 7, 1998)
+//   hard     as it is                                      greater, less: as it is, unless it is less (more) than t
 __kernel void shrink(__global const float *in, __global const float *thresholds, __global float *out, int planes,
-                     int size, int hard) {
+                     int size, int how, float substitute) {
     const size_t i = get_global_id(0);
     const size_t plane = get_global_id(1);
     if (i >= (size_t)size || plane >= (size_t)planes) return;
-    const float v = in[plane * size + i], t = thresholds[plane];
-    const float soft = copysign(fmax(fabs(v) - t, 0.0f), v);
-    out[plane * size + i] = hard ? (fabs(v) > t ? v : 0.0f) : soft;
+    const float v = in[plane * size + i], t = thresholds[plane], magnitude = fabs(v), ratio = t / magnitude;
+    float shrunk = v;
+    int goes = magnitude < t;
+    switch (how) {
+        case 0: shrunk = copysign(magnitude - t, v); break;
+        case 1: break;
+        case 2: shrunk = magnitude == t ? 0.0f : v * (1.0f - ratio) * (1.0f + ratio); break;
+        case 3: goes = v < t; break;
+        case 4: goes = v > t; break;
+    }
+    out[plane * size + i] = goes ? substitute : shrunk;
 }
 
-// Partial sums of squares: sums[plane][p], p = 0…parts−1, each of `run` elements, `step` apart, from p · `apart` on: side by
-// side where work-items share a fetch (GPUs), one stretch each where they do not. Global: (parts, planes).
-__kernel void squares(__global const BAND *in, __global float *sums, int planes, int size, int parts, int run, int apart,
-                      int step) {
-    const int part = get_global_id(0);
-    const size_t plane = get_global_id(1);
-    if (part >= parts || plane >= (size_t)planes) return;
-    float sum = 0.0f;
-    size_t i = (size_t)part * apart;
-    for (int k = 0; k < run && i < (size_t)size; k++, i += step) {
-        const float v = (float)in[plane * size + i];
-        sum = fma(v, v, sum);
-    }
-    sums[plane * parts + part] = sum;
+// The image with `down` rows above it and `right` columns to its left, mirrored: c b | a b c d. Global: (width + right,
+// height + down, planes).
+static inline int mirrored(int i, int n) {
+    const int period = max(2 * n - 2, 1), at = abs(i) % period;
+    return min(at, period - at);
+}
+
+__kernel void extend(__global const float *in, __global float *out, int planes, int height, int width, int down,
+                     int right) {
+    const int x = get_global_id(0), y = get_global_id(1);
+    const size_t plane = get_global_id(2);
+    if (x >= width + right || y >= height + down || plane >= (size_t)planes) return;
+    out[(plane * (height + down) + y) * (width + right) + x] =
+        in[(plane * height + mirrored(y - down, height)) * width + mirrored(x - right, width)];
+}
+
+// The reverse: mean = weight · the image without these rows and columns, or that much more. Global: (width, height, planes).
+__kernel void add_cropped(__global const float *in, __global float *mean, int planes, int height, int width, int down,
+                          int right, float weight, int more) {
+    const int x = get_global_id(0), y = get_global_id(1);
+    const size_t plane = get_global_id(2);
+    if (x >= width || y >= height || plane >= (size_t)planes) return;
+    const float v = weight * in[(plane * (height + down) + y + down) * (width + right) + x + right];
+    const size_t at = (plane * height + y) * width + x;
+    mean[at] = more ? mean[at] + v : v;
 }
 
 // A band as part of a picture, at (left, top). Approximation (knee = 0): v · scale, inside [0, 1]; -D ENCODE with the

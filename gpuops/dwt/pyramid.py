@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..image import Image
 from . import bands
-from .shrink import mean_squares
+from .statistics import mean_squares
 from .transform import Details
 
 _KNEE = 3.0  # a coefficient of this many times the band's RMS is shown half way to black or white
@@ -34,7 +34,7 @@ def picture(approximation: Image, details: Sequence[Details[Image]], white: floa
     gain = 1.0 if approximation.dtype.kind == "i" else 2.0 ** len(details)
     _paint(approximation, result, 0, 0, scale=1.0 / (gain * white), knee=0.0)
     for band, y, x in places:
-        rms = math.sqrt(max(0.0, float(mean_squares(band)[:planes].mean()))) if band.nbytes else 0.0
+        rms = math.sqrt(max(0.0, float(mean_squares([band])[0, :planes].mean()))) if band.nbytes else 0.0
         _paint(band, result, y, x, scale=1.0, knee=max(_KNEE * rms, 1e-30))
     return result
 
