@@ -149,7 +149,7 @@ def command(
             description = _description(item, image, chosen)
             item.save_data(item.run(stored.pack, image, description, shrinking), description.attributes())
         else:
-            item.save(item.run(_picture, image, chosen, shrinking, pixels.dtype.name))
+            item.save(item.run(_picture, image, chosen, shrinking, pixels.dtype.name), _depth(pixels))
 
     process(shared, "dwt", work, check=check)
 
@@ -192,6 +192,11 @@ def _description(item: Item, image: Image, params: DwtParams) -> Stored:
     dtype = item.picture.pixels.dtype.name
     planes, height, width = image.shape
     return stored.Stored(params, (planes, height, width), dtype, image.alpha, image.linear)
+
+
+def _depth(pixels: Image) -> str:
+    """Of a picture of the pyramid, whose values are shades in [0, 1] whatever the pixels' are."""
+    return "uint16" if pixels.dtype.itemsize > 1 else "uint8"
 
 
 def _picture(image: Image, params: DwtParams, shrinking: ShrinkParams | None, dtype: str) -> Image:
@@ -244,7 +249,7 @@ def _keep(
     if item.writes_data and not reconstruct:
         item.save_data(result, _description(item, image, params).attributes())
     else:
-        item.save(result)
+        item.save(result, None if reconstruct else _depth(pixels))
     share = 100 * kept.kept / kept.coefficients
     if as_json:
         figures = {

@@ -52,13 +52,15 @@ __kernel void add_cropped(__global const float *in, __global float *mean, int pl
 
 // A band as part of a picture, at (left, top). Approximation (knee = 0): v · scale, inside [0, 1]; -D ENCODE with the
 // sRGB curve. Detail: 1/2 + 1/2 v / (|v| + knee): zero is mid gray, nothing is clipped, and small coefficients stay
-// visible whatever the band's range. Global: (width, height, planes).
+// visible whatever the band's range. Where its place is larger than the band, zeros fill it. Global: (place_width,
+// place_height, planes).
 __kernel void paint(__global const BAND *band, __global float *picture, int planes, int height, int width,
-                    int picture_height, int picture_width, int top, int left, float scale, float knee) {
+                    int place_height, int place_width, int picture_height, int picture_width, int top, int left,
+                    float scale, float knee) {
     const int x = get_global_id(0), y = get_global_id(1);
     const size_t plane = get_global_id(2);
-    if (x >= width || y >= height || plane >= (size_t)planes) return;
-    const float v = (float)band[(plane * height + y) * width + x];
+    if (x >= place_width || y >= place_height || plane >= (size_t)planes) return;
+    const float v = x < width && y < height ? (float)band[(plane * height + y) * width + x] : 0.0f;
     float shown = 0.5f + 0.5f * v / (fabs(v) + knee);
     if (knee == 0.0f) {
         shown = clamp(v * scale, 0.0f, 1.0f);

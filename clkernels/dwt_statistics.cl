@@ -1,7 +1,7 @@
 // What is measured of a band of coefficients, planes (planes, size). Group g of dimension 0 takes the elements from
 // g · stretch on, side by side; dimension 1: planes. Groups of any size.
 //
-// -D BAND=float|int    a coefficient   -D ALONE for groups of a single work-item
+// -D BAND=float|int    a coefficient   -D WHOLE where that is int   -D ALONE for groups of a single work-item
 
 #define BINS 2048  // of 11 bits
 
@@ -9,13 +9,18 @@
 // integer of its bits is. Of magnitudes whose bits above `shift` + `bits` are the row's prefix, those from `shift` on are
 // counted; nexts receives the least magnitude beyond those. A plane's row is `row` + plane. Integers alone are added up,
 // so no order matters.
+#ifdef WHOLE
+#define MAGNITUDE(v) abs(v)
+#else
+#define MAGNITUDE(v) (as_uint(v) & 0x7fffffff)
+#endif
 #ifndef ALONE
 #define COUNT(bin) atomic_inc(&(bin))
 #else
 #define COUNT(bin) (bin)++
 #endif
 
-__kernel void magnitudes(__global const float *in, __global const uint *prefixes, __global uint *histograms,
+__kernel void magnitudes(__global const BAND *in, __global const uint *prefixes, __global uint *histograms,
                          __global uint *nexts, int row, int size, int stretch, int shift, int bits) {
     __local uint bins[BINS], least;
     const int item = get_local_id(0), items = get_local_size(0);
@@ -28,7 +33,7 @@ __kernel void magnitudes(__global const float *in, __global const uint *prefixes
     barrier(CLK_LOCAL_MEM_FENCE);
     uint next = UINT_MAX;
     for (uint i = first + item; i < last; i += items) {
-        const uint magnitude = as_uint(in[i]) & 0x7fffffff, head = magnitude >> (shift + bits);
+        const uint magnitude = MAGNITUDE(in[i]), head = magnitude >> (shift + bits);
         if (head == prefix) {
             COUNT(bins[(magnitude >> shift) & ((1 << bits) - 1)]);
         } else if (head > prefix) {

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import Gpu, GpuopsWarning, ParameterError
-from gpuops.dwt import dwt2, idwt2, pyramid, transform, wavedec2, waverec2
+from gpuops.dwt import dwt2, idwt2, wavedec2, waverec2
 from gpuops.dwt.wavelets import WAVELETS
 from gpuops.params import dwt as names
 from gpuops.params.dwt import DwtParams
@@ -358,38 +358,3 @@ def test_bad_data(gpu: Gpu) -> None:
             waverec2(gpu, coefficients, "5/3", "mirror")
     with pytest.raises(ParameterError, match="cannot give 9×8"):
         idwt2(gpu, (a, (h, v, d)), "5/3", "mirror", shape=(9, 8))
-
-
-# -- what the commands use ------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def scene() -> np.ndarray:
-    """Smooth shades and sharp edges, four planes, the last one alpha."""
-    y, x = np.mgrid[:128, :160] / 160
-    plane = 0.3 + 0.3 * np.sin(5 * x + 3 * y) + 0.3 * ((x - 0.5) ** 2 + (y - 0.4) ** 2 < 0.06)
-    return np.stack([plane, plane**2, 1 - plane, np.full_like(plane, 0.5)]).astype(np.float32)
-
-
-def test_picture_shows_every_band_about_mid_gray(gpu: Gpu, scene: np.ndarray) -> None:
-    image = gpu.array(scene)
-    image.alpha, image.linear = True, False
-    shown = pyramid.picture(*transform.decompose(image, DwtParams(levels=2)))
-    assert shown.shape == (3, 128 + 2, 160 + 2)  # colours, and a line between bands
-    values = shown.numpy()
-    assert values.min() == 0.0 and 0.9 < values.max() <= 1.0
-    np.testing.assert_allclose(values[:, :32, :40].mean(axis=(1, 2)), scene[:3].mean(axis=(1, 2)), atol=0.02)
-    for y, x in (
-        (slice(66, None), slice(82, None)),
-        (slice(0, 65), slice(82, None)),
-        (slice(33, 65), slice(41, 81)),
-    ):
-        assert abs(np.median(values[:, y, x]) - 0.5) < 0.05
-        assert values[:, y, x].std() > 0.02
-    np.testing.assert_array_equal(values[:, 65, :], 0)
-    flat_image = gpu.array(np.full((1, 8, 8), 0.25, np.float32))
-    np.testing.assert_allclose(
-        np.unique(pyramid.picture(*transform.decompose(flat_image, DwtParams("haar", levels=1))).numpy()[0]),
-        [0, 0.25, 0.5] if not flat_image.linear else [0, 0.5, 0.537099],
-        atol=1e-5,
-    )

@@ -73,7 +73,8 @@ def _ranked(bands: Sequence[Image], planes: int, rank: int, *, jointly: bool) ->
     in_reach = up_to > rank + 1
     next_digit = in_reach.argmax(axis=1).astype(np.uint32)
     following = np.where(in_reach[:, -1], prefix - chosen.astype(np.uint32) + next_digit, beyond)
-    values = prefix.view(np.float32), below, following.astype(np.uint32).view(np.float32)
+    kind = np.uint32 if bands[0].dtype.kind == "i" else np.float32
+    values = prefix.view(kind), below, following.astype(np.uint32).view(kind)
     return [Ranked(float(value), int(less), float(more)) for value, less, more in zip(*values, strict=True)]
 
 
@@ -111,8 +112,9 @@ def _sums_of_squares(band: Image) -> Image:
 def _plan(band: Image, name: str) -> tuple[Kernel, int, int, int]:
     """A kernel, its work-items in a group, how many groups share a plane, and how many elements each of them gets."""
     limits = band.gpu.limits
+    whole = band.dtype.kind == "i"
     kernel = band.gpu.kernel(
-        "dwt_statistics", name, BAND="int" if band.dtype.kind == "i" else "float", ALONE=limits.is_cpu
+        "dwt_statistics", name, BAND="int" if whole else "float", WHOLE=whole, ALONE=limits.is_cpu
     )
     (items,) = (1,) if limits.is_cpu else kernel.fit(256)  # a CPU's core reads alone
     rounds = -(-_size(band) // (limits.compute_units * _GROUPS * items))
