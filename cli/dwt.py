@@ -147,7 +147,8 @@ def command(
             item.save(item.run(_denoise, image, chosen, shrinking, cycle_spins or 1))
         elif item.writes_data:
             description = _description(item, image, chosen)
-            item.save_data(item.run(stored.pack, image, description, shrinking), description.attributes())
+            arrays = item.run(stored.pack, image, description, shrinking)
+            item.save_data(arrays, description.attributes(), compress=shrinking is not None)
         else:
             item.save(item.run(_picture, image, chosen, shrinking, pixels.dtype.name), _depth(pixels))
 
@@ -247,7 +248,7 @@ def _keep(
 
     result, kept, psnr = item.run(work)
     if item.writes_data and not reconstruct:
-        item.save_data(result, _description(item, image, params).attributes())
+        item.save_data(result, _description(item, image, params).attributes(), compress=True)
     else:
         item.save(result, None if reconstruct else _depth(pixels))
     share = 100 * kept.kept / kept.coefficients
