@@ -110,12 +110,14 @@ def command(
     Denoise a picture:  clpix dwt noisy.png -o clean.png --shrink bayes --reconstruct
     """
     params = DwtParams(wavelet or ("bior2.2" if integer else "bior4.4"), mode, levels, method, integer)
-    shrinking = None
-    if threshold is not None or shrink is not None:
+    shrinks = threshold is not None or shrink is not None
+    _check(shared, integer, shrinks, keep is not None, reconstruct, cycle_spins is not None, as_json)
+    shrinking, keeping = None, None
+    if shrinks:
         amount, estimate = threshold_option(threshold) if threshold is not None else (None, None)
         shrinking = ShrinkParams(shrink or "soft", amount, estimate)
-    keeping = KeepParams(keep) if keep is not None else None
-    _check(shared, integer, shrinking, keeping, reconstruct, cycle_spins, as_json)
+    if keep is not None:
+        keeping = KeepParams(keep)
 
     def check(writes_data: bool) -> None:
         if writes_data and not reconstruct and (integer or shared.dtype != "float"):
@@ -158,29 +160,28 @@ def command(
 def _check(
     shared: options.Shared,
     integer: bool,
-    shrinking: ShrinkParams | None,
-    keeping: KeepParams | None,
+    shrinks: bool,
+    keeps: bool,
     reconstruct: bool,
-    cycle_spins: int | None,
+    spins: bool,
     as_json: bool,
 ) -> None:
     """Refuses options that contradict each other."""
-    changed = shrinking is not None or keeping is not None
-    if integer and changed:
+    if integer and (shrinks or keeps):
         raise click.UsageError(
             "--integer is the lossless transform: it goes without --threshold, --shrink and --keep"
         )
     if integer and shared.space == "linear":
         raise click.UsageError("--integer works on the stored levels: it goes without --space linear")
-    if shrinking is not None and keeping is not None:
+    if shrinks and keeps:
         raise click.UsageError("--keep has a threshold of its own: it goes without --threshold and --shrink")
-    if reconstruct and not changed:
+    if reconstruct and not (shrinks or keeps):
         raise click.UsageError("--reconstruct would give the input back: add --shrink, --threshold or --keep")
-    if cycle_spins is not None and (not reconstruct or shrinking is None):
+    if spins and not (reconstruct and shrinks):
         raise click.UsageError(
             "--cycle-spins averages denoised images: it goes with --shrink or --threshold, and --reconstruct"
         )
-    if as_json and keeping is None:
+    if as_json and not keeps:
         raise click.UsageError("--json prints what --keep came to: it goes with that")
     if as_json and shared.output == "-":
         raise click.UsageError("stdout is the output: leave out --json, or give -o a file")

@@ -289,7 +289,12 @@ def test_pictures_that_cannot_be_transformed(clpix: Program, tmp_path: Path) -> 
     pixels = np.ones((20, 20, 1), np.float32)
     pixels[7, 3] = np.nan
     source = save(tmp_path / "nan.exr", pixels, linear=True)
-    for options, message in [([], "NaN or infinite pixels"), (["--integer"], "8- or 16-bit pixels")]:
+    for options, message in [
+        ([], "NaN or infinite pixels"),
+        (["--shrink", "bayes", "--reconstruct"], "NaN or infinite pixels"),
+        (["--keep", 5], "NaN or infinite pixels"),
+        (["--integer"], "8- or 16-bit pixels"),
+    ]:
         run = clpix("dwt", source, "-o", tmp_path / "c.npz", *options)
         assert (run.code, run.out, run.err.count("\n")) == (1, "", 1)
         assert run.err.startswith(f"clpix: error: {source}: ") and message in run.err
@@ -359,12 +364,31 @@ def test_bad_coefficient_files(
 def test_files_that_are_no_coefficients(
     clpix: Program, source: Path, coefficients: Path, tmp_path: Path
 ) -> None:
-    cut = tmp_path / "cut.npz"
-    cut.write_bytes(coefficients.read_bytes()[:-100])
-    for path in (cut, source, tmp_path / "none.npz"):
+    foreign, light = tmp_path / "foreign.npz", tmp_path / "light.exr"
+    np.savez(foreign, cA1=np.zeros((3, 4)), cD1=np.arange(4))
+    save(light, np.ones((4, 5, 3), np.float32), linear=True)
+    spectrum = tmp_path / "spectrum.npz"
+    assert clpix("fft", source, "-o", spectrum).code == 0
+    for path in (source, foreign, light, spectrum, tmp_path / "none.npz"):
         run = clpix("idwt", path, "-o", tmp_path / "out.png")
         assert (run.code, run.out, run.err.count("\n")) == (1, "", 1)
         assert str(path) in run.err
+    assert not (tmp_path / "out.png").exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--keep", 30]], ids=["plain", "deflated"])
+@pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
+def test_files_that_are_cut_off(
+    clpix: Program, source: Path, tmp_path: Path, extension: str, options: list[object]
+) -> None:
+    whole, cut = tmp_path / f"whole.{extension}", tmp_path / f"cut.{extension}"
+    assert clpix("dwt", source, "-o", whole, *options).code == 0
+    content = whole.read_bytes()
+    for length in (0, 3, 100, len(content) // 2, len(content) - 30):
+        cut.write_bytes(content[:length])
+        run = clpix("idwt", cut, "-o", tmp_path / "out.png")
+        assert (run.code, run.out, run.err.count("\n")) == (1, "", 1)
+        assert run.err.startswith(f"clpix: error: {cut}: ")
     assert not (tmp_path / "out.png").exists()
 
 

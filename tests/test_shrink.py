@@ -141,6 +141,16 @@ def test_mean_squares_as_in_double(gpu: Gpu, rng: np.random.Generator) -> None:
         np.testing.assert_allclose(found, [expected, 0 * expected], rtol=TOLERANCE["mean square"])
 
 
+def test_mean_squares_that_overflow_are_infinite(gpu: Gpu) -> None:
+    """So nothing is taken for noise."""
+    x = np.full((1, 40, 40), 1e25, np.float32)
+    assert statistics.mean_squares([gpu.array(x)]) == np.inf
+    x[0, ::2] = -1e25
+    x += 1e23 * np.random.default_rng(0).standard_normal(x.shape).astype(np.float32)
+    result = denoise(gpu, x, DwtParams(levels=1), ShrinkParams("bayes"))
+    np.testing.assert_allclose(result, x, rtol=1e-4)
+
+
 # -- denoising ----------------------------------------------------------------------------------------------------
 
 

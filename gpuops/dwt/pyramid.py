@@ -10,7 +10,7 @@ from . import bands, statistics
 from .transform import Details
 
 _SHARE = 0.05  # of a band's coefficients are shown more than half way to black or white
-_KNEE = 3.0  # where fewer are not zero: a coefficient of this many times the band's RMS is shown half way
+_SPARSE = 3.0  # where fewer are not zero: what the largest is divided by
 _ROUNDING = 1e-5  # of the image's median: what is less than this is hardly anything but rounding errors
 _THIN = 1024  # pixels of a picture whose lines are one wide
 
@@ -55,8 +55,8 @@ def _knee(band: Image) -> float:
     if not count:
         return 1.0
     value, _ = statistics.largest([band], band.colours, max(1, round(_SHARE * count)))
-    if value == 0.0:
-        value = _KNEE * math.sqrt(float(statistics.mean_squares([band])[0, : band.colours].mean()))
+    if value == 0.0:  # fewer are not zero
+        value = statistics.largest([band], band.colours, 1)[0] / _SPARSE
     return value
 
 

@@ -28,10 +28,15 @@ class Ranked:
 
 
 def mean_squares(bands: Sequence[Image]) -> npt.NDArray[np.float64]:
-    """Mean of the squares of each plane of each band, float32 or int32, to 1e-11: (bands, planes)."""
+    """Mean of the squares of each plane of each band, float32 or int32, to 1e-11: (bands, planes).
+
+    inf where squares are too large for float32.
+    """
     sums = [_sums_of_squares(band) for band in bands]  # all are asked for before the first is waited for
-    totals = [pairs.numpy().astype(np.float64).sum(axis=(1, 2)) for pairs in sums]
-    return np.array([total / max(1, _size(band)) for total, band in zip(totals, bands, strict=True)])
+    with np.errstate(invalid="ignore"):
+        totals = [pairs.numpy().astype(np.float64).sum(axis=(1, 2)) for pairs in sums]
+    means = np.array([total / max(1, _size(band)) for total, band in zip(totals, bands, strict=True)])
+    return np.where(np.isfinite(means), means, np.inf)
 
 
 def medians(band: Image) -> npt.NDArray[np.float64]:

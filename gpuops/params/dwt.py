@@ -177,7 +177,9 @@ class ShrinkParams:
         if self.estimate is not None and self.estimate not in ESTIMATES:
             raise ParameterError(f"unknown estimate {self.estimate!r}: use one of {', '.join(ESTIMATES)}")
         if self.threshold is None and self.estimate is None:
-            raise ParameterError(f"--shrink {self.kind} needs a threshold: give --threshold")
+            raise ParameterError(
+                f"--shrink {self.kind} needs a threshold: a number, or {' or '.join(ESTIMATES)}"
+            )
         if self.threshold is not None and not (math.isfinite(self.threshold) and self.threshold >= 0):
             raise ParameterError(f"the threshold must be a finite number, 0 or more, not {self.threshold}")
 
