@@ -245,10 +245,10 @@ def _read_tiff(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
                 planes = shape[0] if len(shape) == 3 else 1
                 array = np.empty((planes, *shape[-2:]), dtype)
                 for i in range(planes):
-                    plane = next(pages).asarray()
-                    if (plane.shape, plane.dtype) != (shape[-2:], dtype):
+                    page = next(pages)
+                    if (page.shape, page.dtype) != (shape[-2:], dtype):  # before memory is taken for it
                         raise _contradiction(path)
-                    array[i] = plane
+                    array[i] = page.asarray()
                 arrays[name] = array.reshape(shape)
     except StopIteration:
         raise _contradiction(path) from None
@@ -279,7 +279,7 @@ def _write_exr(path: str, arrays: dict[str, Array], text: str, compress: bool) -
     for i, (name, array) in enumerate(arrays.items()):
         for k, plane in enumerate(array.reshape(-1, *array.shape[-2:])):
             # the number keeps the parts' names apart, and their order in the file
-            method = "zip" if compress else "none"
+            method = "zip:1" if compress else "none"
             attributes: dict[str, Any] = {"name": f"{i}.{k}.{name}", "compression": method}
             attributes["window"] = (0, 0, 0, 0, width, height)
             if plane.dtype.kind == "c":
