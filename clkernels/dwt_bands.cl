@@ -1,27 +1,4 @@
-// What is done to bands of coefficients, planes (planes, size): element by element, any group size.
-//
-// -D BAND=float|int    a coefficient
-
-// pywt.threshold's ways to shrink by a plane's threshold t: what does not exceed it becomes `substitute`.
-//   soft     towards zero by t                             garrote  x − t²/x (H.-Y. Gao, J. Comput. Graph. Stat. 7, 1998)
-//   hard     as it is                                      greater, less: as it is, unless it is less (more) than t
-__kernel void shrink(__global const float *in, __global const float *thresholds, __global float *out, int planes,
-                     int size, int how, float substitute) {
-    const size_t i = get_global_id(0);
-    const size_t plane = get_global_id(1);
-    if (i >= (size_t)size || plane >= (size_t)planes) return;
-    const float v = in[plane * size + i], t = thresholds[plane], magnitude = fabs(v), ratio = t / magnitude;
-    float shrunk = v;
-    int goes = magnitude < t;
-    switch (how) {
-        case 0: shrunk = copysign(magnitude - t, v); break;
-        case 1: break;
-        case 2: shrunk = magnitude == t ? 0.0f : v * (1.0f - ratio) * (1.0f + ratio); break;
-        case 3: goes = v < t; break;
-        case 4: goes = v > t; break;
-    }
-    out[plane * size + i] = goes ? substitute : shrunk;
-}
+// What is done to images and bands of coefficients, planes (planes, height, width): element by element, any group size.
 
 // The image with `down` rows above it and `right` columns to its left, mirrored: c b | a b c d. Global: (width + right,
 // height + down, planes).
@@ -54,13 +31,13 @@ __kernel void add_cropped(__global const float *in, __global float *mean, int pl
 // sRGB curve. Detail: 1/2 + 1/2 v / (|v| + knee): zero is mid gray, nothing is clipped, and small coefficients stay
 // visible whatever the band's range. Where its place is larger than the band, zeros fill it. Global: (place_width,
 // place_height, planes).
-__kernel void paint(__global const BAND *band, __global float *picture, int planes, int height, int width,
+__kernel void paint(__global const float *band, __global float *picture, int planes, int height, int width,
                     int place_height, int place_width, int picture_height, int picture_width, int top, int left,
                     float scale, float knee) {
     const int x = get_global_id(0), y = get_global_id(1);
     const size_t plane = get_global_id(2);
     if (x >= place_width || y >= place_height || plane >= (size_t)planes) return;
-    const float v = x < width && y < height ? (float)band[(plane * height + y) * width + x] : 0.0f;
+    const float v = x < width && y < height ? band[(plane * height + y) * width + x] : 0.0f;
     float shown = 0.5f + 0.5f * v / (fabs(v) + knee);
     if (knee == 0.0f) {
         shown = clamp(v * scale, 0.0f, 1.0f);

@@ -1,46 +1,43 @@
 // What is measured of a band of coefficients, planes (planes, size). Group g of dimension 0 takes the elements from
-// g · stretch on, side by side; dimension 1: planes. Groups of any size.
+// g · stretch on, its work-items neighbours by neighbours; dimension 1: planes. Groups of any size. After lanes.cl.
 //
-// -D BAND=float|int    a coefficient   -D WHOLE where that is int   -D ALONE for groups of a single work-item
+// -D ALONE for groups of a single work-item
 
 #define BINS 2048  // of 11 bits
+
+#ifdef ALONE
+#define COUNT(bin) (bin)++
+#else
+#define COUNT(bin) atomic_inc(&(bin))
+#endif
 
 // Histograms of eleven or fewer bits of the magnitudes, for selection by radix: a float without its sign is ordered as the
 // integer of its bits is. Of magnitudes whose bits above `shift` + `bits` are the row's prefix, those from `shift` on are
 // counted; nexts receives the least magnitude beyond those. A plane's row is `row` + plane. Integers alone are added up,
 // so no order matters.
-#ifdef WHOLE
-#define MAGNITUDE(v) abs(v)
-#else
-#define MAGNITUDE(v) (as_uint(v) & 0x7fffffff)
-#endif
-#ifndef ALONE
-#define COUNT(bin) atomic_inc(&(bin))
-#else
-#define COUNT(bin) (bin)++
-#endif
-
-__kernel void magnitudes(__global const BAND *in, __global const uint *prefixes, __global uint *histograms,
+__kernel void magnitudes(__global const float *in, __global const uint *prefixes, __global uint *histograms,
                          __global uint *nexts, int row, int size, int stretch, int shift, int bits) {
     __local uint bins[BINS], least;
     const int item = get_local_id(0), items = get_local_size(0);
     const size_t plane = get_group_id(1);
     const uint first = (uint)get_group_id(0) * stretch, last = min(first + stretch, (uint)size);
-    const uint prefix = prefixes[row + plane];
+    const int prefix = prefixes[row + plane];
     in += plane * size;
     for (int b = item; b < BINS; b += items) bins[b] = 0;
     if (item == 0) least = UINT_MAX;
     barrier(CLK_LOCAL_MEM_FENCE);
-    uint next = UINT_MAX;
-    for (uint i = first + item; i < last; i += items) {
-        const uint magnitude = MAGNITUDE(in[i]), head = magnitude >> (shift + bits);
-        if (head == prefix) {
-            COUNT(bins[(magnitude >> shift) & ((1 << bits) - 1)]);
-        } else if (head > prefix) {
-            next = min(next, magnitude);
-        }
+    UINT next = UINT_MAX;
+    for (uint i = first + item * WIDTH; i < last; i += items * WIDTH) {
+        const int count = (int)min(last - i, (uint)WIDTH);
+        const INT inside = (INT)LANE_INDEX < (INT)count;
+        const INT magnitude = AS_INT(load(in + i, count)) & 0x7fffffff, head = magnitude >> (shift + bits);
+        const INT here = inside & (head == (INT)prefix), beyond = inside & (head > (INT)prefix);
+        next = min(next, select((UINT)UINT_MAX, AS_UINT(magnitude), beyond));
+        if (any_lane(here))
+            for (int k = 0; k < WIDTH; k++)
+                if (int_lane(here, k)) COUNT(bins[(int_lane(magnitude, k) >> shift) & ((1 << bits) - 1)]);
     }
-    atomic_min(&least, next);
+    for (int k = 0; k < WIDTH; k++) atomic_min(&least, (uint)int_lane(AS_INT(next), k));
     barrier(CLK_LOCAL_MEM_FENCE);
     histograms += (row + plane) * BINS;
     for (int b = item; b < BINS; b += items)
@@ -49,7 +46,7 @@ __kernel void magnitudes(__global const BAND *in, __global const uint *prefixes,
 }
 
 // Sums of squares as pairs of floats, by TwoProduct and TwoSum (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot
-// product", SIAM J. Sci. Comput. 26, 2005): as good as in double, so that the noise's variance can be taken off.
+// product", SIAM J. Sci. Comput. 26, 2005): so good that the noise's variance can be taken off.
 // sums[plane][group]; tree: a pair for each work-item.
 #pragma OPENCL FP_CONTRACT OFF  // an fma in TwoSum would destroy the error it is to find
 
@@ -58,17 +55,22 @@ static inline float2 add(float2 sum, float2 x) {
     return (float2)(s, sum.y + x.y + ((sum.x - (s - t)) + (x.x - t)));
 }
 
-__kernel void squares(__global const BAND *in, __global float2 *sums, int size, int stretch, __local float2 *tree) {
+__kernel void squares(__global const float *in, __global float2 *sums, int size, int stretch, __local float2 *tree) {
     const int item = get_local_id(0), items = get_local_size(0);
     const size_t plane = get_group_id(1);
     const uint first = (uint)get_group_id(0) * stretch, last = min(first + stretch, (uint)size);
     in += plane * size;
-    float2 sum = 0.0f;
-    for (uint i = first + item; i < last; i += items) {
-        const float v = (float)in[i], square = v * v;
-        sum = add(sum, (float2)(square, fma(v, v, -square)));
+    FLOAT sum = 0.0f, lost = 0.0f;  // `add`, WIDTH at a time
+    for (uint i = first + item * WIDTH; i < last; i += items * WIDTH) {
+        const int count = (int)min(last - i, (uint)WIDTH);
+        const FLOAT v = select((FLOAT)0.0f, load(in + i, count), (INT)LANE_INDEX < (INT)count), x = v * v;
+        const FLOAT s = sum + x, t = s - sum;
+        lost += ((sum - (s - t)) + (x - t)) + fma(v, v, -x);
+        sum = s;
     }
-    tree[item] = sum;
+    float2 total = 0.0f;
+    for (int k = 0; k < WIDTH; k++) total = add(total, (float2)(lane(sum, k), lane(lost, k)));
+    tree[item] = total;
     for (int n = items; n > 1; n = (n + 1) / 2) {
         const int rest = (n + 1) / 2;
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -1089,6 +1089,11 @@ def test_wavelets_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> N
     ours = wavedec2(tiny, x, "bior2.2", "symmetric", 2)
     of_dwt.assert_close(ours, pywt.wavedec2(x.astype(float), "bior2.2", "symmetric", 2))
     close(waverec2(tiny, ours, "bior2.2", "symmetric", shape=SHAPE), x, TOLERANCE["wavelet"])
+    np.testing.assert_array_equal(
+        band_statistics.medians(tiny.array(x)), np.median(np.abs(x.astype(float)), axis=(1, 2))
+    )
+    mean = (x.astype(float) ** 2).mean((1, 2))
+    np.testing.assert_allclose(band_statistics.mean_squares([tiny.array(x)])[0], mean, rtol=1e-11)
 
 
 def test_bands(gpu: Recorder, rng: np.random.Generator) -> None:
@@ -1105,9 +1110,9 @@ def test_bands(gpu: Recorder, rng: np.random.Generator) -> None:
     nothing = denoise(gpu, x, DwtParams("haar", levels=1), ShrinkParams(threshold=0.0), spins=2)
     close(nothing, x, TOLERANCE["wavelet"])
     levels = rng.integers(0, 256, x.shape).astype(np.int32)
+    mean = (x.astype(float) ** 2).mean((1, 2))
+    np.testing.assert_allclose(band_statistics.mean_squares([gpu.array(x)])[0], mean, rtol=1e-11)
     for values in (x, levels):
-        mean = (values.astype(float) ** 2).mean((1, 2))
-        np.testing.assert_allclose(band_statistics.mean_squares([gpu.array(values)])[0], mean, rtol=1e-11)
         # One level of one band each way: the approximation as it is, the detail about mid gray.
         linear = values is x
         first, detail = gpu.array(values), gpu.array(values)

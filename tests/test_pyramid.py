@@ -104,3 +104,8 @@ def test_small_images(gpu: Gpu, scene: Array, shape: tuple[int, int], mode: str)
     for levels in (0, 1, 9):
         values = shown(encoded(gpu, np.resize(scene, (3, *shape))), DwtParams("haar", mode, levels))
         assert np.isfinite(values).all() and values.min() >= 0 and values.max() <= 1
+        if mode == "mirror":
+            whole = encoded(gpu, np.resize(scene * 255, (3, *shape)).astype(np.int32))
+            shades = shown(whole, DwtParams("haar", levels=levels, integer=True), 255)
+            np.testing.assert_allclose(shades.shape, values.shape)
+            assert shades.min() >= 0 and shades.max() <= 1

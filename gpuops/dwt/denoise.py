@@ -92,7 +92,7 @@ def _once(image: Image, shrinking: ShrinkParams, params: DwtParams) -> Image:
 def _extended(image: Image, down: int, right: int) -> Image:
     planes, height, width = image.shape
     result = image.like((planes, height + down, width + right))
-    kernel = bands.kernel(image, "extend")
+    kernel = bands.kernel(image.gpu, "extend")
     image.gpu.launch(
         kernel, (width + right, height + down, planes), image, result, planes, height, width, down, right,
         local=(*kernel.fit(64), 1, 1), label="dwt extend", traffic=image.nbytes + result.nbytes,
@@ -102,7 +102,7 @@ def _extended(image: Image, down: int, right: int) -> Image:
 
 def _add_cropped(image: Image, mean: Image, down: int, right: int, weight: float, *, more: bool) -> None:
     planes, height, width = mean.shape
-    kernel = bands.kernel(image, "add_cropped")
+    kernel = bands.kernel(image.gpu, "add_cropped")
     image.gpu.launch(
         kernel, (width, height, planes), image, mean, planes, height, width, down, right, weight, int(more),
         local=(*kernel.fit(64), 1, 1), label="dwt mean", traffic=(2 + more) * mean.nbytes,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..image import Image
 from . import bands, statistics
-from .transform import Details
+from .transform import Details, flat, nested
 
 _SHARE = 0.05  # of a band's coefficients are shown more than half way to black or white
 _SPARSE = 3.0  # where fewer are not zero: what the largest is divided by
@@ -21,6 +21,12 @@ def picture(approximation: Image, details: Sequence[Details[Image]], white: floa
     Zero is mid gray and fine structure stays visible (see ``paint`` in dwt_bands.cl). The approximation is shown as
     the image it is; ``white`` is its brightest value before any level. Alpha is left out; values are encoded.
     """
+    # Each level multiplies a constant by √2 along both axes, except in whole numbers, where it stays.
+    gain = 2.0 ** len(details)
+    if approximation.dtype.kind == "i":
+        gain = 1.0
+        every = [bands.from_levels(band, 1) for band in flat(approximation, details)]
+        approximation, details = nested(every)
     gpu, planes = approximation.gpu, approximation.colours
     gap = 2 if details and 2 * max(details[-1][2].shape[1:]) > _THIN else 1
     top, left = approximation.shape[1:]
@@ -38,8 +44,6 @@ def picture(approximation: Image, details: Sequence[Details[Image]], white: floa
         top, left = top + below, left + beside
     result = gpu.zeros((planes, top, left))
     result.linear = False
-    # Each level multiplies a constant by √2 along both axes, except in whole numbers, where it stays.
-    gain = 1.0 if approximation.dtype.kind == "i" else 2.0 ** len(details)
     typical = float(statistics.medians(approximation)[:planes].mean()) / gain
     for band, *place in places:
         if band is approximation:
@@ -65,7 +69,7 @@ def _paint(
 ) -> None:
     if not height or not width:
         return
-    kernel = bands.kernel(band, "paint", encode=band.linear)
+    kernel = bands.kernel(band.gpu, "paint", encode=band.linear)
     planes = result.shape[0]
     result.gpu.launch(
         kernel, (width, height, planes), band, result, planes, *band.shape[1:], height, width, *result.shape[1:], top,

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from ..image import Image
 from ..params.dwt import ShrinkParams
-from . import bands, statistics
+from . import statistics
 from .transform import Details
 
-# pywt.threshold's modes, as dwt_bands.cl numbers them.
+# pywt.threshold's modes, as dwt_shrink.cl numbers them.
 MODES = ("soft", "hard", "garrote", "greater", "less")
 _MAD = 0.6744897501960817  # median of |x| for a normal distribution of σ = 1
 
@@ -81,10 +81,12 @@ def shrink_band(
     planes, size = band.shape[0], math.prod(band.shape[1:])
     if size:
         most = float(np.finfo(np.float32).max)
+        how = MODES.index(mode)
         limits = band.gpu.array(np.clip(thresholds, -most, most).astype(np.float32))
-        kernel = bands.kernel(band, "shrink")
+        lanes = band.gpu.limits.lanes
+        kernel = band.gpu.kernel(("lanes", "dwt_shrink"), "shrink", WIDTH=lanes)
         band.gpu.launch(
-            kernel, (size, planes), band, limits, result, planes, size, MODES.index(mode), float(substitute),
+            kernel, (-(-size // lanes), planes), band, limits, result, planes, size, how, float(substitute),
             local=(*kernel.fit(128), 1), label="dwt shrink", traffic=2 * band.nbytes,
         )  # fmt: skip
     return result

@@ -28,7 +28,7 @@ class Ranked:
 
 
 def mean_squares(bands: Sequence[Image]) -> npt.NDArray[np.float64]:
-    """Mean of the squares of each plane of each band, float32 or int32, to 1e-11: (bands, planes).
+    """Mean of the squares of each plane of each band, to 1e-11: (bands, planes).
 
     inf where squares are too large for float32.
     """
@@ -78,8 +78,7 @@ def _ranked(bands: Sequence[Image], planes: int, rank: int, *, jointly: bool) ->
     in_reach = up_to > rank + 1
     next_digit = in_reach.argmax(axis=1).astype(np.uint32)
     following = np.where(in_reach[:, -1], prefix - chosen.astype(np.uint32) + next_digit, beyond)
-    kind = np.uint32 if bands[0].dtype.kind == "i" else np.float32
-    values = prefix.view(kind), below, following.astype(np.uint32).view(kind)
+    values = prefix.view(np.float32), below, following.astype(np.uint32).view(np.float32)
     return [Ranked(float(value), int(less), float(more)) for value, less, more in zip(*values, strict=True)]
 
 
@@ -117,13 +116,11 @@ def _sums_of_squares(band: Image) -> Image:
 def _plan(band: Image, name: str) -> tuple[Kernel, int, int, int]:
     """A kernel, its work-items in a group, how many groups share a plane, and how many elements each of them gets."""
     limits = band.gpu.limits
-    whole = band.dtype.kind == "i"
-    kernel = band.gpu.kernel(
-        "dwt_statistics", name, BAND="int" if whole else "float", WHOLE=whole, ALONE=limits.is_cpu
-    )
+    kernel = band.gpu.kernel(("lanes", "dwt_statistics"), name, WIDTH=limits.lanes, ALONE=limits.is_cpu)
     (items,) = (1,) if limits.is_cpu else kernel.fit(256)  # a CPU's core reads alone
-    rounds = -(-_size(band) // (limits.compute_units * _GROUPS * items))
-    stretch = max(1, min(rounds, _ROUNDS)) * items
+    step = items * limits.lanes
+    rounds = -(-_size(band) // (limits.compute_units * _GROUPS * step))
+    stretch = max(1, min(rounds, _ROUNDS)) * step
     return kernel, items, -(-_size(band) // stretch), stretch
 
 
