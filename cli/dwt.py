@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -127,7 +128,7 @@ def command(
             options.refuse("a picture of the pyramid shows the colours", "alpha")
 
     from gpuops.dwt import stored, transform
-    from gpuops.errors import FileError
+    from gpuops.errors import FileError, GpuopsWarning
 
     from .pipeline import process
 
@@ -139,6 +140,12 @@ def command(
             raise FileError(f"{item.path}: --integer needs 8- or 16-bit pixels, not {pixels.dtype}")
         if params.levels is None:
             chosen = replace(params, levels=min(DEFAULT_LEVELS, transform.max_levels(shape, params)))
+            if chosen.levels == 0 and shrinking is not None:
+                warnings.warn(
+                    f"{item.path}: {shape[0]}×{shape[1]} pixels are too few for a level that could be shrunk",
+                    GpuopsWarning,
+                    stacklevel=1,
+                )
         else:
             chosen = params
             transform.warn_of_levels(shape, params)

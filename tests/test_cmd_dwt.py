@@ -160,6 +160,15 @@ def test_cycle_spinning_denoises_more(clpix: Program, noisy: tuple[Path, Pixels]
     assert errors[1] < errors[0]
 
 
+def test_pictures_too_small_to_be_shrunk(clpix: Program, tmp_path: Path) -> None:
+    pixels = np.arange(30, dtype=np.uint8).reshape(1, 30, 1)
+    source = save(tmp_path / "line.png", pixels)
+    run = clpix("dwt", source, "-o", tmp_path / "out.png", "--shrink", "visu", "--reconstruct")
+    assert (run.code, run.err.count("\n")) == (0, 1)
+    assert run.err.startswith(f"clpix: warning: {source}: 1×30 pixels are too few")
+    np.testing.assert_array_equal(files.read(tmp_path / "out.png").pixels, pixels)
+
+
 def test_denoised_pictures_keep_alpha_and_what_else_they_are(
     clpix: Program, rng: np.random.Generator, tmp_path: Path
 ) -> None:
