@@ -215,7 +215,7 @@ def _picture(image: Image, params: DwtParams, shrinking: ShrinkParams | None, dt
     samples = bands.to_levels(image, white) if params.integer else image
     approximation, details = stored.coefficients(samples, params)
     if shrinking is not None:
-        details = shrink.shrink(approximation, details, shrinking)
+        details = shrink.shrink(approximation, details, params.wavelet, shrinking)
     return pyramid.picture(approximation, details, white)
 
 

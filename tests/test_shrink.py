@@ -12,9 +12,10 @@ import pywt
 from skimage.restoration import denoise_wavelet
 
 from gpuops import Gpu
-from gpuops.dwt import shrink, statistics, threshold, transform, wavedec2
+from gpuops.dwt import noise, shrink, statistics, threshold, transform, wavedec2
 from gpuops.dwt.denoise import denoise
 from gpuops.dwt.keep import keep, restored
+from gpuops.dwt.wavelets import WAVELETS
 from gpuops.errors import ParameterError
 from gpuops.params.dwt import ESTIMATES, DwtParams, KeepParams, ShrinkParams, threshold_option
 
@@ -164,8 +165,8 @@ def test_thresholds_and_bands_are_those_of_the_formulas(
     params = DwtParams("db2", "periodization", 3)
     bands = transform.decompose(gpu.array(noisy[None].astype(np.float32)), params)
     shrinking = ShrinkParams(kind, 0.9, estimate)
-    limits = shrink.thresholds(*bands, shrinking)
-    shrunk = [band for level in shrink.shrink(*bands, shrinking) for band in level]
+    limits = shrink.thresholds(*bands, "db2", shrinking)
+    shrunk = [band for level in shrink.shrink(*bands, "db2", shrinking) for band in level]
     expected = [band for level in levels for band in level]
     for limit, ours, theirs in zip(limits, shrunk, expected, strict=True):
         t = 0.9 * (
@@ -204,7 +205,7 @@ def test_shrinking_takes_noise_away(gpu: Gpu, rng: np.random.Generator, scene: A
     image.alpha = True
     params = DwtParams(levels=4)
     first, details = transform.decompose(image, params)
-    np.testing.assert_allclose(shrink.noise(details[-1])[:3], sigma[:3], rtol=0.1)
+    np.testing.assert_allclose(noise.estimate(details[-1], "bior4.4")[:3], sigma[:3], rtol=0.1)
     result = denoise(gpu, image, params, ShrinkParams(kind))
     assert result.alpha
     before, after = (np.sqrt(np.mean((v - scene) ** 2, axis=(1, 2))) for v in (noisy, result.numpy()))
@@ -214,9 +215,36 @@ def test_shrinking_takes_noise_away(gpu: Gpu, rng: np.random.Generator, scene: A
     spun = denoise(gpu, image, params, ShrinkParams(kind), spins=2).numpy()
     assert (np.mean((spun - scene) ** 2, axis=(1, 2))[:3] < after[:3] ** 2).all()
     # A factor of nothing on the estimate leaves all as it was.
-    for bands, same in zip(details, shrink.shrink(first, details, ShrinkParams(kind, 0.0)), strict=True):
+    for bands, same in zip(
+        details, shrink.shrink(first, details, "bior4.4", ShrinkParams(kind, 0.0)), strict=True
+    ):
         for band, kept in zip(bands, same, strict=True):
             np.testing.assert_array_equal(band.numpy(), kept.numpy())
+
+
+@pytest.mark.parametrize("name", ["haar", "bior2.2", "bior4.4", "dd13/7", "db3"])
+def test_noise_in_every_band(gpu: Gpu, rng: np.random.Generator, name: str) -> None:
+    white = rng.standard_normal((1, 512, 512), dtype=np.float32)
+    _, details = transform.decompose(gpu.array(white), DwtParams(name, "symmetric", 3))
+    for bands, sigmas in zip(details, noise.levels(details, name), strict=True):
+        measured = [band.numpy().std() for band in bands]
+        np.testing.assert_allclose(sigmas, measured, rtol=0.06)  # of 64 × 64 samples
+    assert noise.estimate(details[-1], name) == pytest.approx(1, rel=0.02)
+    low, high = (np.array(taps) for taps in WAVELETS[name].decompose)
+    twice = np.convolve(low, np.kron(low, [1, 0]))  # both levels' filters in one
+    then_high = np.convolve(low, np.kron(high, [1, 0]))
+    expected = [(low @ low, high @ high), (twice @ twice, then_high @ then_high)]
+    np.testing.assert_allclose(noise.variances(name, 2), expected, rtol=1e-12)
+
+
+def test_noise_of_a_line(gpu: Gpu, rng: np.random.Generator) -> None:
+    for shape in ((1, 1, 30000), (1, 30000, 1)):
+        image = gpu.array(rng.standard_normal(shape, dtype=np.float32))
+        _, details = transform.decompose(image, DwtParams("bior2.2", levels=3))
+        assert noise.estimate(details[-1], "bior2.2") == pytest.approx(1, rel=0.05)
+        for bands, sigmas in zip(details, noise.levels(details, "bior2.2"), strict=True):
+            for band, sigma in zip(bands, sigmas, strict=True):
+                assert not band.nbytes or band.numpy().std() == pytest.approx(sigma, rel=0.1)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 300), (300, 1), (2, 2), (3, 5)])

@@ -85,7 +85,10 @@ def _spun(image: Image, shrinking: ShrinkParams, params: DwtParams, spins: int) 
 def _once(image: Image, shrinking: ShrinkParams, params: DwtParams) -> Image:
     approximation, details = stored.coefficients(image, params)
     return transform.recompose(
-        approximation, shrink.shrink(approximation, details, shrinking), params, image.shape[1:]
+        approximation,
+        shrink.shrink(approximation, details, params.wavelet, shrinking),
+        params,
+        image.shape[1:],
     )
 
 

@@ -10,19 +10,18 @@ import numpy.typing as npt
 
 from ..image import Image
 from ..params.dwt import ShrinkParams
-from . import statistics
+from . import noise, statistics
 from .transform import Details
 
 # pywt.threshold's modes, as dwt_shrink.cl numbers them.
 MODES = ("soft", "hard", "garrote", "greater", "less")
-_MAD = 0.6744897501960817  # median of |x| for a normal distribution of σ = 1
 
 
 def shrink(
-    approximation: Image, details: Sequence[Details[Image]], params: ShrinkParams
+    approximation: Image, details: Sequence[Details[Image]], wavelet: str, params: ShrinkParams
 ) -> list[Details[Image]]:
     """The detail bands, coarsest first, shrunk by :func:`thresholds`; alpha's are left as they are."""
-    limits = iter(thresholds(approximation, details, params))
+    limits = iter(thresholds(approximation, details, wavelet, params))
 
     def one(band: Image) -> Image:
         return shrink_band(band, next(limits), params.kind)
@@ -31,7 +30,7 @@ def shrink(
 
 
 def thresholds(
-    approximation: Image, details: Sequence[Details[Image]], params: ShrinkParams
+    approximation: Image, details: Sequence[Details[Image]], wavelet: str, params: ShrinkParams
 ) -> npt.NDArray[np.float64]:
     """Of each band in the order of ``details``, and each plane: (bands, planes). Alpha's are 0."""
     found = [band for level in details for band in level]
@@ -40,7 +39,7 @@ def thresholds(
         (len(found), planes), 1.0 if params.threshold is None else params.threshold
     )
     if params.estimate is not None and found:
-        sigma = noise(details[-1])
+        sigma = np.outer(noise.levels(details, wavelet), noise.estimate(details[-1], wavelet))
         if params.estimate == "visu":
             count = sum(math.prod(band.shape[1:]) for band in (approximation, *found))
             limits *= sigma * math.sqrt(2.0 * math.log(max(count, 2)))
@@ -49,16 +48,6 @@ def thresholds(
     if approximation.alpha:
         limits[:, -1] = 0.0
     return limits
-
-
-def noise(finest: Details[Image]) -> npt.NDArray[np.float64]:
-    """Standard deviation of the noise in each plane: the median of |finest cD| over 0.6745 (Donoho and Johnstone 1994).
-
-    Of an image of one row or column, which has no cD, that of its only detail.
-    """
-    horizontal, vertical, diagonal = finest
-    band = next((band for band in (diagonal, vertical, horizontal) if band.nbytes), diagonal)
-    return statistics.medians(band) / _MAD
 
 
 def _bayes(squares: npt.NDArray[np.float64], sigma: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

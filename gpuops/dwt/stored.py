@@ -70,7 +70,7 @@ def pack(image: Image, stored: Stored, shrinking: ShrinkParams | None = None) ->
             part = bands.to_levels(part, WHITE[stored.dtype])
         approximation, details = coefficients(part, stored.params)
         if shrinking is not None:
-            details = shrink.shrink(approximation, details, shrinking)
+            details = shrink.shrink(approximation, details, stored.params.wavelet, shrinking)
         _download(approximation, details, stored, arrays, at)
     return arrays
 
