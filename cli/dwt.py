@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuops.params.dwt import METHODS, MODES, SHRINKS, WAVELETS, DwtParams, ShrinkParams
+from gpuops.params.dwt import (
+    MAX_SPINS,
+    METHODS,
+    MODES,
+    SHRINKS,
+    WAVELETS,
+    DwtParams,
+    KeepParams,
+    ShrinkParams,
+    threshold_option,
+)
 
 from . import options
 
 if TYPE_CHECKING:
+    from gpuops.dwt.stored import Stored
     from gpuops.gpu import Gpu
     from gpuops.image import Image
 
@@ -52,15 +64,31 @@ DEFAULT_LEVELS = 5
 )
 @click.option(
     "--threshold",
-    type=float,
-    metavar="T",
-    help="Shrink the details by T; with --shrink visu or bayes by T times the estimate (default 1).",
+    metavar="T|ESTIMATE[:F]",
+    help="Shrink the details by T, or as an estimate from the noise says, visu or bayes (times F).",
 )
 @click.option(
     "--shrink",
     type=click.Choice(SHRINKS),
-    help="How: soft (default), hard; visu and bayes estimate the noise and take it away.",
+    help="How: soft (default), hard, garrote; visu and bayes estimate the threshold themselves, "
+    "times --threshold (default 1).",
 )
+@click.option(
+    "--keep",
+    type=float,
+    metavar="PERCENT",
+    help="Keep the largest PERCENT % of all coefficients only, and print the PSNR of what they restore.",
+)
+@click.option(
+    "--reconstruct", is_flag=True, help="Write the image that the changed coefficients give, not these."
+)
+@click.option(
+    "--cycle-spins",
+    type=click.IntRange(1, MAX_SPINS),
+    metavar="N",
+    help="With --reconstruct: the mean of the results for N × N shifts of the image, without blocky artefacts.",
+)
+@click.option("--json", "as_json", is_flag=True, help="With --keep: print the figures as JSON, a line each.")
 def command(
     shared: options.Shared,
     wavelet: str | None,
@@ -68,72 +96,181 @@ def command(
     mode: str,
     method: str,
     integer: bool,
-    threshold: float | None,
+    threshold: str | None,
     shrink: str | None,
+    keep: float | None,
+    reconstruct: bool,
+    cycle_spins: int | None,
+    as_json: bool,
 ) -> None:
     """Transform images to wavelet coefficients, which `clpix idwt` turns back.
 
     .npz, .exr and .tif receive the coefficients; other formats a picture of the pyramid: each band with a contrast
     of its own, zero being mid gray. The transform works on the stored values, alpha included.
+
+    Denoise a picture:  clpix dwt noisy.png -o clean.png --shrink bayes --reconstruct
     """
     params = DwtParams(wavelet or ("bior2.2" if integer else "bior4.4"), mode, levels, method, integer)
-    shrinking = None
-    if threshold is not None or shrink is not None:
-        if integer:
-            raise click.UsageError(
-                "--integer is the lossless transform: it goes without --threshold and --shrink"
-            )
-        shrinking = ShrinkParams(shrink or "soft", threshold)
-    if integer and shared.space == "linear":
-        raise click.UsageError("--integer works on the stored levels: it goes without --space linear")
+    shrinks = threshold is not None or shrink is not None
+    _check(shared, integer, shrinks, keep is not None, reconstruct, cycle_spins is not None, as_json)
+    shrinking, keeping = None, None
+    if shrinks:
+        amount, estimate = threshold_option(threshold) if threshold is not None else (None, None)
+        shrinking = ShrinkParams(shrink or "soft", amount, estimate)
+    if keep is not None:
+        keeping = KeepParams(keep)
 
     def check(writes_data: bool) -> None:
-        if writes_data and (integer or shared.dtype != "float"):
+        if writes_data and not reconstruct and (integer or shared.dtype != "float"):
             kind = "whole numbers" if integer else "floats"
             options.refuse(f"coefficients are stored as {kind}: no other --dtype", "dtype")
-        elif not writes_data:
+        elif not writes_data and not reconstruct:
             options.refuse("a picture of the pyramid shows the colours", "alpha")
 
-    from gpuops.dwt import transform
+    from gpuops.dwt import stored, transform
+    from gpuops.errors import FileError, GpuopsWarning
 
     from .pipeline import process
 
     def work(gpu: Gpu, item: Item) -> None:
-        image = item.load(linear=False)
+        pixels, decoding = item.load_pixels(linear=False)
+        image = item.unpacked(pixels, decoding)
         shape = (image.shape[1], image.shape[2])
+        if integer and pixels.dtype.kind != "u":
+            raise FileError(f"{item.path}: --integer needs 8- or 16-bit pixels, not {pixels.dtype}")
         if params.levels is None:
             chosen = replace(params, levels=min(DEFAULT_LEVELS, transform.max_levels(shape, params)))
+            if chosen.levels == 0 and shrinking is not None:
+                warnings.warn(
+                    f"{item.path}: {shape[0]}×{shape[1]} pixels are too few for a level that could be shrunk",
+                    GpuopsWarning,
+                    stacklevel=1,
+                )
         else:
             chosen = params
             transform.warn_of_levels(shape, params)
-        _transform(item, image, chosen, shrinking)
+        if keeping is not None:
+            _keep(item, pixels, image, chosen, keeping, reconstruct, as_json)
+        elif reconstruct:
+            assert shrinking is not None
+            item.save(item.run(_denoise, image, chosen, shrinking, cycle_spins or 1))
+        elif item.writes_data:
+            description = _description(item, image, chosen)
+            arrays = item.run(stored.pack, image, description, shrinking)
+            item.save_data(arrays, description.attributes(), compress=shrinking is not None)
+        else:
+            item.save(item.run(_picture, image, chosen, shrinking, pixels.dtype.name), _depth(pixels))
 
     process(shared, "dwt", work, check=check)
 
 
-def _transform(item: Item, image: Image, params: DwtParams, shrinking: ShrinkParams | None) -> None:
+def _check(
+    shared: options.Shared,
+    integer: bool,
+    shrinks: bool,
+    keeps: bool,
+    reconstruct: bool,
+    spins: bool,
+    as_json: bool,
+) -> None:
+    """Refuses options that contradict each other."""
+    if integer and (shrinks or keeps):
+        raise click.UsageError(
+            "--integer is the lossless transform: it goes without --threshold, --shrink and --keep"
+        )
+    if integer and shared.space == "linear":
+        raise click.UsageError("--integer works on the stored levels: it goes without --space linear")
+    if shrinks and keeps:
+        raise click.UsageError("--keep has a threshold of its own: it goes without --threshold and --shrink")
+    if reconstruct and not (shrinks or keeps):
+        raise click.UsageError("--reconstruct would give the input back: add --shrink, --threshold or --keep")
+    if spins and not (reconstruct and shrinks):
+        raise click.UsageError(
+            "--cycle-spins averages denoised images: it goes with --shrink or --threshold, and --reconstruct"
+        )
+    if as_json and not keeps:
+        raise click.UsageError("--json prints what --keep came to: it goes with that")
+    if as_json and shared.output == "-":
+        raise click.UsageError("stdout is the output: leave out --json, or give -o a file")
+
+
+def _description(item: Item, image: Image, params: DwtParams) -> Stored:
     from gpuops.dwt import stored
-    from gpuops.errors import FileError
 
     assert item.picture is not None
-    dtype = item.picture.pixels.dtype
-    if params.integer and dtype.kind != "u":
-        raise FileError(f"{item.path}: --integer needs 8- or 16-bit pixels, not {dtype}")
-    if not item.writes_data:
-        white = stored.WHITE[dtype.name] if params.integer else None
-        item.save(item.run(_picture, image, params, shrinking, white))
-        return
+    dtype = item.picture.pixels.dtype.name
     planes, height, width = image.shape
-    description = stored.Stored(params, (planes, height, width), dtype.name, image.alpha, image.linear)
-    item.save_data(item.run(stored.pack, image, description, shrinking), description.attributes())
+    return stored.Stored(params, (planes, height, width), dtype, image.alpha, image.linear)
 
 
-def _picture(image: Image, params: DwtParams, shrinking: ShrinkParams | None, white: int | None) -> Image:
-    from gpuops.dwt import bands, pyramid, shrink, stored, transform
+def _depth(pixels: Image) -> str:
+    """Of a picture of the pyramid, whose values are shades in [0, 1] whatever the pixels' are."""
+    return "uint16" if pixels.dtype.itemsize > 1 else "uint8"
 
-    samples = image if white is None else bands.to_levels(image, white)
-    approximation, details = transform.decompose(samples, params)
+
+def _picture(image: Image, params: DwtParams, shrinking: ShrinkParams | None, dtype: str) -> Image:
+    from gpuops.dwt import bands, pyramid, shrink, stored
+
+    white = stored.WHITE[dtype] if params.integer else 1
+    samples = bands.to_levels(image, white) if params.integer else image
+    approximation, details = stored.coefficients(samples, params)
     if shrinking is not None:
-        details = shrink.shrink(approximation, details, shrinking)
-    stored.check_finite(approximation.numpy())
-    return pyramid.picture(approximation, details, white or 1.0)
+        details = shrink.shrink(approximation, details, params.wavelet, shrinking)
+    return pyramid.picture(approximation, details, white)
+
+
+def _denoise(image: Image, params: DwtParams, shrinking: ShrinkParams, spins: int) -> Image:
+    from gpuops.dwt.denoise import denoise
+
+    return denoise(image.gpu, image, params, shrinking, spins=spins)
+
+
+def _keep(
+    item: Item,
+    pixels: Image,
+    image: Image,
+    params: DwtParams,
+    keeping: KeepParams,
+    reconstruct: bool,
+    as_json: bool,
+) -> None:
+    """Writes what is kept, and tells how many coefficients that is and how near they come."""
+    import json
+    import math
+
+    from gpuops.dwt import keep, pyramid, stored
+
+    from .main import say, visible
+    from .naming import STREAM, printable
+
+    def work() -> tuple[Any, keep.Kept, float]:
+        approximation, details, kept = keep.keep(*stored.coefficients(image, params), keeping)
+        result = keep.restored(approximation, details, params, image)
+        assert item.picture is not None
+        psnr = keep.psnr(pixels, result, linear=item.picture.linear)
+        if reconstruct:
+            return result, kept, psnr
+        if item.writes_data:
+            return stored.pack_bands(approximation, details, _description(item, image, params)), kept, psnr
+        return pyramid.picture(approximation, details), kept, psnr
+
+    result, kept, psnr = item.run(work)
+    if item.writes_data and not reconstruct:
+        item.save_data(result, _description(item, image, params).attributes(), compress=True)
+    else:
+        item.save(result, None if reconstruct else _depth(pixels))
+    share = 100 * kept.kept / kept.coefficients
+    if as_json:
+        figures = {
+            "input": printable(item.path),
+            "output": printable(item.output),
+            "kept": kept.kept,
+            "coefficients": kept.coefficients,
+            "threshold": kept.threshold,
+            "psnr": psnr if math.isfinite(psnr) else str(psnr),
+        }
+        click.echo(json.dumps(figures, ensure_ascii=False))
+    else:
+        name = "stdout" if item.output == STREAM else printable(item.output)
+        line = f"{name}: {kept.kept} of {kept.coefficients} coefficients kept ({share:.3g} %), PSNR {psnr:.2f} dB"
+        (say if item.output == STREAM else click.echo)(visible(line))

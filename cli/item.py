@@ -227,16 +227,21 @@ class Item:
         self._associated = attributes.pop("associated", None) is True
         return arrays, attributes
 
-    def save_data(self, arrays: dict[str, Any], attributes: dict[str, Any]) -> None:
-        """Writes a spectrum or coefficient file, with the picture's metadata in it."""
+    def save_data(
+        self, arrays: dict[str, Any], attributes: dict[str, Any], *, compress: bool = False
+    ) -> None:
+        """Writes a spectrum or coefficient file, with the picture's metadata; ``compress``: it has many zeros."""
         if self._metadata.attributes:
             _warn(f"{self._name}: a file of numbers cannot hold the EXR header attributes")
         about = {"metadata": self._metadata.to_json(), "associated": self._associated}
         with self.gpu.phase("encode"):
+            attributes = attributes | about
             if self.output == naming.STREAM:
-                files.write_data_stream(sys.stdout.buffer, arrays, attributes | about, self.format)
+                files.write_data_stream(sys.stdout.buffer, arrays, attributes, self.format, compress=compress)
             else:
-                files.write_data(self.output, arrays, attributes | about, overwrite=self.shared.overwrite)
+                files.write_data(
+                    self.output, arrays, attributes, overwrite=self.shared.overwrite, compress=compress
+                )
 
     # -------------------------------------------------------------------------------------------------------
 

@@ -1,43 +1,43 @@
-// What is done to bands of coefficients, planes (planes, size): element by element, any group size.
-//
-// -D BAND=float|int    a coefficient
+// What is done to images and bands of coefficients, planes (planes, height, width): element by element, any group size.
 
-// Soft shrinking moves towards zero by the plane's threshold; hard zeroes what does not exceed it.
-__kernel void shrink(__global const float *in, __global const float *thresholds, __global float *out, int planes,
-                     int size, int hard) {
-    const size_t i = get_global_id(0);
-    const size_t plane = get_global_id(1);
-    if (i >= (size_t)size || plane >= (size_t)planes) return;
-    const float v = in[plane * size + i], t = thresholds[plane];
-    const float soft = copysign(fmax(fabs(v) - t, 0.0f), v);
-    out[plane * size + i] = hard ? (fabs(v) > t ? v : 0.0f) : soft;
+// The image with `down` rows above it and `right` columns to its left, mirrored: c b | a b c d. Global: (width + right,
+// height + down, planes).
+static inline int mirrored(int i, int n) {
+    const int period = max(2 * n - 2, 1), at = abs(i) % period;
+    return min(at, period - at);
 }
 
-// Partial sums of squares: sums[plane][p], p = 0…parts−1, each of `run` elements, `step` apart, from p · `apart` on: side by
-// side where work-items share a fetch (GPUs), one stretch each where they do not. Global: (parts, planes).
-__kernel void squares(__global const BAND *in, __global float *sums, int planes, int size, int parts, int run, int apart,
-                      int step) {
-    const int part = get_global_id(0);
-    const size_t plane = get_global_id(1);
-    if (part >= parts || plane >= (size_t)planes) return;
-    float sum = 0.0f;
-    size_t i = (size_t)part * apart;
-    for (int k = 0; k < run && i < (size_t)size; k++, i += step) {
-        const float v = (float)in[plane * size + i];
-        sum = fma(v, v, sum);
-    }
-    sums[plane * parts + part] = sum;
+__kernel void extend(__global const float *in, __global float *out, int planes, int height, int width, int down,
+                     int right) {
+    const int x = get_global_id(0), y = get_global_id(1);
+    const size_t plane = get_global_id(2);
+    if (x >= width + right || y >= height + down || plane >= (size_t)planes) return;
+    out[(plane * (height + down) + y) * (width + right) + x] =
+        in[(plane * height + mirrored(y - down, height)) * width + mirrored(x - right, width)];
+}
+
+// The reverse: mean = weight · the image without these rows and columns, or that much more. Global: (width, height, planes).
+__kernel void add_cropped(__global const float *in, __global float *mean, int planes, int height, int width, int down,
+                          int right, float weight, int more) {
+    const int x = get_global_id(0), y = get_global_id(1);
+    const size_t plane = get_global_id(2);
+    if (x >= width || y >= height || plane >= (size_t)planes) return;
+    const float v = weight * in[(plane * (height + down) + y + down) * (width + right) + x + right];
+    const size_t at = (plane * height + y) * width + x;
+    mean[at] = more ? mean[at] + v : v;
 }
 
 // A band as part of a picture, at (left, top). Approximation (knee = 0): v · scale, inside [0, 1]; -D ENCODE with the
 // sRGB curve. Detail: 1/2 + 1/2 v / (|v| + knee): zero is mid gray, nothing is clipped, and small coefficients stay
-// visible whatever the band's range. Global: (width, height, planes).
-__kernel void paint(__global const BAND *band, __global float *picture, int planes, int height, int width,
-                    int picture_height, int picture_width, int top, int left, float scale, float knee) {
+// visible whatever the band's range. Where its place is larger than the band, zeros fill it. Global: (place_width,
+// place_height, planes).
+__kernel void paint(__global const float *band, __global float *picture, int planes, int height, int width,
+                    int place_height, int place_width, int picture_height, int picture_width, int top, int left,
+                    float scale, float knee) {
     const int x = get_global_id(0), y = get_global_id(1);
     const size_t plane = get_global_id(2);
-    if (x >= width || y >= height || plane >= (size_t)planes) return;
-    const float v = (float)band[(plane * height + y) * width + x];
+    if (x >= place_width || y >= place_height || plane >= (size_t)planes) return;
+    const float v = x < width && y < height ? band[(plane * height + y) * width + x] : 0.0f;
     float shown = 0.5f + 0.5f * v / (fabs(v) + knee);
     if (knee == 0.0f) {
         shown = clamp(v * scale, 0.0f, 1.0f);

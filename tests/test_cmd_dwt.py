@@ -115,23 +115,137 @@ def test_picture_of_the_pyramid(clpix: Program, source: Path, tmp_path: Path) ->
     assert 100 < np.median(shown[14:, 22:]) < 155  # zero is mid gray
 
 
-def test_shrinking_denoises(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+@pytest.fixture
+def noisy(rng: np.random.Generator, tmp_path: Path) -> tuple[Path, Pixels]:
+    """A gray picture of 16 bits with noise, and what it is without."""
     y, x = np.mgrid[:96, :128] / 96
     clean = 0.5 + 0.3 * np.sin(4 * x + 2 * y) * (x > 0.5)
-    noisy = np.clip(clean + 0.05 * rng.standard_normal(clean.shape), 0, 1)
-    source = save(tmp_path / "noisy.png", np.rint(noisy * 65535).astype(np.uint16)[:, :, None])
-    before = np.sqrt(np.mean((noisy - clean) ** 2))
-    for options in (
-        ["--threshold", 0.1],
-        ["--threshold", 0.15, "--shrink", "hard"],
-        ["--shrink", "visu"],
-        ["--shrink", "bayes", "--threshold", 1],
-    ):
-        run = clpix("dwt", source, "-o", tmp_path / "c.npz", "--overwrite", *options)
+    values = np.clip(clean + 0.05 * rng.standard_normal(clean.shape), 0, 1)
+    return save(tmp_path / "noisy.png", np.rint(values * 65535).astype(np.uint16)[:, :, None]), clean
+
+
+def error(path: Path, clean: Pixels) -> float:
+    return float(np.sqrt(np.mean((files.read(path).pixels[:, :, 0] / 65535 - clean) ** 2)))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--threshold 0.1",
+        "--threshold 0.15 --shrink hard",
+        "--threshold 0.15 --shrink garrote",
+        "--shrink visu",
+        "--shrink bayes --threshold 1",
+        "--shrink garrote --threshold bayes:1.5",
+        "--threshold Visu:0.8 --wavelet sym4 --mode symmetric",
+    ],
+)
+def test_shrinking_denoises(clpix: Program, noisy: tuple[Path, Pixels], tmp_path: Path, options: str) -> None:
+    source, clean = noisy
+    at_once, between, after = tmp_path / "once.png", tmp_path / "c.npz", tmp_path / "after.png"
+    assert clpix("dwt", source, "-o", at_once, *options.split(), "--reconstruct") == Run(0, "", "")
+    assert error(at_once, clean) < 0.6 * error(source, clean)
+    assert clpix("dwt", source, "-o", between, *options.split()) == Run(0, "", "")
+    assert clpix("idwt", between, "-o", after) == Run(0, "", "")
+    np.testing.assert_array_equal(files.read(after).pixels, files.read(at_once).pixels)
+
+
+def test_cycle_spinning_denoises_more(clpix: Program, noisy: tuple[Path, Pixels], tmp_path: Path) -> None:
+    source, clean = noisy
+    errors = []
+    for spins in (1, 3):
+        out = tmp_path / f"{spins}.png"
+        run = clpix("dwt", source, "-o", out, "--shrink", "bayes", "--reconstruct", "--cycle-spins", spins)
         assert run == Run(0, "", "")
-        assert clpix("idwt", tmp_path / "c.npz", "-o", tmp_path / "out.png", "--overwrite").code == 0
-        result = files.read(tmp_path / "out.png").pixels[:, :, 0] / 65535
-        assert np.sqrt(np.mean((result - clean) ** 2)) < 0.6 * before, options
+        errors.append(error(out, clean))
+    assert errors[1] < errors[0]
+
+
+def test_pictures_too_small_to_be_shrunk(clpix: Program, tmp_path: Path) -> None:
+    pixels = np.arange(30, dtype=np.uint8).reshape(1, 30, 1)
+    source = save(tmp_path / "line.png", pixels)
+    run = clpix("dwt", source, "-o", tmp_path / "out.png", "--shrink", "visu", "--reconstruct")
+    assert (run.code, run.err.count("\n")) == (0, 1)
+    assert run.err.startswith(f"clpix: warning: {source}: 1×30 pixels are too few")
+    np.testing.assert_array_equal(files.read(tmp_path / "out.png").pixels, pixels)
+
+
+def test_denoised_pictures_keep_alpha_and_what_else_they_are(
+    clpix: Program, rng: np.random.Generator, tmp_path: Path
+) -> None:
+    pixels = random_pixels(rng, 30, 41, 4, "uint8") // 4 + 90
+    source = save(tmp_path / "in.png", pixels)
+    options = ("--shrink", "visu", "--reconstruct", "--overwrite")
+    assert clpix("dwt", source, "-o", tmp_path / "out.png", *options) == Run(0, "", "")
+    out = files.read(tmp_path / "out.png")
+    assert (out.pixels.dtype, out.alpha) == (np.uint8, True)
+    np.testing.assert_array_equal(out.pixels[:, :, 3], pixels[:, :, 3])
+    assert out.pixels[:, :, :3].std() < 0.5 * pixels[:, :, :3].std()
+    # An .exr is a picture then, too, in linear light.
+    assert clpix("dwt", source, "-o", tmp_path / "out.exr", *options, "--dtype", "float") == Run(0, "", "")
+    light = files.read(tmp_path / "out.exr")
+    assert (light.pixels.dtype, light.linear, light.alpha) == (np.float32, True, True)
+    assert clpix("dwt", source, "-o", tmp_path / "out.png", *options, "--alpha", "drop") == Run(0, "", "")
+    assert files.read(tmp_path / "out.png").pixels.shape == (30, 41, 3)
+
+
+@pytest.mark.parametrize(
+    ("channels", "dtype"), [(3, "uint8"), (2, "uint16"), (4, "float32")], ids=["8 bits", "gray alpha", "HDR"]
+)
+@pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
+def test_kept_coefficients_come_as_near_as_is_printed(
+    clpix: Program, rng: np.random.Generator, tmp_path: Path, extension: str, channels: int, dtype: str
+) -> None:
+    y, x = np.mgrid[:96, :128, :channels][:2] / 96
+    values = 0.5 + 0.3 * np.sin(4 * x + 2 * y) * (x > 0.5) + 0.02 * rng.standard_normal(x.shape)
+    light = dtype == "float32"
+    pixels = (values * 30).astype(dtype) if light else np.rint(values * np.iinfo(dtype).max).astype(dtype)
+    kind = "exr" if light else "png"
+    source = save(tmp_path / f"in.{kind}", pixels, linear=light)
+    between, back = tmp_path / f"c.{extension}", tmp_path / f"back.{kind}"
+    run = clpix("dwt", source, "-o", between, "--keep", 5)
+    assert (run.code, run.err) == (0, "")
+    colours = channels - (channels in (2, 4))
+    count = 96 * 128 * colours
+    assert run.out.startswith(f"{between}: {round(count / 20)} of {count} coefficients kept (5 %), PSNR ")
+    assert clpix("idwt", between, "-o", back).code == 0
+    compared = clpix("compare", source, back, "--metric", "psnr").out.split()
+    assert run.out.split()[-2:] == compared[1:3] and compared[2] == "dB"
+    at_once = tmp_path / f"once.{kind}"
+    assert clpix("dwt", source, "-o", at_once, "--keep", 5, "--reconstruct").out.endswith(
+        f" {compared[1]} dB\n"
+    )
+    np.testing.assert_array_equal(files.read(at_once).pixels, files.read(back).pixels)
+    arrays, _ = files.read_data(between)
+    assert sum(np.count_nonzero(array[:colours]) for array in arrays.values()) == round(count / 20)
+    if colours == channels:  # alpha is kept whole
+        assert between.stat().st_size < 0.35 * 4 * count  # headers and all
+
+
+def test_what_is_kept_as_json(clpix: Program, source: Path, tmp_path: Path) -> None:
+    second = tmp_path / "second.png"
+    second.write_bytes(source.read_bytes())
+    run = clpix("dwt", source, second, "-o", tmp_path / "{stem}.npz", "--keep", 100, "--json")
+    assert (run.code, run.err) == (0, "")
+    for path, line in zip((source, second), run.out.splitlines(), strict=True):
+        found = json.loads(line)
+        assert found["threshold"] >= 0
+        del found["threshold"]
+        output = str(tmp_path / f"{path.stem}.npz")
+        assert found == {
+            "input": str(path),
+            "output": output,
+            "kept": 2880,
+            "coefficients": 2880,
+            "psnr": "inf",
+        }
+
+
+def test_picture_of_what_is_kept(clpix: Program, source: Path, tmp_path: Path) -> None:
+    run = clpix("dwt", source, "-o", tmp_path / "p.png", "--keep", 10, "--levels", 2)
+    assert (run.code, run.err) == (0, "")
+    shown = files.read(tmp_path / "p.png").pixels
+    assert 0.8 < (shown[14:, 22:] == 128).mean() < 1  # zero is mid gray
 
 
 @pytest.mark.parametrize(
@@ -142,6 +256,19 @@ def test_shrinking_denoises(clpix: Program, rng: np.random.Generator, tmp_path: 
         (["--levels", -1], "levels must be"),
         (["--integer", "--wavelet", "9/7"], "no reversible integer form"),
         (["--integer", "--threshold", 1], "goes without --threshold"),
+        (["--integer", "--keep", 5], "goes without --threshold, --shrink and --keep"),
+        (["--keep", 5, "--shrink", "bayes"], "--keep has a threshold of its own"),
+        (["--keep", 0], "more than 0 and at most 100 %"),
+        (["--keep", 101], "more than 0 and at most 100 %"),
+        (["--keep", "nan"], "more than 0 and at most 100 %"),
+        (["--reconstruct"], "would give the input back"),
+        (["--cycle-spins", 2, "--shrink", "bayes"], "and --reconstruct"),
+        (["--cycle-spins", 2, "--keep", 5, "--reconstruct"], "goes with --shrink or --threshold"),
+        (["--cycle-spins", 65, "--shrink", "bayes", "--reconstruct"], "1<=x<=64"),
+        (["--threshold", "bays"], "unknown threshold 'bays': did you mean 'bayes'?"),
+        (["--threshold", "bayes:x"], "what follows the colon must be a number"),
+        (["--threshold", "bayes", "--shrink", "visu"], "two estimates"),
+        (["--json"], "--json prints what --keep came to"),
         (["--integer", "--space", "linear"], "goes without --space linear"),
         (["--shrink", "soft"], "needs a threshold"),
         (["--threshold", "nan"], "must be a finite number"),
@@ -172,7 +299,12 @@ def test_pictures_that_cannot_be_transformed(clpix: Program, tmp_path: Path) -> 
     pixels = np.ones((20, 20, 1), np.float32)
     pixels[7, 3] = np.nan
     source = save(tmp_path / "nan.exr", pixels, linear=True)
-    for options, message in [([], "NaN or infinite pixels"), (["--integer"], "8- or 16-bit pixels")]:
+    for options, message in [
+        ([], "NaN or infinite pixels"),
+        (["--shrink", "bayes", "--reconstruct"], "NaN or infinite pixels"),
+        (["--keep", 5], "NaN or infinite pixels"),
+        (["--integer"], "8- or 16-bit pixels"),
+    ]:
         run = clpix("dwt", source, "-o", tmp_path / "c.npz", *options)
         assert (run.code, run.out, run.err.count("\n")) == (1, "", 1)
         assert run.err.startswith(f"clpix: error: {source}: ") and message in run.err
@@ -242,12 +374,31 @@ def test_bad_coefficient_files(
 def test_files_that_are_no_coefficients(
     clpix: Program, source: Path, coefficients: Path, tmp_path: Path
 ) -> None:
-    cut = tmp_path / "cut.npz"
-    cut.write_bytes(coefficients.read_bytes()[:-100])
-    for path in (cut, source, tmp_path / "none.npz"):
+    foreign, light = tmp_path / "foreign.npz", tmp_path / "light.exr"
+    np.savez(foreign, cA1=np.zeros((3, 4)), cD1=np.arange(4))
+    save(light, np.ones((4, 5, 3), np.float32), linear=True)
+    spectrum = tmp_path / "spectrum.npz"
+    assert clpix("fft", source, "-o", spectrum).code == 0
+    for path in (source, foreign, light, spectrum, tmp_path / "none.npz"):
         run = clpix("idwt", path, "-o", tmp_path / "out.png")
         assert (run.code, run.out, run.err.count("\n")) == (1, "", 1)
         assert str(path) in run.err
+    assert not (tmp_path / "out.png").exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--keep", 30]], ids=["plain", "deflated"])
+@pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
+def test_files_that_are_cut_off(
+    clpix: Program, source: Path, tmp_path: Path, extension: str, options: list[object]
+) -> None:
+    whole, cut = tmp_path / f"whole.{extension}", tmp_path / f"cut.{extension}"
+    assert clpix("dwt", source, "-o", whole, *options).code == 0
+    content = whole.read_bytes()
+    for length in (0, 3, 100, len(content) // 2, len(content) - 30):
+        cut.write_bytes(content[:length])
+        run = clpix("idwt", cut, "-o", tmp_path / "out.png")
+        assert (run.code, run.out, run.err.count("\n")) == (1, "", 1)
+        assert run.err.startswith(f"clpix: error: {cut}: ")
     assert not (tmp_path / "out.png").exists()
 
 

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import Gpu, GpuopsWarning, ParameterError
-from gpuops.dwt import dwt2, idwt2, pyramid, shrink, threshold, transform, wavedec2, waverec2
+from gpuops.dwt import dwt2, idwt2, wavedec2, waverec2
 from gpuops.dwt.wavelets import WAVELETS
 from gpuops.params import dwt as names
-from gpuops.params.dwt import DwtParams, ShrinkParams
+from gpuops.params.dwt import DwtParams
 
 TOLERANCE = {
     # Of the largest coefficient: float32 sums of at most 14 products, up to 3 levels deep.
@@ -140,12 +140,6 @@ def test_many_tiles(gpu: Gpu, rng, method: str, tile: str) -> None:
     assert_close(ours, pywt.dwt2(x.astype(float), "bior4.4", "symmetric"))
     back = idwt2(gpu, ours, "bior4.4", "symmetric", shape=(259, 1030), method=method, tile=tile)
     np.testing.assert_allclose(back, x, atol=1e-5)
-
-
-def test_threshold_is_pywts(gpu: Gpu, rng) -> None:
-    x = rng.standard_normal((3, 20, 31)).astype(np.float32)
-    for mode in ("soft", "hard"):
-        np.testing.assert_allclose(threshold(gpu, x, 0.7, mode), pywt.threshold(x, 0.7, mode), atol=1e-6)
 
 
 # -- properties -----------------------------------------------------------------------------------------
@@ -364,65 +358,3 @@ def test_bad_data(gpu: Gpu) -> None:
             waverec2(gpu, coefficients, "5/3", "mirror")
     with pytest.raises(ParameterError, match="cannot give 9×8"):
         idwt2(gpu, (a, (h, v, d)), "5/3", "mirror", shape=(9, 8))
-    with pytest.raises(ParameterError, match="0 or more"):
-        threshold(gpu, x, -1)
-    with pytest.raises(ParameterError, match="soft or hard"):
-        threshold(gpu, x, 1, "garrote")
-
-
-# -- what the commands use ------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def scene() -> np.ndarray:
-    """Smooth shades and sharp edges, four planes, the last one alpha."""
-    y, x = np.mgrid[:128, :160] / 160
-    plane = 0.3 + 0.3 * np.sin(5 * x + 3 * y) + 0.3 * ((x - 0.5) ** 2 + (y - 0.4) ** 2 < 0.06)
-    return np.stack([plane, plane**2, 1 - plane, np.full_like(plane, 0.5)]).astype(np.float32)
-
-
-@pytest.mark.parametrize("kind", ["visu", "bayes"])
-def test_shrinking_takes_noise_away(gpu: Gpu, rng, scene: np.ndarray, kind: str) -> None:
-    sigma = np.array([0.05, 0.1, 0.02, 0.0], np.float32)
-    noisy = scene + sigma[:, None, None] * rng.standard_normal(scene.shape).astype(np.float32)
-    image = gpu.array(noisy)
-    image.alpha = True
-    params = DwtParams(levels=4)
-    first, details = transform.decompose(image, params)
-    np.testing.assert_allclose(shrink.noise(details[-1][2])[:3], sigma[:3], rtol=0.1)
-    shrunk = shrink.shrink(first, details, ShrinkParams(kind))
-    result = transform.recompose(first, shrunk, params).numpy()
-    before, after = (np.sqrt(np.mean((v - scene) ** 2, axis=(1, 2))) for v in (noisy, result))
-    # VisuShrink's threshold is for the largest noise of all: it smooths more, and so gains less.
-    assert (after[:3] < (0.6 if kind == "bayes" else 0.95) * before[:3]).all()
-    np.testing.assert_allclose(
-        result[3], noisy[3], atol=TOLERANCE["round trip"]
-    )  # alpha is no picture of noise
-    # A factor of nothing on the estimate leaves all as it was.
-    for bands, same in zip(details, shrink.shrink(first, details, ShrinkParams(kind, 0.0)), strict=True):
-        for band, kept in zip(bands, same, strict=True):
-            np.testing.assert_array_equal(band.numpy(), kept.numpy())
-
-
-def test_picture_shows_every_band_about_mid_gray(gpu: Gpu, scene: np.ndarray) -> None:
-    image = gpu.array(scene)
-    image.alpha, image.linear = True, False
-    shown = pyramid.picture(*transform.decompose(image, DwtParams(levels=2)))
-    assert shown.shape == (3, 128 + 2, 160 + 2)  # colours, and a line between bands
-    values = shown.numpy()
-    assert values.min() == 0.0 and 0.9 < values.max() <= 1.0
-    np.testing.assert_allclose(values[:, :32, :40].mean(axis=(1, 2)), scene[:3].mean(axis=(1, 2)), atol=0.02)
-    for y, x in (
-        (slice(66, None), slice(82, None)),
-        (slice(0, 65), slice(82, None)),
-        (slice(33, 65), slice(41, 81)),
-    ):
-        assert abs(np.median(values[:, y, x]) - 0.5) < 0.05
-        assert values[:, y, x].std() > 0.02
-    np.testing.assert_array_equal(values[:, 65, :], 0)
-    flat_image = gpu.array(np.full((1, 8, 8), 0.25, np.float32))
-    np.testing.assert_allclose(
-        np.unique(pyramid.picture(*transform.decompose(flat_image, DwtParams("haar", levels=1))).numpy()[0]),
-        [0, 0.25, 0.5] if not flat_image.linear else [0, 0.5, 0.537099],
-        atol=1e-5,
-    )

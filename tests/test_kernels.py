@@ -49,6 +49,8 @@ from gpuops.box import Box, box
 from gpuops.compare import compare, difference
 from gpuops.convolve import convolve
 from gpuops.dwt import bands, dwt2, idwt2, in_place, laan, pyramid, shrink, threshold, wavedec2, waverec2
+from gpuops.dwt import statistics as band_statistics
+from gpuops.dwt.denoise import denoise
 from gpuops.dwt.wavelets import WAVELETS
 from gpuops.fft import planner, spectrum
 from gpuops.gpu import Kernel, Limits, Source
@@ -59,7 +61,7 @@ from gpuops.params.bloom import BloomParams
 from gpuops.params.blur import BlurParams
 from gpuops.params.border import BORDERS
 from gpuops.params.compare import CompareParams
-from gpuops.params.dwt import DwtParams
+from gpuops.params.dwt import DwtParams, ShrinkParams
 from gpuops.params.fft import VIEWS, FftParams, SpectrumParams, filter_option
 from gpuops.params.starburst import Aperture
 from gpuops.params.tonemap import LOCAL, OPERATORS, TRANSFERS, TonemapParams
@@ -1102,16 +1104,30 @@ def test_wavelets_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> N
     ours = wavedec2(tiny, x, "bior2.2", "symmetric", 2)
     of_dwt.assert_close(ours, pywt.wavedec2(x.astype(float), "bior2.2", "symmetric", 2))
     close(waverec2(tiny, ours, "bior2.2", "symmetric", shape=SHAPE), x, TOLERANCE["wavelet"])
+    np.testing.assert_array_equal(
+        band_statistics.medians(tiny.array(x)), np.median(np.abs(x.astype(float)), axis=(1, 2))
+    )
+    mean = (x.astype(float) ** 2).mean((1, 2))
+    np.testing.assert_allclose(band_statistics.mean_squares([tiny.array(x)])[0], mean, rtol=1e-11)
 
 
 def test_bands(gpu: Recorder, rng: np.random.Generator) -> None:
     x = rng.standard_normal((2, *SHAPE)).astype(np.float32)
-    for mode in ("soft", "hard"):
+    for mode in shrink.MODES:
         np.testing.assert_allclose(threshold(gpu, x, 0.7, mode), pywt.threshold(x, 0.7, mode), atol=1e-6)
+    np.testing.assert_array_equal(
+        band_statistics.medians(gpu.array(x)), np.median(np.abs(x.astype(float)), axis=(1, 2))
+    )
+    ordered = np.sort(np.abs(np.concatenate([x.ravel(), x[:, :3].ravel()])))
+    both = [gpu.array(x), gpu.array(np.ascontiguousarray(x[:, :3]))]
+    assert band_statistics.largest(both, 2, 77) == (ordered[-77], np.count_nonzero(ordered >= ordered[-77]))
+    # Extended and cropped: with nothing taken away the mean of all is the image.
+    nothing = denoise(gpu, x, DwtParams("haar", levels=1), ShrinkParams(threshold=0.0), spins=2)
+    close(nothing, x, TOLERANCE["wavelet"])
     levels = rng.integers(0, 256, x.shape).astype(np.int32)
+    mean = (x.astype(float) ** 2).mean((1, 2))
+    np.testing.assert_allclose(band_statistics.mean_squares([gpu.array(x)])[0], mean, rtol=1e-11)
     for values in (x, levels):
-        mean = (values.astype(float) ** 2).mean((1, 2))
-        np.testing.assert_allclose(shrink.mean_squares(gpu.array(values)), mean, rtol=1e-5)
         # One level of one band each way: the approximation as it is, the detail about mid gray.
         linear = values is x
         first, detail = gpu.array(values), gpu.array(values)
@@ -1120,7 +1136,8 @@ def test_bands(gpu: Recorder, rng: np.random.Generator) -> None:
         plain = np.clip(values / (2 if linear else 255), 0, 1)
         expected = linear_to_srgb(plain) if linear else plain
         np.testing.assert_allclose(shown[:, : SHAPE[0], : SHAPE[1]], expected, atol=TOLERANCE["operator"])
-        gray = 0.5 + 0.5 * values / (np.abs(values) + 3 * np.sqrt(mean.mean()))
+        half_way = np.sort(np.abs(values), axis=None)[-round(values.size / 20)]
+        gray = 0.5 + 0.5 * values / (np.abs(values) + half_way)
         np.testing.assert_allclose(shown[:, SHAPE[0] + 1 :, SHAPE[1] + 1 :], gray, atol=1e-5)
     floats = bands.from_levels(gpu.array(levels), 255)
     np.testing.assert_allclose(floats.numpy(), levels / 255, rtol=1e-7)

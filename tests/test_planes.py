@@ -8,8 +8,10 @@ import pytest
 from gpuops import Gpu, planes
 from gpuops.convolve import convolve
 from gpuops.dwt import stored, transform
+from gpuops.dwt.denoise import denoise
+from gpuops.dwt.keep import keep, restored
 from gpuops.fft import spectrum
-from gpuops.params.dwt import DwtParams, ShrinkParams
+from gpuops.params.dwt import DwtParams, KeepParams, ShrinkParams
 from gpuops.params.fft import SpectrumParams
 
 
@@ -95,3 +97,19 @@ def test_stored_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, params:
     assert np.abs(back.numpy()[-1] - x[-1]).max() < 1e-6  # alpha is not shrunk
     if params.integer:  # whole levels, divided by 255 to the device's accuracy
         assert np.abs(back.numpy() - x).max() < 2e-7
+
+
+def test_denoised_and_kept_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
+    image = gpu.array(rng.random((4, 17, 30), dtype=np.float32))
+    image.alpha = True
+    params = DwtParams(levels=2)
+
+    def both() -> list[np.ndarray]:
+        first, details, _ = keep(*transform.decompose(image, params), KeepParams(20))
+        denoised = denoise(gpu, image, params, ShrinkParams("bayes"), spins=2)
+        return [denoised.numpy(), restored(first, details, params, image).numpy()]
+
+    whole = both()
+    monkeypatch.setattr(planes, "_AT_ONCE", 0)
+    for part, all_at_once in zip(both(), whole, strict=True):
+        np.testing.assert_allclose(part, all_at_once, atol=1e-6)

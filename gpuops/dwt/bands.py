@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from math import prod
 
-from ..gpu import Kernel
+from ..gpu import Gpu, Kernel
 from ..image import Image
 
 
-def kernel(image: Image, name: str, *, encode: bool = False) -> Kernel:
-    """A kernel of dwt_bands.cl for the samples that ``image`` has; ``encode``: with the sRGB curve."""
-    sample = "int" if image.dtype.kind == "i" else "float"
+def kernel(gpu: Gpu, name: str, *, encode: bool = False) -> Kernel:
+    """A kernel of dwt_bands.cl; ``encode``: with the sRGB curve."""
     if encode:
-        return image.gpu.kernel(("lanes", "colour", "dwt_bands"), name, BAND=sample, WIDTH=1, ENCODE=True)
-    return image.gpu.kernel("dwt_bands", name, BAND=sample)
+        return gpu.kernel(("lanes", "colour", "dwt_bands"), name, WIDTH=1, ENCODE=True)
+    return gpu.kernel("dwt_bands", name)
 
 
 def to_levels(image: Image, maximum: int) -> Image:
@@ -28,9 +27,10 @@ def from_levels(image: Image, maximum: int) -> Image:
 
 def _convert(name: str, image: Image, result: Image, maximum: int) -> Image:
     size = prod(image.shape)
-    step = kernel(image, name)
-    image.gpu.launch(
-        step, (size,), image, result, size, float(maximum), local=step.fit(256), label=f"dwt {name}",
-        traffic=image.nbytes + result.nbytes,
-    )  # fmt: skip
+    if size:
+        step = kernel(image.gpu, name)
+        image.gpu.launch(
+            step, (size,), image, result, size, float(maximum), local=step.fit(256), label=f"dwt {name}",
+            traffic=image.nbytes + result.nbytes,
+        )  # fmt: skip
     return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import isfinite, prod
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..errors import ParameterError
 from ..image import Image
 from ..operands import on_device, shaped_like
-from ..params.dwt import DwtParams, ShrinkParams
+from ..params.dwt import DwtParams
 from . import shrink, transform
 
 if TYPE_CHECKING:
@@ -202,18 +202,31 @@ def _band(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> Image:
 
 
 @overload
-def threshold(gpu: Gpu, data: Image, value: float, mode: str = ...) -> Image: ...
+def threshold(gpu: Gpu, data: Image, value: float, mode: str = ..., substitute: float = ...) -> Image: ...
 @overload
-def threshold(gpu: Gpu, data: npt.ArrayLike, value: float, mode: str = ...) -> Array: ...
-def threshold(gpu: Gpu, data: Image | npt.ArrayLike, value: float, mode: str = "soft") -> Any:
-    """Coefficients shrunk by ``value``, as ``pywt.threshold`` with the modes ``soft`` and ``hard``.
+def threshold(
+    gpu: Gpu, data: npt.ArrayLike, value: float, mode: str = ..., substitute: float = ...
+) -> Array: ...
+def threshold(
+    gpu: Gpu, data: Image | npt.ArrayLike, value: float, mode: str = "soft", substitute: float = 0.0
+) -> Any:
+    """Coefficients shrunk by ``value``, as ``pywt.threshold``: what does not exceed it becomes ``substitute``.
 
-    Raises ParameterError for a negative value or another mode.
+    Parameters
+    ----------
+    mode
+        ``soft`` (towards zero by ``value``), ``hard`` (unchanged), ``garrote`` (x − value²/x), by magnitude;
+        ``greater`` (unchanged unless less than ``value``), ``less`` (unchanged unless greater).
+
+    Raises
+    ------
+    ParameterError
+        Another mode, a value that is not finite, or a negative one of a magnitude.
     """
-    if mode not in ("soft", "hard"):
-        raise ParameterError(f"unknown mode {mode!r}: use soft or hard")
-    params = ShrinkParams(mode, float(value))
+    if mode not in shrink.MODES:
+        raise ParameterError(f"unknown mode {mode!r}: use one of {', '.join(shrink.MODES)}")
+    if not isfinite(value) or (value < 0 and mode not in ("greater", "less")):
+        raise ParameterError(f"the threshold must be a finite number, 0 or more, not {value}")
     image = _samples(gpu, data, DwtParams())
-    return shaped_like(
-        data, shrink.shrink_band(image, [params.threshold or 0.0] * image.shape[0], hard=mode == "hard")
-    )
+    limits = [float(value)] * image.shape[0]
+    return shaped_like(data, shrink.shrink_band(image, limits, mode, substitute=substitute))

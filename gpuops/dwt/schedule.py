@@ -53,7 +53,7 @@ class Schedule:
         return max(0, -oldest) + self.right + 1
 
     def is_read_again(self, odd: bool, at: int) -> bool:
-        """Whether the sample of pair k + ``at`` is still read, or changed, when pair k + 1 or a later one is finished."""
+        """Whether the sample of pair k + ``at`` is read, or changed, when later pairs than k are finished."""
         for step, (_, after) in zip(self.steps, self.spans, strict=True):
             oldest = after if step.odd == odd else after + step.first
             if oldest < at:
@@ -65,7 +65,7 @@ class Schedule:
 def schedule(wavelet: Wavelet, *, inverse: bool, sample: str) -> tuple[Schedule, Source]:
     """The schedule, and as OpenCL C of samples ``float`` or ``double``.
 
-    There STEPS(TAKE) is a call of the macro TAKE(target, other, first, taps, before, after, again, weights…) for each step:
+    There STEPS(TAKE) calls the macro TAKE(target, other, first, taps, before, after, again, weights…) for each step:
     target[k] += Σ_j weights[j] other[k + first + j], with e and o for the even and the odd samples;
     ``again``: the result is read for a later pair, too.
     """

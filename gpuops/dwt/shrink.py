@@ -10,84 +10,72 @@ import numpy.typing as npt
 
 from ..image import Image
 from ..params.dwt import ShrinkParams
-from . import bands
+from . import noise, statistics
 from .transform import Details
 
-_PARTS = 1024  # partial sums a plane
-_MAD = 0.6744897501960817  # median of |x| for a normal distribution of σ = 1
+# pywt.threshold's modes, as dwt_shrink.cl numbers them.
+MODES = ("soft", "hard", "garrote", "greater", "less")
 
 
 def shrink(
-    approximation: Image, details: Sequence[Details[Image]], params: ShrinkParams
+    approximation: Image, details: Sequence[Details[Image]], wavelet: str, params: ShrinkParams
 ) -> list[Details[Image]]:
-    """The detail bands, coarsest first, shrunk; alpha's are left as they are.
-
-    The noise of ``visu`` and ``bayes`` is each plane's own: the median of |finest cD| over 0.6745 (Donoho and
-    Johnstone 1994).
-    """
-    if not details:
-        return []
-    sigma = noise(details[-1][2]) if params.kind in ("visu", "bayes") else None
-    count = math.prod(approximation.shape[1:]) + sum(
-        math.prod(b.shape[1:]) for level in details for b in level
-    )
+    """The detail bands, coarsest first, shrunk by :func:`thresholds`; alpha's are left as they are."""
+    limits = iter(thresholds(approximation, details, wavelet, params))
 
     def one(band: Image) -> Image:
-        if sigma is None:
-            thresholds = np.full(band.shape[0], params.threshold)
-        elif params.kind == "visu":
-            thresholds = sigma * math.sqrt(2.0 * math.log(max(count, 2)))
-        else:
-            thresholds = _bayes(band, sigma)
-        if sigma is not None and params.threshold is not None:
-            thresholds = thresholds * params.threshold
-        if band.alpha:
-            thresholds[-1] = 0.0
-        return shrink_band(band, thresholds, hard=params.kind == "hard")
+        return shrink_band(band, next(limits), params.kind)
 
     return [(one(horizontal), one(vertical), one(diagonal)) for horizontal, vertical, diagonal in details]
 
 
-def noise(diagonal: Image) -> npt.NDArray[np.float64]:
-    """Standard deviation of the noise in each plane of the finest diagonal band."""
-    if not diagonal.nbytes:
-        return np.zeros(diagonal.shape[0])
-    return np.median(np.abs(diagonal.numpy()), axis=(1, 2)).astype(np.float64) / _MAD
+def thresholds(
+    approximation: Image, details: Sequence[Details[Image]], wavelet: str, params: ShrinkParams
+) -> npt.NDArray[np.float64]:
+    """Of each band in the order of ``details``, and each plane: (bands, planes). Alpha's are 0."""
+    found = [band for level in details for band in level]
+    planes = approximation.shape[0]
+    limits: npt.NDArray[np.float64] = np.full(
+        (len(found), planes), 1.0 if params.threshold is None else params.threshold
+    )
+    if params.estimate is not None and found:
+        sigma = np.outer(noise.levels(details, wavelet), noise.estimate(details[-1], wavelet))
+        if params.estimate == "visu":
+            count = sum(math.prod(band.shape[1:]) for band in (approximation, *found))
+            limits *= sigma * math.sqrt(2.0 * math.log(max(count, 2)))
+        else:
+            limits *= _bayes(statistics.mean_squares(found), sigma)
+    if approximation.alpha:
+        limits[:, -1] = 0.0
+    return limits
 
 
-def mean_squares(band: Image) -> npt.NDArray[np.float64]:
-    """Mean of the squares of each plane of a band, float32 or int32."""
-    planes, size = band.shape[0], math.prod(band.shape[1:])
-    if size == 0:
-        return np.zeros(planes)
-    parts = min(_PARTS, size)
-    sums = band.gpu.empty((planes, parts))
-    kernel = bands.kernel(band, "squares")
-    run = -(-size // parts)
-    apart, step = (run, 1) if band.gpu.limits.is_cpu else (1, parts)
-    band.gpu.launch(
-        kernel, (parts, planes), band, sums, planes, size, parts, run, apart, step, label="dwt squares",
-        traffic=band.nbytes,
-    )  # fmt: skip
-    totals: npt.NDArray[np.float64] = sums.numpy().sum(axis=1, dtype=np.float64)
-    return totals / size
-
-
-def _bayes(band: Image, sigma: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _bayes(squares: npt.NDArray[np.float64], sigma: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """σ² / σ_x with σ_x² the band's variance less the noise's; everything goes where nothing but noise is seen."""
-    signal = np.sqrt(np.maximum(mean_squares(band) - sigma**2, 0.0))
-    return np.divide(sigma**2, signal, out=np.full(sigma.shape, np.finfo(np.float32).max), where=signal > 0.0)
+    signal = np.sqrt(np.maximum(squares - sigma**2, 0.0))
+    everything = np.full(squares.shape, float(np.finfo(np.float32).max))
+    np.divide(sigma**2, signal, out=everything, where=signal > 0.0)
+    return everything
 
 
-def shrink_band(band: Image, thresholds: Sequence[float] | npt.NDArray[np.float64], *, hard: bool) -> Image:
-    """One band, by a threshold for each plane."""
+def shrink_band(
+    band: Image,
+    thresholds: Sequence[float] | npt.NDArray[np.float64],
+    mode: str = "soft",
+    *,
+    substitute: float = 0.0,
+) -> Image:
+    """One band, by a threshold for each plane and one of :data:`MODES`."""
     result = band.like()
     planes, size = band.shape[0], math.prod(band.shape[1:])
     if size:
-        limits = band.gpu.array(np.asarray(thresholds, np.float32))
-        kernel = bands.kernel(band, "shrink")
+        most = float(np.finfo(np.float32).max)
+        how = MODES.index(mode)
+        limits = band.gpu.array(np.clip(thresholds, -most, most).astype(np.float32))
+        lanes = band.gpu.limits.lanes
+        kernel = band.gpu.kernel(("lanes", "dwt_shrink"), "shrink", WIDTH=lanes)
         band.gpu.launch(
-            kernel, (size, planes), band, limits, result, planes, size, int(hard), local=(*kernel.fit(128), 1),
-            label="dwt shrink", traffic=2 * band.nbytes,
+            kernel, (-(-size // lanes), planes), band, limits, result, planes, size, how, float(substitute),
+            local=(*kernel.fit(128), 1), label="dwt shrink", traffic=2 * band.nbytes,
         )  # fmt: skip
     return result

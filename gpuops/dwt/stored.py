@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..image import PIXEL_TYPES, Image
 from ..params.dwt import DwtParams, ShrinkParams
 from ..planes import in_turn, planewise
 from . import bands, shrink, transform
-from .transform import band_shapes
+from .transform import Details, band_shapes
 
 Array = npt.NDArray[Any]
 
@@ -63,26 +63,48 @@ def pack(image: Image, stored: Stored, shrinking: ShrinkParams | None = None) ->
 
     Large images plane by plane. Raises ParameterError for NaN or infinite pixels, which spread over all coefficients.
     """
-    arrays = {name: np.empty(shape, stored.sample) for name, shape in stored.bands().items()}
-    names = [name for name, _ in band_shapes(stored.params, stored.shape[1:], stored.params.levels or 0)]
+    arrays = _empty(stored)
     for at in in_turn(image.shape[0], image.nbytes):
         part = image.planes(at)
         if stored.params.integer:
             part = bands.to_levels(part, WHITE[stored.dtype])
-        approximation, details = transform.decompose(part, stored.params)
+        approximation, details = coefficients(part, stored.params)
         if shrinking is not None:
-            details = shrink.shrink(approximation, details, shrinking)
-        for name, band in zip(names, transform.flat(approximation, details), strict=True):
-            if name in arrays:
-                band.numpy(arrays[name][at])
-    check_finite(arrays[names[0]])
+            details = shrink.shrink(approximation, details, stored.params.wavelet, shrinking)
+        _download(approximation, details, stored, arrays, at)
     return arrays
 
 
-def check_finite(approximation: Array) -> None:
-    """Raises ParameterError if the image had NaN or infinite pixels: these are in the approximation, too."""
-    if not np.isfinite(approximation).all():
+def pack_bands(approximation: Image, details: Sequence[Details[Image]], stored: Stored) -> dict[str, Array]:
+    """As :func:`pack`, of bands that are there."""
+    arrays = _empty(stored)
+    _download(approximation, details, stored, arrays, slice(0, stored.shape[0]))
+    return arrays
+
+
+def coefficients(image: Image, params: DwtParams) -> tuple[Image, list[Details[Image]]]:
+    """All levels of an image. Raises ParameterError for NaN or infinite pixels: these are in the approximation, too."""
+    approximation, details = transform.decompose(image, params)
+    if approximation.dtype.kind == "f" and not np.isfinite(approximation.numpy()).all():
         raise ParameterError("holds NaN or infinite pixels, which would spread over all coefficients")
+    return approximation, details
+
+
+def _empty(stored: Stored) -> dict[str, Array]:
+    return {name: np.empty(shape, stored.sample) for name, shape in stored.bands().items()}
+
+
+def _download(
+    approximation: Image,
+    details: Sequence[Details[Image]],
+    stored: Stored,
+    arrays: Mapping[str, Array],
+    at: slice,
+) -> None:
+    names = [name for name, _ in band_shapes(stored.params, stored.shape[1:], stored.params.levels or 0)]
+    for name, band in zip(names, transform.flat(approximation, details), strict=True):
+        if name in arrays:
+            band.numpy(arrays[name][at])
 
 
 def unpack(arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> Stored:

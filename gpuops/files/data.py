@@ -1,11 +1,12 @@
 """Self-describing files of numbers, for spectra and wavelet coefficients: named arrays, bit exact.
 
 .npz   each array under its name, complex ones too; the attributes as JSON text in the array "clpix".
-.tif   a page for each array (2-D) or for each of its planes (3-D), uncompressed, complex samples natively.
+.tif   a page for each array (2-D) or for each of its planes (3-D), complex samples natively.
 .exr   a part for each plane, named by array and plane; complex arrays as the channels re and im. Integers
        are stored as the 32 bits of EXR's uint type, shorter ones widened; half and float as they are;
        double is refused.
 
+All of them uncompressed, unless they are asked to be deflated.
 The attributes, and the names, shapes and types of the arrays, are one JSON text under the name "clpix": an
 array of its own (.npz), the first page's description (.tif), a header attribute of the first part (.exr).
 """
@@ -46,8 +47,12 @@ def write_data(
     attributes: Mapping[str, Any],
     *,
     overwrite: bool = False,
+    compress: bool = False,
 ) -> None:
-    """Writes arrays (2-D or 3-D, any shapes) and attributes (whatever JSON can say), whole or not at all."""
+    """Writes arrays (2-D or 3-D, any shapes) and attributes (whatever JSON can say), whole or not at all.
+
+    ``compress``: deflated, which makes little of zeros and takes its time for other numbers; as exact.
+    """
     suffix = _suffix(path)
     for name, array in arrays.items():
         if array.dtype.name not in DTYPES or array.ndim not in (2, 3) or array.size == 0:
@@ -61,7 +66,7 @@ def write_data(
     text = json.dumps({"format": _FORMAT, "arrays": described, "attributes": dict(attributes)})
     native = {name: np.ascontiguousarray(a, a.dtype.newbyteorder("=")) for name, a in arrays.items()}
     with atomic(path, overwrite=overwrite) as temporary:
-        _WRITERS[suffix](temporary, native, text)
+        _WRITERS[suffix](temporary, native, text, compress)
 
 
 def read_data(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -100,11 +105,16 @@ def describes_itself(path: str, fmt: Format) -> bool:
 
 
 def write_data_stream(
-    stream: BinaryIO, arrays: Mapping[str, Array], attributes: Mapping[str, Any], fmt: Format
+    stream: BinaryIO,
+    arrays: Mapping[str, Array],
+    attributes: Mapping[str, Any],
+    fmt: Format,
+    *,
+    compress: bool = False,
 ) -> None:
     """Writes arrays and attributes to a stream, such as standard output."""
     with to_stream(stream, fmt.extension) as path:
-        write_data(path, arrays, attributes)
+        write_data(path, arrays, attributes, compress=compress)
 
 
 def read_data_stream(stream: BinaryIO) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -166,10 +176,11 @@ def _damaged(path: str, error: Exception) -> FileError:
 # NPZ ----------------------------------------------------------------------------------------------
 
 
-def _write_npz(path: str, arrays: dict[str, Array], text: str) -> None:
+def _write_npz(path: str, arrays: dict[str, Array], text: str, compress: bool) -> None:
     members = {_member(i, name): array for i, (name, array) in enumerate(arrays.items())}
     with open(path, "wb") as file:
-        np.savez(file, **{_KEY: np.array(text)}, **members)  # type: ignore[arg-type]
+        save = np.savez_compressed if compress else np.savez
+        save(file, **{_KEY: np.array(text)}, **members)  # type: ignore[arg-type]
 
 
 def _member(i: int, name: str) -> str:
@@ -203,7 +214,7 @@ def _npz_described(path: str) -> bool:
 # TIFF ---------------------------------------------------------------------------------------------
 
 
-def _write_tiff(path: str, arrays: dict[str, Array], text: str) -> None:
+def _write_tiff(path: str, arrays: dict[str, Array], text: str, compress: bool) -> None:
     import tifffile
 
     size = sum(array.nbytes for array in arrays.values())
@@ -212,7 +223,12 @@ def _write_tiff(path: str, arrays: dict[str, Array], text: str) -> None:
         for i, plane in enumerate(planes):
             description = text if i == 0 else None
             file.write(
-                plane, description=description, metadata=None, photometric="minisblack", contiguous=False
+                plane,
+                description=description,
+                metadata=None,
+                photometric="minisblack",
+                contiguous=False,
+                compression="zlib" if compress else None,
             )
 
 
@@ -229,10 +245,10 @@ def _read_tiff(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
                 planes = shape[0] if len(shape) == 3 else 1
                 array = np.empty((planes, *shape[-2:]), dtype)
                 for i in range(planes):
-                    plane = next(pages).asarray()
-                    if (plane.shape, plane.dtype) != (shape[-2:], dtype):
+                    page = next(pages)
+                    if (page.shape, page.dtype) != (shape[-2:], dtype):  # before memory is taken for it
                         raise _contradiction(path)
-                    array[i] = plane
+                    array[i] = page.asarray()
                 arrays[name] = array.reshape(shape)
     except StopIteration:
         raise _contradiction(path) from None
@@ -254,7 +270,7 @@ def _tiff_described(path: str) -> bool:
 # EXR ----------------------------------------------------------------------------------------------
 
 
-def _write_exr(path: str, arrays: dict[str, Array], text: str) -> None:
+def _write_exr(path: str, arrays: dict[str, Array], text: str, compress: bool) -> None:
     from . import oiio
 
     parts: list[tuple[Array, dict[str, Any]]] = []
@@ -263,7 +279,8 @@ def _write_exr(path: str, arrays: dict[str, Array], text: str) -> None:
     for i, (name, array) in enumerate(arrays.items()):
         for k, plane in enumerate(array.reshape(-1, *array.shape[-2:])):
             # the number keeps the parts' names apart, and their order in the file
-            attributes: dict[str, Any] = {"name": f"{i}.{k}.{name}", "compression": "none"}
+            method = "zip:1" if compress else "none"
+            attributes: dict[str, Any] = {"name": f"{i}.{k}.{name}", "compression": method}
             attributes["window"] = (0, 0, 0, 0, width, height)
             if plane.dtype.kind == "c":
                 samples, attributes["channels"] = (

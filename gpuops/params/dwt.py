@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ..errors import ParameterError
@@ -59,7 +60,10 @@ MODE_SYNONYMS = {
 }
 METHODS = ("auto", "lifting", "filterbank", "laan", "in-place", "strip")
 TILES = ("auto", "local", "private")
-SHRINKS = ("soft", "hard", "visu", "bayes")
+SHAPES = ("soft", "hard", "garrote")
+ESTIMATES = ("visu", "bayes")
+SHRINKS = (*SHAPES, *ESTIMATES)
+MAX_SPINS = 64
 MAX_LEVELS = 40
 
 
@@ -151,20 +155,65 @@ class ShrinkParams:
     Attributes
     ----------
     kind
-        ``soft``: moved towards zero by the threshold. ``hard``: set to zero below it. ``visu`` and ``bayes``: soft,
-        by a threshold estimated from the noise: VisuShrink (Donoho and Johnstone 1994), σ√(2 ln N) for all bands;
-        BayesShrink (Chang, Yu and Vetterli 2000), σ²/σ_x of each band.
+        What becomes of a coefficient x by the threshold t. ``soft``: it moves towards zero by t. ``hard``: it stays,
+        or is zero where it is below t. ``garrote``: x − t²/x, or zero (Gao 1998). ``visu`` and ``bayes``: soft,
+        by this estimate.
     threshold : float, optional
-        In units of the coefficients; for ``visu`` and ``bayes`` a factor on the estimate (None: 1).
+        In units of the coefficients; where it is estimated a factor on the estimate (None: 1).
+    estimate : optional
+        How the threshold follows from the noise. ``visu``: σ√(2 ln N) for all bands (VisuShrink; Donoho and
+        Johnstone 1994). ``bayes``: σ²/σ_x of each band (BayesShrink; Chang, Yu and Vetterli 2000).
     """
 
     kind: str = "soft"
     threshold: float | None = None
+    estimate: str | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in SHRINKS:
             raise ParameterError(f"unknown way to shrink {self.kind!r}: use one of {', '.join(SHRINKS)}")
-        if self.threshold is None and self.kind in ("soft", "hard"):
-            raise ParameterError(f"--shrink {self.kind} needs a threshold: give --threshold")
+        if self.kind in ESTIMATES:
+            if self.estimate not in (None, self.kind):
+                raise ParameterError(
+                    f"{self.kind} and {self.estimate} are two estimates of the threshold: give one"
+                )
+            object.__setattr__(self, "estimate", self.kind)
+            object.__setattr__(self, "kind", "soft")
+        if self.estimate is not None and self.estimate not in ESTIMATES:
+            raise ParameterError(f"unknown estimate {self.estimate!r}: use one of {', '.join(ESTIMATES)}")
+        if self.threshold is None and self.estimate is None:
+            raise ParameterError(
+                f"--shrink {self.kind} needs a threshold: a number, or {' or '.join(ESTIMATES)}"
+            )
         if self.threshold is not None and not (math.isfinite(self.threshold) and self.threshold >= 0):
             raise ParameterError(f"the threshold must be a finite number, 0 or more, not {self.threshold}")
+
+
+def threshold_option(text: str) -> tuple[float | None, str | None]:
+    """``"T"``, ``"ESTIMATE"`` or ``"ESTIMATE:FACTOR"`` → (T or factor, estimate), for :class:`ShrinkParams`.
+
+    Raises ParameterError for anything else.
+    """
+    with suppress(ValueError):
+        return float(text), None
+    name, colon, factor = text.partition(":")
+    try:
+        number = float(factor) if colon else None
+    except ValueError:
+        raise ParameterError(f"threshold {text!r}: what follows the colon must be a number") from None
+    return number, known(
+        "threshold", name, dict.fromkeys(ESTIMATES), {"visushrink": "visu", "bayesshrink": "bayes"}
+    )
+
+
+@dataclass(frozen=True)
+class KeepParams:
+    """The largest ``percent`` % of all coefficients, 0 < percent ≤ 100, which are the best approximation by so many."""
+
+    percent: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.percent <= 100.0:
+            raise ParameterError(
+                f"how many coefficients to keep must be more than 0 and at most 100 %, not {self.percent:g}"
+            )

@@ -1,0 +1,63 @@
+"""White noise in a wavelet transform: how large it is in each band, and how large it was in the image."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from ..image import Image
+from . import statistics
+from .transform import Details, X, Y
+from .wavelets import WAVELETS
+
+_MAD = 0.6744897501960817  # median of |x| for a normal distribution of σ = 1
+
+
+def estimate(finest: Details[Image], wavelet: str) -> npt.NDArray[np.float64]:
+    """The noise's standard deviation in each plane of the image: the median of |finest cD| over 0.6745 (Donoho and
+    Johnstone 1994), over what the filters make of noise of σ = 1.
+
+    Of an image of one row or column, which has no cD, that of its only detail.
+    """
+    horizontal, vertical, diagonal = finest
+    sigmas = levels([finest], wavelet)[0]
+    found = zip((diagonal, vertical, horizontal), reversed(sigmas), strict=True)
+    band, sigma = next(((band, sigma) for band, sigma in found if band.nbytes), (diagonal, 1.0))
+    return statistics.medians(band) / (_MAD * sigma)
+
+
+def levels(details: Sequence[Details[Image]], wavelet: str) -> list[tuple[float, float, float]]:
+    """What white noise of σ = 1 has for σ in cH, cV and cD of each level, coarsest first; far from the border."""
+    if not details:
+        return []
+    lines = variances(wavelet, len(details))
+    # A single row or column has no high half, and its low one is the sample itself, √2 times as large.
+    alone = [(2.0**level, 0.0) for level in range(1, len(details) + 1)]
+    y, x = (lines if details[-1][2].shape[axis] else alone for axis in (Y, X))
+    found = [
+        (sqrt(high_y * low_x), sqrt(low_y * high_x), sqrt(high_y * high_x))
+        for (low_y, high_y), (low_x, high_x) in zip(y, x, strict=True)
+    ]
+    return found[::-1]
+
+
+@cache
+def variances(wavelet: str, count: int) -> Sequence[tuple[float, float]]:
+    """Variances of white noise of σ = 1 in the low and the high half of a line, of ``count`` levels, finest first.
+
+    1 everywhere for orthogonal wavelets. Else noise is white in no level but the first: its covariance c with what is k
+    samples away becomes Σ_m a[m] c[2k − m] in the low half, a being the filter's own autocorrelation.
+    """
+    low, high = (np.correlate(taps, taps, "full") for taps in map(np.array, WAVELETS[wavelet].decompose))
+    covariance = np.zeros(len(low))
+    covariance[len(low) // 2] = 1.0
+    found = []
+    for _ in range(count):
+        in_high = float(high @ covariance)
+        covariance = np.convolve(low, covariance)[::2]
+        found.append((float(covariance[len(low) // 2]), in_high))
+    return tuple(found)

@@ -1,0 +1,128 @@
+"""What is measured of bands, on the device: mean squares, and magnitudes of a given rank."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..gpu import Kernel, Local
+from ..image import Image
+
+_GROUPS = 8  # of a compute unit
+_ROUNDS = 1 << 15  # of a work-item, at most: llvmpipe ends longer loops
+_DIGITS = ((20, 11), (10, 10), (0, 10))  # of a magnitude's 31 bits: from which on, and how many
+_BINS = 2048  # as in dwt_statistics.cl
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A magnitude by its rank among all, how many are smaller, and the magnitude of the next rank."""
+
+    value: float
+    below: int
+    following: float
+
+
+def mean_squares(bands: Sequence[Image]) -> npt.NDArray[np.float64]:
+    """Mean of the squares of each plane of each band, to 1e-11: (bands, planes).
+
+    inf where squares are too large for float32.
+    """
+    sums = [_sums_of_squares(band) for band in bands]  # all are asked for before the first is waited for
+    with np.errstate(invalid="ignore"):
+        totals = [pairs.numpy().astype(np.float64).sum(axis=(1, 2)) for pairs in sums]
+    means = np.array([total / max(1, _size(band)) for total, band in zip(totals, bands, strict=True)])
+    return np.where(np.isfinite(means), means, np.inf)
+
+
+def medians(band: Image) -> npt.NDArray[np.float64]:
+    """The median of each plane's magnitudes, exact: of an even number the mean of the two in the middle.
+
+    0 for a band without coefficients.
+    """
+    size = _size(band)
+    if size == 0:
+        return np.zeros(band.shape[0])
+    found = _ranked([band], band.shape[0], (size - 1) // 2, jointly=False)
+    return np.array([r.value if size % 2 else (r.value + r.following) / 2 for r in found])
+
+
+def largest(bands: Sequence[Image], planes: int, count: int) -> tuple[float, int]:
+    """The ``count``-th largest magnitude in the first ``planes`` planes of all bands, exact, and how many reach it.
+
+    ``count`` is 1 … the number of coefficients.
+    """
+    total = sum(planes * _size(band) for band in bands)
+    (found,) = _ranked(bands, planes, total - count, jointly=True)
+    return found.value, total - found.below
+
+
+def _ranked(bands: Sequence[Image], planes: int, rank: int, *, jointly: bool) -> list[Ranked]:
+    """The magnitude of ``rank`` (from 0 on, upwards) in each plane of each band, or in all of them jointly."""
+    rows = len(bands) * planes
+    sets = 1 if jointly else rows
+    prefix, below = np.zeros(sets, np.uint32), np.zeros(sets, np.int64)
+    for shift, bits in _DIGITS:
+        counts, beyond = _count(bands, planes, np.broadcast_to(prefix, rows), shift, bits)
+        if jointly:
+            counts, beyond = counts.sum(axis=0, keepdims=True), beyond.min(keepdims=True)
+        up_to = below[:, None] + counts.cumsum(axis=1)
+        chosen = (up_to <= rank).sum(axis=1)
+        below = np.take_along_axis(up_to - counts, chosen[:, None], 1)[:, 0]
+        prefix = prefix << np.uint32(bits) | chosen.astype(np.uint32)
+    # The last digit's counts tell whether the value occurs again, or which other follows it.
+    in_reach = up_to > rank + 1
+    next_digit = in_reach.argmax(axis=1).astype(np.uint32)
+    following = np.where(in_reach[:, -1], prefix - chosen.astype(np.uint32) + next_digit, beyond)
+    values = prefix.view(np.float32), below, following.astype(np.uint32).view(np.float32)
+    return [Ranked(float(value), int(less), float(more)) for value, less, more in zip(*values, strict=True)]
+
+
+def _count(
+    bands: Sequence[Image], planes: int, prefixes: npt.NDArray[np.uint32], shift: int, bits: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
+    """Histograms of the digits of magnitudes that begin with a row's prefix, and the least magnitude beyond these."""
+    gpu = bands[0].gpu
+    histograms = gpu.zeros((len(prefixes), _BINS), np.uint32)
+    beyond = gpu.array(np.full(len(prefixes), 0xFFFFFFFF, np.uint32))
+    heads = gpu.array(prefixes)
+    for index, band in enumerate(bands):
+        kernel, items, groups, stretch = _plan(band, "magnitudes")
+        if band.nbytes:
+            gpu.launch(
+                kernel, (groups * items, planes), band, heads, histograms, beyond, index * planes, _size(band), stretch,
+                shift, bits, local=(items, 1), label="dwt magnitudes", traffic=4 * planes * _size(band),
+            )  # fmt: skip
+    return histograms.numpy().astype(np.int64), beyond.numpy().astype(np.uint32)
+
+
+def _sums_of_squares(band: Image) -> Image:
+    """(planes, groups, 2): what groups of work-items came to, and the rounding errors lost by it."""
+    if not band.nbytes:
+        return band.gpu.zeros((band.shape[0], 1, 2))
+    kernel, items, groups, stretch = _plan(band, "squares")
+    sums = band.gpu.empty((band.shape[0], groups, 2))
+    band.gpu.launch(
+        kernel, (groups * items, band.shape[0]), band, sums, _size(band), stretch, Local(8 * items), local=(items, 1),
+        label="dwt squares", traffic=band.nbytes,
+    )  # fmt: skip
+    return sums
+
+
+def _plan(band: Image, name: str) -> tuple[Kernel, int, int, int]:
+    """A kernel, its work-items in a group, how many groups share a plane, and how many elements each of them gets."""
+    limits = band.gpu.limits
+    kernel = band.gpu.kernel(("lanes", "dwt_statistics"), name, WIDTH=limits.lanes, ALONE=limits.is_cpu)
+    (items,) = (1,) if limits.is_cpu else kernel.fit(256)  # a CPU's core reads alone
+    step = items * limits.lanes
+    rounds = -(-_size(band) // (limits.compute_units * _GROUPS * step))
+    stretch = max(1, min(rounds, _ROUNDS)) * step
+    return kernel, items, -(-_size(band) // stretch), stretch
+
+
+def _size(band: Image) -> int:
+    return math.prod(band.shape[1:])

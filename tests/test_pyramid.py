@@ -1,0 +1,111 @@
+"""The picture of all bands: where they are, and that they can be seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gpuops import Gpu, Image
+from gpuops.dwt import pyramid, transform
+from gpuops.params.dwt import DwtParams
+
+Array = npt.NDArray[Any]
+
+
+@pytest.fixture
+def scene() -> Array:
+    """Smooth shades and sharp edges, four planes, the last one alpha."""
+    y, x = np.mgrid[:128, :160] / 160
+    plane = 0.3 + 0.3 * np.sin(5 * x + 3 * y) + 0.3 * ((x - 0.5) ** 2 + (y - 0.4) ** 2 < 0.06)
+    return np.stack([plane, plane**2, 1 - plane, np.full_like(plane, 0.5)]).astype(np.float32)
+
+
+def encoded(gpu: Gpu, planes: Array, *, alpha: bool = False) -> Image:
+    image = gpu.array(planes)
+    image.alpha, image.linear = alpha, False
+    return image
+
+
+def shown(image: Image, params: DwtParams, white: float = 1.0) -> Array:
+    return pyramid.picture(*transform.decompose(image, params), white).numpy()
+
+
+def test_every_band_is_shown_about_mid_gray(gpu: Gpu, scene: Array) -> None:
+    values = shown(encoded(gpu, scene, alpha=True), DwtParams(levels=2))
+    assert values.shape == (3, 128 + 2, 160 + 2)  # colours, and a line between bands
+    assert values.min() == 0.0 and 0.9 < values.max() <= 1.0
+    np.testing.assert_allclose(values[:, :32, :40].mean(axis=(1, 2)), scene[:3].mean(axis=(1, 2)), atol=0.02)
+    for y, x in (
+        (slice(66, None), slice(82, None)),
+        (slice(0, 65), slice(82, None)),
+        (slice(33, 65), slice(41, 81)),
+    ):
+        assert abs(np.median(values[:, y, x]) - 0.5) < 0.05
+        assert values[:, y, x].std() > 0.02
+    np.testing.assert_array_equal(values[:, 65, :], 0)
+    np.testing.assert_array_equal(values[:, :, 81], 0)
+
+
+def test_lines_are_all_of_one_width(gpu: Gpu, scene: Array) -> None:
+    """Whatever sizes the bands have, zeros fill what is left of their places."""
+    for params in (
+        DwtParams(levels=5),
+        DwtParams("db4", "symmetric", 3),
+        DwtParams("db4", "periodization", 7),
+    ):
+        values = shown(encoded(gpu, scene[:1, :127, :131] + 0.01), params)[0]
+        height, width = values.shape
+        lines = (values == 0).all(axis=1).sum(), (values == 0).all(axis=0).sum()
+        assert lines == (1, 1)
+        assert (
+            (values == 0).sum(axis=1) < width / 2
+        ).sum() == height - 2  # two of the three longest lie in one row
+
+
+def test_shades_of_one_level(gpu: Gpu) -> None:
+    flat = np.full((1, 8, 8), 0.25, np.float32)
+    np.testing.assert_allclose(
+        np.unique(shown(encoded(gpu, flat), DwtParams("haar", levels=1))), [0, 0.25, 0.5]
+    )
+    light = gpu.array(flat)  # linear: 0.25 is shown as the sRGB code 0.537099
+    linear = np.unique(shown(light, DwtParams("haar", levels=1)))
+    np.testing.assert_allclose(linear, [0, 0.5, 0.537099], atol=1e-5)
+    whole = encoded(gpu, (flat * 1020).astype(np.int32))
+    np.testing.assert_allclose(
+        np.unique(shown(whole, DwtParams("haar", levels=1, integer=True), 255)), [0, 0.5, 1.0], atol=1e-6
+    )
+
+
+def test_rounding_errors_are_not_shown(gpu: Gpu) -> None:
+    values = shown(encoded(gpu, np.full((1, 64, 64), 0.3, np.float32)), DwtParams(levels=1))[0]
+    assert np.abs(values[33:, :32] - 0.5).max() < 0.02
+
+
+@pytest.mark.parametrize("lamp", [1.0, 1e4, 1e30])
+def test_one_bright_lamp_does_not_hide_the_rest(gpu: Gpu, scene: Array, lamp: float) -> None:
+    scene[:, 70, 30] = lamp
+    values = shown(gpu.array(scene), DwtParams(levels=1))
+    assert values[:, 65:, 81:].std() > 0.02
+
+
+def test_few_lines_on_black_are_shown(gpu: Gpu) -> None:
+    values = np.zeros((1, 64, 64), np.float32)
+    values[0, 20, 20] = 1e-3
+    found = shown(encoded(gpu, values), DwtParams(levels=1))[0, 33:, 33:]
+    assert 0.5 < found.max() - found.min() <= 1 and np.median(found) == 0.5
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 300), (300, 1), (3, 2)])
+@pytest.mark.parametrize("mode", ["mirror", "symmetric"])
+def test_small_images(gpu: Gpu, scene: Array, shape: tuple[int, int], mode: str) -> None:
+    for levels in (0, 1, 9):
+        values = shown(encoded(gpu, np.resize(scene, (3, *shape))), DwtParams("haar", mode, levels))
+        assert np.isfinite(values).all() and values.min() >= 0 and values.max() <= 1
+        if mode == "mirror":
+            whole = encoded(gpu, np.resize(scene * 255, (3, *shape)).astype(np.int32))
+            shades = shown(whole, DwtParams("haar", levels=levels, integer=True), 255)
+            np.testing.assert_allclose(shades.shape, values.shape)
+            assert shades.min() >= 0 and shades.max() <= 1
