@@ -311,7 +311,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void level(
             UNROLLED
             for (int i = 1; i < KEPT; i++) e[i - 1] = e[i], o[i - 1] = o[i];
 #ifdef INVERSE
-            const Row even = scaled(row_of(now.even), 1 / (K * K), -1), odd = scaled(row_of(now.odd), -1, K * K);
+            const Row even = scaled(row_of(now.even), 1 / K2, -1), odd = scaled(row_of(now.odd), -1, K2);
 #else
             const Row even = row_of(now.even), odd = row_of(now.odd);
 #endif
@@ -320,7 +320,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void level(
             share(even, &lines[turn][0][BEFORE + item * COLUMNS]);
             share(odd, &lines[turn][1][BEFORE + item * COLUMNS]);
 #ifdef INVERSE
-            const S scale = at.edge_row ? (edge_line & 1 ? K * K : -1) : edge_line & 1 ? -1 : 1 / (K * K);
+            const S scale = at.edge_row ? (edge_line & 1 ? K2 : -1) : edge_line & 1 ? -1 : 1 / K2;
 #else
             const S scale = 1;
 #endif
@@ -346,7 +346,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void level(
             store_samples(e[FINISHED], to, count);
             if (row + 1 < image.x) store_samples(o[FINISHED], to + pitch, count);
 #else
-            const Row low = scaled(e[FINISHED], K * K, -1), high = scaled(o[FINISHED], -1, 1 / (K * K));
+            const Row low = scaled(e[FINISHED], K2, -1), high = scaled(o[FINISHED], -1, 1 / K2);
             const int lows = bands.z - pair, highs = bands.w - pair;
 #ifdef STRIPS
             __global S *to = buffer + 2 * k * pitch + low_place(pair, layout);

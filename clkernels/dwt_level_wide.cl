@@ -153,7 +153,7 @@ __kernel ALREADY_WIDE void level_wide(IMAGE, COEFFICIENTS, __global const S *res
             if (!there) b.columns = aside, b.inside = b.outside = row_end, b.pitch = sides.w;
 #ifdef INVERSE
             take_row(BAND_ROW(h ? lh : ll, h ? bands.y : bands.x, bands.z, y / 2), BAND_ROW(h ? hh : hl, h ? bands.y : bands.x, bands.w, y / 2),
-                     b, p, pairs, h ? -1 : 1 / (K * K), h ? K * K : -1, e, o);
+                     b, p, pairs, h ? -1 : 1 / K2, h ? K2 : -1, e, o);
 #else
             take_row(in + plane * plane_size + (size_t)y * pitch, b, p, pairs, e, o);
 #endif
@@ -175,11 +175,11 @@ __kernel ALREADY_WIDE void level_wide(IMAGE, COEFFICIENTS, __global const S *res
         for (int c = 0; c < pairs; c += LANES) {
             const Finished low = finish(e_rows, o_rows, OWN + c), high = finish(e_rows, o_rows, AROUND + OWN + c);
             const int x = pair + c, lows = bands.z - x, highs = bands.w - x;
-            store_some(low.even * (K * K), BAND_ROW(ll, bands.x, bands.z, k) + x, lows);
+            store_some(low.even * K2, BAND_ROW(ll, bands.x, bands.z, k) + x, lows);
             store_some(-high.even, BAND_ROW(hl, bands.x, bands.w, k) + x, highs);
             if (k < bands.y) {
                 store_some(-low.odd, BAND_ROW(lh, bands.y, bands.z, k) + x, lows);
-                store_some(high.odd * (1 / (K * K)), BAND_ROW(hh, bands.y, bands.w, k) + x, highs);
+                store_some(high.odd * (1 / K2), BAND_ROW(hh, bands.y, bands.w, k) + x, highs);
             }
         }
 #endif

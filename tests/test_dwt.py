@@ -321,7 +321,7 @@ def test_names_have_coefficients_and_coefficients_names() -> None:
         ({"wavelet": "db2"}, "mirror needs a symmetric wavelet"),
         ({"wavelet": "db2", "mode": "zero", "method": "lifting"}, "no lifting steps"),
         ({"method": "laan", "mode": "zero"}, "laan knows the modes"),
-        ({"method": "strip"}, "unknown method"),
+        ({"method": "stripes"}, "unknown method"),
         ({"integer": True}, "no reversible integer form: use one of haar, bior2.2"),
         ({"integer": True, "wavelet": "5/3", "method": "filterbank"}, "works by lifting"),
     ],

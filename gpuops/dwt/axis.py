@@ -53,13 +53,18 @@ def resized(shape: tuple[int, ...], axis: int, n: int) -> tuple[int, ...]:
     return (*shape[:axis], n, *shape[axis + 1 :])
 
 
-def analyse(image: Image, params: DwtParams, axis: int) -> tuple[Image, Image]:
-    """The low and the high half of an image along ``axis`` (1: vertically, 2: horizontally)."""
-    n = image.shape[axis]
+def check_length(params: DwtParams, n: int) -> None:
+    """Raises ParameterError where a mode has nothing to reflect."""
     if n == 1 and params.mode in ("reflect", "antireflect"):
         raise ParameterError(
             f"mode {params.mode} needs two samples or more along each axis: use symmetric or mirror"
         )
+
+
+def analyse(image: Image, params: DwtParams, axis: int) -> tuple[Image, Image]:
+    """The low and the high half of an image along ``axis`` (1: vertically, 2: horizontally)."""
+    n = image.shape[axis]
+    check_length(params, n)
     lows, highs = lengths(params, n)
     low, high = image.like(resized(image.shape, axis, lows)), image.like(resized(image.shape, axis, highs))
     if params.method == "laan":

@@ -245,6 +245,8 @@ def fits(gpu: Gpu, params: DwtParams, dtype: np.dtype[np.generic]) -> bool:
 def forward(image: Image, params: DwtParams) -> tuple[Image, tuple[Image, Image, Image]]:
     """One level: cA, (cH, cV, cD)."""
     planes, height, width = image.shape
+    for n in (height, width):
+        axis.check_length(params, n)
     level = Level(image.gpu, params, image.dtype, planes, (height, width), inverse=False)
     low_y, high_y, low_x, high_x = level.bands
     four = (

@@ -75,7 +75,7 @@ def schedule(wavelet: Wavelet, *, inverse: bool, sample: str) -> tuple[Schedule,
         f"#define LEFT {plan.left}",
         f"#define RIGHT {plan.right}",
         f"#define KEPT {plan.kept}",
-        f"#define K {_literal(wavelet.scale, sample)}",
+        f"#define K2 {_literal(wavelet.scale**2, sample)}",  # along both axes: low times low is K², low times high −1
         "#define STEPS(TAKE) \\\n    "
         + " \\\n    ".join(
             f"TAKE({'o, e' if step.odd else 'e, o'}, {step.first}, {len(step.taps)}, {before}, {after}, "
