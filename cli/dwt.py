@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuops.params.dwt import METHODS, MODES, SHRINKS, WAVELETS, DwtParams, ShrinkParams
+from gpuops.params.dwt import FAMILIES, METHODS, MODES, SHRINKS, DwtParams, ShrinkParams
 
 from . import options
 
@@ -27,7 +27,7 @@ DEFAULT_LEVELS = 5
 @click.option(
     "--wavelet",
     metavar="NAME",
-    help=f"{', '.join(WAVELETS)}; also 5/3, 9/7 and others' names for them. "
+    help=f"{', '.join(FAMILIES)}; also 5/3, 9/7 and others' names for them. "
     "Default: bior4.4 (CDF 9/7), with --integer bior2.2 (CDF 5/3).",
 )
 @click.option(

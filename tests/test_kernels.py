@@ -49,7 +49,6 @@ from gpuops.box import Box, box
 from gpuops.compare import compare, difference
 from gpuops.convolve import convolve
 from gpuops.dwt import bands, dwt2, idwt2, pyramid, shrink, threshold, wavedec2, waverec2
-from gpuops.dwt.wavelets import WAVELETS
 from gpuops.fft import planner, spectrum
 from gpuops.gpu import Kernel, Limits, Source
 from gpuops.image import COMPLEX_HALF
@@ -1032,10 +1031,10 @@ def test_spectrum(gpu: Recorder, rng: np.random.Generator, precision: str) -> No
 
 # -- wavelets -----------------------------------------------------------------------------------------------------
 
-# Each wavelet, one of them by both methods, and each with another of PyWavelets' modes.
+# Lifting steps of all kinds, filters short and long, and each with another of PyWavelets' modes.
 WAYS = [
-    *((w, "lifting" if w in of_dwt.LIFTING else "filterbank") for w in WAVELETS),
-    ("bior4.4", "filterbank"),
+    *((name, "lifting") for name in ("haar", "bior2.2", "bior4.4", "dd9/7", "dd13/7", "vc2-fidelity")),
+    *((name, "filterbank") for name in ("bior4.4", "db2", "coif17")),
 ]
 CASES = [(*way, mode) for way, mode in zip(WAYS, pywt.Modes.modes, strict=True)]
 
@@ -1079,6 +1078,22 @@ def test_wavelets_in_whole_numbers(gpu: Recorder, rng: np.random.Generator, name
     for mine, theirs in zip(of_dwt.flat(ours), (a, h, v, d), strict=True):
         np.testing.assert_array_equal(mine, theirs)
     np.testing.assert_array_equal(idwt2(gpu, ours, name, "mirror", integer=True, method=method), x)
+
+
+@pytest.mark.parametrize("name", ["vc2-haar-shift", "vc2-fidelity", "vc2-9/7"])
+def test_wavelets_of_vc2(gpu: Recorder, rng: np.random.Generator, name: str) -> None:
+    x = rng.integers(0, 65536, (28, 36)).astype(np.int64)
+    ours = dwt2(gpu, x, name, "vc2", integer=True)
+    for mine, theirs in zip(of_dwt.flat(ours), of_dwt.flat(of_dwt.vc2_level_of(x, name)), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    np.testing.assert_array_equal(idwt2(gpu, ours, name, "vc2", integer=True), x)
+
+
+def test_wavelets_in_double_precision(gpu: Recorder, rng: np.random.Generator) -> None:
+    if not gpu.limits.double:
+        pytest.skip("no double precision")
+    for name in ("bior4.4", "db5"):
+        of_dwt.assert_is_pywts(gpu, rng.standard_normal(SHAPE), name, "symmetric", 1)
 
 
 def test_wavelets_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:

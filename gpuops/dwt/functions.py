@@ -60,25 +60,29 @@ def dwt2(
     Parameters
     ----------
     data : array (..., height, width) or Image
-        Real; computed in float32. Whole numbers for ``integer``.
+        Real or complex. float64 and complex128 are computed in double precision, all else in single. Whole numbers
+        for ``integer``, which are computed in 32 bits.
     wavelet, mode
-        PyWavelets' names: :data:`gpuops.params.dwt.WAVELETS` and :data:`~gpuops.params.dwt.MODES`. The mode
-        ``mirror``, JPEG 2000's, is not in PyWavelets: it gives as many coefficients as there are samples.
+        PyWavelets' names, and some more: :data:`gpuops.params.dwt.WAVELETS` and :data:`~gpuops.params.dwt.MODES`. The
+        modes ``mirror``, JPEG 2000's, and ``vc2`` give as many coefficients as there are samples.
     method, integer, tile
         As in :class:`gpuops.params.dwt.DwtParams`.
 
     Returns
     -------
-    float32 (int32 for ``integer``) arrays, or Images for an Image.
+    Arrays of the dtype that is computed in, complex for complex data; Images for an Image.
 
     Raises
     ------
     ParameterError
         An unknown name, a combination without meaning, or one sample along an axis where the mode needs two.
+    DeviceError
+        Double precision where the device has none; not enough memory.
     """
     params = DwtParams(wavelet, mode, 1, method, integer, tile)
-    approximation, details = transform.forward(_samples(gpu, data, params), params)
-    return shaped_like(data, approximation), tuple(shaped_like(data, band) for band in details)
+    dtype = _dtype([data], params)
+    approximation, details = transform.forward(_samples(gpu, data, dtype), params)
+    return _result(data, approximation, dtype), tuple(_result(data, band, dtype) for band in details)
 
 
 @overload
@@ -118,15 +122,16 @@ def wavedec2(
 ) -> Any:
     """All levels: [cA, (cH, cV, cD) of the coarsest, …, (cH, cV, cD) of the finest], as ``pywt.wavedec2``.
 
-    ``level`` None takes ``pywt.dwtn_max_level`` (mode ``mirror``: until the shorter side is one sample); a higher one
-    than that warns. Otherwise as :func:`dwt2`.
+    ``level`` None takes ``pywt.dwtn_max_level`` (modes ``mirror`` and ``vc2``: until the shorter side is one sample); a
+    higher one than that warns. Otherwise as :func:`dwt2`.
     """
     params = DwtParams(wavelet, mode, level, method, integer, tile)
-    image = _samples(gpu, data, params)
+    dtype = _dtype([data], params)
+    image = _samples(gpu, data, dtype)
     transform.warn_of_levels(image.shape[1:], params)
     approximation, details = transform.decompose(image, params)
-    coefficients: list[Any] = [shaped_like(data, approximation)]
-    return coefficients + [tuple(shaped_like(data, band) for band in bands) for bands in details]
+    coefficients: list[Any] = [_result(data, approximation, dtype)]
+    return coefficients + [tuple(_result(data, band, dtype) for band in bands) for bands in details]
 
 
 def idwt2(
@@ -143,7 +148,7 @@ def idwt2(
     """The inverse of :func:`dwt2`, as ``pywt.idwt2``: None stands for a band of zeros.
 
     ``shape`` (height, width) is the image's true size: without it an odd length comes back one longer, as in
-    PyWavelets, except in the mode ``mirror``. Raises ParameterError for bands that do not fit together.
+    PyWavelets, except in the modes ``mirror`` and ``vc2``. Raises ParameterError for bands that do not fit together.
     """
     approximation, details = coeffs
     return waverec2(
@@ -167,10 +172,12 @@ def waverec2(
         raise ParameterError("the list of coefficients is empty: it must hold cA at least")
     params = DwtParams(wavelet, mode, len(coeffs) - 1, method, integer, tile)
     bands = [coeffs[0], *(band for details in coeffs[1:] for band in _triple(details))]
-    images = [None if band is None else _band(gpu, band, params) for band in bands]
+    given = [band for band in bands if band is not None]
+    dtype = _dtype(given, params)
+    images = [None if band is None else _band(gpu, band, dtype) for band in bands]
     details = [(images[i], images[i + 1], images[i + 2]) for i in range(1, len(images), 3)]
     result = transform.recompose(images[0], details, params, shape)
-    return shaped_like(next(band for band in bands if band is not None), result)
+    return _result(given[0], result, dtype)
 
 
 def _triple(bands: Any) -> tuple[Any, Any, Any]:
@@ -181,24 +188,56 @@ def _triple(bands: Any) -> tuple[Any, Any, Any]:
     return tuple(bands)
 
 
-def _samples(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> Image:
-    if params.integer and not isinstance(data, Image) and np.asarray(data).dtype.kind not in "iub":
-        raise ParameterError(f"the integer transform needs whole numbers, not {np.asarray(data).dtype}")
-    wanted = np.dtype(np.int32 if params.integer else np.float32)
-    image = on_device(gpu, data, wanted)
-    if image.dtype != wanted or len(image.shape) != 3:
+def _samples(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic]) -> Image:
+    """``data`` as planes of ``dtype``: of a complex one, planes of real parts and then of imaginary ones."""
+    if not isinstance(data, Image) and dtype.kind == "c" and np.ndim(data) >= 2:
+        data = np.stack((np.real(data), np.imag(data)))
+    image = on_device(gpu, data, _real(dtype))
+    if image.dtype != _real(dtype) or len(image.shape) != 3:
         raise ParameterError(
-            f"an Image of (planes, height, width) {wanted} is needed, not {image.shape} {image.dtype}"
+            f"an Image of (planes, height, width) {dtype} is needed, not {image.shape} {image.dtype}"
         )
     return image
 
 
-def _band(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> Image:
-    """As :func:`_samples`; under mode mirror the details of a single row or column are empty."""
+def _band(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic]) -> Image:
+    """As :func:`_samples`; under the modes mirror and vc2 the details of a single row or column are empty."""
     shape = data.shape if isinstance(data, Image) else np.shape(data)
     if not isinstance(data, Image) and len(shape) >= 2 and 0 in shape[-2:] and 0 not in shape[:-2]:
-        return gpu.empty((prod(shape[:-2]), *shape[-2:]), np.int32 if params.integer else np.float32)
-    return _samples(gpu, data, params)
+        return gpu.empty((prod(shape[:-2]) * (1 + (dtype.kind == "c")), *shape[-2:]), _real(dtype))
+    return _samples(gpu, data, dtype)
+
+
+def _result(like: Image | npt.ArrayLike, image: Image, dtype: np.dtype[np.generic]) -> Any:
+    """``image`` itself for an Image; on the host with the array's leading axes, complex if it was."""
+    if isinstance(like, Image) or dtype.kind != "c":
+        return shaped_like(like, image)
+    real, imaginary = shaped_like(np.broadcast_to(like, (2, *np.shape(like))), image)
+    return real + dtype.type(1j) * imaginary
+
+
+def _real(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
+    """The dtype of a number's real part."""
+    return np.empty(0, dtype).real.dtype
+
+
+def _dtype(data: Sequence[Any], params: DwtParams) -> np.dtype[np.generic]:
+    """In what to compute: double for float64 and complex128, single for all else, int32 for ``integer``.
+
+    Raises ParameterError for other than whole numbers where these are meant.
+    """
+    kinds = [item.dtype if isinstance(item, Image) else np.asarray(item).dtype for item in data]
+    if params.integer:
+        wrong = [str(kind) for kind in kinds if kind.kind not in "iub"]
+        if wrong:
+            raise ParameterError(f"the integer transform needs whole numbers, not {wrong[0]}")
+        return np.dtype(np.int32)
+    if any(kind.char in "gG" for kind in kinds):
+        raise ParameterError("the transform computes in single or double precision: convert to float64")
+    # Of other types on_device says what is wrong with them.
+    double = any(kind in (np.float64, np.complex128) for kind in kinds)
+    is_complex = any(kind.kind == "c" for kind in kinds)
+    return np.result_type(np.float64 if double else np.float32, np.complex64 if is_complex else np.float32)
 
 
 @overload
@@ -213,7 +252,7 @@ def threshold(gpu: Gpu, data: Image | npt.ArrayLike, value: float, mode: str = "
     if mode not in ("soft", "hard"):
         raise ParameterError(f"unknown mode {mode!r}: use soft or hard")
     params = ShrinkParams(mode, float(value))
-    image = _samples(gpu, data, DwtParams())
+    image = _samples(gpu, data, np.dtype(np.float32))
     return shaped_like(
         data, shrink.shrink_band(image, [params.threshold or 0.0] * image.shape[0], hard=mode == "hard")
     )
