@@ -15,7 +15,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import DeviceError, Gpu, GpuopsWarning, ParameterError
-from gpuops.dwt import dwt2, idwt2, pyramid, shrink, threshold, transform, wavedec2, waverec2
+from gpuops.dwt import (
+    dwt2,
+    idwt2,
+    iswt2,
+    pyramid,
+    shrink,
+    swt2,
+    threshold,
+    transform,
+    wavedec2,
+    waverec2,
+)
 from gpuops.dwt.wavelets import WAVELETS
 from gpuops.params import dwt as names
 from gpuops.params.dwt import DwtParams, ShrinkParams
@@ -243,6 +254,71 @@ def test_threshold_is_pywts(gpu: Gpu, rng) -> None:
     x = rng.standard_normal((3, 20, 31)).astype(np.float32)
     for mode in ("soft", "hard"):
         np.testing.assert_allclose(threshold(gpu, x, 0.7, mode), pywt.threshold(x, 0.7, mode), atol=1e-6)
+
+
+def stationary_bands(coefficients: Any) -> list[np.ndarray]:
+    """All bands of a stationary transform, with or without the finer approximations."""
+    if isinstance(coefficients, np.ndarray):
+        return [coefficients]
+    return [band for part in coefficients for band in stationary_bands(part)]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
+def test_the_stationary_transform_is_pywts(gpu: Gpu, rng, dtype: type) -> None:
+    if dtype == np.float64 and not gpu.limits.double:
+        pytest.skip("no double precision")
+    for name, shape, level, start in [
+        ("haar", (2, 2), 1, 0),
+        ("db2", (3, 24, 8), 3, 0),
+        ("bior4.4", (16, 20), 2, 0),
+        ("bior3.1", (16, 32), 2, 1),
+        ("coif17", (32, 16), 3, 0),
+    ]:
+        x = rng.standard_normal(shape).astype(dtype)
+        for trim, norm in [(False, False), (True, False), (False, True)]:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # norm is for orthogonal wavelets
+                theirs = pywt.swt2(
+                    x.astype(np.result_type(x, float)), reference(name), level, start, (-2, -1), trim, norm
+                )
+                ours = swt2(gpu, x, name, level, start, trim_approx=trim, norm=norm)
+                bands = stationary_bands(theirs)
+                tolerance = tolerance_of(dtype) * max(np.abs(band).max() for band in bands)
+                for mine, other in zip(stationary_bands(ours), bands, strict=True):
+                    assert mine.shape == other.shape and mine.dtype == dtype
+                    np.testing.assert_allclose(mine, other, rtol=0, atol=tolerance)
+                shrunk = [
+                    level if isinstance(level, np.ndarray) else tuple(0.5 * np.stack(level))
+                    for level in swt2(gpu, x, name, level, start, trim_approx=True, norm=norm)
+                ]
+                expected = pywt.iswt2(shrunk, reference(name), norm)
+                np.testing.assert_allclose(
+                    iswt2(gpu, shrunk, name, norm=norm), expected, rtol=0, atol=tolerance
+                )
+            if start == 0:
+                np.testing.assert_allclose(iswt2(gpu, ours, name, norm=norm), x, rtol=0, atol=10 * tolerance)
+
+
+def test_the_stationary_transform_has_levels_while_sides_halve(gpu: Gpu) -> None:
+    x = np.zeros((16, 24), np.float32)
+    assert len(swt2(gpu, x, "db3")) == 3
+    assert swt2(gpu, gpu.array(x[None]), "db3", 1)[0][0].shape == (1, 16, 24)
+    for arguments, message in [
+        (("db3", 3, 1), r"3 stationary levels.* not 1 \+ 3"),
+        (("db3", 0), r"not 0 \+ 0"),
+        (("db3", None, 3), r"not 3 \+ 0"),
+        (("db3", 1, -1), "not -1"),
+    ]:
+        with pytest.raises(ParameterError, match=message):
+            swt2(gpu, x, *arguments)
+    for coefficients, message in [
+        ([], "empty"),
+        ([(x, (x, None, x))], "give zeros"),
+        ([(x, (x, x[:8], x))], "one shape"),
+        ([(x, (x, x))], "must be a tuple"),
+    ]:
+        with pytest.raises(ParameterError, match=message):
+            iswt2(gpu, coefficients, "db3")
 
 
 # -- properties -----------------------------------------------------------------------------------------
@@ -589,6 +665,8 @@ def test_bad_data(gpu: Gpu) -> None:
             dwt2(gpu, data, *arguments)
     with pytest.raises(ParameterError, match="whole numbers"):
         dwt2(gpu, x, "5/3", integer=True)
+    with pytest.raises(ParameterError, match="from -2147483648 to"):
+        dwt2(gpu, np.full((2, 2), 2**31), "5/3", integer=True)
     a, (h, v, d) = dwt2(gpu, x, "5/3", "mirror")
     for coefficients, message in [
         ([], "is empty"),

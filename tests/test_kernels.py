@@ -48,7 +48,7 @@ from gpuops.blur import blur, blur_pixels
 from gpuops.box import Box, box
 from gpuops.compare import compare, difference
 from gpuops.convolve import convolve
-from gpuops.dwt import bands, dwt2, idwt2, pyramid, shrink, threshold, wavedec2, waverec2
+from gpuops.dwt import bands, dwt2, idwt2, iswt2, pyramid, shrink, swt2, threshold, wavedec2, waverec2
 from gpuops.fft import planner, spectrum
 from gpuops.gpu import Kernel, Limits, Source
 from gpuops.image import COMPLEX_HALF
@@ -1094,6 +1094,16 @@ def test_wavelets_in_double_precision(gpu: Recorder, rng: np.random.Generator) -
         pytest.skip("no double precision")
     for name in ("bior4.4", "db5"):
         of_dwt.assert_is_pywts(gpu, rng.standard_normal(SHAPE), name, "symmetric", 1)
+
+
+def test_stationary_wavelets(gpu: Recorder, rng: np.random.Generator) -> None:
+    x = rng.standard_normal((2, 12, 20)).astype(np.float32)
+    ours = swt2(gpu, x, "db2", 2)
+    for mine, theirs in zip(
+        of_dwt.stationary_bands(ours), of_dwt.stationary_bands(pywt.swt2(x, "db2", 2)), strict=True
+    ):
+        np.testing.assert_allclose(mine, theirs, atol=1e-5)
+    np.testing.assert_allclose(iswt2(gpu, ours, "db2"), x, atol=1e-5)
 
 
 def test_wavelets_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:

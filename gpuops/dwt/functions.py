@@ -1,9 +1,9 @@
-"""dwt2, idwt2, wavedec2, waverec2 as PyWavelets has them: numpy in, numpy out; Image in, Image out."""
+"""dwt2, idwt2, wavedec2, waverec2, swt2, iswt2 as PyWavelets has them: numpy in, numpy out; Image in, Image out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import gcd, prod
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -12,8 +12,8 @@ import numpy.typing as npt
 from ..errors import ParameterError
 from ..image import Image
 from ..operands import on_device, shaped_like
-from ..params.dwt import DwtParams, ShrinkParams
-from . import shrink, transform
+from ..params.dwt import DwtParams, ShrinkParams, wavelet_name
+from . import shrink, stationary, transform
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -80,7 +80,7 @@ def dwt2(
         Double precision where the device has none; not enough memory.
     """
     params = DwtParams(wavelet, mode, 1, method, integer, tile)
-    dtype = _dtype([data], params)
+    dtype = _dtype([data], integer)
     approximation, details = transform.forward(_samples(gpu, data, dtype), params)
     return _result(data, approximation, dtype), tuple(_result(data, band, dtype) for band in details)
 
@@ -126,7 +126,7 @@ def wavedec2(
     higher one than that warns. Otherwise as :func:`dwt2`.
     """
     params = DwtParams(wavelet, mode, level, method, integer, tile)
-    dtype = _dtype([data], params)
+    dtype = _dtype([data], integer)
     image = _samples(gpu, data, dtype)
     transform.warn_of_levels(image.shape[1:], params)
     approximation, details = transform.decompose(image, params)
@@ -173,11 +173,91 @@ def waverec2(
     params = DwtParams(wavelet, mode, len(coeffs) - 1, method, integer, tile)
     bands = [coeffs[0], *(band for details in coeffs[1:] for band in _triple(details))]
     given = [band for band in bands if band is not None]
-    dtype = _dtype(given, params)
+    dtype = _dtype(given, integer)
     images = [None if band is None else _band(gpu, band, dtype) for band in bands]
     details = [(images[i], images[i + 1], images[i + 2]) for i in range(1, len(images), 3)]
     result = transform.recompose(images[0], details, params, shape)
     return _result(given[0], result, dtype)
+
+
+def swt2(
+    gpu: Gpu,
+    data: Image | npt.ArrayLike,
+    wavelet: str,
+    level: int | None = None,
+    start_level: int = 0,
+    *,
+    trim_approx: bool = False,
+    norm: bool = False,
+) -> Any:
+    """The stationary transform, which keeps all samples and follows shifts: as ``pywt.swt2``, over the last two axes.
+
+    Parameters
+    ----------
+    data : array (..., height, width) or Image
+        As in :func:`dwt2`. Both sides must be multiples of 2^(start_level + level). Periodic.
+    wavelet
+        As in :func:`dwt2`, lifting steps or not.
+    level, start_level
+        How many levels; None: as many as the sides are multiples for. Before the first, how many are left out.
+    trim_approx
+        Without all approximations but the coarsest: [cA, (cH, cV, cD) of the coarsest, …].
+    norm
+        All filters times √½: of orthogonal wavelets the coefficients' energy, cA of the coarsest level included, is the
+        data's.
+
+    Returns
+    -------
+    [(cA, (cH, cV, cD)) of the coarsest level, …, of the finest], each of the data's shape.
+
+    Raises
+    ------
+    ParameterError, DeviceError
+        As :func:`dwt2`, and for sides that are no such multiples.
+    """
+    name, dtype = wavelet_name(wavelet), _dtype([data])
+    image = _samples(gpu, data, dtype)
+    sides = gcd(*image.shape[1:])
+    most = (sides & -sides).bit_length() - 1
+    levels = most - start_level if level is None else level
+    if start_level < 0 or levels < 1 or start_level + levels > most:
+        raise ParameterError(
+            f"{image.shape[1]}×{image.shape[2]} samples have {most} stationary levels, as often as both sides can be "
+            f"halved, not {start_level} + {levels}: pad them, for instance by numpy.pad"
+        )
+    coefficients: list[Any] = []
+    for number in range(start_level + 1, start_level + levels + 1):
+        image, details = stationary.forward(image, name, number, norm)
+        found = tuple(_result(data, band, dtype) for band in details)
+        coefficients.append(found if trim_approx else (_result(data, image, dtype), found))
+    if trim_approx:
+        coefficients.append(_result(data, image, dtype))
+    return coefficients[::-1]
+
+
+def iswt2(gpu: Gpu, coeffs: Sequence[Any], wavelet: str, *, norm: bool = False) -> Any:
+    """The inverse of :func:`swt2`, with or without ``trim_approx``, for a start_level of 0: as ``pywt.iswt2``.
+
+    Each level's inverses, of which there are four for the four ways to leave out every second row and column, are
+    averaged. Raises ParameterError for bands that do not fit together.
+    """
+    if not coeffs:
+        raise ParameterError("the list of coefficients is empty: it must hold a level at least")
+    name = wavelet_name(wavelet)
+    trimmed = not isinstance(coeffs[0], tuple | list)
+    levels = list(coeffs[1:]) if trimmed else [details for _, details in coeffs]
+    first = coeffs[0] if trimmed else coeffs[0][0]
+    bands = [first, *(band for details in levels for band in _triple(details))]
+    if any(band is None for band in bands):
+        raise ParameterError("a stationary transform lacks no band: give zeros")
+    dtype = _dtype(bands)
+    image, *rest = (_samples(gpu, band, dtype) for band in bands)
+    if any(band.shape != image.shape for band in rest):
+        raise ParameterError("the bands of a stationary transform must have one shape")
+    for at in range(0, len(rest), 3):
+        details = (rest[at], rest[at + 1], rest[at + 2])
+        image = stationary.inverse((image, details), name, (len(rest) - at) // 3, norm)
+    return _result(first, image, dtype)
 
 
 def _triple(bands: Any) -> tuple[Any, Any, Any]:
@@ -192,6 +272,10 @@ def _samples(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic])
     """``data`` as planes of ``dtype``: of a complex one, planes of real parts and then of imaginary ones."""
     if not isinstance(data, Image) and dtype.kind == "c" and np.ndim(data) >= 2:
         data = np.stack((np.real(data), np.imag(data)))
+    if not isinstance(data, Image) and dtype.kind == "i" and np.size(data):
+        least, most = -(2**31), 2**31 - 1
+        if not (least <= np.min(data) and np.max(data) <= most):
+            raise ParameterError(f"the integer transform takes whole numbers from {least} to {most}")
     image = on_device(gpu, data, _real(dtype))
     if image.dtype != _real(dtype) or len(image.shape) != 3:
         raise ParameterError(
@@ -221,13 +305,13 @@ def _real(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
     return np.empty(0, dtype).real.dtype
 
 
-def _dtype(data: Sequence[Any], params: DwtParams) -> np.dtype[np.generic]:
+def _dtype(data: Sequence[Any], integer: bool = False) -> np.dtype[np.generic]:
     """In what to compute: double for float64 and complex128, single for all else, int32 for ``integer``.
 
     Raises ParameterError for other than whole numbers where these are meant.
     """
     kinds = [item.dtype if isinstance(item, Image) else np.asarray(item).dtype for item in data]
-    if params.integer:
+    if integer:
         wrong = [str(kind) for kind in kinds if kind.kind not in "iub"]
         if wrong:
             raise ParameterError(f"the integer transform needs whole numbers, not {wrong[0]}")
