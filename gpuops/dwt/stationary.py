@@ -49,17 +49,23 @@ def _launch(
     gpu, shape, dtype, wavelet = images[0].gpu, images[0].shape, images[0].dtype, WAVELETS[name]
     check_double(gpu, dtype)
     restored = kernel_name == "restored"
-    kernel = gpu.kernel("swt", kernel_name, S="double" if dtype == np.float64 else "float")
+    rows = axis == X
+    sample, width = "double" if dtype == np.float64 else "float", gpu.limits.lanes
+    kernel = gpu.kernel(
+        ("border", "dwt_extension", "swt"), kernel_name, S=sample, V=f"{sample}{width if width > 1 else ''}",
+        WIDTH=width, ROWS=rows,
+    )  # fmt: skip
     filters = gpu.kept(
         ("swt filters", name, dtype, restored, norm),
         lambda: gpu.array(_filters(wavelet, restored, norm).astype(dtype)),
     )
     outer, n, inner = prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
     apart = 2 ** (level - 1)
-    first = apart * (wavelet.length // 2 - restored) % n  # PyWavelets' alignment
+    first = apart * (wavelet.length // 2 - restored)  # PyWavelets' alignment
+    size = (-(-n // width), 1, outer) if rows else (-(-inner // width), n, outer)
     gpu.launch(
-        kernel, (prod(shape),), *images, filters, wavelet.length, outer, n, inner, first, apart,
-        local=kernel.fit(256), label=f"{'i' if restored else ''}swt {'yx'[axis - 1]} {name}",
+        kernel, size, *images, filters, wavelet.length, outer, n, inner, first, apart,
+        local=kernel.fit(128, 1, 1), label=f"{'i' if restored else ''}swt {'yx'[axis - 1]} {name}",
         traffic=sum(image.nbytes for image in images),
     )  # fmt: skip
 
