@@ -26,6 +26,8 @@ from gpuops.dwt import (
     transform,
     wavedec2,
     waverec2,
+    wpdec2,
+    wprec2,
 )
 from gpuops.dwt.wavelets import WAVELETS
 from gpuops.params import dwt as names
@@ -319,6 +321,40 @@ def test_the_stationary_transform_has_levels_while_sides_halve(gpu: Gpu) -> None
     ]:
         with pytest.raises(ParameterError, match=message):
             iswt2(gpu, coefficients, "db3")
+
+
+@pytest.mark.parametrize("mode", ["symmetric", "periodization"])
+def test_packets_are_pywts(gpu: Gpu, rng, mode: str) -> None:
+    x = rng.standard_normal((21, 34)).astype(np.float32)
+    tree = pywt.WaveletPacket2D(x.astype(float), "db2", mode, maxlevel=2)
+    theirs = {node.path: node.data for node in tree.get_level(2)}
+    ours = wpdec2(gpu, x, "db2", mode, 2)
+    assert set(ours) == set(theirs)
+    for path, band in ours.items():
+        assert_close([band], [theirs[path]])
+    back = wprec2(gpu, ours, "db2", mode, shape=x.shape)
+    np.testing.assert_allclose(back, x, atol=1e-5)
+    some = {"aa": ours["aa"], "h": wpdec2(gpu, x, "db2", mode)["h"], "dv": ours["dv"]}
+    all_of_them = {path: band if path[0] == "h" or path in some else 0 * band for path, band in ours.items()}
+    expected = wprec2(gpu, all_of_them, "db2", mode, shape=x.shape)
+    np.testing.assert_allclose(wprec2(gpu, some, "db2", mode, shape=x.shape), expected, atol=1e-5)
+
+
+def test_packets_of_whole_numbers_and_of_odd_sizes(gpu: Gpu, rng) -> None:
+    for shape in [(1, 1), (1, 6), (13, 11)]:
+        x = rng.integers(0, 256, shape)
+        packets = wpdec2(gpu, x, "5/3", "mirror", 2, integer=True)
+        assert sum(band.size for band in packets.values()) == x.size
+        back = wprec2(gpu, packets, "5/3", "mirror", shape=shape, integer=True)
+        np.testing.assert_array_equal(back, x)
+    assert list(wpdec2(gpu, x, "5/3", level=0)) == [""]
+    for packets, message in [
+        ({}, "one packet at least"),
+        ({"x": x}, "no path"),
+        ({"a": x}, "must be 7×6, not 13×11"),
+    ]:
+        with pytest.raises(ParameterError, match=message):
+            wprec2(gpu, packets, "5/3", "mirror", shape=(13, 11))
 
 
 # -- properties -----------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import gcd, prod
+from math import gcd
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..image import Image
-from ..operands import on_device, shaped_like
+from ..operands import shaped_like
 from ..params.dwt import DwtParams, ShrinkParams, wavelet_name
 from . import shrink, stationary, transform
+from .arrays import band_of, dtype_of, result, samples, triple
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -80,9 +81,9 @@ def dwt2(
         Double precision where the device has none; not enough memory.
     """
     params = DwtParams(wavelet, mode, 1, method, integer, tile)
-    dtype = _dtype([data], integer)
-    approximation, details = transform.forward(_samples(gpu, data, dtype), params)
-    return _result(data, approximation, dtype), tuple(_result(data, band, dtype) for band in details)
+    dtype = dtype_of([data], integer)
+    approximation, details = transform.forward(samples(gpu, data, dtype), params)
+    return result(data, approximation, dtype), tuple(result(data, band, dtype) for band in details)
 
 
 @overload
@@ -126,12 +127,12 @@ def wavedec2(
     higher one than that warns. Otherwise as :func:`dwt2`.
     """
     params = DwtParams(wavelet, mode, level, method, integer, tile)
-    dtype = _dtype([data], integer)
-    image = _samples(gpu, data, dtype)
+    dtype = dtype_of([data], integer)
+    image = samples(gpu, data, dtype)
     transform.warn_of_levels(image.shape[1:], params)
     approximation, details = transform.decompose(image, params)
-    coefficients: list[Any] = [_result(data, approximation, dtype)]
-    return coefficients + [tuple(_result(data, band, dtype) for band in bands) for bands in details]
+    coefficients: list[Any] = [result(data, approximation, dtype)]
+    return coefficients + [tuple(result(data, band, dtype) for band in bands) for bands in details]
 
 
 def idwt2(
@@ -171,13 +172,13 @@ def waverec2(
     if not coeffs:
         raise ParameterError("the list of coefficients is empty: it must hold cA at least")
     params = DwtParams(wavelet, mode, len(coeffs) - 1, method, integer, tile)
-    bands = [coeffs[0], *(band for details in coeffs[1:] for band in _triple(details))]
+    bands = [coeffs[0], *(band for details in coeffs[1:] for band in triple(details))]
     given = [band for band in bands if band is not None]
-    dtype = _dtype(given, integer)
-    images = [None if band is None else _band(gpu, band, dtype) for band in bands]
+    dtype = dtype_of(given, integer)
+    images = [None if band is None else band_of(gpu, band, dtype) for band in bands]
     details = [(images[i], images[i + 1], images[i + 2]) for i in range(1, len(images), 3)]
-    result = transform.recompose(images[0], details, params, shape)
-    return _result(given[0], result, dtype)
+    image = transform.recompose(images[0], details, params, shape)
+    return result(given[0], image, dtype)
 
 
 def swt2(
@@ -215,8 +216,8 @@ def swt2(
     ParameterError, DeviceError
         As :func:`dwt2`, and for sides that are no such multiples.
     """
-    name, dtype = wavelet_name(wavelet), _dtype([data])
-    image = _samples(gpu, data, dtype)
+    name, dtype = wavelet_name(wavelet), dtype_of([data])
+    image = samples(gpu, data, dtype)
     sides = gcd(*image.shape[1:])
     most = (sides & -sides).bit_length() - 1
     levels = most - start_level if level is None else level
@@ -228,10 +229,10 @@ def swt2(
     coefficients: list[Any] = []
     for number in range(start_level + 1, start_level + levels + 1):
         image, details = stationary.forward(image, name, number, norm)
-        found = tuple(_result(data, band, dtype) for band in details)
-        coefficients.append(found if trim_approx else (_result(data, image, dtype), found))
+        found = tuple(result(data, band, dtype) for band in details)
+        coefficients.append(found if trim_approx else (result(data, image, dtype), found))
     if trim_approx:
-        coefficients.append(_result(data, image, dtype))
+        coefficients.append(result(data, image, dtype))
     return coefficients[::-1]
 
 
@@ -247,81 +248,17 @@ def iswt2(gpu: Gpu, coeffs: Sequence[Any], wavelet: str, *, norm: bool = False) 
     trimmed = not isinstance(coeffs[0], tuple | list)
     levels = list(coeffs[1:]) if trimmed else [details for _, details in coeffs]
     first = coeffs[0] if trimmed else coeffs[0][0]
-    bands = [first, *(band for details in levels for band in _triple(details))]
+    bands = [first, *(band for details in levels for band in triple(details))]
     if any(band is None for band in bands):
         raise ParameterError("a stationary transform lacks no band: give zeros")
-    dtype = _dtype(bands)
-    image, *rest = (_samples(gpu, band, dtype) for band in bands)
+    dtype = dtype_of(bands)
+    image, *rest = (samples(gpu, band, dtype) for band in bands)
     if any(band.shape != image.shape for band in rest):
         raise ParameterError("the bands of a stationary transform must have one shape")
     for at in range(0, len(rest), 3):
         details = (rest[at], rest[at + 1], rest[at + 2])
         image = stationary.inverse((image, details), name, (len(rest) - at) // 3, norm)
-    return _result(first, image, dtype)
-
-
-def _triple(bands: Any) -> tuple[Any, Any, Any]:
-    if bands is None:
-        return None, None, None
-    if not isinstance(bands, tuple | list) or len(bands) != 3:
-        raise ParameterError("the details of a level must be a tuple (cH, cV, cD)")
-    return tuple(bands)
-
-
-def _samples(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic]) -> Image:
-    """``data`` as planes of ``dtype``: of a complex one, planes of real parts and then of imaginary ones."""
-    if not isinstance(data, Image) and dtype.kind == "c" and np.ndim(data) >= 2:
-        data = np.stack((np.real(data), np.imag(data)))
-    if not isinstance(data, Image) and dtype.kind == "i" and np.size(data):
-        least, most = -(2**31), 2**31 - 1
-        if not (least <= np.min(data) and np.max(data) <= most):
-            raise ParameterError(f"the integer transform takes whole numbers from {least} to {most}")
-    image = on_device(gpu, data, _real(dtype))
-    if image.dtype != _real(dtype) or len(image.shape) != 3:
-        raise ParameterError(
-            f"an Image of (planes, height, width) {dtype} is needed, not {image.shape} {image.dtype}"
-        )
-    return image
-
-
-def _band(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic]) -> Image:
-    """As :func:`_samples`; under the modes mirror and vc2 the details of a single row or column are empty."""
-    shape = data.shape if isinstance(data, Image) else np.shape(data)
-    if not isinstance(data, Image) and len(shape) >= 2 and 0 in shape[-2:] and 0 not in shape[:-2]:
-        return gpu.empty((prod(shape[:-2]) * (1 + (dtype.kind == "c")), *shape[-2:]), _real(dtype))
-    return _samples(gpu, data, dtype)
-
-
-def _result(like: Image | npt.ArrayLike, image: Image, dtype: np.dtype[np.generic]) -> Any:
-    """``image`` itself for an Image; on the host with the array's leading axes, complex if it was."""
-    if isinstance(like, Image) or dtype.kind != "c":
-        return shaped_like(like, image)
-    real, imaginary = shaped_like(np.broadcast_to(like, (2, *np.shape(like))), image)
-    return real + dtype.type(1j) * imaginary
-
-
-def _real(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
-    """The dtype of a number's real part."""
-    return np.empty(0, dtype).real.dtype
-
-
-def _dtype(data: Sequence[Any], integer: bool = False) -> np.dtype[np.generic]:
-    """In what to compute: double for float64 and complex128, single for all else, int32 for ``integer``.
-
-    Raises ParameterError for other than whole numbers where these are meant.
-    """
-    kinds = [item.dtype if isinstance(item, Image) else np.asarray(item).dtype for item in data]
-    if integer:
-        wrong = [str(kind) for kind in kinds if kind.kind not in "iub"]
-        if wrong:
-            raise ParameterError(f"the integer transform needs whole numbers, not {wrong[0]}")
-        return np.dtype(np.int32)
-    if any(kind.char in "gG" for kind in kinds):
-        raise ParameterError("the transform computes in single or double precision: convert to float64")
-    # Of other types on_device says what is wrong with them.
-    double = any(kind in (np.float64, np.complex128) for kind in kinds)
-    is_complex = any(kind.kind == "c" for kind in kinds)
-    return np.result_type(np.float64 if double else np.float32, np.complex64 if is_complex else np.float32)
+    return result(first, image, dtype)
 
 
 @overload
@@ -336,7 +273,7 @@ def threshold(gpu: Gpu, data: Image | npt.ArrayLike, value: float, mode: str = "
     if mode not in ("soft", "hard"):
         raise ParameterError(f"unknown mode {mode!r}: use soft or hard")
     params = ShrinkParams(mode, float(value))
-    image = _samples(gpu, data, np.dtype(np.float32))
+    image = samples(gpu, data, np.dtype(np.float32))
     return shaped_like(
         data, shrink.shrink_band(image, [params.threshold or 0.0] * image.shape[0], hard=mode == "hard")
     )
