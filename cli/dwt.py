@@ -130,10 +130,12 @@ def _transform(item: Item, image: Image, params: DwtParams, shrinking: ShrinkPar
 
 def _picture(image: Image, params: DwtParams, shrinking: ShrinkParams | None, white: int | None) -> Image:
     from gpuops.dwt import bands, pyramid, shrink, stored, transform
+    from gpuops.dwt.wavelets import WAVELETS
 
     samples = image if white is None else bands.to_levels(image, white)
     approximation, details = transform.decompose(samples, params)
     if shrinking is not None:
         details = shrink.shrink(approximation, details, shrinking)
     stored.check_finite(approximation.numpy())
-    return pyramid.picture(approximation, details, white or 1.0)
+    growth = WAVELETS[params.wavelet].growth ** len(details) if params.integer else 1.0
+    return pyramid.picture(approximation, details, growth * (white or 1.0))

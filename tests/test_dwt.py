@@ -569,6 +569,13 @@ def test_vc2_is_the_standards(gpu: Gpu, rng, name: str, tile: str) -> None:
         np.testing.assert_array_equal(waverec2(gpu, again, name, "vc2", **way), expected)
 
 
+@pytest.mark.parametrize("name", [*INTEGER, "vc2-dd9/7", "vc2-fidelity", "vc2-9/7"])
+def test_whole_constants_grow_as_said(gpu: Gpu, name: str) -> None:
+    approximation, details = dwt2(gpu, np.full((20, 30), 4096), name, "mirror", integer=True)
+    np.testing.assert_allclose(approximation, 4096 * WAVELETS[name].growth, rtol=1e-3)
+    assert max(np.abs(band).max() for band in details) <= 4  # VC-2's 9/7 is an approximation
+
+
 @pytest.mark.parametrize(
     ("name", "mode"),
     [

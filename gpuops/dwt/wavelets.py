@@ -68,6 +68,11 @@ class Wavelet:
         """K: with it the low coefficient of a constant is √2 times that."""
         return math.sqrt(2.0) / math.fsum(self._halves[0].values())
 
+    @property
+    def growth(self) -> float:
+        """What a level of the transform of whole numbers multiplies a constant by: of VC-2's only."""
+        return 2.0**self.accuracy * math.fsum(self._halves[0].values()) ** 2
+
     @cached_property
     def decompose(self) -> Filters:
         """PyWavelets' (dec_lo, dec_hi), of even length."""
