@@ -17,10 +17,11 @@
 // A stack of planes is (outer, n, inner): the axis has n samples, `inner` of them apart. -D ROWS for inner = 1.
 // -D INVERSE builds synthesise, otherwise analyse.  -D S=float|double|int   a sample
 // -D ACCURACY=n: integers are shifted n bits up before all steps, and down again after those of the inverse, rounding.
-// WIDE, beside the steps: their sums need 64 bits.
+// WIDE, beside the steps: their sums need 64 bits.  -D SUMS=long… and -D WS=…: vectors as W of long and of S, by name.
 // Global size, columns: (inner / WIDTH, teams along the axis, outer); rows: teams, line by line, in one dimension.
 // Local size with LOCAL: (columns, items), for rows (items); otherwise any.
-// tile: 2 · LENGTH · columns samples. The wavelet's constants are generated before this file: gpuops/dwt/generate.py.
+// tile: 2 · length · columns samples; with filters RIGHT is the most there can be, and `pairs` says how long a tile is.
+// The wavelet's constants are generated before this file: gpuops/dwt/generate.py.
 
 // How many neighbours along the axis a work-item takes at once: -D LANES=8 -D LANES2=16 for private rows, whose
 // compilers do not find these vectors by themselves. What a vector computes beyond a step's range nobody reads.
@@ -186,17 +187,18 @@ static inline void lift(MEMORY V *even, MEMORY V *odd, int p_first, int n, Team 
 #define REACH RIGHT
 #else
 // Tile position p of both results. Sums of eight pairs, then their sum: of a hundred taps, the error stays that of 15.
-static inline void filter(__constant const S *matrices, int pairs, MEMORY V *even, MEMORY V *odd, int p, W *a, W *b,
-                          Team team) {
+static inline void filter(__constant const JOIN(S, 4) *matrices, int pairs, MEMORY V *even, MEMORY V *odd, int p, W *a,
+                          W *b, Team team) {
     W first = 0, second = 0;
     for (int from = 0; from < pairs; from += 8) {
         W some_first = 0, some_second = 0;
         for (int u = from; u < min(from + 8, pairs); u++) {
             const W x = get(even, p + u, team), y = get(odd, p + u, team);
-            some_first += matrices[4 * u] * x;
-            some_first += matrices[4 * u + 1] * y;
-            some_second += matrices[4 * u + 2] * x;
-            some_second += matrices[4 * u + 3] * y;
+            const JOIN(S, 4) m = matrices[u];
+            some_first += m.s0 * x;
+            some_first += m.s1 * y;
+            some_second += m.s2 * x;
+            some_second += m.s3 * y;
         }
         first += some_first;
         second += some_second;
@@ -204,7 +206,7 @@ static inline void filter(__constant const S *matrices, int pairs, MEMORY V *eve
     *a = first;
     *b = second;
 }
-#define FILTER_ARGUMENTS , __constant const S *matrices, int pairs
+#define FILTER_ARGUMENTS , __constant const JOIN(S, 4) *matrices, int pairs
 #define REACH pairs - 1
 #endif
 
