@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuops.params.dwt import (
+    FAMILIES,
     MAX_SPINS,
     METHODS,
     MODES,
     SHRINKS,
-    WAVELETS,
     DwtParams,
     KeepParams,
     ShrinkParams,
@@ -39,7 +39,7 @@ DEFAULT_LEVELS = 5
 @click.option(
     "--wavelet",
     metavar="NAME",
-    help=f"{', '.join(WAVELETS)}; also 5/3, 9/7 and others' names for them. "
+    help=f"{', '.join(FAMILIES)}; also 5/3, 9/7 and others' names for them. "
     "Default: bior4.4 (CDF 9/7), with --integer bior2.2 (CDF 5/3).",
 )
 @click.option(
@@ -210,13 +210,15 @@ def _depth(pixels: Image) -> str:
 
 def _picture(image: Image, params: DwtParams, shrinking: ShrinkParams | None, dtype: str) -> Image:
     from gpuops.dwt import bands, pyramid, shrink, stored
+    from gpuops.dwt.wavelets import WAVELETS
 
     white = stored.WHITE[dtype] if params.integer else 1
     samples = bands.to_levels(image, white) if params.integer else image
     approximation, details = stored.coefficients(samples, params)
     if shrinking is not None:
         details = shrink.shrink(approximation, details, params.wavelet, shrinking)
-    return pyramid.picture(approximation, details, white)
+    growth = WAVELETS[params.wavelet].growth ** len(details) if params.integer else 1.0
+    return pyramid.picture(approximation, details, growth * white)
 
 
 def _denoise(image: Image, params: DwtParams, shrinking: ShrinkParams, spins: int) -> Image:

@@ -4,19 +4,24 @@
 //   lifting       STEPS times  target[k] += Σ_j WEIGHT[j] other[k + FIRST + j],  target and other being even and odd;
 //                 then low = even · LOW_SCALE, high = odd · HIGH_SCALE. The inverse runs the steps backwards.
 //                 Sweldens, SIAM J. Math. Anal. 29 (1998). Whole numbers: ± ((Σ + ROUNDING) >> SHIFT), no scale.
-//   filter bank   low[k] = Σ_j LOW[j] x[2k + OFFSET − j],   x[2k + r] = Σ_u LOW[OFFSET + r − 2u] low[k + u] + …
+//   filter bank   (low, high)[k] = Σ_u M[u] · (even, odd)[k + u + first],  2 × 2 matrices M, filters' taps two by two;
+//                 the inverse the same with (low, high) and (even, odd) exchanged
 //
 // A tile is PAIRS pairs with LEFT and RIGHT pairs of halo, even and odd samples in arrays of their own, so that
 // neighbours stay neighbours. All steps run inside it: beyond the ends stands the signal's extension, and the halo
-// is as wide as all steps together reach, so no step needs a special case.
+// is as wide as all steps together reach, so no step needs a special case. Only -D HELD, VC-2's edges (SMPTE ST 2042-1,
+// 15.4.4), repeats the last even sample and the last odd one anew for each step.
 // A tile belongs to a team. -D LOCAL: the work-items of a group that share a column, in local memory. Otherwise
 // one work-item, in private memory: on a CPU such a tile stays in the first-level cache and needs no barriers.
 //
 // A stack of planes is (outer, n, inner): the axis has n samples, `inner` of them apart. -D ROWS for inner = 1.
-// -D INVERSE builds synthesise, otherwise analyse.
+// -D INVERSE builds synthesise, otherwise analyse.  -D S=float|double|int   a sample
+// -D ACCURACY=n: integers are shifted n bits up before all steps, and down again after those of the inverse, rounding.
+// WIDE, beside the steps: their sums need 64 bits.  -D SUMS=long… and -D WS=…: vectors as W of long and of S, by name.
 // Global size, columns: (inner / WIDTH, teams along the axis, outer); rows: teams, line by line, in one dimension.
 // Local size with LOCAL: (columns, items), for rows (items); otherwise any.
-// tile: 2 · LENGTH · columns samples. The wavelet's constants are generated before this file: gpuops/dwt/generate.py.
+// tile: 2 · length · columns samples; with filters RIGHT is the most there can be, and `pairs` says how long a tile is.
+// The wavelet's constants are generated before this file: gpuops/dwt/generate.py.
 
 // How many neighbours along the axis a work-item takes at once: -D LANES=8 -D LANES2=16 for private rows, whose
 // compilers do not find these vectors by themselves. What a vector computes beyond a step's range nobody reads.
@@ -31,14 +36,15 @@ typedef V W;
 // Tells compilers that spread work-items over vector registers (Intel's) that the registers are full already.
 #define ALREADY_WIDE __attribute__((vec_type_hint(W)))
 
-#define LENGTH ((LEFT + PAIRS + RIGHT + LANES - 1) / LANES * LANES)
+#define WHOLE_LANES(p) (((p) + LANES - 1) / LANES * LANES)
+#define LENGTH WHOLE_LANES(LEFT + PAIRS + RIGHT)
 
 #ifdef LOCAL
 #define MEMORY __local
 #define TILE_ARGUMENT , __local V *tile
 #define TILE_ARRAYS                                                                                                    \
     __local V *even = tile + team.column;                                                                              \
-    __local V *odd = even + LENGTH * team.columns;
+    __local V *odd = even + team.length * team.columns;
 #define FENCE() barrier(CLK_LOCAL_MEM_FENCE)
 #else
 #define MEMORY
@@ -58,12 +64,14 @@ typedef struct {
     int start;               // its first pair
     size_t line, lane;       // which of `outer`, and where in `inner`
     int count;               // how many of WIDTH lanes exist
+    int length;              // of the tile, LENGTH at most
     int item, items;         // this work-item's number in the team, and the team's size
     int column, columns;     // its tile among those of the group; tile position p is at p · columns
 } Team;
 
-static inline Team find_team(int pairs, int outer, int inner) {
+static inline Team find_team(int pairs, int right, int outer, int inner) {
     Team team;
+    team.length = WHOLE_LANES(LEFT + PAIRS + right);
 #ifdef ROWS
     const size_t tiles = (pairs + PAIRS - 1) / PAIRS;
 #ifdef LOCAL
@@ -100,7 +108,7 @@ static inline Team find_team(int pairs, int outer, int inner) {
     team.columns = get_local_size(0);
 #endif
     // Who has nothing to do starts behind the tile's end: he passes by all loops and reaches all barriers.
-    if (team.start >= pairs || team.line >= (size_t)outer || team.count <= 0) team.item = LENGTH;
+    if (team.start >= pairs || team.line >= (size_t)outer || team.count <= 0) team.item = team.length;
     return team;
 }
 
@@ -121,26 +129,85 @@ static inline void put(W v, MEMORY V *half_tile, int p, Team team) {
 #endif
 }
 
+#ifdef WIDE
+#define SUM SUMS
+#define TO_SUM(v) JOIN(convert_, SUMS)(v)
+#define FROM_SUM(v) JOIN(convert_, WS)(v)
+#else
+#define SUM W
+#define TO_SUM(v) (v)
+#define FROM_SUM(v) (v)
+#endif
+
+#ifdef ACCURACY
+#define UP(v) ((v) << ACCURACY)
+#define DOWN(v) (((v) + (1 << (ACCURACY - 1))) >> ACCURACY)
+#else
+#define UP(v) (v)
+#define DOWN(v) (v)
+#endif
+
+#ifdef HELD
+// Repeats the first and the last of `count` samples, the first of which is at tile position p, as far as the tile goes.
+static inline void hold(MEMORY V *half_tile, int p, int count, Team team) {
+    const int last = p + count - 1;
+    for (int q = team.item; q < min(p, team.length); q += team.items)
+        half_tile[q * team.columns] = count > 0 ? half_tile[p * team.columns] : (V)0;
+    for (int q = max(last + 1, 0) + team.item; q < team.length; q += team.items)
+        half_tile[q * team.columns] = count > 0 ? half_tile[last * team.columns] : (V)0;
+    FENCE();
+}
+#endif
+
 #ifdef STEPS
-static inline void lift(MEMORY V *even, MEMORY V *odd, Team team) {
+// The signal of n samples begins at tile position p.
+static inline void lift(MEMORY V *even, MEMORY V *odd, int p_first, int n, Team team) {
 #pragma unroll
     for (int s = 0; s < STEPS; s++) {
         MEMORY V *target = STEP_ODD[s] ? odd : even;
         MEMORY V *other = STEP_ODD[s] ? even : odd;
+#ifdef HELD
+        hold(other, p_first, (n + STEP_ODD[s]) / 2, team);
+#endif
         for (int p = STEP_FROM[s] + team.item * LANES; p < STEP_TO[s]; p += team.items * LANES) {
-            W sum = 0;
+            SUM sum = 0;
 #pragma unroll
             for (int j = 0; j < TAPS; j++)
-                if (WEIGHT[s * TAPS + j] != 0) sum += WEIGHT[s * TAPS + j] * get(other, p + FIRST[s] + j, team);
+                if (WEIGHT[s * TAPS + j] != 0) sum += WEIGHT[s * TAPS + j] * TO_SUM(get(other, p + FIRST[s] + j, team));
 #ifdef INTEGER
             sum = (sum + ROUNDING[s]) >> SHIFT[s];
             sum = SUBTRACT[s] ? -sum : sum;
 #endif
-            put(get(target, p, team) + sum, target, p, team);
+            put(get(target, p, team) + FROM_SUM(sum), target, p, team);
         }
         FENCE();
     }
 }
+#define FILTER_ARGUMENTS
+#define REACH RIGHT
+#else
+// Tile position p of both results. Sums of eight pairs, then their sum: of a hundred taps, the error stays that of 15.
+static inline void filter(__constant const JOIN(S, 4) *matrices, int pairs, MEMORY V *even, MEMORY V *odd, int p, W *a,
+                          W *b, Team team) {
+    W first = 0, second = 0;
+    for (int from = 0; from < pairs; from += 8) {
+        W some_first = 0, some_second = 0;
+        for (int u = from; u < min(from + 8, pairs); u++) {
+            const W x = get(even, p + u, team), y = get(odd, p + u, team);
+            const JOIN(S, 4) m = matrices[u];
+            some_first += m.s0 * x;
+            some_first += m.s1 * y;
+            some_second += m.s2 * x;
+            some_second += m.s3 * y;
+        }
+        first += some_first;
+        second += some_second;
+    }
+    *a = first;
+    *b = second;
+}
+#define FILTER_ARGUMENTS , __constant const JOIN(S, 4) *matrices, int pairs
+#define REACH pairs - 1
 #endif
 
 #ifndef INVERSE
@@ -160,48 +227,42 @@ static inline void store_band(W v, __global S *band, int i, int length, size_t s
 }
 
 __kernel ALREADY_WIDE void analyse(__global const S *in, __global S *low, __global S *high, int outer, int n,
-                                   int inner, int lows, int highs, int first TILE_ARGUMENT) {
-    const Team team = find_team(lows, outer, inner);
+                                   int inner, int lows, int highs, int first FILTER_ARGUMENTS TILE_ARGUMENT) {
+    const Team team = find_team(lows, REACH, outer, inner);
     TILE_ARRAYS
     const size_t step = STRIDE(inner);
     in += team.line * n * step + team.lane;
     const int from = team.start + first - LEFT;  // pair at tile position 0
-    if (from >= 0 && 2 * (from + LENGTH) <= n) {
-        for (int p = team.item * LANES; p < LENGTH; p += team.items * LANES) {
+    if (from >= 0 && 2 * (from + team.length) <= n) {
+        for (int p = team.item * LANES; p < team.length; p += team.items * LANES) {
 #if LANES > 1
-            const W2 pairs = JOIN(vload, LANES2)(0, in + 2 * (from + p));
-            put(pairs.even, even, p, team);
-            put(pairs.odd, odd, p, team);
+            const W2 both = UP(JOIN(vload, LANES2)(0, in + 2 * (from + p)));
+            put(both.even, even, p, team);
+            put(both.odd, odd, p, team);
 #else
-            put(load_some(in + (size_t)(2 * (from + p)) * step, team.count), even, p, team);
-            put(load_some(in + (size_t)(2 * (from + p) + 1) * step, team.count), odd, p, team);
+            put(UP(load_some(in + (size_t)(2 * (from + p)) * step, team.count)), even, p, team);
+            put(UP(load_some(in + (size_t)(2 * (from + p) + 1) * step, team.count)), odd, p, team);
 #endif
         }
     } else {
-        for (int p = team.item; p < LENGTH; p += team.items) {
-            even[p * team.columns] = extended(in, 2 * (from + p), n, step, team.count);
-            odd[p * team.columns] = extended(in, 2 * (from + p) + 1, n, step, team.count);
+        for (int p = team.item; p < team.length; p += team.items) {
+            even[p * team.columns] = UP(extended(in, 2 * (from + p), n, step, team.count));
+            odd[p * team.columns] = UP(extended(in, 2 * (from + p) + 1, n, step, team.count));
         }
     }
     FENCE();
 #ifdef STEPS
-    lift(even, odd, team);
+    lift(even, odd, -from, n, team);
 #endif
     low += (team.line * lows + team.start) * step + team.lane;
     high += (team.line * highs + team.start) * step + team.lane;
     const int lows_here = min(PAIRS, lows - team.start), highs_here = min(PAIRS, highs - team.start);
     for (int i = team.item * LANES; i < lows_here; i += team.items * LANES) {
-        const int p = i + LEFT;
 #ifdef STEPS
-        const W l = get(even, p, team) * LOW_SCALE, h = get(odd, p, team) * HIGH_SCALE;
+        const W l = get(even, i + LEFT, team) * LOW_SCALE, h = get(odd, i + LEFT, team) * HIGH_SCALE;
 #else
-        W l = 0, h = 0;
-#pragma unroll
-        for (int j = 0; j < FILTER; j++) {
-            const W x = get((OFFSET - j) & 1 ? odd : even, p + ((OFFSET - j) >> 1), team);
-            if (LOW[j] != 0) l += LOW[j] * x;
-            if (HIGH[j] != 0) h += HIGH[j] * x;
-        }
+        W l, h;
+        filter(matrices, pairs, even, odd, i, &l, &h, team);
 #endif
         store_band(l, low, i, lows_here, step, team);
         store_band(h, high, i, highs_here, step, team);
@@ -232,14 +293,14 @@ static inline W load_band(__global const S *band, int i, size_t step, Team team)
 // Pairs i … i + LANES − 1 of a signal, as far as its samples exist.
 static inline void store_pairs(W x, W y, __global S *out, int i, int samples, size_t step, Team team) {
 #if LANES > 1
-    W2 pairs;
-    pairs.even = x;
-    pairs.odd = y;
+    W2 both;
+    both.even = x;
+    both.odd = y;
     if (2 * (i + LANES) <= samples) {
-        JOIN(vstore, LANES2)(pairs, 0, out + 2 * i);
+        JOIN(vstore, LANES2)(both, 0, out + 2 * i);
     } else {
         S s[LANES2];
-        JOIN(vstore, LANES2)(pairs, 0, s);
+        JOIN(vstore, LANES2)(both, 0, s);
         for (int k = 0; 2 * i + k < samples; k++) out[2 * i + k] = s[k];
     }
 #else
@@ -249,43 +310,36 @@ static inline void store_pairs(W x, W y, __global S *out, int i, int samples, si
 }
 
 __kernel ALREADY_WIDE void synthesise(__global const S *low, __global const S *high, __global S *out, int outer, int n,
-                                      int inner, int lows, int highs, int first TILE_ARGUMENT) {
-    const Team team = find_team((n + 1) / 2, outer, inner);
+                                      int inner, int lows, int highs, int first FILTER_ARGUMENTS TILE_ARGUMENT) {
+    const Team team = find_team((n + 1) / 2, REACH, outer, inner);
     TILE_ARRAYS
     const size_t step = STRIDE(inner);
     low += team.line * lows * step + team.lane;
     high += team.line * highs * step + team.lane;
     const int from = team.start - first - LEFT;  // coefficient at tile position 0
-    if (from >= 0 && from + LENGTH <= highs) {
-        for (int p = team.item * LANES; p < LENGTH; p += team.items * LANES) {
+    if (from >= 0 && from + team.length <= highs) {
+        for (int p = team.item * LANES; p < team.length; p += team.items * LANES) {
             put(load_band(low, from + p, step, team) * LOW_SCALE, even, p, team);
             put(load_band(high, from + p, step, team) * HIGH_SCALE, odd, p, team);
         }
     } else {
-        for (int p = team.item; p < LENGTH; p += team.items) {
+        for (int p = team.item; p < team.length; p += team.items) {
             even[p * team.columns] = coefficient(low, from + p, 0, lows, n, step, team.count) * LOW_SCALE;
             odd[p * team.columns] = coefficient(high, from + p, 1, highs, n, step, team.count) * HIGH_SCALE;
         }
     }
     FENCE();
 #ifdef STEPS
-    lift(even, odd, team);
+    lift(even, odd, -from, n, team);
 #endif
     out += (team.line * n + 2 * team.start) * step + team.lane;
     const int samples = min(2 * PAIRS, n - 2 * team.start);
     for (int i = team.item * LANES; 2 * i < samples; i += team.items * LANES) {
-        const int p = i + LEFT;
 #ifdef STEPS
-        const W x = get(even, p, team), y = get(odd, p, team);
+        const W x = DOWN(get(even, i + LEFT, team)), y = DOWN(get(odd, i + LEFT, team));
 #else
-        W x = 0, y = 0;
-#pragma unroll
-        for (int u = -LEFT; u <= RIGHT; u++) {
-            const W l = get(even, p + u, team), h = get(odd, p + u, team);
-            const int j = OFFSET - 2 * u;
-            if (j >= 0 && j < FILTER) x += LOW[j] * l + HIGH[j] * h;
-            if (j + 1 >= 0 && j + 1 < FILTER) y += LOW[j + 1] * l + HIGH[j + 1] * h;
-        }
+        W x, y;
+        filter(matrices, pairs, even, odd, i, &x, &y, team);
 #endif
         store_pairs(x, y, out, i, samples, step, team);
     }

@@ -273,7 +273,7 @@ def test_picture_of_what_is_kept(clpix: Program, source: Path, tmp_path: Path) -
         (["--shrink", "soft"], "needs a threshold"),
         (["--threshold", "nan"], "must be a finite number"),
         (["--threshold", -1], "must be a finite number"),
-        (["--method", "strip"], "strip"),
+        (["--method", "stripes"], "stripes"),
         (["--dtype", "uint8"], "no other --dtype"),
         (["--dtype", "half"], "no other --dtype"),
     ],
@@ -407,4 +407,4 @@ def test_timing_names_the_kernels(clpix: Program, source: Path, tmp_path: Path) 
     run = clpix("dwt", source, "-o", tmp_path / "c.npz", "--wavelet", "5/3", "--timing-file", report)
     assert run == Run(0, "", "")
     text = json.dumps(json.loads(report.read_text()))
-    assert "dwt y bior2.2 lifting" in text and "dwt x bior2.2 lifting" in text
+    assert "dwt margins" in text and "dwt level bior2.2" in text

@@ -13,7 +13,7 @@ from gpuops.dwt import in_place, laan, transform, wavedec2, waverec2
 from gpuops.params import dwt as names
 from gpuops.params.dwt import DwtParams
 
-LIFTING = [name for name, (lifts, _) in names.WAVELETS.items() if lifts]
+LIFTING = [name for name, (lifts, _) in names.WAVELETS.items() if lifts and not name.startswith("vc2-")]
 # Rows shorter than two chunks, of whole chunks only, with rests; chunks whose cycles are short, and one that is nearly
 # all of them (1500, and 1499, an odd number, which is prime); lines of one sample.
 SHAPES = [

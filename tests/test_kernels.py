@@ -48,10 +48,22 @@ from gpuops.blur import blur, blur_pixels
 from gpuops.box import Box, box
 from gpuops.compare import compare, difference
 from gpuops.convolve import convolve
-from gpuops.dwt import bands, dwt2, idwt2, in_place, laan, pyramid, shrink, threshold, wavedec2, waverec2
+from gpuops.dwt import (
+    bands,
+    dwt2,
+    idwt2,
+    in_place,
+    iswt2,
+    laan,
+    pyramid,
+    shrink,
+    swt2,
+    threshold,
+    wavedec2,
+    waverec2,
+)
 from gpuops.dwt import statistics as band_statistics
 from gpuops.dwt.denoise import denoise
-from gpuops.dwt.wavelets import WAVELETS
 from gpuops.fft import planner, spectrum
 from gpuops.gpu import Kernel, Limits, Source
 from gpuops.image import COMPLEX_HALF
@@ -1035,10 +1047,10 @@ def test_spectrum(gpu: Recorder, rng: np.random.Generator, precision: str) -> No
 
 # -- wavelets -----------------------------------------------------------------------------------------------------
 
-# Each wavelet, one of them by both methods, and each with another of PyWavelets' modes.
+# Lifting steps of all kinds, filters short and long, and each with another of PyWavelets' modes.
 WAYS = [
-    *((w, "lifting" if w in of_dwt.LIFTING else "filterbank") for w in WAVELETS),
-    ("bior4.4", "filterbank"),
+    *((name, "lifting") for name in ("haar", "bior2.2", "bior4.4", "dd9/7", "dd13/7", "vc2-fidelity")),
+    *((name, "filterbank") for name in ("bior4.4", "db2", "coif17")),
 ]
 CASES = [(*way, mode) for way, mode in zip(WAYS, pywt.Modes.modes, strict=True)]
 
@@ -1097,6 +1109,32 @@ def test_wavelets_in_place(profile: str, rng: np.random.Generator) -> None:
         np.testing.assert_array_equal(image.numpy(), expected.numpy())
         in_place.recompose(image, params, 2, chunk=8, table=table)
         np.testing.assert_array_equal(image.numpy(), x)
+
+
+@pytest.mark.parametrize("name", ["vc2-haar-shift", "vc2-fidelity", "vc2-9/7"])
+def test_wavelets_of_vc2(gpu: Recorder, rng: np.random.Generator, name: str) -> None:
+    x = rng.integers(0, 65536, (28, 36)).astype(np.int64)
+    ours = dwt2(gpu, x, name, "vc2", integer=True)
+    for mine, theirs in zip(of_dwt.flat(ours), of_dwt.flat(of_dwt.vc2_level_of(x, name)), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    np.testing.assert_array_equal(idwt2(gpu, ours, name, "vc2", integer=True), x)
+
+
+def test_wavelets_in_double_precision(gpu: Recorder, rng: np.random.Generator) -> None:
+    if not gpu.limits.double:
+        pytest.skip("no double precision")
+    for name in ("bior4.4", "db5"):
+        of_dwt.assert_is_pywts(gpu, rng.standard_normal(SHAPE), name, "symmetric", 1)
+
+
+def test_stationary_wavelets(gpu: Recorder, rng: np.random.Generator) -> None:
+    x = rng.standard_normal((2, 12, 20)).astype(np.float32)
+    ours = swt2(gpu, x, "db2", 2)
+    for mine, theirs in zip(
+        of_dwt.stationary_bands(ours), of_dwt.stationary_bands(pywt.swt2(x, "db2", 2)), strict=True
+    ):
+        np.testing.assert_allclose(mine, theirs, atol=1e-5)
+    np.testing.assert_allclose(iswt2(gpu, ours, "db2"), x, atol=1e-5)
 
 
 def test_wavelets_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:

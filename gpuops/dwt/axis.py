@@ -1,11 +1,13 @@
-"""One axis of the transform on device images: (planes, height, width) float32 or int32."""
+"""One axis of the transform on device images: (planes, height, width) float32, float64 or int32."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
 
-from ..errors import ParameterError
+import numpy as np
+
+from ..errors import DeviceError, ParameterError
 from ..gpu import Gpu, Kernel, Local, Source
 from ..image import Image
 from ..params.dwt import DwtParams
@@ -23,17 +25,18 @@ _EXTENSIONS = {
     "antisymmetric": ("REFLECT", "ANTISYMMETRIC"),
     "antireflect": ("MIRROR", "ANTIREFLECT"),
     "periodization": ("WRAP", "PERIODIZATION"),
+    "vc2": ("CONSTANT", "HELD"),
 }
 
 
 def expansive(params: DwtParams) -> bool:
     """Whether the mode gives more coefficients than samples."""
-    return params.mode not in ("mirror", "periodization")
+    return not params.critical and params.mode != "periodization"
 
 
 def lengths(params: DwtParams, n: int) -> tuple[int, int]:
     """How many low and high coefficients n samples have."""
-    if params.mode == "mirror":
+    if params.critical:
         return (n + 1) // 2, n // 2
     if params.mode == "periodization":
         return (n + 1) // 2, (n + 1) // 2
@@ -42,8 +45,8 @@ def lengths(params: DwtParams, n: int) -> tuple[int, int]:
 
 
 def samples(params: DwtParams, lows: int, highs: int) -> int:
-    """How many samples coefficients give: an odd length comes back one longer, unless the mode is mirror."""
-    if params.mode == "mirror":
+    """How many samples coefficients give: an odd length comes back one longer, unless mirror or vc2 is the mode."""
+    if params.critical:
         return lows + highs
     return 2 * lows - (WAVELETS[params.wavelet].length - 2 if expansive(params) else 0)
 
@@ -84,6 +87,14 @@ def synthesise(low: Image, high: Image, params: DwtParams, axis: int, n: int) ->
     return image
 
 
+def check_double(gpu: Gpu, dtype: np.dtype[np.generic]) -> None:
+    """Raises DeviceError for float64 where the device has none."""
+    if dtype == np.float64 and not gpu.limits.double:
+        raise DeviceError(
+            f"{gpu.info.name} has no double precision: convert to float32, or choose another with --device"
+        )
+
+
 def extension(wavelet: Wavelet, mode: str, inverse: bool) -> dict[str, bool]:
     """The defines of what stands beyond the ends: of the samples, or of the coefficients."""
     border, extra = _EXTENSIONS.get(mode, ("", None))
@@ -91,7 +102,7 @@ def extension(wavelet: Wavelet, mode: str, inverse: bool) -> dict[str, bool]:
         # A half-sample symmetric wavelet gives a last, lone sample a detail of zero, which is not stored.
         border = "MIRROR" if wavelet.whole_sample else ("CONSTANT" if inverse else "REFLECT")
     elif inverse:
-        border, extra = "WRAP" if mode == "periodization" else "CONSTANT", None
+        border, extra = "WRAP" if mode == "periodization" else "CONSTANT", "HELD" if mode == "vc2" else None
     return {f"BORDER_{border}": True, **({extra: True} if extra else {})}
 
 
@@ -106,33 +117,53 @@ def _launch(
 ) -> None:
     if not any(image.nbytes for image in outputs):
         return
-    gpu, wavelet = inputs[0].gpu, WAVELETS[params.wavelet]
-    inverse, rows, integer = name == "synthesise", axis == 2, inputs[0].dtype.kind == "i"
-    first = 0
+    gpu, wavelet, dtype = inputs[0].gpu, WAVELETS[params.wavelet], inputs[0].dtype
+    inverse, rows, integer, double = name == "synthesise", axis == 2, dtype.kind == "i", dtype == np.float64
+    check_double(gpu, dtype)
+    mode = params.mode
+    if mode == "mirror" and n == 1 and wavelet.rows_first:
+        mode = "vc2"  # of VC-2's wavelets some give a constant, which a mirrored sample is, a detail: it is not stored
+    first = (1 - wavelet.length // 2) // 2 if expansive(params) else 0
+    filters: tuple[Image | int, ...] = ()
     if params.method == "lifting":
-        constants = generate.lifting(wavelet, inverse=inverse, integer=integer)
-        if expansive(params):
-            first = (1 - wavelet.length // 2) // 2
+        held = mode == "vc2"
+        constants = generate.lifting(wavelet, inverse=inverse, integer=integer, double=double, held=held)
+        halo = generate.halo(constants)
     else:
-        constants = generate.filterbank(wavelet, inverse=inverse, expansive=expansive(params))
+        first, filters = _filters(gpu, wavelet, dtype, inverse, expansive(params))
+        constants, halo = generate.FILTERS, int(filters[1]) - 1
     shape = outputs[0].shape if inverse else inputs[0].shape
     outer, inner = (prod(shape[:2]), 1) if rows else (shape[0], shape[2])
     defines = {
-        **extension(wavelet, params.mode, inverse),
+        **extension(wavelet, mode, inverse),
         "ROWS": rows,
         "INTEGER": integer,
         "INVERSE": inverse,
-        "S": "int" if integer else "float",
+        "S": "int" if integer else "double" if double else "float",
+        "ACCURACY": wavelet.accuracy if integer and rows and wavelet.accuracy else None,
     }
     private = params.tile == "private" or (params.tile == "auto" and gpu.limits.is_cpu)
     tiling = (_private if private else _local)(
-        gpu, name, constants, defines, (outer, (n + 1) // 2, counts[0], inner)
+        gpu, name, constants, defines, (outer, (n + 1) // 2, counts[0], inner), halo
     )
     gpu.launch(
-        tiling.kernel, tiling.size, *inputs, *outputs, outer, n, inner, *counts, first, *tiling.tile,
+        tiling.kernel, tiling.size, *inputs, *outputs, outer, n, inner, *counts, first, *filters, *tiling.tile,
         local=tiling.local, label=f"{'i' if inverse else ''}dwt {'yx'[rows]} {wavelet.name} {params.method}",
         traffic=sum(image.nbytes for image in (*inputs, *outputs)),
     )  # fmt: skip
+
+
+def _filters(
+    gpu: Gpu, wavelet: Wavelet, dtype: np.dtype[np.generic], inverse: bool, expanded: bool
+) -> tuple[int, tuple[Image, int]]:
+    """Which pair the tile begins with, and the filters on the device, kept there."""
+    start, matrices = generate.polyphase(wavelet, inverse=inverse, expansive=expanded)
+    key = ("dwt filters", wavelet.name, dtype, inverse, expanded)
+    # Forwards the tile begins at pair k + first, backwards at k − first.
+    return -start if inverse else start, (
+        gpu.kept(key, lambda: gpu.array(np.array(matrices, dtype))),
+        len(matrices),
+    )
 
 
 @dataclass(frozen=True)
@@ -143,42 +174,55 @@ class _Tiling:
     tile: tuple[Local, ...] = ()
 
 
-Defines = dict[str, "bool | str"]
+Defines = dict[str, "bool | int | str | None"]
 _SOURCES = ("border", "dwt_extension", "dwt")
 
 
 def _private(
-    gpu: Gpu, name: str, constants: Source, defines: Defines, dims: tuple[int, int, int, int]
+    gpu: Gpu, name: str, constants: Source, defines: Defines, dims: tuple[int, int, int, int], halo: int
 ) -> _Tiling:
     """One work-item a tile. Columns: 16 neighbours abreast, short tiles. Rows: 8 neighbours at once, long tiles."""
     outer, pairs, lows, inner = dims
     sample, rows = defines["S"], defines["ROWS"]
-    run = 128 if rows else 16
+    run = 128 if rows else 16 if constants is not generate.FILTERS else 32  # filters have wider halos
     tiles = -(-(pairs if defines["INVERSE"] else lows) // run)
     if rows:
         kernel = gpu.kernel(
-            (constants, *_SOURCES), name, V=sample, WIDTH=1, LANES=8, LANES2=16, PAIRS=run, **defines
-        )
+            (constants, *_SOURCES), name, V=sample, WIDTH=1, LANES=8, LANES2=16, SUMS="long8", WS=f"{sample}8",
+            PAIRS=run, **defines,
+        )  # fmt: skip
         return _Tiling(kernel, (tiles * outer,), kernel.fit(8))
-    kernel = gpu.kernel((constants, *_SOURCES), name, V=f"{sample}16", WIDTH=16, PAIRS=run, **defines)
+    vector = f"{sample}16"
+    kernel = gpu.kernel(
+        (constants, *_SOURCES), name, V=vector, WIDTH=16, SUMS="long16", WS=vector, PAIRS=run, **defines
+    )
     return _Tiling(kernel, (-(-inner // 16), tiles, outer), kernel.fit(16, 1, 1))
 
 
 def _local(
-    gpu: Gpu, name: str, constants: Source, defines: Defines, dims: tuple[int, int, int, int]
+    gpu: Gpu, name: str, constants: Source, defines: Defines, dims: tuple[int, int, int, int], halo: int
 ) -> _Tiling:
     """One work-group a tile (columns: one of each of its columns), a few pairs for each work-item."""
     outer, pairs, lows, inner = dims
+    sample = defines["S"]
     columns, items, each = (1, 128, 2) if defines["ROWS"] else (16, 16, 4)
     while True:
         run = each * items
         kernel = gpu.kernel(
-            (constants, *_SOURCES), name, V=defines["S"], WIDTH=1, PAIRS=run, LOCAL=True, **defines
+            (constants, *_SOURCES),
+            name,
+            V=sample,
+            WIDTH=1,
+            SUMS="long",
+            WS=sample,
+            PAIRS=run,
+            LOCAL=True,
+            **defines,
         )
         if items * columns <= min(kernel.work_group, gpu.limits.work_group) or items == 1:
             break
         items //= 2
-    tile = Local(2 * (run + generate.halo(constants)) * columns * 4)
+    tile = Local(2 * (run + halo) * columns * (8 if sample == "double" else 4))
     tiles = -(-(pairs if defines["INVERSE"] else lows) // run)
     if defines["ROWS"]:
         return _Tiling(kernel, (tiles * outer * items,), (items,), (tile,))

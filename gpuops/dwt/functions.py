@@ -1,9 +1,9 @@
-"""dwt2, idwt2, wavedec2, waverec2 as PyWavelets has them: numpy in, numpy out; Image in, Image out."""
+"""dwt2, idwt2, wavedec2, waverec2, swt2, iswt2 as PyWavelets has them: numpy in, numpy out; Image in, Image out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite, prod
+from math import gcd, isfinite
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..image import Image
-from ..operands import on_device, shaped_like
-from ..params.dwt import DwtParams
-from . import shrink, transform
+from ..operands import shaped_like
+from ..params.dwt import DwtParams, wavelet_name
+from . import shrink, stationary, transform
+from .arrays import band_of, dtype_of, result, samples, triple
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -60,25 +61,29 @@ def dwt2(
     Parameters
     ----------
     data : array (..., height, width) or Image
-        Real; computed in float32. Whole numbers for ``integer``.
+        Real or complex. float64 and complex128 are computed in double precision, all else in single. Whole numbers
+        for ``integer``, which are computed in 32 bits.
     wavelet, mode
-        PyWavelets' names: :data:`gpuops.params.dwt.WAVELETS` and :data:`~gpuops.params.dwt.MODES`. The mode
-        ``mirror``, JPEG 2000's, is not in PyWavelets: it gives as many coefficients as there are samples.
+        PyWavelets' names, and some more: :data:`gpuops.params.dwt.WAVELETS` and :data:`~gpuops.params.dwt.MODES`. The
+        modes ``mirror``, JPEG 2000's, and ``vc2`` give as many coefficients as there are samples.
     method, integer, tile
         As in :class:`gpuops.params.dwt.DwtParams`.
 
     Returns
     -------
-    float32 (int32 for ``integer``) arrays, or Images for an Image.
+    Arrays of the dtype that is computed in, complex for complex data; Images for an Image.
 
     Raises
     ------
     ParameterError
         An unknown name, a combination without meaning, or one sample along an axis where the mode needs two.
+    DeviceError
+        Double precision where the device has none; not enough memory.
     """
     params = DwtParams(wavelet, mode, 1, method, integer, tile)
-    approximation, details = transform.forward(_samples(gpu, data, params), params)
-    return shaped_like(data, approximation), tuple(shaped_like(data, band) for band in details)
+    dtype = dtype_of([data], integer)
+    approximation, details = transform.forward(samples(gpu, data, dtype), params)
+    return result(data, approximation, dtype), tuple(result(data, band, dtype) for band in details)
 
 
 @overload
@@ -118,15 +123,16 @@ def wavedec2(
 ) -> Any:
     """All levels: [cA, (cH, cV, cD) of the coarsest, …, (cH, cV, cD) of the finest], as ``pywt.wavedec2``.
 
-    ``level`` None takes ``pywt.dwtn_max_level`` (mode ``mirror``: until the shorter side is one sample); a higher one
-    than that warns. Otherwise as :func:`dwt2`.
+    ``level`` None takes ``pywt.dwtn_max_level`` (modes ``mirror`` and ``vc2``: until the shorter side is one sample); a
+    higher one than that warns. Otherwise as :func:`dwt2`.
     """
     params = DwtParams(wavelet, mode, level, method, integer, tile)
-    image = _samples(gpu, data, params)
+    dtype = dtype_of([data], integer)
+    image = samples(gpu, data, dtype)
     transform.warn_of_levels(image.shape[1:], params)
     approximation, details = transform.decompose(image, params)
-    coefficients: list[Any] = [shaped_like(data, approximation)]
-    return coefficients + [tuple(shaped_like(data, band) for band in bands) for bands in details]
+    coefficients: list[Any] = [result(data, approximation, dtype)]
+    return coefficients + [tuple(result(data, band, dtype) for band in bands) for bands in details]
 
 
 def idwt2(
@@ -143,7 +149,7 @@ def idwt2(
     """The inverse of :func:`dwt2`, as ``pywt.idwt2``: None stands for a band of zeros.
 
     ``shape`` (height, width) is the image's true size: without it an odd length comes back one longer, as in
-    PyWavelets, except in the mode ``mirror``. Raises ParameterError for bands that do not fit together.
+    PyWavelets, except in the modes ``mirror`` and ``vc2``. Raises ParameterError for bands that do not fit together.
     """
     approximation, details = coeffs
     return waverec2(
@@ -166,39 +172,93 @@ def waverec2(
     if not coeffs:
         raise ParameterError("the list of coefficients is empty: it must hold cA at least")
     params = DwtParams(wavelet, mode, len(coeffs) - 1, method, integer, tile)
-    bands = [coeffs[0], *(band for details in coeffs[1:] for band in _triple(details))]
-    images = [None if band is None else _band(gpu, band, params) for band in bands]
+    bands = [coeffs[0], *(band for details in coeffs[1:] for band in triple(details))]
+    given = [band for band in bands if band is not None]
+    dtype = dtype_of(given, integer)
+    images = [None if band is None else band_of(gpu, band, dtype) for band in bands]
     details = [(images[i], images[i + 1], images[i + 2]) for i in range(1, len(images), 3)]
-    result = transform.recompose(images[0], details, params, shape)
-    return shaped_like(next(band for band in bands if band is not None), result)
+    image = transform.recompose(images[0], details, params, shape)
+    return result(given[0], image, dtype)
 
 
-def _triple(bands: Any) -> tuple[Any, Any, Any]:
-    if bands is None:
-        return None, None, None
-    if not isinstance(bands, tuple | list) or len(bands) != 3:
-        raise ParameterError("the details of a level must be a tuple (cH, cV, cD)")
-    return tuple(bands)
+def swt2(
+    gpu: Gpu,
+    data: Image | npt.ArrayLike,
+    wavelet: str,
+    level: int | None = None,
+    start_level: int = 0,
+    *,
+    trim_approx: bool = False,
+    norm: bool = False,
+) -> Any:
+    """The stationary transform, which keeps all samples and follows shifts: as ``pywt.swt2``, over the last two axes.
 
+    Parameters
+    ----------
+    data : array (..., height, width) or Image
+        As in :func:`dwt2`. Both sides must be multiples of 2^(start_level + level). Periodic.
+    wavelet
+        As in :func:`dwt2`, lifting steps or not.
+    level, start_level
+        How many levels; None: as many as the sides are multiples for. Before the first, how many are left out.
+    trim_approx
+        Without all approximations but the coarsest: [cA, (cH, cV, cD) of the coarsest, …].
+    norm
+        All filters times √½: of orthogonal wavelets the coefficients' energy, cA of the coarsest level included, is the
+        data's.
 
-def _samples(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> Image:
-    if params.integer and not isinstance(data, Image) and np.asarray(data).dtype.kind not in "iub":
-        raise ParameterError(f"the integer transform needs whole numbers, not {np.asarray(data).dtype}")
-    wanted = np.dtype(np.int32 if params.integer else np.float32)
-    image = on_device(gpu, data, wanted)
-    if image.dtype != wanted or len(image.shape) != 3:
+    Returns
+    -------
+    [(cA, (cH, cV, cD)) of the coarsest level, …, of the finest], each of the data's shape.
+
+    Raises
+    ------
+    ParameterError, DeviceError
+        As :func:`dwt2`, and for sides that are no such multiples.
+    """
+    name, dtype = wavelet_name(wavelet), dtype_of([data])
+    image = samples(gpu, data, dtype)
+    sides = gcd(*image.shape[1:])
+    most = (sides & -sides).bit_length() - 1
+    levels = most - start_level if level is None else level
+    if start_level < 0 or levels < 1 or start_level + levels > most:
         raise ParameterError(
-            f"an Image of (planes, height, width) {wanted} is needed, not {image.shape} {image.dtype}"
+            f"{image.shape[1]}×{image.shape[2]} samples have {most} stationary levels, as often as both sides can be "
+            f"halved, not {start_level} + {levels}: pad them, for instance by numpy.pad"
         )
-    return image
+    coefficients: list[Any] = []
+    for number in range(start_level + 1, start_level + levels + 1):
+        image, details = stationary.forward(image, name, number, norm)
+        found = tuple(result(data, band, dtype) for band in details)
+        coefficients.append(found if trim_approx else (result(data, image, dtype), found))
+    if trim_approx:
+        coefficients.append(result(data, image, dtype))
+    return coefficients[::-1]
 
 
-def _band(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> Image:
-    """As :func:`_samples`; under mode mirror the details of a single row or column are empty."""
-    shape = data.shape if isinstance(data, Image) else np.shape(data)
-    if not isinstance(data, Image) and len(shape) >= 2 and 0 in shape[-2:] and 0 not in shape[:-2]:
-        return gpu.empty((prod(shape[:-2]), *shape[-2:]), np.int32 if params.integer else np.float32)
-    return _samples(gpu, data, params)
+def iswt2(gpu: Gpu, coeffs: Sequence[Any], wavelet: str, *, norm: bool = False) -> Any:
+    """The inverse of :func:`swt2`, with or without ``trim_approx``, for a start_level of 0: as ``pywt.iswt2``.
+
+    Each level's inverses, of which there are four for the four ways to leave out every second row and column, are
+    averaged. Raises ParameterError for bands that do not fit together.
+    """
+    if not coeffs:
+        raise ParameterError("the list of coefficients is empty: it must hold a level at least")
+    name = wavelet_name(wavelet)
+    trimmed = not isinstance(coeffs[0], tuple | list)
+    levels = list(coeffs[1:]) if trimmed else [details for _, details in coeffs]
+    first = coeffs[0] if trimmed else coeffs[0][0]
+    bands = [first, *(band for details in levels for band in triple(details))]
+    if any(band is None for band in bands):
+        raise ParameterError("a stationary transform lacks no band: give zeros")
+    dtype = dtype_of(bands)
+    image, *rest = (samples(gpu, band, dtype) for band in bands)
+    if any(band.shape != image.shape for band in rest):
+        raise ParameterError("the bands of a stationary transform must have one shape")
+    for at in range(0, len(rest), 3):
+        details = (rest[at], rest[at + 1], rest[at + 2])
+        image = stationary.inverse((image, details), name, (len(rest) - at) // 3, norm)
+    return result(first, image, dtype)
 
 
 @overload
@@ -227,6 +287,6 @@ def threshold(
         raise ParameterError(f"unknown mode {mode!r}: use one of {', '.join(shrink.MODES)}")
     if not isfinite(value) or (value < 0 and mode not in ("greater", "less")):
         raise ParameterError(f"the threshold must be a finite number, 0 or more, not {value}")
-    image = _samples(gpu, data, DwtParams())
+    image = samples(gpu, data, np.dtype(np.float32))
     limits = [float(value)] * image.shape[0]
     return shaped_like(data, shrink.shrink_band(image, limits, mode, substitute=substitute))

@@ -12,11 +12,16 @@ from .wavelets import Step, Wavelet
 
 
 @cache
-def lifting(wavelet: Wavelet, *, inverse: bool, integer: bool) -> Source:
-    """Steps in order, how far each reaches into the halo, and the halo's width."""
+def lifting(
+    wavelet: Wavelet, *, inverse: bool, integer: bool, double: bool = False, held: bool = False
+) -> Source:
+    """Steps in order, how far each reaches into the halo, and the halo's width.
+
+    ``held``: for ends held at each step (mode vc2). A last pair without an odd sample takes that of the pair before.
+    """
     steps = wavelet.steps[::-1] if inverse else wavelet.steps
     sign = -1.0 if inverse else 1.0
-    spans, left, right = _reach(steps)
+    spans, left, right = _reach(steps, int(held))
     taps = max(len(step.taps) for step in steps)
     padding = [(0.0,) * (taps - len(step.taps)) for step in steps]
     lines = [
@@ -31,71 +36,84 @@ def lifting(wavelet: Wavelet, *, inverse: bool, integer: bool) -> Source:
     ]
     if integer:
         weights = [tap for step, pad in zip(steps, padding, strict=True) for tap in (*step.taps, *pad)]
+        # Coefficients of 16-bit samples, shifted up or by gain, have 24 bits after a few levels.
+        wide = max(sum(map(abs, step.taps)) for step in steps) >= 2**7
         lines += [
             _ints("WEIGHT", map(int, weights)),
             _ints("SHIFT", (step.shift for step in steps)),
             _ints("ROUNDING", (step.rounding for step in steps)),
-            _ints("SUBTRACT", (step.odd != inverse for step in steps)),
+            _ints("SUBTRACT", (step.subtract != inverse for step in steps)),
             "#define LOW_SCALE 1",
             "#define HIGH_SCALE 1",
+            *(["#define WIDE"] if wide else []),
         ]
     else:
         weights = [sign * w for step, pad in zip(steps, padding, strict=True) for w in (*step.weights, *pad)]
         scale = 1.0 / wavelet.scale if inverse else wavelet.scale
         lines += [
-            _floats("WEIGHT", weights),
-            f"#define LOW_SCALE {_literal(scale)}",
-            f"#define HIGH_SCALE {_literal(-1.0 / scale)}",
+            f"__constant S WEIGHT[] = {{{', '.join(_literal(w, double) for w in weights)}}};",
+            f"#define LOW_SCALE {_literal(scale, double)}",
+            f"#define HIGH_SCALE {_literal(-1.0 / scale, double)}",
         ]
     return Source(f"dwt_{wavelet.name.replace('/', '_')}", "\n".join(lines))
 
 
+# For filter banks, whose filters are data: the longest has 102 taps (coif17), in 52 pairs under periodization.
+FILTERS = Source("dwt_filters", "#define LEFT 0\n#define RIGHT 51\n#define LOW_SCALE 1\n#define HIGH_SCALE 1")
+
+
 @cache
-def filterbank(wavelet: Wavelet, *, inverse: bool, expansive: bool) -> Source:
-    """Filters, their alignment and the halo. The alignments are PyWavelets': see :mod:`.wavelets`."""
+def polyphase(
+    wavelet: Wavelet, *, inverse: bool, expansive: bool
+) -> tuple[int, tuple[tuple[float, float, float, float], ...]]:
+    """The filters as matrices: (a, b)[k] = Σ_u M[u] · (even, odd)[k + first + u]; first, and all M row by row.
+
+    Of the analysis (even, odd) are samples and (a, b) = (low, high), of the synthesis the other way round:
+
+        low[k] = Σ_j dec_lo[j] x[2k + o − j]      x[2k + r] = Σ_u rec_lo[o + r − 2u] low[k + u] + rec_hi[…] high[k + u]
+
+    The alignments o are PyWavelets': for the analysis 1, under periodization L/2; for the synthesis L − 2 and L/2 − 1.
+    """
     length = wavelet.length
     low, high = wavelet.reconstruct if inverse else wavelet.decompose
     if inverse:
         offset = length - 2 if expansive else length // 2 - 1
-        left, right = max(0, (length - 1 - offset) // 2), max(0, (offset + 1) // 2)
+        first, last = -((length - 1 - offset) // 2), (offset + 1) // 2
     else:
         offset = 1 if expansive else length // 2
-        left, right = -((offset - length + 1) >> 1), offset >> 1
-    lines = [
-        f"#define FILTER {length}",
-        f"#define OFFSET {offset}",
-        f"#define LEFT {left}",
-        f"#define RIGHT {right}",
-        _floats("LOW", low),
-        _floats("HIGH", high),
-        "#define LOW_SCALE 1.0f",
-        "#define HIGH_SCALE 1.0f",
-    ]
-    return Source(f"dwt_{wavelet.name.replace('/', '_')}_filters", "\n".join(lines))
+        first, last = (offset - length + 1) >> 1, offset >> 1
+
+    def tap(filter: tuple[float, ...], j: int) -> float:
+        return filter[j] if 0 <= j < length else 0.0
+
+    matrices = []
+    for u in range(first, last + 1):
+        j = offset - 2 * u  # the tap of even sample k + u; that of the odd one is j − 1
+        if inverse:
+            matrices.append((tap(low, j), tap(high, j), tap(low, j + 1), tap(high, j + 1)))
+        else:
+            matrices.append((tap(low, j), tap(low, j - 1), tap(high, j), tap(high, j - 1)))
+    return first, tuple(matrices)
 
 
-def _reach(steps: tuple[Step, ...]) -> tuple[list[tuple[int, int]], int, int]:
+def _reach(steps: tuple[Step, ...], before: int) -> tuple[list[tuple[int, int]], int, int]:
     """Pairs that each step must compute before and after the tile proper so that the last results are right.
 
-    Also the pairs of halo before and after that the steps together read.
+    These are needed ``before`` the tile, too. Also the pairs of halo before and after that the steps together read.
     """
-    need = {False: (0, 0), True: (0, 0)}  # of even and of odd samples
+    need = {False: (before, 0), True: (before, 0)}  # of even and of odd samples
     spans = []
     for step in reversed(steps):
-        before, after = need[step.odd]
-        spans.append((before, after))
+        lead, trail = need[step.odd]
+        spans.append((lead, trail))
         low, high = need[not step.odd]
         last = step.first + len(step.taps) - 1
-        need[not step.odd] = max(low, before - step.first), max(high, after + last)
+        need[not step.odd] = max(low, lead - step.first), max(high, trail + last)
     return spans[::-1], max(low for low, _ in need.values()), max(high for _, high in need.values())
 
 
-def _literal(value: float) -> str:
-    return f"{float(np.float32(value))!r}f"
-
-
-def _floats(name: str, values: Iterable[float]) -> str:
-    return f"__constant float {name}[] = {{{', '.join(map(_literal, values))}}};"
+def _literal(value: float, double: bool) -> str:
+    return repr(float(value)) if double else f"{float(np.float32(value))!r}f"
 
 
 def _ints(name: str, values: Iterable[int | bool | str]) -> str:

@@ -236,10 +236,13 @@ class Level:
 
 
 def fits(gpu: Gpu, params: DwtParams, dtype: np.dtype[np.generic]) -> bool:
-    """Whether levels of this type go this way: by lifting, on a GPU whose groups are large enough."""
+    """Whether levels go this way: lifting of floats, whose steps see what stands beyond the edges of the samples."""
     if params.integer or params.method != "lifting" or params.tile != "auto":
         return False
-    return dtype.name in SAMPLES and gpu.limits.work_group >= _LEAST_ITEMS
+    if params.mode == "vc2" or params.wavelet.startswith("vc2-"):  # beyond the edges of each step
+        return False
+    axis.check_double(gpu, dtype)
+    return gpu.limits.is_cpu or gpu.limits.work_group >= _LEAST_ITEMS
 
 
 def forward(image: Image, params: DwtParams) -> tuple[Image, tuple[Image, Image, Image]]:

@@ -34,13 +34,19 @@ class Schedule:
     def of(cls, steps: tuple[Step, ...]) -> Schedule:
         """The schedule of these steps."""
         need = {False: (0, 0), True: (0, 0)}  # of even and of odd samples
+        later: list[tuple[Step, int]] = []
         spans = []
         for step in reversed(steps):
             before, after = need[step.odd]
+            # A later step changes what this one reads: only when no pair needs it any more.
+            changed = [far - step.first for other, far in later if other.odd != step.odd]
+            after = max([after, *changed])
             spans.append((before, after))
+            later.append((step, after))
             low, high = need[not step.odd]
             last = step.first + len(step.taps) - 1
             need[not step.odd] = max(low, before - step.first), max(high, after + last)
+            need[step.odd] = before, after
         lefts, rights = zip(*need.values(), strict=True)
         return cls(steps, tuple(reversed(spans)), max(lefts), max(rights))
 

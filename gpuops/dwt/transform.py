@@ -1,7 +1,8 @@
 """The two-dimensional transform on device images: one level, all levels, and what shapes belong together.
 
 Vertically first, then horizontally, the inverse the other way round: the order of JPEG 2000 (ISO/IEC 15444-1 annex
-F), which matters to the integer transform. Bands have PyWavelets' names: cH is high vertically (horizontal edges).
+F), which matters to the integer transform; VC-2's wavelets have rows first. Bands have PyWavelets' names: cH is high
+vertically (horizontal edges).
 """
 
 from __future__ import annotations
@@ -34,6 +35,11 @@ def forward(image: Image, params: DwtParams) -> tuple[Image, Details[Image]]:
         return approximation, details[0]
     if level.fits(image.gpu, params, image.dtype):
         return level.forward(image, params)
+    if WAVELETS[params.wavelet].rows_first:
+        low, high = axis.analyse(image, params, X)
+        approximation, horizontal = axis.analyse(low, params, Y)
+        vertical, diagonal = axis.analyse(high, params, Y)
+        return approximation, (horizontal, vertical, diagonal)
     low, high = axis.analyse(image, params, Y)
     approximation, vertical = axis.analyse(low, params, X)
     horizontal, diagonal = axis.analyse(high, params, X)
@@ -49,6 +55,10 @@ def inverse(approximation: Image, details: Details[Image], params: DwtParams, sh
     if level.fits(approximation.gpu, params, approximation.dtype):
         return level.inverse(approximation, details, params, (shape[0], shape[1]))
     horizontal, vertical, diagonal = details
+    if WAVELETS[params.wavelet].rows_first:
+        low = axis.synthesise(approximation, horizontal, params, Y, shape[0])
+        high = axis.synthesise(vertical, diagonal, params, Y, shape[0])
+        return axis.synthesise(low, high, params, X, shape[1])
     low = axis.synthesise(approximation, vertical, params, X, shape[1])
     high = axis.synthesise(horizontal, diagonal, params, X, shape[1])
     return axis.synthesise(low, high, params, Y, shape[0])
@@ -113,7 +123,7 @@ def recompose(
         )
         finest = number + 1 == len(details)
         wanted = (shape or target) if finest else _approximation_shape(details[number + 1], params, target)
-        if any(not 0 <= n - m <= (params.mode != "mirror") for n, m in zip(target, wanted, strict=True)):
+        if any(not 0 <= n - m <= (not params.critical) for n, m in zip(target, wanted, strict=True)):
             raise ParameterError(
                 f"coefficients of {target[0]}×{target[1]} samples cannot give {wanted[0]}×{wanted[1]}"
             )
@@ -150,7 +160,7 @@ def _complete(approximation: Image | None, details: Details[Image | None]) -> tu
 def _approximation_shape(details: Details[Image | None], params: DwtParams, default: Shape) -> Shape:
     """(height, width) of the approximation beside these details; ``default`` where they are None."""
     horizontal, vertical, diagonal = details
-    square = params.mode != "mirror"  # all four bands alike
+    square = not params.critical  # all four bands alike
     heights = (vertical, horizontal, diagonal) if square else (vertical,)
     widths = (horizontal, vertical, diagonal) if square else (horizontal,)
     return (
@@ -164,7 +174,7 @@ def _check(approximation: Image, details: Details[Image], params: DwtParams) -> 
     horizontal, vertical, diagonal = (band.shape for band in details)
     planes, height, width = approximation.shape
     expected = (planes, diagonal[1], width), (planes, height, diagonal[2]), planes
-    slack = 1 if params.mode == "mirror" else 0
+    slack = 1 if params.critical else 0
     if (horizontal, vertical, diagonal[0]) != expected or any(
         not 0 <= low - high <= slack for low, high in ((height, diagonal[1]), (width, diagonal[2]))
     ):
@@ -191,10 +201,10 @@ def band_shapes(params: DwtParams, shape: Shape, levels: int) -> list[tuple[str,
 def max_levels(shape: Shape, params: DwtParams) -> int:
     """PyWavelets' ``dwtn_max_level``: until a filter is as long as the shorter side.
 
-    In the mode mirror, which PyWavelets has not, until the shorter side is a single sample.
+    In the modes mirror and vc2, which PyWavelets has not, until the shorter side is a single sample.
     """
     shortest, reach = min(shape), WAVELETS[params.wavelet].length - 1
-    return max(0, (shortest // (1 if params.mode == "mirror" else reach)).bit_length() - 1)
+    return max(0, (shortest // (1 if params.critical else reach)).bit_length() - 1)
 
 
 def warn_of_levels(shape: Shape, params: DwtParams) -> None:

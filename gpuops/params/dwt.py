@@ -4,38 +4,59 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from ..errors import ParameterError
 
-# Wavelet -> whether it has lifting steps, and a reversible integer form. Coefficients: gpuops/dwt/wavelets.py.
-WAVELETS: Mapping[str, tuple[bool, bool]] = {
-    "haar": (True, True),
-    "bior2.2": (True, True),
-    "bior4.4": (True, False),
-    "dd13/7": (True, True),
-    "db2": (False, False),
-    "db3": (False, False),
-    "db4": (False, False),
-    "sym4": (False, False),
+_LIFTED = {  # wavelet with lifting steps -> whether it has a reversible integer form
+    "haar": True,
+    "bior2.2": True,
+    "bior4.4": False,
+    "dd9/7": True,
+    "dd13/7": True,
+    # The filters of VC-2, SMPTE ST 2042-1, in the order of its table 12.1.
+    "vc2-dd9/7": True,
+    "vc2-5/3": True,
+    "vc2-dd13/7": True,
+    "vc2-haar": True,
+    "vc2-haar-shift": True,
+    "vc2-fidelity": True,
+    "vc2-9/7": True,
 }
+_SPLINES = ("1.3", "1.5", "2.2", "2.4", "2.6", "2.8", "3.1", "3.3", "3.5", "3.7", "3.9", "4.4", "5.5", "6.8")
+_FILTERED = (
+    *(f"db{n}" for n in range(2, 39)),
+    *(f"sym{n}" for n in range(2, 21)),
+    *(f"coif{n}" for n in range(1, 18)),
+    *(f"bior{n}" for n in _SPLINES),
+    *(f"rbio{n}" for n in _SPLINES),
+    "dmey",
+)
+# Wavelet -> whether it has lifting steps, and a reversible integer form. What they are: gpuops/dwt/wavelets.py.
+WAVELETS: Mapping[str, tuple[bool, bool]] = {
+    **{name: (True, whole) for name, whole in _LIFTED.items()},
+    **{name: (False, False) for name in _FILTERED if name not in _LIFTED},
+}
+FAMILIES = (*_LIFTED, "db1–db38", "sym2–sym20", "coif1–coif17", "bior1.1–bior6.8", "rbio1.1–rbio6.8", "dmey")
 WAVELET_SYNONYMS = {
     "db1": "haar",
     "bior1.1": "haar",
+    "rbio1.1": "haar",
     "cdf5/3": "bior2.2",
     "5/3": "bior2.2",
     "legall": "bior2.2",
     "cdf9/7": "bior4.4",
     "9/7": "bior4.4",
+    "dd9,7": "dd9/7",
     "dd13,7": "dd13/7",
     "13/7": "dd13/7",
-    "sym2": "db2",
-    "sym3": "db3",
+    "vc2-legall": "vc2-5/3",
+    "fidelity": "vc2-fidelity",
 }
 
-# What stands beyond the edges of abcd. All but the last two give more coefficients than samples.
+# What stands beyond the edges of abcd. All but the last three give more coefficients than samples.
 MODES = {
     "zero": "0 0 | a b c d | 0 0",
     "constant": "a a | a b c d | d d",
@@ -47,6 +68,7 @@ MODES = {
     "antireflect": "2a-c 2a-b | a b c d | 2d-c 2d-b",
     "periodization": "c d | a b c d | a b, an odd length first made even by repeating the last sample",
     "mirror": "c b | a b c d | c b as in JPEG 2000 (for haar b a | a b c d | d c): as many coefficients as samples",
+    "vc2": "a b a b | a b c d | c d c d anew at each lifting step, as in VC-2: as many coefficients as samples",
 }
 MODE_SYNONYMS = {
     "zpd": "zero",
@@ -67,20 +89,29 @@ MAX_SPINS = 64
 MAX_LEVELS = 40
 
 
-def known(what: str, name: str, names: Mapping[str, object], synonyms: Mapping[str, str]) -> str:
-    """The standard form of ``name``. Raises ParameterError for an unknown one, naming the nearest known."""
+def known(
+    what: str,
+    name: str,
+    names: Mapping[str, object],
+    synonyms: Mapping[str, str],
+    shown: Iterable[str] | None = None,
+) -> str:
+    """The standard form of ``name``. Raises ParameterError for an unknown one, naming the nearest known.
+
+    ``shown`` is what the message says of the names, if not all of them.
+    """
     key = name.lower()
     key = synonyms.get(key, key)
     if key not in names:
         near = difflib.get_close_matches(key, [*names, *synonyms], n=1, cutoff=0.5)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        raise ParameterError(f"unknown {what} {name!r}: {hint}use one of {', '.join(names)}")
+        raise ParameterError(f"unknown {what} {name!r}: {hint}use one of {', '.join(shown or names)}")
     return key
 
 
 def wavelet_name(name: str) -> str:
     """The standard name of a wavelet. Raises ParameterError for an unknown one."""
-    return known("wavelet", name, WAVELETS, WAVELET_SYNONYMS)
+    return known("wavelet", name, WAVELETS, WAVELET_SYNONYMS, FAMILIES)
 
 
 def mode_name(name: str) -> str:
@@ -98,14 +129,18 @@ class DwtParams:
         Names of :data:`WAVELETS` and :data:`MODES`, or their synonyms.
     levels : int, optional
         How often the approximation is transformed again; None: as many as make sense, which is
-        PyWavelets' ``dwtn_max_level`` and in the mode ``mirror`` until the shorter side is one sample.
+        PyWavelets' ``dwtn_max_level`` and in the modes ``mirror`` and ``vc2`` until the shorter side is one sample.
     method
         ``lifting``: all steps fused over a tile. ``filterbank``: convolutions, for every wavelet. ``laan``: one
         kernel a lifting step, out of place, low and high halves apart (van der Laan et al. 2011). ``in-place``: even
         samples permuted to the front by chunks, then a kernel a lifting step, all in the same memory (Ikuzawa et al.).
-        ``auto``: lifting where the wavelet has it.
+        ``strip``: as lifting, in the same memory. ``auto``: lifting where the wavelet has it.
     integer : bool
-        The reversible transform of whole numbers.
+        The reversible transform of whole numbers. ``bior2.2`` is JPEG 2000's, ``haar`` the S transform, ``dd9/7`` and
+        ``dd13/7`` round as VC-2 does; low coefficients keep the samples' range. The ``vc2-`` wavelets are VC-2's
+        own: rows before columns and, but for ``vc2-haar`` and ``vc2-fidelity``, all values doubled before each
+        level, so that less is lost to rounding when coefficients are quantised; with the mode ``vc2`` they give
+        its coefficients bit for bit. Values beyond 32 bits wrap.
     tile
         Where lifting and filterbank keep their tile: ``local`` memory shared by a work-group, or ``private`` to a
         work-item. ``auto``: private on CPUs, local elsewhere (measured: docs/benchmarks).
@@ -131,21 +166,29 @@ class DwtParams:
             raise ParameterError(f"levels must be a number from 0 to {MAX_LEVELS}, not {self.levels}")
         if self.method not in ("auto", "filterbank") and not lifts:
             raise ParameterError(f"{self.wavelet} has no lifting steps here: use --method filterbank")
-        if self.mode == "mirror" and not lifts:
+        if self.critical and not lifts:
             raise ParameterError(
-                f"mode mirror needs a symmetric wavelet, which {self.wavelet} is not: use symmetric"
+                f"mode {self.mode} is for wavelets with lifting steps, which {self.wavelet} has not here: "
+                "use symmetric or periodization"
             )
+        if self.method in ("laan", "in-place", "strip") and self.wavelet.startswith("vc2-"):
+            raise ParameterError(f"method {self.method} does not know {self.wavelet}: use --method lifting")
         if self.method in ("laan", "in-place", "strip") and self.mode not in ("mirror", "periodization"):
             raise ParameterError(
                 f"method {self.method} knows the modes mirror and periodization, not {self.mode}"
             )
         if self.integer and not whole:
-            names = ", ".join(name for name, (_, possible) in WAVELETS.items() if possible)
+            names = ", ".join(name for name, possible in _LIFTED.items() if possible)
             raise ParameterError(f"{self.wavelet} has no reversible integer form: use one of {names}")
-        if self.integer and self.method == "filterbank":
+        if self.integer and self.method in ("filterbank", "strip"):
             raise ParameterError(
                 "the integer transform works by lifting: use --method lifting, laan or in-place"
             )
+
+    @property
+    def critical(self) -> bool:
+        """Whether an odd length has one low coefficient more than high ones: as many together as samples."""
+        return self.mode in ("mirror", "vc2")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,84 @@
+"""What the transforms take and give: arrays real or complex, in single or double precision, or Images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError
+from ..image import Image
+from ..operands import on_device, shaped_like
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+
+def triple(bands: Any) -> tuple[Any, Any, Any]:
+    """(cH, cV, cD) of a level's details, of which None has none. Raises ParameterError for anything else."""
+    if bands is None:
+        return None, None, None
+    if not isinstance(bands, tuple | list) or len(bands) != 3:
+        raise ParameterError("the details of a level must be a tuple (cH, cV, cD)")
+    return tuple(bands)
+
+
+def samples(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic]) -> Image:
+    """``data`` as planes of ``dtype``: of a complex one, planes of real parts and then of imaginary ones."""
+    if not isinstance(data, Image) and dtype.kind == "c" and np.ndim(data) >= 2:
+        data = np.stack((np.real(data), np.imag(data)))
+    if not isinstance(data, Image) and dtype.kind == "i" and np.size(data):
+        least, most = -(2**31), 2**31 - 1
+        if not (least <= np.min(data) and np.max(data) <= most):
+            raise ParameterError(f"the integer transform takes whole numbers from {least} to {most}")
+    image = on_device(gpu, data, _real(dtype))
+    if image.dtype != _real(dtype) or len(image.shape) != 3:
+        raise ParameterError(
+            f"an Image of (planes, height, width) {dtype} is needed, not {image.shape} {image.dtype}"
+        )
+    return image
+
+
+def band_of(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic]) -> Image:
+    """As :func:`samples`; under the modes mirror and vc2 the details of a single row or column are empty."""
+    shape = data.shape if isinstance(data, Image) else np.shape(data)
+    if not isinstance(data, Image) and len(shape) >= 2 and 0 in shape[-2:] and 0 not in shape[:-2]:
+        return gpu.empty((prod(shape[:-2]) * (1 + (dtype.kind == "c")), *shape[-2:]), _real(dtype))
+    return samples(gpu, data, dtype)
+
+
+def result(like: Image | npt.ArrayLike, image: Image, dtype: np.dtype[np.generic]) -> Any:
+    """``image`` itself for an Image; on the host with the array's leading axes, complex if it was."""
+    if isinstance(like, Image) or dtype.kind != "c":
+        return shaped_like(like, image)
+    parts = shaped_like(np.broadcast_to(like, (2, *np.shape(like))), image)
+    whole = np.empty(parts.shape[1:], dtype)
+    whole.real, whole.imag = parts
+    return whole
+
+
+def _real(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
+    """The dtype of a number's real part."""
+    return np.empty(0, dtype).real.dtype
+
+
+def dtype_of(data: Sequence[Any], integer: bool = False) -> np.dtype[np.generic]:
+    """In what to compute: double for float64 and complex128, single for all else, int32 for ``integer``.
+
+    Raises ParameterError for other than whole numbers where these are meant.
+    """
+    kinds = [item.dtype if isinstance(item, Image) else np.asarray(item).dtype for item in data]
+    if integer:
+        wrong = [str(kind) for kind in kinds if kind.kind not in "iub"]
+        if wrong:
+            raise ParameterError(f"the integer transform needs whole numbers, not {wrong[0]}")
+        return np.dtype(np.int32)
+    if any(kind.char in "gG" for kind in kinds):
+        raise ParameterError("the transform computes in single or double precision: convert to float64")
+    # Of other types on_device says what is wrong with them.
+    double = any(kind in (np.float64, np.complex128) for kind in kinds)
+    is_complex = any(kind.kind == "c" for kind in kinds)
+    return np.result_type(np.float64 if double else np.float32, np.complex64 if is_complex else np.float32)
