@@ -11,23 +11,15 @@
 // What it reads is an image or coefficients as one: dwt_layout.cl. Beyond edges it reads what dwt_margins.cl put aside.
 //
 // After dwt_layout.cl and a schedule of the wavelet's steps: gpuops/dwt/schedule.py.
-// -D PAIRS=2|4            of columns of a work-item
 // -D BEFORE=n, AFTER=n    columns that its own depend on, multiples of four
 // -D WORDS                rows may be read and written by vectors
 // Local: (ITEMS, 1, 1). Global: (tiles · ITEMS, bands, planes).
 
+#define PAIRS 4  // of a work-item's columns
 #define COLUMNS (2 * PAIRS)
 #define OWN (BEFORE / 2)  // one's own first pair among those that a row is lifted with
 #define AROUND (OWN + PAIRS + AFTER / 2)
 #define UNROLLED _Pragma("unroll")
-
-#if PAIRS == 4
-#define HALF S4
-#define HALF_OF(v) ((S4)((v)[0], (v)[1], (v)[2], (v)[3]))
-#else
-#define HALF JOIN(S, 2)
-#define HALF_OF(v) ((HALF)((v)[0], (v)[1]))
-#endif
 
 // COLUMNS samples of a row: of pairs, first all even ones.
 typedef struct {
@@ -36,7 +28,7 @@ typedef struct {
 
 // As they lie in memory: of an image side by side, of coefficients first all low ones.
 typedef struct {
-    HALF first, second;
+    S4 first, second;
 } Raw;
 
 typedef struct {
@@ -76,7 +68,7 @@ static inline void lift_columns(Row *e, Row *o) {
 // PAIRS samples, of which `count` exist.
 static inline void store_half(const S *v, __global S *to, int count) {
 #ifdef WORDS
-    *(__global HALF *)to = HALF_OF(v);  // that exist all or not at all
+    *(__global S4 *)to = ((S4)(v[0], v[1], v[2], v[3]));  // that exist all or not at all
 #else
     UNROLLED
     for (int k = 0; k < PAIRS; k++)
@@ -98,21 +90,18 @@ static inline Row scaled(Row row, S even, S odd) {
     return row;
 }
 
-static inline HALF load_half(__global const S *from) {
+static inline S4 load_half(__global const S *from) {
 #ifdef WORDS
-    return *(__global const HALF *)from;
+    return *(__global const S4 *)from;
 #else
-    return JOIN(vload, PAIRS)(0, from);
+    return vload4(0, from);
 #endif
 }
 
 static inline Row row_of(Raw raw) {
     Row row;
-#if PAIRS == 4
-    const S s[COLUMNS] = {raw.first.s0, raw.first.s1, raw.first.s2, raw.first.s3, raw.second.s0, raw.second.s1, raw.second.s2, raw.second.s3};
-#else
-    const S s[COLUMNS] = {raw.first.s0, raw.first.s1, raw.second.s0, raw.second.s1};
-#endif
+    const S s[COLUMNS] = {raw.first.s0,  raw.first.s1,  raw.first.s2,  raw.first.s3,
+                          raw.second.s0, raw.second.s1, raw.second.s2, raw.second.s3};
 #ifdef INVERSE
     UNROLLED
     for (int c = 0; c < COLUMNS; c++) row.v[c] = s[c];

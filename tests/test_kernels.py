@@ -57,8 +57,10 @@ from gpuops.dwt import (
     laan,
     pyramid,
     shrink,
+    strips,
     swt2,
     threshold,
+    transform,
     wavedec2,
     waverec2,
 )
@@ -1109,6 +1111,20 @@ def test_wavelets_in_place(profile: str, rng: np.random.Generator) -> None:
         np.testing.assert_array_equal(image.numpy(), expected.numpy())
         in_place.recompose(image, params, 2, chunk=8, table=table)
         np.testing.assert_array_equal(image.numpy(), x)
+
+
+@pytest.mark.parametrize("name", ["haar", "bior4.4"])
+def test_wavelets_in_strips(gpu: Recorder, rng: np.random.Generator, name: str) -> None:
+    """Several strips and bands, of which one is cut off; runs of all lengths; and by vectors, where sides allow it."""
+    for shape, levels in [((2, 39, 1043), 2), ((1, 512, 2048), strips.MOST_LEVELS)]:
+        x = rng.standard_normal(shape).astype(np.float32)
+        params = DwtParams(name, "mirror", levels, "strip")
+        ours = transform.decompose(gpu.array(x), params)
+        theirs = transform.decompose(gpu.array(x), DwtParams(name, "mirror", levels, tile="local"))
+        scale = np.abs(theirs[0].numpy()).max()
+        for mine, band in zip(transform.flat(*ours), transform.flat(*theirs), strict=True):
+            close(mine.numpy(), band.numpy(), TOLERANCE["wavelet"] * scale)
+        close(transform.recompose(*ours, params, shape[1:]).numpy(), x, TOLERANCE["wavelet"])
 
 
 @pytest.mark.parametrize("name", ["vc2-haar-shift", "vc2-fidelity", "vc2-9/7"])

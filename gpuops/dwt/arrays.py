@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ParameterError
+from ..errors import DeviceError, ParameterError
 from ..image import Image
 from ..operands import on_device, shaped_like
 
@@ -27,7 +27,14 @@ def triple(bands: Any) -> tuple[Any, Any, Any]:
 
 
 def samples(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic]) -> Image:
-    """``data`` as planes of ``dtype``: of a complex one, planes of real parts and then of imaginary ones."""
+    """``data`` as planes of ``dtype``: of a complex one, planes of real parts and then of imaginary ones.
+
+    Raises DeviceError for double precision where the device has none.
+    """
+    if _real(dtype) == np.float64 and not gpu.limits.double:
+        raise DeviceError(
+            f"{gpu.info.name} has no double precision: convert to float32, or choose another with --device"
+        )
     if not isinstance(data, Image) and dtype.kind == "c" and np.ndim(data) >= 2:
         data = np.stack((np.real(data), np.imag(data)))
     if not isinstance(data, Image) and dtype.kind == "i" and np.size(data):

@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from ..errors import DeviceError, ParameterError
+from ..errors import ParameterError
 from ..gpu import Gpu, Kernel, Local, Source
 from ..image import Image
 from ..params.dwt import DwtParams
@@ -87,14 +87,6 @@ def synthesise(low: Image, high: Image, params: DwtParams, axis: int, n: int) ->
     return image
 
 
-def check_double(gpu: Gpu, dtype: np.dtype[np.generic]) -> None:
-    """Raises DeviceError for float64 where the device has none."""
-    if dtype == np.float64 and not gpu.limits.double:
-        raise DeviceError(
-            f"{gpu.info.name} has no double precision: convert to float32, or choose another with --device"
-        )
-
-
 def extension(wavelet: Wavelet, mode: str, inverse: bool) -> dict[str, bool]:
     """The defines of what stands beyond the ends: of the samples, or of the coefficients."""
     border, extra = _EXTENSIONS.get(mode, ("", None))
@@ -119,7 +111,6 @@ def _launch(
         return
     gpu, wavelet, dtype = inputs[0].gpu, WAVELETS[params.wavelet], inputs[0].dtype
     inverse, rows, integer, double = name == "synthesise", axis == 2, dtype.kind == "i", dtype == np.float64
-    check_double(gpu, dtype)
     mode = params.mode
     if mode == "mirror" and n == 1 and wavelet.rows_first:
         mode = "vc2"  # of VC-2's wavelets some give a constant, which a mirrored sample is, a detail: it is not stored

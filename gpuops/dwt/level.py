@@ -8,6 +8,7 @@ from math import ceil, prod
 
 import numpy as np
 
+from ..errors import DeviceError
 from ..gpu import Argument, Define, Gpu, Kernel, Source
 from ..image import Image
 from ..params.dwt import DwtParams
@@ -15,10 +16,11 @@ from . import axis
 from .schedule import Schedule, schedule
 from .wavelets import WAVELETS, Wavelet
 
-_PAIRS = 4  # of columns of a work-item
+_PAIRS = 4  # of columns of a work-item, as in dwt_level.cl
 _COLUMNS = 2 * _PAIRS
 _ITEMS = 256
-_LEAST_ITEMS = 64  # for the widest wavelet's edges
+_WIDEST = 32  # samples beside a group's columns
+_LEAST_ITEMS = 2 * _WIDEST  # that fetch those of two rows
 _GROUPS = 2  # a compute unit: as many as run at once
 _WIDE = (
     2048  # pairs of columns of a work-item on CPUs: with KEPT pairs of rows they fit the first-level cache
@@ -191,14 +193,16 @@ class Level:
             n % _PAIRS == 0 for n in (self.image[1] // 2, lows, highs, self.first)
         )
         sources = ("dwt_layout", self._schedule[1], "dwt_level")
-        items = _ITEMS
+        items = items_of(self.gpu, self.dtype)
         while True:
-            kernel = self.gpu.kernel(
-                sources, "level", **self._defines, PAIRS=_PAIRS, ITEMS=items, WORDS=words
-            )
+            kernel = self.gpu.kernel(sources, "level", **self._defines, ITEMS=items, WORDS=words)
             if kernel.fit(items) == (items,) and kernel.local_bytes <= self.gpu.limits.local_bytes:
                 return _Tiling(kernel, items, items * _PAIRS)
             items //= 2
+            if items < _LEAST_ITEMS or (self.layout and items * _COLUMNS < 1 << self.layout.strip):
+                raise DeviceError(
+                    f"{self.gpu.info.name} cannot run groups that are large enough: use --method laan"
+                )
 
     def _wide(self) -> _Tiling:
         """A work-item a tile, for CPUs."""
@@ -241,8 +245,18 @@ def fits(gpu: Gpu, params: DwtParams, dtype: np.dtype[np.generic]) -> bool:
         return False
     if params.mode == "vc2" or params.wavelet.startswith("vc2-"):  # beyond the edges of each step
         return False
-    axis.check_double(gpu, dtype)
-    return gpu.limits.is_cpu or gpu.limits.work_group >= _LEAST_ITEMS
+    return gpu.limits.is_cpu or items_of(gpu, dtype) >= _LEAST_ITEMS
+
+
+def items_of(gpu: Gpu, dtype: np.dtype[np.generic]) -> int:
+    """Work-items of a tile's group, by what the device has: for two pairs of lines in local memory (dwt_level.cl)."""
+    items = _ITEMS
+    while (
+        items > gpu.limits.work_group
+        or 4 * (items * _COLUMNS + _WIDEST) * dtype.itemsize > gpu.limits.local_bytes
+    ):
+        items //= 2
+    return items
 
 
 def forward(image: Image, params: DwtParams) -> tuple[Image, tuple[Image, Image, Image]]:

@@ -7,7 +7,6 @@ from math import prod, sqrt
 import numpy as np
 
 from ..image import Image
-from .axis import check_double
 from .wavelets import WAVELETS, Wavelet
 
 Bands = tuple[Image, tuple[Image, Image, Image]]
@@ -47,7 +46,6 @@ def _launch(
     kernel_name: str, images: tuple[Image, ...], name: str, level: int, norm: bool, axis: int
 ) -> None:
     gpu, shape, dtype, wavelet = images[0].gpu, images[0].shape, images[0].dtype, WAVELETS[name]
-    check_double(gpu, dtype)
     restored = kernel_name == "restored"
     rows = axis == X
     sample, width = "double" if dtype == np.float64 else "float", gpu.limits.lanes

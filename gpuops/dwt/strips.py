@@ -15,9 +15,9 @@ import numpy as np
 from ..errors import ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
-from .level import SAMPLES, Layout, Level
+from .level import SAMPLES, Layout, Level, items_of
 
-_STRIP = 10  # binary logarithm of its columns
+_STRIP = 10  # binary logarithm of its columns, where groups have as many
 _RUN = 3  # of the shortest run, which one work-item has
 MOST_LEVELS = _STRIP - _RUN + 1
 _ASIDE = 0.0195  # of the image, at most, where it is large
@@ -91,10 +91,10 @@ def _levels(image: Image, params: DwtParams, levels: int) -> list[tuple[Layout, 
     _, height, width = image.shape
     if image.dtype.name not in SAMPLES:
         raise ParameterError(f"the method strip takes float32 and float64, not {image.dtype}")
-    if levels > MOST_LEVELS:
-        raise ParameterError(
-            f"the method strip takes {MOST_LEVELS} levels at most, not {levels}: use lifting"
-        )
+    strip = min(_STRIP, (items_of(image.gpu, image.dtype) << _RUN).bit_length() - 1)
+    most = strip - _RUN + 1
+    if levels > most:
+        raise ParameterError(f"the method strip takes {most} levels at most, not {levels}: use lifting")
     found = []
     for level in range(levels):
         shape = ceil(height / 2**level), ceil(width / 2**level)
@@ -103,7 +103,7 @@ def _levels(image: Image, params: DwtParams, levels: int) -> list[tuple[Layout, 
                 f"the method strip under periodization needs even lengths on every level, not {shape[0]}×{shape[1]}: "
                 "use mirror, or the method lifting"
             )
-        found.append((Layout(_STRIP, _STRIP - level, width << level, height * width), shape))
+        found.append((Layout(strip, strip - level, width << level, height * width), shape))
     return found
 
 
