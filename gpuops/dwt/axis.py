@@ -51,6 +51,14 @@ def samples(params: DwtParams, lows: int, highs: int) -> int:
     return 2 * lows - (WAVELETS[params.wavelet].length - 2 if expansive(params) else 0)
 
 
+def check_length(params: DwtParams, n: int) -> None:
+    """Raises ParameterError for n samples along an axis if the mode needs more."""
+    if n == 1 and params.mode in ("reflect", "antireflect"):
+        raise ParameterError(
+            f"mode {params.mode} needs two samples or more along each axis: use symmetric or mirror"
+        )
+
+
 def resized(shape: tuple[int, ...], axis: int, n: int) -> tuple[int, ...]:
     """``shape`` with another length along an axis."""
     return (*shape[:axis], n, *shape[axis + 1 :])
@@ -59,10 +67,7 @@ def resized(shape: tuple[int, ...], axis: int, n: int) -> tuple[int, ...]:
 def analyse(image: Image, params: DwtParams, axis: int) -> tuple[Image, Image]:
     """The low and the high half of an image along ``axis`` (1: vertically, 2: horizontally)."""
     n = image.shape[axis]
-    if n == 1 and params.mode in ("reflect", "antireflect"):
-        raise ParameterError(
-            f"mode {params.mode} needs two samples or more along each axis: use symmetric or mirror"
-        )
+    check_length(params, n)
     lows, highs = lengths(params, n)
     low, high = image.like(resized(image.shape, axis, lows)), image.like(resized(image.shape, axis, highs))
     if params.method == "laan":
