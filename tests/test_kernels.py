@@ -1080,7 +1080,7 @@ def test_wavelets_mirrored(gpu: Recorder, rng: np.random.Generator, name: str, m
     ours = dwt2(gpu, x, name, "mirror", method=method)
     of_dwt.assert_close(ours, cropped)
     close(idwt2(gpu, ours, name, "mirror", method=method), x, TOLERANCE["wavelet"])
-    if method == "laan":  # which has one more mode
+    if method != "in-place":  # which refuses odd lengths there
         ours = dwt2(gpu, x, name, "periodization", method=method)
         of_dwt.assert_close(ours, pywt.dwt2(x.astype(float), wavelet, "periodization"))
         close(idwt2(gpu, ours, name, "periodization", shape=SHAPE, method=method), x, TOLERANCE["wavelet"])
