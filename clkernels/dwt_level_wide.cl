@@ -3,7 +3,7 @@
 // Each row is lifted along x in two arrays, of even and of odd samples; what comes out is kept with the last few pairs of
 // rows, KEPT of them, in which the steps along y then run. All of it stays in the first-level cache.
 //
-// After dwt_layout.cl and a schedule: gpuops/dwt/schedule.py. Global: (tiles, bands, planes), any group size.
+// After border.cl, dwt_layout.cl, dwt_beyond.cl and a schedule: gpuops/dwt/schedule.py. Global: (tiles, bands, planes), any group size.
 
 #define LANES 16
 #define V JOIN(S, 16)
@@ -12,7 +12,6 @@
 #define OWN (2 * LANES)  // one's own first pair among those that a row is lifted with, so that vectors are aligned
 #define AROUND (OWN + PAIRS + 2 * LANES)
 #define ALIGNED __attribute__((aligned(64)))
-#define UNROLLED _Pragma("unroll")
 #define ALREADY_WIDE __attribute__((vec_type_hint(V)))
 
 // The steps along x; what a vector has too much nobody reads.
@@ -72,52 +71,55 @@ static inline void store_pairs(V even, V odd, __global S *to, int count) {
 
 #define BAND_ROW(band, height, width, k) ((band) + ((size_t)plane * (height) + (k)) * (width))
 
-// Where samples of a row are that are not in their place.
+// A row of `width` samples, 0 where it is one of zeros; from `last` on nobody asks.
 typedef struct {
-    __global const S *columns;
-    int inside, outside, kept, start, end, pitch;
-} Beside;
-
-static inline S beside(Beside b, int x) {
-    return x >= b.start && x < b.end ? b.columns[PLACE_ASIDE(x < b.inside ? x - b.start : b.kept + x - b.outside, b.pitch)] : 0;
-}
-
 #ifdef INVERSE
-// Coefficients 2k of a row, low ones times `even`, and 2k + 1, for pairs from `first` on. In their place from sample b.inside to b.outside.
-static inline void take_row(__global const S *low, __global const S *high, Beside b, int first, int pairs, S even, S odd, S *e, S *o) {
-    for (int k = BEFORE ? LANES : OWN; k < OWN + pairs + AFTER / 2; k += LANES) {
-        const int q = first + k;
-        if (2 * q >= b.inside && 2 * (q + LANES) <= b.outside) {
-            VSTORE(VLOAD(0, low + q) * even, 0, e + k);
-            VSTORE(VLOAD(0, high + q) * odd, 0, o + k);
-        } else {
-            for (int i = 0; i < LANES; i++) {
-                const int x = 2 * (q + i), there = x >= b.inside && x < b.outside;
-                e[k + i] = even * (there ? low[q + i] : beside(b, x));
-                o[k + i] = odd * (there ? high[q + i] : beside(b, x + 1));
-            }
-        }
-    }
-}
+    __global const S *low, *high;
 #else
-// Even and odd samples of a row, of pairs from `first` on.
-static inline void take_row(__global const S *row, Beside b, int first, int pairs, S *e, S *o) {
+    __global const S *samples;
+#endif
+    int width, last;
+} Source;
+
+static inline S sample(Source row, int x) {
+#ifdef INVERSE
+    return x & 1 ? row.high[x / 2] : row.low[x / 2];
+#else
+    return row.samples[x];
+#endif
+}
+
+static inline S extended(Source row, int x) {
+    if (x >= row.last || row.width == 0) return 0;
+    const Extension e = extension(x, row.width);
+    S sum = 0;
+    for (int i = 0; i < TERMS; i++)
+        if (e.weight[i] != 0) sum += e.weight[i] * sample(row, e.at[i]);
+    return sum;
+}
+
+// Even samples times `even`, and odd ones times `odd`, of `pairs` pairs from `first` on, with those around; `add`: to what is there.
+static inline void take_row(Source row, int first, int pairs, S even, S odd, int add, S *e, S *o) {
     for (int k = BEFORE ? LANES : OWN; k < OWN + pairs + AFTER / 2; k += LANES) {
         const int x = 2 * (first + k);
-        if (x >= b.inside && x + 2 * LANES <= b.outside) {
-            const V left = VLOAD(0, row + x), right = VLOAD(1, row + x);
-            VSTORE((V)(left.even, right.even), 0, e + k);
-            VSTORE((V)(left.odd, right.odd), 0, o + k);
+        V evens, odds;
+        if (x >= 0 && x + 2 * LANES <= row.width) {
+#ifdef INVERSE
+            evens = VLOAD(0, row.low + x / 2), odds = VLOAD(0, row.high + x / 2);
+#else
+            const V left = VLOAD(0, row.samples + x), right = VLOAD(1, row.samples + x);
+            evens = (V)(left.even, right.even), odds = (V)(left.odd, right.odd);
+#endif
         } else {
-            for (int i = 0; i < LANES; i++) {
-                const int at = x + 2 * i, there = at >= b.inside && at < b.outside;
-                e[k + i] = there ? row[at] : beside(b, at);
-                o[k + i] = there ? row[at + 1] : beside(b, at + 1);
-            }
+            S beside[2][LANES];
+            for (int i = 0; i < 2 * LANES; i++) beside[i & 1][i / 2] = extended(row, x + i);
+            evens = VLOAD(0, beside[0]), odds = VLOAD(0, beside[1]);
         }
+        evens *= even, odds *= odd;
+        VSTORE(add ? VLOAD(0, e + k) + evens : evens, 0, e + k);
+        VSTORE(add ? VLOAD(0, o + k) + odds : odds, 0, o + k);
     }
 }
-#endif
 
 #ifdef INVERSE
 #define IMAGE __global S *restrict out, uint pitch
@@ -127,14 +129,13 @@ static inline void take_row(__global const S *row, Beside b, int first, int pair
 #define COEFFICIENTS __global S *restrict ll, __global S *restrict lh, __global S *restrict hl, __global S *restrict hh
 #endif
 
-__kernel ALREADY_WIDE void level_wide(IMAGE, COEFFICIENTS, __global const S *restrict columns, __global const S *restrict rows,
-                                      int4 bands, int2 image, ulong plane_size, int first, int4 sides, int4 beyond, int tiles,
-                                      int band) {
+__kernel ALREADY_WIDE void level_wide(IMAGE, COEFFICIENTS, int4 bands, int2 image, ulong plane_size, int first, int band) {
     const int pair = (int)get_global_id(0) * PAIRS, begin = (int)get_global_id(1) * band;
     const size_t plane = get_global_id(2);
-    const int height = READ_HEIGHT(bands, image), pairs_x = PAIRS_X(bands, image), end = min(begin + band, PAIRS_Y(bands, image));
+    const int height = READ_HEIGHT(bands, image), width = READ_WIDTH(bands, image);
+    const int pairs_x = PAIRS_X(bands, image), end = min(begin + band, PAIRS_Y(bands, image));
     if (pair >= pairs_x || begin >= end) return;
-    const int start = 2 * first - ROOM, row_end = 2 * (first + pairs_x) + AFTER, pairs = min(PAIRS, pairs_x - pair);
+    const int last = 2 * (first + pairs_x) + AFTER, pairs = min(PAIRS, pairs_x - pair);
     ALIGNED S window[2 * KEPT][2 * AROUND];
     for (int k = begin - LEFT - RIGHT, round = 0; k < end; k++, round++) {
         S *e_rows[KEPT], *o_rows[KEPT];  // rings
@@ -145,18 +146,22 @@ __kernel ALREADY_WIDE void level_wide(IMAGE, COEFFICIENTS, __global const S *res
         }
         UNROLLED
         for (int h = 0; h < 2; h++) {
-            const int y = 2 * (k + first + RIGHT) + h, p = pair + first - OWN;
             S *e = h ? o_rows[NEWEST] : e_rows[NEWEST], *o = e + AROUND;
-            Beside b = {columns + (plane * height + y) * sides.z, sides.x, sides.y, sides.x - start, start, row_end, sides.z};
-            const int there = y >= 0 && y < height;
-            __global const S *aside = rows + ((size_t)plane * beyond.y + (y < 0 ? y + beyond.x : y - height + beyond.x)) * sides.w;
-            if (!there) b.columns = aside, b.inside = b.outside = row_end, b.pitch = sides.w;
+            const Extension rows = extension(2 * (k + first + RIGHT) + h, height);
+            for (int i = 0; i < TERMS; i++) {
+                if (i && rows.weight[i] == 0) continue;
+                const size_t y = rows.at[i];
 #ifdef INVERSE
-            take_row(BAND_ROW(h ? lh : ll, h ? bands.y : bands.x, bands.z, y / 2), BAND_ROW(h ? hh : hl, h ? bands.y : bands.x, bands.w, y / 2),
-                     b, p, pairs, h ? -1 : 1 / K2, h ? K2 : -1, e, o);
+                const Source row = {BAND_ROW(y & 1 ? lh : ll, y & 1 ? bands.y : bands.x, bands.z, y / 2),
+                                    BAND_ROW(y & 1 ? hh : hl, y & 1 ? bands.y : bands.x, bands.w, y / 2),
+                                    rows.weight[i] == 0 ? 0 : width, last};
+                const S even = h ? -1 : 1 / K2, odd = h ? K2 : -1;
 #else
-            take_row(in + plane * plane_size + (size_t)y * pitch, b, p, pairs, e, o);
+                const Source row = {in + plane * plane_size + y * pitch, rows.weight[i] == 0 ? 0 : width, last};
+                const S even = 1, odd = 1;
 #endif
+                take_row(row, pair + first - OWN, pairs, rows.weight[i] * even, rows.weight[i] * odd, i, e, o);
+            }
             STEPS(ALONG_X)
         }
         if (k < begin) {

@@ -6,45 +6,7 @@
 //   rows[j]         from column `start` on, `above` rows above and then those below the image;
 //                   STRIPS: above and below each band's upper edge and the image's lower one
 //
-// After border.cl and dwt_layout.cl. Modes as dwt_extension.cl has them. Global: (fours of samples put aside, planes), any group size.
-
-#define UNROLLED __attribute__((opencl_unroll_hint))
-
-// One axis: sample i, for any i, as a sum of samples among 0 … n − 1.
-typedef struct {
-    int at[3];
-    S weight[3];
-} Extension;
-
-static inline Extension extension(int i, int n) {
-    Extension e = {{0, 0, 0}, {1, 0, 0}};
-#if defined(PERIODIZATION)  // an odd length's last sample twice
-    e.at[0] = min(border_index(i, n + (n & 1)), n - 1);
-#elif defined(ANTISYMMETRIC)  // -b -a | a b c d | -d -c
-    const int repetition = i < 0 ? (i + 1) / n - 1 : i / n;
-    e.at[0] = border_index(i, n);
-    e.weight[0] = repetition & 1 ? -1 : 1;
-#elif defined(ANTIREFLECT)  // odd about both end samples: each period of 2(n − 1) adds twice their difference
-    const int p = 2 * (n - 1), q = i < 0 ? (i + 1) / p - 1 : i / p;
-    i -= q * p;
-    e.at[0] = i < n ? i : p - i, e.at[1] = n - 1;
-    e.weight[0] = i < n ? 1 : -1, e.weight[1] = 2 * q + (i < n ? 0 : 2), e.weight[2] = -2 * q;
-#elif defined(SMOOTH)  // a straight line through the last two
-    const int end = i < 0 ? 0 : n - 1, far = abs(i - end);
-    e.at[0] = i >= 0 && i < n ? i : end;
-    if (i != e.at[0] && n > 1) {
-        e.at[1] = i < 0 ? 1 : n - 2;
-        e.weight[0] = 1 + far, e.weight[1] = -far;
-    }
-#else
-    e.at[0] = border_index(i, n);
-    if (e.at[0] < 0) e.at[0] = 0, e.weight[0] = 0;
-#ifdef INVERSE
-    if ((e.at[0] ^ i) & 1) e.weight[0] = 0;  // a lone low coefficient's mirror image is no high one
-#endif
-#endif
-    return e;
-}
+// After border.cl, dwt_layout.cl and dwt_beyond.cl. Global: (fours of samples put aside, planes), any group size.
 
 #ifdef STRIPS
 #define READ __global const S *buffer, uint pitch, int4 layout
@@ -75,9 +37,9 @@ static inline S extended(READ, int y, int x, int4 bands, int2 image) {
     const Extension v = extension(y, READ_HEIGHT(bands, image)), h = extension(x, READ_WIDTH(bands, image));
     S sum = 0;
     UNROLLED
-    for (int j = 0; j < 3; j++)
+    for (int j = 0; j < TERMS; j++)
         UNROLLED
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < TERMS; i++)
             if (v.weight[j] != 0 && h.weight[i] != 0)
                 sum += v.weight[j] * h.weight[i] * sample(READ_FROM, v.at[j], h.at[i], bands);
     return sum;

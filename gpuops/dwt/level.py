@@ -22,9 +22,8 @@ _ITEMS = 256
 _WIDEST = 32  # samples beside a group's columns
 _LEAST_ITEMS = 2 * _WIDEST  # that fetch those of two rows
 _GROUPS = 2  # a compute unit: as many as run at once
-_WIDE = (
-    2048  # pairs of columns of a work-item on CPUs: with KEPT pairs of rows they fit the first-level cache
-)
+_WIDE = 2048  # pairs of columns of a work-item on CPUs: shorter stretches of rows are read half as fast
+_BANDS = 4  # a core
 _LEAST = 8  # pairs of rows of a band: of shorter ones most rows would be read twice
 
 SAMPLES = {"float32": "float", "float64": "double"}
@@ -64,15 +63,6 @@ class Aside:
 
 
 @dataclass(frozen=True)
-class _Tiling:
-    """A kernel whose tiles of ``pairs`` pairs of columns take ``items`` work-items each."""
-
-    kernel: Kernel
-    items: int
-    pairs: int
-
-
-@dataclass(frozen=True)
 class Level:
     """One level of ``planes`` of an image (height, width), forward or inverse; in place where there is a layout."""
 
@@ -87,37 +77,68 @@ class Level:
 
     def run(self, image: Image, coefficients: Four | None = None) -> None:
         """Reads the one and writes the other; in place ``image`` is both."""
-        tiling = self._wide() if self._is_wide else self._group()
+        if self._is_wide:
+            assert coefficients is not None
+            self._run_wide(image, coefficients)
+        else:
+            self._run_groups(image, coefficients or ())
+
+    def _run_wide(self, image: Image, coefficients: Four) -> None:
+        """A work-item a tile."""
+        sources = ("border", "dwt_layout", "dwt_beyond", self._schedule[1], "dwt_level_wide")
+        kernel = self.gpu.kernel(sources, "level_wide", **self._defines, **self._border, PAIRS=_WIDE)
+        tiles = -(-self.pairs[1] // _WIDE)
+        band = max(
+            _LEAST, ceil(self.pairs[0] * tiles * self.planes / (self.gpu.limits.compute_units * _BANDS))
+        )
+        self.gpu.launch(
+            kernel, (tiles, ceil(self.pairs[0] / band), self.planes), image, self.image[1], *coefficients, self.bands,
+            self.image, np.uint64(prod(self.image)), self.first, band, local=(1, 1, 1), label=self._label("level"),
+            traffic=self._traffic,
+        )  # fmt: skip
+
+    def _run_groups(self, image: Image, coefficients: Four | tuple[()]) -> None:
+        """A work-group a tile."""
+        kernel, items = self._group()
         height, width = self.read
-        tiles = -(-self.pairs[1] // tiling.pairs)
-        aside, band = self._aside(tiles, tiling)
+        tiles = -(-self.pairs[1] // (items * _PAIRS))
+        aside, band = self._aside(tiles, items)
         columns = image.like((self.planes, height, aside.column_pitch))
         rows = image.like((self.planes, aside.rows, aside.row_pitch))
         if self.layout is None:
-            pitch, plane = self.image[1], self.image[0] * self.image[1]
+            pitch, plane = self.image[1], prod(self.image)
             where: tuple[Argument, ...] = (image, pitch)
         else:
             pitch, plane = self.layout.pitch, self.layout.plane
             where = (image, pitch, self.layout.vector(width))
-        four = coefficients or ()
-        reading = four if self.inverse and self.layout is None else where
+        reading = coefficients if self.inverse and self.layout is None else where
         rest = (
             columns, rows, self.bands, self.image, np.uint64(plane), self.first,
             (aside.inside, aside.outside, aside.column_pitch, aside.row_pitch),
             (aside.above, aside.rows, aside.above + aside.below, 0), tiles, band,
         )  # fmt: skip
-        margins = self._margins(tiling)
-        put = (height * aside.column_pitch + aside.rows * aside.row_pitch) // 4
-        label = "idwt" if self.inverse else "dwt"
+        sources = ("border", "dwt_layout", "dwt_beyond", self._schedule[1], "dwt_margins")
+        margins = self.gpu.kernel(sources, "margins", **self._defines, **self._border, TILE=items * _COLUMNS)
+        fours = (height * aside.column_pitch + aside.rows * aside.row_pitch) // 4
         self.gpu.launch(
-            margins, (put, self.planes), *reading, *rest, local=(*margins.fit(128), 1), label=f"{label} margins",
-            traffic=2 * (columns.nbytes + rows.nbytes),
+            margins, (fours, self.planes), *reading, *rest, local=(*margins.fit(128), 1),
+            label=self._label("margins"), traffic=2 * (columns.nbytes + rows.nbytes),
         )  # fmt: skip
         self.gpu.launch(
-            tiling.kernel, (tiles * tiling.items, ceil(self.pairs[0] / band), self.planes), *where, *four, *rest,
-            local=(tiling.items, 1, 1), label=f"{label} level {self._wavelet.name}",
-            traffic=2 * self.planes * prod(self.image) * self.dtype.itemsize,
+            kernel, (tiles * items, ceil(self.pairs[0] / band), self.planes), *where, *coefficients, *rest,
+            local=(items, 1, 1), label=self._label("level"), traffic=self._traffic,
         )  # fmt: skip
+
+    def _label(self, what: str) -> str:
+        return f"{'i' if self.inverse else ''}dwt {what} {self._wavelet.name}"
+
+    @property
+    def _traffic(self) -> int:
+        return 2 * self.planes * prod(self.image) * self.dtype.itemsize
+
+    @property
+    def _border(self) -> dict[str, bool]:
+        return axis.extension(self._wavelet, self.params.mode, self.inverse)
 
     @cached_property
     def bands(self) -> tuple[int, int, int, int]:
@@ -125,7 +146,7 @@ class Level:
         (lows_y, highs_y), (lows_x, highs_x) = (axis.lengths(self.params, n) for n in self.image)
         return lows_y, highs_y, lows_x, highs_x
 
-    @property
+    @cached_property
     def first(self) -> int:
         """The pair to read that belongs to the first one to make."""
         if not axis.expansive(self.params):
@@ -133,14 +154,14 @@ class Level:
         shift = (1 - self._wavelet.length // 2) // 2
         return -shift if self.inverse else shift
 
-    @property
+    @cached_property
     def pairs(self) -> Shape:
         """Pairs to make, along y and x."""
         if self.inverse:
             return ceil(self.image[0] / 2), ceil(self.image[1] / 2)
         return self.bands[0], self.bands[2]
 
-    @property
+    @cached_property
     def read(self) -> Shape:
         """Height and width of what is read, of coefficients as an image."""
         return (sum(self.bands[:2]), sum(self.bands[2:])) if self.inverse else self.image
@@ -149,22 +170,22 @@ class Level:
     def _wavelet(self) -> Wavelet:
         return WAVELETS[self.params.wavelet]
 
-    @property
+    @cached_property
     def _schedule(self) -> tuple[Schedule, Source]:
         return schedule(self._wavelet, inverse=self.inverse, sample=SAMPLES[self.dtype.name])
 
-    @property
+    @cached_property
     def _reach(self) -> tuple[int, int]:
         """Columns before and after its own that a work-item reads: multiples of four."""
         plan, _ = self._schedule
         return _up(2 * plan.left, 4), _up(2 * plan.right, 4)
 
-    @property
+    @cached_property
     def _room(self) -> int:
         """Columns put aside before the first ones that are made."""
         return _up(self._reach[0], _COLUMNS)
 
-    @property
+    @cached_property
     def _defines(self) -> dict[str, Define]:
         before, after = self._reach
         return {
@@ -177,17 +198,12 @@ class Level:
             "ROOM": self._room,
         }
 
-    @property
+    @cached_property
     def _is_wide(self) -> bool:
         return self.gpu.limits.is_cpu and self.layout is None
 
-    def _margins(self, tiling: _Tiling) -> Kernel:
-        border = axis.extension(self._wavelet, self.params.mode, self.inverse)
-        sources = ("border", "dwt_layout", self._schedule[1], "dwt_margins")
-        return self.gpu.kernel(sources, "margins", **self._defines, **border, TILE=2 * tiling.pairs)
-
-    def _group(self) -> _Tiling:
-        """A work-group a tile, the largest that the device can run."""
+    def _group(self) -> tuple[Kernel, int]:
+        """The kernel for groups, and the largest that the device can run."""
         *_, lows, highs = self.bands
         words = self.image[1] % 2 == 0 and all(
             n % _PAIRS == 0 for n in (self.image[1] // 2, lows, highs, self.first)
@@ -197,20 +213,14 @@ class Level:
         while True:
             kernel = self.gpu.kernel(sources, "level", **self._defines, ITEMS=items, WORDS=words)
             if kernel.fit(items) == (items,) and kernel.local_bytes <= self.gpu.limits.local_bytes:
-                return _Tiling(kernel, items, items * _PAIRS)
+                return kernel, items
             items //= 2
             if items < _LEAST_ITEMS or (self.layout and items * _COLUMNS < 1 << self.layout.strip):
                 raise DeviceError(
                     f"{self.gpu.info.name} cannot run groups that are large enough: use --method laan"
                 )
 
-    def _wide(self) -> _Tiling:
-        """A work-item a tile, for CPUs."""
-        sources = ("dwt_layout", self._schedule[1], "dwt_level_wide")
-        kernel = self.gpu.kernel(sources, "level_wide", **self._defines, PAIRS=_WIDE)
-        return _Tiling(kernel, 1, _WIDE)
-
-    def _aside(self, tiles: int, tiling: _Tiling) -> tuple[Aside, int]:
+    def _aside(self, tiles: int, items: int) -> tuple[Aside, int]:
         """What is put aside, and how many pairs of rows a band has."""
         plan, _ = self._schedule
         before, after = self._reach
@@ -218,14 +228,10 @@ class Level:
         start = 2 * first - self._room
         inside = 2 * first + _up(max(0, -2 * first), _COLUMNS)
         outside = 2 * first + (width - 2 * first) // _COLUMNS * _COLUMNS
-        beyond = 0 if self._is_wide else 2 * 2 * _PAIRS + _COLUMNS  # as in dwt_level.cl
-        end = 2 * (first + pairs_x) + beyond + after
+        end = 2 * (first + pairs_x + 2 * _PAIRS) + _COLUMNS + after  # as in dwt_level.cl
         above, below = 2 * (plan.left - first), max(0, 2 * (pairs_y + first + plan.right) - height)
         row_pitch = _up(end - start, _COLUMNS)
-        units = self.gpu.limits.compute_units
-        wanted = ceil(
-            (units * 8 if self._is_wide else units * _GROUPS * _ITEMS / tiling.items) / (tiles * self.planes)
-        )
+        wanted = ceil(self.gpu.limits.compute_units * _GROUPS * _ITEMS / (items * tiles * self.planes))
         if self.layout is None:
             column_pitch = _up(inside - start + end - outside, _COLUMNS)
             band = max(_LEAST, ceil(pairs_y / wanted))
