@@ -1,4 +1,4 @@
-// What stands beyond the ends of an axis, by PyWavelets' modes, as dwt_extension.cl has them: after border.cl and dwt_layout.cl.
+// What stands beyond the ends of an axis, by PyWavelets' modes. After border.cl and dwt_layout.cl.
 //
 // One of -D PERIODIZATION, ANTISYMMETRIC, ANTIREFLECT, SMOOTH (each with the border it builds on), or none of them.
 // -D INVERSE   of coefficients

@@ -1,8 +1,8 @@
 // One level of the transform of planes, or of its inverse, both axes in one pass: 8 bytes of traffic a float.
 //
-//   lifting   STEPS times  target[k] += Σ_j WEIGHT[j] other[k + FIRST + j],  target and other being the even and the odd
-//             samples of pairs k (2k, 2k + 1);  low = even · K, high = −odd / K.  The inverse takes the steps backwards.
-//             Sweldens, SIAM J. Math. Anal. 29 (1998).
+//   lifting   for each of STEPS  target[k] += Σ_j weight[j] other[k + first + j],  target and other being the even and the
+//             odd samples of pairs k (2k, 2k + 1);  then low = even · K, high = −odd / K: along both axes K2 = K², −1 or
+//             1 / K².  The inverse takes the steps backwards.  Sweldens, SIAM J. Math. Anal. 29 (1998).
 //
 // A work-item owns COLUMNS neighbouring columns and goes down a band of rows, two at a time. Along x it lifts each with what
 // neighbours put into local memory. Along y it keeps of the last pairs of rows what steps still to come will read. The next
@@ -112,7 +112,7 @@ static inline Row row_of(Raw raw) {
     return row;
 }
 
-// Where a work-item finds what it reads of pair y / 2 of rows: each at its place in pair 0, and from one pair to the next.
+// Where a work-item finds what it reads of pair y / 2 of rows: its place in pair 0, and how far it is to the next.
 typedef struct {
     __global const S *first[2], *second[2];  // its own columns, of even and odd rows
     uint first_pitch, second_pitch;
@@ -121,7 +121,8 @@ typedef struct {
     int edge_row;
     __global const S *rows, *edge_rows;  // the same of what was put aside above and below
     uint rows_pitch, rows_second;
-    int top, bottom, above_top, above_bottom;  // rows top … bottom − 1 are in place; among `rows` the first of these would be above_top
+    int top, bottom;                           // rows top … bottom − 1 are in place
+    int above_top, above_bottom;               // which of `rows` would be the first of them, and the first after them
 } Places;
 
 static inline bool in_place(const Places *p, int y) {
@@ -133,7 +134,8 @@ static inline uint row_aside(const Places *p, int y) {
 }
 
 static inline Raw fetch_row(const Places *p, int y, int odd) {
-    __global const S *first = p->first[odd] + y / 2 * p->first_pitch, *second = p->second[odd] + y / 2 * p->second_pitch;
+    __global const S *first = p->first[odd] + y / 2 * p->first_pitch;
+    __global const S *second = p->second[odd] + y / 2 * p->second_pitch;
     if (!in_place(p, y + odd)) {
         first = p->rows + row_aside(p, y + odd);
         second = first + p->rows_second;
@@ -184,10 +186,12 @@ static inline void share(Row own, __local S *to) {
 #define COEFFICIENTS
 #elif defined(INVERSE)
 #define IMAGE __global S *restrict out, uint pitch
-#define COEFFICIENTS , __global const S *restrict ll, __global const S *restrict lh, __global const S *restrict hl, __global const S *restrict hh
+#define BAND , __global const S *restrict
+#define COEFFICIENTS BAND ll BAND lh BAND hl BAND hh
 #else
 #define IMAGE __global const S *restrict in, uint pitch
-#define COEFFICIENTS , __global S *restrict ll, __global S *restrict lh, __global S *restrict hl, __global S *restrict hh
+#define BAND , __global S *restrict
+#define COEFFICIENTS BAND ll BAND lh BAND hl BAND hh
 #endif
 
 // A row of coefficients of bands whose rows are `width` long.
@@ -292,7 +296,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void level(
     Fetched next = fetch(&at, y);
     int k = begin - LEFT - RIGHT;
     while (k < end) {
-        // One round; so NVIDIA's compiler waits at its end for what was fetched, and the inverse takes four fifths of the time.
+        // One round. So NVIDIA's compiler waits at its end for what was fetched: the inverse takes four fifths of the time.
         for (int once = 0; once < 1 && k < end; once++, k++) {
             const Fetched now = next;
             y += 2;
@@ -316,7 +320,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void level(
             if (at.edge) lines[turn][at.edge_row][edge_line] = now.edge * scale;
 #endif
 #ifdef STRIPS
-            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // what others have read here may be overwritten from now on
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // all have read what is overwritten from now on
 #elif EDGE
             barrier(CLK_LOCAL_MEM_FENCE);
 #endif

@@ -3,7 +3,8 @@
 // Each row is lifted along x in two arrays, of even and of odd samples; what comes out is kept with the last few pairs of
 // rows, KEPT of them, in which the steps along y then run. All of it stays in the first-level cache.
 //
-// After border.cl, dwt_layout.cl, dwt_beyond.cl and a schedule: gpuops/dwt/schedule.py. Global: (tiles, bands, planes), any group size.
+// After border.cl, dwt_layout.cl, dwt_beyond.cl and a schedule: gpuops/dwt/schedule.py.
+// Global: (tiles, bands, planes), any group size.
 
 #define LANES 16
 #define V JOIN(S, 16)
@@ -98,7 +99,8 @@ static inline S extended(Source row, int x) {
     return sum;
 }
 
-// Even samples times `even`, and odd ones times `odd`, of `pairs` pairs from `first` on, with those around; `add`: to what is there.
+// Even samples times `even`, and odd ones times `odd`, of `pairs` pairs from `first` on and those around them.
+// `add`: to what is there.
 static inline void take_row(Source row, int first, int pairs, S even, S odd, int add, S *e, S *o) {
     for (int k = BEFORE ? LANES : OWN; k < OWN + pairs + AFTER / 2; k += LANES) {
         const int x = 2 * (first + k);
@@ -123,13 +125,14 @@ static inline void take_row(Source row, int first, int pairs, S even, S odd, int
 
 #ifdef INVERSE
 #define IMAGE __global S *restrict out, uint pitch
-#define COEFFICIENTS __global const S *restrict ll, __global const S *restrict lh, __global const S *restrict hl, __global const S *restrict hh
+#define BAND __global const S *restrict
 #else
 #define IMAGE __global const S *restrict in, uint pitch
-#define COEFFICIENTS __global S *restrict ll, __global S *restrict lh, __global S *restrict hl, __global S *restrict hh
+#define BAND __global S *restrict
 #endif
 
-__kernel ALREADY_WIDE void level_wide(IMAGE, COEFFICIENTS, int4 bands, int2 image, ulong plane_size, int first, int band) {
+__kernel ALREADY_WIDE void level_wide(IMAGE, BAND ll, BAND lh, BAND hl, BAND hh, int4 bands, int2 image,
+                                      ulong plane_size, int first, int band) {
     const int pair = (int)get_global_id(0) * PAIRS, begin = (int)get_global_id(1) * band;
     const size_t plane = get_global_id(2);
     const int height = READ_HEIGHT(bands, image), width = READ_WIDTH(bands, image);

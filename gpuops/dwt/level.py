@@ -22,8 +22,10 @@ _ITEMS = 256
 _WIDEST = 32  # samples beside a group's columns
 _LEAST_ITEMS = 2 * _WIDEST  # that fetch those of two rows
 _GROUPS = 2  # a compute unit: as many as run at once
-_WIDE = 2048  # pairs of columns of a work-item on CPUs: shorter stretches of rows are read half as fast
+# On CPUs, pairs of columns of a work-item: shorter stretches of rows are read half as fast. Small images have few.
+_NARROW, _WIDE = 64, 2048
 _BANDS = 4  # a core
+MOST = 2**32  # samples of a plane: numbers of 32 bits are their places
 _LEAST = 8  # pairs of rows of a band: of shorter ones most rows would be read twice
 
 SAMPLES = {"float32": "float", "float64": "double"}
@@ -86,8 +88,9 @@ class Level:
     def _run_wide(self, image: Image, coefficients: Four) -> None:
         """A work-item a tile."""
         sources = ("border", "dwt_layout", "dwt_beyond", self._schedule[1], "dwt_level_wide")
-        kernel = self.gpu.kernel(sources, "level_wide", **self._defines, **self._border, PAIRS=_WIDE)
-        tiles = -(-self.pairs[1] // _WIDE)
+        wide = _NARROW if self.pairs[1] <= _NARROW else _WIDE
+        kernel = self.gpu.kernel(sources, "level_wide", **self._defines, **self._border, PAIRS=wide)
+        tiles = -(-self.pairs[1] // wide)
         band = max(
             _LEAST, ceil(self.pairs[0] * tiles * self.planes / (self.gpu.limits.compute_units * _BANDS))
         )
@@ -245,13 +248,15 @@ class Level:
         return Aside(inside, outside, column_pitch, row_pitch, above, below, rows), band
 
 
-def fits(gpu: Gpu, params: DwtParams, dtype: np.dtype[np.generic]) -> bool:
-    """Whether levels go this way: lifting of floats, whose steps see what stands beyond the edges of the samples."""
+def fits(image: Image, params: DwtParams, size: tuple[int, ...]) -> bool:
+    """Whether levels of an image of ``size`` go this way: lifting of floats that see beyond the edges of the samples."""
     if params.integer or params.method != "lifting" or params.tile != "auto":
         return False
     if params.mode == "vc2" or params.wavelet.startswith("vc2-"):  # beyond the edges of each step
         return False
-    return gpu.limits.is_cpu or items_of(gpu, dtype) >= _LEAST_ITEMS
+    if prod(size) >= MOST:
+        return False
+    return image.gpu.limits.is_cpu or items_of(image.gpu, image.dtype) >= _LEAST_ITEMS
 
 
 def items_of(gpu: Gpu, dtype: np.dtype[np.generic]) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
-from .level import SAMPLES, Layout, Level, items_of
+from .level import MOST, SAMPLES, Layout, Level, items_of
 
 _STRIP = 10  # binary logarithm of its columns, where groups have as many
 _RUN = 3  # of the shortest run, which one work-item has
@@ -91,6 +91,8 @@ def _levels(image: Image, params: DwtParams, levels: int) -> list[tuple[Layout, 
     _, height, width = image.shape
     if image.dtype.name not in SAMPLES:
         raise ParameterError(f"the method strip takes float32 and float64, not {image.dtype}")
+    if height * width >= MOST:
+        raise ParameterError(f"the method strip takes less than {MOST} samples a plane: use lifting")
     strip = min(_STRIP, (items_of(image.gpu, image.dtype) << _RUN).bit_length() - 1)
     most = strip - _RUN + 1
     if levels > most:
