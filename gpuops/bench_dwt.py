@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from . import bench
 from .compare import compare
-from .dwt import blocked, in_place, laan, transform
+from .dwt import blocked, in_place, laan, strips, transform
 from .errors import DeviceError, ParameterError
 from .params.compare import CompareParams
 from .params.dwt import WAVELETS, DwtParams, wavelet_name
@@ -41,6 +41,7 @@ VARIANTS = {  # what is measured -> DwtParams' method
     "laan": "laan",
     "in-place": "in-place",
     NO_TABLE: "in-place",
+    "strip": "strip",
 }
 STEPS = {
     "create": "chunk creation",
@@ -187,7 +188,7 @@ def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams]) ->
         name: partial(_transform, params=params, table=name != NO_TABLE) for name, params in variants.items()
     }
     memory = {name: _memory(gpu, host.shape, way) for name, way in ways.items()}
-    _check(gpu, host, ways, variants[NO_TABLE].levels or 0)
+    _check(gpu, host, ways, variants)
     source = gpu.array(host)
     copy_ms = median(_times(gpu, lambda: bench.copy_image(gpu, source))[-1].ms)
     copy_gbps = 2 * source.nbytes / copy_ms / 1e6 if copy_ms > 0 else 0.0
@@ -208,13 +209,16 @@ def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams]) ->
 
 
 def _transform(image: Image, params: DwtParams, table: bool) -> list[Image]:
-    """All bands, in one Image or each in its own. laan and in-place overwrite the input."""
+    """All bands, in one Image or each in its own. laan, in-place and strip overwrite the input."""
     levels = params.levels or 0
     if params.method == "laan":
         laan.decompose(image, params, levels)
         return [image]
     if params.method == "in-place":
         in_place.decompose(image, params, levels, table=table)
+        return [image]
+    if params.method == "strip":
+        strips.decompose(image, params, levels)
         return [image]
     return transform.flat(*transform.decompose(image, params))
 
@@ -238,13 +242,18 @@ def _memory(gpu: Gpu, shape: tuple[int, ...], way: Way) -> int:
     return report.peak_device_bytes
 
 
-def _check(gpu: Gpu, host: npt.NDArray[Any], ways: Mapping[str, Way], levels: int) -> None:
+def _check(
+    gpu: Gpu, host: npt.NDArray[Any], ways: Mapping[str, Way], variants: Mapping[str, DwtParams]
+) -> None:
     """DeviceError where a variant gives another result than the first."""
     expected: Image | None = None
+    levels = next(iter(variants.values())).levels or 0
     largest = 2.0**levels  # what a constant of 1 becomes
     with _own_report(gpu):
         for name, way in ways.items():
             bands = way(gpu.array(host))
+            if name == "strip":
+                bands = transform.flat(*strips.split(bands[0], variants[name], levels))
             whole = bands[0] if len(bands) == 1 else blocked.join(*transform.nested(bands), host.shape[1:])
             expected = expected or whole
             error = compare(gpu, whole, expected, CompareParams(("max",), data_range=largest)).max

@@ -1116,14 +1116,15 @@ def test_wavelets_in_place(profile: str, rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("name", ["haar", "bior4.4"])
 def test_wavelets_in_strips(gpu: Recorder, rng: np.random.Generator, name: str) -> None:
     """Several strips and bands, of which one is cut off; runs of all lengths; and by vectors, where sides allow it."""
-    for shape, levels in [((2, 39, 1043), 2), ((1, 512, 2048), strips.MOST_LEVELS)]:
+    for shape, levels in [((2, 39, 1043), 2), ((1, 6, 2048), strips.MOST_LEVELS)]:
         x = rng.standard_normal(shape).astype(np.float32)
         params = DwtParams(name, "mirror", levels, "strip")
         ours = transform.decompose(gpu.array(x), params)
         theirs = transform.decompose(gpu.array(x), DwtParams(name, "mirror", levels, tile="local"))
         scale = np.abs(theirs[0].numpy()).max()
         for mine, band in zip(transform.flat(*ours), transform.flat(*theirs), strict=True):
-            close(mine.numpy(), band.numpy(), TOLERANCE["wavelet"] * scale)
+            assert mine.shape == band.shape
+            np.testing.assert_allclose(mine.numpy(), band.numpy(), atol=TOLERANCE["wavelet"] * scale)
         close(transform.recompose(*ours, params, shape[1:]).numpy(), x, TOLERANCE["wavelet"])
 
 

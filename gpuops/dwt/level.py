@@ -249,7 +249,7 @@ class Level:
 
 
 def fits(image: Image, params: DwtParams, size: tuple[int, ...]) -> bool:
-    """Whether levels of an image of ``size`` go this way: lifting of floats that see beyond the edges of the samples."""
+    """Whether levels of an image of ``size`` go this way: lifting of floats that sees beyond the samples' edges."""
     if params.integer or params.method != "lifting" or params.tile != "auto":
         return False
     if params.mode == "vc2" or params.wavelet.startswith("vc2-"):  # beyond the edges of each step
