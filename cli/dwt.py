@@ -14,10 +14,12 @@ from gpuops.params.dwt import (
     METHODS,
     MODES,
     SHRINKS,
+    WAVELETS,
     DwtParams,
     KeepParams,
     ShrinkParams,
     threshold_option,
+    wavelet_name,
 )
 
 from . import options
@@ -50,11 +52,9 @@ DEFAULT_LEVELS = 5
 )
 @click.option(
     "--mode",
-    default="mirror",
-    show_default=True,
     metavar="MODE",
-    help=f"What stands beyond the border, by PyWavelets' names: {', '.join(MODES)}. "
-    "mirror, JPEG 2000's, has as many coefficients as pixels.",
+    help=f"What stands beyond the border, by PyWavelets' names: {', '.join(MODES)}. Default: mirror, "
+    "JPEG 2000's, which has as many coefficients as pixels; symmetric for wavelets without lifting steps.",
 )
 @click.option(
     "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="Which kernels."
@@ -93,7 +93,7 @@ def command(
     shared: options.Shared,
     wavelet: str | None,
     levels: int | None,
-    mode: str,
+    mode: str | None,
     method: str,
     integer: bool,
     threshold: str | None,
@@ -110,7 +110,9 @@ def command(
 
     Denoise a picture:  clpix dwt noisy.png -o clean.png --shrink bayes --reconstruct
     """
-    params = DwtParams(wavelet or ("bior2.2" if integer else "bior4.4"), mode, levels, method, integer)
+    name = wavelet_name(wavelet or ("bior2.2" if integer else "bior4.4"))
+    lifts, _ = WAVELETS[name]
+    params = DwtParams(name, mode or ("mirror" if lifts else "symmetric"), levels, method, integer)
     shrinks = threshold is not None or shrink is not None
     _check(shared, integer, shrinks, keep is not None, reconstruct, cycle_spins is not None, as_json)
     shrinking, keeping = None, None

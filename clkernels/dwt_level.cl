@@ -85,9 +85,10 @@ static inline void store_samples(Row row, __global S *to, int count) {
 }
 
 static inline Row scaled(Row row, S even, S odd) {
+    Row result;  // Mesa's compiler may change the caller's `row` if this one is changed
     UNROLLED
-    for (int k = 0; k < PAIRS; k++) row.v[k] *= even, row.v[PAIRS + k] *= odd;
-    return row;
+    for (int k = 0; k < PAIRS; k++) result.v[k] = even * row.v[k], result.v[PAIRS + k] = odd * row.v[PAIRS + k];
+    return result;
 }
 
 static inline S4 load_half(__global const S *from) {

@@ -19,8 +19,7 @@ from .wavelets import WAVELETS, Wavelet
 _PAIRS = 4  # of columns of a work-item, as in dwt_level.cl
 _COLUMNS = 2 * _PAIRS
 _ITEMS = 256
-_WIDEST = 32  # samples beside a group's columns
-_LEAST_ITEMS = 2 * _WIDEST  # that fetch those of two rows
+_LEAST_ITEMS = 8
 _GROUPS = 2  # a compute unit: as many as run at once
 # On CPUs, pairs of columns of a work-item: shorter stretches of rows are read half as fast. Small images have few.
 _NARROW, _WIDE = 64, 2048
@@ -102,7 +101,11 @@ class Level:
 
     def _run_groups(self, image: Image, coefficients: Four | tuple[()]) -> None:
         """A work-group a tile."""
-        kernel, items = self._group()
+        if self.group is None:
+            raise DeviceError(
+                f"{self.gpu.info.name} cannot run groups that are large enough: use --method laan"
+            )
+        kernel, items = self.group
         height, width = self.read
         tiles = -(-self.pairs[1] // (items * _PAIRS))
         aside, band = self._aside(tiles, items)
@@ -205,23 +208,26 @@ class Level:
     def _is_wide(self) -> bool:
         return self.gpu.limits.is_cpu and self.layout is None
 
-    def _group(self) -> tuple[Kernel, int]:
-        """The kernel for groups, and the largest that the device can run."""
+    @cached_property
+    def group(self) -> tuple[Kernel, int] | None:
+        """The kernel for groups, and the largest that the device can run; None where all are too small."""
         *_, lows, highs = self.bands
         words = self.image[1] % 2 == 0 and all(
             n % _PAIRS == 0 for n in (self.image[1] // 2, lows, highs, self.first)
         )
         sources = ("dwt_layout", self._schedule[1], "dwt_level")
-        items = items_of(self.gpu, self.dtype)
-        while True:
-            kernel = self.gpu.kernel(sources, "level", **self._defines, ITEMS=items, WORDS=words)
-            if kernel.fit(items) == (items,) and kernel.local_bytes <= self.gpu.limits.local_bytes:
-                return kernel, items
+        edge, limits = sum(self._reach), self.gpu.limits
+        items = _ITEMS
+        while items >= max(_LEAST_ITEMS, 2 * edge):  # which fetch what is beside two rows
+            if (
+                items <= limits.work_group
+                and 4 * (items * _COLUMNS + edge) * self.dtype.itemsize <= limits.local_bytes
+            ):
+                kernel = self.gpu.kernel(sources, "level", **self._defines, ITEMS=items, WORDS=words)
+                if kernel.fit(items) == (items,) and kernel.local_bytes <= limits.local_bytes:
+                    return kernel, items
             items //= 2
-            if items < _LEAST_ITEMS or (self.layout and items * _COLUMNS < 1 << self.layout.strip):
-                raise DeviceError(
-                    f"{self.gpu.info.name} cannot run groups that are large enough: use --method laan"
-                )
+        return None
 
     def _aside(self, tiles: int, items: int) -> tuple[Aside, int]:
         """What is put aside, and how many pairs of rows a band has."""
@@ -248,26 +254,20 @@ class Level:
         return Aside(inside, outside, column_pitch, row_pitch, above, below, rows), band
 
 
-def fits(image: Image, params: DwtParams, size: tuple[int, ...]) -> bool:
-    """Whether levels of an image of ``size`` go this way: lifting of floats that sees beyond the samples' edges."""
+def fits(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: bool) -> bool:
+    """Whether a level of an image of ``size`` goes this way: lifting of floats that sees beyond the samples' edges."""
     if params.integer or params.method != "lifting" or params.tile != "auto":
         return False
     if params.mode == "vc2" or params.wavelet.startswith("vc2-"):  # beyond the edges of each step
         return False
     if prod(size) >= MOST:
         return False
-    return image.gpu.limits.is_cpu or items_of(image.gpu, image.dtype) >= _LEAST_ITEMS
-
-
-def items_of(gpu: Gpu, dtype: np.dtype[np.generic]) -> int:
-    """Work-items of a tile's group, by what the device has: for two pairs of lines in local memory (dwt_level.cl)."""
-    items = _ITEMS
-    while (
-        items > gpu.limits.work_group
-        or 4 * (items * _COLUMNS + _WIDEST) * dtype.itemsize > gpu.limits.local_bytes
-    ):
-        items //= 2
-    return items
+    if image.gpu.limits.is_cpu:
+        return (
+            image.gpu.limits.lanes > 1
+        )  # a compiler that does not know vectors takes half a minute for these
+    level = Level(image.gpu, params, image.dtype, image.shape[0], (size[0], size[1]), inverse)
+    return level.group is not None
 
 
 def forward(image: Image, params: DwtParams) -> tuple[Image, tuple[Image, Image, Image]]:

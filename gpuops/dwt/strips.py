@@ -12,10 +12,10 @@ from math import ceil
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import DeviceError, ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
-from .level import MOST, SAMPLES, Layout, Level, items_of
+from .level import MOST, SAMPLES, Layout, Level
 
 _STRIP = 10  # binary logarithm of its columns, where groups have as many
 _RUN = 3  # of the shortest run, which one work-item has
@@ -93,7 +93,7 @@ def _levels(image: Image, params: DwtParams, levels: int) -> list[tuple[Layout, 
         raise ParameterError(f"the method strip takes float32 and float64, not {image.dtype}")
     if height * width >= MOST:
         raise ParameterError(f"the method strip takes less than {MOST} samples a plane: use lifting")
-    strip = min(_STRIP, (items_of(image.gpu, image.dtype) << _RUN).bit_length() - 1)
+    strip = _strip(image, params)
     most = strip - _RUN + 1
     if levels > most:
         raise ParameterError(f"the method strip takes {most} levels at most, not {levels}: use lifting")
@@ -107,6 +107,21 @@ def _levels(image: Image, params: DwtParams, levels: int) -> list[tuple[Layout, 
             )
         found.append((Layout(strip, strip - level, width << level, height * width), shape))
     return found
+
+
+def _strip(image: Image, params: DwtParams) -> int:
+    """Binary logarithm of a strip's columns: those of the smaller group, of the transform's and of its inverse's."""
+    planes, height, width = image.shape
+    wanted = Layout(_STRIP, _STRIP, width, height * width)
+    strip = _STRIP
+    for inverse in (False, True):
+        group = Level(image.gpu, params, image.dtype, planes, (height, width), inverse, wanted).group
+        if group is None:
+            raise DeviceError(
+                f"{image.gpu.info.name} cannot run groups that are large enough: use --method laan"
+            )
+        strip = min(strip, (group[1] << _RUN).bit_length() - 1)
+    return strip
 
 
 def _level(image: Image, params: DwtParams, layout: Layout, shape: Shape, *, inverse: bool) -> None:
