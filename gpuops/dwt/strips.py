@@ -19,7 +19,6 @@ from .level import MOST, SAMPLES, Layout, Level
 
 _STRIP = 10  # binary logarithm of its columns, where groups have as many
 _RUN = 3  # of the shortest run, which one work-item has
-MOST_LEVELS = _STRIP - _RUN + 1
 _ASIDE = 0.0195  # of the image, at most, where it is large
 
 Details = tuple[Image, Image, Image]
@@ -30,7 +29,7 @@ def decompose(image: Image, params: DwtParams, levels: int) -> None:
     """All levels of an Image (planes, height, width), float32 or float64, which is overwritten: see :func:`split`.
 
     ``params``: a wavelet with lifting steps, the mode ``mirror``, or ``periodization`` for lengths that stay even.
-    Raises ParameterError for others, or more than :data:`MOST_LEVELS` levels.
+    Raises ParameterError for others, or more than :func:`most_levels`.
     """
     for layout, shape in _levels(image, params, levels):
         _level(image, params, layout, shape, inverse=False)
@@ -40,6 +39,11 @@ def recompose(image: Image, params: DwtParams, levels: int) -> None:
     """The inverse of :func:`decompose`, over the same memory."""
     for layout, shape in reversed(_levels(image, params, levels)):
         _level(image, params, layout, shape, inverse=True)
+
+
+def most_levels(image: Image, params: DwtParams) -> int:
+    """How many levels there can be: eight, or fewer where the device's groups are small."""
+    return _strip(image, params) - _RUN + 1
 
 
 def bands(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[Details]]:
@@ -94,7 +98,7 @@ def _levels(image: Image, params: DwtParams, levels: int) -> list[tuple[Layout, 
     if height * width >= MOST:
         raise ParameterError(f"the method strip takes less than {MOST} samples a plane: use lifting")
     strip = _strip(image, params)
-    most = strip - _RUN + 1
+    most = most_levels(image, params)
     if levels > most:
         raise ParameterError(f"the method strip takes {most} levels at most, not {levels}: use lifting")
     found = []
