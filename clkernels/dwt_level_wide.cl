@@ -1,7 +1,7 @@
-// One level as dwt_level.cl has it, for CPUs: a work-item takes PAIRS pairs of columns down a band of rows, in vectors of LANES.
+// One level as dwt_level.cl has it, for CPUs: a work-item takes PAIRS pairs of columns down a band of rows, by vectors.
 //
-// Each row is lifted along x in two arrays, of even and of odd samples; what comes out is kept with the last few pairs of
-// rows, KEPT of them, in which the steps along y then run. All of it stays in the first-level cache.
+// A row's even and odd samples are lifted along x where they come to lie: in a window of the last KEPT pairs of rows, in
+// which the steps along y then run. It stays in the second-level cache.
 //
 // After border.cl, dwt_layout.cl, dwt_beyond.cl and a schedule: gpuops/dwt/schedule.py.
 // Global: (tiles, bands, planes), any group size.
@@ -16,10 +16,10 @@
 #define ALREADY_WIDE __attribute__((vec_type_hint(V)))
 
 // The steps along x; what a vector has too much nobody reads.
-#define ALONG_X(target, other, first_tap, taps, before, after, again, ...)                                                    \
+#define ALONG_X(target, other, first_tap, taps, before, after, again, ...)                                             \
     {                                                                                                                  \
         const S weights[] = {__VA_ARGS__};                                                                             \
-        for (int k = before ? LANES : OWN; k < OWN + pairs + after; k += LANES) {                                              \
+        for (int k = before ? LANES : OWN; k < OWN + pairs + after; k += LANES) {                                      \
             V sum = VLOAD(0, target + k);                                                                              \
             UNROLLED for (int j = 0; j < taps; j++) sum = fma((V)weights[j], VLOAD(0, other + k + first_tap + j), sum); \
             VSTORE(sum, 0, target + k);                                                                                \
@@ -30,12 +30,13 @@
 #define NEWEST (KEPT - 1)
 #define FINISHED (NEWEST - RIGHT)
 
-#define ALONG_Y(target, other, first_tap, taps, before, after, again, ...)                                                    \
+#define ALONG_Y(target, other, first_tap, taps, before, after, again, ...)                                             \
     {                                                                                                                  \
         const S weights[] = {__VA_ARGS__};                                                                             \
+        const int k = FINISHED + after;                                                                                \
         UNROLLED for (int j = 0; j < taps; j++)                                                                        \
-            target[FINISHED + after] = fma((V)weights[j], other[FINISHED + after + first_tap + j], target[FINISHED + after]); \
-        if (again) VSTORE(target[FINISHED + after], 0, target##_rows[FINISHED + after] + c);                           \
+            target[k] = fma((V)weights[j], other[k + first_tap + j], target[k]);                                       \
+        if (again) VSTORE(target[k], 0, target##_rows[k] + c);                                                         \
     }
 
 typedef struct {
@@ -168,7 +169,7 @@ __kernel ALREADY_WIDE void level_wide(IMAGE, BAND ll, BAND lh, BAND hl, BAND hh,
             STEPS(ALONG_X)
         }
         if (k < begin) {
-            for (int c = 0; c < pairs; c += LANES) finish(e_rows, o_rows, OWN + c), finish(e_rows, o_rows, AROUND + OWN + c);
+            for (int c = OWN; c < OWN + pairs; c += LANES) finish(e_rows, o_rows, c), finish(e_rows, o_rows, AROUND + c);
             continue;
         }
 #ifdef INVERSE

@@ -239,6 +239,15 @@ def test_many_tiles(gpu: Gpu, rng, method: str, tile: str) -> None:
     np.testing.assert_allclose(back, x, atol=1e-5)
 
 
+def test_wide_tiles_and_many_bands(gpu: Gpu, rng) -> None:
+    x = rng.standard_normal((1, 150, 4250)).astype(np.float32)
+    for name in ("bior4.4", "dd13/7"):
+        ours = dwt2(gpu, x, name, "periodization")
+        assert_close(ours, pywt.dwt2(x.astype(float), reference(name), "periodization"))
+        back = idwt2(gpu, ours, name, "periodization")
+        np.testing.assert_allclose(back, x, atol=1e-5)
+
+
 def stationary_bands(coefficients: Any) -> list[np.ndarray]:
     """All bands of a stationary transform, with or without the finer approximations."""
     if isinstance(coefficients, np.ndarray):

@@ -1,4 +1,7 @@
-"""A whole level of the lifting transform in one pass, for GPUs: launches of dwt_margins.cl and dwt_level.cl."""
+"""A whole level of the lifting transform in one pass.
+
+On GPUs dwt_margins.cl puts a few samples aside for dwt_level.cl; on CPUs dwt_level_wide.cl does it all.
+"""
 
 from __future__ import annotations
 
@@ -263,9 +266,8 @@ def fits(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: boo
     if prod(size) >= MOST:
         return False
     if image.gpu.limits.is_cpu:
-        return (
-            image.gpu.limits.lanes > 1
-        )  # a compiler that does not know vectors takes half a minute for these
+        # A compiler that does not know vectors takes half a minute for these.
+        return image.gpu.limits.lanes > 1
     level = Level(image.gpu, params, image.dtype, image.shape[0], (size[0], size[1]), inverse)
     return level.group is not None
 
