@@ -50,7 +50,10 @@ static inline V take(__global const S *p, int spacing) {
 #if WIDTH == 1
     return *p;
 #else
-    return spacing == 1 ? vload16(0, p) : (V)(vload16(0, p).even, vload16(1, p).even);
+    if (spacing == 1) return vload16(0, p);
+    S s[WIDTH];  // not those between, which other work-items may be writing
+    for (int i = 0; i < WIDTH; i++) s[i] = p[i * spacing];
+    return vload16(0, s);
 #endif
 }
 
