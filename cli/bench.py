@@ -125,7 +125,7 @@ def fft(
     default="dd13/7",
     show_default=True,
     metavar="NAME",
-    help="One that has lifting steps: haar, 5/3, 9/7, dd13/7.",
+    help="One that has lifting steps: haar, 5/3, 9/7, dd9/7, dd13/7.",
 )
 @click.option("--levels", type=click.IntRange(1), default=1, show_default=True, help="Of the transform.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON.")
@@ -136,7 +136,7 @@ def dwt(
     """Measure wavelet transforms: memory, efficiency and time of those in place and of others.
 
     The tables of Ikuzawa, Ino and Hagihara, whose in-place method permutes chunks of samples by cycles, beside that of
-    van der Laan et al. (out of place), fused lifting steps and the filter bank.
+    van der Laan et al. (out of place), lifting in one pass, the same in place by strips, and the filter bank.
     """
     import json
 

@@ -2,7 +2,7 @@
 // neighbours will have overwritten.
 //
 //   columns[y][i]   of each row the samples from `start` on that come before `inside`, and then those from `outside` on;
-//                   STRIPS: BEFORE and AFTER of each tile's left edge, tiles of 2^tile, and then those from `outside` on
+//                   STRIPS: BEFORE and AFTER of them at each left edge of a tile of TILE columns, and then those from `outside`
 //   rows[j]         from column `start` on, `above` rows above and then those below the image;
 //                   STRIPS: above and below each band's upper edge and the image's lower one
 //
@@ -88,7 +88,8 @@ static inline int aside(int place, int pitch) {
 
 __kernel void margins(READ, __global S *columns, __global S *rows, int4 bands, int2 image, ulong plane_size, int first,
                       int4 sides, int4 beyond, int tiles, int band) {
-    // sides: inside, outside, column_pitch, row_pitch; beyond: rows above, rows in all, rows of an edge
+    // sides: inside, outside, and so many samples of each of `columns` and of `rows`
+    // beyond: rows above, rows in all, and with STRIPS rows of an edge
     uint id = get_global_id(0) * 4;
     const size_t plane = get_global_id(1);
     const int height = READ_HEIGHT(bands, image), start = 2 * first - ROOM;

@@ -165,6 +165,8 @@ def measure(
         raise ParameterError(
             f"{wavelet} has no lifting steps here: all methods but the filter bank need them"
         )
+    if wavelet_name(wavelet).startswith("vc2-"):
+        raise ParameterError(f"only lifting knows {wavelet}, so there is nothing to compare: use dd13/7")
     variants = {name: DwtParams(wavelet, "mirror", levels, method) for name, method in VARIANTS.items()}
     sizes = tuple(dict.fromkeys(sizes)) or _sizes_that_fit(gpu)
     for size in sizes:  # all of them, before time goes into the first

@@ -257,28 +257,29 @@ class Level:
         return Aside(inside, outside, column_pitch, row_pitch, above, below, rows), band
 
 
-def fits(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: bool) -> bool:
-    """Whether a level of an image of ``size`` goes this way: lifting of floats that sees beyond the samples' edges."""
+def fitting(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: bool) -> Level | None:
+    """The level of an image of ``size``, given it or one of its bands; None where it cannot go this way.
+
+    That is for lifting of floats that sees beyond the samples' edges.
+    """
     if params.integer or params.method != "lifting" or params.tile != "auto":
-        return False
+        return None
     if params.mode == "vc2" or params.wavelet.startswith("vc2-"):  # beyond the edges of each step
-        return False
+        return None
     if prod(size) >= MOST:
-        return False
+        return None
+    level = Level(image.gpu, params, image.dtype, image.shape[0], (size[0], size[1]), inverse)
     if image.gpu.limits.is_cpu:
         # A compiler that does not know vectors takes half a minute for these.
-        return image.gpu.limits.lanes > 1
-    level = Level(image.gpu, params, image.dtype, image.shape[0], (size[0], size[1]), inverse)
-    return level.group is not None
+        return level if image.gpu.limits.lanes > 1 else None
+    return level if level.group else None
 
 
-def forward(image: Image, params: DwtParams) -> tuple[Image, tuple[Image, Image, Image]]:
+def forward(image: Image, level: Level) -> tuple[Image, tuple[Image, Image, Image]]:
     """One level: cA, (cH, cV, cD)."""
-    planes, height, width = image.shape
-    for n in (height, width):
-        axis.check_length(params, n)
-    level = Level(image.gpu, params, image.dtype, planes, (height, width), inverse=False)
-    low_y, high_y, low_x, high_x = level.bands
+    for n in level.image:
+        axis.check_length(level.params, n)
+    planes, (low_y, high_y, low_x, high_x) = level.planes, level.bands
     four = (
         image.like((planes, low_y, low_x)),
         image.like((planes, high_y, low_x)),
@@ -289,13 +290,10 @@ def forward(image: Image, params: DwtParams) -> tuple[Image, tuple[Image, Image,
     return four[0], four[1:]
 
 
-def inverse(
-    approximation: Image, details: tuple[Image, Image, Image], params: DwtParams, shape: Shape
-) -> Image:
-    """The image of (height, width) ``shape`` that one level's bands stand for."""
-    planes = approximation.shape[0]
-    image = approximation.like((planes, *shape))
-    Level(image.gpu, params, image.dtype, planes, shape, inverse=True).run(image, (approximation, *details))
+def inverse(approximation: Image, details: tuple[Image, Image, Image], level: Level) -> Image:
+    """The image that one level's bands stand for."""
+    image = approximation.like((level.planes, *level.image))
+    level.run(image, (approximation, *details))
     return image
 
 

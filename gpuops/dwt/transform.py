@@ -33,8 +33,9 @@ def forward(image: Image, params: DwtParams) -> tuple[Image, Details[Image]]:
     if params.method == "strip":
         approximation, details = strips.bands(image, params, 1)
         return approximation, details[0]
-    if level.fits(image, params, image.shape[1:], inverse=False):
-        return level.forward(image, params)
+    whole = level.fitting(image, params, image.shape[1:], inverse=False)
+    if whole is not None:
+        return level.forward(image, whole)
     if WAVELETS[params.wavelet].rows_first:
         low, high = axis.analyse(image, params, X)
         approximation, horizontal = axis.analyse(low, params, Y)
@@ -52,8 +53,9 @@ def inverse(approximation: Image, details: Details[Image], params: DwtParams, sh
         return in_place.image_of(approximation, [details], params, shape)
     if params.method == "strip":
         return strips.image_of(approximation, [details], params, (shape[0], shape[1]))
-    if level.fits(approximation, params, shape, inverse=True):
-        return level.inverse(approximation, details, params, (shape[0], shape[1]))
+    whole = level.fitting(approximation, params, shape, inverse=True)
+    if whole is not None:
+        return level.inverse(approximation, details, whole)
     horizontal, vertical, diagonal = details
     if WAVELETS[params.wavelet].rows_first:
         low = axis.synthesise(approximation, horizontal, params, Y, shape[0])

@@ -131,10 +131,11 @@ class DwtParams:
         How often the approximation is transformed again; None: as many as make sense, which is
         PyWavelets' ``dwtn_max_level`` and in the modes ``mirror`` and ``vc2`` until the shorter side is one sample.
     method
-        ``lifting``: all steps fused over a tile. ``filterbank``: convolutions, for every wavelet. ``laan``: one
-        kernel a lifting step, out of place, low and high halves apart (van der Laan et al. 2011). ``in-place``: even
-        samples permuted to the front by chunks, then a kernel a lifting step, all in the same memory (Ikuzawa et al.).
-        ``strip``: as lifting, in the same memory. ``auto``: lifting where the wavelet has it.
+        ``lifting``: all steps fused, of floats along both axes in one pass. ``filterbank``: convolutions, for every
+        wavelet. ``laan``: one kernel a lifting step, out of place, low and high halves apart (van der Laan et al.
+        2011). ``in-place``: even samples permuted to the front by chunks, then a kernel a lifting step, all in the
+        same memory (Ikuzawa et al.). ``strip``: as lifting, in the same memory. ``auto``: lifting where the wavelet
+        has it.
     integer : bool
         The reversible transform of whole numbers. ``bior2.2`` is JPEG 2000's, ``haar`` the S transform, ``dd9/7`` and
         ``dd13/7`` round as VC-2 does; low coefficients keep the samples' range. The ``vc2-`` wavelets are VC-2's
@@ -142,8 +143,9 @@ class DwtParams:
         level, so that less is lost to rounding when coefficients are quantised; with the mode ``vc2`` they give
         its coefficients bit for bit. Values beyond 32 bits wrap.
     tile
-        Where lifting and filterbank keep their tile: ``local`` memory shared by a work-group, or ``private`` to a
-        work-item. ``auto``: private on CPUs, local elsewhere (measured: docs/benchmarks).
+        ``auto``: lifting of floats in one pass over both axes, where the device can. Else, and for whole numbers and
+        the filter bank, one axis after the other: the tile in ``local`` memory shared by a work-group, which auto
+        takes on GPUs, or ``private`` to a work-item, which it takes on CPUs (measured: docs/benchmarks).
     """
 
     wavelet: str = "bior4.4"
