@@ -38,17 +38,16 @@ static inline V extended(__global const S *in, int i, int n, size_t inner, int c
     return repetition & 1 ? -v : v;
 #elif defined(ANTIREFLECT)  // odd about both end samples: each period of 2(n − 1) adds twice their difference
     if (i >= 0 && i < n) return load_some(in + i * inner, count);
-    V a = load_some(in, count), d = load_some(in + (n - 1) * inner, count);
-    int p = 2 * (n - 1);
-    int q = i < 0 ? (i + 1) / p - 1 : i / p;
-    i -= q * p;
-    V v = i < n ? load_some(in + i * inner, count) : 2 * d - load_some(in + (p - i) * inner, count);
-    return v + (2 * q) * (d - a);
+    const V a = load_some(in, count), d = load_some(in + (n - 1) * inner, count);
+    const int p = 2 * (n - 1), q = abs(i) / p, k = abs(i) - q * p;
+    V v = k < n ? load_some(in + k * inner, count) : 2 * d - load_some(in + (p - k) * inner, count);
+    if (q) v += (2 * q) * (d - a);
+    return i < 0 ? 2 * a - v : v;
 #elif defined(SMOOTH)
     if (i >= 0 && i < n) return load_some(in + i * inner, count);
     int end = i < 0 ? 0 : n - 1, next = n == 1 ? 0 : (i < 0 ? 1 : n - 2);
     V v = load_some(in + end * inner, count);
-    return v + abs(i - end) * (v - load_some(in + next * inner, count));
+    return v + (int)abs(i - end) * (v - load_some(in + next * inner, count));
 #else
     i = border_index(i, n);
     return i < 0 ? (V)0 : load_some(in + i * inner, count);

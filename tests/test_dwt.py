@@ -472,6 +472,14 @@ def test_integers_are_the_published_ones_and_lossless(gpu: Gpu, rng, name: str, 
             np.testing.assert_array_equal(back, x)
 
 
+def test_integers_are_lossless_in_every_mode(gpu: Gpu, rng) -> None:
+    x = rng.integers(0, 65536, (33, 18)).astype(np.uint16)
+    for mode in names.MODES:
+        coefficients = wavedec2(gpu, x, "5/3", mode, 2, integer=True)
+        back = waverec2(gpu, coefficients, "5/3", mode, shape=x.shape, integer=True)
+        np.testing.assert_array_equal(back, x, mode)
+
+
 # VC-2, SMPTE ST 2042-1, 15.4.4: shift after a level, and the synthesis' stages: which samples change, by + or −
 # (Σ tap · sample at that distance, halved s times, rounded), and s.
 VC2: dict[str, tuple[int, list[tuple[str, dict[int, int], int]]]] = {
