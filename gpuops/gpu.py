@@ -187,6 +187,8 @@ class Gpu:
         Collects build times and every launch's event. Without one nothing is kept.
     dump : path, optional
         A folder that receives the source of every program built.
+    memory : int, optional
+        Bytes that images on the device may take together, as if it had no more.
 
     Raises
     ------
@@ -200,8 +202,10 @@ class Gpu:
         *,
         report: Report | None = None,
         dump: str | os.PathLike[str] | None = None,
+        memory: int | None = None,
     ) -> None:
         self.report = report
+        self.memory = memory
         self._dump = Path(dump) if dump is not None else None
         with self.phase("platform"):
             from .device import select
@@ -231,12 +235,15 @@ class Gpu:
         device = self.device
         extensions = device.extensions.split()
         is_cpu = bool(device.type & cl.device_type.CPU)
+        global_bytes = int(device.global_mem_size)
+        if self.memory is not None:
+            global_bytes = min(global_bytes, self.memory)
         return Limits(
             work_group=int(device.max_work_group_size),
             work_item_sizes=tuple(int(n) for n in device.max_work_item_sizes),
             local_bytes=int(device.local_mem_size),
-            global_bytes=int(device.global_mem_size),
-            max_alloc_bytes=int(device.max_mem_alloc_size),
+            global_bytes=global_bytes,
+            max_alloc_bytes=min(global_bytes, int(device.max_mem_alloc_size)),
             compute_units=int(device.max_compute_units),
             is_cpu=is_cpu,
             lanes=8 if is_cpu and device.native_vector_width_float >= 4 else 1,
@@ -267,7 +274,7 @@ class Gpu:
                 f"{self.limits.max_alloc_bytes / 1e6:.0f} MB at most: use a smaller image or another device"
             )
         try:
-            buffer = cast(cl.Buffer, self._pool.allocate(nbytes))
+            buffer = self._allocate(nbytes)
         except (cl.MemoryError, MemoryError) as error:
             raise DeviceError(
                 f"{self.info.name} is out of memory: {nbytes / 1e6:.0f} MB more are needed beside "
@@ -276,6 +283,16 @@ class Gpu:
         if self.report is not None:
             self.report.peak_device_bytes = max(self.report.peak_device_bytes, int(self._pool.active_bytes))
         return Image(self, buffer, shape, dtype)
+
+    def _allocate(self, nbytes: int) -> cl.Buffer:
+        """Memory from the pool. MemoryError where there would be more than :attr:`memory` in use."""
+        pool = self._pool
+        if self.memory is not None:
+            if int(pool.active_bytes) + nbytes > self.memory:
+                raise MemoryError
+            if int(pool.managed_bytes) + nbytes > self.memory:
+                pool.free_held()
+        return cast(cl.Buffer, pool.allocate(nbytes))
 
     def array(self, values: npt.ArrayLike) -> Image:
         """Copies a host array to the device as it is (shape and dtype kept)."""

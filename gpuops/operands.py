@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,19 @@ if TYPE_CHECKING:
 def on_device(gpu: Gpu, operand: Image | npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> Image:
     """``operand`` as planar (planes, height, width) Image of ``dtype``: leading axes of an array become planes.
 
-    Raises ParameterError for fewer than two dimensions, no elements or a complex array where a real one is meant.
+    Raises ParameterError as :func:`planes_of`.
     """
     if isinstance(operand, Image):
         gpu.check_own(operand)
         return operand
+    return gpu.array(planes_of(operand, dtype))
+
+
+def planes_of(operand: npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
+    """An array as (planes, height, width) of ``dtype``, on the host.
+
+    Raises ParameterError for fewer than two dimensions, no elements or a complex array where a real one is meant.
+    """
     array = np.asarray(operand)
     if array.dtype.kind not in "buifc":
         raise ParameterError(f"numbers are needed, not an array of {array.dtype}")
@@ -31,7 +39,7 @@ def on_device(gpu: Gpu, operand: Image | npt.ArrayLike, dtype: npt.DTypeLike = n
         )
     if np.iscomplexobj(array) and np.dtype(dtype).kind != "c":
         raise ParameterError("a real array is needed, not a complex one")
-    return gpu.array(array.reshape(-1, *array.shape[-2:]).astype(dtype, copy=False))
+    return array.reshape(-1, *array.shape[-2:]).astype(dtype, copy=False)
 
 
 @overload

@@ -11,10 +11,12 @@ import numpy.typing as npt
 
 from ..errors import DeviceError, ParameterError
 from ..image import Image
-from ..operands import on_device, shaped_like
+from ..operands import planes_of
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
+
+Array = npt.NDArray[Any]
 
 
 def triple(bands: Any) -> tuple[Any, Any, Any]:
@@ -31,40 +33,61 @@ def samples(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic]) 
 
     Raises DeviceError for double precision where the device has none.
     """
+    if not isinstance(data, Image):
+        return gpu.array(planes(gpu, data, dtype))
+    _check_precision(gpu, dtype)
+    gpu.check_own(data)
+    if data.dtype != _real(dtype) or len(data.shape) != 3:
+        raise ParameterError(
+            f"an Image of (planes, height, width) {dtype} is needed, not {data.shape} {data.dtype}"
+        )
+    return data
+
+
+def planes(gpu: Gpu, data: npt.ArrayLike, dtype: np.dtype[np.generic]) -> Array:
+    """As :func:`samples`, on the host."""
+    _check_precision(gpu, dtype)
+    if dtype.kind == "c" and np.ndim(data) >= 2:
+        data = np.stack((np.real(data), np.imag(data)))
+    if dtype.kind == "i" and np.size(data):
+        least, most = -(2**31), 2**31 - 1
+        if not (least <= np.min(data) and np.max(data) <= most):
+            raise ParameterError(f"the integer transform takes whole numbers from {least} to {most}")
+    return planes_of(data, _real(dtype))
+
+
+def band_planes(gpu: Gpu, data: npt.ArrayLike, dtype: np.dtype[np.generic]) -> Array:
+    """As :func:`planes`; under the modes mirror and vc2 the details of a single row or column are empty."""
+    shape = np.shape(data)
+    if len(shape) >= 2 and 0 in shape[-2:] and 0 not in shape[:-2]:
+        return np.empty((prod(shape[:-2]) * (1 + (dtype.kind == "c")), *shape[-2:]), _real(dtype))
+    return planes(gpu, data, dtype)
+
+
+def band_of(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic]) -> Image:
+    """As :func:`samples`, and empty as :func:`band_planes` says."""
+    return samples(gpu, data, dtype) if isinstance(data, Image) else gpu.array(band_planes(gpu, data, dtype))
+
+
+def result(like: Image | npt.ArrayLike, found: Image | Array, dtype: np.dtype[np.generic]) -> Any:
+    """``found`` itself for an Image; on the host with the array's leading axes, complex if it was."""
+    if isinstance(like, Image):
+        return found
+    parts = found.numpy() if isinstance(found, Image) else found
+    leading = np.shape(like)[:-2]
+    if dtype.kind != "c":
+        return parts.reshape(*leading, *parts.shape[-2:])
+    parts = parts.reshape(2, *leading, *parts.shape[-2:])
+    whole = np.empty(parts.shape[1:], dtype)
+    whole.real, whole.imag = parts
+    return whole
+
+
+def _check_precision(gpu: Gpu, dtype: np.dtype[np.generic]) -> None:
     if _real(dtype) == np.float64 and not gpu.limits.double:
         raise DeviceError(
             f"{gpu.info.name} has no double precision: convert to float32, or choose another with --device"
         )
-    if not isinstance(data, Image) and dtype.kind == "c" and np.ndim(data) >= 2:
-        data = np.stack((np.real(data), np.imag(data)))
-    if not isinstance(data, Image) and dtype.kind == "i" and np.size(data):
-        least, most = -(2**31), 2**31 - 1
-        if not (least <= np.min(data) and np.max(data) <= most):
-            raise ParameterError(f"the integer transform takes whole numbers from {least} to {most}")
-    image = on_device(gpu, data, _real(dtype))
-    if image.dtype != _real(dtype) or len(image.shape) != 3:
-        raise ParameterError(
-            f"an Image of (planes, height, width) {dtype} is needed, not {image.shape} {image.dtype}"
-        )
-    return image
-
-
-def band_of(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic]) -> Image:
-    """As :func:`samples`; under the modes mirror and vc2 the details of a single row or column are empty."""
-    shape = data.shape if isinstance(data, Image) else np.shape(data)
-    if not isinstance(data, Image) and len(shape) >= 2 and 0 in shape[-2:] and 0 not in shape[:-2]:
-        return gpu.empty((prod(shape[:-2]) * (1 + (dtype.kind == "c")), *shape[-2:]), _real(dtype))
-    return samples(gpu, data, dtype)
-
-
-def result(like: Image | npt.ArrayLike, image: Image, dtype: np.dtype[np.generic]) -> Any:
-    """``image`` itself for an Image; on the host with the array's leading axes, complex if it was."""
-    if isinstance(like, Image) or dtype.kind != "c":
-        return shaped_like(like, image)
-    parts = shaped_like(np.broadcast_to(like, (2, *np.shape(like))), image)
-    whole = np.empty(parts.shape[1:], dtype)
-    whole.real, whole.imag = parts
-    return whole
 
 
 def _real(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:

@@ -63,16 +63,17 @@ def join(approximation: Image, details: Sequence[Details], shape: Shape) -> Imag
 def cut(image: Image, at: Shape, shape: Shape) -> Image:
     """A copy of the rectangle of (height, width) ``shape`` at (row, column) ``at``."""
     part = image.like((image.shape[0], *shape))
-    _copy(image, at, part, (0, 0), part.shape)
+    copy(image, at, part, (0, 0), part.shape)
     return part
 
 
 def paste(image: Image, part: Image, at: Shape) -> None:
     """Overwrites the rectangle at (row, column) ``at``."""
-    _copy(part, (0, 0), image, at, part.shape)
+    copy(part, (0, 0), image, at, part.shape)
 
 
-def _copy(source: Image, origin: Shape, target: Image, at: Shape, shape: Shape) -> None:
+def copy(source: Image, origin: Shape, target: Image, at: Shape, shape: Shape) -> None:
+    """A block of ``shape`` (planes, rows, columns), from (row, column) ``origin`` of each plane to ``at``."""
     planes, height, width = shape
     if planes * height * width == 0:
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import gcd, isfinite
 from typing import TYPE_CHECKING, Any, overload
 
@@ -13,13 +14,14 @@ from ..errors import ParameterError
 from ..image import Image
 from ..operands import shaped_like
 from ..params.dwt import DwtParams, wavelet_name
-from . import shrink, stationary, transform
-from .arrays import band_of, dtype_of, result, samples, triple
+from . import shrink, split, stationary, transform
+from .arrays import band_of, band_planes, dtype_of, planes, result, samples, triple
+from .rows import HostPlanes
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-Array = npt.NDArray[np.generic]
+Array = npt.NDArray[Any]
 ImageCoefficients = list[Image | tuple[Image, Image, Image]]
 ArrayCoefficients = list[Array | tuple[Array, Array, Array]]
 
@@ -73,17 +75,19 @@ def dwt2(
     -------
     Arrays of the dtype that is computed in, complex for complex data; Images for an Image.
 
+    An array that the device's memory has no room for is transformed in slabs of rows, with the same result
+    (:mod:`gpuops.dwt.split`); `Gpu(memory=…)` says how much there is.
+
     Raises
     ------
     ParameterError
         An unknown name, a combination without meaning, or one sample along an axis where the mode needs two.
     DeviceError
-        Double precision where the device has none; not enough memory.
+        Double precision where the device has none; not enough memory for an Image, or even for a slab.
     """
     params = DwtParams(wavelet, mode, 1, method, integer, tile)
-    dtype = dtype_of([data], integer)
-    approximation, details = transform.forward(samples(gpu, data, dtype), params)
-    return result(data, approximation, dtype), tuple(result(data, band, dtype) for band in details)
+    approximation, details = _decompose(gpu, data, params)
+    return approximation, details[0]
 
 
 @overload
@@ -127,12 +131,25 @@ def wavedec2(
     higher one than that warns. Otherwise as :func:`dwt2`.
     """
     params = DwtParams(wavelet, mode, level, method, integer, tile)
-    dtype = dtype_of([data], integer)
-    image = samples(gpu, data, dtype)
-    transform.warn_of_levels(image.shape[1:], params)
-    approximation, details = transform.decompose(image, params)
-    coefficients: list[Any] = [result(data, approximation, dtype)]
-    return coefficients + [tuple(result(data, band, dtype) for band in bands) for bands in details]
+    approximation, details = _decompose(gpu, data, params)
+    return [approximation, *details]
+
+
+def _decompose(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> tuple[Any, list[Any]]:
+    """All levels: what the device has no room for comes and goes in slabs."""
+    dtype = dtype_of([data], params.integer)
+    host = None if isinstance(data, Image) else planes(gpu, data, dtype)
+    shape = np.shape(host)[1:] if host is not None else samples(gpu, data, dtype).shape[1:]
+    if params.levels is None:
+        params = replace(params, levels=transform.max_levels(shape, params))
+    transform.warn_of_levels(shape, params)
+    bands: list[Image] | list[Array]
+    if host is not None and not split.fits(gpu, host.shape, host.dtype):
+        bands = list(split.decompose(gpu, HostPlanes(host), params, params.levels or 0).values())
+    else:
+        image = gpu.array(host) if host is not None else samples(gpu, data, dtype)
+        bands = transform.flat(*transform.decompose(image, params))
+    return transform.nested([result(data, band, dtype) for band in bands])
 
 
 def idwt2(
@@ -174,10 +191,19 @@ def waverec2(
     params = DwtParams(wavelet, mode, len(coeffs) - 1, method, integer, tile)
     bands = [coeffs[0], *(band for details in coeffs[1:] for band in triple(details))]
     given = [band for band in bands if band is not None]
+    if not given:
+        raise ParameterError("there must be one band at least that is not None")
     dtype = dtype_of(given, integer)
+    if not any(isinstance(band, Image) for band in given):
+        host = [None if band is None else band_planes(gpu, band, dtype) for band in bands]
+        size = transform.image_shape(*transform.nested(host), params, shape)
+        kind = next(band.dtype for band in host if band is not None)
+        if not split.fits(gpu, size, kind):
+            whole = np.empty(size, kind)
+            split.recompose(gpu, *transform.nested(host), params, HostPlanes(whole))
+            return result(given[0], whole, dtype)
     images = [None if band is None else band_of(gpu, band, dtype) for band in bands]
-    details = [(images[i], images[i + 1], images[i + 2]) for i in range(1, len(images), 3)]
-    image = transform.recompose(images[0], details, params, shape)
+    image = transform.recompose(*transform.nested(images), params, shape)
     return result(given[0], image, dtype)
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from ..errors import GpuopsWarning, ParameterError
 from ..image import Image
@@ -116,50 +117,105 @@ def recompose(
 
     None stands for a band of zeros. Raises ParameterError for bands that do not fit together.
     """
-    for number, bands in enumerate(details):
-        approximation, full = _complete(approximation, bands)
-        _check(approximation, full, params)
-        target = tuple(
-            axis.samples(params, low, high)
-            for low, high in zip(approximation.shape[1:], full[2].shape[1:], strict=True)
+    for size, bands in zip(sizes(approximation, details, params, shape), details, strict=True):
+        full = tuple(
+            _or_zeros(band, extent, (approximation, *bands))
+            for band, extent in zip((approximation, *bands), size.bands, strict=True)
         )
+        approximation = inverse(full[0], (full[1], full[2], full[3]), params, size.image)
+    if approximation is None:
+        raise ParameterError("there must be one band at least that is not None")
+    return approximation
+
+
+def _or_zeros(band: Image | None, size: Shape, others: Sequence[Image | None]) -> Image:
+    """The band, or one of zeros that goes with the others."""
+    if band is not None:
+        return band
+    like = next(other for other in others if other is not None)
+    return like.gpu.zeros((like.shape[0], *size), like.dtype)
+
+
+class HasShape(Protocol):
+    """A band (planes, height, width), on the device or on the host."""
+
+    @property
+    def shape(self) -> Shape: ...
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """(height, width) of a level's bands, cA, cH, cV, cD, and of the image that they give."""
+
+    bands: tuple[Shape, Shape, Shape, Shape]
+    image: Shape
+
+
+def sizes(
+    approximation: HasShape | None,
+    details: Sequence[Details[HasShape | None]],
+    params: DwtParams,
+    shape: Shape | None = None,
+) -> list[Sizes]:
+    """Those of all levels, the coarsest first, as :func:`recompose` goes through them.
+
+    Raises ParameterError for bands that do not fit together.
+    """
+    found: list[Sizes] = []
+    planes = {band.shape[0] for band in (approximation, *flat(None, details)) if band is not None}
+    if len(planes) > 1:
+        raise ParameterError(f"the bands must have as many planes as each other, not {sorted(planes)}")
+    low = None if approximation is None else approximation.shape[1:]
+    for number, three in enumerate(details):
+        bands = _complete(low, *(None if band is None else band.shape[1:] for band in three))
+        _check(bands, params)
+        target = tuple(axis.samples(params, a, d) for a, d in zip(bands[0], bands[3], strict=True))
         finest = number + 1 == len(details)
         wanted = (shape or target) if finest else _approximation_shape(details[number + 1], params, target)
         if any(not 0 <= n - m <= (not params.critical) for n, m in zip(target, wanted, strict=True)):
             raise ParameterError(
                 f"coefficients of {target[0]}×{target[1]} samples cannot give {wanted[0]}×{wanted[1]}"
             )
-        approximation = inverse(approximation, full, params, wanted)
-    if approximation is None:
-        raise ParameterError("there must be one band at least that is not None")
-    return approximation
+        found.append(Sizes(bands, wanted))
+        low = wanted
+    return found
 
 
-def _complete(approximation: Image | None, details: Details[Image | None]) -> tuple[Image, Details[Image]]:
-    """The bands with zeros for those that are None, of the size that the others imply."""
-    horizontal, vertical, diagonal = details
-    given = [band for band in (approximation, *details) if band is not None]
+def image_shape(
+    approximation: HasShape | None,
+    details: Sequence[Details[HasShape | None]],
+    params: DwtParams,
+    shape: Shape | None = None,
+) -> tuple[int, int, int]:
+    """(planes, height, width) of what :func:`recompose` gives. Raises ParameterError as that."""
+    given = next(band for band in (approximation, *flat(None, details)) if band is not None)
+    found = sizes(approximation, details, params, shape)
+    height, width = found[-1].image if found else given.shape[1:]
+    return given.shape[0], height, width
+
+
+def _complete(
+    approximation: Shape | None, horizontal: Shape | None, vertical: Shape | None, diagonal: Shape | None
+) -> tuple[Shape, Shape, Shape, Shape]:
+    """The sizes of cA, cH, cV, cD; of those that are None what the others imply."""
+    given = [size for size in (approximation, horizontal, vertical, diagonal) if size is not None]
     if not given:
         raise ParameterError("a level whose bands are all None has no size")
 
-    def length(axis: int, *bands: Image | None) -> int:
-        return next((band.shape[axis] for band in bands if band is not None), given[0].shape[axis])
+    def length(axis: int, *sizes: Shape | None) -> int:
+        return next((size[axis] for size in sizes if size is not None), given[0][axis])
 
-    def or_zeros(band: Image | None, height: int, width: int) -> Image:
-        shape = (given[0].shape[0], height, width)
-        return band if band is not None else given[0].gpu.zeros(shape, given[0].dtype)
-
-    low_y, high_y = length(Y, approximation, vertical), length(Y, horizontal, diagonal)
-    low_x, high_x = length(X, approximation, horizontal), length(X, vertical, diagonal)
-    full = (
-        or_zeros(horizontal, high_y, low_x),
-        or_zeros(vertical, low_y, high_x),
-        or_zeros(diagonal, high_y, high_x),
+    low_y, high_y = length(0, approximation, vertical), length(0, horizontal, diagonal)
+    low_x, high_x = length(1, approximation, horizontal), length(1, vertical, diagonal)
+    return (
+        approximation or (low_y, low_x),
+        horizontal or (high_y, low_x),
+        vertical or (low_y, high_x),
+        diagonal or (high_y, high_x),
     )
-    return or_zeros(approximation, low_y, low_x), full
 
 
-def _approximation_shape(details: Details[Image | None], params: DwtParams, default: Shape) -> Shape:
+def _approximation_shape(details: Details[HasShape | None], params: DwtParams, default: Shape) -> Shape:
     """(height, width) of the approximation beside these details; ``default`` where they are None."""
     horizontal, vertical, diagonal = details
     square = not params.critical  # all four bands alike
@@ -171,18 +227,15 @@ def _approximation_shape(details: Details[Image | None], params: DwtParams, defa
     )
 
 
-def _check(approximation: Image, details: Details[Image], params: DwtParams) -> None:
+def _check(bands: tuple[Shape, Shape, Shape, Shape], params: DwtParams) -> None:
     """Raises ParameterError unless the four bands of a level belong together."""
-    horizontal, vertical, diagonal = (band.shape for band in details)
-    planes, height, width = approximation.shape
-    expected = (planes, diagonal[1], width), (planes, height, diagonal[2]), planes
+    (height, width), horizontal, vertical, diagonal = bands
     slack = 1 if params.critical else 0
-    if (horizontal, vertical, diagonal[0]) != expected or any(
-        not 0 <= low - high <= slack for low, high in ((height, diagonal[1]), (width, diagonal[2]))
+    if (horizontal, vertical) != ((diagonal[0], width), (height, diagonal[1])) or any(
+        not 0 <= low - high <= slack for low, high in ((height, diagonal[0]), (width, diagonal[1]))
     ):
         raise ParameterError(
-            f"the bands of a level do not fit together: cA {approximation.shape}, cH {horizontal}, cV {vertical}, "
-            f"cD {diagonal}"
+            f"the bands of a level do not fit together: cA {bands[0]}, cH {horizontal}, cV {vertical}, cD {diagonal}"
         )
 
 

@@ -1,0 +1,220 @@
+"""Host memory to the device and back while kernels run: a queue for each direction, and staging memory for both.
+
+A device reaches host memory of the driver's own at full speed and by itself. What is to be moved is copied to and from
+such memory by the host's threads, in two turns: while one is under way, the next is being filled.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import cycle
+from math import prod
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyopencl as cl
+
+from .image import Image
+
+if TYPE_CHECKING:
+    from .gpu import Gpu
+
+Array = npt.NDArray[Any]
+
+TURNS = 2
+_THREADS = 8
+_PIECE = 1 << 20  # bytes that are worth a thread
+
+
+class Transfers:
+    """A context in which host memory comes and goes through :meth:`inlet` and :meth:`outlet`; at its end all has come.
+
+    Parameters
+    ----------
+    overlap
+        Without it each transfer is waited for, and all kernels before it: for comparison.
+    """
+
+    def __init__(self, gpu: Gpu, *, overlap: bool = True) -> None:
+        self.gpu = gpu
+        self.overlap = overlap
+        self._resources = ExitStack()
+        self._outlets: list[Outlet] = []
+
+    def __enter__(self) -> Transfers:
+        gpu = self.gpu
+        self.up, self.down = (cl.CommandQueue(gpu.context) for _ in range(2))
+        threads = min(_THREADS, os.cpu_count() or 1)
+        self._threads = self._resources.enter_context(ThreadPoolExecutor(threads))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                for outlet in self._outlets:
+                    outlet.drain()
+        finally:
+            for queue in (self.up, self.down):
+                queue.finish()
+            self._resources.close()
+
+    def inlet(self, nbytes: int) -> Inlet:
+        """A way to the device for arrays of up to ``nbytes``, for which it takes twice as much there."""
+        return Inlet(self, nbytes)
+
+    def outlet(self, nbytes: int) -> Outlet:
+        """A way back for up to ``nbytes`` at a time."""
+        outlet = Outlet(self, nbytes)
+        self._outlets.append(outlet)
+        return outlet
+
+    def staging(self, nbytes: int) -> npt.NDArray[np.uint8]:
+        """Host memory that the device reaches by itself, until the end."""
+        flags = cl.mem_flags
+        buffer = cl.Buffer(self.gpu.context, flags.READ_WRITE | flags.ALLOC_HOST_PTR, nbytes)
+        enqueue_map: Any = cl.enqueue_map_buffer  # typed for fewer flags and dtypes than it takes
+        access = cl.map_flags.READ | cl.map_flags.WRITE
+        array, _ = enqueue_map(self.up, buffer, access, 0, (nbytes,), np.uint8)
+        self._resources.callback(lambda: array.base.release(self.up).wait())
+        return np.asarray(array)
+
+    def copy(self, source: Array, target: Array) -> None:
+        """Host memory by several threads."""
+        axis = int(np.argmax(source.shape))
+        count = max(1, min(self._threads._max_workers, source.nbytes // _PIECE, source.shape[axis]))
+        pieces = (np.array_split(array, count, axis) for array in (target, source))
+        list(self._threads.map(np.copyto, *pieces))
+
+    def settle(self) -> None:
+        """Waits for all, where transfers are not to overlap."""
+        if not self.overlap:
+            for queue in (self.up, self.gpu.queue, self.down):
+                queue.finish()
+
+
+@dataclass
+class _Place:
+    """One of an inlet's turns: ``sent`` is when its staging memory, ``used`` when its buffer may be filled anew."""
+
+    buffer: Image
+    staging: npt.NDArray[np.uint8]
+    used: cl.Event
+    sent: cl.Event | None = None
+
+
+class Inlet:
+    """Arrays of one kind on their way to the device."""
+
+    def __init__(self, transfers: Transfers, nbytes: int) -> None:
+        self._transfers = transfers
+        gpu = transfers.gpu
+        # Kernels that are still under way may use what the pool gives.
+        self._places = [
+            _Place(gpu.empty((nbytes,), np.uint8), transfers.staging(max(1, nbytes)), _marker(gpu.queue))
+            for _ in range(TURNS)
+        ]
+        self._turns: Iterator[_Place] = cycle(self._places)
+        self._place = self._places[0]
+
+    def send(self, parts: Sequence[Array], axis: int) -> Image:
+        """The parts, side by side along an axis, as an Image for kernels to come, until :meth:`release`."""
+        transfers, gpu = self._transfers, self._transfers.gpu
+        shape = list(parts[0].shape)
+        shape[axis] = sum(part.shape[axis] for part in parts)
+        dtype = parts[0].dtype
+        nbytes = prod(shape) * dtype.itemsize
+        place = self._place = next(self._turns)
+        image = Image(gpu, place.buffer.buffer, tuple(shape), dtype)
+        if not nbytes:
+            return image
+        with gpu.phase("upload"):
+            if place.sent is not None:
+                place.sent.wait()
+            staging = place.staging[:nbytes].view(dtype).reshape(shape)
+            at = 0
+            for part in parts:
+                where = [slice(None)] * len(shape)
+                where[axis] = slice(at, at := at + part.shape[axis])
+                transfers.copy(part, staging[tuple(where)])
+            place.sent = cl.enqueue_copy(
+                transfers.up, place.buffer.buffer, staging, is_blocking=False, wait_for=[place.used]
+            )
+            transfers.up.flush()
+            cl.enqueue_barrier(gpu.queue, wait_for=[place.sent])
+            transfers.settle()
+        return image
+
+    def release(self) -> None:
+        """All kernels that read the last Image are in the queue."""
+        self._place.used = _marker(self._transfers.gpu.queue)
+
+
+@dataclass
+class _Awaited:
+    """What is on its way into staging memory, and where it goes from there. The Image's memory must not go before."""
+
+    arrived: cl.Event
+    staging: Array
+    target: Array
+    image: Image
+
+
+class Outlet:
+    """Images of one kind on their way to the host."""
+
+    def __init__(self, transfers: Transfers, nbytes: int) -> None:
+        self._transfers = transfers
+        self._staging = cycle([transfers.staging(max(1, nbytes)) for _ in range(TURNS)])
+        self._awaited: list[_Awaited] = []
+
+    def receive(self, image: Image, first: int, target: Array) -> None:
+        """Rows from ``first`` on of planes (planes, rows, columns), as many as the host's ``target`` has, come there.
+
+        That is when the context ends. Of pixels (rows, columns, channels) there is one plane.
+        """
+        transfers, gpu = self._transfers, self._transfers.gpu
+        if not target.size:
+            return
+        planes, rows = target.shape[0], target.shape[1]
+        row = target.nbytes // (planes * rows)
+        height = image.nbytes // (planes * row)
+        with gpu.phase("download"):
+            while len(self._awaited) >= TURNS:
+                self._finish(self._awaited.pop(0))
+            staging = next(self._staging)[: target.nbytes].view(target.dtype).reshape(target.shape)
+            ready = _marker(gpu.queue)
+            transfers.settle()
+            for plane in range(planes):
+                arrived = cl.enqueue_copy(
+                    transfers.down, staging[plane], image.buffer, src_offset=(plane * height + first) * row,
+                    is_blocking=False, wait_for=[ready],
+                )  # fmt: skip
+            transfers.down.flush()
+            self._awaited.append(_Awaited(arrived, staging, target, image))
+            if not transfers.overlap:
+                self.drain()
+
+    def drain(self) -> None:
+        """Waits for all that is under way."""
+        with self._transfers.gpu.phase("download"):
+            while self._awaited:
+                self._finish(self._awaited.pop(0))
+
+    def _finish(self, awaited: _Awaited) -> None:
+        awaited.arrived.wait()
+        self._transfers.copy(awaited.staging, awaited.target)
+
+
+def _marker(queue: cl.CommandQueue) -> cl.Event:
+    """An event that other queues may wait for: that all so far is done."""
+    event = cl.enqueue_marker(queue)
+    queue.flush()
+    return event

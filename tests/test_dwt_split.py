@@ -1,0 +1,165 @@
+"""Transforms in slabs, of images larger than the memory that they may use: bit for bit those of the whole image."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpuops import DeviceError, Gpu, Report, transfers
+from gpuops.dwt import dwt2, idwt2, split, transform, wavedec2, waverec2
+from gpuops.dwt.rows import HostPlanes
+from gpuops.params.dwt import MODES, DwtParams
+
+Array = np.ndarray[Any, Any]
+
+TINY = 64_000  # bytes: images of these tests must be split
+
+
+@pytest.fixture
+def slabs_of_seven(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slabs make seven pairs of rows."""
+    monkeypatch.setattr(split, "_pairs", lambda *_: 7)
+
+
+def recomposed(gpu: Gpu, bands: list[Array | None], params: DwtParams, shape: tuple[int, int]) -> Array:
+    given = next(band for band in bands if band is not None)
+    found = np.full((given.shape[0], *shape), -1, given.dtype)
+    split.recompose(gpu, *transform.nested(bands), params, HostPlanes(found), memory=TINY)
+    return found
+
+
+def whole(gpu: Gpu, x: Array, params: DwtParams) -> list[Array]:
+    return [band.numpy() for band in transform.flat(*transform.decompose(gpu.array(x), params))]
+
+
+# One wavelet of each way to compute, and filters of different lengths; every mode; odd and even sides.
+CASES = [
+    *(("bior4.4", mode, False) for mode in MODES),
+    *(("bior2.2", mode, True) for mode in ("mirror", "periodization", "symmetric")),
+    *(("db5", mode, False) for mode in ("periodic", "periodization", "antireflect")),
+    ("vc2-fidelity", "vc2", True),
+    ("dd13/7", "mirror", False),
+]
+
+
+@pytest.mark.parametrize(("wavelet", "mode", "integer"), CASES)
+@pytest.mark.parametrize("overlap", [True, False])
+def test_slabs_give_what_the_whole_does(
+    gpu: Gpu, rng, slabs_of_seven: None, wavelet: str, mode: str, integer: bool, overlap: bool
+) -> None:
+    for shape, levels in (((97, 40), 1), ((98, 31), 3), ((128, 40), 2)):
+        params = DwtParams(wavelet, mode, levels, integer=integer)
+        x = rng.random((2, *shape), dtype=np.float32)
+        if integer:
+            x = (x * 255).astype(np.int32)
+        expected = whole(gpu, x, params)
+        bands = split.decompose(gpu, HostPlanes(x), params, levels, memory=TINY, overlap=overlap)
+        assert list(bands) == [name for name, _ in transform.band_shapes(params, shape, levels)]
+        for band, (name, found) in zip(expected, bands.items(), strict=True):
+            np.testing.assert_array_equal(found, band, name)
+        low, details = transform.nested([gpu.array(band) for band in expected])
+        image = transform.recompose(low, details, params, shape).numpy()
+        np.testing.assert_array_equal(recomposed(gpu, expected, params, shape), image)
+
+
+@pytest.mark.parametrize("method", ["filterbank", "laan", "in-place", "strip"])
+def test_methods(gpu: Gpu, rng, slabs_of_seven: None, method: str) -> None:
+    x = rng.random((1, 110, 52), dtype=np.float32)
+    params = DwtParams("bior4.4", "symmetric" if method == "filterbank" else "mirror", 2, method)
+    bands = split.decompose(gpu, HostPlanes(x), params, 2, memory=TINY)
+    for band, (name, found) in zip(whole(gpu, x, params), bands.items(), strict=True):
+        np.testing.assert_allclose(found, band, atol=1e-6, err_msg=name)  # tiles are others
+    np.testing.assert_allclose(recomposed(gpu, list(bands.values()), params, (110, 52)), x, atol=4e-6)
+
+
+def test_bands_that_are_none(gpu: Gpu, rng, slabs_of_seven: None) -> None:
+    x = rng.random((1, 110, 52), dtype=np.float32)
+    params = DwtParams("bior2.2", "symmetric", 2)
+    bands: list[Array | None] = [*whole(gpu, x, params)]
+    zeros = [np.zeros_like(band) for band in bands if band is not None]
+    for missing in ([0], [1, 2, 3], [4, 6]):
+        some = [None if k in missing else band for k, band in enumerate(bands)]
+        full = [zeros[k] if k in missing else band for k, band in enumerate(bands)]
+        np.testing.assert_array_equal(
+            recomposed(gpu, some, params, (110, 52)), recomposed(gpu, full, params, (110, 52))
+        )
+
+
+def test_no_level(gpu: Gpu, rng) -> None:
+    x = rng.random((2, 300, 70), dtype=np.float32)
+    params = DwtParams(levels=0)
+    (found,) = split.decompose(gpu, HostPlanes(x), params, 0, memory=TINY).values()
+    np.testing.assert_array_equal(found, x)
+    np.testing.assert_array_equal(recomposed(gpu, [x], params, (300, 70)), x)
+
+
+def test_memory_is_no_more_than_allowed(rng) -> None:
+    """A device that has a quarter of the image's bytes, in single and double precision and plane by plane."""
+    x = rng.random((2900, 93), dtype=np.float32)
+    for data, levels in ((x, 3), (x.astype(np.float64), 2), (np.stack([x, x + 1j * x]), 2)):
+        limit = data.nbytes // 4
+        small, large = Gpu(report=Report(), memory=limit), Gpu()
+        assert small.report is not None
+        coefficients = wavedec2(small, data, "bior4.4", "symmetric", levels)
+        for ours, theirs in zip(
+            flat(coefficients), flat(wavedec2(large, data, "bior4.4", "symmetric", levels)), strict=True
+        ):
+            assert ours.dtype == theirs.dtype
+            np.testing.assert_array_equal(ours, theirs)
+        back = waverec2(small, coefficients, "bior4.4", "symmetric", shape=data.shape[-2:])
+        np.testing.assert_array_equal(
+            back, waverec2(large, coefficients, "bior4.4", "symmetric", shape=data.shape[-2:])
+        )
+        assert 0 < small.report.peak_device_bytes <= limit
+        low, details = dwt2(small, data, "db3")
+        np.testing.assert_array_equal(low, dwt2(large, data, "db3")[0])
+        expected = idwt2(large, (low, (details[0], None, details[2])), "db3")
+        np.testing.assert_array_equal(idwt2(small, (low, (details[0], None, details[2])), "db3"), expected)
+
+
+def flat(coefficients: list[Any]) -> list[Array]:
+    return [coefficients[0], *(band for level in coefficients[1:] for band in level)]
+
+
+def test_too_little_memory(rng) -> None:
+    x = rng.random((200, 1000), dtype=np.float32)
+    with pytest.raises(DeviceError, match=r"rows of 1000 samples fit into 0\.1 MB .* MB are needed"):
+        wavedec2(Gpu(memory=100_000), x, "bior4.4", "mirror", 2)
+
+
+def test_slabs_cover_everything() -> None:
+    for make, read, most, margin, wraps in [
+        (50, 50, 7, 6, False),
+        (55, 50, 7, 6, False),
+        (50, 50, 7, 6, True),
+    ]:
+        slabs = list(split._slabs(make, read, most, margin, wraps=wraps))
+        assert len(slabs) > 3
+        assert [slab.start for slab in slabs] == [0, *(slab.stop for slab in slabs[:-1])]
+        assert slabs[-1].stop == make
+        for slab in slabs:
+            assert slab.first == slab.start - margin or (not wraps and slab.first == 0)
+            assert slab.last >= slab.stop + margin or (not wraps and slab.last == read)
+
+
+def test_transfers_bring_what_was_sent(gpu: Gpu, rng) -> None:
+    rows = [rng.random((3, 5, 7), dtype=np.float32) for _ in range(7)]
+    back = [np.zeros((3, 4, 7), np.float32) for _ in rows]
+    with transfers.Transfers(gpu) as moving:
+        inlet, outlet = moving.inlet(rows[0].nbytes), moving.outlet(back[0].nbytes)
+        for there, here in zip(rows, back, strict=True):
+            image = inlet.send([there[:, :2], there[:, 2:]], 1)
+            copied = image.like()
+            copied.put(slice(0, 3), image)
+            inlet.release()
+            outlet.receive(copied, 1, here)
+    for there, here in zip(rows, back, strict=True):
+        np.testing.assert_array_equal(here, there[:, 1:])
+
+
+def test_transfers_end_with_an_error(gpu: Gpu) -> None:
+    with pytest.raises(ZeroDivisionError), transfers.Transfers(gpu) as moving:
+        moving.inlet(100).send([np.zeros((1, 5, 5), np.float32)], 1)
+        raise ZeroDivisionError
