@@ -23,7 +23,7 @@ import pyopencl.tools
 import clkernels
 
 from . import cache
-from .enqueue import launcher
+from .enqueue import launcher, set_argument
 from .errors import DeviceError, FileError, ParameterError
 from .image import Image
 
@@ -35,7 +35,9 @@ _KEPT = 64  # plans
 _SMALL = 1 << 20  # bytes: host arrays up to this become buffers of their own instead of queued copies
 
 Scalar = int | float | np.generic
-Argument = Union["Image", cl.Buffer, "Local", Scalar, npt.NDArray[np.generic], tuple[Scalar, ...], None]
+Argument = Union[
+    "Image", cl.Buffer, "Local", "Later", Scalar, npt.NDArray[np.generic], tuple[Scalar, ...], None
+]
 
 
 @dataclass(frozen=True)
@@ -61,18 +63,12 @@ class _Program:
     once: bool = field(compare=False)
 
     @classmethod
-    def of(cls, source: Sources, defines: Mapping[str, Define]) -> _Program:
+    def of(cls, source: Sources, options: str) -> _Program:
         parts = source if isinstance(source, tuple) else (source,)
         text = "".join(
             f'#line 1 "{part.name}.cl"\n{part.text}\n' if isinstance(part, Source) else clkernels.source(part)
             for part in parts
         )
-        options = " ".join(
-            _define(key, value)
-            for key, value in sorted(defines.items())
-            if not (value is None or value is False)
-        )
-        options = f"-w {options}"  # compilers' warnings say nothing to those who use the program
         label = "+".join(part.name if isinstance(part, Source) else part for part in parts)
         return cls(text, options, label, any(isinstance(part, Source) and part.once for part in parts))
 
@@ -82,6 +78,13 @@ class Local:
     """A kernel argument that is ``nbytes`` of local memory."""
 
     nbytes: int
+
+
+class Later:
+    """``LATER``: a kernel argument, an Image, that each call of a :class:`Step` gives."""
+
+
+LATER = Later()
 
 
 @dataclass(frozen=True)
@@ -131,16 +134,19 @@ class Kernel:
         for axis, most in enumerate(limits.work_item_sizes[: len(shape)]):
             while shape[axis] > most:
                 shape[axis] = (shape[axis] + 1) // 2
-        while int(np.prod(shape)) > min(self.work_group, limits.work_group):
+        while prod(shape) > min(self.work_group, limits.work_group):
             widest = shape.index(max(shape))
             shape[widest] = (shape[widest] + 1) // 2
         return tuple(shape)
 
 
 class Step:
-    """A launch with its arguments set once; calling it enqueues it again in a few microseconds."""
+    """A launch with its arguments set once; calling it enqueues it again in a few microseconds.
 
-    __slots__ = ("_enqueue", "_kept", "gpu", "kernel", "label", "local", "size", "traffic")
+    A call gives the Images for the places that were bound as :data:`LATER`, in their order.
+    """
+
+    __slots__ = ("_enqueue", "_kept", "_later", "gpu", "kernel", "label", "local", "size", "traffic")
 
     def __init__(
         self,
@@ -159,9 +165,13 @@ class Step:
         self.label = label
         self.traffic = traffic
         self._kept = kept  # the pool must not hand these buffers to anybody else
+        self._later = tuple(place for place, argument in enumerate(kept) if argument is LATER)
         self._enqueue = launcher(gpu.queue, kernel, size, local)
 
-    def __call__(self) -> None:
+    def __call__(self, *images: Image) -> None:
+        for place, image in zip(self._later, images, strict=True):
+            self.gpu.check_own(image)
+            self.kernel.set_arg(place, image.buffer)
         if self.gpu.report is None:
             self._enqueue()
         else:
@@ -221,7 +231,7 @@ class Gpu:
                 )
             self._pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(self.queue))
         self._programs: dict[_Program, cl.Program] = {}
-        self._kernels: dict[tuple[_Program, str], Kernel] = {}
+        self._kernels: dict[tuple[Sources, str, str], Kernel] = {}
         # What operations prepared, least recently used first.
         self.plans: OrderedDict[Hashable, Any] = OrderedDict()
 
@@ -330,27 +340,29 @@ class Gpu:
 
     def kernels(self, requests: Sequence[tuple[Sources, str, Mapping[str, Define]]]) -> list[Kernel]:
         """:meth:`kernel` of several, all built at a time on GPUs, whose drivers take one thread for a program."""
-        programs = [_Program.of(source, defines) for source, _, defines in requests]
-        missing = [program for program in dict.fromkeys(programs) if program not in self._programs]
-        if missing:
-            with self.phase("build"), warnings.catch_warnings():
-                warnings.simplefilter("ignore", cl.CompilerWarning)  # a driver's chatter; a failure is raised
-                if self.device.type & cl.device_type.CPU or len(missing) == 1:
-                    built = [self._build(program) for program in missing]
-                else:
-                    with ThreadPoolExecutor(len(missing)) as pool:
-                        built = list(pool.map(self._build, missing))
-            for program, (result, known) in zip(missing, built, strict=True):
-                self._programs[program] = result
-                if self.report is not None:
-                    self.report.builds["hit" if known else "miss"] += 1
-        names = [name for _, name, _ in requests]
-        return [self._kernel(program, name) for program, name in zip(programs, names, strict=True)]
+        # By what they are made of: a text of many kilobytes is not to be put together for each launch.
+        keys = [(source, name, _options(defines)) for source, name, defines in requests]
+        new = [key for key in dict.fromkeys(keys) if key not in self._kernels]
+        programs = [_Program.of(source, options) for source, _, options in new]
+        self._build_missing([program for program in dict.fromkeys(programs) if program not in self._programs])
+        for key, program in zip(new, programs, strict=True):
+            self._kernels[key] = Kernel(self, self._programs[program], key[1])
+        return [self._kernels[key] for key in keys]
 
-    def _kernel(self, program: _Program, name: str) -> Kernel:
-        if (program, name) not in self._kernels:
-            self._kernels[program, name] = Kernel(self, self._programs[program], name)
-        return self._kernels[program, name]
+    def _build_missing(self, missing: Sequence[_Program]) -> None:
+        if not missing:
+            return
+        with self.phase("build"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", cl.CompilerWarning)  # a driver's chatter; a failure is raised
+            if self.device.type & cl.device_type.CPU or len(missing) == 1:
+                built = [self._build(program) for program in missing]
+            else:
+                with ThreadPoolExecutor(len(missing)) as pool:
+                    built = list(pool.map(self._build, missing))
+        for program, (result, known) in zip(missing, built, strict=True):
+            self._programs[program] = result
+            if self.report is not None:
+                self.report.builds["hit" if known else "miss"] += 1
 
     def _build(self, wanted: _Program) -> tuple[cl.Program, bool]:
         """The program, and whether its binary was known."""
@@ -398,7 +410,10 @@ class Gpu:
         label: str | None = None,
         traffic: int = 0,
     ) -> Step:
-        """A :class:`Step`: the launch prepared once, for plans that run again and again. As :meth:`launch`."""
+        """A :class:`Step`: the launch prepared once, for plans that run again and again. As :meth:`launch`.
+
+        ``LATER`` among ``args`` stands for an Image that is another on each call.
+        """
         return self._step(kernel.clone(), kernel.name, size, args, local, label, traffic)
 
     def launch(
@@ -434,7 +449,11 @@ class Gpu:
         label: str | None,
         traffic: int,
     ) -> Step:
-        kernel.set_args(*map(self._argument, args))
+        if len(args) != kernel.num_args:
+            raise TypeError(f"the kernel {name} takes {kernel.num_args} arguments, not {len(args)}")
+        for place, value in enumerate(args):
+            if value is not LATER:
+                set_argument(kernel, place, self._argument(value))
         if local is None:
             rounded = tuple(int(n) for n in size)
         else:
@@ -476,6 +495,11 @@ def _argument(value: Argument) -> Any:
     if isinstance(value, float):
         return np.float32(value)
     return value
+
+
+def _options(defines: Mapping[str, Define]) -> str:
+    wanted = (_define(k, v) for k, v in sorted(defines.items()) if not (v is None or v is False))
+    return f"-w {' '.join(wanted)}"  # compilers' warnings say nothing to those who use the program
 
 
 def _define(key: str, value: bool | int | float | str | None) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 import clkernels
 from gpuops import DeviceError, Gpu, ParameterError, Report, blur, fft
-from gpuops.gpu import Local, Source
+from gpuops.gpu import LATER, Local, Source
 
 SCALE = Source(
     "scale",
@@ -91,11 +91,39 @@ def test_a_steps_buffers_are_not_handed_out_again(gpu: Gpu) -> None:
     assert not any(other.numpy().any() for other in others)
 
 
+def test_a_step_takes_the_images_that_were_left_for_later(gpu: Gpu) -> None:
+    x, y = gpu.array(np.arange(8, dtype=np.float32)), gpu.array(np.ones(8, np.float32))
+    a, b = gpu.zeros((8,)), gpu.zeros((8,))
+    step = gpu.bind(gpu.kernel(SCALE, "scale"), (8,), LATER, LATER, 8, 2.0)
+    step(x, a)
+    step(y, b)
+    np.testing.assert_array_equal(a.numpy(), 2 * np.arange(8))
+    assert (b.numpy() == 2).all()
+    into = gpu.bind(gpu.kernel(SCALE, "scale"), (8,), x, LATER, 8, 3.0)
+    into(b)
+    np.testing.assert_array_equal(b.numpy(), 3 * np.arange(8))
+    with pytest.raises(ValueError):
+        into(x, a)
+    with pytest.raises(ParameterError, match="another Gpu"):
+        into(Gpu().zeros((8,)))
+
+
+def test_a_launch_takes_all_arguments(gpu: Gpu) -> None:
+    kernel, x = gpu.kernel(SCALE, "scale"), gpu.zeros((8,))
+    for arguments in ((x, x, 8), (x, x, 8, 2.0, 1)):
+        with pytest.raises(TypeError, match="takes 4 arguments"):
+            gpu.launch(kernel, (8,), *arguments)
+
+
 def test_kernels_are_cached(gpu: Gpu) -> None:
     assert gpu.kernel(SCALE, "scale") is gpu.kernel(SCALE, "scale")
-    assert gpu.kernel(SCALE, "defined", FLAG=True, VALUE=1) is not gpu.kernel(
-        SCALE, "defined", FLAG=True, VALUE=2
-    )
+    assert gpu.kernel(Source(SCALE.name, SCALE.text), "scale") is gpu.kernel(SCALE, "scale")
+    # Defines are what compilers see, though some of these values are equal for Python.
+    variants = [{"FLAG": True, "VALUE": value} for value in (1, 1.0, True, 0.0, -0.0)]
+    kernels = [gpu.kernel(SCALE, "defined", **variant) for variant in variants]
+    assert len(set(kernels)) == len(variants)
+    for variant, kernel in zip(variants, kernels, strict=True):
+        assert gpu.kernel(SCALE, "defined", **dict(reversed(variant.items()))) is kernel
 
 
 def test_fit_halves_the_largest_dimension(gpu: Gpu) -> None:

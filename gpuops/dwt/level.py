@@ -6,13 +6,13 @@ On GPUs dwt_margins.cl puts a few samples aside for dwt_level.cl; on CPUs dwt_le
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil, prod
 
 import numpy as np
 
 from ..errors import DeviceError
-from ..gpu import Argument, Define, Gpu, Kernel, Source
+from ..gpu import LATER, Argument, Define, Gpu, Kernel, Source, Step
 from ..image import Image
 from ..params.dwt import DwtParams
 from . import axis
@@ -29,9 +29,11 @@ _NARROW, _WIDE = 64, 2048
 _BANDS = 4  # a core
 MOST = 2**32  # samples of a plane: numbers of 32 bits are their places
 _LEAST = 8  # pairs of rows of a band: of shorter ones most rows would be read twice
+_KEPT = 256  # levels of a device, of any images, that stay prepared
 
 SAMPLES = {"float32": "float", "float64": "double"}
 Shape = tuple[int, int]
+Shape3 = tuple[int, int, int]
 Four = tuple[Image, Image, Image, Image]  # cA, cH, cV, cD
 
 
@@ -79,16 +81,26 @@ class Level:
     layout: Layout | None = None
     room: int = 0  # in place: bytes that may be put aside
 
+    def prepared(self) -> Level:
+        """This level, or its equal that was prepared before: preparing takes ten times as long as launching."""
+        known: Level = self.gpu.kept("dwt levels", lambda: lru_cache(_KEPT)(lambda level: level))(self)
+        return known
+
     def run(self, image: Image, coefficients: Four | None = None) -> None:
         """Reads the one and writes the other; in place ``image`` is both."""
         if self._is_wide:
             assert coefficients is not None
-            self._run_wide(image, coefficients)
-        else:
-            self._run_groups(image, coefficients or ())
+            self._wide(image, *coefficients)
+            return
+        margins, level, *shapes = self._groups
+        aside = [image.like(shape) for shape in shapes]
+        bands = coefficients or ()
+        margins(*(bands if self.inverse and bands else (image,)), *aside)
+        level(image, *bands, *aside)
 
-    def _run_wide(self, image: Image, coefficients: Four) -> None:
-        """A work-item a tile."""
+    @cached_property
+    def _wide(self) -> Step:
+        """The launch of an image and its four bands: a work-item a tile."""
         sources = ("border", "dwt_layout", "dwt_beyond", self._schedule[1], "dwt_level_wide")
         wide = _NARROW if self.pairs[1] <= _NARROW else _WIDE
         kernel = self.gpu.kernel(sources, "level_wide", **self._defines, **self._border, PAIRS=wide)
@@ -96,14 +108,18 @@ class Level:
         band = max(
             _LEAST, ceil(self.pairs[0] * tiles * self.planes / (self.gpu.limits.compute_units * _BANDS))
         )
-        self.gpu.launch(
-            kernel, (tiles, ceil(self.pairs[0] / band), self.planes), image, self.image[1], *coefficients, self.bands,
+        return self.gpu.bind(
+            kernel, (tiles, ceil(self.pairs[0] / band), self.planes), LATER, self.image[1], *[LATER] * 4, self.bands,
             self.image, np.uint64(prod(self.image)), self.first, band, local=(1, 1, 1), label=self._label("level"),
             traffic=self._traffic,
         )  # fmt: skip
 
-    def _run_groups(self, image: Image, coefficients: Four | tuple[()]) -> None:
-        """A work-group a tile."""
+    @cached_property
+    def _groups(self) -> tuple[Step, Step, Shape3, Shape3]:
+        """A work-group a tile: what puts samples aside, what makes the rest, and the shapes of columns and rows aside.
+
+        The first takes what is read, the second the image and its bands, if they are apart; both then columns and rows.
+        """
         if self.group is None:
             raise DeviceError(
                 f"{self.gpu.info.name} cannot run groups that are large enough: use --method laan"
@@ -112,30 +128,36 @@ class Level:
         height, width = self.read
         tiles = -(-self.pairs[1] // (items * _PAIRS))
         aside, band = self._aside(tiles, items)
-        columns = image.like((self.planes, height, aside.column_pitch))
-        rows = image.like((self.planes, aside.rows, aside.row_pitch))
+        columns = self.planes, height, aside.column_pitch
+        rows = self.planes, aside.rows, aside.row_pitch
+        bands: tuple[Argument, ...] = ()
         if self.layout is None:
             pitch, plane = self.image[1], prod(self.image)
-            where: tuple[Argument, ...] = (image, pitch)
+            where: tuple[Argument, ...] = (LATER, pitch)
+            bands = (LATER,) * 4
         else:
             pitch, plane = self.layout.pitch, self.layout.plane
-            where = (image, pitch, self.layout.vector(width))
-        reading = coefficients if self.inverse and self.layout is None else where
+            where = (LATER, pitch, self.layout.vector(width))
+        reading = bands if self.inverse and bands else where
         rest = (
-            columns, rows, self.bands, self.image, np.uint64(plane), self.first,
+            LATER, LATER, self.bands, self.image, np.uint64(plane), self.first,
             (aside.inside, aside.outside, aside.column_pitch, aside.row_pitch),
             (aside.above, aside.rows, aside.above + aside.below, 0), tiles, band,
         )  # fmt: skip
         sources = ("border", "dwt_layout", "dwt_beyond", self._schedule[1], "dwt_margins")
         margins = self.gpu.kernel(sources, "margins", **self._defines, **self._border, TILE=items * _COLUMNS)
         fours = (height * aside.column_pitch + aside.rows * aside.row_pitch) // 4
-        self.gpu.launch(
-            margins, (fours, self.planes), *reading, *rest, local=(*margins.fit(128), 1),
-            label=self._label("margins"), traffic=2 * (columns.nbytes + rows.nbytes),
-        )  # fmt: skip
-        self.gpu.launch(
-            kernel, (tiles * items, ceil(self.pairs[0] / band), self.planes), *where, *coefficients, *rest,
-            local=(items, 1, 1), label=self._label("level"), traffic=self._traffic,
+        return (
+            self.gpu.bind(
+                margins, (fours, self.planes), *reading, *rest, local=(*margins.fit(128), 1),
+                label=self._label("margins"), traffic=2 * (prod(columns) + prod(rows)) * self.dtype.itemsize,
+            ),
+            self.gpu.bind(
+                kernel, (tiles * items, ceil(self.pairs[0] / band), self.planes), *where, *bands, *rest,
+                local=(items, 1, 1), label=self._label("level"), traffic=self._traffic,
+            ),
+            columns,
+            rows,
         )  # fmt: skip
 
     def _label(self, what: str) -> str:
@@ -268,7 +290,7 @@ def fitting(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: 
         return None
     if prod(size) >= MOST:
         return None
-    level = Level(image.gpu, params, image.dtype, image.shape[0], (size[0], size[1]), inverse)
+    level = Level(image.gpu, params, image.dtype, image.shape[0], (size[0], size[1]), inverse).prepared()
     if image.gpu.limits.is_cpu:
         # A compiler that does not know vectors takes half a minute for these.
         return level if image.gpu.limits.lanes > 1 else None

@@ -119,7 +119,9 @@ def _strip(image: Image, params: DwtParams) -> int:
     wanted = Layout(_STRIP, _STRIP, width, height * width)
     strip = _STRIP
     for inverse in (False, True):
-        group = Level(image.gpu, params, image.dtype, planes, (height, width), inverse, wanted).group
+        group = (
+            Level(image.gpu, params, image.dtype, planes, (height, width), inverse, wanted).prepared().group
+        )
         if group is None:
             raise DeviceError(
                 f"{image.gpu.info.name} cannot run groups that are large enough: use --method laan"
@@ -130,7 +132,7 @@ def _strip(image: Image, params: DwtParams) -> int:
 
 def _level(image: Image, params: DwtParams, layout: Layout, shape: Shape, *, inverse: bool) -> None:
     room = int(_ASIDE * image.nbytes)
-    Level(image.gpu, params, image.dtype, image.shape[0], shape, inverse, layout, room).run(image)
+    Level(image.gpu, params, image.dtype, image.shape[0], shape, inverse, layout, room).prepared().run(image)
 
 
 def _move(image: Image, layout: Layout, size: Shape, band: Image, odd: int, high: int, *, back: bool) -> None:
