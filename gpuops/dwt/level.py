@@ -215,8 +215,9 @@ class Level:
     def group(self) -> tuple[Kernel, int] | None:
         """The kernel for groups, and the largest that the device can run; None where all are too small."""
         *_, lows, highs = self.bands
+        place = (self.layout.pitch, (self.planes - 1) * self.layout.plane) if self.layout else ()
         words = self.image[1] % 2 == 0 and all(
-            n % _PAIRS == 0 for n in (self.image[1] // 2, lows, highs, self.first)
+            n % _PAIRS == 0 for n in (self.image[1] // 2, lows, highs, self.first, *place)
         )
         sources = ("dwt_layout", self._schedule[1], "dwt_level")
         edge, limits = sum(self._reach), self.gpu.limits
