@@ -19,7 +19,7 @@ from . import axis
 from .schedule import Schedule, schedule
 from .wavelets import WAVELETS, Wavelet
 
-_PAIRS = 4  # of columns of a work-item, as in dwt_level.cl
+_PAIRS = 4  # of columns of a work-item, as in dwt_rows.cl
 _COLUMNS = 2 * _PAIRS
 _ITEMS = 256
 _LEAST_ITEMS = 8
