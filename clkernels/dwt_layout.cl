@@ -9,6 +9,7 @@
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
+#define S2 JOIN(S, 2)
 #define S4 JOIN(S, 4)
 
 // Pairs of samples of a level. bands: (lows, highs) along y, then along x. image: (height, width).

@@ -10,31 +10,11 @@
 //
 // What it reads is an image or coefficients as one: dwt_layout.cl. Beyond edges it reads what dwt_margins.cl put aside.
 //
-// After dwt_layout.cl and a schedule of the wavelet's steps: gpuops/dwt/schedule.py.
-// -D BEFORE=n, AFTER=n    columns that its own depend on, multiples of four
-// -D WORDS                rows may be read and written by vectors
+// After dwt_layout.cl, a schedule of the wavelet's steps (gpuops/dwt/schedule.py), and dwt_rows.cl.
 // Local: (ITEMS, 1, 1). Global: (tiles · ITEMS, bands, planes).
 
-#define PAIRS 4  // of a work-item's columns
-#define COLUMNS (2 * PAIRS)
 #define OWN (BEFORE / 2)  // one's own first pair among those that a row is lifted with
 #define AROUND (OWN + PAIRS + AFTER / 2)
-#define UNROLLED _Pragma("unroll")
-
-// COLUMNS samples of a row: of pairs, first all even ones.
-typedef struct {
-    S v[COLUMNS];
-} Row;
-
-// As they lie in memory: of an image side by side, of coefficients first all low ones.
-typedef struct {
-    S4 first, second;
-} Raw;
-
-typedef struct {
-    Raw even, odd;
-    S edge;  // a sample beside the group's columns, which some work-items fetch
-} Fetched;
 
 // The steps along x, so that one's own pairs come out right.
 #define ALONG_X(target, other, first_tap, taps, before, after, again, ...)                                             \
@@ -65,97 +45,11 @@ static inline void lift_columns(Row *e, Row *o) {
     STEPS(ALONG_Y)
 }
 
-// PAIRS samples, of which `count` exist.
-static inline void store_half(const S *v, __global S *to, int count) {
-#ifdef WORDS
-    *(__global S4 *)to = ((S4)(v[0], v[1], v[2], v[3]));  // that exist all or not at all
-#else
-    UNROLLED
-    for (int k = 0; k < PAIRS; k++)
-        if (k < count) to[k] = v[k];
-#endif
-}
-
-static inline void store_samples(Row row, __global S *to, int count) {
-    S s[COLUMNS];
-    UNROLLED
-    for (int k = 0; k < PAIRS; k++) s[2 * k] = row.v[k], s[2 * k + 1] = row.v[PAIRS + k];
-    store_half(s, to, count);
-    store_half(s + PAIRS, to + PAIRS, count - PAIRS);
-}
-
 static inline Row scaled(Row row, S even, S odd) {
     Row result;  // Mesa's compiler may change the caller's `row` if this one is changed
     UNROLLED
     for (int k = 0; k < PAIRS; k++) result.v[k] = even * row.v[k], result.v[PAIRS + k] = odd * row.v[PAIRS + k];
     return result;
-}
-
-static inline S4 load_half(__global const S *from) {
-#ifdef WORDS
-    return *(__global const S4 *)from;
-#else
-    return vload4(0, from);
-#endif
-}
-
-static inline Row row_of(Raw raw) {
-    Row row;
-    const S s[COLUMNS] = {raw.first.s0,  raw.first.s1,  raw.first.s2,  raw.first.s3,
-                          raw.second.s0, raw.second.s1, raw.second.s2, raw.second.s3};
-#ifdef INVERSE
-    UNROLLED
-    for (int c = 0; c < COLUMNS; c++) row.v[c] = s[c];
-#else
-    UNROLLED
-    for (int k = 0; k < PAIRS; k++) row.v[k] = s[2 * k], row.v[PAIRS + k] = s[2 * k + 1];
-#endif
-    return row;
-}
-
-// Where a work-item finds what it reads of pair y / 2 of rows: its place in pair 0, and how far it is to the next.
-typedef struct {
-    __global const S *first[2], *second[2];  // its own columns, of even and odd rows
-    uint first_pitch, second_pitch;
-    __global const S *edge;  // the sample beside the group's columns that it fetches, if any
-    uint edge_pitch;
-    int edge_row;
-    __global const S *rows, *edge_rows;  // the same of what was put aside above and below
-    uint rows_pitch, rows_second;
-    int top, bottom;                           // rows top … bottom − 1 are in place
-    int above_top, above_bottom;               // which of `rows` would be the first of them, and the first after them
-} Places;
-
-static inline bool in_place(const Places *p, int y) {
-    return y >= p->top && y < p->bottom;
-}
-
-static inline uint row_aside(const Places *p, int y) {
-    return (y < p->top ? y - p->top + p->above_top : y - p->bottom + p->above_bottom) * p->rows_pitch;
-}
-
-static inline Raw fetch_row(const Places *p, int y, int odd) {
-    __global const S *first = p->first[odd] + y / 2 * p->first_pitch;
-    __global const S *second = p->second[odd] + y / 2 * p->second_pitch;
-    if (!in_place(p, y + odd)) {
-        first = p->rows + row_aside(p, y + odd);
-        second = first + p->rows_second;
-    }
-    const Raw raw = {load_half(first), load_half(second)};
-    return raw;
-}
-
-static inline Fetched fetch(const Places *p, int y) {
-    Fetched f;
-    f.even = fetch_row(p, y, 0);
-    f.odd = fetch_row(p, y, 1);
-#if EDGE
-    if (p->edge) {
-        const int row = y + p->edge_row;
-        f.edge = *(in_place(p, row) ? p->edge + y / 2 * p->edge_pitch : p->edge_rows + row_aside(p, row));
-    }
-#endif
-    return f;
 }
 
 // One's own columns of a row, lifted with what neighbours put into `line`.
@@ -174,12 +68,6 @@ static inline Row lifted(Row own, __local const S *line) {
     UNROLLED
     for (int k = 0; k < PAIRS; k++) row.v[k] = e[OWN + k], row.v[PAIRS + k] = o[OWN + k];
     return row;
-}
-
-static inline void share(Row own, __local S *to) {
-    UNROLLED
-    for (int k = 0; k < PAIRS; k += 2)
-        *(__local S4 *)(to + 2 * k) = (S4)(own.v[k], own.v[PAIRS + k], own.v[k + 1], own.v[PAIRS + k + 1]);
 }
 
 #ifdef STRIPS
@@ -201,14 +89,23 @@ static inline void share(Row own, __local S *to) {
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void level(
     IMAGE COEFFICIENTS, __global const S *restrict columns, __global const S *restrict rows, int4 bands, int2 image,
     ulong plane_size, int first, int4 sides, int4 beyond, int tiles, int band) {
+#ifdef WORDS
     __local S lines[2][2][BEFORE + ITEMS * COLUMNS + AFTER] __attribute__((aligned(32)));
+#else
+    __local S lines[2][BEFORE + ITEMS * COLUMNS + AFTER] __attribute__((aligned(32)));
+    __local S finished[2][ITEMS * COLUMNS] __attribute__((aligned(32)));
+#endif
     const int item = get_local_id(0), tile = get_group_id(0), number = get_group_id(1);
     const size_t plane = get_global_id(2);
     const int height = READ_HEIGHT(bands, image), start = 2 * first - ROOM;
     const int pairs_x = PAIRS_X(bands, image), pairs_y = PAIRS_Y(bands, image);
     const int pair = (int)get_global_id(0) * PAIRS, begin = number * band, end = min(begin + band, pairs_y);
     const int last = 2 * (first + pairs_x + 2 * PAIRS);  // further columns are nobody's
+#ifdef WORDS
     const int x = min(2 * (pair + first), last);
+#else
+    const int x = 2 * (tile * ITEMS * PAIRS + first) + item * STEP / ITEMS;
+#endif
     columns += plane * height * sides.z;
     rows += plane * beyond.y * sides.w;
 
@@ -220,20 +117,35 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void level(
     buffer += plane * plane_size;
     at.top = min(2 * begin, height), at.bottom = end == pairs_y ? height : 2 * end;
     at.above_top = number * beyond.z + beyond.x, at.above_bottom = at.above_top + beyond.z;
-    const int aside = x >= sides.y, kept = EDGES_ASIDE(tiles), aside_at = kept + x - sides.y;
+    const int on_left = 0, kept = EDGES_ASIDE(tiles);
 #else
     at.top = 0, at.bottom = height;
     at.above_top = at.above_bottom = beyond.x;
-    const int aside = x < sides.x || x >= sides.y, kept = sides.x - start;
-    const int aside_at = x < sides.x ? x - start : kept + x - sides.y;
+    const int on_left = x < sides.x, kept = sides.x - start;
+#endif
+#ifdef WORDS
+    const int aside = on_left || x >= sides.y, aside_at = on_left ? x - start : kept + x - sides.y;
+#else
+    at.columns = columns + PLACE_ASIDE(kept + x - sides.y, sides.z);
+    at.columns_pitch = sides.z;
+    at.exist = count_before(last + COLUMNS + AFTER, x, STEP);
+    at.inside = sides.x < sides.y ? count_before(sides.y, x, STEP) : 0;
+    at.before = on_left ? sides.y - sides.x : 0;
+#ifdef STRIPS
+    at.layout = layout;
+    at.pair = x / 2;
+#endif
 #endif
     UNROLLED
     for (int h = 0; h < 2; h++) {
+#ifdef WORDS
         if (aside) {
             at.first[h] = columns + h * sides.z + PLACE_ASIDE(aside_at, sides.z);
             at.second[h] = at.first[h] + SECOND_ASIDE(sides.z);
             at.first_pitch = at.second_pitch = 2 * sides.z;
-        } else {
+        } else
+#endif
+        {
 #if defined(INVERSE) && defined(STRIPS)
             at.first[h] = buffer + h * pitch + low_place(x / 2, layout);
             at.second[h] = at.first[h] + half_length(x / 2, layout);
@@ -287,6 +199,15 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void level(
     }
 #endif
 
+#ifndef WORDS
+    // What it writes of a row: sample, or coefficients, `mine` and every ITEMS-th further one, so many as there are.
+#ifdef INVERSE
+    const int mine = tile * ITEMS * COLUMNS + item, samples = count_before(image.y, mine, ITEMS);
+#else
+    const int mine = tile * ITEMS * PAIRS + item;
+    const int lows = count_before(bands.z, mine, ITEMS), highs = count_before(bands.w, mine, ITEMS);
+#endif
+#endif
     Row e[KEPT], o[KEPT];
     UNROLLED
     for (int k = 0; k < KEPT; k++)
@@ -309,56 +230,105 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void level(
 #else
             const Row even = row_of(now.even), odd = row_of(now.odd);
 #endif
-#if EDGE
+#ifndef WORDS
+            __local S(*line)[BEFORE + ITEMS * COLUMNS + AFTER] = lines;
+            spread(even, &line[0][BEFORE]);
+            spread(odd, &line[1][BEFORE]);
+#elif EDGE
             // A line's next use is two barriers from here.
-            share(even, &lines[turn][0][BEFORE + item * COLUMNS]);
-            share(odd, &lines[turn][1][BEFORE + item * COLUMNS]);
+            __local S(*line)[BEFORE + ITEMS * COLUMNS + AFTER] = lines[turn];
+            share(even, &line[0][BEFORE + item * COLUMNS]);
+            share(odd, &line[1][BEFORE + item * COLUMNS]);
+#endif
+#if EDGE
 #ifdef INVERSE
             const S scale = at.edge_row ? (edge_line & 1 ? K2 : -1) : edge_line & 1 ? -1 : 1 / K2;
 #else
             const S scale = 1;
 #endif
-            if (at.edge) lines[turn][at.edge_row][edge_line] = now.edge * scale;
+            if (at.edge) line[at.edge_row][edge_line] = now.edge * scale;
 #endif
 #ifdef STRIPS
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // all have read what is overwritten from now on
-#elif EDGE
+#elif EDGE || !defined(WORDS)
             barrier(CLK_LOCAL_MEM_FENCE);
 #endif
+#ifdef WORDS
             e[NEWEST] = lifted(even, &lines[turn][0][item * COLUMNS]);
             o[NEWEST] = lifted(odd, &lines[turn][1][item * COLUMNS]);
             turn ^= 1;
             lift_columns(e, o);
             if (k < begin || pair >= pairs_x) continue;
 #ifdef INVERSE
-            const int row = 2 * k, count = image.y - 2 * pair;
+            const int row = 2 * k;
 #ifdef STRIPS
             __global S *to = buffer + row * pitch + column_place(2 * pair, layout);
 #else
             __global S *to = out + plane * plane_size + row * pitch + 2 * pair;
 #endif
-            store_samples(e[FINISHED], to, count);
-            if (row + 1 < image.x) store_samples(o[FINISHED], to + pitch, count);
+            store_samples(e[FINISHED], to);
+            if (row + 1 < image.x) store_samples(o[FINISHED], to + pitch);
 #else
             const Row low = scaled(e[FINISHED], K2, -1), high = scaled(o[FINISHED], -1, 1 / K2);
-            const int lows = bands.z - pair, highs = bands.w - pair;
 #ifdef STRIPS
             __global S *to = buffer + 2 * k * pitch + low_place(pair, layout);
             const uint further = half_length(pair, layout);
-            store_half(low.v, to, lows);
-            store_half(low.v + PAIRS, to + further, highs);
+            store_half(low.v, to);
+            store_half(low.v + PAIRS, to + further);
             if (k < bands.y) {
-                store_half(high.v, to + pitch, lows);
-                store_half(high.v + PAIRS, to + pitch + further, highs);
+                store_half(high.v, to + pitch);
+                store_half(high.v + PAIRS, to + pitch + further);
             }
 #else
-            store_half(low.v, BAND_ROW(ll, bands.x, bands.z, k) + pair, lows);
-            store_half(low.v + PAIRS, BAND_ROW(hl, bands.x, bands.w, k) + pair, highs);
+            store_half(low.v, BAND_ROW(ll, bands.x, bands.z, k) + pair);
+            store_half(low.v + PAIRS, BAND_ROW(hl, bands.x, bands.w, k) + pair);
             if (k < bands.y) {
-                store_half(high.v, BAND_ROW(lh, bands.y, bands.z, k) + pair, lows);
-                store_half(high.v + PAIRS, BAND_ROW(hh, bands.y, bands.w, k) + pair, highs);
+                store_half(high.v, BAND_ROW(lh, bands.y, bands.z, k) + pair);
+                store_half(high.v + PAIRS, BAND_ROW(hh, bands.y, bands.w, k) + pair);
             }
 #endif
+#endif
+#else
+            e[NEWEST] = lifted(gathered(&lines[0][BEFORE + item * COLUMNS]), &lines[0][item * COLUMNS]);
+            o[NEWEST] = lifted(gathered(&lines[1][BEFORE + item * COLUMNS]), &lines[1][item * COLUMNS]);
+            lift_columns(e, o);
+#ifdef INVERSE
+            share(e[FINISHED], &finished[0][item * COLUMNS]);
+            share(o[FINISHED], &finished[1][item * COLUMNS]);
+#else
+            share_halves(scaled(e[FINISHED], K2, -1), &finished[0][item * PAIRS]);
+            share_halves(scaled(o[FINISHED], -1, 1 / K2), &finished[1][item * PAIRS]);
+#endif
+            barrier(CLK_LOCAL_MEM_FENCE);  // that of the next pair of rows comes before these are overwritten
+            if (k < begin) continue;
+#pragma unroll 1  // fewer registers: more groups at once
+            for (int h = 0; h < 2; h++) {
+#ifdef INVERSE
+                if (2 * k + h >= image.x) continue;
+#ifdef STRIPS
+                __global S *to = buffer + (2 * k + h) * pitch + column_place(mine, layout);
+#else
+                __global S *to = out + plane * plane_size + (2 * k + h) * pitch + mine;
+#endif
+                UNROLLED
+                for (int c = 0; c < COLUMNS; c++)
+                    if (c < samples) to[SAMPLE_STEP(c, layout)] = finished[h][item + c * ITEMS];
+#else
+                if (h && k >= bands.y) continue;
+#ifdef STRIPS
+                __global S *low = buffer + (2 * k + h) * pitch + low_place(mine, layout), *high = low;
+#else
+                __global S *low = BAND_ROW(h ? lh : ll, h ? bands.y : bands.x, bands.z, k) + mine;
+                __global S *high = BAND_ROW(h ? hh : hl, h ? bands.y : bands.x, bands.w, k) + mine;
+#endif
+                UNROLLED
+                for (int c = 0; c < PAIRS; c++) {
+                    const uint place = PAIR_STEP(c, layout), further = HIGH_STEP(mine + c * ITEMS, layout);
+                    if (c < lows) low[place] = finished[h][item + c * ITEMS];
+                    if (c < highs) high[place + further] = finished[h][item + (PAIRS + c) * ITEMS];
+                }
+#endif
+            }
 #endif
         }
     }

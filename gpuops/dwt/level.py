@@ -19,7 +19,7 @@ from . import axis
 from .schedule import Schedule, schedule
 from .wavelets import WAVELETS, Wavelet
 
-_PAIRS = 4  # of columns of a work-item, as in dwt_level.cl
+_PAIRS = 4  # of columns of a work-item, as in dwt_rows.cl
 _COLUMNS = 2 * _PAIRS
 _ITEMS = 256
 _LEAST_ITEMS = 8
@@ -237,17 +237,17 @@ class Level:
     def group(self) -> tuple[Kernel, int] | None:
         """The kernel for groups, and the largest that the device can run; None where all are too small."""
         *_, lows, highs = self.bands
+        place = (self.layout.pitch, (self.planes - 1) * self.layout.plane) if self.layout else ()
         words = self.image[1] % 2 == 0 and all(
-            n % _PAIRS == 0 for n in (self.image[1] // 2, lows, highs, self.first)
+            n % _PAIRS == 0 for n in (self.image[1] // 2, lows, highs, self.first, *place)
         )
-        sources = ("dwt_layout", self._schedule[1], "dwt_level")
+        sources = ("dwt_layout", self._schedule[1], "dwt_rows", "dwt_level")
         edge, limits = sum(self._reach), self.gpu.limits
         items = _ITEMS
         while items >= max(_LEAST_ITEMS, 2 * edge):  # which fetch what is beside two rows
-            if (
-                items <= limits.work_group
-                and 4 * (items * _COLUMNS + edge) * self.dtype.itemsize <= limits.local_bytes
-            ):
+            # Rows by vectors: two lines of one and of the next pair. By samples: two of one, and two finished rows.
+            samples = 4 * items * _COLUMNS + (4 if words else 2) * edge
+            if items <= limits.work_group and samples * self.dtype.itemsize <= limits.local_bytes:
                 kernel = self.gpu.kernel(sources, "level", **self._defines, ITEMS=items, WORDS=words)
                 if kernel.fit(items) == (items,) and kernel.local_bytes <= limits.local_bytes:
                     return kernel, items
