@@ -475,7 +475,7 @@ def test_integers_are_the_published_ones_and_lossless(gpu: Gpu, rng, name: str, 
 def test_integers_are_lossless_in_every_mode(gpu: Gpu, rng) -> None:
     x = rng.integers(0, 65536, (33, 18)).astype(np.uint16)
     for mode in names.MODES:
-        coefficients = wavedec2(gpu, x, "5/3", mode, 2, integer=True)
+        coefficients = wavedec2(gpu, x, "5/3", mode, 1, integer=True)
         back = waverec2(gpu, coefficients, "5/3", mode, shape=x.shape, integer=True)
         np.testing.assert_array_equal(back, x, mode)
 

@@ -132,6 +132,7 @@ def wavedec2(
     """
     params = DwtParams(wavelet, mode, level, method, integer, tile)
     approximation, details = _decompose(gpu, data, params)
+    transform.warn_of_levels(data.shape[1:] if isinstance(data, Image) else np.shape(data)[-2:], params)
     return [approximation, *details]
 
 
@@ -142,7 +143,6 @@ def _decompose(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> tupl
     shape = np.shape(host)[1:] if host is not None else samples(gpu, data, dtype).shape[1:]
     if params.levels is None:
         params = replace(params, levels=transform.max_levels(shape, params))
-    transform.warn_of_levels(shape, params)
     bands: list[Image] | list[Array]
     if host is not None and not split.fits(gpu, host.shape, host.dtype):
         bands = list(split.decompose(gpu, HostPlanes(host), params, params.levels or 0).values())
