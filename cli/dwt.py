@@ -37,6 +37,7 @@ DEFAULT_LEVELS = 5
 @click.command(short_help="image → wavelet coefficients, or a picture of them")
 @options.inputs
 @options.output
+@options.device_memory
 @options.shared
 @click.option(
     "--wavelet",
@@ -129,17 +130,20 @@ def command(
         elif not writes_data and not reconstruct:
             options.refuse("a picture of the pyramid shows the colours", "alpha")
 
-    from gpuops.dwt import stored, transform
+    import numpy as np
+
+    from gpuops.dwt import split, stored, transform
     from gpuops.errors import FileError, GpuopsWarning
+    from gpuops.pixels import on_device
 
     from .pipeline import process
 
     def work(gpu: Gpu, item: Item) -> None:
-        pixels, decoding = item.load_pixels(linear=False)
-        image = item.unpacked(pixels, decoding)
-        shape = (image.shape[1], image.shape[2])
-        if integer and pixels.dtype.kind != "u":
-            raise FileError(f"{item.path}: --integer needs 8- or 16-bit pixels, not {pixels.dtype}")
+        stored_pixels, decoding = item.read_pixels(linear=False)
+        height, width, planes = stored_pixels.shape
+        shape = height, width
+        if integer and stored_pixels.dtype.kind != "u":
+            raise FileError(f"{item.path}: --integer needs 8- or 16-bit pixels, not {stored_pixels.dtype}")
         if params.levels is None:
             chosen = replace(params, levels=min(DEFAULT_LEVELS, transform.max_levels(shape, params)))
             if chosen.levels == 0 and shrinking is not None:
@@ -151,13 +155,24 @@ def command(
         else:
             chosen = params
             transform.warn_of_levels(shape, params)
+        plain = item.writes_data and not (reconstruct or shrinks or keeping)
+        if plain and not split.fits(gpu, (planes, *shape), np.dtype(np.float32)):
+            description = _description(
+                item, (planes, *shape), chosen, alpha=decoding.alpha, linear=item.linear
+            )
+            arrays = item.run(stored.pack_split, gpu, stored_pixels, decoding, description)
+            item.save_data(arrays, description.attributes())
+            return
+        pixels = on_device(gpu, stored_pixels)
+        del stored_pixels
+        image = item.unpacked(pixels, decoding)
         if keeping is not None:
             _keep(item, pixels, image, chosen, keeping, reconstruct, as_json)
         elif reconstruct:
             assert shrinking is not None
             item.save(item.run(_denoise, image, chosen, shrinking, cycle_spins or 1))
         elif item.writes_data:
-            description = _description(item, image, chosen)
+            description = _description(item, image.shape, chosen, alpha=image.alpha, linear=image.linear)
             arrays = item.run(stored.pack, image, description, shrinking)
             item.save_data(arrays, description.attributes(), compress=shrinking is not None)
         else:
@@ -196,13 +211,15 @@ def _check(
         raise click.UsageError("stdout is the output: leave out --json, or give -o a file")
 
 
-def _description(item: Item, image: Image, params: DwtParams) -> Stored:
+def _description(
+    item: Item, shape: tuple[int, ...], params: DwtParams, *, alpha: bool, linear: bool
+) -> Stored:
     from gpuops.dwt import stored
 
     assert item.picture is not None
     dtype = item.picture.pixels.dtype.name
-    planes, height, width = image.shape
-    return stored.Stored(params, (planes, height, width), dtype, image.alpha, image.linear)
+    planes, height, width = shape
+    return stored.Stored(params, (planes, height, width), dtype, alpha, linear)
 
 
 def _depth(pixels: Image) -> str:
@@ -247,6 +264,8 @@ def _keep(
     from .main import say, visible
     from .naming import STREAM, printable
 
+    description = _description(item, image.shape, params, alpha=image.alpha, linear=image.linear)
+
     def work() -> tuple[Any, keep.Kept, float]:
         approximation, details, kept = keep.keep(*stored.coefficients(image, params), keeping)
         result = keep.restored(approximation, details, params, image)
@@ -255,12 +274,12 @@ def _keep(
         if reconstruct:
             return result, kept, psnr
         if item.writes_data:
-            return stored.pack_bands(approximation, details, _description(item, image, params)), kept, psnr
+            return stored.pack_bands(approximation, details, description), kept, psnr
         return pyramid.picture(approximation, details), kept, psnr
 
     result, kept, psnr = item.run(work)
     if item.writes_data and not reconstruct:
-        item.save_data(result, _description(item, image, params).attributes(), compress=True)
+        item.save_data(result, description.attributes(), compress=True)
     else:
         item.save(result, None if reconstruct else _depth(pixels))
     share = 100 * kept.kept / kept.coefficients

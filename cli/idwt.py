@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import options
 
 if TYPE_CHECKING:
+    from gpuops.dwt.rows import PixelSink
+    from gpuops.dwt.stored import Stored
     from gpuops.gpu import Gpu
+    from gpuops.pixels import Encoding
 
     from .item import Item
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 @click.command(short_help="wavelet coefficients → image")
 @options.inputs
 @options.output
+@options.device_memory
 @options.shared
 def command(shared: options.Shared) -> None:
     """Turn the coefficients that `clpix dwt` wrote back into images.
@@ -26,7 +30,7 @@ def command(shared: options.Shared) -> None:
     options.refuse("a coefficient file says itself what its values are", "space")
     options.refuse("a coefficient file has no layers", "layer")
 
-    from gpuops.dwt import stored
+    from gpuops.dwt import split, stored
     from gpuops.errors import FileError
 
     from .pipeline import process
@@ -37,9 +41,23 @@ def command(shared: options.Shared) -> None:
             description = stored.unpack(arrays, attributes)
         except FileError as error:
             raise FileError(f"{item.path}: {error}") from None
+        if not split.fits(gpu, description.shape, description.sample):
+            alpha = description.alpha and shared.alpha == "keep"
+            encoding = item.encoding_of(description.dtype, linear=description.linear)
+            sink = item.run(_in_slabs, gpu, arrays, description, encoding, alpha)
+            item.save_host(sink.pixels, sink.losses, description.dtype, alpha=alpha)
+            return
         image = item.run(stored.image_of, gpu, arrays, description)
         if image.alpha and shared.alpha == "drop":
             image = image.without_alpha()
         item.save(image, description.dtype)
 
     process(shared, "idwt", work, pictures=False)
+
+
+def _in_slabs(
+    gpu: Gpu, arrays: dict[str, Any], description: Stored, encoding: Encoding, alpha: bool
+) -> PixelSink:
+    from gpuops.dwt import stored
+
+    return stored.pixels_of(gpu, arrays, description, encoding, alpha=alpha)

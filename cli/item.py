@@ -65,6 +65,15 @@ class Item:
 
         ``count``: how many of them are not finite, for :meth:`warn_of_spread`.
         """
+        pixels, decoding = self.read_pixels(linear=linear, premultiply=premultiply)
+        if count:
+            self._not_finite = count_not_finite(pixels)
+        return on_device(self.gpu, pixels), decoding
+
+    def read_pixels(
+        self, *, linear: bool, premultiply: bool = False
+    ) -> tuple[np.ndarray[Any, Any], Decoding]:
+        """decode: the file's own pixels, on the host and the caller's from now on, and how they are to be read."""
         with self.gpu.phase("decode"):
             self.picture = picture = self._reader.read(self.path)
         if self.shared.space != "auto":
@@ -73,14 +82,11 @@ class Item:
         pixels = picture.pixels if alpha == picture.alpha else picture.pixels[..., :-1]
         self._alpha, self._premultiplied = alpha, alpha and premultiply
         self._linear = linear or picture.linear
-        result = on_device(self.gpu, pixels)
-        if count:
-            self._not_finite = count_not_finite(pixels)
-        # The pixels are on the device now; what remains is what they were, without their memory.
+        # What remains here is what they were, without their memory.
         released = np.broadcast_to(np.zeros((), picture.pixels.dtype), picture.pixels.shape)
         self.picture = replace(picture, pixels=released)
         self._metadata, self._associated = picture.metadata, picture.associated
-        return result, Decoding(alpha, linear and not picture.linear, premultiply=self._premultiplied)
+        return pixels, Decoding(alpha, linear and not picture.linear, premultiply=self._premultiplied)
 
     def run(self, operation: Callable[..., Result], *args: Any) -> Result:
         """The operation, ``--repeat`` times, under the report's phase "compute".
@@ -144,6 +150,20 @@ class Item:
             pixels, lost = pack(image, encoding)
             host = pixels.numpy()
         self._write(host, losses(lost), alpha=image.alpha)
+
+    def encoding_of(self, dtype: str, *, linear: bool) -> Encoding:
+        """How light is written in :meth:`depth`, for :meth:`save_host`; ``linear`` says whether it is."""
+        return self._encoding(self.depth(dtype), linear=linear)
+
+    def save_host(self, pixels: np.ndarray[Any, Any], lost: Losses, dtype: str, *, alpha: bool) -> None:
+        """encode of pixels on the host; losses become warnings."""
+        self._warn_of_depth(dtype)
+        self._write(pixels, lost, alpha=alpha)
+
+    @property
+    def linear(self) -> bool:
+        """Whether what :meth:`load_pixels` says how to read is linear light."""
+        return self._linear
 
     @property
     def encoding(self) -> Encoding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
@@ -45,6 +46,7 @@ class Shared:
     format: str | None = None
     layer: str | None = None
     device: str | None = None
+    device_memory: int | None = None
     dtype: str = "auto"
     space: str = "auto"
     alpha: str = "keep"
@@ -85,6 +87,29 @@ device = click.option(
     envvar="CLPIX_DEVICE",
     metavar="gpu|cpu|N|NAME",
     help="Which device (see `clpix devices`); also CLPIX_DEVICE. Without it the best one that works.",
+)
+
+
+class Bytes(click.ParamType):
+    """A number of bytes, or of K, M, G or T of them, 1024 times each as many as the one before."""
+
+    name = "bytes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        match = re.fullmatch(
+            r"(\d{1,12}(?:\.\d{1,6})?)([KMGT]?)(?:i?B)?", str(value), re.ASCII | re.IGNORECASE
+        )
+        number = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
+        if not number:
+            self.fail(f"{value!r} is no size of memory: give bytes, or a number with K, M or G, such as 512M")
+        return number
+
+
+device_memory = click.option(
+    "--device-memory",
+    type=Bytes(),
+    metavar="LIMIT",
+    help="Use no more memory of the device, such as 512M or 2G; larger images are split.",
 )
 
 

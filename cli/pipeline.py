@@ -117,7 +117,7 @@ def open_gpu(shared: Shared, report: Report | None) -> Gpu:
     with report.phase("import") if report else nullcontext():
         from gpuops.gpu import Gpu
 
-    gpu = Gpu(shared.device, report=report, dump=shared.dump_kernels)
+    gpu = Gpu(shared.device, report=report, dump=shared.dump_kernels, memory=shared.device_memory)
     handle_signals()
     if report is not None:
         from gpuops import report_formats

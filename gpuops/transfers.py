@@ -1,14 +1,16 @@
 """Host memory to the device and back while kernels run: a queue for each direction, and staging memory for both.
 
 A device reaches host memory of the driver's own at full speed and by itself. What is to be moved is copied to and from
-such memory by the host's threads, in two turns: while one is under way, the next is being filled.
+such memory by the host's threads, in two turns: while one is under way, the next is being filled. What comes back goes
+its way in a thread of its own, as the pages of a new array take longer to be had than to be filled.
 """
 
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import cycle
@@ -30,6 +32,37 @@ Array = npt.NDArray[Any]
 TURNS = 2
 _THREADS = 8
 _PIECE = 1 << 20  # bytes that are worth a thread
+_STAGING = 1 << 29  # bytes of staging memory that a device keeps for the next time
+
+
+class _Staging:
+    """A device's staging memory, which takes longer to be had than to be filled: kept for the next time."""
+
+    def __init__(self) -> None:
+        self._free: defaultdict[int, list[npt.NDArray[np.uint8]]] = defaultdict(list)
+        self._kept = 0
+
+    def take(self, queue: cl.CommandQueue, nbytes: int) -> npt.NDArray[np.uint8]:
+        """An array of ``nbytes`` or more."""
+        size = max(_PIECE, 1 << (nbytes - 1).bit_length())
+        if self._free[size]:
+            self._kept -= size
+            return self._free[size].pop()
+        flags = cl.mem_flags
+        buffer = cl.Buffer(queue.context, flags.READ_WRITE | flags.ALLOC_HOST_PTR, size)
+        enqueue_map: Any = cl.enqueue_map_buffer  # typed for fewer flags and dtypes than it takes
+        access = cl.map_flags.READ | cl.map_flags.WRITE
+        array, _ = enqueue_map(queue, buffer, access, 0, (size,), np.uint8)
+        return np.asarray(array)
+
+    def give(self, queue: cl.CommandQueue, array: npt.NDArray[np.uint8]) -> None:
+        """Takes an array back."""
+        if self._kept + array.nbytes <= _STAGING:
+            self._kept += array.nbytes
+            self._free[array.nbytes].append(array)
+        else:
+            mapped: Any = array.base
+            mapped.release(queue).wait()
 
 
 class Transfers:
@@ -49,9 +82,13 @@ class Transfers:
 
     def __enter__(self) -> Transfers:
         gpu = self.gpu
-        self.up, self.down = (cl.CommandQueue(gpu.context) for _ in range(2))
+        self.up, self.down = gpu.kept(
+            "transfers", lambda: (cl.CommandQueue(gpu.context), cl.CommandQueue(gpu.context))
+        )
         threads = min(_THREADS, os.cpu_count() or 1)
         self._threads = self._resources.enter_context(ThreadPoolExecutor(threads))
+        self.back = self._resources.enter_context(ThreadPoolExecutor(1))
+        self._staging = gpu.kept("staging", _Staging)
         return self
 
     def __exit__(
@@ -78,13 +115,9 @@ class Transfers:
 
     def staging(self, nbytes: int) -> npt.NDArray[np.uint8]:
         """Host memory that the device reaches by itself, until the end."""
-        flags = cl.mem_flags
-        buffer = cl.Buffer(self.gpu.context, flags.READ_WRITE | flags.ALLOC_HOST_PTR, nbytes)
-        enqueue_map: Any = cl.enqueue_map_buffer  # typed for fewer flags and dtypes than it takes
-        access = cl.map_flags.READ | cl.map_flags.WRITE
-        array, _ = enqueue_map(self.up, buffer, access, 0, (nbytes,), np.uint8)
-        self._resources.callback(lambda: array.base.release(self.up).wait())
-        return np.asarray(array)
+        array = self._staging.take(self.up, nbytes)
+        self._resources.callback(self._staging.give, self.up, array)
+        return array
 
     def copy(self, source: Array, target: Array) -> None:
         """Host memory by several threads."""
@@ -157,23 +190,14 @@ class Inlet:
         self._place.used = _marker(self._transfers.gpu.queue)
 
 
-@dataclass
-class _Awaited:
-    """What is on its way into staging memory, and where it goes from there. The Image's memory must not go before."""
-
-    arrived: cl.Event
-    staging: Array
-    target: Array
-    image: Image
-
-
 class Outlet:
     """Images of one kind on their way to the host."""
 
     def __init__(self, transfers: Transfers, nbytes: int) -> None:
         self._transfers = transfers
         self._staging = cycle([transfers.staging(max(1, nbytes)) for _ in range(TURNS)])
-        self._awaited: list[_Awaited] = []
+        # With each its Image: whose memory must not be given to others before, nor back from another thread.
+        self._awaited: list[tuple[Future[None], Image]] = []
 
     def receive(self, image: Image, first: int, target: Array) -> None:
         """Rows from ``first`` on of planes (planes, rows, columns), as many as the host's ``target`` has, come there.
@@ -188,7 +212,7 @@ class Outlet:
         height = image.nbytes // (planes * row)
         with gpu.phase("download"):
             while len(self._awaited) >= TURNS:
-                self._finish(self._awaited.pop(0))
+                self._awaited.pop(0)[0].result()
             staging = next(self._staging)[: target.nbytes].view(target.dtype).reshape(target.shape)
             ready = _marker(gpu.queue)
             transfers.settle()
@@ -198,7 +222,7 @@ class Outlet:
                     is_blocking=False, wait_for=[ready],
                 )  # fmt: skip
             transfers.down.flush()
-            self._awaited.append(_Awaited(arrived, staging, target, image))
+            self._awaited.append((transfers.back.submit(self._finish, arrived, staging, target), image))
             if not transfers.overlap:
                 self.drain()
 
@@ -206,11 +230,11 @@ class Outlet:
         """Waits for all that is under way."""
         with self._transfers.gpu.phase("download"):
             while self._awaited:
-                self._finish(self._awaited.pop(0))
+                self._awaited.pop(0)[0].result()
 
-    def _finish(self, awaited: _Awaited) -> None:
-        awaited.arrived.wait()
-        self._transfers.copy(awaited.staging, awaited.target)
+    def _finish(self, arrived: cl.Event, staging: Array, target: Array) -> None:
+        arrived.wait()
+        self._transfers.copy(staging, target)
 
 
 def _marker(queue: cl.CommandQueue) -> cl.Event:

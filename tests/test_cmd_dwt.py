@@ -80,6 +80,77 @@ def test_every_pixel_comes_back(
         np.testing.assert_array_equal(result.pixels, pixels)
 
 
+SPLIT = [
+    ((500, 91, 4, "uint16"), []),
+    ((601, 60, 3, "uint8"), ["--integer"]),
+    ((601, 60, 3, "uint8"), ["--space", "linear", "--alpha", "drop"]),
+    ((500, 90, 2, "uint8"), ["--wavelet", "db2", "--mode", "periodic", "--levels", "2"]),
+    ((500, 91, 3, "float16"), ["--method", "strip"]),
+    ((700, 90, 4, "uint8"), ["--levels", "0"]),
+]
+
+
+@pytest.mark.parametrize(("picture", "way"), SPLIT, ids=lambda value: "-".join(map(str, value)))
+def test_what_exceeds_the_devices_memory_is_split(
+    clpix: Program, rng: np.random.Generator, tmp_path: Path, picture: Any, way: list[str]
+) -> None:
+    pixels = random_pixels(rng, *picture[:3], "uint8" if picture[3] == "float16" else picture[3])
+    suffix = "exr" if picture[3] == "float16" else "png"
+    pixels = (pixels / 256).astype(np.float16) if suffix == "exr" else pixels
+    source = save(tmp_path / f"in.{suffix}", pixels, linear=suffix == "exr")
+    limit = 4 * pixels.size  # bytes: those of the samples alone, where their bands are to be as well
+    arguments = ["--device-memory", limit, "--timing-file", tmp_path / "t.json", "--overwrite"]
+    assert clpix("dwt", source, "-o", tmp_path / "whole.npz", *way) == Run(0, "", "")
+    assert clpix("dwt", source, "-o", tmp_path / "split.npz", *way, *arguments) == Run(0, "", "")
+    assert 0 < json.loads((tmp_path / "t.json").read_text())["totals"]["peak_device_bytes"] <= limit
+    (whole, about), (split, about_split) = (
+        files.read_data(tmp_path / f"{n}.npz") for n in ("whole", "split")
+    )
+    assert list(whole) == list(split)
+    assert about == about_split
+    for name in whole:
+        np.testing.assert_array_equal(split[name], whole[name], name)
+    for options in ([], ["--alpha", "drop"], ["--dtype", "uint16"]):
+        if suffix == "exr" and "uint16" in options:
+            continue
+        for out, more in (("whole", []), ("split", arguments)):
+            between, back = tmp_path / f"{out}.npz", tmp_path / f"{out}.{suffix}"
+            assert clpix("idwt", between, "-o", back, "--overwrite", *options, *more) == Run(0, "", "")
+        assert 0 < json.loads((tmp_path / "t.json").read_text())["totals"]["peak_device_bytes"] <= limit
+        first, second = (files.read(tmp_path / f"{out}.{suffix}") for out in ("whole", "split"))
+        assert (first.alpha, first.linear, first.pixels.dtype) == (
+            second.alpha,
+            second.linear,
+            second.pixels.dtype,
+        )
+        np.testing.assert_array_equal(second.pixels, first.pixels)
+
+
+def test_losses_of_slabs_are_told(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+    pixels = rng.standard_normal((700, 60, 3)).astype(np.float32)
+    source = save(tmp_path / "in.exr", pixels, linear=True)
+    assert clpix("dwt", source, "-o", tmp_path / "c.npz").code == 0
+    whole, split = (
+        clpix("idwt", tmp_path / "c.npz", "-o", tmp_path / name, "--dtype", "uint8", *more)
+        for name, more in (("a.png", []), ("b.png", ["--device-memory", "500K"]))
+    )
+    assert "were outside the range" in whole.err
+    assert split == Run(0, "", whole.err.replace("a.png", "b.png"))
+
+
+def test_too_little_memory_is_one_line(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+    source = save(tmp_path / "in.png", random_pixels(rng, 200, 300, 3, "uint8"))
+    for options in (["-o", tmp_path / "c.npz"], ["-o", tmp_path / "p.png"]):
+        run = clpix("dwt", source, *options, "--device-memory", "100K")
+        assert (run.code, run.out, run.err.count("\n")) == (1, "", 1)
+        assert "needed" in run.err
+    save(tmp_path / "nan.exr", np.full((500, 100, 3), np.nan, np.float32), linear=True)
+    run = clpix("dwt", tmp_path / "nan.exr", "-o", tmp_path / "c.npz", "--device-memory", "500K")
+    assert (run.code, run.err.count("\n")) == (1, 1)
+    assert "nan.exr: holds NaN" in run.err
+    assert not list(tmp_path.glob("c*"))
+
+
 def test_float_pictures_come_back_as_floats(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
     pixels = rng.standard_normal((33, 50, 4)).astype(np.float32) * 100
     source = save(tmp_path / "in.exr", pixels, linear=True)
@@ -276,6 +347,8 @@ def test_picture_of_what_is_kept(clpix: Program, source: Path, tmp_path: Path) -
         (["--method", "stripes"], "stripes"),
         (["--dtype", "uint8"], "no other --dtype"),
         (["--dtype", "half"], "no other --dtype"),
+        (["--device-memory", "lots"], "'lots' is no size of memory"),
+        (["--device-memory", "0"], "'0' is no size of memory"),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
 )

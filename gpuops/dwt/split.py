@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import DeviceError
+from ..image import Image
 from ..params.dwt import DwtParams
 from ..transfers import TURNS, Transfers
 from . import axis, transform
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 # At most, of what is worked on: the image, its bands, and what methods have between.
-_COPIES = 4
+_COPIES = 5
 _ENOUGH = 1 << 25  # bytes: larger slabs are moved no faster
 _NAMES = ("cH", "cV", "cD")
 
@@ -102,8 +103,10 @@ def decompose(
         number += 1
     if number <= levels:
         rest = transform.decompose(source.whole(gpu), replace(params, levels=levels - number + 1))
-        for (name, _), band in zip(shapes, transform.flat(*rest), strict=False):
-            band.numpy(arrays[name])
+        del source
+        with Transfers(gpu, overlap=overlap) as transfers:
+            for (name, _), band in zip(shapes, transform.flat(*rest), strict=False):
+                _fetch(transfers, band, arrays[name])
     elif not levels:
         with Transfers(gpu, overlap=overlap) as transfers:
             _convert(transfers, source, HostPlanes(coarsest), memory)
@@ -204,6 +207,15 @@ def _inverse(
         sink.put(image, 2 * (slab.start - slab.first), slice(2 * slab.start, min(2 * slab.stop, height)))
 
 
+def _fetch(transfers: Transfers, image: Image, array: Array) -> None:
+    """An Image (planes, height, width) to the host, some rows at a time."""
+    sink = HostPlanes(array)
+    rows = max(1, _ENOUGH // max(1, sink.row_bytes))
+    sink.begin(transfers, min(rows, image.shape[1]))
+    for start in range(0, image.shape[1], rows):
+        sink.put(image, start, slice(start, min(start + rows, image.shape[1])))
+
+
 def _convert(transfers: Transfers, source: Source, sink: Sink, room: int) -> None:
     """The samples themselves."""
     planes, height, width = source.shape
@@ -231,7 +243,7 @@ def _pairs(gpu: Gpu, source: Source, width: int, room: int, moved: int, params: 
     if pairs < 1:
         raise DeviceError(
             f"not even {6 * margin + 2} rows of {width} samples fit into {room / 1e6:.1f} MB of device memory: "
-            f"{(6 * margin + 2) * cost / 1e6:.1f} MB are needed"
+            f"{(6 * margin + 2) * cost / 1e6:.1f} MB are needed: raise the limit, or use another device"
         )
     return pairs
 

@@ -13,8 +13,10 @@ from ..errors import FileError, ParameterError
 from ..gpu import Gpu
 from ..image import PIXEL_TYPES, Image
 from ..params.dwt import DwtParams, ShrinkParams
+from ..pixels import Decoding, Encoding
 from ..planes import in_turn, planewise
-from . import bands, shrink, transform
+from . import bands, shrink, split, transform
+from .rows import PixelSink, PixelSource
 from .transform import Details, band_shapes
 
 Array = npt.NDArray[Any]
@@ -75,6 +77,14 @@ def pack(image: Image, stored: Stored, shrinking: ShrinkParams | None = None) ->
     return arrays
 
 
+def pack_split(gpu: Gpu, pixels: Array, decoding: Decoding, stored: Stored) -> dict[str, Array]:
+    """As :func:`pack`, of pixels (height, width, channels) on the host, in slabs that the device has room for."""
+    source = PixelSource(pixels, decoding, WHITE[stored.dtype] if stored.params.integer else None)
+    arrays = split.decompose(gpu, source, stored.params, stored.params.levels or 0)
+    _check_finite(next(iter(arrays.values())))
+    return {name: band for name, band in arrays.items() if band.size}
+
+
 def pack_bands(approximation: Image, details: Sequence[Details[Image]], stored: Stored) -> dict[str, Array]:
     """As :func:`pack`, of bands that are there."""
     arrays = _empty(stored)
@@ -85,9 +95,14 @@ def pack_bands(approximation: Image, details: Sequence[Details[Image]], stored: 
 def coefficients(image: Image, params: DwtParams) -> tuple[Image, list[Details[Image]]]:
     """All levels of an image. Raises ParameterError for NaN or infinite pixels: these are in the approximation, too."""
     approximation, details = transform.decompose(image, params)
-    if approximation.dtype.kind == "f" and not np.isfinite(approximation.numpy()).all():
-        raise ParameterError("holds NaN or infinite pixels, which would spread over all coefficients")
+    if approximation.dtype.kind == "f":
+        _check_finite(approximation.numpy())
     return approximation, details
+
+
+def _check_finite(approximation: Array) -> None:
+    if not np.isfinite(approximation).all():
+        raise ParameterError("holds NaN or infinite pixels, which would spread over all coefficients")
 
 
 def _empty(stored: Stored) -> dict[str, Array]:
@@ -170,6 +185,21 @@ def image_of(gpu: Gpu, arrays: Mapping[str, Array], stored: Stored) -> Image:
     result = planewise(planes, sum(arrays[name].nbytes for name in stored.bands()), image)
     result.alpha, result.linear = stored.alpha, stored.linear
     return result
+
+
+def pixels_of(
+    gpu: Gpu, arrays: Mapping[str, Array], stored: Stored, encoding: Encoding, *, alpha: bool
+) -> PixelSink:
+    """As :func:`image_of`, in slabs that the device has room for: pixels on the host, with alpha or without."""
+    planes = stored.shape[0] - (stored.alpha and not alpha)
+    found = [
+        arrays[name][:planes] if 0 not in size else np.empty((planes, *size), stored.sample)
+        for name, size in band_shapes(stored.params, stored.shape[1:], stored.params.levels or 0)
+    ]
+    white = WHITE[stored.dtype] if stored.params.integer else None
+    sink = PixelSink((planes, *stored.shape[1:]), encoding, alpha=stored.alpha and alpha, white=white)
+    split.recompose(gpu, *transform.nested(found), stored.params, sink)
+    return sink
 
 
 _ATTRIBUTES: dict[str, type] = {
