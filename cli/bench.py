@@ -129,25 +129,32 @@ def fft(
 )
 @click.option("--levels", type=click.IntRange(1), default=1, show_default=True, help="Of the transform.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON.")
+@options.device_memory
 @options.device
 def dwt(
-    sizes: tuple[tuple[int, int], ...], wavelet: str, levels: int, as_json: bool, device: str | None
+    sizes: tuple[tuple[int, int], ...],
+    wavelet: str,
+    levels: int,
+    as_json: bool,
+    device_memory: int | None,
+    device: str | None,
 ) -> None:
     """Measure wavelet transforms: memory, efficiency and time of those in place and of others.
 
     The tables of Ikuzawa, Ino and Hagihara, whose in-place method permutes chunks of samples by cycles, beside that of
-    van der Laan et al. (out of place), lifting in one pass, the same in place by strips, and the filter bank.
+    van der Laan et al. (out of place), lifting in one pass, the same in place by strips, and the filter bank. Methods
+    that take more than --device-memory are split.
     """
     import json
 
-    from gpuops import Gpu, Report, bench_dwt
+    from gpuops import Gpu, Report, bench_dwt, bench_dwt_tables
 
     gpu = Gpu(device, report=Report())
-    rows = list(bench_dwt.measure(gpu, sizes, wavelet, levels))
+    rows = list(bench_dwt.measure(gpu, sizes, wavelet, levels, memory=device_memory))
     if as_json:
-        click.echo(json.dumps(bench_dwt.to_json(gpu, rows), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(bench_dwt_tables.to_json(gpu, rows), indent=1, ensure_ascii=False))
     else:
-        click.echo(bench_dwt.table(gpu, rows))
+        click.echo(bench_dwt_tables.table(gpu, rows))
 
 
 def _filters(name: str, what: str, help: str) -> click.Command:

@@ -1,16 +1,16 @@
 """Wavelet transforms in place and with memory to spare, by the tables and figures of Ikuzawa, Ino and Hagihara.
 
 "Reducing Memory Usage of Discrete Wavelet Transform by Overwriting the Input on a GPU": memory over size (figure 4),
-the table of cycles (5), efficiency of each part (table 2), time by where source and target are (figure 6).
+the table of cycles (5), efficiency of each part (table 2), time by where source and target are (figure 6), throughput
+with and without transfers while others are computed (figure 7). What tells of them is bench_dwt_tables.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from statistics import median
@@ -21,12 +21,12 @@ import numpy.typing as npt
 
 from . import bench
 from .compare import compare
-from .dwt import blocked, in_place, laan, strips, transform
+from .dwt import blocked, in_place, laan, split, strips, transform
+from .dwt.rows import HostPlanes
 from .errors import DeviceError, ParameterError
 from .params.compare import CompareParams
 from .params.dwt import WAVELETS, DwtParams, wavelet_name
 from .profile import Report
-from .report_formats import columns
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -54,12 +54,15 @@ WHOLE = "whole"
 # Of the largest coefficient, where methods differ in the order of operations.
 TOLERANCE = 4e-6
 _WALL_RUNS = 3  # after a first one
+IN_TURN, OVERLAPPED = "one after the other", "overlapped"
+_SPLIT_ROWS, _SPLIT_BYTES = 256, 1 << 20  # of an image that is worth being split
 _IMAGES = (
     6  # at a time, at most: the source, one that is transformed, its bands on their way, one to compare with
 )
 
 
 Way = Callable[["Image"], "list[Image]"]
+Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,12 @@ class Row:
         Of that, the table of cycles.
     wall_ms
         By "source → target", of each run on the host's clock: upload, transform and download, one after the other.
+    split
+        That is in slabs, as the variant takes more than the memory that was given. What is on the device at the
+        beginning, or at the end, goes to the host before, or comes from there after.
+    slabs_ms
+        From host to host in slabs, whether memory asks for that or not: with transfers while others are computed, and
+        without, by :data:`OVERLAPPED` and :data:`IN_TURN`. Empty for small images.
     copy_ms, copy_gbps
         A kernel that reads and writes such an image once, at the median: P.
     """
@@ -116,6 +125,8 @@ class Row:
     table_bytes: int
     parts: tuple[Part, ...]
     wall_ms: dict[str, tuple[float, ...]]
+    split: bool
+    slabs_ms: dict[str, tuple[float, ...]]
     copy_ms: float
     copy_gbps: float
 
@@ -139,7 +150,12 @@ class Row:
 
 
 def measure(
-    gpu: Gpu, sizes: Sequence[tuple[int, int]] = (), wavelet: str = "dd13/7", levels: int = 1
+    gpu: Gpu,
+    sizes: Sequence[tuple[int, int]] = (),
+    wavelet: str = "dd13/7",
+    levels: int = 1,
+    *,
+    memory: int | None = None,
 ) -> Iterator[Row]:
     """Measures all :data:`VARIANTS` at ``sizes`` (width, height), in the mode mirror; each gives the same result first.
 
@@ -149,6 +165,8 @@ def measure(
         Without any 512 … 2048 squared on CPUs, elsewhere 1024 … 16384 squared as memory allows.
     wavelet
         One that has lifting steps; dd13/7 is the source's.
+    memory
+        Bytes of the device: variants that take more are split where source and target are told apart.
 
     Raises
     ------
@@ -174,7 +192,7 @@ def measure(
             raise ParameterError(f"an image has a pixel at least: {size[0]}×{size[1]} is no size")
         bench.check_memory(gpu, size, 1, 4, images=_IMAGES)
     for size in sizes:
-        yield from _measure(gpu, size, variants)
+        yield from _measure(gpu, size, variants, gpu.limits.global_bytes if memory is None else memory)
 
 
 def _sizes_that_fit(gpu: Gpu) -> tuple[tuple[int, int], ...]:
@@ -184,7 +202,7 @@ def _sizes_that_fit(gpu: Gpu) -> tuple[tuple[int, int], ...]:
     return tuple((n, n) for n in (first, *(n for n in others if 4 * n * n <= most)))
 
 
-def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams]) -> Iterator[Row]:
+def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams], room: int) -> Iterator[Row]:
     host = np.random.default_rng(1).random((1, *size[::-1]), np.float32)
     ways = {
         name: partial(_transform, params=params, table=name != NO_TABLE) for name, params in variants.items()
@@ -204,9 +222,17 @@ def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams]) ->
         levels, table = params.levels or 0, 0
         if params.method == "in-place":
             table = in_place.table_bytes(gpu, size[::-1], levels, table=name != NO_TABLE)
+        split_it = memory[name] + table > room
+        if split_it:
+            walls = _walls(gpu, host, work, partial(_in_slabs, gpu, params=params, memory=room))
+        else:
+            walls = _walls(gpu, host, work, partial(_whole, gpu, way))
+        slabs: dict[str, tuple[float, ...]] = {}
+        if name != NO_TABLE and host.nbytes >= _SPLIT_BYTES and size[1] >= _SPLIT_ROWS:
+            slabs = _slabs(gpu, host, params)
         yield Row(
-            name, params.wavelet, levels, *size, memory[name] + table, table, _times(gpu, call),
-            _walls(gpu, host, work, way), copy_ms, copy_gbps,
+            name, params.wavelet, levels, *size, memory[name] + table, table, _times(gpu, call), walls, split_it,
+            slabs, copy_ms, copy_gbps,
         )  # fmt: skip
 
 
@@ -296,144 +322,59 @@ def _times(gpu: Gpu, call: Callable[[], object]) -> tuple[Part, ...]:
     )
 
 
-def _walls(gpu: Gpu, host: npt.NDArray[Any], work: Image, way: Way) -> dict[str, tuple[float, ...]]:
+def _whole(gpu: Gpu, way: Way, host: Array, work: Image, upload: bool, download: bool) -> list[Any]:
+    """From ``host``, or the Image, to the host or not: the bands, or what they are to be copied to."""
+    bands = way(gpu.array(host) if upload else work)
+    return [band.numpy() for band in bands] if download else bands
+
+
+def _in_slabs(
+    gpu: Gpu, host: Array, work: Image, upload: bool, download: bool, *, params: DwtParams, memory: int
+) -> list[Any]:
+    """The same in slabs."""
+    source = host if upload else work.numpy()
+    bands = split.decompose(gpu, HostPlanes(source), params, params.levels or 0, memory=memory, overlap=False)
+    return list(bands.values()) if download else [gpu.array(band) for band in bands.values()]
+
+
+def _walls(
+    gpu: Gpu, host: Array, work: Image, way: Callable[[Array, Image, bool, bool], object]
+) -> dict[str, tuple[float, ...]]:
     """Milliseconds on the host's clock, by where source and target are; host memory is pageable."""
     ends = "device", "host"
     times: dict[str, tuple[float, ...]] = {}
-    with _own_report(gpu):
-        results = [np.empty(band.shape, band.dtype) for band in way(work)]
-        for upload, download in product((False, True), repeat=2):
-
-            def run(upload: bool = upload, download: bool = download) -> float:
-                start = time.perf_counter()
-                bands = way(gpu.array(host) if upload else work)
-                if download:
-                    for band, result in zip(bands, results, strict=True):
-                        band.numpy(result)
-                gpu.finish()
-                return (time.perf_counter() - start) * 1e3
-
-            run()
-            times[f"{ends[upload]} → {ends[download]}"] = tuple(run() for _ in range(_WALL_RUNS))
+    for upload, download in product((False, True), repeat=2):
+        times[f"{ends[upload]} → {ends[download]}"] = _clock(gpu, partial(way, host, work, upload, download))
     return times
 
 
-# -- telling ------------------------------------------------------------------------------------------------------
+def _slabs(gpu: Gpu, host: Array, params: DwtParams) -> dict[str, tuple[float, ...]]:
+    """Milliseconds on the host's clock of a transform that is split."""
 
-
-def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
-    """The rows with what they were measured on, as plain values."""
-
-    def part(row: Row, part: Part) -> dict[str, Any]:
-        return {
-            **asdict(part), "median_ms": part.median_ms, "gbps": part.gbps, "efficiency": row.efficiency(part),
-        }  # fmt: skip
-
-    def plain(row: Row) -> dict[str, Any]:
-        return {
-            **asdict(row),
-            "image_bytes": row.image_bytes,
-            "parts": [part(row, one) for one in row.parts],
-            "useful_efficiency": row.useful_efficiency,
-            "wall_median_ms": {way: median(ms) for way, ms in row.wall_ms.items()},
-        }
-
-    return bench.document(gpu, [plain(row) for row in rows])
-
-
-def table(gpu: Gpu, rows: Sequence[Row]) -> str:
-    """The rows as text for a person: memory, efficiency, times."""
-    first = rows[0]
-    levels = f"{first.levels} level{'s' if first.levels > 1 else ''}"
-    lines = [
-        f"{bench.heading(gpu)}  ·  {first.wavelet}, {levels}, one plane of float32",
-        "",
-        *_memory_table(rows),
-        _largest(gpu, rows),
-        "",
-        *_efficiency_table(rows),
-        "P: a copy's GB/s at that size, by a kernel; E = M / T / P with the model's M; useful: with 8 bytes a pixel.",
-        "",
-        *_wall_table(rows),
-        "Upload, transform and download one after the other, on the host's clock; host memory is pageable.",
-    ]
-    return "\n".join(lines)
-
-
-def _size(row: Row) -> str:
-    return f"{row.width}×{row.height}"
-
-
-def _by_size(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(_size(row), []).append(row)
-    return found
-
-
-def _memory_table(rows: Sequence[Row]) -> list[str]:
-    """Figures 4 and 5: a line for each size."""
-    cells = [
-        (
-            size,
-            f"{of[0].image_bytes / 1e6:.2f}",
-            *(f"{row.peak_bytes / row.image_bytes:.4f}" for row in of),
-            str(max(row.table_bytes for row in of)),
+    def call(overlap: bool) -> None:
+        split.decompose(
+            gpu,
+            HostPlanes(host),
+            params,
+            params.levels or 0,
+            memory=split.least(host.nbytes),
+            overlap=overlap,
         )
-        for size, of in _by_size(rows).items()
-    ]
-    names = [row.variant for row in next(iter(_by_size(rows).values()))]
-    return columns(("memory, × image", "image MB", *names, "table B"), cells)
+
+    return {
+        name: _clock(gpu, partial(call, overlap)) for name, overlap in ((IN_TURN, False), (OVERLAPPED, True))
+    }
 
 
-def _largest(gpu: Gpu, rows: Sequence[Row]) -> str:
-    """The largest square that the device's memory has room for, by the largest measured image's ratio."""
-    limits, of = gpu.limits, list(_by_size(rows).values())[-1]
-    room = {row.variant: limits.global_bytes * row.image_bytes / row.peak_bytes for row in of}
-    sizes = (f"{name} {math.isqrt(int(min(n, limits.max_alloc_bytes)) // 4)}" for name, n in room.items())
-    return f"At most, in {limits.global_bytes / 1e9:.1f} GB with one buffer for an image: {'; '.join(sizes)} squared."
+def _clock(gpu: Gpu, call: Callable[[], object]) -> tuple[float, ...]:
+    """Milliseconds of some runs after a first one."""
 
+    def run() -> float:
+        start = time.perf_counter()
+        call()
+        gpu.finish()
+        return (time.perf_counter() - start) * 1e3
 
-def _efficiency_table(rows: Sequence[Row]) -> list[str]:
-    """Table 2: a line for each step."""
-    cells = []
-    for row in rows:
-        for part in row.parts:
-            whole = part is row.whole
-            if whole and len(row.parts) == 2:
-                continue  # of one step, which has told all
-            efficiency = row.efficiency(part)
-            useful = row.useful_efficiency if whole or len(row.parts) == 2 else None
-            cells.append(
-                (
-                    f"{row.variant}, {part.step}",
-                    _size(row),
-                    str(part.launches),
-                    f"{min(part.ms):.4f}",
-                    f"{part.median_ms:.4f}",
-                    f"{part.model_bytes / 1e6:.2f}",
-                    "-" if part.gbps is None else f"{part.gbps:.1f}",
-                    f"{row.copy_gbps:.1f}",
-                    "-" if efficiency is None else f"{100 * efficiency:.1f}",
-                    "-" if useful is None else f"{100 * useful:.1f}",
-                )
-            )
-    header = (
-        "efficiency", "size", "launches", "min ms", "T ms", "M MB", "M/T GB/s", "P GB/s", "E %", "useful %",
-    )  # fmt: skip
-    return columns(header, cells)
-
-
-def _wall_table(rows: Sequence[Row]) -> list[str]:
-    """Figure 6: a line for each variant."""
-    ways = list(rows[0].wall_ms)
-    cells = [
-        (
-            row.variant,
-            _size(row),
-            f"{row.whole.median_ms:.3f}",
-            *(f"{median(row.wall_ms[way]):.3f}" for way in ways),
-        )
-        for row in rows
-    ]
-    return columns(("ms", "size", "kernels", *ways), cells)
+    with _own_report(gpu):
+        run()
+        return tuple(run() for _ in range(_WALL_RUNS))

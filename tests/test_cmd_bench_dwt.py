@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gpuops import DeviceError, Gpu, ParameterError, Report, bench, bench_dwt
+from gpuops import DeviceError, Gpu, ParameterError, Report, bench, bench_dwt, bench_dwt_tables
 
 from .conftest import Run
 
@@ -83,11 +83,32 @@ def test_the_tables(clpix: Program) -> None:
     assert [line.split("  ")[0] for line in times[1:-1]] == [*bench_dwt.VARIANTS] * 2
 
 
+def test_split_images(clpix: Program) -> None:
+    """Where memory has room for one image and no more, methods that need two are split."""
+    arguments = "--size", "300x1000", "--size", 64, "--device-memory", 1_600_000
+    run = clpix("bench", "dwt", *arguments, "--json")
+    assert (run.code, run.err) == (0, "")
+    rows = json.loads(run.out)["measurements"]
+    assert [row["variant"] for row in rows if row["split"]] == ["filterbank", "lifting", "laan"]
+    for row in rows:
+        assert list(row["wall_ms"]) == WAYS
+        in_slabs = row["width"] == 300 and row["variant"] != bench_dwt.NO_TABLE
+        assert list(row["slabs_ms"]) == (["one after the other", "overlapped"] if in_slabs else [])
+        assert row["slabs_median_ms"] == {way: median(ms) for way, ms in row["slabs_ms"].items()}
+    tables = clpix("bench", "dwt", *arguments).out.split("\n\n")
+    assert "laan, split" in tables[3] and "strip, split" not in tables[3]
+    lines = tables[4].splitlines()
+    assert lines[0].split("  ")[0] == "Gpixel/s in slabs"
+    assert [line.split("  ")[0] for line in lines[1:-1]] == [
+        name for name in bench_dwt.VARIANTS if name != bench_dwt.NO_TABLE
+    ]
+
+
 def test_one_pixel() -> None:
     gpu = Gpu(report=Report())
     rows = list(bench_dwt.measure(gpu, [(1, 1)]))
     assert [row.variant for row in rows] == list(bench_dwt.VARIANTS)
-    assert bench_dwt.table(gpu, rows)
+    assert bench_dwt_tables.table(gpu, rows)
     assert gpu.report is not None and not gpu.report.kernels()  # the runs' launches are not kept
 
 

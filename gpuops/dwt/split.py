@@ -56,6 +56,11 @@ def fits(gpu: Gpu, shape: Sequence[int], dtype: np.dtype[Any], memory: int | Non
     return _COPIES * nbytes <= (memory or limits.global_bytes) and nbytes <= limits.max_alloc_bytes
 
 
+def least(nbytes: int) -> int:
+    """Bytes of memory in which an image of ``nbytes`` just does not fit, so that it is split."""
+    return _COPIES * nbytes - 1
+
+
 def decompose(
     gpu: Gpu,
     source: Source,
