@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -130,9 +131,7 @@ def command(
         elif not writes_data and not reconstruct:
             options.refuse("a picture of the pyramid shows the colours", "alpha")
 
-    import numpy as np
-
-    from gpuops.dwt import split, stored, transform
+    from gpuops.dwt import stored, transform
     from gpuops.errors import FileError, GpuopsWarning
     from gpuops.pixels import on_device
 
@@ -155,11 +154,9 @@ def command(
         else:
             chosen = params
             transform.warn_of_levels(shape, params)
+        description = _description(item, (planes, *shape), chosen, alpha=decoding.alpha)
         plain = item.writes_data and not (reconstruct or shrinks or keeping)
-        if plain and not split.fits(gpu, (planes, *shape), np.dtype(np.float32)):
-            description = _description(
-                item, (planes, *shape), chosen, alpha=decoding.alpha, linear=item.linear
-            )
+        if plain and not stored.fits(gpu, description, overwrite_input=item.once):
             arrays = item.run(stored.pack_split, gpu, stored_pixels, decoding, description)
             item.save_data(arrays, description.attributes())
             return
@@ -167,13 +164,14 @@ def command(
         del stored_pixels
         image = item.unpacked(pixels, decoding)
         if keeping is not None:
-            _keep(item, pixels, image, chosen, keeping, reconstruct, as_json)
+            _keep(item, pixels, image, description, keeping, reconstruct, as_json)
         elif reconstruct:
             assert shrinking is not None
             item.save(item.run(_denoise, image, chosen, shrinking, cycle_spins or 1))
         elif item.writes_data:
-            description = _description(item, image.shape, chosen, alpha=image.alpha, linear=image.linear)
-            arrays = item.run(stored.pack, image, description, shrinking)
+            del pixels
+            pack = partial(stored.pack, overwrite_input=item.once)
+            arrays = item.run(pack, image, description, shrinking)
             item.save_data(arrays, description.attributes(), compress=shrinking is not None)
         else:
             item.save(item.run(_picture, image, chosen, shrinking, pixels.dtype.name), _depth(pixels))
@@ -211,15 +209,11 @@ def _check(
         raise click.UsageError("stdout is the output: leave out --json, or give -o a file")
 
 
-def _description(
-    item: Item, shape: tuple[int, ...], params: DwtParams, *, alpha: bool, linear: bool
-) -> Stored:
+def _description(item: Item, shape: tuple[int, int, int], params: DwtParams, *, alpha: bool) -> Stored:
     from gpuops.dwt import stored
 
     assert item.picture is not None
-    dtype = item.picture.pixels.dtype.name
-    planes, height, width = shape
-    return stored.Stored(params, (planes, height, width), dtype, alpha, linear)
+    return stored.Stored(params, shape, item.picture.pixels.dtype.name, alpha, item.linear)
 
 
 def _depth(pixels: Image) -> str:
@@ -250,7 +244,7 @@ def _keep(
     item: Item,
     pixels: Image,
     image: Image,
-    params: DwtParams,
+    description: Stored,
     keeping: KeepParams,
     reconstruct: bool,
     as_json: bool,
@@ -264,7 +258,7 @@ def _keep(
     from .main import say, visible
     from .naming import STREAM, printable
 
-    description = _description(item, image.shape, params, alpha=image.alpha, linear=image.linear)
+    params = description.params
 
     def work() -> tuple[Any, keep.Kept, float]:
         approximation, details, kept = keep.keep(*stored.coefficients(image, params), keeping)

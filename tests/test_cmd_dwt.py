@@ -126,6 +126,26 @@ def test_what_exceeds_the_devices_memory_is_split(
         np.testing.assert_array_equal(second.pixels, first.pixels)
 
 
+@pytest.mark.parametrize("method", ["in-place", "strip"])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_methods_in_place_save_memory(
+    clpix: Program, rng: np.random.Generator, tmp_path: Path, method: str, channels: int
+) -> None:
+    """They overwrite the image: one more quarter of it is needed for a band on its way, and a little by strips."""
+    source = save(tmp_path / "in.png", random_pixels(rng, 1024, 1500, channels, "uint8"))
+    image = 4 * 1024 * 1500 * channels
+    arguments = ["--method", method, "--levels", 3, "--timing-file", tmp_path / "t.json", "--overwrite"]
+    for out, more in (("a", ["--device-memory", int(2.6 * image)]), ("b", ["--repeat", 2])):
+        assert clpix("dwt", source, "-o", tmp_path / f"{out}.npz", *arguments, *more) == Run(0, "", "")
+        peak = json.loads((tmp_path / "t.json").read_text())["totals"]["peak_device_bytes"]
+        assert (peak <= 1.33 * image) == (out == "a")
+    (first, _), (second, _) = (files.read_data(tmp_path / f"{out}.npz") for out in "ab")
+    for name, band in first.items():
+        np.testing.assert_array_equal(band, second[name], name)
+    assert clpix("idwt", tmp_path / "a.npz", "-o", tmp_path / "back.png") == Run(0, "", "")
+    np.testing.assert_array_equal(files.read(tmp_path / "back.png").pixels, files.read(source).pixels)
+
+
 def test_losses_of_slabs_are_told(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
     pixels = rng.standard_normal((700, 60, 3)).astype(np.float32)
     source = save(tmp_path / "in.exr", pixels, linear=True)

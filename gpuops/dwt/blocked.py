@@ -6,7 +6,7 @@ is there already. That needs as many coefficients as samples: the mode ``mirror`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pyopencl as cl
 
@@ -37,15 +37,19 @@ def regions(shape: Shape, params: DwtParams, levels: int) -> list[Shape]:
 
 def split(image: Image, shapes: Sequence[Shape]) -> tuple[Image, list[Details]]:
     """Copies of the bands: cA, [coarsest (cH, cV, cD), …]; ``shapes`` are :func:`regions`."""
-    details: list[Details] = []
-    height, width = image.shape[1:]
-    for height, width in shapes:
+    approximation, *rest = each(image, shapes)
+    return approximation, [(rest[i], rest[i + 1], rest[i + 2]) for i in range(0, len(rest), 3)]
+
+
+def each(image: Image, shapes: Sequence[Shape]) -> Iterator[Image]:
+    """Copies of the bands one after the other: cA, the coarsest cH, cV, cD, and so on."""
+    height, width = shapes[-1] if shapes else (2 * n - 1 for n in image.shape[1:])
+    yield cut(image, (0, 0), ((height + 1) // 2, (width + 1) // 2))
+    for height, width in reversed(shapes):
         low, left = (height + 1) // 2, (width + 1) // 2
-        horizontal = cut(image, (low, 0), (height - low, left))
-        vertical = cut(image, (0, left), (low, width - left))
-        details.append((horizontal, vertical, cut(image, (low, left), (height - low, width - left))))
-        height, width = low, left
-    return cut(image, (0, 0), (height, width)), details[::-1]
+        yield cut(image, (low, 0), (height - low, left))
+        yield cut(image, (0, left), (low, width - left))
+        yield cut(image, (low, left), (height - low, width - left))
 
 
 def join(approximation: Image, details: Sequence[Details], shape: Shape) -> Image:

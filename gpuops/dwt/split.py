@@ -50,10 +50,17 @@ class Slab:
     last: int
 
 
-def fits(gpu: Gpu, shape: Sequence[int], dtype: np.dtype[Any], memory: int | None = None) -> bool:
+def fits(
+    gpu: Gpu,
+    shape: Sequence[int],
+    dtype: np.dtype[Any],
+    memory: int | None = None,
+    *,
+    copies: float = _COPIES,
+) -> bool:
     """Whether there is room for an image (planes, height, width) and all that a transform needs beside it."""
     nbytes, limits = prod(shape) * dtype.itemsize, gpu.limits
-    return _COPIES * nbytes <= (memory or limits.global_bytes) and nbytes <= limits.max_alloc_bytes
+    return copies * nbytes <= (memory or limits.global_bytes) and nbytes <= limits.max_alloc_bytes
 
 
 def least(nbytes: int) -> int:

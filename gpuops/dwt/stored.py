@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..errors import FileError, ParameterError
 from ..gpu import Gpu
 from ..image import PIXEL_TYPES, Image
-from ..params.dwt import DwtParams, ShrinkParams
+from ..params.dwt import IN_PLACE, DwtParams, ShrinkParams
 from ..pixels import Decoding, Encoding
 from ..planes import in_turn, planewise
 from . import bands, shrink, split, transform
@@ -60,20 +60,35 @@ class Stored:
         }
 
 
-def pack(image: Image, stored: Stored, shrinking: ShrinkParams | None = None) -> dict[str, Array]:
+def fits(gpu: Gpu, stored: Stored, *, overwrite_input: bool = False) -> bool:
+    """Whether the device has room for the pixels, the image and all that :func:`pack` needs beside them."""
+    if overwrite_input and stored.params.method in IN_PLACE:
+        return split.fits(gpu, stored.shape, stored.sample, copies=3.5 if stored.params.integer else 2.5)
+    return split.fits(gpu, stored.shape, stored.sample)
+
+
+def pack(
+    image: Image, stored: Stored, shrinking: ShrinkParams | None = None, *, overwrite_input: bool = False
+) -> dict[str, Array]:
     """The bands of an image on the host: arrays cA5, cH5, cV5, cD5, … cD1 of (planes, height, width).
 
-    Large images plane by plane. Raises ParameterError for NaN or infinite pixels, which spread over all coefficients.
+    Large images plane by plane. Methods that work in place do so where they may: they need a quarter of the image
+    beside it. Raises ParameterError for NaN or infinite pixels, which spread over all coefficients.
     """
-    arrays = _empty(stored)
+    arrays, params = _empty(stored), stored.params
     for at in in_turn(image.shape[0], image.nbytes):
         part = image.planes(at)
-        if stored.params.integer:
+        if params.integer:
             part = bands.to_levels(part, WHITE[stored.dtype])
-        approximation, details = coefficients(part, stored.params)
+        may_be_overwritten = overwrite_input or part is not image
+        if may_be_overwritten and shrinking is None and params.method in IN_PLACE:
+            _download(transform.overwriting(part, params, params.levels or 0), stored, arrays, at)
+            continue
+        approximation, details = transform.decompose(part, params)
         if shrinking is not None:
-            details = shrink.shrink(approximation, details, stored.params.wavelet, shrinking)
-        _download(approximation, details, stored, arrays, at)
+            _check_finite(approximation.numpy())  # whose noise is estimated
+            details = shrink.shrink(approximation, details, params.wavelet, shrinking)
+        _download(transform.flat(approximation, details), stored, arrays, at)
     return arrays
 
 
@@ -88,7 +103,7 @@ def pack_split(gpu: Gpu, pixels: Array, decoding: Decoding, stored: Stored) -> d
 def pack_bands(approximation: Image, details: Sequence[Details[Image]], stored: Stored) -> dict[str, Array]:
     """As :func:`pack`, of bands that are there."""
     arrays = _empty(stored)
-    _download(approximation, details, stored, arrays, slice(0, stored.shape[0]))
+    _download(transform.flat(approximation, details), stored, arrays, slice(0, stored.shape[0]))
     return arrays
 
 
@@ -109,17 +124,20 @@ def _empty(stored: Stored) -> dict[str, Array]:
     return {name: np.empty(shape, stored.sample) for name, shape in stored.bands().items()}
 
 
-def _download(
-    approximation: Image,
-    details: Sequence[Details[Image]],
-    stored: Stored,
-    arrays: Mapping[str, Array],
-    at: slice,
-) -> None:
+def _download(found: Iterable[Image], stored: Stored, arrays: Mapping[str, Array], at: slice) -> None:
+    """Bands, the approximation first, into planes ``at`` of the arrays.
+
+    Raises ParameterError for an approximation that is not finite.
+    """
     names = [name for name, _ in band_shapes(stored.params, stored.shape[1:], stored.params.levels or 0)]
-    for name, band in zip(names, transform.flat(approximation, details), strict=True):
+    remaining = iter(found)
+    for name in names:
+        band = next(remaining)
         if name in arrays:
             band.numpy(arrays[name][at])
+        del band  # its memory may be the next one's
+        if name == names[0]:
+            _check_finite(arrays[name][at])
 
 
 def unpack(arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> Stored:

@@ -7,7 +7,7 @@ lies is arithmetic. What a tile needs after its neighbours have overwritten it i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil
 
 import numpy as np
@@ -71,23 +71,26 @@ def image_of(approximation: Image, details: Sequence[Details], params: DwtParams
 
 def split(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[Details]]:
     """The bands of an Image that :func:`decompose` has overwritten: copies."""
-    approximation = image
-    details: list[Details] = []
-    planes = image.shape[0]
-    for layout, (height, width) in _levels(image, params, levels):
-        (low_y, high_y), (low_x, high_x) = ((ceil(n / 2), n // 2) for n in (height, width))
-        three = (
-            image.like((planes, high_y, low_x)),
-            image.like((planes, low_y, high_x)),
-            image.like((planes, high_y, high_x)),
-        )
-        for band, odd, high in zip(three, (1, 0, 1), (0, 1, 1), strict=True):
-            _move(image, layout, (height, width), band, odd, high, back=False)
-        details.insert(0, three)
-        if len(details) == levels:
-            approximation = image.like((planes, low_y, low_x))
-            _move(image, layout, (height, width), approximation, 0, 0, back=False)
-    return approximation, details
+    approximation, *rest = each(image, params, levels)
+    return approximation, [(rest[i], rest[i + 1], rest[i + 2]) for i in range(0, len(rest), 3)]
+
+
+def each(image: Image, params: DwtParams, levels: int) -> Iterator[Image]:
+    """The same one after the other: cA, the coarsest cH, cV, cD, and so on."""
+    found = _levels(image, params, levels)
+    if not found:
+        copy = image.like()
+        copy.put(slice(0, image.shape[0]), image)
+        yield copy
+    for number, (layout, size) in enumerate(reversed(found)):
+        low, high = (ceil(n / 2) for n in size), (n // 2 for n in size)
+        (low_y, low_x), (high_y, high_x) = low, high
+        places = ((low_y, low_x, 0, 0), (high_y, low_x, 1, 0), (low_y, high_x, 0, 1), (high_y, high_x, 1, 1))
+        for rows, columns, odd, right in places[number > 0 :]:
+            band = image.like((image.shape[0], rows, columns))
+            _move(image, layout, size, band, odd, right, back=False)
+            yield band
+            del band
 
 
 def _levels(image: Image, params: DwtParams, levels: int) -> list[tuple[Layout, Shape]]:

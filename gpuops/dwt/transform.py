@@ -8,7 +8,7 @@ vertically (horizontal edges).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -16,7 +16,7 @@ from ..errors import GpuopsWarning, ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
 from ..planes import in_turn
-from . import axis, in_place, level, strips
+from . import axis, blocked, in_place, level, strips
 from .wavelets import WAVELETS
 
 Band = TypeVar("Band")
@@ -94,6 +94,18 @@ def _levels(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[D
         image, details = forward(image, params)
         coefficients.append(details)
     return image, coefficients[::-1]
+
+
+def overwriting(image: Image, params: DwtParams, levels: int) -> Iterator[Image]:
+    """As :func:`decompose` by a method that works in place, in the image's own memory: its bands one after the other.
+
+    They are copies, in the order of :func:`band_shapes`: no more than one needs memory at a time.
+    """
+    if params.method == "strip":
+        strips.decompose(image, params, levels)
+        return strips.each(image, params, levels)
+    in_place.decompose(image, params, levels)
+    return blocked.each(image, blocked.regions(image.shape[1:], params, levels))
 
 
 def flat(approximation: Band, details: Sequence[Details[Band]]) -> list[Band]:

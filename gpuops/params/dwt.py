@@ -81,6 +81,7 @@ MODE_SYNONYMS = {
     "jpeg2000": "mirror",
 }
 METHODS = ("auto", "lifting", "filterbank", "laan", "in-place", "strip")
+IN_PLACE = ("in-place", "strip")  # methods that can overwrite the image
 TILES = ("auto", "local", "private")
 SHAPES = ("soft", "hard", "garrote")
 ESTIMATES = ("visu", "bayes")
