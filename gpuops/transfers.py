@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -78,6 +78,7 @@ class Transfers:
         self.gpu = gpu
         self.overlap = overlap
         self._resources = ExitStack()
+        self._inlets: list[Inlet] = []
         self._outlets: list[Outlet] = []
 
     def __enter__(self) -> Transfers:
@@ -101,11 +102,15 @@ class Transfers:
         finally:
             for queue in (self.up, self.down):
                 queue.finish()
+            for inlet in self._inlets:
+                inlet.close()
             self._resources.close()
 
     def inlet(self, nbytes: int) -> Inlet:
-        """A way to the device for arrays of up to ``nbytes``, for which it takes twice as much there."""
-        return Inlet(self, nbytes)
+        """A way to the device for arrays of up to ``nbytes``, for which it takes twice as much there until the end."""
+        inlet = Inlet(self, nbytes)
+        self._inlets.append(inlet)
+        return inlet
 
     def outlet(self, nbytes: int) -> Outlet:
         """A way back for up to ``nbytes`` at a time."""
@@ -154,8 +159,7 @@ class Inlet:
             _Place(gpu.empty((nbytes,), np.uint8), transfers.staging(max(1, nbytes)), _marker(gpu.queue))
             for _ in range(TURNS)
         ]
-        self._turns: Iterator[_Place] = cycle(self._places)
-        self._place = self._places[0]
+        self._turn = -1
 
     def send(self, parts: Sequence[Array], axis: int) -> Image:
         """The parts, side by side along an axis, as an Image for kernels to come, until :meth:`release`."""
@@ -164,7 +168,8 @@ class Inlet:
         shape[axis] = sum(part.shape[axis] for part in parts)
         dtype = parts[0].dtype
         nbytes = prod(shape) * dtype.itemsize
-        place = self._place = next(self._turns)
+        self._turn = (self._turn + 1) % TURNS
+        place = self._places[self._turn]
         image = Image(gpu, place.buffer.buffer, tuple(shape), dtype)
         if not nbytes:
             return image
@@ -187,7 +192,11 @@ class Inlet:
 
     def release(self) -> None:
         """All kernels that read the last Image are in the queue."""
-        self._place.used = _marker(self._transfers.gpu.queue)
+        self._places[self._turn].used = _marker(self._transfers.gpu.queue)
+
+    def close(self) -> None:
+        """Gives the device's memory back, for kernels that come after those that read it."""
+        self._places.clear()
 
 
 class Outlet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -121,6 +122,31 @@ def test_memory_is_no_more_than_allowed(rng) -> None:
 
 def flat(coefficients: list[Any]) -> list[Array]:
     return [coefficients[0], *(band for level in coefficients[1:] for band in level)]
+
+
+def test_large_arrays_go_in_slabs_to_gpus(rng, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = rng.random((300, 200), dtype=np.float32)
+    expected = wavedec2(Gpu(), x, "haar", "mirror", 2)
+    monkeypatch.setattr(split, "_LARGE", x.nbytes)
+    calls: list[int] = []
+    for name in ("decompose", "recompose"):
+        function = getattr(split, name)
+
+        def counted(*args: Any, function: Any = function, **options: Any) -> Any:
+            calls.append(options["memory"])
+            return function(*args, **options)
+
+        monkeypatch.setattr(split, name, counted)
+    for is_cpu, count in ((True, 0), (False, 2)):
+        gpu = Gpu()
+        gpu.limits = replace(gpu.limits, is_cpu=is_cpu)
+        coefficients = wavedec2(gpu, x, "haar", "mirror", 2)
+        for ours, theirs in zip(flat(coefficients), flat(expected), strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=1e-6)  # the plan of other devices
+        np.testing.assert_allclose(waverec2(gpu, coefficients, "haar", "mirror"), x, atol=1e-6)
+        assert len(calls) == count
+    wavedec2(gpu, x[:-1], "haar", "mirror", 2)
+    assert len(calls) == 2
 
 
 def test_too_little_memory(rng) -> None:

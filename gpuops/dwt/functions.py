@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import gcd, isfinite
+from math import gcd, isfinite, prod
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -76,7 +76,7 @@ def dwt2(
     Arrays of the dtype that is computed in, complex for complex data; Images for an Image.
 
     An array that the device's memory has no room for is transformed in slabs of rows, with the same result
-    (:mod:`gpuops.dwt.split`); `Gpu(memory=…)` says how much there is.
+    (:mod:`gpuops.dwt.split`); `Gpu(memory=…)` says how much there is. On GPUs large ones always are: it is faster.
 
     Raises
     ------
@@ -144,8 +144,10 @@ def _decompose(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> tupl
     if params.levels is None:
         params = replace(params, levels=transform.max_levels(shape, params))
     bands: list[Image] | list[Array]
-    if host is not None and not split.fits(gpu, host.shape, host.dtype):
-        bands = list(split.decompose(gpu, HostPlanes(host), params, params.levels or 0).values())
+    room = split.room(gpu, host.nbytes) if host is not None else 0
+    if host is not None and not split.fits(gpu, host.shape, host.dtype, room):
+        found = split.decompose(gpu, HostPlanes(host), params, params.levels or 0, memory=room)
+        bands = list(found.values())
     else:
         image = gpu.array(host) if host is not None else samples(gpu, data, dtype)
         bands = transform.flat(*transform.decompose(image, params))
@@ -198,9 +200,10 @@ def waverec2(
         host = [None if band is None else band_planes(gpu, band, dtype) for band in bands]
         size = transform.image_shape(*transform.nested(host), params, shape)
         kind = next(band.dtype for band in host if band is not None)
-        if not split.fits(gpu, size, kind):
+        room = split.room(gpu, prod(size) * kind.itemsize)
+        if not split.fits(gpu, size, kind, room):
             whole = np.empty(size, kind)
-            split.recompose(gpu, *transform.nested(host), params, HostPlanes(whole))
+            split.recompose(gpu, *transform.nested(host), params, HostPlanes(whole), memory=room)
             return result(given[0], whole, dtype)
     images = [None if band is None else band_of(gpu, band, dtype) for band in bands]
     image = transform.recompose(*transform.nested(images), params, shape)

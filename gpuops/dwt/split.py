@@ -34,6 +34,9 @@ Array = npt.NDArray[Any]
 # At most, of what is worked on: the image, its bands, and what methods have between.
 _COPIES = 5
 _ENOUGH = 1 << 25  # bytes: larger slabs are moved no faster
+# Bytes of an array on the host from which on a GPU gets it in slabs, though it has room for all of it: what comes and
+# goes meanwhile, and new pages had by several threads, make that 1.2 to 1.8 times as fast (docs/benchmarks).
+_LARGE = 1 << 27
 _NAMES = ("cH", "cV", "cD")
 
 
@@ -66,6 +69,12 @@ def fits(
 def least(nbytes: int) -> int:
     """Bytes of memory in which an image of ``nbytes`` just does not fit, so that it is split."""
     return _COPIES * nbytes - 1
+
+
+def room(gpu: Gpu, nbytes: int) -> int:
+    """How much of the device's memory to use for an array of ``nbytes`` on the host."""
+    memory = gpu.limits.global_bytes
+    return memory if gpu.limits.is_cpu or nbytes < _LARGE else min(memory, least(nbytes))
 
 
 def decompose(
@@ -115,7 +124,6 @@ def decompose(
         number += 1
     if number <= levels:
         rest = transform.decompose(source.whole(gpu), replace(params, levels=levels - number + 1))
-        del source
         with Transfers(gpu, overlap=overlap) as transfers:
             for (name, _), band in zip(shapes, transform.flat(*rest), strict=False):
                 _fetch(transfers, band, arrays[name])
@@ -152,8 +160,7 @@ def recompose(
         bands = [image, *map(source, three, size.bands[1:])]
         whole = (planes, *size.image)
         if fits(gpu, whole, dtype, memory):
-            low, horizontal, vertical, diagonal = (band.whole(gpu) for band in bands)
-            image = DevicePlanes(transform.inverse(low, (horizontal, vertical, diagonal), params, size.image))
+            image = _inverse_whole(gpu, bands, params, size.image)
             continue
         resident = image.image.nbytes if isinstance(image, DevicePlanes) else 0
         target = sink if size is sizes[-1] else HostPlanes(np.empty(whole, dtype))
@@ -183,6 +190,7 @@ def _forward(
         pieces = _pieces(2 * slab.first, 2 * slab.last, n, wraps=wraps, even=params.mode == "periodization")
         with source.slab(pieces) as image:
             low, (horizontal, vertical, diagonal) = transform.forward(image, params)
+        del image
         bands = (low, lows), (horizontal, highs), (vertical, lows), (diagonal, highs)
         for sink, (band, count) in zip(sinks, bands, strict=True):
             at = slice(slab.start, min(slab.stop, count))
@@ -226,6 +234,14 @@ def _fetch(transfers: Transfers, image: Image, array: Array) -> None:
     sink.begin(transfers, min(rows, image.shape[1]))
     for start in range(0, image.shape[1], rows):
         sink.put(image, start, slice(start, min(start + rows, image.shape[1])))
+
+
+def _inverse_whole(
+    gpu: Gpu, sources: Sequence[Source], params: DwtParams, shape: tuple[int, ...]
+) -> DevicePlanes:
+    """The same on the device."""
+    low, horizontal, vertical, diagonal = (source.whole(gpu) for source in sources)
+    return DevicePlanes(transform.inverse(low, (horizontal, vertical, diagonal), params, shape))
 
 
 def _convert(transfers: Transfers, source: Source, sink: Sink, room: int) -> None:
