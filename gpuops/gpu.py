@@ -279,36 +279,39 @@ class Gpu:
         dtype = np.dtype(dtype)
         nbytes = max(1, prod(shape) * dtype.itemsize)
         if nbytes > self.limits.max_alloc_bytes:
+            hint = "use a smaller image or another device" if self.memory is None else "raise the limit"
             raise DeviceError(
-                f"one buffer of {nbytes / 1e6:.0f} MB is needed and {self.info.name} allows "
-                f"{self.limits.max_alloc_bytes / 1e6:.0f} MB at most: use a smaller image or another device"
+                f"one buffer of {nbytes / 1e6:.3g} MB is needed and {self.info.name} allows "
+                f"{self.limits.max_alloc_bytes / 1e6:.3g} MB at most: {hint}"
             )
         try:
             buffer = self._allocate(nbytes)
         except (cl.MemoryError, MemoryError) as error:
             raise DeviceError(
-                f"{self.info.name} is out of memory: {nbytes / 1e6:.0f} MB more are needed beside "
-                f"{self._pool.active_bytes / 1e6:.0f} MB in use of {self.limits.global_bytes / 1e6:.0f} MB"
+                f"{self.info.name} is out of memory: {nbytes / 1e6:.3g} MB more are needed beside "
+                f"{self._pool.active_bytes / 1e6:.3g} MB in use of {self.limits.global_bytes / 1e6:.3g} MB"
             ) from error
         if self.report is not None:
             self.report.peak_device_bytes = max(self.report.peak_device_bytes, int(self._pool.active_bytes))
         return Image(self, buffer, shape, dtype)
 
     def _allocate(self, nbytes: int) -> cl.Buffer:
-        """Memory from the pool. MemoryError where there would be more than :attr:`memory` in use."""
+        """Memory from the pool. MemoryError where there would be more than :attr:`memory`."""
         pool = self._pool
         if self.memory is not None:
-            if int(pool.active_bytes) + nbytes > self.memory:
-                raise MemoryError
-            if int(pool.managed_bytes) + nbytes > self.memory:
+            rounded = int(pool.alloc_size(pool.bin_number(nbytes)))
+            if int(pool.managed_bytes) + rounded > self.memory:
                 pool.free_held()
+            if int(pool.managed_bytes) + rounded > self.memory:
+                raise MemoryError
         return cast(cl.Buffer, pool.allocate(nbytes))
 
     def array(self, values: npt.ArrayLike) -> Image:
         """Copies a host array to the device as it is (shape and dtype kept)."""
         host = np.ascontiguousarray(values)
         with self.phase("upload"):
-            if 0 < host.nbytes <= _SMALL:
+            # Where memory is limited all of it is counted.
+            if 0 < host.nbytes <= (_SMALL if self.memory is None else 0):
                 # A table of weights must not wait in the queue for the kernels before it, nor they for it.
                 flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
                 return Image(self, cl.Buffer(self.context, flags, hostbuf=host), host.shape, host.dtype)

@@ -102,6 +102,7 @@ class Transfers:
         finally:
             for queue in (self.up, self.down):
                 queue.finish()
+            self.back.shutdown()  # after an error, too: it reads staging memory, which goes next
             for inlet in self._inlets:
                 inlet.close()
             self._resources.close()
@@ -225,11 +226,14 @@ class Outlet:
             staging = next(self._staging)[: target.nbytes].view(target.dtype).reshape(target.shape)
             ready = _marker(gpu.queue)
             transfers.settle()
-            for plane in range(planes):
-                arrived = cl.enqueue_copy(
+            # All events are kept: pyopencl waits for one of a copy that is let go of.
+            arrived = [
+                cl.enqueue_copy(
                     transfers.down, staging[plane], image.buffer, src_offset=(plane * height + first) * row,
                     is_blocking=False, wait_for=[ready],
-                )  # fmt: skip
+                )
+                for plane in range(planes)
+            ]  # fmt: skip
             transfers.down.flush()
             self._awaited.append((transfers.back.submit(self._finish, arrived, staging, target), image))
             if not transfers.overlap:
@@ -241,8 +245,9 @@ class Outlet:
             while self._awaited:
                 self._awaited.pop(0)[0].result()
 
-    def _finish(self, arrived: cl.Event, staging: Array, target: Array) -> None:
-        arrived.wait()
+    def _finish(self, arrived: Sequence[cl.Event], staging: Array, target: Array) -> None:
+        for event in arrived:
+            event.wait()
         self._transfers.copy(staging, target)
 
 

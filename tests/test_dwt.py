@@ -719,6 +719,12 @@ def test_bad_parameters(arguments: dict[str, Any], message: str) -> None:
     assert message in str(error.value)
 
 
+def test_methods_of_single_precision_refuse_double(gpu: Gpu) -> None:
+    if gpu.limits.double:
+        with pytest.raises(ParameterError, match="laan takes float32, not float64"):
+            dwt2(gpu, np.zeros((8, 8)), "9/7", "mirror", method="laan")
+
+
 def test_bad_data(gpu: Gpu) -> None:
     x = np.zeros((6, 8), np.float32)
     for data, arguments, message in [

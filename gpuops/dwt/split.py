@@ -21,7 +21,7 @@ from ..errors import DeviceError
 from ..image import Image
 from ..params.dwt import DwtParams
 from ..transfers import TURNS, Transfers
-from . import axis, transform
+from . import axis, blocked, transform
 from .rows import DevicePlanes, HostPlanes, Sink, Source, Zeros
 from .transform import Details
 from .wavelets import WAVELETS
@@ -254,7 +254,8 @@ def _convert(transfers: Transfers, source: Source, sink: Sink, room: int) -> Non
     for start in range(0, height, rows):
         at = slice(start, min(start + rows, height))
         with source.slab([at]) as image:
-            sink.put(image, 0, at)
+            # A copy: what goes out must stay while the inlet's memory is filled anew.
+            sink.put(blocked.cut(image, (0, 0), image.shape[1:]), 0, at)
 
 
 def _margin(params: DwtParams) -> int:
@@ -270,8 +271,8 @@ def _pairs(gpu: Gpu, source: Source, width: int, room: int, moved: int, params: 
     pairs = rows // 2 - 3 * margin  # those before and after, and what the last slab has more
     if pairs < 1:
         raise DeviceError(
-            f"not even {6 * margin + 2} rows of {width} samples fit into {room / 1e6:.1f} MB of device memory: "
-            f"{(6 * margin + 2) * cost / 1e6:.1f} MB are needed: raise the limit, or use another device"
+            f"not even {6 * margin + 2} rows of {width} samples fit into {room / 1e6:.3g} MB of device memory: "
+            f"{(6 * margin + 2) * cost / 1e6:.3g} MB are needed: raise the limit, or use another device"
         )
     return pairs
 

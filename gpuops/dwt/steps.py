@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import sqrt
 
+import numpy as np
+
+from ..errors import ParameterError
 from ..image import Image
 from .wavelets import Step, Wavelet
 
@@ -72,7 +75,12 @@ class Line:
 
 
 def run(line: Line, begin: Halves, between: Halves, end: Halves) -> None:
-    """All steps: the first on each half reads ``begin``, the last writes ``end``, others use ``between``."""
+    """All steps: the first on each half reads ``begin``, the last writes ``end``, others use ``between``.
+
+    Raises ParameterError for double precision, which these kernels have not.
+    """
+    if end[False].image.dtype == np.float64:
+        raise ParameterError(f"the method {line.method} takes float32, not float64: use lifting")
     steps = line.wavelet.steps[::-1] if line.inverse else line.wavelet.steps
     now = dict(begin)
     for index, step in enumerate(steps):
