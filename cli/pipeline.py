@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuops import files
-from gpuops.errors import FileError, GpuopsError, GpuopsWarning, ParameterError
+from gpuops.errors import DeviceError, FileError, GpuopsError, GpuopsWarning, ParameterError
 from gpuops.profile import Report, process_age
 
 from . import naming
@@ -109,7 +109,7 @@ def failure(path: str, error: Exception) -> str:
         return f"{path}: does not fit in memory; use a smaller one"
     if isinstance(error, OSError):
         return f"{error.filename or path}: {error.strerror or error}"
-    return f"{path}: {error}" if isinstance(error, ParameterError) else str(error)
+    return f"{path}: {error}" if isinstance(error, ParameterError | DeviceError) else str(error)
 
 
 def open_gpu(shared: Shared, report: Report | None) -> Gpu:
