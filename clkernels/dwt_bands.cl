@@ -58,3 +58,16 @@ __kernel void from_levels(__global const int *in, __global float *out, int size,
     const int i = get_global_id(0);
     if (i < size) out[i] = (float)in[i] / maximum;
 }
+
+#ifdef DOUBLE
+// Between single and double precision. Global: one dimension.
+__kernel void widen(__global const float *in, __global double *out, ulong size) {
+    const size_t i = get_global_id(0);
+    if (i < size) out[i] = in[i];
+}
+
+__kernel void narrow(__global const double *in, __global float *out, ulong size) {
+    const size_t i = get_global_id(0);
+    if (i < size) out[i] = (float)in[i];
+}
+#endif

@@ -1213,6 +1213,10 @@ def test_bands(gpu: Recorder, rng: np.random.Generator) -> None:
     floats = bands.from_levels(gpu.array(levels), 255)
     np.testing.assert_allclose(floats.numpy(), levels / 255, rtol=1e-7)
     np.testing.assert_array_equal(bands.to_levels(floats, 255).numpy(), levels)
+    if gpu.limits.double:
+        wide = bands.in_precision(floats, np.dtype(np.float64))
+        np.testing.assert_array_equal(wide.numpy(), floats.numpy().astype(np.float64))
+        np.testing.assert_array_equal(bands.in_precision(wide, np.dtype(np.float32)).numpy(), floats.numpy())
 
 
 # -- small groups -------------------------------------------------------------------------------------------------

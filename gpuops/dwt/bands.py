@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Any
+
+import numpy as np
 
 from ..gpu import Gpu, Kernel
 from ..image import Image
@@ -23,6 +26,20 @@ def to_levels(image: Image, maximum: int) -> Image:
 def from_levels(image: Image, maximum: int) -> Image:
     """Whole levels 0 … maximum as values in [0, 1]."""
     return _convert("from_levels", image, image.like(dtype="float32"), maximum)
+
+
+def in_precision(image: Image, dtype: np.dtype[Any]) -> Image:
+    """float32 as float64, or the other way round; the Image itself where it is ``dtype``."""
+    if image.dtype == dtype:
+        return image
+    result, size = image.like(dtype=dtype), prod(image.shape)
+    if size:
+        step = image.gpu.kernel("dwt_bands", "widen" if dtype == np.float64 else "narrow", DOUBLE=True)
+        image.gpu.launch(
+            step, (size,), image, result, np.uint64(size), local=step.fit(256), label="dwt precision",
+            traffic=image.nbytes + result.nbytes,
+        )  # fmt: skip
+    return result
 
 
 def _convert(name: str, image: Image, result: Image, maximum: int) -> Image:

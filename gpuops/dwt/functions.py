@@ -145,7 +145,7 @@ def _decompose(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> tupl
         params = replace(params, levels=transform.max_levels(shape, params))
     bands: list[Image] | list[Array]
     room = split.room(gpu, host.nbytes) if host is not None else 0
-    if host is not None and not split.fits(gpu, host.shape, host.dtype, room):
+    if host is not None and not split.fits(gpu, host.shape, transform.working(gpu, host.dtype, params), room):
         found = split.decompose(gpu, HostPlanes(host), params, params.levels or 0, memory=room)
         bands = list(found.values())
     else:

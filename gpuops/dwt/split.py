@@ -21,7 +21,7 @@ from ..errors import DeviceError
 from ..image import Image
 from ..params.dwt import DwtParams
 from ..transfers import TURNS, Transfers
-from . import axis, blocked, transform
+from . import axis, bands, blocked, transform
 from .rows import DevicePlanes, HostPlanes, Sink, Source, Zeros
 from .transform import Details
 from .wavelets import WAVELETS
@@ -102,21 +102,22 @@ def decompose(
     """
     memory = memory or gpu.limits.global_bytes
     planes, dtype = source.shape[0], source.dtype
+    wide = transform.working(gpu, dtype, params)
     shapes = transform.band_shapes(params, source.shape[1:], levels)
     arrays = {name: np.empty((planes, *shape), dtype) for name, shape in shapes}
     coarsest = arrays[f"cA{levels}"]
     number = 1
-    while number <= levels and not fits(gpu, source.shape, dtype, memory):
+    while number <= levels and not fits(gpu, source.shape, wide, memory):
         low = (planes, *transform.band_shapes(params, source.shape[1:], 1)[0][1])
         approximation: HostPlanes | DevicePlanes
         resident = 0
         if number == levels:
             approximation = HostPlanes(coarsest)
-        elif fits(gpu, low, dtype, memory):
-            approximation = DevicePlanes(gpu.empty(low, dtype))
+        elif fits(gpu, low, wide, memory):
+            approximation = DevicePlanes(gpu.empty(low, wide))
             resident = approximation.image.nbytes
         else:
-            approximation = HostPlanes(np.empty(low, dtype))
+            approximation = HostPlanes(np.empty(low, wide))
         details = [HostPlanes(arrays[f"{name}{number}"]) for name in _NAMES]
         with Transfers(gpu, overlap=overlap) as transfers:
             _forward(transfers, source, [approximation, *details], params, memory - resident)
@@ -126,7 +127,7 @@ def decompose(
         rest = transform.decompose(source.whole(gpu), replace(params, levels=levels - number + 1))
         with Transfers(gpu, overlap=overlap) as transfers:
             for (name, _), band in zip(shapes, transform.flat(*rest), strict=False):
-                _fetch(transfers, band, arrays[name])
+                _fetch(transfers, bands.in_precision(band, dtype), arrays[name])
     elif not levels:
         with Transfers(gpu, overlap=overlap) as transfers:
             _convert(transfers, source, HostPlanes(coarsest), memory)
@@ -157,15 +158,15 @@ def recompose(
     sizes = transform.sizes(approximation, details, params, sink.shape[1:])
     image: Source = source(approximation, sizes[0].bands[0] if sizes else given.shape[1:])
     for size, three in zip(sizes, details, strict=True):
-        bands = [image, *map(source, three, size.bands[1:])]
+        four = [image, *map(source, three, size.bands[1:])]
         whole = (planes, *size.image)
         if fits(gpu, whole, dtype, memory):
-            image = _inverse_whole(gpu, bands, params, size.image)
+            image = _inverse_whole(gpu, four, params, size.image)
             continue
         resident = image.image.nbytes if isinstance(image, DevicePlanes) else 0
         target = sink if size is sizes[-1] else HostPlanes(np.empty(whole, dtype))
         with Transfers(gpu, overlap=overlap) as transfers:
-            _inverse(transfers, bands, target, params, size.image, memory - resident)
+            _inverse(transfers, four, target, params, size.image, memory - resident)
         if target is sink:
             return
         assert isinstance(target, HostPlanes)
@@ -175,12 +176,18 @@ def recompose(
 
 
 def _forward(
-    transfers: Transfers, source: Source, sinks: Sequence[Sink], params: DwtParams, room: int
+    transfers: Transfers,
+    source: Source,
+    sinks: Sequence[HostPlanes | DevicePlanes],
+    params: DwtParams,
+    room: int,
 ) -> None:
     """One level: cA, cH, cV, cD."""
     _, n, width = source.shape
+    dtype = transform.working(transfers.gpu, source.dtype, params)
     (lows, highs), across = axis.lengths(params, n), 2 * axis.lengths(params, width)[0]
-    most = _pairs(transfers.gpu, source, max(width, across), room, source.row_bytes, params)
+    row = source.shape[0] * max(width, across) * dtype.itemsize
+    most = _pairs(transfers.gpu, row, room, source.row_bytes, params)
     wraps = params.mode in ("periodic", "periodization")
     slabs = list(_slabs(lows, (n + 1) // 2, most, _margin(params), wraps=wraps))
     source.begin(transfers, 2 * max(slab.last - slab.first for slab in slabs))
@@ -189,12 +196,14 @@ def _forward(
     for slab in slabs:
         pieces = _pieces(2 * slab.first, 2 * slab.last, n, wraps=wraps, even=params.mode == "periodization")
         with source.slab(pieces) as image:
-            low, (horizontal, vertical, diagonal) = transform.forward(image, params)
+            low, (horizontal, vertical, diagonal) = transform.forward(
+                bands.in_precision(image, dtype), params
+            )
         del image
-        bands = (low, lows), (horizontal, highs), (vertical, lows), (diagonal, highs)
-        for sink, (band, count) in zip(sinks, bands, strict=True):
+        made = (low, lows), (horizontal, highs), (vertical, lows), (diagonal, highs)
+        for sink, (band, count) in zip(sinks, made, strict=True):
             at = slice(slab.start, min(slab.stop, count))
-            sink.put(band, slab.start - slab.first, at)
+            sink.put(bands.in_precision(band, sink.dtype), slab.start - slab.first, at)
 
 
 def _inverse(
@@ -206,9 +215,10 @@ def _inverse(
     room: int,
 ) -> None:
     """The image of (height, width) ``shape`` from cA, cH, cV, cD."""
-    (height, width), (_, lows, left), highs = shape, sources[0].shape, sources[1].shape[1]
+    (height, width), (planes, lows, left), highs = shape, sources[0].shape, sources[1].shape[1]
     moved = sink.row_bytes + sum(source.row_bytes for source in sources) // 2
-    most = _pairs(transfers.gpu, sources[0], max(width, 2 * left), room, moved, params)
+    row = planes * max(width, 2 * left) * sources[0].dtype.itemsize
+    most = _pairs(transfers.gpu, row, room, moved, params)
     wraps = params.mode == "periodization"
     slabs = list(_slabs((height + 1) // 2, lows, most, _margin(params), wraps=wraps))
     for source in sources:
@@ -263,15 +273,15 @@ def _margin(params: DwtParams) -> int:
     return WAVELETS[params.wavelet].length // 2 + 1
 
 
-def _pairs(gpu: Gpu, source: Source, width: int, room: int, moved: int, params: DwtParams) -> int:
-    """How many pairs of rows of ``width`` samples a slab may make. ``moved``: bytes of a row that come and go."""
-    row, margin = source.shape[0] * width * source.dtype.itemsize, _margin(params)
+def _pairs(gpu: Gpu, row: int, room: int, moved: int, params: DwtParams) -> int:
+    """How many pairs of rows of ``row`` bytes a slab may make. ``moved``: bytes of a row that come and go."""
+    margin = _margin(params)
     cost = TURNS * (moved + row) + _COPIES * row
     rows = min(room // cost, gpu.limits.max_alloc_bytes // row, max(_ENOUGH // row, 32 * margin))
     pairs = rows // 2 - 3 * margin  # those before and after, and what the last slab has more
     if pairs < 1:
         raise DeviceError(
-            f"not even {6 * margin + 2} rows of {width} samples fit into {room / 1e6:.3g} MB of device memory: "
+            f"not even {6 * margin + 2} rows of {row / 1e3:.3g} kB fit into {room / 1e6:.3g} MB of device memory: "
             f"{(6 * margin + 2) * cost / 1e6:.3g} MB are needed: raise the limit, or use another device"
         )
     return pairs

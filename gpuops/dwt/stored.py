@@ -64,7 +64,7 @@ def fits(gpu: Gpu, stored: Stored, *, overwrite_input: bool = False) -> bool:
     """Whether the device has room for the pixels, the image and all that :func:`pack` needs beside them."""
     if overwrite_input and stored.params.method in IN_PLACE:
         return split.fits(gpu, stored.shape, stored.sample, copies=3.5 if stored.params.integer else 2.5)
-    return split.fits(gpu, stored.shape, stored.sample)
+    return split.fits(gpu, stored.shape, transform.working(gpu, stored.sample, stored.params))
 
 
 def pack(

@@ -10,14 +10,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
 
 from ..errors import GpuopsWarning, ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
 from ..planes import in_turn
-from . import axis, blocked, in_place, level, strips
+from . import axis, bands, blocked, in_place, level, strips
 from .wavelets import WAVELETS
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
 
 Band = TypeVar("Band")
 Details = tuple[Band, Band, Band]
@@ -73,18 +78,35 @@ def decompose(image: Image, params: DwtParams) -> tuple[Image, list[Details[Imag
     turns = in_turn(image.shape[0], image.nbytes)
     if len(turns) == 1:
         return _levels(image, params, levels)
-    bands: list[Image] = []
+    every: list[Image] = []
     for at in turns:
         part = flat(*_levels(image.planes(at), params, levels))
-        bands = bands or [band.like((image.shape[0], *band.shape[1:])) for band in part]
-        for whole, band in zip(bands, part, strict=True):
+        every = every or [band.like((image.shape[0], *band.shape[1:])) for band in part]
+        for whole, band in zip(every, part, strict=True):
             whole.put(at, band)
-    for band in bands:
+    for band in every:
         band.alpha = image.alpha
-    return nested(bands)
+    return nested(every)
+
+
+def working(gpu: Gpu, dtype: np.dtype[Any], params: DwtParams) -> np.dtype[Any]:
+    """In what to compute levels of ``dtype``.
+
+    What the mode smooth puts beyond an edge is as many times as far from the samples as a filter is long, and so are
+    rounding errors, at each level anew: floats become double precision for that, where the device has it.
+    """
+    return (
+        np.dtype(np.float64)
+        if dtype == np.float32 and params.mode == "smooth" and gpu.limits.double
+        else dtype
+    )
 
 
 def _levels(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[Details[Image]]]:
+    dtype = working(image.gpu, image.dtype, params)
+    if levels and image.dtype != dtype:
+        found = flat(*_levels(bands.in_precision(image, dtype), params, levels))
+        return nested([bands.in_precision(band, image.dtype) for band in found])
     if params.method == "in-place":
         return in_place.bands(image, params, levels)
     if params.method == "strip":
@@ -129,11 +151,9 @@ def recompose(
 
     None stands for a band of zeros. Raises ParameterError for bands that do not fit together.
     """
-    for size, bands in zip(sizes(approximation, details, params, shape), details, strict=True):
-        full = tuple(
-            _or_zeros(band, extent, (approximation, *bands))
-            for band, extent in zip((approximation, *bands), size.bands, strict=True)
-        )
+    for size, three in zip(sizes(approximation, details, params, shape), details, strict=True):
+        four = (approximation, *three)
+        full = tuple(_or_zeros(band, extent, four) for band, extent in zip(four, size.bands, strict=True))
         approximation = inverse(full[0], (full[1], full[2], full[3]), params, size.image)
     if approximation is None:
         raise ParameterError("there must be one band at least that is not None")
