@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
 from . import options
 
 if TYPE_CHECKING:
-    from gpuops.dwt.rows import PixelSink
-    from gpuops.dwt.stored import Stored
     from gpuops.gpu import Gpu
-    from gpuops.pixels import Encoding
 
     from .item import Item
 
@@ -44,7 +42,8 @@ def command(shared: options.Shared) -> None:
         if not split.fits(gpu, description.shape, description.sample):
             alpha = description.alpha and shared.alpha == "keep"
             encoding = item.encoding_of(description.dtype, linear=description.linear)
-            sink = item.run(_in_slabs, gpu, arrays, description, encoding, alpha)
+            pixels_of = partial(stored.pixels_of, alpha=alpha)
+            sink = item.run(pixels_of, gpu, arrays, description, encoding)
             item.save_host(sink.pixels, sink.losses, description.dtype, alpha=alpha)
             return
         image = item.run(stored.image_of, gpu, arrays, description)
@@ -53,11 +52,3 @@ def command(shared: options.Shared) -> None:
         item.save(image, description.dtype)
 
     process(shared, "idwt", work, pictures=False)
-
-
-def _in_slabs(
-    gpu: Gpu, arrays: dict[str, Any], description: Stored, encoding: Encoding, alpha: bool
-) -> PixelSink:
-    from gpuops.dwt import stored
-
-    return stored.pixels_of(gpu, arrays, description, encoding, alpha=alpha)

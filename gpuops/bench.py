@@ -14,6 +14,7 @@ import pyopencl as cl
 from .errors import DeviceError, ParameterError
 from .profile import KernelTime, Report
 from .report_formats import SCHEMA_VERSION, columns, device_context, versions
+from .transfers import pinned, unpin
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -74,8 +75,8 @@ def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
     most = max(sizes) * MIB
     source, target = gpu.zeros((most,), np.uint8), gpu.zeros((most,), np.uint8)
     pageable = np.ones(most, np.uint8)  # not zeros: the system would map them all to one page
-    pinned = _Pinned(gpu, most)
-    pinned.array[:] = 1
+    direct = pinned(gpu.queue, most)
+    direct[:] = 1
     kernel = gpu.kernel("copy", "copy")
     local = kernel.fit(256)
 
@@ -93,29 +94,12 @@ def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
             by_driver = copying(target.buffer, source.buffer, byte_count=n)
             yield Measurement("copy kernel", size, 2 * n, _event_times(step.timed))
             yield Measurement("clEnqueueCopyBuffer", size, 2 * n, _event_times(by_driver))
-            for name, host in (("pageable", pageable[:n]), ("pinned", pinned.array[:n])):
+            for name, host in (("pageable", pageable[:n]), ("pinned", direct[:n])):
                 there, back = copying(target.buffer, host), copying(host, source.buffer)
                 yield Measurement(f"host → device, {name}", size, n, _wall_times(gpu, there))
                 yield Measurement(f"device → host, {name}", size, n, _wall_times(gpu, back))
     finally:
-        pinned.release()
-
-
-class _Pinned:
-    """Host memory of the driver's own, which devices reach without a copy in between."""
-
-    def __init__(self, gpu: Gpu, nbytes: int) -> None:
-        self._queue = gpu.queue
-        flags = cl.mem_flags
-        buffer = cl.Buffer(gpu.context, flags.READ_WRITE | flags.ALLOC_HOST_PTR, nbytes)
-        enqueue_map: Any = cl.enqueue_map_buffer  # typed for fewer flags and dtypes than it takes
-        access = cl.map_flags.READ | cl.map_flags.WRITE
-        self.array, _ = enqueue_map(gpu.queue, buffer, access, 0, (nbytes,), np.uint8)
-
-    def release(self) -> None:
-        """Unmaps it; the array must not be used any more."""
-        self.array.base.release(self._queue)
-        self._queue.finish()
+        unpin(gpu.queue, direct)
 
 
 WARM_UP, FEWEST, MOST, ENOUGH_S = 3, 5, 50, 0.2

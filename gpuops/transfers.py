@@ -35,6 +35,22 @@ _PIECE = 1 << 20  # bytes that are worth a thread
 _STAGING = 1 << 29  # bytes of staging memory that a device keeps for the next time
 
 
+def pinned(queue: cl.CommandQueue, nbytes: int) -> npt.NDArray[np.uint8]:
+    """Host memory of the driver's own, which devices reach without a copy in between, until :func:`unpin`."""
+    flags = cl.mem_flags
+    buffer = cl.Buffer(queue.context, flags.READ_WRITE | flags.ALLOC_HOST_PTR, nbytes)
+    enqueue_map: Any = cl.enqueue_map_buffer  # typed for fewer flags and dtypes than it takes
+    access = cl.map_flags.READ | cl.map_flags.WRITE
+    array, _ = enqueue_map(queue, buffer, access, 0, (nbytes,), np.uint8)
+    return np.asarray(array)
+
+
+def unpin(queue: cl.CommandQueue, array: npt.NDArray[np.uint8]) -> None:
+    """Gives it back; the array must not be used any more."""
+    mapped: Any = array.base
+    mapped.release(queue).wait()
+
+
 class _Staging:
     """A device's staging memory, which takes longer to be had than to be filled: kept for the next time."""
 
@@ -48,12 +64,7 @@ class _Staging:
         if self._free[size]:
             self._kept -= size
             return self._free[size].pop()
-        flags = cl.mem_flags
-        buffer = cl.Buffer(queue.context, flags.READ_WRITE | flags.ALLOC_HOST_PTR, size)
-        enqueue_map: Any = cl.enqueue_map_buffer  # typed for fewer flags and dtypes than it takes
-        access = cl.map_flags.READ | cl.map_flags.WRITE
-        array, _ = enqueue_map(queue, buffer, access, 0, (size,), np.uint8)
-        return np.asarray(array)
+        return pinned(queue, size)
 
     def give(self, queue: cl.CommandQueue, array: npt.NDArray[np.uint8]) -> None:
         """Takes an array back."""
@@ -61,8 +72,7 @@ class _Staging:
             self._kept += array.nbytes
             self._free[array.nbytes].append(array)
         else:
-            mapped: Any = array.base
-            mapped.release(queue).wait()
+            unpin(queue, array)
 
 
 class Transfers:
@@ -86,8 +96,8 @@ class Transfers:
         self.up, self.down = gpu.kept(
             "transfers", lambda: (cl.CommandQueue(gpu.context), cl.CommandQueue(gpu.context))
         )
-        threads = min(_THREADS, os.cpu_count() or 1)
-        self._threads = self._resources.enter_context(ThreadPoolExecutor(threads))
+        self._count = min(_THREADS, os.cpu_count() or 1)
+        self._threads = self._resources.enter_context(ThreadPoolExecutor(self._count))
         self.back = self._resources.enter_context(ThreadPoolExecutor(1))
         self._staging = gpu.kept("staging", _Staging)
         return self
@@ -128,7 +138,7 @@ class Transfers:
     def copy(self, source: Array, target: Array) -> None:
         """Host memory by several threads."""
         axis = int(np.argmax(source.shape))
-        count = max(1, min(self._threads._max_workers, source.nbytes // _PIECE, source.shape[axis]))
+        count = max(1, min(self._count, source.nbytes // _PIECE, source.shape[axis]))
         pieces = (np.array_split(array, count, axis) for array in (target, source))
         list(self._threads.map(np.copyto, *pieces))
 

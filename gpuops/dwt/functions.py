@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import gcd, isfinite, prod
 from typing import TYPE_CHECKING, Any, overload
 
@@ -139,18 +138,16 @@ def wavedec2(
 def _decompose(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> tuple[Any, list[Any]]:
     """All levels: what the device has no room for comes and goes in slabs."""
     dtype = dtype_of([data], params.integer)
-    host = None if isinstance(data, Image) else planes(gpu, data, dtype)
-    shape = np.shape(host)[1:] if host is not None else samples(gpu, data, dtype).shape[1:]
-    if params.levels is None:
-        params = replace(params, levels=transform.max_levels(shape, params))
+    if isinstance(data, Image):
+        return transform.decompose(samples(gpu, data, dtype), params)
+    host = planes(gpu, data, dtype)
+    room = split.room(gpu, host.nbytes)
     bands: list[Image] | list[Array]
-    room = split.room(gpu, host.nbytes) if host is not None else 0
-    if host is not None and not split.fits(gpu, host.shape, transform.working(gpu, host.dtype, params), room):
-        found = split.decompose(gpu, HostPlanes(host), params, params.levels or 0, memory=room)
-        bands = list(found.values())
+    if split.fits(gpu, host.shape, transform.working(gpu, host.dtype, params), room):
+        bands = transform.flat(*transform.decompose(gpu.array(host), params))
     else:
-        image = gpu.array(host) if host is not None else samples(gpu, data, dtype)
-        bands = transform.flat(*transform.decompose(image, params))
+        levels = params.levels if params.levels is not None else transform.max_levels(host.shape[1:], params)
+        bands = list(split.decompose(gpu, HostPlanes(host), params, levels, memory=room).values())
     return transform.nested([result(data, band, dtype) for band in bands])
 
 

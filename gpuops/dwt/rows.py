@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -34,7 +34,7 @@ class Source(Protocol):
     def begin(self, transfers: Transfers, rows: int) -> None:
         """Before :meth:`slab`, which will be asked for so many ``rows`` at most."""
 
-    def slab(self, pieces: Sequence[slice]) -> Any:
+    def slab(self, pieces: Sequence[slice]) -> AbstractContextManager[Image]:
         """A context with an Image of these rows, one piece below the other."""
 
     def whole(self, gpu: Gpu) -> Image:
