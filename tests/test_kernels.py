@@ -60,6 +60,7 @@ from gpuops.dwt import (
     strips,
     swt2,
     threshold,
+    tile,
     transform,
     wavedec2,
     waverec2,
@@ -191,6 +192,11 @@ PROFILES: dict[str, dict[str, int]] = {
     "cpu": {"is_cpu": True, "lanes": 8},
     # Groups that share local memory, as much of both as every GPU has.
     "gpu": {"is_cpu": False, "lanes": 1, "work_group": 256, "local_bytes": 32768},
+    # The same, where no level of wavelets is small; and where small ones have several tiles, and one.
+    **{
+        name: {"is_cpu": False, "lanes": 1, "work_group": 256, "local_bytes": 32768, "compute_units": units}
+        for name, units in (("large gpu", 2), ("gpu of many units", 6), ("gpu of a unit", 1))
+    },
     # Groups halved until they fit.
     "tiny cpu": {"is_cpu": True, "lanes": 8, "work_group": 16, "local_bytes": 1024},
     "tiny gpu": {"is_cpu": False, "lanes": 1, "work_group": 16, "local_bytes": 1024},
@@ -206,8 +212,10 @@ def device(profile: str) -> Recorder:
 
 
 @pytest.fixture(params=["cpu", "gpu"])
-def gpu(request: pytest.FixtureRequest) -> Iterator[Recorder]:
+def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
     """The device under test, planned for as a CPU and as a GPU."""
+    if request.param == "large gpu":
+        monkeypatch.setattr(tile, "SMALL", 0)
     yield device(request.param)
 
 
@@ -1059,8 +1067,10 @@ CASES = [
     ("bior2.2", "lifting", "antireflect"),  # whose levels in one pass go their own way beyond edges
     ("bior2.2", "lifting", "antisymmetric"),
 ]
+LARGE = pytest.mark.parametrize("gpu", ["cpu", "large gpu"], indirect=True)
 
 
+@LARGE
 @pytest.mark.parametrize(("name", "method", "mode"), CASES)
 def test_wavelets(gpu: Recorder, rng: np.random.Generator, name: str, method: str, mode: str) -> None:
     x = rng.standard_normal((2, *SHAPE)).astype(np.float32)
@@ -1072,6 +1082,7 @@ def test_wavelets(gpu: Recorder, rng: np.random.Generator, name: str, method: st
     close(idwt2(gpu, ours, name, mode, method=method, shape=SHAPE), x, TOLERANCE["wavelet"])
 
 
+@LARGE
 @pytest.mark.parametrize("method", ["lifting", "laan", "in-place"])
 @pytest.mark.parametrize("name", of_dwt.LIFTING)
 def test_wavelets_mirrored(gpu: Recorder, rng: np.random.Generator, name: str, method: str) -> None:
@@ -1088,6 +1099,18 @@ def test_wavelets_mirrored(gpu: Recorder, rng: np.random.Generator, name: str, m
         ours = dwt2(gpu, x, name, "periodization", method=method)
         of_dwt.assert_close(ours, pywt.dwt2(x.astype(float), wavelet, "periodization"))
         close(idwt2(gpu, ours, name, "periodization", shape=SHAPE, method=method), x, TOLERANCE["wavelet"])
+
+
+@pytest.mark.parametrize("gpu", ["gpu of many units", "gpu of a unit"], indirect=True)
+@pytest.mark.parametrize(
+    ("name", "mode"), [("bior4.4", "symmetric"), ("haar", "zero"), ("bior2.2", "antireflect")]
+)
+def test_wavelets_by_tiles(gpu: Recorder, rng: np.random.Generator, name: str, mode: str) -> None:
+    """Several tiles; and one, whose rows are lifted in several rounds."""
+    x = rng.standard_normal((2, *SHAPE)).astype(np.float32)
+    ours = dwt2(gpu, x, name, mode)
+    of_dwt.assert_close(ours, pywt.dwt2(x.astype(float), of_dwt.reference(name), mode))
+    close(idwt2(gpu, ours, name, mode, shape=SHAPE), x, TOLERANCE["wavelet"])
 
 
 @pytest.mark.parametrize("method", ["lifting", "laan", "in-place"])
@@ -1117,6 +1140,7 @@ def test_wavelets_in_place(profile: str, rng: np.random.Generator) -> None:
         np.testing.assert_array_equal(image.numpy(), x)
 
 
+@LARGE
 def test_wavelets_of_wide_images(gpu: Recorder, rng: np.random.Generator) -> None:
     """Several groups, whose work-items read many samples of a row one by one, some of them put aside at either end."""
     x = rng.standard_normal((7, 2301)).astype(np.float32)
@@ -1153,6 +1177,7 @@ def test_wavelets_of_vc2(gpu: Recorder, rng: np.random.Generator, name: str) -> 
     np.testing.assert_array_equal(idwt2(gpu, ours, name, "vc2", integer=True), x)
 
 
+@LARGE
 def test_wavelets_in_double_precision(gpu: Recorder, rng: np.random.Generator) -> None:
     if not gpu.limits.double:
         pytest.skip("no double precision")

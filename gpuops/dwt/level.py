@@ -1,6 +1,7 @@
 """A whole level of the lifting transform in one pass.
 
-On GPUs dwt_margins.cl puts a few samples aside for dwt_level.cl; on CPUs dwt_level_wide.cl does it all.
+On GPUs dwt_margins.cl puts a few samples aside for dwt_level.cl, and small levels are dwt_tile.cl's; on CPUs
+dwt_level_wide.cl does it all.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ..errors import DeviceError
 from ..gpu import LATER, Argument, Define, Gpu, Kernel, Source, Step
 from ..image import Image
 from ..params.dwt import DwtParams
-from . import axis
+from . import axis, tile
 from .schedule import Schedule, schedule
 from .wavelets import WAVELETS, Wavelet
 
@@ -88,9 +89,9 @@ class Level:
 
     def run(self, image: Image, coefficients: Four | None = None) -> None:
         """Reads the one and writes the other; in place ``image`` is both."""
-        if self._is_wide:
+        if self._whole is not None:
             assert coefficients is not None
-            self._wide(image, *coefficients)
+            self._whole(image, *coefficients)
             return
         margins, level, *shapes = self._groups
         aside = [image.like(shape) for shape in shapes]
@@ -98,9 +99,37 @@ class Level:
         margins(*(bands if self.inverse and bands else (image,)), *aside)
         level(image, *bands, *aside)
 
+    @property
+    def fits(self) -> bool:
+        """Whether the device can run it."""
+        return self._whole is not None or self.group is not None
+
     @cached_property
+    def _whole(self) -> Step | None:
+        """The one launch of an image and its four bands, where it takes no more; None where samples go aside first."""
+        if self.layout is not None:
+            return None
+        if self.gpu.limits.is_cpu:
+            return self._wide()
+        small = self.planes * prod(self.image) <= tile.SMALL
+        return self._tiled() if small or self.group is None else None
+
+    def _tiled(self) -> Step | None:
+        """A work-group a tile."""
+        found = tile.fitting(
+            self.gpu, self._schedule, self.pairs, self.planes, self.dtype.itemsize,
+            {"S": SAMPLES[self.dtype.name], "INVERSE": self.inverse, **self._border},
+        )  # fmt: skip
+        if found is None:
+            return None
+        down, across = (ceil(n / found.side) for n in self.pairs)
+        return self.gpu.bind(
+            found.kernel, (down * across * found.items, self.planes), *[LATER] * 5, self.bands, self.image, self.first,
+            across, local=(found.items, 1), label=self._label("level"), traffic=self._traffic,
+        )  # fmt: skip
+
     def _wide(self) -> Step:
-        """The launch of an image and its four bands: a work-item a tile."""
+        """A work-item a tile."""
         sources = ("border", "dwt_layout", "dwt_beyond", self._schedule[1], "dwt_level_wide")
         wide = _NARROW if self.pairs[1] <= _NARROW else _WIDE
         kernel = self.gpu.kernel(sources, "level_wide", **self._defines, **self._border, PAIRS=wide)
@@ -230,10 +259,6 @@ class Level:
         }
 
     @cached_property
-    def _is_wide(self) -> bool:
-        return self.gpu.limits.is_cpu and self.layout is None
-
-    @cached_property
     def group(self) -> tuple[Kernel, int] | None:
         """The kernel for groups, and the largest that the device can run; None where all are too small."""
         *_, lows, highs = self.bands
@@ -294,7 +319,7 @@ def fitting(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: 
     if image.gpu.limits.is_cpu:
         # A compiler that does not know vectors takes half a minute for these.
         return level if image.gpu.limits.lanes > 1 else None
-    return level if level.group else None
+    return level if level.fits else None
 
 
 def forward(image: Image, level: Level) -> tuple[Image, tuple[Image, Image, Image]]:

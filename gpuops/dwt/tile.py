@@ -1,0 +1,74 @@
+"""Which tile of a level a work-group takes in clkernels/dwt_tile.cl."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import ceil
+
+from ..gpu import Define, Gpu, Kernel, Source
+from .schedule import Schedule
+
+SMALL = (
+    2**21
+)  # samples of a level in all planes: larger ones are bound by memory, which tiles read more often
+_SIDES = (32, 16, 8)
+_RUN = 4
+_LOCAL = 24 << 10  # bytes, so that two groups run on a compute unit at once
+_ROUNDS = 8  # at most, in which a group lifts its rows
+
+
+@dataclass(frozen=True)
+class Tile:
+    """``side`` × ``side`` pairs, made by a group of ``items``; ``kernel`` is built for them."""
+
+    kernel: Kernel
+    side: int
+    items: int
+
+
+def fitting(
+    gpu: Gpu,
+    schedule: tuple[Schedule, Source],
+    pairs: tuple[int, int],
+    planes: int,
+    itemsize: int,
+    defines: Mapping[str, Define],
+) -> Tile | None:
+    """The largest tile that leaves no compute unit of the device without one, or else the smallest; None if none fits.
+
+    ``pairs``: to make, along y and x; ``itemsize``: of a sample in bytes.
+    """
+    plan, source = schedule
+    found = None
+    for side in _SIDES:
+        if _bytes(plan, side, itemsize, defines) > min(_LOCAL, gpu.limits.local_bytes):
+            continue
+        found = side
+        if planes * ceil(pairs[0] / side) * ceil(pairs[1] / side) >= gpu.limits.compute_units:
+            break
+    if found is None:
+        return None
+    sources = ("border", "dwt_layout", "dwt_beyond", source, "dwt_tile")
+    for items in _groups(gpu, plan, found):
+        kernel = gpu.kernel(sources, "level_tile", **defines, SIDE=found, RUN=_RUN, ITEMS=items)
+        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
+            return Tile(kernel, found, items)
+    return None
+
+
+def _bytes(plan: Schedule, side: int, itemsize: int, defines: Mapping[str, Define]) -> int:
+    """Local memory: the samples, and where each row's come from."""
+    lines = 2 * (plan.left + side + plan.right)
+    terms = 3 if defines.get("ANTIREFLECT") or defines.get("SMOOTH") else 1
+    return lines * ((lines + 1) * itemsize + -(-terms * (4 + itemsize) // itemsize) * itemsize)
+
+
+def _groups(gpu: Gpu, plan: Schedule, side: int) -> Iterator[int]:
+    """Sizes of groups that lift all rows of a tile in one round, in two, and so on, as far as the device has them."""
+    limits = gpu.limits
+    rows, runs = 2 * (plan.left + side + plan.right), side // _RUN
+    for rounds in range(1, _ROUNDS + 1):
+        items = ceil(rows / rounds) * runs
+        if items <= min(limits.work_group, *limits.work_item_sizes[:1]):
+            yield items

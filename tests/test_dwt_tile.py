@@ -1,0 +1,98 @@
+"""Levels of the wavelet transform by tiles, as GPUs take small ones, beside the ways of large levels and of CPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import cycle
+
+import numpy as np
+import pytest
+
+from gpuops import Gpu
+from gpuops.dwt import dwt2, idwt2, tile
+from gpuops.params.dwt import MODES
+from gpuops.profile import Report
+
+from . import test_dwt as of_dwt
+
+# Work-items of a group and compute units: so tiles have each of the sides, and a group lifts its rows in one round
+# and in several, or has fewer work-items than they have samples.
+CLAIMS = [(1024, 1), (256, 4), (256, 1000), (16, 1000)]
+WAVELETS = cycle(["haar", "bior2.2", "bior4.4", "dd13/7", "vc2-fidelity"])  # the last reaches farthest
+CASES = list(zip((mode for mode in MODES if mode != "vc2"), WAVELETS, strict=False))
+
+
+def a_gpu(work_group: int, units: int, report: Report | None = None) -> Gpu:
+    """The device under test with other limits, of which sizes are never more than it has."""
+    gpu = Gpu(report=report)
+    real = gpu.limits
+    gpu.limits = replace(
+        real,
+        is_cpu=False,
+        lanes=1,
+        work_group=min(work_group, real.work_group),
+        local_bytes=min(32768, real.local_bytes),
+        compute_units=units,
+    )
+    return gpu
+
+
+@pytest.fixture(scope="module")
+def tiled() -> Iterator[list[Gpu]]:
+    """GPUs that take tiles."""
+    yield [a_gpu(*claims) for claims in CLAIMS]
+
+
+@pytest.fixture(scope="module")
+def banded() -> Iterator[Gpu]:
+    """A GPU that takes bands of rows, while :data:`tile.SMALL` is 0."""
+    yield a_gpu(256, 4)
+
+
+def there_and_back(gpu: Gpu, x: np.ndarray, name: str, mode: str) -> list[np.ndarray]:
+    """Four bands, and the image of others."""
+    low, details = dwt2(gpu, x, name, mode)
+    given = low[..., ::-1, :], tuple(band[..., ::-1] for band in details)
+    return [low, *details, idwt2(gpu, given, name, mode, shape=x.shape[-2:])]
+
+
+@pytest.mark.parametrize(("mode", "name"), CASES)
+def test_all_ways_agree(
+    gpu: Gpu, tiled: list[Gpu], banded: Gpu, rng, monkeypatch: pytest.MonkeyPatch, mode: str, name: str
+) -> None:
+    least = 2 if "reflect" in mode else 1
+    shapes = [(2, *rng.integers(least, 68, 2)), rng.integers(least, 68, 2), (least, 6), (67, least)]
+    for shape in shapes:
+        for dtype in (np.float32, np.float64) if gpu.limits.double else (np.float32,):
+            x = rng.standard_normal(shape).astype(dtype)
+            with monkeypatch.context() as patch:
+                patch.setattr(tile, "SMALL", 0)
+                expected = there_and_back(banded, x, name, mode)
+            for one in tiled:
+                for part, other in zip(there_and_back(one, x, name, mode), expected, strict=True):
+                    np.testing.assert_array_equal(part, other)
+            scale = max(np.abs(part).max(initial=0) for part in expected)
+            for part, other in zip(there_and_back(gpu, x, name, mode), expected, strict=True):
+                np.testing.assert_allclose(part, other, rtol=0, atol=of_dwt.tolerance_of(dtype) * scale)
+
+
+def test_small_levels_are_one_launch(rng, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = rng.standard_normal((3, 40, 50)).astype(np.float32)
+    for small, launches in ((x.size, 1), (x.size - 1, 2)):
+        monkeypatch.setattr(tile, "SMALL", small)
+        report = Report()
+        gpu = a_gpu(256, 4, report)
+        idwt2(gpu, dwt2(gpu, x, "bior4.4"), "bior4.4")
+        counts = [
+            sum(len(k.ms) for k in report.kernels() if k.label.startswith(way)) for way in ("dwt", "idwt")
+        ]
+        assert counts == [launches, launches]
+
+
+def test_tiles_are_as_large_as_groups_and_their_memory_allow(rng) -> None:
+    x = rng.standard_normal((90, 90)).astype(np.float32)
+    least = a_gpu(256, 1)
+    least.limits = replace(least.limits, local_bytes=1024)  # no tile, nor a group of the other way, fits
+    for gpu in (least, a_gpu(1, 1)):
+        of_dwt.assert_close(dwt2(gpu, x, "bior4.4"), dwt2(Gpu(), x, "bior4.4"))
