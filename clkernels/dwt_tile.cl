@@ -15,11 +15,13 @@
 #define LINES (2 * REACH)
 #define PITCH (LINES + 1)  // odd: work-items at one place in neighbouring rows use different banks
 #define RUNS (SIDE / RUN)
-#define AT_ONCE 12  // loads that a work-item has under way
 
 // Work-items that load a row: neighbours have neighbouring samples; and rows that the group loads.
 #define ACROSS (ITEMS < LINES ? ITEMS : LINES)
 #define DOWN (ITEMS / ACROSS)
+#define MOST 12  // loads that a work-item has under way: rows are shared out evenly
+#define AT_ONCE SHARE(SHARE(LINES, DOWN), SHARE(SHARE(LINES, DOWN), MOST))
+#define SHARE(n, among) (((n) + (among) - 1) / (among))
 
 #ifdef INVERSE
 #define IMAGE __global S *restrict out

@@ -15,7 +15,6 @@ SMALL = (
 _SIDES = (32, 16, 8)
 _RUN = 4
 _LOCAL = 24 << 10  # bytes, so that two groups run on a compute unit at once
-_ROUNDS = 8  # at most, in which a group lifts its rows
 
 
 @dataclass(frozen=True)
@@ -65,10 +64,10 @@ def _bytes(plan: Schedule, side: int, itemsize: int, defines: Mapping[str, Defin
 
 
 def _groups(gpu: Gpu, plan: Schedule, side: int) -> Iterator[int]:
-    """Sizes of groups that lift all rows of a tile in one round, in two, and so on, as far as the device has them."""
+    """Sizes of groups that the device has, which lift all rows of a tile in as few rounds as can be, and in more."""
     limits = gpu.limits
     rows, runs = 2 * (plan.left + side + plan.right), side // _RUN
-    for rounds in range(1, _ROUNDS + 1):
-        items = ceil(rows / rounds) * runs
-        if items <= min(limits.work_group, *limits.work_item_sizes[:1]):
-            yield items
+    at_once = min(rows, min(limits.work_group, *limits.work_item_sizes[:1]) // runs)
+    while at_once:
+        yield ceil(rows / ceil(rows / at_once)) * runs
+        at_once //= 2
