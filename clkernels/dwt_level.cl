@@ -10,65 +10,8 @@
 //
 // What it reads is an image or coefficients as one: dwt_layout.cl. Beyond edges it reads what dwt_margins.cl put aside.
 //
-// After dwt_layout.cl, a schedule of the wavelet's steps (gpuops/dwt/schedule.py), and dwt_rows.cl.
+// After dwt_layout.cl, a schedule of the wavelet's steps (gpuops/dwt/schedule.py), dwt_lift.cl for 4, and dwt_rows.cl.
 // Local: (ITEMS, 1, 1). Global: (tiles · ITEMS, bands, planes).
-
-#define OWN (BEFORE / 2)  // one's own first pair among those that a row is lifted with
-#define AROUND (OWN + PAIRS + AFTER / 2)
-
-// The steps along x, so that one's own pairs come out right.
-#define ALONG_X(target, other, first_tap, taps, before, after, again, ...)                                             \
-    {                                                                                                                  \
-        const S weights[] = {__VA_ARGS__};                                                                             \
-        UNROLLED for (int k = OWN - before; k < OWN + PAIRS + after; k++)                                              \
-            UNROLLED for (int j = 0; j < taps; j++) target[k] = fma(weights[j], other[k + first_tap + j], target[k]);  \
-    }
-
-static inline void lift_row(S *e, S *o) {
-    STEPS(ALONG_X)
-}
-
-// Of KEPT pairs of rows the last is the newest; RIGHT before it is the one that this finishes.
-#define NEWEST (KEPT - 1)
-#define FINISHED (NEWEST - RIGHT)
-
-#define ALONG_Y(target, other, first_tap, taps, before, after, again, ...)                                             \
-    {                                                                                                                  \
-        const S weights[] = {__VA_ARGS__};                                                                             \
-        const int k = FINISHED + after;                                                                                \
-        UNROLLED for (int j = 0; j < taps; j++)                                                                        \
-            UNROLLED for (int c = 0; c < COLUMNS; c++)                                                                 \
-                target[k].v[c] = fma(weights[j], other[k + first_tap + j].v[c], target[k].v[c]);                       \
-    }
-
-static inline void lift_columns(Row *e, Row *o) {
-    STEPS(ALONG_Y)
-}
-
-static inline Row scaled(Row row, S even, S odd) {
-    Row result;  // Mesa's compiler may change the caller's `row` if this one is changed
-    UNROLLED
-    for (int k = 0; k < PAIRS; k++) result.v[k] = even * row.v[k], result.v[PAIRS + k] = odd * row.v[PAIRS + k];
-    return result;
-}
-
-// One's own columns of a row, lifted with what neighbours put into `line`.
-static inline Row lifted(Row own, __local const S *line) {
-    S e[AROUND], o[AROUND];
-    UNROLLED
-    for (int k = 0; k < PAIRS; k++) e[OWN + k] = own.v[k], o[OWN + k] = own.v[PAIRS + k];
-    UNROLLED
-    for (int c = 0; c < EDGE; c += 4) {
-        const int from = c < BEFORE ? c : c + COLUMNS, k = from / 2;
-        const S4 v = *(__local const S4 *)(line + from);
-        e[k] = v.x, o[k] = v.y, e[k + 1] = v.z, o[k + 1] = v.w;
-    }
-    lift_row(e, o);
-    Row row;
-    UNROLLED
-    for (int k = 0; k < PAIRS; k++) row.v[k] = e[OWN + k], row.v[PAIRS + k] = o[OWN + k];
-    return row;
-}
 
 #ifdef STRIPS
 #define IMAGE __global S *buffer, uint pitch, int4 layout
@@ -208,7 +151,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void level(
     const int lows = count_before(bands.z, mine, ITEMS), highs = count_before(bands.w, mine, ITEMS);
 #endif
 #endif
-    Row e[KEPT], o[KEPT];
+    Row4 e[KEPT], o[KEPT];
     UNROLLED
     for (int k = 0; k < KEPT; k++)
         UNROLLED
@@ -226,9 +169,9 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void level(
             UNROLLED
             for (int i = 1; i < KEPT; i++) e[i - 1] = e[i], o[i - 1] = o[i];
 #ifdef INVERSE
-            const Row even = scaled(row_of(now.even), 1 / K2, -1), odd = scaled(row_of(now.odd), -1, K2);
+            const Row4 even = scaled4(row_of(now.even), 1 / K2, -1), odd = scaled4(row_of(now.odd), -1, K2);
 #else
-            const Row even = row_of(now.even), odd = row_of(now.odd);
+            const Row4 even = row_of(now.even), odd = row_of(now.odd);
 #endif
 #ifndef WORDS
             __local S(*line)[BEFORE + ITEMS * COLUMNS + AFTER] = lines;
@@ -254,10 +197,10 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void level(
             barrier(CLK_LOCAL_MEM_FENCE);
 #endif
 #ifdef WORDS
-            e[NEWEST] = lifted(even, &lines[turn][0][item * COLUMNS]);
-            o[NEWEST] = lifted(odd, &lines[turn][1][item * COLUMNS]);
+            e[NEWEST] = lifted4(even, &lines[turn][0][item * COLUMNS]);
+            o[NEWEST] = lifted4(odd, &lines[turn][1][item * COLUMNS]);
             turn ^= 1;
-            lift_columns(e, o);
+            lift_columns4(e, o);
             if (k < begin || pair >= pairs_x) continue;
 #ifdef INVERSE
             const int row = 2 * k;
@@ -269,7 +212,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void level(
             store_samples(e[FINISHED], to);
             if (row + 1 < image.x) store_samples(o[FINISHED], to + pitch);
 #else
-            const Row low = scaled(e[FINISHED], K2, -1), high = scaled(o[FINISHED], -1, 1 / K2);
+            const Row4 low = scaled4(e[FINISHED], K2, -1), high = scaled4(o[FINISHED], -1, 1 / K2);
 #ifdef STRIPS
             __global S *to = buffer + 2 * k * pitch + low_place(pair, layout);
             const uint further = half_length(pair, layout);
@@ -289,15 +232,15 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void level(
 #endif
 #endif
 #else
-            e[NEWEST] = lifted(gathered(&lines[0][BEFORE + item * COLUMNS]), &lines[0][item * COLUMNS]);
-            o[NEWEST] = lifted(gathered(&lines[1][BEFORE + item * COLUMNS]), &lines[1][item * COLUMNS]);
-            lift_columns(e, o);
+            e[NEWEST] = lifted4(gathered(&lines[0][BEFORE + item * COLUMNS]), &lines[0][item * COLUMNS]);
+            o[NEWEST] = lifted4(gathered(&lines[1][BEFORE + item * COLUMNS]), &lines[1][item * COLUMNS]);
+            lift_columns4(e, o);
 #ifdef INVERSE
             share(e[FINISHED], &finished[0][item * COLUMNS]);
             share(o[FINISHED], &finished[1][item * COLUMNS]);
 #else
-            share_halves(scaled(e[FINISHED], K2, -1), &finished[0][item * PAIRS]);
-            share_halves(scaled(o[FINISHED], -1, 1 / K2), &finished[1][item * PAIRS]);
+            share_halves(scaled4(e[FINISHED], K2, -1), &finished[0][item * PAIRS]);
+            share_halves(scaled4(o[FINISHED], -1, 1 / K2), &finished[1][item * PAIRS]);
 #endif
             barrier(CLK_LOCAL_MEM_FENCE);  // that of the next pair of rows comes before these are overwritten
             if (k < begin) continue;

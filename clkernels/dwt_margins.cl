@@ -11,6 +11,7 @@
 #ifdef STRIPS
 #define READ __global const S *buffer, uint pitch, int4 layout
 #define READ_FROM buffer, pitch, layout
+#define TO_PLANE(plane) buffer += (plane) * plane_size
 static inline S sample(READ, int y, int x, int4 bands) {
 #ifdef INVERSE
     return buffer[y * pitch + low_place(x / 2, layout) + (x & 1 ? half_length(x / 2, layout) : 0)];
@@ -21,6 +22,9 @@ static inline S sample(READ, int y, int x, int4 bands) {
 #elif defined(INVERSE)
 #define READ __global const S *ll, __global const S *lh, __global const S *hl, __global const S *hh
 #define READ_FROM ll, lh, hl, hh
+#define TO_PLANE(plane)                                                                                                \
+    ll += (plane) * bands.x * bands.z, lh += (plane) * bands.y * bands.z, hl += (plane) * bands.x * bands.w,           \
+        hh += (plane) * bands.y * bands.w
 static inline S sample(READ, int y, int x, int4 bands) {
     __global const S *band = y & 1 ? (x & 1 ? hh : lh) : x & 1 ? hl : ll;
     return band[(uint)(y / 2) * (x & 1 ? bands.w : bands.z) + x / 2];
@@ -28,6 +32,7 @@ static inline S sample(READ, int y, int x, int4 bands) {
 #else
 #define READ __global const S *in, uint pitch
 #define READ_FROM in, pitch
+#define TO_PLANE(plane) in += (plane) * plane_size
 static inline S sample(READ, int y, int x, int4 bands) {
     return in[y * pitch + x];
 }
@@ -86,21 +91,11 @@ static inline int aside(int place, int pitch) {
 #endif
 }
 
-__kernel void margins(READ, __global S *columns, __global S *rows, int4 bands, int2 image, ulong plane_size, int first,
-                      int4 sides, int4 beyond, int tiles, int band) {
-    // sides: inside, outside, and so many samples of each of `columns` and of `rows`
-    // beyond: rows above, rows in all, and with STRIPS rows of an edge
-    uint id = get_global_id(0) * 4;
+// What one work-item puts aside.
+static inline void put_aside(uint id, READ, __global S *columns, __global S *rows, int4 bands, int2 image, int first,
+                             int4 sides, int4 beyond, int tiles, int band) {
     const size_t plane = get_global_id(1);
     const int height = READ_HEIGHT(bands, image), start = 2 * first - ROOM;
-#ifdef STRIPS
-    buffer += plane * plane_size;
-#elif defined(INVERSE)
-    ll += plane * bands.x * bands.z, lh += plane * bands.y * bands.z;
-    hl += plane * bands.x * bands.w, hh += plane * bands.y * bands.w;
-#else
-    in += plane * plane_size;
-#endif
     const uint in_columns = (uint)height * sides.z, in_rows = (uint)beyond.y * sides.w;
     __global S *to;
     int y, x;
@@ -129,4 +124,12 @@ __kernel void margins(READ, __global S *columns, __global S *rows, int4 bands, i
         to = rows + plane * in_rows + id;
     }
     put_four(READ_FROM, y, x, bands, image, to);
+}
+
+__kernel void margins(READ, __global S *columns, __global S *rows, int4 bands, int2 image, ulong plane_size, int first,
+                      int4 sides, int4 beyond, int tiles, int band) {
+    // sides: inside, outside, and so many samples of each of `columns` and of `rows`
+    // beyond: rows above, rows in all, and with STRIPS rows of an edge
+    TO_PLANE(get_global_id(1));
+    put_aside(get_global_id(0) * 4, READ_FROM, columns, rows, bands, image, first, sides, beyond, tiles, band);
 }

@@ -6,7 +6,7 @@ dwt_level_wide.cl does it all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import ceil, prod
 
@@ -17,7 +17,7 @@ from ..gpu import LATER, Argument, Define, Gpu, Kernel, Source, Step
 from ..image import Image
 from ..params.dwt import DwtParams
 from . import axis, tile
-from .schedule import Schedule, schedule
+from .schedule import Schedule, lifting, schedule
 from .wavelets import WAVELETS, Wavelet
 
 _PAIRS = 4  # of columns of a work-item, as in dwt_rows.cl
@@ -35,7 +35,8 @@ _KEPT = 256  # levels of a device, of any images, that stay prepared
 SAMPLES = {"float32": "float", "float64": "double"}
 Shape = tuple[int, int]
 Shape3 = tuple[int, int, int]
-Four = tuple[Image, Image, Image, Image]  # cA, cH, cV, cD
+Details = tuple[Image, Image, Image]  # cH, cV, cD
+Four = tuple[Image, Image, Image, Image]  # cA and these
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class Layout:
 class Aside:
     """What is put aside of each plane: see dwt_margins.cl."""
 
+    start: int
     inside: int
     outside: int
     column_pitch: int
@@ -67,6 +69,16 @@ class Aside:
     above: int
     below: int
     rows: int
+
+    @property
+    def sides(self) -> tuple[int, int, int, int]:
+        """What kernels take of columns."""
+        return self.inside, self.outside, self.column_pitch, self.row_pitch
+
+    @property
+    def beyond(self) -> tuple[int, int, int, int]:
+        """What kernels take of rows."""
+        return self.above, self.rows, self.above + self.below, 0
 
 
 @dataclass(frozen=True)
@@ -104,6 +116,24 @@ class Level:
         """Whether the device can run it."""
         return self._whole is not None or self.group is not None
 
+    def check(self) -> None:
+        """Raises ParameterError where the mode has nothing to reflect."""
+        for n in self.image:
+            axis.check_length(self.params, n)
+
+    def empty(self, like: Image) -> Four:
+        """Four bands, uninitialised."""
+        return (like.like((self.planes, self.bands[0], self.bands[2])), *self.details(like))
+
+    def details(self, like: Image) -> Details:
+        """The same without cA."""
+        low_y, high_y, low_x, high_x = self.bands
+        return (
+            like.like((self.planes, high_y, low_x)),
+            like.like((self.planes, low_y, high_x)),
+            like.like((self.planes, high_y, high_x)),
+        )
+
     @cached_property
     def _whole(self) -> Step | None:
         """The one launch of an image and its four bands, where it takes no more; None where samples go aside first."""
@@ -117,29 +147,29 @@ class Level:
     def _tiled(self) -> Step | None:
         """A work-group a tile."""
         found = tile.fitting(
-            self.gpu, self._schedule, self.pairs, self.planes, self.dtype.itemsize,
-            {"S": SAMPLES[self.dtype.name], "INVERSE": self.inverse, **self._border},
+            self.gpu, self.schedule, self.pairs, self.planes, self.dtype.itemsize,
+            {"S": SAMPLES[self.dtype.name], "INVERSE": self.inverse, **self.border},
         )  # fmt: skip
         if found is None:
             return None
         down, across = (ceil(n / found.side) for n in self.pairs)
         return self.gpu.bind(
             found.kernel, (down * across * found.items, self.planes), *[LATER] * 5, self.bands, self.image, self.first,
-            across, local=(found.items, 1), label=self._label("level"), traffic=self._traffic,
+            across, local=(found.items, 1), label=self.label("level"), traffic=self._traffic,
         )  # fmt: skip
 
     def _wide(self) -> Step:
         """A work-item a tile."""
-        sources = ("border", "dwt_layout", "dwt_beyond", self._schedule[1], "dwt_level_wide")
+        sources = ("border", "dwt_layout", "dwt_beyond", self.schedule[1], "dwt_level_wide")
         wide = _NARROW if self.pairs[1] <= _NARROW else _WIDE
-        kernel = self.gpu.kernel(sources, "level_wide", **self._defines, **self._border, PAIRS=wide)
+        kernel = self.gpu.kernel(sources, "level_wide", **self.defines, **self.border, PAIRS=wide)
         tiles = -(-self.pairs[1] // wide)
         band = max(
             _LEAST, ceil(self.pairs[0] * tiles * self.planes / (self.gpu.limits.compute_units * _BANDS))
         )
         return self.gpu.bind(
             kernel, (tiles, ceil(self.pairs[0] / band), self.planes), LATER, self.image[1], *[LATER] * 4, self.bands,
-            self.image, np.uint64(prod(self.image)), self.first, band, local=(1, 1, 1), label=self._label("level"),
+            self.image, np.uint64(prod(self.image)), self.first, band, local=(1, 1, 1), label=self.label("level"),
             traffic=self._traffic,
         )  # fmt: skip
 
@@ -154,42 +184,43 @@ class Level:
                 f"{self.gpu.info.name} cannot run groups that are large enough: use --method laan"
             )
         kernel, items = self.group
-        height, width = self.read
         tiles = -(-self.pairs[1] // (items * _PAIRS))
-        aside, band = self._aside(tiles, items)
-        columns = self.planes, height, aside.column_pitch
-        rows = self.planes, aside.rows, aside.row_pitch
+        aside, band = self._divided(tiles, items)
         bands: tuple[Argument, ...] = ()
         if self.layout is None:
-            pitch, plane = self.image[1], prod(self.image)
-            where: tuple[Argument, ...] = (LATER, pitch)
+            where: tuple[Argument, ...] = (LATER, self.image[1])
             bands = (LATER,) * 4
         else:
-            pitch, plane = self.layout.pitch, self.layout.plane
-            where = (LATER, pitch, self.layout.vector(width))
-        reading = bands if self.inverse and bands else where
+            where = (LATER, self.layout.pitch, self.layout.vector(self.read[1]))
+        plane = prod(self.image) if self.layout is None else self.layout.plane
         rest = (
-            LATER, LATER, self.bands, self.image, np.uint64(plane), self.first,
-            (aside.inside, aside.outside, aside.column_pitch, aside.row_pitch),
-            (aside.above, aside.rows, aside.above + aside.below, 0), tiles, band,
+            LATER, LATER, self.bands, self.image, np.uint64(plane), self.first, aside.sides, aside.beyond, tiles, band,
         )  # fmt: skip
-        sources = ("border", "dwt_layout", "dwt_beyond", self._schedule[1], "dwt_margins")
-        margins = self.gpu.kernel(sources, "margins", **self._defines, **self._border, TILE=items * _COLUMNS)
-        fours = (height * aside.column_pitch + aside.rows * aside.row_pitch) // 4
+        sources = ("border", "dwt_layout", "dwt_beyond", self.schedule[1], "dwt_margins")
+        margins = self.gpu.kernel(sources, "margins", **self.defines, **self.border, TILE=items * _COLUMNS)
+        columns, rows = self.shapes(aside)
+        samples = prod(columns) + prod(rows)
         return (
             self.gpu.bind(
-                margins, (fours, self.planes), *reading, *rest, local=(*margins.fit(128), 1),
-                label=self._label("margins"), traffic=2 * (prod(columns) + prod(rows)) * self.dtype.itemsize,
+                margins, (samples // (4 * self.planes), self.planes), *(bands if self.inverse and bands else where),
+                *rest, local=(*margins.fit(128), 1), label=self.label("margins"), traffic=2 * samples * self.dtype.itemsize,
             ),
             self.gpu.bind(
                 kernel, (tiles * items, ceil(self.pairs[0] / band), self.planes), *where, *bands, *rest,
-                local=(items, 1, 1), label=self._label("level"), traffic=self._traffic,
+                local=(items, 1, 1), label=self.label("level"), traffic=self._traffic,
             ),
             columns,
             rows,
         )  # fmt: skip
 
-    def _label(self, what: str) -> str:
+    def shapes(self, aside: Aside) -> tuple[Shape3, Shape3]:
+        """Of the columns and of the rows put aside."""
+        return (
+            (self.planes, self.read[0], aside.column_pitch),
+            (self.planes, aside.rows, aside.row_pitch),
+        )
+
+    def label(self, what: str) -> str:
         return f"{'i' if self.inverse else ''}dwt {what} {self._wavelet.name}"
 
     @property
@@ -197,7 +228,7 @@ class Level:
         return 2 * self.planes * prod(self.image) * self.dtype.itemsize
 
     @property
-    def _border(self) -> dict[str, bool]:
+    def border(self) -> dict[str, bool]:
         return axis.extension(self._wavelet, self.params.mode, self.inverse)
 
     @cached_property
@@ -231,23 +262,18 @@ class Level:
         return WAVELETS[self.params.wavelet]
 
     @cached_property
-    def _schedule(self) -> tuple[Schedule, Source]:
+    def schedule(self) -> tuple[Schedule, Source]:
         return schedule(self._wavelet, inverse=self.inverse, sample=SAMPLES[self.dtype.name])
 
     @cached_property
-    def _reach(self) -> tuple[int, int]:
+    def reach(self) -> tuple[int, int]:
         """Columns before and after its own that a work-item reads: multiples of four."""
-        plan, _ = self._schedule
+        plan, _ = self.schedule
         return _up(2 * plan.left, 4), _up(2 * plan.right, 4)
 
     @cached_property
-    def _room(self) -> int:
-        """Columns put aside before the first ones that are made."""
-        return _up(self._reach[0], _COLUMNS)
-
-    @cached_property
-    def _defines(self) -> dict[str, Define]:
-        before, after = self._reach
+    def defines(self) -> dict[str, Define]:
+        before, after = self.reach
         return {
             "S": SAMPLES[self.dtype.name],
             "INVERSE": self.inverse,
@@ -255,7 +281,7 @@ class Level:
             "BEFORE": before,
             "AFTER": after,
             "EDGE": before + after,
-            "ROOM": self._room,
+            "ROOM": _up(before, _COLUMNS),  # columns put aside before the first ones that are made
         }
 
     @cached_property
@@ -266,42 +292,47 @@ class Level:
         words = self.image[1] % 2 == 0 and all(
             n % _PAIRS == 0 for n in (self.image[1] // 2, lows, highs, self.first, *place)
         )
-        sources = ("dwt_layout", self._schedule[1], "dwt_rows", "dwt_level")
-        edge, limits = sum(self._reach), self.gpu.limits
+        sources = ("dwt_layout", self.schedule[1], *lifting(_PAIRS), "dwt_rows", "dwt_level")
+        edge, limits = sum(self.reach), self.gpu.limits
         items = _ITEMS
         while items >= max(_LEAST_ITEMS, 2 * edge):  # which fetch what is beside two rows
             # Rows by vectors: two lines of one and of the next pair. By samples: two of one, and two finished rows.
             samples = 4 * items * _COLUMNS + (4 if words else 2) * edge
             if items <= limits.work_group and samples * self.dtype.itemsize <= limits.local_bytes:
-                kernel = self.gpu.kernel(sources, "level", **self._defines, ITEMS=items, WORDS=words)
+                kernel = self.gpu.kernel(sources, "level", **self.defines, ITEMS=items, WORDS=words)
                 if kernel.fit(items) == (items,) and kernel.local_bytes <= limits.local_bytes:
                     return kernel, items
             items //= 2
         return None
 
-    def _aside(self, tiles: int, items: int) -> tuple[Aside, int]:
-        """What is put aside, and how many pairs of rows a band has."""
-        plan, _ = self._schedule
-        before, after = self._reach
+    def aside(self, origin: int | None = None) -> Aside:
+        """What is put aside where there is no layout, for work-items whose columns begin eight by eight from ``origin``."""
+        plan, _ = self.schedule
+        before, after = self.reach
         (height, width), (pairs_y, pairs_x), first = self.read, self.pairs, self.first
-        start = 2 * first - self._room
-        inside = 2 * first + _up(max(0, -2 * first), _COLUMNS)
-        outside = 2 * first + (width - 2 * first) // _COLUMNS * _COLUMNS
+        origin = 2 * first if origin is None else origin
+        start = origin - _up(max(0, origin - (2 * first - before)), _COLUMNS)
+        inside = origin + _up(max(0, -origin), _COLUMNS)
+        outside = origin + (width - origin) // _COLUMNS * _COLUMNS
         end = 2 * (first + pairs_x + 2 * _PAIRS) + _COLUMNS + after  # as in dwt_level.cl
         above, below = 2 * (plan.left - first), max(0, 2 * (pairs_y + first + plan.right) - height)
-        row_pitch = _up(end - start, _COLUMNS)
+        columns, row = _up(inside - start + end - outside, _COLUMNS), _up(end - start, _COLUMNS)
+        return Aside(start, inside, outside, columns, row, above, below, above + below)
+
+    def _divided(self, tiles: int, items: int) -> tuple[Aside, int]:
+        """What is put aside, and how many pairs of rows a band has."""
+        aside, pairs = self.aside(), self.pairs[0]
         wanted = ceil(self.gpu.limits.compute_units * _GROUPS * _ITEMS / (items * tiles * self.planes))
         if self.layout is None:
-            column_pitch = _up(inside - start + end - outside, _COLUMNS)
-            band = max(_LEAST, ceil(pairs_y / wanted))
-            rows = above + below
-        else:
-            column_pitch = _up(tiles * (before + after), _COLUMNS) + _up(end - outside, _COLUMNS)
-            left = self.room // (self.planes * self.dtype.itemsize) - height * column_pitch
-            most = left // max(1, (above + below) * row_pitch) - 1
-            band = max(_LEAST, ceil(pairs_y / max(1, min(wanted, most))))
-            rows = (above + below) * (ceil(pairs_y / band) + 1)
-        return Aside(inside, outside, column_pitch, row_pitch, above, below, rows), band
+            return aside, max(_LEAST, ceil(pairs / wanted))
+        height, width = self.read
+        end = aside.start + aside.row_pitch
+        columns = _up(tiles * sum(self.reach), _COLUMNS) + _up(end - aside.outside, _COLUMNS)
+        left = self.room // (self.planes * self.dtype.itemsize) - height * columns
+        edge = aside.above + aside.below
+        most = left // max(1, edge * aside.row_pitch) - 1
+        band = max(_LEAST, ceil(pairs / max(1, min(wanted, most))))
+        return replace(aside, column_pitch=columns, rows=edge * (ceil(pairs / band) + 1)), band
 
 
 def fitting(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: bool) -> Level | None:
@@ -322,22 +353,15 @@ def fitting(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: 
     return level if level.fits else None
 
 
-def forward(image: Image, level: Level) -> tuple[Image, tuple[Image, Image, Image]]:
+def forward(image: Image, level: Level) -> tuple[Image, Details]:
     """One level: cA, (cH, cV, cD)."""
-    for n in level.image:
-        axis.check_length(level.params, n)
-    planes, (low_y, high_y, low_x, high_x) = level.planes, level.bands
-    four = (
-        image.like((planes, low_y, low_x)),
-        image.like((planes, high_y, low_x)),
-        image.like((planes, low_y, high_x)),
-        image.like((planes, high_y, high_x)),
-    )
+    level.check()
+    four = level.empty(image)
     level.run(image, four)
     return four[0], four[1:]
 
 
-def inverse(approximation: Image, details: tuple[Image, Image, Image], level: Level) -> Image:
+def inverse(approximation: Image, details: Details, level: Level) -> Image:
     """The image that one level's bands stand for."""
     image = approximation.like((level.planes, *level.image))
     level.run(image, (approximation, *details))

@@ -93,5 +93,14 @@ def schedule(wavelet: Wavelet, *, inverse: bool, sample: str) -> tuple[Schedule,
     return plan, Source(f"dwt_{wavelet.name.replace('/', '_')}_schedule", "\n".join(lines))
 
 
+def lifting(*pairs: int) -> tuple[str | Source, ...]:
+    """Sources of the steps on rows of so many pairs, for each number given: clkernels/dwt_lift.cl."""
+    return tuple(
+        part
+        for n in pairs
+        for part in (Source(f"dwt_rows_of_{n}_pairs", f"#undef N\n#define N {n}"), "dwt_lift")
+    )
+
+
 def _literal(value: float, sample: str) -> str:
     return repr(float(value)) if sample == "double" else f"{float(np.float32(value))!r}f"

@@ -18,7 +18,7 @@ from ..errors import GpuopsWarning, ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
 from ..planes import in_turn
-from . import axis, bands, blocked, in_place, level, strips
+from . import axis, bands, blocked, in_place, level, strips, two_levels
 from .wavelets import WAVELETS
 
 if TYPE_CHECKING:
@@ -112,10 +112,16 @@ def _levels(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[D
     if params.method == "strip":
         return strips.bands(image, params, levels)
     coefficients: list[Details[Image]] = []
-    for _ in range(levels):
-        image, details = forward(image, params)
-        coefficients.append(details)
-    return image, coefficients[::-1]
+    while len(coefficients) < levels:
+        two = None
+        if levels - len(coefficients) > 1:
+            two = two_levels.fitting(image, params, image.shape[1:], inverse=False)
+        if two is None:
+            image, details = forward(image, params)
+            coefficients.insert(0, details)
+        else:
+            image, coefficients[:0] = two_levels.forward(image, two)
+    return image, coefficients
 
 
 def overwriting(image: Image, params: DwtParams, levels: int) -> Iterator[Image]:
@@ -151,10 +157,25 @@ def recompose(
 
     None stands for a band of zeros. Raises ParameterError for bands that do not fit together.
     """
-    for size, three in zip(sizes(approximation, details, params, shape), details, strict=True):
-        four = (approximation, *three)
-        full = tuple(_or_zeros(band, extent, four) for band, extent in zip(four, size.bands, strict=True))
-        approximation = inverse(full[0], (full[1], full[2], full[3]), params, size.image)
+    found = sizes(approximation, details, params, shape)
+    number = 0
+    while number < len(found):
+        four = (approximation, *details[number])
+        low, *high = (
+            _or_zeros(band, size, four) for band, size in zip(four, found[number].bands, strict=True)
+        )
+        two = None
+        if number + 1 < len(found):
+            two = two_levels.fitting(low, params, found[number + 1].image, inverse=True)
+        if two is None:
+            approximation = inverse(low, (high[0], high[1], high[2]), params, found[number].image)
+            number += 1
+        else:
+            sizes_of_next = zip(details[number + 1], found[number + 1].bands[1:], strict=True)
+            approximation = two_levels.inverse(
+                low, high, [_or_zeros(band, size, (low,)) for band, size in sizes_of_next], two
+            )
+            number += 2
     if approximation is None:
         raise ParameterError("there must be one band at least that is not None")
     return approximation
