@@ -230,6 +230,7 @@ __kernel __attribute__((reqd_work_group_size(ALL, 1, 1))) void two_levels(
     // gets none yet: barriers must not stand under a condition on PoCL.)
     const int row_first = (2 * begin + first.x - LEFT) & ~1, row_last = min(2 * end, pairs_y) - 1 + first.x + RIGHT;
     const int q_first = first.y - LEFT, q_last = (fine.x - 1) / 2 + first.y + RIGHT;
+    const int k_first = max(row_first, first.x - LEFT);
     int row = row_first - 2 * (LEFT + RIGHT), q = row / 2 + first.y + RIGHT;
     Row2 coarse_even, coarse_odd;
     UNROLLED
@@ -239,20 +240,28 @@ __kernel __attribute__((reqd_work_group_size(ALL, 1, 1))) void two_levels(
         coarse_even = fetch_coarse(&samples_coarse, 2 * q, ll + there, coarse_hl + there);
         coarse_odd = fetch_coarse(&samples_coarse, 2 * q + 1, coarse_lh + there, coarse_hh + there);
     }
-    // Of the fine level's coefficients in rows 2k and 2k + 1 those that are no approximations.
-    S4 high = 0;
-    Raw odd = {0, 0};
-    int k = row_first;
-    if (k >= first.x - LEFT) {
-        const uint there = k * fine_width + detail / 2;
-        high = fetch_fine(&samples_fine, 2 * k, hl + there, 1);
-        odd.first = fetch_fine(&samples_fine, 2 * k + 1, lh + there, 0);
-        odd.second = fetch_fine(&samples_fine, 2 * k + 1, hh + there, 1);
-    }
     while (row <= row_last) {
         // One round, as in dwt_level.cl.
         for (int once = 0; once < 1; once++, row += 2) {
+            // Of the fine level's coefficients those that are no approximations.
+            S4 high[2] = {0, 0};
+            Raw odd[2] = {{0, 0}, {0, 0}};
+            UNROLLED
+            for (int h = 0; h < 2; h++) {
+                const int k = row + h;
+                const uint there = k * fine_width + detail / 2;
+                if (k < k_first || k > row_last) continue;
+                high[h] = fetch_fine(&samples_fine, 2 * k, hl + there, 1);
+                odd[h].first = fetch_fine(&samples_fine, 2 * k + 1, lh + there, 0);
+                odd[h].second = fetch_fine(&samples_fine, 2 * k + 1, hh + there, 1);
+            }
             const Row2 upper = scaled2(coarse_even, 1 / K2, -1), lower = scaled2(coarse_odd, -1, K2);
+            q++;
+            if (q >= q_first && q <= q_last) {
+                const uint there = q * coarse_width + from / 2;
+                coarse_even = fetch_coarse(&samples_coarse, 2 * q, ll + there, coarse_hl + there);
+                coarse_odd = fetch_coarse(&samples_coarse, 2 * q + 1, coarse_lh + there, coarse_hh + there);
+            }
             UNROLLED
             for (int i = 1; i < KEPT; i++) coarse_e[i - 1] = coarse_e[i], coarse_o[i - 1] = coarse_o[i];
             __local S *here = coarse_line + turn * 2 * LINE(PAIRS);
@@ -265,23 +274,11 @@ __kernel __attribute__((reqd_work_group_size(ALL, 1, 1))) void two_levels(
             lift_columns2(coarse_e, coarse_o);
             UNROLLED
             for (int h = 0; h < 2; h++) {
-                k = row + h;
-                Raw even = {in_order(h ? coarse_o[FINISHED] : coarse_e[FINISHED]), high};
-                if ((samples_fine.is_aside || is_beyond(&samples_fine, 2 * k)) && k >= first.x - LEFT && k <= row_last)
+                const int k = row + h;
+                Raw even = {in_order(h ? coarse_o[FINISHED] : coarse_e[FINISHED]), high[h]};
+                if ((samples_fine.is_aside || is_beyond(&samples_fine, 2 * k)) && k >= k_first && k <= row_last)
                     even.first = fetch_fine(&samples_fine, 2 * k, 0, 0);
-                const Row4 evens = scaled4(row_of(even), 1 / K2, -1), odds = scaled4(row_of(odd), -1, K2);
-                if (k >= row_first && k < row_last) {
-                    const int y = 2 * (k + 1);
-                    const uint there = (k + 1) * fine_width + detail / 2;
-                    high = fetch_fine(&samples_fine, y, hl + there, 1);
-                    odd.first = fetch_fine(&samples_fine, y + 1, lh + there, 0);
-                    odd.second = fetch_fine(&samples_fine, y + 1, hh + there, 1);
-                }
-                if (h && ++q >= q_first && q <= q_last) {
-                    const uint there = q * coarse_width + from / 2;
-                    coarse_even = fetch_coarse(&samples_coarse, 2 * q, ll + there, coarse_hl + there);
-                    coarse_odd = fetch_coarse(&samples_coarse, 2 * q + 1, coarse_lh + there, coarse_hh + there);
-                }
+                const Row4 evens = scaled4(row_of(even), 1 / K2, -1), odds = scaled4(row_of(odd[h]), -1, K2);
                 UNROLLED
                 for (int i = 1; i < KEPT; i++) e[i - 1] = e[i], o[i - 1] = o[i];
                 __local S *there = line + h * 2 * LINE(COLUMNS);

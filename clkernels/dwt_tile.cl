@@ -19,7 +19,7 @@
 // Work-items that load a row: neighbours have neighbouring samples; and rows that the group loads.
 #define ACROSS (ITEMS < LINES ? ITEMS : LINES)
 #define DOWN (ITEMS / ACROSS)
-#define MOST 12  // loads that a work-item has under way: rows are shared out evenly
+#define MOST 24  // loads that a work-item has under way: rows are shared out evenly
 #define AT_ONCE SHARE(SHARE(LINES, DOWN), SHARE(SHARE(LINES, DOWN), MOST))
 #define SHARE(n, among) (((n) + (among) - 1) / (among))
 

@@ -46,7 +46,7 @@ def tiled() -> Iterator[list[Gpu]]:
 
 @pytest.fixture(scope="module")
 def banded() -> Iterator[Gpu]:
-    """A GPU that takes bands of rows, while :data:`tile.SMALL` is 0."""
+    """A GPU that takes bands of rows, while tiles do not pay."""
     yield a_gpu(256, 4)
 
 
@@ -67,7 +67,7 @@ def test_all_ways_agree(
         for dtype in (np.float32, np.float64) if gpu.limits.double else (np.float32,):
             x = rng.standard_normal(shape).astype(dtype)
             with monkeypatch.context() as patch:
-                patch.setattr(tile, "SMALL", 0)
+                patch.setattr(tile, "pays", lambda *_, **__: False)
                 expected = there_and_back(banded, x, name, mode)
             for one in tiled:
                 for part, other in zip(there_and_back(one, x, name, mode), expected, strict=True):
@@ -79,8 +79,9 @@ def test_all_ways_agree(
 
 def test_small_levels_are_one_launch(rng, monkeypatch: pytest.MonkeyPatch) -> None:
     x = rng.standard_normal((3, 40, 50)).astype(np.float32)
-    for small, launches in ((x.size, 1), (x.size - 1, 2)):
-        monkeypatch.setattr(tile, "SMALL", small)
+    for small, launches in ((x.nbytes, 1), (x.nbytes - 1, 2)):
+        monkeypatch.setattr(tile, "_SMALL", small)
+        monkeypatch.setattr(tile, "_SMALL_INVERSE", small)
         report = Report()
         gpu = a_gpu(256, 4, report)
         idwt2(gpu, dwt2(gpu, x, "bior4.4"), "bior4.4")

@@ -62,6 +62,7 @@ from gpuops.dwt import (
     threshold,
     tile,
     transform,
+    two_levels,
     wavedec2,
     waverec2,
 )
@@ -215,7 +216,7 @@ def device(profile: str) -> Recorder:
 def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
     """The device under test, planned for as a CPU and as a GPU."""
     if request.param == "large gpu":
-        monkeypatch.setattr(tile, "SMALL", 0)
+        monkeypatch.setattr(tile, "pays", lambda *_, **__: False)
     yield device(request.param)
 
 
@@ -1111,6 +1112,29 @@ def test_wavelets_by_tiles(gpu: Recorder, rng: np.random.Generator, name: str, m
     ours = dwt2(gpu, x, name, mode)
     of_dwt.assert_close(ours, pywt.dwt2(x.astype(float), of_dwt.reference(name), mode))
     close(idwt2(gpu, ours, name, mode, shape=SHAPE), x, TOLERANCE["wavelet"])
+
+
+@pytest.mark.parametrize("gpu", ["gpu"], indirect=True)
+@pytest.mark.parametrize(
+    ("name", "mode"), [("haar", "periodization"), ("bior2.2", "mirror"), ("bior4.4", "symmetric")]
+)
+def test_two_levels_of_wavelets(
+    gpu: Recorder, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, name: str, mode: str
+) -> None:
+    """In one pass: several groups, whose columns and rows overlap and go beyond all edges."""
+    monkeypatch.setattr(two_levels, "_LEAST_SAMPLES", 0)
+    monkeypatch.setattr(two_levels, "_MOST_REACH", {False: 4, True: 4})
+    monkeypatch.setattr(two_levels, "_ITEMS", 8)
+    monkeypatch.setattr(two_levels, "_LEAST", 2)
+    shape, params = (2, 29, 88), DwtParams(name, mode, 2)
+    image = gpu.array(rng.standard_normal(shape).astype(np.float32))
+    ours = transform.decompose(image, params)
+    back = transform.recompose(*ours, params, shape[1:]).numpy()
+    monkeypatch.setattr(two_levels, "fitting", lambda *_, **__: None)
+    theirs = transform.decompose(image, params)
+    for mine, band in zip(transform.flat(*ours), transform.flat(*theirs), strict=True):
+        np.testing.assert_array_equal(mine.numpy(), band.numpy())
+    np.testing.assert_array_equal(back, transform.recompose(*theirs, params, shape[1:]).numpy())
 
 
 @pytest.mark.parametrize("method", ["lifting", "laan", "in-place"])

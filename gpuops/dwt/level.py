@@ -1,7 +1,7 @@
 """A whole level of the lifting transform in one pass.
 
-On GPUs dwt_margins.cl puts a few samples aside for dwt_level.cl, and small levels are dwt_tile.cl's; on CPUs
-dwt_level_wide.cl does it all.
+On GPUs dwt_margins.cl puts a few samples aside for dwt_level.cl, and small levels are dwt_tile.cl's, as are large ones
+whose rows begin nowhere in particular; on CPUs dwt_level_wide.cl does it all.
 """
 
 from __future__ import annotations
@@ -141,8 +141,10 @@ class Level:
             return None
         if self.gpu.limits.is_cpu:
             return self._wide()
-        small = self.planes * prod(self.image) <= tile.SMALL
-        return self._tiled() if small or self.group is None else None
+        nbytes = self.planes * prod(self.image) * self.dtype.itemsize
+        if tile.pays(nbytes, inverse=self.inverse, words=self._words) or self.group is None:
+            return self._tiled()
+        return None
 
     def _tiled(self) -> Step | None:
         """A work-group a tile."""
@@ -203,7 +205,8 @@ class Level:
         return (
             self.gpu.bind(
                 margins, (samples // (4 * self.planes), self.planes), *(bands if self.inverse and bands else where),
-                *rest, local=(*margins.fit(128), 1), label=self.label("margins"), traffic=2 * samples * self.dtype.itemsize,
+                *rest, local=(*margins.fit(128), 1), label=self.label("margins"),
+                traffic=2 * samples * self.dtype.itemsize,
             ),
             self.gpu.bind(
                 kernel, (tiles * items, ceil(self.pairs[0] / band), self.planes), *where, *bands, *rest,
@@ -285,28 +288,32 @@ class Level:
         }
 
     @cached_property
-    def group(self) -> tuple[Kernel, int] | None:
-        """The kernel for groups, and the largest that the device can run; None where all are too small."""
+    def _words(self) -> bool:
+        """Whether rows begin where vectors may."""
         *_, lows, highs = self.bands
         place = (self.layout.pitch, (self.planes - 1) * self.layout.plane) if self.layout else ()
-        words = self.image[1] % 2 == 0 and all(
+        return self.image[1] % 2 == 0 and all(
             n % _PAIRS == 0 for n in (self.image[1] // 2, lows, highs, self.first, *place)
         )
+
+    @cached_property
+    def group(self) -> tuple[Kernel, int] | None:
+        """The kernel for groups, and the largest that the device can run; None where all are too small."""
         sources = ("dwt_layout", self.schedule[1], *lifting(_PAIRS), "dwt_rows", "dwt_level")
         edge, limits = sum(self.reach), self.gpu.limits
         items = _ITEMS
         while items >= max(_LEAST_ITEMS, 2 * edge):  # which fetch what is beside two rows
             # Rows by vectors: two lines of one and of the next pair. By samples: two of one, and two finished rows.
-            samples = 4 * items * _COLUMNS + (4 if words else 2) * edge
+            samples = 4 * items * _COLUMNS + (4 if self._words else 2) * edge
             if items <= limits.work_group and samples * self.dtype.itemsize <= limits.local_bytes:
-                kernel = self.gpu.kernel(sources, "level", **self.defines, ITEMS=items, WORDS=words)
+                kernel = self.gpu.kernel(sources, "level", **self.defines, ITEMS=items, WORDS=self._words)
                 if kernel.fit(items) == (items,) and kernel.local_bytes <= limits.local_bytes:
                     return kernel, items
             items //= 2
         return None
 
     def aside(self, origin: int | None = None) -> Aside:
-        """What is put aside where there is no layout, for work-items whose columns begin eight by eight from ``origin``."""
+        """What is put aside where there is no layout; work-items' columns begin eight by eight from ``origin``."""
         plan, _ = self.schedule
         before, after = self.reach
         (height, width), (pairs_y, pairs_x), first = self.read, self.pairs, self.first
@@ -325,7 +332,7 @@ class Level:
         wanted = ceil(self.gpu.limits.compute_units * _GROUPS * _ITEMS / (items * tiles * self.planes))
         if self.layout is None:
             return aside, max(_LEAST, ceil(pairs / wanted))
-        height, width = self.read
+        height, _ = self.read
         end = aside.start + aside.row_pitch
         columns = _up(tiles * sum(self.reach), _COLUMNS) + _up(end - aside.outside, _COLUMNS)
         left = self.room // (self.planes * self.dtype.itemsize) - height * columns

@@ -21,10 +21,12 @@ from .level import MOST, Aside, Details, Level
 from .schedule import lifting
 
 _PAIRS = 4  # of columns of a work-item, as in dwt_rows.cl
-_ITEMS = 128
-_GROUPS = 3  # a compute unit: as many as run at once
+_ITEMS = 96
+_THREADS = 512  # a compute unit: as many as run at once
+# Pairs that the steps reach, forward and inverse: with more there is room for too few work-items at once.
+_MOST_REACH = {False: 4, True: 2}
 _LEAST = 12  # pairs of rows of approximations of a band: of shorter ones too many rows would be read twice
-_LEAST_SAMPLES = 1 << 20  # smaller images leave most of a GPU idle
+_LEAST_SAMPLES = 1 << 24  # of smaller images the second level alone takes little time
 _KEPT = 256  # images of a device that stay prepared
 
 
@@ -60,7 +62,7 @@ class TwoLevels:
 
     @cached_property
     def _asides(self) -> tuple[Aside, Aside]:
-        """Of the fine and of the coarse level. Work-items of the inverse begin with whole coefficients of the fine one."""
+        """Of the fine and of the coarse level. The inverse's work-items begin with the fine one's coefficients."""
         return self.fine.aside(0 if self.fine.inverse else None), self.coarse.aside()
 
     @cached_property
@@ -71,7 +73,8 @@ class TwoLevels:
         fine_aside, coarse_aside = self._asides
         columns, rows = self._extent
         tiles = ceil(columns / _ITEMS)
-        bands = max(1, self.gpu.limits.compute_units * _GROUPS // (tiles * fine.planes))
+        groups = self.gpu.limits.compute_units * (_THREADS // (ceil(self._group / 32) * 32))
+        bands = max(1, groups // (tiles * fine.planes))
         band = max(_LEAST, ceil(rows / bands))
         size = self._group
         levels = self.gpu.bind(
@@ -113,7 +116,7 @@ class TwoLevels:
         fine, coarse = self.fine, self.coarse
         if fine.inverse:
             return ceil((fine.pairs[1] + fine.first) / _PAIRS), ceil(fine.pairs[0] / 2)
-        # All pairs of approximations, and whatever approximations are before and behind those that have pairs of their own.
+        # All pairs of approximations, and what approximations are before and behind those that have pairs of their own.
         rows, columns = (max(coarse.pairs[i], ceil(fine.pairs[i] / 2) - coarse.first) for i in range(2))
         return ceil(columns / (_PAIRS // 2)), rows
 
@@ -149,14 +152,13 @@ class TwoLevels:
 
     @property
     def can_be(self) -> bool:
-        """Whether rows begin where vectors may, those of all bands too, and steps do not reach beyond what is put aside."""
-        fine, coarse = self.fine, self.coarse
-        vectors = all(n % _PAIRS == 0 for n in (*fine.bands[2:], fine.image[1])) and all(
-            n % (_PAIRS // 2) == 0 for n in (*coarse.bands[2:], fine.first, coarse.first)
-        )
-        one_width = all(level.bands[2] == level.bands[3] for level in (fine, coarse))
+        """Whether it pays, and rows of all that is read and written begin where vectors may."""
+        fine, coarse, plan = self.fine, self.coarse, self.fine.schedule[0]
         return (
-            vectors and one_width and all(level.schedule[0].left >= level.first for level in (fine, coarse))
+            plan.left + plan.right <= _MOST_REACH[fine.inverse]
+            and all(n % _PAIRS == 0 for n in (fine.image[1], fine.bands[2]))
+            and all(n % (_PAIRS // 2) == 0 for n in (coarse.bands[2], fine.first, coarse.first))
+            and all(level.bands[2] == level.bands[3] and level.first <= plan.left for level in (fine, coarse))
         )
 
 
@@ -167,7 +169,7 @@ def fitting(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: 
         return None
     if params.mode in ("vc2", "antireflect", "smooth") or params.wavelet.startswith("vc2-"):
         return None  # steps with edges of their own, and what takes three approximations each to extend
-    if image.dtype != np.float32 or not _LEAST_SAMPLES <= prod(size) < MOST:
+    if image.dtype != np.float32 or planes * prod(size) <= _LEAST_SAMPLES or prod(size) >= MOST:
         return None
     fine = Level(gpu, params, image.dtype, planes, (size[0], size[1]), inverse)
     lows = tuple(axis.lengths(params, n)[0] for n in size)
