@@ -78,17 +78,29 @@ def test_all_ways_agree(
 
 
 def test_small_levels_are_one_launch(rng, monkeypatch: pytest.MonkeyPatch) -> None:
-    x = rng.standard_normal((3, 40, 50)).astype(np.float32)
-    for small, launches in ((x.nbytes, 1), (x.nbytes - 1, 2)):
+    x = rng.standard_normal((3, 40, 64)).astype(np.float32)
+    for small, launches in ((x.nbytes, [1, 1]), (x.nbytes - 1, [2, 2])):
         monkeypatch.setattr(tile, "_SMALL", small)
         monkeypatch.setattr(tile, "_SMALL_INVERSE", small)
         report = Report()
         gpu = a_gpu(256, 4, report)
-        idwt2(gpu, dwt2(gpu, x, "bior4.4"), "bior4.4")
+        idwt2(gpu, dwt2(gpu, x, "bior4.4", "mirror"), "bior4.4", "mirror")
         counts = [
             sum(len(k.ms) for k in report.kernels() if k.label.startswith(way)) for way in ("dwt", "idwt")
         ]
-        assert counts == [launches, launches]
+        assert counts == launches
+
+
+def test_large_levels_whose_rows_vectors_do_not_suit_are_one_launch_forward(
+    rng, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tile, "_SMALL", 0)
+    monkeypatch.setattr(tile, "_SMALL_INVERSE", 0)
+    report = Report()
+    gpu = a_gpu(256, 4, report)
+    x = rng.standard_normal((3, 40, 50)).astype(np.float32)
+    idwt2(gpu, dwt2(gpu, x, "bior4.4"), "bior4.4")
+    assert [sum(k.label.startswith(way) for k in report.kernels()) for way in ("dwt", "idwt")] == [1, 2]
 
 
 def test_tiles_are_as_large_as_groups_and_their_memory_allow(rng) -> None:

@@ -28,16 +28,23 @@ from gpuops.params.dwt import DwtParams
 RUNS = 9
 Array = npt.NDArray[np.float32]
 
+# Wavelet, mode, side, levels, method.
 GPU_CASES = [
-    *((name, 8192, 1, "lifting") for name in ("haar", "bior2.2", "bior4.4", "dd13/7")),
-    ("bior4.4", 8191, 1, "lifting"),
-    ("bior4.4", 16384, 5, "lifting"),
-    ("bior4.4", 16384, 5, "strip"),
-    ("dd13/7", 16384, 5, "strip"),
-    ("bior4.4", 4096, 5, "lifting"),
-    ("bior4.4", 4096, 5, "strip"),
+    *((name, "mirror", 8192, 1, "lifting") for name in ("haar", "bior2.2", "bior4.4", "dd13/7")),
+    ("bior4.4", "mirror", 8191, 1, "lifting"),
+    ("bior4.4", "symmetric", 8192, 1, "lifting"),
+    *((name, "mirror", 16384, 5, "lifting") for name in ("haar", "bior2.2", "bior4.4")),
+    ("bior4.4", "symmetric", 16384, 5, "lifting"),
+    ("bior4.4", "mirror", 16384, 5, "strip"),
+    ("dd13/7", "mirror", 16384, 5, "strip"),
+    *(
+        (name, "mirror", size, 5, "lifting")
+        for size in (8192, 4096, 1024)
+        for name in ("haar", "bior2.2", "bior4.4")
+    ),
+    ("bior4.4", "mirror", 4096, 5, "strip"),
 ]
-CPU_CASES = [(name, 4096, 5, "lifting") for name in ("haar", "bior2.2", "bior4.4", "dd13/7")]
+CPU_CASES = [(name, "mirror", 4096, 5, "lifting") for name in ("haar", "bior2.2", "bior4.4", "dd13/7")]
 
 
 def pixels(size: int) -> Array:
@@ -125,11 +132,11 @@ def main() -> None:
         "| what | ms | Gpixel/s | of copy | call, ms | aside | peer, ms | launches |\n|---|---|---|---|---|---|---|---|"
     )
     rows: list[dict[str, Any]] = []
-    for name, size, levels, method in CPU_CASES if gpu.limits.is_cpu else GPU_CASES:
+    for name, mode, size, levels, method in CPU_CASES if gpu.limits.is_cpu else GPU_CASES:
         image = gpu.array(pixels(size)[None])
-        params = DwtParams(name, "mirror", levels, method)
+        params = DwtParams(name, mode, levels, method)
         theirs: Any = None
-        if not name.startswith("dd") and method == "lifting":
+        if mode == "mirror" and not name.startswith("dd") and method == "lifting":
             peer = of_pywt if gpu.limits.is_cpu else of_ptwt
             theirs = peers.peer("a peer", partial(peer, name, size, levels), given)
         for way, row, needed in both_ways(gpu, image, params):
@@ -139,7 +146,14 @@ def main() -> None:
             row["peer_ms"] = (
                 theirs.get(way) if isinstance(theirs, dict) else theirs if way == "forward" else None
             )
-            what = {"wavelet": name, "size": size, "levels": levels, "method": method, "way": way}
+            what = {
+                "wavelet": name,
+                "mode": mode,
+                "size": size,
+                "levels": levels,
+                "method": method,
+                "way": way,
+            }
             rows.append(what | row)
             launches = ", ".join(f"{entry['ms']:.4f}" for entry in row["launches"])
             figures = f"{row['ms']:.4f} | {row['gpixels']:.1f} | {row['of_copy']:.3f} | {row['call_ms']:.3f}"

@@ -165,7 +165,7 @@ def recompose(
             _or_zeros(band, size, four) for band, size in zip(four, found[number].bands, strict=True)
         )
         two = None
-        if number + 1 < len(found):
+        if (len(found) - number) % 2 == 0:  # so that the last two, which are the largest, go together
             two = two_levels.fitting(low, params, found[number + 1].image, inverse=True)
         if two is None:
             approximation = inverse(low, (high[0], high[1], high[2]), params, found[number].image)
