@@ -87,6 +87,7 @@ def test_zeros_stand_for_bands_that_are_none(gpu: Gpu, rng) -> None:
 
 def test_long_steps_and_other_samples_go_level_by_level(rng, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(two_levels, "_LEAST_SAMPLES", 0)
+    monkeypatch.setattr(two_levels, "_ITEMS", 16)
     gpu = Gpu()
     gpu.limits = replace(gpu.limits, is_cpu=False, lanes=1)
     image = gpu.array(rng.standard_normal((1, 64, 64)).astype(np.float32))
