@@ -4,7 +4,7 @@
 // As there a work-item owns COLUMNS neighbouring columns of the image, and goes down a band of rows two at a time. PAIRS
 // neighbouring approximations come of each pair of rows, and every second time a pair of rows of them, for the same steps
 // again. Columns of a neighbouring group on which a group's own depend are lifted by both: by GHOSTS work-items more at each
-// side. What stands beyond an edge dwt_margins.cl put aside: of what is read, and of the approximations.
+// side. What stands beyond an edge dwt_two_margins.cl put aside: of what is read, and of the approximations.
 //
 //   fine     the level of the image, coarse: of the approximations. Of each:
 //   bands    (lows, highs) along y, then along x
@@ -34,9 +34,9 @@
 typedef struct {
     __global const S *columns, *rows;
     uint columns_pitch, rows_pitch;
-    int height, above;           // rows that are in place, and put aside above the first
-    int is_aside;                // whether its columns are
-    uint in_columns, in_rows;    // where its first one is in a row of `columns`, or would be, and of `rows`
+    int height, above;         // rows that are in place, and put aside above the first
+    int is_aside;              // whether its columns are
+    uint in_columns, in_rows;  // where its first one is in a row of `columns`, or would be, and of `rows`
 } Samples;
 
 static inline Samples samples(__global const S *columns, __global const S *rows, int4 aside, int2 beyond, int height,

@@ -22,7 +22,7 @@ from .schedule import lifting
 
 _PAIRS = 4  # of columns of a work-item, as in dwt_rows.cl
 _ITEMS = 96
-_THREADS = 512  # a compute unit: as many as run at once
+_THREADS, _MORE_THREADS = 512, 640  # a compute unit: as many as run at once; of short steps forward
 # Pairs that the steps reach, forward and inverse: with more there is room for too few work-items at once.
 _MOST_REACH = {False: 4, True: 2}
 _LEAST = 12  # pairs of rows of approximations of a band: of shorter ones too many rows would be read twice
@@ -73,7 +73,8 @@ class TwoLevels:
         fine_aside, coarse_aside = self._asides
         columns, rows = self._extent
         tiles = ceil(columns / _ITEMS)
-        groups = self.gpu.limits.compute_units * (_THREADS // (ceil(self._group / 32) * 32))
+        threads = _THREADS if fine.inverse or self._reach > 2 else _MORE_THREADS
+        groups = self.gpu.limits.compute_units * (threads // (ceil(self._group / 32) * 32))
         bands = max(1, groups // (tiles * fine.planes))
         band = max(_LEAST, ceil(rows / bands))
         size = self._group
@@ -121,6 +122,11 @@ class TwoLevels:
         return ceil(columns / (_PAIRS // 2)), rows
 
     @property
+    def _reach(self) -> int:
+        plan, _ = self.fine.schedule
+        return plan.left + plan.right
+
+    @property
     def _ghosts(self) -> int:
         """Work-items at each side of a group whose columns its own depend on."""
         most = max(self.fine.reach)
@@ -138,24 +144,19 @@ class TwoLevels:
         samples = 4 * (size * 2 * _PAIRS + edge) + 4 * (size * _PAIRS + edge)
         if size > limits.work_group or samples * self.fine.dtype.itemsize > limits.local_bytes:
             return None
-        sources = (
-            "dwt_layout",
-            self.fine.schedule[1],
-            *lifting(_PAIRS, _PAIRS // 2),
-            "dwt_rows",
-            "dwt_levels",
-        )
+        rows = lifting(_PAIRS, _PAIRS // 2)
+        sources = ("dwt_layout", self.fine.schedule[1], *rows, "dwt_rows", "dwt_levels")
         defines: dict[str, Define] = {**self.fine.defines, "EDGE": False, "WORDS": True}
         kernel = self.gpu.kernel(sources, "two_levels", **defines, ITEMS=_ITEMS, GHOSTS=self._ghosts)
         fits = kernel.fit(size) == (size,) and kernel.local_bytes <= limits.local_bytes
         return kernel if fits else None
 
-    @property
+    @cached_property
     def can_be(self) -> bool:
         """Whether it pays, and rows of all that is read and written begin where vectors may."""
         fine, coarse, plan = self.fine, self.coarse, self.fine.schedule[0]
         return (
-            plan.left + plan.right <= _MOST_REACH[fine.inverse]
+            self._reach <= _MOST_REACH[fine.inverse]
             and all(n % _PAIRS == 0 for n in (fine.image[1], fine.bands[2]))
             and all(n % (_PAIRS // 2) == 0 for n in (coarse.bands[2], fine.first, coarse.first))
             and all(level.bands[2] == level.bands[3] and level.first <= plan.left for level in (fine, coarse))
