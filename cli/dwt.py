@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +26,13 @@ from gpuops.params.dwt import (
 from . import options
 
 if TYPE_CHECKING:
+    from gpuops.dwt.keep import Kept
+    from gpuops.dwt.parts import HostBand
+    from gpuops.dwt.rows import PixelSink
     from gpuops.dwt.stored import Stored
     from gpuops.gpu import Gpu
     from gpuops.image import Image
+    from gpuops.pixels import Decoding, Encoding, Losses
 
     from .item import Item
 
@@ -156,9 +160,15 @@ def command(
             transform.warn_of_levels(shape, params)
         description = _description(item, (planes, *shape), chosen, alpha=decoding.alpha)
         plain = item.writes_data and not (reconstruct or shrinks or keeping)
-        if plain and not stored.fits(gpu, description, overwrite_input=item.once):
-            arrays = item.run(stored.pack_split, gpu, stored_pixels, decoding, description)
-            item.save_data(arrays, description.attributes())
+        if not stored.fits(gpu, description, overwrite_input=plain and item.once):
+            in_slabs = _InSlabs(item, gpu, stored_pixels, decoding, description)
+            if keeping is not None:
+                in_slabs.keep(keeping, reconstruct, as_json)
+            elif reconstruct:
+                assert shrinking is not None
+                in_slabs.denoise(shrinking, cycle_spins or 1)
+            else:
+                in_slabs.transform(shrinking)
             return
         pixels = on_device(gpu, stored_pixels)
         del stored_pixels
@@ -216,22 +226,115 @@ def _description(item: Item, shape: tuple[int, int, int], params: DwtParams, *, 
     return stored.Stored(params, shape, item.picture.pixels.dtype.name, alpha, item.linear)
 
 
-def _depth(pixels: Image) -> str:
+@dataclass
+class _InSlabs:
+    """What is done to an image that the device has no room for."""
+
+    item: Item
+    gpu: Gpu
+    pixels: Any
+    decoding: Decoding
+    about: Stored
+
+    def transform(self, shrinking: ShrinkParams | None) -> None:
+        """Writes the coefficients, or a picture of them."""
+        from gpuops.dwt import stored
+
+        item = self.item
+        if item.writes_data:
+            pack = partial(stored.pack_split, shrinking=shrinking)
+            arrays = item.run(pack, self.gpu, self.pixels, self.decoding, self.about)
+            item.save_data(arrays, self.about.attributes(), compress=shrinking is not None)
+        else:
+            self._save_picture(*item.run(self._painted, shrinking))
+
+    def denoise(self, shrinking: ShrinkParams, spins: int) -> None:
+        """Writes the image of shrunk coefficients."""
+        from gpuops.dwt.denoise import denoise_split
+
+        sink = self.item.run(
+            denoise_split,
+            self.gpu,
+            self.pixels,
+            self.decoding,
+            self.about,
+            shrinking,
+            self._encoding(),
+            spins,
+        )
+        self._save(sink)
+
+    def keep(self, keeping: KeepParams, reconstruct: bool, as_json: bool) -> None:
+        """Writes what is kept, and tells of it."""
+        from gpuops.dwt import keep, pyramid, stored
+
+        item, about = self.item, self.about
+
+        def restored(found: list[HostBand], encoding: Encoding) -> PixelSink:
+            arrays = {name: band.array for name, band in zip(about.names(), found, strict=True)}
+            return stored.pixels_of(self.gpu, arrays, about, encoding, alpha=about.alpha)
+
+        def work() -> tuple[list[HostBand], keep.Kept, float]:
+            found = stored.coefficients_split(self.gpu, self.pixels, self.decoding, about)
+            kept = keep.keep_on_host(found, keeping)
+            ours = restored(found, keep.depth_of(self.pixels.dtype, linear=about.linear)).pixels
+            linear = item.picture is not None and item.picture.linear
+            return found, kept, keep.psnr_split(self.gpu, self.pixels, ours, alpha=about.alpha, linear=linear)
+
+        found, kept, psnr = item.run(work)
+        if reconstruct:
+            self._save(item.run(restored, found, self._encoding()))
+        elif item.writes_data:
+            item.save_data(stored.named(found, about), about.attributes(), compress=True)
+        else:
+            self._save_picture(*item.run(pyramid.picture_split, found, self._encoding_of_picture()))
+        _tell(item, kept, psnr, as_json)
+
+    def _painted(self, shrinking: ShrinkParams | None) -> tuple[Any, Losses]:
+        from gpuops.dwt import pyramid, shrink, stored, transform
+
+        params = self.about.params
+        found = stored.coefficients_split(self.gpu, self.pixels, self.decoding, self.about)
+        if shrinking is not None:
+            shrink.shrink_on_host(*transform.nested(found), params.wavelet, shrinking)
+        return pyramid.picture_split(found, self._encoding_of_picture(), _white(params, self.about.dtype))
+
+    def _encoding(self) -> Encoding:
+        return self.item.encoding_of(self.about.dtype, linear=self.about.linear)
+
+    def _encoding_of_picture(self) -> Encoding:
+        return self.item.encoding_of(_depth(self.pixels), linear=False)
+
+    def _save(self, sink: PixelSink) -> None:
+        self.item.save_host(sink.pixels, sink.losses, self.about.dtype, alpha=self.about.alpha)
+
+    def _save_picture(self, pixels: Any, lost: Losses) -> None:
+        self.item.save_host(pixels, lost, _depth(self.pixels), alpha=False)
+
+
+def _depth(pixels: Any) -> str:
     """Of a picture of the pyramid, whose values are shades in [0, 1] whatever the pixels' are."""
     return "uint16" if pixels.dtype.itemsize > 1 else "uint8"
 
 
 def _picture(image: Image, params: DwtParams, shrinking: ShrinkParams | None, dtype: str) -> Image:
     from gpuops.dwt import bands, pyramid, shrink, stored
-    from gpuops.dwt.wavelets import WAVELETS
 
-    white = stored.WHITE[dtype] if params.integer else 1
-    samples = bands.to_levels(image, white) if params.integer else image
+    samples = bands.to_levels(image, stored.WHITE[dtype]) if params.integer else image
     approximation, details = stored.coefficients(samples, params)
     if shrinking is not None:
         details = shrink.shrink(approximation, details, params.wavelet, shrinking)
-    growth = WAVELETS[params.wavelet].growth ** len(details) if params.integer else 1.0
-    return pyramid.picture(approximation, details, growth * white)
+    return pyramid.picture(approximation, details, _white(params, dtype))
+
+
+def _white(params: DwtParams, dtype: str) -> float:
+    """The brightest approximation, as in the image before any level: of whole numbers they grow."""
+    from gpuops.dwt import stored
+    from gpuops.dwt.wavelets import WAVELETS
+
+    if not params.integer:
+        return 1.0
+    return WAVELETS[params.wavelet].growth ** (params.levels or 0) * stored.WHITE[dtype]
 
 
 def _denoise(image: Image, params: DwtParams, shrinking: ShrinkParams, spins: int) -> Image:
@@ -250,13 +353,7 @@ def _keep(
     as_json: bool,
 ) -> None:
     """Writes what is kept, and tells how many coefficients that is and how near they come."""
-    import json
-    import math
-
     from gpuops.dwt import keep, pyramid, stored
-
-    from .main import say, visible
-    from .naming import STREAM, printable
 
     params = description.params
 
@@ -276,6 +373,16 @@ def _keep(
         item.save_data(result, description.attributes(), compress=True)
     else:
         item.save(result, None if reconstruct else _depth(pixels))
+    _tell(item, kept, psnr, as_json)
+
+
+def _tell(item: Item, kept: Kept, psnr: float, as_json: bool) -> None:
+    import json
+    import math
+
+    from .main import say, visible
+    from .naming import STREAM, printable
+
     share = 100 * kept.kept / kept.coefficients
     if as_json:
         figures = {

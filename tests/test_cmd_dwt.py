@@ -126,6 +126,71 @@ def test_what_exceeds_the_devices_memory_is_split(
         np.testing.assert_array_equal(second.pixels, first.pixels)
 
 
+SHRINKING = [
+    ["--shrink", "bayes", "-o", "out.npz"],
+    ["--threshold", "visu:0.5", "--shrink", "garrote", "--wavelet", "db3", "-o", "out.npz"],
+    ["--shrink", "visu", "--reconstruct"],
+    ["--shrink", "bayes", "--reconstruct", "--cycle-spins", "2", "--wavelet", "haar"],
+    ["--threshold", "0.05", "--reconstruct", "--dtype", "uint8", "-o", "out.png"],
+    ["--keep", "3", "--json", "-o", "out.npz"],
+    ["--keep", "3", "--reconstruct", "--mode", "periodization"],
+    ["--keep", "3", "-o", "out.png"],
+    ["--mode", "symmetric", "--levels", "3", "-o", "out.png"],
+    ["--shrink", "visu", "-o", "out.png"],
+]
+
+
+@pytest.mark.parametrize(
+    "picture", [(300, 121, 4, "uint8"), (301, 220, 1, "uint16"), (331, 131, 3, "float16")]
+)
+@pytest.mark.parametrize("way", SHRINKING, ids=lambda way: "".join(way[:-2]))
+def test_what_is_done_to_coefficients_is_the_same_in_slabs(
+    clpix: Program, rng: np.random.Generator, tmp_path: Path, picture: Any, way: list[str]
+) -> None:
+    pixels = random_pixels(rng, *picture[:3], "uint8" if picture[3] == "float16" else picture[3])
+    pixels[:150] //= 3  # more to shrink here than there
+    suffix = "exr" if picture[3] == "float16" else "png"
+    pixels = (pixels / 256).astype(np.float16) if suffix == "exr" else pixels
+    source = save(tmp_path / f"in.{suffix}", pixels, linear=suffix == "exr")
+    *options, out = way if "-o" in way else [*way, "-o", f"out.{suffix}"]
+    limit = int(3.9 * 4 * pixels.size)
+    told = []
+    for folder, more in (("whole", []), ("slabs", ["--device-memory", limit])):
+        (tmp_path / folder).mkdir()
+        arguments = [*more, "--timing-file", tmp_path / "t.json", "--overwrite"]
+        run = clpix("dwt", source, *options, tmp_path / folder / out, *arguments)
+        assert run.code == 0
+        figures = json.loads(run.out) if "--json" in way else {}
+        psnr = figures.pop("psnr", 0.0)
+        told.append((run.err.replace(folder, ""), figures or run.out.replace(folder, ""), psnr))
+        if figures:
+            figures["output"] = figures["output"].replace(folder, "")
+    assert told[0][:2] == told[1][:2]
+    assert told[0][2] == pytest.approx(told[1][2], rel=1e-9)  # sums of other parts
+    assert 0 < json.loads((tmp_path / "t.json").read_text())["totals"]["peak_device_bytes"] <= limit
+    if out.endswith("npz"):
+        (whole, about), (slabs, about_slabs) = (
+            files.read_data(tmp_path / n / out) for n in ("whole", "slabs")
+        )
+        assert about == about_slabs
+        for name in whole:
+            np.testing.assert_array_equal(slabs[name], whole[name], name)
+    else:
+        whole_picture, in_slabs = (files.read(tmp_path / n / out) for n in ("whole", "slabs"))
+        assert (whole_picture.alpha, whole_picture.linear) == (in_slabs.alpha, in_slabs.linear)
+        np.testing.assert_array_equal(in_slabs.pixels, whole_picture.pixels)
+
+
+def test_pyramid_of_whole_numbers_is_the_same_in_slabs(
+    clpix: Program, rng: np.random.Generator, tmp_path: Path
+) -> None:
+    source = save(tmp_path / "in.png", random_pixels(rng, 300, 121, 3, "uint8"))
+    for name, more in (("a.png", []), ("b.png", ["--device-memory", 12 * 300 * 121])):
+        assert clpix("dwt", source, "-o", tmp_path / name, "--integer", *more) == Run(0, "", "")
+    first, second = (files.read(tmp_path / name).pixels for name in ("a.png", "b.png"))
+    np.testing.assert_array_equal(first, second)
+
+
 @pytest.mark.parametrize("method", ["in-place", "strip"])
 @pytest.mark.parametrize("channels", [1, 3])
 def test_methods_in_place_save_memory(

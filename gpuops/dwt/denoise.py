@@ -13,11 +13,16 @@ from ..errors import ParameterError
 from ..image import Image
 from ..operands import on_device, shaped_like
 from ..params.dwt import MAX_SPINS, DwtParams, ShrinkParams
+from ..pixels import Decoding, Encoding
 from ..planes import planewise
-from . import bands, shrink, stored, transform
+from . import bands, shrink, split, stored, transform
+from .parts import HostBand
+from .rows import HostPlanes, PixelSink, PixelSource, Sink, WithAlpha
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
+
+Array = npt.NDArray[Any]
 
 
 @overload
@@ -110,3 +115,47 @@ def _add_cropped(image: Image, mean: Image, down: int, right: int, weight: float
         kernel, (width, height, planes), image, mean, planes, height, width, down, right, weight, int(more),
         local=(*kernel.fit(64), 1, 1), label="dwt mean", traffic=(2 + more) * mean.nbytes,
     )  # fmt: skip
+
+
+def denoise_split(
+    gpu: Gpu,
+    pixels: Array,
+    decoding: Decoding,
+    description: stored.Stored,
+    shrinking: ShrinkParams,
+    encoding: Encoding,
+    spins: int = 1,
+) -> PixelSink:
+    """As :func:`denoise`, of pixels (height, width, channels) on the host, in slabs that the device has room for."""
+    alpha, planes = description.alpha, description.shape[0]
+    result = PixelSink(description.shape, encoding, alpha=alpha)
+    sink: Sink = WithAlpha(result, PixelSource(pixels, decoding)) if alpha else result
+    colours = pixels[..., : planes - alpha]
+    decoding = replace(decoding, alpha=False)
+    if spins == 1:
+        _once_split(gpu, colours, decoding, description.params, shrinking, sink)
+        return result
+    mean = HostBand(gpu, np.zeros(sink.shape, np.float32))
+    shifts = list(product(*(range(min(spins, n)) for n in description.shape[1:])))
+    for down, right in shifts:
+        extended = np.pad(colours, ((down, 0), (right, 0), (0, 0)), "reflect")
+        height, width = extended.shape[:2]
+        one = np.empty((sink.shape[0], height, width), np.float32)
+        _once_split(gpu, extended, decoding, description.params, shrinking, HostPlanes(one))
+        for at, part in mean.parts():
+            rows = slice(at.start + down, at.stop + down)
+            image = gpu.array(np.ascontiguousarray(one[:, rows]))
+            _add_cropped(image, part, 0, right, 1 / len(shifts), more=(down, right) != (0, 0))
+            mean.array[:, at] = part.numpy()
+    split.convert(gpu, HostPlanes(mean.array), sink)
+    return result
+
+
+def _once_split(
+    gpu: Gpu, pixels: Array, decoding: Decoding, params: DwtParams, shrinking: ShrinkParams, sink: Sink
+) -> None:
+    height, width, planes = pixels.shape
+    about = stored.Stored(params, (planes, height, width), pixels.dtype.name, alpha=False, linear=False)
+    found = stored.coefficients_split(gpu, pixels, decoding, about)
+    shrink.shrink_on_host(*transform.nested(found), params.wavelet, shrinking)
+    split.recompose(gpu, *transform.nested([band.array for band in found]), params, sink)

@@ -5,16 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from ..compare import compare
+import numpy as np
+import numpy.typing as npt
+
+from ..compare import compare, mean_squared_error
 from ..image import Image
 from ..params.compare import CompareParams
 from ..params.dwt import DwtParams, KeepParams
-from ..pixels import Decoding, Encoding, pack, unpack
+from ..pixels import Decoding, Encoding, on_device, pack, unpack
 from ..planes import planewise
 from . import statistics, transform
-from .shrink import shrink_band
+from .parts import Band, HostBand
+from .shrink import shrink_band, shrink_band_on_host
 from .transform import Details
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -35,13 +45,27 @@ def keep(
     Orthogonal wavelets, whose coefficients' squares sum up to the image's, leave the least squared error.
     """
     found = transform.flat(approximation, details)
-    planes = approximation.colours
+    kept, limits = _limits(found, params)
+    first, rest = transform.nested([shrink_band(band, limits, "hard") for band in found])
+    return first, rest, kept
+
+
+def keep_on_host(found: Sequence[HostBand], params: KeepParams) -> Kept:
+    """As :func:`keep`, of bands on the host, which are overwritten."""
+    kept, limits = _limits(found, params)
+    for band in found:
+        shrink_band_on_host(band, limits, "hard")
+    return kept
+
+
+def _limits(found: Sequence[Band], params: KeepParams) -> tuple[Kept, list[float]]:
+    """What is to be kept, and from which magnitude on, of each plane."""
+    alpha = found[0].alpha
+    planes = found[0].shape[0] - alpha
     count = sum(planes * math.prod(band.shape[1:]) for band in found)
     wanted = max(1, round(count * params.percent / 100))
     threshold, kept = statistics.largest(found, planes, wanted)
-    limits = [threshold] * planes + [0.0] * approximation.alpha
-    first, rest = transform.nested([shrink_band(band, limits, "hard") for band in found])
-    return first, rest, Kept(kept, count, threshold)
+    return Kept(kept, count, threshold), [threshold] * planes + [0.0] * alpha
 
 
 def restored(
@@ -66,12 +90,36 @@ def psnr(pixels: Image, image: Image, *, linear: bool) -> float:
     ``linear`` says whether the original's values are. All channels count, alpha included; values of float pixels are
     compared as linear light, other ones as they are encoded: as ``clpix compare`` does.
     """
+    ours, _ = pack(image, depth_of(pixels.dtype, linear=image.linear))
+    return compare(
+        image.gpu, *_compared(pixels, ours, alpha=image.alpha, linear=linear), CompareParams(("psnr",))
+    ).psnr
+
+
+def psnr_split(gpu: Gpu, pixels: Array, restored: Array, *, alpha: bool, linear: bool) -> float:
+    """The same of two pictures on the host, of which the second is in :func:`depth_of` the first."""
+    height = pixels.shape[0]
+    squares = 0.0
+    rows = max(1, gpu.limits.global_bytes // 8 // max(1, 4 * pixels[0].size))
+    for start in range(0, height, rows):
+        at = slice(start, min(start + rows, height))
+        ours, theirs = (on_device(gpu, np.ascontiguousarray(part[at])) for part in (pixels, restored))
+        error = mean_squared_error(gpu, *_compared(ours, theirs, alpha=alpha, linear=linear))
+        squares += error * (at.stop - at.start) / height
+    return math.inf if squares == 0 else -10 * math.log10(squares)
+
+
+def depth_of(dtype: np.dtype[Any], *, linear: bool) -> Encoding:
+    """How an image becomes pixels in its original's depth; ``linear`` says whether its own values are."""
+    light = dtype.kind == "f"
+    return Encoding(dtype, encode=linear and not light, linearise=light and not linear)
+
+
+def _compared(pixels: Image, ours: Image, *, alpha: bool, linear: bool) -> tuple[Image, Image]:
     light = pixels.dtype.kind == "f"
-    encoding = Encoding(pixels.dtype, encode=image.linear and not light, linearise=light and not image.linear)
-    ours, _ = pack(image, encoding)
     as_light = linear and light
     first, second = (
-        unpack(stored, Decoding(image.alpha, encode=is_light and not as_light))
+        unpack(stored, Decoding(alpha, encode=is_light and not as_light))
         for stored, is_light in ((pixels, linear), (ours, light))
     )
-    return compare(image.gpu, first, second, CompareParams(("psnr",))).psnr
+    return first, second

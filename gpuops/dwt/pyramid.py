@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from ..image import Image
+from ..pixels import Encoding, Losses, losses, pack
 from . import bands, statistics
-from .transform import Details, flat, nested
+from .parts import Band, HostBand
+from .transform import Details, flat
 
 _SHARE = 0.05  # of a band's coefficients are shown more than half way to black or white
 _SPARSE = 3.0  # where fewer are not zero: what the largest is divided by
@@ -21,57 +27,109 @@ def picture(approximation: Image, details: Sequence[Details[Image]], white: floa
     Zero is mid gray and fine structure stays visible (see ``paint`` in dwt_bands.cl). The approximation is shown as
     the image it is; ``white`` is its brightest value before any level. Alpha is left out; values are encoded.
     """
-    # Each level multiplies a constant by √2 along both axes, except in whole numbers, where it stays.
-    gain = 2.0 ** len(details)
+    every, gain = flat(approximation, details), 2.0 ** len(details)
     if approximation.dtype.kind == "i":
-        gain = 1.0
-        every = [bands.from_levels(band, 1) for band in flat(approximation, details)]
-        approximation, details = nested(every)
-    gpu, planes = approximation.gpu, approximation.colours
-    gap = 2 if details and 2 * max(details[-1][2].shape[1:]) > _THIN else 1
-    top, left = approximation.shape[1:]
-    # A place for each band. Those of what is coarser may need more room than the bands beside it.
-    places = [(approximation, 0, 0, top, left)]
-    for horizontal, vertical, diagonal in details:
-        height, width = top, left
-        top, left = top + gap, left + gap
-        below, beside = max(horizontal.shape[1], diagonal.shape[1]), max(vertical.shape[2], diagonal.shape[2])
-        places += [
-            (horizontal, top, 0, below, width),
-            (vertical, 0, left, height, beside),
-            (diagonal, top, left, below, beside),
-        ]
-        top, left = top + below, left + beside
-    result = gpu.zeros((planes, top, left))
+        every, gain = [bands.from_levels(band, 1) for band in every], 1.0
+    places, size = layout([band.shape[1:] for band in every])
+    result = approximation.gpu.zeros((approximation.colours, *size))
     result.linear = False
-    typical = float(statistics.medians(approximation)[:planes].mean()) / gain
-    for band, *place in places:
-        if band is approximation:
-            _paint(band, result, *place, scale=1.0 / (gain * white), knee=0.0)
-        else:
-            _paint(band, result, *place, scale=1.0, knee=max(_knee(band), _ROUNDING * typical, 1e-30))
+    for band, place, look in zip(every, places, looks(every, gain, white), strict=True):
+        _paint(band, result, place, look)
     return result
 
 
-def _knee(band: Image) -> float:
+def picture_split(
+    found: Sequence[HostBand], encoding: Encoding, white: float = 1.0
+) -> tuple[npt.NDArray[Any], Losses]:
+    """As :func:`picture`, of bands on the host, as pixels there: (height, width, colours); and what was lost."""
+    gain = 2.0 ** (len(found) // 3)
+    if found[0].array.dtype.kind == "i":
+        gain, found = 1.0, [band.astype(np.float32) for band in found]
+    places, (height, width) = layout([band.shape[1:] for band in found])
+    colours = found[0].shape[0] - found[0].alpha
+    pixels = np.zeros((height, width, colours), encoding.dtype)
+    lost = Losses()
+    for band, place, look in zip(found, places, looks(found, gain, white), strict=True):
+        for at, part in band.parts():
+            last = at.stop == band.shape[1]
+            rows = (
+                place.height if last else at.stop
+            ) - at.start  # with what the place has more than the band
+            shown = band.gpu.zeros((colours, rows, place.width))
+            shown.linear = False
+            _paint(part, shown, Place(0, 0, rows, place.width), look)
+            codes, one = pack(shown, encoding)
+            top = place.top + at.start
+            pixels[top : top + rows, place.left : place.left + place.width] = codes.numpy()
+            more = losses(one)
+            lost = Losses(lost.clipped + more.clipped, lost.not_finite + more.not_finite)
+    return pixels, lost
+
+
+class Place(NamedTuple):
+    """Where a band is in the picture."""
+
+    top: int
+    left: int
+    height: int
+    width: int
+
+
+class Look(NamedTuple):
+    """How a band is painted: see ``paint`` in dwt_bands.cl."""
+
+    scale: float
+    knee: float
+
+
+def layout(shapes: Sequence[tuple[int, ...]]) -> tuple[list[Place], tuple[int, int]]:
+    """A place for each band, by their (height, width), and the picture's size.
+
+    Those of what is coarser may need more room than the bands beside it.
+    """
+    (top, left), details = shapes[0], [shapes[i : i + 3] for i in range(1, len(shapes), 3)]
+    gap = 2 if details and 2 * max(details[-1][2]) > _THIN else 1
+    places = [Place(0, 0, top, left)]
+    for horizontal, vertical, diagonal in details:
+        height, width = top, left
+        top, left = top + gap, left + gap
+        below, beside = max(horizontal[0], diagonal[0]), max(vertical[1], diagonal[1])
+        places += [
+            Place(top, 0, below, width),
+            Place(0, left, height, beside),
+            Place(top, left, below, beside),
+        ]
+        top, left = top + below, left + beside
+    return places, (top, left)
+
+
+def looks(every: Sequence[Band], gain: float, white: float) -> list[Look]:
+    """Of each band. Each level multiplies a constant by √2 along both axes: ``gain`` in all, 1 for whole numbers."""
+    approximation, *rest = every
+    colours = approximation.shape[0] - approximation.alpha
+    typical = float(statistics.medians(approximation)[:colours].mean()) / gain
+    knees = (max(_knee(band, colours), _ROUNDING * typical, 1e-30) for band in rest)
+    return [Look(1.0 / (gain * white), 0.0), *(Look(1.0, knee) for knee in knees)]
+
+
+def _knee(band: Band, colours: int) -> float:
     """The magnitude that is shown half way: few exceed it, lest one bright lamp makes all others gray."""
-    count = band.colours * math.prod(band.shape[1:])
+    count = colours * math.prod(band.shape[1:])
     if not count:
         return 1.0
-    value, _ = statistics.largest([band], band.colours, max(1, round(_SHARE * count)))
+    value, _ = statistics.largest([band], colours, max(1, round(_SHARE * count)))
     if value == 0.0:  # fewer are not zero
-        value = statistics.largest([band], band.colours, 1)[0] / _SPARSE
+        value = statistics.largest([band], colours, 1)[0] / _SPARSE
     return value
 
 
-def _paint(
-    band: Image, result: Image, top: int, left: int, height: int, width: int, *, scale: float, knee: float
-) -> None:
-    if not height or not width:
+def _paint(band: Image, result: Image, place: Place, look: Look) -> None:
+    if not place.height or not place.width:
         return
     kernel = bands.kernel(band.gpu, "paint", encode=band.linear)
     planes = result.shape[0]
     result.gpu.launch(
-        kernel, (width, height, planes), band, result, planes, *band.shape[1:], height, width, *result.shape[1:], top,
-        left, scale, knee, local=(*kernel.fit(64), 1, 1), label="dwt paint", traffic=8 * planes * height * width,
+        kernel, (place.width, place.height, planes), band, result, planes, *band.shape[1:], place.height, place.width,
+        *result.shape[1:], place.top, place.left, *look, local=(*kernel.fit(64), 1, 1), label="dwt paint",
+        traffic=8 * planes * place.height * place.width,
     )  # fmt: skip

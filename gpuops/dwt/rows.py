@@ -191,3 +191,24 @@ class PixelSink:
         """What did not fit, in all."""
         found = [losses(lost) for lost in self._lost]
         return Losses(sum(one.clipped for one in found), sum(one.not_finite for one in found))
+
+
+class WithAlpha:
+    """A sink for colours, which go on to ``sink`` with the last plane of ``source``, the same image, for alpha."""
+
+    def __init__(self, sink: PixelSink, source: PixelSource) -> None:
+        planes, height, width = sink.shape
+        self.shape = planes - 1, height, width
+        self.row_bytes = sink.row_bytes + source.row_bytes
+        self._sink, self._source = sink, source
+
+    def begin(self, transfers: Transfers, rows: int) -> None:
+        self._sink.begin(transfers, rows)
+        self._source.begin(transfers, rows)
+
+    def put(self, image: Image, first: int, at: slice) -> None:
+        colours, _, width = self.shape
+        rows = at.stop - at.start
+        with self._source.slab([at]) as whole:
+            whole.put(slice(0, colours), blocked.cut(image, (first, 0), (rows, width)))
+            self._sink.put(whole, 0, at)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..image import Image
 from ..params.dwt import ShrinkParams
 from . import noise, statistics
+from .parts import Band, HostBand
 from .transform import Details
 
 # pywt.threshold's modes, as dwt_shrink.cl numbers them.
@@ -29,8 +30,18 @@ def shrink(
     return [(one(horizontal), one(vertical), one(diagonal)) for horizontal, vertical, diagonal in details]
 
 
+def shrink_on_host(
+    approximation: HostBand, details: Sequence[Details[HostBand]], wavelet: str, params: ShrinkParams
+) -> None:
+    """As :func:`shrink`, of bands on the host, which are overwritten."""
+    limits = iter(thresholds(approximation, details, wavelet, params))
+    for level in details:
+        for band in level:
+            shrink_band_on_host(band, next(limits), params.kind)
+
+
 def thresholds(
-    approximation: Image, details: Sequence[Details[Image]], wavelet: str, params: ShrinkParams
+    approximation: Band, details: Sequence[Details[Band]], wavelet: str, params: ShrinkParams
 ) -> npt.NDArray[np.float64]:
     """Of each band in the order of ``details``, and each plane: (bands, planes). Alpha's are 0."""
     found = [band for level in details for band in level]
@@ -79,3 +90,11 @@ def shrink_band(
             local=(*kernel.fit(128), 1), label="dwt shrink", traffic=2 * band.nbytes,
         )  # fmt: skip
     return result
+
+
+def shrink_band_on_host(
+    band: HostBand, thresholds: Sequence[float] | npt.NDArray[np.float64], mode: str
+) -> None:
+    """As :func:`shrink_band`, of a band on the host, which is overwritten."""
+    for at, part in band.parts():
+        band.array[:, at] = shrink_band(part, thresholds, mode).numpy()

@@ -175,6 +175,12 @@ def recompose(
         _convert(transfers, image, sink, memory // 2)
 
 
+def convert(gpu: Gpu, source: Source, sink: Sink) -> None:
+    """The samples themselves, to what ``sink`` makes of them."""
+    with Transfers(gpu) as transfers:
+        _convert(transfers, source, sink, gpu.limits.global_bytes // 2)
+
+
 def _forward(
     transfers: Transfers,
     source: Source,

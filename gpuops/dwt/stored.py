@@ -16,6 +16,7 @@ from ..params.dwt import IN_PLACE, DwtParams, ShrinkParams
 from ..pixels import Decoding, Encoding
 from ..planes import in_turn, planewise
 from . import bands, shrink, split, transform
+from .parts import HostBand
 from .rows import PixelSink, PixelSource
 from .transform import Details, band_shapes
 
@@ -43,6 +44,10 @@ class Stored:
         """Names and shapes (planes, height, width) of the arrays; bands without coefficients are not stored."""
         found = band_shapes(self.params, self.shape[1:], self.params.levels or 0)
         return {name: (self.shape[0], *shape) for name, shape in found if 0 not in shape}
+
+    def names(self) -> list[str]:
+        """Of all bands, those without coefficients too."""
+        return [name for name, _ in band_shapes(self.params, self.shape[1:], self.params.levels or 0)]
 
     def attributes(self) -> dict[str, Any]:
         """What :func:`unpack` reads again."""
@@ -92,12 +97,27 @@ def pack(
     return arrays
 
 
-def pack_split(gpu: Gpu, pixels: Array, decoding: Decoding, stored: Stored) -> dict[str, Array]:
+def pack_split(
+    gpu: Gpu, pixels: Array, decoding: Decoding, stored: Stored, shrinking: ShrinkParams | None = None
+) -> dict[str, Array]:
     """As :func:`pack`, of pixels (height, width, channels) on the host, in slabs that the device has room for."""
+    found = coefficients_split(gpu, pixels, decoding, stored)
+    if shrinking is not None:
+        shrink.shrink_on_host(*transform.nested(found), stored.params.wavelet, shrinking)
+    return named(found, stored)
+
+
+def coefficients_split(gpu: Gpu, pixels: Array, decoding: Decoding, stored: Stored) -> list[HostBand]:
+    """As :func:`coefficients`, of pixels on the host, where the bands, in the order of a file's, come to be, too."""
     source = PixelSource(pixels, decoding, WHITE[stored.dtype] if stored.params.integer else None)
-    arrays = split.decompose(gpu, source, stored.params, stored.params.levels or 0)
-    _check_finite(next(iter(arrays.values())))
-    return {name: band for name, band in arrays.items() if band.size}
+    arrays = list(split.decompose(gpu, source, stored.params, stored.params.levels or 0).values())
+    _check_finite(arrays[0])
+    return [HostBand(gpu, array, alpha=stored.alpha, linear=stored.linear) for array in arrays]
+
+
+def named(found: Sequence[HostBand], stored: Stored) -> dict[str, Array]:
+    """The arrays of a file: bands without coefficients are not stored."""
+    return {name: band.array for name, band in zip(stored.names(), found, strict=True) if band.nbytes}
 
 
 def pack_bands(approximation: Image, details: Sequence[Details[Image]], stored: Stored) -> dict[str, Array]:
@@ -129,7 +149,7 @@ def _download(found: Iterable[Image], stored: Stored, arrays: Mapping[str, Array
 
     Raises ParameterError for an approximation that is not finite.
     """
-    names = [name for name, _ in band_shapes(stored.params, stored.shape[1:], stored.params.levels or 0)]
+    names = stored.names()
     remaining = iter(found)
     for name in names:
         band = next(remaining)
