@@ -181,6 +181,18 @@ def test_what_is_done_to_coefficients_is_the_same_in_slabs(
         np.testing.assert_array_equal(in_slabs.pixels, whole_picture.pixels)
 
 
+@pytest.mark.parametrize("options", [["--keep", "3"], []], ids=["keep", "all"])
+def test_a_column_is_the_same_in_slabs(
+    clpix: Program, rng: np.random.Generator, tmp_path: Path, options: list[str]
+) -> None:
+    """Two of a level's details have no coefficients."""
+    source = save(tmp_path / "in.png", random_pixels(rng, 60000, 1, 1, "uint8"))
+    for name, more in (("a.png", []), ("b.png", ["--device-memory", 240000 * 3])):
+        assert clpix("dwt", source, "-o", tmp_path / name, "--levels", 2, *options, *more).code == 0
+    first, second = (files.read(tmp_path / name).pixels for name in ("a.png", "b.png"))
+    np.testing.assert_array_equal(first, second)
+
+
 def test_pyramid_of_whole_numbers_is_the_same_in_slabs(
     clpix: Program, rng: np.random.Generator, tmp_path: Path
 ) -> None:

@@ -35,9 +35,11 @@ class HostBand:
         return HostBand(self.gpu, self.array.astype(dtype), alpha=self.alpha, linear=self.linear)
 
     def parts(self) -> Iterator[tuple[slice, Image]]:
-        """All rows, one part after the other: which they are, and an Image of them."""
+        """All rows, one part after the other: which they are, and an Image of them; none of a band without samples."""
+        if not self.nbytes:
+            return
         planes, height, width = self.shape
-        row = max(1, planes * width * self.array.itemsize)
+        row = planes * width * self.array.itemsize
         count = max(1, min(_ENOUGH, self.gpu.limits.global_bytes // _SHARE) // row)
         for start in range(0, height, count):
             at = slice(start, min(start + count, height))
