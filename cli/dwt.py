@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -26,13 +25,8 @@ from gpuops.params.dwt import (
 from . import options
 
 if TYPE_CHECKING:
-    from gpuops.dwt.keep import Kept
-    from gpuops.dwt.parts import HostBand
-    from gpuops.dwt.rows import PixelSink
     from gpuops.dwt.stored import Stored
     from gpuops.gpu import Gpu
-    from gpuops.image import Image
-    from gpuops.pixels import Decoding, Encoding, Losses
 
     from .item import Item
 
@@ -137,11 +131,11 @@ def command(
 
     from gpuops.dwt import stored, transform
     from gpuops.errors import FileError, GpuopsWarning
-    from gpuops.pixels import on_device
 
+    from .dwt_ways import InSlabs, OnDevice
     from .pipeline import process
 
-    def work(gpu: Gpu, item: Item) -> None:
+    def one(gpu: Gpu, item: Item) -> None:
         stored_pixels, decoding = item.read_pixels(linear=False)
         height, width, planes = stored_pixels.shape
         shape = height, width
@@ -160,33 +154,18 @@ def command(
             transform.warn_of_levels(shape, params)
         description = _description(item, (planes, *shape), chosen, alpha=decoding.alpha)
         plain = item.writes_data and not (reconstruct or shrinks or keeping)
-        if not stored.fits(gpu, description, overwrite_input=plain and item.once):
-            in_slabs = _InSlabs(item, gpu, stored_pixels, decoding, description)
-            if keeping is not None:
-                in_slabs.keep(keeping, reconstruct, as_json)
-            elif reconstruct:
-                assert shrinking is not None
-                in_slabs.denoise(shrinking, cycle_spins or 1)
-            else:
-                in_slabs.transform(shrinking)
-            return
-        pixels = on_device(gpu, stored_pixels)
+        way = OnDevice if stored.fits(gpu, description, overwrite_input=plain and item.once) else InSlabs
+        work = way(item, gpu, stored_pixels, decoding, description)
         del stored_pixels
-        image = item.unpacked(pixels, decoding)
         if keeping is not None:
-            _keep(item, pixels, image, description, keeping, reconstruct, as_json)
+            work.keep(keeping, reconstruct=reconstruct, as_json=as_json)
         elif reconstruct:
             assert shrinking is not None
-            item.save(item.run(_denoise, image, chosen, shrinking, cycle_spins or 1))
-        elif item.writes_data:
-            del pixels
-            pack = partial(stored.pack, overwrite_input=item.once)
-            arrays = item.run(pack, image, description, shrinking)
-            item.save_data(arrays, description.attributes(), compress=shrinking is not None)
+            work.denoise(shrinking, cycle_spins or 1)
         else:
-            item.save(item.run(_picture, image, chosen, shrinking, pixels.dtype.name), _depth(pixels))
+            work.transform(shrinking)
 
-    process(shared, "dwt", work, check=check)
+    process(shared, "dwt", one, check=check)
 
 
 def _check(
@@ -224,177 +203,3 @@ def _description(item: Item, shape: tuple[int, int, int], params: DwtParams, *, 
 
     assert item.picture is not None
     return stored.Stored(params, shape, item.picture.pixels.dtype.name, alpha, item.linear)
-
-
-@dataclass
-class _InSlabs:
-    """What is done to an image that the device has no room for."""
-
-    item: Item
-    gpu: Gpu
-    pixels: Any
-    decoding: Decoding
-    about: Stored
-
-    def transform(self, shrinking: ShrinkParams | None) -> None:
-        """Writes the coefficients, or a picture of them."""
-        from gpuops.dwt import stored
-
-        item = self.item
-        if item.writes_data:
-            pack = partial(stored.pack_split, shrinking=shrinking)
-            arrays = item.run(pack, self.gpu, self.pixels, self.decoding, self.about)
-            item.save_data(arrays, self.about.attributes(), compress=shrinking is not None)
-        else:
-            self._save_picture(*item.run(self._painted, shrinking))
-
-    def denoise(self, shrinking: ShrinkParams, spins: int) -> None:
-        """Writes the image of shrunk coefficients."""
-        from gpuops.dwt.denoise import denoise_split
-
-        sink = self.item.run(
-            denoise_split,
-            self.gpu,
-            self.pixels,
-            self.decoding,
-            self.about,
-            shrinking,
-            self._encoding(),
-            spins,
-        )
-        self._save(sink)
-
-    def keep(self, keeping: KeepParams, reconstruct: bool, as_json: bool) -> None:
-        """Writes what is kept, and tells of it."""
-        from gpuops.dwt import keep, pyramid, stored
-
-        item, about = self.item, self.about
-
-        def restored(found: list[HostBand], encoding: Encoding) -> PixelSink:
-            arrays = {name: band.array for name, band in zip(about.names(), found, strict=True)}
-            return stored.pixels_of(self.gpu, arrays, about, encoding, alpha=about.alpha)
-
-        def work() -> tuple[list[HostBand], keep.Kept, float]:
-            found = stored.coefficients_split(self.gpu, self.pixels, self.decoding, about)
-            kept = keep.keep_on_host(found, keeping)
-            ours = restored(found, keep.depth_of(self.pixels.dtype, linear=about.linear)).pixels
-            linear = item.picture is not None and item.picture.linear
-            return found, kept, keep.psnr_split(self.gpu, self.pixels, ours, alpha=about.alpha, linear=linear)
-
-        found, kept, psnr = item.run(work)
-        if reconstruct:
-            self._save(item.run(restored, found, self._encoding()))
-        elif item.writes_data:
-            item.save_data(stored.named(found, about), about.attributes(), compress=True)
-        else:
-            self._save_picture(*item.run(pyramid.picture_split, found, self._encoding_of_picture()))
-        _tell(item, kept, psnr, as_json)
-
-    def _painted(self, shrinking: ShrinkParams | None) -> tuple[Any, Losses]:
-        from gpuops.dwt import pyramid, shrink, stored, transform
-
-        params = self.about.params
-        found = stored.coefficients_split(self.gpu, self.pixels, self.decoding, self.about)
-        if shrinking is not None:
-            shrink.shrink_on_host(*transform.nested(found), params.wavelet, shrinking)
-        return pyramid.picture_split(found, self._encoding_of_picture(), _white(params, self.about.dtype))
-
-    def _encoding(self) -> Encoding:
-        return self.item.encoding_of(self.about.dtype, linear=self.about.linear)
-
-    def _encoding_of_picture(self) -> Encoding:
-        return self.item.encoding_of(_depth(self.pixels), linear=False)
-
-    def _save(self, sink: PixelSink) -> None:
-        self.item.save_host(sink.pixels, sink.losses, self.about.dtype, alpha=self.about.alpha)
-
-    def _save_picture(self, pixels: Any, lost: Losses) -> None:
-        self.item.save_host(pixels, lost, _depth(self.pixels), alpha=False)
-
-
-def _depth(pixels: Any) -> str:
-    """Of a picture of the pyramid, whose values are shades in [0, 1] whatever the pixels' are."""
-    return "uint16" if pixels.dtype.itemsize > 1 else "uint8"
-
-
-def _picture(image: Image, params: DwtParams, shrinking: ShrinkParams | None, dtype: str) -> Image:
-    from gpuops.dwt import bands, pyramid, shrink, stored
-
-    samples = bands.to_levels(image, stored.WHITE[dtype]) if params.integer else image
-    approximation, details = stored.coefficients(samples, params)
-    if shrinking is not None:
-        details = shrink.shrink(approximation, details, params.wavelet, shrinking)
-    return pyramid.picture(approximation, details, _white(params, dtype))
-
-
-def _white(params: DwtParams, dtype: str) -> float:
-    """The brightest approximation, as in the image before any level: of whole numbers they grow."""
-    from gpuops.dwt import stored
-    from gpuops.dwt.wavelets import WAVELETS
-
-    if not params.integer:
-        return 1.0
-    return WAVELETS[params.wavelet].growth ** (params.levels or 0) * stored.WHITE[dtype]
-
-
-def _denoise(image: Image, params: DwtParams, shrinking: ShrinkParams, spins: int) -> Image:
-    from gpuops.dwt.denoise import denoise
-
-    return denoise(image.gpu, image, params, shrinking, spins=spins)
-
-
-def _keep(
-    item: Item,
-    pixels: Image,
-    image: Image,
-    description: Stored,
-    keeping: KeepParams,
-    reconstruct: bool,
-    as_json: bool,
-) -> None:
-    """Writes what is kept, and tells how many coefficients that is and how near they come."""
-    from gpuops.dwt import keep, pyramid, stored
-
-    params = description.params
-
-    def work() -> tuple[Any, keep.Kept, float]:
-        approximation, details, kept = keep.keep(*stored.coefficients(image, params), keeping)
-        result = keep.restored(approximation, details, params, image)
-        assert item.picture is not None
-        psnr = keep.psnr(pixels, result, linear=item.picture.linear)
-        if reconstruct:
-            return result, kept, psnr
-        if item.writes_data:
-            return stored.pack_bands(approximation, details, description), kept, psnr
-        return pyramid.picture(approximation, details), kept, psnr
-
-    result, kept, psnr = item.run(work)
-    if item.writes_data and not reconstruct:
-        item.save_data(result, description.attributes(), compress=True)
-    else:
-        item.save(result, None if reconstruct else _depth(pixels))
-    _tell(item, kept, psnr, as_json)
-
-
-def _tell(item: Item, kept: Kept, psnr: float, as_json: bool) -> None:
-    import json
-    import math
-
-    from .main import say, visible
-    from .naming import STREAM, printable
-
-    share = 100 * kept.kept / kept.coefficients
-    if as_json:
-        figures = {
-            "input": printable(item.path),
-            "output": printable(item.output),
-            "kept": kept.kept,
-            "coefficients": kept.coefficients,
-            "threshold": kept.threshold,
-            "psnr": psnr if math.isfinite(psnr) else str(psnr),
-        }
-        click.echo(json.dumps(figures, ensure_ascii=False))
-    else:
-        name = "stdout" if item.output == STREAM else printable(item.output)
-        line = f"{name}: {kept.kept} of {kept.coefficients} coefficients kept ({share:.3g} %), PSNR {psnr:.2f} dB"
-        (say if item.output == STREAM else click.echo)(visible(line))

@@ -1,0 +1,196 @@
+"""What `clpix dwt` does to an image, and writes: on the device as a whole, or in slabs."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpuops.dwt import bands, denoise, keep, pyramid, shrink, stored, transform
+from gpuops.dwt.parts import HostBand
+from gpuops.dwt.rows import PixelSink
+from gpuops.dwt.stored import Stored
+from gpuops.dwt.wavelets import WAVELETS
+from gpuops.pixels import Decoding, Encoding, Losses, on_device
+
+from .main import say, visible
+from .naming import STREAM, printable
+
+if TYPE_CHECKING:
+    from gpuops.gpu import Gpu
+    from gpuops.image import Image
+    from gpuops.params.dwt import KeepParams, ShrinkParams
+
+    from .item import Item
+
+
+class OnDevice:
+    """What is done to an image as a whole."""
+
+    def __init__(self, item: Item, gpu: Gpu, pixels: Any, decoding: Decoding, about: Stored) -> None:
+        self.item = item
+        self.about = about
+        self._pixels = on_device(gpu, pixels)
+        self._image = item.unpacked(self._pixels, decoding)
+
+    def transform(self, shrinking: ShrinkParams | None) -> None:
+        """Writes the coefficients, or a picture of them."""
+        item, about = self.item, self.about
+        if item.writes_data:
+            del self._pixels
+            pack = partial(stored.pack, overwrite_input=item.once)
+            arrays = item.run(pack, self._image, about, shrinking)
+            item.save_data(arrays, about.attributes(), compress=shrinking is not None)
+        else:
+            item.save(item.run(self._painted, shrinking), _depth(self._pixels))
+
+    def denoise(self, shrinking: ShrinkParams, spins: int) -> None:
+        """Writes the image of shrunk coefficients."""
+        work = partial(
+            denoise.denoise, self._image.gpu, self._image, self.about.params, shrinking, spins=spins
+        )
+        self.item.save(self.item.run(work))
+
+    def keep(self, keeping: KeepParams, *, reconstruct: bool, as_json: bool) -> None:
+        """Writes what is kept, and tells how many coefficients that is and how near they come."""
+        item, params = self.item, self.about.params
+
+        def work() -> tuple[Any, keep.Kept, float]:
+            approximation, details, kept = keep.keep(*stored.coefficients(self._image, params), keeping)
+            result = keep.restored(approximation, details, params, self._image)
+            assert item.picture is not None
+            psnr = keep.psnr(self._pixels, result, linear=item.picture.linear)
+            if reconstruct:
+                return result, kept, psnr
+            if item.writes_data:
+                return stored.pack_bands(approximation, details, self.about), kept, psnr
+            return pyramid.picture(approximation, details), kept, psnr
+
+        result, kept, psnr = item.run(work)
+        if item.writes_data and not reconstruct:
+            item.save_data(result, self.about.attributes(), compress=True)
+        else:
+            item.save(result, None if reconstruct else _depth(self._pixels))
+        _tell(item, kept, psnr, as_json)
+
+    def _painted(self, shrinking: ShrinkParams | None) -> Image:
+        params, image = self.about.params, self._image
+        if params.integer:
+            image = bands.to_levels(image, stored.WHITE[self.about.dtype])
+        approximation, details = stored.coefficients(image, params)
+        if shrinking is not None:
+            details = shrink.shrink(approximation, details, params.wavelet, shrinking)
+        return pyramid.picture(approximation, details, _white(self.about))
+
+
+@dataclass
+class InSlabs:
+    """What is done to an image that the device has no room for: its pixels and its bands are on the host."""
+
+    item: Item
+    gpu: Gpu
+    pixels: Any
+    decoding: Decoding
+    about: Stored
+
+    def transform(self, shrinking: ShrinkParams | None) -> None:
+        """Writes the coefficients, or a picture of them."""
+        item = self.item
+        if item.writes_data:
+            pack = partial(stored.pack_split, shrinking=shrinking)
+            arrays = item.run(pack, self.gpu, self.pixels, self.decoding, self.about)
+            item.save_data(arrays, self.about.attributes(), compress=shrinking is not None)
+        else:
+            self._save_picture(*item.run(self._painted, shrinking))
+
+    def denoise(self, shrinking: ShrinkParams, spins: int) -> None:
+        """Writes the image of shrunk coefficients."""
+        sink = self.item.run(
+            denoise.denoise_split,
+            self.gpu,
+            self.pixels,
+            self.decoding,
+            self.about,
+            shrinking,
+            self._encoding(),
+            spins,
+        )
+        self._save(sink)
+
+    def keep(self, keeping: KeepParams, *, reconstruct: bool, as_json: bool) -> None:
+        """Writes what is kept, and tells of it."""
+        item, about = self.item, self.about
+
+        def restored(found: list[HostBand], encoding: Encoding) -> PixelSink:
+            arrays = {name: band.array for name, band in zip(about.names(), found, strict=True)}
+            return stored.pixels_of(self.gpu, arrays, about, encoding, alpha=about.alpha)
+
+        def work() -> tuple[list[HostBand], keep.Kept, float]:
+            found = stored.coefficients_split(self.gpu, self.pixels, self.decoding, about)
+            kept = keep.keep_on_host(found, keeping)
+            ours = restored(found, keep.depth_of(self.pixels.dtype, linear=about.linear)).pixels
+            linear = item.picture is not None and item.picture.linear
+            return found, kept, keep.psnr_split(self.gpu, self.pixels, ours, alpha=about.alpha, linear=linear)
+
+        found, kept, psnr = item.run(work)
+        if reconstruct:
+            self._save(item.run(restored, found, self._encoding()))
+        elif item.writes_data:
+            item.save_data(stored.named(found, about), about.attributes(), compress=True)
+        else:
+            self._save_picture(*item.run(pyramid.picture_split, found, self._encoding_of_picture()))
+        _tell(item, kept, psnr, as_json)
+
+    def _painted(self, shrinking: ShrinkParams | None) -> tuple[Any, Losses]:
+        params = self.about.params
+        found = stored.coefficients_split(self.gpu, self.pixels, self.decoding, self.about)
+        if shrinking is not None:
+            shrink.shrink_on_host(*transform.nested(found), params.wavelet, shrinking)
+        return pyramid.picture_split(found, self._encoding_of_picture(), _white(self.about))
+
+    def _encoding(self) -> Encoding:
+        return self.item.encoding_of(self.about.dtype, linear=self.about.linear)
+
+    def _encoding_of_picture(self) -> Encoding:
+        return self.item.encoding_of(_depth(self.pixels), linear=False)
+
+    def _save(self, sink: PixelSink) -> None:
+        self.item.save_host(sink.pixels, sink.losses, self.about.dtype, alpha=self.about.alpha)
+
+    def _save_picture(self, pixels: Any, lost: Losses) -> None:
+        self.item.save_host(pixels, lost, _depth(self.pixels), alpha=False)
+
+
+def _depth(pixels: Any) -> str:
+    """Of a picture of the pyramid, whose values are shades in [0, 1] whatever the pixels' are."""
+    return "uint16" if pixels.dtype.itemsize > 1 else "uint8"
+
+
+def _white(about: Stored) -> float:
+    """The brightest approximation, as in the image before any level: of whole numbers they grow."""
+    params = about.params
+    if not params.integer:
+        return 1.0
+    return WAVELETS[params.wavelet].growth ** (params.levels or 0) * stored.WHITE[about.dtype]
+
+
+def _tell(item: Item, kept: keep.Kept, psnr: float, as_json: bool) -> None:
+    share = 100 * kept.kept / kept.coefficients
+    if as_json:
+        figures = {
+            "input": printable(item.path),
+            "output": printable(item.output),
+            "kept": kept.kept,
+            "coefficients": kept.coefficients,
+            "threshold": kept.threshold,
+            "psnr": psnr if math.isfinite(psnr) else str(psnr),
+        }
+        click.echo(json.dumps(figures, ensure_ascii=False))
+    else:
+        name = "stdout" if item.output == STREAM else printable(item.output)
+        line = f"{name}: {kept.kept} of {kept.coefficients} coefficients kept ({share:.3g} %), PSNR {psnr:.2f} dB"
+        (say if item.output == STREAM else click.echo)(visible(line))
