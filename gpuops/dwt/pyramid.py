@@ -51,10 +51,8 @@ def picture_split(
     lost = Losses()
     for band, place, look in zip(found, places, looks(found, gain, white), strict=True):
         for at, part in band.parts():
-            last = at.stop == band.shape[1]
-            rows = (
-                place.height if last else at.stop
-            ) - at.start  # with what the place has more than the band
+            # The last one with what the place has more than the band.
+            rows = (place.height if at.stop == band.shape[1] else at.stop) - at.start
             shown = band.gpu.zeros((colours, rows, place.width))
             shown.linear = False
             _paint(part, shown, Place(0, 0, rows, place.width), look)
