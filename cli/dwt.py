@@ -154,8 +154,8 @@ def command(
             transform.warn_of_levels(shape, params)
         description = _description(item, (planes, *shape), chosen, alpha=decoding.alpha)
         plain = item.writes_data and not (reconstruct or shrinks or keeping)
-        way = OnDevice if stored.fits(gpu, description, overwrite_input=plain and item.once) else InSlabs
-        work = way(item, gpu, stored_pixels, decoding, description)
+        fits = stored.fits(gpu, description, overwrite_input=plain and item.once, more=not plain)
+        work = (OnDevice if fits else InSlabs)(item, gpu, stored_pixels, decoding, description)
         del stored_pixels
         if keeping is not None:
             work.keep(keeping, reconstruct=reconstruct, as_json=as_json)

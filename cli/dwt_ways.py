@@ -109,17 +109,8 @@ class InSlabs:
 
     def denoise(self, shrinking: ShrinkParams, spins: int) -> None:
         """Writes the image of shrunk coefficients."""
-        sink = self.item.run(
-            denoise.denoise_split,
-            self.gpu,
-            self.pixels,
-            self.decoding,
-            self.about,
-            shrinking,
-            self._encoding(),
-            spins,
-        )
-        self._save(sink)
+        what = self.gpu, self.pixels, self.decoding, self.about
+        self._save(self.item.run(denoise.denoise_split, *what, shrinking, self._encoding(), spins))
 
     def keep(self, keeping: KeepParams, *, reconstruct: bool, as_json: bool) -> None:
         """Writes what is kept, and tells of it."""
@@ -129,16 +120,19 @@ class InSlabs:
             arrays = {name: band.array for name, band in zip(about.names(), found, strict=True)}
             return stored.pixels_of(self.gpu, arrays, about, encoding, alpha=about.alpha)
 
-        def work() -> tuple[list[HostBand], keep.Kept, float]:
+        def work() -> tuple[list[HostBand], keep.Kept, PixelSink, float]:
             found = stored.coefficients_split(self.gpu, self.pixels, self.decoding, about)
             kept = keep.keep_on_host(found, keeping)
-            ours = restored(found, keep.depth_of(self.pixels.dtype, linear=about.linear)).pixels
+            ours = restored(found, depth)
             linear = item.picture is not None and item.picture.linear
-            return found, kept, keep.psnr_split(self.gpu, self.pixels, ours, alpha=about.alpha, linear=linear)
+            psnr = keep.psnr_split(self.gpu, self.pixels, ours.pixels, alpha=about.alpha, linear=linear)
+            return found, kept, ours, psnr
 
-        found, kept, psnr = item.run(work)
+        depth = keep.depth_of(self.pixels.dtype, linear=about.linear)
+        found, kept, ours, psnr = item.run(work)
         if reconstruct:
-            self._save(item.run(restored, found, self._encoding()))
+            wanted = self._encoding()
+            self._save(ours if wanted == depth else item.run(restored, found, wanted))
         elif item.writes_data:
             item.save_data(stored.named(found, about), about.attributes(), compress=True)
         else:

@@ -1,4 +1,4 @@
-// Puts samples aside for dwt_levels.cl: as dwt_margins.cl of what is read, and of approximations between the two levels, which
+// Puts samples aside for dwt_two_levels.cl: as dwt_margins.cl of what is read, and of approximations between the two levels, which
 // no buffer holds. Each of these is made from as much around it as the steps read, by the same operations as there.
 //
 // After border.cl, dwt_layout.cl, dwt_beyond.cl (of modes with one TERM), a schedule, dwt_margins.cl, and dwt_lift.cl for 1.

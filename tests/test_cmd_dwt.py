@@ -181,6 +181,21 @@ def test_what_is_done_to_coefficients_is_the_same_in_slabs(
         np.testing.assert_array_equal(in_slabs.pixels, whole_picture.pixels)
 
 
+@pytest.mark.parametrize(
+    "way",
+    [["--keep", "3"], ["--integer"], ["--shrink", "visu", "--cycle-spins", "2", "--reconstruct"]],
+    ids=lambda way: way[0],
+)
+def test_no_amount_of_memory_is_too_little_for_one_way_and_too_much_for_the_other(
+    clpix: Program, rng: np.random.Generator, tmp_path: Path, way: list[str]
+) -> None:
+    source = save(tmp_path / "in.png", random_pixels(rng, 350, 450, 1, "uint16"))
+    for times in (4, 5.05, 6, 7.5, 9.9, 10.1):
+        limit = int(times * 4 * 350 * 450)
+        run = clpix("dwt", source, "-o", tmp_path / "o.png", *way, "--overwrite", "--device-memory", limit)
+        assert run.code == 0, (times, run.err)
+
+
 @pytest.mark.parametrize("options", [["--keep", "3"], []], ids=["keep", "all"])
 def test_a_column_is_the_same_in_slabs(
     clpix: Program, rng: np.random.Generator, tmp_path: Path, options: list[str]

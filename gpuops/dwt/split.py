@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 # At most, of what is worked on: the image, its bands, and what methods have between.
-_COPIES = 5
+COPIES = 5
 _ENOUGH = 1 << 25  # bytes: larger slabs are moved no faster
 # Bytes of an array on the host from which on a GPU gets it in slabs, though it has room for all of it: what comes and
 # goes meanwhile, and new pages had by several threads, make that 1.2 to 1.8 times as fast (docs/benchmarks).
@@ -59,7 +59,7 @@ def fits(
     dtype: np.dtype[Any],
     memory: int | None = None,
     *,
-    copies: float = _COPIES,
+    copies: float = COPIES,
 ) -> bool:
     """Whether there is room for an image (planes, height, width) and all that a transform needs beside it."""
     nbytes, limits = prod(shape) * dtype.itemsize, gpu.limits
@@ -68,7 +68,7 @@ def fits(
 
 def least(nbytes: int) -> int:
     """Bytes of memory in which an image of ``nbytes`` just does not fit, so that it is split."""
-    return _COPIES * nbytes - 1
+    return COPIES * nbytes - 1
 
 
 def room(gpu: Gpu, nbytes: int) -> int:
@@ -263,8 +263,8 @@ def _inverse_whole(
 def _convert(transfers: Transfers, source: Source, sink: Sink, room: int) -> None:
     """The samples themselves."""
     planes, height, width = source.shape
-    cost = TURNS * (source.row_bytes + sink.row_bytes) + _COPIES * planes * width * source.dtype.itemsize
-    rows = max(1, min(room, _COPIES * _ENOUGH) // cost)
+    cost = TURNS * (source.row_bytes + sink.row_bytes) + COPIES * planes * width * source.dtype.itemsize
+    rows = max(1, min(room, COPIES * _ENOUGH) // cost)
     source.begin(transfers, rows)
     sink.begin(transfers, rows)
     for start in range(0, height, rows):
@@ -282,7 +282,7 @@ def _margin(params: DwtParams) -> int:
 def _pairs(gpu: Gpu, row: int, room: int, moved: int, params: DwtParams) -> int:
     """How many pairs of rows of ``row`` bytes a slab may make. ``moved``: bytes of a row that come and go."""
     margin = _margin(params)
-    cost = TURNS * (moved + row) + _COPIES * row
+    cost = TURNS * (moved + row) + COPIES * row
     rows = min(room // cost, gpu.limits.max_alloc_bytes // row, max(_ENOUGH // row, 32 * margin))
     pairs = rows // 2 - 3 * margin  # those before and after, and what the last slab has more
     if pairs < 1:

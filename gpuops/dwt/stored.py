@@ -65,11 +65,15 @@ class Stored:
         }
 
 
-def fits(gpu: Gpu, stored: Stored, *, overwrite_input: bool = False) -> bool:
-    """Whether the device has room for the pixels, the image and all that :func:`pack` needs beside them."""
+def fits(gpu: Gpu, stored: Stored, *, overwrite_input: bool = False, more: bool = False) -> bool:
+    """Whether the device has room for the pixels, the image and all that :func:`pack` needs beside them.
+
+    ``more``: for what else is done to coefficients, too, which takes up to twice as much.
+    """
     if overwrite_input and stored.params.method in IN_PLACE:
         return split.fits(gpu, stored.shape, stored.sample, copies=3.5 if stored.params.integer else 2.5)
-    return split.fits(gpu, stored.shape, transform.working(gpu, stored.sample, stored.params))
+    sample = transform.working(gpu, stored.sample, stored.params)
+    return split.fits(gpu, stored.shape, sample, copies=(2 if more else 1) * split.COPIES)
 
 
 def pack(

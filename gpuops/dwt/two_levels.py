@@ -1,4 +1,4 @@
-"""Two levels of the lifting transform in one pass, on GPUs: clkernels/dwt_levels.cl.
+"""Two levels of the lifting transform in one pass, on GPUs: clkernels/dwt_two_levels.cl.
 
 For floats whose rows can be read by vectors. Two launches: samples beyond the image's edges are put aside, and
 approximations beyond theirs; then all the rest is made.
@@ -145,7 +145,7 @@ class TwoLevels:
         if size > limits.work_group or samples * self.fine.dtype.itemsize > limits.local_bytes:
             return None
         rows = lifting(_PAIRS, _PAIRS // 2)
-        sources = ("dwt_layout", self.fine.schedule[1], *rows, "dwt_rows", "dwt_levels")
+        sources = ("dwt_layout", self.fine.schedule[1], *rows, "dwt_rows", "dwt_two_levels")
         defines: dict[str, Define] = {**self.fine.defines, "EDGE": False, "WORDS": True}
         kernel = self.gpu.kernel(sources, "two_levels", **defines, ITEMS=_ITEMS, GHOSTS=self._ghosts)
         fits = kernel.fit(size) == (size,) and kernel.local_bytes <= limits.local_bytes
