@@ -330,6 +330,8 @@ class Gpu:
     def finish(self) -> None:
         """Waits until the device has done all that was asked."""
         self.queue.finish()
+        if self.report is not None:
+            self.report.saw_the_end()
 
     # -- kernels --------------------------------------------------------------------------------------------
 

@@ -71,6 +71,7 @@ class Report:
     intervals: list[tuple[str, float, float]] = field(default_factory=list)
     ended: float | None = None
     _launches: list[_Launch] = field(default_factory=list)
+    _awaited: list[tuple[int, int]] = field(default_factory=list)
     _stack: list[str] = field(default_factory=list)
     _mark: float = 0.0
     _added: float = 0.0
@@ -113,6 +114,10 @@ class Report:
         """Notes one launch; its time is read when the report is made."""
         self._launches.append(_Launch(label, global_size, local_size, traffic, event, time.perf_counter_ns()))
 
+    def saw_the_end(self) -> None:
+        """Notes that all launches so far have ended: the host has just waited for the queue."""
+        self._awaited.append((len(self._launches), time.perf_counter_ns()))
+
     def kernels(self) -> list[KernelTime]:
         """The launches so far, grouped by label and size, in order of first appearance (waits for them)."""
         groups: dict[tuple[str, tuple[int, ...], tuple[int, ...] | None, int], list[float]] = {}
@@ -135,15 +140,15 @@ class Report:
     def trace_events(self) -> list[tuple[str, float, float]]:
         """(label, start, end) of every launch, in seconds of the host's clock (``time.perf_counter``).
 
-        The device's clock has an origin of its own. Its difference to the host's is taken from the moments
-        when launches were queued, by the device's clock and as noted here: noting comes after queueing, so
-        the smallest difference of all launches is the nearest to the truth, late by a few microseconds.
+        The device's clock has an origin of its own. Two moments bound its difference to the host's from above: a
+        launch was queued before it was noted here, and ended before the host had waited for it. Both may be seen
+        late, where other processes want the processor, and never early: the smallest difference is the nearest.
         """
         for launch in self._launches:
             launch.event.wait()
-        offset = min(
-            (launch.noted - int(launch.event.profile.queued) for launch in self._launches), default=0
-        )
+        bounds = [launch.noted - int(launch.event.profile.queued) for launch in self._launches]
+        bounds += [seen - int(self._launches[n - 1].event.profile.end) for n, seen in self._awaited if n]
+        offset = min(bounds, default=0)
         return [
             (
                 launch.label,

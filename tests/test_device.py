@@ -275,11 +275,9 @@ def test_bad_children_make_a_device_unusable(fresh: Path, child: Any, program: s
 
 
 def test_hanging_child_is_stopped(fresh: Path, child: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CLPIX_PROBE_TIMEOUT", "0.5")
-    child.become("""print('{"stage": "starting"}', flush=True); import time; time.sleep(60)""")
-    begin = time.monotonic()
-    assert probe.verdict(INFO, "1", 0).reason == "did not finish within 0.5 s while starting"
-    assert time.monotonic() - begin < 10
+    monkeypatch.setenv("CLPIX_PROBE_TIMEOUT", "3")
+    child.become("""print('{"stage": "starting"}', flush=True); import time; time.sleep(1000)""")
+    assert probe.verdict(INFO, "1", 0).reason == "did not finish within 3 s while starting"
 
 
 def test_driver_chatter_does_not_hide_the_answer(fresh: Path, child: Any) -> None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from gpuops import FileError, Gpu, ParameterError, Report, report_formats
 from gpuops.blur import blur
 from gpuops.params.blur import BlurParams
+from gpuops.profile import _Launch
 
 RUNS = 3
 
@@ -53,16 +55,20 @@ def test_phases_are_disjoint_and_add_up_to_no_more_than_the_wall_clock(report: R
         assert sum(end - start for n, start, end in report.intervals if n == name) == pytest.approx(seconds)
 
 
-def test_an_inner_phase_stops_the_outer_ones_clock() -> None:
-    report = Report()
+def test_an_inner_phase_stops_the_outer_ones_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
+    report = Report(started=clock[0])
     with report.phase("outer"):
-        time.sleep(0.01)
+        clock[0] += 1
         with report.phase("inner"):
-            time.sleep(0.03)
+            clock[0] += 2
+        clock[0] += 4
+    clock[0] += 8
     report.close()
-    assert report.phases["inner"] >= 0.03
-    assert 0.01 <= report.phases["outer"] < 0.03 + 0.01
-    assert report_formats.totals(report)["unaccounted_ms"] >= 0
+    assert report.phases == {"outer": 5, "inner": 2}
+    assert report.intervals == [("outer", 100, 101), ("inner", 101, 103), ("outer", 103, 107)]
+    assert report.wall == 15 and report_formats.totals(report)["unaccounted_ms"] == 8000
 
 
 def test_time_that_no_phase_covers_is_shown_as_unaccounted() -> None:
@@ -145,6 +151,21 @@ def test_trace_is_chrome_trace_events_on_two_aligned_tracks(report: Report) -> N
     assert min(event["ts"] for event in kernels) >= first - 1000
     last = max(event["ts"] + event["dur"] for event in downloads)
     assert max(event["ts"] + event["dur"] for event in kernels) <= last + 1000
+
+
+def test_a_trace_of_launches_noted_late_still_ends_before_the_host_saw_the_end() -> None:
+    """As happens where other processes want the processor just after a launch was queued."""
+    report = Report()
+    origin = 10**12  # of the device's clock
+    for queued in (1_000_000, 2_000_000):
+        profile = SimpleNamespace(
+            queued=queued - origin, start=queued - origin + 500_000, end=queued - origin + 900_000
+        )
+        event = SimpleNamespace(profile=profile, wait=lambda: None)
+        report._launches.append(_Launch("kernel", (1,), None, 0, event, queued + 5_000_000))
+    assert [start for _, start, _ in report.trace_events()] == pytest.approx([0.0065, 0.0075])
+    report._awaited.append((2, 2_950_000))
+    assert [end for _, _, end in report.trace_events()] == pytest.approx([0.00195, 0.00295])
 
 
 def test_table_names_everything(report: Report) -> None:
