@@ -10,8 +10,9 @@ import pytest
 
 from gpuops import DeviceError, Gpu, Report, transfers
 from gpuops.dwt import dwt2, idwt2, split, transform, wavedec2, waverec2
+from gpuops.dwt.denoise import denoise
 from gpuops.dwt.rows import HostPlanes
-from gpuops.params.dwt import MODES, DwtParams
+from gpuops.params.dwt import MODES, DwtParams, ShrinkParams
 
 Array = np.ndarray[Any, Any]
 
@@ -122,6 +123,38 @@ def test_memory_is_no_more_than_allowed(rng) -> None:
         np.testing.assert_array_equal(low, dwt2(large, data, "db3")[0])
         expected = idwt2(large, (low, (details[0], None, details[2])), "db3")
         np.testing.assert_array_equal(idwt2(small, (low, (details[0], None, details[2])), "db3"), expected)
+
+
+def test_pixels_in_slabs(rng) -> None:
+    """Of pixels (height, width, channels) a row is no run of samples of one channel."""
+    pixels = rng.random((2900, 41, 3), dtype=np.float32)
+    small, large = Gpu(memory=pixels.nbytes // 4), Gpu()
+    ours, theirs = (wavedec2(gpu, pixels, "bior4.4", "symmetric", 2, (0, 1)) for gpu in (small, large))
+    for one, other in zip(flat(ours), flat(theirs), strict=True):
+        np.testing.assert_array_equal(one, other)
+    back = waverec2(small, ours, "bior4.4", "symmetric", (0, 1), shape=pixels.shape[:2])
+    assert back.shape == pixels.shape
+    np.testing.assert_array_equal(
+        back, waverec2(large, theirs, "bior4.4", "symmetric", (0, 1), shape=pixels.shape[:2])
+    )
+
+
+@pytest.mark.parametrize("spins", [1, 2])
+@pytest.mark.parametrize("mode", ["mirror", "smooth"])
+def test_denoising_in_slabs(rng, spins: int, mode: str) -> None:
+    x = 0.5 + 0.1 * rng.standard_normal((2, 1900, 61)).astype(np.float32)
+    limit = 3 * x.nbytes
+    small, large = Gpu(report=Report(), memory=limit), Gpu()
+    arguments = DwtParams("bior4.4", mode, 3), ShrinkParams(threshold=0.1)
+    expected = denoise(large, x, *arguments, spins=spins)
+    np.testing.assert_array_equal(denoise(small, x, *arguments, spins=spins), expected)
+    assert small.report is not None and 0 < small.report.peak_device_bytes <= limit
+    # What is estimated is a sum of other parts.
+    arguments = DwtParams("bior4.4", mode), ShrinkParams("bayes")
+    expected = denoise(large, x, *arguments, spins=spins)
+    found = denoise(small, x, *arguments, spins=spins)
+    assert found.shape == x.shape and found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 def flat(coefficients: list[Any]) -> list[Array]:

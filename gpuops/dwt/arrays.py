@@ -18,6 +18,37 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
+LAST = (-2, -1)
+
+
+def axes_last(data: Any, axes: Sequence[int]) -> Any:
+    """The array with the two ``axes`` to transform, y and x, as its last ones; an Image and None as they are.
+
+    Raises ParameterError unless these are two of the array's axes, and for an Image, whose last two they must be.
+    """
+    if data is None or tuple(axes) == LAST:
+        return data
+    if isinstance(data, Image):
+        raise ParameterError(
+            "an Image is transformed along its rows and columns: leave out axes, or give arrays"
+        )
+    array = np.asarray(data)
+    try:
+        return np.moveaxis(array, axes, LAST)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"axes must be two different ones of the array's {array.ndim}, as (0, 1), not {axes!r}"
+        ) from error
+
+
+def axes_back(found: Any, axes: Sequence[int]) -> Any:
+    """The inverse of :func:`axes_last`, of an array or of all arrays in lists and tuples."""
+    if tuple(axes) == LAST:
+        return found
+    if isinstance(found, list | tuple):
+        return type(found)(axes_back(part, axes) for part in found)
+    return np.moveaxis(found, LAST, axes)
+
 
 def triple(bands: Any) -> tuple[Any, Any, Any]:
     """(cH, cV, cD) of a level's details, of which None has none. Raises ParameterError for anything else."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, overload
@@ -11,13 +12,13 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..image import Image
-from ..operands import on_device, shaped_like
+from ..operands import on_device, planes_of, shaped_like
 from ..params.dwt import MAX_SPINS, DwtParams, ShrinkParams
 from ..pixels import Decoding, Encoding
 from ..planes import planewise
 from . import bands, shrink, split, stored, transform
 from .parts import HostBand
-from .rows import HostPlanes, PixelSink, PixelSource, Sink, WithAlpha
+from .rows import HostPlanes, PixelSink, PixelSource, Sink, Source, WithAlpha
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -41,7 +42,7 @@ def denoise(
     Parameters
     ----------
     data : array (..., height, width) or Image
-        Real; computed in float32.
+        Real; computed in float32. An array that the device's memory has no room for is denoised in slabs.
     params, shrinking
         Which coefficients, and how they are shrunk.
     spins
@@ -58,9 +59,22 @@ def denoise(
         raise ParameterError(f"cycle spins must be a number from 1 to {MAX_SPINS}, not {spins}")
     if params.integer:
         raise ParameterError("the integer transform is lossless: shrink the coefficients of another one")
-    image = on_device(gpu, data)
+    image = data if isinstance(data, Image) else planes_of(data)
     if params.levels is None:
         params = replace(params, levels=transform.max_levels(image.shape[1:], params))
+    if isinstance(image, Image) or stored.room_for(gpu, image.shape, params, more=True):
+        return shaped_like(data, _whole(on_device(gpu, image), shrinking, params, spins))
+    host, result = image, np.empty(image.shape, np.float32)
+
+    def source(down: int, right: int) -> Source:
+        return HostPlanes(_mirrored(host, (0, down, right)))
+
+    _spun_split(gpu, source, HostPlanes(result), shrinking, params, spins)
+    return result.reshape(np.shape(data))
+
+
+def _whole(image: Image, shrinking: ShrinkParams, params: DwtParams, spins: int) -> Image:
+    """As :func:`denoise`; alpha stays as it is."""
     colours = image.without_alpha() if image.alpha else image
     shown = planewise(
         colours.shape[0], colours.nbytes, lambda at: _spun(colours.planes(at), shrinking, params, spins)
@@ -72,15 +86,14 @@ def denoise(
         result.put(last, image.planes(last))
         return result
     shown.linear = image.linear
-    return shaped_like(data, shown)
+    return shown
 
 
 def _spun(image: Image, shrinking: ShrinkParams, params: DwtParams, spins: int) -> Image:
     if spins == 1:
         return _once(image, shrinking, params)
     mean = image.like()
-    # A line across itself has nothing to be shifted by.
-    shifts = list(product(*(range(min(spins, n)) for n in image.shape[1:])))
+    shifts = _shifts(image.shape[1:], spins)
     for down, right in shifts:
         result = _once(_extended(image, down, right), shrinking, params)
         _add_cropped(result, mean, down, right, 1 / len(shifts), more=(down, right) != (0, 0))
@@ -95,6 +108,11 @@ def _once(image: Image, shrinking: ShrinkParams, params: DwtParams) -> Image:
         params,
         image.shape[1:],
     )
+
+
+def _shifts(shape: Sequence[int], spins: int) -> list[tuple[int, ...]]:
+    """Down and to the right; a line across itself has nothing to be shifted by."""
+    return list(product(*(range(min(spins, n)) for n in shape)))
 
 
 def _extended(image: Image, down: int, right: int) -> Image:
@@ -132,30 +150,46 @@ def denoise_split(
     sink: Sink = WithAlpha(result, PixelSource(pixels, decoding)) if alpha else result
     colours = pixels[..., : planes - alpha]
     decoding = replace(decoding, alpha=False)
+
+    def source(down: int, right: int) -> Source:
+        return PixelSource(_mirrored(colours, (down, right, 0)), decoding)
+
+    _spun_split(gpu, source, sink, shrinking, description.params, spins)
+    return result
+
+
+def _mirrored(array: Array, before: tuple[int, int, int]) -> Array:
+    """With so much more before it along each axis, as :func:`_extended`."""
+    return np.pad(array, [(n, 0) for n in before], "reflect") if any(before) else array
+
+
+def _spun_split(
+    gpu: Gpu,
+    source: Callable[[int, int], Source],
+    sink: Sink,
+    shrinking: ShrinkParams,
+    params: DwtParams,
+    spins: int,
+) -> None:
+    """As :func:`_spun`. ``source``: the image with so many rows and columns before it, by mirroring."""
     if spins == 1:
-        _once_split(gpu, colours, decoding, description.params, shrinking, sink)
-        return result
+        _once_split(gpu, source(0, 0), sink, shrinking, params)
+        return
+    planes, height, width = sink.shape
     mean = HostBand(gpu, np.zeros(sink.shape, np.float32))
-    shifts = list(product(*(range(min(spins, n)) for n in description.shape[1:])))
+    shifts = _shifts((height, width), spins)
     for down, right in shifts:
-        extended = np.pad(colours, ((down, 0), (right, 0), (0, 0)), "reflect")
-        height, width = extended.shape[:2]
-        one = np.empty((sink.shape[0], height, width), np.float32)
-        _once_split(gpu, extended, decoding, description.params, shrinking, HostPlanes(one))
+        one = np.empty((planes, height + down, width + right), np.float32)
+        _once_split(gpu, source(down, right), HostPlanes(one), shrinking, params)
         for at, part in mean.parts():
             rows = slice(at.start + down, at.stop + down)
             image = gpu.array(np.ascontiguousarray(one[:, rows]))
             _add_cropped(image, part, 0, right, 1 / len(shifts), more=(down, right) != (0, 0))
             mean.array[:, at] = part.numpy()
     split.convert(gpu, HostPlanes(mean.array), sink)
-    return result
 
 
-def _once_split(
-    gpu: Gpu, pixels: Array, decoding: Decoding, params: DwtParams, shrinking: ShrinkParams, sink: Sink
-) -> None:
-    height, width, planes = pixels.shape
-    about = stored.Stored(params, (planes, height, width), pixels.dtype.name, alpha=False, linear=False)
-    found = stored.coefficients_split(gpu, pixels, decoding, about)
+def _once_split(gpu: Gpu, source: Source, sink: Sink, shrinking: ShrinkParams, params: DwtParams) -> None:
+    found = stored.coefficients_of(gpu, source, params)
     shrink.shrink_on_host(*transform.nested(found), params.wavelet, shrinking)
     split.recompose(gpu, *transform.nested([band.array for band in found]), params, sink)

@@ -14,7 +14,18 @@ from ..image import Image
 from ..operands import shaped_like
 from ..params.dwt import DwtParams, wavelet_name
 from . import shrink, split, stationary, transform
-from .arrays import band_of, band_planes, dtype_of, planes, result, samples, triple
+from .arrays import (
+    LAST,
+    axes_back,
+    axes_last,
+    band_of,
+    band_planes,
+    dtype_of,
+    planes,
+    result,
+    samples,
+    triple,
+)
 from .rows import HostPlanes
 
 if TYPE_CHECKING:
@@ -31,6 +42,7 @@ def dwt2(
     data: Image,
     wavelet: str,
     mode: str = ...,
+    axes: Sequence[int] = ...,
     *,
     method: str = ...,
     integer: bool = ...,
@@ -42,6 +54,7 @@ def dwt2(
     data: npt.ArrayLike,
     wavelet: str,
     mode: str = ...,
+    axes: Sequence[int] = ...,
     *,
     method: str = ...,
     integer: bool = ...,
@@ -52,12 +65,13 @@ def dwt2(
     data: Image | npt.ArrayLike,
     wavelet: str,
     mode: str = "symmetric",
+    axes: Sequence[int] = LAST,
     *,
     method: str = "auto",
     integer: bool = False,
     tile: str = "auto",
 ) -> Any:
-    """One level of the two-dimensional transform over the last two axes: cA, (cH, cV, cD), as ``pywt.dwt2``.
+    """One level of the two-dimensional transform over two axes: cA, (cH, cV, cD), as ``pywt.dwt2``.
 
     Parameters
     ----------
@@ -67,6 +81,8 @@ def dwt2(
     wavelet, mode
         PyWavelets' names, and some more: :data:`gpuops.params.dwt.WAVELETS` and :data:`~gpuops.params.dwt.MODES`. The
         modes ``mirror``, JPEG 2000's, and ``vc2`` give as many coefficients as there are samples.
+    axes
+        Those to transform, y and x; of arrays alone. (0, 1) for pixels (height, width, channels).
     method, integer, tile
         As in :class:`gpuops.params.dwt.DwtParams`.
 
@@ -80,13 +96,14 @@ def dwt2(
     Raises
     ------
     ParameterError
-        An unknown name, a combination without meaning, or one sample along an axis where the mode needs two.
+        An unknown name, a combination without meaning, or one sample along an axis where the mode needs two; axes
+        that the array has not.
     DeviceError
         Double precision where the device has none; not enough memory for an Image, or even for a slab.
     """
     params = DwtParams(wavelet, mode, 1, method, integer, tile)
-    approximation, details = _decompose(gpu, data, params)
-    return approximation, details[0]
+    approximation, details = _decompose(gpu, axes_last(data, axes), params)
+    return axes_back((approximation, details[0]), axes)
 
 
 @overload
@@ -96,6 +113,7 @@ def wavedec2(
     wavelet: str,
     mode: str = ...,
     level: int | None = ...,
+    axes: Sequence[int] = ...,
     *,
     method: str = ...,
     integer: bool = ...,
@@ -108,6 +126,7 @@ def wavedec2(
     wavelet: str,
     mode: str = ...,
     level: int | None = ...,
+    axes: Sequence[int] = ...,
     *,
     method: str = ...,
     integer: bool = ...,
@@ -119,6 +138,7 @@ def wavedec2(
     wavelet: str,
     mode: str = "symmetric",
     level: int | None = None,
+    axes: Sequence[int] = LAST,
     *,
     method: str = "auto",
     integer: bool = False,
@@ -130,9 +150,10 @@ def wavedec2(
     higher one than that warns. Otherwise as :func:`dwt2`.
     """
     params = DwtParams(wavelet, mode, level, method, integer, tile)
-    approximation, details = _decompose(gpu, data, params)
-    transform.warn_of_levels(data.shape[1:] if isinstance(data, Image) else np.shape(data)[-2:], params)
-    return [approximation, *details]
+    samples = axes_last(data, axes)
+    approximation, details = _decompose(gpu, samples, params)
+    transform.warn_of_levels(np.shape(samples)[-2:], params)
+    return axes_back([approximation, *details], axes)
 
 
 def _decompose(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> tuple[Any, list[Any]]:
@@ -156,6 +177,7 @@ def idwt2(
     coeffs: tuple[Any, tuple[Any, Any, Any]],
     wavelet: str,
     mode: str = "symmetric",
+    axes: Sequence[int] = LAST,
     *,
     shape: tuple[int, int] | None = None,
     method: str = "auto",
@@ -169,8 +191,9 @@ def idwt2(
     """
     approximation, details = coeffs
     return waverec2(
-        gpu, [approximation, details], wavelet, mode, shape=shape, method=method, integer=integer, tile=tile
-    )
+        gpu, [approximation, details], wavelet, mode, axes,
+        shape=shape, method=method, integer=integer, tile=tile,
+    )  # fmt: skip
 
 
 def waverec2(
@@ -178,6 +201,7 @@ def waverec2(
     coeffs: Sequence[Any],
     wavelet: str,
     mode: str = "symmetric",
+    axes: Sequence[int] = LAST,
     *,
     shape: tuple[int, int] | None = None,
     method: str = "auto",
@@ -188,7 +212,8 @@ def waverec2(
     if not coeffs:
         raise ParameterError("the list of coefficients is empty: it must hold cA at least")
     params = DwtParams(wavelet, mode, len(coeffs) - 1, method, integer, tile)
-    bands = [coeffs[0], *(band for details in coeffs[1:] for band in triple(details))]
+    bands = [axes_last(coeffs[0], axes)]
+    bands += [axes_last(band, axes) for details in coeffs[1:] for band in triple(details)]
     given = [band for band in bands if band is not None]
     if not given:
         raise ParameterError("there must be one band at least that is not None")
@@ -201,10 +226,10 @@ def waverec2(
         if not split.fits(gpu, size, kind, room):
             whole = np.empty(size, kind)
             split.recompose(gpu, *transform.nested(host), params, HostPlanes(whole), memory=room)
-            return result(given[0], whole, dtype)
+            return axes_back(result(given[0], whole, dtype), axes)
     images = [None if band is None else band_of(gpu, band, dtype) for band in bands]
     image = transform.recompose(*transform.nested(images), params, shape)
-    return result(given[0], image, dtype)
+    return axes_back(result(given[0], image, dtype), axes)
 
 
 def swt2(
@@ -213,18 +238,19 @@ def swt2(
     wavelet: str,
     level: int | None = None,
     start_level: int = 0,
+    axes: Sequence[int] = LAST,
     *,
     trim_approx: bool = False,
     norm: bool = False,
 ) -> Any:
-    """The stationary transform, which keeps all samples and follows shifts: as ``pywt.swt2``, over the last two axes.
+    """The stationary transform, which keeps all samples and follows shifts: as ``pywt.swt2``.
 
     Parameters
     ----------
     data : array (..., height, width) or Image
         As in :func:`dwt2`. Both sides must be multiples of 2^(start_level + level). Periodic.
-    wavelet
-        As in :func:`dwt2`, lifting steps or not.
+    wavelet, axes
+        As in :func:`dwt2`; wavelets with lifting steps or without.
     level, start_level
         How many levels; None: as many as the sides are multiples for. Before the first, how many are left out.
     trim_approx
@@ -242,6 +268,7 @@ def swt2(
     ParameterError, DeviceError
         As :func:`dwt2`, and for sides that are no such multiples.
     """
+    data = axes_last(data, axes)
     name, dtype = wavelet_name(wavelet), dtype_of([data])
     image = samples(gpu, data, dtype)
     sides = gcd(*image.shape[1:])
@@ -259,10 +286,12 @@ def swt2(
         coefficients.append(found if trim_approx else (result(data, image, dtype), found))
     if trim_approx:
         coefficients.append(result(data, image, dtype))
-    return coefficients[::-1]
+    return axes_back(coefficients[::-1], axes)
 
 
-def iswt2(gpu: Gpu, coeffs: Sequence[Any], wavelet: str, *, norm: bool = False) -> Any:
+def iswt2(
+    gpu: Gpu, coeffs: Sequence[Any], wavelet: str, norm: bool = False, axes: Sequence[int] = LAST
+) -> Any:
     """The inverse of :func:`swt2`, with or without ``trim_approx``, for a start_level of 0: as ``pywt.iswt2``.
 
     Each level's inverses, of which there are four for the four ways to leave out every second row and column, are
@@ -277,6 +306,7 @@ def iswt2(gpu: Gpu, coeffs: Sequence[Any], wavelet: str, *, norm: bool = False) 
     bands = [first, *(band for details in levels for band in triple(details))]
     if any(band is None for band in bands):
         raise ParameterError("a stationary transform lacks no band: give zeros")
+    bands = [axes_last(band, axes) for band in bands]
     dtype = dtype_of(bands)
     image, *rest = (samples(gpu, band, dtype) for band in bands)
     if any(band.shape != image.shape for band in rest):
@@ -284,7 +314,7 @@ def iswt2(gpu: Gpu, coeffs: Sequence[Any], wavelet: str, *, norm: bool = False) 
     for at in range(0, len(rest), 3):
         details = (rest[at], rest[at + 1], rest[at + 2])
         image = stationary.inverse((image, details), name, (len(rest) - at) // 3, norm)
-    return result(first, image, dtype)
+    return axes_back(result(bands[0], image, dtype), axes)
 
 
 @overload

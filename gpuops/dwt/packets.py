@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
@@ -11,7 +11,8 @@ from ..errors import ParameterError
 from ..image import Image
 from ..params.dwt import MAX_LEVELS, DwtParams
 from . import axis, transform
-from .arrays import band_of, dtype_of, result, samples
+from .arrays import LAST, axes_back, axes_last, band_of, dtype_of, result, samples
+from .bands import in_precision
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -23,6 +24,7 @@ def wpdec2(
     wavelet: str,
     mode: str = "symmetric",
     level: int = 1,
+    axes: Sequence[int] = LAST,
     *,
     method: str = "auto",
     integer: bool = False,
@@ -32,16 +34,21 @@ def wpdec2(
     Parameters and errors as :func:`gpuops.dwt.wavedec2`; level 0 is the data itself, its path "".
     """
     params = DwtParams(wavelet, mode, level, method, integer)
+    data = axes_last(data, axes)
     dtype = dtype_of([data], integer)
-    bands = {"": samples(gpu, data, dtype)}
+    image = samples(gpu, data, dtype)
+    packets = {"": in_precision(image, transform.working(gpu, image.dtype, params))}
     for _ in range(level):
-        parents, bands = bands, {}
-        for path, image in parents.items():
-            approximation, details = transform.forward(image, params)
-            bands |= {
+        parents, packets = packets, {}
+        for path, parent in parents.items():
+            approximation, details = transform.forward(parent, params)
+            packets |= {
                 path + letter: band for letter, band in zip("ahvd", (approximation, *details), strict=True)
             }
-    return {path: result(data, band, dtype) for path, band in bands.items()}
+    return {
+        path: axes_back(result(data, in_precision(band, image.dtype), dtype), axes)
+        for path, band in packets.items()
+    }
 
 
 def wprec2(
@@ -49,6 +56,7 @@ def wprec2(
     packets: Mapping[str, Any],
     wavelet: str,
     mode: str = "symmetric",
+    axes: Sequence[int] = LAST,
     *,
     shape: tuple[int, int],
     method: str = "auto",
@@ -59,6 +67,7 @@ def wprec2(
     Paths may differ in length: each band's own bands are only asked for where it is missing itself. Raises
     ParameterError for bands of another size than theirs, and where there is none at all.
     """
+    packets = {path: axes_last(band, axes) for path, band in packets.items()}
     dtype = dtype_of(list(packets.values()), integer)
     params = DwtParams(wavelet, mode, 1, method, integer)
     deepest = max(map(len, packets), default=0)
@@ -85,4 +94,4 @@ def wprec2(
     whole = band("", tuple(shape))
     if whole is None:
         raise ParameterError("there must be one packet at least")
-    return result(next(iter(packets.values())), whole, dtype)
+    return axes_back(result(next(iter(packets.values())), whole, dtype), axes)

@@ -17,7 +17,7 @@ from ..pixels import Decoding, Encoding
 from ..planes import in_turn, planewise
 from . import bands, shrink, split, transform
 from .parts import HostBand
-from .rows import PixelSink, PixelSource
+from .rows import PixelSink, PixelSource, Source
 from .transform import Details, band_shapes
 
 Array = npt.NDArray[Any]
@@ -72,8 +72,13 @@ def fits(gpu: Gpu, stored: Stored, *, overwrite_input: bool = False, more: bool 
     """
     if overwrite_input and stored.params.method in IN_PLACE:
         return split.fits(gpu, stored.shape, stored.sample, copies=3.5 if stored.params.integer else 2.5)
-    sample = transform.working(gpu, stored.sample, stored.params)
-    return split.fits(gpu, stored.shape, sample, copies=(2 if more else 1) * split.COPIES)
+    return room_for(gpu, stored.shape, stored.params, more=more)
+
+
+def room_for(gpu: Gpu, shape: Sequence[int], params: DwtParams, *, more: bool = False) -> bool:
+    """As :func:`fits`, of an image (planes, height, width)."""
+    sample = transform.working(gpu, np.dtype(np.int32 if params.integer else np.float32), params)
+    return split.fits(gpu, shape, sample, copies=(2 if more else 1) * split.COPIES)
 
 
 def pack(
@@ -114,9 +119,16 @@ def pack_split(
 def coefficients_split(gpu: Gpu, pixels: Array, decoding: Decoding, stored: Stored) -> list[HostBand]:
     """As :func:`coefficients`, of pixels on the host, where the bands, in the order of a file's, come to be, too."""
     source = PixelSource(pixels, decoding, WHITE[stored.dtype] if stored.params.integer else None)
-    arrays = list(split.decompose(gpu, source, stored.params, stored.params.levels or 0).values())
+    return coefficients_of(gpu, source, stored.params, alpha=stored.alpha, linear=stored.linear)
+
+
+def coefficients_of(
+    gpu: Gpu, source: Source, params: DwtParams, *, alpha: bool = False, linear: bool = False
+) -> list[HostBand]:
+    """As :func:`coefficients_split`, of an image by its rows."""
+    arrays = list(split.decompose(gpu, source, params, params.levels or 0).values())
     _check_finite(arrays[0])
-    return [HostBand(gpu, array, alpha=stored.alpha, linear=stored.linear) for array in arrays]
+    return [HostBand(gpu, array, alpha=alpha, linear=linear) for array in arrays]
 
 
 def named(found: Sequence[HostBand], stored: Stored) -> dict[str, Array]:
