@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import stat
 import tempfile
 from functools import cache
 from pathlib import Path
+
+_DIGEST = hashlib.sha256().digest_size
 
 
 @cache
@@ -50,6 +53,21 @@ def load(name: str) -> bytes | None:
         return (cache_folder() / name).read_bytes()
     except OSError:
         return None
+
+
+def load_binary(name: str) -> bytes | None:
+    """As :func:`load`, of what :func:`save_binary` stored; None, too, where it is damaged.
+
+    Drivers must not see that: Mesa's ends the process over what is no binary of its own.
+    """
+    entry = load(name) or b""
+    digest, data = entry[:_DIGEST], entry[_DIGEST:]
+    return data if hashlib.sha256(data).digest() == digest else None
+
+
+def save_binary(name: str, data: bytes) -> None:
+    """As :func:`save`, behind a digest."""
+    save(name, hashlib.sha256(data).digest() + data)
 
 
 def save(name: str, data: bytes) -> None:

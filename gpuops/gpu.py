@@ -376,7 +376,7 @@ class Gpu:
         if self._dump is not None:
             _write_source(self._dump / f"{label}-{digest[:8]}.cl", f"// options: {options}\n{text}")
         entry = f"kernels/{digest}"
-        binary = cache.load(entry)
+        binary = cache.load_binary(entry)
         if binary is not None:
             with suppress(cl.Error):  # written by another version of the driver after all: build anew
                 return cl.Program(self.context, [self.device], [binary]).build(options), True
@@ -388,7 +388,7 @@ class Gpu:
         # images of any size is worth that.
         if not (wanted.once and self.device.platform.name == "Portable Computing Language"):
             with suppress(cl.Error):  # a runtime that gives no binaries only builds again next time
-                cache.save(entry, program.get_info(cl.program_info.BINARIES)[0])
+                cache.save_binary(entry, program.get_info(cl.program_info.BINARIES)[0])
         return program, False
 
     @cached_property

@@ -144,12 +144,17 @@ def test_built_kernels_are_kept_between_processes(empty_cache: Path) -> None:
         assert y.numpy()[0] == 7
         assert report.builds == {"hit": hits, "miss": misses}
     # A damaged entry is no more than a missing one.
-    for path in (empty_cache / "kernels").iterdir():
-        path.write_bytes(b"not a binary")
-    gpu = Gpu()
-    y = gpu.zeros((1,))
-    gpu.launch(gpu.kernel(source, "kept"), (1,), y)
-    assert y.numpy()[0] == 7
+    (path,) = (empty_cache / "kernels").iterdir()
+    entry = path.read_bytes()
+    for damaged in (b"", b"not a binary", entry[:-1], entry[:-1] + bytes([entry[-1] ^ 1])):
+        path.write_bytes(damaged)
+        report = Report()
+        gpu = Gpu(report=report)
+        y = gpu.zeros((1,))
+        gpu.launch(gpu.kernel(source, "kept"), (1,), y)
+        assert y.numpy()[0] == 7
+        assert report.builds == {"hit": 0, "miss": 1}
+        assert path.read_bytes() != damaged
 
 
 def test_dump_writes_the_source(tmp_path) -> None:
