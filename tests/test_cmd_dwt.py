@@ -593,4 +593,5 @@ def test_timing_names_the_kernels(clpix: Program, source: Path, tmp_path: Path) 
     run = clpix("dwt", source, "-o", tmp_path / "c.npz", "--wavelet", "5/3", "--timing-file", report)
     assert run == Run(0, "", "")
     text = json.dumps(json.loads(report.read_text()))
-    assert "dwt level bior2.2" in text
+    # A level in one pass, or axis by axis where the compiler does not know vectors.
+    assert "dwt level bior2.2" in text or "dwt y bior2.2" in text
