@@ -104,9 +104,12 @@ def test_no_level(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_memory_is_no_more_than_allowed(rng) -> None:
     """A device that has a quarter of the image's bytes, in single and double precision and plane by plane."""
     x = rng.random((2900, 93), dtype=np.float32)
+    large = Gpu()
     for data, levels in ((x, 3), (x.astype(np.float64), 2), (np.stack([x, x + 1j * x]), 2)):
+        if data.dtype == np.float64 and not large.limits.double:
+            continue
         limit = data.nbytes // 4
-        small, large = Gpu(report=Report(), memory=limit), Gpu()
+        small = Gpu(report=Report(), memory=limit)
         assert small.report is not None
         coefficients = wavedec2(small, data, "bior4.4", "symmetric", levels)
         for ours, theirs in zip(
