@@ -139,16 +139,10 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
     os._exit(128 + number)  # as shells report a signal
 
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-_HANDLED = [
-    number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN
-]  # nohup ignores one
-
-
-def handle_signals() -> None:
-    """Also to be called once OpenCL's drivers are loaded: some put handlers of their own, which go on, in place."""
-    for number in _HANDLED:
-        signal.signal(number, _interrupt)
+def _handle_signals() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores one
+            signal.signal(number, _interrupt)
 
 
 def _occupy_standard_streams() -> None:
@@ -172,9 +166,11 @@ def _occupy_standard_streams() -> None:
 def main(args: list[str] | None = None) -> None:
     """Runs the program and exits."""
     _occupy_standard_streams()
+    # There is nothing here for numpy's threads to do, and signals that they took while drivers load might get lost.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", GpuopsWarning)
-    handle_signals()
+    _handle_signals()
     try:
         code = cli.main(args, prog_name="clpix", standalone_mode=False)
         code = code if isinstance(code, int) else SUCCESS

@@ -18,7 +18,7 @@ from gpuops.profile import Report, process_age
 
 from . import naming
 from .checks import check_output, check_stream, check_task, writes_data
-from .main import FAILURE, complain, handle_signals, say
+from .main import FAILURE, complain, say
 from .options import Shared, refuse
 from .reader import Reader
 
@@ -118,7 +118,6 @@ def open_gpu(shared: Shared, report: Report | None) -> Gpu:
         from gpuops.gpu import Gpu
 
     gpu = Gpu(shared.device, report=report, dump=shared.dump_kernels, memory=shared.device_memory)
-    handle_signals()
     if report is not None:
         from gpuops import report_formats
 

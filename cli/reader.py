@@ -6,7 +6,7 @@ import os
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from gpuops import files
+from gpuops import files, signals
 
 from . import naming
 from .checks import check_input
@@ -20,7 +20,7 @@ class Reader:
 
     def __init__(self, layer: str | None = None) -> None:
         self._layer = layer
-        self._pool = ThreadPoolExecutor(1)
+        self._pool = ThreadPoolExecutor(1, initializer=signals.leave_to_others)
         self._ahead: tuple[str, Future[files.Picture]] | None = None
 
     def __enter__(self) -> Reader:

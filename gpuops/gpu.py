@@ -22,7 +22,7 @@ import pyopencl.tools
 
 import clkernels
 
-from . import cache
+from . import cache, signals
 from .enqueue import launcher, set_argument
 from .errors import DeviceError, FileError, ParameterError
 from .image import Image
@@ -222,7 +222,8 @@ class Gpu:
 
             self.device, self.info = select(device)
         with self.phase("context"):
-            self.context = cl.Context([self.device])
+            with signals.kept():
+                self.context = cl.Context([self.device])
             if report is None:
                 self.queue = cl.CommandQueue(self.context)
             else:

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -585,3 +586,31 @@ def test_table_shows_why_a_device_is_skipped() -> None:
     assert second.startswith("*1  cpu   Device")
     assert "1 GiB" in second
     assert "256 MiB" in second
+
+
+def test_drivers_leave_the_programs_signals_alone() -> None:
+    """In a process of its own, whose drivers are not loaded yet."""
+    program = """
+        import os, signal, threading
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as clpix does: another thread could take the first signal
+        from gpuops import Gpu, signals
+
+        heard = []
+        signal.signal(signal.SIGQUIT, lambda *_: heard.append("ours"))
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        with signals.kept():
+            signal.signal(signal.SIGQUIT, lambda *_: heard.append("a driver's"))
+            os.kill(os.getpid(), signal.SIGQUIT)
+            assert heard == []
+        assert heard == ["ours"]
+        Gpu()
+        for number in (signal.SIGQUIT, signal.SIGHUP, signal.SIGQUIT):
+            os.kill(os.getpid(), number)
+        assert heard == ["ours"] * 3, heard
+        found = []
+        thread = threading.Thread(target=lambda: found.append(Gpu().info))  # where no handlers can be set
+        thread.start()
+        thread.join()
+        assert len(found) == 1
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=300)

@@ -123,24 +123,17 @@ def matching(found: Sequence[Candidate], spec: str) -> list[Candidate]:
 def candidates(*, refresh: bool = False) -> list[Candidate]:
     """Every device of every platform, in an order that does not depend on the loader's."""
     try:
-        import pyopencl as cl
+        import pyopencl  # noqa: F401
     except ImportError as error:
         raise DeviceError(
             f"pyopencl cannot be imported ({error}): reinstall it with `pip install pyopencl`"
         ) from error
+    from gpuops import signals
     from gpuops.device import drivers
 
     drivers.prepare(refresh=refresh)
-    try:
-        platforms = cl.get_platforms()
-    except cl.Error:  # PLATFORM_NOT_FOUND_KHR
-        return []
-    described: list[tuple[cl.Device, DeviceInfo]] = []
-    for platform in sorted(platforms, key=lambda p: (p.name, p.version)):
-        try:
-            described += [(device, describe(device, 0)) for device in platform.get_devices()]
-        except cl.Error:  # DEVICE_NOT_FOUND: an empty platform
-            continue
+    with signals.kept():
+        described = _described()
     described.sort(key=lambda pair: KINDS.index(pair[1].kind))
     seen: dict[tuple[str, ...], int] = {}
     result = []
@@ -149,3 +142,20 @@ def candidates(*, refresh: bool = False) -> list[Candidate]:
         ordinal = seen[key] = seen.get(key, -1) + 1
         result.append(Candidate(device, replace(info, index=index), ordinal))
     return result
+
+
+def _described() -> list[tuple[cl.Device, DeviceInfo]]:
+    """Every device with what it says of itself, by platforms' names; loads the drivers."""
+    import pyopencl as cl
+
+    try:
+        platforms = cl.get_platforms()
+    except cl.Error:  # PLATFORM_NOT_FOUND_KHR
+        return []
+    found: list[tuple[cl.Device, DeviceInfo]] = []
+    for platform in sorted(platforms, key=lambda p: (p.name, p.version)):
+        try:
+            found += [(device, describe(device, 0)) for device in platform.get_devices()]
+        except cl.Error:  # DEVICE_NOT_FOUND: an empty platform
+            continue
+    return found
