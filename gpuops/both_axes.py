@@ -153,7 +153,7 @@ def _local(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _
     def launch(result: Image, first: int) -> None:
         planes = how.planes(result)
         bands = max(1, _GROUPS[how.layout.pixels] * gpu.limits.compute_units // (tiles * planes))
-        band = max(_LEAST_BAND, -(-height // bands))
+        band = min(max(_LEAST_BAND, -(-height // bands)), gpu.limits.band)
         gpu.launch(
             kernel, (tiles * items, -(-height // band), planes), image, weights[0], weights[1], result,
             np.uint64(first * height * width), height, width, band, float(taps.cval),

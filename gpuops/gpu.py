@@ -106,6 +106,14 @@ class Limits:
     double: bool
     half: bool
 
+    @property
+    def band(self) -> int:
+        """Rows that a work-item may go down, at most.
+
+        llvmpipe ends its loops after 65535 rounds, all in all; what is longest takes 80 for a row.
+        """
+        return 512 if self.is_cpu and self.lanes == 1 else 2**31 - 1
+
 
 class Kernel:
     """A built kernel. ``work_group`` is the largest group that this kernel can run in on this device."""

@@ -108,7 +108,7 @@ def median(
     kind, size = _TYPES[image.dtype.name], image.dtype.itemsize
     clang = gpu.limits.is_cpu and gpu.device.platform.name in CLANG
     lanes = 1
-    if gpu.limits.is_cpu and gpu.limits.lanes > 1:
+    if run.by_vectors:
         lanes = _BYTES // size if clang else min(_LANES, _BYTES // size)
     defines: dict[str, str | int | None] = {
         f"BORDER_{border.upper()}": True,
@@ -143,9 +143,15 @@ class _Run:
     outside: np.generic
 
     @property
+    def by_vectors(self) -> bool:
+        """Whether a work-item has many columns as lanes of vectors: on CPUs, but not on llvmpipe, whose lanes are
+        work-items, and whose loops end after 65535 rounds."""
+        return self.gpu.limits.is_cpu and self.gpu.limits.lanes > 1
+
+    @property
     def most_items(self) -> int:
         """Work-items of a group."""
-        return 1 if self.gpu.limits.is_cpu else _ITEMS
+        return 1 if self.by_vectors else _ITEMS
 
     @property
     def local_bytes(self) -> int:
@@ -158,7 +164,7 @@ class _Run:
         """Whether work-items can share histograms."""
         limits = self.gpu.limits
         fits = limits.work_group >= _ACROSS * _PARTS and limits.local_bytes >= self.local_bytes
-        return not limits.is_cpu and fits
+        return not self.by_vectors and fits
 
     def bands(self, columns: int) -> tuple[int, int, int]:
         """Strips of ``columns``, bands and rows of a band: as many that all compute units have work."""
@@ -171,7 +177,7 @@ class _Run:
 
 def _straight(run: _Run, rows: int, columns: int, defines: dict[str, str | int | None]) -> None:
     gpu, code, items = run.gpu, network(rows, columns), run.most_items
-    vectors = max(1, min(_VECTORS, _HELD // (_BYTES * code.held_values))) if gpu.limits.is_cpu else 1
+    vectors = max(1, min(_VECTORS, _HELD // (_BYTES * code.held_values))) if run.by_vectors else 1
     defines = {**defines, **code.defines, "VECTORS": vectors}
     items = min(items, gpu.limits.work_group, gpu.limits.work_item_sizes[0])
     while True:

@@ -35,6 +35,7 @@ from gpuops import (
     bilateral_grid,
     bloom_mip,
     blue_noise,
+    both_axes,
     contact_sheet,
     d3d11,
     fft,
@@ -459,6 +460,13 @@ def test_blur_of_many_taps(rng: np.random.Generator, sigma: tuple[float, float])
         BlurParams(sigma=sigma, truncate=4.0, method="direct"),
     )
     close(blur(gpu, on(gpu, x), params).numpy(), separable(x, params), 10 * TOLERANCE["blur"])
+
+
+def test_blur_of_many_rows(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as on a device of one group, of which that would take too many rounds, too."""
+    monkeypatch.setattr(both_axes, "_GROUPS", (0, 0))
+    gpu, x, params = device("cpu"), rng.random((1, 1500, 4)), BlurParams(sigma=(3, 1), method="local")
+    close(blur(gpu, on(gpu, x), params).numpy(), separable(x, params), TOLERANCE["blur"])
 
 
 @pytest.mark.parametrize("border", BORDERS)

@@ -30,9 +30,6 @@ _NARROW, _WIDE = 64, 2048
 _BANDS = 4  # a core
 MOST = 2**32  # samples of a plane: numbers of 32 bits are their places
 _LEAST = 8  # pairs of rows of a band: of shorter ones most rows would be read twice
-# As many of llvmpipe's at most, though more is put aside then: it ends a work-item's loops after 65535 rounds, and a
-# pair of rows takes 160.
-_LONGEST = 256
 _KEPT = 256  # levels of a device, of any images, that stay prepared
 
 SAMPLES = {"float32": "float", "float64": "double"}
@@ -341,9 +338,8 @@ class Level:
         left = self.room // (self.planes * self.dtype.itemsize) - height * columns
         edge = aside.above + aside.below
         most = left // max(1, edge * aside.row_pitch) - 1
-        band = max(_LEAST, ceil(pairs / max(1, min(wanted, most))))
-        if self.gpu.limits.is_cpu and self.gpu.limits.lanes == 1:
-            band = min(band, _LONGEST)
+        # Where bands cannot be long, more is put aside than there is room for.
+        band = min(max(_LEAST, ceil(pairs / max(1, min(wanted, most)))), self.gpu.limits.band // 2)
         return replace(aside, column_pitch=columns, rows=edge * (ceil(pairs / band) + 1)), band
 
 
