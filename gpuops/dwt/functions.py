@@ -150,9 +150,9 @@ def wavedec2(
     higher one than that warns. Otherwise as :func:`dwt2`.
     """
     params = DwtParams(wavelet, mode, level, method, integer, tile)
-    samples = axes_last(data, axes)
-    approximation, details = _decompose(gpu, samples, params)
-    transform.warn_of_levels(np.shape(samples)[-2:], params)
+    data = axes_last(data, axes)
+    approximation, details = _decompose(gpu, data, params)
+    transform.warn_of_levels(np.shape(data)[-2:], params)
     return axes_back([approximation, *details], axes)
 
 
@@ -187,7 +187,8 @@ def idwt2(
     """The inverse of :func:`dwt2`, as ``pywt.idwt2``: None stands for a band of zeros.
 
     ``shape`` (height, width) is the image's true size: without it an odd length comes back one longer, as in
-    PyWavelets, except in the modes ``mirror`` and ``vc2``. Raises ParameterError for bands that do not fit together.
+    PyWavelets, except in the modes ``mirror`` and ``vc2``. ``axes``: as in :func:`dwt2`. Raises ParameterError for bands
+    that do not fit together.
     """
     approximation, details = coeffs
     return waverec2(
@@ -295,7 +296,7 @@ def iswt2(
     """The inverse of :func:`swt2`, with or without ``trim_approx``, for a start_level of 0: as ``pywt.iswt2``.
 
     Each level's inverses, of which there are four for the four ways to leave out every second row and column, are
-    averaged. Raises ParameterError for bands that do not fit together.
+    averaged. ``axes``: as in :func:`dwt2`. Raises ParameterError for bands that do not fit together.
     """
     if not coeffs:
         raise ParameterError("the list of coefficients is empty: it must hold a level at least")
