@@ -187,8 +187,8 @@ def idwt2(
     """The inverse of :func:`dwt2`, as ``pywt.idwt2``: None stands for a band of zeros.
 
     ``shape`` (height, width) is the image's true size: without it an odd length comes back one longer, as in
-    PyWavelets, except in the modes ``mirror`` and ``vc2``. ``axes``: as in :func:`dwt2`. Raises ParameterError for bands
-    that do not fit together.
+    PyWavelets, except in the modes ``mirror`` and ``vc2``. ``axes``: as in :func:`dwt2`. Raises ParameterError for
+    bands that do not fit together.
     """
     approximation, details = coeffs
     return waverec2(
