@@ -54,14 +54,14 @@ class Left:
             not self.windows
         ):  # whose σ may be so small that its spectrum does not end at a grid's highest frequency
             return np.array(gaussian(self.sigma, ENOUGH))
-        samples = 1 << ceil(8 * self.sigma + 32).bit_length()
+        samples = 1 << ceil(16 * self.sigma + 64).bit_length()  # half of them reach 8 σ at least
         frequency = 2 * np.pi * np.fft.rfftfreq(samples)
         spectrum = np.exp(-0.5 * (self.sigma * frequency) ** 2)
         for step in self.windows:
             spectrum /= (_spectrum(frequency * step) / _spectrum(np.zeros(1))) ** 2
         half = np.fft.irfft(spectrum)[: samples // 2]
         beyond = np.cumsum(np.abs(half[::-1]))[::-1]  # from each on
-        radius = int(np.argmax(beyond <= _CUT * half[0])) - 1
+        radius = int(np.flatnonzero(beyond <= _CUT * half[0])[0]) - 1
         weights = np.concatenate([half[radius:0:-1], half[: radius + 1]])
         return np.asarray(weights / weights.sum(), np.float64)
 

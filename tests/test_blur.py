@@ -8,7 +8,7 @@ import scipy.ndimage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuops import Gpu, ParameterError, blur
+from gpuops import Gpu, ParameterError, blur, coarse
 from gpuops.params.blur import BlurParams
 from gpuops.params.border import BORDERS, SYNONYMS, border_name, border_option
 
@@ -44,6 +44,28 @@ def test_auto_is_a_whole_gaussian(gpu: Gpu, rng, sigma: tuple[float, float], bor
         got = blur.blur(gpu, gpu.array(x.astype(np.float32)), BlurParams(sigma=sigma, border=border)).numpy()
         expected = scipy.ndimage.gaussian_filter(x, (0, *sigma), mode=border, truncate=9)
         assert (np.abs(got - expected).max((1, 2)) <= 5e-5 * expected.max((1, 2)) + 1e-9).all()
+
+
+@pytest.mark.parametrize("border", list(BORDERS))
+@pytest.mark.parametrize("sigma", [450, 930, 1000, 2000])
+def test_auto_on_narrow_images(gpu: Gpu, rng, sigma: float, border: str) -> None:
+    """Whose coarse grid is that of a few samples, on which much of the Gaussian is left."""
+    for width in (1, 5, 37, 64):
+        x = rng.random((3, width))
+        params = BlurParams(sigma=(0, sigma), border=border, cval=0.5)
+        got = blur.blur(gpu, gpu.array(x[None].astype(np.float32)), params).numpy()[0]
+        expected = scipy.ndimage.gaussian_filter(x, (0, sigma), mode=border, cval=0.5, truncate=6)
+        np.testing.assert_allclose(got, expected, atol=5e-5)
+
+
+def test_weights_that_are_left_are_a_whole_bell() -> None:
+    for sigma in np.geomspace(2, 2000, 300).tolist():
+        for windows in ((1.0,), (0.5,), (1.0, 0.13), (1.0, 0.13, 0.02)):
+            weights = coarse.Left(sigma, windows).weights()
+            radius = len(weights) // 2
+            assert radius >= 3.5 * sigma and weights.argmax() == radius and weights.min() > -1e-9
+            np.testing.assert_allclose(weights, weights[::-1], atol=1e-15)
+            assert weights.sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("sigma", [3.0, 30.0])
