@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from gpuops import signals
 from gpuops.errors import DeviceError, GpuopsError, GpuopsWarning, ParameterError
 
 # name: what --help says of it. The module of the same name defines `command`.
@@ -140,7 +141,7 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 
 
 def _handle_signals() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+    for number in signals.NUMBERS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores one
             signal.signal(number, _interrupt)
 

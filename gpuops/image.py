@@ -86,8 +86,8 @@ class Image:
         if host.size:
             with self.gpu.phase("download"):
                 cl.enqueue_copy(self.gpu.queue, host, self.buffer)
-            if self.gpu.report is not None:
-                self.gpu.report.saw_the_end()
+                if self.gpu.report is not None:
+                    self.gpu.report.saw_the_end()
         return host
 
     def pixel(self, row: int, column: int) -> Array:

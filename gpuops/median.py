@@ -146,7 +146,7 @@ class _Run:
     def by_vectors(self) -> bool:
         """Whether a work-item has many columns as lanes of vectors: on CPUs, but not on llvmpipe, whose lanes are
         work-items, and whose loops end after 65535 rounds."""
-        return self.gpu.limits.is_cpu and self.gpu.limits.lanes > 1
+        return self.gpu.limits.lanes > 1
 
     @property
     def most_items(self) -> int:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_NUMBERS = [
+NUMBERS = [  # what ends a program, but for what cannot be handled
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name)
 ]
 
@@ -24,8 +24,8 @@ def kept() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
         yield
         return
-    handlers = {number: signal.getsignal(number) for number in _NUMBERS}
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _NUMBERS)
+    handlers = {number: signal.getsignal(number) for number in NUMBERS}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, NUMBERS)
     try:
         yield
     finally:
@@ -38,4 +38,4 @@ def kept() -> Iterator[None]:
 def leave_to_others() -> None:
     """In a thread that is to take none, so that :func:`kept` has them all."""
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_BLOCK, _NUMBERS)
+        signal.pthread_sigmask(signal.SIG_BLOCK, NUMBERS)

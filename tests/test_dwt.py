@@ -365,7 +365,7 @@ def test_any_two_axes_are_pywts(gpu: Gpu, rng, axes: Any) -> None:
 
 def test_axes_that_are_none(gpu: Gpu) -> None:
     x = np.ones((4, 5, 6), np.float32)
-    for axes in ((0, 0), (0, 3), (-4, 0), (0,), (0, 1, 2), (0.5, 1)):
+    for axes in ((0, 0), (0, 3), (-4, 0), (0,), (0, 1, 2), (0.5, 1), 0):
         with pytest.raises(ParameterError, match="axes must be two different ones of the array's 3"):
             wavedec2(gpu, x, "haar", axes=axes)
     with pytest.raises(ParameterError, match="leave out axes"):

@@ -463,7 +463,7 @@ def test_blur_of_many_taps(rng: np.random.Generator, sigma: tuple[float, float])
 
 
 def test_blur_of_many_rows(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many as on a device of one group, of which that would take too many rounds, too."""
+    """A tile's rows in one band, but for the limit: of 1000 rows llvmpipe leaves out the last."""
     monkeypatch.setattr(both_axes, "_GROUPS", (0, 0))
     gpu, x, params = device("cpu"), rng.random((1, 1500, 4)), BlurParams(sigma=(3, 1), method="local")
     close(blur(gpu, on(gpu, x), params).numpy(), separable(x, params), TOLERANCE["blur"])

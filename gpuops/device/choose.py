@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gpuops import signals
 from gpuops.device.info import KINDS, DeviceInfo, describe
 from gpuops.errors import DeviceError, GpuopsWarning
 
@@ -123,17 +125,19 @@ def matching(found: Sequence[Candidate], spec: str) -> list[Candidate]:
 def candidates(*, refresh: bool = False) -> list[Candidate]:
     """Every device of every platform, in an order that does not depend on the loader's."""
     try:
-        import pyopencl  # noqa: F401
+        import pyopencl as cl
     except ImportError as error:
         raise DeviceError(
             f"pyopencl cannot be imported ({error}): reinstall it with `pip install pyopencl`"
         ) from error
-    from gpuops import signals
     from gpuops.device import drivers
 
     drivers.prepare(refresh=refresh)
-    with signals.kept():
-        described = _described()
+    described: list[tuple[cl.Device, DeviceInfo]] = []
+    with signals.kept(), suppress(cl.Error):  # PLATFORM_NOT_FOUND_KHR
+        for platform in sorted(cl.get_platforms(), key=lambda p: (p.name, p.version)):
+            with suppress(cl.Error):  # DEVICE_NOT_FOUND: an empty platform
+                described += [(device, describe(device, 0)) for device in platform.get_devices()]
     described.sort(key=lambda pair: KINDS.index(pair[1].kind))
     seen: dict[tuple[str, ...], int] = {}
     result = []
@@ -142,20 +146,3 @@ def candidates(*, refresh: bool = False) -> list[Candidate]:
         ordinal = seen[key] = seen.get(key, -1) + 1
         result.append(Candidate(device, replace(info, index=index), ordinal))
     return result
-
-
-def _described() -> list[tuple[cl.Device, DeviceInfo]]:
-    """Every device with what it says of itself, by platforms' names; loads the drivers."""
-    import pyopencl as cl
-
-    try:
-        platforms = cl.get_platforms()
-    except cl.Error:  # PLATFORM_NOT_FOUND_KHR
-        return []
-    found: list[tuple[cl.Device, DeviceInfo]] = []
-    for platform in sorted(platforms, key=lambda p: (p.name, p.version)):
-        try:
-            found += [(device, describe(device, 0)) for device in platform.get_devices()]
-        except cl.Error:  # DEVICE_NOT_FOUND: an empty platform
-            continue
-    return found

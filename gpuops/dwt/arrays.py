@@ -26,7 +26,7 @@ def axes_last(data: Any, axes: Sequence[int]) -> Any:
 
     Raises ParameterError unless these are two of the array's axes, and for an Image, whose last two they must be.
     """
-    if data is None or tuple(axes) == LAST:
+    if data is None or _are_last(axes):
         return data
     if isinstance(data, Image):
         raise ParameterError(
@@ -43,11 +43,15 @@ def axes_last(data: Any, axes: Sequence[int]) -> Any:
 
 def axes_back(found: Any, axes: Sequence[int]) -> Any:
     """The inverse of :func:`axes_last`, of an array or of all arrays in lists and tuples."""
-    if tuple(axes) == LAST:
+    if _are_last(axes):
         return found
     if isinstance(found, list | tuple):
         return type(found)(axes_back(part, axes) for part in found)
     return np.moveaxis(found, LAST, axes)
+
+
+def _are_last(axes: Sequence[int]) -> bool:
+    return isinstance(axes, list | tuple) and tuple(axes) == LAST
 
 
 def triple(bands: Any) -> tuple[Any, Any, Any]:

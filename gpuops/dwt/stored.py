@@ -38,7 +38,7 @@ class Stored:
     @property
     def sample(self) -> np.dtype[Any]:
         """The coefficients' type."""
-        return np.dtype(np.int32 if self.params.integer else np.float32)
+        return _sample(self.params)
 
     def bands(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes (planes, height, width) of the arrays; bands without coefficients are not stored."""
@@ -65,6 +65,10 @@ class Stored:
         }
 
 
+def _sample(params: DwtParams) -> np.dtype[Any]:
+    return np.dtype(np.int32 if params.integer else np.float32)
+
+
 def fits(gpu: Gpu, stored: Stored, *, overwrite_input: bool = False, more: bool = False) -> bool:
     """Whether the device has room for the pixels, the image and all that :func:`pack` needs beside them.
 
@@ -77,7 +81,7 @@ def fits(gpu: Gpu, stored: Stored, *, overwrite_input: bool = False, more: bool 
 
 def room_for(gpu: Gpu, shape: Sequence[int], params: DwtParams, *, more: bool = False) -> bool:
     """As :func:`fits`, of an image (planes, height, width)."""
-    sample = transform.working(gpu, np.dtype(np.int32 if params.integer else np.float32), params)
+    sample = transform.working(gpu, _sample(params), params)
     return split.fits(gpu, shape, sample, copies=(2 if more else 1) * split.COPIES)
 
 
