@@ -129,6 +129,15 @@ def test_sizes_beyond_local_memory(tiny: Gpu, rng, n: int, kinds: set[tuple[str,
     assert kinds <= used
 
 
+def test_two_lengths_of_the_same_convolution(gpu: Gpu, rng, monkeypatch) -> None:
+    """101 and 103 are both convolutions of 210 points: the filter of one axis is not that of the other."""
+    small_primes(monkeypatch)
+    monkeypatch.setattr(gpu, "plans", OrderedDict())
+    z = noise(rng, 101, 103)
+    assert error(fft.fft2(gpu, z, params=FftParams("global")), scipy.fft.fft2(z.astype(complex))) < 4e-7
+    assert {(p.convolved, p.n) for p in next(iter(gpu.plans.values())).passes} == {(101, 210), (103, 210)}
+
+
 @pytest.mark.parametrize(
     ("shape", "joined"),
     [

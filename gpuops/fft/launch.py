@@ -158,7 +158,7 @@ def _tables(
         radix = schedule.radices[0]
         constants = table(f"{p.stride} {radix}", lambda: tables.stage(p.stride, radix))
     if not inside and p.ends.factor == "filter":
-        factors = table(f"filter {p.n}", lambda: tables.filter(p.convolved, p.n))
+        factors = table(f"filter {p.convolved} {p.n}", lambda: tables.filter(p.convolved, p.n))
     elif inside or p.ends.factor:
         factors = table(f"chirp {inside or p.convolved}", lambda: tables.chirp(inside or p.convolved))
     turns = p.n if p.split == 1 else p.at.joined * p.gap if p.at.joined > 1 else 0
