@@ -135,10 +135,19 @@ static inline cplx reflected(cplx a) {  // −conj a: as a minus before conjugat
     return (cplx)(-a.lo, a.hi);
 }
 
-// exp(−2πi·j/n), 0 ≤ j < n, to the accuracy of sinpi and cospi (4 ulp), the angle reduced to half a turn first.
+// exp(−2πi·j/n), 0 ≤ j ≤ n, to the accuracy of sinpi and cospi (4 ulp). With b = (2j − n)/n, which is from −1 to 1, it is
+// (−cos πb, sin πb), and −cos πb = cos π(1 − |b|): without a comparison, see root_again.
 static inline real2 root(int j, int n) {
-    real angle = (real)(2 * j > n ? j - n : j) * (real)2 / (real)n;
-    return (real2)(cospi(angle), -sinpi(angle));
+    real b = (real)(2 * j - n) / (real)n;
+    return (real2)(cospi(1 - fabs(b)), sinpi(b));
+}
+
+// The same, as the conjugate of the (n − j)-th. The way back of a convolution takes it, which needs the roots of the way
+// there once more. Compilers would keep those, or what they are made of, across barriers, and do that wrong: Intel's where
+// a kept number is subtracted as well; LLVM 15, which is PoCL's, where a vector of comparisons is kept.
+static inline real2 root_again(int j, int n) {
+    real2 w = root(n - j, n);
+    return (real2)(w.x, -w.y);
 }
 
 // Of all sequences.

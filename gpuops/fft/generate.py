@@ -107,8 +107,9 @@ class _Kernel(Twins, Shared):
             return self.scattered(part)
         return lambda x: self.pointers(index, part) + self.values(index, x, line)
 
-    def twiddles(self, index: int) -> Body:
+    def twiddles(self, index: int, back: bool = False) -> Body:
         stride, radix = self.strides[index], self.s.radices[index]
+        root = "root_again" if back else "root"
 
         def body(x: int) -> list[str]:
             lines = []
@@ -118,7 +119,7 @@ class _Kernel(Twins, Shared):
 
                 def line(k: Number, q: str = q, starts: Sequence[int] = starts) -> list[str]:
                     table = f"tables[{q} + {k * stride + -1}]"
-                    w = f"root(({k}) * ({q}), {stride * radix})" if self.s.computed else table
+                    w = f"{root}(({k}) * ({q}), {stride * radix})" if self.s.computed else table
                     turns = " ".join(f"x[{i + k}] = times(x[{i + k}], w);" for i in starts)
                     return [f"{{ const real2 w = {w}; {turns} }}"]
 
@@ -172,10 +173,12 @@ class _Kernel(Twins, Shared):
                     *late,
                     self.filters if s.length else self.multiplies,
                     self.butterflies(last),
-                    self.twiddles(last),
+                    self.twiddles(last, back=True),
                 ]
             )
-            there += [(i, [self.butterflies(i), self.twiddles(i)]) for i in range(last - 1, -1, -1)]
+            there += [
+                (i, [self.butterflies(i), self.twiddles(i, back=True)]) for i in range(last - 1, -1, -1)
+            ]
         if s.channels > 1:
             self.each(0, self.pixels)
             self.lines.append(f"    ROLLED for (int c = 0; c < {s.channels}; c++, v0.out += s.out.x) {{")
