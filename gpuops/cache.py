@@ -10,6 +10,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from .drafts import draft_file
+
 _DIGEST = hashlib.sha256().digest_size
 
 
@@ -75,11 +77,6 @@ def save(name: str, data: bytes) -> None:
     target = cache_folder() / name
     with contextlib.suppress(OSError):
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=target.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
+        with draft_file(target.parent) as draft:
+            Path(draft).write_bytes(data)
             os.replace(draft, target)
-        except BaseException:
-            os.unlink(draft)
-            raise

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ..drafts import draft_file
 from ..errors import FileError
 from .formats import Format, format_of
 
@@ -44,46 +44,32 @@ def check_place(path: Path_, *, overwrite: bool = False, inputs: Iterable[Path_]
         raise FileError(f"{name}: the folder {folder} is not writable; choose another one")
 
 
-_unfinished: set[str] = set()
-
-
-def discard_unfinished() -> None:
-    """Removes the temporary files of outputs being written, for a process that is about to end at once."""
-    for path in tuple(_unfinished):
-        with suppress(OSError):
-            os.unlink(path)
-
-
 @contextmanager
 def atomic(path: Path_, *, overwrite: bool = False) -> Iterator[str]:
     """Gives a temporary path beside `path` to write to, and moves it there when the block ends well.
 
-    Whatever goes wrong, Ctrl-C included, nothing is left behind. Without overwrite the move is a hard link,
+    Whatever goes wrong, Ctrl-C included, nothing is left behind; after a kill that nothing can catch, the next
+    process that writes into the folder removes what was left. Without overwrite the move is a hard link,
     which fails where a file has appeared meanwhile, so that no race can destroy anything.
     """
     check_place(path, overwrite=overwrite)
     target = os.path.realpath(path)  # a link to a file stays a link
-    # Its name is known before there is a file, lest a signal in between leave one.
-    name = f".clpix-{secrets.token_hex(8)}{Path(path).suffix}"
-    temporary = os.path.join(os.path.dirname(target), name)
     try:
-        _unfinished.add(temporary)
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        yield temporary
-        _check_space(temporary)
-        os.chmod(temporary, _mode(target))
-        if overwrite:
-            os.replace(temporary, target)
-        else:
-            _move_without_overwriting(temporary, target)
-    except OSError as error:
-        raise FileError(_trouble(path, _cause(error, temporary), temporary)) from None
+        with draft_file(os.path.dirname(target), Path(path).suffix) as temporary:
+            try:
+                yield temporary
+                _check_space(temporary)
+                os.chmod(temporary, _mode(target))
+                if overwrite:
+                    os.replace(temporary, target)
+                else:
+                    _move_without_overwriting(temporary, target)
+            except OSError as error:
+                raise FileError(_trouble(path, _cause(error, temporary), temporary)) from None
+    except OSError as error:  # there was no room even for an empty file
+        raise FileError(_trouble(path, error)) from None
     except MemoryError:
         raise FileError(f"{os.fspath(path)}: not enough memory to write it; free some") from None
-    finally:
-        with suppress(OSError):
-            os.unlink(temporary)
-        _unfinished.discard(temporary)
 
 
 def _move_without_overwriting(temporary: str, target: str) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
+from ..drafts import draft_folder
 from ..errors import FileError
 
 _INPUT, _OUTPUT = "standard input", "standard output"
@@ -23,7 +23,7 @@ _BLOCK = 1 << 20
 @contextmanager
 def from_stream(stream: BinaryIO) -> Iterator[str]:
     """The path of a file with all that the stream holds."""
-    with tempfile.TemporaryDirectory(prefix="clpix-") as folder:
+    with draft_folder() as folder:
         path = os.path.join(folder, _INPUT)
         try:
             with open(path, "wb") as file:
@@ -40,7 +40,7 @@ def with_text_name(path: str) -> Iterator[str]:
     if is_text(path):
         yield path
         return
-    with tempfile.TemporaryDirectory(prefix="clpix-") as folder:
+    with draft_folder() as folder:
         link = os.path.join(folder, "file")
         os.symlink(os.path.abspath(path), link)
         with _called(link, path):
@@ -59,7 +59,7 @@ def is_text(path: str) -> bool:
 @contextmanager
 def to_stream(stream: BinaryIO, extension: str) -> Iterator[str]:
     """The path of a file to be written, which then goes to the stream."""
-    with tempfile.TemporaryDirectory(prefix="clpix-") as folder:
+    with draft_folder() as folder:
         path = os.path.join(folder, _OUTPUT + extension)
         with _called(path, _OUTPUT):
             yield path

@@ -1,0 +1,153 @@
+"""Temporary files and folders that a later run can tell from abandoned ones.
+
+Whoever makes one holds a lock on it (flock), which the system gives up when the process ends, however it ends.
+A later run that gets the lock knows that nobody writes there any more, and removes the draft. The name says under
+which start of the system (boot) the draft was made: on a disk that several machines share, locks of another machine
+may not be seen, so drafts of another boot are only removed from disks of this machine alone.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+
+_NAME = re.compile(r"\.clpix-([0-9a-f]{32})-[0-9a-f]{16}(\.\w+)?")
+_BOOT_ID = "/proc/sys/kernel/random/boot_id"
+
+_unfinished: set[str] = set()
+_swept: set[str] = set()
+
+
+def discard_unfinished() -> None:
+    """Removes all drafts of this process, which is about to end at once."""
+    for path in tuple(_unfinished):
+        _remove(path)
+
+
+@contextmanager
+def draft_file(folder: str | os.PathLike[str], extension: str = "") -> Iterator[str]:
+    """The path of a new empty file in `folder`, for its owner alone. What is left of it in the end is removed."""
+    with _draft(folder, extension, is_folder=False) as path:
+        yield path
+
+
+@contextmanager
+def draft_folder() -> Iterator[str]:
+    """The path of a new folder among the system's temporary files. It is removed in the end, with what it holds."""
+    with _draft(tempfile.gettempdir(), "", is_folder=True) as path:
+        yield path
+
+
+@contextmanager
+def _draft(folder: str | os.PathLike[str], extension: str, *, is_folder: bool) -> Iterator[str]:
+    parent = os.path.realpath(folder)
+    if parent not in _swept:
+        _swept.add(parent)
+        sweep(parent)
+    lock = None
+    try:
+        while lock is None:
+            # The name is noted before there is a file, lest a signal in between leave one.
+            path = os.path.join(parent, f".clpix-{_boot()}-{secrets.token_hex(8)}{extension}")
+            _unfinished.add(path)
+            if is_folder:
+                os.mkdir(path, 0o700)
+            else:
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            lock = _locked(path)
+        yield path
+    finally:
+        _remove(path)
+        _unfinished.discard(path)
+        if lock is not None and lock >= 0:
+            os.close(lock)
+
+
+def _locked(path: str) -> int | None:
+    """A file descriptor that holds the lock of a new draft, or -1 where the disk knows no locks.
+
+    None where another run has come between making and locking, and has swept the draft.
+    """
+    try:
+        lock = _opened(path)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _is_named(lock, path):
+            return lock
+    except BlockingIOError:
+        pass
+    except OSError:  # then nobody else gets the lock either
+        os.close(lock)
+        return -1
+    os.close(lock)
+    return None
+
+
+def sweep(folder: str) -> None:
+    """Removes the drafts in a folder whose processes are gone. What cannot be told, or not be removed, stays."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for path in [entry.path for entry in entries if _may_be_swept(entry)]:
+            with suppress(OSError):
+                lock = _opened(path)
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while its process lives
+                    if _is_named(lock, path):
+                        _remove(path)
+                finally:
+                    os.close(lock)
+
+
+def _may_be_swept(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry of a folder is a draft whose lock, if its process lived, could be seen from here."""
+    named = _NAME.fullmatch(entry.name)
+    status = entry.stat(follow_symlinks=False) if named else None
+    if named is None or status is None or not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+        return False
+    return named[1] == _boot() or _is_of_this_machine(status.st_dev)
+
+
+def _is_of_this_machine(device: int) -> bool:
+    """Whether a disk is a block device, whose locks all can see who can mount it. Network disks have number 0."""
+    return os.major(device) != 0
+
+
+@cache
+def _boot() -> str:
+    """A number that the system has drawn when it was started. Where there is none, nothing will be swept."""
+    try:
+        return Path(_BOOT_ID).read_text().strip().replace("-", "")
+    except OSError:
+        return secrets.token_hex(16)
+
+
+def _opened(path: str) -> int:
+    """A file descriptor to lock. A network disk locks only what is open for writing, which no folder can be."""
+    kind = os.O_RDONLY | os.O_DIRECTORY if os.path.isdir(path) else os.O_RDWR
+    return os.open(path, kind | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+def _is_named(lock: int, path: str) -> bool:
+    """Whether a path still names what the descriptor has opened."""
+    try:
+        return os.path.samestat(os.fstat(lock), os.lstat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _remove(path: str) -> None:
+    with suppress(OSError):
+        if os.path.isdir(path):
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            os.unlink(path)

@@ -1,0 +1,176 @@
+"""Temporary files: nothing stays of a process that was killed, and nothing is taken from one that lives."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpuops import drafts
+from gpuops.files import FORMATS, Format, Picture, output, write
+
+#: Writes half of a file, says so, and waits for its end.
+HALF = """
+import sys, time
+from pathlib import Path
+from gpuops import drafts
+from gpuops.files.output import atomic
+with atomic(sys.argv[1]) as temporary, drafts.draft_folder() as folder:
+    Path(temporary).write_text("half")
+    Path(folder, "half").write_text("half")
+    print(temporary, folder, flush=True)
+    sys.stdin.read()
+    Path(temporary).write_text("whole")
+"""
+
+
+@contextmanager
+def writer(path: Path) -> Iterator[tuple[subprocess.Popen, Path, Path]]:
+    """A process that is in the middle of writing a file, its temporary file, and its temporary folder."""
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", HALF, path]
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        try:
+            assert process.stdout
+            file, folder = map(Path, process.stdout.readline().split())
+            yield process, file, folder
+        finally:
+            process.kill()
+
+
+@pytest.fixture(autouse=True)
+def temporary_files_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+
+
+def run(code: str, *args: object) -> None:
+    subprocess.run([sys.executable, "-c", code, *map(str, args)], input="", text=True, check=True)
+
+
+def test_a_later_run_sweeps_what_a_killed_one_has_left(tmp_path: Path) -> None:
+    with writer(tmp_path / "a.txt") as (process, file, folder):
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert file.read_text() == "half"
+    assert (folder / "half").read_text() == "half"
+    run(HALF, tmp_path / "b.txt")
+    assert not file.exists()
+    assert not folder.exists()
+    assert (tmp_path / "b.txt").read_text() == "whole"
+    assert sorted(os.listdir(tmp_path)) == ["b.txt", "tmp"]
+    assert os.listdir(tmp_path / "tmp") == []
+
+
+def test_a_run_leaves_alone_what_another_one_is_writing(tmp_path: Path) -> None:
+    with writer(tmp_path / "a.txt") as (process, file, folder):
+        run(HALF, tmp_path / "b.txt")
+        drafts.sweep(str(tmp_path))
+        drafts.sweep(str(tmp_path / "tmp"))
+        assert file.read_text() == "half"
+        assert (folder / "half").exists()
+        assert process.communicate("", timeout=30) is not None
+    assert (tmp_path / "a.txt").read_text() == "whole"
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt", "tmp"]
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+def test_no_format_loses_its_lock_while_it_is_written(
+    fmt: Format, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A codec that puts another file in the place of the temporary one would leave that without a lock."""
+
+    def check(path: str) -> None:
+        drafts.sweep(str(tmp_path))
+        assert os.path.exists(path)
+
+    monkeypatch.setattr(output, "_check_space", check)
+    pixels = np.zeros((40, 40, 3), fmt.dtypes[-1])
+    write(tmp_path / f"a{fmt.extension}", Picture(pixels))
+    assert sorted(os.listdir(tmp_path)) == [f"a{fmt.extension}", "tmp"]
+
+
+def test_only_drafts_that_cannot_be_alive_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, elsewhere, token = drafts._boot(), "0" * 32, "1" * 16
+    left = tmp_path / f".clpix-{here}-{token}.png"
+    others = tmp_path / f".clpix-{elsewhere}-{token}.png"
+    kept = [
+        f".clpix-{here}.png",
+        f"clpix-{here}-{token}.png",
+        f".clpix-{here}-{token}.png.txt",
+        ".clpix-1.png",
+    ]
+    for name in (left.name, others.name, *kept):
+        (tmp_path / name).touch()
+    target = tmp_path / "precious.png"
+    target.write_text("precious")
+    link = tmp_path / f".clpix-{here}-{'2' * 16}.png"
+    link.symlink_to(target)
+    # A network disk, where another machine's lock may not be seen.
+    monkeypatch.setattr(drafts, "_is_of_this_machine", lambda _: False)
+    drafts.sweep(str(tmp_path))
+    assert not left.exists()
+    assert others.exists()
+    # A disk of this machine, which has been started anew since then.
+    monkeypatch.setattr(drafts, "_is_of_this_machine", lambda _: True)
+    drafts.sweep(str(tmp_path))
+    assert not others.exists()
+    assert link.is_symlink()
+    assert target.read_text() == "precious"
+    assert sorted(os.listdir(tmp_path)) == sorted([*kept, link.name, target.name, "tmp"])
+
+
+def test_a_draft_that_is_swept_before_it_is_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    opened = drafts._opened
+
+    def sweep_first(path: str) -> int:
+        seen.append(path)
+        if len(seen) == 1:
+            os.unlink(path)
+        return opened(path)
+
+    monkeypatch.setattr(drafts, "_opened", sweep_first)
+    with drafts.draft_file(tmp_path, ".txt") as path:
+        assert os.path.exists(path)
+        assert path not in seen[:1]
+        assert len(seen) == 2
+
+
+def test_a_disk_without_locks_is_written_and_not_swept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(*_: object) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    with output.atomic(tmp_path / "a.txt") as temporary:
+        Path(temporary).write_text("whole")
+        drafts.sweep(str(tmp_path))
+    assert (tmp_path / "a.txt").read_text() == "whole"
+
+
+def test_a_program_killed_while_it_writes(tmp_path: Path) -> None:
+    """The whole program: a picture that takes a while to be encoded, and SIGKILL as soon as its file appears."""
+    code = (
+        "import sys, numpy as np; from gpuops.files import Picture, write;"
+        "write(sys.argv[1], Picture(np.random.default_rng(1).integers(0, 255, (3000, 3000, 3), np.uint8)))"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, tmp_path / "a.png"]) as process:
+        while not (found := list(tmp_path.glob(".clpix-*"))) and process.poll() is None:
+            time.sleep(0.001)
+        process.kill()
+    assert found
+    write(tmp_path / "b.png", Picture(np.zeros((1, 1, 3), np.uint8)))
+    assert sorted(os.listdir(tmp_path)) == ["b.png", "tmp"]
