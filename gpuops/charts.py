@@ -39,9 +39,14 @@ def check(path: Path, *, overwrite: bool = False, inputs: Iterable[Path] = ()) -
 
 
 def save(figure: Figure, path: Path, *, overwrite: bool = False) -> None:
-    """Writes a figure in the format that the name tells, whole or not at all."""
-    with atomic(path, overwrite=overwrite) as temporary:
-        figure.savefig(temporary, format=_suffix(path)[1:], dpi=120)
+    """Writes a figure in the format that the name tells, whole or not at all; the same bytes for the same figure."""
+    import matplotlib
+
+    kind = _suffix(path)[1:]
+    undated = {"Date": None} if kind == "svg" else {}
+    # Names within an SVG are random unless their salt is given.
+    with atomic(path, overwrite=overwrite) as temporary, matplotlib.rc_context({"svg.hashsalt": "clpix"}):
+        figure.savefig(temporary, format=kind, dpi=120, metadata=undated)
 
 
 def _suffix(path: Path) -> str:
