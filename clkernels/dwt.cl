@@ -1,9 +1,8 @@
 // One axis of a discrete wavelet transform and of its inverse, by lifting or by filter bank, over tiles.
 //
 //   pair k = samples 2k (even) and 2k + 1 (odd);  low[i] and high[i] belong to pair i + first
-//   lifting       STEPS times  target[k] += Σ_j WEIGHT[j] other[k + FIRST + j],  target and other being even and odd;
-//                 then low = even · LOW_SCALE, high = odd · HIGH_SCALE. The inverse runs the steps backwards.
-//                 Sweldens, SIAM J. Math. Anal. 29 (1998). Whole numbers: ± ((Σ + ROUNDING) >> SHIFT), no scale.
+//   lifting       STEPS times what dwt_steps.cl says; then low = even · LOW_SCALE, high = odd · HIGH_SCALE, but for whole
+//                 numbers. The inverse runs the steps backwards.
 //   filter bank   (low, high)[k] = Σ_u M[u] · (even, odd)[k + u + first],  2 × 2 matrices M, filters' taps two by two;
 //                 the inverse the same with (low, high) and (even, odd) exchanged
 //
@@ -17,24 +16,10 @@
 // A stack of planes is (outer, n, inner): the axis has n samples, `inner` of them apart. -D ROWS for inner = 1.
 // -D INVERSE builds synthesise, otherwise analyse.  -D S=float|double|int   a sample
 // -D ACCURACY=n: integers are shifted n bits up before all steps, and down again after those of the inverse, rounding.
-// WIDE, beside the steps: their sums need 64 bits.  -D SUMS=long… and -D WS=…: vectors as W of long and of S, by name.
 // Global size, columns: (inner / WIDTH, teams along the axis, outer); rows: teams, line by line, in one dimension.
 // Local size with LOCAL: (columns, items), for rows (items); otherwise any.
 // tile: 2 · length · columns samples; with filters RIGHT is the most there can be, and `pairs` says how long a tile is.
-// The wavelet's constants are generated before this file: gpuops/dwt/generate.py.
-
-// How many neighbours along the axis a work-item takes at once: -D LANES=8 -D LANES2=16 for private rows, whose
-// compilers do not find these vectors by themselves. What a vector computes beyond a step's range nobody reads.
-#ifdef LANES
-typedef JOIN(S, LANES) W;
-typedef JOIN(S, LANES2) W2;
-#else
-#define LANES 1
-typedef V W;
-#endif
-
-// Tells compilers that spread work-items over vector registers (Intel's) that the registers are full already.
-#define ALREADY_WIDE __attribute__((vec_type_hint(W)))
+// After the wavelet's constants, which gpuops/dwt/generate.py writes, border.cl, dwt_extension.cl and dwt_steps.cl.
 
 #define WHOLE_LANES(p) (((p) + LANES - 1) / LANES * LANES)
 #define LENGTH WHOLE_LANES(LEFT + PAIRS + RIGHT)
@@ -129,16 +114,6 @@ static inline void put(W v, MEMORY V *half_tile, int p, Team team) {
 #endif
 }
 
-#ifdef WIDE
-#define SUM SUMS
-#define TO_SUM(v) JOIN(convert_, SUMS)(v)
-#define FROM_SUM(v) JOIN(convert_, WS)(v)
-#else
-#define SUM W
-#define TO_SUM(v) (v)
-#define FROM_SUM(v) (v)
-#endif
-
 #ifdef ACCURACY
 #define UP(v) ((v) << ACCURACY)
 #define DOWN(v) (((v) + (1 << (ACCURACY - 1))) >> ACCURACY)
@@ -169,16 +144,12 @@ static inline void lift(MEMORY V *even, MEMORY V *odd, int p_first, int n, Team 
 #ifdef HELD
         hold(other, p_first, (n + STEP_ODD[s]) / 2, team);
 #endif
-        for (int p = STEP_FROM[s] + team.item * LANES; p < STEP_TO[s]; p += team.items * LANES) {
-            SUM sum = 0;
+        const int to = LEFT + PAIRS + STEP_AFTER[s];
+        for (int p = LEFT - STEP_BEFORE[s] + team.item * LANES; p < to; p += team.items * LANES) {
+            W others[TAPS];
 #pragma unroll
-            for (int j = 0; j < TAPS; j++)
-                if (WEIGHT[s * TAPS + j] != 0) sum += WEIGHT[s * TAPS + j] * TO_SUM(get(other, p + FIRST[s] + j, team));
-#ifdef INTEGER
-            sum = (sum + ROUNDING[s]) >> SHIFT[s];
-            sum = SUBTRACT[s] ? -sum : sum;
-#endif
-            put(get(target, p, team) + FROM_SUM(sum), target, p, team);
+            for (int j = 0; j < TAPS; j++) others[j] = IS_TAP(s, j) ? get(other, p + FIRST[s] + j, team) : (W)0;
+            put(lifted(s, get(target, p, team), others), target, p, team);
         }
         FENCE();
     }
@@ -270,14 +241,9 @@ __kernel ALREADY_WIDE void analyse(__global const S *in, __global S *low, __glob
 }
 
 #else
-// Coefficient i of one band beyond its ends: by the mirror, samples 2i + odd of the whole signal are mirrored.
+// Coefficient i of one band, beyond its ends, too.
 static inline V coefficient(__global const S *band, int i, int odd, int length, int n, size_t step, int count) {
-#ifdef BORDER_MIRROR
-    const int position = border_index(2 * i + odd, n);
-    i = (position & 1) == odd ? position >> 1 : -1;
-#else
-    i = border_index(i, length);
-#endif
+    i = coefficient_index(i, odd, length, n);
     return i < 0 ? (V)0 : load_some(band + i * step, count);
 }
 

@@ -27,12 +27,29 @@ static inline V load_some(__global const S *p, int count) { return *p; }
 static inline void store_some(V v, __global S *p, int count) { *p = v; }
 #endif
 
+// Which of n samples stands at i, for any i, in the modes that only repeat samples; −1 for a zero.
+static inline int sample_index(int i, int n) {
+#ifdef PERIODIZATION
+    return min(border_index(i, n + (n & 1)), n - 1);
+#else
+    return border_index(i, n);
+#endif
+}
+
+// Which of `length` coefficients, the low ones or the `odd` ones, of n samples stands at i. By the mirror that is told by
+// the samples' places, 2i + odd; a place may belong to the other half's: −1.
+static inline int coefficient_index(int i, int odd, int length, int n) {
+#ifdef BORDER_MIRROR
+    const int place = border_index(2 * i + odd, n);
+    return (place & 1) == odd ? place >> 1 : -1;
+#else
+    return border_index(i, length);
+#endif
+}
+
 // Sample i, for any i, of n samples `inner` apart; `count` of WIDTH columns exist.
 static inline V extended(__global const S *in, int i, int n, size_t inner, int count) {
-#if defined(PERIODIZATION)
-    i = min(border_index(i, n + (n & 1)), n - 1);
-    return load_some(in + i * inner, count);
-#elif defined(ANTISYMMETRIC)  // -b -a | a b c d | -d -c: border.cl's reflect, every other repetition negative
+#if defined(ANTISYMMETRIC)  // -b -a | a b c d | -d -c: border.cl's reflect, every other repetition negative
     int repetition = i < 0 ? (i + 1) / n - 1 : i / n;
     V v = load_some(in + border_index(i, n) * inner, count);
     return repetition & 1 ? -v : v;
@@ -49,7 +66,7 @@ static inline V extended(__global const S *in, int i, int n, size_t inner, int c
     V v = load_some(in + end * inner, count);
     return v + (int)abs(i - end) * (v - load_some(in + next * inner, count));
 #else
-    i = border_index(i, n);
+    i = sample_index(i, n);
     return i < 0 ? (V)0 : load_some(in + i * inner, count);
 #endif
 }

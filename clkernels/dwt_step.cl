@@ -1,14 +1,12 @@
-// One lifting step as a kernel of its own. Out of place it is the method of van der Laan, Jalba and Roerdink, IEEE TPDS
-// 22 (2011). In place, on halves that dwt_chunks.cl has put apart, it is that of Ikuzawa, Ino and Hagihara: a step reads
-// of the half that it changes nothing but the sample that it replaces, so that no neighbour is ever overwritten.
+// One lifting step as a kernel of its own, in place: the step of Ikuzawa, Ino and Hagihara, on halves that dwt_chunks.cl has
+// put apart. It reads of the half that it changes nothing but the sample that it replaces, so that no neighbour is ever
+// overwritten.
 //
-//   to[k] = to_scale · (from_scale · from[k] + other_scale · Σ_j weights[j] other[k + first + j])
-//   whole numbers:  to[k] = from[k] ± ((Σ + rounding) >> shift)
+//   image[to + k] = to_scale · (from_scale · image[to + k] + other_scale · Σ_j weights[j] image[other + k + first + j])
+//   whole numbers:  image[to + k] = image[to + k] ± ((Σ + rounding) >> shift)
 //
-// `from` and `to` hold the half that changes, `other` the half it is computed from. A half is (height, width, spacing,
-// phase): of planes (height, width), the rows, with -D ROWS the columns, k · spacing + phase, at most the last of all; so
-// the even samples of a signal are a half with spacing 2 and phase 0. The minimum repeats the last sample of an odd length
-// under periodization.
+// `to` and `other` are the first rows, with -D ROWS the first columns, of the half that changes and of the other one, in
+// planes of (height, width).
 // BORDER_MIRROR: position 2k + parity of the other half is mirrored in n samples. Otherwise border.cl on its count.
 // -D S=float|int   -D S16: 16 of them   -D TAPS: how many weights   -D WIDTH=1|16 neighbours of a row that a work-item takes
 // Global: (across / WIDTH, targets, planes), with ROWS (targets / WIDTH, across, planes). Any group size.
@@ -19,54 +17,29 @@ typedef S16 V;
 typedef S V;
 #endif
 
-// Where sample k of a half is, and how far from it sample k + 1, where both exist.
-static inline size_t place(int4 part, int k, int across, size_t plane) {
+// Where sample k of a half is whose first one is `half`.
+static inline size_t place(int half, int k, int across, size_t plane, int2 size) {
 #ifdef ROWS
-    return (plane * part.x + across) * part.y + k * part.z + part.w;
+    return (plane * size.x + across) * size.y + half + k;
 #else
-    return (plane * part.x + k * part.z + part.w) * part.y + across;
+    return (plane * size.x + half + k) * size.y + across;
 #endif
 }
 
-static inline int stride(int4 part) {
-#ifdef ROWS
-    return part.z;
-#else
-    return part.z * part.y;
-#endif
-}
-
-static inline size_t clamped(int4 part, int k, int across, size_t plane) {
-#ifdef ROWS
-    const int last = part.y - 1;
-#else
-    const int last = part.x - 1;
-#endif
-    return place((int4)(part.xy, 1, 0), min(k * part.z + part.w, last), across, plane);
-}
-
-// WIDTH neighbours, `spacing` apart.
-static inline V take(__global const S *p, int spacing) {
+// WIDTH neighbours.
+static inline V take(__global const S *p) {
 #if WIDTH == 1
     return *p;
 #else
-    if (spacing == 1) return vload16(0, p);
-    S s[WIDTH];  // not those between, which other work-items may be writing
-    for (int i = 0; i < WIDTH; i++) s[i] = p[i * spacing];
-    return vload16(0, s);
+    return vload16(0, p);
 #endif
 }
 
-static inline void give(V v, __global S *p, int spacing) {
+static inline void give(V v, __global S *p) {
 #if WIDTH == 1
     *p = v;
 #else
-    S s[WIDTH];
-    vstore16(v, 0, s);
-    if (spacing == 1)
-        vstore16(v, 0, p);
-    else
-        for (int i = 0; i < WIDTH; i++) p[i * spacing] = s[i];
+    vstore16(v, 0, p);
 #endif
 }
 
@@ -76,30 +49,28 @@ static inline void give(V v, __global S *p, int spacing) {
 #define RESULT(old, sum) (to_scale * (from_scale * (old) + other_scale * (sum)))
 #endif
 
-__kernel void lifting_step(__global const S *from, __global const S *other, __global S *to, int planes, int across,
-                           int n, int targets, int others, int4 from_half, int4 other_half, int4 to_half, S16 weights,
-                           int first, int target_is_odd, float from_scale, float other_scale, float to_scale,
-                           int rounding, int shift, int subtract) {
+__kernel void lifting_step(__global S *image, int planes, int2 size, int across, int n, int targets, int others, int to,
+                           int other, S16 weights, int first, int target_is_odd, float from_scale, float other_scale,
+                           float to_scale, int rounding, int shift, int subtract) {
 #ifdef ROWS
     int k = get_global_id(0) * WIDTH, a = get_global_id(1);
-    const int next = k + WIDTH, a_next = a + 1;
-    const int from_spacing = from_half.z, other_spacing = other_half.z, to_spacing = to_half.z;
+    const int next = k + WIDTH, a_next = a + 1, stride = 1;
 #else
     int k = get_global_id(1), a = get_global_id(0) * WIDTH;
-    const int next = k + 1, a_next = a + WIDTH;
-    const int from_spacing = 1, other_spacing = 1, to_spacing = 1;
+    const int next = k + 1, a_next = a + WIDTH, stride = size.y;
 #endif
     const size_t plane = get_global_id(2);
     if (plane >= (size_t)planes) return;
     S w[16];
     vstore16(weights, 0, w);
     if (k + first >= 0 && next + first + TAPS <= others && next < targets && a_next <= across) {
-        __global const S *neighbours = other + place(other_half, k + first, a, plane);
+        __global const S *neighbours = image + place(other, k + first, a, plane, size);
+        __global S *target = image + place(to, k, a, plane, size);
         V sum = 0;
 #pragma unroll
-        for (int j = 0; j < TAPS; j++) sum += w[j] * take(neighbours + j * (size_t)stride(other_half), other_spacing);
-        const V old = take(from + place(from_half, k, a, plane), from_spacing);
-        give(RESULT(old, sum), to + place(to_half, k, a, plane), to_spacing);
+        for (int j = 0; j < TAPS; j++) sum += w[j] * take(neighbours + j * (size_t)stride);
+        const V old = take(target);
+        give(RESULT(old, sum), target);
         return;
     }
     while (k < min(next, targets) && a < min(a_next, across)) {
@@ -112,15 +83,14 @@ __kernel void lifting_step(__global const S *from, __global const S *other, __gl
 #else
             const int i = border_index(k + first + j, others);
 #endif
-            if (i >= 0) sum += w[j] * other[clamped(other_half, i, a, plane)];
+            if (i >= 0) sum += w[j] * image[place(other, i, a, plane, size)];
         }
-        const S old = from[clamped(from_half, k, a, plane)];
-        // Of an odd length's last pair under periodization only the even sample is written to the signal.
+        __global S *target = image + place(to, k, a, plane, size);
+        const S old = *target;
+        *target = RESULT(old, sum);
 #ifdef ROWS
-        if (k * to_half.z + to_half.w < to_half.y) to[place(to_half, k, a, plane)] = RESULT(old, sum);
         k++;
 #else
-        if (k * to_half.z + to_half.w < to_half.x) to[place(to_half, k, a, plane)] = RESULT(old, sum);
         a++;
 #endif
     }

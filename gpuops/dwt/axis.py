@@ -11,22 +11,8 @@ from ..errors import ParameterError
 from ..gpu import Gpu, Kernel, Local, Source
 from ..image import Image
 from ..params.dwt import DwtParams
-from . import generate, laan
+from . import extension, generate, laan
 from .wavelets import WAVELETS, Wavelet
-
-# PyWavelets' mode -> what clkernels/border.cl and dwt_extension.cl call it
-_EXTENSIONS = {
-    "zero": ("CONSTANT", None),
-    "constant": ("NEAREST", None),
-    "symmetric": ("REFLECT", None),
-    "periodic": ("WRAP", None),
-    "smooth": ("CONSTANT", "SMOOTH"),
-    "reflect": ("MIRROR", None),
-    "antisymmetric": ("REFLECT", "ANTISYMMETRIC"),
-    "antireflect": ("MIRROR", "ANTIREFLECT"),
-    "periodization": ("WRAP", "PERIODIZATION"),
-    "vc2": ("CONSTANT", "HELD"),
-}
 
 
 def expansive(params: DwtParams) -> bool:
@@ -87,17 +73,6 @@ def synthesise(low: Image, high: Image, params: DwtParams, axis: int, n: int) ->
     return image
 
 
-def extension(wavelet: Wavelet, mode: str, inverse: bool) -> dict[str, bool]:
-    """The defines of what stands beyond the ends: of the samples, or of the coefficients."""
-    border, extra = _EXTENSIONS.get(mode, ("", None))
-    if mode == "mirror":
-        # A half-sample symmetric wavelet gives a last, lone sample a detail of zero, which is not stored.
-        border = "MIRROR" if wavelet.whole_sample else ("CONSTANT" if inverse else "REFLECT")
-    elif inverse:
-        border, extra = "WRAP" if mode == "periodization" else "CONSTANT", "HELD" if mode == "vc2" else None
-    return {f"BORDER_{border}": True, **({extra: True} if extra else {})}
-
-
 def _launch(
     name: str,
     inputs: tuple[Image, ...],
@@ -126,7 +101,7 @@ def _launch(
     shape = outputs[0].shape if inverse else inputs[0].shape
     outer, inner = (prod(shape[:2]), 1) if rows else (shape[0], shape[2])
     defines = {
-        **extension(wavelet, mode, inverse),
+        **extension.defines(wavelet, mode, inverse=inverse),
         "ROWS": rows,
         "INTEGER": integer,
         "INVERSE": inverse,
@@ -166,7 +141,7 @@ class _Tiling:
 
 
 Defines = dict[str, "bool | int | str | None"]
-_SOURCES = ("border", "dwt_extension", "dwt")
+_SOURCES = ("border", "dwt_extension", "dwt_steps", "dwt")
 
 
 def _private(

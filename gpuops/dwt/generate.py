@@ -1,4 +1,4 @@
-"""OpenCL C of a wavelet's constants: what clkernels/dwt.cl expects before it."""
+"""OpenCL C of a wavelet's constants: what clkernels/dwt_steps.cl expects before it."""
 
 from __future__ import annotations
 
@@ -8,31 +8,33 @@ from functools import cache
 import numpy as np
 
 from ..gpu import Source
-from .wavelets import Step, Wavelet
+from .schedule import Schedule
+from .wavelets import Wavelet
 
 
 @cache
 def lifting(
     wavelet: Wavelet, *, inverse: bool, integer: bool, double: bool = False, held: bool = False
 ) -> Source:
-    """Steps in order, how far each reaches into the halo, and the halo's width.
+    """Steps in order, how far each reaches into the halo, the halo's width, and the pairs that a window keeps.
 
     ``held``: for ends held at each step (mode vc2). A last pair without an odd sample takes that of the pair before.
     """
     steps = wavelet.steps[::-1] if inverse else wavelet.steps
     sign = -1.0 if inverse else 1.0
-    spans, left, right = _reach(steps, int(held))
+    plan = Schedule.of(steps, before=int(held))
     taps = max(len(step.taps) for step in steps)
     padding = [(0.0,) * (taps - len(step.taps)) for step in steps]
     lines = [
         f"#define STEPS {len(steps)}",
         f"#define TAPS {taps}",
-        f"#define LEFT {left}",
-        f"#define RIGHT {right}",
+        f"#define LEFT {plan.left}",
+        f"#define RIGHT {plan.right}",
+        f"#define KEPT {plan.kept}",
         _ints("STEP_ODD", (step.odd for step in steps)),
         _ints("FIRST", (step.first for step in steps)),
-        _ints("STEP_FROM", (left - low for low, _ in spans)),
-        _ints("STEP_TO", (f"LEFT + PAIRS + {high}" for _, high in spans)),
+        _ints("STEP_BEFORE", (before for before, _ in plan.spans)),
+        _ints("STEP_AFTER", (after for _, after in plan.spans)),
     ]
     if integer:
         weights = [tap for step, pad in zip(steps, padding, strict=True) for tap in (*step.taps, *pad)]
@@ -96,28 +98,12 @@ def polyphase(
     return first, tuple(matrices)
 
 
-def _reach(steps: tuple[Step, ...], before: int) -> tuple[list[tuple[int, int]], int, int]:
-    """Pairs that each step must compute before and after the tile proper so that the last results are right.
-
-    These are needed ``before`` the tile, too. Also the pairs of halo before and after that the steps together read.
-    """
-    need = {False: (before, 0), True: (before, 0)}  # of even and of odd samples
-    spans = []
-    for step in reversed(steps):
-        lead, trail = need[step.odd]
-        spans.append((lead, trail))
-        low, high = need[not step.odd]
-        last = step.first + len(step.taps) - 1
-        need[not step.odd] = max(low, lead - step.first), max(high, trail + last)
-    return spans[::-1], max(low for low, _ in need.values()), max(high for _, high in need.values())
-
-
 def _literal(value: float, double: bool) -> str:
     return repr(float(value)) if double else f"{float(np.float32(value))!r}f"
 
 
-def _ints(name: str, values: Iterable[int | bool | str]) -> str:
-    return f"__constant int {name}[] = {{{', '.join(v if isinstance(v, str) else str(int(v)) for v in values)}}};"
+def _ints(name: str, values: Iterable[int | bool]) -> str:
+    return f"__constant int {name}[] = {{{', '.join(str(int(v)) for v in values)}}};"
 
 
 def halo(constants: Source) -> int:

@@ -110,21 +110,21 @@ def table_bytes(gpu: Gpu, shape: Shape, levels: int, *, chunk: int = CHUNK, tabl
 
 
 def _columns(image: Image, height: int, width: int, params: DwtParams, table: bool, *, inverse: bool) -> None:
-    line = Line(WAVELETS[params.wavelet], params.mode, 1, height, width, inverse, "in-place")
+    line = Line(WAVELETS[params.wavelet], params.mode, 1, height, width, inverse)
     if inverse:
-        _lift(line, image)
+        run(line, image)
     _permute(image, line.label, height, width, 1, image.shape[2], inverse, table)
     if not inverse:
-        _lift(line, image)
+        run(line, image)
 
 
 def _rows(
     image: Image, height: int, width: int, params: DwtParams, chunk: int, table: bool, *, inverse: bool
 ) -> None:
-    line = Line(WAVELETS[params.wavelet], params.mode, 2, width, height, inverse, "in-place")
+    line = Line(WAVELETS[params.wavelet], params.mode, 2, width, height, inverse)
     chunks = 2 * (width // (2 * chunk))
     if inverse:
-        _lift(line, image)
+        run(line, image)
         _shift(image, line.label, height, width, chunk, inverse)
         _permute(image, line.label, chunks, chunk, height, chunk, inverse, table)
         _create(image, line.label, height, width, chunk, inverse)
@@ -132,15 +132,7 @@ def _rows(
         _create(image, line.label, height, width, chunk, inverse)
         _permute(image, line.label, chunks, chunk, height, chunk, inverse, table)
         _shift(image, line.label, height, width, chunk, inverse)
-        _lift(line, image)
-
-
-def _lift(line: Line, image: Image) -> None:
-    samples, coefficients = line.apart(image, samples=True), line.apart(image)
-    if line.inverse:
-        run(line, coefficients, samples, samples)
-    else:
-        run(line, samples, coefficients, coefficients)
+        run(line, image)
 
 
 def _group(gpu: Gpu, name: str, chunk: int, wide: int) -> tuple[Kernel, int]:

@@ -1,36 +1,53 @@
-"""Van der Laan, Jalba and Roerdink's method: a kernel for each lifting step, out of place, halves apart.
+"""Van der Laan, Jalba and Roerdink's method: all lifting steps along an axis in one kernel, out of place.
 
 For comparison. W. J. van der Laan, A. C. Jalba and J. B. T. M. Roerdink, "Accelerating Wavelet Lifting on Graphics
-Hardware Using CUDA", IEEE TPDS 22 (2011).
+Hardware Using CUDA", IEEE TPDS 22 (2011). Rows are lifted one by one in local memory, or in segments where they are too
+long for it; columns in a window that slides down a block of them: clkernels/dwt_laan.cl.
+
+Of an axis, in groups that make r samples each, that is 8 (1 + h / r) bytes a sample of float32, where a sample depends on
+h others before and after it: table 3 of T. Ikuzawa, F. Ino and K. Hagihara, "Reducing Memory Usage of Discrete Wavelet
+Transform by Overwriting the Input on a GPU".
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from ..errors import DeviceError
+from ..gpu import Define, Gpu, Kernel, Local
 from ..image import Image
 from ..params.dwt import DwtParams
-from . import blocked
-from .steps import Half, Line, run
+from . import blocked, extension, generate
+from .schedule import Schedule
 from .wavelets import WAVELETS, Wavelet
+
+_SOURCES = ("border", "dwt_extension", "dwt_steps", "dwt_laan")
+_LOCAL = 24 << 10  # bytes that a group takes at most, so that several run on a compute unit at once
+_ITEMS = 256  # of a group
+_GROUPS = 8  # a compute unit: as many as run at once
+_COLUMNS, _CPU_COLUMNS = 32, 512  # of a block
+_WINDOW, _CPU_WINDOW = 32, 16  # pairs of rows, a power of two
+_CPU_LOCAL = 64 << 10  # bytes of a CPU's window: of its second-level cache
+_LEAST_BAND = 32  # pairs of rows that a group goes down, so that most are read once
+_LANES = 16  # neighbours that a work-item of a CPU takes at once
+_SHORT, _SEVERAL = 128, 8  # pairs of rows of which a group takes several; a CPU's takes so many
+
+TYPES = {"float32": "float", "float64": "double", "int32": "int"}
+Shape = tuple[int, ...]
 
 
 def analyse(image: Image, low: Image, high: Image, wavelet: Wavelet, mode: str, axis: int) -> None:
-    """``image`` → its halves along ``axis``. The first two steps read the image, the others work on the halves."""
-    line = Line(wavelet, mode, axis, image.shape[axis], image.shape[3 - axis], False, "laan")
-    bands = line.bands(low, high)
-    run(line, line.signal(image), bands, bands)
+    """``image`` (planes, height, width) → its halves along ``axis`` (1: vertically, 2: horizontally)."""
+    _launch(_Axis(image.gpu, wavelet, mode, image.dtype, image.shape, axis, False), image, low, high)
 
 
 def synthesise(low: Image, high: Image, image: Image, wavelet: Wavelet, mode: str, axis: int) -> None:
-    """The halves → ``image``, which the last two steps write; those before work on copies of the halves."""
-    line = Line(wavelet, mode, axis, image.shape[axis], image.shape[3 - axis], True, "laan")
-    end = line.signal(image)
-    # In between without a scale, as the signal is.
-    between = (
-        {odd: Half(half.like()) for odd, half in ((False, low), (True, high))}
-        if len(wavelet.steps) > 2
-        else end
-    )
-    run(line, line.bands(low, high), between, end)
+    """The inverse of :func:`analyse`."""
+    _launch(_Axis(image.gpu, wavelet, mode, image.dtype, image.shape, axis, True), image, low, high)
 
 
 def decompose(image: Image, params: DwtParams, levels: int) -> None:
@@ -39,10 +56,212 @@ def decompose(image: Image, params: DwtParams, levels: int) -> None:
     Needs as much memory again: columns go from the image to it, rows back. Raises ParameterError as
     :func:`.blocked.regions`.
     """
-    shapes = blocked.regions(image.shape[1:], params, levels)
     scratch = image.like()
-    for height, width in shapes:
-        down = Line(WAVELETS[params.wavelet], params.mode, 1, height, width, False, "laan")
-        run(down, down.signal(image), down.apart(scratch), down.apart(scratch))
-        along = Line(WAVELETS[params.wavelet], params.mode, 2, width, height, False, "laan")
-        run(along, along.signal(scratch), along.apart(image), along.apart(image))
+    for down, along in _levels(image, params, levels):
+        _launch(down, image, scratch, scratch, down.counts[0])
+        _launch(along, scratch, image, image, along.counts[0])
+
+
+def predicted_bytes(image: Image, params: DwtParams, levels: int) -> int:
+    """What :func:`decompose` reads and writes by table 3 of the source, with the halo and the groups here."""
+    return sum(
+        round(2 * image.dtype.itemsize * (1 + part.wavelet.halo / part.made) * part.samples)
+        for level in _levels(image, params, levels)
+        for part in level
+    )
+
+
+def _levels(image: Image, params: DwtParams, levels: int) -> Iterator[tuple[_Axis, _Axis]]:
+    """Columns and rows of each level."""
+    for size in blocked.regions(image.shape[1:], params, levels):
+        shape, wavelet = (image.shape[0], *size), WAVELETS[params.wavelet]
+        down, along = (
+            _Axis(image.gpu, wavelet, params.mode, image.dtype, shape, axis, False) for axis in (1, 2)
+        )
+        yield down, along
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """One axis of images of ``shape`` (planes, height, width), forward or inverse, and how groups share it out."""
+
+    gpu: Gpu
+    wavelet: Wavelet
+    mode: str
+    dtype: np.dtype[np.generic]
+    shape: Shape
+    axis: int
+    inverse: bool
+
+    @property
+    def n(self) -> int:
+        return self.shape[self.axis]
+
+    @property
+    def across(self) -> int:
+        """Lines of each plane."""
+        return self.shape[3 - self.axis]
+
+    @property
+    def samples(self) -> int:
+        return self.shape[0] * self.across * self.n
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Low and high coefficients; periodization makes an odd length even."""
+        return (self.n + 1) // 2, self.n // 2 if self.mode == "mirror" else (self.n + 1) // 2
+
+    @property
+    def plan(self) -> Schedule:
+        return Schedule.of(self.wavelet.steps[::-1] if self.inverse else self.wavelet.steps)
+
+    @property
+    def made(self) -> int:
+        """Samples along the axis that a group makes at most: r of table 3."""
+        return min(self.n, 2 * (self.rows().run if self.axis == 2 else self.columns().band))
+
+    def traffic(self, run: int) -> int:
+        """Bytes that groups of ``run`` pairs read, with their halos inside the image, and write."""
+        plan, lows = self.plan, self.counts[0]
+        reads = sum(
+            min(2 * (min(start + run, lows) + plan.right), self.n) - max(2 * (start - plan.left), 0)
+            for start in range(0, lows, run)
+        )
+        return self.dtype.itemsize * self.shape[0] * self.across * (reads + sum(self.counts))
+
+    def rows(self) -> _Rows:
+        """How groups take rows."""
+        limits, plan, lows, wide = self.gpu.limits, self.plan, self.counts[0], self.lanes
+        room = min(_LOCAL, limits.local_bytes) // (2 * self.dtype.itemsize)
+        beside = plan.left + plan.right + wide  # whole vectors may reach beyond the last pair
+        most = room // wide * wide
+        while most > 0 and _pitch(most + beside, wide) > room:
+            most -= wide
+        if most < 1:
+            raise self._too_small()
+        run = min(most, _up(ceil(lows / ceil(lows / most)), wide))
+        kernel = self._kernel("rows")
+        together = kernel.fit(_ITEMS if wide == 1 else _SEVERAL)[0]
+        items = min(together, 1 << (run - 1).bit_length()) if wide == 1 else 1
+        pitch = _pitch(run + beside, wide)
+        several = together // items if run <= _SHORT else 1
+        while several > 1 and several * pitch > room:
+            several //= 2
+        return _Rows(kernel, items, several, run, ceil(lows / run), pitch)
+
+    def columns(self) -> _Columns:
+        """How groups take columns."""
+        limits, plan, lows, wide = self.gpu.limits, self.plan, self.counts[0], self.lanes
+        if wide == 1:
+            columns, down, window, room = _COLUMNS, _ITEMS // _COLUMNS, _WINDOW, _LOCAL
+        else:
+            columns, down, window, room = _CPU_COLUMNS, 1, _CPU_WINDOW, _CPU_LOCAL
+        room = min(room, limits.local_bytes) // (2 * self.dtype.itemsize)
+        while columns * window > room and window // 2 >= plan.kept + down - 1:
+            window //= 2
+        while columns * window > room and columns > wide:
+            columns //= 2
+        if columns * window > room:
+            raise self._too_small()
+        while True:
+            each = (window - plan.kept + 1) // down
+            items = columns if wide == 1 else 1
+            kernel = self._kernel(
+                "columns", WINDOW=window, DOWN=down, ROUND=each * down, BATCH=each if wide == 1 else 1
+            )
+            if kernel.fit(items, down) == (items, down):
+                break
+            if items * down == 1:
+                raise self._too_small()
+            down, columns = (down // 2, columns) if down > 1 else (1, columns // 2)
+        blocks = ceil(self.across / columns) * self.shape[0]
+        wanted = ceil(limits.compute_units * _GROUPS / blocks)
+        band = max(_LEAST_BAND, ceil(lows / wanted))
+        rounds = ceil((band + plan.left + plan.right) / (each * down))
+        band = min(rounds * each * down - plan.left - plan.right, limits.band // 2)
+        return _Columns(kernel, items, down, columns // wide, window, min(band, lows))
+
+    @property
+    def lanes(self) -> int:
+        return _LANES if self.gpu.limits.lanes > 1 else 1
+
+    def _kernel(self, name: str, **defines: Define) -> Kernel:
+        integer, double = self.dtype.kind == "i", self.dtype == np.float64
+        constants = generate.lifting(self.wavelet, inverse=self.inverse, integer=integer, double=double)
+        sample, wide = TYPES[self.dtype.name], self.lanes
+        return self.gpu.kernel(
+            (constants, *_SOURCES, f"dwt_laan_{name}"), name, S=sample, V=f"{sample}{wide}" if wide > 1 else sample, WIDTH=wide,
+            INTEGER=integer, INVERSE=self.inverse, **extension.defines(self.wavelet, self.mode, inverse=self.inverse), **defines,
+        )  # fmt: skip
+
+    def _too_small(self) -> DeviceError:
+        return DeviceError(
+            f"{self.gpu.info.name} has {self.gpu.limits.local_bytes} bytes of local memory, too few for the method laan: "
+            "use --method lifting"
+        )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Groups of ``items`` that take ``several`` rows, or one of ``segments`` of ``run`` pairs of each.
+
+    ``pitch``: samples in local memory from the even ones to the odd ones.
+    """
+
+    kernel: Kernel
+    items: int
+    several: int
+    run: int
+    segments: int
+    pitch: int
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Groups of ``items`` × ``down`` that take blocks of so many vectors of columns, ``band`` pairs down.
+
+    ``window``: pairs in local memory.
+    """
+
+    kernel: Kernel
+    items: int
+    down: int
+    block: int
+    window: int
+    band: int
+
+
+def _launch(part: _Axis, image: Image, low: Image, high: Image, high_from: int = 0) -> None:
+    """From the image to its halves, or inversely; in ``part`` of the image, at its top left."""
+    if part.samples == 0:
+        return
+    gpu, (planes, *_) = part.gpu, part.shape
+    buffers = (low, high, image) if part.inverse else (image, low, high)
+    sizes = (*(one.shape[1:] for one in (image, low, high)), high_from)
+    label = f"{'i' if part.inverse else ''}dwt {'yx'[part.axis - 1]} {part.wavelet.name} laan lift"
+    if part.axis == 2:
+        r = part.rows()
+        groups = ceil(planes * part.across / r.several) * r.segments
+        gpu.launch(
+            r.kernel, (groups * r.items, r.several), *buffers, *sizes, planes, part.across, part.n, *part.counts,
+            r.run, r.pitch, Local(2 * r.several * r.pitch * part.dtype.itemsize), local=(r.items, r.several),
+            label=label, traffic=part.traffic(r.run),
+        )  # fmt: skip
+    else:
+        c = part.columns()
+        wide = c.block * part.lanes
+        blocks, bands = ceil(part.across / wide), ceil(part.counts[0] / c.band)
+        gpu.launch(
+            c.kernel, (blocks * c.items, bands * c.down, planes), *buffers, *sizes, part.across, part.n, *part.counts,
+            c.band, c.block, Local(2 * c.window * wide * part.dtype.itemsize), local=(c.items, c.down, 1),
+            label=label, traffic=part.traffic(c.band),
+        )  # fmt: skip
+
+
+def _pitch(length: int, wide: int) -> int:
+    """``length`` or somewhat more, so that even and odd samples of the same pairs are in different banks of 32."""
+    return _up(length, wide) if wide > 1 else _up(length, 32) + 16
+
+
+def _up(n: int, multiple: int) -> int:
+    return -(-n // multiple) * multiple

@@ -16,7 +16,7 @@ from ..errors import DeviceError
 from ..gpu import LATER, Argument, Define, Gpu, Kernel, Source, Step
 from ..image import Image
 from ..params.dwt import DwtParams
-from . import axis, tile
+from . import axis, extension, tile
 from .schedule import Schedule, lifting, schedule
 from .wavelets import WAVELETS, Wavelet
 
@@ -232,7 +232,7 @@ class Level:
 
     @property
     def border(self) -> dict[str, bool]:
-        return axis.extension(self._wavelet, self.params.mode, self.inverse)
+        return extension.defines(self._wavelet, self.params.mode, inverse=self.inverse)
 
     @cached_property
     def bands(self) -> tuple[int, int, int, int]:

@@ -1,4 +1,4 @@
-"""OpenCL C of a wavelet's lifting steps in the order that clkernels/dwt_level.cl takes them, row by row."""
+"""How far lifting steps reach, and their OpenCL C in the order that clkernels/dwt_level.cl takes them, row by row."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ class Schedule:
     right: int
 
     @classmethod
-    def of(cls, steps: tuple[Step, ...]) -> Schedule:
-        """The schedule of these steps."""
-        need = {False: (0, 0), True: (0, 0)}  # of even and of odd samples
+    def of(cls, steps: tuple[Step, ...], *, before: int = 0) -> Schedule:
+        """The schedule of these steps, by which the pairs k − ``before`` … k come out right."""
+        need = {False: (before, 0), True: (before, 0)}  # of even and of odd samples
         later: list[tuple[Step, int]] = []
         spans = []
         for step in reversed(steps):
-            before, after = need[step.odd]
+            ahead, after = need[step.odd]
             # A later step changes what this one reads: only when no pair needs it any more.
             changed = [far - step.first for other, far in later if other.odd != step.odd]
             after = max([after, *changed])
-            spans.append((before, after))
+            spans.append((ahead, after))
             later.append((step, after))
             low, high = need[not step.odd]
             last = step.first + len(step.taps) - 1
-            need[not step.odd] = max(low, before - step.first), max(high, after + last)
-            need[step.odd] = before, after
+            need[not step.odd] = max(low, ahead - step.first), max(high, after + last)
+            need[step.odd] = ahead, after
         lefts, rights = zip(*need.values(), strict=True)
         return cls(steps, tuple(reversed(spans)), max(lefts), max(rights))
 

@@ -73,6 +73,11 @@ class Wavelet:
         """What a level of the transform of whole numbers multiplies a constant by: of VC-2's only."""
         return 2.0**self.accuracy * math.fsum(self._halves[0].values()) ** 2
 
+    @property
+    def halo(self) -> int:
+        """Samples before and after a pair that lifting it reads at most."""
+        return max(0, *(-min(half) for half in self._halves))
+
     @cached_property
     def decompose(self) -> Filters:
         """PyWavelets' (dec_lo, dec_hi), of even length."""
