@@ -17,12 +17,12 @@ typedef S16 V;
 typedef S V;
 #endif
 
-// Where sample k of a half is whose first one is `half`.
-static inline size_t place(int half, int k, int across, size_t plane, int2 size) {
+// Where sample k of a half is that begins at `start`.
+static inline size_t place(int start, int k, int across, size_t plane, int2 size) {
 #ifdef ROWS
-    return (plane * size.x + across) * size.y + half + k;
+    return (plane * size.x + across) * size.y + start + k;
 #else
-    return (plane * size.x + half + k) * size.y + across;
+    return (plane * size.x + start + k) * size.y + across;
 #endif
 }
 

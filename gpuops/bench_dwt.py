@@ -1,8 +1,9 @@
 """Wavelet transforms in place and with memory to spare, by the tables and figures of Ikuzawa, Ino and Hagihara.
 
 "Reducing Memory Usage of Discrete Wavelet Transform by Overwriting the Input on a GPU": memory over size (figure 4),
-the table of cycles (5), efficiency of each part (table 2), time by where source and target are (figure 6), throughput
-with and without transfers while others are computed (figure 7). What tells of them is bench_dwt_tables.
+the table of cycles (5), efficiency of each part (table 2) and the bytes that it should move (table 3), time by where
+source and target are (figure 6), throughput with and without transfers while others are computed (figure 7). What
+tells of them is bench_dwt_tables.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ STEPS = {
     "shift": "rests of rows",
     "predict": "lifting",
     "update": "lifting",
+    "lift": "lifting",
 }
 WHOLE = "whole"
 # Of the largest coefficient, where methods differ in the order of operations.
@@ -73,6 +75,8 @@ class Part:
     ----------
     launches, model_bytes
         How many, and what they have to read and write by the library's own model (the source's M).
+    predicted_bytes
+        What the source's table 3 gives for that: see :func:`predicted`. None where it says nothing.
     ms
         Of each run: the sum of the launches' times, by their events (T at the median).
     """
@@ -80,6 +84,7 @@ class Part:
     step: str
     launches: int
     model_bytes: int
+    predicted_bytes: int | None
     ms: tuple[float, ...]
 
     @property
@@ -106,8 +111,10 @@ class Row:
         Of that, the table of cycles.
     wall_ms
         By "source → target", of each run on the host's clock: upload, transform and download, one after the other.
+    room_bytes
+        The device's memory, or what was given of it.
     split
-        That is in slabs, as the variant takes more than the memory that was given. What is on the device at the
+        That is in slabs, as the variant takes more than that. What is on the device at the
         beginning, or at the end, goes to the host before, or comes from there after.
     slabs_ms
         From host to host in slabs, whether memory asks for that or not: with transfers while others are computed, and
@@ -125,6 +132,7 @@ class Row:
     table_bytes: int
     parts: tuple[Part, ...]
     wall_ms: dict[str, tuple[float, ...]]
+    room_bytes: int
     split: bool
     slabs_ms: dict[str, tuple[float, ...]]
     copy_ms: float
@@ -166,7 +174,8 @@ def measure(
     wavelet
         One that has lifting steps; dd13/7 is the source's.
     memory
-        Bytes of the device: variants that take more are split where source and target are told apart.
+        Bytes of the device: variants that take more are split where source and target are told apart, and the largest
+        image is the one that these have room for.
 
     Raises
     ------
@@ -210,7 +219,7 @@ def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams], ro
     memory = {name: _memory(gpu, host.shape, way) for name, way in ways.items()}
     _check(gpu, host, ways, variants)
     source = gpu.array(host)
-    copy_ms = median(_times(gpu, lambda: bench.copy_image(gpu, source))[-1].ms)
+    copy_ms = median(_times(gpu, lambda: bench.copy_image(gpu, source), {})[-1].ms)
     copy_gbps = 2 * source.nbytes / copy_ms / 1e6 if copy_ms > 0 else 0.0
     for name, way in ways.items():
         work, params = source.like(), variants[name]
@@ -230,9 +239,10 @@ def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams], ro
         slabs: dict[str, tuple[float, ...]] = {}
         if name != NO_TABLE and host.nbytes >= _SPLIT_BYTES and size[1] >= _SPLIT_ROWS:
             slabs = _slabs(gpu, host, params)
+        parts = _times(gpu, call, predicted(gpu, host.shape, params, levels))
         yield Row(
-            name, params.wavelet, levels, *size, memory[name] + table, table, _times(gpu, call), walls, split_it,
-            slabs, copy_ms, copy_gbps,
+            name, params.wavelet, levels, *size, memory[name] + table, table, parts, walls, room, split_it, slabs,
+            copy_ms, copy_gbps,
         )  # fmt: skip
 
 
@@ -292,7 +302,26 @@ def _check(
                 )
 
 
-def _times(gpu: Gpu, call: Callable[[], object]) -> tuple[Part, ...]:
+def predicted(gpu: Gpu, shape: tuple[int, ...], params: DwtParams, levels: int) -> dict[str, int]:
+    """Bytes by the source's table 3, of 4-byte samples, for each step and for the :data:`WHOLE`.
+
+    Of both axes of N² samples: 16 N² for the creation and 16 N² for the permutation of chunks, 16 (1 + h / r) N² for
+    lifting, where groups make r samples and read h more on either side. The source does not say its r; here it is that
+    of :mod:`.dwt.laan` on this device. Empty for the methods that are not in the table.
+    """
+    if params.method not in ("laan", "in-place"):
+        return {}
+    steps = {}
+    if params.method == "in-place":
+        samples = shape[0] * sum(
+            height * width for height, width in blocked.regions(shape[1:], params, levels)
+        )
+        steps = {STEPS["create"]: 16 * samples, STEPS["permute"]: 16 * samples}
+    steps[STEPS["lift"]] = laan.table_3_bytes(gpu, shape, params, levels)
+    return {**steps, WHOLE: sum(steps.values())}
+
+
+def _times(gpu: Gpu, call: Callable[[], object], predicted: Mapping[str, int]) -> tuple[Part, ...]:
     """Each step's launches, and at last all of them, in each run."""
     runs: list[dict[str, list[tuple[float, int]]]] = []
 
@@ -316,6 +345,7 @@ def _times(gpu: Gpu, call: Callable[[], object]) -> tuple[Part, ...]:
             step,
             len(launches),
             sum(moved for _, moved in launches),
+            predicted.get(step),
             tuple(sum(ms for ms, _ in run[step]) for run in counted),
         )
         for step, launches in counted[0].items()

@@ -49,7 +49,8 @@ def table(gpu: Gpu, rows: Sequence[Row]) -> str:
         _largest(gpu, rows),
         "",
         *_efficiency_table(rows),
-        "P: a copy's GB/s at that size, by a kernel; E = M / T / P with the model's M; useful: with 8 bytes a pixel.",
+        "P: a copy's GB/s at that size, by a kernel; E = M / T / P with the model's M; useful: with 8 bytes a pixel;",
+        "table 3: the bytes that the source's formulas give.",
         "",
         *_wall_table(rows),
         "Upload, transform and download one after the other, on the host's clock; host memory is pageable.",
@@ -86,11 +87,12 @@ def _memory_table(rows: Sequence[Row]) -> list[str]:
 
 
 def _largest(gpu: Gpu, rows: Sequence[Row]) -> str:
-    """The largest square that the device's memory has room for, by the largest measured image's ratio."""
-    limits, of = gpu.limits, list(_by_size(rows).values())[-1]
-    room = {row.variant: limits.global_bytes * row.image_bytes / row.peak_bytes for row in of}
-    sizes = (f"{name} {math.isqrt(int(min(n, limits.max_alloc_bytes)) // 4)}" for name, n in room.items())
-    return f"At most, in {limits.global_bytes / 1e9:.1f} GB with one buffer for an image: {'; '.join(sizes)} squared."
+    """The largest square that there is room for in the memory that was given, by the last measured image's ratio."""
+    of = list(_by_size(rows).values())[-1]
+    room = {row.variant: row.room_bytes * row.image_bytes / row.peak_bytes for row in of}
+    sizes = (f"{name} {math.isqrt(int(min(n, gpu.limits.max_alloc_bytes)) // 4)}" for name, n in room.items())
+    given = f"{of[0].room_bytes / 1e9:.4g} GB"
+    return f"At most, in {given} with one buffer for an image: {'; '.join(sizes)} squared."
 
 
 def _efficiency_table(rows: Sequence[Row]) -> list[str]:
@@ -111,6 +113,7 @@ def _efficiency_table(rows: Sequence[Row]) -> list[str]:
                     f"{min(part.ms):.4f}",
                     f"{part.median_ms:.4f}",
                     f"{part.model_bytes / 1e6:.2f}",
+                    "-" if part.predicted_bytes is None else f"{part.predicted_bytes / 1e6:.2f}",
                     "-" if part.gbps is None else f"{part.gbps:.1f}",
                     f"{row.copy_gbps:.1f}",
                     "-" if efficiency is None else f"{100 * efficiency:.1f}",
@@ -118,7 +121,8 @@ def _efficiency_table(rows: Sequence[Row]) -> list[str]:
                 )
             )
     header = (
-        "efficiency", "size", "launches", "min ms", "T ms", "M MB", "M/T GB/s", "P GB/s", "E %", "useful %",
+        "efficiency", "size", "launches", "min ms", "T ms", "M MB", "table 3 MB", "M/T GB/s", "P GB/s", "E %",
+        "useful %",
     )  # fmt: skip
     return columns(header, cells)
 

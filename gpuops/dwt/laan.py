@@ -4,21 +4,22 @@ For comparison. W. J. van der Laan, A. C. Jalba and J. B. T. M. Roerdink, "Accel
 Hardware Using CUDA", IEEE TPDS 22 (2011). Rows are lifted one by one in local memory, or in segments where they are too
 long for it; columns in a window that slides down a block of them: clkernels/dwt_laan.cl.
 
-Of an axis, in groups that make r samples each, that is 8 (1 + h / r) bytes a sample of float32, where a sample depends on
-h others before and after it: table 3 of T. Ikuzawa, F. Ino and K. Hagihara, "Reducing Memory Usage of Discrete Wavelet
-Transform by Overwriting the Input on a GPU".
+Groups that make r samples each, which depend on h others before them and after them, read and write 8 (1 + h / r) bytes
+for each sample of float32 and each axis: table 3 of T. Ikuzawa, F. Ino and K. Hagihara, "Reducing Memory Usage of
+Discrete Wavelet Transform by Overwriting the Input on a GPU".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
 
 import numpy as np
 
 from ..errors import DeviceError
-from ..gpu import Define, Gpu, Kernel, Local
+from ..gpu import Argument, Define, Gpu, Kernel, Local
 from ..image import Image
 from ..params.dwt import DwtParams
 from . import blocked, extension, generate
@@ -57,26 +58,30 @@ def decompose(image: Image, params: DwtParams, levels: int) -> None:
     :func:`.blocked.regions`.
     """
     scratch = image.like()
-    for down, along in _levels(image, params, levels):
+    for down, along in _levels(image.gpu, image.shape, image.dtype, params, levels):
         _launch(down, image, scratch, scratch, down.counts[0])
         _launch(along, scratch, image, image, along.counts[0])
 
 
-def predicted_bytes(image: Image, params: DwtParams, levels: int) -> int:
-    """What :func:`decompose` reads and writes by table 3 of the source, with the halo and the groups here."""
-    return sum(
-        round(2 * image.dtype.itemsize * (1 + part.wavelet.halo / part.made) * part.samples)
-        for level in _levels(image, params, levels)
-        for part in level
+def table_3_bytes(gpu: Gpu, shape: Shape, params: DwtParams, levels: int) -> int:
+    """What the formula gives for all levels of a float32 image of ``shape`` (planes, height, width), r being ours."""
+    return round(
+        sum(
+            8 * (1 + part.wavelet.halo / part.made) * part.samples
+            for level in _levels(gpu, shape, np.dtype(np.float32), params, levels)
+            for part in level
+        )
     )
 
 
-def _levels(image: Image, params: DwtParams, levels: int) -> Iterator[tuple[_Axis, _Axis]]:
+def _levels(
+    gpu: Gpu, shape: Shape, dtype: np.dtype[np.generic], params: DwtParams, levels: int
+) -> Iterator[tuple[_Axis, _Axis]]:
     """Columns and rows of each level."""
-    for size in blocked.regions(image.shape[1:], params, levels):
-        shape, wavelet = (image.shape[0], *size), WAVELETS[params.wavelet]
+    wavelet = WAVELETS[params.wavelet]
+    for size in blocked.regions(shape[1:], params, levels):
         down, along = (
-            _Axis(image.gpu, wavelet, params.mode, image.dtype, shape, axis, False) for axis in (1, 2)
+            _Axis(gpu, wavelet, params.mode, dtype, (shape[0], *size), axis, False) for axis in (1, 2)
         )
         yield down, along
 
@@ -111,13 +116,13 @@ class _Axis:
         """Low and high coefficients; periodization makes an odd length even."""
         return (self.n + 1) // 2, self.n // 2 if self.mode == "mirror" else (self.n + 1) // 2
 
-    @property
+    @cached_property
     def plan(self) -> Schedule:
         return Schedule.of(self.wavelet.steps[::-1] if self.inverse else self.wavelet.steps)
 
     @property
     def made(self) -> int:
-        """Samples along the axis that a group makes at most: r of table 3."""
+        """The source's r: samples along the axis that a group makes at most."""
         return min(self.n, 2 * (self.rows().run if self.axis == 2 else self.columns().band))
 
     def traffic(self, run: int) -> int:
@@ -134,16 +139,16 @@ class _Axis:
         limits, plan, lows, wide = self.gpu.limits, self.plan, self.counts[0], self.lanes
         room = min(_LOCAL, limits.local_bytes) // (2 * self.dtype.itemsize)
         beside = plan.left + plan.right + wide  # whole vectors may reach beyond the last pair
-        most = room // wide * wide
-        while most > 0 and _pitch(most + beside, wide) > room:
-            most -= wide
+        # Even and odd samples of the same pairs are half of 32 banks apart.
+        spacing, shift = (32, 16) if wide == 1 else (wide, 0)
+        most = ((room - shift) // spacing * spacing + shift - beside) // wide * wide
         if most < 1:
             raise self._too_small()
         run = min(most, _up(ceil(lows / ceil(lows / most)), wide))
         kernel = self._kernel("rows")
         together = kernel.fit(_ITEMS if wide == 1 else _SEVERAL)[0]
         items = min(together, 1 << (run - 1).bit_length()) if wide == 1 else 1
-        pitch = _pitch(run + beside, wide)
+        pitch = _up(run + beside - shift, spacing) + shift
         several = together // items if run <= _SHORT else 1
         while several > 1 and several * pitch > room:
             several //= 2
@@ -188,16 +193,17 @@ class _Axis:
     def _kernel(self, name: str, **defines: Define) -> Kernel:
         integer, double = self.dtype.kind == "i", self.dtype == np.float64
         constants = generate.lifting(self.wavelet, inverse=self.inverse, integer=integer, double=double)
+        border = extension.defines(self.wavelet, self.mode, inverse=self.inverse)
         sample, wide = TYPES[self.dtype.name], self.lanes
         return self.gpu.kernel(
-            (constants, *_SOURCES, f"dwt_laan_{name}"), name, S=sample, V=f"{sample}{wide}" if wide > 1 else sample, WIDTH=wide,
-            INTEGER=integer, INVERSE=self.inverse, **extension.defines(self.wavelet, self.mode, inverse=self.inverse), **defines,
+            (constants, *_SOURCES, f"dwt_laan_{name}"), name, S=sample, V=f"{sample}{wide}" if wide > 1 else sample,
+            WIDTH=wide, INTEGER=integer, INVERSE=self.inverse, **border, **defines,
         )  # fmt: skip
 
     def _too_small(self) -> DeviceError:
         return DeviceError(
-            f"{self.gpu.info.name} has {self.gpu.limits.local_bytes} bytes of local memory, too few for the method laan: "
-            "use --method lifting"
+            f"{self.gpu.info.name} has {self.gpu.limits.local_bytes} bytes of local memory, too few for the "
+            "method laan: use --method lifting"
         )
 
 
@@ -237,7 +243,7 @@ def _launch(part: _Axis, image: Image, low: Image, high: Image, high_from: int =
         return
     gpu, (planes, *_) = part.gpu, part.shape
     buffers = (low, high, image) if part.inverse else (image, low, high)
-    sizes = (*(one.shape[1:] for one in (image, low, high)), high_from)
+    sizes: tuple[Argument, ...] = (*(one.shape[1:] for one in (image, low, high)), high_from)
     label = f"{'i' if part.inverse else ''}dwt {'yx'[part.axis - 1]} {part.wavelet.name} laan lift"
     if part.axis == 2:
         r = part.rows()
@@ -256,11 +262,6 @@ def _launch(part: _Axis, image: Image, low: Image, high: Image, high_from: int =
             c.band, c.block, Local(2 * c.window * wide * part.dtype.itemsize), local=(c.items, c.down, 1),
             label=label, traffic=part.traffic(c.band),
         )  # fmt: skip
-
-
-def _pitch(length: int, wide: int) -> int:
-    """``length`` or somewhat more, so that even and odd samples of the same pairs are in different banks of 32."""
-    return _up(length, wide) if wide > 1 else _up(length, 32) + 16
 
 
 def _up(n: int, multiple: int) -> int:
