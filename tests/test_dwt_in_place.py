@@ -45,8 +45,8 @@ def test_the_result_is_laans(gpu: Gpu, rng, name: str, integer: bool) -> None:
             transform.flat(approximation, details), transform.flat(*expected), strict=True
         ):
             assert mine.shape == other.shape
-            # The same steps, scaled elsewhere.
-            np.testing.assert_allclose(mine.numpy(), other.numpy(), rtol=0, atol=0 if integer else 3e-6)
+            # The same steps, scaled elsewhere, of values up to 8.
+            np.testing.assert_allclose(mine.numpy(), other.numpy(), rtol=0, atol=0 if integer else 8e-6)
         back = transform.recompose(approximation, details, ours).numpy()
         np.testing.assert_allclose(back, x, rtol=0, atol=0 if integer else 3e-6)
 
