@@ -782,7 +782,7 @@ def test_bad_parameters(arguments: dict[str, Any], message: str) -> None:
 
 def test_methods_of_single_precision_refuse_double(gpu: Gpu) -> None:
     if gpu.limits.double:
-        with pytest.raises(ParameterError, match="float32 is needed, not .* float64"):
+        with pytest.raises(ParameterError, match=r"float32 is needed, not .* float64"):
             dwt2(gpu, np.zeros((8, 8)), "9/7", "mirror", method="in-place")
 
 

@@ -25,6 +25,7 @@ _COLUMNS = 2 * _PAIRS
 _ITEMS = 256
 _LEAST_ITEMS = 8
 _GROUPS = 2  # a compute unit: as many as run at once
+_UNITS = 2  # compute units to a group: with fewer groups the time is that of loads one after the other
 # On CPUs, pairs of columns of a work-item: shorter stretches of rows are read half as fast. Small images have few.
 _NARROW, _WIDE = 64, 2048
 _BANDS = 4  # a core
@@ -93,6 +94,7 @@ class Level:
     inverse: bool
     layout: Layout | None = None
     room: int = 0  # in place: bytes that may be put aside
+    more_room: int = 0  # the same where otherwise most of the device would have nothing to do
 
     def prepared(self) -> Level:
         """This level, or its equal that was prepared before: preparing takes ten times as long as launching."""
@@ -335,9 +337,14 @@ class Level:
         height, _ = self.read
         end = aside.start + aside.row_pitch
         columns = _up(tiles * sum(self.reach), _COLUMNS) + _up(end - aside.outside, _COLUMNS)
-        left = self.room // (self.planes * self.dtype.itemsize) - height * columns
         edge = aside.above + aside.below
-        most = left // max(1, edge * aside.row_pitch) - 1
+
+        def bands_in(room: int) -> int:
+            left = room // (self.planes * self.dtype.itemsize) - height * columns
+            return left // max(1, edge * aside.row_pitch) - 1
+
+        few = ceil(self.gpu.limits.compute_units / (_UNITS * tiles * self.planes))
+        most = max(bands_in(self.room), min(few, bands_in(self.more_room)))
         # Where bands cannot be long, more is put aside than there is room for.
         band = min(max(_LEAST, ceil(pairs / max(1, min(wanted, most)))), self.gpu.limits.band // 2)
         return replace(aside, column_pitch=columns, rows=edge * (ceil(pairs / band) + 1)), band

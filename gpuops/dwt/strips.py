@@ -1,8 +1,9 @@
-"""The transform in place, as fast as out of place: each level overwrites strips by their low and high halves.
+"""The transform in place, nearly as fast as out of place: each level overwrites strips by their low and high halves.
 
 Low and high rows alternate, as even and odd ones did. Along a row each strip of columns becomes a low and a high half,
 and the next level takes the low halves for its image, of runs half as long. Nothing is permuted: where a coefficient
-lies is arithmetic. What a tile needs after its neighbours have overwritten it is put aside before, for each level anew.
+lies is arithmetic. What a tile needs after its neighbours have overwritten it is put aside before, for each level anew:
+at most 2 % of a large image, and of a small one, of whose rows there are too few for bands of many groups, a quarter.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from .level import MOST, SAMPLES, Layout, Level
 
 _STRIP = 10  # binary logarithm of its columns, where groups have as many
 _RUN = 3  # of the shortest run, which one work-item has
-_ASIDE = 0.0195  # of the image, at most, where it is large
+# Put aside at most, of the image: where that makes bands enough for half of the device's compute units, and otherwise.
+# So many bands take as much memory whatever the image's size; a quarter is what a band on its way out takes later.
+_ASIDE, _MORE_ASIDE = 0.0195, 0.25
 
 Details = tuple[Image, Image, Image]
 Shape = tuple[int, int]
@@ -32,13 +35,13 @@ def decompose(image: Image, params: DwtParams, levels: int) -> None:
     Raises ParameterError for others, or more than :func:`most_levels`.
     """
     for layout, shape in _levels(image, params, levels):
-        _level(image, params, layout, shape, inverse=False)
+        _level(image, params, layout, shape, inverse=False).run(image)
 
 
 def recompose(image: Image, params: DwtParams, levels: int) -> None:
     """The inverse of :func:`decompose`, over the same memory."""
     for layout, shape in reversed(_levels(image, params, levels)):
-        _level(image, params, layout, shape, inverse=True)
+        _level(image, params, layout, shape, inverse=True).run(image)
 
 
 def most_levels(image: Image, params: DwtParams) -> int:
@@ -133,9 +136,11 @@ def _strip(image: Image, params: DwtParams) -> int:
     return strip
 
 
-def _level(image: Image, params: DwtParams, layout: Layout, shape: Shape, *, inverse: bool) -> None:
-    room = int(_ASIDE * image.nbytes)
-    Level(image.gpu, params, image.dtype, image.shape[0], shape, inverse, layout, room).prepared().run(image)
+def _level(image: Image, params: DwtParams, layout: Layout, shape: Shape, *, inverse: bool) -> Level:
+    """A level that overwrites an image of ``shape`` that lies there by ``layout``."""
+    room, more = int(_ASIDE * image.nbytes), int(_MORE_ASIDE * image.nbytes)
+    level = Level(image.gpu, params, image.dtype, image.shape[0], shape, inverse, layout, room, more)
+    return level.prepared()
 
 
 def _move(image: Image, layout: Layout, size: Shape, band: Image, odd: int, high: int, *, back: bool) -> None:
