@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from statistics import median
 from typing import Any
@@ -41,6 +42,33 @@ def test_json_has_every_method_at_every_size(clpix: Program) -> None:
     assert parts["chunk creation"]["launches"] == 2
     assert parts["chunk creation"]["model_bytes"] == 8 * (603 * 41 + 302 * 21)
     assert parts["lifting"]["launches"] == 8  # two steps, two axes, two levels
+    predictions_are_table_3s(rows[:6])
+
+
+def predictions_are_table_3s(rows: list[dict[str, Any]]) -> None:
+    """Of two levels of 603×41, whose 4-byte samples are read and written once for each step of the method and axis."""
+    pixels = 603 * 41 + 302 * 21
+    predicted = {
+        row["variant"]: {part["step"]: part["predicted_bytes"] for part in row["parts"]} for row in rows
+    }
+    assert predicted["filterbank"] == predicted["lifting"] == predicted["strip"] == {"whole": None}
+    whole = predicted["laan"]["whole"]
+    # 8 (1 + h / r) for rows and for columns, of a halo h of 6 samples to the r of a row or a column.
+    assert predicted["laan"]["lifting"] == whole
+    assert whole == pytest.approx(
+        sum(8 * (2 + 6 / w + 6 / h) * w * h for w, h in ((603, 41), (302, 21))), abs=1
+    )
+    laan = rows[2]["parts"]
+    assert [(part["step"], part["launches"]) for part in laan] == [("lifting", 4), ("whole", 4)]
+    assert all(part["model_bytes"] <= 1.15 * part["predicted_bytes"] for part in laan)
+    for variant in ("in-place", "in-place, no table"):
+        assert predicted[variant] == {
+            "chunk creation": 16 * pixels,
+            "chunk permutation": 16 * pixels,
+            "rests of rows": None,
+            "lifting": whole,
+            "whole": 32 * pixels + whole,
+        }
 
 
 def check(row: dict[str, Any]) -> None:
@@ -71,7 +99,9 @@ def test_the_tables(clpix: Program) -> None:
     assert all(variant in memory[0] for variant in (*bench_dwt.VARIANTS, "table B"))
     assert [line.split()[0] for line in memory[1:3]] == ["64×64", "67×3"]
     assert memory[3].startswith("At most, in ")
-    assert all(title in efficiency[0] for title in ("T ms", "M MB", "P GB/s", "E %", "useful %"))
+    assert all(
+        title in efficiency[0] for title in ("T ms", "M MB", "table 3 MB", "P GB/s", "E %", "useful %")
+    )
     for line in (
         "laan, lifting",
         "in-place, chunk permutation",
@@ -95,7 +125,13 @@ def test_split_images(clpix: Program) -> None:
         in_slabs = row["width"] == 300 and row["variant"] != bench_dwt.NO_TABLE
         assert list(row["slabs_ms"]) == (["one after the other", "overlapped"] if in_slabs else [])
         assert row["slabs_median_ms"] == {way: median(ms) for way, ms in row["slabs_ms"].items()}
+        assert row["room_bytes"] == 1_600_000
     tables = clpix("bench", "dwt", *arguments).out.split("\n\n")
+    largest = tables[1].splitlines()[-1]  # figure 4: what the memory that was given has room for
+    assert largest.startswith("At most, in 0.0016 GB ")
+    sides = {name: int(side) for name, side in re.findall(r"(laan|in-place) (\d+)", largest)}
+    assert sides["laan"] == pytest.approx((1_600_000 / 8) ** 0.5, abs=1)  # twice the image
+    assert sides["laan"] < sides["in-place"] <= (1_600_000 / 4) ** 0.5
     assert "laan, split" in tables[3] and "strip, split" not in tables[3]
     lines = tables[4].splitlines()
     assert lines[0].split("  ")[0] == "Gpixel/s in slabs"

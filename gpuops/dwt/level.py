@@ -185,7 +185,7 @@ class Level:
         """
         if self.group is None:
             raise DeviceError(
-                f"{self.gpu.info.name} cannot run groups that are large enough: use --method laan"
+                f"{self.gpu.info.name} cannot run groups that are large enough: use --method lifting"
             )
         kernel, items = self.group
         tiles = -(-self.pairs[1] // (items * _PAIRS))

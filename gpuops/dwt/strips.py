@@ -130,7 +130,7 @@ def _strip(image: Image, params: DwtParams) -> int:
         )
         if group is None:
             raise DeviceError(
-                f"{image.gpu.info.name} cannot run groups that are large enough: use --method laan"
+                f"{image.gpu.info.name} cannot run groups that are large enough: use --method lifting"
             )
         strip = min(strip, (group[1] << _RUN).bit_length() - 1)
     return strip

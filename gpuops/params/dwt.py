@@ -133,7 +133,7 @@ class DwtParams:
         PyWavelets' ``dwtn_max_level`` and in the modes ``mirror`` and ``vc2`` until the shorter side is one sample.
     method
         ``lifting``: all steps fused, of floats along both axes in one pass. ``filterbank``: convolutions, for every
-        wavelet. ``laan``: one kernel a lifting step, out of place, low and high halves apart (van der Laan et al.
+        wavelet. ``laan``: all steps of an axis in one kernel in local memory, out of place (van der Laan et al.
         2011). ``in-place``: even samples permuted to the front by chunks, then a kernel a lifting step, all in the
         same memory (Ikuzawa et al.). ``strip``: as lifting, in the same memory. ``auto``: lifting where the wavelet
         has it.
