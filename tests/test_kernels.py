@@ -1243,6 +1243,12 @@ def test_wavelets_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> N
     ours = wavedec2(tiny, x, "bior2.2", "symmetric", 2)
     of_dwt.assert_close(ours, pywt.wavedec2(x.astype(float), "bior2.2", "symmetric", 2))
     close(waverec2(tiny, ours, "bior2.2", "symmetric", shape=SHAPE), x, TOLERANCE["wavelet"])
+    # Rows in segments, and columns in narrow blocks of several bands.
+    tall = rng.standard_normal((99, 151)).astype(np.float32)
+    ours = dwt2(tiny, tall, "bior2.2", "periodization", method="laan")
+    of_dwt.assert_close(ours, pywt.dwt2(tall.astype(float), "bior2.2", "periodization"))
+    back = idwt2(tiny, ours, "bior2.2", "periodization", shape=tall.shape, method="laan")
+    close(back, tall, TOLERANCE["wavelet"])
     np.testing.assert_array_equal(
         band_statistics.medians(tiny.array(x)), np.median(np.abs(x.astype(float)), axis=(1, 2))
     )
