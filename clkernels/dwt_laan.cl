@@ -1,14 +1,14 @@
-// All lifting steps along an axis in one kernel, in local memory: each sample is read once, those at a group's edges twice,
-// and each result is written once. W. J. van der Laan, A. C. Jalba and J. B. T. M. Roerdink, "Accelerating Wavelet Lifting
-// on Graphics Hardware Using CUDA", IEEE TPDS 22 (2011). This is what both kernels have in common: dwt_laan_rows.cl and
-// dwt_laan_columns.cl.
+// All lifting steps along an axis in one kernel, in local memory: each sample is read once, those at a
+// group's edges twice, and each result is written once. W. J. van der Laan, A. C. Jalba and J. B. T. M.
+// Roerdink, "Accelerating Wavelet Lifting on Graphics Hardware Using CUDA", IEEE TPDS 22 (2011). This is what
+// both kernels have in common: dwt_laan_rows.cl and dwt_laan_columns.cl.
 //
-//   pair k = samples 2k (even) and 2k + 1 (odd);  STEPS times what dwt_steps.cl says;  then low = even · LOW_SCALE and
-//   high = odd · HIGH_SCALE.  -D INVERSE: the other way round, and coefficients are multiplied first.
+//   pair k = samples 2k (even) and 2k + 1 (odd);  STEPS times what dwt_steps.cl says;
+//   then low = even · LOW_SCALE and high = odd · HIGH_SCALE.  -D INVERSE: the other way round, scaled first.
 //
-// An image is planes of size.x rows and size.y columns, of which a transform may take a part at the top left: `across` lines
-// of n samples each. The low half begins at the first row or column of its planes, the high one at `high_from`: both may be
-// in one image.
+// An image is planes of size.x rows and size.y columns, of which a transform may take a part at the top left:
+// `across` lines of n samples each. The low half begins at the first row or column of its planes, the high
+// one at `high_from`: both may be in one image.
 //
 // After a wavelet's constants (gpuops/dwt/generate.py), border.cl, dwt_extension.cl and dwt_steps.cl.
 // -D S=float|double|int   a sample

@@ -1,13 +1,14 @@
-// Columns: a group goes down a band of a block of columns, `band` pairs of rows. Local memory has a window of WINDOW pairs.
-// Each time the window slides by ROUND pairs, each step goes on by as many: what it left half lifted waits in the window,
-// which is a ring.
+// Columns: a group goes down a band of a block of columns, `band` pairs of rows. Local memory has a window of
+// WINDOW pairs. Each time the window slides by ROUND pairs, each step goes on by as many: what it left half
+// lifted waits in the window, which is a ring.
 //
 // After dwt_laan.cl.
 // -D WINDOW=n   pairs, a power of two, ROUND + KEPT − 1 at least
 // -D DOWN=n     pairs of rows that a group takes side by side
 // -D BATCH=n    so many of them a work-item has under way at the same time
 // -D ROUND=n    pairs, a multiple of DOWN · BATCH
-// block: vectors of WIDTH columns.  window: WINDOW · block of them for the even rows, and as many for the odd ones.
+// block: vectors of WIDTH columns. window: WINDOW · block of them for the even rows, and as many for the odd
+// ones.
 // Local: (items, DOWN, 1). Global: (blocks · items, bands · DOWN, planes).
 
 // Vector c of pair k of the even or the odd rows, in the window.

@@ -1,8 +1,8 @@
-// Rows: a group brings one to local memory, even and odd samples apart, lifts it there, and writes both halves. Of a row that
-// is too long it takes a segment of `run` pairs, with the LEFT and RIGHT pairs beside it that the steps read. Of short rows
-// it takes several.
+// Rows: a group brings one to local memory, even and odd samples apart, lifts it there, and writes both
+// halves. Of a row that is too long it takes a segment of `run` pairs, with the LEFT and RIGHT pairs beside
+// it that the steps read. Of short rows it takes several.
 //
-// After dwt_laan.cl.  tile: for each row twice `pitch` samples.
+// After dwt_laan.cl. tile: for each row twice `pitch` samples.
 // Local: (items, rows of a group). Global: (groups · items, rows of a group).
 
 #define LOADS 8  // that a work-item has under way at the same time

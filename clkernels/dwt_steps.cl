@@ -3,8 +3,11 @@
 //   floats          target[k] + Σ_j WEIGHT[s][j] other[k + FIRST[s] + j]
 //   whole numbers   target[k] ± ((Σ + ROUNDING[s]) >> SHIFT[s])
 //
-// Step s changes the even or the odd samples, the target, by the others. W. Sweldens, SIAM J. Math. Anal. 29 (1998).
-// After dwt_extension.cl.  -D SUMS=long… and -D WS=…: vectors as W of long and of S, by name, where sums need 64 bits: WIDE
+// Step s changes the even or the odd samples, the target, by the others. W. Sweldens, SIAM J. Math. Anal. 29
+// (1998).
+//
+// After dwt_extension.cl. -D SUMS=long… and -D WS=…: vectors as W of long and of S, by name, where sums need
+// 64 bits, which WIDE says.
 
 // How many neighbours along the axis a work-item takes at once: -D LANES=8 -D LANES2=16 for private rows, whose
 // compilers do not find these vectors by themselves. What a vector computes beyond a step's range nobody reads.

@@ -1104,7 +1104,8 @@ def test_wavelets_mirrored(gpu: Recorder, rng: np.random.Generator, name: str, m
     ours = dwt2(gpu, x, name, "mirror", method=method)
     of_dwt.assert_close(ours, cropped)
     close(idwt2(gpu, ours, name, "mirror", method=method), x, TOLERANCE["wavelet"])
-    if method != "in-place":  # which refuses odd lengths there
+    # in-place refuses odd lengths there; of laan two wavelets tell.
+    if method == "lifting" or (method == "laan" and name in ("haar", "dd13/7")):
         ours = dwt2(gpu, x, name, "periodization", method=method)
         of_dwt.assert_close(ours, pywt.dwt2(x.astype(float), wavelet, "periodization"))
         close(idwt2(gpu, ours, name, "periodization", shape=SHAPE, method=method), x, TOLERANCE["wavelet"])

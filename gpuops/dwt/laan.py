@@ -29,7 +29,9 @@ from .wavelets import WAVELETS, Wavelet
 _SOURCES = ("border", "dwt_extension", "dwt_steps", "dwt_laan")
 _LOCAL = 24 << 10  # bytes that a group takes at most, so that several run on a compute unit at once
 _ITEMS = 256  # of a group
-_GROUPS = 32  # a compute unit: several times as many as run at once, so that all units end at about the same time
+_GROUPS = (
+    32  # a compute unit: several times as many as run at once, so that all units end at about the same time
+)
 _COLUMNS, _CPU_COLUMNS = 32, 512  # of a block
 _WINDOW, _CPU_WINDOW = 32, 16  # pairs of rows, a power of two
 _CPU_LOCAL = 64 << 10  # bytes of a CPU's window: of its second-level cache
