@@ -668,7 +668,7 @@ def test_tiff_kinds_that_are_refused(tmp_path: Path) -> None:
     for data, words in (
         (tiff_file(24, 3, 1, bytes(12)), "24-bit float"),
         (tiff_file(8, 1, 8, bytes(12), 3), "CIELAB"),
-        (tiff_file(8, 1, 5, bytes(10), 5), "inks beyond CMYK"),
+        (tiff_file(8, 1, 5, bytes(10), 5), "inks or channels beyond CMYK"),
         (tiff_file(64, 6, 1, bytes(16)), "kind that cannot be read"),
     ):
         path.write_bytes(data)

@@ -172,6 +172,15 @@ def _laid_out(directory: Directory, offset: int, following: int = 0) -> bytes:
     return table + struct.pack("<I", following) + values
 
 
+def entries_of_page(file: BinaryIO, page: int) -> dict[int, Entry]:
+    """The entries of a TIFF file's directory of a page, without those that could not be read."""
+    structure = _Structure.of(file)
+    entries, _, following = structure.entries(structure.first)
+    for _ in range(page):
+        entries, _, following = structure.entries(following)
+    return entries
+
+
 def _description(file: BinaryIO) -> tuple[Directory, list[str]]:
     """What directory 0 and its parts say of the picture rather than of its storage; names of what is left out."""
     structure = _Structure.of(file)

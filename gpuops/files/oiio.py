@@ -30,7 +30,7 @@ _LARGE = 1 << 30
 _DENSEST = 2000  # deflate reaches 1032, JPEG 1024, LZW 1400
 _BENIGN = "extraneous bytes before marker"  # libjpeg's remark on files that decode well
 #: What OpenImageIO says of whole files of a kind that it cannot decode.
-_UNSUPPORTED = ("support", "not implemented", "not configured", "Invalid sampleformat")
+_UNSUPPORTED = ("support", "not implemented", "not configured", "Invalid sampleformat", "Invalid bits")
 
 known_plugins[NAME] = PluginConfig(
     name=NAME, class_name="OpenImageIOPlugin", module_name=__name__, install_name="clpix"
@@ -94,7 +94,8 @@ class OpenImageIOPlugin(PluginV3):
         self.check_plausible(spec)
         first, last = channels or (0, spec.nchannels)
         kind = _TYPES[dtype] if dtype else str(spec.format)
-        if spec.tile_width:
+        # planes of compressed strips cannot be read piece by piece
+        if spec.tile_width or spec.get_string_attribute("planarconfig") == "separate":
             return self._checked(self._input.read_image(index, 0, first, last, kind), spec.height, spec.width)
         try:
             pixels = np.empty((spec.height, spec.width, last - first), DTYPES.get(kind, kind))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError, GpuopsWarning
-from . import containers, oiio
+from . import containers, oiio, tiff_page
 from .alpha import straight
 from .formats import Format
 from .picture import Metadata, Picture, Pixels, upright
@@ -21,8 +21,8 @@ _NO_TIME = "00:00:00:00"
 _ASPECT_TOLERANCE = 1e-4
 #: TIFF's PhotometricInterpretation, and the kinds that are gray or RGB, or become so in decoding.
 _PHOTOMETRIC = "tiff:PhotometricInterpretation"
-_MIN_IS_WHITE, _MIN_IS_BLACK, _SEPARATED, _MOSAIC = 0, 1, 5, 32803
-_PHOTOMETRICS = (_MIN_IS_WHITE, _MIN_IS_BLACK, 2, 3, 4, _SEPARATED, 6, _MOSAIC)
+_MIN_IS_WHITE, _MIN_IS_BLACK, _PALETTE, _SEPARATED, _MOSAIC = 0, 1, 3, 5, 32803
+_PHOTOMETRICS = (_MIN_IS_WHITE, _MIN_IS_BLACK, 2, _PALETTE, 4, _SEPARATED, 6, _MOSAIC)
 
 
 def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
@@ -41,8 +41,13 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         unused += _dpx_texts(spec)
         pixels = upright(pixels, spec.get_int_attribute("Orientation", 1))
     pixels = upright(pixels, extras.orientation)
-    pixels, alpha = _channels(path, pixels, spec.alpha_channel)
-    associated = alpha and fmt.name == "TIFF" and not spec.get_int_attribute("oiio:UnassociatedAlpha")
+    channels = pixels.shape[2]
+    colours, associated = 3 if channels >= 3 else 1, False
+    if fmt.name == "TIFF":
+        colours = tiff_page.colours(spec.get_int_attribute(_PHOTOMETRIC, _MIN_IS_BLACK), channels)
+        associated = _is_associated(path, spec, page)
+    pixels, alpha = _channels(path, pixels, colours, spec.alpha_channel)
+    associated = associated and alpha
     icc = extras.icc or _icc(spec)
     if _ink(spec):
         without = ", and without its ICC profile" if icc else ""
@@ -74,15 +79,18 @@ def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
     """The samples of a page in their stored depth; a FileError where they have no place in a picture."""
     spec = file.spec(page)
     stored, bits = str(spec.format), spec.get_int_attribute("oiio:BitsPerSample")
+    is_tiff = spec.getattribute(_PHOTOMETRIC) is not None
     photometric = spec.get_int_attribute(_PHOTOMETRIC, _MIN_IS_BLACK)
     if stored not in ("uint8", "uint16", "half", "float", "double") or (stored == "float" and bits == 24):
         kind = f"{bits}-bit {stored}" if bits == 24 else stored
         raise FileError(f"{path}: holds {kind} samples; convert it to 8 or 16 bits or to float first")
     if photometric not in _PHOTOMETRICS or (_ink(spec) and spec.nchannels != 3):
-        colours = {5: "inks beyond CMYK", 8: "CIELAB colours"}.get(
+        colours = {5: "inks or channels beyond CMYK", 8: "CIELAB colours"}.get(
             photometric, f"colours of kind {photometric}"
         )
         raise FileError(f"{path}: holds {colours}; convert it to gray or RGB first")
+    if photometric == _PALETTE and spec.alpha_channel >= 0:
+        raise FileError(f"{path}: holds a palette with alpha beside it; convert it to RGB first")
     if photometric == _MIN_IS_WHITE and stored not in ("uint8", "uint16"):
         raise FileError(f"{path}: holds {stored} samples where 0 is white; invert it first")
     if spec.get_string_attribute("dpx:Version") and spec.get_int_attribute("Orientation", 1) > 4:
@@ -97,11 +105,13 @@ def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
         with np.errstate(over="ignore"):  # beyond float's range is infinite
             return tiff.read_double(path, page, (spec.height, spec.width, spec.nchannels)).astype(np.float32)
     pixels = file.read(index=page)
+    if is_tiff:
+        pixels = tiff_page.full_range(pixels, bits)
+    elif 8 < bits < 16:  # some decoders leave the bits below empty, and white below 65535
+        pixels |= pixels >> bits
     if photometric == _MIN_IS_WHITE:  # 8 bits come inverted already, their alpha as well
         inverse = pixels[:, :, 1:] if stored == "uint8" else pixels[:, :, :1]
         np.invert(inverse, out=inverse)
-    if 8 < bits < 16:  # some decoders leave the bits below empty, and white below 65535
-        pixels |= pixels >> bits
     return pixels
 
 
@@ -155,15 +165,26 @@ def _page(path: str, layer: str | int | None, count: int) -> int:
     return int(layer)
 
 
-def _channels(path: str, pixels: Pixels, alpha: int) -> tuple[Pixels, bool]:
+def _channels(path: str, pixels: Pixels, colours: int, alpha: int) -> tuple[Pixels, bool]:
     """Gray or RGB, with alpha last where the file has it; further channels are named and left out."""
     n = pixels.shape[2]
-    if (n in (1, 3) and alpha < 0) or (n in (2, 4) and alpha == n - 1):
-        return pixels, alpha >= 0
-    colours = 3 if n >= 3 else 1
-    kept = list(range(colours)) + ([alpha] if alpha >= colours else [])
-    warnings.warn(f"{path}: of its {n} channels only {len(kept)} are used", GpuopsWarning, stacklevel=5)
-    return np.ascontiguousarray(pixels[:, :, kept]), len(kept) > colours
+    kept = [*range(colours), *([alpha] if alpha >= colours else [])]
+    if left := [str(channel + 1) for channel in range(n) if channel not in kept]:
+        which = f"channel {left[0]}" if len(left) == 1 else f"channels {', '.join(left)}"
+        _warn(f"{path}: is read without its {which} of {n}, not said to be colour or alpha")
+        pixels = np.ascontiguousarray(pixels[:, :, kept])
+    return pixels, len(kept) > colours
+
+
+def _is_associated(path: str, spec: Any, page: int) -> bool:
+    """Whether a TIFF file says that its colours are multiplied by alpha. Of RGB with a fourth channel and no word
+    of it, that channel is taken as alpha and colours as they are, since nothing is lost so."""
+    if spec.alpha_channel < 0 or spec.get_int_attribute("oiio:UnassociatedAlpha"):
+        return False
+    if tiff_page.extra_samples(path, page) is None:
+        _warn(f"{path}: does not say what its channel {spec.alpha_channel + 1} is; it is taken as alpha")
+        return False
+    return True
 
 
 def _ink(spec: Any) -> bool:
