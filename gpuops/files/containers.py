@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from . import exif as exif_blocks
+from . import jpeg2000
 
 _EXIF = b"Exif\0\0"
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
@@ -202,7 +203,7 @@ def _riff(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
         yield kind, data
 
 
-# JPEG 2000: boxes of length, kind and data (ITU-T T.800 annex I); or a codestream alone (annex A) --
+# JPEG 2000: boxes of length, kind and data (ITU-T T.800 annex I); or a codestream alone ----------
 
 
 _JP2_EXIF, _JP2_XMP = b"JpgTiffExif->JP2", bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
@@ -212,15 +213,12 @@ _JP2_STORAGE = (b"jP  ", b"ftyp", b"jp2h", b"jp2c", b"free")
 def read_jpeg2000(file: BinaryIO) -> Extras:
     end = file.seek(0, 2)
     file.seek(0)
-    if file.read(4) == b"\xff\x4f\xff\x51":
-        return Extras(refusal=_codestream_trouble(file, 0))
+    if file.read(4) == jpeg2000.CODESTREAM:
+        return Extras()
     exif = xmp = None
     unused: list[str] = []
-    refusal = ""
-    for kind, start, size in _boxes(file, end):
-        if kind == b"jp2c":
-            refusal = refusal or _codestream_trouble(file, start)
-        elif kind == b"uuid":
+    for kind, start, size in jpeg2000.boxes(file, 0, end):
+        if kind == b"uuid":
             file.seek(start)
             identity, data = file.read(16), file.read(min(size - 16, _LONGEST))
             if identity == _JP2_EXIF:
@@ -229,31 +227,7 @@ def read_jpeg2000(file: BinaryIO) -> Extras:
                 xmp = data
         if kind not in _JP2_STORAGE and (kind != b"uuid" or identity not in (_JP2_EXIF, _JP2_XMP)):
             unused.append(f"box {kind.decode('latin-1')!r}")
-    return Extras(exif=exif, xmp=xmp, unused=tuple(dict.fromkeys(unused)), refusal=refusal)
-
-
-def _boxes(file: BinaryIO, end: int) -> Iterator[tuple[bytes, int, int]]:
-    """Kind, start and size of each box's data."""
-    position = 0
-    while position + 8 <= end:
-        file.seek(position)
-        length, kind = struct.unpack(">I4s", file.read(8))
-        head = 8
-        if length == 1:
-            length, head = int.from_bytes(file.read(8), "big"), 16
-        elif length == 0:
-            length = end - position
-        if length < head:
-            return
-        yield kind, position + head, length - head
-        position += length
-
-
-def _codestream_trouble(file: BinaryIO, start: int) -> str:
-    file.seek(start + 40)
-    components = int.from_bytes(file.read(2), "big")
-    signed = any(depth & 0x80 for depth in file.read(3 * components)[::3])
-    return "holds signed samples; convert them to unsigned ones first" if signed else ""
+    return Extras(exif=exif, xmp=xmp, unused=tuple(dict.fromkeys(unused)))
 
 
 # Radiance HDR: lines of text, an empty one, and the axes (Ward, Real Pixels) ----------------------

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError, GpuopsWarning
-from . import containers, oiio, tiff_page
+from . import containers, jpeg2000, oiio, tiff_page
 from .alpha import straight
 from .formats import Format
 from .picture import Metadata, Picture, Pixels, upright
@@ -31,6 +31,8 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         raise FileError(f"{path}: {extras.damage}; get a whole copy of it")
     if extras.refusal:
         raise FileError(f"{path}: {extras.refusal}")
+    if fmt.name == "JPEG 2000":
+        return _read_jpeg2000(path, extras, layer)
     with oiio.opened(path, "r") as file:
         count = file.count() if fmt.name == "TIFF" else 1
         page = _page(path, layer, count)
@@ -72,6 +74,29 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         associated=associated,
         layer=str(page) if count > 1 else "",
         layers=tuple(map(str, range(count))) if count > 1 else (),
+    )
+
+
+def _read_jpeg2000(path: str, extras: containers.Extras, layer: str | int | None) -> Picture:
+    _page(path, layer, 1)
+    header = jpeg2000.read_header(path)
+    if header.needs_pillow():
+        pixels = jpeg2000.read_by_pillow(path)
+    else:
+        with oiio.opened(path, "r") as file:
+            pixels = _samples(path, file, 0)
+    width, height = header.size  # the decoder rounds up to whole steps of colours of less resolution
+    alpha, associated, unsaid = header.alpha(pixels.shape[2])
+    if unsaid:
+        _warn(f"{path}: does not say what its channel {alpha + 1} is; it is taken as alpha")
+    pixels, has_alpha = _channels(path, pixels[:height, :width], 3 if pixels.shape[2] >= 3 else 1, alpha)
+    if extras.unused:
+        _warn(f"{path}: is read without its {', '.join(extras.unused)}")
+    return Picture(
+        straight(pixels) if associated else np.ascontiguousarray(pixels),
+        alpha=has_alpha,
+        metadata=Metadata(header.profile or None, extras.exif, extras.xmp),
+        associated=associated,
     )
 
 
@@ -141,6 +166,8 @@ def write(path: str, picture: Picture, fmt: Format) -> None:
         attributes["ICCProfile"] = (f"uint8[{len(metadata.icc)}]", np.frombuffer(metadata.icc, np.uint8))
     with oiio.opened(path, "w") as file:
         file.write(picture.pixels, attributes=attributes)
+    if fmt.name == "JPEG 2000" and picture.alpha:
+        jpeg2000.define_alpha(path, picture.channels)
 
 
 def resolution(spec: Any) -> tuple[float, float, str] | None:

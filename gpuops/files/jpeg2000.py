@@ -1,0 +1,225 @@
+"""What a JPEG 2000 file says of its components, and which of its kinds are decoded rightly.
+
+Sources: ITU-T T.800, annexes A (codestream: SIZ, COD) and I (boxes: colr, cdef, pclr); T.814 (high throughput).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+
+from ..errors import FileError
+from .picture import Pixels
+
+CODESTREAM = b"\xff\x4f\xff\x51"
+_SIZ, _CAP, _COD, _SOT = 0xFF51, 0xFF50, 0xFF52, 0xFF90
+_SRGB, _GRAY, _YCC = 16, 17, 18  # EnumCS
+_COLOURS = {_SRGB: 3, _GRAY: 1, _YCC: 3}
+_OTHERS = {12: "CMYK", 14: "CIELab", 20: "e-sRGB", 21: "ROMM-RGB", 24: "e-sYCC"}
+_COLOUR, _OPACITY, _PREMULTIPLIED = 0, 1, 2  # kinds of channels
+_LONGEST = 1 << 26  # bytes of a box; more is an attack
+
+
+@dataclass(frozen=True)
+class Component:
+    bits: int
+    signed: bool
+    step: tuple[int, int]  # pixels of the picture from sample to sample, across and down
+
+
+@dataclass(frozen=True)
+class Header:
+    """size, offset: of the picture on its grid. colours: EnumCS, 0 where unknown. profile: ICC. channels: kind and
+    colour of each, as far as the file says."""
+
+    size: tuple[int, int]
+    offset: tuple[int, int]
+    components: tuple[Component, ...]
+    lossy: bool
+    high_throughput: bool
+    colours: int = 0
+    profile: bytes = b""
+    channels: tuple[tuple[int, int], ...] = ()
+    palette: bool = False
+
+    @property
+    def bits(self) -> int:
+        return max(component.bits for component in self.components)
+
+    def is_subsampled(self) -> bool:
+        return any(component.step != (1, 1) for component in self.components)
+
+    def needs_pillow(self) -> bool:
+        """Whether the usual decoder refuses it, or wraps values beyond white around (lossy high throughput)."""
+        return self.bits <= 8 and (len(self.components) == 2 or self.high_throughput)
+
+    def refusal(self) -> str:
+        """Why no decoder here gets the picture right; empty where one does."""
+        if any(component.signed for component in self.components):
+            return "holds signed samples; convert them to unsigned ones first"
+        if self.bits > 16:
+            return f"holds {self.bits}-bit samples; convert it to 16 bits first"
+        inks = self.profile[16:20] == b"CMYK"
+        if inks or (self.colours and self.colours not in _COLOURS):
+            kind = "CMYK" if inks else _OTHERS.get(self.colours, f"kind {self.colours}")
+            return f"holds colours of {kind}; convert it to gray or RGB first"
+        if len(self.components) == 2 and self.bits > 8:
+            return f"holds {self.bits}-bit gray with a second channel; convert it to RGB first"
+        plain = not self.palette and not self.is_subsampled() and self.colours != _YCC
+        ordered = all(channel == (_COLOUR, i + 1) for i, channel in enumerate(self.channels[:3]))
+        if self.high_throughput and self.bits > 8 and (self.lossy or not plain or not ordered):
+            return (
+                "is high-throughput JPEG 2000 (HTJ2K) of a kind that is not decoded rightly; convert it first"
+            )
+        if self.is_subsampled():
+            return self._subsampling_trouble()
+        return ""
+
+    def _subsampling_trouble(self) -> str:
+        if self.offset != (0, 0) or self.high_throughput:
+            return "holds colours of less resolution, placed in a way that cannot be read; convert it first"
+        chroma = [component.step for component in self.components[1:3]]
+        if len(chroma) == 2 and chroma != [self.components[0].step] * 2 and self.colours != _YCC:
+            return "does not say what its colours of less resolution are; convert it to RGB first"
+        return ""
+
+    def alpha(self, channels: int) -> tuple[int, bool, bool]:
+        """Of a decoded picture: which channel is alpha, or -1; whether colours are multiplied by it; whether it
+        is only taken as alpha, since the file does not say."""
+        if channels not in (2, 4):
+            return -1, False, False
+        kinds = [kind for kind, _ in self.channels]
+        if not kinds:
+            return channels - 1, False, True
+        for kind in (_OPACITY, _PREMULTIPLIED):
+            if kind in kinds:
+                return channels - 1, kind == _PREMULTIPLIED, False
+        return -1, False, False
+
+
+def read_header(path: str) -> Header:
+    """The header of a file; a FileError where it is damaged, or of a kind that is not decoded rightly."""
+    with open(path, "rb") as file:
+        header = _header(file)
+    if header is None:
+        raise FileError(f"{path}: could not be opened: the file is cut off or damaged (JPEG 2000 header)")
+    if refusal := header.refusal():
+        raise FileError(f"{path}: {refusal}")
+    return header
+
+
+def _header(file: BinaryIO) -> Header | None:
+    try:
+        end = file.seek(0, 2)
+        file.seek(0)
+        if file.read(4) == CODESTREAM:
+            return _codestream(file, 0, {})
+        found: dict[str, object] = {}
+        for kind, start, size in boxes(file, 0, end):
+            if kind == b"jp2h":
+                for inner, at, length in boxes(file, start, start + size):
+                    file.seek(at)
+                    _jp2_box(inner, file.read(min(length, _LONGEST)), found)
+            elif kind == b"jp2c":
+                return _codestream(file, start, found)
+    except (struct.error, IndexError):  # it is cut off
+        pass
+    return None
+
+
+def boxes(file: BinaryIO, start: int, end: int) -> Iterator[tuple[bytes, int, int]]:
+    """Kind, start and size of the data of each box between two positions."""
+    position = start
+    while position + 8 <= end:
+        file.seek(position)
+        length, kind = struct.unpack(">I4s", file.read(8))
+        head = 8
+        if length == 1:
+            length, head = int.from_bytes(file.read(8), "big"), 16
+        elif length == 0:
+            length = end - position
+        if length < head:
+            return
+        yield kind, position + head, length - head
+        position += length
+
+
+def _jp2_box(kind: bytes, data: bytes, found: dict[str, object]) -> None:
+    if kind == b"colr" and "colours" not in found and "profile" not in found:
+        if data[:1] == b"\1":
+            found["colours"] = int.from_bytes(data[3:7], "big")
+        elif data[:1] == b"\2":
+            found["profile"] = data[3:]
+    elif kind == b"cdef":
+        definitions = sorted(struct.iter_unpack(">HHH", data[2 : 2 + 6 * int.from_bytes(data[:2], "big")]))
+        found["channels"] = tuple((kind, colour) for _, kind, colour in definitions)
+    elif kind == b"pclr":
+        found["palette"] = True
+
+
+def _codestream(file: BinaryIO, start: int, found: dict[str, object]) -> Header | None:
+    """The main header: segments of marker, length and data up to the first tile."""
+    file.seek(start + 2)
+    size: tuple[int, ...] = ()
+    components: list[Component] = []
+    lossy = high_throughput = False
+    while True:
+        marker, length = struct.unpack(">HH", file.read(4))
+        if marker == _SOT or length < 2:
+            break
+        data = file.read(length - 2)
+        if marker == _SIZ:
+            size = struct.unpack_from(">IIII", data, 2)
+            (count,) = struct.unpack_from(">H", data, 34)
+            for depth, across, down in struct.iter_unpack(">BBB", data[36 : 36 + 3 * count]):
+                components.append(Component((depth & 0x7F) + 1, depth > 0x7F, (across, down)))
+        elif marker == _CAP:
+            high_throughput = True
+        elif marker == _COD:
+            lossy = data[9] == 0
+    if not size or not components:
+        return None
+    width, height, left, top = size
+    return Header(
+        (width - left, height - top),
+        (left, top),
+        tuple(components),
+        lossy,
+        high_throughput,
+        **found,  # type: ignore[arg-type]
+    )
+
+
+def read_by_pillow(path: str) -> Pixels:
+    """The pixels of a picture of 8 bits, (height, width, channels)."""
+    import PIL.Image
+
+    try:
+        with PIL.Image.open(path, formats=("JPEG2000",)) as image:
+            pixels = np.asarray(image)
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever its decoder meets in a damaged file
+        raise FileError(f"{path}: could not be read: the file is cut off or damaged ({error})") from None
+    return np.array(pixels if pixels.ndim == 3 else pixels[:, :, None])
+
+
+def define_alpha(path: str, channels: int) -> None:
+    """Adds to a file's header that its last channel is alpha (box cdef), which the encoder leaves out."""
+    colours = channels - 1
+    definitions = [(i, _COLOUR, i + 1) for i in range(colours)] + [(colours, _OPACITY, 0)]
+    data = struct.pack(">H", channels) + b"".join(struct.pack(">HHH", *entry) for entry in definitions)
+    box = struct.pack(">I4s", 8 + len(data), b"cdef") + data
+    with open(path, "r+b") as file:
+        end = file.seek(0, 2)
+        start, size = next((start, size) for kind, start, size in boxes(file, 0, end) if kind == b"jp2h")
+        file.seek(start + size)
+        rest = file.read()
+        file.seek(start + size)
+        file.write(box + rest)
+        file.seek(start - 8)
+        file.write(struct.pack(">I", 8 + size + len(box)))
