@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
@@ -59,3 +60,62 @@ def _tiff_values(kind: int, values: Sequence[float]) -> bytes:
         fractions = [Fraction(value).limit_denominator(10**6) for value in values]
         return b"".join(struct.pack("<II", f.numerator, f.denominator) for f in fractions)
     return struct.pack(f"<{len(values)}{'H' if kind == SHORT else 'I'}", *map(int, values))
+
+
+def dpx(
+    values: Sequence[int],
+    height: int,
+    descriptor: int,
+    bits: int,
+    packing: int,
+    order: str,
+    *,
+    aligned: bool = True,
+) -> bytes:
+    """A DPX file of one element (SMPTE ST 268-1); order: of bytes, as of :mod:`struct`. Descriptor 6 is gray."""
+    count = len(values) // height
+    channels = {6: 1, 50: 3, 51: 4, 52: 4}[descriptor]
+    data = b""
+    for start in range(0, len(values), count):
+        row = _dpx_row(list(values[start : start + count]), descriptor, bits, packing, order)
+        data += row + bytes(-len(row) % 4 if aligned else 0)
+    header = bytearray(2048)
+    magic = b"SDPX" if order == ">" else b"XPDS"
+    struct.pack_into(order + "4sI8sI", header, 0, magic, 2048, b"V2.0", 2048 + len(data))
+    struct.pack_into(order + "HHII", header, 768, 0, 1, count // channels, height)
+    struct.pack_into(order + "BBBBHHII", header, 800, descriptor, 0, 0, bits, packing, 0, 2048, 0)
+    return bytes(header) + data
+
+
+def _dpx_row(row: list[int], descriptor: int, bits: int, packing: int, order: str) -> bytes:
+    if bits == 8:
+        return bytes(row)
+    if packing == 0 and bits != 16:  # a stream of bits, from the lowest one of each word on
+        stream = sum(value << (i * bits) for i, value in enumerate(row))
+        words = [stream >> 32 * i & 0xFFFFFFFF for i in range(-(-len(row) * bits // 32))]
+    elif bits == 10:
+        row += [0] * (-len(row) % 3)
+        gap = 2 if packing == 1 else 0
+        steps = (0, 10, 20) if descriptor == 6 else (20, 10, 0)
+        triples = (row[i : i + 3] for i in range(0, len(row), 3))
+        words = [sum(v << (s + gap) for v, s in zip(triple, steps, strict=True)) for triple in triples]
+    else:
+        shift = 4 if (bits, packing) == (12, 1) else 0
+        return struct.pack(f"{order}{len(row)}H", *(value << shift for value in row))
+    return struct.pack(f"{order}{len(words)}I", *words)
+
+
+def hdr(axes: str, pixels: bytes, *lines: str) -> bytes:
+    """A Radiance file of uncompressed pixels."""
+    return "\n".join(("#?RADIANCE", *lines, "FORMAT=32-bit_rle_rgbe", "", axes, "")).encode() + pixels
+
+
+def png(header: tuple[int, int, int, int], rows: bytes, *chunks: tuple[bytes, bytes]) -> bytes:
+    """A PNG file; header: width, height, bits, colour type; rows: with a filter type before each."""
+    width, height, bits, kind = header
+    inner = [(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, kind, 0, 0, 0)), *chunks]
+    inner += [(b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in inner
+    )

@@ -19,6 +19,7 @@ _EXIF = b"Exif\0\0"
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
 _XMP_KEY = b"XML:com.adobe.xmp\0"
 _JPEG_SEGMENT = 65533
+_GAIN_MAPS = (b"http://ns.adobe.com/hdr-gain-map/", b"http://ns.apple.com/HDRGainMap/")
 _CRC_BLOCK = 1 << 20
 _LONGEST_LINE = 1 << 12
 _LONGEST = 1 << 26  # of metadata; more is an attack
@@ -160,6 +161,8 @@ def read_jpeg(file: BinaryIO) -> Extras:
         elif marker in range(0xE0, 0xF0) or marker == 0xFE:
             names = [name for kind, start, name in _JPEG_BLOCKS if kind == marker and data.startswith(start)]
             unused += names or [f"block APP{marker - 0xE0}"]
+    if xmp and any(name in xmp for name in _GAIN_MAPS):
+        unused.append("gain map")
     return Extras(exif=exif, xmp=xmp, unused=tuple(dict.fromkeys(filter(None, unused))))
 
 
@@ -238,7 +241,7 @@ _HDR_KEYS = {
     "PRIMARIES": "primaries",
     "VIEW": "view",
 }
-_HDR_KEYS |= {"PIXASPECT": "pixel aspect ratio"}
+_HDR_KEYS |= {"PIXASPECT": "pixel aspect ratio", "GAMMA": "gamma"}
 _AXES = ("-Y +X", "-Y -X", "+Y -X", "+Y +X", "+X -Y", "-X -Y", "-X +Y", "+X +Y")  # orientations 1 to 8
 
 
@@ -250,11 +253,19 @@ def read_hdr(file: BinaryIO) -> Extras:
         key, _, value = line.partition("=")
         if key == "FORMAT" and value.strip() != "32-bit_rle_rgbe":
             refusal = f"holds pixels of the kind {value.strip()}; convert it to 32-bit_rle_rgbe first"
-        if key in _HDR_KEYS and value.strip() not in ("1", "1.0", "1.000000", "1 1 1"):
+        if key in _HDR_KEYS and not _are_ones(value):
             unused.append(_HDR_KEYS[key])
     axes = file.readline(_LONGEST_LINE).decode("latin-1").split()[::2]
     orientation = 1 + _AXES.index(" ".join(axes)) if " ".join(axes) in _AXES else 0
     return Extras(unused=tuple(dict.fromkeys(unused)), orientation=orientation, refusal=refusal)
+
+
+def _are_ones(text: str) -> bool:
+    """Whether factors change nothing."""
+    try:
+        return all(float(number) == 1 for number in text.split())
+    except ValueError:
+        return False
 
 
 # All of them --------------------------------------------------------------------------------------

@@ -10,10 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-import numpy as np
-
 from ..errors import FileError
-from .picture import Pixels
 
 CODESTREAM = b"\xff\x4f\xff\x51"
 _SIZ, _CAP, _COD, _SOT = 0xFF51, 0xFF50, 0xFF52, 0xFF90
@@ -192,20 +189,6 @@ def _codestream(file: BinaryIO, start: int, found: dict[str, object]) -> Header 
         high_throughput,
         **found,  # type: ignore[arg-type]
     )
-
-
-def read_by_pillow(path: str) -> Pixels:
-    """The pixels of a picture of 8 bits, (height, width, channels)."""
-    import PIL.Image
-
-    try:
-        with PIL.Image.open(path, formats=("JPEG2000",)) as image:
-            pixels = np.asarray(image)
-    except MemoryError:
-        raise
-    except Exception as error:  # whatever its decoder meets in a damaged file
-        raise FileError(f"{path}: could not be read: the file is cut off or damaged ({error})") from None
-    return np.array(pixels if pixels.ndim == 3 else pixels[:, :, None])
 
 
 def define_alpha(path: str, channels: int) -> None:

@@ -190,15 +190,6 @@ def write_parts(path: str, parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[s
         out.close()  # also after a failure, or the file would stay open
     if error := _error(out):  # some codecs do their work on closing, and report its failure only so
         raise OSError(error.split("\n")[0])
-    if out.format_name() == "dpx":
-        _without_name(path)
-
-
-def _without_name(path: str) -> None:
-    """Takes the file's own name, which is a temporary one, out of a DPX header (SMPTE ST 268, field 5)."""
-    with open(path, "r+b") as file:
-        file.seek(36)
-        file.write(bytes(100))
 
 
 def _write_parts(

@@ -114,6 +114,10 @@ def _read(name: str, fmt: Format, layer: str | int | None) -> Picture:
             from . import exr
 
             return exr.read(name, layer)
+        case "DPX":
+            from . import dpx
+
+            return dpx.read(name, layer)
         case _:
             from . import raster
 
@@ -150,6 +154,10 @@ def _write(path: str, picture: Picture, fmt: Format) -> None:
             from . import exr
 
             exr.write(path, picture)
+        case "DPX":
+            from . import dpx
+
+            dpx.write(path, picture)
         case _:
             from . import raster
 

@@ -1,4 +1,4 @@
-"""PNG, JPEG, WebP, TIFF, Radiance HDR, JPEG 2000 and DPX through the OpenImageIO plugin.
+"""PNG, JPEG, WebP, TIFF, Radiance HDR and JPEG 2000 through the OpenImageIO plugin.
 
 PNG, TIFF, JPEG and WebP only for reading; png.py, tiff.py and lossy.py write them.
 """
@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError, GpuopsWarning
-from . import containers, jpeg2000, oiio, tiff_page
+from . import by_pillow, containers, jpeg2000, oiio, tiff_page
 from .alpha import straight
 from .formats import Format
 from .picture import Metadata, Picture, Pixels, upright
 
 _JPEG2000_LEAST = 32  # the encoder halves the picture five times
-_NO_TIME = "00:00:00:00"
 _ASPECT_TOLERANCE = 1e-4
 #: TIFF's PhotometricInterpretation, and the kinds that are gray or RGB, or become so in decoding.
 _PHOTOMETRIC = "tiff:PhotometricInterpretation"
@@ -37,18 +36,17 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         count = file.count() if fmt.name == "TIFF" else 1
         page = _page(path, layer, count)
         spec = file.spec(page)
-        pixels = _samples(path, file, page)
+        # the decoder applies a gain map, and gives half with alpha
+        base = fmt.name == "JPEG" and (spec.nchannels > 3 or str(spec.format) != "uint8")
+        pixels = by_pillow.read(path, "JPEG") if base else _samples(path, file, page)
     unused = list(extras.unused)
-    if fmt.name == "DPX":
-        unused += _dpx_texts(spec)
-        pixels = upright(pixels, spec.get_int_attribute("Orientation", 1))
     pixels = upright(pixels, extras.orientation)
     channels = pixels.shape[2]
     colours, associated = 3 if channels >= 3 else 1, False
     if fmt.name == "TIFF":
         colours = tiff_page.colours(spec.get_int_attribute(_PHOTOMETRIC, _MIN_IS_BLACK), channels)
         associated = _is_associated(path, spec, page)
-    pixels, alpha = _channels(path, pixels, colours, spec.alpha_channel)
+    pixels, alpha = _channels(path, pixels, colours, -1 if base else spec.alpha_channel)
     associated = associated and alpha
     icc = extras.icc or _icc(spec)
     if _ink(spec):
@@ -81,7 +79,7 @@ def _read_jpeg2000(path: str, extras: containers.Extras, layer: str | int | None
     _page(path, layer, 1)
     header = jpeg2000.read_header(path)
     if header.needs_pillow():
-        pixels = jpeg2000.read_by_pillow(path)
+        pixels = by_pillow.read(path, "JPEG2000")
     else:
         with oiio.opened(path, "r") as file:
             pixels = _samples(path, file, 0)
@@ -118,8 +116,6 @@ def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
         raise FileError(f"{path}: holds a palette with alpha beside it; convert it to RGB first")
     if photometric == _MIN_IS_WHITE and stored not in ("uint8", "uint16"):
         raise FileError(f"{path}: holds {stored} samples where 0 is white; invert it first")
-    if spec.get_string_attribute("dpx:Version") and spec.get_int_attribute("Orientation", 1) > 4:
-        raise FileError(f"{path}: is stored by columns; turn it first")
     if photometric == _MOSAIC:
         _warn(f"{path}: holds a sensor's mosaic of colours, which is read as gray")
     if stored == "double":
@@ -138,15 +134,6 @@ def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
         inverse = pixels[:, :, 1:] if stored == "uint8" else pixels[:, :, :1]
         np.invert(inverse, out=inverse)
     return pixels
-
-
-def _dpx_texts(spec: Any) -> list[str]:
-    """What a DPX header says of the picture."""
-    names = [name for name in ("Copyright", "Artist", "DocumentName") if spec.get_string_attribute(name)]
-    if spec.get_string_attribute("dpx:TimeCode", _NO_TIME) != _NO_TIME:
-        names.append("time code")
-    transfer = spec.get_string_attribute("dpx:Transfer")
-    return names + [f"transfer ({transfer})"] * (transfer in ("Linear", "Logarithmic", "Printing density"))
 
 
 def _warn(text: str) -> None:

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import struct
 
-import numpy as np
-
-from . import exif
+from . import depth, exif
 from .picture import Pixels
 
 _EXTRA_SAMPLES = 338
@@ -35,13 +33,9 @@ def colours(photometric: int, channels: int) -> int:
 
 
 def full_range(pixels: Pixels, bits: int) -> Pixels:
-    """Samples of fewer bits than their type has, over the type's whole range: v → round(v · most / (2^bits − 1)).
+    """What the decoder makes of samples of a few bits, over the whole range of their type.
 
-    The decoder rounds down, but the leading bits are the samples.
+    The decoder rounds down; but its leading bits are the samples.
     """
-    kind = pixels.dtype
-    width = 8 * kind.itemsize
-    if not width // 2 < bits < width:
-        return pixels
-    table: Pixels = np.rint(np.arange(2**bits) * (np.iinfo(kind).max / (2**bits - 1))).astype(kind)
-    return np.take(table, pixels >> (width - bits))
+    width = 8 * pixels.dtype.itemsize
+    return depth.full_range(pixels >> (width - bits), bits) if width // 2 < bits < width else pixels

@@ -1,0 +1,19 @@
+"""Samples of any number of bits as numbers of 8 or 16 bits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .picture import Pixels
+
+
+def full_range(samples: Pixels, bits: int) -> Pixels:
+    """Samples v, 0 to 2^bits − 1, over the whole range of 8 bits (of 16 if there are more than 8).
+
+    That is round(v · most / (2^bits − 1)), where most is 255 or 65535.
+    """
+    kind, most = (np.dtype(np.uint8), 255) if bits <= 8 else (np.dtype(np.uint16), 65535)
+    if most == 2**bits - 1:
+        return samples.astype(kind, copy=False)
+    table: Pixels = np.rint(np.arange(2**bits) * (most / (2**bits - 1))).astype(kind)
+    return np.take(table, samples)

@@ -1,0 +1,180 @@
+"""DPX pictures: the header at fixed places, and one image element of gray, RGB or RGB with alpha.
+
+Source: SMPTE ST 268-1. Samples of 10 bits lie three in a word of 32 bits, the first one in the highest bits (of gray
+in the lowest), or are packed without gaps from the lowest bit on; those of 12 bits are packed so, or have 16 bits
+each. Rows begin at words; but many programs leave rows of 16-bit samples without padding, and some all rows: their
+files are shorter, which tells them apart. Neither a transfer function nor reference levels are applied.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import FileError, GpuopsWarning
+from .depth import full_range
+from .picture import Picture, Pixels, upright
+
+_SIZE = 2048  # bytes of the header that is written
+_LEAST = 1664  # bytes of the header that every file has
+_UNDEFINED = 0xFFFFFFFF
+_GRAY, _RGB, _RGBA, _ABGR = 6, 50, 51, 52
+_CHANNELS = {_GRAY: 1, _RGB: 3, _RGBA: 4, _ABGR: 4}
+_DESCRIPTORS = {1: _GRAY, 3: _RGB, 4: _RGBA}
+_PACKED, _FILLED_LOW, _FILLED_HIGH = 0, 1, 2  # where the padding bits are
+_ORIENTATIONS = (1, 2, 4, 3)  # as EXIF numbers them; from 4 on rows and columns are exchanged
+_TRANSFERS = {1: "Printing density", 2: "Linear", 3: "Logarithmic"}
+#: Texts of the header, which are empty where the rest is undefined: offset and length.
+_TEXTS = (
+    (36, 628), (664, 104), (820, 32), (892, 32), (964, 32), (1036, 32), (1108, 32), (1180, 32), (1252, 32),
+    (1324, 84), (1432, 188), (1636, 28), (1664, 48), (1732, 188), (1972, 76),
+)  # fmt: skip
+
+
+def read(path: str, layer: str | int | None = None) -> Picture:
+    if layer is not None:
+        raise FileError(f"{path}: has no layer {layer!r}; it has no layers")
+    with open(path, "rb") as file:
+        header = file.read(_SIZE)
+    if len(header) < _LEAST:
+        raise FileError(f"{path}: is cut off: its header is not complete")
+    order = ">" if header.startswith(b"SDPX") else "<"
+    turned, elements, width, height = struct.unpack_from(order + "HHII", header, 768)
+    signed, kind, transfer, bits, packing, encoding, offset, padding = _element(header, order)
+    if elements != 1 or kind not in _CHANNELS or encoding or signed:
+        raise FileError(f"{path}: {_refusal(elements, kind, encoding)}; convert it to gray or RGB first")
+    if bits not in (8, 10, 12, 16) or packing > _FILLED_HIGH:
+        raise FileError(
+            f"{path}: holds {bits}-bit samples (packing {packing}); convert it to 8 or 16 bits first"
+        )
+    if turned >= len(_ORIENTATIONS):
+        raise FileError(f"{path}: is stored by columns; turn it first")
+    if min(width, height) < 1:
+        raise FileError(f"{path}: has no pixels ({width} x {height})")
+    if offset in (0, _UNDEFINED):
+        (offset,) = struct.unpack_from(order + "I", header, 4)
+    count = width * _CHANNELS[kind]
+    rows = _rows(
+        path, offset, height, _row_bytes(count, bits, packing), 0 if padding == _UNDEFINED else padding
+    )
+    samples = _unpacked(rows, count, bits, packing, order, reverse=kind == _GRAY)
+    pixels = full_range(samples, bits).reshape(height, width, -1)
+    if kind == _ABGR:
+        pixels = pixels[:, :, ::-1]
+    _name_the_unused(path, header, order, transfer)
+    return Picture(upright(pixels, _ORIENTATIONS[turned]), alpha=pixels.shape[2] == 4)
+
+
+def write(path: str, picture: Picture) -> None:
+    """8 or 16 bits, big-endian; nothing but the layout of the pixels is stated."""
+    bits = 8 * picture.pixels.dtype.itemsize
+    rows = np.ascontiguousarray(picture.pixels, picture.pixels.dtype.newbyteorder(">")).view(np.uint8)
+    rows = rows.reshape(picture.height, -1)
+    size = rows.shape[1]
+    padded = np.zeros((picture.height, _aligned(size) if bits == 8 else size), np.uint8)
+    padded[:, :size] = rows
+    header = bytearray(b"\xff" * _SIZE)
+    for start, length in _TEXTS:
+        header[start : start + length] = bytes(length)
+    struct.pack_into(
+        ">4sI8sIIIII", header, 0, b"SDPX", _SIZE, b"V2.0", _SIZE + padded.size, 1, _LEAST, 384, 0
+    )
+    struct.pack_into(">5s", header, 160, b"clpix")
+    struct.pack_into(">HHII", header, 768, 0, 1, picture.width, picture.height)
+    struct.pack_into(">II", header, 780, 0, 0)
+    struct.pack_into(">I", header, 792, 2**bits - 1)
+    struct.pack_into(">BBBBHHIII", header, 800, _DESCRIPTORS[picture.channels], 0, 0, bits, 0, 0, _SIZE, 0, 0)
+    struct.pack_into(">II", header, 1628, 1, 1)  # pixel aspect ratio
+    with open(path, "wb") as file:
+        file.write(header)
+        padded.tofile(file)
+
+
+def _element(header: bytes, order: str) -> tuple[int, ...]:
+    """Sign, descriptor, transfer, bits, packing, encoding, offset and bytes after each row of the first element."""
+    (signed,) = struct.unpack_from(order + "I", header, 780)
+    kind, transfer, _, bits, packing, encoding, offset, padding = struct.unpack_from(
+        order + "BBBBHHII", header, 800
+    )
+    return signed, kind, transfer, bits, packing, encoding, offset, padding
+
+
+def _refusal(elements: int, kind: int, encoding: int) -> str:
+    if elements != 1:
+        return f"holds {elements} image elements"
+    if kind not in _CHANNELS:
+        return f"holds components of kind {kind}"
+    return "holds run-length encoded samples" if encoding else "holds signed samples"
+
+
+def _row_bytes(count: int, bits: int, packing: int) -> int:
+    """The bytes of a row of samples, without what fills them up to a word."""
+    if bits == 10 and packing != _PACKED:
+        return -(-count // 3) * 4
+    if bits == 12 and packing != _PACKED:
+        return 2 * count
+    return -(-count * bits // 8)
+
+
+def _aligned(size: int) -> int:
+    return -(-size // 4) * 4
+
+
+def _rows(path: str, offset: int, height: int, size: int, padding: int) -> NDArray[np.uint8]:
+    """The bytes of each row, filled up to a word; (height, bytes)."""
+    there = os.path.getsize(path) - offset
+    stride = _aligned(size) + padding
+    if there < height * stride - padding:
+        stride = size + padding
+    if there < height * stride - padding:
+        raise FileError(f"{path}: is cut off: its pixels need more than its {max(there, 0)} bytes")
+    data = np.fromfile(path, np.uint8, min(there, height * stride), offset=offset)
+    rows = np.zeros((height, _aligned(max(size, stride))), np.uint8)
+    whole = np.zeros(height * stride, np.uint8)
+    whole[: data.size] = data
+    rows[:, :stride] = whole.reshape(height, stride)
+    return rows[:, : _aligned(size)]
+
+
+def _unpacked(
+    rows: NDArray[np.uint8], count: int, bits: int, packing: int, order: str, *, reverse: bool
+) -> Pixels:
+    """The samples of each row, (height, count)."""
+    rows = np.ascontiguousarray(rows)
+    if bits == 8:
+        return rows[:, :count]
+    if bits == 16 or (bits == 12 and packing != _PACKED):
+        halves = rows.view(order + "u2")[:, :count].astype(np.uint16)
+        samples: Pixels = halves >> 4 if (bits, packing) == (12, _FILLED_LOW) else halves & (2**bits - 1)
+        return samples
+    words = rows.view(order + "u4").astype(np.uint64)
+    mask = np.uint64(2**bits - 1)
+    if packing == _PACKED:
+        first = np.arange(count, dtype=np.uint64) * np.uint64(bits)
+        index, shift = (first // np.uint64(32)).astype(np.intp), first % np.uint64(32)
+        following = np.concatenate((words[:, 1:], np.zeros_like(words[:, :1])), axis=1)
+        both = words | following << np.uint64(32)
+        samples = both[:, index] >> shift & mask
+        return samples.astype(np.uint16)
+    shifts = np.array((20, 10, 0) if packing == _FILLED_HIGH else (22, 12, 2), np.uint64)
+    samples = words[:, :, None] >> (shifts[::-1] if reverse else shifts) & mask
+    return samples.reshape(len(rows), -1)[:, :count].astype(np.uint16)
+
+
+def _name_the_unused(path: str, header: bytes, order: str, transfer: int) -> None:
+    """Says what the header tells of the picture that is not kept."""
+    texts = {"Copyright": header[460:660], "project": header[260:460]}
+    names = [name for name, text in texts.items() if text.partition(b"\0")[0].strip(b"\xff ")]
+    if len(header) >= 1924 and struct.unpack_from(order + "I", header, 1920)[0] not in (0, _UNDEFINED):
+        names.append("time code")
+    across, down = struct.unpack_from(order + "II", header, 1628)
+    if across != down and _UNDEFINED not in (across, down) and across and down:
+        names.append(f"pixel aspect ratio ({across / down:.4g})")
+    if transfer in _TRANSFERS:
+        names.append(f"transfer ({_TRANSFERS[transfer]})")
+    if names:
+        warnings.warn(f"{path}: is read without its {', '.join(names)}", GpuopsWarning, stacklevel=5)

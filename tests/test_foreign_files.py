@@ -1,0 +1,243 @@
+"""DPX, Radiance, PNG and JPEG files as other programs write them, against the values that were put into them."""
+
+from __future__ import annotations
+
+import base64
+import io
+import itertools
+import struct
+import warnings
+import zlib
+from pathlib import Path
+
+import numpy as np
+import PIL.Image
+import pytest
+
+from gpuops.errors import FileError, GpuopsWarning
+from gpuops.files import Picture, read, write
+
+from .foreign import dpx, hdr, packed, png
+
+#: A gray ramp of light from 0.05 to 4, 16 × 16, as libultrahdr 1.4 writes it: an 8-bit picture with a gain map.
+ULTRA_HDR = (
+    b"c-rliYj6`)6vxl*X7g&DHf_P`FvC&`Rz^BWT55?(AA!VFI+V0%3(Pp1WSfR*ldwrzaMbejHRC|FDDWvDullJ)prA7ytEd%qw4$Zd83(Xv)h{j5"
+    b"TCnYU?j|&GEJb{bUpSd__kYjc+&$;)%`Z}~bO|y-qSxdJ_)LMIOTGpJCZi#Dah_?R0f^z6%F;3ml$OE*oT`Co1yG?<=nZ;(D+LPF6gu5X%W)3f"
+    b"D1Vh91KR|DFm?mFQ{MRkB$rrh7N97y14W)i*VxSFC(G<BEVkv#<QsG)$PWXk^9Dt`wV11{TFu4p$U6gmxVhmTBRz74aCRZwzG+-SfaE)f?h^6g"
+    b"xMc<EG<QVT5bcQQr-^O|`h%!<5-nEP&8QEc&T>cer$jp<`YO>*zliJUS*Rbbs|`70c|)S$T~&@(3;HZr3LXf6A8LVzjo9Zh$idNyvpNVt5Oo8t"
+    b"2tp020NC+PF{%m>afKHn)gYjTSpT+u3-CyXBuVeYVkI2_ZFvCNQ?XdqLjbx&fUeJCu~<+2yvWNTauVq3YJe+;0q&{-Nc{r$S#zV2|Mt3@^oo;v"
+    b"Wd$F8+}JAtBQ~tx3E8NOphq`K-+&otiWnJbVhV<gtU|#kl&n%IyGo-*S1Fb11hqy>3{_%+HjzxoCXuhwEW@x`l~Sd>ZIj*wof?uMnW1z*>nKJ?"
+    b"NvB~p*2K!`QIqGGW)!Sag=r+<g5$}UKEq(rEM|;%pTYZ}(6K3V3`NS+mAooreVTD|(?0dw;<nBi_U^&V9EZ3?qn&wo`aSo~n}1){{R?sz<vp0c"
+    b"*koS1%wm1iR#INE>hUM=1v_0rwY$c%E)WdWH*DDW)Yfg=pL_m=7hihi)#hEVy}o<T-u-VJIC$vrk(M`)zIE*QiT0DH-hS`>(;s~JQP;<3zC8QY"
+    b"*FEQY&-Y!t^j-hu?|&Hh@u#6Hzg!(2`E~T#by61v40Xe%tP7h!(c~SdNL>`&Ko;l}>>PtKrD&y!U!R&`+^kM3Zraz@shOK&ADrP3yR|bjb1%*t"
+    b"BBjZd{k6ij{H@9+3yam&2Z;=YFOShd0bJiPp$SPa|MCS1exp`54jc?8wT~GlTAppDhE!uIKTni?(ka0ReN2Mx#|mfrMxEpK@hnC<FA*TGxfPHL"
+    b"C(nG<a1kCHm|{*v9pbN3@>c&R-papkMdAO(TWyrLW9Vz6yseDmZEYNHH^uR`IgYnSP$x%udy?oVZ@Y+gdYqU))k~NWVK3D`4SSc!Jc;piYThnK"
+    b"<we%;NZ4ta>)Q{IKa78lJ7Y1&9)R}k0O@_PSY{X?X&b<a&!=T>G}~LvBQ>K`1ND!%IRPc*zL4k?Oq|>2bJq%7t;Z3nafw{LAv-r){{Uz9xdhQf"
+    b"!t4Bko2$>qSWz%2dK@Os%6q(}yq~kx@owP`gYPi-KVtA$czjnuf09RnwLP1boEhaO4i$vMNiR1FE3Pqpjpr7Hla6+zH@55;Al&^O?pB<z"
+)
+
+# DPX ------------------------------------------------------------------------------------------------
+
+GRAY, RGB, RGBA, ABGR = 6, 50, 51, 52
+KINDS = [(8, 0), (10, 0), (10, 1), (10, 2), (12, 0), (12, 1), (12, 2), (16, 0)]
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize(("bits", "packing"), KINDS)
+@pytest.mark.parametrize(("descriptor", "channels"), [(GRAY, 1), (RGB, 3), (RGBA, 4), (ABGR, 4)])
+@pytest.mark.parametrize("aligned", [True, False])
+def test_dpx_of_every_layout(
+    descriptor: int, channels: int, bits: int, packing: int, order: str, aligned: bool, tmp_path: Path
+) -> None:
+    """Widths of which rows end within a word; rows with and without padding."""
+    rng = np.random.default_rng(3)
+    most = 2**bits - 1
+    for width, height in ((7, 5), (1, 3), (8, 2), (6, 3)):
+        values = rng.integers(0, most + 1, (height, width, channels))
+        values[0, 0], values[-1, -1] = most, 0
+        path = tmp_path / "d.dpx"
+        path.write_bytes(
+            dpx(values.ravel().tolist(), height, descriptor, bits, packing, order, aligned=aligned)
+        )
+        picture = read(path)
+        expected = values[:, :, ::-1] if descriptor == ABGR else values
+        assert picture.pixels.dtype == ("uint8" if bits == 8 else "uint16")
+        assert picture.alpha == (channels == 4)
+        assert np.abs(picture.pixels - expected / most * np.iinfo(picture.pixels.dtype).max).max() <= 0.5
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+@pytest.mark.parametrize("channels", [1, 3, 4])
+@pytest.mark.parametrize("width", [1, 5, 6, 7, 8])
+def test_dpx_is_written_as_the_standard_says(
+    width: int, channels: int, dtype: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """Rows of 8 bits end at a word; rows of 16 bits are not padded, as most programs expect them."""
+    pixels = rng.integers(0, np.iinfo(dtype).max + 1, (3, width, channels)).astype(dtype)
+    path = tmp_path / "w.dpx"
+    write(path, Picture(pixels, alpha=channels == 4))
+    bits, kind = 8 * pixels.dtype.itemsize, {1: GRAY, 3: RGB, 4: RGBA}[channels]
+    expected = dpx(pixels.ravel().tolist(), 3, kind, bits, 0, ">", aligned=bits == 8)
+    written = path.read_bytes()
+    assert written[2048:] == expected[2048:]
+    assert len(written) == int.from_bytes(written[16:20], "big")
+    for place in (slice(0, 16), slice(768, 780), slice(800, 801), slice(803, 816)):
+        assert written[place] == expected[place]
+    assert np.array_equal(read(path).pixels, pixels)
+
+
+@pytest.mark.parametrize(
+    ("position", "value", "words"),
+    [
+        (800, bytes([100]), "components of kind 100; convert it to gray or RGB first"),
+        (803, bytes([32]), "32-bit samples"),
+        (770, struct.pack(">H", 3), "3 image elements"),
+        (780, struct.pack(">I", 1), "signed samples"),
+        (806, struct.pack(">H", 1), "run-length encoded samples"),
+        (768, struct.pack(">H", 4), "stored by columns; turn it first"),
+        (772, struct.pack(">I", 0), "has no pixels"),
+        (776, struct.pack(">I", 1 << 30), "is cut off"),
+    ],
+)
+def test_dpx_kinds_that_are_refused(position: int, value: bytes, words: str, tmp_path: Path) -> None:
+    data = dpx([1, 2, 3] * 4, 2, RGB, 8, 0, ">")
+    (tmp_path / "r.dpx").write_bytes(data[:position] + value + data[position + len(value) :])
+    with pytest.raises(FileError, match=words):
+        read(tmp_path / "r.dpx")
+
+
+def test_dpx_offsets_padding_and_texts(tmp_path: Path) -> None:
+    data = dpx(range(1, 25), 2, RGB, 8, 0, "<")
+    path = tmp_path / "o.dpx"
+    lines = data[2048:2060], data[2060:]
+    moved = bytearray(data[:2048]) + b"??" + lines[0] + b"...." + lines[1] + b"...."
+    struct.pack_into("<II", moved, 808, 2050, 4)
+    moved[460:464] = b"mine"
+    struct.pack_into("<I", moved, 1920, 0x01020304)
+    path.write_bytes(bytes(moved))
+    with pytest.warns(GpuopsWarning, match="is read without its Copyright, time code$"):
+        assert read(path).pixels.ravel().tolist() == list(range(1, 25))
+
+
+# Radiance -------------------------------------------------------------------------------------------
+
+
+def test_hdr_exponents_of_any_size(tmp_path: Path) -> None:
+    """A pixel is (r, g, b) 2^(e − 136), and black where e is 0 (Ward, Real Pixels)."""
+    pixels = [(128, 64, 32, e) for e in (129, 136, 120, 60, 10, 2, 1, 255)] + [(200, 0, 255, 0)] * 2
+    path = tmp_path / "e.hdr"
+    path.write_bytes(hdr("-Y 2 +X 5", bytes(itertools.chain(*pixels))))
+    expected = [[c * 2.0 ** (e - 136) if e else 0 for c in rgb] for *rgb, e in pixels]
+    assert np.array_equal(read(path).pixels.reshape(-1, 3), np.array(expected, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        (("EXPOSURE=2",), "exposure"),
+        (("EXPOSURE= 1.000000e+00", "COLORCORR= 1.0 1 1.00", "PIXASPECT=1.0", "GAMMA=1"), ""),
+        (("EXPOSURE=1", "EXPOSURE=.5"), "exposure"),
+        (("COLORCORR=1 2 0.5",), "colour correction"),
+        (("GAMMA=2.2",), "gamma"),
+        (("EXPOSURE=x",), "exposure"),
+        (("# made by hand", "pfilt -1", "CAPDATE=2020:01:01 00:00:00"), ""),
+    ],
+    ids=str,
+)
+def test_hdr_says_what_of_its_header_is_not_applied(
+    lines: tuple[str, ...], names: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "h.hdr"
+    path.write_bytes(hdr("-Y 1 +X 2", bytes([128, 64, 32, 129, 1, 2, 3, 128]), *lines))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        pixels = read(path).pixels
+    assert pixels[0, 0].tolist() == [1, 0.5, 0.25]
+    assert [str(entry.message) for entry in caught] == (
+        [f"{path}: is read without its {names}"] if names else []
+    )
+
+
+# PNG ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bits", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("transparent", [False, True])
+def test_png_of_gray_with_a_transparent_shade(bits: int, transparent: bool, tmp_path: Path) -> None:
+    most = 2**bits - 1
+    shades = np.unique(np.linspace(0, most, 7).astype(int))
+    path = tmp_path / "g.png"
+    shade = int(shades[1 if bits > 1 else 0])
+    chunks = [(b"tRNS", struct.pack(">H", shade))] if transparent else []
+    path.write_bytes(png((len(shades), 1, bits, 0), b"\0" + packed(shades, bits), *chunks))
+    picture = read(path)
+    whole = 65535 if bits == 16 else 255
+    assert picture.alpha == transparent
+    assert picture.pixels[0, :, 0].tolist() == (shades * whole // most).tolist()
+    if transparent:
+        assert picture.pixels[0, :, -1].tolist() == [0 if value == shade else whole for value in shades]
+    with PIL.Image.open(path) as image:
+        assert image.size == (len(shades), 1)
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_png_of_colours_with_a_transparent_one(bits: int, tmp_path: Path) -> None:
+    most = 2**bits - 1
+    values = [0, most, 7, 0, most, 8, 7, 7, 7]
+    colour = struct.pack(">HHH", *values[:3])
+    (tmp_path / "c.png").write_bytes(png((3, 1, bits, 2), b"\0" + packed(values, bits), (b"tRNS", colour)))
+    picture = read(tmp_path / "c.png")
+    assert picture.alpha
+    assert picture.pixels[0, :, :3].ravel().tolist() == values
+    assert picture.pixels[0, :, 3].tolist() == [0, most, most]
+
+
+@pytest.mark.parametrize("bits", [1, 2, 4, 8])
+@pytest.mark.parametrize("alphas", [(), (0,), (255, 128)], ids=str)
+def test_png_of_palettes_of_any_depth(bits: int, alphas: tuple[int, ...], tmp_path: Path) -> None:
+    """tRNS may have fewer entries than the palette; the others are opaque."""
+    count = min(2**bits, 6)
+    palette = np.arange(3 * count, dtype=np.uint8).reshape(-1, 3) * 13
+    index = [i % count for i in range(9)]
+    chunks = [(b"PLTE", palette.tobytes())] + ([(b"tRNS", bytes(alphas))] if alphas else [])
+    path = tmp_path / "p.png"
+    path.write_bytes(png((9, 1, bits, 3), b"\0" + packed(index, bits), *chunks))
+    picture = read(path)
+    opacity = [*alphas, *[255] * 6]
+    assert picture.alpha == bool(alphas)
+    assert np.array_equal(picture.pixels[0, :, :3], palette[index])
+    if alphas:
+        assert picture.pixels[0, :, 3].tolist() == [opacity[i] for i in index]
+    with PIL.Image.open(path) as image:
+        assert np.array_equal(np.asarray(image.convert("RGBA"))[..., : picture.channels], picture.pixels)
+
+
+# JPEG with more than one picture ------------------------------------------------------------------------
+
+
+def test_gain_maps_are_not_applied_and_said(tmp_path: Path) -> None:
+    """An Ultra HDR file: a picture, its gain map behind it, and what tells so (CIPA DC-007, ISO 21496-1)."""
+    stream = io.BytesIO()
+    PIL.Image.new("RGB", (16, 16), (165, 110, 53)).save(stream, "JPEG", quality=100, subsampling=0)
+    picture = stream.getvalue()
+    blocks = {b"MPF\0" + bytes(20): 0xE2, b"urn:iso:std:iso:ts:21496:-1\0\0\0\0\0": 0xE2}
+    segments = b"".join(bytes([255, m]) + struct.pack(">H", 2 + len(b)) + b for b, m in blocks.items())
+    path = tmp_path / "u.jpg"
+    path.write_bytes(picture[:2] + segments + picture[2:] + picture)
+    with pytest.warns(GpuopsWarning) as caught:
+        pixels = read(path).pixels
+    assert [str(entry.message) for entry in caught] == [
+        f"{path}: is read without its further pictures (MPF), gain map"
+    ]
+    assert np.abs(pixels - np.array([165, 110, 53])).max() <= 2
+    xmp = b'http://ns.adobe.com/xap/1.0/\0<x xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/"/>'
+    path.write_bytes(picture[:2] + b"\xff\xe1" + struct.pack(">H", 2 + len(xmp)) + xmp + picture[2:])
+    with pytest.warns(GpuopsWarning, match="is read without its gain map$"):
+        read(path)
+    path.write_bytes(zlib.decompress(base64.b85decode(ULTRA_HDR)))
+    with pytest.warns(GpuopsWarning, match="is read without its .*gain map"):
+        got = read(path)
+    with PIL.Image.open(path) as image:
+        assert np.array_equal(got.pixels, np.asarray(image))
+    assert not got.alpha
+    assert not got.linear
