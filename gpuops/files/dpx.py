@@ -22,6 +22,7 @@ from .picture import Picture, Pixels, upright
 _SIZE = 2048  # bytes of the header that is written
 _LEAST = 1664  # bytes of the header that every file has
 _UNDEFINED = 0xFFFFFFFF
+_STRIP_ROWS = 256  # unpacked at a time, as samples take 8 bytes meanwhile
 _GRAY, _RGB, _RGBA, _ABGR = 6, 50, 51, 52
 _CHANNELS = {_GRAY: 1, _RGB: 3, _RGBA: 4, _ABGR: 4}
 _DESCRIPTORS = {1: _GRAY, 3: _RGB, 4: _RGBA}
@@ -58,11 +59,14 @@ def read(path: str, layer: str | int | None = None) -> Picture:
     if offset in (0, _UNDEFINED):
         (offset,) = struct.unpack_from(order + "I", header, 4)
     count = width * _CHANNELS[kind]
-    rows = _rows(
-        path, offset, height, _row_bytes(count, bits, packing), 0 if padding == _UNDEFINED else padding
-    )
-    samples = _unpacked(rows, count, bits, packing, order, reverse=kind == _GRAY)
-    pixels = full_range(samples, bits).reshape(height, width, -1)
+    size = _row_bytes(count, bits, packing)
+    rows = _rows(path, offset, height, size, 0 if padding == _UNDEFINED else padding)
+    samples = np.empty((height, count), np.uint8 if bits == 8 else np.uint16)
+    for start in range(0, height, _STRIP_ROWS):
+        strip = _whole_words(rows[start : start + _STRIP_ROWS], size)
+        unpacked = _unpacked(strip, count, bits, packing, order, reverse=kind == _GRAY)
+        samples[start : start + _STRIP_ROWS] = full_range(unpacked, bits)
+    pixels = samples.reshape(height, width, -1)
     if kind == _ABGR:
         pixels = pixels[:, :, ::-1]
     _name_the_unused(path, header, order, transfer)
@@ -112,12 +116,10 @@ def _refusal(elements: int, kind: int, encoding: int) -> str:
 
 
 def _row_bytes(count: int, bits: int, packing: int) -> int:
-    """The bytes of a row of samples, without what fills them up to a word."""
-    if bits == 10 and packing != _PACKED:
-        return -(-count // 3) * 4
-    if bits == 12 and packing != _PACKED:
-        return 2 * count
-    return -(-count * bits // 8)
+    """The bytes of a row of samples. Those of words end at a word; others may be followed by what fills it up."""
+    if bits in (8, 16) or (bits == 12 and packing != _PACKED):
+        return count * (-(-bits // 8))
+    return 4 * (-(-count // 3) if packing != _PACKED else -(-count * bits // 32))
 
 
 def _aligned(size: int) -> int:
@@ -125,44 +127,49 @@ def _aligned(size: int) -> int:
 
 
 def _rows(path: str, offset: int, height: int, size: int, padding: int) -> NDArray[np.uint8]:
-    """The bytes of each row, filled up to a word; (height, bytes)."""
+    """The bytes of all rows with what follows each, (height, bytes)."""
     there = os.path.getsize(path) - offset
     stride = _aligned(size) + padding
-    if there < height * stride - padding:
+    if there < (height - 1) * stride + size:
         stride = size + padding
-    if there < height * stride - padding:
+    if there < (height - 1) * stride + size:
         raise FileError(f"{path}: is cut off: its pixels need more than its {max(there, 0)} bytes")
-    data = np.fromfile(path, np.uint8, min(there, height * stride), offset=offset)
-    rows = np.zeros((height, _aligned(max(size, stride))), np.uint8)
-    whole = np.zeros(height * stride, np.uint8)
-    whole[: data.size] = data
-    rows[:, :stride] = whole.reshape(height, stride)
-    return rows[:, : _aligned(size)]
+    data = np.fromfile(path, np.uint8, height * stride, offset=offset)
+    if data.size < height * stride:  # nothing follows the last row
+        data = np.concatenate((data, np.zeros(height * stride - data.size, np.uint8)))
+    return data.reshape(height, stride)
+
+
+def _whole_words(rows: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
+    """The first `size` bytes of each row, filled up to a word."""
+    words = np.zeros((len(rows), _aligned(size)), np.uint8)
+    words[:, :size] = rows[:, :size]
+    return words
 
 
 def _unpacked(
     rows: NDArray[np.uint8], count: int, bits: int, packing: int, order: str, *, reverse: bool
 ) -> Pixels:
     """The samples of each row, (height, count)."""
-    rows = np.ascontiguousarray(rows)
     if bits == 8:
         return rows[:, :count]
     if bits == 16 or (bits == 12 and packing != _PACKED):
         halves = rows.view(order + "u2")[:, :count].astype(np.uint16)
         samples: Pixels = halves >> 4 if (bits, packing) == (12, _FILLED_LOW) else halves & (2**bits - 1)
         return samples
-    words = rows.view(order + "u4").astype(np.uint64)
-    mask = np.uint64(2**bits - 1)
+    words = rows.view(order + "u4").astype(np.uint32)
+    mask = 2**bits - 1
     if packing == _PACKED:
-        first = np.arange(count, dtype=np.uint64) * np.uint64(bits)
-        index, shift = (first // np.uint64(32)).astype(np.intp), first % np.uint64(32)
+        first = np.arange(count) * bits
+        index, shift = first // 32, (first % 32).astype(np.uint64)
         following = np.concatenate((words[:, 1:], np.zeros_like(words[:, :1])), axis=1)
-        both = words | following << np.uint64(32)
-        samples = both[:, index] >> shift & mask
-        return samples.astype(np.uint16)
-    shifts = np.array((20, 10, 0) if packing == _FILLED_HIGH else (22, 12, 2), np.uint64)
-    samples = words[:, :, None] >> (shifts[::-1] if reverse else shifts) & mask
-    return samples.reshape(len(rows), -1)[:, :count].astype(np.uint16)
+        both = words | following.astype(np.uint64) << np.uint64(32)
+        return (both[:, index] >> shift).astype(np.uint16) & np.uint16(mask)
+    shifts = (20, 10, 0) if packing == _FILLED_HIGH else (22, 12, 2)
+    samples = np.empty((len(rows), 3 * words.shape[1]), np.uint16)
+    for i, places in enumerate(shifts[::-1] if reverse else shifts):
+        samples[:, i::3] = words >> np.uint32(places) & np.uint32(mask)
+    return samples[:, :count]
 
 
 def _name_the_unused(path: str, header: bytes, order: str, transfer: int) -> None:

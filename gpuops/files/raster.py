@@ -102,7 +102,6 @@ def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
     """The samples of a page in their stored depth; a FileError where they have no place in a picture."""
     spec = file.spec(page)
     stored, bits = str(spec.format), spec.get_int_attribute("oiio:BitsPerSample")
-    is_tiff = spec.getattribute(_PHOTOMETRIC) is not None
     photometric = spec.get_int_attribute(_PHOTOMETRIC, _MIN_IS_BLACK)
     if stored not in ("uint8", "uint16", "half", "float", "double") or (stored == "float" and bits == 24):
         kind = f"{bits}-bit {stored}" if bits == 24 else stored
@@ -126,10 +125,8 @@ def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
         with np.errstate(over="ignore"):  # beyond float's range is infinite
             return tiff.read_double(path, page, (spec.height, spec.width, spec.nchannels)).astype(np.float32)
     pixels = file.read(index=page)
-    if is_tiff:
+    if spec.getattribute(_PHOTOMETRIC) is not None:
         pixels = tiff_page.full_range(pixels, bits)
-    elif 8 < bits < 16:  # some decoders leave the bits below empty, and white below 65535
-        pixels |= pixels >> bits
     if photometric == _MIN_IS_WHITE:  # 8 bits come inverted already, their alpha as well
         inverse = pixels[:, :, 1:] if stored == "uint8" else pixels[:, :, :1]
         np.invert(inverse, out=inverse)
