@@ -962,6 +962,18 @@ def test_new_files_have_usual_permissions(photo: Picture, tmp_path: Path) -> Non
     assert (tmp_path / "a.png").stat().st_mode == (tmp_path / "b").stat().st_mode
 
 
+def test_the_mask_of_permissions_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread could make a file while it is 0."""
+    before = os.umask(0o027)
+    try:
+        monkeypatch.setattr(os, "umask", None)
+        write(tmp_path / "a.png", Picture(np.zeros((1, 1, 3), np.uint8)))
+        assert (tmp_path / "a.png").stat().st_mode & 0o777 == 0o640
+    finally:
+        monkeypatch.undo()
+        os.umask(before)
+
+
 def test_a_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     with pytest.raises(FileError, match="exists already"), atomic(path) as temporary:

@@ -86,9 +86,18 @@ def _mode(target: str) -> int:
     """The permissions of the file to be replaced, or of any new file (a temporary one is its owner's alone)."""
     with suppress(OSError):
         return os.stat(target).st_mode & 0o777
+    return 0o666 & ~_umask()
+
+
+def _umask() -> int:
+    """Read where the system tells it: setting it to learn it would be seen by other threads."""
+    with suppress(OSError, ValueError), open("/proc/thread-self/status") as status:
+        for line in status:
+            if line.startswith("Umask:"):
+                return int(line.split()[1], 8)
     mask = os.umask(0)
     os.umask(mask)
-    return 0o666 & ~mask
+    return mask
 
 
 def _check_space(path: str) -> None:
