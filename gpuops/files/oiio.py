@@ -164,6 +164,11 @@ def _error(source: Any) -> str:
         return "unreadable text in its header"
 
 
+def no_spec() -> Any:
+    """The ImageSpec of a file of which OpenImageIO says nothing."""
+    return OpenImageIO.ImageSpec()
+
+
 def can_hold(name: str, kind: str, value: Any) -> bool:
     """Whether an attribute of a type has a value that can be written."""
     spec = OpenImageIO.ImageSpec()

@@ -30,25 +30,25 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         raise FileError(f"{path}: {extras.damage}; get a whole copy of it")
     if extras.refusal:
         raise FileError(f"{path}: {extras.refusal}")
-    if fmt.name == "JPEG 2000":
-        return _read_jpeg2000(path, extras, layer)
-    with oiio.opened(path, "r") as file:
-        count = file.count() if fmt.name == "TIFF" else 1
-        page = _page(path, layer, count)
-        spec = file.spec(page)
-        # the decoder applies a gain map, and gives half with alpha
-        base = fmt.name == "JPEG" and (spec.nchannels > 3 or str(spec.format) != "uint8")
-        pixels = by_pillow.read(path, "JPEG") if base else _samples(path, file, page)
+    header = jpeg2000.read_header(path) if fmt.name == "JPEG 2000" else None
+    if header is not None and header.needs_pillow():
+        spec, count, page = oiio.no_spec(), 1, _page(path, layer, 1)
+        pixels = by_pillow.read(path, "JPEG2000")
+    else:
+        with oiio.opened(path, "r") as file:
+            count = file.count() if fmt.name == "TIFF" else 1
+            page = _page(path, layer, count)
+            spec = file.spec(page)
+            # the decoder applies a gain map, and gives half with alpha
+            applied = fmt.name == "JPEG" and (spec.nchannels > 3 or str(spec.format) != "uint8")
+            pixels = by_pillow.read(path, "JPEG") if applied else _samples(path, file, page)
     unused = list(extras.unused)
     pixels = upright(pixels, extras.orientation)
-    channels = pixels.shape[2]
-    colours, associated = 3 if channels >= 3 else 1, False
-    if fmt.name == "TIFF":
-        colours = tiff_page.colours(spec.get_int_attribute(_PHOTOMETRIC, _MIN_IS_BLACK), channels)
-        associated = _is_associated(path, spec, page)
-    pixels, alpha = _channels(path, pixels, colours, -1 if base else spec.alpha_channel)
-    associated = associated and alpha
-    icc = extras.icc or _icc(spec)
+    if header is not None:  # the decoder rounds up to whole steps of colours of less resolution
+        pixels = np.ascontiguousarray(pixels[: header.size[1], : header.size[0]])
+    visible, place, associated = _alpha(path, fmt, spec, header, page, pixels.shape[2])
+    pixels, alpha = _channels(path, pixels, visible, place)
+    icc = (extras.icc or _icc(spec)) if header is None else header.profile or None
     if _ink(spec):
         without = ", and without its ICC profile" if icc else ""
         _warn(f"{path}: is CMYK and converted to RGB without colour management{without}")
@@ -75,27 +75,20 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     )
 
 
-def _read_jpeg2000(path: str, extras: containers.Extras, layer: str | int | None) -> Picture:
-    _page(path, layer, 1)
-    header = jpeg2000.read_header(path)
-    if header.needs_pillow():
-        pixels = by_pillow.read(path, "JPEG2000")
-    else:
-        with oiio.opened(path, "r") as file:
-            pixels = _samples(path, file, 0)
-    width, height = header.size  # the decoder rounds up to whole steps of colours of less resolution
-    alpha, associated, unsaid = header.alpha(pixels.shape[2])
-    if unsaid:
-        _warn(f"{path}: does not say what its channel {alpha + 1} is; it is taken as alpha")
-    pixels, has_alpha = _channels(path, pixels[:height, :width], 3 if pixels.shape[2] >= 3 else 1, alpha)
-    if extras.unused:
-        _warn(f"{path}: is read without its {', '.join(extras.unused)}")
-    return Picture(
-        straight(pixels) if associated else np.ascontiguousarray(pixels),
-        alpha=has_alpha,
-        metadata=Metadata(header.profile or None, extras.exif, extras.xmp),
-        associated=associated,
-    )
+def _alpha(
+    path: str, fmt: Format, spec: Any, header: jpeg2000.Header | None, page: int, channels: int
+) -> tuple[int, int, bool]:
+    """How many channels are colours, which one is alpha (-1: none), and whether colours are multiplied by it."""
+    if header is not None:
+        place, associated, unsaid = header.alpha(channels)
+        if unsaid:
+            _warn(f"{path}: does not say what its channel {place + 1} is; it is taken as alpha")
+        return 3 if channels >= 3 else 1, place, associated
+    if fmt.name == "TIFF":
+        visible = tiff_page.colours(spec.get_int_attribute(_PHOTOMETRIC, _MIN_IS_BLACK), channels)
+        return visible, spec.alpha_channel, _is_associated(path, spec, page)
+    # A JPEG has no alpha; but a decoder that applies a gain map adds one.
+    return 3 if channels >= 3 else 1, spec.alpha_channel if fmt.name != "JPEG" else -1, False
 
 
 def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
