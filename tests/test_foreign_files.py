@@ -119,6 +119,14 @@ def test_dpx_offsets_padding_and_texts(tmp_path: Path) -> None:
         assert read(path).pixels.ravel().tolist() == list(range(1, 25))
 
 
+@pytest.mark.parametrize("linear", [False, True])
+def test_dpx_says_whether_values_are_linear(linear: bool, tmp_path: Path) -> None:
+    path = tmp_path / "l.dpx"
+    write(path, Picture(np.full((2, 4, 3), 7, np.uint16), linear=linear))
+    assert path.read_bytes()[801] == (2 if linear else 0)
+    assert read(path).linear == linear
+
+
 # Radiance -------------------------------------------------------------------------------------------
 
 

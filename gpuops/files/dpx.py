@@ -3,7 +3,8 @@
 Source: SMPTE ST 268-1. Samples of 10 bits lie three in a word of 32 bits, the first one in the highest bits (of gray
 in the lowest), or are packed without gaps from the lowest bit on; those of 12 bits are packed so, or have 16 bits
 each. Rows begin at words; but many programs leave rows of 16-bit samples without padding, and some all rows: their
-files are shorter, which tells them apart. Neither a transfer function nor reference levels are applied.
+files are shorter, which tells them apart. Linear light is so; other transfer functions and reference levels are not
+applied.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _CHANNELS = {_GRAY: 1, _RGB: 3, _RGBA: 4, _ABGR: 4}
 _DESCRIPTORS = {1: _GRAY, 3: _RGB, 4: _RGBA}
 _PACKED, _FILLED_LOW, _FILLED_HIGH = 0, 1, 2  # where the padding bits are
 _ORIENTATIONS = (1, 2, 4, 3)  # as EXIF numbers them; from 4 on rows and columns are exchanged
-_TRANSFERS = {1: "Printing density", 2: "Linear", 3: "Logarithmic"}
+_LINEAR = 2  # of the transfer characteristics
+_UNUSED_TRANSFERS = {1: "Printing density", 3: "Logarithmic"}
 #: Texts of the header, which are empty where the rest is undefined: offset and length.
 _TEXTS = (
     (36, 628), (664, 104), (820, 32), (892, 32), (964, 32), (1036, 32), (1108, 32), (1180, 32), (1252, 32),
@@ -70,11 +72,12 @@ def read(path: str, layer: str | int | None = None) -> Picture:
     if kind == _ABGR:
         pixels = pixels[:, :, ::-1]
     _name_the_unused(path, header, order, transfer)
-    return Picture(upright(pixels, _ORIENTATIONS[turned]), alpha=pixels.shape[2] == 4)
+    upright_pixels = upright(pixels, _ORIENTATIONS[turned])
+    return Picture(upright_pixels, alpha=pixels.shape[2] == 4, linear=transfer == _LINEAR)
 
 
 def write(path: str, picture: Picture) -> None:
-    """8 or 16 bits, big-endian; nothing but the layout of the pixels is stated."""
+    """8 or 16 bits, big-endian; stated are the layout of the pixels, and that they are linear light if so."""
     bits = 8 * picture.pixels.dtype.itemsize
     rows = np.ascontiguousarray(picture.pixels, picture.pixels.dtype.newbyteorder(">")).view(np.uint8)
     rows = rows.reshape(picture.height, -1)
@@ -91,7 +94,8 @@ def write(path: str, picture: Picture) -> None:
     struct.pack_into(">HHII", header, 768, 0, 1, picture.width, picture.height)
     struct.pack_into(">II", header, 780, 0, 0)
     struct.pack_into(">I", header, 792, 2**bits - 1)
-    struct.pack_into(">BBBBHHIII", header, 800, _DESCRIPTORS[picture.channels], 0, 0, bits, 0, 0, _SIZE, 0, 0)
+    layout = (_DESCRIPTORS[picture.channels], _LINEAR if picture.linear else 0, 0, bits, 0, 0, _SIZE, 0, 0)
+    struct.pack_into(">BBBBHHIII", header, 800, *layout)
     struct.pack_into(">II", header, 1628, 1, 1)  # pixel aspect ratio
     with open(path, "wb") as file:
         file.write(header)
@@ -181,7 +185,7 @@ def _name_the_unused(path: str, header: bytes, order: str, transfer: int) -> Non
     across, down = struct.unpack_from(order + "II", header, 1628)
     if across != down and _UNDEFINED not in (across, down) and across and down:
         names.append(f"pixel aspect ratio ({across / down:.4g})")
-    if transfer in _TRANSFERS:
-        names.append(f"transfer ({_TRANSFERS[transfer]})")
+    if transfer in _UNUSED_TRANSFERS:
+        names.append(f"transfer ({_UNUSED_TRANSFERS[transfer]})")
     if names:
         warnings.warn(f"{path}: is read without its {', '.join(names)}", GpuopsWarning, stacklevel=5)
