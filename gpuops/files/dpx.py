@@ -3,8 +3,8 @@
 Source: SMPTE ST 268-1. Samples of 10 bits lie three in a word of 32 bits, the first one in the highest bits (of gray
 in the lowest), or are packed without gaps from the lowest bit on; those of 12 bits are packed so, or have 16 bits
 each. Rows begin at words; but many programs leave rows of 16-bit samples without padding, and some all rows: their
-files are shorter, which tells them apart. Linear light is so; other transfer functions and reference levels are not
-applied.
+files are shorter, which tells them apart. Transfer functions and reference levels are not applied; that values are
+linear light is told.
 """
 
 from __future__ import annotations
