@@ -41,9 +41,12 @@ def draft_file(folder: str | os.PathLike[str], extension: str = "") -> Iterator[
 
 
 @contextmanager
-def draft_folder() -> Iterator[str]:
-    """The path of a new folder among the system's temporary files. It is removed in the end, with what it holds."""
-    with _draft(tempfile.gettempdir(), "", is_folder=True) as path:
+def draft_folder(folder: str | os.PathLike[str] | None = None) -> Iterator[str]:
+    """The path of a new folder in `folder`, or among the system's temporary files, for its owner alone.
+
+    It is removed in the end, with what it holds, unless it has been moved.
+    """
+    with _draft(folder or tempfile.gettempdir(), "", is_folder=True) as path:
         yield path
 
 

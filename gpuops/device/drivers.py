@@ -19,6 +19,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from gpuops.cache import cache_folder, temporary_folder
+from gpuops.drafts import draft_folder
 from gpuops.device import cache, probe
 from gpuops.errors import DeviceError, GpuopsWarning
 
@@ -219,11 +220,8 @@ def _materialise(drivers: list[Driver], base: Path) -> Path:
     folder = base / (_PREFIX + cache.digest([astuple(driver) for driver in drivers]))
     if folder.is_dir() and set(os.listdir(folder)) == {driver.name for driver in drivers}:
         return folder
-    import shutil
-    import tempfile
-
-    draft = Path(tempfile.mkdtemp(dir=base))
-    try:
+    with draft_folder(base) as name:
+        draft = Path(name)
         for driver in drivers:
             (draft / driver.name).write_text(driver.library + "\n")
         try:
@@ -231,6 +229,4 @@ def _materialise(drivers: list[Driver], base: Path) -> Path:
         except OSError:  # another process was first, or somebody deleted a file in it
             for driver in drivers:
                 os.replace(draft / driver.name, folder / driver.name)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     return folder

@@ -100,10 +100,9 @@ def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
         kind = f"{bits}-bit {stored}" if bits == 24 else stored
         raise FileError(f"{path}: holds {kind} samples; convert it to 8 or 16 bits or to float first")
     if photometric not in _PHOTOMETRICS or (_ink(spec) and spec.nchannels != 3):
-        colours = {5: "inks or channels beyond CMYK", 8: "CIELAB colours"}.get(
-            photometric, f"colours of kind {photometric}"
-        )
-        raise FileError(f"{path}: holds {colours}; convert it to gray or RGB first")
+        kinds = {5: "inks or channels beyond CMYK", 8: "CIELAB colours"}
+        kind = kinds.get(photometric, f"colours of kind {photometric}")
+        raise FileError(f"{path}: holds {kind}; convert it to gray or RGB first")
     if photometric == _PALETTE and spec.alpha_channel >= 0:
         raise FileError(f"{path}: holds a palette with alpha beside it; convert it to RGB first")
     if photometric == _MIN_IS_WHITE and stored not in ("uint8", "uint16"):
