@@ -19,8 +19,8 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from gpuops.cache import cache_folder, temporary_folder
-from gpuops.drafts import draft_folder
 from gpuops.device import cache, probe
+from gpuops.drafts import draft_folder
 from gpuops.errors import DeviceError, GpuopsWarning
 
 SYSTEM_FOLDER = "/etc/OpenCL/vendors"
