@@ -1,0 +1,176 @@
+"""Every way to compute a transform, planned for five kinds of devices, on small sizes, against numpy in double.
+
+A few of all combinations run each time: every method with every size, computed twiddles with every size in local
+memory, and of any two other choices nearly each pair. ``CLPIX_EVERY_FFT=SECONDS`` runs all of them, in a random order
+and for so long (``inf``: to the end, which takes hours, as most of them build kernels of their own)::
+
+    CLPIX_EVERY_FFT=inf CLPIX_DEVICE=Portable python -m pytest -s tests/test_fft_everywhere.py -k all_combinations
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import time
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gpuops import Gpu, fft
+from gpuops.gpu import Limits
+from gpuops.params.fft import METHODS, RADICES, FftParams
+
+Array = npt.NDArray[Any]
+
+SECONDS = float(os.environ.get("CLPIX_EVERY_FFT", 0))
+# Relative L2. Bluestein's convolution has three transforms, and those of radix 2 most stages.
+LIMITS = {"single": 4e-6, "double": 1e-13}
+
+# What plans may count on. A device that has less than this has what it has.
+DEVICES: dict[str, dict[str, Any]] = {
+    "16 KB": {"local_bytes": 16 << 10, "work_group": 64, "is_cpu": False, "compute_units": 4},
+    "32 KB": {"local_bytes": 32 << 10, "work_group": 256, "is_cpu": False, "compute_units": 16},
+    "48 KB": {"local_bytes": 48 << 10, "work_group": 1024, "is_cpu": False, "compute_units": 132},
+    "64 KB": {"local_bytes": 64 << 10, "work_group": 512, "is_cpu": False, "compute_units": 40},
+    "CPU": {"local_bytes": 32 << 10, "work_group": 1024, "is_cpu": True, "compute_units": 2},
+}
+
+# A prime up to 199 is a radix; one above goes through a convolution.
+SIZES = [
+    (227, 239),  # both axes by convolutions, of the same 480 points
+    (64, 211),  # rows by a convolution
+    (211, 60),  # columns by one
+    (3, 422),  # pairs of real numbers along rows leave a prime
+    (199, 37),  # the largest prime that is a radix, and one that GPUs unroll
+    (60, 84),  # composite; real rows of pairs, after columns joined where local memory is small
+    (4620, 3),  # composite, and too long for the least local memory: in two halves
+    (2, 4106),  # twice 2053: a convolution that goes through global memory where local memory is small
+]
+TWIDDLES = ("table", "compute")
+KINDS = ("fft2", "ifft2", "rfft2", "irfft2", "rfft", "irfft")
+
+
+@dataclass(frozen=True)
+class Case:
+    method: str
+    size: tuple[int, int]
+    twiddle: str
+    radix: str
+    precision: str
+    kind: str
+    device: str
+
+    def __str__(self) -> str:
+        rows, columns = self.size
+        rest = (self.twiddle, f"radix {self.radix}", self.precision, self.kind, self.device)
+        return ", ".join((self.method, f"{rows}×{columns}", *rest))
+
+    @property
+    def params(self) -> FftParams:
+        return FftParams(self.method, self.radix, self.twiddle)
+
+
+# Along rows alone only what two axes do not: pairs of real numbers.
+ALL = [
+    case
+    for case in itertools.starmap(Case, product(METHODS, SIZES, TWIDDLES, RADICES, LIMITS, KINDS, DEVICES))
+    if case.kind.endswith("2") or case.size[1] % 2 == 0
+]
+
+
+def few() -> list[Case]:
+    """Of each method and size one case, or in local memory one with a table and one without; and so that each pair of
+    any other two choices occurs, as far as these suffice for it."""
+    dice = random.Random(23)
+    todo = set().union(*map(pairs, ALL))
+    found = []
+    for method, size in product(METHODS, SIZES):
+        for twiddles in (("table",), ("compute",)) if method == "local" else (TWIDDLES,):
+            fitting = [c for c in ALL if (c.method, c.size) == (method, size) and c.twiddle in twiddles]
+            found.append(max(dice.sample(fitting, 100), key=lambda case: len(todo & pairs(case))))
+            todo -= pairs(found[-1])
+    return found
+
+
+def pairs(case: Case) -> set[tuple[Any, ...]]:
+    return set(combinations(enumerate(vars(case).values()), 2))
+
+
+class Claiming(Gpu):
+    """A device that has no more than it claims."""
+
+    def __init__(self, claims: dict[str, Any]) -> None:
+        super().__init__()
+        self._claims = claims
+
+    @cached_property
+    def limits(self) -> Limits:
+        """Sizes are never more than the device has."""
+        real = super().limits
+        least = {name: min(self._claims[name], getattr(real, name)) for name in ("local_bytes", "work_group")}
+        return replace(real, **self._claims | least)
+
+
+@cache
+def device(name: str) -> Claiming:
+    return Claiming(DEVICES[name])
+
+
+@cache
+def transformed(size: tuple[int, int], kind: str, precision: str) -> tuple[Array, Array]:
+    """Input and exact result of two planes."""
+    rng = np.random.default_rng(17)
+    real = np.float32 if precision == "single" else np.float64
+    x: Array = rng.standard_normal((2, *size)).astype(real)
+    if kind in ("fft2", "ifft2"):
+        x = x + 1j * rng.standard_normal(x.shape).astype(real)
+    if kind == "irfft2":
+        x = np.fft.rfft2(x.astype(float)).astype(np.result_type(real, np.complex64))
+        return x, np.fft.irfft2(x.astype(complex), size)
+    if kind == "irfft":
+        x = np.fft.rfft(x.astype(float)).astype(np.result_type(real, np.complex64))
+        return x, np.fft.irfft(x.astype(complex), size[1])
+    return x, getattr(np.fft, kind)(x.astype(complex if x.dtype.kind == "c" else float))
+
+
+def error(case: Case) -> tuple[str, float]:
+    """The precision, which is single where the device has no other, and the relative L2 error."""
+    gpu = device(case.device)
+    precision = case.precision if gpu.limits.double else "single"
+    x, exact = transformed(case.size, case.kind, precision)
+    length: dict[str, Any] = {"irfft2": {"s": case.size}, "irfft": {"n": case.size[1]}}.get(case.kind, {})
+    got = getattr(fft, case.kind)(gpu, x, **length, params=case.params)
+    assert got.shape == exact.shape
+    assert (got.real.dtype, got.dtype.kind) == (x.real.dtype, exact.dtype.kind)
+    return precision, float(np.linalg.norm(got - exact) / np.linalg.norm(exact))
+
+
+@pytest.mark.parametrize("case", few(), ids=str)
+def test_a_few_combinations(case: Case) -> None:
+    precision, value = error(case)
+    assert value < LIMITS[precision]
+
+
+@pytest.mark.skipif(not SECONDS, reason="takes hours: CLPIX_EVERY_FFT=SECONDS runs it for so long")
+def test_all_combinations() -> None:
+    end, wrong, worst = time.monotonic() + SECONDS, [], dict.fromkeys(LIMITS, 0.0)
+    for count, case in enumerate(random.Random(23).sample(ALL, len(ALL)), 1):
+        precision, value = error(case)
+        worst[precision] = max(worst[precision], value)
+        if not value < LIMITS[precision]:
+            wrong.append(f"{case}: {value:.2g}")
+            print(wrong[-1], flush=True)
+        if count % 100 == 0:
+            device.cache_clear()  # built kernels take memory
+        if count % 100 == 0 or time.monotonic() > end:
+            largest = ", ".join(f"{value:.2g} in {name}" for name, value in worst.items())
+            print(f"{count} of {len(ALL)}: {len(wrong)} wrong, largest error {largest}", flush=True)
+        if time.monotonic() > end:
+            break
+    assert not wrong, "\n".join(wrong)
