@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from . import options
+from . import commands, options
 
 
-@click.group(short_help="Measure this device", no_args_is_help=False)
+@click.group(cls=commands.Group, short_help="Measure this device", no_args_is_help=False)
 def command() -> None:
     """Measure what this device can do."""
 

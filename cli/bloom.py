@@ -27,7 +27,7 @@ _APERTURE = ("blades", "blade_angle", "roundness")
 _SHAPING = ("threshold", "knee", "strength", "radius", "blend", "method", "kernel", "karis", *_APERTURE)
 
 
-@click.command(short_help="Glow around bright light")
+@options.command(short_help="Glow around bright light")
 @options.inputs
 @options.output
 @options.shared
@@ -64,14 +64,14 @@ _SHAPING = ("threshold", "knee", "strength", "radius", "blend", "method", "kerne
 )
 @click.option(
     "--blend",
-    type=click.Choice(BLENDS),
+    type=options.Choice(BLENDS),
     default="energy",
     show_default=True,
     help="energy: the glow's light leaves where it came from; add: the glow comes on top.",
 )
 @click.option(
     "--method",
-    type=click.Choice(METHODS),
+    type=options.Choice(METHODS),
     help="mip: a chain of half-size images (the default); gaussians: the exact sum, slow; fft: a starburst, the light "
     "that the lens's aperture diffracts, or --kernel.",
 )
@@ -105,11 +105,14 @@ _SHAPING = ("threshold", "knee", "strength", "radius", "blend", "method", "kerne
 @click.option(
     "--tonemap",
     "operator",
-    type=click.Choice(list(OPERATORS)),
-    help="Tone-map the result before it leaves the device (as `clpix tonemap`, with its defaults).",
+    type=options.Word(),
+    metavar="OPERATOR",
+    help="Tone-map the result before it leaves the device (as `clpix tonemap`, with its defaults): "
+    f"{', '.join(OPERATORS)}.",
 )
 @click.option(
     "--exposure",
+    type=options.Word(),
     metavar="EV|auto",
     help="In stops, for --threshold and --tonemap; auto meters the input.  [default: auto with --tonemap, or 0]",
 )
@@ -118,13 +121,13 @@ _SHAPING = ("threshold", "knee", "strength", "radius", "blend", "method", "kerne
 )
 @click.option(
     "--memory",
-    type=click.Choice(MEMORY),
+    type=options.Choice(MEMORY),
     default="auto",
     show_default=True,
     help="The chain's filters through local memory, or with direct reads.",
 )
 @click.option(
-    "--preset", type=click.Choice(["d3d11"]), help="The bloom of the Direct3D 11 HDR sample, exactly."
+    "--preset", type=options.Choice(["d3d11"]), help="The bloom of the Direct3D 11 HDR sample, exactly."
 )
 def command(
     shared: options.Shared,
@@ -154,6 +157,7 @@ def command(
     from gpuops.params.starburst import Aperture
     from gpuops.params.tonemap import TonemapParams, exposure_option
 
+    from .checks import check_stdin
     from .pipeline import process
     from .reader import read_picture
 
@@ -190,7 +194,10 @@ def command(
     display = None if operator is None else TonemapParams(operator=operator, exposure=stops)
     if stops is not None:
         TonemapParams(exposure=stops)  # refuses what is no exposure
-    picture = None if kernel is None else read_picture(kernel)
+    picture = None
+    if kernel is not None:
+        check_stdin(kernel, *shared.inputs)
+        picture = read_picture(kernel)
 
     @cache
     def weights(gpu: Gpu) -> Weights | None:

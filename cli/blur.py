@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .item import Item
 
 
-@click.command(short_help="Gaussian, box, disc, motion, median or bilateral blur")
+@options.command(short_help="Gaussian, box, disc, motion, median or bilateral blur")
 @options.inputs
 @options.output
 @options.shared
@@ -48,9 +48,10 @@ if TYPE_CHECKING:
     metavar="A",
     help="Of the motion, in degrees, counter-clockwise from the x axis.",
 )
-@click.option("--kind", type=click.Choice(KINDS), default="gaussian", show_default=True)
+@click.option("--kind", type=options.Choice(KINDS), default="gaussian", show_default=True)
 @click.option(
     "--border",
+    type=options.Word(),
     default="reflect",
     show_default=True,
     metavar="MODE",
@@ -62,9 +63,11 @@ if TYPE_CHECKING:
     metavar="T",
     help="Cut the Gaussian at T sigmas (scipy's default: 4), not where it ends.",
 )
-@click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help="Which kernel.")
 @click.option(
-    "--preset", type=click.Choice(["d3d11"]), help="The blur of the Direct3D 11 HDR sample, exactly."
+    "--method", type=options.Choice(METHODS), default="auto", show_default=True, help="Which kernel."
+)
+@click.option(
+    "--preset", type=options.Choice(["d3d11"]), help="The blur of the Direct3D 11 HDR sample, exactly."
 )
 def command(
     shared: options.Shared,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ALIKE, DIFFER = 0, 1
 
 
-@click.command(short_help="How far two images differ; the verdict is the exit code")
+@options.command(short_help="How far two images differ; the verdict is the exit code")
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @click.option(
@@ -27,7 +27,7 @@ ALIKE, DIFFER = 0, 1
 @click.option(
     "--metric",
     "metrics",
-    type=click.Choice(METRICS),
+    type=options.Choice(METRICS),
     multiple=True,
     help="Which figures to print; may be repeated. Without it all.",
 )
@@ -54,10 +54,10 @@ def command(
     import json
     from dataclasses import replace
 
-    from gpuops import compare, files
+    from gpuops import compare
     from gpuops.errors import FileError, ParameterError
 
-    from .checks import check_output
+    from .checks import check_input, check_output, check_stdin
     from .item import Item
     from .naming import STREAM, printable
     from .pipeline import open_gpu, reporting
@@ -70,14 +70,14 @@ def command(
     params = CompareParams(metrics or METRICS, max_error=max_error, min_psnr=min_psnr, min_ssim=min_ssim)
     if shared.output == STREAM:
         raise click.UsageError("stdout is for the figures: give -o a file")
-    if first == second == STREAM:
-        raise click.UsageError("only one of the two can be stdin")
+    check_stdin(first, second)
     try:
-        with reporting(shared) as report:
+        with reporting(shared, (first, second)) as report:
+            paths = [path for path in (first, second) if path != STREAM]
+            for path in paths:
+                check_input(path)
             if shared.output is not None:
-                paths = [path for path in (first, second) if path != STREAM]
-                files.check_output(shared.output, overwrite=shared.overwrite, inputs=paths)
-                check_output(shared, shared.output)
+                check_output(shared, shared.output, paths)
             with Reader(shared.layer) as reader:
                 reader.begin(first)
                 gpu = open_gpu(shared, report)

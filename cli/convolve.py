@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .item import Item
 
 
-@click.command(short_help="Convolution with any kernel image")
+@options.command(short_help="Convolution with any kernel image")
 @options.inputs
 @options.output
 @options.shared
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--border",
+    type=options.Word(),
     default="reflect",
     show_default=True,
     metavar="MODE",
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--method",
-    type=click.Choice(METHODS),
+    type=options.Choice(METHODS),
     default="auto",
     show_default=True,
     help="Tiles in local memory, direct reads, or transforms; auto goes by the kernel's size and the device.",
@@ -56,11 +57,13 @@ def command(shared: options.Shared, kernel: str, normalise: bool, border: str, m
     from gpuops.params.border import border_option
     from gpuops.params.convolve import ConvolveParams
 
+    from .checks import check_stdin
     from .pipeline import process
     from .reader import read_picture
 
     mode, cval = border_option(border)
     params = ConvolveParams(mode, cval, method)
+    check_stdin(kernel, *shared.inputs)
     picture = read_picture(kernel)
 
     @cache

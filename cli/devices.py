@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from . import options
+
 if TYPE_CHECKING:
     from gpuops.device import DeviceInfo
 
 
-@click.command(short_help="what can run, and what was skipped and why")
+@options.command(short_help="what can run, and what was skipped and why")
 @click.option("--json", "as_json", is_flag=True, help="Everything, as JSON on stdout.")
 @click.option("--refresh", is_flag=True, help="Check and measure again, whatever was found before.")
 def command(as_json: bool, refresh: bool) -> None:

@@ -33,13 +33,14 @@ if TYPE_CHECKING:
 DEFAULT_LEVELS = 5
 
 
-@click.command(short_help="image → wavelet coefficients, or a picture of them")
+@options.command(short_help="image → wavelet coefficients, or a picture of them")
 @options.inputs
 @options.output
 @options.device_memory
 @options.shared
 @click.option(
     "--wavelet",
+    type=options.Word(),
     metavar="NAME",
     help=f"{', '.join(FAMILIES)}; also 5/3, 9/7 and others' names for them. "
     "Default: bior4.4 (CDF 9/7), with --integer bior2.2 (CDF 5/3).",
@@ -52,24 +53,26 @@ DEFAULT_LEVELS = 5
 )
 @click.option(
     "--mode",
+    type=options.Word(),
     metavar="MODE",
     help=f"What stands beyond the border, by PyWavelets' names: {', '.join(MODES)}. Default: mirror, "
     "JPEG 2000's, which has as many coefficients as pixels; symmetric for wavelets without lifting steps.",
 )
 @click.option(
-    "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="Which kernels."
+    "--method", type=options.Choice(METHODS), default="auto", show_default=True, help="Which kernels."
 )
 @click.option(
     "--integer", is_flag=True, help="The reversible transform of 8- or 16-bit levels to whole numbers."
 )
 @click.option(
     "--threshold",
+    type=options.Word(),
     metavar="T|ESTIMATE[:F]",
     help="Shrink the details by T, or as an estimate from the noise says, visu or bayes (times F).",
 )
 @click.option(
     "--shrink",
-    type=click.Choice(SHRINKS),
+    type=options.Choice(SHRINKS),
     help="How: soft (default), hard, garrote; visu and bayes estimate the threshold themselves, "
     "times --threshold (default 1).",
 )

@@ -17,28 +17,29 @@ if TYPE_CHECKING:
     from .item import Item
 
 
-@click.command(short_help="image → spectrum, or a picture of it")
+@options.command(short_help="image → spectrum, or a picture of it")
 @options.inputs
 @options.output
 @options.shared
 @click.option(
-    "--norm", type=click.Choice(choices.NORMS), default="ortho", show_default=True, help="As in scipy.fft."
+    "--norm", type=options.Choice(choices.NORMS), default="ortho", show_default=True, help="As in scipy.fft."
 )
 @click.option("--half/--full", default=None, help="Half of the columns (default of data), or all of them.")
 @click.option("--shift/--no-shift", default=None, help="Frequency 0 in the middle (default of pictures).")
-@click.option("--window", type=click.Choice(choices.WINDOWS), default="none", show_default=True)
+@click.option("--window", type=options.Choice(choices.WINDOWS), default="none", show_default=True)
 @click.option(
     "--pad",
+    type=options.Word(),
     default="none",
     show_default=True,
     metavar="none|pow2|fast|N",
     help="Zeros to the right and below.",
 )
 @click.option(
-    "--view", type=click.Choice(choices.VIEWS), help="A picture of the spectrum [default: log-magnitude]."
+    "--view", type=options.Choice(choices.VIEWS), help="A picture of the spectrum [default: log-magnitude]."
 )
 @click.option(
-    "--filter", "kind", type=click.Choice(choices.FILTERS), help="Multiply the spectrum by a filter."
+    "--filter", "kind", type=options.Choice(choices.FILTERS), help="Multiply the spectrum by a filter."
 )
 @click.option(
     "--cutoff",
@@ -47,22 +48,22 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--filter-shape",
-    type=click.Choice(choices.SHAPES),
+    type=options.Choice(choices.SHAPES),
     default="gaussian",
     show_default=True,
     help="Of the filter.",
 )
 @click.option("--order", type=int, default=2, show_default=True, help="Of a Butterworth filter.")
 @click.option(
-    "--method", type=click.Choice(choices.METHODS), default="auto", show_default=True, help="Which kernels."
+    "--method", type=options.Choice(choices.METHODS), default="auto", show_default=True, help="Which kernels."
 )
 @click.option(
-    "--radix", type=click.Choice(choices.RADICES), default="auto", show_default=True, help="The largest."
+    "--radix", type=options.Choice(choices.RADICES), default="auto", show_default=True, help="The largest."
 )
-@click.option("--twiddle", type=click.Choice(choices.TWIDDLES), default="auto", show_default=True)
+@click.option("--twiddle", type=options.Choice(choices.TWIDDLES), default="auto", show_default=True)
 @click.option(
     "--precision",
-    type=click.Choice(choices.PRECISIONS),
+    type=options.Choice(choices.PRECISIONS),
     default="single",
     show_default=True,
     help="half: stored in 16 bits; double: computed and stored in 64.",

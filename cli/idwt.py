@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-import click
-
 from . import options
 
 if TYPE_CHECKING:
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
     from .item import Item
 
 
-@click.command(short_help="wavelet coefficients → image")
+@options.command(short_help="wavelet coefficients → image")
 @options.inputs
 @options.output
 @options.device_memory

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from .item import Item
 
 
-@click.command(short_help="spectrum → image")
+@options.command(short_help="spectrum → image")
 @options.inputs
 @options.output
 @options.shared
 @click.option(
-    "--method", type=click.Choice(choices.METHODS), default="auto", show_default=True, help="Which kernels."
+    "--method", type=options.Choice(choices.METHODS), default="auto", show_default=True, help="Which kernels."
 )
 @click.option(
-    "--radix", type=click.Choice(choices.RADICES), default="auto", show_default=True, help="The largest."
+    "--radix", type=options.Choice(choices.RADICES), default="auto", show_default=True, help="The largest."
 )
-@click.option("--twiddle", type=click.Choice(choices.TWIDDLES), default="auto", show_default=True)
+@click.option("--twiddle", type=options.Choice(choices.TWIDDLES), default="auto", show_default=True)
 def command(shared: options.Shared, method: str, radix: str, twiddle: str) -> None:
     """Images from the spectra that `clpix fft` wrote as .exr, .npz or .tif.
 

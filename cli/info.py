@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .describe import Measured
 
 
-@click.command(short_help="What a file is, and the statistics of its values")
+@options.command(short_help="What a file is, and the statistics of its values")
 @options.inputs
 @click.option("--stats", is_flag=True, help="Measure luminance and each channel, on the device.")
 @click.option("--histogram", is_flag=True, help="With --stats: how many values each stop has, as bars.")
@@ -39,15 +39,15 @@ def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool)
     import json
     from contextlib import nullcontext
 
-    from gpuops.errors import DeviceError, GpuopsError, ParameterError
+    from gpuops.errors import DeviceError, GpuopsError
 
     from . import describe
+    from .checks import check_stdin
     from .main import FAILURE, complain, visible
-    from .naming import STREAM, printable
+    from .naming import printable
     from .pipeline import failure, open_gpu, reporting
 
-    if shared.inputs.count(STREAM) > 1:
-        raise ParameterError("'-' is standard input, which can be read once: name it once")
+    check_stdin(*shared.inputs)
     gpu: Gpu | None = None
     listed: list[Any] = []
     failed = 0

@@ -14,7 +14,7 @@ from gpuops.params.contact_sheet import TILE_WIDTH, ContactSheetParams, stops_op
 from gpuops.params.tonemap import LOCAL, OPERATORS, TonemapParams
 
 from . import naming
-from .options import Command, Shared, refuse
+from .options import Command, Shared, Word, refuse
 
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
@@ -168,6 +168,7 @@ def options(command: Command) -> Command:
         ),
         click.option(
             "--operators",
+            type=Word(),
             metavar="A,B,C",
             help="Those of a contact sheet or plot.  [default: that of --operator if given; on a sheet else all]",
         ),

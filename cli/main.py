@@ -17,6 +17,8 @@ import click
 from gpuops import signals
 from gpuops.errors import DeviceError, GpuopsError, GpuopsWarning, ParameterError
 
+from .commands import Group
+
 # name: what --help says of it. The module of the same name defines `command`.
 COMMANDS = {
     "fft": "image → spectrum, or a picture of it",
@@ -36,7 +38,7 @@ COMMANDS = {
 SUCCESS, FAILURE, USAGE, NO_DEVICE = range(4)
 
 
-class Commands(click.Group):
+class Commands(Group):
     """Lists commands without importing them: `--help` must not wait for numpy or OpenCL."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -54,17 +56,6 @@ class Commands(click.Group):
         command: click.Command = import_module(f".{name}", __package__).command
         command.name = name
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from difflib import get_close_matches
-
-            close = get_close_matches(args[0], COMMANDS, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(COMMANDS)}."
-            ctx.fail(f"no command {args[0]!r}: {hint}")
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -30,8 +30,10 @@ def outputs_for(inputs: tuple[str, ...], output: str, op: str) -> list[str]:
     elif os.path.isdir(output) or output.endswith(("/", os.sep)):
         paths = [str(Path(output) / ("stdin.png" if path == STREAM else Path(path).name)) for path in inputs]
     elif len(inputs) > 1:
+        named = ", ".join(inputs[:2]) + (", …" if len(inputs) > 2 else "")
         raise ParameterError(
-            f"{len(inputs)} inputs and one output {output!r}: give -o a folder or a template such as out/{{stem}}.png"
+            f"{len(inputs)} inputs and one output {output!r}: give -o a folder, such as {Path(output).stem}/, "
+            f"or a template such as out/{{stem}}.png (the inputs are {named})"
         )
     else:
         paths = [output]
@@ -78,5 +80,7 @@ def make_folder(path: str) -> None:
     try:
         if not folder.exists():
             folder.mkdir()
+    except FileNotFoundError:
+        raise FileError(f"{path}: the folder {folder.parent} does not exist; create it first") from None
     except OSError as error:
         raise FileError(f"{folder}: the folder cannot be created ({error.strerror})") from error

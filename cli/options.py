@@ -4,16 +4,38 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from . import commands
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 DTYPES = {"auto": None, "uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32"}
+
+
+# How each command is declared: click.command, of the kind that takes nothing in silence.
+command = functools.partial(click.command, cls=commands.Command)
+
+
+class Choice(click.Choice):
+    """One of several names, in upper or lower case."""
+
+    def __init__(self, choices: Iterable[str]) -> None:
+        super().__init__(list(choices), case_sensitive=False)
+
+
+class Word(click.ParamType):
+    """A name, perhaps with numbers, such as gamma:2.2; in upper or lower case."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return str(value).lower()
 
 
 def given(name: str) -> bool:
@@ -117,16 +139,14 @@ def shared(command: Command) -> Command:
     """The options every image command has; the command receives them as one ``shared`` argument."""
     options = (
         device,
-        click.option("--dtype", type=click.Choice(list(DTYPES)), default="auto", help="Depth of the output."),
+        click.option("--dtype", type=Choice(DTYPES), default="auto", help="Depth of the output."),
         click.option(
             "--space",
-            type=click.Choice(["auto", "linear", "encoded"]),
+            type=Choice(["auto", "linear", "encoded"]),
             default="auto",
             help="Work on linear light or on the stored values.",
         ),
-        click.option(
-            "--alpha", type=click.Choice(["keep", "drop"]), default="keep", help="What becomes of alpha."
-        ),
+        click.option("--alpha", type=Choice(["keep", "drop"]), default="keep", help="What becomes of alpha."),
         click.option("--layer", metavar="NAME", help="Which layer of a multi-layer file."),
         click.option("--timing", is_flag=True, help="Show where the time went, on stderr."),
         click.option(

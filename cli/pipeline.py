@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from gpuops.errors import DeviceError, FileError, GpuopsError, GpuopsWarning, Pa
 from gpuops.profile import Report, process_age
 
 from . import naming
-from .checks import check_output, check_stream, check_task, writes_data
+from .checks import check_dump, check_input, check_output, check_stdin, check_stream, writes_data
 from .main import FAILURE, complain, say
 from .options import Shared, refuse
 from .reader import Reader
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from .item import Item
 
+# The path of an input, and that of its output.
+Task = tuple[str, str]
+
 
 def process(
     shared: Shared,
@@ -34,7 +37,7 @@ def process(
     work: Callable[[Gpu, Item], None],
     *,
     pictures: bool = True,
-    also_read: Iterable[str] = (),
+    also_read: Sequence[str] = (),
     check: Callable[[bool], None] = lambda _writes_data: None,
 ) -> None:
     """Runs ``work`` on every input; each failure is one line, and the exit code says that some failed.
@@ -44,27 +47,22 @@ def process(
     output of numbers, or of a picture.
     What can be known to fail is refused before the device is even opened.
     """
-    with reporting(shared) as report:
+    with reporting(shared, also_read) as report:
         assert shared.output is not None
-        if (*shared.inputs, *also_read).count(naming.STREAM) > 1:
-            raise ParameterError("'-' is standard input, which can be read once: name it once")
+        check_stdin(*shared.inputs, *also_read)
         outputs = naming.outputs_for(shared.inputs, shared.output, op)
         if naming.STREAM in outputs:
             check_stream(shared)
         elif shared.format is not None:
             refuse("an output's name says its format, and --format that of '-'", "format")
-        for output in outputs:
+        # Inputs first: an output may be named after what is none.
+        tasks = list(
+            _passing(zip(shared.inputs, outputs, strict=True), lambda path, _output: check_input(path))
+        )
+        for _, output in tasks:
             check(writes_data(shared, output))
-        failed = 0
-        tasks = []
-        for path, output in zip(shared.inputs, outputs, strict=True):
-            try:
-                check_output(shared, output)
-                check_task(shared, path, output, tuple(also_read))
-                tasks.append((path, output))
-            except FileError as error:
-                complain("error", error)
-                failed += 1
+        tasks = list(_passing(tasks, lambda _path, output: check_output(shared, output, also_read)))
+        failed = len(shared.inputs) - len(tasks)
         if tasks:
             with Reader(shared.layer) as reader:
                 if pictures:
@@ -76,10 +74,21 @@ def process(
         click.get_current_context().exit(FAILURE)
 
 
+def _passing(tasks: Iterable[Task], check: Callable[[str, str], None]) -> Iterator[Task]:
+    """The tasks that a check lets pass; each failure is one line."""
+    for task in tasks:
+        try:
+            check(*task)
+        except FileError as error:
+            complain("error", error)
+        else:
+            yield task
+
+
 def _run(
     shared: Shared,
     report: Report | None,
-    tasks: list[tuple[str, str]],
+    tasks: list[Task],
     reader: Reader,
     work: Callable[[Gpu, Item], None],
 ) -> int:
@@ -114,6 +123,7 @@ def failure(path: str, error: Exception) -> str:
 
 def open_gpu(shared: Shared, report: Report | None) -> Gpu:
     """The device that the options name."""
+    check_dump(shared)
     with report.phase("import") if report else nullcontext():
         from gpuops.gpu import Gpu
 
@@ -132,8 +142,9 @@ def open_gpu(shared: Shared, report: Report | None) -> Gpu:
 class reporting:
     """The frame of a run: warnings as --quiet wants them, and the timing report at the end."""
 
-    def __init__(self, shared: Shared) -> None:
+    def __init__(self, shared: Shared, also_read: Sequence[str] = ()) -> None:
         self.shared = shared
+        self._read = (*shared.inputs, *also_read)  # which no report may overwrite
         self.report: Report | None = None
 
     def __enter__(self) -> Report | None:
@@ -149,9 +160,7 @@ class reporting:
                 from gpuops import report_formats
             if self.shared.timing_file:
                 report_formats.check_path(self.shared.timing_file)
-                files.check_place(
-                    self.shared.timing_file, overwrite=self.shared.overwrite, inputs=self.shared.inputs
-                )
+                files.check_place(self.shared.timing_file, overwrite=self.shared.overwrite, inputs=self._read)
         return self.report
 
     def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
@@ -167,7 +176,7 @@ class reporting:
             say(report_formats.table(report))
 
 
-def _with_progress(shared: Shared, tasks: list[tuple[str, str]]) -> Iterable[tuple[str, str]]:
+def _with_progress(shared: Shared, tasks: list[Task]) -> Iterator[Task]:
     wanted = shared.progress
     if wanted is None:
         wanted = len(tasks) > 1 and sys.stderr.isatty() and not shared.quiet

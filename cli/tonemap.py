@@ -27,12 +27,13 @@ _EXCLUDED_BY_PRESET = (
 )  # fmt: skip
 
 
-@click.command(short_help="HDR → display")
+@options.command(short_help="HDR → display")
 @options.inputs
 @options.output
 @options.shared
 @click.option(
     "--operator",
+    type=options.Word(),
     metavar="NAME",
     default=DEFAULT_OPERATOR,
     show_default=True,
@@ -41,6 +42,7 @@ _EXCLUDED_BY_PRESET = (
 @click.option("--lut", metavar="FILE", help="A colour table, .cube or .spi3d, in place of an operator.")
 @click.option(
     "--lut-input",
+    type=options.Word(),
     metavar="srgb|linear|reinhard|log2:LOW:HIGH",
     default="srgb",
     show_default=True,
@@ -48,20 +50,19 @@ _EXCLUDED_BY_PRESET = (
 )
 @click.option(
     "--lut-output",
-    type=click.Choice(OUTPUTS),
+    type=options.Choice(OUTPUTS),
     default="srgb",
     show_default=True,
     help="What it gives: the sRGB signal, or light.",
 )
 @click.option(
     "--exposure",
+    type=options.Word(),
     metavar="EV|auto",
     default="auto",
     help="In stops, or metered.  [default: auto, or 0 with --lut]",
 )
-@click.option(
-    "--meter", type=click.Choice(list(METERS)), help="What auto exposure reads.  [default: log-mean]"
-)
+@click.option("--meter", type=options.Choice(METERS), help="What auto exposure reads.  [default: log-mean]")
 @click.option(
     "--key", type=float, metavar="L", help="Luminance that auto exposure brings it to.  [default: 0.18]"
 )
@@ -79,6 +80,7 @@ _EXCLUDED_BY_PRESET = (
 @click.option(
     "--white-balance",
     "balance",
+    type=options.Word(),
     metavar="none|gray-world|R,G,B|T[K][,TINT]",
     default="none",
     show_default=True,
@@ -95,12 +97,14 @@ _EXCLUDED_BY_PRESET = (
 @click.option(
     "--parameter",
     "given",
+    type=options.Word(),
     multiple=True,
     metavar="NAME=V",
     help="Of the operator, such as contrast=1.6 of sigmoid; may be repeated. docs/tonemap.md lists them.",
 )
 @click.option(
     "--transfer",
+    type=options.Word(),
     metavar="srgb|gamma:G|pq|linear",
     default="srgb",
     show_default=True,
@@ -108,7 +112,7 @@ _EXCLUDED_BY_PRESET = (
 )
 @click.option(
     "--gamut",
-    type=click.Choice(list(GAMUTS)),
+    type=options.Choice(GAMUTS),
     default="clip",
     show_default=True,
     help="Colours that the operator leaves beyond white: clip cuts each channel, hue mixes them with gray.",
@@ -116,17 +120,17 @@ _EXCLUDED_BY_PRESET = (
 @click.option("--dither/--no-dither", default=False, help="Noise of ±1 code before rounding.")
 @click.option(
     "--noise",
-    type=click.Choice(list(NOISES)),
+    type=options.Choice(NOISES),
     default="triangular",
     show_default=True,
     help="Of dither: white noise, or blue noise, which is seen less. Both are triangularly distributed.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Another seed, another noise.")
 @click.option(
-    "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="Which kernels."
+    "--method", type=options.Choice(METHODS), default="auto", show_default=True, help="Which kernels."
 )
 @click.option(
-    "--preset", type=click.Choice(["d3d11"]), help="The picture of the Direct3D 11 HDR sample, exactly."
+    "--preset", type=options.Choice(["d3d11"]), help="The picture of the Direct3D 11 HDR sample, exactly."
 )
 @looking.options
 def command(
@@ -190,7 +194,6 @@ def command(
         PERCENTILES,
         TonemapParams,
         exposure_option,
-        parameter_option,
         percentiles_option,
         transfer_option,
     )
@@ -206,7 +209,7 @@ def command(
         meter_region=None if meter_region is None else region_option(meter_region),
         white_balance=white_balance_option(balance),
         white=white,
-        parameters=dict(map(parameter_option, given)),
+        parameters=_parameters(given),
         transfer=curve,
         gamma=gamma,
         gamut=gamut,
@@ -255,3 +258,15 @@ def command(
         looks.plot(gpu, item, curves)
 
     process(shared, "tonemap", work, also_read=[lut] if lut else [])
+
+
+def _parameters(given: tuple[str, ...]) -> dict[str, float]:
+    """The operator's parameters by name, each of which may be given once."""
+    from gpuops.params.tonemap import parameter_option
+
+    parameters: dict[str, float] = {}
+    for name, value in map(parameter_option, given):
+        if name in parameters:
+            raise click.UsageError(f"--parameter {name} is given twice: give it once")
+        parameters[name] = value
+    return parameters

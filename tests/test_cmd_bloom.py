@@ -179,7 +179,7 @@ def test_pixels_that_are_not_finite(clpix: Callable[..., Any], tmp_path: Path) -
         (["--preset", "d3d11", "--blades", 6], 2, "leave out --blades"),
         (["--kernel", "nowhere.png"], 1, "nowhere.png"),
         (["--preset", "d3d11", "--strength", 0.1], 2, "leave out --strength"),
-        (["--tonemap", "nothing"], 2, "--tonemap"),
+        (["--tonemap", "nothing"], 2, "unknown operator 'nothing'"),
         (["--exposure", "bright"], 2, "exposure"),
         (["--exposure", "nan"], 2, "exposure"),
     ],

@@ -914,7 +914,7 @@ def test_check_output(photo: Picture, tmp_path: Path) -> None:
         ("new.xyz", {}, r"extension '\.xyz' is unknown; known are \.png"),
         ("new", {}, "no extension"),
         ("no/new.png", {}, "does not exist; create it"),
-        ("there.png/new.png", {}, "is not a folder"),
+        ("there.png/new.png", {}, "is a file"),
         ("dir.png", {"overwrite": True}, "is a folder"),
         ("there.png", {}, "exists already"),
         ("there.png", {"overwrite": True, "inputs": [there]}, "inputs? |also an input"),

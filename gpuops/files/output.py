@@ -28,8 +28,9 @@ def check_place(path: Path_, *, overwrite: bool = False, inputs: Iterable[Path_]
     if os.path.isdir(path):
         raise FileError(f"{name}: is a folder; name a file in it")
     if not folder.is_dir():
-        problem = "is not a folder" if folder.exists() else "does not exist; create it first"
-        raise FileError(f"{name}: the folder {folder} {problem}")
+        if folder.exists():
+            raise FileError(f"{name}: {folder} is a file, in which there can be none; name a folder")
+        raise FileError(f"{name}: the folder {folder} does not exist; create it first")
     if os.path.exists(path) and not os.path.isfile(path):
         raise FileError(f"{name}: is not a regular file; name another output")
     for source in inputs:

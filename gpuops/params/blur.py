@@ -92,12 +92,15 @@ class BlurParams:
         if self.kind in ("box", "median", "bilateral") and any(
             radius != int(radius) for radius in self.radius
         ):
-            raise ParameterError(f"{self.kind} has a whole number as radius, not {self.radius}")
+            raise ParameterError(f"{self.kind} has a whole number as radius, not {max(self.radius):g}")
         if self.kind == "bilateral":
             _ = self.bilateral  # checks its own
         most = MAX_RADIUS_2D if self.by_both_axes else MAX_RADIUS
         if max(self.radii) > most:
-            raise ParameterError(f"a radius of {max(self.radii)} pixels is beyond {most}")
+            what = {"gaussian": "sigma", "motion": "length"}.get(self.kind, "radius")
+            raise ParameterError(
+                f"the {what} is too large: it would reach {max(self.radii):.6g} pixels far, and {most} is the most"
+            )
 
     @property
     def by_both_axes(self) -> bool:

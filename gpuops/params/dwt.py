@@ -104,7 +104,7 @@ def known(
     key = name.lower()
     key = synonyms.get(key, key)
     if key not in names:
-        near = difflib.get_close_matches(key, [*names, *synonyms], n=1, cutoff=0.5)
+        near = difflib.get_close_matches(key, [*names, *synonyms], n=1, cutoff=0.7)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise ParameterError(f"unknown {what} {name!r}: {hint}use one of {', '.join(shown or names)}")
     return key

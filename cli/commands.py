@@ -1,0 +1,139 @@
+"""Commands that take no option in silence: what click would let pass, or blame on something else, is refused here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import click
+
+# The least similarity (difflib's ratio, of 1) of a name that is suggested for another one.
+_NEAR = 0.7
+# How much less like it than the most similar name others may be, to be suggested beside that.
+_MARGIN = 0.1
+# How many commands are named that have an option.
+_FEW = 4
+# How click says of a number that it is none, or out of range, and how a person would.
+_PLAIN = (
+    (r"is not a valid integer( range)?", "is no whole number"),
+    (r"is not a valid float( range)?", "is no number"),
+    (r"is not in the range (\S+)<=x<=(\S+?)\.", r"is not of \1 … \2"),
+    (r"is not in the range x>=(\S+?)\.", r"is not \1 or more"),
+)
+
+
+class Strict(click.Command):
+    """Refuses options given twice, values that are options, and unknown options with what was probably meant."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing:
+            self._check(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.BadParameter as error:
+            for pattern, plain in _PLAIN:
+                error.message = re.sub(pattern, plain, error.message)
+            raise
+
+    def _check(self, ctx: click.Context, args: Sequence[str]) -> None:
+        """Parses once before click does, to look at what it found."""
+        names = option_names(self, ctx)
+        self._refuse_single_dashes(ctx, args, names)
+        try:
+            values, _, order = self.make_parser(ctx).parse_args([*args])
+        except click.NoSuchOption as error:
+            raise click.UsageError(unknown_option(error.option_name, self, ctx), ctx) from None
+        for option in dict.fromkeys(param for param in order if isinstance(param, click.Option)):
+            value = values[option.name or ""]
+            swallowed = names.intersection(value if option.multiple else [value])
+            if swallowed:
+                ctx.fail(f"{_longest(option.opts)} needs a value, but {swallowed.pop()} follows, an option")
+            times = order.count(option)
+            if times > 1 and not (option.multiple or option.count or option.is_eager):
+                spellings = filter(None, (option.opts, option.secondary_opts))
+                ctx.fail(f"{' or '.join(map(_longest, spellings))} is given {times} times: give it once")
+
+    @staticmethod
+    def _refuse_single_dashes(ctx: click.Context, args: Iterable[str], names: Iterable[str]) -> None:
+        """Refuses -output, which click would take for -o with the value "utput"."""
+        for arg in args:
+            if arg == "--":
+                return
+            name = arg.partition("=")[0]
+            if len(name) > 2 and name[1] != "-" and f"-{name}" in names:
+                ctx.fail(f"{name} has one dash: write -{name}")
+
+
+class Command(Strict):
+    """A command of clpix."""
+
+
+class Group(Strict, click.Group):
+    """A group of such commands."""
+
+    command_class = Command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        known = self.list_commands(ctx)
+        if args and args[0] not in known and not args[0].startswith("-"):
+            close = near(args[0], known)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
+            ctx.fail(f"no command {args[0]!r}: {hint}")
+        return super().resolve_command(ctx, args)
+
+
+def option_names(command: click.Command, ctx: click.Context) -> set[str]:
+    """All spellings of a command's options, --help included."""
+    options = (param for param in command.get_params(ctx) if isinstance(param, click.Option))
+    return {name for option in options for name in (*option.opts, *option.secondary_opts)}
+
+
+def near(name: str, known: Iterable[str]) -> list[str]:
+    """The known names that differ from a name by a slip of the hand, or that it begins; the nearest first."""
+    from difflib import SequenceMatcher
+
+    word = name.lstrip("-").lower()
+
+    def likeness(other: str) -> float:
+        plain = other.lstrip("-").lower()
+        begun = len(word) > 2 and plain.startswith(word)
+        return 1.0 if begun else SequenceMatcher(None, word, plain).ratio()
+
+    found = sorted((-likeness(other), other) for other in known)
+    close = [other for less, other in found if -less >= max(_NEAR, -found[0][0] - _MARGIN)]
+    return close[:3] if len(word) > 1 else []  # one letter is near to nothing
+
+
+def unknown_option(name: str, command: click.Command, ctx: click.Context) -> str:
+    """The message about an option that a command has not: near ones, or other commands that have it."""
+    said = f"there is no option {name}"
+    close = near(name, option_names(command, ctx))
+    if close:
+        return f"{said}: did you mean {' or '.join(close)}?"
+    root = ctx.find_root()
+    having = [
+        " ".join(path) for path, other in leaves(root.command, root) if name in option_names(other, root)
+    ]
+    if not having:
+        return said
+    *others, last = [*having[:_FEW], "others"] if len(having) > _FEW else having
+    where = "before the command" if isinstance(command, click.Group) else "here"
+    owners = f"{', '.join(others)} and {last} have" if others else f"{last} has"
+    return f"{said} {where}: {owners} it"
+
+
+def leaves(
+    command: click.Command, ctx: click.Context, path: tuple[str, ...] = ()
+) -> list[tuple[tuple[str, ...], click.Command]]:
+    """All commands that are no groups, below and with this one, by the words that call them."""
+    if not isinstance(command, click.Group):
+        return [(path, command)]
+    below = ((name, command.get_command(ctx, name)) for name in command.list_commands(ctx))
+    return [leaf for name, other in below if other for leaf in leaves(other, ctx, (*path, name))]
+
+
+def _longest(names: Iterable[str]) -> str:
+    """The name that says most."""
+    return max(names, key=len)

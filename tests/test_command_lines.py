@@ -1,0 +1,269 @@
+"""Command lines that cannot be meant: every command, every option, one line that names the right thing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+from clpix.commands import Command, leaves, near, option_names
+from clpix.main import cli
+
+from gpuops import files
+from gpuops.files import Picture
+
+from .conftest import Run
+from .test_cli import one_line, picture
+
+Program = Callable[..., Run]
+
+ROOT = click.Context(cli)
+COMMANDS = dict(leaves(cli, ROOT))
+# Every option of every command, --help left out.
+OPTIONS = [
+    (path, option)
+    for path, command in COMMANDS.items()
+    for option in command.params
+    if isinstance(option, click.Option)
+]
+IDS = [f"{' '.join(path)} {option.opts[-1]}" for path, option in OPTIONS]
+# The options that may be given more than once, which their help says.
+REPEATABLE = {"--metric", "--parameter", "--size", "--verbose"}
+
+
+def spellings(option: click.Option) -> list[str]:
+    """All names of an option, those that switch it off included."""
+    return [*option.opts, *option.secondary_opts]
+
+
+def given(name: str, option: click.Option) -> list[str]:
+    """The option in one of its spellings, with any value if it takes one."""
+    return [name] if option.is_flag or option.count else [name, "1"]
+
+
+@pytest.mark.parametrize(("path", "option"), OPTIONS, ids=IDS)
+def test_an_option_given_twice_is_refused(
+    clpix: Program,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    path: tuple[str, ...],
+    option: click.Option,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert (option.multiple or option.count) == bool(REPEATABLE.intersection(option.opts))
+    if option.multiple or option.count:
+        return
+    names = spellings(option)
+    for first in names:
+        for second in names:
+            run = clpix(*path, "in.png", *given(first, option), *given(second, option))
+            one_line(run, 2, max(option.opts, key=len), "is given 2 times: give it once")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_environment_and_an_option_are_one_value(
+    clpix: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLPIX_DEVICE", "no such device")
+    source = picture(tmp_path / "in.png")
+    assert clpix("blur", source, "--sigma", 0, "-o", tmp_path / "o.png", "--device", "0").code == 0
+
+
+def test_repeatable_options_repeat(clpix: Program, tmp_path: Path) -> None:
+    source = picture(tmp_path / "in.png")
+    run = clpix("compare", source, source, "--metric", "psnr", "--metric", "max", "-v", "-v")
+    assert run.code == 0 and "psnr" in run.out and "max" in run.out
+    twice = ("--operator", "sigmoid", "--parameter", "contrast=1", "--parameter", "Contrast=2")
+    one_line(clpix("tonemap", source, "-o", tmp_path / "o.png", *twice), 2, "contrast is given twice")
+
+
+@pytest.mark.parametrize(("path", "option"), OPTIONS, ids=IDS)
+def test_a_value_that_is_an_option_is_a_missing_value(
+    clpix: Program, path: tuple[str, ...], option: click.Option
+) -> None:
+    if option.is_flag or option.count:
+        return
+    for name in option.opts:
+        run = clpix(*path, "in.png", name, "--help")
+        one_line(run, 2, f"{max(option.opts, key=len)} needs a value, but --help follows")
+        if not name.startswith("--"):
+            continue
+        one_line(clpix(*path, "in.png", name), 2, f"'{name}' requires an argument")
+        one_line(clpix(*path, "in.png", name[1:], "1"), 2, f"write {name}")
+
+
+def test_every_command_is_of_the_kind_that_refuses() -> None:
+    assert len(COMMANDS) > 15
+    assert all(isinstance(command, Command) for command in COMMANDS.values())
+
+
+# -- names -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", list(COMMANDS), ids=" ".join)
+def test_suggestions_are_near(clpix: Program, path: tuple[str, ...]) -> None:
+    own = option_names(COMMANDS[path], ROOT)
+    for name in sorted({name for other in COMMANDS.values() for name in option_names(other, ROOT)} - own):
+        run = clpix(*path, "in.png", name)
+        one_line(run, 2, f"there is no option {name}")
+        # Either a name that differs by a few letters, or the commands that have the option.
+        if "did you mean" in run.err:
+            assert near(name, own) and name != "--json", run.err
+        else:
+            assert " has it" in run.err or " have it" in run.err, run.err
+    one_line(clpix(*path, "in.png", "--xyzzy"), 2, "there is no option --xyzzy (")
+    for name in own - {"-h", "-o", "-q", "-v"}:
+        slip = name[:-2] + name[-1] if len(name) > 6 else f"{name}{name[-1]}"
+        if slip not in own:
+            assert name in near(slip, own)
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("blurr",), "did you mean 'blur'?"),
+        (("in.png",), "there are fft, "),
+        (("bench", "fftt"), "did you mean 'fft'?"),
+        (("--device", "cpu", "blur", "in.png"), "there is no option --device before the command"),
+        (("tonemap", "a.exr", "--json"), "here: dwt, compare, info, devices and others have it"),
+        (("blur", "a.png", "--tonemap", "agx"), "here: bloom has it"),
+        (("blur", "a.png", "-o", "o.png", "--sigma", "x"), "'x' is no number"),
+        (("blur", "a.png", "-o", "o.png", "--repeat", "1.5"), "'1.5' is no whole number"),
+        (("blur", "a.png", "-o", "o.png", "--repeat", "0"), "0 is not 1 or more"),
+        (("bench", "blur", "--channels", "5"), "5 is not of 1 … 4"),
+        (("blur", "a.png", "-o", "o.png", "--sigma", "1e30"), "the sigma is too large"),
+        (("blur", "a.png", "-o", "o.png", "--kind", "motion", "--length", "1e9"), "the length is too large"),
+        (("bloom", "a.exr", "-o", "o.png", "--tonemap", "ACES"), "aces-narkowicz or aces-hill"),
+    ],
+    ids=str,
+)
+def test_usage_errors_name_what_is_wrong(clpix: Program, args: tuple[str, ...], words: str) -> None:
+    one_line(clpix(*args), 2, words)
+
+
+@pytest.mark.parametrize(("path", "option"), OPTIONS, ids=IDS)
+def test_choices_are_of_any_case(path: tuple[str, ...], option: click.Option) -> None:
+    if isinstance(option.type, click.Choice):
+        for choice in option.type.choices:
+            for text in (choice.upper(), choice.title(), choice):
+                assert option.type.convert(text, option, None) == choice
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        "tonemap in.png --operator AgX",
+        "tonemap in.png --exposure Auto --transfer Gamma:2.2",
+        "tonemap in.png --transfer PQ --white-balance 5000k",
+        "tonemap in.png --operator Sigmoid --parameter Contrast=1.2",
+        "tonemap in.png --contact-sheet --operators AgX,HABLE --stops 0",
+        "bloom in.png --tonemap AgX --exposure AUTO",
+        "blur in.png --sigma 1 --border Constant:0.5",
+        "blur in.png --sigma 1 --border REPLICATE",
+        "fft in.png --pad POW2 --view Phase",
+        "dwt in.png --wavelet Haar --mode Periodization --threshold Bayes:1.5",
+    ],
+)
+def test_names_are_of_any_case(clpix: Program, tmp_path: Path, args: str) -> None:
+    picture(tmp_path / "in.png")
+    command, source, *rest = args.split()
+    run = clpix(command, tmp_path / source, "-o", tmp_path / "upper.png", *rest)
+    assert run.code == 0, run.err
+    lower = [text.lower() for text in rest]
+    assert clpix(command, tmp_path / source, "-o", tmp_path / "lower.png", *lower).code == 0
+    upper, same = (files.read(tmp_path / f"{name}.png").pixels for name in ("upper", "lower"))
+    np.testing.assert_array_equal(upper, same)
+
+
+# -- inputs and outputs ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with a picture, a file of text, an empty one, and folders."""
+    monkeypatch.chdir(tmp_path)
+    picture(Path("a.png"))
+    picture(Path("b.png"), seed=1)
+    Path("text.png").write_text("no picture")
+    Path("empty.png").touch()
+    Path("folder").mkdir()
+    files.write("folder/x.exr", Picture(np.ones((4, 4, 3), np.float32), linear=True))
+    Path("void").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "words"),
+    [
+        # A folder, a pattern that matched nothing, and others that are no file, whatever the output is.
+        ("folder -o out/", 1, "folder: is a folder; name the files in it, such as folder/*.exr"),
+        ("folder -o o.png", 1, "such as folder/*.exr"),
+        ("void/ -o out/", 1, "such as void/*.png"),
+        ("*.jpg -o out/", 1, "*.jpg: no file matches this pattern"),
+        ("* -o out/", 1, "*: no file matches this pattern"),
+        ("void/[ab].png -o o.png", 1, "no file matches this pattern"),
+        ("none.png -o out/", 1, "none.png: there is no such file"),
+        ("none -o out/", 1, "none: there is no such file"),
+        ("https://example.org/a.png -o o.png", 1, "is an address; download"),
+        ("EMPTY -o o.png", 1, "an input's name is empty"),
+        ("text.png -o o.png", 1, "text.png: is not a picture"),
+        ("empty.png -o o.png", 1, "empty.png: is empty"),
+        # Outputs.
+        ("a.png -o EMPTY", 1, "-o is empty"),
+        ("a.png -o out", 1, "add one, such as out.png, or write out/ for a folder"),
+        ("a.png b.png -o out", 2, "give -o a folder, such as out/"),
+        ("a.png -o none/o.png", 1, "none/o.png: the folder none does not exist; create it first"),
+        ("a.png -o none/none/", 1, "the folder none does not exist; create it first"),
+        ("a.png -o b.png/", 1, "b.png is a file"),
+        ("a.png -o b.png/o.png", 1, "b.png is a file"),
+        ("a.png -o /dev/null", 1, "/dev/null: is not a regular file"),
+        ("a.png -o .", 1, "a.png: is also an input"),
+        ("a.png -o b.png", 1, "b.png: exists already"),
+        ("a.png -o o.gif", 1, "the extension '.gif' is unknown"),
+        ("a.png a.png -o out/", 2, "a.png and a.png would both become out/a.png"),
+        ("a.png -o -", 2, "--format"),
+        ("- - -o out/", 2, "'-' is standard input, which can be read once"),
+        ("a.png b.png -o out/ --dtype half", 2, "PNG holds no half floats"),
+        ("a.png -o o.png --dump-kernels b.png", 1, "--dump-kernels: b.png is a file"),
+        ("a.png -o o.png --timing-file t.txt", 2, "t.txt: a timing file is named"),
+    ],
+)
+def test_inputs_and_outputs(clpix: Program, there: Path, args: str, code: int, words: str) -> None:
+    before = {path: path.read_bytes() for path in there.rglob("*") if path.is_file()}
+    words_given = [text.replace("EMPTY", "") for text in args.split()]
+    one_line(clpix("blur", "--sigma", 0, *words_given), code, words)
+    assert {path: path.read_bytes() for path in there.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "words"),
+    [
+        ("compare a.png folder", 2, "folder: is a folder"),
+        ("compare a.png *.tif", 2, "*.tif: no file matches"),
+        ("compare a.png b.png -o folder", 2, "folder: is a folder; name a file in it"),
+        ("compare - -", 2, "'-' is standard input"),
+        ("info folder", 1, "folder: is a folder"),
+        ("info *.tif", 1, "*.tif: no file matches"),
+        ("ifft folder -o out/", 1, "folder: is a folder"),
+        ("idwt *.npz -o out/", 1, "*.npz: no file matches"),
+        ("convolve a.png -o o.png --kernel folder", 1, "folder: is a folder"),
+        ("convolve - -o o.png --kernel -", 2, "'-' is standard input"),
+        ("bloom - -o o.png --kernel -", 2, "'-' is standard input"),
+        ("tonemap a.png -o o.png --lut folder", 1, "folder: is a folder"),
+        ("tonemap folder -o out/", 1, "folder: is a folder"),
+        ("bench fft --chart none/c.png", 1, "the folder none does not exist"),
+    ],
+)
+def test_other_commands_files(clpix: Program, there: Path, args: str, code: int, words: str) -> None:
+    one_line(clpix(*args.split()), code, words)
+
+
+def test_a_report_never_overwrites_what_is_compared(clpix: Program, there: Path) -> None:
+    Path("b.png").rename("b.json")  # what a file is, its content says
+    before = Path("b.json").read_bytes()
+    one_line(
+        clpix("compare", "a.png", "b.json", "--timing-file", "b.json", "--overwrite"), 2, "also an input"
+    )
+    assert Path("b.json").read_bytes() == before
