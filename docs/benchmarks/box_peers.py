@@ -113,7 +113,7 @@ def main() -> None:
         rows.append(row)
         cells = (row.get(key, "") for key in ("radius", "ms", "error", "peer_ms", "peer_error", "ratio"))
         print("".join(f"{cell:>12.4g}" if cell != "" else f"{'':>12}" for cell in cells), flush=True)
-    peers.save(options, gpu, rows, peer=name if prepare else None, shape=list(planes.shape))
+    peers.save(options, gpu, rows, peer=name if prepare else "none", shape=list(planes.shape))
 
 
 if __name__ == "__main__":

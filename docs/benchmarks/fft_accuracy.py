@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.fft
+from peers import measured_on
 
 from gpuops import Gpu, fft
 from gpuops.fft.radices import largest_prime
-from gpuops.report_formats import device_context, versions
 
 Array = npt.NDArray[Any]
 Row = tuple[int, float, float, float]  # length, clpix's error, scipy's, seconds of the first call
@@ -105,7 +105,7 @@ def main() -> None:
     one: Callable[[int], Row] = partial(measure, options.device, options.precision)
     with ProcessPoolExecutor(options.workers, get_context("spawn")) as pool:
         rows = list(pool.map(one, range(first, last + 1, step)))
-    context = {**versions(), **device_context(device(options.device).info), "precision": options.precision}
+    context = measured_on(device(options.device).info, precision=options.precision)
     print("\n".join(f"{key}: {value}" for key, value in context.items()))
     summary(rows, options.precision)
     if options.json:

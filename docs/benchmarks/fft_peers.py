@@ -36,11 +36,11 @@ from typing import Any
 import numpy as np
 from fft_cases import FUNCTIONS, GROUPS, KINDS, Array, Case, Row
 from fft_libraries import Runner, clpix, cufft, vkfft
+from peers import measured_on
 from timing import Call, opencl_stream_ms, wall, warm
 
 from gpuops import Gpu, bench
 from gpuops.profile import Report
-from gpuops.report_formats import device_context, versions
 
 CHOICES = "c2c,r2c,c2r,convolve,photo,planes,bytes,sizes"
 ON_GPU = ("ms", "span_ms", "stream_ms", "floors", "launches", "host_us", "build_s", "error")
@@ -190,7 +190,7 @@ def main() -> int:
 
     device = options.device or ("cpu" if options.cpu else None)
     gpu, untimed = Gpu(device, report=None if options.cpu else Report()), Gpu(device)
-    context = {**versions(), **device_context(gpu.info)}
+    context = measured_on(gpu.info)
     openers: dict[str, Call] = {"scipy": lambda: import_module("scipy.fft")}
     if not options.cpu:
         openers = {"cuFFT": partial(cufft, gpu, context), "VkFFT": partial(vkfft, untimed, context)}

@@ -78,32 +78,29 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=4096)
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
-    result: dict[str, Any] = {"size": options.size, "commands": {}}
+    context: dict[str, Any] = {}
+    rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         pictures(folder, options.size)
         print("| command | wall ms | kernels ms | host MB | device MB |\n|---|---|---|---|---|")
         for title, command in COMMANDS.items():
             reports = [run(folder, command, options.device) for _ in range(options.runs + 1)][1:]
-            result.setdefault("context", {k: v for k, v in reports[0]["context"].items() if k != "command"})
+            context = {k: v for k, v in reports[0]["context"].items() if k != "command"}
             totals = {
                 key: median(r["totals"][key] for r in reports)
                 for key in reports[0]["totals"]
                 if key != "builds"
             }
             middle = sorted(reports, key=lambda r: r["totals"]["wall_ms"])[len(reports) // 2]
-            result["commands"][title] = {
-                "totals": totals,
-                "phases": middle["phases"],
-                "kernels": [
-                    {k: v for k, v in kernel.items() if k != "all_ms"} for kernel in middle["kernels"]
-                ],
-            }
+            kernels = [{k: v for k, v in kernel.items() if k != "all_ms"} for kernel in middle["kernels"]]
+            rows.append({"command": title, "totals": totals, "phases": middle["phases"], "kernels": kernels})
             print(
                 f"| {title} | {totals['wall_ms']:.0f} | {totals['kernels_ms']:.2f} "
                 f"| {totals['peak_host_bytes'] / 1e6:.0f} | {totals['peak_device_bytes'] / 1e6:.0f} |",
                 flush=True,
             )
+    result = {"context": {**context, "size": options.size}, "rows": rows}
     options.out.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
 
 

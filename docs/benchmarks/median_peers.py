@@ -124,7 +124,7 @@ def main() -> None:
             cells = [rows[-1].get(title, "") for title in columns]
             texts = [f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in cells]
             print("".join(f"{text:>12}" for text in texts), flush=True)
-    peers.save(options, gpu, rows, peer=name if prepare else None, shape=list(shape))
+    peers.save(options, gpu, rows, peer=name if prepare else "none", shape=list(shape))
 
 
 if __name__ == "__main__":

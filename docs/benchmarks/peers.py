@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from gpuops import Gpu
+from gpuops.device import DeviceInfo
 from gpuops.report_formats import device_context, versions
 
 T = TypeVar("T")
@@ -36,9 +38,19 @@ def peer(name: str, opener: Callable[[], T], given: argparse.Namespace) -> T | N
         return None
 
 
+def measured_on(device: DeviceInfo, **about: Any) -> dict[str, Any]:
+    """Versions, date and device, as all JSON files here have them first."""
+    known = versions()
+    if known["clpix"] is None:  # a tree that was never installed
+        project = (Path(__file__).parents[2] / "pyproject.toml").read_text()
+        known["clpix"] = re.findall(r'^version = "(.+)"$', project, re.MULTILINE)[0]
+    return {**known, **device_context(device), **about}
+
+
 def save(given: argparse.Namespace, gpu: Gpu, rows: list[dict[str, Any]], **about: Any) -> None:
     """Writes the JSON that was asked for."""
     if given.json:
-        context = {**versions(), **device_context(gpu.info), **about}
-        text = json.dumps({"context": context, "rows": rows}, indent=1, ensure_ascii=False)
+        text = json.dumps(
+            {"context": measured_on(gpu.info, **about), "rows": rows}, indent=1, ensure_ascii=False
+        )
         given.json.write_text(text + "\n")

@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from peers import measured_on
 
 from gpuops import Gpu, GpuopsWarning, files
 from gpuops.params.tonemap import LOCAL, OPERATORS, TRANSFERS, TonemapParams
 from gpuops.pixels import Decoding, Encoding, on_device
-from gpuops.report_formats import device_context, versions
 from gpuops.tonemap import exposure, tonemap, tonemap_pixels
 
 ROOT = Path(__file__).parents[2]
@@ -171,13 +171,12 @@ def main() -> None:
     lights = [Light("made", made()), *photographs(gpu, options.folder)]
     rows = [of_operator(gpu, name, lights) for name in OPERATORS if name not in LOCAL]
     transfers = [of_transfer(gpu, transfer, lights[0]) for transfer in TRANSFERS]
-    context = {**versions(), **device_context(gpu.info)}
+    context = measured_on(gpu.info)
     print("\n".join(f"{key}: {value}" for key, value in context.items()))
     show(rows, transfers)
     if options.json:
-        parts = {"context": [context], "operators": rows, "transfers": transfers}
-        text = ",\n".join(f"{json.dumps(name)}: {lines(part)}" for name, part in parts.items())
-        options.json.write_text(f"{{\n{text}\n}}\n")
+        about = json.dumps(context, ensure_ascii=False)
+        options.json.write_text(f'{{\n"context": {about},\n"rows": {lines([*rows, *transfers])}\n}}\n')
 
 
 if __name__ == "__main__":

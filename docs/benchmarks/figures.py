@@ -1,0 +1,382 @@
+"""The tables of the docs, each made from a JSON file beside this one: ``TABLES``, by name, for tables.py."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import floor, log10
+from pathlib import Path
+from statistics import geometric_mean, median
+from typing import Any
+
+Row = dict[str, Any]
+
+HERE = Path(__file__).parent
+TABLES: dict[str, Callable[[], list[str]]] = {}
+NONE = "–"
+
+
+def table(make: Callable[[], list[str]]) -> Callable[[], list[str]]:
+    """Registers a table by its function's name, with hyphens."""
+    TABLES[make.__name__.replace("_", "-")] = make
+    return make
+
+
+def load(name: str) -> Row:
+    """A JSON file: its context, and its entries as ``rows``, whatever they are called there."""
+    found: Row = json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
+    return found | {"rows": found["rows"] if "rows" in found else found["measurements"]}
+
+
+def rows_of(name: str) -> list[Row]:
+    """Its entries."""
+    rows: list[Row] = load(name)["rows"]
+    return rows
+
+
+def markdown(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A table's lines."""
+    lines = [titles, ["---"] * len(titles), *rows]
+    return ["|" + "|".join(f" {cell} " if cell else " " for cell in line) + "|" for line in lines]
+
+
+def digits(value: float | None, count: int = 3) -> str:
+    """A number to so many digits, in full: 1131, 0.017."""
+    if value is None:
+        return NONE
+    decimals = max(0, count - 1 - floor(log10(abs(value)))) if value else 0
+    return f"{value:.{decimals}f}"
+
+
+def pairs(rows: Sequence[Row]) -> Iterator[tuple[Row, Row]]:
+    """Neighbours: forward and inverse."""
+    return zip(rows[::2], rows[1::2], strict=True)
+
+
+# -- bench and commands ----------------------------------------------------------------------------------------
+
+
+@table
+def copy_h200() -> list[str]:
+    rows = rows_of("copy-h200")
+    sizes = sorted({row["mib"] for row in rows})
+    found = {(row["what"], row["mib"]): digits(row["gbps"]) for row in rows}
+    names = dict.fromkeys(row["what"] for row in rows)
+    body = [[name, *(found.get((name, size), NONE) for size in sizes)] for name in names]
+    return markdown(["GB/s", *(f"{size} MiB" for size in sizes)], body)
+
+
+@table
+def commands_h200() -> list[str]:
+    def cells(row: Row) -> list[str]:
+        total = row["totals"]
+        host, device = (f"{total[f'peak_{where}_bytes'] / 1e6:.0f}" for where in ("host", "device"))
+        return [row["command"], f"{total['wall_ms']:.0f}", f"{total['kernels_ms']:.2f}", host, device]
+
+    titles = ["command", "wall ms", "kernels ms", "host MB", "device MB"]
+    return markdown(titles, map(cells, rows_of("commands-h200")))
+
+
+# -- wavelets --------------------------------------------------------------------------------------------------
+
+
+def wavelets(name: str) -> list[str]:
+    def cells(pair: tuple[Row, Row]) -> list[str]:
+        there, back = pair
+        mode = "" if there["mode"] == "mirror" else f" {there['mode']}"
+        peer = there["peer_ms"]
+        return [
+            f"{there['wavelet']}{mode}, {there['size']}², {there['levels']}, {there['method']}",
+            *(text for row in pair for text in (digits(row["gpixels"]), f"{row['of_copy']:.2f}")),
+            f"{there['call_ms']:.2f}",
+            f"{100 * there['aside']:.1f} %",
+            f"{len(there['launches'])}, {len(back['launches'])}",
+            digits(there["size"] ** 2 / peer / 1e6) if peer else NONE,
+        ]
+
+    titles = ["wavelet, size, levels, method", "forward", "of copy", "inverse", "of copy", "call", "aside"]
+    return markdown([*titles, "launches", "peer"], map(cells, pairs(rows_of(name))))
+
+
+@table
+def dwt_h200() -> list[str]:
+    return wavelets("dwt-h200")
+
+
+@table
+def dwt_cpu() -> list[str]:
+    return wavelets("dwt-cpu")
+
+
+@table
+def dwt_split_h200() -> list[str]:
+    def cells(row: Row) -> list[str]:
+        pixels = row["width"] * row["height"]
+        slabs = [row["slabs_median_ms"][how] for how in ("one after the other", "overlapped")]
+        whole = (
+            f"{NONE} (split)"
+            if row["split"]
+            else f"{pixels / row['wall_median_ms']['host → host'] / 1e6:.2f}"
+        )
+        speeds = [f"{pixels / ms / 1e6:.2f}" for ms in slabs]
+        return [row["variant"], f"{row['width']}²", whole, *speeds, f"{slabs[0] / slabs[1]:.2f}"]
+
+    rows = [row for row in rows_of("dwt-bench-h200") if row["slabs_median_ms"]]
+    rows.sort(key=lambda row: -row["width"])
+    titles = [
+        "method",
+        "size",
+        "whole, pageable memory",
+        "slabs, one after the other",
+        "slabs, overlapped",
+        "gain",
+    ]
+    return markdown(titles, map(cells, rows))
+
+
+# -- filters ---------------------------------------------------------------------------------------------------
+
+
+def blurs(name: str, peer: str, ratio: bool) -> list[str]:
+    def cells(row: Row) -> list[str]:
+        theirs = row.get(peer, {})
+        ms = theirs.get("ms")
+        return [
+            f"{row['sigma']:g}",
+            digits(row["ms"]),
+            digits(row["pixels_ms"]),
+            digits(row["wall_ms"]),
+            digits(ms),
+            *([digits(row["wall_ms"] / ms, 2) if ms else NONE] if ratio else []),
+            f"{1e6 * row['error']:.1f}",
+            f"{1e6 * theirs['error']:.1f}" if theirs.get("error") is not None else NONE,
+        ]
+
+    titles = ["σ", "ms", "8 bits, ms", "call, ms", f"{peer} ms", *(["ratio"] if ratio else [])]
+    return markdown([*titles, "clpix error", f"{peer} error"], map(cells, rows_of(name)))
+
+
+@table
+def blur_h200() -> list[str]:
+    return blurs("blur-h200", "CuPy", ratio=False)
+
+
+@table
+def blur_cpu() -> list[str]:
+    return blurs("blur-cpu", "OpenCV", ratio=True)
+
+
+@table
+def bloom_h200() -> list[str]:
+    names = {"agx": "AgX", "aces-narkowicz": "ACES (Narkowicz)", "linear": "linear"}
+
+    def cells(row: Row) -> list[str]:
+        us = [f"{1e3 * launch['ms']:.0f}" for launch in row["launches"]]
+        steps = [*us[:3], f"{us[3]} {us[4]}", us[5], f"{us[6]} {us[7]}", us[8]]
+        return [names[row["operator"]], f"{1e3 * row['ms']:.0f}", *steps]
+
+    titles = ["µs", "all", "metering", "to half size", "the next", "two at a time", "small levels", "up"]
+    fused = [row for row in rows_of("bloom-h200") if row["way"] == "fused"]
+    planes = [
+        [
+            f"{names[row['operator']]}, one pass after the other over planes",
+            f"{1e3 * row['ms']:.0f}",
+            *[""] * 7,
+        ]
+        for row in rows_of("bloom-h200")
+        if row["way"] == "planes"
+    ]
+    return markdown([*titles, "over, operator, codes"], [*map(cells, fused), *planes])
+
+
+@table
+def median_h200() -> list[str]:
+    rows = rows_of("median-h200")
+    radii = sorted({row["radius"] for row in rows})
+    found = {(row["type"], row["radius"]): f"{row['ms']:.2f}" for row in rows}
+    types = dict.fromkeys(row["type"] for row in rows)
+    titles = ["ms, radius", *map(str, radii)]
+    return markdown(titles, [[name, *(found[name, radius] for radius in radii)] for name in types])
+
+
+@table
+def median_cpu() -> list[str]:
+    found = {(row["type"], row["radius"]): row for row in rows_of("median-cpu")}
+
+    def cells(radius: int) -> list[str]:
+        row = found["uint8", radius]
+        others = (digits(found[name, radius]["ms"], 2) for name in ("uint16", "float32"))
+        return [str(radius), digits(row["ms"]), digits(row["peer_ms"]), digits(row["ratio"], 2), *others]
+
+    titles = ["radius", "uint8", "OpenCV", "ratio", "uint16", "float32"]
+    return markdown(titles, map(cells, sorted({radius for _, radius in found})))
+
+
+@table
+def box_h200() -> list[str]:
+    rows = rows_of("box-h200")
+    return markdown(
+        ["radius", *(str(row["radius"]) for row in rows)], [["ms", *(f"{row['ms']:.2f}" for row in rows)]]
+    )
+
+
+@table
+def bilateral_cpu() -> list[str]:
+    def cells(row: Row) -> list[str]:
+        ways = [
+            text
+            for way in ("round", "square")
+            for text in (f"{row[way]['ms']:.0f}", f"{row[way]['ratio']:.2f}")
+        ]
+        own = max(row[way]["error"] for way in ("round", "square"))
+        errors = (f"{1e6 * error:.1f}" for error in (own, row["OpenCV"]["error"]))
+        return [str(row["channels"]), str(row["win_size"]), *ways, f"{row['OpenCV']['ms']:.0f}", *errors]
+
+    titles = ["channels", "window", "round, ms", "ratio", "square, ms", "ratio", "OpenCV ms", "clpix error"]
+    return markdown([*titles, "OpenCV error"], map(cells, rows_of("bilateral-cpu")))
+
+
+@table
+def convolve_h200() -> list[str]:
+    rows, crossovers = rows_of("convolve-h200"), load("convolve-h200")["context"]["crossovers"]
+    sizes = sorted({row["size"] for row in rows})
+    kernels = sorted({row["kernel"] for row in rows})
+    sums = {(row["size"], row["kernel"]): digits(row["sums"]) for row in rows}
+
+    def cells(size: int) -> list[str]:
+        transforms = median(row["fft"] for row in rows if row["size"] == size)
+        own = [sums.get((size, kernel), NONE) for kernel in kernels]
+        return [f"{size}²", *own, digits(transforms), f"{crossovers[str(size)]:.0f}"]
+
+    titles = ["ms, size", *(f"{kernel}²" for kernel in kernels), "by transforms", "taps where they cross"]
+    return markdown(titles, map(cells, sizes))
+
+
+# -- Fourier transforms ----------------------------------------------------------------------------------------
+
+KINDS = {"c2c": "C2C", "r2c": "R2C", "c2r": "C2R", "convolve": "convolution"}
+
+
+@table
+def fft_h200() -> list[str]:
+    def cells(row: Row) -> list[str]:
+        own = row["clpix"]
+        peers = [row.get(name, {}).get("ms") for name in ("cuFFT", "VkFFT")]
+        us = [f"{1e3 * ms:.1f}" if ms else NONE for ms in (own["stream_ms"], own["ms"], *peers)]
+        ratios = [f"{own['stream_ms'] / ms:.2f}" if ms else NONE for ms in peers]
+        size = row["case"].replace("×", " × ") + (" of bytes" if row["group"] == "bytes" else "")
+        return [KINDS[row["kind"]], size, *us, *ratios]
+
+    titles = ["", "size", "stream", "events", "cuFFT", "VkFFT", "× cuFFT", "× VkFFT"]
+    return markdown(titles, map(cells, rows_of("fft-h200")))
+
+
+def fft_means(name: str, groups: dict[str, str]) -> list[str]:
+    rows = rows_of(name)
+
+    def ratio(chosen: Sequence[Row], peer: str) -> str:
+        times = [(row["clpix"]["stream_ms"], row.get(peer, {}).get("ms")) for row in chosen]
+        found = [own / theirs for own, theirs in times if theirs]
+        return f"{geometric_mean(found):.2f} ({max(found):.1f})" if found else NONE
+
+    def cells(key: tuple[str, str]) -> list[str]:
+        kind, group = key
+        chosen = [row for row in rows if (row["kind"], row["group"]) == key]
+        return [f"{KINDS[kind]}{groups[group]}", *(ratio(chosen, peer) for peer in ("cuFFT", "VkFFT"))]
+
+    keys = dict.fromkeys((row["kind"], row["group"]) for row in rows)
+    return markdown(["geometric mean (largest)", "× cuFFT", "× VkFFT"], map(cells, keys))
+
+
+@table
+def fft_means_h200() -> list[str]:
+    names = {"photo": ", photographs' sizes", "planes": ", three planes", "bytes": ", three planes of bytes"}
+    return fft_means("fft-h200", dict.fromkeys(KINDS, "") | names)
+
+
+@table
+def fft_sizes_h200() -> list[str]:
+    return fft_means("fft-sizes-h200", {"sizes": ", any sizes"})
+
+
+@table
+def fft_cpu() -> list[str]:
+    def cells(row: Row) -> list[str]:
+        times = [row[name]["ms"] for name in ("clpix", "scipy")]
+        size = row["case"].replace("×", " × ")
+        return [KINDS[row["kind"]], size, *(f"{ms:.1f}" for ms in times), f"{times[0] / times[1]:.2f}"]
+
+    return markdown(["", "size", "clpix ms", "scipy ms", "ratio"], map(cells, rows_of("fft-cpu")))
+
+
+@table
+def fft_accuracy() -> list[str]:
+    def largest_prime(n: int) -> int:
+        prime = 1
+        for divisor in range(2, n + 1):
+            while n % divisor == 0:
+                n, prime = n // divisor, divisor
+        return prime
+
+    body = []
+    for device, name in (("H200", "fft-accuracy-h200"), ("PoCL", "fft-accuracy-cpu")):
+        ratios: dict[bool, list[float]] = {True: [], False: []}
+        for length, error, theirs, *_ in rows_of(name):
+            if theirs:
+                ratios[largest_prime(length) <= 13].append(error / theirs)
+        for small, kind in ((True, "products of primes up to 13"), (False, "others")):
+            found = ratios[small]
+            body.append([device, kind, str(len(found)), f"{median(found):.2f}", f"{max(found):.2f}"])
+    return markdown(["device", "lengths", "how many", "error over scipy's, median", "largest"], body)
+
+
+# -- tone mapping ----------------------------------------------------------------------------------------------
+
+
+@table
+def tonemap_accuracy() -> list[str]:
+    files = [rows_of(f"tonemap-accuracy-{device}") for device in ("cpu", "h200")]
+    found = [{row["operator"]: row for row in rows if "operator" in row} for rows in files]
+
+    def cells(operator: str) -> list[str]:
+        rows = [rows[operator] for rows in found]
+        errors = (
+            f"{1e6 * error:.2f}" for row in rows for error in (row["error"], max(row["photographs"].values()))
+        )
+        return [operator, *errors, f"{1e6 * rows[1]['wrong_codes'] / rows[1]['codes']:.0f}"]
+
+    titles = ["", "light, PoCL", "photographs", "light, H200", "photographs", "8 bits"]
+    return markdown(titles, [cells(name) for name in found[0] if name != "linear"])
+
+
+@table
+def tonemap_h200() -> list[str]:
+    found = {row["what"]: row for row in rows_of("tonemap-h200")}
+    metered = ", metered, float16 → uint8"
+    names = [what.removesuffix(metered) for what in found if what.endswith(metered)]
+
+    def cells(name: str) -> list[str]:
+        rows = [found[f"{name}, metered, {depth} → uint8"] for depth in ("float16", "float32")]
+        shares = [f"{100 * row['of_copy']:.0f} %" if "of_copy" in row else "" for row in rows]
+        return [
+            name,
+            *(text for row, share in zip(rows, shares, strict=True) for text in (digits(row["ms"]), share)),
+        ]
+
+    titles = ["ms, metered", "half → 8 bits", "of a copy", "float → 8 bits", "of a copy"]
+    return markdown(titles, map(cells, names))
+
+
+@table
+def tonemap_statistics_h200() -> list[str]:
+    def cells(row: Row) -> list[str]:
+        return [row["what"], digits(row["ms"]), f"{row['gbps']:.0f}" if "gbps" in row else ""]
+
+    rows = [row for row in rows_of("tonemap-h200") if "→" not in row["what"]]
+    return markdown(["statistics of 3 × 8192² float32", "ms", "GB/s"], map(cells, rows))
+
+
+@table
+def tonemap_cpu() -> list[str]:
+    rows = [row for row in rows_of("tonemap-cpu") if "float16" not in row["what"]]
+    return markdown(["4096² RGB", "ms"], [[row["what"], digits(row["ms"])] for row in rows])

@@ -1,0 +1,57 @@
+"""Writes the measured tables of the docs from the JSON files beside this one, so that no figure is copied by hand.
+
+    python docs/benchmarks/tables.py            # rewrites what differs
+    python docs/benchmarks/tables.py --check    # names what differs, exit code 1
+
+A table stands in a page between ``<!-- table: NAME -->`` and ``<!-- end -->``; figures.py has the names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from figures import TABLES
+
+DOCS = Path(__file__).parents[1]
+_BLOCK = re.compile(r"(<!-- table: (\S+) -->\n\n?)(.*?)(\n?<!-- end -->)", re.DOTALL)
+
+
+def pages() -> list[Path]:
+    """All pages that may have tables."""
+    return [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
+
+
+def written(text: str) -> str:
+    """A page with its tables made anew. Raises KeyError for a table that is unknown."""
+
+    def block(match: re.Match[str]) -> str:
+        return f"<!-- table: {match[2]} -->\n\n" + "\n".join(TABLES[match[2]]()) + "\n\n<!-- end -->"
+
+    return _BLOCK.sub(block, text)
+
+
+def main() -> None:
+    """Rewrites the pages, or says which differ."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="change nothing")
+    check = parser.parse_args().check
+    differing = []
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        new = written(text)
+        if new != text:
+            differing.append(str(page.relative_to(DOCS.parent)))
+            if not check:
+                page.write_text(new, encoding="utf-8")
+    if differing:
+        print(f"{'differ from the JSON' if check else 'rewritten'}: {', '.join(differing)}")
+    sys.exit(bool(differing) if check else 0)
+
+
+if __name__ == "__main__":
+    main()
