@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from math import floor, log10
 from pathlib import Path
 from statistics import geometric_mean, median
@@ -380,3 +381,40 @@ def tonemap_statistics_h200() -> list[str]:
 def tonemap_cpu() -> list[str]:
     rows = [row for row in rows_of("tonemap-cpu") if "float16" not in row["what"]]
     return markdown(["4096² RGB", "ms"], [[row["what"], digits(row["ms"])] for row in rows])
+
+
+# -- what `clpix bench` printed ----------------------------------------------------------------------------------
+
+
+def bench(name: str) -> list[str]:
+    """The output of ``clpix bench --json`` as the table that it prints, less columns that no row has."""
+
+    def size(row: Row) -> str:
+        return "×".join(str(row[side]) for side in ("width", "height", "channels") if side in row)
+
+    def mega(key: str) -> Callable[[Row], str | None]:
+        return lambda row: f"{row[key] / 1e6:.2f}" if row.get(key) is not None else None
+
+    columns: dict[str, Callable[[Row], str | None]] = {
+        "variant": lambda row: row["variant"],
+        "size": size,
+        "launches": lambda row: str(row["launches"] if "launches" in row else len(row["kernels"])),
+        "min ms": lambda row: f"{min(row['ms']):.4f}",
+        "median": lambda row: f"{row['median_ms']:.4f}",
+        "× copy": lambda row: f"{row['copies']:.2f}" if "copies" in row else None,
+        "× read-write": lambda row: f"{row['floors']:.2f}" if row.get("floors") is not None else None,
+        "formula MB": mega("predicted_bytes"),
+        "half MB": mega("predicted_half_bytes"),
+        "model MB": mega("model_bytes"),
+        "GB/s": lambda row: digits(row["gbps"]),
+        "% of copy": lambda row: f"{100 * row['copy_share']:.1f}" if row.get("copy_share") else None,
+    }
+    cells = {title: [cell(row) for row in rows_of(name)] for title, cell in columns.items()}
+    kept = {title: column for title, column in cells.items() if any(column)}
+    return markdown(
+        list(kept), zip(*([cell or NONE for cell in column] for column in kept.values()), strict=True)
+    )
+
+
+for _path in sorted(HERE.glob("bench-*.json")):
+    TABLES[_path.stem] = partial(bench, _path.stem)

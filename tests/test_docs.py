@@ -1,0 +1,227 @@
+"""What the docs say is so: names of the library, examples, options, and tables of what was measured."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pytest
+from clpix.commands import leaves, option_names
+from clpix.main import cli
+from clpix.naming import outputs_for
+
+from gpuops.files.formats import format_of, is_display_format
+
+ROOT = Path(__file__).parent.parent
+MEASURED = ROOT / "docs" / "benchmarks"
+PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")))}
+CONTEXT = click.Context(cli, info_name="clpix")
+COMMANDS = dict(leaves(cli, CONTEXT))
+BENCHMARKS = sorted(path.stem for path in MEASURED.glob("*.json"))
+# What stands in a usage line in place of something: an alternative, what may be left out, what is to be filled in.
+PLACEHOLDER = re.compile(r"[\[\]|…]|\.\.\.|\b[A-Z]{2,}\b|\bNAME\b")
+
+
+def text_of(page: str) -> str:
+    """A page without its HTML comments."""
+    return re.sub(r"<!--.*?-->", "", PAGES[page].read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+# -- measured tables ---------------------------------------------------------------------------------------------
+
+
+def test_tables_are_those_of_the_json() -> None:
+    run = subprocess.run(
+        [sys.executable, str(MEASURED / "tables.py"), "--check"], capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_every_table_is_whole_and_every_file_is_shown() -> None:
+    sys.path.insert(0, str(MEASURED))
+    try:
+        known = import_module("figures").TABLES
+    finally:
+        sys.path.remove(str(MEASURED))
+    text = "".join(path.read_text(encoding="utf-8") for path in (*PAGES.values(), MEASURED / "README.md"))
+    shown = re.findall(r"<!-- table: (\S+) -->", text)
+    assert sorted(shown) == sorted(known)
+    assert len(shown) == text.count("<!-- end -->")
+    for name in BENCHMARKS:
+        assert f"{name}.json" in text or name in shown, name
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_benchmark_files_have_one_schema(name: str) -> None:
+    found: dict[str, Any] = json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
+    # The first is of `clpix bench --json`, whose entries are measurements; columns name those of rows that are lists.
+    assert set(found) in (
+        {"context", "rows"},
+        {"context", "columns", "rows"},
+        {"schema_version", "context", "measurements"},
+    )
+    context = found["context"]
+    for key in ("clpix", "numpy", "pyopencl", "python", "date", "device", "platform", "driver", "opencl"):
+        assert isinstance(context[key], str) and context[key], key
+    assert context["copy_gbps"] > 0 and None not in context.values()
+    entries = found.get("rows", found.get("measurements"))
+    assert entries and all(isinstance(entry, list if "columns" in found else dict) for entry in entries)
+
+
+def test_bench_output_becomes_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(MEASURED))
+    figures = import_module("figures")
+    monkeypatch.setattr(figures, "HERE", tmp_path)
+    row = {"variant": "copy", "width": 8, "height": 4, "channels": 3, "kernels": ["copy"], "model_bytes": 2e6}
+    row |= {"ms": [0.3, 0.2, 0.4], "median_ms": 0.3, "copies": 1.0, "gbps": 6.6667, "copy_share": 1.0}
+    (tmp_path / "bench-x.json").write_text(json.dumps({"context": {}, "measurements": [row]}))
+    titles, _, cells = figures.bench("bench-x")
+    assert titles == "| variant | size | launches | min ms | median | × copy | model MB | GB/s | % of copy |"
+    assert cells == "| copy | 8×4×3 | 1 | 0.2000 | 0.3000 | 1.00 | 2.00 | 6.67 | 100.0 |"
+
+
+# -- the library -------------------------------------------------------------------------------------------------
+
+
+def resolve(name: str) -> object:
+    """What a dotted name stands for. Raises ImportError or AttributeError."""
+    parts = name.split(".")
+    for count in range(len(parts), 0, -1):
+        try:
+            found: object = import_module(".".join(parts[:count]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[count:]:
+            found = getattr(found, part)
+        return found
+    raise ImportError(name)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_name_of_the_library_exists(page: str) -> None:
+    for name in set(re.findall(r"\bgpuops(?:\.[A-Za-z_]\w*)+", text_of(page))):
+        resolve(name)
+
+
+def test_the_modules_functions_exist() -> None:
+    """The table of modules: every name in its last column is the module's, or of one of the row's modules."""
+    for line in text_of("docs/library.md").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        modules = re.findall(r"`(gpuops\.[\w.]+)`", cells[0])
+        if not line.startswith("|") or not modules:
+            continue
+        for words in re.findall(r"`([^`]+)`", cells[-1]):
+            if re.search(r"\.cube|\.spi3d|params\.|gpuops\.", words):
+                continue
+            for name in re.findall(r"[A-Za-z_]\w*", words):
+                assert any(hasattr(resolve(module), name) for module in modules), (modules, name)
+
+
+def python_blocks() -> list[tuple[str, str]]:
+    return [
+        (page, block)
+        for page in PAGES
+        for block in re.findall(r"^```python\n(.*?)^```", text_of(page), re.MULTILINE | re.DOTALL)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("page", "block"), python_blocks(), ids=[f"{page} {i}" for i, (page, _) in enumerate(python_blocks())]
+)
+def test_python_examples_run(
+    page: str, block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {
+        "array": rng.uniform(0, 1, (96, 128)).astype(np.float32),
+        "pixels": rng.integers(0, 256, (96, 128, 3), np.uint8),
+    }
+    exec(compile(block, page, "exec"), names)
+
+
+def test_the_pages_that_show_python_are_looked_at() -> None:
+    assert {page for page, _ in python_blocks()} >= {
+        "README.md",
+        "docs/library.md",
+        "docs/fft.md",
+        "docs/dwt.md",
+    }
+    indented = [page for page in PAGES if re.search(r"^    (from|import) \w+", text_of(page), re.MULTILINE)]
+    assert not indented, "Python that is not in a fenced block is not run"
+
+
+# -- command lines -----------------------------------------------------------------------------------------------
+
+
+def command_lines(page: str) -> list[str]:
+    """All that begin with clpix: in code blocks, and within lines between backticks."""
+    text = re.sub(r"\\\n\s*", "", text_of(page))
+    code = re.findall(r"^    .*$|^```(?:sh)?\n.*?^```$", text, re.MULTILINE | re.DOTALL)
+    lines = re.findall(r"^(?:    |\$ |)((?:\.venv/bin/)?clpix [a-z].*)$", "\n".join(code), re.MULTILINE)
+    lines += re.findall(r"`((?:\.venv/bin/)?clpix [a-z][^`]*)`", text)
+    lines += re.findall(r"[|&] ((?:\.venv/bin/)?clpix [a-z][^|&`\n]*)", text)
+    return [re.split(r"\s+#|(?<![\w(])[|](?!\w)|\s&&\s|\\\|", line)[0].strip() for line in lines]
+
+
+def command_of(words: list[str]) -> tuple[tuple[str, ...], list[str]]:
+    """The command that a line calls, and its arguments; a KeyError if there is none."""
+    for count in (2, 1):
+        if tuple(words[1 : 1 + count]) in COMMANDS:
+            return tuple(words[1 : 1 + count]), words[1 + count :]
+    raise KeyError(" ".join(words))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_command_lines_parse(page: str) -> None:
+    for line in dict.fromkeys(command_lines(page)):
+        words = shlex.split(line)
+        if words[1] in ("COMMAND", "bench") and PLACEHOLDER.search(line):
+            continue
+        path, args = command_of(words)
+        command = COMMANDS[path]
+        for name in re.findall(r"(?<![\w-])--[a-z][\w-]*", line):
+            assert name in option_names(command, CONTEXT), (line, name)
+        if PLACEHOLDER.search(line) or not args:
+            continue
+        # A line that names no output stands for its options.
+        required = [param for param in command.params if param.required and param.name == "output"]
+        if required and not {"-o", "--output"}.intersection(args):
+            args = [*args, "-o", "out.png"]
+        if any(param.name == "inputs" for param in command.params) and args[0].startswith("-"):
+            args = ["in.png", *args]
+        try:
+            given = command.make_context("clpix", args, parent=CONTEXT).params
+            if path == ("tonemap",):
+                for output in outputs_for(given["inputs"], given["output"], "tonemap"):
+                    assert is_display_format(format_of(output)), f"{line}: {output} is for no display"
+        except (click.MissingParameter, click.exceptions.Exit):
+            assert len(words) < 4 or "--help" in line, line
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_option_exists(page: str) -> None:
+    """Every --option on a page is one of its command or, where the page is of none, of any."""
+    name = Path(page).stem
+    own = [path for path in COMMANDS if path[0] in {name, f"i{name}"}]
+    everywhere = set().union(*(option_names(command, CONTEXT) for command in COMMANDS.values()))
+    known = set().union(*(option_names(COMMANDS[path], CONTEXT) for path in own)) if own else everywhere
+    # Whole command lines are looked at above, and those of other programs are theirs.
+    text = re.sub(r"^    .*$|`[^`\n]*(?:clpix|pytest|pip) [^`\n]*`", "", text_of(page), flags=re.MULTILINE)
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    for option in sorted(set(re.findall(r"(?<![\w-])--[a-z][\w-]*", text)) - known):
+        assert option in everywhere and option in IN_PASSING.get(page, ()), (page, option)
+
+
+# Options of other commands that a page of a command speaks of.
+IN_PASSING = {
+    "docs/bench.md": {"--kind", "--method", "--preset", "--radix"},
+    "docs/devices.md": {"--device"},
+}
