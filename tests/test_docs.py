@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from clpix.main import cli
 from clpix.naming import outputs_for
 
 from gpuops.files.formats import format_of, is_display_format
+
+from .conftest import Run
 
 ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "docs" / "benchmarks"
@@ -225,3 +228,69 @@ IN_PASSING = {
     "docs/bench.md": {"--kind", "--method", "--preset", "--radix"},
     "docs/devices.md": {"--device"},
 }
+
+
+@pytest.mark.parametrize("path", list(COMMANDS), ids=" ".join)
+def test_every_option_is_documented(path: tuple[str, ...]) -> None:
+    """On the command's page, or on that of what all commands share."""
+    page = PAGES_OF.get(path[0], path[0])
+    known = text_of(f"docs/{page}.md") + text_of("docs/options.md")
+    for option in COMMANDS[path].params:
+        if isinstance(option, click.Option):
+            assert max(option.opts, key=len) in known, (path, option.opts)
+
+
+# Commands that another one's page describes.
+PAGES_OF = {"ifft": "fft", "idwt": "dwt"}
+
+
+# -- figures that anybody can make again -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def courtyard(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the picture of docs/dwt.md, and that with noise, as docs/images/make makes them."""
+    folder = tmp_path_factory.mktemp("courtyard")
+    program = [sys.executable, "-m", "clpix"]
+    source = str(ROOT / "samples" / "courtyard.exr")
+    subprocess.run([*program, "tonemap", source, "-o", "a.png", "-q"], cwd=folder, check=True)
+    noise = str(ROOT / "docs" / "images" / "noise.py")
+    subprocess.run([sys.executable, noise, "a.png", "noisy.png", "20"], cwd=folder, check=True)
+    return folder
+
+
+def test_what_denoising_is_worth(
+    clpix: Callable[..., Run], courtyard: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(courtyard)
+    rows = re.findall(r"^\| `(--shrink [^`]*)` \| ([\d.]+) \|$", text_of("docs/dwt.md"), re.MULTILINE)
+    assert len(rows) == 5
+    for options, psnr in rows:
+        if "--cycle-spins" in options:  # 16 times as long
+            continue
+        assert (
+            clpix(
+                "dwt", "noisy.png", "-o", "o.png", *options.split(), "--reconstruct", "-q", "--overwrite"
+            ).code
+            == 0
+        )
+        assert f"psnr  {psnr} dB" in clpix("compare", "a.png", "o.png", "--metric", "psnr").out
+
+
+def test_what_keeping_comes_to(
+    clpix: Callable[..., Run], courtyard: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(courtyard)
+    table = re.search(
+        r"^\| `--keep` \|(.*)\|\n.*\n\| dB \|(.*)\|\n\| `.npz`, kB \|(.*)\|$",
+        text_of("docs/dwt.md"),
+        re.MULTILINE,
+    )
+    assert table
+    for percent, psnr, size in zip(
+        *([cell.strip() for cell in row.split("|")] for row in table.groups()), strict=True
+    ):
+        run = clpix("dwt", "a.png", "-o", "c.npz", "--keep", percent, "--overwrite")
+        assert f"PSNR {psnr} dB" in run.out
+        # How well a version of zlib deflates is its own affair.
+        assert abs(Path("c.npz").stat().st_size / 1000 / float(size) - 1) < 0.03
