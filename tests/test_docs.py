@@ -51,7 +51,7 @@ def test_tables_are_those_of_the_json() -> None:
 def test_every_table_is_whole_and_every_file_is_shown() -> None:
     sys.path.insert(0, str(MEASURED))
     try:
-        known = import_module("figures").TABLES
+        known = import_module("tables").TABLES
     finally:
         sys.path.remove(str(MEASURED))
     text = "".join(path.read_text(encoding="utf-8") for path in (*PAGES.values(), MEASURED / "README.md"))
@@ -81,12 +81,11 @@ def test_benchmark_files_have_one_schema(name: str) -> None:
 
 def test_bench_output_becomes_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(MEASURED))
-    figures = import_module("figures")
-    monkeypatch.setattr(figures, "HERE", tmp_path)
+    monkeypatch.setattr(import_module("figures"), "HERE", tmp_path)
     row = {"variant": "copy", "width": 8, "height": 4, "channels": 3, "kernels": ["copy"], "model_bytes": 2e6}
     row |= {"ms": [0.3, 0.2, 0.4], "median_ms": 0.3, "copies": 1.0, "gbps": 6.6667, "copy_share": 1.0}
     (tmp_path / "bench-x.json").write_text(json.dumps({"context": {}, "measurements": [row]}))
-    titles, _, cells = figures.bench("bench-x")
+    titles, _, cells = import_module("figures_of_pictures").bench("bench-x")
     assert titles == "| variant | size | launches | min ms | median | × copy | model MB | GB/s | % of copy |"
     assert cells == "| copy | 8×4×3 | 1 | 0.2000 | 0.3000 | 1.00 | 2.00 | 6.67 | 100.0 |"
 

@@ -3,7 +3,7 @@
     python docs/benchmarks/tables.py            # rewrites what differs
     python docs/benchmarks/tables.py --check    # names what differs, exit code 1
 
-A table stands in a page between ``<!-- table: NAME -->`` and ``<!-- end -->``; figures.py has the names.
+A table stands in a page between ``<!-- table: NAME -->`` and ``<!-- end -->``; TABLES has the names.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import re
 import sys
 from pathlib import Path
 
+import figures_of_pictures  # noqa: F401
+import figures_of_transforms  # noqa: F401
 from figures import TABLES
 
 DOCS = Path(__file__).parents[1]
@@ -25,9 +27,11 @@ def pages() -> list[Path]:
 
 
 def written(text: str) -> str:
-    """A page with its tables made anew. Raises KeyError for a table that is unknown."""
+    """A page with its tables made anew."""
 
     def block(match: re.Match[str]) -> str:
+        if match[2] not in TABLES:
+            sys.exit(f"no table {match[2]}: there are {', '.join(sorted(TABLES))}")
         return f"<!-- table: {match[2]} -->\n\n" + "\n".join(TABLES[match[2]]()) + "\n\n<!-- end -->"
 
     return _BLOCK.sub(block, text)

@@ -1,0 +1,239 @@
+"""Tables of commands, filters, tone mapping, and of what `clpix bench` printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from statistics import median
+
+from figures import HERE, NONE, TABLES, Row, digits, load, markdown, rows_of, table
+
+# -- bench and commands ----------------------------------------------------------------------------------------
+
+
+@table
+def copy_h200() -> list[str]:
+    rows = rows_of("copy-h200")
+    sizes = sorted({row["mib"] for row in rows})
+    found = {(row["what"], row["mib"]): digits(row["gbps"]) for row in rows}
+    names = dict.fromkeys(row["what"] for row in rows)
+    body = [[name, *(found.get((name, size), NONE) for size in sizes)] for name in names]
+    return markdown(["GB/s", *(f"{size} MiB" for size in sizes)], body)
+
+
+@table
+def commands_h200() -> list[str]:
+    def cells(row: Row) -> list[str]:
+        total = row["totals"]
+        host, device = (f"{total[f'peak_{where}_bytes'] / 1e6:.0f}" for where in ("host", "device"))
+        return [row["command"], f"{total['wall_ms']:.0f}", f"{total['kernels_ms']:.2f}", host, device]
+
+    titles = ["command", "wall ms", "kernels ms", "host MB", "device MB"]
+    return markdown(titles, map(cells, rows_of("commands-h200")))
+
+
+# -- filters ---------------------------------------------------------------------------------------------------
+
+
+def blurs(name: str, peer: str, ratio: bool) -> list[str]:
+    def cells(row: Row) -> list[str]:
+        theirs = row.get(peer, {})
+        ms = theirs.get("ms")
+        return [
+            f"{row['sigma']:g}",
+            digits(row["ms"]),
+            digits(row["pixels_ms"]),
+            digits(row["wall_ms"]),
+            digits(ms),
+            *([digits(row["wall_ms"] / ms, 2) if ms else NONE] if ratio else []),
+            f"{1e6 * row['error']:.1f}",
+            f"{1e6 * theirs['error']:.1f}" if theirs.get("error") is not None else NONE,
+        ]
+
+    titles = ["σ", "ms", "8 bits, ms", "call, ms", f"{peer} ms", *(["ratio"] if ratio else [])]
+    return markdown([*titles, "clpix error", f"{peer} error"], map(cells, rows_of(name)))
+
+
+@table
+def blur_h200() -> list[str]:
+    return blurs("blur-h200", "CuPy", ratio=False)
+
+
+@table
+def blur_cpu() -> list[str]:
+    return blurs("blur-cpu", "OpenCV", ratio=True)
+
+
+@table
+def bloom_h200() -> list[str]:
+    names = {"agx": "AgX", "aces-narkowicz": "ACES (Narkowicz)", "linear": "linear"}
+
+    def cells(row: Row) -> list[str]:
+        us = [f"{1e3 * launch['ms']:.0f}" for launch in row["launches"]]
+        steps = [*us[:3], f"{us[3]} {us[4]}", us[5], f"{us[6]} {us[7]}", us[8]]
+        return [names[row["operator"]], f"{1e3 * row['ms']:.0f}", *steps]
+
+    titles = ["µs", "all", "metering", "to half size", "the next", "two at a time", "small levels", "up"]
+    fused = [row for row in rows_of("bloom-h200") if row["way"] == "fused"]
+    planes = [
+        [
+            f"{names[row['operator']]}, one pass after the other over planes",
+            f"{1e3 * row['ms']:.0f}",
+            *[""] * 7,
+        ]
+        for row in rows_of("bloom-h200")
+        if row["way"] == "planes"
+    ]
+    return markdown([*titles, "over, operator, codes"], [*map(cells, fused), *planes])
+
+
+@table
+def median_h200() -> list[str]:
+    rows = rows_of("median-h200")
+    radii = sorted({row["radius"] for row in rows})
+    found = {(row["type"], row["radius"]): f"{row['ms']:.2f}" for row in rows}
+    types = dict.fromkeys(row["type"] for row in rows)
+    titles = ["ms, radius", *map(str, radii)]
+    return markdown(titles, [[name, *(found[name, radius] for radius in radii)] for name in types])
+
+
+@table
+def median_cpu() -> list[str]:
+    found = {(row["type"], row["radius"]): row for row in rows_of("median-cpu")}
+
+    def cells(radius: int) -> list[str]:
+        row = found["uint8", radius]
+        others = (digits(found[name, radius]["ms"], 2) for name in ("uint16", "float32"))
+        return [str(radius), digits(row["ms"]), digits(row["peer_ms"]), digits(row["ratio"], 2), *others]
+
+    titles = ["radius", "uint8", "OpenCV", "ratio", "uint16", "float32"]
+    return markdown(titles, map(cells, sorted({radius for _, radius in found})))
+
+
+@table
+def box_h200() -> list[str]:
+    rows = rows_of("box-h200")
+    return markdown(
+        ["radius", *(str(row["radius"]) for row in rows)], [["ms", *(f"{row['ms']:.2f}" for row in rows)]]
+    )
+
+
+@table
+def bilateral_cpu() -> list[str]:
+    def cells(row: Row) -> list[str]:
+        ways = [
+            text
+            for way in ("round", "square")
+            for text in (f"{row[way]['ms']:.0f}", f"{row[way]['ratio']:.2f}")
+        ]
+        own = max(row[way]["error"] for way in ("round", "square"))
+        errors = (f"{1e6 * error:.1f}" for error in (own, row["OpenCV"]["error"]))
+        return [str(row["channels"]), str(row["win_size"]), *ways, f"{row['OpenCV']['ms']:.0f}", *errors]
+
+    titles = ["channels", "window", "round, ms", "ratio", "square, ms", "ratio", "OpenCV ms", "clpix error"]
+    return markdown([*titles, "OpenCV error"], map(cells, rows_of("bilateral-cpu")))
+
+
+@table
+def convolve_h200() -> list[str]:
+    rows, crossovers = rows_of("convolve-h200"), load("convolve-h200")["context"]["crossovers"]
+    sizes = sorted({row["size"] for row in rows})
+    kernels = sorted({row["kernel"] for row in rows})
+    sums = {(row["size"], row["kernel"]): digits(row["sums"]) for row in rows}
+
+    def cells(size: int) -> list[str]:
+        transforms = median(row["fft"] for row in rows if row["size"] == size)
+        own = [sums.get((size, kernel), NONE) for kernel in kernels]
+        return [f"{size}²", *own, digits(transforms), f"{crossovers[str(size)]:.0f}"]
+
+    titles = ["ms, size", *(f"{kernel}²" for kernel in kernels), "by transforms", "taps where they cross"]
+    return markdown(titles, map(cells, sizes))
+
+
+# -- tone mapping ----------------------------------------------------------------------------------------------
+
+
+@table
+def tonemap_accuracy() -> list[str]:
+    files = [rows_of(f"tonemap-accuracy-{device}") for device in ("cpu", "h200")]
+    found = [{row["operator"]: row for row in rows if "operator" in row} for rows in files]
+
+    def cells(operator: str) -> list[str]:
+        rows = [rows[operator] for rows in found]
+        errors = (
+            f"{1e6 * error:.2f}" for row in rows for error in (row["error"], max(row["photographs"].values()))
+        )
+        return [operator, *errors, f"{1e6 * rows[1]['wrong_codes'] / rows[1]['codes']:.0f}"]
+
+    titles = ["", "light, PoCL", "photographs", "light, H200", "photographs", "8 bits"]
+    return markdown(titles, [cells(name) for name in found[0] if name != "linear"])
+
+
+@table
+def tonemap_h200() -> list[str]:
+    found = {row["what"]: row for row in rows_of("tonemap-h200")}
+    metered = ", metered, float16 → uint8"
+    names = [what.removesuffix(metered) for what in found if what.endswith(metered)]
+
+    def cells(name: str) -> list[str]:
+        rows = [found[f"{name}, metered, {depth} → uint8"] for depth in ("float16", "float32")]
+        shares = [f"{100 * row['of_copy']:.0f} %" if "of_copy" in row else "" for row in rows]
+        return [
+            name,
+            *(text for row, share in zip(rows, shares, strict=True) for text in (digits(row["ms"]), share)),
+        ]
+
+    titles = ["ms, metered", "half → 8 bits", "of a copy", "float → 8 bits", "of a copy"]
+    return markdown(titles, map(cells, names))
+
+
+@table
+def tonemap_statistics_h200() -> list[str]:
+    def cells(row: Row) -> list[str]:
+        return [row["what"], digits(row["ms"]), f"{row['gbps']:.0f}" if "gbps" in row else ""]
+
+    rows = [row for row in rows_of("tonemap-h200") if "→" not in row["what"]]
+    return markdown(["statistics of 3 × 8192² float32", "ms", "GB/s"], map(cells, rows))
+
+
+@table
+def tonemap_cpu() -> list[str]:
+    rows = [row for row in rows_of("tonemap-cpu") if "float16" not in row["what"]]
+    return markdown(["4096² RGB", "ms"], [[row["what"], digits(row["ms"])] for row in rows])
+
+
+# -- what `clpix bench` printed --------------------------------------------------------------------------------
+
+
+def bench(name: str) -> list[str]:
+    """The output of ``clpix bench --json`` as the table that it prints, less columns that no row has."""
+
+    def size(row: Row) -> str:
+        return "×".join(str(row[side]) for side in ("width", "height", "channels") if side in row)
+
+    def mega(key: str) -> Callable[[Row], str | None]:
+        return lambda row: f"{row[key] / 1e6:.2f}" if row.get(key) is not None else None
+
+    columns: dict[str, Callable[[Row], str | None]] = {
+        "variant": lambda row: row["variant"],
+        "size": size,
+        "launches": lambda row: str(row["launches"] if "launches" in row else len(row["kernels"])),
+        "min ms": lambda row: f"{min(row['ms']):.4f}",
+        "median": lambda row: f"{row['median_ms']:.4f}",
+        "× copy": lambda row: f"{row['copies']:.2f}" if "copies" in row else None,
+        "× read-write": lambda row: f"{row['floors']:.2f}" if row.get("floors") is not None else None,
+        "formula MB": mega("predicted_bytes"),
+        "half MB": mega("predicted_half_bytes"),
+        "model MB": mega("model_bytes"),
+        "GB/s": lambda row: digits(row["gbps"]),
+        "% of copy": lambda row: f"{100 * row['copy_share']:.1f}" if row.get("copy_share") else None,
+    }
+    cells = {title: [cell(row) for row in rows_of(name)] for title, cell in columns.items()}
+    kept = {title: column for title, column in cells.items() if any(column)}
+    return markdown(
+        list(kept), zip(*([cell or NONE for cell in column] for column in kept.values()), strict=True)
+    )
+
+
+for _path in sorted(HERE.glob("bench-*.json")):
+    TABLES[_path.stem] = partial(bench, _path.stem)
