@@ -56,8 +56,6 @@ def check_output(shared: Shared, output: str, also_read: Iterable[str] = ()) -> 
 
     ``also_read`` are files beside the inputs, which no output may overwrite either.
     """
-    if not output:
-        raise FileError("-o is empty: name an output")
     place = partial(
         files.check_place, output, overwrite=shared.overwrite, inputs=(*shared.inputs, *also_read)
     )

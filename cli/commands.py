@@ -45,7 +45,10 @@ class Strict(click.Command):
             raise click.UsageError(unknown_option(error.option_name, self, ctx), ctx) from None
         for option in dict.fromkeys(param for param in order if isinstance(param, click.Option)):
             value = values[option.name or ""]
-            swallowed = names.intersection(value if option.multiple else [value])
+            texts = value if option.multiple else [value]
+            if "" in texts:
+                ctx.fail(f"{_longest(option.opts)} is empty: a variable of the shell may be unset")
+            swallowed = names.intersection(texts)
             if swallowed:
                 ctx.fail(f"{_longest(option.opts)} needs a value, but {swallowed.pop()} follows, an option")
             times = order.count(option)
@@ -55,13 +58,15 @@ class Strict(click.Command):
 
     @staticmethod
     def _refuse_single_dashes(ctx: click.Context, args: Iterable[str], names: Iterable[str]) -> None:
-        """Refuses -output, which click would take for -o with the value "utput"."""
+        """Refuses -output, which click would take for -o with the value "utput", and -o=x, whose value were "=x"."""
         for arg in args:
             if arg == "--":
                 return
-            name = arg.partition("=")[0]
+            name, equals, value = arg.partition("=")
             if len(name) > 2 and name[1] != "-" and f"-{name}" in names:
                 ctx.fail(f"{name} has one dash: write -{name}")
+            if len(name) == 2 and equals and name in names:
+                ctx.fail(f"{arg} has an equals sign, which only two dashes go with: write {name} {value}")
 
 
 class Command(Strict):
@@ -99,7 +104,7 @@ def near(name: str, known: Iterable[str]) -> list[str]:
     def likeness(other: str) -> float:
         plain = other.lstrip("-").lower()
         begun = len(word) > 2 and plain.startswith(word)
-        return 1.0 if begun else SequenceMatcher(None, word, plain).ratio()
+        return 2.0 if plain == word else 1.0 if begun else SequenceMatcher(None, word, plain).ratio()
 
     found = sorted((-likeness(other), other) for other in known)
     close = [other for less, other in found if -less >= max(_NEAR, -found[0][0] - _MARGIN)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpuops.errors import FileError, ParameterError
@@ -67,6 +69,18 @@ def _fill(template: str, path: str, op: str, index: int) -> str:
     for field, value in values.items():  # not str.format: a brace in a folder's name is no mistake
         template = template.replace("{" + field + "}", value)
     return template
+
+
+@contextmanager
+def without_empty_folders(outputs: Iterable[str]) -> Iterator[None]:
+    """Removes the outputs' folders again that were made within, where nothing came to be in them."""
+    new = [folder for folder in {Path(output).parent for output in outputs} if not folder.exists()]
+    try:
+        yield
+    finally:
+        for folder in new:
+            with suppress(OSError):
+                folder.rmdir()
 
 
 def printable(text: str) -> str:

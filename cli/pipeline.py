@@ -61,13 +61,14 @@ def process(
         )
         for _, output in tasks:
             check(writes_data(shared, output))
-        tasks = list(_passing(tasks, lambda _path, output: check_output(shared, output, also_read)))
-        failed = len(shared.inputs) - len(tasks)
-        if tasks:
-            with Reader(shared.layer) as reader:
-                if pictures:
-                    reader.begin(tasks[0][0])
-                failed += _run(shared, report, tasks, reader, work)
+        with naming.without_empty_folders(outputs):
+            tasks = list(_passing(tasks, lambda _path, output: check_output(shared, output, also_read)))
+            failed = len(shared.inputs) - len(tasks)
+            if tasks:
+                with Reader(shared.layer) as reader:
+                    if pictures:
+                        reader.begin(tasks[0][0])
+                    failed += _run(shared, report, tasks, reader, work)
         if failed and len(shared.inputs) > 1:
             complain("error", f"{failed} of {len(shared.inputs)} inputs failed")
     if failed:

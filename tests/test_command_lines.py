@@ -91,6 +91,7 @@ def test_a_value_that_is_an_option_is_a_missing_value(
         if not name.startswith("--"):
             continue
         one_line(clpix(*path, "in.png", name), 2, f"'{name}' requires an argument")
+        one_line(clpix(*path, "in.png", name, ""), 2, f"{max(option.opts, key=len)} is empty")
         one_line(clpix(*path, "in.png", name[1:], "1"), 2, f"write {name}")
 
 
@@ -135,6 +136,7 @@ def test_suggestions_are_near(clpix: Program, path: tuple[str, ...]) -> None:
         (("bench", "blur", "--channels", "5"), "5 is not of 1 … 4"),
         (("blur", "a.png", "-o", "o.png", "--sigma", "1e30"), "the sigma is too large"),
         (("blur", "a.png", "-o", "o.png", "--kind", "motion", "--length", "1e9"), "the length is too large"),
+        (("blur", "a.png", "--SIGMA", "1"), "did you mean --sigma?"),
         (("bloom", "a.exr", "-o", "o.png", "--tonemap", "ACES"), "aces-narkowicz or aces-hill"),
     ],
     ids=str,
@@ -211,7 +213,9 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("text.png -o o.png", 1, "text.png: is not a picture"),
         ("empty.png -o o.png", 1, "empty.png: is empty"),
         # Outputs.
-        ("a.png -o EMPTY", 1, "-o is empty"),
+        ("a.png -o EMPTY", 2, "--output is empty"),
+        ("a.png -o=o.png", 2, "write -o o.png"),
+        ("text.png -o new/", 1, "text.png: is not a picture"),
         ("a.png -o out", 1, "add one, such as out.png, or write out/ for a folder"),
         ("a.png b.png -o out", 2, "give -o a folder, such as out/"),
         ("a.png -o none/o.png", 1, "none/o.png: the folder none does not exist; create it first"),
@@ -231,10 +235,13 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_inputs_and_outputs(clpix: Program, there: Path, args: str, code: int, words: str) -> None:
-    before = {path: path.read_bytes() for path in there.rglob("*") if path.is_file()}
+    def found() -> dict[Path, bytes | None]:
+        return {path: path.read_bytes() if path.is_file() else None for path in there.rglob("*")}
+
+    before = found()
     words_given = [text.replace("EMPTY", "") for text in args.split()]
     one_line(clpix("blur", "--sigma", 0, *words_given), code, words)
-    assert {path: path.read_bytes() for path in there.rglob("*") if path.is_file()} == before
+    assert found() == before
 
 
 @pytest.mark.parametrize(

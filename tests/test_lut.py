@@ -449,5 +449,5 @@ def test_what_operators_have_and_tables_have_not() -> None:
     params = LutParams(Lut(random_table(2)))
     with pytest.raises(ParameterError, match="lut has no white point"):
         TonemapParams(params, white=2.0)
-    with pytest.raises(ParameterError, match="lut has no parameters, and not 'bias'"):
+    with pytest.raises(ParameterError, match="lut has no parameter 'bias': it has none"):
         TonemapParams(params, parameters={"bias": 1.0})

@@ -58,8 +58,7 @@ class BilateralParams:
             raise ParameterError(f"the border's constant must be finite, not {self.cval}")
         if (self.win_size is None and self.sigma_spatial > MAX_RADIUS) or self.radius > MAX_RADIUS:
             raise ParameterError(
-                f"a window of more than {2 * MAX_RADIUS + 1} pixels is too wide: use a smaller win_size or "
-                "sigma_spatial"
+                f"a window of more than {2 * MAX_RADIUS + 1} pixels is too wide: use a smaller one, or a smaller sigma"
             )
 
     @property

@@ -217,8 +217,9 @@ class TonemapParams:
         given = {**self.parameters, **({} if self.white is None else {"white": self.white})}
         for name, value in given.items():
             if name not in self.known:
-                names = f"the parameters {', '.join(self.known)}" if self.known else "no parameters"
-                raise ParameterError(f"{self.operator} has {names}, and not {name!r}")
+                raise ParameterError(
+                    f"{self.operator} has no parameter {name!r}: it has {', '.join(self.known) or 'none'}"
+                )
             least, most = self.known[name].least, self.known[name].most
             if not least <= value <= most:
                 raise ParameterError(f"{name} of {self.operator} is of {least:g} … {most:g}, not {value}")
