@@ -293,3 +293,41 @@ def test_what_keeping_comes_to(
         assert f"PSNR {psnr} dB" in run.out
         # How well a version of zlib deflates is its own affair.
         assert abs(Path("c.npz").stat().st_size / 1000 / float(size) - 1) < 0.03
+
+
+# -- JSON --------------------------------------------------------------------------------------------------------
+
+
+def keys_of(value: object) -> set[str]:
+    """All keys of objects within, at any depth, that are names and no data."""
+    if isinstance(value, dict):
+        return {key for key in value if re.fullmatch(r"[a-z_0-9]+", key)}.union(*map(keys_of, value.values()))
+    return set().union(*map(keys_of, value)) if isinstance(value, list) else set()
+
+
+@pytest.mark.parametrize(
+    ("page", "line"),
+    [
+        ("bench", "bench copy --size 1 --json"),
+        ("bench", "bench dwt --size 64 --json"),
+        ("devices", "devices --json"),
+        ("info", "info samples/night.exr --stats --histogram --json"),
+        ("compare", "compare samples/night.exr samples/night.exr -o OUT --json"),
+        ("timing", "blur samples/night.exr --sigma 0 -o OUT --timing-file REPORT"),
+    ],
+)
+def test_keys_of_json_are_documented(
+    clpix: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, line: str
+) -> None:
+    monkeypatch.chdir(ROOT)
+    report = tmp_path / "report.json"
+    words = line.replace("OUT", str(tmp_path / "o.png")).replace("REPORT", str(report)).split()
+    run = clpix(*words)
+    assert run.code == 0, run.err
+    found = json.loads(run.out or report.read_text())
+    if page == "info":
+        found[0]["metadata"]["attributes"] = {}  # the file's own
+    text = text_of(f"docs/{page}.md") + text_of("docs/timing.md")  # whose context others have as well
+    # Percentiles are named by their numbers, and channels by theirs.
+    missing = {key for key in keys_of(found) if not re.search(rf"`{key}`|`[^`]*\b{key}\b[^`]*`", text)}
+    assert not {key for key in missing if not key.isdigit()}, missing
