@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 import click
 
 from . import commands, options
 
+Row = TypeVar("Row")
+
 
 @click.group(cls=commands.Group, short_help="Measure this device", no_args_is_help=False)
 def command() -> None:
     """Measure what this device can do."""
+
+
+def _measured(rows: Iterable[Row]) -> list[Row]:
+    """All rows. That the device has too little memory for one is no lack of a device, but a failure."""
+    from gpuops.errors import DeviceError
+
+    try:
+        return list(rows)
+    except DeviceError as error:
+        raise click.ClickException(str(error)) from error
 
 
 @command.command(short_help="Copies within the device, and between it and the host")
@@ -42,7 +55,7 @@ def copy(sizes: tuple[int, ...], as_json: bool, device: str | None) -> None:
     if not sizes and len(fitting) < len(bench.SIZES):
         left_out = ", ".join(f"{size} MiB" for size in bench.SIZES if size not in fitting)
         complain("warning", f"{left_out} left out: too little device memory")
-    measurements = list(bench.copy(gpu, sizes or fitting))
+    measurements = _measured(bench.copy(gpu, sizes or fitting))
     if as_json:
         click.echo(json.dumps(bench.to_json(gpu, measurements), indent=1, ensure_ascii=False))
     else:
@@ -102,7 +115,7 @@ def fft(
     else:
         charts.check(chart, overwrite=overwrite)
     gpu = Gpu(device, report=Report())
-    rows = list(bench_fft.measure(gpu, sizes or bench_fft.SIZES, channels))
+    rows = _measured(bench_fft.measure(gpu, sizes or bench_fft.SIZES, channels))
     if as_json:
         click.echo(json.dumps(bench_fft.to_json(gpu, rows), indent=1, ensure_ascii=False))
     else:
@@ -150,7 +163,7 @@ def dwt(
     from gpuops import Gpu, Report, bench_dwt, bench_dwt_tables
 
     gpu = Gpu(device, report=Report())
-    rows = list(bench_dwt.measure(gpu, sizes, wavelet, levels, memory=device_memory))
+    rows = _measured(bench_dwt.measure(gpu, sizes, wavelet, levels, memory=device_memory))
     if as_json:
         click.echo(json.dumps(bench_dwt_tables.to_json(gpu, rows), indent=1, ensure_ascii=False))
     else:
@@ -183,7 +196,7 @@ def _filters(name: str, what: str, help: str) -> click.Command:
         from gpuops import Gpu, Report, bench_filters
 
         gpu = Gpu(device, report=Report())
-        rows = list(bench_filters.measure(gpu, name, sizes, channels))
+        rows = _measured(bench_filters.measure(gpu, name, sizes, channels))
         if as_json:
             click.echo(json.dumps(bench_filters.to_json(gpu, rows), indent=1, ensure_ascii=False))
         else:

@@ -13,6 +13,7 @@ from . import options
 
 if TYPE_CHECKING:
     from gpuops.compare import Comparison
+    from gpuops.gpu import Gpu
 
 ALIKE, DIFFER = 0, 1
 
@@ -55,7 +56,7 @@ def command(
     from dataclasses import replace
 
     from gpuops import compare
-    from gpuops.errors import FileError, ParameterError
+    from gpuops.errors import DeviceError, FileError, ParameterError
 
     from .checks import check_input, check_output, check_stdin
     from .item import Item
@@ -71,6 +72,7 @@ def command(
     if shared.output == STREAM:
         raise click.UsageError("stdout is for the figures: give -o a file")
     check_stdin(first, second)
+    gpu: Gpu | None = None
     try:
         with reporting(shared, (first, second)) as report:
             paths = [path for path in (first, second) if path != STREAM]
@@ -95,7 +97,9 @@ def command(
             gain = compare.visible_gain(comparison, data_range)
             if shared.output is not None:
                 item.save(compare.difference(gpu, a, b, gain), "uint8")
-    except FileError as error:  # here this is no failure of the work but "could not compare"
+    except (FileError, DeviceError) as error:  # here this is no failure of the work but "could not compare"
+        if gpu is None and isinstance(error, DeviceError):
+            raise
         raise ParameterError(str(error)) from error
     space = "linear" if a.linear else "encoded"
     if as_json:

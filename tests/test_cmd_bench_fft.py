@@ -165,7 +165,7 @@ def test_without_matplotlib(clpix: Program, tmp_path: Path, monkeypatch: pytest.
         ("--size 16 --chart -", 2, ".png"),
         ("--size 16 --chart no/such/folder/bars.png", 1, "folder"),
         ("--size 16 --overwrite", 2, "--chart"),
-        ("--size 16 --size 1048576", 3, "--channels"),
+        ("--size 16 --size 1048576", 1, "--channels"),
         ("--size 16 --device nothing-like-this", 3, "nothing-like-this"),
     ],
 )

@@ -86,7 +86,7 @@ def test_one_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
         ("--size 16x", 2, "WIDTHxHEIGHT"),
         ("--channels 0", 2, "--channels"),
         ("--channels 5", 2, "--channels"),
-        ("--size 16 --size 1048576", 3, "--channels"),
+        ("--size 16 --size 1048576", 1, "--channels"),
         ("--size 16 --device nothing-like-this", 3, "nothing-like-this"),
     ],
 )

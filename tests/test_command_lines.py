@@ -11,7 +11,7 @@ import pytest
 from clpix.commands import Command, leaves, near, option_names
 from clpix.main import cli
 
-from gpuops import files
+from gpuops import DeviceError, files
 from gpuops.files import Picture
 
 from .conftest import Run
@@ -274,3 +274,18 @@ def test_a_report_never_overwrites_what_is_compared(clpix: Program, there: Path)
         clpix("compare", "a.png", "b.json", "--timing-file", "b.json", "--overwrite"), 2, "also an input"
     )
     assert Path("b.json").read_bytes() == before
+
+
+def test_a_device_that_is_too_small_is_there(
+    clpix: Program, there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 3 says that there is no device, and a lack of memory is another failure."""
+    one_line(clpix("bench", "copy", "--size", 99999999), 1, "is needed and ", "allows ")
+    one_line(clpix("bench", "dwt", "--size", 64, "--device-memory", 1), 1, "raise the limit")
+
+    def compare_nothing(*_args: object) -> None:
+        raise DeviceError("too little memory")
+
+    monkeypatch.setattr("gpuops.compare.compare", compare_nothing)
+    one_line(clpix("compare", "a.png", "b.png"), 2, "too little memory")
+    one_line(clpix("compare", "a.png", "b.png", "--device", "none such"), 3, "no device 'none such'")
