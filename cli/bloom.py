@@ -223,7 +223,10 @@ def command(
         exposed = replace(params, exposure=ev)
         operation = partial(bloom.bloom_pixels, metered=stops is None)
         result, lost = item.run(operation, gpu, pixels, exposed, decoding, encoding, shown)
-        item.save_pixels(result, lost, None if display is None else item.display_dtype)
+        if display is None:
+            item.save_pixels(result, lost)
+        else:
+            item.save_pixels(result, lost, item.display_dtype, colour=item.display_colour)
 
     def work(gpu: Gpu, item: Item) -> None:
         if preset is None and method != "fft":
@@ -232,6 +235,6 @@ def command(
         # Strength 0 is the input exactly: colours under alpha 0 must not be lost to premultiplication.
         image = item.load(linear=True, premultiply=strength > 0)
         image = item.run(partial(run, item), gpu, image, weights(gpu))
-        item.save(image, None if display is None else item.display_dtype)
+        item.save(image, None if display is None else item.display_dtype, display=display is not None)
 
     process(shared, "bloom", work, also_read=[kernel] if kernel else [])

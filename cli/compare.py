@@ -96,7 +96,7 @@ def command(
             comparison = item.run(compare.compare, gpu, a, b, params)
             gain = compare.visible_gain(comparison, data_range)
             if shared.output is not None:
-                item.save(compare.difference(gpu, a, b, gain), "uint8")
+                item.save(compare.difference(gpu, a, b, gain), "uint8", display=True)
     except (FileError, DeviceError) as error:  # here this is no failure of the work but "could not compare"
         if gpu is None and isinstance(error, DeviceError):
             raise
@@ -120,8 +120,8 @@ def command(
         }
         click.echo(json.dumps(result, indent=1, ensure_ascii=False))
     else:
-        if any(picture.linear != a.linear for picture in pictures):
-            click.echo(f"compared as {space} values{'' if a.linear else ' (sRGB)'}")
+        if pictures[0].colour != pictures[1].colour or pictures[0].linear != a.linear:
+            click.echo(f"compared as {space} values ({'Rec. 709' if a.linear else 'sRGB'})")
         for line in _as_text(comparison, params):
             click.echo(line)
         if shared.output is not None:

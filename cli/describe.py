@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gpuops.files import Format, Metadata, Numbers, Picture, exif
+from gpuops.colour import Colour
+from gpuops.files import Format, Metadata, Numbers, Picture, exif, icc
 from gpuops.reduce import BINS_PER_STOP, LOWEST_STOP, Statistics
 from gpuops.report_formats import columns
 
@@ -50,7 +51,13 @@ def as_json(
         }
         return plain(
             head
-            | {"kind": "numbers", "arrays": arrays, "attributes": content.attributes, "metadata": metadata}
+            | {
+                "kind": "numbers",
+                "arrays": arrays,
+                "attributes": content.attributes,
+                "colour": _colour(content.metadata.colour),
+                "metadata": metadata,
+            }
         )
     return plain(
         head
@@ -63,6 +70,7 @@ def as_json(
             "associated": content.associated,
             "dtype": content.pixels.dtype.name,
             "space": "linear" if content.linear else "encoded",
+            "colour": _colour(content.colour),
             "layer": content.layer,
             "layers": content.layers,
             "metadata": metadata,
@@ -71,9 +79,24 @@ def as_json(
     )
 
 
+def _colour(colour: Colour | None) -> dict[str, Any] | None:
+    """Names of the transfer and the primaries, and whether black and white are within the codes' range."""
+    if colour is None:
+        return None
+    return {"transfer": colour.transfer, "primaries": colour.primaries, "narrow_range": colour.narrow}
+
+
+def _coloured(colour: Colour, *, gray: bool) -> str:
+    """The same in words; primaries only where they are not Rec. 709's."""
+    primaries = "" if gray or colour.is_rec709 else f", {colour.primaries} primaries"
+    transfer = "linear light" if colour.linear else f"{colour.transfer}-encoded"
+    return f"{transfer}{primaries}{', narrow range' if colour.narrow else ''}"
+
+
 def _metadata(metadata: Metadata) -> dict[str, Any]:
-    """Sizes in bytes of the blocks (None: there is none), resolution and EXR attributes."""
+    """Sizes in bytes of the blocks (None: there is none), the profile's name, resolution and EXR attributes."""
     return {
+        "icc_description": icc.description(metadata.icc) if metadata.icc else None,
         **{
             name: len(block) if (block := getattr(metadata, name)) else None
             for name in ("icc", "exif", "xmp")
@@ -103,12 +126,14 @@ def as_text(path: str, fmt: Format, content: Picture | Numbers) -> Iterator[str]
             yield f"  {f'{name:<{widths[0]}}  ' if widths[0] else ''}{shape:<{widths[1]}}  {dtype}"
         for name, value in content.attributes.items():
             yield f"  {name}: {_shortened(value)}"
+        if colour := content.metadata.colour:
+            yield f"  of values that are {_coloured(colour, gray=False)}"
     else:
         colours = "RGB" if content.channels > 2 else "gray"
         alpha = " with associated alpha" if content.associated else " with alpha" if content.alpha else ""
         yield (
             f"{path}: {fmt}, {content.width} × {content.height}, {colours}{alpha}, "
-            f"{_DEPTHS[content.pixels.dtype.name]}, {'linear light' if content.linear else 'sRGB-encoded'}"
+            f"{_DEPTHS[content.pixels.dtype.name]}, {_coloured(content.colour, gray=content.channels < 3)}"
         )
         if content.layers:
             others = ", ".join(name or "(unnamed)" for name in content.layers)
@@ -120,7 +145,9 @@ def as_text(path: str, fmt: Format, content: Picture | Numbers) -> Iterator[str]
     for name, block in (("ICC profile", metadata.icc), ("EXIF", metadata.exif), ("XMP", metadata.xmp)):
         if block:
             turned = exif.orientation(block) if name == "EXIF" else 1
-            yield f"  {name}, {len(block)} bytes{f', orientation {turned}' if turned != 1 else ''}"
+            called = icc.description(block) if name == "ICC profile" else ""
+            title = f"{name} “{_shortened(called)}”" if called else name
+            yield f"  {title}, {len(block)} bytes{f', orientation {turned}' if turned != 1 else ''}"
     for name, value in metadata.attributes.items():
         yield f"  {name}: {_shortened(_value(value))}"
 

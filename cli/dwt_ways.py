@@ -46,7 +46,7 @@ class OnDevice:
             arrays = item.run(pack, self._image, about, shrinking)
             item.save_data(arrays, about.attributes(), compress=shrinking is not None)
         else:
-            item.save(item.run(self._painted, shrinking), _depth(self._pixels))
+            item.save(item.run(self._painted, shrinking), _depth(self.about), display=True)
 
     def denoise(self, shrinking: ShrinkParams, spins: int) -> None:
         """Writes the image of shrunk coefficients."""
@@ -74,7 +74,7 @@ class OnDevice:
         if item.writes_data and not reconstruct:
             item.save_data(result, self.about.attributes(), compress=True)
         else:
-            item.save(result, None if reconstruct else _depth(self._pixels))
+            item.save(result, None if reconstruct else _depth(self.about), display=not reconstruct)
         _tell(item, kept, psnr, as_json)
 
     def _painted(self, shrinking: ShrinkParams | None) -> Image:
@@ -150,18 +150,19 @@ class InSlabs:
         return self.item.encoding_of(self.about.dtype, linear=self.about.linear)
 
     def _encoding_of_picture(self) -> Encoding:
-        return self.item.encoding_of(_depth(self.pixels), linear=False)
+        return self.item.encoding_of(_depth(self.about), linear=False, display=True)
 
     def _save(self, sink: PixelSink) -> None:
-        self.item.save_host(sink.pixels, sink.losses, self.about.dtype, alpha=self.about.alpha)
+        about = self.about
+        self.item.save_host(sink.pixels, sink.losses, about.dtype, linear=about.linear, alpha=about.alpha)
 
     def _save_picture(self, pixels: Any, lost: Losses) -> None:
-        self.item.save_host(pixels, lost, _depth(self.pixels), alpha=False)
+        self.item.save_host(pixels, lost, _depth(self.about), linear=False, alpha=False, display=True)
 
 
-def _depth(pixels: Any) -> str:
+def _depth(about: Stored) -> str:
     """Of a picture of the pyramid, whose values are shades in [0, 1] whatever the pixels' are."""
-    return "uint16" if pixels.dtype.itemsize > 1 else "uint8"
+    return "uint8" if about.dtype == "uint8" else "uint16"
 
 
 def _white(about: Stored) -> float:

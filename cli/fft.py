@@ -138,7 +138,8 @@ def command(
                 params(True),
                 view or "log-magnitude",
             )
-            item.save(picture, "uint16" if item.picture and item.picture.pixels.itemsize > 1 else "uint8")
+            depth = "uint16" if item.picture and item.picture.pixels.itemsize > 1 else "uint8"
+            item.save(picture, depth, display=True)
         else:
             _save(gpu, item, image, params(False))
 

@@ -42,7 +42,8 @@ def command(shared: options.Shared) -> None:
             encoding = item.encoding_of(description.dtype, linear=description.linear)
             pixels_of = partial(stored.pixels_of, alpha=alpha)
             sink = item.run(pixels_of, gpu, arrays, description, encoding)
-            item.save_host(sink.pixels, sink.losses, description.dtype, alpha=alpha)
+            linear = description.linear
+            item.save_host(sink.pixels, sink.losses, description.dtype, linear=linear, alpha=alpha)
             return
         image = item.run(stored.image_of, gpu, arrays, description)
         if image.alpha and shared.alpha == "drop":

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gpuops import files
+from gpuops import files, light
+from gpuops.colour import LINEAR, SRGB, Colour, unusual
 from gpuops.errors import FileError, GpuopsWarning, ParameterError
 from gpuops.gpu import Gpu
 from gpuops.image import Image
@@ -39,6 +40,8 @@ class Item:
         self._associated = False  # the input's alpha was, so its colour under alpha 0 is light
         self._premultiplied = self._alpha = False
         self._linear = True
+        self._stored: Colour | None = None  # what the input's values are, if they are worked on as they are
+        self._input: Colour | None = None  # what they are in the file, if that is a picture
         self._not_finite = 0
 
     @property
@@ -65,28 +68,42 @@ class Item:
 
         ``count``: how many of them are not finite, for :meth:`warn_of_spread`.
         """
-        pixels, decoding = self.read_pixels(linear=linear, premultiply=premultiply)
+        pixels, decoding, colour = self._read(linear=linear, premultiply=premultiply)
         if count:
             self._not_finite = count_not_finite(pixels)
-        return on_device(self.gpu, pixels), decoding
+        stored = on_device(self.gpu, pixels)
+        return stored if colour is None else light.of_pixels(stored, colour, alpha=decoding.alpha), decoding
 
     def read_pixels(
         self, *, linear: bool, premultiply: bool = False
     ) -> tuple[np.ndarray[Any, Any], Decoding]:
         """decode: the file's own pixels, on the host and the caller's from now on, and how they are to be read."""
+        pixels, decoding, colour = self._read(linear=linear, premultiply=premultiply)
+        if colour is not None:
+            pixels = light.of_host(self.gpu, pixels, colour, alpha=decoding.alpha)
+        return pixels, decoding
+
+    def _read(
+        self, *, linear: bool, premultiply: bool
+    ) -> tuple[np.ndarray[Any, Any], Decoding, Colour | None]:
+        """Pixels as the file has them, and how they are to be read once they are light, if a colour space is given."""
         with self.gpu.phase("decode"):
             self.picture = picture = self._reader.read(self.path)
         if self.shared.space != "auto":
             linear = self.shared.space == "linear"
         alpha = picture.alpha and self.shared.alpha == "keep"
         pixels = picture.pixels if alpha == picture.alpha else picture.pixels[..., :-1]
+        colour = picture.metadata.colour if linear else None
         self._alpha, self._premultiplied = alpha, alpha and premultiply
         self._linear = linear or picture.linear
+        self._input, self._stored = picture.colour, None if linear else picture.colour
         # What remains here is what they were, without their memory.
         released = np.broadcast_to(np.zeros((), picture.pixels.dtype), picture.pixels.shape)
-        self.picture = replace(picture, pixels=released)
+        is_light = picture.linear or colour is not None
+        self.picture = replace(picture, pixels=released, linear=is_light)
         self._metadata, self._associated = picture.metadata, picture.associated
-        return pixels, Decoding(alpha, linear and not picture.linear, premultiply=self._premultiplied)
+        linearise = linear and not is_light
+        return pixels, Decoding(alpha, linearise, premultiply=self._premultiplied), colour
 
     def run(self, operation: Callable[..., Result], *args: Any) -> Result:
         """The operation, ``--repeat`` times, under the report's phase "compute".
@@ -139,26 +156,48 @@ class Item:
         """What a picture for a display is saved in by default: 8 bits, unless the format is one of numbers."""
         return "uint8" if files.is_display_format(self.format) else None
 
-    def save(self, image: Image, dtype: str | None = None, *, as_stored: bool = False) -> None:
+    def save(
+        self, image: Image, dtype: str | None = None, *, display: bool = False, colour: Colour | None = None
+    ) -> None:
         """convert → download → encode, in :meth:`depth`; losses become warnings.
 
-        Integer files get encoded values and float files linear light, unless the values are to stand ``as_stored``.
+        Integer files get sRGB and float files linear Rec. 709 light, but for what was worked on as it was stored, which
+        stays so where the output can say what it is; and for a signal in another ``colour`` space. ``display``: values
+        are made for one, and are no longer the input's.
         """
-        self._warn_of_depth(dtype)
-        encoding = self._encoding(self.depth(dtype), linear=image.linear, as_stored=as_stored)
+        values = colour or self._values(image.linear, display)
+        written = self._written(values, dtype, as_it_is=colour is not None, display=display)
+        if _needs_light(values, written):
+            image, values = light.of_planes(image, values), LINEAR
+        encoding = self._encoding(dtype, values, written)
         with self.gpu.phase("convert"):
             pixels, lost = pack(image, encoding)
             host = pixels.numpy()
-        self._write(host, losses(lost), alpha=image.alpha)
+        self._write(host, losses(lost), written, dtype, alpha=image.alpha, display=display)
 
-    def encoding_of(self, dtype: str, *, linear: bool) -> Encoding:
-        """How light is written in :meth:`depth`, for :meth:`save_host`; ``linear`` says whether it is."""
-        return self._encoding(self.depth(dtype), linear=linear)
+    def encoding_of(self, dtype: str | None, *, linear: bool, display: bool = False) -> Encoding:
+        """How values are written in :meth:`depth`, for :meth:`save_host`; ``linear`` says whether they are light."""
+        values = self._values(linear, display)
+        return self._encoding(dtype, values, self._written(values, dtype, display=display))
 
-    def save_host(self, pixels: np.ndarray[Any, Any], lost: Losses, dtype: str, *, alpha: bool) -> None:
-        """encode of pixels on the host; losses become warnings."""
-        self._warn_of_depth(dtype)
-        self._write(pixels, lost, alpha=alpha)
+    def save_host(
+        self,
+        pixels: np.ndarray[Any, Any],
+        lost: Losses,
+        dtype: str | None,
+        *,
+        linear: bool,
+        alpha: bool,
+        display: bool = False,
+    ) -> None:
+        """encode of pixels on the host, as :meth:`encoding_of` has them; losses become warnings."""
+        values = self._values(linear, display)
+        written = self._written(values, dtype, display=display)
+        if _needs_light(values, written):
+            made = light.of_pixels(on_device(self.gpu, pixels), values, alpha=alpha)
+            self.save(light.unpack_light(made, alpha=alpha), dtype)
+        else:
+            self._write(pixels, lost, written, dtype, alpha=alpha, display=display)
 
     @property
     def linear(self) -> bool:
@@ -168,25 +207,34 @@ class Item:
     @property
     def encoding(self) -> Encoding:
         """How an operation on light from :meth:`load_pixels` is to write pixels, for :meth:`save_pixels`."""
-        return self._encoding(self.depth(), linear=self._linear)
+        return self.encoding_of(None, linear=self._linear)
 
     @property
     def display_encoding(self) -> Encoding:
         """The same of an operation that gives a display's light, in :attr:`display_dtype`."""
-        return self._encoding(self.depth(self.display_dtype), linear=True)
+        return self._encoding(self.display_dtype, LINEAR, self.display_colour)
 
-    def save_pixels(self, pixels: Image, lost: Image, dtype: str | None = None) -> None:
-        """download → encode of pixels in :attr:`encoding`; losses become warnings."""
-        self._warn_of_depth(dtype)
-        self._write(pixels.numpy(), losses(lost), alpha=self._alpha)
+    @property
+    def display_colour(self) -> Colour:
+        """What a display's light is written as in :attr:`display_dtype`."""
+        return _usual(self.depth(self.display_dtype))
+
+    def save_pixels(
+        self, pixels: Image, lost: Image, dtype: str | None = None, *, colour: Colour | None = None
+    ) -> None:
+        """download → encode of pixels in :attr:`encoding`, or of a display's in a ``colour`` space."""
+        if colour is not None:
+            self._write(pixels.numpy(), losses(lost), colour, dtype, alpha=self._alpha, display=True)
+        else:
+            self.save_host(pixels.numpy(), losses(lost), dtype, linear=self._linear, alpha=self._alpha)
 
     def save_codes(self, codes: np.ndarray[Any, Any]) -> None:
-        """encode of another picture than the input's: 8-bit codes (height, width, channels) without alpha.
+        """encode of another picture than the input's: 8-bit sRGB codes (height, width, channels) without alpha.
 
-        Of the metadata it keeps the colour profile: the rest tells of the input's pixels.
+        Of the metadata it keeps an sRGB profile: the rest tells of the input's pixels.
         """
         self._metadata = files.Metadata(icc=self._metadata.icc)
-        self._write(codes, Losses(), alpha=False)
+        self._write(codes, Losses(), SRGB, "uint8", alpha=False, display=True)
 
     @property
     def orientation(self) -> int:
@@ -200,16 +248,44 @@ class Item:
                 f"{self._name}: {self.format} holds no {DEPTHS[wanted]}; the result has {DEPTHS[depth.name]}"
             )
 
-    def _encoding(self, depth: np.dtype[Any], *, linear: bool, as_stored: bool = False) -> Encoding:
-        light = depth.kind == "f"
+    def _values(self, linear: bool, display: bool) -> Colour:
+        """What the values of a result are."""
+        if self._stored is not None and self._stored.linear == linear and not display:
+            return self._stored
+        return LINEAR if linear else SRGB
+
+    def _written(
+        self, values: Colour, dtype: str | None, *, as_it_is: bool = False, display: bool = False
+    ) -> Colour:
+        """What a result of these values is in its file."""
+        depth = self.depth(dtype)
+        stored = np.dtype(dtype or (self.picture.pixels.dtype if self.picture else depth))
+        if values == self._stored and stored.kind == depth.kind and not display:
+            gray = self.picture is not None and self.picture.channels < 3
+            as_it_is = as_it_is or files.can_say(self.format, values, gray=gray)
+        return values if as_it_is else _usual(depth)
+
+    def _encoding(self, dtype: str | None, values: Colour, written: Colour) -> Encoding:
+        """How pixels are written; as floats where they have to become light before."""
+        depth = self.depth(dtype)
         return Encoding(
-            depth,
-            encode=linear and not light and not as_stored,
-            linearise=light and not linear and not as_stored,
+            np.dtype(np.float32) if _needs_light(values, written) else depth,
+            encode=(values, written) == (LINEAR, SRGB),
+            linearise=(values, written) == (SRGB, LINEAR),
             unpremultiply=self._premultiplied,
         )
 
-    def _write(self, pixels: Any, lost: Losses, *, alpha: bool) -> None:
+    def _write(
+        self,
+        pixels: Any,
+        lost: Losses,
+        colour: Colour,
+        dtype: str | None,
+        *,
+        alpha: bool,
+        display: bool = False,
+    ) -> None:
+        self._warn_of_depth(dtype)
         depth = pixels.dtype
         if lost.clipped:
             _warn(
@@ -220,8 +296,8 @@ class Item:
         result = files.Picture(
             pixels=pixels,
             alpha=alpha,
-            linear=depth.kind == "f",
-            metadata=self._metadata,
+            linear=colour.linear,
+            metadata=self._metadata_in(colour, dtype, display=display),
             associated=self._associated,
         )
         with self.gpu.phase("encode"):
@@ -229,6 +305,15 @@ class Item:
                 files.write_stream(sys.stdout.buffer, result, self.format)
             else:
                 files.write(self.output, result, overwrite=self.shared.overwrite)
+
+    def _metadata_in(self, colour: Colour, dtype: str | None, *, display: bool) -> files.Metadata:
+        """The input's metadata, without a profile and chromaticities that are not those of values in this space."""
+        metadata = replace(self._metadata, colour=unusual(colour))
+        before = self._input or self._stored or _usual(np.dtype(dtype))
+        foreign = display and metadata.icc is not None and not files.is_understood(metadata.icc)
+        if colour == before and not foreign:
+            return metadata
+        return replace(metadata, icc=None, attributes=_without_chromaticities(metadata))
 
     # -- numerical data -------------------------------------------------------------------------------------
 
@@ -244,6 +329,7 @@ class Item:
             self._metadata = files.Metadata.from_json(attributes.pop("metadata", None) or {})
         except (ValueError, TypeError, KeyError, AttributeError):
             _warn(f"{self.path}: the picture's metadata in it is damaged and left out")
+        self._stored = self._metadata.colour
         self._associated = attributes.pop("associated", None) is True
         return arrays, attributes
 
@@ -251,9 +337,15 @@ class Item:
         self, arrays: dict[str, Any], attributes: dict[str, Any], *, compress: bool = False
     ) -> None:
         """Writes a spectrum or coefficient file, with the picture's metadata; ``compress``: it has many zeros."""
-        if self._metadata.attributes:
+        metadata = self._metadata
+        if _without_chromaticities(metadata):
             _warn(f"{self._name}: a file of numbers cannot hold the EXR header attributes")
-        about = {"metadata": self._metadata.to_json(), "associated": self._associated}
+        if self._stored is None and metadata.colour is not None:  # which became light
+            metadata = replace(metadata, icc=None, colour=None)
+        elif self._stored is not None and self.picture is not None:
+            is_usual = self._stored == _usual(self.picture.pixels.dtype)
+            metadata = replace(metadata, colour=None if is_usual else self._stored)
+        about = {"metadata": metadata.to_json(), "associated": self._associated}
         with self.gpu.phase("encode"):
             attributes = attributes | about
             if self.output == naming.STREAM:
@@ -277,6 +369,21 @@ class Item:
             if self.output == naming.STREAM
             else files.format_of(self.output)
         )
+
+
+def _usual(depth: np.dtype[Any]) -> Colour:
+    """What values of a depth are taken for unless a file says something else."""
+    return LINEAR if depth.kind == "f" else SRGB
+
+
+def _without_chromaticities(metadata: files.Metadata) -> dict[str, Any]:
+    """The EXR attributes but for those."""
+    return {name: value for name, value in metadata.attributes.items() if name != files.CHROMATICITIES}
+
+
+def _needs_light(values: Colour, written: Colour) -> bool:
+    """Whether values have to become Rec. 709 light before they are written, other than by sRGB's curve."""
+    return values != written and values not in (LINEAR, SRGB)
 
 
 def count_not_finite(pixels: np.ndarray[Any, Any]) -> int:

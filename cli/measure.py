@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuops.colour import SRGB
 from gpuops.errors import GpuopsWarning
 from gpuops.files import Numbers, Picture
 from gpuops.gpu import Gpu
+from gpuops.light import readable
 from gpuops.pixels import Decoding
 from gpuops.reduce import Statistics, all_statistics, channel_statistics
 
@@ -54,13 +56,16 @@ class Measured:
 
 
 def picture(gpu: Gpu, content: Picture, space: str = "auto", *, alpha: bool = True) -> Measured:
-    """Of light, unless ``space`` is "encoded" and the picture is; ``alpha``: of that, too."""
-    pixels = content.pixels if alpha or not content.alpha else content.pixels[..., :-1]
-    encoded = space == "encoded" and not content.linear
-    decoding = Decoding(alpha=alpha and content.alpha, linearise=not encoded and not content.linear)
-    luminance, each = all_statistics(gpu, pixels, decoding=decoding)
-    channels = dict(zip(CHANNELS[len(each)], each, strict=True))
-    return Measured("encoded" if encoded else "linear", channels, luminance)
+    """Of linear Rec. 709 light, unless ``space`` is "encoded" and the picture is; ``alpha``: of that, too."""
+    if space == "encoded" and not content.linear:
+        values = "encoded" if content.colour == SRGB else "stored"
+        pixels = content.pixels if alpha or not content.alpha else content.pixels[..., :-1]
+        luminance, each = all_statistics(gpu, pixels, decoding=Decoding(alpha and content.alpha))
+    else:
+        values = "linear"
+        image, decoding = readable(gpu, content, linear=True, alpha=alpha)
+        luminance, each = all_statistics(gpu, image, decoding=decoding)
+    return Measured(values, dict(zip(CHANNELS[len(each)], each, strict=True)), luminance)
 
 
 def numbers(gpu: Gpu, path: str, content: Numbers) -> dict[str, Measured]:

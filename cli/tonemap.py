@@ -224,6 +224,7 @@ def command(
     import numpy as np
 
     from gpuops import d3d11, tonemap, white_balance
+    from gpuops.colour import of_signal
     from gpuops.pixels import Encoding
 
     from .pipeline import process
@@ -233,7 +234,8 @@ def command(
 
     def work_on_pixels(gpu: Gpu, item: Item, pixels: Image, decoding: Decoding) -> None:
         depth = item.depth(item.display_dtype)
-        shown, encoding = params, Encoding(depth)  # the signal as it is, whatever files of this kind hold
+        # The signal as it is, whatever files of this kind hold.
+        shown, encoding, colour = params, Encoding(depth), of_signal(curve, gamma)
         if depth.kind == "f":
             options.refuse(f"{item.output} holds floats, which are not rounded", "dither")
             if curve == "srgb":
@@ -242,8 +244,9 @@ def command(
             shown = replace(params, dither=int(np.iinfo(depth).max))
         elif curve == "srgb":  # light, which the file's encoding makes exact codes of, or keeps
             shown, encoding = replace(params, transfer="linear"), item.display_encoding
+            colour = item.display_colour
         result, lost = item.run(tonemap.tonemap_pixels, gpu, pixels, shown, decoding, encoding)
-        item.save_pixels(result, lost, item.display_dtype)
+        item.save_pixels(result, lost, item.display_dtype, colour=colour)
 
     def work(gpu: Gpu, item: Item) -> None:
         pixels, decoding = item.load_pixels(linear=True)
@@ -252,7 +255,7 @@ def command(
         if image is not None and looks.contact_sheet:
             looks.save_sheet(gpu, item, image, params, names)
         elif image is not None and preset:
-            item.save(item.run(d3d11.tonemap, gpu, image, method), item.display_dtype)
+            item.save(item.run(d3d11.tonemap, gpu, image, method), item.display_dtype, display=True)
         else:
             work_on_pixels(gpu, item, pixels, decoding)
         looks.plot(gpu, item, curves)

@@ -12,10 +12,11 @@ import numpy.typing as npt
 from .errors import ParameterError
 from .gpu import Local
 from .image import Image
+from .light import readable
 from .operands import on_device
 from .params.blur import BlurParams
 from .params.compare import SSIM_SIZE, CompareParams
-from .pixels import upload
+from .pixels import unpack, upload
 
 if TYPE_CHECKING:
     from .files.picture import Picture
@@ -157,9 +158,10 @@ def pair(
     """Two files' pictures as Images of one scale, and the data range of it.
 
     Integers stay levels of the finer of the two depths, so that equal pictures of 8 and 16 bits are exactly
-    equal and an error of one level is exactly one. ``space``: ``linear`` or ``encoded`` (sRGB) values; ``auto``
-    takes the stored ones where both are of a kind, and encoded ones otherwise. ``alpha=False`` leaves alpha
-    out.
+    equal and an error of one level is exactly one. ``space``: ``linear`` or ``encoded`` values. Those of one colour
+    space are compared as they are stored, where they are of that kind; ``auto`` asks for that kind. Others are
+    converted to linear Rec. 709 light, or to its sRGB signal, which ``auto`` takes unless both are light.
+    ``alpha=False`` leaves alpha out.
 
     Raises ParameterError for different sizes, channels, or an unknown space.
     """
@@ -170,16 +172,18 @@ def pair(
     if channels(a, alpha) != channels(b, alpha):
         advice = "; --alpha drop leaves alpha out" if channels(a, False) == channels(b, False) else ""
         raise ParameterError(f"channels differ: {channels(a, alpha)} and {channels(b, alpha)}{advice}")
-    if space == "auto":
-        space = "linear" if a.linear and b.linear else "encoded"
-    linear = space == "linear"
-    as_levels = all(p.pixels.dtype.kind == "u" and p.linear == linear for p in (a, b))
+    as_stored = a.colour == b.colour and space in ("auto", "linear" if a.linear else "encoded")
+    linear = a.linear if as_stored else space == "linear" or (space == "auto" and a.linear and b.linear)
     maxima = [np.iinfo(p.pixels.dtype).max if p.pixels.dtype.kind == "u" else 1 for p in (a, b)]
+    as_levels = as_stored and min(maxima) > 1
     data_range = float(max(maxima)) if as_levels else 1.0
     first, second = (
-        _unpack(gpu, picture, data_range / maximum, linear, alpha)
+        _stored(gpu, picture, data_range / maximum, alpha)
+        if as_stored
+        else unpack(*readable(gpu, picture, linear=linear, alpha=alpha))
         for picture, maximum in zip((a, b), maxima, strict=True)
     )
+    first.linear = second.linear = linear
     return first, second, data_range
 
 
@@ -189,19 +193,10 @@ def channels(picture: Picture, alpha: bool = True) -> str:
     return names[picture.channels - (picture.alpha and not alpha)]
 
 
-def _unpack(gpu: Gpu, picture: Picture, scale: float, linear: bool, alpha: bool) -> Image:
-    """The picture's values times ``scale`` as an Image, linear or encoded."""
+def _stored(gpu: Gpu, picture: Picture, scale: float, alpha: bool) -> Image:
+    """The picture's values as they are, times ``scale``."""
     pixels = picture.pixels if alpha or not picture.alpha else picture.pixels[..., :-1]
-    image = upload(
-        gpu,
-        pixels,
-        alpha=picture.alpha and alpha,
-        linearise=linear and not picture.linear,
-        encode=picture.linear and not linear,
-        scale=scale,
-    )
-    image.linear = linear
-    return image
+    return upload(gpu, pixels, alpha=picture.alpha and alpha, scale=scale)
 
 
 def _differences(gpu: Gpu, a: Image, b: Image) -> tuple[float, float, int]:

@@ -11,9 +11,10 @@ import numpy.typing as npt
 from .errors import GpuopsWarning, ParameterError, TooLongError
 from .gpu import Kernel
 from .image import Image
+from .light import readable
 from .operands import on_device, shaped_like
 from .params.convolve import ConvolveParams
-from .pixels import upload
+from .pixels import unpack
 from .planes import planewise
 
 if TYPE_CHECKING:
@@ -117,15 +118,12 @@ def kernel_from_picture(gpu: Gpu, picture: Picture, *, normalise: bool) -> Weigh
     ParameterError
         A value that is not finite; a plane to normalise whose sum is zero; two channels, or more than three.
     """
-    pixels = picture.pixels
     if picture.alpha:
-        pixels = pixels[..., :-1]
         warnings.warn("the kernel image's alpha is ignored", GpuopsWarning, stacklevel=2)
-    if pixels.shape[-1] not in (1, 3):
-        raise ParameterError(f"a kernel image is gray or RGB, not of {pixels.shape[-1]} channels")
-    weights = (
-        upload(gpu, np.ascontiguousarray(pixels), linearise=not picture.linear).numpy().astype(np.float64)
-    )
+    colours = picture.channels - picture.alpha
+    if colours not in (1, 3):
+        raise ParameterError(f"a kernel image is gray or RGB, not of {colours} channels")
+    weights = unpack(*readable(gpu, picture, linear=True, alpha=False)).numpy().astype(np.float64)
     _check_finite(weights)
     if normalise:
         sums = weights.sum((1, 2), keepdims=True)

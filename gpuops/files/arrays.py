@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ..colour import unusual
 from ..errors import FileError, GpuopsWarning
+from .colours import of_profile
 from .picture import DTYPES, Metadata, Picture, Pixels
 
 _PIXELS = "pixels"
@@ -79,11 +82,26 @@ def read_npz(path: str, layer: str | int | None = None) -> Picture:
                 resolution = (float(x), float(y), str(unit)) if unit in ("in", "cm") else None
             parts = {key: file[key].tobytes() for key in _BYTES if key in names}
             linear = bool(file["linear"]) if "linear" in names else None
-            return picture_of(path, file[name], linear, Metadata(**parts, resolution=resolution))
+            picture = picture_of(path, file[name], linear, Metadata(**parts, resolution=resolution))
+            return _coloured(path, picture)
     except (FileError, MemoryError):
         raise
     except Exception as error:  # whatever numpy's, zip's and inflate's parsers meet in a damaged file
         raise FileError(f"{path}: could not be read: it is cut off or damaged ({_line(error)})") from None
+
+
+def _coloured(path: str, picture: Picture) -> Picture:
+    """The picture with the colours that its profile says, if it has one."""
+    metadata = picture.metadata
+    if metadata.icc is None:
+        return picture
+    found = of_profile(metadata.icc, gray=picture.channels < 3)
+    for remark in found.remarks(light=picture.linear):
+        warnings.warn(f"{path}: {remark}", GpuopsWarning, stacklevel=5)
+    if found.colour is None:
+        return picture
+    metadata = replace(metadata, colour=unusual(found.colour))
+    return replace(picture, linear=found.colour.linear, metadata=metadata)
 
 
 def write_npy(path: str, picture: Picture) -> None:

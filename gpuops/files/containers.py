@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
+from . import colours, jpeg2000
 from . import exif as exif_blocks
-from . import jpeg2000
+from .colours import Found
 
 _EXIF = b"Exif\0\0"
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
@@ -28,10 +29,10 @@ _LONGEST = 1 << 26  # of metadata; more is an attack
 @dataclass(frozen=True)
 class Extras:
     icc: bytes | None = None  # only of PNG, whose decoder withholds profiles that are not to its taste
+    colours: Found | None = None  # what the container says of them; None: it may have an ICC profile
     exif: bytes | None = None
     xmp: bytes | None = None
     unused: tuple[str, ...] = ()  # names of what else the file holds and pictures do not keep
-    linear: bool = False  # integers are linear light
     orientation: int = (
         0  # where rows and columns begin, as EXIF numbers it; 0 where the container says nothing
     )
@@ -46,17 +47,18 @@ class Extras:
 _PNG_STORAGE = frozenset(
     b"IHDR PLTE IDAT IEND tRNS sRGB gAMA cHRM pHYs sBIT bKGD hIST sPLT tIME fcTL fdAT vpAg oFFs".split()
 )
-_PNG_NAMES = {b"acTL": "animation", b"cICP": "colour description (cICP)", b"sCAL": "physical scale"}
+_PNG_NAMES = {b"acTL": "animation", b"sCAL": "physical scale"}
+_PNG_COLOUR = (b"cICP", b"iCCP", b"sRGB", b"gAMA", b"cHRM")
+_PNG_GRAY = (0, 4)  # colour types
 #: Texts that programs write by themselves.
 _ROUTINE_TEXTS = ("Software", "Creation Time", "date:create", "date:modify", "date:timestamp")
-_SRGB_GAMMA, _LINEAR_GAMMA, _GAMMA_TOLERANCE = 45455, 100000, 1000
-_SRGB_CHROMATICITIES = (31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000)
 
 
 def read_png(file: BinaryIO) -> Extras:
     """Walks all chunks with their checksums, so that damage is found before a decoder stumbles over it."""
     found = Extras()
-    colour: dict[bytes, bytes] = {}
+    chunks: dict[bytes, bytes] = {}
+    gray = False
     unused: list[str] = []
     size = file.seek(0, 2)
     file.seek(8)
@@ -72,8 +74,10 @@ def read_png(file: BinaryIO) -> Extras:
         else:
             data = file.read(length)
             checksum = zlib.crc32(data, zlib.crc32(kind))
-            if kind == b"iCCP":
-                found = replace(found, icc=_inflated(data.partition(b"\0")[2][1:]))
+            if kind in _PNG_COLOUR:
+                chunks[kind] = data
+            elif kind == b"IHDR" and len(data) == 13:
+                gray = data[9] in _PNG_GRAY
             elif kind == b"eXIf":
                 found = replace(found, exif=data)
             elif kind == b"iTXt" and data.startswith(_XMP_KEY):
@@ -83,27 +87,15 @@ def read_png(file: BinaryIO) -> Extras:
                 unused += [f"text {key!r}"] * (key not in _ROUTINE_TEXTS)
             elif kind in _PNG_NAMES or kind not in _PNG_STORAGE:
                 unused.append(_PNG_NAMES.get(kind, f"chunk {kind.decode('latin-1')!r}"))
-            if kind in (b"sRGB", b"gAMA", b"cHRM"):
-                colour[kind] = data
         if checksum != int.from_bytes(file.read(4), "big"):
             return replace(found, damage=f"is damaged (checksum of {kind.decode('latin-1')!r})")
         if kind == b"IEND":
-            linear, unnamed = (False, []) if found.icc or b"sRGB" in colour else _png_colour(colour)
-            return replace(found, unused=tuple(dict.fromkeys(unused + unnamed)), linear=linear)
-
-
-def _png_colour(colour: dict[bytes, bytes]) -> tuple[bool, list[str]]:
-    """Whether samples are linear light, and what else the gamma and the chromaticities say that is not sRGB."""
-    unused = []
-    gamma = int.from_bytes(colour.get(b"gAMA", b"") or _SRGB_GAMMA.to_bytes(4, "big"), "big")
-    linear = abs(gamma - _LINEAR_GAMMA) <= _GAMMA_TOLERANCE
-    if not linear and abs(gamma - _SRGB_GAMMA) > _GAMMA_TOLERANCE:
-        unused.append(f"gamma ({gamma / 100000:.4g})")
-    if len(data := colour.get(b"cHRM", b"")) == 32:
-        values = struct.unpack(">8I", data)
-        if any(abs(a - b) > _GAMMA_TOLERANCE for a, b in zip(values, _SRGB_CHROMATICITIES, strict=True)):
-            unused.append("chromaticities")
-    return linear, unused
+            return replace(
+                found,
+                icc=colours.profile_in(chunks[b"iCCP"]) if b"iCCP" in chunks else None,
+                colours=colours.of_png(chunks, gray=gray),
+                unused=tuple(dict.fromkeys(unused)),
+            )
 
 
 def _checksum(file: BinaryIO, kind: bytes, length: int) -> int:
@@ -238,7 +230,6 @@ def read_jpeg2000(file: BinaryIO) -> Extras:
 _HDR_KEYS = {
     "EXPOSURE": "exposure",
     "COLORCORR": "colour correction",
-    "PRIMARIES": "primaries",
     "VIEW": "view",
 }
 _HDR_KEYS |= {"PIXASPECT": "pixel aspect ratio", "GAMMA": "gamma"}
@@ -249,15 +240,27 @@ def read_hdr(file: BinaryIO) -> Extras:
     file.seek(0)
     unused: list[str] = []
     refusal = ""
+    found = None
     while line := file.readline(_LONGEST_LINE).decode("latin-1").strip():
         key, _, value = line.partition("=")
         if key == "FORMAT" and value.strip() != "32-bit_rle_rgbe":
             refusal = f"holds pixels of the kind {value.strip()}; convert it to 32-bit_rle_rgbe first"
+        if key == "PRIMARIES":
+            found = colours.of_chromaticities(_numbers(value), "primaries")
         if key in _HDR_KEYS and not _are_ones(value):
             unused.append(_HDR_KEYS[key])
     axes = file.readline(_LONGEST_LINE).decode("latin-1").split()[::2]
     orientation = 1 + _AXES.index(" ".join(axes)) if " ".join(axes) in _AXES else 0
-    return Extras(unused=tuple(dict.fromkeys(unused)), orientation=orientation, refusal=refusal)
+    return Extras(
+        colours=found, unused=tuple(dict.fromkeys(unused)), orientation=orientation, refusal=refusal
+    )
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(map(float, text.split()))
+    except ValueError:
+        return ()
 
 
 def _are_ones(text: str) -> bool:

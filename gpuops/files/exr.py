@@ -7,14 +7,17 @@ and the prefix joined by a dot, as far as there are any.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ..colour import LINEAR, unusual
 from ..errors import FileError, GpuopsWarning
 from . import alpha, oiio
-from .picture import Metadata, Picture, Pixels
+from .colours import Found, of_chromaticities
+from .picture import CHROMATICITIES, Metadata, Picture, Pixels
 from .raster import resolution, resolution_attributes
 
 #: Header attributes that describe this file's storage and making, not the picture.
@@ -79,17 +82,29 @@ def read(path: str, layer: str | int | None = None) -> Picture:
         pixels = _pixels(path, file, chosen)
     names = tuple(entry.name for entry in layers)
     attributes, dropped = _attributes(spec)
+    found = _colours(attributes) if len(chosen.picked()) >= 3 and not chosen.is_xyz() else Found()
+    for remark in found.remarks(light=True):
+        _warn(f"{path}: {remark}")
     _name_the_unused(path, chosen, names if layer is None else (), dropped)
     picture = Picture(
         pixels,
         alpha=chosen.has_alpha(),
         linear=True,
-        metadata=Metadata(resolution=resolution(spec), attributes=attributes),
+        metadata=Metadata(
+            resolution=resolution(spec),
+            attributes=attributes,
+            colour=unusual(found.colour or LINEAR),
+        ),
         associated=chosen.has_alpha(),
         layer=chosen.name,
         layers=names if len(names) > 1 else (),
     )
     return replace(picture, pixels=alpha.straight(pixels)) if picture.alpha else picture
+
+
+def _colours(attributes: Mapping[str, Any]) -> Found:
+    _, numbers = attributes.get(CHROMATICITIES, ("", None))
+    return Found() if numbers is None else of_chromaticities(tuple(map(float, numbers)), CHROMATICITIES)
 
 
 def _pixels(path: str, file: oiio.OpenImageIOPlugin, layer: Layer) -> Pixels:
@@ -140,6 +155,8 @@ def write(path: str, picture: Picture) -> None:
     window = attributes.pop("window", None)
     if window and window[6:] == (picture.width, picture.height):
         attributes["window"] = window[:6]
+    if not picture.colour.is_rec709 and CHROMATICITIES not in attributes:
+        attributes[CHROMATICITIES] = ("float[8]", picture.colour.known_primaries.numbers)
     attributes["compression"] = "zip:1"  # exact; higher levels take three times as long for 3 %
     attributes["channels"] = {1: ("Y",), 2: ("Y", "A"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}[
         picture.channels

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..colour import LINEAR, SRGB, Colour, Primaries, of_primaries
 from ..errors import ParameterError
-from . import exif
+from . import exif, icc
 
 Pixels = NDArray[Any]
 
@@ -19,6 +20,8 @@ Pixels = NDArray[Any]
 DTYPES = ("uint8", "uint16", "float16", "float32")
 
 _BLOCKS = ("icc", "exif", "xmp")
+#: An EXR attribute: x and y of red, green, blue and white.
+CHROMATICITIES = "chromaticities"
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class Metadata:
     icc: the ICC profile. exif: an EXIF block (a TIFF structure, as in a PNG eXIf chunk, without thumbnail).
     xmp: an XMP packet. resolution: (x, y, unit), unit "in" or "cm".
     attributes: EXR header attributes (chromaticities, owner, comments ...), which only EXR can hold.
+    colour: what the stored colours are, where they are neither sRGB nor linear Rec. 709 light.
     """
 
     icc: bytes | None = None
@@ -35,11 +39,19 @@ class Metadata:
     xmp: bytes | None = None
     resolution: tuple[float, float, str] | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    colour: Colour | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """What a file of numbers can keep of it (all but the EXR attributes), as JSON values."""
+        """What a file of numbers can keep of it (all but the EXR attributes), as JSON values.
+
+        The colour is an ICC profile, and beside it the primaries' chromaticities, exactly.
+        """
         blocks = {name: getattr(self, name) for name in _BLOCKS}
+        if self.colour is not None:
+            blocks["colour"] = icc.profile_of(self.colour, gray=False)
         kept: dict[str, Any] = {name: b64encode(block).decode() for name, block in blocks.items() if block}
+        if self.colour is not None and self.colour.chromaticities is not None:
+            kept[CHROMATICITIES] = list(self.colour.chromaticities.numbers)
         return kept | ({"resolution": list(self.resolution)} if self.resolution else {})
 
     @property
@@ -52,8 +64,19 @@ class Metadata:
         """The inverse of :meth:`to_json`. Raises ValueError, TypeError or KeyError for anything else."""
         blocks = {name: b64decode(value[name], validate=True) for name in _BLOCKS if name in value}
         x, y, unit = value.get("resolution") or (0, 0, "")
-        icc, exif, xmp = (blocks.get(name) for name in _BLOCKS)
-        return cls(icc, exif, xmp, (float(x), float(y), str(unit)) if unit in ("in", "cm") else None)
+        profile, exif, xmp = (blocks.get(name) for name in _BLOCKS)
+        resolution = (float(x), float(y), str(unit)) if unit in ("in", "cm") else None
+        return cls(profile, exif, xmp, resolution, colour=_colour(value))
+
+
+def _colour(value: Mapping[str, Any]) -> Colour | None:
+    if "colour" not in value:
+        return None
+    found, _ = icc.colour_of(b64decode(value["colour"], validate=True))
+    if CHROMATICITIES in value:
+        primaries = Primaries.of(tuple(map(float, value[CHROMATICITIES])))
+        return of_primaries(primaries, *found.curves, narrow=found.narrow)
+    return found
 
 
 @dataclass(frozen=True)
@@ -61,7 +84,7 @@ class Picture:
     """An image of a file: `pixels` (height, width, channels), C-contiguous, in one of DTYPES.
 
     alpha: the last channel is straight (unassociated) alpha.
-    linear: scene-linear values (EXR, HDR, PFM and every float file), not sRGB-encoded ones (integer files).
+    linear: values are light (EXR, HDR, PFM, and what says so), not encoded ones (integer files, mostly).
     associated: the file had associated alpha, as EXR does by convention. Then colour where alpha is 0 is
         light of its own, and a format of associated alpha gets it back unchanged; otherwise such colour is
         hidden, and becomes 0 there.
@@ -84,6 +107,11 @@ class Picture:
             raise ParameterError(f"pixels must be {', '.join(DTYPES)}, not {p.dtype.name}")
         if self.alpha != (p.shape[2] in (2, 4)):
             raise ParameterError(f"{p.shape[2]} channels {'cannot have' if self.alpha else 'need'} alpha")
+
+    @property
+    def colour(self) -> Colour:
+        """What the stored colours are."""
+        return self.metadata.colour or (LINEAR if self.linear else SRGB)
 
     @property
     def height(self) -> int:

@@ -11,10 +11,10 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import FileError, GpuopsWarning, ParameterError
-from . import containers, exif
+from . import colours, containers, exif
 from .formats import EXTENSIONS, Format, format_of, sniff
 from .output import atomic
-from .picture import Metadata, Picture
+from .picture import CHROMATICITIES, Metadata, Picture
 from .streams import from_stream, to_stream, with_text_name
 
 _HEAD = 64
@@ -183,8 +183,24 @@ def _fitted(name: str, picture: Picture, fmt: Format) -> Picture:
     # What is far below the brightest value's rounding is no loss.
     if fmt.name == "Radiance HDR" and np.any(pixels < -1e-6 * np.nanmax(pixels, initial=0)):
         lost(f"{fmt} holds no negative values; they become 0")
-    metadata = _fitted_metadata(lost, picture, fmt, gray=pixels.shape[2] < 3)
+    metadata = _labelled(lost, picture, fmt, gray=pixels.shape[2] < 3)
+    metadata = _fitted_metadata(lost, replace(picture, metadata=metadata), fmt, gray=pixels.shape[2] < 3)
     return replace(picture, pixels=np.ascontiguousarray(pixels), alpha=alpha, metadata=metadata)
+
+
+def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gray: bool) -> Metadata:
+    """The metadata with a profile where values are not what they would be taken for, and the format can hold one."""
+    metadata, colour, kind = picture.metadata, picture.colour, picture.pixels.dtype
+    if colour == colours.usual(kind) or (metadata.icc and "icc" in fmt.holds):
+        return metadata
+    if not colours.can_say(fmt, colour, gray=gray):
+        taken = "linear Rec. 709 light" if kind.kind == "f" else "sRGB"
+        lost(
+            f"{fmt} cannot say that its values are {colour.transfer} of {colour.primaries}; they are taken for {taken}"
+        )
+    elif "icc" in fmt.holds and fmt.name != "PNG":  # which has chunks for that, and makes its own
+        return replace(metadata, icc=colours.profile_for(colour, kind, gray=gray))
+    return metadata
 
 
 def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gray: bool) -> Metadata:
@@ -194,7 +210,8 @@ def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format,
     if metadata.exif and "exif" in dropped and exif.orientation(metadata.exif) != 1:
         names[dropped.index("exif")] = "EXIF (with the orientation: it may be shown turned)"
     if metadata.attributes and "attributes" not in fmt.holds:
-        names.append("EXR header attributes")
+        # Chromaticities are said otherwise, or not needed.
+        names += ["EXR header attributes"] * bool(metadata.attributes.keys() - {CHROMATICITIES})
         metadata = replace(metadata, attributes={})
     if names:
         lost(f"{fmt} cannot hold the {', '.join(names)}")

@@ -18,6 +18,7 @@ from typing import BinaryIO, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from . import colours
 from .picture import Picture
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -48,13 +49,9 @@ def write(path: str, picture: Picture) -> None:
 
 def _ancillary(file: BinaryIO, picture: Picture) -> None:
     metadata = picture.metadata
-    if picture.linear:
-        _chunk(file, b"gAMA", struct.pack(">I", 100000))
-    if metadata.icc:
-        _chunk(file, b"iCCP", b"ICC profile\0\0" + zlib.compress(metadata.icc))
-    elif not picture.linear:
-        _chunk(file, b"gAMA", struct.pack(">I", 45455))  # for readers that know no sRGB chunk
-        _chunk(file, b"sRGB", b"\0")  # perceptual intent
+    chunks = colours.png_chunks(picture.colour, metadata.icc, gray=picture.channels < 3)
+    for kind, data in chunks.items():
+        _chunk(file, kind, data)
     if metadata.resolution:
         x, y, unit = metadata.resolution
         per_metre = [min(max(round(value * _METRE[unit]), 1), 2**31 - 1) for value in (x, y)]

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ..colour import LINEAR, SRGB, unusual
 from ..errors import FileError, GpuopsWarning
-from . import by_pillow, containers, jpeg2000, oiio, tiff_page
+from . import by_pillow, colours, containers, jpeg2000, oiio, tiff_page
 from .alpha import straight
+from .colours import Found
 from .formats import Format
 from .picture import Metadata, Picture, Pixels, upright
 
@@ -56,6 +58,13 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     elif icc and icc[16:20] == b"CMYK":
         unused.append("ICC profile for inks")
         icc = None
+    light = pixels.dtype.kind == "f"
+    found = extras.colours
+    if found is None:
+        found = colours.of_profile(icc, gray=pixels.shape[2] < 3) if icc else Found()
+    for remark in found.remarks(light=light):
+        _warn(f"{path}: {remark}")
+    colour = found.colour or (LINEAR if light else SRGB)
     size = resolution(spec)
     aspect = spec.get_float_attribute("PixelAspectRatio", 1)
     if not size and abs(aspect - 1) > _ASPECT_TOLERANCE:
@@ -67,8 +76,8 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     return Picture(
         straight(pixels) if associated else pixels,
         alpha=alpha,
-        linear=extras.linear or pixels.dtype.kind == "f",
-        metadata=Metadata(icc, extras.exif, extras.xmp, size),
+        linear=colour.linear,
+        metadata=Metadata(icc, extras.exif, extras.xmp, size, colour=unusual(colour)),
         associated=associated,
         layer=str(page) if count > 1 else "",
         layers=tuple(map(str, range(count))) if count > 1 else (),

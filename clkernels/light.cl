@@ -1,0 +1,63 @@
+// A file's interleaved pixels (height, width, CHANNELS) → linear Rec. 709 light, as floats of the same shape: a curve for
+// each colour, and a matrix for all (gpuops/colour.py has their sources). One work-item a pixel; any group size. After lanes.cl.
+//
+// -D PIXEL=uchar|ushort|float   -D CHANNELS=n   -D COLOURS=n (channels that are not alpha)
+// -D HALF          PIXEL is ushort, the bits of half floats: they need no extension so
+// -D CURVES=1|3    one for all colours, or one for each; of the following, whose rows `curves` has:
+// -D CODES=n       light of each of n codes
+// -D SAMPLES=n     light at equal steps of 0 … 1, with straight lines between them, constant beyond
+// -D POWERS        g, a, b, c, d, e, f: (a v + b)^g + e from v = d on, c v + f below; odd
+// (none of these: values are light)
+// -D MATRIX        of light, by rows in m
+
+#ifdef HALF
+#define VALUE(p) vload_half(0, (__global const half *)(p))
+#else
+#define VALUE(p) ((float)*(p))
+#endif
+
+static inline float light_of_value(__global const PIXEL *pixel, __global const float *curve) {
+#if defined(CODES)
+    return curve[(int)*pixel];
+#elif defined(SAMPLES)
+    float at = clamp(VALUE(pixel), 0.0f, 1.0f) * (SAMPLES - 1);  // of NaN something
+    int i = min((int)at, SAMPLES - 2);
+    return isnan(VALUE(pixel)) ? NAN : mix(curve[i], curve[i + 1], at - i);
+#elif defined(POWERS)
+    float v = fabs(VALUE(pixel));
+    float light = v >= curve[4] ? power(fmax(fma(curve[1], v, curve[2]), 0.0f), curve[0]) + curve[5]
+                                : fma(curve[3], v, curve[6]);
+    return isnan(v) ? v : copysign(light, VALUE(pixel));
+#else
+    return VALUE(pixel);
+#endif
+}
+
+// scale: what alpha is multiplied by.
+__kernel void light(__global const PIXEL *pixels, __global const float *curves, __global float *light, ulong size,
+                    float scale, float16 m) {
+    size_t i = get_global_id(0);
+    if (i >= size) return;
+    pixels += i * CHANNELS;
+    light += i * CHANNELS;
+    float v[COLOURS];
+    for (int c = 0; c < COLOURS; c++) {
+#if defined(CODES)
+        int place = c % CURVES * CODES;
+#elif defined(SAMPLES)
+        int place = c % CURVES * SAMPLES;
+#else
+        int place = c % CURVES * 7;
+#endif
+        v[c] = light_of_value(pixels + c, curves + place);
+    }
+    for (int c = 0; c < COLOURS; c++) light[c] = v[c];
+#ifdef MATRIX
+    if (!(isinf(v[0]) | isinf(v[1]) | isinf(v[2]))) {  // which stay: differences of infinities are none
+        light[0] = fma(m.s0, v[0], fma(m.s1, v[1], m.s2 * v[2]));
+        light[1] = fma(m.s3, v[0], fma(m.s4, v[1], m.s5 * v[2]));
+        light[2] = fma(m.s6, v[0], fma(m.s7, v[1], m.s8 * v[2]));
+    }
+#endif
+    for (int c = COLOURS; c < CHANNELS; c++) light[c] = VALUE(pixels + c) * scale;
+}

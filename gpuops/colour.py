@@ -1,0 +1,330 @@
+"""Colour spaces: what stored values mean, as curves to light and a matrix to linear Rec. 709 light. No OpenCL here.
+
+Sources: SMPTE RP 177 (primaries to CIE XYZ); Lam, *Metamerism and Colour Constancy*, Bradford 1985, as in ICC.1:2022
+annex E (adaptation to another white); IEC 61966-2-1 (sRGB); ICC.1:2022 10.18 (parametric curves); SMPTE ST 2084 (PQ);
+ITU-R BT.2100-2 table 5 (HLG).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+Chromaticity = tuple[float, float]
+Matrix = npt.NDArray[np.float64]
+Values = npt.NDArray[np.float64]
+
+D65: Chromaticity = (0.3127, 0.3290)  # as ITU-R BT.709 has it
+D50_XYZ = np.array([0.9642, 1.0, 0.8249])  # the white of ICC's connection space, ICC.1:2022 7.2.16
+BRADFORD = np.array([[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]])
+#: cd/m² that light 1 stands for: the reference white of ITU-R BT.2408.
+REFERENCE_WHITE = 203.0
+#: cd/m² of PQ's largest value.
+PQ_PEAK = 10000.0
+_MOST = 1e4  # of a matrix's numbers; larger ones come of primaries that are as good as on a line
+_MOST_GAIN = 100.0  # of a cone response
+_NEARLY_ONE = 3e-3  # what profiles of one space differ by, as matrices and as encoded values
+_SAMPLES = 65536  # of a curve that has no formula on the device
+
+
+class ColourError(ValueError):
+    """A colour space that makes no sense, or that is not known; the text says why."""
+
+
+# Primaries and whites ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Primaries:
+    """CIE 1931 (x, y) of red, green, blue and white."""
+
+    red: Chromaticity
+    green: Chromaticity
+    blue: Chromaticity
+    white: Chromaticity
+
+    @classmethod
+    def of(cls, numbers: tuple[float, ...]) -> Primaries:
+        """Of x and y of red, green, blue and white, in turn. Raises ColourError."""
+        if len(numbers) != 8:
+            raise ColourError("not eight chromaticities")
+        x, y = numbers[::2], numbers[1::2]
+        return cls(*zip(x, y, strict=True))
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """x and y of red, green, blue and white, in turn."""
+        return (*self.red, *self.green, *self.blue, *self.white)
+
+    def to_xyz(self) -> Matrix:
+        """The matrix (3, 3) from linear RGB to CIE XYZ, where white has Y = 1. Raises ColourError."""
+        columns = np.array([(x, y, 1 - x - y) for x, y in (self.red, self.green, self.blue)]).T
+        if not (np.isfinite(columns).all() and all(np.isfinite(self.white)) and self.white[1] > 0):
+            raise ColourError("chromaticities that make no sense")
+        try:
+            return np.asarray(columns * np.linalg.solve(columns, xyz(self.white)))
+        except np.linalg.LinAlgError:
+            raise ColourError("chromaticities that lie on a line") from None
+
+
+REC709 = Primaries((0.64, 0.33), (0.30, 0.60), (0.15, 0.06), D65)
+#: Spaces by name: ITU-R BT.601, BT.2020, BT.470; SMPTE EG 432-1 and RP 431-2; Adobe RGB (1998); ISO 22028-2; SMPTE ST
+#: 2065-1; Academy S-2014-004.
+NAMED = {
+    "Rec. 709": REC709,
+    "Rec. 601 (525 lines)": Primaries((0.630, 0.340), (0.310, 0.595), (0.155, 0.070), D65),
+    "Rec. 601 (625 lines)": Primaries((0.64, 0.33), (0.29, 0.60), (0.15, 0.06), D65),
+    "Display P3": Primaries((0.680, 0.320), (0.265, 0.690), (0.150, 0.060), D65),
+    "DCI-P3": Primaries((0.680, 0.320), (0.265, 0.690), (0.150, 0.060), (0.314, 0.351)),
+    "Rec. 2020": Primaries((0.708, 0.292), (0.170, 0.797), (0.131, 0.046), D65),
+    "Adobe RGB": Primaries((0.64, 0.33), (0.21, 0.71), (0.15, 0.06), D65),
+    "ProPhoto RGB": Primaries((0.7347, 0.2653), (0.1596, 0.8404), (0.0366, 0.0001), (0.3457, 0.3585)),
+    "NTSC (1953)": Primaries((0.67, 0.33), (0.21, 0.71), (0.14, 0.08), (0.310, 0.316)),
+    "ACES AP0": Primaries((0.7347, 0.2653), (0.0, 1.0), (0.0001, -0.0770), (0.32168, 0.33767)),
+    "ACES AP1": Primaries((0.713, 0.293), (0.165, 0.830), (0.128, 0.044), (0.32168, 0.33767)),
+    "CIE XYZ": Primaries((1.0, 0.0), (0.0, 1.0), (0.0, 0.0), (1 / 3, 1 / 3)),
+}
+
+
+def xyz(of: Chromaticity) -> Values:
+    """CIE XYZ with Y = 1."""
+    x, y = of
+    return np.array([x / y, 1, (1 - x - y) / y])
+
+
+def adaptation(source: Values, target: Values) -> Matrix:
+    """Bradford's matrix (3, 3) on CIE XYZ: the white ``source`` becomes ``target``. Raises ColourError."""
+    responses = BRADFORD @ source
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gains = (BRADFORD @ target) / responses
+    if not (gains.min() > 0 and gains.max() <= _MOST_GAIN):
+        raise ColourError("a white that is too coloured")
+    return np.asarray(np.linalg.solve(BRADFORD, gains[:, np.newaxis] * BRADFORD))
+
+
+def to_rec709(to_xyz: Matrix, white: Values) -> tuple[float, ...]:
+    """From linear RGB, of which ``to_xyz`` makes CIE XYZ with this white, to linear Rec. 709: row by row.
+
+    Raises ColourError.
+    """
+    found = np.linalg.solve(REC709.to_xyz(), adaptation(white, xyz(D65)) @ to_xyz)
+    if not (np.abs(found).max() <= _MOST and abs(np.linalg.det(found)) > 1 / _MOST):
+        raise ColourError("primaries that make no sense")
+    return tuple(float(v) for v in found.flat)
+
+
+IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+# Curves: light of a value of 0 … 1 -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Parametric:
+    """(a V + b)^g + e from V = d on, c V + f below; odd, so that negative values survive."""
+
+    g: float
+    a: float = 1.0
+    b: float = 0.0
+    c: float = 0.0
+    d: float = 0.0
+    e: float = 0.0
+    f: float = 0.0
+
+    @property
+    def name(self) -> str:
+        if (self.a, self.b, self.e) == (1, 0, 0) and self.d <= 0:
+            return "linear" if self.g == 1 else f"gamma {self.g:.4g}"
+        return "sRGB" if alike(self, SRGB_CURVE) else "parametric curve"
+
+    def light(self, values: Values) -> Values:
+        v = np.abs(values)
+        above = np.maximum(self.a * v + self.b, 0.0) ** self.g + self.e
+        return np.asarray(np.copysign(np.where(v >= self.d, above, self.c * v + self.f), values))
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Straight lines between samples at equal steps; constant beyond."""
+
+    samples: tuple[float, ...]
+    called: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.called or ("sRGB" if alike(self, SRGB_CURVE) else f"curve of {len(self.samples)} points")
+
+    def light(self, values: Values) -> Values:
+        n = len(self.samples)
+        return np.asarray(np.interp(values, np.arange(n) / (n - 1), self.samples))
+
+
+@dataclass(frozen=True)
+class Pq:
+    """SMPTE ST 2084, in units of 203 cd/m²."""
+
+    name = "PQ"
+
+    def light(self, values: Values) -> Values:
+        power = np.clip(values, 0, 1) ** (32 / 2523)
+        ratio = np.maximum(power - 0.8359375, 0) / (18.8515625 - 18.6875 * power)
+        return np.asarray(ratio ** (8192 / 1305) * (PQ_PEAK / REFERENCE_WHITE))
+
+
+@dataclass(frozen=True)
+class Hlg:
+    """The light of the scene of BT.2100's hybrid log-gamma, in units of that at 75 %, BT.2408's reference white."""
+
+    name = "HLG"
+
+    def light(self, values: Values) -> Values:
+        v = np.clip(values, 0, 1)
+        a, b, c = 0.17883277, 0.28466892, 0.55991073
+        scene = np.where(v <= 0.5, v * v / 3, (np.exp((v - c) / a) + b) / 12)
+        return np.asarray(scene / ((np.exp((0.75 - c) / a) + b) / 12))
+
+
+Curve = Parametric | Sampled | Pq | Hlg
+
+LINEAR_CURVE = Parametric(1.0)
+SRGB_CURVE = Parametric(2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
+
+
+def alike(a: Curve, b: Curve) -> bool:
+    """Whether two curves differ by less than a step of 8 bits everywhere, as sRGB signals of their light."""
+    v = np.linspace(0, 1, 257)
+    first, second = (_srgb_signal(curve.light(v)) for curve in (a, b))
+    return bool(np.abs(first - second).max() < _NEARLY_ONE)
+
+
+def _srgb_signal(light: Values) -> Values:
+    a = np.maximum(light, 0)
+    return np.asarray(np.where(a <= 0.0031308, 12.92 * a, 1.055 * a ** (1 / 2.4) - 0.055))
+
+
+# Spaces --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Colour:
+    """What stored values, as fractions of their type's largest one, mean.
+
+    Attributes
+    ----------
+    curves : tuple
+        One for all channels, or three.
+    matrix : nine floats
+        From their light to linear Rec. 709 light, row by row.
+    narrow : bool
+        Integers have black at 16 and white at 235, times 2^(bits − 8).
+    chromaticities : Primaries, optional
+        The primaries where they are known as such.
+    called : str
+        The name that a profile gives itself.
+    """
+
+    curves: tuple[Curve, ...] = (SRGB_CURVE,)
+    matrix: tuple[float, ...] = IDENTITY
+    narrow: bool = False
+    chromaticities: Primaries | None = field(default=None, compare=False)
+    called: str = field(default="", compare=False)
+
+    @property
+    def linear(self) -> bool:
+        """Values are light."""
+        return all(curve == LINEAR_CURVE for curve in self.curves) and not self.narrow
+
+    @property
+    def is_rec709(self) -> bool:
+        """The primaries are those of Rec. 709, and of sRGB."""
+        return self.matrix == IDENTITY
+
+    @property
+    def transfer(self) -> str:
+        """The name of the curves."""
+        return " / ".join(dict.fromkeys(curve.name for curve in self.curves))
+
+    @cached_property
+    def primaries(self) -> str:
+        """The primaries' name, or their chromaticities."""
+        for name, known in NAMED.items():
+            if (
+                np.abs(np.subtract(self.matrix, to_rec709(known.to_xyz(), xyz(known.white)))).max()
+                < _NEARLY_ONE
+            ):
+                return name
+        x, y = (self.known_primaries.numbers[k:6:2] for k in (0, 1))
+        return ", ".join(f"({a:.4f}, {b:.4f})" for a, b in zip(x, y, strict=True))
+
+    @property
+    def known_primaries(self) -> Primaries:
+        """The primaries' chromaticities as they are known, else those that they have once white is D65."""
+        if self.chromaticities is not None:
+            return self.chromaticities
+        columns = (REC709.to_xyz() @ np.reshape(self.matrix, (3, 3))).T
+        red, green, blue = (
+            (float(x), float(y)) for x, y in (column[:2] / column.sum() for column in columns)
+        )
+        return Primaries(red, green, blue, D65)
+
+    def light_of_codes(self, dtype: str) -> npt.NDArray[np.float32]:
+        """Light, before the matrix, of each of an integer type's codes: a row for each curve."""
+        largest = np.iinfo(dtype).max
+        codes = np.arange(largest + 1.0)
+        if self.narrow:
+            unit = (largest + 1) / 256
+            values = np.clip((codes - 16 * unit) / (219 * unit), 0, 1)
+        else:
+            values = codes / largest
+        return np.stack([curve.light(values) for curve in self.curves]).astype(np.float32)
+
+    def samples(self) -> npt.NDArray[np.float32] | None:
+        """Light at equal steps of the values, a row for each curve; None where all curves have formulas."""
+        if all(isinstance(curve, Parametric) for curve in self.curves):
+            return None
+        counts = {len(curve.samples) if isinstance(curve, Sampled) else 0 for curve in self.curves}
+        count = counts.pop() if len(counts) == 1 else 0
+        values = np.linspace(0, 1, count or _SAMPLES)
+        return np.stack([curve.light(values) for curve in self.curves]).astype(np.float32)
+
+
+SRGB = Colour(chromaticities=REC709)
+LINEAR = Colour((LINEAR_CURVE,), chromaticities=REC709)
+
+
+def unusual(colour: Colour) -> Colour | None:
+    """The space, or None where it is sRGB or linear Rec. 709 light."""
+    return None if colour in (SRGB, LINEAR) else colour
+
+
+def of_primaries(primaries: Primaries, *curves: Curve, narrow: bool = False) -> Colour:
+    """The space of these primaries and curves. Raises ColourError."""
+    matrix = to_rec709(primaries.to_xyz(), xyz(primaries.white))
+    return Colour(curves, matrix, narrow, primaries)
+
+
+def of_signal(transfer: str, gamma: float) -> Colour:
+    """What a tone mapping's transfer (as in :class:`gpuops.params.tonemap.TonemapParams`) makes of Rec. 709 light."""
+    curves: dict[str, Curve] = {
+        "srgb": SRGB_CURVE,
+        "linear": LINEAR_CURVE,
+        "gamma": Parametric(gamma),
+        "pq": Pq(),
+    }
+    return Colour((curves[transfer],), chromaticities=REC709)
+
+
+def usual(colour: Colour) -> Colour:
+    """The same space, with what is sRGB's curve, linear or Rec. 709's primaries but for rounding made exactly that."""
+    known = (SRGB_CURVE, LINEAR_CURVE)
+    curves = [next((k for k in known if alike(curve, k)), curve) for curve in colour.curves]
+    rec709 = np.abs(np.subtract(colour.matrix, IDENTITY)).max() < _NEARLY_ONE
+    return replace(
+        colour,
+        curves=tuple(curves if len(set(curves)) > 1 else curves[:1]),
+        matrix=IDENTITY if rec709 else colour.matrix,
+        chromaticities=REC709 if rec709 else colour.chromaticities,
+    )

@@ -1,0 +1,163 @@
+"""The colour space of a file: what its profile, chunks or header attributes say, and whether a format can say it.
+
+Source: PNG (Third Edition) 4.3 (which chunk counts), 11.3.2 (their contents).
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import colour as colours
+from ..colour import LINEAR, SRGB, Colour, ColourError, Parametric, Primaries
+from . import cicp, icc
+from .formats import Format
+
+_LONGEST = 1 << 26  # bytes of a profile; more is an attack
+_GAMMA_UNIT = 100000  # parts of one of PNG's gamma and chromaticities
+_SRGB_GAMMA, _LINEAR_GAMMA, _GAMMA_TOLERANCE = 45455, 100000, 1000
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a file says of its colours: the space, None where it says nothing that is understood, and what is wrong."""
+
+    colour: Colour | None = None
+    wrong: tuple[str, ...] = ()
+
+    def remarks(self, *, light: bool) -> list[str]:
+        """A sentence for each thing that is wrong, with what is done about it; ``light``: values are floats."""
+        if self.colour is not None:
+            return list(self.wrong)
+        taken = "linear Rec. 709 light" if light else "sRGB"
+        return [f"{text}; colours are taken as {taken}" for text in self.wrong]
+
+
+def of_profile(profile: bytes, *, gray: bool) -> Found:
+    """What an ICC profile says of a picture, which is gray or has colours."""
+    if icc.is_for_gray(profile) and not gray:
+        return Found(wrong=("its ICC profile is for gray",))
+    try:
+        colour, besides = icc.colour_of(profile)
+    except ColourError as error:
+        return Found(wrong=(f"its ICC profile {error}",))
+    if gray and not icc.is_for_gray(profile):
+        return Found(wrong=("its ICC profile is for RGB",))
+    wrong = (f"of its ICC profile the matrix and curves are used, and not its {besides}",) if besides else ()
+    return Found(colour, wrong)
+
+
+def is_understood(profile: bytes) -> bool:
+    """Whether an ICC profile is one whose colours can be converted."""
+    return of_profile(profile, gray=icc.is_for_gray(profile)).colour is not None
+
+
+def of_chromaticities(numbers: tuple[float, ...], where: str) -> Found:
+    """Linear light of the primaries that a header gives: x and y of red, green, blue and white."""
+    try:
+        return Found(colours.usual(colours.of_primaries(Primaries.of(numbers), colours.LINEAR_CURVE)))
+    except ColourError:
+        return Found(wrong=(f"its {where} make no sense",))
+
+
+def profile_in(chunk: bytes) -> bytes | None:
+    """The profile in a PNG's iCCP chunk: name, compression method, deflated bytes. None where it is damaged."""
+    try:
+        return zlib.decompressobj().decompress(chunk.partition(b"\0")[2][1:], _LONGEST) or None
+    except zlib.error:
+        return None
+
+
+def of_png(chunks: Mapping[bytes, bytes], *, gray: bool) -> Found:
+    """What a PNG's chunks cICP, iCCP, sRGB, gAMA and cHRM say: the first of these that is understood counts."""
+    wrong: list[str] = []
+    if b"cICP" in chunks:
+        try:
+            return Found(colours.usual(cicp.colour_of(chunks[b"cICP"])))
+        except ColourError as error:
+            wrong.append(f"its cICP chunk {error}")
+    if b"iCCP" in chunks:
+        profile = profile_in(chunks[b"iCCP"])
+        found = of_profile(profile, gray=gray) if profile else Found(wrong=("its ICC profile is damaged",))
+        wrong += found.wrong
+        if found.colour is not None:
+            return Found(found.colour, tuple(wrong))
+    if b"sRGB" in chunks:
+        return Found(SRGB, tuple(wrong))
+    try:
+        colour = _of_gamma(chunks, gray=gray)
+    except ColourError as error:
+        return Found(None, (*wrong, f"its {error}"))
+    return Found(colour, tuple(wrong))
+
+
+def _of_gamma(chunks: Mapping[bytes, bytes], *, gray: bool) -> Colour | None:
+    curve = colours.SRGB_CURVE
+    if len(data := chunks.get(b"gAMA", b"")) == 4:
+        gamma = int.from_bytes(data, "big")
+        if not 0 < gamma <= 100 * _GAMMA_UNIT:
+            raise ColourError(f"gamma ({gamma / _GAMMA_UNIT:.4g}) makes no sense")
+        if abs(gamma - _LINEAR_GAMMA) <= _GAMMA_TOLERANCE:
+            curve = colours.LINEAR_CURVE
+        elif abs(gamma - _SRGB_GAMMA) > _GAMMA_TOLERANCE:
+            curve = Parametric(_GAMMA_UNIT / gamma)
+    elif b"cHRM" not in chunks:
+        return None
+    primaries = colours.REC709
+    if len(data := chunks.get(b"cHRM", b"")) == 32 and not gray:
+        white_first = [value / _GAMMA_UNIT for value in struct.unpack(">8I", data)]
+        primaries = Primaries.of((*white_first[2:], *white_first[:2]))
+    try:
+        return colours.usual(colours.of_primaries(primaries, curve))
+    except ColourError:
+        raise ColourError("chromaticities make no sense") from None
+
+
+# Writing -------------------------------------------------------------------------------------------
+
+
+def usual(dtype: np.dtype[np.generic]) -> Colour:
+    """What values of a type are taken for unless something else is said."""
+    return LINEAR if dtype.kind == "f" else SRGB
+
+
+def can_say(fmt: Format, colour: Colour, *, gray: bool) -> bool:
+    """Whether a file of a format can say that its values are in a space that is not the usual one."""
+    if fmt.name == "PNG" and cicp.codes_of(colour):
+        return True
+    if "icc" in fmt.holds:
+        return icc.can_describe(colour, gray=gray)
+    if fmt.name == "EXR":
+        return colour.linear
+    return fmt.name == "DPX" and colour == LINEAR
+
+
+def profile_for(colour: Colour, dtype: np.dtype[np.generic], *, gray: bool) -> bytes | None:
+    """The profile of values in a space; None where they are in the usual one, or no profile can say it."""
+    if colour == usual(dtype) or not icc.can_describe(colour, gray=gray):
+        return None
+    return icc.profile_of(colour, gray=gray)
+
+
+def png_chunks(colour: Colour, profile: bytes | None, *, gray: bool) -> dict[bytes, bytes]:
+    """The chunks that say of integers what space they are in; ``profile``: the picture's own, if it has one.
+
+    A gamma stands beside a profile, for readers that know nothing else: alone, one near sRGB's is taken for that.
+    """
+    chunks: dict[bytes, bytes] = {}
+    curve = colour.curves[0]
+    if isinstance(curve, colours.Pq | colours.Hlg) or colour.narrow:
+        chunks[b"cICP"] = cicp.codes_of(colour) or b""
+    elif colour == SRGB and profile is None:
+        chunks |= {b"gAMA": struct.pack(">I", _SRGB_GAMMA), b"sRGB": b"\0"}  # of perceptual intent
+    elif isinstance(curve, Parametric) and curve == Parametric(curve.g) and colour.is_rec709:
+        chunks[b"gAMA"] = struct.pack(">I", round(_GAMMA_UNIT / curve.g))
+    if profile is None and colour != LINEAR and b"cICP" not in chunks:
+        profile = profile_for(colour, np.dtype(np.uint8), gray=gray)
+    if profile is not None:
+        chunks[b"iCCP"] = b"ICC profile\0\0" + zlib.compress(profile)
+    return chunks

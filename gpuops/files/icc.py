@@ -1,0 +1,221 @@
+"""ICC profiles that are a matrix and curves: read as colour spaces, and written of them. Others are left to the reader.
+
+Source: ICC.1:2022 (profile version 4.4): 7.2 (header), 8.3 to 8.4 (tags of a profile), 10 (types), annex F (the model
+of a matrix and curves).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .. import colour as colours
+from ..colour import Colour, ColourError, Curve, Hlg, Parametric, Pq, Sampled
+from . import cicp
+
+_HEADER = 128
+_MOST_TAGS = 1000
+_LUTS = ("A2B0", "A2B1", "A2B2", "D2B0", "D2B1", "D2B2", "D2B3")
+_KINDS = {b"CMYK": "inks", b"Lab ": "CIELAB", b"XYZ ": "CIE XYZ", b"YCbr": "YCbCr"}
+#: Of parametric curves: how many numbers each type has.
+_NUMBERS = (1, 3, 4, 5, 7)
+_FIXED = 65536  # parts of one of s15Fixed16Number
+_WRITTEN_SAMPLES = 4096  # of a curve that is no power
+_VERSION = bytes((4, 0x40, 0, 0))
+_COPYRIGHT = "No copyright, use freely"
+
+
+# Reading -------------------------------------------------------------------------------------------
+
+
+def is_for_gray(profile: bytes) -> bool:
+    """Whether a profile is for gray; else it is for colours."""
+    return profile[16:20] == b"GRAY"
+
+
+def colour_of(profile: bytes) -> tuple[Colour, str]:
+    """The space that a profile describes, and what else it has that makes that a simplification, or "".
+
+    Raises ColourError where it is damaged, or neither a matrix with curves nor one gray curve.
+    """
+    space, connection = profile[16:20], profile[20:24]
+    tags = _tags(profile)
+    if space not in (b"RGB ", b"GRAY"):
+        name = _KINDS.get(space, space.decode("latin-1").strip() or "no colours")
+        raise ColourError(f"is for {name}")
+    called = _text(tags.get("desc", b""))
+    if data := tags.get("cicp"):  # says what HDR curves cannot: how bright 1 is
+        try:
+            return colours.usual(replace(cicp.colour_of(data[8:12]), called=called)), ""
+        except ColourError:
+            pass  # the rest of the profile says it, too
+    remark = "tables" if any(name in tags for name in _LUTS) else ""
+    if space == b"GRAY":
+        if "kTRC" not in tags or connection != b"XYZ ":
+            raise ColourError("has no curve for gray" if "kTRC" not in tags else "gives CIELAB")
+        return colours.usual(Colour((_curve(tags["kTRC"]),), called=called)), remark
+    if any(name not in tags for c in "rgb" for name in (f"{c}XYZ", f"{c}TRC")) or connection != b"XYZ ":
+        raise ColourError("is made of tables" if remark else "has no matrix")
+    columns = np.stack([_xyz(tags[f"{c}XYZ"]) for c in "rgb"], axis=1)
+    matrix = colours.to_rec709(columns, colours.D50_XYZ)
+    curves = tuple(_curve(tags[f"{c}TRC"]) for c in "rgb")
+    return colours.usual(Colour(curves, matrix, called=called)), remark
+
+
+def description(profile: bytes) -> str:
+    """The name that a profile gives itself, or "" where there is none that can be read."""
+    try:
+        return _text(_tags(profile).get("desc", b""))
+    except ColourError:
+        return ""
+
+
+def _tags(profile: bytes) -> Mapping[str, bytes]:
+    """The data of each tag. Raises ColourError."""
+    if len(profile) < _HEADER + 4 or profile[36:40] != b"acsp":
+        raise ColourError("is damaged")
+    (count,) = struct.unpack_from(">I", profile, _HEADER)
+    if count > _MOST_TAGS or len(profile) < _HEADER + 4 + 12 * count:
+        raise ColourError("is damaged")
+    tags = {}
+    for i in range(count):
+        name, start, size = struct.unpack_from(">4sII", profile, _HEADER + 4 + 12 * i)
+        if start + size > len(profile):
+            raise ColourError("is cut off")
+        tags[name.decode("latin-1")] = profile[start : start + size]
+    return tags
+
+
+def _xyz(data: bytes) -> colours.Values:
+    if data[:4] != b"XYZ " or len(data) < 20:
+        raise ColourError("has a damaged matrix")
+    return np.array(struct.unpack_from(">3i", data, 8)) / _FIXED
+
+
+def _curve(data: bytes) -> Curve:
+    """curveType and parametricCurveType, 10.6 and 10.18."""
+    if data[:4] == b"curv" and len(data) >= 12:
+        (count,) = struct.unpack_from(">I", data, 8)
+        if len(data) < 12 + 2 * count:
+            raise ColourError("has a damaged curve")
+        values = np.frombuffer(data, ">u2", count, 12)
+        if count == 0:
+            return colours.LINEAR_CURVE
+        if count == 1:
+            return _checked(Parametric(float(values[0]) / 256))
+        return Sampled(tuple((values / 65535).tolist()))
+    if data[:4] == b"para" and len(data) >= 12:
+        (kind,) = struct.unpack_from(">H", data, 8)
+        if kind < len(_NUMBERS) and len(data) >= 12 + 4 * _NUMBERS[kind]:
+            numbers = (np.array(struct.unpack_from(f">{_NUMBERS[kind]}i", data, 12)) / _FIXED).tolist()
+            return _checked(_parametric(kind, *numbers))
+    raise ColourError("has a damaged curve")
+
+
+def _parametric(kind: int, g: float, a: float = 1.0, b: float = 0.0, *rest: float) -> Parametric:
+    """The function types 0 to 4 of table 68, all as the last one."""
+    if kind == 0:
+        return Parametric(g)
+    if kind in (1, 2):  # 0, and c, below −b / a
+        if a == 0:
+            raise ColourError("has a damaged curve")
+        level = rest[0] if rest else 0.0
+        return Parametric(g, a, b, 0.0, -b / a, level, level)
+    c, d, *offsets = rest
+    e, f = offsets or (0.0, 0.0)
+    return Parametric(g, a, b, c, d, e, f)
+
+
+def _checked(curve: Parametric) -> Parametric:
+    with np.errstate(all="ignore"):
+        light = curve.light(np.linspace(0, 1, 17))
+    if not (np.isfinite(light).all() and 0 < light[-1] < 1e3 and curve.g > 0):
+        raise ColourError("has a damaged curve")
+    return curve
+
+
+def _text(data: bytes) -> str:
+    """textDescriptionType of version 2, multiLocalizedUnicodeType and textType."""
+    kind = data[:4]
+    if kind == b"mluc" and len(data) >= 28:
+        count, _, _, _, length, start = struct.unpack_from(">II2s2sII", data, 8)
+        return data[start : start + length].decode("utf-16-be", "replace").strip("\0 ") if count else ""
+    if kind == b"desc" and len(data) >= 12:
+        (length,) = struct.unpack_from(">I", data, 8)
+        return data[12 : 12 + length].decode("latin-1").strip("\0 ")
+    return data[8:].decode("latin-1").strip("\0 ") if kind == b"text" else ""
+
+
+# Writing -------------------------------------------------------------------------------------------
+
+
+def can_describe(colour: Colour, *, gray: bool) -> bool:
+    """Whether a profile can: not that gray is brighter than white, as HDR signals are, nor a narrow range."""
+    return not colour.narrow and not (gray and isinstance(colour.curves[0], Pq | Hlg))
+
+
+def profile_of(colour: Colour, *, gray: bool) -> bytes:
+    """A profile of version 4.4 for these colours, or for gray with their curve; without a date, so always the same."""
+    curves = [_written_curve(curve) for curve in colour.curves]
+    white = colours.xyz(colours.D65)
+    tags = {
+        b"desc": _written_text(colour.called or f"{colour.primaries}, {colour.transfer}"),
+        b"cprt": _written_text(_COPYRIGHT),
+        b"wtpt": _written_xyz(colours.D50_XYZ),
+    }
+    if gray:
+        tags[b"kTRC"] = curves[0]
+    else:
+        to_d50 = colours.adaptation(white, colours.D50_XYZ)
+        columns = (to_d50 @ colours.REC709.to_xyz() @ np.reshape(colour.matrix, (3, 3))).T
+        for channel, column, curve in zip("rgb", columns, curves * (3 // len(curves)), strict=True):
+            tags[f"{channel}XYZ".encode()] = _written_xyz(column)
+            tags[f"{channel}TRC".encode()] = curve
+        tags[b"chad"] = b"sf32\0\0\0\0" + _fixed(to_d50.ravel())
+        if codes := cicp.codes_of(colour):
+            tags[b"cicp"] = b"cicp\0\0\0\0" + codes
+    table, body = struct.pack(">I", len(tags)), b""
+    start = _HEADER + 4 + 12 * len(tags)
+    places: dict[bytes, int] = {}
+    for name, data in tags.items():
+        if data not in places:
+            places[data] = start + len(body)
+            body += data + bytes(-len(data) % 4)
+        table += struct.pack(">4sII", name, places[data], len(data))
+    header = struct.pack(
+        ">I4x4s4s4s4s12x4s28x", _HEADER + len(table) + len(body), _VERSION, b"mntr",
+        b"GRAY" if gray else b"RGB ", b"XYZ ", b"acsp",
+    )  # fmt: skip
+    header += _fixed(colours.D50_XYZ)
+    return header.ljust(_HEADER, b"\0") + table + body
+
+
+def _written_curve(curve: Curve) -> bytes:
+    if isinstance(curve, Parametric):
+        numbers = (curve.g, curve.a, curve.b, curve.c, curve.d, curve.e, curve.f)
+        kind = 0 if numbers[1:] == (1, 0, 0, 0, 0, 0) else 4
+        return struct.pack(">4s4xHxx", b"para", kind) + _fixed(numbers[: _NUMBERS[kind]])
+    if isinstance(curve, Sampled):
+        light = np.array(curve.samples)
+    else:
+        light = curve.light(np.linspace(0, 1, _WRITTEN_SAMPLES))
+        light /= light[-1]
+    samples = np.rint(np.clip(light, 0, 1) * 65535).astype(">u2")
+    return struct.pack(">4s4xI", b"curv", len(samples)) + samples.tobytes()
+
+
+def _written_xyz(value: colours.Values) -> bytes:
+    return b"XYZ \0\0\0\0" + _fixed(value)
+
+
+def _written_text(text: str) -> bytes:
+    data = text.encode("utf-16-be")
+    return struct.pack(">4s4xII2s2sII", b"mluc", 1, 12, b"en", b"US", len(data), 28) + data
+
+
+def _fixed(values: Sequence[float] | colours.Values) -> bytes:
+    """As s15Fixed16Numbers."""
+    return bytes(np.rint(np.asarray(values, np.float64) * _FIXED).astype(">i4").data)

@@ -1,0 +1,104 @@
+"""Pixels of any colour space → linear Rec. 709 light, on the device. sRGB and light itself need none of this."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from .colour import Colour, Parametric
+from .image import PIXEL_TYPES, Image
+from .pixels import Decoding, Encoding, on_device, pack, unpack
+
+if TYPE_CHECKING:
+    from .files.picture import Picture
+    from .gpu import Define, Gpu
+
+Array = npt.NDArray[np.generic]
+
+_AT_ONCE = 1 << 26  # bytes of light that are on the device together, of pixels that are on the host
+
+
+def of_pixels(pixels: Image, colour: Colour, *, alpha: bool) -> Image:
+    """Pixels (height, width, channels) of uint8, uint16, float16 or float32, gray or RGB → float32 of the same shape.
+
+    ``alpha``: the last channel is, which becomes a fraction of its largest value and nothing else. Light is as the
+    space's curves and matrix make it: negative where a colour is beyond Rec. 709.
+    """
+    gpu = pixels.gpu
+    height, width, channels = pixels.shape
+    colours = channels - alpha
+    integers = pixels.dtype.kind == "u"
+    kinds: dict[str, Define] = {}
+    curves: npt.NDArray[np.float32] | None = None
+    if integers:
+        curves = colour.light_of_codes(pixels.dtype.name)
+        kinds["CODES"] = curves.shape[1]
+    elif (samples := colour.samples()) is not None:
+        curves = samples
+        kinds["SAMPLES"] = curves.shape[1]
+    elif not colour.linear:
+        formulas = [curve for curve in colour.curves if isinstance(curve, Parametric)]
+        curves = np.array([(k.g, k.a, k.b, k.c, k.d, k.e, k.f) for k in formulas], np.float32)
+        kinds["POWERS"] = True
+    kernel = gpu.kernel(
+        ("lanes", "light"),
+        "light",
+        WIDTH=1,
+        PIXEL=PIXEL_TYPES[pixels.dtype.name],
+        HALF=pixels.dtype == np.float16,
+        CHANNELS=channels,
+        COLOURS=colours,
+        CURVES=len(colour.curves),
+        MATRIX=colours == 3 and not colour.is_rec709,
+        **kinds,
+    )
+    result = gpu.empty(pixels.shape)
+    scale = 1.0 / np.iinfo(pixels.dtype.name).max if integers else 1.0
+    gpu.launch(
+        kernel, (height * width,), pixels, None if curves is None else gpu.array(curves), result,
+        np.uint64(height * width), scale, (*colour.matrix, *[0.0] * 7), local=kernel.fit(256),
+        label=f"light {pixels.dtype}", traffic=pixels.nbytes + result.nbytes,
+    )  # fmt: skip
+    return result
+
+
+def of_host(gpu: Gpu, pixels: Array, colour: Colour, *, alpha: bool) -> npt.NDArray[np.float32]:
+    """The same of pixels on the host, some rows at a time."""
+    result = np.empty(pixels.shape, np.float32)
+    rows = max(1, _AT_ONCE // result[0].nbytes)
+    for at in range(0, len(pixels), rows):
+        part = on_device(gpu, np.ascontiguousarray(pixels[at : at + rows]))
+        of_pixels(part, colour, alpha=alpha).numpy(result[at : at + rows])
+    return result
+
+
+def of_planes(image: Image, colour: Colour) -> Image:
+    """The same of planar values (channels, height, width), which are fractions."""
+    pixels, _ = pack(image, Encoding(np.dtype(np.float32)))
+    return unpack_light(of_pixels(pixels, colour, alpha=image.alpha), alpha=image.alpha)
+
+
+def unpack_light(pixels: Image, *, alpha: bool) -> Image:
+    """What :func:`of_pixels` gave, as planes."""
+    image = unpack(pixels, Decoding(alpha))
+    image.linear = True
+    return image
+
+
+def readable(
+    gpu: Gpu, picture: Picture, *, linear: bool, alpha: bool = True, scale: float | None = None
+) -> tuple[Image, Decoding]:
+    """A picture's pixels on the device, and how they become linear Rec. 709 light, or its sRGB signal.
+
+    ``alpha``: with that, if there is any. ``scale``: see :class:`gpuops.pixels.Decoding`.
+    """
+    kept = picture.alpha and alpha
+    host = picture.pixels if kept == picture.alpha else np.ascontiguousarray(picture.pixels[..., :-1])
+    pixels, is_light = on_device(gpu, host), picture.linear
+    if picture.metadata.colour is not None:
+        pixels, is_light = of_pixels(pixels, picture.metadata.colour, alpha=kept), True
+    return pixels, Decoding(
+        kept, linearise=linear and not is_light, encode=is_light and not linear, scale=scale
+    )
