@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from PIL import ImageCms
 
 from gpuops import files, gpu
 from gpuops.files import Metadata, Picture, oiio
@@ -23,7 +24,7 @@ from .conftest import Run
 
 Program = Callable[..., Run]
 Pixels = npt.NDArray[Any]
-ICC = b"\0\0\0\x84test\x04\x40\0\0mntrRGB XYZ ".ljust(128, b"\0") + b"\0\0\0\0"
+ICC = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 REC709 = np.float32([0.2126, 0.7152, 0.0722]).astype(float)
 
 
@@ -108,7 +109,7 @@ def test_a_picture_with_everything(clpix: Program, tmp_path: Path, rng: np.rando
     assert run.out.splitlines() == [
         f"{path}: TIFF, 7 × 5, RGB with alpha, 16 bits, sRGB-encoded",
         "  resolution 300 × 150 pixels per inch",
-        f"  ICC profile, {len(ICC)} bytes",
+        f"  ICC profile “sRGB built-in”, {len(ICC)} bytes",
         f"  EXIF, {len(held.exif or b'')} bytes, orientation 6",
         "  XMP, 12 bytes",
     ]
@@ -125,8 +126,10 @@ def test_a_picture_with_everything(clpix: Program, tmp_path: Path, rng: np.rando
         "space": "encoded",
         "layer": "",
         "layers": [],
+        "colour": {"transfer": "sRGB", "primaries": "Rec. 709", "narrow_range": False},
         "metadata": {
             "icc": len(ICC),
+            "icc_description": "sRGB built-in",
             "exif": len(held.exif or b""),
             "xmp": 12,
             "orientation": 6,

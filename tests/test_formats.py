@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import ImageCms
 
 from gpuops import GpuopsWarning
 from gpuops.files import FORMATS, Format, Metadata, Picture, output_dtype, read, write
@@ -23,7 +24,7 @@ CHANNELS = {1: "gray", 2: "gray + alpha", 3: "RGB", 4: "RGB + alpha"}
 KINDS = {"icc": "ICC profile", "exif": "EXIF", "xmp": "XMP", "resolution": "resolution"}
 LOSSY = ("JPEG", "WebP", "Radiance HDR")
 
-ICC = b"\0\0\0\x84test\x04\x40\0\0mntrRGB XYZ ".ljust(128, b"\0") + b"\0\0\0\0"
+ICC = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 # little-endian EXIF: Make = "clpix", Orientation = 6
 EXIF = b"II*\0\x08\0\0\0\x02\0\x0f\x01\x02\0\x06\0\0\0\x26\0\0\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0clpix\0"
 XMP = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF/></x:xmpmeta>'

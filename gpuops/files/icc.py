@@ -203,8 +203,8 @@ def _written_curve(curve: Curve) -> bytes:
     else:
         light = curve.light(np.linspace(0, 1, _WRITTEN_SAMPLES))
         light /= light[-1]
-    samples = np.rint(np.clip(light, 0, 1) * 65535).astype(">u2")
-    return struct.pack(">4s4xI", b"curv", len(samples)) + samples.tobytes()
+    samples = [round(float(value) * 65535) for value in np.clip(light, 0, 1)]
+    return struct.pack(f">4s4xI{len(samples)}H", b"curv", len(samples), *samples)
 
 
 def _written_xyz(value: colours.Values) -> bytes:
@@ -218,4 +218,5 @@ def _written_text(text: str) -> bytes:
 
 def _fixed(values: Sequence[float] | colours.Values) -> bytes:
     """As s15Fixed16Numbers."""
-    return bytes(np.rint(np.asarray(values, np.float64) * _FIXED).astype(">i4").data)
+    parts = [round(float(value) * _FIXED) for value in values]
+    return struct.pack(f">{len(parts)}i", *parts)

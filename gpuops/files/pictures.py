@@ -191,7 +191,8 @@ def _fitted(name: str, picture: Picture, fmt: Format) -> Picture:
 def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gray: bool) -> Metadata:
     """The metadata with a profile where values are not what they would be taken for, and the format can hold one."""
     metadata, colour, kind = picture.metadata, picture.colour, picture.pixels.dtype
-    if colour == colours.usual(kind) or (metadata.icc and "icc" in fmt.holds):
+    usual = colour == colours.usual(kind) or (metadata.colour is None and kind.kind == "f")
+    if usual or (metadata.icc and "icc" in fmt.holds):
         return metadata
     if not colours.can_say(fmt, colour, gray=gray):
         taken = "linear Rec. 709 light" if kind.kind == "f" else "sRGB"

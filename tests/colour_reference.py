@@ -1,0 +1,165 @@
+"""Colour by the formulas of their sources, and ICC profiles byte by byte: references for tests, in double precision."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Values = npt.NDArray[Any]
+
+#: Published matrices to linear Rec. 709, white adapted by Bradford: ITU-R BT.2087 (Rec. 2020), Apple
+#: (Display P3), the ACES project (AP0, AP1).
+TO_REC709 = {
+    "Rec. 2020": [[1.6605, -0.5876, -0.0728], [-0.1246, 1.1329, -0.0083], [-0.0182, -0.1006, 1.1187]],
+    "Display P3": [[1.22494, -0.22494, 0.0], [-0.04206, 1.04206, 0.0], [-0.01964, -0.07864, 1.09827]],
+    "ACES AP0": [
+        [2.52169, -1.13413, -0.38756],
+        [-0.27648, 1.37272, -0.09624],
+        [-0.01538, -0.15298, 1.16835],
+    ],
+    "ACES AP1": [
+        [1.70505, -0.62179, -0.08326],
+        [-0.13026, 1.14080, -0.01055],
+        [-0.02400, -0.12897, 1.15297],
+    ],
+}
+#: x and y of red, green, blue and white.
+CHROMATICITIES = {
+    "Rec. 709": (0.64, 0.33, 0.30, 0.60, 0.15, 0.06, 0.3127, 0.3290),
+    "Rec. 2020": (0.708, 0.292, 0.170, 0.797, 0.131, 0.046, 0.3127, 0.3290),
+    "Display P3": (0.680, 0.320, 0.265, 0.690, 0.150, 0.060, 0.3127, 0.3290),
+    "ACES AP0": (0.7347, 0.2653, 0.0, 1.0, 0.0001, -0.0770, 0.32168, 0.33767),
+    "ACES AP1": (0.713, 0.293, 0.165, 0.830, 0.128, 0.044, 0.32168, 0.33767),
+}
+
+
+def srgb_signal(light: Values) -> Values:
+    return np.where(light <= 0.0031308, 12.92 * light, 1.055 * np.maximum(light, 0) ** (1 / 2.4) - 0.055)
+
+
+def srgb_light(v: Values) -> Values:
+    return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
+
+
+def pq_signal(light: Values) -> Values:
+    """SMPTE ST 2084, of light in units of 203 cd/m²."""
+    m1, m2, c1, c2, c3 = 2610 / 16384, 2523 / 4096 * 128, 3424 / 4096, 2413 / 4096 * 32, 2392 / 4096 * 32
+    y = (light * 203 / 10000) ** m1
+    return ((c1 + c2 * y) / (1 + c3 * y)) ** m2
+
+
+def pq_light(v: Values) -> Values:
+    """The inverse of :func:`pq_signal`, by bisection."""
+    low, high = np.zeros(np.shape(v)), np.full(np.shape(v), 10000 / 203)
+    for _ in range(80):
+        middle = (low + high) / 2
+        below = pq_signal(middle) < v
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return (low + high) / 2
+
+
+def matrix(space: str) -> Values:
+    return np.array(TO_REC709.get(space, np.eye(3)))
+
+
+# ICC.1:2022 ----------------------------------------------------------------------------------------
+
+
+def fixed(*values: float) -> bytes:
+    return b"".join(struct.pack(">i", round(value * 65536)) for value in values)
+
+
+def curve(*values: int) -> bytes:
+    """A curveType of so many entries."""
+    return b"curv" + bytes(4) + struct.pack(f">I{len(values)}H", len(values), *values)
+
+
+def parametric(kind: int, *numbers: float) -> bytes:
+    return b"para" + bytes(4) + struct.pack(">HH", kind, 0) + fixed(*numbers)
+
+
+def d50_columns(space: str) -> Values:
+    """XYZ of red, green and blue in ICC's connection space, in columns."""
+    numbers = np.reshape(CHROMATICITIES[space], (4, 2))
+    xyz = np.array([(x / y if y else 0, 1, (1 - x - y) / y) for x, y in numbers]).T
+    to_xyz = xyz[:, :3] * np.linalg.solve(xyz[:, :3], xyz[:, 3])
+    bradford = np.array([[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]])
+    gains = (bradford @ [0.9642, 1, 0.8249]) / (bradford @ xyz[:, 3])
+    return np.asarray(np.linalg.inv(bradford) @ np.diag(gains) @ bradford @ to_xyz)
+
+
+def profile(
+    tags: dict[str, bytes], space: bytes = b"RGB ", connection: bytes = b"XYZ ", version: int = 4
+) -> bytes:
+    head, body = struct.pack(">I", len(tags)), b""
+    for name, data in tags.items():
+        head += struct.pack(">4sII", name.encode(), 132 + 12 * len(tags) + len(body), len(data))
+        body += data + bytes(-len(data) % 4)
+    size = 128 + len(head) + len(body)
+    start = struct.pack(">I4xBBxx4s4s4s12x4s28x", size, version, 0, b"mntr", space, connection, b"acsp")
+    return (start + fixed(0.9642, 1, 0.8249)).ljust(128, b"\0") + head + body
+
+
+def named(text: str, version: int = 4) -> bytes:
+    if version == 2:
+        return b"desc" + bytes(4) + struct.pack(">I", len(text) + 1) + text.encode() + b"\0" + bytes(78)
+    return (
+        b"mluc"
+        + bytes(4)
+        + struct.pack(">II2s2sII", 1, 12, b"en", b"US", 2 * len(text), 28)
+        + text.encode("utf-16-be")
+    )
+
+
+def rgb_profile(space: str, *curves: bytes, version: int = 4, **further: bytes) -> bytes:
+    """Of one curve for all channels, or three."""
+    columns = d50_columns(space)
+    each: Sequence[bytes] = curves * (3 // len(curves))
+    tags = {
+        "desc": named(space, version),
+        "cprt": named("none", version),
+        "wtpt": b"XYZ " + bytes(4) + fixed(0.9642, 1, 0.8249),
+    }
+    for i, channel in enumerate("rgb"):
+        tags |= {f"{channel}XYZ": b"XYZ " + bytes(4) + fixed(*columns[:, i]), f"{channel}TRC": each[i]}
+    return profile(tags | further, version=version)
+
+
+def gray_profile(data: bytes) -> bytes:
+    return profile(
+        {
+            "desc": named("gray"),
+            "cprt": named("none"),
+            "wtpt": b"XYZ " + bytes(4) + fixed(0.9642, 1, 0.8249),
+            "kTRC": data,
+        },
+        b"GRAY",
+    )
+
+
+def png_chunk(kind: bytes, data: bytes) -> bytes:
+    import zlib
+
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png(pixels: Values, *chunks: bytes) -> bytes:
+    """A PNG of 8- or 16-bit pixels (height, width, channels) with these chunks after its header."""
+    import zlib
+
+    height, width, channels = pixels.shape
+    kind = {1: 0, 2: 4, 3: 2, 4: 6}[channels]
+    head = struct.pack(">IIBBBBB", width, height, 8 * pixels.itemsize, kind, 0, 0, 0)
+    big = pixels.astype(pixels.dtype.newbyteorder(">"))
+    rows = b"".join(b"\0" + row.tobytes() for row in big)
+    parts = (
+        png_chunk(b"IHDR", head),
+        *chunks,
+        png_chunk(b"IDAT", zlib.compress(rows)),
+        png_chunk(b"IEND", b""),
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)

@@ -1,0 +1,574 @@
+"""Colour spaces of files: ICC profiles, PNG's chunks, chromaticities, beside formulas and Little CMS."""
+
+from __future__ import annotations
+
+import io
+import struct
+import warnings
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as PIL
+from PIL import ImageCms
+
+from gpuops import colour as colours
+from gpuops import files, light
+from gpuops.colour import LINEAR, NAMED, SRGB, Colour, Parametric
+from gpuops.errors import GpuopsWarning
+from gpuops.files import Metadata, Picture, cicp, icc
+from gpuops.gpu import Gpu
+
+from . import colour_reference as reference
+
+V = np.linspace(0, 1, 1001)
+SRGB_CURVE = reference.parametric(3, 2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
+
+
+def read(path: Path) -> tuple[Picture, list[str]]:
+    """A picture, and the lines that reading it gives."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        picture = files.read(path)
+    assert all(w.category is GpuopsWarning for w in caught)
+    return picture, [str(w.message).removeprefix(f"{path}: ") for w in caught]
+
+
+def light_of(gpu: Gpu, picture: Picture) -> np.ndarray:
+    """Linear Rec. 709 light (height, width, channels), as commands get it."""
+    pixels, decoding = light.readable(gpu, picture, linear=True)
+    return light.unpack(pixels, decoding).numpy().transpose(1, 2, 0)
+
+
+# Formulas ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", reference.TO_REC709)
+def test_primaries_are_those_that_others_publish(name: str) -> None:
+    found = colours.of_primaries(colours.Primaries.of(reference.CHROMATICITIES[name]), colours.LINEAR_CURVE)
+    assert np.abs(np.reshape(found.matrix, (3, 3)) - reference.TO_REC709[name]).max() < 1e-4
+    assert found.primaries == name
+    white = np.reshape(found.matrix, (3, 3)).sum(axis=1)
+    assert np.abs(white - 1).max() < 1e-12
+
+
+def test_pq_is_smptes() -> None:
+    light = colours.Pq().light(V)
+    assert np.abs(reference.pq_signal(light) - V).max() < 1e-6  # of light 0 it is 7e-7
+    assert light[-1] == pytest.approx(10000 / 203)
+    assert colours.Pq().light(np.array([0.5806])) == pytest.approx(1, rel=1e-3)  # BT.2408: 203 cd/m² are 58 %
+
+
+def test_hlg_is_bt_2100s() -> None:
+    """The inverse of its opto-electronic transfer function; 75 % are 1."""
+    light = colours.Hlg().light(V)
+    a, b, c = 0.17883277, 1 - 4 * 0.17883277, 0.5 - 0.17883277 * np.log(4 * 0.17883277)
+    scene = light * (np.exp((0.75 - c) / a) + b) / 12
+    with np.errstate(invalid="ignore"):
+        signal = np.where(scene <= 1 / 12, np.sqrt(3 * scene), a * np.log(12 * scene - b) + c)
+    assert np.abs(signal - V).max() < 1e-6
+    assert colours.Hlg().light(np.array([0.75])) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("code", "signal"),
+    [
+        (1, lambda x: np.where(x < 0.0180540, 4.5 * x, 1.0992968 * x**0.45 - 0.0992968)),
+        (4, lambda x: x ** (1 / 2.2)),
+        (5, lambda x: x ** (1 / 2.8)),
+        (7, lambda x: np.where(x < 0.0228216, 4 * x, 1.1115722 * x**0.45 - 0.1115722)),
+        (8, lambda x: x),
+        (13, reference.srgb_signal),
+        (16, reference.pq_signal),
+        (17, lambda x: (48 * x / 52.37) ** (1 / 2.6)),
+    ],
+    ids=str,
+)
+def test_transfers_are_h_273s(code: int, signal: Any) -> None:
+    assert np.abs(signal(cicp.TRANSFERS[code].light(V)) - V).max() < 1e-6
+
+
+def test_code_points_come_back() -> None:
+    for primaries in cicp.PRIMARIES:
+        for transfer in cicp.TRANSFERS:
+            found = cicp.colour_of(bytes((primaries, transfer, 0, 1)))
+            codes = cicp.codes_of(found)
+            assert codes is not None
+            assert cicp.colour_of(codes) == found
+
+
+# ICC profiles --------------------------------------------------------------------------------------
+
+
+CURVES: dict[str, tuple[bytes, Any]] = {
+    "curv 0": (reference.curve(), lambda v: v),
+    "curv 1": (reference.curve(round(1.8 * 256)), lambda v: v ** (round(1.8 * 256) / 256)),
+    "curv 5": (
+        reference.curve(0, 4000, 16000, 36000, 65535),
+        lambda v: np.interp(v, np.linspace(0, 1, 5), np.array([0, 4000, 16000, 36000, 65535]) / 65535),
+    ),
+    "para 0": (reference.parametric(0, 2.4), lambda v: v**2.4),
+    "para 1": (
+        reference.parametric(1, 2.0, 1.25, -0.25),
+        lambda v: np.where(v >= 0.2, np.maximum(1.25 * v - 0.25, 0) ** 2, 0),
+    ),
+    "para 2": (
+        reference.parametric(2, 2.0, 1.25, -0.25, 0.0625),
+        lambda v: np.where(v >= 0.2, np.maximum(1.25 * v - 0.25, 0) ** 2 + 0.0625, 0.0625),
+    ),
+    "para 3": (SRGB_CURVE, reference.srgb_light),
+    "para 4": (
+        reference.parametric(4, 2.5, 0.875, 0.0625, 0.25, 0.125, 0.0625, 0.03125),
+        lambda v: np.where(v >= 0.125, (0.875 * v + 0.0625) ** 2.5 + 0.0625, 0.25 * v + 0.03125),
+    ),
+}
+
+
+@pytest.mark.parametrize("version", [2, 4])
+@pytest.mark.parametrize("name", CURVES)
+def test_profiles_of_a_matrix_and_curves(name: str, version: int) -> None:
+    data, formula = CURVES[name]
+    found, besides = icc.colour_of(reference.rgb_profile("ACES AP1", data, version=version))
+    assert besides == ""
+    assert found.called == "ACES AP1"
+    assert np.abs(np.reshape(found.matrix, (3, 3)) - reference.TO_REC709["ACES AP1"]).max() < 1e-4
+    (curve,) = found.curves
+    assert np.abs(curve.light(V) - formula(V)).max() < 4e-5  # numbers have 16 bits behind the point
+
+
+def test_channels_may_have_curves_of_their_own(gpu: Gpu) -> None:
+    each = reference.parametric(0, 1.5), reference.curve(0, 9000, 65535), reference.parametric(0, 2.5)
+    found, _ = icc.colour_of(reference.rgb_profile("Display P3", *each))
+    formulas = (lambda v: v**1.5, lambda v: np.interp(v, [0, 0.5, 1], [0, 9000 / 65535, 1]), lambda v: v**2.5)
+    for dtype in (np.uint8, np.uint16, np.float32):
+        most = np.iinfo(dtype).max if dtype != np.float32 else 1
+        pixels = (np.random.default_rng(1).random((5, 7, 4)) * most).astype(dtype)
+        values = pixels / most
+        expected = (
+            np.stack([f(values[..., c]) for c, f in enumerate(formulas)], 2)
+            @ reference.matrix("Display P3").T
+        )
+        picture = Picture(pixels, alpha=True, metadata=Metadata(colour=found))
+        got = light_of(gpu, picture)
+        assert np.abs(got[..., :3] - expected).max() < 5e-5
+        assert np.abs(got[..., 3] - values[..., 3]).max() < 1e-7
+
+
+@pytest.mark.parametrize("space", ["Display P3", "Rec. 2020", "ACES AP1", "Rec. 709"])
+def test_profiles_as_little_cms_has_them(space: str, gpu: Gpu, tmp_path: Path) -> None:
+    """To 8-bit sRGB, relative colorimetric; its own arithmetic is of 16 bits."""
+    block = reference.rgb_profile(space, reference.parametric(0, 1.9))
+    pixels = np.random.default_rng(2).integers(0, 256, (40, 40, 3)).astype(np.uint8)
+    PIL.fromarray(pixels).save(tmp_path / "a.png", icc_profile=block)
+    profiles = ImageCms.ImageCmsProfile(io.BytesIO(block)), ImageCms.createProfile("sRGB")
+    expected = ImageCms.profileToProfile(PIL.fromarray(pixels), *profiles, renderingIntent=1)
+    picture, lines = read(tmp_path / "a.png")
+    assert lines == []
+    ours = np.clip(reference.srgb_signal(light_of(gpu, picture)) * 255, 0, 255)
+    assert np.abs(ours - np.asarray(expected)).max() < 1.01
+
+
+@pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "webp", "jp2", "npz"])
+def test_every_format_has_its_profile_read(suffix: str, gpu: Gpu, tmp_path: Path) -> None:
+    block = reference.rgb_profile("Display P3", SRGB_CURVE)
+    pixels = np.random.default_rng(4).integers(0, 256, (37, 41, 3)).astype(np.uint8)
+    files.write(tmp_path / f"a.{suffix}", Picture(pixels, metadata=Metadata(icc=block)))
+    picture, lines = read(tmp_path / f"a.{suffix}")
+    assert lines == []
+    assert picture.metadata.icc == block
+    expected = reference.srgb_light(picture.pixels / 255) @ reference.matrix("Display P3").T
+    assert np.abs(light_of(gpu, picture) - expected).max() < 5e-5
+
+
+SRGB_TABLE = np.rint(65535 * reference.srgb_light(np.linspace(0, 1, 1024))).astype(int).tolist()
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes(),
+        reference.rgb_profile("Rec. 709", SRGB_CURVE),
+        reference.rgb_profile("Rec. 709", reference.curve(*SRGB_TABLE), version=2),
+    ],
+    ids=["Little CMS", "parametric", "1024 points"],
+)
+def test_srgb_profiles_are_srgb(made: bytes, tmp_path: Path) -> None:
+    """Nothing is converted then, and nothing said."""
+    PIL.fromarray(np.zeros((4, 4, 3), np.uint8)).save(tmp_path / "a.png", icc_profile=made)
+    picture, lines = read(tmp_path / "a.png")
+    assert lines == []
+    assert picture.metadata.colour is None
+    assert picture.metadata.icc == made
+
+
+@pytest.mark.parametrize(
+    ("data", "formula"),
+    [
+        (reference.parametric(0, 1.8), lambda v: v**1.8),
+        (reference.curve(), lambda v: v),
+        (SRGB_CURVE, reference.srgb_light),
+    ],
+    ids=["gamma 1.8", "linear", "sRGB"],
+)
+def test_gray_profiles(data: bytes, formula: Any, gpu: Gpu, tmp_path: Path) -> None:
+    pixels = np.arange(256, dtype=np.uint8).reshape(16, 16)
+    PIL.fromarray(pixels).save(tmp_path / "a.png", icc_profile=reference.gray_profile(data))
+    picture, lines = read(tmp_path / "a.png")
+    assert lines == []
+    assert np.abs(light_of(gpu, picture)[..., 0] - formula(pixels / 255)).max() < 5e-5
+
+
+LUT = reference.profile({"desc": reference.named("Inkjet"), "A2B0": b"mft2".ljust(64, b"\0")})
+UNUSABLE = {
+    "is made of tables": LUT,
+    "has no matrix": reference.profile({"desc": reference.named("?")}),
+    "is damaged": b"\0" * 140,
+    "is cut off": reference.rgb_profile("Display P3", SRGB_CURVE)[:300],
+    "is for gray": reference.gray_profile(reference.curve()),
+    "is for CIELAB": reference.profile({}, b"Lab "),
+    "has a damaged curve": reference.rgb_profile("Display P3", reference.parametric(0, -1.0)),
+    "primaries that make no sense": reference.rgb_profile("Display P3", SRGB_CURVE, rXYZ=b"XYZ " + bytes(16)),
+}
+
+
+@pytest.mark.parametrize("what", UNUSABLE)
+@pytest.mark.parametrize("suffix", ["png", "tif"])
+def test_other_profiles_are_named_in_a_line(what: str, suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a.{suffix}"
+    PIL.fromarray(np.zeros((4, 4, 3), np.uint8)).save(path, icc_profile=UNUSABLE[what])
+    picture, lines = read(path)
+    assert lines == [f"its ICC profile {what}; colours are taken as sRGB"]
+    assert picture.colour == SRGB
+    assert picture.metadata.icc == UNUSABLE[what]
+
+
+def test_a_profile_with_tables_beside_its_matrix(tmp_path: Path) -> None:
+    block = reference.rgb_profile("Display P3", SRGB_CURVE, A2B0=b"mft2".ljust(64, b"\0"))
+    PIL.fromarray(np.zeros((4, 4, 3), np.uint8)).save(tmp_path / "a.png", icc_profile=block)
+    picture, lines = read(tmp_path / "a.png")
+    assert picture.colour.primaries == "Display P3"
+    assert lines == ["of its ICC profile the matrix and curves are used, and not its tables"]
+
+
+def test_damaged_profiles_never_raise(tmp_path: Path) -> None:
+    block = reference.rgb_profile(
+        "Display P3", SRGB_CURVE, reference.curve(0, 30, 65535), reference.curve(300)
+    )
+    rng = np.random.default_rng(6)
+    for _ in range(2000):
+        changed = bytearray(block[: rng.integers(0, len(block) + 1)] if rng.random() < 0.2 else block)
+        for _ in range(rng.integers(1, 6)):
+            if changed:
+                changed[rng.integers(len(changed))] = rng.integers(256)
+        try:
+            found, _ = icc.colour_of(bytes(changed))
+            assert np.isfinite(found.light_of_codes("uint8")).all()
+            assert np.isfinite(found.matrix).all()
+            _ = found.primaries, found.transfer
+        except colours.ColourError:
+            pass
+        icc.description(bytes(changed))
+
+
+@pytest.mark.parametrize("space", ["Rec. 709", "Display P3", "ACES AP0", "CIE XYZ"])
+@pytest.mark.parametrize(
+    "curve",
+    [Parametric(2.6), colours.Sampled((0.0, 0.1, 1.0)), colours.SRGB_CURVE],
+    ids=["gamma", "points", "sRGB"],
+)
+def test_profiles_that_are_written_come_back(space: str, curve: colours.Curve) -> None:
+    colour = colours.of_primaries(NAMED[space], curve)
+    block = icc.profile_of(colour, gray=False)
+    assert ImageCms.getProfileDescription(ImageCms.ImageCmsProfile(io.BytesIO(block))).startswith(space)
+    found, _ = icc.colour_of(block)
+    assert np.abs(np.subtract(found.matrix, colour.matrix)).max() < 1e-4
+    assert np.abs(found.curves[0].light(V) - curve.light(V)).max() < 2e-5
+    assert found.primaries == space
+    assert block == icc.profile_of(colour, gray=False)
+
+
+# PNG -----------------------------------------------------------------------------------------------
+
+
+def chunk_of(kind: bytes, *numbers: float) -> bytes:
+    return reference.png_chunk(kind, struct.pack(f">{len(numbers)}I", *(round(n * 100000) for n in numbers)))
+
+
+def chrm(space: str) -> bytes:
+    numbers = reference.CHROMATICITIES[space]
+    return chunk_of(b"cHRM", *numbers[6:], *numbers[:6])
+
+
+def profile_chunk(block: bytes) -> bytes:
+    return reference.png_chunk(b"iCCP", b"p\0\0" + zlib.compress(block))
+
+
+PQ = reference.png_chunk(b"cICP", bytes((9, 16, 0, 1)))
+ADOBE = profile_chunk(reference.rgb_profile("ACES AP1", reference.parametric(0, 2.2)))
+UNKNOWN = " has codes that are not known or not for RGB "
+SRGB_CHUNK = reference.png_chunk(b"sRGB", b"\0")
+
+
+@pytest.mark.parametrize(
+    ("chunks", "curve", "space"),
+    [
+        ((), reference.srgb_light, "Rec. 709"),
+        ((SRGB_CHUNK,), reference.srgb_light, "Rec. 709"),
+        ((chunk_of(b"gAMA", 0.45455),), reference.srgb_light, "Rec. 709"),
+        ((chunk_of(b"gAMA", 1.0),), lambda v: v, "Rec. 709"),
+        ((chunk_of(b"gAMA", 0.55556),), lambda v: v ** (1 / 0.55556), "Rec. 709"),
+        ((chunk_of(b"gAMA", 1.0), chrm("Rec. 2020")), lambda v: v, "Rec. 2020"),
+        ((chunk_of(b"gAMA", 0.45455), chrm("Rec. 709")), reference.srgb_light, "Rec. 709"),
+        ((chrm("Display P3"),), reference.srgb_light, "Display P3"),
+        ((ADOBE, chunk_of(b"gAMA", 1.0)), lambda v: v**2.2, "ACES AP1"),
+        ((SRGB_CHUNK, chunk_of(b"gAMA", 1.0), chrm("Rec. 2020")), reference.srgb_light, "Rec. 709"),
+        ((PQ,), reference.pq_light, "Rec. 2020"),
+        ((PQ, ADOBE, chunk_of(b"gAMA", 1.0)), reference.pq_light, "Rec. 2020"),
+        (
+            (reference.png_chunk(b"cICP", bytes((12, 13, 0, 1))), SRGB_CHUNK),
+            reference.srgb_light,
+            "Display P3",
+        ),
+        ((reference.png_chunk(b"cICP", bytes((1, 8, 0, 1))),), lambda v: v, "Rec. 709"),
+    ],
+    ids=lambda value: "",
+)
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_png_chunks_count_in_their_order(
+    chunks: tuple[bytes, ...], curve: Any, space: str, dtype: Any, channels: int, gpu: Gpu, tmp_path: Path
+) -> None:
+    pixels = np.random.default_rng(3).integers(0, np.iinfo(dtype).max + 1, (6, 9, channels)).astype(dtype)
+    gray, alpha = channels < 3, channels in (2, 4)
+    if gray and ADOBE in chunks:
+        chunks = tuple(c for c in chunks if c is not ADOBE)
+        if PQ not in chunks:
+            curve = lambda v: v  # noqa: E731
+    (tmp_path / "a.png").write_bytes(reference.png(pixels, *chunks))
+    picture, lines = read(tmp_path / "a.png")
+    assert lines == []
+    got = light_of(gpu, picture)
+    values = pixels / np.iinfo(dtype).max
+    expected = values.copy()
+    expected[..., : channels - alpha] = curve(values[..., : channels - alpha])
+    if not gray:
+        expected[..., :3] = expected[..., :3] @ reference.matrix(space).T
+    assert np.abs(got - expected).max() < 1e-4 * max(1, expected.max())
+
+
+@pytest.mark.parametrize(
+    ("chunk", "line"),
+    [
+        (
+            reference.png_chunk(b"cICP", bytes((200, 16, 0, 1))),
+            "its cICP chunk" + UNKNOWN + "(200, 16, 0, 1)",
+        ),
+        (reference.png_chunk(b"cICP", bytes((9, 16, 1, 1))), "its cICP chunk" + UNKNOWN + "(9, 16, 1, 1)"),
+        (reference.png_chunk(b"cICP", b"\1"), "its cICP chunk has another length than four"),
+        (reference.png_chunk(b"iCCP", b"p\0\0not deflated"), "its ICC profile is damaged"),
+        (chunk_of(b"cHRM", *[0] * 8), "its chromaticities make no sense"),
+        (chunk_of(b"gAMA", 0), "its gamma (0) makes no sense"),
+    ],
+    ids=["codes", "YCbCr", "length", "iCCP", "cHRM", "gAMA"],
+)
+def test_png_chunks_that_make_no_sense(chunk: bytes, line: str, tmp_path: Path) -> None:
+    pixels = np.zeros((3, 4, 3), np.uint8)
+    (tmp_path / "a.png").write_bytes(reference.png(pixels, chunk))
+    picture, lines = read(tmp_path / "a.png")
+    assert lines == [f"{line}; colours are taken as sRGB"]
+    assert picture.colour == SRGB
+    # What comes after in order is used then.
+    if not line.startswith(("its chroma", "its gamma")):
+        (tmp_path / "b.png").write_bytes(reference.png(pixels, chunk, chunk_of(b"gAMA", 1.0)))
+        picture, lines = read(tmp_path / "b.png")
+        assert lines == [line]
+        assert picture.colour == LINEAR
+
+
+def test_all_that_is_to_be_said_is_said(tmp_path: Path) -> None:
+    """A profile silences nothing else."""
+    text = reference.png_chunk(b"tEXt", b"Title\0A title")
+    bad = reference.png_chunk(b"cICP", bytes((200, 16, 0, 1)))
+    ratio = reference.png_chunk(b"pHYs", struct.pack(">IIB", 2, 1, 0))
+    chunks = bad, profile_chunk(LUT), text, ratio, reference.png_chunk(b"acTL", struct.pack(">II", 1, 0))
+    (tmp_path / "a.png").write_bytes(reference.png(np.zeros((3, 4, 3), np.uint8), *chunks))
+    _, lines = read(tmp_path / "a.png")
+    assert lines == [
+        "its cICP chunk has codes that are not known or not for RGB (200, 16, 0, 1); colours are taken as sRGB",
+        "its ICC profile is made of tables; colours are taken as sRGB",
+        "is read without its text 'Title', animation, pixel aspect ratio (0.5)",
+    ]
+
+
+def test_narrow_range(gpu: Gpu, tmp_path: Path) -> None:
+    """Black is 16 and white 235; beyond is clipped."""
+    pixels = np.arange(256, dtype=np.uint8).reshape(16, 16, 1)
+    (tmp_path / "a.png").write_bytes(reference.png(pixels, reference.png_chunk(b"cICP", bytes((1, 8, 0, 0)))))
+    picture, _ = read(tmp_path / "a.png")
+    assert np.abs(light_of(gpu, picture) - np.clip((pixels - 16.0) / 219, 0, 1)).max() < 1e-6
+    files.write(tmp_path / "b.png", picture)
+    assert files.read(tmp_path / "b.png").colour == picture.colour
+
+
+# Floats --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("space", ["Rec. 2020", "Display P3", "ACES AP0", "ACES AP1", "Rec. 709"])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_exr_chromaticities(space: str, dtype: Any, gpu: Gpu, tmp_path: Path) -> None:
+    pixels = np.random.default_rng(5).uniform(-1, 20, (6, 7, 4)).astype(dtype)
+    pixels[..., 3] = 1
+    attributes = {"chromaticities": ("float[8]", reference.CHROMATICITIES[space])}
+    files.write(
+        tmp_path / "a.exr", Picture(pixels, alpha=True, linear=True, metadata=Metadata(attributes=attributes))
+    )
+    picture, lines = read(tmp_path / "a.exr")
+    assert lines == []
+    expected = pixels.astype(np.float64)
+    expected[..., :3] = expected[..., :3] @ reference.matrix(space).T
+    assert np.abs(light_of(gpu, picture) - expected).max() < 3e-3  # published numbers have 4 digits
+
+
+def test_exr_chromaticities_that_make_no_sense(tmp_path: Path) -> None:
+    attributes = {"chromaticities": ("float[8]", (0.0,) * 8)}
+    files.write(
+        tmp_path / "a.exr",
+        Picture(np.ones((2, 3, 3), np.float32), linear=True, metadata=Metadata(attributes=attributes)),
+    )
+    picture, lines = read(tmp_path / "a.exr")
+    assert lines == ["its chromaticities make no sense; colours are taken as linear Rec. 709 light"]
+    assert picture.colour == LINEAR
+
+
+def test_radiance_primaries(gpu: Gpu, tmp_path: Path) -> None:
+    pixels = np.random.default_rng(5).uniform(0, 20, (6, 9, 3)).astype(np.float32)
+    files.write(tmp_path / "a.hdr", Picture(pixels, linear=True))
+    numbers = " ".join(map(str, reference.CHROMATICITIES["Rec. 2020"]))
+    head, _, rest = (tmp_path / "a.hdr").read_bytes().partition(b"\n")
+    (tmp_path / "b.hdr").write_bytes(head + f"\nPRIMARIES= {numbers}\n".encode() + rest)
+    picture, lines = read(tmp_path / "b.hdr")
+    assert lines == []
+    assert np.abs(light_of(gpu, picture) - picture.pixels @ reference.matrix("Rec. 2020").T).max() < 3e-3
+
+
+@pytest.mark.parametrize("name", ["curv 5", "para 0", "para 3", "para 4"])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_tiff_floats_are_what_their_profile_says(name: str, dtype: Any, gpu: Gpu, tmp_path: Path) -> None:
+    data, formula = CURVES[name]
+    pixels = np.random.default_rng(8).random((6, 7, 3)).astype(dtype)
+    picture = Picture(pixels, metadata=Metadata(icc=reference.rgb_profile("Display P3", data)))
+    files.write(tmp_path / "a.tif", picture)
+    picture, lines = read(tmp_path / "a.tif")
+    assert (lines, picture.linear) == ([], False)
+    expected = formula(pixels.astype(np.float64)) @ reference.matrix("Display P3").T
+    assert np.abs(light_of(gpu, picture) - expected).max() < 2e-4
+
+
+def test_light_that_is_infinite_or_no_number(gpu: Gpu) -> None:
+    """Infinite light stays, which a matrix would make no number of; values beyond 0 … 1 go on as the curve does."""
+    colour = colours.of_primaries(NAMED["ACES AP1"], colours.LINEAR_CURVE)
+    pixels = np.float32([[[np.inf, np.inf, np.inf], [np.nan, 1, 1], [-1, 2, 3]]])
+    got = light_of(gpu, Picture(pixels, linear=True, metadata=Metadata(colour=colour)))[0]
+    assert np.isposinf(got[0]).all()
+    assert np.isnan(got[1]).all()
+    assert np.abs(got[2] - reference.matrix("ACES AP1") @ [-1, 2, 3]).max() < 1e-4
+    gamma = Colour((Parametric(2.0),))
+    got = light_of(gpu, Picture(np.float32([[[-2, 2, np.inf]]]), metadata=Metadata(colour=gamma)))[0, 0]
+    assert got.tolist() == pytest.approx([-4, 4, np.inf])
+
+
+# Writing -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "webp", "jp2", "npz"])
+@pytest.mark.parametrize("space", ["pq", "hlg", "gamma", "linear", "p3", "points"])
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_what_is_written_is_read_again(suffix: str, space: str, channels: int, tmp_path: Path) -> None:
+    """By what each format has for it; where there is nothing, a line says so."""
+    p3 = NAMED["Display P3"]
+    colour = {
+        "pq": colours.of_signal("pq", 0),
+        "hlg": colours.of_primaries(NAMED["Rec. 2020"], colours.Hlg()),
+        "gamma": colours.of_signal("gamma", 2.2),
+        "linear": LINEAR,
+        "p3": colours.of_primaries(p3, colours.SRGB_CURVE),
+        "points": colours.of_primaries(p3, colours.Sampled((0.0, 0.2, 1.0))),
+    }[space]
+    pixels = np.random.default_rng(3).integers(0, 256, (37, 41, channels)).astype(np.uint8)
+    picture = Picture(pixels, channels == 4, colour.linear, Metadata(colour=colours.unusual(colour)))
+    path = tmp_path / f"a.{suffix}"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        files.write(path, picture)
+    lines = [str(w.message) for w in caught]
+    back, _ = read(path)
+    gray = back.channels < 3
+    if gray and space in ("pq", "hlg") and suffix != "png":
+        assert [line for line in lines if "cannot say that its values are" in line]
+        return
+    assert not [line for line in lines if "cannot say" in line]
+    if gray:  # which has no primaries
+        colour, found = (replace(c, matrix=colours.IDENTITY) for c in (colour, back.colour))
+    else:
+        found = back.colour
+    assert np.abs(np.subtract(found.matrix, colour.matrix)).max() < 1e-4
+    differences = np.abs(found.light_of_codes("uint8") - colour.light_of_codes("uint8"))
+    assert differences.max() < 1e-3 * colour.curves[0].light(V).max()
+    assert back.linear == colour.linear
+
+
+def test_png_is_labelled_by_chunks(tmp_path: Path) -> None:
+    def chunks(colour: Colour) -> dict[bytes, bytes]:
+        pixels = np.zeros((2, 3, 3), np.uint8)
+        metadata = Metadata(colour=colours.unusual(colour))
+        files.write(tmp_path / "a.png", Picture(pixels, False, colour.linear, metadata), overwrite=True)
+        data, found, at = (tmp_path / "a.png").read_bytes(), {}, 8
+        while at < len(data):
+            length, kind = struct.unpack_from(">I4s", data, at)
+            found[kind], at = data[at + 8 : at + 8 + length], at + 12 + length
+        return {kind: value for kind, value in found.items() if kind not in (b"IHDR", b"IDAT", b"IEND")}
+
+    assert chunks(colours.of_signal("pq", 0)) == {b"cICP": bytes((1, 16, 0, 1))}
+    assert chunks(SRGB) == {b"gAMA": struct.pack(">I", 45455), b"sRGB": b"\0"}
+    assert chunks(LINEAR) == {b"gAMA": struct.pack(">I", 100000)}
+    gamma = chunks(colours.of_signal("gamma", 1.8))
+    assert gamma[b"gAMA"] == struct.pack(">I", 55556)
+    assert gamma.keys() == {b"gAMA", b"iCCP"}
+
+
+@pytest.mark.parametrize("name", ["a.dpx", "a.npy"])
+def test_formats_that_cannot_say_it(name: str, tmp_path: Path) -> None:
+    picture = Picture(np.zeros((4, 4, 3), np.uint8), metadata=Metadata(colour=colours.of_signal("pq", 0)))
+    with pytest.warns(
+        GpuopsWarning, match=r"cannot say that its values are PQ of Rec. 709; they are taken for sRGB$"
+    ):
+        files.write(tmp_path / name, picture)
+
+
+def test_dpx_of_light(tmp_path: Path) -> None:
+    files.write(tmp_path / "a.dpx", Picture(np.full((4, 4, 3), 9, np.uint16), linear=True))
+    assert files.read(tmp_path / "a.dpx").linear
+
+
+def test_metadata_keep_the_colour_as_json() -> None:
+    adobe = colours.of_primaries(NAMED["Adobe RGB"], colours.LINEAR_CURVE).matrix
+    for colour in (
+        None,
+        colours.of_primaries(NAMED["ACES AP1"], colours.LINEAR_CURVE),
+        colours.of_primaries(NAMED["Rec. 2020"], colours.Pq(), narrow=True),
+        Colour((Parametric(2.5), Parametric(1.5), Parametric(2.0)), adobe),
+    ):
+        found = Metadata.from_json(Metadata(colour=colour).to_json()).colour
+        if colour is None:
+            assert found is None
+            continue
+        assert found is not None
+        assert np.abs(np.subtract(found.matrix, colour.matrix)).max() < 1e-4
+        assert (found.curves, found.narrow, found.primaries) == (
+            colour.curves,
+            colour.narrow,
+            colour.primaries,
+        )
