@@ -121,7 +121,9 @@ def command(
         click.echo(json.dumps(result, indent=1, ensure_ascii=False))
     else:
         if pictures[0].colour != pictures[1].colour or pictures[0].linear != a.linear:
-            click.echo(f"compared as {space} values ({'Rec. 709' if a.linear else 'sRGB'})")
+            converted = any(picture.metadata.colour is not None for picture in pictures)
+            kind = " (sRGB)" if not a.linear else " (Rec. 709)" if converted else ""
+            click.echo(f"compared as {space} values{kind}")
         for line in _as_text(comparison, params):
             click.echo(line)
         if shared.output is not None:

@@ -80,7 +80,7 @@ class Item:
         """decode: the file's own pixels, on the host and the caller's from now on, and how they are to be read."""
         pixels, decoding, colour = self._read(linear=linear, premultiply=premultiply)
         if colour is not None:
-            pixels = light.of_host(self.gpu, pixels, colour, alpha=decoding.alpha)
+            pixels, _ = light.of_host(self.gpu, pixels, colour, alpha=decoding.alpha)
         return pixels, decoding
 
     def _read(
@@ -156,20 +156,18 @@ class Item:
         """What a picture for a display is saved in by default: 8 bits, unless the format is one of numbers."""
         return "uint8" if files.is_display_format(self.format) else None
 
-    def save(
-        self, image: Image, dtype: str | None = None, *, display: bool = False, colour: Colour | None = None
-    ) -> None:
+    def save(self, image: Image, dtype: str | None = None, *, display: bool = False) -> None:
         """convert → download → encode, in :meth:`depth`; losses become warnings.
 
         Integer files get sRGB and float files linear Rec. 709 light, but for what was worked on as it was stored, which
-        stays so where the output can say what it is; and for a signal in another ``colour`` space. ``display``: values
-        are made for one, and are no longer the input's.
+        stays so where the output can say what it is. ``display``: values are made for one, and are no longer the
+        input's.
         """
-        values = colour or self._values(image.linear, display)
-        written = self._written(values, dtype, as_it_is=colour is not None, display=display)
-        if _needs_light(values, written):
-            image, values = light.of_planes(image, values), LINEAR
+        values = self._values(image.linear, display)
+        written = self._written(values, dtype, display=display)
         encoding = self._encoding(dtype, values, written)
+        if _needs_light(values, written):
+            image, encoding = light.of_planes(image, values, encoding), self._of_light(dtype, written)
         with self.gpu.phase("convert"):
             pixels, lost = pack(image, encoding)
             host = pixels.numpy()
@@ -194,10 +192,10 @@ class Item:
         values = self._values(linear, display)
         written = self._written(values, dtype, display=display)
         if _needs_light(values, written):
-            made = light.of_pixels(on_device(self.gpu, pixels), values, alpha=alpha)
-            self.save(light.unpack_light(made, alpha=alpha), dtype)
-        else:
-            self._write(pixels, lost, written, dtype, alpha=alpha, display=display)
+            encoding = self._of_light(dtype, written)
+            with self.gpu.phase("convert"):
+                pixels, lost = light.of_host(self.gpu, pixels, values, alpha=alpha, encoding=encoding)
+        self._write(pixels, lost, written, dtype, alpha=alpha, display=display)
 
     @property
     def linear(self) -> bool:
@@ -254,16 +252,13 @@ class Item:
             return self._stored
         return LINEAR if linear else SRGB
 
-    def _written(
-        self, values: Colour, dtype: str | None, *, as_it_is: bool = False, display: bool = False
-    ) -> Colour:
+    def _written(self, values: Colour, dtype: str | None, *, display: bool) -> Colour:
         """What a result of these values is in its file."""
         depth = self.depth(dtype)
         stored = np.dtype(dtype or (self.picture.pixels.dtype if self.picture else depth))
-        if values == self._stored and stored.kind == depth.kind and not display:
-            gray = self.picture is not None and self.picture.channels < 3
-            as_it_is = as_it_is or files.can_say(self.format, values, gray=gray)
-        return values if as_it_is else _usual(depth)
+        gray = self.picture is not None and self.picture.channels < 3
+        same = values == self._stored and stored.kind == depth.kind and not display
+        return values if same and files.can_say(self.format, values, gray=gray) else _usual(depth)
 
     def _encoding(self, dtype: str | None, values: Colour, written: Colour) -> Encoding:
         """How pixels are written; as floats where they have to become light before."""
@@ -274,6 +269,10 @@ class Item:
             linearise=(values, written) == (SRGB, LINEAR),
             unpremultiply=self._premultiplied,
         )
+
+    def _of_light(self, dtype: str | None, written: Colour) -> Encoding:
+        """How values that had to become light before are written."""
+        return Encoding(self.depth(dtype), encode=written == SRGB)
 
     def _write(
         self,

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .colour import Colour, Parametric
 from .image import PIXEL_TYPES, Image
-from .pixels import Decoding, Encoding, on_device, pack, unpack
+from .pixels import Decoding, Encoding, Losses, losses, on_device, pack, unpack
 
 if TYPE_CHECKING:
     from .files.picture import Picture
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.generic]
 
-_AT_ONCE = 1 << 26  # bytes of light that are on the device together, of pixels that are on the host
+_FLOATS = Encoding(np.dtype(np.float32))
+#: Bytes of light that are on the device together, of pixels that are on the host.
+_AT_ONCE = 1 << 26
+#: How often as much memory as that is taken, at most.
+_COPIES = 8
 
 
 def of_pixels(pixels: Image, colour: Colour, *, alpha: bool) -> Image:
@@ -64,19 +68,26 @@ def of_pixels(pixels: Image, colour: Colour, *, alpha: bool) -> Image:
     return result
 
 
-def of_host(gpu: Gpu, pixels: Array, colour: Colour, *, alpha: bool) -> npt.NDArray[np.float32]:
-    """The same of pixels on the host, some rows at a time."""
-    result = np.empty(pixels.shape, np.float32)
-    rows = max(1, _AT_ONCE // result[0].nbytes)
+def of_host(
+    gpu: Gpu, pixels: Array, colour: Colour, *, alpha: bool, encoding: Encoding = _FLOATS
+) -> tuple[Array, Losses]:
+    """The same of pixels on the host, some rows at a time, as ``encoding`` has light; and what did not fit."""
+    result = np.empty(pixels.shape, encoding.dtype)
+    at_once = min(_AT_ONCE, gpu.limits.global_bytes // _COPIES)
+    rows = max(1, at_once // (4 * pixels[0].size))
+    clipped = not_finite = 0
     for at in range(0, len(pixels), rows):
         part = on_device(gpu, np.ascontiguousarray(pixels[at : at + rows]))
-        of_pixels(part, colour, alpha=alpha).numpy(result[at : at + rows])
-    return result
+        made, counted = pack(unpack_light(of_pixels(part, colour, alpha=alpha), alpha=alpha), encoding)
+        made.numpy(result[at : at + rows])
+        lost = losses(counted)
+        clipped, not_finite = clipped + lost.clipped, not_finite + lost.not_finite
+    return result, Losses(clipped, not_finite)
 
 
-def of_planes(image: Image, colour: Colour) -> Image:
-    """The same of planar values (channels, height, width), which are fractions."""
-    pixels, _ = pack(image, Encoding(np.dtype(np.float32)))
+def of_planes(image: Image, colour: Colour, encoding: Encoding) -> Image:
+    """The same of planar values (channels, height, width), which ``encoding`` makes float pixels of before."""
+    pixels, _ = pack(image, encoding)
     return unpack_light(of_pixels(pixels, colour, alpha=image.alpha), alpha=image.alpha)
 
 

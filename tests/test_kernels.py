@@ -39,10 +39,12 @@ from gpuops import (
     contact_sheet,
     d3d11,
     fft,
+    light,
     reduce,
     starburst,
     white_balance,
 )
+from gpuops import colour as colours
 from gpuops.bilateral import bilateral
 from gpuops.bloom import bloom, bloom_pixels
 from gpuops.blur import blur, blur_pixels
@@ -288,6 +290,36 @@ def test_unpack_and_pack(gpu: Recorder, rng: np.random.Generator, dtype: str, ch
         rounding = 2.0**-11 if dtype == "float16" else TOLERANCE["curve"]
         np.testing.assert_allclose(result, expected, rtol=rounding, atol=1e-7)
         assert lost.clipped == lost.not_finite == 0
+
+
+FORMS: dict[str, tuple[colours.Curve, ...]] = {
+    "light": (colours.LINEAR_CURVE,),
+    "powers": (colours.SRGB_CURVE, colours.Parametric(1.8), colours.Parametric(2.0, 1.25, -0.25, 0.0, 0.2)),
+    "samples": (colours.Sampled((0.0, 0.1, 0.3, 1.0)),),
+}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("channels", LAYOUTS)
+@pytest.mark.parametrize("form", FORMS)
+def test_light(gpu: Recorder, rng: np.random.Generator, dtype: str, channels: int, form: str) -> None:
+    alpha, colour_count = LAYOUTS[channels], channels - LAYOUTS[channels]
+    most = np.iinfo(dtype).max if dtype.startswith("u") else 1
+    curves = FORMS[form] if colour_count == 3 else FORMS[form][:1]
+    space = colours.of_primaries(colours.NAMED["ACES AP0"], *curves)
+    for found in (space, replace(space, matrix=colours.IDENTITY)):
+        pixels = pixels_of(rng, dtype, (*SHAPE, channels))
+        expected = pixels.astype(np.float64) / most
+        for c in range(colour_count):
+            v = expected[..., c]
+            if form == "samples":
+                expected[..., c] = np.interp(v, [0, 1 / 3, 2 / 3, 1], [0, 0.1, 0.3, 1])
+            elif form == "powers":
+                powers = srgb_to_linear, lambda v: v**1.8, lambda v: np.maximum(1.25 * v - 0.25, 0) ** 2
+                expected[..., c] = np.copysign(powers[c](np.abs(v)), v)
+        if colour_count == 3:
+            expected[..., :3] = expected[..., :3] @ np.reshape(found.matrix, (3, 3)).T
+        close(light.of_pixels(gpu.array(pixels), found, alpha=alpha).numpy(), expected, TOLERANCE["curve"])
 
 
 def test_copy(gpu: Recorder, rng: np.random.Generator) -> None:

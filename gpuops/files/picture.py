@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..colour import LINEAR, SRGB, Colour, Primaries, of_primaries
+from ..colour import LINEAR, SRGB, Colour, Primaries, of_primaries, usual
 from ..errors import ParameterError
 from . import exif, icc
 
@@ -75,7 +75,7 @@ def _colour(value: Mapping[str, Any]) -> Colour | None:
     found, _ = icc.colour_of(b64decode(value["colour"], validate=True))
     if CHROMATICITIES in value:
         primaries = Primaries.of(tuple(map(float, value[CHROMATICITIES])))
-        return of_primaries(primaries, *found.curves, narrow=found.narrow)
+        return usual(of_primaries(primaries, *found.curves, narrow=found.narrow))
     return found
 
 

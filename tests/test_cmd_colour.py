@@ -1,0 +1,409 @@
+"""Colour spaces through the commands: what is written and how it is labelled, what is read, what is compared."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as PIL
+from PIL import ImageCms
+
+from gpuops import Gpu, files
+from gpuops.files import Metadata, Picture
+from gpuops.light import readable
+from gpuops.pixels import unpack
+
+from . import colour_reference as reference
+from .conftest import Run
+
+Clpix = Callable[..., Run]
+
+SRGB_CURVE = reference.parametric(3, 2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
+P3 = reference.rgb_profile("Display P3", SRGB_CURVE)
+LUT = reference.profile({"desc": reference.named("Inkjet"), "A2B0": b"mft2".ljust(64, b"\0")})
+SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+TO_709 = reference.matrix("Display P3").T
+
+
+@pytest.fixture
+def p3(tmp_path: Path, rng: np.random.Generator) -> Path:
+    PIL.fromarray(rng.integers(0, 256, (37, 45, 3)).astype(np.uint8)).save(
+        tmp_path / "p3.png", icc_profile=P3
+    )
+    return tmp_path / "p3.png"
+
+
+@pytest.fixture
+def ap1(tmp_path: Path, rng: np.random.Generator) -> Path:
+    pixels = rng.uniform(0, 9, (37, 45, 3)).astype(np.float32)
+    attributes = {
+        "chromaticities": ("float[8]", reference.CHROMATICITIES["ACES AP1"]),
+        "owner": ("string", "me"),
+    }
+    files.write(tmp_path / "ap1.exr", Picture(pixels, linear=True, metadata=Metadata(attributes=attributes)))
+    return tmp_path / "ap1.exr"
+
+
+def light_of(clpix: Clpix, path: Path, *options: object) -> np.ndarray[Any, Any]:
+    """What commands take a file for: float EXR of the picture, blurred by nothing."""
+    out = path.parent / "light.exr"
+    run = clpix("blur", path, "--sigma", 0, "-o", out, "--dtype", "float", "--overwrite", *options)
+    assert run.code == 0
+    return files.read(out).pixels
+
+
+def info(clpix: Clpix, path: Path) -> dict[str, Any]:
+    (found,) = json.loads(clpix("info", path, "--json").out)
+    return dict(found)
+
+
+# What tonemap writes -------------------------------------------------------------------------------
+
+LIGHT_OF = {
+    "srgb": reference.srgb_light,
+    "pq": reference.pq_light,
+    "gamma:2.2": lambda v: v**2.2,
+    "linear": lambda v: v,
+}
+NAMES = {"srgb": "sRGB", "pq": "PQ", "gamma:2.2": "gamma 2.2", "linear": "linear"}
+
+
+@pytest.mark.parametrize("transfer", LIGHT_OF)
+@pytest.mark.parametrize(
+    "name", ["a.png", "a.jpg", "a.webp", "a.tif", "a.jp2", "a.dpx", "a.exr", "a.hdr", "a.npz"]
+)
+def test_signals_are_written_labelled_and_read(
+    gpu: Gpu, clpix: Clpix, transfer: str, name: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """Each depth; what a format cannot say a line says."""
+    light = rng.random((37, 45, 3)).astype(np.float32)
+    files.write(tmp_path / "in.exr", Picture(light, linear=True))
+    fmt = files.format_of(name)
+    for dtype in fmt.dtypes:
+        if dtype.startswith("float") and transfer == "srgb":
+            continue  # which is refused
+        out = tmp_path / name
+        depth = {"float16": "half", "float32": "float"}.get(dtype, dtype)
+        options = ("--operator", "linear", "--exposure", 0, "--transfer", transfer, "--dtype", depth)
+        run = clpix("tonemap", tmp_path / "in.exr", "-o", out, "--overwrite", *options)
+        assert run.code == 0
+        usual = "linear" if dtype.startswith("float") else "srgb"
+        says_linear = name == "a.dpx" and transfer == "linear"
+        holds = transfer == usual or "icc" in fmt.holds or says_linear
+        told = f"cannot say that its values are {NAMES[transfer]} of Rec. 709; they are taken for"
+        assert (told in run.err) is not holds
+        assert run.err.count("\n") == (not holds)
+        if not holds:
+            continue
+        picture = files.read(out)
+        assert (picture.colour.transfer, picture.colour.primaries) == (NAMES[transfer], "Rec. 709")
+        largest = np.iinfo(picture.pixels.dtype).max if picture.pixels.dtype.kind == "u" else 1
+        expected = LIGHT_OF[transfer](picture.pixels.astype(np.float64) / largest)
+        pixels, decoding = readable(gpu, picture, linear=True)
+        got = unpack(pixels, decoding).numpy().transpose(1, 2, 0)
+        assert np.abs(got - expected).max() < 5e-5
+        if name not in ("a.jpg", "a.webp") and dtype != "uint8":
+            assert np.abs(expected - light).max() < (4e-3 if dtype == "float16" or name == "a.hdr" else 2e-4)
+
+
+def test_an_inputs_srgb_profile_labels_no_other_signal(clpix: Clpix, tmp_path: Path) -> None:
+    pixels = np.full((8, 9, 3), 120, np.uint8)
+    PIL.fromarray(pixels).save(tmp_path / "in.png", icc_profile=SRGB)
+    for transfer, kept in (("srgb", SRGB), ("pq", None), ("linear", None)):
+        run = clpix(
+            "tonemap", tmp_path / "in.png", "-o", tmp_path / "out.png", "--transfer", transfer, "--overwrite"
+        )
+        assert (run.code, run.err) == (0, "")
+        with PIL.open(tmp_path / "out.png") as image:
+            assert image.info.get("icc_profile") == kept
+            assert ("srgb" in image.info) is False
+    data = (tmp_path / "out.png").read_bytes()
+    assert b"gAMA" + struct.pack(">I", 100000) in data
+    run = clpix("blur", "--sigma", 1, tmp_path / "in.png", "-o", tmp_path / "out.tif", "--dtype", "float")
+    assert files.read(tmp_path / "out.tif").metadata.icc is None  # it is light
+
+
+def test_cicp_of_pq(clpix: Clpix, ap1: Path, tmp_path: Path) -> None:
+    run = clpix("tonemap", ap1, "-o", tmp_path / "out.png", "--transfer", "pq", "--dtype", "uint16")
+    assert run.code == 0
+    data = (tmp_path / "out.png").read_bytes()
+    assert reference.png_chunk(b"cICP", bytes((1, 16, 0, 1))) in data
+    for other in (b"sRGB", b"gAMA", b"iCCP"):
+        assert other not in data
+    run = clpix("info", tmp_path / "out.png")
+    assert run.out == f"{tmp_path / 'out.png'}: PNG, 45 × 37, RGB, 16 bits, PQ-encoded\n"
+
+
+# What commands read --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["png", "jpg", "tif"])
+def test_a_wide_profile_is_converted(
+    clpix: Clpix, suffix: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    path = tmp_path / f"in.{suffix}"
+    quality = {"quality": 100, "subsampling": 0} if suffix == "jpg" else {}
+    PIL.fromarray(rng.integers(0, 256, (37, 45, 3)).astype(np.uint8)).save(path, icc_profile=P3, **quality)
+    with PIL.open(path) as image:
+        values = np.asarray(image) / 255
+    expected = reference.srgb_light(values) @ TO_709
+    assert np.abs(light_of(clpix, path) - expected).max() < 5e-5
+    run = clpix("blur", path, "--sigma", 0, "-o", tmp_path / "out.png")
+    outside = np.count_nonzero((expected < 0) | (expected > 1.001))
+    assert f"{tmp_path / 'out.png'}: " in run.err
+    assert "values were outside the range of 8-bit integers and clipped" in run.err
+    assert abs(int(run.err.split("out.png: ")[1].split()[0]) - outside) < 40
+    result = files.read(tmp_path / "out.png")
+    assert result.metadata.icc is None
+    levels = np.rint(255 * np.clip(reference.srgb_signal(expected), 0, 1))
+    assert np.abs(result.pixels - levels).max() <= 1
+
+
+def test_space_still_means_what_it_did(clpix: Clpix, p3: Path, tmp_path: Path) -> None:
+    """Stored values stay in the input's space, with its profile."""
+    run = clpix("blur", p3, "--sigma", 0, "--space", "encoded", "-o", tmp_path / "a.png")
+    assert (run.code, run.err) == (0, "")
+    result, before = files.read(tmp_path / "a.png"), files.read(p3)
+    assert np.array_equal(result.pixels, before.pixels)
+    assert result.metadata.icc == P3
+    # As floats they are light after all.
+    expected = reference.srgb_light(before.pixels / 255) @ TO_709
+    assert np.abs(light_of(clpix, p3, "--space", "encoded") - expected).max() < 5e-5
+    # And so they are in a format that has no profiles.
+    assert clpix("blur", p3, "--sigma", 0, "--space", "encoded", "-o", tmp_path / "a.dpx").code == 0
+    levels = np.rint(255 * np.clip(reference.srgb_signal(expected), 0, 1))
+    assert np.abs(files.read(tmp_path / "a.dpx").pixels - levels).max() <= 1
+
+
+def test_stored_values_with_alpha_become_light(
+    clpix: Clpix, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """Colours are divided by alpha before they go through a curve."""
+    pixels = rng.integers(1, 256, (12, 13, 4)).astype(np.uint8)
+    PIL.fromarray(pixels).save(tmp_path / "in.png", icc_profile=P3)
+    files.write(tmp_path / "k.pfm", Picture(np.ones((1, 1, 1), np.float32), linear=True))
+    expected = reference.srgb_light(pixels[..., :3] / 255) @ TO_709
+    for command in (("convolve", "--kernel", tmp_path / "k.pfm"), ("blur", "--sigma", "1e-3")):
+        out = tmp_path / "out.tif"
+        options = ("--space", "encoded", "--dtype", "float", "--overwrite")
+        assert clpix(*command, tmp_path / "in.png", "-o", out, *options).code == 0
+        result = files.read(out).pixels
+        assert np.abs(result[..., :3] - expected).max() < 5e-5
+        assert np.abs(result[..., 3] - pixels[..., 3] / 255).max() < 1e-6
+
+
+def test_chromaticities_are_converted(clpix: Clpix, ap1: Path, tmp_path: Path) -> None:
+    before = files.read(ap1)
+    expected = before.pixels @ reference.matrix("ACES AP1").T
+    assert np.abs(light_of(clpix, ap1) - expected).max() < 2e-4
+    result = files.read(tmp_path / "light.exr")
+    assert "chromaticities" not in result.metadata.attributes
+    assert "me" in {value for _, value in result.metadata.attributes.values()}
+    assert result.pixels.min() < 0  # what Rec. 709 has not
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("blur", "--sigma", "1.5"),
+        ("bloom",),
+        ("bloom", "--tonemap", "agx"),
+        ("tonemap",),
+        ("tonemap", "--preset", "d3d11"),
+        ("tonemap", "--transfer", "pq"),
+        ("tonemap", "--contact-sheet", "--operators", "agx"),
+        ("dwt", "--space", "linear", "--shrink", "soft", "--threshold", "0.01", "--reconstruct"),
+        ("fft", "--space", "linear", "--view", "magnitude"),
+    ],
+    ids=" ".join,
+)
+def test_every_command_works_on_the_same_light(
+    clpix: Clpix, command: tuple[str, ...], p3: Path, tmp_path: Path
+) -> None:
+    """A file's as that of an EXR of its Rec. 709 light."""
+    light = tmp_path / "light.exr"
+    light_of(clpix, p3)
+    results = []
+    for source in (p3, light):
+        out = tmp_path / f"{source.stem}-out.png"
+        run = clpix(command[0], source, "-o", out, "--dtype", "uint8", *command[1:])
+        assert run.code == 0
+        results.append(files.read(out))
+    first, second = (np.asarray(result.pixels, np.int16) for result in results)
+    assert np.abs(first - second).max() <= 1
+    assert results[0].colour == results[1].colour
+    assert results[0].metadata.icc is None
+
+
+def test_a_kernel_image_has_colours_too(
+    clpix: Clpix, p3: Path, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    gray = reference.gray_profile(reference.parametric(0, 3.0))
+    values = rng.integers(40, 256, (5, 5)).astype(np.uint8)
+    PIL.fromarray(values).save(tmp_path / "k.png", icc_profile=gray)
+    files.write(tmp_path / "k.exr", Picture(((values / 255) ** 3).astype(np.float32)[..., None], linear=True))
+    for name in ("png", "exr"):
+        out = tmp_path / f"{name}.exr"
+        assert (
+            clpix("convolve", p3, "-o", out, "--kernel", tmp_path / f"k.{name}", "--dtype", "float").code == 0
+        )
+    first, second = (files.read(tmp_path / f"{name}.exr").pixels for name in ("png", "exr"))
+    assert np.abs(first - second).max() < 1e-5
+
+
+# Stored values -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "through", [("fft", "ifft", "npz"), ("fft", "ifft", "tif"), ("dwt", "idwt", "exr")], ids=" ".join
+)
+def test_what_comes_back_as_it_was_keeps_its_colours(
+    clpix: Clpix, through: tuple[str, str, str], p3: Path, ap1: Path, tmp_path: Path
+) -> None:
+    there, back, suffix = through
+    pq = tmp_path / "pq.png"
+    pixels = np.random.default_rng(2).integers(0, 65536, (37, 45, 3)).astype(np.uint16)
+    pq.write_bytes(reference.png(pixels, reference.png_chunk(b"cICP", bytes((9, 16, 0, 1)))))
+    linear = tmp_path / "linear.png"
+    linear.write_bytes(reference.png(pixels, reference.png_chunk(b"gAMA", struct.pack(">I", 100000))))
+    for source in (p3, pq, linear, ap1):
+        numbers, out = tmp_path / f"numbers.{suffix}", tmp_path / f"out{source.suffix}"
+        run = clpix(there, source, "-o", numbers, "--overwrite")
+        assert run.code == 0
+        assert ("EXR header attributes" in run.err) == (source == ap1)  # the owner
+        run = clpix(back, numbers, "-o", out, "--overwrite", "--dtype", "float" if source == ap1 else "auto")
+        assert (run.code, run.err) == (0, "")
+        before, after = files.read(source), files.read(out)
+        assert np.abs(after.pixels.astype(np.float64) - before.pixels).max() <= (1e-4 if source == ap1 else 0)
+        assert after.colour == before.colour
+        assert after.metadata.icc == before.metadata.icc
+        # In another kind of file they are light, and converted.
+        if source == p3:
+            assert (
+                clpix(back, numbers, "-o", tmp_path / "out.exr", "--overwrite", "--dtype", "float").code == 0
+            )
+            expected = reference.srgb_light(before.pixels / 255) @ TO_709
+            assert np.abs(files.read(tmp_path / "out.exr").pixels - expected).max() < 1e-4
+        if source == ap1:
+            assert (
+                clpix(back, numbers, "-o", tmp_path / "out.png", "--overwrite", "--dtype", "uint16").code == 0
+            )
+            signal = reference.srgb_signal(before.pixels @ reference.matrix("ACES AP1").T)
+            got = files.read(tmp_path / "out.png").pixels / 65535
+            assert np.abs(got - np.clip(signal, 0, 1)).max() < 2e-3
+
+
+def test_stored_values_in_slabs(clpix: Clpix, p3: Path, tmp_path: Path, rng: np.random.Generator) -> None:
+    """Images that the device has no room for take the same ways."""
+    pixels = rng.integers(0, 256, (300, 260, 3)).astype(np.uint8)
+    PIL.fromarray(pixels).save(tmp_path / "in.png", icc_profile=P3)
+    limit = ("--device-memory", "1536K")
+    for space in ("encoded", "linear"):
+        numbers = tmp_path / f"{space}.npz"
+        assert clpix("dwt", tmp_path / "in.png", "-o", numbers, "--space", space, *limit).code == 0
+        light = reference.srgb_light(pixels / 255) @ TO_709
+        for dtype, out in (("uint8", tmp_path / "a.png"), ("float", tmp_path / "a.exr")):
+            assert clpix("idwt", numbers, "-o", out, "--dtype", dtype, "--overwrite", *limit).code == 0
+            result = files.read(out)
+            if dtype == "float":
+                assert np.abs(result.pixels - light).max() < 1e-4
+            elif space == "encoded":
+                assert np.array_equal(result.pixels, pixels)
+                assert result.metadata.icc == P3
+            else:
+                levels = np.rint(255 * np.clip(reference.srgb_signal(light), 0, 1))
+                assert np.abs(result.pixels - levels).max() <= 1
+                assert result.metadata.icc is None
+
+
+@pytest.mark.parametrize("profile", [P3, LUT, SRGB], ids=["P3", "tables", "sRGB"])
+@pytest.mark.parametrize(
+    "command", [("fft",), ("dwt",), ("tonemap", "--contact-sheet"), ("tonemap",)], ids=" ".join
+)
+def test_pictures_of_something_else_are_not_in_the_inputs_space(
+    clpix: Clpix, command: tuple[str, ...], profile: bytes, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    PIL.fromarray(rng.integers(0, 256, (24, 25, 3)).astype(np.uint8)).save(
+        tmp_path / "in.png", icc_profile=profile
+    )
+    run = clpix(*command, tmp_path / "in.png", "-o", tmp_path / "out.png")
+    assert run.code == 0
+    assert ("its ICC profile is made of tables; colours are taken as sRGB" in run.err) == (profile == LUT)
+    result = files.read(tmp_path / "out.png")
+    assert result.metadata.icc in ((None,) if profile != SRGB else (None, SRGB))
+    assert result.colour == files.Picture(result.pixels).colour
+
+
+def test_a_profile_that_is_not_understood_stays_with_pixels_that_are_in_it(
+    clpix: Clpix, tmp_path: Path
+) -> None:
+    PIL.fromarray(np.full((8, 9, 3), 77, np.uint8)).save(tmp_path / "in.jpg", icc_profile=LUT)
+    run = clpix("blur", tmp_path / "in.jpg", "--sigma", 1, "-o", tmp_path / "out.png")
+    line = "its ICC profile is made of tables; colours are taken as sRGB"
+    assert run.err == f"clpix: warning: {tmp_path / 'in.jpg'}: {line}\n"
+    with PIL.open(tmp_path / "out.png") as image:
+        assert image.info["icc_profile"] == LUT
+
+
+# What is told --------------------------------------------------------------------------------------
+
+
+def test_info(clpix: Clpix, p3: Path, ap1: Path, tmp_path: Path) -> None:
+    lines = clpix("info", p3).out.splitlines()
+    assert lines == [
+        f"{p3}: PNG, 45 × 37, RGB, 8 bits, sRGB-encoded, Display P3 primaries",
+        f"  ICC profile “Display P3”, {len(P3)} bytes",
+    ]
+    assert info(clpix, p3)["metadata"]["icc_description"] == "Display P3"
+    assert clpix("info", ap1).out.splitlines()[0].endswith("RGB, float, linear light, ACES AP1 primaries")
+    odd = tmp_path / "odd.png"
+    chunks = [
+        reference.png_chunk(b"gAMA", struct.pack(">I", 55556)),
+        reference.png_chunk(
+            b"cHRM", struct.pack(">8I", 31270, 32900, 60000, 33000, 30000, 65000, 15000, 5000)
+        ),
+    ]
+    odd.write_bytes(reference.png(np.zeros((3, 4, 3), np.uint8), *chunks))
+    text = "gamma 1.8-encoded, (0.6000, 0.3300), (0.3000, 0.6500), (0.1500, 0.0500) primaries\n"
+    assert clpix("info", odd).out.endswith(text)
+
+
+def test_statistics_are_of_rec_709_light(clpix: Clpix, p3: Path) -> None:
+    (found,) = json.loads(clpix("info", p3, "--stats", "--json").out)
+    light = reference.srgb_light(files.read(p3).pixels / 255) @ TO_709
+    for i, name in enumerate("RGB"):
+        assert found["statistics"]["channels"][name]["mean"] == pytest.approx(light[..., i].mean(), rel=5e-5)
+    luminance = (light @ [0.2126, 0.7152, 0.0722]).mean()
+    assert found["statistics"]["luminance"]["mean"] == pytest.approx(luminance, rel=1e-4)
+    (found,) = json.loads(clpix("info", p3, "--stats", "--json", "--space", "encoded").out)
+    assert found["statistics"]["values"] == "stored"
+    mean = (files.read(p3).pixels[..., 0] / 255).mean()
+    assert found["statistics"]["channels"]["R"]["mean"] == pytest.approx(mean, rel=1e-5)
+
+
+def test_compare(clpix: Clpix, p3: Path, ap1: Path, tmp_path: Path) -> None:
+    """In one space where files are in different ones; as stored where they are in the same."""
+    run = clpix("compare", p3, p3)
+    assert run.code == 0
+    assert "compared as" not in run.out
+    changed = np.asarray(PIL.open(p3)).copy()
+    changed[3, 4, 1] ^= 1
+    PIL.fromarray(changed).save(tmp_path / "q3.png", icc_profile=P3)
+    assert "(1 of 255 levels)" in clpix("compare", p3, tmp_path / "q3.png").out
+    light_of(clpix, p3)
+    run = clpix("compare", p3, tmp_path / "light.exr", "--max-error", "1e-4")
+    assert run.code == 0
+    assert run.out.startswith("compared as encoded values (sRGB)\n")
+    PIL.fromarray(np.asarray(PIL.open(p3))).save(tmp_path / "plain.png")  # the same codes, other colours
+    assert clpix("compare", p3, tmp_path / "plain.png", "--max-error", "1e-2").code == 1
+    assert clpix("compare", ap1, ap1).code == 0
+    light_of(clpix, ap1)
+    run = clpix("compare", ap1, tmp_path / "light.exr", "--max-error", "1e-4")
+    assert run.code == 0
+    assert run.out.startswith("compared as linear values (Rec. 709)\n")
+    assert json.loads(clpix("compare", ap1, tmp_path / "light.exr", "--json").out)["space"] == "linear"
