@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from . import colour
+from .colour import D65, Chromaticity, Matrix
 from .errors import ParameterError
 from .params.tonemap import TonemapParams
 from .params.white_balance import GRAY_WORLD, LEAST_GAIN, MOST_GAIN, Illuminant, WhiteBalance
@@ -25,15 +26,7 @@ if TYPE_CHECKING:
     from .gpu import Gpu
     from .image import Image
 
-Chromaticity = tuple[float, float]
 Gains = tuple[float, float, float]
-Matrix = npt.NDArray[np.float64]
-
-D65: Chromaticity = (0.3127, 0.3290)  # as ITU-R BT.709 has it, and the primaries
-_PRIMARIES: tuple[Chromaticity, ...] = ((0.64, 0.33), (0.30, 0.60), (0.15, 0.06))
-_BRADFORD = np.array([[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]])
-_MOST_ADAPTED = 100.0  # gain of a cone response: beyond it there is next to none, or a negative one
-
 # Where daylight's locus begins; below it light is a black body's.
 _DAYLIGHT_FROM = 4000.0
 # Kim et al., *Design of Advanced Color Temperature Control System for HDTV Applications*, J. Korean Phys. Soc. 41(6),
@@ -107,36 +100,20 @@ def adaptation(source: Chromaticity, target: Chromaticity = D65) -> Matrix:
     ParameterError
         ``source`` is so far from white that a cone has no response to it.
     """
-    gains = _cones(target) / _cones(source)
-    if not (gains.min() > 0 and gains.max() <= _MOST_ADAPTED):
+    try:
+        return colour.adaptation(colour.xyz(source), colour.xyz(target))
+    except colour.ColourError:
         raise ParameterError(
             f"light of the chromaticity {source[0]:.4f}, {source[1]:.4f} is too coloured to be made white: "
             "use a tint nearer to 0"
-        )
-    return np.asarray(np.linalg.solve(_BRADFORD, gains[:, np.newaxis] * _BRADFORD))
-
-
-def _xyz(of: Chromaticity) -> Matrix:
-    """With Y = 1."""
-    x, y = of
-    return np.array([x / y, 1, (1 - x - y) / y])
-
-
-def _cones(of: Chromaticity) -> Matrix:
-    return np.asarray(_BRADFORD @ _xyz(of))
-
-
-def _rec709_to_xyz() -> Matrix:
-    """SMPTE RP 177."""
-    columns = np.stack([_xyz(primary) for primary in _PRIMARIES], axis=1)
-    return np.asarray(columns * np.linalg.solve(columns, _xyz(D65)))
+        ) from None
 
 
 def matrix(balance: Illuminant | Gains) -> Matrix:
     """The matrix (3, 3) on columns of linear Rec. 709 light; the luminance of the light that becomes white is kept."""
     if not isinstance(balance, Illuminant):
         return np.diag(np.asarray(balance, np.float64))
-    to_xyz = _rec709_to_xyz()
+    to_xyz = colour.REC709.to_xyz()
     return np.asarray(np.linalg.solve(to_xyz, adaptation(chromaticity(balance)) @ to_xyz))
 
 
