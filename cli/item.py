@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gpuops import files, light
-from gpuops.colour import LINEAR, SRGB, Colour, unusual
+from gpuops.colour import LINEAR, SRGB, Colour
 from gpuops.errors import FileError, GpuopsWarning, ParameterError
 from gpuops.gpu import Gpu
 from gpuops.image import Image
@@ -22,6 +22,7 @@ from . import naming
 from .checks import DEPTHS, check_input, writes_data
 from .options import DTYPES, Shared
 from .reader import Reader
+from .space import Space, needs_light, usual, without_chromaticities
 
 Result = TypeVar("Result")
 
@@ -40,8 +41,7 @@ class Item:
         self._associated = False  # the input's alpha was, so its colour under alpha 0 is light
         self._premultiplied = self._alpha = False
         self._linear = True
-        self._stored: Colour | None = None  # what the input's values are, if they are worked on as they are
-        self._input: Colour | None = None  # what they are in the file, if that is a picture
+        self._space = Space()
         self._not_finite = 0
 
     @property
@@ -93,10 +93,9 @@ class Item:
             linear = self.shared.space == "linear"
         alpha = picture.alpha and self.shared.alpha == "keep"
         pixels = picture.pixels if alpha == picture.alpha else picture.pixels[..., :-1]
-        colour = picture.metadata.colour if linear else None
+        colour = self._space.enter(picture, linear=linear)
         self._alpha, self._premultiplied = alpha, alpha and premultiply
         self._linear = linear or picture.linear
-        self._input, self._stored = picture.colour, None if linear else picture.colour
         # What remains here is what they were, without their memory.
         released = np.broadcast_to(np.zeros((), picture.pixels.dtype), picture.pixels.shape)
         is_light = picture.linear or colour is not None
@@ -163,10 +162,9 @@ class Item:
         stays so where the output can say what it is. ``display``: values are made for one, and are no longer the
         input's.
         """
-        values = self._values(image.linear, display)
-        written = self._written(values, dtype, display=display)
+        values, written = self._spaces(dtype, linear=image.linear, display=display)
         encoding = self._encoding(dtype, values, written)
-        if _needs_light(values, written):
+        if needs_light(values, written):
             image, encoding = light.of_planes(image, values, encoding), self._of_light(dtype, written)
         with self.gpu.phase("convert"):
             pixels, lost = pack(image, encoding)
@@ -175,8 +173,7 @@ class Item:
 
     def encoding_of(self, dtype: str | None, *, linear: bool, display: bool = False) -> Encoding:
         """How values are written in :meth:`depth`, for :meth:`save_host`; ``linear`` says whether they are light."""
-        values = self._values(linear, display)
-        return self._encoding(dtype, values, self._written(values, dtype, display=display))
+        return self._encoding(dtype, *self._spaces(dtype, linear=linear, display=display))
 
     def save_host(
         self,
@@ -189,9 +186,8 @@ class Item:
         display: bool = False,
     ) -> None:
         """encode of pixels on the host, as :meth:`encoding_of` has them; losses become warnings."""
-        values = self._values(linear, display)
-        written = self._written(values, dtype, display=display)
-        if _needs_light(values, written):
+        values, written = self._spaces(dtype, linear=linear, display=display)
+        if needs_light(values, written):
             encoding = self._of_light(dtype, written)
             with self.gpu.phase("convert"):
                 pixels, lost = light.of_host(self.gpu, pixels, values, alpha=alpha, encoding=encoding)
@@ -215,7 +211,7 @@ class Item:
     @property
     def display_colour(self) -> Colour:
         """What a display's light is written as in :attr:`display_dtype`."""
-        return _usual(self.depth(self.display_dtype))
+        return usual(self.depth(self.display_dtype))
 
     def save_pixels(
         self, pixels: Image, lost: Image, dtype: str | None = None, *, colour: Colour | None = None
@@ -246,25 +242,16 @@ class Item:
                 f"{self._name}: {self.format} holds no {DEPTHS[wanted]}; the result has {DEPTHS[depth.name]}"
             )
 
-    def _values(self, linear: bool, display: bool) -> Colour:
-        """What the values of a result are."""
-        if self._stored is not None and self._stored.linear == linear and not display:
-            return self._stored
-        return LINEAR if linear else SRGB
-
-    def _written(self, values: Colour, dtype: str | None, *, display: bool) -> Colour:
-        """What a result of these values is in its file."""
-        depth = self.depth(dtype)
-        stored = np.dtype(dtype or (self.picture.pixels.dtype if self.picture else depth))
-        gray = self.picture is not None and self.picture.channels < 3
-        same = values == self._stored and stored.kind == depth.kind and not display
-        return values if same and files.can_say(self.format, values, gray=gray) else _usual(depth)
+    def _spaces(self, dtype: str | None, *, linear: bool, display: bool) -> tuple[Colour, Colour]:
+        """What the values of a result are, and what they are in its file."""
+        values = self._space.of_values(linear=linear, display=display)
+        return values, self._space.of_file(values, self.format, self.depth(dtype), dtype, display=display)
 
     def _encoding(self, dtype: str | None, values: Colour, written: Colour) -> Encoding:
         """How pixels are written; as floats where they have to become light before."""
         depth = self.depth(dtype)
         return Encoding(
-            np.dtype(np.float32) if _needs_light(values, written) else depth,
+            np.dtype(np.float32) if needs_light(values, written) else depth,
             encode=(values, written) == (LINEAR, SRGB),
             linearise=(values, written) == (SRGB, LINEAR),
             unpremultiply=self._premultiplied,
@@ -296,7 +283,7 @@ class Item:
             pixels=pixels,
             alpha=alpha,
             linear=colour.linear,
-            metadata=self._metadata_in(colour, dtype, display=display),
+            metadata=self._space.labelled(self._metadata, colour, dtype, display=display),
             associated=self._associated,
         )
         with self.gpu.phase("encode"):
@@ -304,15 +291,6 @@ class Item:
                 files.write_stream(sys.stdout.buffer, result, self.format)
             else:
                 files.write(self.output, result, overwrite=self.shared.overwrite)
-
-    def _metadata_in(self, colour: Colour, dtype: str | None, *, display: bool) -> files.Metadata:
-        """The input's metadata, without a profile and chromaticities that are not those of values in this space."""
-        metadata = replace(self._metadata, colour=unusual(colour))
-        before = self._input or self._stored or _usual(np.dtype(dtype))
-        foreign = display and metadata.icc is not None and not files.is_understood(metadata.icc)
-        if colour == before and not foreign:
-            return metadata
-        return replace(metadata, icc=None, attributes=_without_chromaticities(metadata))
 
     # -- numerical data -------------------------------------------------------------------------------------
 
@@ -328,7 +306,7 @@ class Item:
             self._metadata = files.Metadata.from_json(attributes.pop("metadata", None) or {})
         except (ValueError, TypeError, KeyError, AttributeError):
             _warn(f"{self.path}: the picture's metadata in it is damaged and left out")
-        self._stored = self._metadata.colour
+        self._space.stored = self._metadata.colour
         self._associated = attributes.pop("associated", None) is True
         return arrays, attributes
 
@@ -336,14 +314,9 @@ class Item:
         self, arrays: dict[str, Any], attributes: dict[str, Any], *, compress: bool = False
     ) -> None:
         """Writes a spectrum or coefficient file, with the picture's metadata; ``compress``: it has many zeros."""
-        metadata = self._metadata
-        if _without_chromaticities(metadata):
+        if without_chromaticities(self._metadata):
             _warn(f"{self._name}: a file of numbers cannot hold the EXR header attributes")
-        if self._stored is None and metadata.colour is not None:  # which became light
-            metadata = replace(metadata, icc=None, colour=None)
-        elif self._stored is not None and self.picture is not None:
-            is_usual = self._stored == _usual(self.picture.pixels.dtype)
-            metadata = replace(metadata, colour=None if is_usual else self._stored)
+        metadata = self._space.kept(self._metadata)
         about = {"metadata": metadata.to_json(), "associated": self._associated}
         with self.gpu.phase("encode"):
             attributes = attributes | about
@@ -368,21 +341,6 @@ class Item:
             if self.output == naming.STREAM
             else files.format_of(self.output)
         )
-
-
-def _usual(depth: np.dtype[Any]) -> Colour:
-    """What values of a depth are taken for unless a file says something else."""
-    return LINEAR if depth.kind == "f" else SRGB
-
-
-def _without_chromaticities(metadata: files.Metadata) -> dict[str, Any]:
-    """The EXR attributes but for those."""
-    return {name: value for name, value in metadata.attributes.items() if name != files.CHROMATICITIES}
-
-
-def _needs_light(values: Colour, written: Colour) -> bool:
-    """Whether values have to become Rec. 709 light before they are written, other than by sRGB's curve."""
-    return values != written and values not in (LINEAR, SRGB)
 
 
 def count_not_finite(pixels: np.ndarray[Any, Any]) -> int:

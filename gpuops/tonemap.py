@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import blue_noise, lut, operators, tonemap_local, white_balance
+from .colour import Matrix
 from .errors import GpuopsWarning
 from .image import Image
 from .params.lut import LutParams
@@ -133,7 +134,7 @@ def _gains(
     exposure: float,
     params: TonemapParams,
     decoding: Decoding | None,
-    balance: white_balance.Matrix | None,
+    balance: Matrix | None,
 ) -> Image:
     """Of a local operator, all of whose parameters have values."""
     assert isinstance(params.operator, str)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from . import bilateral_grid, white_balance
 from .blur import blur
+from .colour import Matrix
 from .errors import ParameterError
 from .image import Image
 from .params.blur import BlurParams
@@ -32,7 +33,7 @@ def gain(
     operator: str,
     *,
     decoding: Decoding | None = None,
-    balance: white_balance.Matrix | None = None,
+    balance: Matrix | None = None,
     **parameters: float,
 ) -> Image:
     """What each pixel's light is to be multiplied by, after exposure: Image (1, height, width), finite and positive.
@@ -70,7 +71,7 @@ class _Light:
     source: Image
     decoding: Decoding | None
     exposure: float
-    balance: white_balance.Matrix | None
+    balance: Matrix | None
 
     @property
     def plane(self) -> tuple[int, int, int]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .image import Image
 
 Gains = tuple[float, float, float]
+
 # Where daylight's locus begins; below it light is a black body's.
 _DAYLIGHT_FROM = 4000.0
 # Kim et al., *Design of Advanced Color Temperature Control System for HDTV Applications*, J. Korean Phys. Soc. 41(6),

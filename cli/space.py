@@ -1,0 +1,90 @@
+"""The colour space of an item's values, from its input to its output, and what says so in the files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gpuops import files
+from gpuops.colour import LINEAR, SRGB, Colour, unusual
+
+
+class Space:
+    """What values are.
+
+    Attributes
+    ----------
+    stored : Colour, optional
+        The values worked on are those of the input, as they are, in this space. None: they are linear Rec. 709
+        light, or its sRGB signal.
+    input : Colour, optional
+        The space of the input, where it is a picture.
+    dtype : dtype, optional
+        The input's.
+    gray : bool
+        It has no colours.
+    """
+
+    def __init__(self) -> None:
+        self.stored: Colour | None = None
+        self.input: Colour | None = None
+        self.dtype: np.dtype[Any] | None = None
+        self.gray = False
+
+    def enter(self, picture: files.Picture, *, linear: bool) -> Colour | None:
+        """A picture is read, for work on light or on its values. The space that is to become light by a conversion."""
+        self.input, self.dtype, self.gray = picture.colour, picture.pixels.dtype, picture.channels < 3
+        self.stored = None if linear else picture.colour
+        return picture.metadata.colour if linear else None
+
+    def of_values(self, *, linear: bool, display: bool) -> Colour:
+        """That of a result, which is light or not; ``display``: it is made for one, and no longer the input's."""
+        if self.stored is not None and self.stored.linear == linear and not display:
+            return self.stored
+        return LINEAR if linear else SRGB
+
+    def of_file(
+        self, values: Colour, fmt: files.Format, depth: np.dtype[Any], dtype: str | None, *, display: bool
+    ) -> Colour:
+        """That of values in their file: their own if they are as they were stored, of the same kind, and it can say so.
+
+        ``dtype``: the original's depth where the input says it.
+        """
+        before = np.dtype(dtype) if dtype else self.dtype or depth
+        as_stored = values == self.stored and before.kind == depth.kind and not display
+        return values if as_stored and files.can_say(fmt, values, gray=self.gray) else usual(depth)
+
+    def labelled(
+        self, metadata: files.Metadata, colour: Colour, dtype: str | None, *, display: bool
+    ) -> files.Metadata:
+        """The input's metadata, without a profile and chromaticities that are not those of values in this space."""
+        before = self.input or self.stored or usual(np.dtype(dtype))
+        foreign = display and metadata.icc is not None and not files.is_understood(metadata.icc)
+        metadata = replace(metadata, colour=unusual(colour))
+        if colour == before and not foreign:
+            return metadata
+        return replace(metadata, icc=None, attributes=without_chromaticities(metadata))
+
+    def kept(self, metadata: files.Metadata) -> files.Metadata:
+        """The input's metadata, with what a file of numbers needs to give values back as they were."""
+        if self.stored is None:
+            return metadata if metadata.colour is None else replace(metadata, icc=None, colour=None)
+        is_usual = self.dtype is not None and self.stored == usual(self.dtype)
+        return replace(metadata, colour=None if is_usual else self.stored)
+
+
+def usual(depth: np.dtype[Any]) -> Colour:
+    """What values of a depth are taken for unless a file says something else."""
+    return LINEAR if depth.kind == "f" else SRGB
+
+
+def needs_light(values: Colour, written: Colour) -> bool:
+    """Whether values have to become Rec. 709 light before they are written, other than by sRGB's curve."""
+    return values != written and values not in (LINEAR, SRGB)
+
+
+def without_chromaticities(metadata: files.Metadata) -> dict[str, Any]:
+    """The EXR attributes but for those."""
+    return {name: value for name, value in metadata.attributes.items() if name != files.CHROMATICITIES}
