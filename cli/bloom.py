@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache, partial
-from math import log2
 from typing import TYPE_CHECKING
 
 import click
 
 from gpuops.params.bloom import BLENDS, MEMORY, METHODS, RADIUS, STRENGTH
 from gpuops.params.starburst import ANGLE, BLADES
-from gpuops.params.tonemap import MAX_STOPS, OPERATORS
+from gpuops.params.tonemap import OPERATORS
 
 from . import options
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from gpuops.convolve import Weights
     from gpuops.gpu import Gpu
     from gpuops.image import Image
+    from gpuops.pixels import Decoding, Encoding
 
     from .item import Item
 
@@ -152,10 +152,11 @@ def command(
     Without a threshold all light glows, as in a lens: small strengths do. NaN and infinite pixels give no glow.
     """
     from gpuops import bloom, d3d11, tonemap
-    from gpuops.convolve import kernel_for, kernel_from_picture
+    from gpuops.convolve import kernel_from_picture
     from gpuops.params.bloom import BloomParams
     from gpuops.params.starburst import Aperture
     from gpuops.params.tonemap import TonemapParams, exposure_option
+    from gpuops.pixels import pack, unpack
 
     from .checks import check_stdin
     from .pipeline import process
@@ -191,8 +192,10 @@ def command(
         aperture=Aperture(blades, blade_angle, roundness),
     )
     stops = exposure_option(exposure) if exposure is not None else None if operator else 0.0
-    display = None if operator is None else TonemapParams(operator=operator, exposure=stops)
-    if stops is not None:
+    display = None
+    if operator is not None:
+        display = TonemapParams(operator=operator, exposure=stops or 0.0, transfer="linear")
+    elif stops is not None:
         TonemapParams(exposure=stops)  # refuses what is no exposure
     picture = None
     if kernel is not None:
@@ -203,38 +206,26 @@ def command(
     def weights(gpu: Gpu) -> Weights | None:
         return None if picture is None else kernel_from_picture(gpu, picture, normalise=True)
 
-    def run(item: Item, gpu: Gpu, image: Image, weights: Weights | None) -> Image:
-        # Metered, the exposure of an absurd image is held within what may be asked for.
-        ev = stops if stops is not None else log2(tonemap.exposure(gpu, image))
-        ev = min(max(ev, -MAX_STOPS), MAX_STOPS)
-        if preset is not None:
-            image = d3d11.bloom(gpu, image, memory)
-        else:
-            shape = None if weights is None else kernel_for(image, weights)
-            image = bloom.bloom(gpu, image, replace(params, exposure=ev), shape, overwrite_input=item.once)
-        return image if display is None else tonemap.tonemap(gpu, image, replace(display, exposure=ev))
+    def of_the_sample(gpu: Gpu, pixels: Image, decoding: Decoding, encoding: Encoding) -> tuple[Image, Image]:
+        image = d3d11.bloom(gpu, unpack(pixels, decoding), memory)
+        if display is None:
+            return pack(image, encoding)
+        ev = tonemap.stops_of_pixels(gpu, pixels, decoding) if stops is None else stops
+        return tonemap.tonemap_premultiplied(gpu, image, replace(display, exposure=ev), encoding)
 
-    def work_on_pixels(gpu: Gpu, item: Item) -> None:
+    def work(gpu: Gpu, item: Item) -> None:
         # Strength 0 is the input exactly: colours under alpha 0 must not be lost to premultiplication.
         pixels, decoding = item.load_pixels(linear=True, premultiply=strength > 0)
-        encoding, shown, ev = item.encoding, None, stops or 0.0
-        if display is not None:
-            encoding, shown = item.display_encoding, replace(display, transfer="linear", exposure=ev)
-        exposed = replace(params, exposure=ev)
-        operation = partial(bloom.bloom_pixels, metered=stops is None)
-        result, lost = item.run(operation, gpu, pixels, exposed, decoding, encoding, shown)
+        encoding = item.encoding if display is None else item.display_encoding
+        if preset is not None:
+            result, lost = item.run(of_the_sample, gpu, pixels, decoding, encoding)
+        else:
+            exposed, metered = replace(params, exposure=stops or 0.0), stops is None
+            operation = partial(bloom.bloom_pixels, metered=metered, kernel=weights(gpu))
+            result, lost = item.run(operation, gpu, pixels, exposed, decoding, encoding, display)
         if display is None:
             item.save_pixels(result, lost)
         else:
             item.save_pixels(result, lost, item.display_dtype, colour=item.display_colour)
-
-    def work(gpu: Gpu, item: Item) -> None:
-        if preset is None and method != "fft":
-            work_on_pixels(gpu, item)
-            return
-        # Strength 0 is the input exactly: colours under alpha 0 must not be lost to premultiplication.
-        image = item.load(linear=True, premultiply=strength > 0)
-        image = item.run(partial(run, item), gpu, image, weights(gpu))
-        item.save(image, None if display is None else item.display_dtype, display=display is not None)
 
     process(shared, "bloom", work, also_read=[kernel] if kernel else [])

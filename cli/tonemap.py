@@ -132,6 +132,15 @@ _EXCLUDED_BY_PRESET = (
 @click.option(
     "--preset", type=options.Choice(["d3d11"]), help="The picture of the Direct3D 11 HDR sample, exactly."
 )
+@click.option(
+    "--bloom/--no-bloom", "with_bloom", default=True, help="With --preset: whether the sample's bloom is on."
+)
+@click.option(
+    "--blur/--no-blur",
+    "blurred",
+    default=False,
+    help="With --preset: whether the sample's blur is on; metering and bloom are of the picture before it.",
+)
 @looking.options
 def command(
     shared: options.Shared,
@@ -154,6 +163,8 @@ def command(
     seed: int,
     method: str,
     preset: str | None,
+    with_bloom: bool,
+    blurred: bool,
     looks: looking.Looks,
 ) -> None:
     """Map high dynamic range to a display.
@@ -163,7 +174,9 @@ def command(
     are NaN, infinite or negative are repaired, and counted in a warning.
     """
     if preset:
-        options.refuse("--preset fixes everything but --method", *_EXCLUDED_BY_PRESET)
+        options.refuse("--preset fixes everything but --method, --bloom and --blur", *_EXCLUDED_BY_PRESET)
+    else:
+        options.refuse("these are effects of --preset d3d11", "with_bloom", "blurred")
     if lut is None:
         options.refuse("there is no --lut", *_OF_LUT)
         chosen: str | LutParams = operator
@@ -220,6 +233,7 @@ def command(
     looks.check(shared, params, names)
 
     from dataclasses import replace
+    from functools import partial
 
     import numpy as np
 
@@ -249,13 +263,14 @@ def command(
         item.save_pixels(result, lost, item.display_dtype, colour=colour)
 
     def work(gpu: Gpu, item: Item) -> None:
-        pixels, decoding = item.load_pixels(linear=True)
+        pixels, decoding = item.load_pixels(linear=True, premultiply=preset is not None)
         image = item.unpacked(pixels, decoding) if preset or looks.asked else None
         curves = [] if image is None else looks.curves(gpu, item, image, params, names)
         if image is not None and looks.contact_sheet:
             looks.save_sheet(gpu, item, image, params, names)
         elif image is not None and preset:
-            item.save(item.run(d3d11.tonemap, gpu, image, method), item.display_dtype, display=True)
+            effects = partial(d3d11.tonemap, with_bloom=with_bloom, blurred=blurred)
+            item.save(item.run(effects, gpu, image, method), item.display_dtype, display=True)
         else:
             work_on_pixels(gpu, item, pixels, decoding)
         looks.plot(gpu, item, curves)

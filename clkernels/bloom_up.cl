@@ -60,8 +60,14 @@ static inline void put_quad(const PIXEL *four, __global PIXEL *out, int row, int
 }
 
 #ifdef FINAL
+#ifdef UNPREMULTIPLY
+static inline void unpremultiply(float *v) {
+    for (int c = 0; c < COLOURS; c++) v[c] = straight(v[c], v[CHANNELS - 1]);
+}
+#endif
+
 // The glow laid over a pixel, of which there is nothing to tell: finite, and not negative nor beyond `most` where there is
-// an operator. Gives back whether the pixel is one such; if not, v counts for nothing.
+// an operator, which takes straight colours. Gives back whether the pixel is one such; if not, v counts for nothing.
 static inline int lay_plain_glow(const STORED *stored, const float *glow, float own, float2 knee,
                                  __global const float *table, float table_scale, float most, float *v) {
     float light[CHANNELS];
@@ -77,6 +83,11 @@ static inline int lay_plain_glow(const STORED *stored, const float *glow, float 
 #else
         v[c] = c < COLOURS ? fma(1.0f + own, v[c], glow[c]) : lay_over(v[c], own * v[c] + glow[c], c);
 #endif
+    }
+#if defined(OPERATOR) && defined(UNPREMULTIPLY)
+    unpremultiply(v);
+#endif
+    for (int c = 0; c < CHANNELS; c++) {
 #ifdef OPERATOR
         if (c < COLOURS) plain &= as_uint(v[c]) <= as_uint(most);
         else
@@ -99,6 +110,9 @@ static inline void lay_glow(const STORED *stored, const float *glow, float own, 
     }
     for (int c = 0; c < CHANNELS; c++) v[c] = lay_over(v[c], own * light[c] + glow[c], c);
 #ifdef OPERATOR
+#ifdef UNPREMULTIPLY
+    unpremultiply(v);
+#endif
     if (present && any_negative(v)) atomic_inc(&told[1]);
     for (int c = 0; c < COLOURS; c++) v[c] = clamp(v[c], 0.0f, most);
 #endif
@@ -261,10 +275,8 @@ __kernel void up(__global const float *coarse, __global const float *between, __
             for (int p = 0; p < 4; p++) {
 #ifdef OPERATOR
                 displayed(shown[p], exposure, parameters, 0);
-#endif
-#ifdef UNPREMULTIPLY
-                float over = shown[p][CHANNELS - 1] > 0.0f ? 1.0f / shown[p][CHANNELS - 1] : 1.0f;
-                for (int c = 0; c < COLOURS; c++) shown[p][c] *= over;
+#elif defined(UNPREMULTIPLY)
+                unpremultiply(shown[p]);
 #endif
 #ifdef PLANAR
                 for (int c = 0; c < CHANNELS; c++) made[p * CHANNELS + c] = shown[p][c];

@@ -35,7 +35,8 @@ __kernel void bright_pass(__global const float *in, __global float *out, int wid
 }
 
 // 15 taps along one axis, edges repeated. A plane stack is seen as lines of n samples that lie `inner` apart in
-// memory: inner is 1 for rows, the width for columns; there are `lines` of them.
+// memory: inner is 1 for rows, the width for columns; there are `lines` of them. Those from `of_colour` on are alpha's:
+// its results are multiplied by `normal`, 1 over the weights' sum.
 // Global: dimension 0 along the lines, dimension 1 over them.
 
 static inline size_t line_start(int line, int n, int inner) {
@@ -43,20 +44,20 @@ static inline size_t line_start(int line, int n, int inner) {
 }
 
 __kernel void blur_direct(__global const float *in, __constant float *weights, __global float *out, int lines, int n,
-                          int inner) {
+                          int inner, int of_colour, float normal) {
     int i = get_global_id(0), line = get_global_id(1);
     if (i >= n || line >= lines) return;
     size_t start = line_start(line, n, inner);
     float sum = 0.0f;
     for (int k = 0; k < TAPS; k++)
         sum = fma(weights[k], in[start + (size_t)clamp(i + k - HALF_TAPS, 0, n - 1) * inner], sum);
-    out[start + (size_t)i * inner] = sum;
+    out[start + (size_t)i * inner] = line < of_colour ? sum : sum * normal;
 }
 
 // The same through local memory, as in the sample: a group of (128) work-items fetches one sample each, and all but
 // the outer 7 at either end give a result (114). Local: (items, 1), items > 14; tile: that many floats.
 __kernel void blur_local(__global const float *in, __constant float *weights, __global float *out, int lines, int n,
-                         int inner, __local float *tile) {
+                         int inner, int of_colour, float normal, __local float *tile) {
     int item = get_local_id(0), results = (int)get_local_size(0) - 2 * HALF_TAPS;
     int i = (int)get_group_id(0) * results + item - HALF_TAPS, line = get_global_id(1);
     size_t start = line_start(line, n, inner);
@@ -65,7 +66,7 @@ __kernel void blur_local(__global const float *in, __constant float *weights, __
     if (item >= HALF_TAPS && item < HALF_TAPS + results && i < n) {
         float sum = 0.0f;
         for (int k = 0; k < TAPS; k++) sum = fma(weights[k], tile[item + k - HALF_TAPS], sum);
-        out[start + (size_t)i * inner] = sum;
+        out[start + (size_t)i * inner] = line < of_colour ? sum : sum * normal;
     }
 }
 
@@ -78,26 +79,30 @@ static inline float bilinear(__global const float *image, int width, int height,
     return mix(mix(top[x0], top[x1], x - x0), mix(bottom[x0], bottom[x1], x - x0), y - floor(y));
 }
 
-// The scene plus 0.6 × the bloom; with -D TONEMAP tone-mapped first and cut to 0…1. Alpha is copied (-D ALPHA).
+// The scene plus 0.6 × the bloom; with -D TONEMAP its straight colours are tone-mapped first, and all is cut to 0…1. Alpha
+// is copied (-D ALPHA); colours are premultiplied by it, before and after.
 // small_width 0: there is no bloom. Global: (width, height).
 __kernel void final_pass(__global const float *in, __global const float *bloom, __global float *out, int width,
                          int height, int small_width, int small_height, float luminance) {
     int x = get_global_id(0), y = get_global_id(1);
     if (x >= width || y >= height) return;
     size_t i = (size_t)y * width + x, plane = (size_t)width * height;
+    float alpha = 1.0f;
+#ifdef ALPHA
+    alpha = in[COLOURS * plane + i];
+    out[COLOURS * plane + i] = alpha;
+#endif
     for (int c = 0; c < COLOURS; c++) {
         float light = in[c * plane + i], glow = 0.0f;
         if (small_width > 0)
             glow = bilinear(bloom + (size_t)c * small_width * small_height, small_width, small_height,
                             ((float)x + 0.5f) / (float)width, ((float)y + 0.5f) / (float)height);
 #ifdef TONEMAP
-        out[c * plane + i] = unit_range(mapped(light, luminance) + BLOOM_STRENGTH * glow);
+        if (alpha > 0.0f) light /= alpha;
+        out[c * plane + i] = alpha * unit_range(mapped(light, luminance) + BLOOM_STRENGTH * glow);
 #else
         light = isnan(light) ? 0.0f : clamp(light, -FLT_MAX, FLT_MAX);
         out[c * plane + i] = fmin(light + BLOOM_STRENGTH * glow, FLT_MAX);
 #endif
     }
-#ifdef ALPHA
-    out[COLOURS * plane + i] = in[COLOURS * plane + i];
-#endif
 }

@@ -33,6 +33,11 @@ static inline FLOAT within(FLOAT v, float most) {
     return select((FLOAT)most, v, v < (FLOAT)most);
 }
 
+// A premultiplied colour over alpha, as it is where alpha is 0. A quotient: of a denormal alpha the reciprocal overflows.
+static inline FLOAT straight(FLOAT v, FLOAT alpha) {
+    return select(v, v / alpha, alpha > (FLOAT)0.0f);
+}
+
 // The nearest whole number, ties to even, of 0 … 2^22: beside 1.5 · 2^23 no bits below 1 are left. (rint is a call on
 // some CPUs, and takes longer than all the rest.)
 static inline INT nearest(FLOAT v) {

@@ -7,8 +7,7 @@ static inline Raw encode_four(float *v, CODES_SPACE const uint *codes, int count
     UNROLLED
     for (int c = 0; c < 4; c += CHANNELS) {
 #ifdef UNPREMULTIPLY
-        float alpha = v[c + CHANNELS - 1], over = alpha > 0.0f ? 1.0f / alpha : 1.0f;
-        for (int k = 0; k < COLOURS; k++) v[c + k] *= over;
+        for (int k = 0; k < COLOURS; k++) v[c + k] = straight(v[c + k], v[c + CHANNELS - 1]);
 #endif
         encode_pixel(v + c, codes, count - c, lost, four + c);
     }

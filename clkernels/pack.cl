@@ -15,12 +15,11 @@ __kernel void pack(__global const float *planes, __global const uint *codes, __g
         PIXELS pixel[CHANNELS];
 #ifdef UNPREMULTIPLY
         FLOAT alpha = load(planes + (size_t)(CHANNELS - 1) * size + i, count);
-        FLOAT over = select((FLOAT)1.0f, 1.0f / alpha, alpha > (FLOAT)0.0f);
 #endif
         for (int c = 0; c < CHANNELS; c++) {
             FLOAT v = load(planes + (size_t)c * size + i, count);
 #ifdef UNPREMULTIPLY
-            if (c < COLOURS) v *= over;
+            if (c < COLOURS) v = straight(v, alpha);
 #endif
             pixel[c] = encode(v, c < COLOURS, codes, present, sums);
         }

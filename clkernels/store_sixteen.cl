@@ -33,8 +33,7 @@ static inline void store_sixteen(float16 values, __global PIXEL *to, int count, 
         int8 is_alpha = LANE_INDEX % CHANNELS == (int8)COLOURS, is_colour = LANE_INDEX % CHANNELS != (int8)COLOURS;
 #ifdef UNPREMULTIPLY
         float8 alpha = CHANNELS == 2 ? v.s11335577 : v.s33337777;
-        float8 over = select((float8)1.0f, 1.0f / alpha, alpha > (float8)0.0f);
-        v *= select((float8)1.0f, over, is_colour);
+        v = select(v, straight(v, alpha), is_colour);
 #endif
         PIXEL colours[8], alphas[8];
         vstore8(encode(v, 1, codes, present & is_colour, losses), 0, colours);

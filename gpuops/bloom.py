@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,12 +11,13 @@ import numpy.typing as npt
 
 from . import bloom_mip, operators, tonemap
 from .blur import blur
+from .convolve import Weights, convolve, kernel_for
 from .errors import GpuopsWarning, ParameterError
 from .image import Image
 from .params.bloom import BloomParams
 from .params.blur import BlurParams
 from .params.lut import LutParams
-from .params.tonemap import MAX_STOPS, TonemapParams
+from .params.tonemap import TonemapParams
 from .pixels import Decoding, Encoding, pack, unpack
 from .reduce import check_colours
 
@@ -72,7 +72,7 @@ def bloom(
     else:
         light = _light(gpu, image, params)
         if kernel is not None:
-            glow = _convolved(gpu, light, kernel)
+            glow = convolve(gpu, light, kernel)
         else:
             glow = (_starbursts if params.method == "fft" else _gaussians)(gpu, light, params)
         _composite(gpu, image, glow, result, params, not_finite)
@@ -89,13 +89,18 @@ def bloom_pixels(
     display: TonemapParams | None = None,
     *,
     metered: bool = False,
+    kernel: Weights | None = None,
 ) -> tuple[Image, Image]:
     """Bloom from pixels (height, width, channels) in the depth of a file to such pixels, all on the device.
 
     With ``display`` the result is tone-mapped before it is encoded: to light, so that its transfer must be linear, and
-    dither None. ``metered``: the exposure of both is what brings the mean luminance of ``pixels`` to the key, whatever
-    the parameters say. Any method but ``fft``; warnings as of :func:`bloom` and :func:`gpuops.tonemap.tonemap`. Also
-    gives the counters of what did not fit: see :func:`gpuops.pixels.losses`.
+    dither None. The operator takes straight colours, as if the result had been a file between the two.
+
+    ``metered``: the exposure of both is what :func:`gpuops.tonemap.stops_of_pixels` says, not what the parameters do.
+    ``kernel``: a plane of weights for each colour or one for all, :func:`gpuops.convolve.kernel_from_picture`.
+
+    Warnings as of :func:`bloom` and :func:`gpuops.tonemap.tonemap`. Also gives the counters of what did not fit: see
+    :func:`gpuops.pixels.losses`.
 
     Raises
     ------
@@ -113,10 +118,16 @@ def bloom_pixels(
         check_colours(channels - decoding.alpha, channels, "tone mapping")
     known = display is None or not (operators.needs_image(display) or isinstance(display.operator, LutParams))
     fused = params.method == "mip" and bloom_mip.takes_pixels(gpu, params, channels)
-    if not (fused and params.strength > 0 and known):
-        return _by_planes(gpu, pixels, params, decoding, encoding, display, metered=metered)
     if metered:
-        params, display = _exposed(params, display, tonemap.exposure_of_pixels(gpu, pixels, decoding))
+        stops = tonemap.stops_of_pixels(gpu, pixels, decoding)
+        params, display = replace(params, exposure=stops), display and replace(display, exposure=stops)
+    if not (fused and params.strength > 0 and known):
+        image = unpack(pixels, decoding)
+        shape = None if kernel is None else kernel_for(image, kernel)
+        image = bloom(gpu, image, params, shape, overwrite_input=True)
+        if display is None:
+            return pack(image, encoding)
+        return tonemap.tonemap_premultiplied(gpu, image, display, encoding)
     shown = None
     if display is not None:
         assert display.exposure is not None
@@ -129,32 +140,6 @@ def bloom_pixels(
     _warn_of(int(not_finite[0]))
     tonemap.warn_of_repairs(*map(int, repaired))
     return result, lost
-
-
-def _by_planes(
-    gpu: Gpu,
-    pixels: Image,
-    params: BloomParams,
-    decoding: Decoding,
-    encoding: Encoding,
-    display: TonemapParams | None,
-    *,
-    metered: bool,
-) -> tuple[Image, Image]:
-    image = unpack(pixels, decoding)
-    if metered:
-        params, display = _exposed(params, display, tonemap.exposure(gpu, image))
-    image = bloom(gpu, image, params, overwrite_input=True)
-    return pack(image if display is None else tonemap.tonemap(gpu, image, display), encoding)
-
-
-def _exposed(
-    params: BloomParams, display: TonemapParams | None, factor: float
-) -> tuple[BloomParams, TonemapParams | None]:
-    """Both after an exposure, that of an absurd image held within what may be asked for."""
-    stops = min(max(math.log2(factor), -MAX_STOPS), MAX_STOPS)
-    shown = None if display is None else replace(display, exposure=stops)
-    return replace(params, exposure=stops), shown
 
 
 def _warn_of(not_finite: int) -> None:
@@ -195,12 +180,6 @@ def _starbursts(gpu: Gpu, light: Image, params: BloomParams) -> Image:
     from . import starburst
 
     return starburst.glow(gpu, light, params.aperture, params.radius)
-
-
-def _convolved(gpu: Gpu, light: Image, kernel: Image | npt.NDArray[np.generic]) -> Image:
-    from .convolve import convolve
-
-    return convolve(gpu, light, kernel)
 
 
 def _composite(

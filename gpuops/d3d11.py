@@ -1,7 +1,9 @@
 """The effects of the Direct3D 11 sample HDRToneMappingCS11, exactly: a reference to compare with, not a good default.
 
-Its order: meter the scene, blur it (where that is on), take the bloom from the scene as it was before the blur, and
-join both in the final pass. Each effect exists with local memory and with direct reads, as there.
+Images are planar, with colours premultiplied by alpha where there is one.
+
+The sample's order: meter the scene, blur it (where that is on), take the bloom from the scene as it was before the
+blur, and join both in the final pass. Each effect exists with local memory and with direct reads, as there.
 """
 
 from __future__ import annotations
@@ -34,14 +36,19 @@ def weights() -> list[float]:
     ]
 
 
-def tonemap(gpu: Gpu, image: Image, method: str = "auto") -> Image:
-    """The sample's whole picture: metering, bloom, tone mapping. The result is display light in 0…1, marked linear.
+def tonemap(
+    gpu: Gpu, image: Image, method: str = "auto", *, with_bloom: bool = True, blurred: bool = False
+) -> Image:
+    """The sample's whole picture: metering, blur if it is on, bloom if it is on, tone mapping.
 
-    The sample's back buffer then applies the sRGB curve and 8 bits, as every 8-bit file here does. Raises
-    ParameterError for an image that is neither gray nor RGB, or an unknown method.
+    The luminance and the bloom are those of the scene as it is; blurred is what is tone-mapped. The result is display
+    light in 0…1, marked linear, premultiplied as the input is: the sample's curve is of straight colours. The sample's
+    back buffer then applies the sRGB curve and 8 bits, as every 8-bit file here does. Raises ParameterError for an
+    image that is neither gray nor RGB, or an unknown method.
     """
     luminance = _metered(gpu, image, method)
-    return _final(gpu, image, _glow(gpu, image, luminance, method), luminance, "TONEMAP")
+    glow = _glow(gpu, image, luminance, method) if with_bloom else None
+    return _final(gpu, blur(gpu, image, method) if blurred else image, glow, luminance, "TONEMAP")
 
 
 def bloom(gpu: Gpu, image: Image, method: str = "auto") -> Image:
@@ -51,9 +58,10 @@ def bloom(gpu: Gpu, image: Image, method: str = "auto") -> Image:
 
 
 def blur(gpu: Gpu, image: Image, method: str = "auto") -> Image:
-    """The sample's blur of the scene, every plane of it: 15 taps along x, then along y; brightens by 1.2017² = 1.44.
+    """The sample's blur of the scene: 15 taps along x, then along y; brightens every colour by 1.2017² = 1.44.
 
-    Raises ParameterError for an unknown method.
+    Alpha, which the sample has not, is blurred by the same taps over their sum: what is opaque stays so, and as bright
+    as it is without alpha. Raises ParameterError for an unknown method.
     """
     return _convolved(gpu, _convolved(gpu, image, method, axis=1), method, axis=0)
 
@@ -91,13 +99,14 @@ def _convolved(gpu: Gpu, image: Image, method: str, axis: int) -> Image:
     planes, height, width = image.shape
     n, inner = (width, 1) if axis else (height, width)
     lines = planes * (height if axis else width)
+    of_colour = image.colours * (height if axis else width)
     result = image.like()
     taps = gpu.array(np.array(weights(), np.float32))
     local_memory = _local(gpu, method)
     kernel = gpu.kernel("d3d11", "blur_local" if local_memory else "blur_direct", COLOURS=1)
     label = f"d3d11 blur {'x' if axis else 'y'} {'local' if local_memory else 'direct'}"
     traffic = image.nbytes + result.nbytes
-    arguments = (image, taps, result, lines, n, inner)
+    arguments = (image, taps, result, lines, n, inner, of_colour, 1.0 / math.fsum(weights()))
     if local_memory:
         items, _ = kernel.fit(_GROUP, 1)
         groups = -(-n // (items - 2 * _HALF_TAPS))

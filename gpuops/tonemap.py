@@ -15,9 +15,9 @@ from .errors import GpuopsWarning
 from .image import Image
 from .params.lut import LutParams
 from .params.region import Region
-from .params.tonemap import LOCAL, PERCENTILES, TonemapParams
+from .params.tonemap import LOCAL, MAX_STOPS, PERCENTILES, TonemapParams
 from .params.white_balance import WhiteBalance
-from .pixels import Decoding, Encoding
+from .pixels import Decoding, Encoding, pack
 from .pixelwise import reading, writing
 from .reduce import Statistics, check_colours, statistics
 from .regions import cut
@@ -59,6 +59,19 @@ def tonemap_pixels(
     :func:`gpuops.pixels.losses`. Memory beside the input: the result.
     """
     return _mapped(gpu, pixels, params, decoding, encoding)
+
+
+def tonemap_premultiplied(
+    gpu: Gpu, image: Image, params: TonemapParams, encoding: Encoding
+) -> tuple[Image, Image]:
+    """:func:`tonemap_pixels` of a planar Image whose colours are premultiplied if ``encoding`` unpremultiplies.
+
+    Operators are curves, so they take straight colours: these are divided by alpha before and not after. Memory beside
+    input and result: a copy of the input.
+    """
+    straight, _ = pack(image, Encoding(np.dtype(np.float32), unpremultiply=encoding.unpremultiply))
+    encoding = replace(encoding, unpremultiply=False)
+    return tonemap_pixels(gpu, straight, params, Decoding(image.alpha), encoding)
 
 
 def _mapped(
@@ -172,10 +185,15 @@ def exposure(
     return _factor(_measured(gpu, image, params, None), params)
 
 
-def exposure_of_pixels(gpu: Gpu, pixels: Image, decoding: Decoding) -> float:
-    """:func:`exposure` by the default meter of the light of pixels (height, width, channels), read as they are."""
+def stops_of_pixels(gpu: Gpu, pixels: Image, decoding: Decoding) -> float:
+    """:func:`exposure` by the default meter, in stops, of the light of pixels (height, width, channels).
+
+    Their colours are metered straight, whether ``decoding`` premultiplies or not. An absurd image's exposure is held
+    within what may be asked for.
+    """
     params = TonemapParams()
-    return _factor(_measured(gpu, pixels, params, decoding), params)
+    factor = _factor(_measured(gpu, pixels, params, replace(decoding, premultiply=False)), params)
+    return min(max(math.log2(factor), -MAX_STOPS), MAX_STOPS)
 
 
 def _measured(gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None) -> Statistics:

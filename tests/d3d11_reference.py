@@ -49,9 +49,11 @@ def glow(scene: npt.NDArray[np.generic]) -> Array:
     return small
 
 
-def tonemap(scene: npt.NDArray[np.generic]) -> Array:
+def tonemap(scene: npt.NDArray[np.generic], *, with_bloom: bool = True, blurred: bool = False) -> Array:
+    """The frame: luminance and bloom are of the scene as it is, and the blurred one is what is mapped."""
     c = scene.astype(np.float64)
-    return np.clip(mapped(c, metered(c)) + 0.6 * glow(scene), 0, 1)
+    light = mapped(blur(c) if blurred else c, metered(c))
+    return np.clip(light + 0.6 * glow(scene) if with_bloom else light, 0, 1)
 
 
 def bloom(scene: npt.NDArray[np.generic]) -> Array:

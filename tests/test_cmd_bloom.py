@@ -111,6 +111,67 @@ def test_tone_mapped_to_floats(clpix: Callable[..., Any], gpu: Gpu, scene: Path)
         np.testing.assert_allclose(files.read(str(out)).pixels, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--memory", "direct"),
+        ("--memory", "local"),
+        ("--strength", 0),
+        ("--method", "gaussians"),
+        ("--method", "fft"),
+        ("--kernel", "star.exr"),
+        ("--preset", "d3d11"),
+    ],
+    ids=str,
+)
+def test_tone_mapped_is_bloom_then_tonemap(
+    clpix: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rng: np.random.Generator,
+    channels: int,
+    arguments: tuple[object, ...],
+) -> None:
+    """By one command or by two with a file of floats between: also where alpha is small, or 0."""
+    monkeypatch.chdir(tmp_path)
+    alpha = channels % 2 == 0
+    pixels = rng.random((40, 56, channels)).astype(np.float32) * 0.2
+    pixels[10:14, 20:25, : channels - alpha] = 80
+    if alpha:
+        pixels[..., -1] = np.linspace(-0.2, 1.2, 56).clip(0, 1)
+        pixels[pixels[..., -1] == 0] = 0
+    files.write("in.exr", Picture(pixels, alpha=alpha, linear=True), overwrite=False)
+    files.write("star.exr", Picture(rng.random((7, 7, 1), np.float32), linear=True), overwrite=False)
+    at_once = clpix("bloom", "in.exr", "-o", "once.exr", *arguments, "--tonemap", "agx", "--exposure", 1)
+    assert (at_once.code, at_once.err) == (0, "")
+    damped = arguments[0] in ("--memory", "--strength")  # by the Karis average, which counts after exposure
+    by_itself = (*arguments, "--exposure", 1) if damped else arguments
+    assert clpix("bloom", "in.exr", "-o", "between.exr", "--dtype", "float", *by_itself).code == 0
+    tonemap = ("tonemap", "between.exr", "-o", "two.exr", "--operator", "agx", "--exposure", 1)
+    assert clpix(*tonemap).code == 0
+    once, two = (files.read(name).pixels for name in ("once.exr", "two.exr"))
+    assert once[..., : channels - alpha].max() <= 1
+    np.testing.assert_allclose(once, two, atol=2e-5)
+
+
+@pytest.mark.parametrize("memory", ["direct", "local"])
+def test_auto_exposure_is_that_of_tonemap(
+    clpix: Callable[..., Any], tmp_path: Path, rng: np.random.Generator, memory: str
+) -> None:
+    """Of straight colours, of which transparent parts are none the darker."""
+    pixels = rng.random((40, 56, 4)).astype(np.float32)
+    pixels[..., 3] *= 0.1
+    files.write(str(tmp_path / "in.exr"), Picture(pixels, alpha=True, linear=True), overwrite=False)
+    glow = ("--strength", 1e-6, "--memory", memory, "--tonemap", "reinhard")
+    assert clpix("bloom", tmp_path / "in.exr", "-o", tmp_path / "bloom.exr", *glow).code == 0
+    assert (
+        clpix("tonemap", tmp_path / "in.exr", "-o", tmp_path / "tm.exr", "--operator", "reinhard").code == 0
+    )
+    glowing, plain = (files.read(str(tmp_path / name)).pixels for name in ("bloom.exr", "tm.exr"))
+    np.testing.assert_allclose(glowing, plain, atol=2e-4)
+
+
 def test_repairs_are_counted(clpix: Callable[..., Any], tmp_path: Path) -> None:
     """Of light below 0 and of no light at all, whichever kernels do it."""
     pixels = np.ones((40, 30, 3), np.float16)

@@ -208,6 +208,36 @@ def test_preset_d3d11(
     assert np.abs(read(tmp_path / "out.png") - np.moveaxis(reference, 0, -1)).max() <= 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "frame"),
+    [
+        (("--blur",), {"blurred": True}),
+        (("--no-bloom",), {"with_bloom": False}),
+        (("--blur", "--no-bloom"), {"blurred": True, "with_bloom": False}),
+    ],
+)
+def test_effects_of_the_preset(
+    clpix: Clpix,
+    exr: Path,
+    scene: npt.NDArray[np.float32],
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    frame: dict[str, bool],
+) -> None:
+    """On and off as the sample has them; opaque alpha changes nothing."""
+    planes = np.moveaxis(scene, -1, 0)
+    reference = tonemap_reference.srgb(d3d11_reference.tonemap(planes, **frame)) * 255
+    opaque = write(
+        tmp_path / "opaque.exr", np.dstack([scene, np.ones(scene.shape[:2], np.float32)]), alpha=True
+    )
+    for source in (exr, opaque):
+        run = clpix(
+            "tonemap", source, "-o", tmp_path / "out.png", "--preset", "d3d11", *arguments, "--overwrite"
+        )
+        assert (run.code, run.err) == (0, "")
+        assert np.abs(read(tmp_path / "out.png")[..., :3] - np.moveaxis(reference, 0, -1)).max() <= 1
+
+
 @pytest.fixture
 def look(tmp_path: Path) -> Path:
     """A table in a file: of what it is given, twice red, all of green, and half of blue."""
@@ -296,6 +326,8 @@ def test_a_table_that_is_none(clpix: Clpix, exr: Path, look: Path, tmp_path: Pat
         (("--key", "-1"), "key"),
         (("--preset", "d3d11", "--operator", "agx"), "leave out --operator"),
         (("--preset", "d3d11", "--dither"), "leave out --dither"),
+        (("--blur",), "leave out --blur"),
+        (("--no-bloom",), "leave out --no-bloom"),
         (("--preset", "d3d11", "--meter-region", "0,0,1,1"), "leave out --meter-region"),
         (("--preset", "d3d11", "--white-balance", "5600K"), "leave out --white-balance"),
         (("--percentiles", "10,90"), "leave out --percentiles"),

@@ -603,16 +603,43 @@ def test_d3d11_methods_agree(gpu: Gpu) -> None:
     assert d3d11.weights()[7] == pytest.approx(0.13298, abs=1e-5)
 
 
-@pytest.mark.parametrize("alpha", [False, True])
-def test_d3d11_gray_and_alpha(gpu: Gpu, alpha: bool) -> None:
-    gray = scene((1, 40, 50))
+@pytest.mark.parametrize("method", ["local", "direct"])
+@pytest.mark.parametrize("with_bloom", [True, False])
+@pytest.mark.parametrize("size", [(7, 9), (61, 100)])
+def test_d3d11_composed_frame(gpu: Gpu, size: tuple[int, int], with_bloom: bool, method: str) -> None:
+    """The blurred scene is what is mapped; the luminance and the bloom are of the scene before the blur."""
+    pixels = scene((3, *size))
+    got = d3d11.tonemap(gpu, upload(gpu, pixels), method, with_bloom=with_bloom, blurred=True).numpy()
+    expected = d3d11_reference.tonemap(pixels, with_bloom=with_bloom, blurred=True)
+    np.testing.assert_allclose(got, expected, rtol=2e-6, atol=0.6 * 1.445 / 255 if with_bloom else 1e-6)
+    before = d3d11_reference.blur(pixels)
+    assert np.abs(expected - d3d11_reference.tonemap(before, with_bloom=with_bloom)).max() > 0.05
+
+
+@pytest.mark.parametrize("blurred", [False, True])
+@pytest.mark.parametrize("colours", [1, 3])
+def test_d3d11_alpha(gpu: Gpu, colours: int, blurred: bool) -> None:
+    """Premultiplied in and out, with straight colours mapped; what is opaque is as it is without alpha."""
+    pixels = scene((colours, 40, 50))
     coverage = np.random.default_rng(1).random((1, 40, 50), np.float32)
-    image = upload(gpu, np.concatenate([gray, coverage]) if alpha else gray, alpha)
-    got = d3d11.tonemap(gpu, image).numpy()
-    rgb = d3d11.tonemap(gpu, upload(gpu, np.concatenate([gray] * 3))).numpy()
-    np.testing.assert_allclose(got[0], rgb[0], atol=1e-6)
-    if alpha:
-        np.testing.assert_array_equal(got[1], coverage[0])
+    coverage[:, :5], coverage[:, 35:] = 0, 1
+    three = np.repeat(pixels, 4 - colours, 0)[:3] if colours == 1 else pixels
+    for alpha in (np.ones_like(coverage), coverage):
+        light = (three * alpha).astype(np.float64)
+        shown, over = (
+            (d3d11_reference.blur(light), d3d11_reference.blur(alpha)) if blurred else (light, alpha)
+        )
+        over = over / d3d11_reference.WEIGHTS.sum() ** 2 if blurred else over
+        straight = np.divide(shown, over, out=shown.copy(), where=over > 0)
+        mapped = d3d11_reference.mapped(straight, d3d11_reference.metered(light))
+        expected = over * np.clip(mapped + 0.6 * d3d11_reference.glow(light), 0, 1)
+        image = upload(gpu, np.concatenate([pixels * alpha, alpha]), alpha=True)
+        got = d3d11.tonemap(gpu, image, blurred=blurred).numpy()
+        np.testing.assert_allclose(got[:colours], expected[:colours], rtol=2e-6, atol=0.6 * 1.445 / 255)
+        np.testing.assert_allclose(got[-1:], over, rtol=1e-6)
+        if alpha.min() == 1:
+            opaque = d3d11.tonemap(gpu, upload(gpu, pixels), blurred=blurred).numpy()
+            np.testing.assert_allclose(got[:colours], opaque, rtol=1e-5)
 
 
 @pytest.mark.parametrize("method", ["local", "direct"])
