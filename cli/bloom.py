@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuops.params.bloom import BLENDS, MEMORY, METHODS, RADIUS, STRENGTH
+from gpuops.params.bloom import BLENDS, BORDERS, MEMORY, METHODS, RADIUS, STRENGTH
 from gpuops.params.starburst import ANGLE, BLADES
 from gpuops.params.tonemap import OPERATORS
 
@@ -24,7 +24,18 @@ if TYPE_CHECKING:
 
 # What the glow is.
 _APERTURE = ("blades", "blade_angle", "roundness")
-_SHAPING = ("threshold", "knee", "strength", "radius", "blend", "method", "kernel", "karis", *_APERTURE)
+_SHAPING = (
+    "threshold",
+    "knee",
+    "strength",
+    "radius",
+    "blend",
+    "method",
+    "kernel",
+    "karis",
+    "border",
+    *_APERTURE,
+)
 
 
 @options.command(short_help="Glow around bright light")
@@ -120,6 +131,13 @@ _SHAPING = ("threshold", "knee", "strength", "radius", "blend", "method", "kerne
     "--karis/--no-karis", default=True, show_default=True, help="Damp the glow of single hot pixels."
 )
 @click.option(
+    "--border",
+    type=click.Choice(BORDERS),
+    default="reflect",
+    show_default=True,
+    help="Beyond the edges: the image mirrored; or, for panoramas, wrap-x: the right edge goes on at the left.",
+)
+@click.option(
     "--memory",
     type=options.Choice(MEMORY),
     default="auto",
@@ -144,6 +162,7 @@ def command(
     operator: str | None,
     exposure: str | None,
     karis: bool,
+    border: str,
     memory: str,
     preset: str | None,
 ) -> None:
@@ -188,6 +207,7 @@ def command(
         blend=blend,
         method=method,
         karis=karis,
+        border=border,
         memory=memory,
         aperture=Aperture(blades, blade_angle, roundness),
     )

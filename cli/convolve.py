@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     default="reflect",
     show_default=True,
     metavar="MODE",
-    help="reflect, mirror, nearest, wrap, constant or constant:V, as in scipy.ndimage (OpenCV's names work too).",
+    help="reflect, mirror, nearest, wrap, constant or constant:V, as in scipy.ndimage (OpenCV's names work too); "
+    "wrap-x, for panoramas: wrap along rows, reflect down columns.",
 )
 @click.option(
     "--method",

@@ -107,7 +107,7 @@ static inline void copy_row(__global const float *row, int x, int count, int wid
             vstore16(vload16(0, row + x + i) * scale, 0, to + i);
             i += 16;
         } else {
-            int at = row ? border_index(x + i, width) : -1;
+            int at = row ? border_column(x + i, width) : -1;
             to[i++] = scale * (at < 0 ? cval : row[at]);
         }
     }
@@ -157,7 +157,7 @@ __kernel void bilateral(__global const float *in, __global const int *taps, __gl
     int x0 = get_group_id(0) * columns, y0 = get_group_id(1) * rows, area = high * pitch;
     size_t plane = (size_t)height * width;
     for (int t = i; t < columns + 2 * radius; t += columns) {
-        int x = border_index(x0 - radius + t, width);
+        int x = border_column(x0 - radius + t, width);
         for (int r = j; r < high; r += step) {
             int y = border_index(y0 - radius + r, height);
             UNROLLED
@@ -191,7 +191,7 @@ __kernel void bilateral_direct(__global const float *in, __global const int *tap
         sums[c] = 0.0f;
     }
     for (int k = 0; k < count; k++) {
-        int j = border_index(y - radius + (taps[k] >> 16), height), i = border_index(x - radius + (taps[k] & 65535), width);
+        int j = border_index(y - radius + (taps[k] >> 16), height), i = border_column(x - radius + (taps[k] & 65535), width);
         float d[PLANES];
         UNROLLED
         for (int c = 0; c < PLANES; c++)

@@ -1,5 +1,6 @@
 // The mip chain of bloom on its way down. Level k + 1 has half the rows and columns of level k, rounded up; its pixel
-// (i, j) covers pixels (2i … 2i+1, 2j … 2j+1). Beyond the edges: dcba|abcd|dcba.
+// (i, j) covers pixels (2i … 2i+1, 2j … 2j+1). Beyond the edges: dcba|abcd|dcba, or rows
+// go round (reflected.cl).
 //
 // 13 bilinear taps as five boxes of 4 × 4 pixels, the one in the middle with weight 1/2, four moved by (±1, ±1) with 1/8
 // each; 6 × 6 pixels in all (J. Jimenez, Next Generation Post Processing in Call of Duty: Advanced Warfare, SIGGRAPH
@@ -56,12 +57,12 @@ __kernel void down(__global const STORED *restrict fine, __global float *restric
     int makes = item >= 1 && item < ITEMS - 1 && 2 * x < columns;
     int start = get_group_id(1) * band, last = min(start + band, rows);
 #ifdef READ_WORDS
-    // Beyond the edges stand the fours before them in reverse: what goes left from such goes right.
-    int quad = reflected(x, width / 4), reverse = quad != x, *at = 0;
+    // Beyond edges that mirror stand the fours before them in reverse: what goes left from such goes right.
+    int quad = column_of(x, width / 4), reverse = ROWS_MIRROR && quad != x, *at = 0;
 #else
     int quad = 0, reverse = 0, at[4];
     UNROLLED
-    for (int k = 0; k < 4; k++) at[k] = reflected(4 * x + k, width);
+    for (int k = 0; k < 4; k++) at[k] = column_of(4 * x + k, width);
 #endif
     size_t coarse_plane = (size_t)rows * columns;
     fine += get_global_id(2) * CHANNELS * (size_t)height * width;

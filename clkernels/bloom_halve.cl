@@ -43,7 +43,7 @@ static inline void fetch_six(__global const float *at, float *v) {
 // The same near the ends of a row, which has n.
 static inline void fetch_near_ends(__global const float *row, int x, int n, float *v) {
     UNROLLED
-    for (int k = 0; k < 6; k++) v[k] = row[reflected(2 * x - 2 + k, n)];
+    for (int k = 0; k < 6; k++) v[k] = row[column_of(2 * x - 2 + k, n)];
 }
 
 // between: the first step's result, last: the second's; with LEVELS 1 only the former.
@@ -65,7 +65,7 @@ __kernel void halve(__global const float *restrict fine, __global float *restric
 
     if (row < STEP) {
         // Beyond the edges of the level between its own samples stand.
-        int x = reflected(left + column, columns), inner = x > 0 && 2 * x + 3 < width;
+        int x = column_of(left + column, columns), inner = x > 0 && 2 * x + 3 < width;
         if (inner) {
             float v[(FINE_ROWS + STEP - 1) / STEP][6];  // all on their way at once
             UNROLLED

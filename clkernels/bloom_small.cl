@@ -15,7 +15,7 @@ static inline float tents(float a, float b, float c, float d, int odd) {
 static inline float halved(__local const float *fine, int y, int x, int height, int width) {
     int at[6];
     float2 rows[6];
-    for (int k = 0; k < 6; k++) at[k] = reflected(2 * x - 2 + k, width);
+    for (int k = 0; k < 6; k++) at[k] = column_of(2 * x - 2 + k, width);
     for (int k = 0; k < 6; k++) {
         __local const float *row = fine + reflected(2 * y - 2 + k, height) * width;
         float v[6];
@@ -28,7 +28,7 @@ static inline float halved(__local const float *fine, int y, int x, int height, 
 static inline float doubled(__local const float *coarse, int y, int x, int height, int width) {
     int at[4];
     float across[4];
-    for (int k = 0; k < 4; k++) at[k] = reflected((x + 1) / 2 - 2 + k, width);
+    for (int k = 0; k < 4; k++) at[k] = column_of((x + 1) / 2 - 2 + k, width);
     for (int k = 0; k < 4; k++) {
         __local const float *row = coarse + reflected((y + 1) / 2 - 2 + k, height) * width;
         across[k] = tents(row[at[0]], row[at[1]], row[at[2]], row[at[3]], x & 1);

@@ -159,7 +159,7 @@ __kernel void up(__global const float *coarse, __global const float *between, __
     __local float2 lines[2 * CHANNELS * ITEMS];  // in turn, so that one barrier a row is enough
     int item = get_local_id(0), rows = (height + 1) / 2, columns = (width + 1) / 2;
     int x = get_group_id(0) * (ITEMS - 2) + item - 1, quad = clamp(x, 0, (width - 1) / 4);
-    int pair[2] = {reflected(2 * x, columns), reflected(2 * x + 1, columns)};  // beyond the edges in reverse
+    int pair[2] = {column_of(2 * x, columns), column_of(2 * x + 1, columns)};  // beyond edges that mirror in reverse
     int makes = item >= 1 && item < ITEMS - 1 && x == quad, beside = clamp(item, 1, ITEMS - 2);
     int first = get_group_id(1) * band, last = min(first + band, height / 2 + 1);
     size_t plane = (size_t)height * width, coarse_plane = (size_t)rows * columns;
@@ -168,7 +168,7 @@ __kernel void up(__global const float *coarse, __global const float *between, __
 #if LEVELS == 2
     int far_rows = (rows + 1) / 2, far_columns = (columns + 1) / 2, taps[5];
     UNROLLED
-    for (int k = 0; k < 5; k++) taps[k] = reflected(pair[0] / 2 - 2 + k, far_columns);
+    for (int k = 0; k < 5; k++) taps[k] = column_of(pair[0] / 2 - 2 + k, far_columns);
     coarse += get_global_id(2) * CHANNELS * far_rows * far_columns;
     between += get_global_id(2) * CHANNELS * coarse_plane;
     Tents far[2][CHANNELS];  // down the coarsest level, at the two columns

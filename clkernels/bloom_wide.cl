@@ -45,7 +45,7 @@ static inline float8 row8(__global const float *row, int x, int width) {
     if (x >= 0 && x + 8 <= width) return vload8(0, row + x);
     float s[8];
 #pragma unroll 1
-    for (int i = 0; i < 8; i++) s[i] = row[border_index(x + i, width)];
+    for (int i = 0; i < 8; i++) s[i] = row[border_column(x + i, width)];
     return vload8(0, s);
 }
 
@@ -53,7 +53,7 @@ static inline float16 row16(__global const float *row, int x, int width) {
     if (x >= 0 && x + 16 <= width) return vload16(0, row + x);
     float s[16];
 #pragma unroll 1
-    for (int i = 0; i < 16; i++) s[i] = row[border_index(x + i, width)];
+    for (int i = 0; i < 16; i++) s[i] = row[border_column(x + i, width)];
     return vload16(0, s);
 }
 

@@ -1,5 +1,21 @@
 // What stands beyond the edges: the index inside 0…n−1 whose sample stands at index i, for any i.
-// One mode is chosen by -D BORDER_x. A result of −1 means "outside" (constant).
+// One mode is chosen by -D BORDER_x. A result of −1 means "outside" (constant). BORDER_WRAP_X is BORDER_WRAP along rows and
+// BORDER_REFLECT down columns, BORDER_WRAP_X_CONSTANT (of fft.cl alone) BORDER_CONSTANT down columns: kernels ask
+// border_column for columns, and border_index for all else.
+
+#if defined(BORDER_WRAP) || defined(BORDER_WRAP_X) || defined(BORDER_WRAP_X_CONSTANT)
+#define ROWS_WRAP
+#endif
+#if defined(BORDER_WRAP_X)
+#define BORDER_REFLECT
+#elif defined(BORDER_WRAP_X_CONSTANT)
+#define BORDER_CONSTANT
+#endif
+
+static inline int wrapped(int i, int n) {  // abcd|abcd|abcd
+    i %= n;
+    return i < 0 ? i + n : i;
+}
 
 static inline int border_index(int i, int n) {
     if (i >= 0 && i < n) return i;
@@ -17,9 +33,17 @@ static inline int border_index(int i, int n) {
 #elif defined(BORDER_NEAREST)     // aaaa|abcd|dddd
     return i < 0 ? 0 : n - 1;
 #elif defined(BORDER_WRAP)        // abcd|abcd|abcd
-    i %= n;
-    return i < 0 ? i + n : i;
+    return wrapped(i, n);
 #else                             // kkkk|abcd|kkkk
     return -1;
+#endif
+}
+
+// The same of a column of rows of n.
+static inline int border_column(int i, int n) {
+#ifdef ROWS_WRAP
+    return i >= 0 && i < n ? i : wrapped(i, n);
+#else
+    return border_index(i, n);
 #endif
 }

@@ -121,7 +121,7 @@ __kernel void both_local(__global const PIXEL *in, __global const float *weights
         place[c] = channel * PITCH * 4 + column;
         UNROLLED
         for (int f = 0; f < FETCHES; f++) {
-            int x = border_index(x0 - MARGIN + column + f * AFTER, width);
+            int x = border_column(x0 - MARGIN + column + f * AFTER, width);
             at[f][c] = x < 0 ? -1 : x * INTERLEAVED + channel;
         }
     }

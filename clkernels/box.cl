@@ -159,7 +159,7 @@ static inline float16 fetch(__global const float *in, int row, int x, int width,
     if (row >= 0 && x >= 0 && x + 16 <= width) return *(__global const unaligned16 *)(in + (size_t)row * width + x);
     float s[16];
     for (int l = 0; l < 16; l++) {
-        int at = row < 0 ? -1 : border_index(x + l, width);
+        int at = row < 0 ? -1 : border_column(x + l, width);
         s[l] = at < 0 ? cval : in[(size_t)row * width + at];
     }
     return vload16(0, s);

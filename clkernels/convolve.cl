@@ -8,7 +8,7 @@
 // -D BORDER_x   -D GROUP_X=n -D GROUP_Y=n -D PER=n (convolve_local only)
 
 static inline float sample(__global const float *in, int y, int x, int height, int width, float cval) {
-    int j = border_index(y, height), i = border_index(x, width);
+    int j = border_index(y, height), i = border_column(x, width);
     return i < 0 || j < 0 ? cval : in[(size_t)j * width + i];
 }
 
@@ -120,7 +120,7 @@ __kernel void convolve_direct(__global const float *in, __global const float *we
             float samples[48];
             int taps = min(16, columns - c);
             for (int k = 0; k < taps + 31; k++) {
-                int column = border_index(x + c + k - left, width);
+                int column = border_column(x + c + k - left, width);
                 samples[k] = row < 0 || column < 0 ? cval : in[(size_t)row * width + column];
             }
             for (int k = 0; k < taps; k++) {

@@ -49,8 +49,8 @@ static inline void fetch_rows(__global const PIXEL *in, int row, const int *at, 
 }
 
 // Group: (ITEMS, 1, 1), for `most` coarse columns, made of TILE values, and `band` coarse rows. The last group of a row
-// begins early enough to be as wide as others: what stands beyond an edge is then among the values of its group, or, with
-// BORDER_WRAP, read in its place.
+// begins early enough to be as wide as others: what stands beyond an edge is then among the values of its group, or, where
+// rows wrap, read in its place.
 __kernel void decimate(__global const PIXEL *restrict in, __global float *restrict out,
                        __global const int *restrict starts_y, __global const float *restrict weights_y,
                        __global const int *restrict starts_x, __global const float *restrict weights_x, int height,
@@ -64,7 +64,7 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
     UNROLLED
     for (int c = 0; c < 4; c++) {
         int p = start + item * 4 + c;
-#ifdef BORDER_WRAP
+#ifdef ROWS_WRAP
         p %= pitch;
         at[c] = p < 0 ? p + pitch : p;
 #elif defined(ALIGNED)
@@ -118,10 +118,10 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
         if (r < 0 || (r % ROWS != ROWS - 1 && j != j1 - 1)) continue;
         barrier(CLK_LOCAL_MEM_FENCE);
         __local float *values = (__local float *)lines;
-#ifndef BORDER_WRAP
+#ifndef ROWS_WRAP
         if (!inside) {  // what stands beyond the edges
             for (int c = 0; c < 4; c++) {
-                int p = start + item * 4 + c, x = floor_div(p, INTERLEAVED), within = border_index(x, width);
+                int p = start + item * 4 + c, x = floor_div(p, INTERLEAVED), within = border_column(x, width);
                 int from = item * 4 + c + (within - x) * INTERLEAVED;
                 if (x >= 0 && x < width) continue;
                 if (within >= 0 && (from < 0 || from >= TILE)) continue;  // it weighs nothing

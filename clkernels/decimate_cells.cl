@@ -28,7 +28,7 @@ static inline void fetch_rows(__global const PIXEL *in, int row, int height, int
 }
 
 // Group: (ITEMS, 1, 1), for CELLS coarse columns and `band` coarse rows. The last group of a row begins early enough to be
-// as wide as others: what stands beyond an edge is then among the values of its group, or, with BORDER_WRAP, read in its
+// as wide as others: what stands beyond an edge is then among the values of its group, or, where rows wrap, read in its
 // place.
 __kernel void decimate_cells(__global const PIXEL *restrict in, __global float *restrict out, int height, int width,
                              int first_y, int first_x, int rows, int columns, int band, float cval,
@@ -38,7 +38,7 @@ __kernel void decimate_cells(__global const PIXEL *restrict in, __global float *
     int j0 = get_group_id(1) * band, j1 = min(j0 + band, rows), pitch = width * INTERLEAVED;
     int start = (first_x + i0 * STEP_X) * INTERLEAVED - BEFORE, inside = start >= 0 && start + TILE <= pitch;
     int at = start + item * 4;
-#ifdef BORDER_WRAP
+#ifdef ROWS_WRAP
     at %= pitch;
     at = at < 0 ? at + pitch : at;
 #else
@@ -46,7 +46,7 @@ __kernel void decimate_cells(__global const PIXEL *restrict in, __global float *
     __local ushort from[TILE];  // where in the group stands what is beyond the edges in a place; each item reads its own
     int beyond = at != start + item * 4;  // with all four, as rows are whole words
     for (int c = 0; c < 4 && beyond; c++) {
-        int p = start + item * 4 + c, x = (p + TILE * INTERLEAVED) / INTERLEAVED - TILE, within = border_index(x, width);
+        int p = start + item * 4 + c, x = (p + TILE * INTERLEAVED) / INTERLEAVED - TILE, within = border_column(x, width);
         int place = item * 4 + c + (within - x) * INTERLEAVED, away = place < 0 || place >= TILE;  // it weighs nothing
         from[item * 4 + c] = within < 0 ? NOWHERE : away ? item * 4 + c : place;
     }
@@ -93,7 +93,7 @@ __kernel void decimate_cells(__global const PIXEL *restrict in, __global float *
         sums[TAPS - 1] = 0.0f;
         if (r < 0 || (r % ROWS != ROWS - 1 && j != j1 - 1)) continue;
         barrier(CLK_LOCAL_MEM_FENCE);
-#ifndef BORDER_WRAP
+#ifndef ROWS_WRAP
         if (!inside) {  // what stands beyond the edges
             if (beyond) {
                 UNROLLED

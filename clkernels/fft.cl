@@ -253,8 +253,8 @@ static inline int other(Place w) {
 static inline real2 around(__global const real *in, int i, int k, Place w, Shape s) {
     int y = i * s.count.y + w.m;
     y = border_index((y < s.count.z ? y : y - HIGH) + s.edge.z, ROWS);
-    int x0 = border_index((2 * k < s.more.w ? 2 * k : 2 * k - WIDE) + s.edge.w, COLUMNS);
-    int x1 = border_index((2 * k + 1 < s.more.w ? 2 * k + 1 : 2 * k + 1 - WIDE) + s.edge.w, COLUMNS);
+    int x0 = border_column((2 * k < s.more.w ? 2 * k : 2 * k - WIDE) + s.edge.w, COLUMNS);
+    int x1 = border_column((2 * k + 1 < s.more.w ? 2 * k + 1 : 2 * k + 1 - WIDE) + s.edge.w, COLUMNS);
     __global const real *row = in + (size_t)w.o * s.in.x + (size_t)max(y, 0) * s.in.y;
     real2 a = (real2)(row[max(x0, 0)], row[max(x1, 0)]);  // read in any case: a branch would wait for it
 #ifdef BORDER_CONSTANT

@@ -45,7 +45,7 @@ __kernel void interpolate(__global const float *restrict in, __global PIXEL *res
     UNROLLED
     for (int f = 0; f < FETCHES; f++) {
         int k = (item + f * ITEMS) / SEGMENT, i = i0 + (item + f * ITEMS) % SEGMENT;
-        at[f] = (uint)min(k, INTERLEAVED - 1) * (uint)rows * (uint)columns + max(0, border_index(i, columns));
+        at[f] = (uint)min(k, INTERLEAVED - 1) * (uint)rows * (uint)columns + max(0, border_column(i, columns));
     }
     int x[4];
     UNROLLED

@@ -31,7 +31,7 @@ __kernel void interpolate_cells(__global const float *restrict in, __global PIXE
     int item = get_local_id(0), cell = get_group_id(0) * (ITEMS - 2 * LENT) + item - LENT, losses[2] = {0, 0};
     int makes = item >= LENT && item < ITEMS - LENT && cell < width / STEP_X, near = clamp(item, LENT, ITEMS - LENT - 1) - LENT;
     int u = top + (int)get_global_id(1) * band, last = min(u + band, bottom), pitch = width * INTERLEAVED;
-    in += get_global_id(2) * (size_t)rows * columns + max(0, border_index(cell + MARGIN_X, columns));
+    in += get_global_id(2) * (size_t)rows * columns + max(0, border_column(cell + MARGIN_X, columns));
     out += get_global_id(2) * (size_t)height * width;
 #ifdef CODES
     __local uint codes[CODES];

@@ -25,7 +25,7 @@ void interpolate_wide(__global const float *in, __global PIXEL *out, __global co
         for (int r = 0; r < LINES; r++) {
             __global const float *row = in + ((size_t)k * rows + max(0, border_index(b0 + r, rows))) * columns;
             for (int i = i0; i < end_i; i++)
-                coarse[(k * SEGMENT + i - i0) * LINES + r] = row[max(0, border_index(i, columns))];
+                coarse[(k * SEGMENT + i - i0) * LINES + r] = row[max(0, border_column(i, columns))];
         }
     for (int f = 0; f < count; f++) {
         int x = (p0 + f) / INTERLEAVED, k = (p0 + f) % INTERLEAVED;

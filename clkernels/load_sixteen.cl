@@ -31,7 +31,7 @@ static inline float16 sixteen(__global const PIXEL *row, int p, int width, float
         for (int l = 0; l < 16; l++) pixels[l] = row[p + l];
     } else {
         for (int l = 0; l < 16; l++) {
-            int x = floor_div(p + l, INTERLEAVED), within = border_index(x, width);
+            int x = floor_div(p + l, INTERLEAVED), within = border_column(x, width);
             pixels[l] = row[max(0, p + l + (within - x) * INTERLEAVED)];
         }
     }

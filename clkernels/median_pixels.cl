@@ -22,7 +22,7 @@
 static inline TYPE element(__global const TYPE *in, int at, int width, TYPE cval) {
     if (at < 0 || at >= width) {
         int pixel = at >= 0 ? at / CHANNELS : -1 - (-1 - at) / CHANNELS, channel = at - pixel * CHANNELS;
-        pixel = border_index(pixel, width / CHANNELS);
+        pixel = border_column(pixel, width / CHANNELS);
         if (pixel < 0) return cval;
         at = pixel * CHANNELS + channel;
     }

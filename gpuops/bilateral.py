@@ -17,6 +17,7 @@ from .gpu import Local
 from .image import Image
 from .operands import on_device, shaped_like
 from .params.bilateral import BilateralParams
+from .params.border import define
 
 if TYPE_CHECKING:
     from .gpu import Gpu, Kernel
@@ -47,7 +48,7 @@ def bilateral(gpu: Gpu, image: Image, params: BilateralParams) -> Image:
     planes, height, width = image.shape
     wide = gpu.limits.lanes > 1  # and not llvmpipe, whose loops end after 65535 rounds
     rows = 2 if wide and planes > 1 else 4  # at a time: as many as registers hold (measured)
-    defines = {f"BORDER_{params.border.upper()}": True, "COLOURS": image.colours, "ALPHA": image.alpha}
+    defines = {**define(params.border), "COLOURS": image.colours, "ALPHA": image.alpha}
     kernel = gpu.kernel(_SOURCE, "bilateral", ROWS=rows, WIDE=wide, **defines)
     tile = (_wide_tile if wide else _tile)(kernel, rows, planes, params.radius)
     taps, exponents = _taps(params, _DIRECT_PITCH if tile is None else tile.pitch)

@@ -67,15 +67,17 @@ def bloom(
         return image
     result = image if overwrite_input else image.like()
     not_finite = gpu.zeros((1,), np.uint32)
-    if params.method == "mip":
+    if params.method == "mip" and params.columns(*image.shape[1:]) == image.shape[2]:
         bloom_mip.over(gpu, image, result, params, not_finite)
     else:
-        light = _light(gpu, image, params)
+        light, stays = _light(gpu, image, params), 0.0
         if kernel is not None:
-            glow = convolve(gpu, light, kernel)
+            glow = convolve(gpu, light, kernel, mode=params.border)
+        elif params.method == "mip":
+            glow, stays = _around(gpu, light, params)
         else:
             glow = (_starbursts if params.method == "fft" else _gaussians)(gpu, light, params)
-        _composite(gpu, image, glow, result, params, not_finite)
+        _composite(gpu, image, glow, result, params, not_finite, stays)
     _warn_of(int(not_finite.numpy()[0]))
     return result
 
@@ -117,7 +119,7 @@ def bloom_pixels(
             raise ParameterError("bloom has no white balance: tone-map its result by itself")
         check_colours(channels - decoding.alpha, channels, "tone mapping")
     known = display is None or not (operators.needs_image(display) or isinstance(display.operator, LutParams))
-    fused = params.method == "mip" and bloom_mip.takes_pixels(gpu, params, channels)
+    fused = params.method == "mip" and bloom_mip.takes_pixels(gpu, params, pixels.shape)
     if metered:
         stops = tonemap.stops_of_pixels(gpu, pixels, decoding)
         params, display = replace(params, exposure=stops), display and replace(display, exposure=stops)
@@ -168,7 +170,7 @@ def _gaussians(gpu: Gpu, light: Image, params: BloomParams) -> Image:
     size = int(np.prod(glow.shape, dtype=np.int64))
     kernel = gpu.kernel("bloom", "accumulate", CHANNELS=1, COLOURS=1)
     for sigma, share in params.octaves(light.shape[1]):
-        blurred = blur(gpu, light, BlurParams(sigma=(sigma, sigma)))
+        blurred = blur(gpu, light, BlurParams(sigma=(sigma, sigma), border=params.border))
         gpu.launch(
             kernel, (size,), blurred, glow, np.uint64(size), share, local=kernel.fit(256), label="bloom sum",
             traffic=blurred.nbytes + glow.nbytes * 2,
@@ -179,15 +181,41 @@ def _gaussians(gpu: Gpu, light: Image, params: BloomParams) -> Image:
 def _starbursts(gpu: Gpu, light: Image, params: BloomParams) -> Image:
     from . import starburst
 
-    return starburst.glow(gpu, light, params.aperture, params.radius)
+    return starburst.glow(gpu, light, params.aperture, params.radius, around=params.border == "wrap-x")
+
+
+def _around(gpu: Gpu, light: Image, params: BloomParams) -> tuple[Image, float]:
+    """The mip chain's glow of rows that go round, of a width that halves with a rest; and the share that stays."""
+    planes, height, width = light.shape
+    columns = params.columns(height, width)
+    kernel = gpu.kernel("bloom_ring", "ring")
+
+    def stretched(image: Image, to: int) -> Image:
+        made = image.like((planes, height, to))
+        gpu.launch(
+            kernel, (to, planes * height), image, made, planes * height, image.shape[2], to, local=kernel.fit(64, 1),
+            label="bloom ring", traffic=image.nbytes + made.nbytes,
+        )  # fmt: skip
+        return made
+
+    glow = stretched(light, columns)
+    stays = bloom_mip.glow_of(gpu, glow, params)
+    return stretched(glow, width), stays
 
 
 def _composite(
-    gpu: Gpu, image: Image, glow: Image, result: Image, params: BloomParams, not_finite: Image
+    gpu: Gpu,
+    image: Image,
+    glow: Image,
+    result: Image,
+    params: BloomParams,
+    not_finite: Image,
+    stays: float,
 ) -> None:
+    """``stays``: the share of the glow that is the light itself, where ``glow`` lacks it."""
     kernel = gpu.kernel("bloom", "composite", **_defines(image))
     size = image.shape[1] * image.shape[2]
-    own = -float(params.strength) if params.blend == "energy" else 0.0
+    own = float(params.strength) * (stays - (params.blend == "energy"))
     gpu.launch(
         kernel, (size,), image, glow, result, not_finite, size, _knee(params), own, float(params.strength),
         local=kernel.fit(256), label="bloom over", traffic=image.nbytes + glow.nbytes + result.nbytes,

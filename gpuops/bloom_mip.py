@@ -6,7 +6,8 @@ memory on CPUs (bloom_wide.cl).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from .errors import DeviceError
 from .gpu import Local, Source
 from .image import Image
 from .operators import NO_PARAMETERS, Vector
+from .params.border import define
 from .pixels import Decoding, Encoding, words_of_four
 from .pixelwise import defined, own_of
 
@@ -52,11 +54,14 @@ class Display:
 
 @dataclass(frozen=True)
 class Ends:
-    """What the chain begins with and lays its glow over, and what it ends in: planes, or pixels with a decoding."""
+    """What the chain begins with and lays its glow over, and what it ends in: planes, or pixels with a decoding.
+
+    Without ``not_finite`` it ends in the glow by itself.
+    """
 
     source: Image
     result: Image
-    not_finite: Image
+    not_finite: Image | None
     decoding: Decoding | None = None
     encoding: Encoding | None = None
     display: Display | None = None
@@ -81,20 +86,32 @@ def direct(gpu: Gpu, params: BloomParams) -> bool:
     return params.memory == "direct" or (params.memory == "auto" and small)
 
 
-def takes_pixels(gpu: Gpu, params: BloomParams, channels: int) -> bool:
-    """Whether :func:`over_pixels` can be used."""
-    limits = gpu.limits
+def takes_pixels(gpu: Gpu, params: BloomParams, shape: tuple[int, ...]) -> bool:
+    """Whether :func:`over_pixels` can be used for pixels of this shape (height, width, channels)."""
+    limits, (height, width, channels) = gpu.limits, shape
     enough = limits.local_bytes >= _LOCAL and limits.work_group >= _GROUP
-    return enough and channels <= MOST_CHANNELS and not direct(gpu, params)
+    whole = params.columns(height, width) == width
+    return enough and channels <= MOST_CHANNELS and whole and not direct(gpu, params)
 
 
 def over(gpu: Gpu, image: Image, result: Image, params: BloomParams, not_finite: Image) -> None:
     """Lays the glow over a planar Image; ``result`` may be that itself. ``not_finite`` counts pixels."""
     ends = Ends(image, result, not_finite)
-    if direct(gpu, params):
-        _wide(gpu, ends, params)
-    else:
-        _local(gpu, ends, params)
+    _way(gpu, params)(gpu, ends, params)
+
+
+def glow_of(gpu: Gpu, light: Image, params: BloomParams) -> float:
+    """Makes of a planar Image of finite light its glow, but for the share that stays in its pixel, which is the result.
+
+    The width must be the one that :meth:`BloomParams.columns` says.
+    """
+    params = replace(params, strength=1.0, threshold=0.0)
+    _way(gpu, params)(gpu, Ends(light, light, None), params)
+    return params.levels(light.shape[1])[0]
+
+
+def _way(gpu: Gpu, params: BloomParams) -> Callable[[Gpu, Ends, BloomParams], None]:
+    return _wide if direct(gpu, params) else _local
 
 
 def over_pixels(
@@ -148,16 +165,19 @@ def _local(gpu: Gpu, ends: Ends, params: BloomParams) -> None:
         if len(levels) == 1 or fine.shape[1] * fine.shape[2] > _LARGE:
             levels.append(_down(gpu, ends, params, fine, sizes[len(levels)], first=len(levels) == 1))
         else:
-            levels += _halve(gpu, fine, sizes[len(levels) : min(len(levels) + 2, k + 1)])
+            levels += _halve(gpu, fine, sizes[len(levels) : min(len(levels) + 2, k + 1)], params.border)
     scale = shares[k]
     if k < len(sizes) - 1:
-        _small(gpu, levels[k], shares[k:])
+        _small(gpu, levels[k], shares[k:], params.border)
         scale = 1.0
     # Up by two levels at a time; by one first where that does not come out.
     while k > 2:
         steps = 1 + (k % 2 == 0)
         _up(gpu, ends, params, levels[k - steps : k + 1], shares[k - steps : k], scale)
         k, scale = k - steps, 1.0
+    if ends.not_finite is None:
+        _up(gpu, ends, params, levels[: k + 1], [0.0, *shares[1:k]], scale)
+        return
     own = _finest(ends, params, shares)
     own_shares = [own, *(params.strength * share for share in shares[1:k])]
     _up(gpu, ends, params, levels[: k + 1], own_shares, params.strength * scale, final=True)
@@ -189,7 +209,7 @@ def _down(
             sources = ("reflected", "lanes", "colour", "decode", *sources[1:])
             defines |= {"WIDTH": 1, "BOUNDED": fine.dtype != np.float32, **ends.decoding.defines(fine)}
             table, scale = ends.decoding.arguments(fine)
-    defines["READ_WORDS"] = _words(fine, width)
+    defines |= {"READ_WORDS": _words(fine, width), **define(params.border)}
     quads = -(-width // 4)
     kernel, items = _kernel(
         gpu, sources, "down", quads, defines, _ITEMS_OF_ENDS if first and ends.decoding else _ITEMS
@@ -204,14 +224,18 @@ def _down(
     return coarse
 
 
-def _halve(gpu: Gpu, fine: Image, sizes: list[tuple[int, int]]) -> list[Image]:
+def _halve(gpu: Gpu, fine: Image, sizes: list[tuple[int, int]], border: str) -> list[Image]:
     """The next level or the next two, of ``sizes``."""
     channels, height, width = fine.shape
     levels = [gpu.empty((channels, *size)) for size in sizes]
     for rows, columns, items in _TILES:
         defines = {"LEVELS": len(sizes), "TILE_ROWS": rows, "TILE_COLUMNS": columns, "ITEMS": items}
         kernel = gpu.kernel(
-            ("reflected", "bloom_step", "bloom_halve"), "halve", EVEN=width % 2 == 0, **defines
+            ("reflected", "bloom_step", "bloom_halve"),
+            "halve",
+            EVEN=width % 2 == 0,
+            **defines,
+            **define(border),
         )
         if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
             break
@@ -226,13 +250,13 @@ def _halve(gpu: Gpu, fine: Image, sizes: list[tuple[int, int]]) -> list[Image]:
     return levels
 
 
-def _small(gpu: Gpu, level: Image, shares: list[float]) -> None:
+def _small(gpu: Gpu, level: Image, shares: list[float], border: str) -> None:
     """The total of ``level`` and all below it, in its place."""
     planes, height, width = level.shape
     sizes = [(height, width)]
     while len(sizes) < len(shares):
         sizes.append(_halved(sizes[-1]))
-    kernel = gpu.kernel(("reflected", "bloom_step", "bloom_small"), "small_levels")
+    kernel = gpu.kernel(("reflected", "bloom_step", "bloom_small"), "small_levels", **define(border))
     (items,) = kernel.fit(_SMALL_ITEMS)
     weights = gpu.kept(("bloom shares", *shares), lambda: gpu.array(np.array(shares, np.float32)))
     gpu.launch(
@@ -268,7 +292,7 @@ def _up(
         if ends.decoding and ends.encoding:
             sources, more, arguments = _reads_and_writes(gpu, ends, ends.decoding, ends.encoding)
             defines |= more
-    defines |= {"READ_WORDS": _words(fine, width), "FOURS": width % 4 == 0}
+    defines |= {"READ_WORDS": _words(fine, width), "FOURS": width % 4 == 0, **define(params.border)}
     defines["LEVELS"] = len(shares)
     quads = -(-width // 4)
     kernel, items = _kernel(
@@ -357,6 +381,9 @@ def _wide(gpu: Gpu, ends: Ends, params: BloomParams) -> None:
         level = chain.pop()
         _up_wide(gpu, total, level, level, ends, params, own=shares[len(chain)], scale=scale)
         total, scale = level, 1.0
+    if ends.not_finite is None:
+        _up_wide(gpu, total, ends.source, ends.result, ends, params, own=0.0, scale=scale)
+        return
     own, scale = _finest(ends, params, shares), params.strength * scale
     _up_wide(gpu, total, ends.source, ends.result, ends, params, own=own, scale=scale, final=True)
 
@@ -365,7 +392,7 @@ def _down_wide(gpu: Gpu, fine: Image, ends: Ends, params: BloomParams, *, first:
     planes, height, width = fine.shape
     coarse = fine.like((planes, (height + 1) // 2, (width + 1) // 2))
     _, rows, columns = coarse.shape
-    defines = _wide_defines(ends, whole=first)
+    defines = _wide_defines(ends, params.border, whole=first)
     kernel = gpu.kernel(("border", "bloom", "bloom_boxes", "bloom_wide"), "down_wide", FIRST=first, **defines)
     size, local = (-(-columns // 8), rows, 1 if first else planes), kernel.fit(64, 1, 1)
     gpu.launch(
@@ -388,7 +415,7 @@ def _up_wide(
     final: bool = False,
 ) -> None:
     planes, height, width = fine.shape
-    defines = _wide_defines(ends, whole=final)
+    defines = _wide_defines(ends, params.border, whole=final)
     kernel = gpu.kernel(("border", "bloom", "bloom_boxes", "bloom_wide"), "up_wide", FINAL=final, **defines)
     size, local = (-(-width // 16), -(-height // 2), 1 if final else planes), kernel.fit(64, 1, 1)
     gpu.launch(
@@ -398,7 +425,7 @@ def _up_wide(
     )  # fmt: skip
 
 
-def _wide_defines(ends: Ends, *, whole: bool) -> dict[str, Define]:
+def _wide_defines(ends: Ends, border: str, *, whole: bool) -> dict[str, Define]:
     """Of kernels that take whole pixels, or planes by themselves."""
     defines = (ends.channels, ends.colours) if whole else (1, 1)
-    return {"BORDER_REFLECT": True, "WIDE": True, "CHANNELS": defines[0], "COLOURS": defines[1]}
+    return {**define(border), "WIDE": True, "CHANNELS": defines[0], "COLOURS": defines[1]}

@@ -11,6 +11,7 @@ import numpy as np
 from .gpu import Local
 from .grids import FOUR, LANES, WIDTH, Layout
 from .image import Image
+from .params.border import define
 from .planes import in_turn
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ def _in_groups(gpu: Gpu, image: Image, taps: Taps, how: _Conversion) -> tuple[Ke
 
 
 def _border(taps: Taps) -> dict[str, Define]:
-    return {f"BORDER_{taps.border.upper()}": True}
+    return {**define(taps.border)}
 
 
 def _to_part(image: Image, launch: Launch, *, overwrite_input: bool) -> Image:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .gpu import Local
 from .image import Image
+from .params.border import by_axis, define
 from .planes import in_turn, planewise
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class _Group:
         radius, n = mean.radii[axis], shape[1 + axis]
         block = min(_BLOCK if radius < _WIDE else 2 * _BLOCK, 1 << (2 * radius).bit_length() - 1)
         per, common = 1 if axis else _PER, 2 * radius // block - 1
-        defines = {f"BORDER_{mean.border.upper()}": True, "ALONG_X": axis == 1, "BLOCK": block, "PER": per}
+        defines = {**define(by_axis(mean.border)[axis]), "ALONG_X": axis == 1, "BLOCK": block, "PER": per}
         kernel = gpu.kernel(_SOURCE, "box_blocks", **defines)
         items = min(_ITEMS, kernel.work_group, gpu.limits.work_group)
         shapes = [(1, items), (1, items // 4)] if axis else [(c, items // c) for c in _ACROSS]
@@ -133,7 +134,7 @@ def _wide(gpu: Gpu, image: Image, mean: Box, radii: tuple[int, int], columns: in
     planes, height, width = image.shape
     high, across = (2 * radius + 1 for radius in radii)
     rows = -(-_BAND // high) * high  # whole blocks
-    kernel = gpu.kernel(_SOURCE, "box", WIDE=True, **{f"BORDER_{mean.border.upper()}": True})
+    kernel = gpu.kernel(_SOURCE, "box", WIDE=True, **define(mean.border))
     result = image.like()
     axes = "".join(name for name, radius in zip("xy", radii[::-1], strict=True) if radius)
     gpu.launch(
@@ -169,7 +170,7 @@ def _by_levels(gpu: Gpu, image: Image, mean: Box, axis: int) -> Image:
         more = 4 * count <= 2 * radius + 1
         above = gpu.empty((outer, extent, inner)) if more else None
         digit = (2 * radius + 1) // count % 4
-        defines = {f"BORDER_{mean.border.upper()}": True, "ALONG_X": axis == 1, "FIRST": count == 1}
+        defines = {**define(by_axis(mean.border)[axis]), "ALONG_X": axis == 1, "FIRST": count == 1}
         kernel = gpu.kernel(_SOURCE, "box_level", LEVEL=True, **defines)
         gpu.launch(
             kernel, size, here, above, result, outer, n, inner, radius, count, done, digit,

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .params.blur import ENOUGH, gaussian
+from .params.border import by_axis
 
 Two = tuple[float, float]
 
@@ -152,7 +153,8 @@ def step(n: int, sigma: float, border: str) -> float:
 
 def is_coarser(shape: tuple[int, ...], sigma: Two, border: str) -> bool:
     """Whether one axis at least of (planes, height, width) gets a coarse grid."""
-    return any(step(n, s, border) > 1 for n, s in zip(shape[1:], sigma, strict=True))
+    axes = zip(shape[1:], sigma, by_axis(border), strict=True)
+    return any(step(*axis) > 1 for axis in axes)
 
 
 def whole_step(n: int, sigma: float, border: str) -> int:

@@ -13,6 +13,7 @@ from .gpu import Kernel
 from .image import Image
 from .light import readable
 from .operands import on_device, shaped_like
+from .params.border import define
 from .params.convolve import ConvolveParams
 from .pixels import unpack
 from .planes import planewise
@@ -213,7 +214,7 @@ def _local(gpu: Gpu, image: Image, params: ConvolveParams) -> _Launch:
 
 
 def _border(params: ConvolveParams) -> dict[str, bool]:
-    return {f"BORDER_{params.border.upper()}": True}
+    return define(params.border)
 
 
 def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], params: ConvolveParams) -> Image:

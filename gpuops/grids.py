@@ -13,6 +13,7 @@ from . import coarse
 from .coarse import Axis, Left
 from .gpu import Source
 from .image import Image
+from .params.border import by_axis, define
 
 if TYPE_CHECKING:
     from .gpu import Define, Gpu, Kernel
@@ -39,11 +40,12 @@ class Grids:
         cls, size: tuple[int, ...], left: tuple[Left, Left], border: str, cval: float, *, whole: bool
     ) -> Grids:
         """For an image of ``size`` (height, width) of which ``left`` is to be done, by ``whole`` steps if it can be."""
-        axes = [(n, todo.sigma, border) for n, todo in zip(size, left, strict=True)]
+        modes = by_axis(border)
+        axes = [(n, todo.sigma, mode) for n, todo, mode in zip(size, left, modes, strict=True)]
         steps: list[float] = [coarse.whole_step(*axis) for axis in axes] if whole else [0]
         if not all(steps):
             steps = [coarse.step(*axis) for axis in axes]
-        y, x = (coarse.axis(n, todo, border, m) for n, todo, m in zip(size, left, steps, strict=True))
+        y, x = (coarse.axis(*axis) for axis in zip(size, left, modes, steps, strict=True))
         return cls(y, x, border, cval)
 
     @property
@@ -54,14 +56,11 @@ class Grids:
     def cells(self) -> tuple[Source, dict[str, Define]]:
         """Of these, weights and defines of decimate_cells.cl and interpolate_cells.cl."""
         steps: dict[str, Define] = {"TAPS": coarse.TAPS, "STEP_Y": self.y.whole, "STEP_X": self.x.whole}
-        return _weights(self.y.whole, self.x.whole), steps | {
-            f"BORDER_{self.border.upper()}": True,
-            "ALIGNED": True,
-        }
+        return _weights(self.y.whole, self.x.whole), steps | {**define(self.border), "ALIGNED": True}
 
     def defines(self, **more: Define) -> dict[str, Define]:
         """Those of all kernels here, and more."""
-        return {f"BORDER_{self.border.upper()}": True, "TAPS_Y": self.y.taps, "TAPS_X": self.x.taps} | more
+        return {**define(self.border), "TAPS_Y": self.y.taps, "TAPS_X": self.x.taps} | more
 
     def tables(self, gpu: Gpu, way: str, *, wide: bool = False) -> list[Image]:
         """Of the kernels ``down`` or ``up``, on the device: see decimate.cl, and decimate_wide.cl for ``wide``."""

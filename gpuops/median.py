@@ -15,7 +15,7 @@ from .image import Image
 from .networks import merges, network, sorting
 from .operands import on_device, shaped_like
 from .params.blur import MAX_MEDIAN as LARGEST
-from .params.border import border_name
+from .params.border import border_name, define
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -111,7 +111,7 @@ def median(
     if run.by_vectors:
         lanes = _BYTES // size if clang else min(_LANES, _BYTES // size)
     defines: dict[str, str | int | None] = {
-        f"BORDER_{border.upper()}": True,
+        **define(border),
         "TYPE": kind.name,
         "NAN_BITS": kind.nan or None,
         "INFINITE_BITS": kind.infinite or None,

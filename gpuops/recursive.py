@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .image import Image
+from .params.border import by_axis, define
 from .planes import planewise
 
 if TYPE_CHECKING:
@@ -37,12 +38,14 @@ def gaussian(gpu: Gpu, image: Image, sigma: tuple[float, float], border: str, cv
     through its plane.
     """
 
+    down, along = by_axis(border)
+
     def blurred(at: slice) -> Image:
         part = image.planes(at)
         if sigma[0] >= _LEAST:
-            part = _columns(gpu, part, sigma[0], border, cval)
+            part = _columns(gpu, part, sigma[0], down, cval)
         if sigma[1] >= _LEAST:  # rows are the columns of the transposed image
-            part = _transposed(gpu, _columns(gpu, _transposed(gpu, part), sigma[1], border, cval))
+            part = _transposed(gpu, _columns(gpu, _transposed(gpu, part), sigma[1], along, cval))
         return part
 
     return planewise(image.shape[0], image.nbytes, blurred)
@@ -71,7 +74,7 @@ def _columns(gpu: Gpu, image: Image, sigma: float, border: str, cval: float) -> 
     items = (_WIDE_ITEMS if wide else _ITEMS) * gpu.limits.compute_units
     bands = max(1, min(items // (planes * -(-width // columns)), height // (2 * warm)))
     band = -(-height // bands)
-    defines = {f"BORDER_{border.upper()}": True, "TERMS": len(terms), "ROWS": rows}
+    defines = {**define(border), "TERMS": len(terms), "ROWS": rows}
     kernel = gpu.kernel(("border", "recursive"), "recursive", VECTORS=_VECTORS if wide else None, **defines)
     result = image.like()
     gpu.launch(

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from . import both_axes
 from .gpu import Local
 from .image import Image
+from .params.border import by_axis, define
 from .pixels import Decoding, Encoding, pack, unpack
 from .planes import in_turn
 
@@ -124,7 +125,7 @@ def _axis(
     (image, first_in), (result, first_out) = source, target
     height, width = image.shape[1:]
     radius = taps.radii[axis]
-    defines = {f"BORDER_{taps.border.upper()}": True, "ROWS": axis == 1}
+    defines = {**define(by_axis(taps.border)[axis]), "ROWS": axis == 1}
     label = f"{taps.name} {'x' if axis else 'y'} {'direct' if direct else 'local'}"
     traffic = 2 * planes * height * width * 4
     size: tuple[int, ...]

@@ -54,19 +54,22 @@ class _Spread(NamedTuple):
     taps: int
     size: tuple[int, int]
     transfers: list[Image]
+    border: str
     inside: Image
 
 
-def glow(gpu: Gpu, light: Image, aperture: Aperture, radius: float) -> Image:
+def glow(gpu: Gpu, light: Image, aperture: Aperture, radius: float, *, around: bool = False) -> Image:
     """The starbursts of all of an image's light, of any number of planes; alpha's and gray light's is gray.
 
-    Light that would leave the frame stays where it is: constants stay constant, sums stay, and no ray comes back from
-    the border.
+    Light that would leave the frame and not come back stays where it is: constants stay constant, sums stay, and no
+    ray comes back from the border.
 
     Parameters
     ----------
     radius : float
         As of :func:`starburst`, but as a fraction of the image's height. The rays have faded out at one height.
+    around : bool
+        Rows go round: what leaves the frame to the left comes back from the right.
 
     Raises
     ------
@@ -74,13 +77,13 @@ def glow(gpu: Gpu, light: Image, aperture: Aperture, radius: float) -> Image:
         Local memory is too small for the transforms' rows.
     """
     planes, height, width = light.shape
-    gray = light.colours != 3
+    gray, border = light.colours != 3, "wrap-x-constant" if around else "constant"
     kept: dict[object, _Spread] = gpu.kept("starburst", dict)  # the last one only: it is large
-    key = (aperture, radius, height, width, gray, light.alpha)
+    key = (aperture, radius, height, width, gray, light.alpha, around)
     if key not in kept:
         kept.clear()
         kernel = starburst(gpu, aperture, radius * height, height)
-        kept[key] = _spread(gpu, kernel[3:] if gray else kernel[: 3 + light.alpha], (height, width))
+        kept[key] = _spread(gpu, kernel[3:] if gray else kernel[: 3 + light.alpha], (height, width), border)
     spread = kept[key]
     result = _gathered(gpu, light, spread)
     cl = gpu.kernel("starburst", "stay")
@@ -129,7 +132,7 @@ def starburst(gpu: Gpu, aperture: Aperture, radius: float, reach: float = math.i
     return kernel
 
 
-def _spread(gpu: Gpu, kernel: Array, frame: tuple[int, int]) -> _Spread:
+def _spread(gpu: Gpu, kernel: Array, frame: tuple[int, int], border: str) -> _Spread:
     taps = kernel.shape[1]
     size = (
         fft.next_fast_len(frame[0] + taps - 1),
@@ -137,18 +140,18 @@ def _spread(gpu: Gpu, kernel: Array, frame: tuple[int, int]) -> _Spread:
     )
     transfers = [fft.transfer_function(gpu, gpu.array(plane[None]), size) for plane in kernel]
     ones = gpu.array(np.ones((len(kernel), *frame), np.float32))
-    spread = _Spread(taps, size, transfers, ones)
+    spread = _Spread(taps, size, transfers, border, ones)
     return spread._replace(inside=_gathered(gpu, ones, spread))
 
 
 def _gathered(gpu: Gpu, light: Image, spread: _Spread) -> Image:
-    """Light by the kernel, in darkness."""
+    """Light by the kernel, in darkness but for rows that go round."""
     result, taps = light.like(), (spread.taps, spread.taps)
     for plane in range(light.shape[0]):
         at = slice(plane, plane + 1)
         transfer = spread.transfers[plane % len(spread.transfers)]
         try:
-            part = fft.convolution(gpu, light.planes(at), transfer, taps, spread.size, "constant", 0.0)
+            part = fft.convolution(gpu, light.planes(at), transfer, taps, spread.size, spread.border, 0.0)
         except TooLongError as error:
             message = (
                 f"the starburst's transforms, {spread.size[1]} points a row, do not fit into local memory"

@@ -15,6 +15,8 @@ from gpuops.bilateral import bilateral, denoise_bilateral
 from gpuops.params.bilateral import BilateralParams
 from gpuops.params.border import BORDERS
 
+from . import borders
+
 # Of the range of values: float32, and weights within 2.5e-7; differences' squares, relative to σ², in float32.
 TOLERANCE = 2e-6
 SHAPES = [
@@ -25,15 +27,13 @@ SHAPES = [
     (33, 129),
     (70, 150),
 ]  # tiles on CPUs are of 128 × 32, on GPUs 32 × 32
-PAD = {"reflect": "symmetric", "mirror": "reflect", "nearest": "edge", "wrap": "wrap", "constant": "constant"}
 
 
 def reference(x: np.ndarray, params: BilateralParams, alpha: bool = False) -> np.ndarray:
     """Of planes, all but an alpha's being colours; sums of products over the window, as the definition says."""
     x, r = x.astype(float), params.radius
     colours = x[: len(x) - alpha]
-    constant = {"constant_values": params.cval} if params.border == "constant" else {}
-    padded = np.pad(x, [(0, 0), (r, r), (r, r)], mode=PAD[params.border], **constant)
+    padded = borders.pad(x, [(0, 0), (r, r), (r, r)], params.border, params.cval)
     sums, total = np.zeros_like(x), np.zeros(x.shape[1:])
     for j in range(-r, r + 1):
         for i in range(-r, r + 1):

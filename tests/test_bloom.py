@@ -19,7 +19,7 @@ from gpuops.params.bloom import OCTAVES, BloomParams, variance
 from gpuops.params.tonemap import TonemapParams
 from gpuops.pixels import Decoding, Encoding
 
-from . import tonemap_reference
+from . import borders, tonemap_reference
 
 # Relative to the largest value.
 TOLERANCE = {
@@ -49,10 +49,10 @@ def weigh(x: np.ndarray, threshold: float, knee: float, colours: int) -> np.ndar
     return x * share
 
 
-def halve(x: np.ndarray, karis: float, colours: int) -> np.ndarray:
+def halve(x: np.ndarray, karis: float, colours: int, border: str = "reflect") -> np.ndarray:
     """Thirteen bilinear taps: five boxes of four taps each, the middle one with weight 1/2, the others 1/8."""
     _, height, width = x.shape
-    p = np.pad(x, ((0, 0), (2, 5), (2, 5)), mode="symmetric")
+    p = borders.pad(x, ((0, 0), (2, 5), (2, 5)), border)
     means = (p[:, :-1, :-1] + p[:, 1:, :-1] + p[:, :-1, 1:] + p[:, 1:, 1:]) / 4
     rows, columns = (height + 1) // 2, (width + 1) // 2
     total, weights = np.zeros((len(x), rows, columns)), np.zeros((rows, columns))
@@ -73,9 +73,9 @@ def halve(x: np.ndarray, karis: float, colours: int) -> np.ndarray:
     return total / weights
 
 
-def double(x: np.ndarray, height: int, width: int) -> np.ndarray:
+def double(x: np.ndarray, height: int, width: int, border: str = "reflect") -> np.ndarray:
     """The tent, then bilinear interpolation at pixel centres."""
-    p = np.pad(x, ((0, 0), (2, 2), (2, 2)), mode="symmetric")
+    p = borders.pad(x, ((0, 0), (2, 2), (2, 2)), border)
     for axis in (1, 2):
         p = ndimage.correlate1d(p, [0.25, 0.5, 0.25], axis=axis)
     for axis, n in ((1, height), (2, width)):
@@ -90,16 +90,20 @@ def reference(x: np.ndarray, params: BloomParams, alpha: bool = False) -> np.nda
     x = x.astype(np.float64)
     colours = len(x) - alpha
     light = weigh(x, params.threshold / params.scale, params.knee, colours)
-    shares = params.levels(x.shape[1])
-    chain = [light]
+    shares, width = params.levels(x.shape[1]), x.shape[2]
+    chain = [stretched(light, params.columns(*x.shape[1:]))]
     for level in range(1, len(shares)):
-        chain.append(halve(chain[-1], params.karis * params.scale * (level == 1), colours))
+        karis = params.karis * params.scale * (level == 1)
+        chain.append(halve(chain[-1], karis, colours, params.border))
     glow = np.zeros_like(chain[-1])
-    for level in range(len(shares) - 1, -1, -1):
-        if level < len(shares) - 1:
-            glow = double(glow, *chain[level].shape[1:])
-        glow = glow + shares[level] * chain[level]
-    return over(x, light, glow, params, alpha)
+    for level in range(len(shares) - 1, 0, -1):
+        glow = double(glow + shares[level] * chain[level], *chain[level - 1].shape[1:], params.border)
+    return over(x, light, shares[0] * light + stretched(glow, width), params, alpha)
+
+
+def stretched(x: np.ndarray, width: int) -> np.ndarray:
+    """Rows of another width, each sample the mean of what it covers."""
+    return np.repeat(x, width, -1).reshape(*x.shape[:-1], width, x.shape[-1]).mean(-1)
 
 
 def over(x: np.ndarray, light: np.ndarray, glow: np.ndarray, params: BloomParams, alpha: bool) -> np.ndarray:
@@ -161,7 +165,7 @@ def of_gaussians(x: np.ndarray, params: BloomParams, alpha: bool = False) -> np.
     x = x.astype(np.float64)
     light = weigh(x, params.threshold / params.scale, params.knee, len(x) - alpha)
     glow = sum(
-        share * ndimage.gaussian_filter(light, (0, s, s), truncate=6)
+        share * ndimage.gaussian_filter(light, (0, s, s), truncate=6, mode=borders.modes(params.border))
         for s, share in params.octaves(x.shape[1])
     )
     return over(x, light, glow, params, alpha)
@@ -421,6 +425,7 @@ def test_nothing_but_nan(gpu: Gpu, memory: str) -> None:
         ({"method": "magic"}, "unknown method 'magic': use one of mip"),
         ({"blend": "screen"}, "unknown blend"),
         ({"memory": "texture"}, "unknown memory"),
+        ({"border": "wrap"}, "unknown border 'wrap': use one of reflect, wrap-x"),
     ],
 )
 def test_refused_parameters(options: dict[str, object], message: str) -> None:
@@ -489,3 +494,104 @@ def test_the_operator_takes_straight_colours(
     # (Wide Gaussians are within 5e-5 of their peak, which the lamp's 80 is a part of.)
     off = (1e-3 if way == "gaussians" else 1e-5) / np.minimum(expected[covered][:, -1:], 1)
     assert (np.abs(got - expected)[covered][:, :colours] <= off).all()
+
+
+# -- panoramas, whose left and right edges are neighbours -------------------------------------------------------
+
+# A number of columns that halves without a rest, down to one or not, and others; fewer than the support.
+AROUND = [(32, 64), (61, 128), (64, 40), (40, 8), (9, 2), (30, 1), (64, 100), (31, 67), (40, 7), (5, 3)]
+WAYS = {
+    "direct": {"memory": "direct"},
+    "local": {"memory": "local"},
+    "gaussians": {"method": "gaussians"},
+    "starburst": {"method": "fft"},
+    "kernel": {"method": "fft"},
+}
+
+
+def panorama(rng: np.random.Generator, height: int, width: int) -> np.ndarray:
+    """Smooth light all around with a lamp on the seam."""
+    x = ndimage.gaussian_filter(rng.random((3, height, width)), (0, 2, 4), mode="wrap")
+    x[:, height // 2, :2] = 50
+    return x.astype(np.float32)
+
+
+def kernel_of(way: str) -> np.ndarray | None:
+    if way != "kernel":
+        return None
+    at = np.arange(-9, 10)
+    kernel = np.exp(-np.abs(at[:, None]) / 2 - np.abs(at) / 3)
+    return kernel / kernel.sum()
+
+
+@pytest.mark.parametrize("memory", MEMORY)
+@pytest.mark.parametrize("shape", AROUND)
+def test_around_is_its_definition(
+    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int], memory: str
+) -> None:
+    x = hdr(rng, 4, *shape)
+    x[-1] = rng.random(shape)
+    for options in ({}, {"threshold": 0.5, "blend": "add"}):
+        params = BloomParams(strength=0.7, memory=memory, border="wrap-x", **options)
+        result = bloom(gpu, device(gpu, x, alpha=True), params).numpy()
+        close(result, reference(x, params, alpha=True), TOLERANCE["mip"])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_turning_a_panorama_turns_its_glow(gpu: Gpu, rng: np.random.Generator, way: str) -> None:
+    """The mip chain's by multiples of its coarsest pixel, bit for bit; others' by anything, within rounding."""
+    x, params = panorama(rng, 64, 128), BloomParams(strength=0.8, border="wrap-x", **WAYS[way])
+    by = 8 if way in MEMORY else 37
+    glow, turned = (
+        bloom(gpu, device(gpu, v), params, kernel_of(way)).numpy() for v in (x, np.roll(x, by, -1))
+    )
+    exact = way in MEMORY
+    np.testing.assert_allclose(np.roll(glow, by, -1), turned, rtol=0, atol=0 if exact else 2e-6 * x.max())
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("width", [128, 100, 131])
+def test_no_seam(gpu: Gpu, rng: np.random.Generator, way: str, width: int) -> None:
+    """Across the edges the glow of a lamp falls as it does in the picture turned by half; with mirrors it jumps."""
+    x = ndimage.gaussian_filter(panorama(rng, 64, width), (0, 2, 2), mode="wrap")
+    x, half = np.roll(x, -8, -1), width // 2 // 8 * 8
+    jumps = {}
+    for border in ("reflect", "wrap-x"):
+        params = BloomParams(strength=1.0, blend="add", border=border, **WAYS[way])
+        glow, turned = (
+            bloom(gpu, device(gpu, v), params, kernel_of(way)).numpy() - v for v in (x, np.roll(x, half, -1))
+        )
+        steps, wanted = (
+            np.log2(glow[..., 0] / glow[..., -1]),
+            np.log2(turned[..., half] / turned[..., half - 1]),
+        )
+        jumps[border] = np.abs(steps - wanted).max()
+    # Starbursts have darkness beyond edges rather than mirrors: what is missing there falls as smoothly.
+    most, least = (0.005, 0.01) if way == "starburst" else (0.02, 0.08)
+    assert jumps["wrap-x"] < most and jumps["reflect"] > least
+
+
+@pytest.mark.parametrize("width", [100, 131])
+def test_turning_a_panorama_of_any_width_hardly_changes_its_glow(
+    gpu: Gpu, rng: np.random.Generator, width: int
+) -> None:
+    x = ndimage.gaussian_filter(panorama(rng, 64, width), (0, 2, 2), mode="wrap")
+    params = BloomParams(strength=1.0, blend="add", border="wrap-x")
+    for by in (1, 13, 50):
+        glow, turned = (bloom(gpu, device(gpu, v), params).numpy() - v for v in (x, np.roll(x, by, -1)))
+        assert np.abs(np.roll(glow, by, -1) - turned).max() < 0.02 * glow.max()
+
+
+def test_pixels_of_panoramas(gpu: Gpu, rng: np.random.Generator) -> None:
+    """Read and written by the chain's own kernels where rows halve without a rest, and by others."""
+    encoding = Encoding(np.dtype(np.float32), unpremultiply=True)
+    for width in (96, 100):
+        pixels = with_alpha(rng, 3, "any", (40, width))
+        params = BloomParams(strength=0.6, exposure=2.0, border="wrap-x", memory="local")
+        decoding, display = (
+            Decoding(True, premultiply=True),
+            TonemapParams("agx", exposure=2.0, transfer="linear"),
+        )
+        got, _ = bloom_pixels(gpu, gpu.array(pixels), params, decoding, encoding, display)
+        expected, _, _ = stages(pixels, params, decoding, encoding, "agx")
+        np.testing.assert_allclose(got.numpy(), expected, atol=1e-4)

@@ -12,6 +12,8 @@ from gpuops import Gpu
 from gpuops.box import Box, box
 from gpuops.params.border import BORDERS
 
+from . import borders
+
 TOLERANCE = 1e-6  # of the largest value: sums of sums, of at most 64 terms one after the other
 # On CPUs tiles are of 512 columns and blocks of 2·radius + 1 rows; radii of 0, beyond the image, and of one axis.
 CASES = [
@@ -36,7 +38,9 @@ def planned(request: pytest.FixtureRequest, gpu: Gpu, monkeypatch: pytest.Monkey
 def expected(x: np.ndarray, mean: Box) -> np.ndarray:
     y, x_radius = mean.radii
     size = (0, 2 * y + 1, 2 * x_radius + 1)
-    return scipy.ndimage.uniform_filter(x.astype(float), size, mode=mean.border, cval=mean.cval)
+    return scipy.ndimage.uniform_filter(
+        x.astype(float), size, mode=borders.modes(mean.border), cval=mean.cval
+    )
 
 
 @pytest.mark.parametrize("border", list(BORDERS))

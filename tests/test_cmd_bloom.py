@@ -51,6 +51,7 @@ def hwc(image: Image) -> np.ndarray:
         ),
         (["--threshold", 1, "--exposure", 2], BloomParams(threshold=1.0, exposure=2.0)),
         (["--method", "gaussians"], BloomParams(method="gaussians")),
+        (["--border", "wrap-x"], BloomParams(border="wrap-x")),
         (["--memory", "local", "--repeat", 2], BloomParams(memory="local")),
         (["--method", "fft", "--radius", 0.3], BloomParams(method="fft", radius=0.3)),
         (
@@ -240,6 +241,8 @@ def test_pixels_that_are_not_finite(clpix: Callable[..., Any], tmp_path: Path) -
         (["--preset", "d3d11", "--blades", 6], 2, "leave out --blades"),
         (["--kernel", "nowhere.png"], 1, "nowhere.png"),
         (["--preset", "d3d11", "--strength", 0.1], 2, "leave out --strength"),
+        (["--preset", "d3d11", "--border", "wrap-x"], 2, "leave out --border"),
+        (["--border", "wrap"], 2, "wrap-x"),
         (["--tonemap", "nothing"], 2, "unknown operator 'nothing'"),
         (["--exposure", "bright"], 2, "exposure"),
         (["--exposure", "nan"], 2, "exposure"),

@@ -16,6 +16,8 @@ from gpuops.convolve import convolve, kernel_for, kernel_from_picture
 from gpuops.files import Picture
 from gpuops.params.border import BORDERS
 
+from . import borders
+
 # Relative to Σ|w| · max|x|.
 TOLERANCE = {
     "direct": 1e-6,  # float32 fma, taps one after the other: errors grow as √taps · 6e-8
@@ -24,7 +26,6 @@ TOLERANCE = {
 }
 
 METHODS = tuple(TOLERANCE)
-PAD = {"reflect": "symmetric", "mirror": "reflect", "nearest": "edge", "wrap": "wrap", "constant": "constant"}
 # image, kernel: one pixel; a row; even; beyond one block of 16 taps; a vector of 32 with and without edges; the tile
 # 16 × 64 ± 1; a kernel larger than the image
 CASES = [
@@ -44,8 +45,7 @@ CASES = [
 def expected(x: np.ndarray, w: np.ndarray, mode: str, cval: float) -> np.ndarray:
     """By the definition; scipy.ndimage's own reflect is wrong where the kernel is several times the image's size."""
     by, bx = w.shape
-    constant = {"constant_values": cval} if mode == "constant" else {}
-    padded = np.pad(x, ((by, by), (bx, bx)), mode=PAD[mode], **constant)
+    padded = borders.pad(x, ((by, by), (bx, bx)), mode, cval)
     whole = scipy.signal.convolve(padded, w, method="auto")  # by float64 transforms for large kernels
     return whole[by + by // 2 :, bx + bx // 2 :][: x.shape[0], : x.shape[1]]
 
@@ -69,7 +69,7 @@ def test_is_its_definition(
 def test_is_scipys(gpu: Gpu, rng: np.random.Generator, method: str) -> None:
     x, w = rng.standard_normal((2, 40, 50)), rng.standard_normal((6, 9))
     for mode in BORDERS:
-        wanted = np.stack([ndimage.convolve(p, w, mode=mode, cval=-2) for p in x])
+        wanted = np.stack([borders.filtered(ndimage.convolve, p, w, mode=mode, reach=9, cval=-2) for p in x])
         close(convolve(gpu, x, w, mode=mode, cval=-2, method=method), wanted, x, w, method)
 
 

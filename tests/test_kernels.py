@@ -90,7 +90,7 @@ from gpuops.reduce import all_statistics, statistics, statistics_and_mip
 from gpuops.tonemap import tonemap, tonemap_pixels
 from gpuops.tonemap_local import gain
 
-from . import d3d11_reference, tonemap_local_reference, tonemap_reference
+from . import borders, d3d11_reference, tonemap_local_reference, tonemap_reference
 from . import test_bilateral as of_bilateral
 from . import test_bloom as of_bloom
 from . import test_compare as of_compare
@@ -336,10 +336,9 @@ def test_copy(gpu: Recorder, rng: np.random.Generator) -> None:
 def separable(x: Array, params: BlurParams) -> Array:
     for axis, radius in enumerate(params.radii):
         weights = np.array(params.weights(axis))
-        constant = {"constant_values": params.cval} if params.border == "constant" else {}
         widths = [(0, 0), (0, 0), (0, 0)]
         widths[axis + 1] = (radius, radius)
-        padded = np.pad(x, widths, mode=of_convolve.PAD[params.border], **constant)  # type: ignore[call-overload]
+        padded = borders.pad(x, widths, params.border, params.cval)
         x = np.apply_along_axis(np.convolve, axis + 1, padded, weights, "valid")
     return x
 
@@ -363,16 +362,18 @@ def test_blur_on_coarse_grids(
 ) -> None:
     x = rng.random((2, 23, 75))
     params = BlurParams(sigma=sigma, border=border, cval=0.3, method="multirate")
-    expected = scipy.ndimage.gaussian_filter(x, (0, *sigma), mode=border, cval=0.3, truncate=9)
+    expected = scipy.ndimage.gaussian_filter(x, (0, *sigma), mode=borders.modes(border), cval=0.3, truncate=9)
     close(blur(gpu, on(gpu, x), params).numpy(), expected, 1e-5)
 
 
-@pytest.mark.parametrize("border", ["reflect", "nearest", "constant", "wrap"])
+@pytest.mark.parametrize("border", ["reflect", "nearest", "constant", "wrap", "wrap-x"])
 def test_blur_by_cells(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
     """Of images whose sides steps of four and eight samples divide; planes in groups at edges and between."""
     x = rng.random((2, 24, 1300 if border == "reflect" else 72))
     params = BlurParams(sigma=(17.0, 9.0), border=border, cval=0.3)
-    expected = scipy.ndimage.gaussian_filter(x, (0, 17.0, 9.0), mode=border, cval=0.3, truncate=9)
+    expected = scipy.ndimage.gaussian_filter(
+        x, (0, 17.0, 9.0), mode=borders.modes(border), cval=0.3, truncate=9
+    )
     close(blur(gpu, on(gpu, x), params).numpy(), expected, 1e-5)
 
 
@@ -380,11 +381,13 @@ def test_blur_by_cells(gpu: Recorder, rng: np.random.Generator, border: str) -> 
 def test_recursive_blur(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
     x = rng.random((2, 41, 43))  # two bands down the columns
     params = BlurParams(sigma=(0.7, 3.0), border=border, cval=0.3, method="recursive")
-    expected = scipy.ndimage.gaussian_filter(x, (0, 0.7, 3.0), mode=border, cval=0.3, truncate=9)
+    expected = scipy.ndimage.gaussian_filter(
+        x, (0, 0.7, 3.0), mode=borders.modes(border), cval=0.3, truncate=9
+    )
     close(blur(gpu, on(gpu, x), params).numpy(), expected, 1e-5)
 
 
-@pytest.mark.parametrize("border", ["reflect", "constant"])
+@pytest.mark.parametrize("border", ["reflect", "constant", "wrap-x"])
 @pytest.mark.parametrize("radii", [(2, 7), (33, 0), (0, 40)])
 def test_box(gpu: Recorder, rng: np.random.Generator, radii: tuple[int, int], border: str) -> None:
     x = rng.random((2, *SHAPE))
@@ -518,7 +521,7 @@ def check_bilateral(gpu: Recorder, x: Array, params: BilateralParams, alpha: boo
     close(got, of_bilateral.reference(x, params, alpha), of_bilateral.TOLERANCE)
 
 
-@pytest.mark.parametrize("border", ["wrap", "constant"])
+@pytest.mark.parametrize("border", ["wrap-x", "constant"])
 def test_bilateral(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
     check_bilateral(gpu, rng.random((1, *SHAPE)), BilateralParams(0.3, 1.0, border=border, cval=0.3))
 
@@ -652,6 +655,19 @@ def test_bloom_of_pixels(
             np.testing.assert_allclose(got, expected, rtol=2e-3 if target == "float16" else 1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(("channels", "width"), [(3, 96), (4, 70), (1, 2), (2, 33)])
+def test_bloom_of_panoramas(gpu: Recorder, rng: np.random.Generator, channels: int, width: int) -> None:
+    """Rows that go round: they halve without a rest, or are stretched before and after."""
+    alpha = LAYOUTS[channels]
+    x = np.abs(of_bloom.hdr(rng, channels, 40, width))
+    if alpha:
+        x[-1] = np.clip(x[-1], 0, 1)
+    for options in ({"threshold": 0.5}, {"radius": 0.6}):
+        params = BloomParams(strength=0.6, border="wrap-x", **options)
+        result = bloom(gpu, on(gpu, x, alpha), params).numpy()
+        of_bloom.close(result, of_bloom.reference(x, params, alpha), of_bloom.TOLERANCE["mip"])
+
+
 @pytest.mark.parametrize("channels", [1, 4])
 def test_bloom_of_gaussians(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
     alpha = LAYOUTS[channels]
@@ -683,13 +699,20 @@ def test_bloom_by_starbursts(gpu: Recorder, monkeypatch: pytest.MonkeyPatch, cha
     of_starburst.check(kernel, of_starburst.reference(aperture, 7.5, starburst.RADIUS / 30, every=1))
 
     x = np.abs(of_bloom.hdr(np.random.default_rng(1), channels, *SHAPE))
-    glow = starburst.glow(gpu, on(gpu, x, alpha), aperture, 30 / SHAPE[0]).numpy()
-    for got, plane, k in zip(
-        glow, x.astype(np.float64), kernel[3:] if channels == 1 else kernel, strict=True
-    ):
-        inside = ndimage.convolve(np.ones(SHAPE), k.astype(np.float64), mode="constant")
-        expected = ndimage.convolve(plane, k.astype(np.float64), mode="constant") + (1 - inside) * plane
-        assert np.abs(got - expected).max() <= of_starburst.TOLERANCE["convolution"] * x.max()
+    for around in (False, True):
+        image = on(gpu, x, alpha)
+        glow = starburst.glow(gpu, image, aperture, 30 / SHAPE[0], around=around).numpy()
+
+        def convolved(v: Array, k: Array, around: bool = around) -> Array:
+            beyond = k.shape[1] // 2 if around else 0
+            wide = np.pad(v, [(0, 0), (beyond, beyond)], mode="wrap")
+            return ndimage.convolve(wide, k, mode="constant")[:, beyond : beyond + v.shape[1]]
+
+        kernels = (kernel[3:] if channels == 1 else kernel).astype(np.float64)
+        for got, plane, k in zip(glow, x.astype(np.float64), kernels, strict=True):
+            inside = convolved(np.ones(SHAPE), k)
+            expected = convolved(plane, k) + (1 - inside) * plane
+            assert np.abs(got - expected).max() <= of_starburst.TOLERANCE["convolution"] * x.max()
 
 
 @pytest.mark.parametrize("channels", LAYOUTS)

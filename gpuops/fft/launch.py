@@ -12,6 +12,7 @@ import pyopencl as cl
 
 from ..gpu import Define, Source
 from ..image import PIXEL_TYPES
+from ..params.border import define
 from . import butterflies, generate, multipass, tables
 from .planner import Pass, Planner
 from .problem import Problem
@@ -117,7 +118,7 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
     around = problem.around
     if around and ends.load == "image":
         high, wide = problem.n
-        defines |= {f"BORDER_{around.border.upper()}": True, "CVAL": f"{float(around.cval)!r}f"}
+        defines |= {**define(around.border), "CVAL": f"{float(around.cval)!r}f"}
         defines |= {"HIGH": high, "WIDE": wide}
         if fixed:
             defines |= {"ROWS": problem.in_shape[1], "COLUMNS": problem.in_shape[2]}

@@ -11,6 +11,7 @@ from .starburst import Aperture
 METHODS = ("mip", "gaussians", "fft")
 BLENDS = ("energy", "add")
 MEMORY = ("auto", "local", "direct")
+BORDERS = ("reflect", "wrap-x")
 OCTAVES = 8
 STRENGTH = 0.1
 RADIUS = 0.1
@@ -46,6 +47,9 @@ class BloomParams:
     karis : bool
         Weigh by 1/(1 + luma) on the way to the first half-size image, so that single hot pixels glow four times less
         and flicker less from frame to frame. For ``mip``.
+    border : str
+        What stands outside the image: ``reflect`` mirrors it; with ``wrap-x`` its left and right edges are neighbours,
+        as a panorama's all around are. Starbursts have darkness where others mirror.
     memory : str
         ``local``: the filters' neighbours through local memory. ``direct``: straight from global memory.
         ``auto``: direct on CPUs, local elsewhere.
@@ -62,11 +66,17 @@ class BloomParams:
     method: str = "mip"
     karis: bool = True
     memory: str = "auto"
+    border: str = "reflect"
     exposure: float = 0.0
     aperture: Aperture = field(default_factory=Aperture)
 
     def __post_init__(self) -> None:
-        for name, choices in (("blend", BLENDS), ("method", METHODS), ("memory", MEMORY)):
+        for name, choices in (
+            ("blend", BLENDS),
+            ("method", METHODS),
+            ("memory", MEMORY),
+            ("border", BORDERS),
+        ):
             if getattr(self, name) not in choices:
                 raise ParameterError(
                     f"unknown {name} {getattr(self, name)!r}: use one of {', '.join(choices)}"
@@ -109,6 +119,18 @@ class BloomParams:
         while len(shares) > 2 and shares[-1] == 0.0:
             shares.pop()
         return shares
+
+    def columns(self, height: int, width: int) -> int:
+        """How many columns the mip chain's level 0 has, for an image of this size.
+
+        Rows that go round must be halved without a rest, level after level: their number of samples is a multiple of
+        2 to the number of halvings, or a power of two, below which there is one sample that stays one. Others become
+        the nearest such, so that the glow is by so much wider or narrower along rows.
+        """
+        cell = 1 << (len(self.levels(height)) - 1)
+        if self.border != "wrap-x":
+            return width
+        return max(1, round(width / cell)) * cell if width >= cell else 1 << round(math.log2(width))
 
 
 def variance(level: int) -> float:

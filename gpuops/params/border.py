@@ -1,4 +1,7 @@
-"""Border modes: scipy.ndimage's names are the standard, other libraries' are synonyms."""
+"""Border modes: scipy.ndimage's names are the standard, other libraries' are synonyms.
+
+``wrap-x`` is for panoramas all around, whose left and right edges are neighbours.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ import math
 
 from ..errors import ParameterError
 
-# What stands beyond the edges of abcd; the names are those of scipy.ndimage.
+# What stands beyond the edges of abcd; the names are those of scipy.ndimage, but for wrap-x.
 BORDERS = {
     "reflect": "dcba|abcd|dcba",
     "mirror": "dcb|abcd|cba",
     "nearest": "aaaa|abcd|dddd",
     "wrap": "abcd|abcd|abcd",
     "constant": "kkkk|abcd|kkkk",
+    "wrap-x": "abcd|abcd|abcd along rows, dcba|abcd|dcba down columns",
 }
 
 SYNONYMS = {
@@ -31,6 +35,16 @@ SYNONYMS = {
     "grid-wrap": "wrap",
     "grid-constant": "constant",
 }
+
+
+def by_axis(border: str) -> tuple[str, str]:
+    """The mode down columns (y), and that along rows (x)."""
+    return ("reflect", "wrap") if border == "wrap-x" else (border, border)
+
+
+def define(border: str) -> dict[str, bool]:
+    """The mode's name in border.cl."""
+    return {f"BORDER_{border.upper().replace('-', '_')}": True}
 
 
 def border_name(name: str) -> str:

@@ -1,0 +1,18 @@
+// Rows that go round, of `from` samples, as rows of `to`: sample x is the mean of what lies from x · from / to to
+// (x + 1) · from / to. A row keeps its mean, and what is constant stays so.
+// Planar float; dimension 1 counts the rows of all planes. Any group size.
+
+__kernel void ring(__global const float *in, __global float *out, int rows, int from, int to) {
+    int x = get_global_id(0), row = get_global_id(1);
+    if (x >= to || row >= rows) return;
+    // In parts of which a sample of `in` has `to`, and one of `out` has `from`.
+    ulong begin = (ulong)x * (ulong)from, end = begin + (ulong)from;
+    int first = begin / (ulong)to, last = (end - 1) / (ulong)to;
+    float sum = 0.0f;
+    in += (size_t)row * from;
+    for (int k = first; k <= last; k++) {
+        ulong low = max(begin, (ulong)k * (ulong)to), high = min(end, (ulong)(k + 1) * (ulong)to);
+        sum = fma((float)(high - low) / (float)from, in[k], sum);
+    }
+    out[(size_t)row * to + x] = sum;
+}
