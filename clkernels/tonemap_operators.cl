@@ -107,18 +107,19 @@ static inline Colour op_aces_hill(Colour c, float8 p) {
 
 // AgX, Troy Sobotka 2022, in the variant with Rec. 2020 primaries that Blender 4, Filament and three.js use:
 // Rec. 709 → Rec. 2020 → inset, log2 over −12.47393…4.026069, a sigmoid, a look, outset, power 2.2, → Rec. 709.
-// The sigmoid is Benjamin Wrensch's polynomial of degree 6 (Minimal AgX Implementation, 2023):
-//     15.5 x⁶ − 40.14 x⁵ + 31.96 x⁴ − 6.868 x³ + 0.4298 x² + 0.1191 x − 0.00232
-// evaluated about x = ½, where its terms are small: the same polynomial, without float32's cancellation near 1.
+// The sigmoid is Benjamin Wrensch's polynomial of degree 6 (Minimal AgX Implementation, 2023),
+//     15.5 x⁶ − 40.14 x⁵ + 31.96 x⁴ − 6.868 x³ + 0.4298 x² + 0.1191 x − 0.00232,
+// over its value at 1, 0.99858: Sobotka's curve, which it approximates, ends at 1, and so does light that is white.
+// Evaluated about x = ½, where its terms are small: the same polynomial, without float32's cancellation near 1.
 static inline FLOAT agx_sigmoid(FLOAT x) {
     const float stops = 4.026069f + 12.47393f;
     FLOAT t = clamp(fma(LOG2(x), (FLOAT)(1.0f / stops), (FLOAT)(12.47393f / stops)), 0.0f, 1.0f) - 0.5f;  // log2(0): −∞
-    FLOAT y = 15.5f * t + 6.36f;
-    y = fma(y, t, -10.265f);
-    y = fma(y, t, -4.548f);
-    y = fma(y, t, 2.42405f);
-    y = fma(y, t, 1.7404f);
-    return fma(y, t, 0.2914925f);
+    FLOAT y = 15.5220413f * t + 6.36904404f;
+    y = fma(y, t, -10.279597f);
+    y = fma(y, t, -4.55446734f);
+    y = fma(y, t, 2.42749705f);
+    y = fma(y, t, 1.74287488f);
+    return fma(y, t, 0.291907008f);
 }
 
 static inline Colour agx_base(Colour c) {
@@ -167,10 +168,11 @@ static inline FLOAT power_0_8(FLOAT x) {
 
 // The outset's matrices below make half of what they should, which is below 1, so that GPUs clamp to 0 … 1 at no cost.
 // The power then lacks a factor 2^2.2, which this matrix has: in Rec. 709's it is 1.660491 -0.58764114 -0.07284986,
-// -0.12455047 1.1328999 -0.0083494226, -0.018150763 -0.1005789 1.1187297.
+// -0.12455047 1.1328999 -0.0083494226, -0.018150763 -0.1005789 1.1187297. And 1 + 2^-21, so that rounding on the way does
+// not keep white below 1.
 static inline Colour agx_rec709(Colour c) {
-    c = transformed((float3)(7.62961292f, -2.70008969f, -0.334730059f), (float3)(-0.572283685f, 5.205441f, -0.0383638702f),
-                    (float3)(-0.0833990052f, -0.462139279f, 5.14033175f), c);
+    c = transformed((float3)(7.62961656f, -2.70009098f, -0.334730219f), (float3)(-0.572283958f, 5.20544348f, -0.0383638885f),
+                    (float3)(-0.083399045f, -0.462139499f, 5.1403342f), c);
     return clamped(c, 1.0f);
 }
 

@@ -74,11 +74,15 @@ OUTSET = [
 ]
 
 
+AGX_END = 0.99858  # the published polynomial's value at 1, where Sobotka's curve is 1
+
+
 def _agx(c: Array, slope: npt.ArrayLike = 1.0, power: float = 1.0, saturation: float = 1.0) -> Array:
     low, high = -12.47393, 4.026069
     c = matrix(INSET, matrix(TO_2020, c))
     x = np.clip((np.log2(np.maximum(c, 1e-10)) - low) / (high - low), 0, 1)
     c = 15.5 * x**6 - 40.14 * x**5 + 31.96 * x**4 - 6.868 * x**3 + 0.4298 * x**2 + 0.1191 * x - 0.00232
+    c /= AGX_END
     if saturation != 1:  # ASC CDL
         slopes = np.broadcast_to(slope, 3).reshape(3, *[1] * (c.ndim - 1))
         c = np.maximum(c * slopes, 0) ** power
