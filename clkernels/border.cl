@@ -3,9 +3,6 @@
 // BORDER_REFLECT down columns, BORDER_WRAP_X_CONSTANT (of fft.cl alone) BORDER_CONSTANT down columns: kernels ask
 // border_column for columns, and border_index for all else.
 
-#if defined(BORDER_WRAP) || defined(BORDER_WRAP_X) || defined(BORDER_WRAP_X_CONSTANT)
-#define ROWS_WRAP
-#endif
 #if defined(BORDER_WRAP_X)
 #define BORDER_REFLECT
 #elif defined(BORDER_WRAP_X_CONSTANT)
@@ -41,7 +38,7 @@ static inline int border_index(int i, int n) {
 
 // The same of a column of rows of n.
 static inline int border_column(int i, int n) {
-#ifdef ROWS_WRAP
+#if defined(BORDER_WRAP_X) || defined(BORDER_WRAP_X_CONSTANT)
     return i >= 0 && i < n ? i : wrapped(i, n);
 #else
     return border_index(i, n);

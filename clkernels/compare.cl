@@ -46,10 +46,10 @@ static inline float4 error4_of(float4 a, float4 b) {  // error_of, four at a tim
     return select(d, (float4)0.0f, isequal(a, b) | (isnan(a) & isnan(b)));
 }
 
-// Σ (a − b)² as two floats, max |a − b|, and the number of values that differ, of n values: one uint4 of bits a
+// Σ (scale · (a − b))² as two floats, max |a − b|, and the number of values that differ, of n values: one uint4 of bits a
 // group. Local: (256) or a smaller power of two. Global: any number of groups; each item strides by fours.
 __kernel void differences(__global const float *a, __global const float *b, __global uint4 *partial, ulong n,
-                          __local float2 *sums, __local float *most, __local uint *counts) {
+                          float scale, __local float2 *sums, __local float *most, __local uint *counts) {
     size_t stride = get_global_size(0);
     int item = get_local_id(0);
     float4 sum = 0.0f, lost = 0.0f, worst = 0.0f;  // of every fourth value: `add`, four at a time
@@ -63,7 +63,7 @@ __kernel void differences(__global const float *a, __global const float *b, __gl
             d = (float4)(error_of(a[at], b[at]), at + 1 < n ? error_of(a[at + 1], b[at + 1]) : 0.0f,
                          at + 2 < n ? error_of(a[at + 2], b[at + 2]) : 0.0f, 0.0f);
         }
-        float4 x = d * d, s = sum + x, t = s - sum;
+        float4 scaled = d * scale, x = scaled * scaled, s = sum + x, t = s - sum;
         lost += (sum - (s - t)) + (x - t);
         sum = s;
         worst = fmax(worst, d);

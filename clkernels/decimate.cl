@@ -64,7 +64,7 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
     UNROLLED
     for (int c = 0; c < 4; c++) {
         int p = start + item * 4 + c;
-#ifdef ROWS_WRAP
+#if defined(BORDER_WRAP) || defined(BORDER_WRAP_X)
         p %= pitch;
         at[c] = p < 0 ? p + pitch : p;
 #elif defined(ALIGNED)
@@ -118,7 +118,7 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
         if (r < 0 || (r % ROWS != ROWS - 1 && j != j1 - 1)) continue;
         barrier(CLK_LOCAL_MEM_FENCE);
         __local float *values = (__local float *)lines;
-#ifndef ROWS_WRAP
+#if !defined(BORDER_WRAP) && !defined(BORDER_WRAP_X)
         if (!inside) {  // what stands beyond the edges
             for (int c = 0; c < 4; c++) {
                 int p = start + item * 4 + c, x = floor_div(p, INTERLEAVED), within = border_column(x, width);

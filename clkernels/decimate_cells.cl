@@ -38,7 +38,7 @@ __kernel void decimate_cells(__global const PIXEL *restrict in, __global float *
     int j0 = get_group_id(1) * band, j1 = min(j0 + band, rows), pitch = width * INTERLEAVED;
     int start = (first_x + i0 * STEP_X) * INTERLEAVED - BEFORE, inside = start >= 0 && start + TILE <= pitch;
     int at = start + item * 4;
-#ifdef ROWS_WRAP
+#if defined(BORDER_WRAP) || defined(BORDER_WRAP_X)
     at %= pitch;
     at = at < 0 ? at + pitch : at;
 #else
@@ -93,7 +93,7 @@ __kernel void decimate_cells(__global const PIXEL *restrict in, __global float *
         sums[TAPS - 1] = 0.0f;
         if (r < 0 || (r % ROWS != ROWS - 1 && j != j1 - 1)) continue;
         barrier(CLK_LOCAL_MEM_FENCE);
-#ifndef ROWS_WRAP
+#if !defined(BORDER_WRAP) && !defined(BORDER_WRAP_X)
         if (!inside) {  // what stands beyond the edges
             if (beyond) {
                 UNROLLED

@@ -28,6 +28,7 @@ Operand = Image | npt.ArrayLike
 _SSIM_ROWS, _SSIM_COLUMNS = 16, 32
 # Groups of the reduction: enough to fill any device, and the same number on all, so that sums are the same.
 _GROUPS = 1024
+_LEAST_SQUARED = 2.0**-40  # a largest error whose square, and those of much smaller ones, float32 holds
 
 
 @dataclass(frozen=True)
@@ -200,7 +201,21 @@ def _stored(gpu: Gpu, picture: Picture, scale: float, alpha: bool) -> Image:
 
 
 def _differences(gpu: Gpu, a: Image, b: Image) -> tuple[float, float, int]:
-    """Sum of squared errors, largest error, number of values that differ."""
+    """Sum of squared errors, largest error, number of values that differ.
+
+    Where float32 cannot hold the largest one's square, or all digits of it, errors are scaled by it and read again.
+    """
+    total, largest, differing = _scaled_differences(gpu, a, b, 1.0)
+    held = largest >= _LEAST_SQUARED and math.isfinite(total)
+    if held or not 0 < largest < math.inf:
+        return total, largest, differing
+    exponent = min(max(math.frexp(largest)[1], -126), 126)
+    total, largest, differing = _scaled_differences(gpu, a, b, 2.0**-exponent)
+    return math.ldexp(total, 2 * exponent), largest, differing
+
+
+def _scaled_differences(gpu: Gpu, a: Image, b: Image, scale: float) -> tuple[float, float, int]:
+    """As :func:`_differences`, but of errors times ``scale``; the largest is not."""
     _same_shape(a, b)
     n = math.prod(a.shape)
     kernel = gpu.kernel("compare", "differences")
@@ -208,7 +223,7 @@ def _differences(gpu: Gpu, a: Image, b: Image) -> tuple[float, float, int]:
     groups = min(_GROUPS, -(-n // (4 * items)))
     partial = gpu.empty((groups, 4), np.uint32)
     gpu.launch(
-        kernel, (groups * items,), a, b, partial, np.uint64(n), Local(8 * items), Local(4 * items),
+        kernel, (groups * items,), a, b, partial, np.uint64(n), scale, Local(8 * items), Local(4 * items),
         Local(4 * items), local=(items,), traffic=a.nbytes + b.nbytes,
     )  # fmt: skip
     bits = partial.numpy()

@@ -238,6 +238,7 @@ def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], param
     result = planewise(image.shape[0], image.nbytes, convolved)
     if not np.isfinite(result.pixel(0, 0)).all():  # a value that is not finite is in all of its plane
         raise ParameterError(
-            "the image has NaN or infinite pixels, which a transform would spread everywhere: use --method direct"
+            "the image has NaN or infinite pixels, or such large ones that their sums are infinite, which a transform "
+            "would spread everywhere: use --method direct"
         )
     return result

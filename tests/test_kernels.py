@@ -822,6 +822,12 @@ def test_lut(gpu: Recorder, case: str, channels: int) -> None:
         np.testing.assert_array_equal(got[-1], pixels[0])
 
 
+def test_tonemap_of_planes_of_whole_words(gpu: Recorder, rng: np.random.Generator) -> None:
+    x = rng.random((3, 4, 6))
+    params = TonemapParams("reinhard-channels", exposure=1.0, transfer="linear")
+    close(tonemap(gpu, on(gpu, x), params).numpy(), 2 * x / (1 + 2 * x), TOLERANCE["operator"])
+
+
 def test_tonemap_blue_noise_and_gamut(gpu: Recorder) -> None:
     pixels = of_reduce.light((3, *SHAPE), 3)
     params = TonemapParams("linear", exposure=0.0, transfer="linear", gamut="hue")

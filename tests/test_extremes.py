@@ -1,0 +1,173 @@
+"""Numbers at the ends of float32 and of halves, through operations on pictures, against numpy's and scipy's float64."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+from gpuops import Gpu, GpuopsWarning
+from gpuops.bloom import bloom
+from gpuops.blur import blur
+from gpuops.compare import compare
+from gpuops.convolve import convolve
+from gpuops.params.bloom import BloomParams
+from gpuops.params.blur import BlurParams
+from gpuops.params.compare import CompareParams
+from gpuops.params.tonemap import OPERATORS, TonemapParams
+from gpuops.pixels import download, upload
+from gpuops.reduce import statistics
+from gpuops.tonemap import tonemap
+
+SHAPE = (1, 24, 37)
+GRAIN = 2.0**-149  # of denormals: what each of a sum's roundings may be off by
+
+
+def picture(name: str) -> np.ndarray:
+    """Values of one kind, the same in every run."""
+    rng = np.random.default_rng(1)
+    made = {
+        "denormals": rng.random(SHAPE) * 1e-38,
+        "one denormal": np.full(SHAPE, 1e-40),
+        "negative zeros": np.full(SHAPE, -0.0),
+        "halves": rng.random(SHAPE) * 65504,
+        "the largest half": np.full(SHAPE, 65504.0),
+        "large": (rng.random(SHAPE) - 0.5) * 1e36,
+        "ratios": np.where(rng.random(SHAPE) > 0.9, 1e30, 1e-30),
+    }
+    return made[name].astype(np.float32)
+
+
+PICTURES = ("denormals", "one denormal", "negative zeros", "halves", "the largest half", "large", "ratios")
+Filter = Callable[[np.ndarray], np.ndarray]
+BLURS: dict[str, tuple[BlurParams, Filter]] = {
+    "direct": (
+        BlurParams(sigma=(2, 3), truncate=4, method="direct"),
+        lambda x: ndimage.gaussian_filter(x, (0, 2, 3)),
+    ),
+    "local": (
+        BlurParams(sigma=(2, 3), truncate=4, method="local"),
+        lambda x: ndimage.gaussian_filter(x, (0, 2, 3)),
+    ),
+    "multirate": (
+        BlurParams(sigma=(6, 9), method="multirate"),
+        lambda x: ndimage.gaussian_filter(x, (0, 6, 9), truncate=9),
+    ),
+    "recursive": (
+        BlurParams(sigma=(2, 3), method="recursive"),
+        lambda x: ndimage.gaussian_filter(x, (0, 2, 3), truncate=9),
+    ),
+    "fft": (
+        BlurParams(sigma=(2, 3), truncate=4, method="fft"),
+        lambda x: ndimage.gaussian_filter(x, (0, 2, 3)),
+    ),
+    "box": (BlurParams(kind="box", radius=(3, 9)), lambda x: ndimage.uniform_filter(x, (0, 7, 19))),
+    "median": (BlurParams(kind="median", radius=(2, 2)), lambda x: ndimage.median_filter(x, (1, 5, 5))),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("kind", BLURS)
+def test_blurs(gpu: Gpu, kind: str, name: str) -> None:
+    x, (params, reference) = picture(name), BLURS[kind]
+    x *= 1e-6 if kind == "fft" and name == "large" else 1  # whose sums are of all pixels, and not normalised
+    got, expected = blur(gpu, gpu.array(x), params).numpy(), reference(x.astype(np.float64))
+    assert np.abs(got - expected).max() <= 5e-5 * np.abs(expected).max() + 400 * GRAIN
+
+
+@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("method", ["direct", "local", "fft"])
+def test_convolution(gpu: Gpu, method: str, name: str) -> None:
+    x, w = picture(name)[0], np.random.default_rng(2).random((3, 5)) - 0.3
+    x *= 1e-6 if method == "fft" and name == "large" else 1
+    expected = ndimage.convolve(x.astype(np.float64), w)
+    got = convolve(gpu, x, w, method=method)
+    assert np.abs(got - expected).max() <= 4e-6 * np.abs(w).sum() * np.abs(x).max() + 400 * GRAIN
+
+
+@pytest.mark.parametrize("name", ["halves", "the largest half", "large", "ratios", "negative zeros"])
+def test_statistics(gpu: Gpu, name: str) -> None:
+    x = picture(name)
+    found, exact = statistics(gpu, gpu.array(x)), x.astype(np.float64)
+    assert (found.finite, found.nan, found.infinite) == (x.size, 0, 0)
+    assert (found.minimum, found.maximum) == (exact.min(), exact.max())
+    assert found.mean == pytest.approx(exact.mean(), rel=1e-6, abs=1e-6 * np.abs(exact).mean())
+    lit = exact[exact > 0]
+    if lit.size:
+        assert found.log_mean == pytest.approx(np.exp(np.log(lit).mean()), rel=1e-5)
+    assert found.negative == np.count_nonzero(exact < 0)
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e-25, 1e-15, 1.0, 1e15, 1e25, 3e37])
+def test_comparison(gpu: Gpu, scale: float) -> None:
+    """Squares of differences are far beyond float32 where these are."""
+    rng = np.random.default_rng(3)
+    a, b = ((rng.random((3, 20, 31)) * scale).astype(np.float32) for _ in range(2))
+    found = compare(gpu, gpu.array(a), gpu.array(b), CompareParams(metrics=("max", "rmse", "psnr")))
+    exact = a.astype(np.float64) - b
+    rmse = np.sqrt((exact**2).mean())
+    assert found.max == pytest.approx(np.abs(exact).max(), rel=1e-6)
+    assert found.rmse == pytest.approx(rmse, rel=1e-5)
+    assert found.psnr == pytest.approx(-20 * np.log10(rmse), rel=1e-6)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_tone_mapping_is_finite(gpu: Gpu, operator: str, name: str) -> None:
+    """Of any light at any exposure; and no negative zero becomes light."""
+    x = np.repeat(picture(name), 3, 0)
+    for exposure in (-60.0, 0.0, 60.0, None):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GpuopsWarning)  # of negative light
+            params = TonemapParams(operator, exposure=exposure, transfer="linear")
+            got = tonemap(gpu, gpu.array(x), params).numpy()
+        assert np.isfinite(got).all() and got.min() >= 0
+        if name == "negative zeros":
+            assert got.max() < 1e-37
+
+
+@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("way", ["direct", "local", "gaussians", "fft"])
+def test_bloom_is_finite(gpu: Gpu, way: str, name: str) -> None:
+    x = np.repeat(picture(name), 3, 0)
+    how = {"memory": way} if way in ("direct", "local") else {"method": way}
+    got = bloom(gpu, gpu.array(x), BloomParams(strength=0.5, radius=0.2, **how)).numpy()
+    assert np.isfinite(got).all() and np.abs(got).max() <= np.abs(x).max() * 1.0001
+
+
+@pytest.mark.parametrize("alpha", [1e-45, 1e-40, 2.0**-126, 6e-8, 1.0])
+def test_colours_over_the_least_alpha(gpu: Gpu, alpha: float) -> None:
+    """No reciprocal of it overflows: colour over alpha is at most 1 here, and 0 stays 0."""
+    pixels = np.zeros((4, 9, 4), np.float32)
+    pixels[..., 3] = alpha
+    pixels[..., :2] = 0.5, 1.0
+    image = upload(gpu, pixels, alpha=True, premultiply=True)
+    back, _ = download(image, np.float32, unpremultiply=True)
+    assert np.isfinite(back).all() and (back[..., 2] == 0).all()
+    if alpha > 1e-38 or back[0, 0, 3] > 0:
+        assert back[..., :2].max() <= 1 + 1e-6
+    if alpha > 1e-37:
+        np.testing.assert_allclose(back[..., :2], pixels[..., :2], rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16"])
+def test_ends_of_depths(gpu: Gpu, dtype: str) -> None:
+    """Finite values beyond a type become its ends, infinities too, NaN 0; least halves come back as they are."""
+    ends = np.float32([0.0, -0.0, 1e-45, -1e-45, 1.0, 65504.0, 3.4e38, -3.4e38, np.inf, -np.inf, np.nan])
+    image = gpu.array(np.ascontiguousarray(ends[None, None]))
+    got, _ = download(image, dtype)
+    if dtype == "float16":
+        expected = np.clip(ends, -65504, 65504)
+        expected[-3:] = np.inf, -np.inf, np.nan
+        np.testing.assert_array_equal(got.ravel(), expected.astype(np.float16))
+        halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+        halves = halves[np.isfinite(halves)].reshape(1, -1, 1)
+        back, _ = download(upload(gpu, halves), np.float16)
+        np.testing.assert_array_equal(back.view(np.uint16), halves.view(np.uint16))
+    else:
+        most = np.iinfo(dtype).max
+        expected = np.clip(np.nan_to_num(ends, nan=0, posinf=1, neginf=0), 0, 1) * most
+        np.testing.assert_array_equal(got.ravel(), np.rint(expected))
