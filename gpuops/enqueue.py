@@ -1,4 +1,4 @@
-"""Launches as pyopencl has not: without an event, and with arguments that are set as what they are.
+"""Launches, and their arguments: as pyopencl has not, without an event, and with arguments set as what they are.
 
 A driver that need not tell a launch's end starts the next sooner: on an NVIDIA H200 (driver 580.159) kernels that
 follow each other take about 2 µs less each.
@@ -8,10 +8,37 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
+import numpy.typing as npt
 import pyopencl as cl
+
+from .image import Image
+
+if TYPE_CHECKING:
+    from .gpu import Gpu
+    from .programs import Kernel
+
+Scalar = int | float | np.generic
+Argument = Union[
+    Image, cl.Buffer, "Local", "Later", Scalar, npt.NDArray[np.generic], tuple[Scalar, ...], None
+]
+
+
+@dataclass(frozen=True)
+class Local:
+    """A kernel argument that is ``nbytes`` of local memory."""
+
+    nbytes: int
+
+
+class Later:
+    """``LATER``: a kernel argument, an Image, that each call of a :class:`Step` gives."""
+
+
+LATER = Later()
 
 
 def _function() -> Any:
@@ -49,9 +76,92 @@ def launcher(
 _set_bytes: Callable[[cl.Kernel, int, Any], None] = getattr(cl.Kernel, "_set_arg_buf", cl.Kernel.set_arg)
 
 
-def set_argument(kernel: cl.Kernel, place: int, value: Any) -> None:
+def set_argument(kernel: cl.Kernel, place: int, argument: Argument) -> None:
     """Sets one argument: pyopencl's ``set_arg`` takes 6 µs for a number, which it tries as all else first."""
+    value = _value(argument)
     if isinstance(value, np.generic | np.ndarray):
         _set_bytes(kernel, place, value)
     else:
         kernel.set_arg(place, value)
+
+
+def _value(argument: Argument) -> Any:
+    if isinstance(argument, Image):
+        return argument.buffer
+    if isinstance(argument, Local):
+        return cl.LocalMemory(argument.nbytes)
+    if isinstance(argument, tuple):
+        return np.array(argument, np.float32 if any(isinstance(v, float) for v in argument) else np.int32)
+    if isinstance(argument, bool | int):
+        return np.int32(argument)
+    if isinstance(argument, float):
+        return np.float32(argument)
+    return argument
+
+
+class Step:
+    """A launch with its arguments set once; calling it enqueues it again in a few microseconds.
+
+    A call gives the Images for the places that were bound as :data:`LATER`, in their order. Any thread may call it.
+    """
+
+    __slots__ = (
+        "_arguments",
+        "_enqueue",
+        "_later",
+        "_of",
+        "gpu",
+        "kernel",
+        "label",
+        "local",
+        "size",
+        "traffic",
+    )
+
+    def __init__(
+        self,
+        of: Kernel,
+        kernel: cl.Kernel,
+        size: tuple[int, ...],
+        local: tuple[int, ...] | None,
+        label: str,
+        traffic: int,
+        arguments: tuple[Argument, ...],
+    ) -> None:
+        self.gpu: Gpu = of.gpu
+        self.kernel = kernel
+        self.size = size
+        self.local = local
+        self.label = label
+        self.traffic = traffic
+        self._of = of  # with it lives its program, for others who ask for it
+        self._arguments = arguments  # the pool must not hand these buffers to anybody else
+        self._later = tuple(place for place, argument in enumerate(arguments) if argument is LATER)
+        self._enqueue = launcher(self.gpu.queue, kernel, size, local)
+
+    def __call__(self, *images: Image) -> None:
+        with self.gpu.lock:  # of another thread neither arguments nor launch come in between
+            for place, image in zip(self._later, images, strict=True):
+                self.gpu.check_own(image)
+                self.kernel.set_arg(place, image.buffer)
+            if self.gpu.report is None:
+                self._enqueue()
+            else:
+                self.timed()
+
+    def timed(self) -> cl.Event:
+        """The launch with its event, which the report, if there is one, records."""
+        event = cl.enqueue_nd_range_kernel(self.gpu.queue, self.kernel, self.size, self.local)
+        if self.gpu.report is not None:
+            self.gpu.report.record(self.label, self.size, self.local, self.traffic, event)
+        return event
+
+    @property
+    def nbytes(self) -> int:
+        """Of the Images among its arguments."""
+        return sum(argument.nbytes for argument in self._arguments if isinstance(argument, Image))
+
+    @property
+    def once(self) -> bool:
+        """Whether its program suits one size only."""
+        return self._of.once

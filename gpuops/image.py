@@ -84,10 +84,12 @@ class Image:
         """Copies the array to the host as it is, to ``out`` where that is given (contiguous, as many bytes)."""
         host = np.empty(self.shape, self.dtype) if out is None else out
         if host.size:
+            report = self.gpu.report
             with self.gpu.phase("download"):
+                launched = report.launched if report is not None else 0
                 cl.enqueue_copy(self.gpu.queue, host, self.buffer)
-                if self.gpu.report is not None:
-                    self.gpu.report.saw_the_end()
+                if report is not None:
+                    report.saw_the_end(launched)
         return host
 
     def pixel(self, row: int, column: int) -> Array:

@@ -1,11 +1,13 @@
 """Where the time went: host phases and kernel events collected on the way into one Report.
 
-Phases are disjoint stretches of the host's wall-clock time: entering an inner phase stops the outer one's
-clock, so that they add up. Kernel times come from the device's events and are never added to phases.
+Phases are disjoint stretches of a thread's wall-clock time: entering an inner phase stops the outer one's clock, so
+that they add up; those of several threads add up to more. Kernel times come from the device's events and are never
+added to phases.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,6 +51,14 @@ class _Launch(NamedTuple):
     noted: int  # host clock after queueing, in ns
 
 
+class _Phases(threading.local):
+    """The phases that a thread is in, the innermost last, and when the clock of that one was started."""
+
+    def __init__(self) -> None:
+        self.stack: list[str] = []
+        self.mark = 0.0
+
+
 @dataclass
 class Report:
     """Collects phases and kernel events; :meth:`kernels` and the writers in ``report_formats`` read them.
@@ -72,30 +82,31 @@ class Report:
     ended: float | None = None
     _launches: list[_Launch] = field(default_factory=list)
     _awaited: list[tuple[int, int]] = field(default_factory=list)
-    _stack: list[str] = field(default_factory=list)
-    _mark: float = 0.0
+    _within: _Phases = field(default_factory=_Phases)
+    _counting: threading.Lock = field(default_factory=threading.Lock)
     _added: float = 0.0
 
     def _account(self) -> None:
-        now = time.perf_counter()
-        if self._stack:
-            self._count(self._stack[-1], self._mark, now)
-        self._mark = now
+        now, within = time.perf_counter(), self._within
+        if within.stack:
+            self._count(within.stack[-1], within.mark, now)
+        within.mark = now
 
     def _count(self, name: str, start: float, end: float) -> None:
-        self.phases[name] = self.phases.get(name, 0.0) + end - start
-        self.intervals.append((name, start, end))
+        with self._counting:
+            self.phases[name] = self.phases.get(name, 0.0) + end - start
+            self.intervals.append((name, start, end))
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Counts the enclosed wall-clock time (seconds) as ``name``, less what inner phases take."""
         self._account()
-        self._stack.append(name)
+        self._within.stack.append(name)
         try:
             yield
         finally:
             self._account()
-            self._stack.pop()
+            self._within.stack.pop()
 
     def add(self, name: str, seconds: float) -> None:
         """Counts time measured elsewhere: start-up, one part after the other from ``started`` on."""
@@ -114,9 +125,14 @@ class Report:
         """Notes one launch; its time is read when the report is made."""
         self._launches.append(_Launch(label, global_size, local_size, traffic, event, time.perf_counter_ns()))
 
-    def saw_the_end(self) -> None:
-        """Notes that all launches so far have ended: the host has just waited for the queue."""
-        self._awaited.append((len(self._launches), time.perf_counter_ns()))
+    @property
+    def launched(self) -> int:
+        """How many launches have been noted."""
+        return len(self._launches)
+
+    def saw_the_end(self, launched: int) -> None:
+        """Notes that the first so many launches have ended, for which the host has just waited."""
+        self._awaited.append((launched, time.perf_counter_ns()))
 
     def kernels(self) -> list[KernelTime]:
         """The launches so far, grouped by label and size, in order of first appearance (waits for them)."""

@@ -80,11 +80,12 @@ def glow(gpu: Gpu, light: Image, aperture: Aperture, radius: float, *, around: b
     gray, border = light.colours != 3, "wrap-x-constant" if around else "constant"
     kept: dict[object, _Spread] = gpu.kept("starburst", dict)  # the last one only: it is large
     key = (aperture, radius, height, width, gray, light.alpha, around)
-    if key not in kept:
+    spread = kept.get(key)
+    if spread is None:
         kept.clear()
         kernel = starburst(gpu, aperture, radius * height, height)
-        kept[key] = _spread(gpu, kernel[3:] if gray else kernel[: 3 + light.alpha], (height, width), border)
-    spread = kept[key]
+        weights = kernel[3:] if gray else kernel[: 3 + light.alpha]
+        spread = kept[key] = _spread(gpu, weights, (height, width), border)
     result = _gathered(gpu, light, spread)
     cl = gpu.kernel("starburst", "stay")
     gpu.launch(

@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import cycle
 from math import prod
+from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -57,21 +58,25 @@ class _Staging:
     def __init__(self) -> None:
         self._free: defaultdict[int, list[npt.NDArray[np.uint8]]] = defaultdict(list)
         self._kept = 0
+        self._changing = Lock()
 
     def take(self, queue: cl.CommandQueue, nbytes: int) -> npt.NDArray[np.uint8]:
         """An array of ``nbytes`` or more."""
         size = max(_PIECE, 1 << (nbytes - 1).bit_length())
-        if self._free[size]:
-            self._kept -= size
-            return self._free[size].pop()
+        with self._changing:
+            if self._free[size]:
+                self._kept -= size
+                return self._free[size].pop()
         return pinned(queue, size)
 
     def give(self, queue: cl.CommandQueue, array: npt.NDArray[np.uint8]) -> None:
         """Takes an array back."""
-        if self._kept + array.nbytes <= _STAGING:
-            self._kept += array.nbytes
-            self._free[array.nbytes].append(array)
-        else:
+        with self._changing:
+            keeps = self._kept + array.nbytes <= _STAGING
+            if keeps:
+                self._kept += array.nbytes
+                self._free[array.nbytes].append(array)
+        if not keeps:
             unpin(queue, array)
 
 

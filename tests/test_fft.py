@@ -19,6 +19,7 @@ from gpuops.fft import groups, planner, radices, spectrum, tables, transform
 from gpuops.fft.problem import Problem
 from gpuops.fft.radices import largest_prime
 from gpuops.image import COMPLEX_HALF
+from gpuops.kept import Bounds
 from gpuops.params.fft import FftParams, FilterParams, SpectrumParams, filter_option
 
 TOLERANCE = {
@@ -418,7 +419,7 @@ def test_any_size(gpu: Gpu, shape: tuple[int, int], kilobytes: int, method: str)
 
 
 def test_plans_are_kept_and_bounded(gpu: Gpu, monkeypatch) -> None:
-    monkeypatch.setattr("gpuops.gpu._KEPT", 2)
+    monkeypatch.setattr("gpuops.gpu._KEPT", Bounds(count=2))
     monkeypatch.setattr(gpu, "plans", OrderedDict())
     problems = [Problem("c2c", 1, (1, r, 7), (1, r, 7), (r, 7), False, 1.0, False, FftParams())
                 for r in (1, 2, 3)]  # fmt: skip

@@ -25,6 +25,9 @@ class Plan:
         ways = [(p.temporary, p.schedule.twin == "convolve") for p in self.passes]
         self._ways = list(zip(self.steps, *zip(*ways, strict=True), strict=True))
         self._stored = problem.stored
+        # What the plan takes while it is kept: bytes of tables on the device, programs that suit its size only.
+        self.nbytes = sum(step.nbytes for step in self.steps)
+        self.programs = sum(step.once for step in self.steps)
         self._result = problem.real if problem.kind in ("c2r", "convolve") else problem.stored
 
     def __call__(self, image: Image, spectrum: Image | None = None) -> Image:
@@ -32,14 +35,15 @@ class Plan:
         self.gpu.check_own(image)
         result = image.like(self.problem.out_shape, self._result)
         source = image
-        for step, temporary, multiplies in self._ways:
-            target = self.gpu.empty((temporary,), self._stored) if temporary else result
-            step.kernel.set_arg(0, source.buffer)
-            step.kernel.set_arg(4, target.buffer)
-            if multiplies and spectrum is not None:
-                step.kernel.set_arg(2, spectrum.buffer)
-            step()
-            source = target
+        with self.gpu.lock:  # these arguments are the plan's, whichever thread calls it
+            for step, temporary, multiplies in self._ways:
+                target = self.gpu.empty((temporary,), self._stored) if temporary else result
+                step.kernel.set_arg(0, source.buffer)
+                step.kernel.set_arg(4, target.buffer)
+                if multiplies and spectrum is not None:
+                    step.kernel.set_arg(2, spectrum.buffer)
+                step()
+                source = target
         return result
 
 

@@ -1,0 +1,280 @@
+"""Programs: OpenCL C as it is built for a device, kept as long as it is of use, and the kernels in it."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from pathlib import Path
+from threading import Lock, RLock
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+import numpy as np
+import pyopencl as cl
+
+import clkernels
+
+from . import cache
+from .errors import DeviceError, FileError
+
+if TYPE_CHECKING:
+    from .gpu import Gpu
+
+#: Kernels that stay built though nobody uses them: of those for any size, and of those for one size.
+MOST_LASTING, MOST_ONCE = 256, 16
+
+
+@dataclass(frozen=True)
+class Source:
+    """OpenCL C that a program wrote: ``name`` for messages, ``text`` the code; ``once``: it suits one size only."""
+
+    name: str
+    text: str
+    once: bool = False
+
+
+Sources = str | Source | tuple[str | Source, ...]
+Define = bool | int | float | str | None
+_Key = tuple[Sources, str, str]  # sources, the kernel's name, options
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program's source and build options, what it is called, and whether it suits one size only."""
+
+    text: str
+    options: str
+    label: str = field(compare=False)
+    once: bool = field(compare=False)
+
+    @classmethod
+    def of(cls, source: Sources, options: str) -> Program:
+        """The program of joined sources."""
+        text = "".join(
+            f'#line 1 "{part.name}.cl"\n{part.text}\n' if isinstance(part, Source) else clkernels.source(part)
+            for part in _parts(source)
+        )
+        label = "+".join(part.name if isinstance(part, Source) else part for part in _parts(source))
+        return cls(text, options, label, _once(source))
+
+
+class Kernel:
+    """A built kernel. ``work_group`` is the largest group that this kernel can run in on this device; ``once`` as of
+    :class:`Source`."""
+
+    def __init__(self, gpu: Gpu, program: cl.Program, name: str, once: bool = False) -> None:
+        self.gpu = gpu
+        self.name = name
+        self.once = once
+        self._program = program
+        self.shared = cl.Kernel(program, name)  # arguments of one-shot launches; steps have their own
+        info = cl.kernel_work_group_info
+        device = gpu.device
+        self.work_group: int = int(self.shared.get_work_group_info(info.WORK_GROUP_SIZE, device))
+        self.local_bytes: int = int(self.shared.get_work_group_info(info.LOCAL_MEM_SIZE, device))
+        self.multiple: int = int(
+            self.shared.get_work_group_info(info.PREFERRED_WORK_GROUP_SIZE_MULTIPLE, device)
+        )
+
+    def clone(self) -> cl.Kernel:
+        """A kernel object of its own for arguments that are set once."""
+        return cl.Kernel(self._program, self.name)
+
+    def fit(self, *local: int) -> tuple[int, ...]:
+        """``local`` with its largest dimension halved until device and kernel can run it."""
+        shape = list(local)
+        limits = self.gpu.limits
+        for axis, most in enumerate(limits.work_item_sizes[: len(shape)]):
+            while shape[axis] > most:
+                shape[axis] = (shape[axis] + 1) // 2
+        while prod(shape) > min(self.work_group, limits.work_group):
+            widest = shape.index(max(shape))
+            shape[widest] = (shape[widest] + 1) // 2
+        return tuple(shape)
+
+
+class Programs:
+    """The kernels of a device, built when they are asked for; any thread may ask.
+
+    A program lives as long as one of its kernels, and a kernel as long as somebody has it: a plan's steps, or this.
+    Here the most recently used ones stay, of those for one size fewer: see :data:`MOST_LASTING`.
+    """
+
+    def __init__(self, gpu: Gpu) -> None:
+        self.gpu = gpu
+        self._programs: WeakValueDictionary[Program, cl.Program] = WeakValueDictionary()
+        self._kernels: WeakValueDictionary[_Key, Kernel] = WeakValueDictionary()
+        # By whether they suit one size only: the least recently used first.
+        self._recent: dict[bool, OrderedDict[_Key, Kernel]] = {False: OrderedDict(), True: OrderedDict()}
+        self._changing = RLock()  # held while these change
+        self._building = RLock()  # held while programs are built: none is built twice
+
+    def __len__(self) -> int:
+        """How many programs there are."""
+        return len(self._programs)
+
+    def kernels(self, requests: Sequence[tuple[Sources, str, Mapping[str, Define]]]) -> list[Kernel]:
+        """Kernels by sources, name and defines, as :meth:`gpuops.gpu.Gpu.kernels`."""
+        # By what they are made of: a text of many kilobytes is not to be put together for each launch.
+        keys = [(source, name, _options(defines)) for source, name, defines in requests]
+        found = self._known(keys)
+        if len(found) < len(set(keys)):
+            with self._building:
+                found = self._known(keys)
+                found |= self._made([key for key in dict.fromkeys(keys) if key not in found])
+        return [found[key] for key in keys]
+
+    def _known(self, keys: Sequence[_Key]) -> dict[_Key, Kernel]:
+        """Those that there are."""
+        with self._changing:
+            found = {key: kernel for key in keys if (kernel := self._kernels.get(key))}
+            for key, kernel in found.items():
+                self._used(key, kernel)
+            return found
+
+    def _used(self, key: _Key, kernel: Kernel) -> None:
+        """Makes it the last one to go."""
+        recent = self._recent[kernel.once]
+        recent[key] = kernel
+        recent.move_to_end(key)
+        if len(recent) > (MOST_ONCE if kernel.once else MOST_LASTING):
+            recent.popitem(last=False)
+
+    def _made(self, keys: Sequence[_Key]) -> dict[_Key, Kernel]:
+        """New kernels; their programs may be there."""
+        wanted = {key: Program.of(key[0], key[2]) for key in keys}
+        there = {program: found for program in wanted.values() if (found := self._programs.get(program))}
+        there |= self._built([program for program in dict.fromkeys(wanted.values()) if program not in there])
+        made = {
+            key: Kernel(self.gpu, there[program], key[1], program.once) for key, program in wanted.items()
+        }
+        with self._changing:
+            self._programs.update(there)
+            self._kernels.update(made)
+            for key, kernel in made.items():
+                self._used(key, kernel)
+        return made
+
+    def _built(self, missing: Sequence[Program]) -> dict[Program, cl.Program]:
+        gpu = self.gpu
+        if not missing:
+            return {}
+        with gpu.phase("build"), _quiet():
+            if gpu.device.type & cl.device_type.CPU or len(missing) == 1:
+                built = [self.build(program) for program in missing]
+            else:
+                with ThreadPoolExecutor(len(missing)) as pool:
+                    built = list(pool.map(self.build, missing))
+        if gpu.report is not None:
+            for _, known in built:
+                gpu.report.builds["hit" if known else "miss"] += 1
+        return {program: result for program, (result, _) in zip(missing, built, strict=True)}
+
+    def build(self, wanted: Program) -> tuple[cl.Program, bool]:
+        """The program, and whether its binary was known."""
+        gpu, label, text, options = self.gpu, wanted.label, wanted.text, wanted.options
+        digest = hashlib.sha256("\0".join((text, options, self._identity)).encode()).hexdigest()
+        if gpu.dump is not None:
+            _write_source(gpu.dump / f"{label}-{digest[:8]}.cl", f"// options: {options}\n{text}")
+        entry = f"kernels/{digest}"
+        binary = cache.load_binary(entry)
+        if binary is not None:
+            with suppress(cl.Error):  # written by another version of the driver after all: build anew
+                return cl.Program(gpu.context, [gpu.device], [binary]).build(options), True
+        try:
+            program = cl.Program(gpu.context, text).build(options)
+        except cl.RuntimeError as error:
+            raise DeviceError(_build_failure(gpu.info.name, label, str(error))) from error
+        # PoCL keeps what it builds itself; for a binary it builds twice more, for groups of any size: only what serves
+        # images of any size is worth that.
+        if not (wanted.once and gpu.device.platform.name == "Portable Computing Language"):
+            with suppress(cl.Error):  # a runtime that gives no binaries only builds again next time
+                cache.save_binary(entry, program.get_info(cl.program_info.BINARIES)[0])
+        return program, False
+
+    @cached_property
+    def _identity(self) -> str:
+        """What a built binary depends on beside its source."""
+        from .device.drivers import cpu_identity
+
+        device = self.gpu.device
+        parts = (
+            device.platform.name,
+            device.platform.version,
+            device.name,
+            device.driver_version,
+            device.version,
+        )
+        return "\0".join((*parts, cl.VERSION_TEXT, cpu_identity() if self.gpu.limits.is_cpu else ""))
+
+
+class _Filters:
+    """Python's filters of warnings, which all threads share: the first that builds sets one, the last removes it."""
+
+    lock = Lock()
+    users = 0
+    saved = warnings.catch_warnings()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the chatter of drivers, which pyopencl makes warnings of; a failure is raised."""
+    with _Filters.lock:
+        if not _Filters.users:
+            _Filters.saved = warnings.catch_warnings()
+            _Filters.saved.__enter__()
+            warnings.simplefilter("ignore", cl.CompilerWarning)
+        _Filters.users += 1
+    try:
+        yield
+    finally:
+        with _Filters.lock:
+            _Filters.users -= 1
+            if not _Filters.users:
+                _Filters.saved.__exit__(None, None, None)
+
+
+def _parts(source: Sources) -> tuple[str | Source, ...]:
+    return source if isinstance(source, tuple) else (source,)
+
+
+def _once(source: Sources) -> bool:
+    return any(isinstance(part, Source) and part.once for part in _parts(source))
+
+
+def _options(defines: Mapping[str, Define]) -> str:
+    wanted = (_define(k, v) for k, v in sorted(defines.items()) if not (v is None or v is False))
+    return f"-w {' '.join(wanted)}"  # compilers' warnings say nothing to those who use the program
+
+
+def _define(key: str, value: bool | int | float | str | None) -> str:
+    if key == "DENORMS_ARE_ZERO":
+        return "-cl-denorms-are-zero"
+    if value is True:
+        return f"-D {key}"
+    if isinstance(value, float):
+        return f"-D {key}={float(np.float32(value))!r}f"
+    return f"-D {key}={value}"
+
+
+def _write_source(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    except OSError as error:
+        with suppress(OSError):
+            path.unlink()
+        raise FileError(f"{path}: could not be written ({error.strerror})") from None
+
+
+def _build_failure(device: str, label: str, log: str) -> str:
+    lines = [line.strip() for line in log.splitlines()]
+    first = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "no message")
+    return f"{device} could not build {label}.cl ({first}): update its driver or choose another with --device"

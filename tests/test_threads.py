@@ -1,0 +1,227 @@
+"""Several threads with one Gpu, and with one each: what they get is what one thread alone gets, bit for bit."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gpuops import Gpu, Report, blur, compare, convolve, dwt, fft, median, reduce
+from gpuops.bloom import bloom
+from gpuops.params.bloom import BloomParams
+from gpuops.params.blur import BlurParams
+from gpuops.params.tonemap import TonemapParams
+from gpuops.programs import Source
+from gpuops.tonemap import tonemap
+from gpuops.transfers import Transfers
+
+Array = npt.NDArray[Any]
+Work = Callable[[Gpu], Array]
+
+THREADS, ROUNDS = 4, 6
+
+
+def flat(coefficients: Any) -> Array:
+    """Everything in lists of lists of bands, one after the other."""
+    if isinstance(coefficients, np.ndarray):
+        return coefficients.ravel()
+    return np.concatenate([flat(part) for part in coefficients])
+
+
+def statistics(gpu: Gpu, x: Array) -> Array:
+    found = reduce.statistics(gpu, x)
+    return np.concatenate([[found.sum, found.log2_sum, found.minimum, found.maximum], found.histogram])
+
+
+def there_and_back(gpu: Gpu, x: Array) -> Array:
+    return fft.irfft2(gpu, fft.rfft2(gpu, x), x.shape)
+
+
+def by_levels(gpu: Gpu, x: Array, wavelet: str, **how: str) -> Array:
+    bands = dwt.wavedec2(gpu, x, wavelet, level=2, **how)
+    return np.concatenate([flat(bands), dwt.waverec2(gpu, bands, wavelet, **how).ravel()])
+
+
+def toned(gpu: Gpu, x: Array) -> Array:
+    return tonemap(gpu, gpu.array(4 * x[None]), TonemapParams()).numpy()
+
+
+def bloomed(gpu: Gpu, x: Array) -> Array:
+    return bloom(gpu, gpu.array(4 * x[None]), BloomParams()).numpy()
+
+
+def moved(gpu: Gpu, x: Array) -> Array:
+    """To the device and back while kernels run."""
+    result = np.empty((1, *x.shape), x.dtype)
+    with Transfers(gpu) as transfers:
+        inlet, outlet = transfers.inlet(x.nbytes), transfers.outlet(x.nbytes)
+        image = inlet.send([x[None]], 1)
+        smooth = blur.blur(gpu, image, BlurParams(sigma=(2, 2)))
+        inlet.release()
+        outlet.receive(smooth, 0, result)
+    return result
+
+
+def works(rng: np.random.Generator) -> list[Work]:
+    """One of each kind, of sizes and parameters of their own."""
+    x, y = rng.random((60, 84), np.float32), rng.random((96, 64), np.float32)
+    kernel = rng.random((5, 7), np.float32)
+    return [
+        *(partial(blur.gaussian_filter, input=image, sigma=sigma) for image in (x, y) for sigma in (1, 2.5, 9)),
+        partial(blur.uniform_filter, input=x, size=7),
+        *(partial(there_and_back, x=image) for image in (x, y)),
+        partial(fft.fft2, x=x),
+        *(partial(by_levels, x=image, wavelet="bior2.2") for image in (x, y)),
+        partial(by_levels, x=x, wavelet="db2", method="filterbank"),
+        partial(by_levels, x=y, wavelet="bior4.4", mode="mirror", method="in-place"),
+        partial(by_levels, x=y, wavelet="bior2.2", mode="mirror", method="laan"),
+        partial(statistics, x=x),
+        partial(statistics, x=y),
+        partial(toned, x=x),
+        partial(bloomed, x=y),
+        partial(median.median_filter, input=x, size=3),
+        partial(convolve.convolve, input=x, weights=kernel),
+        partial(convolve.convolve, input=y, weights=np.ones((41, 41), np.float32)),
+        lambda gpu: np.array(compare.structural_similarity(gpu, x, x * x, data_range=1.0)),
+        lambda gpu: np.array(compare.peak_signal_noise_ratio(gpu, y, y * y, data_range=1.0)),
+        partial(moved, x=x),
+    ]  # fmt: skip
+
+
+def at_once(tasks: list[Callable[[], Any]]) -> list[Any]:
+    """What the tasks give, each in a thread of its own; all begin together."""
+    ready = threading.Barrier(len(tasks))
+
+    def run(task: Callable[[], Any]) -> Any:
+        ready.wait()
+        return task()
+
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        return list(pool.map(run, tasks))
+
+
+def shuffled(gpu: Gpu, work: list[Work], seed: int) -> list[tuple[int, Array]]:
+    order = np.random.default_rng(seed).permutation(len(work))
+    return [(index, work[index](gpu)) for index in order]
+
+
+def check(gpus: list[Gpu], work: list[Work], expected: list[Array], rounds: int) -> None:
+    for round in range(rounds):
+        tasks = [partial(shuffled, gpu, work, len(gpus) * round + n) for n, gpu in enumerate(gpus)]
+        for results in at_once(tasks):
+            for index, result in results:
+                np.testing.assert_array_equal(result, expected[index], err_msg=str(work[index]))
+
+
+def test_threads_share_a_gpu(gpu: Gpu, rng: np.random.Generator) -> None:
+    work = works(rng)
+    check([gpu] * THREADS, work, [do(gpu) for do in work], ROUNDS)
+
+
+def test_threads_share_a_gpu_that_knows_nothing_yet(gpu: Gpu, rng: np.random.Generator) -> None:
+    """Programs, tables and plans are made by whoever comes first."""
+    work = works(rng)
+    check([Gpu()] * THREADS, work, [do(gpu) for do in work], 1)
+
+
+def test_threads_have_a_gpu_each(gpu: Gpu, rng: np.random.Generator) -> None:
+    work = works(rng)
+    expected = [do(gpu) for do in work]
+    check(at_once([Gpu, Gpu]), work, expected, 2)
+
+
+def test_threads_share_images(gpu: Gpu, rng: np.random.Generator) -> None:
+    """One thread's results are the other's input, and memory that one gives back is another's next."""
+    image = gpu.array(rng.random((1, 120, 90), np.float32))
+    sigmas = [1.0, 2.0, 3.0, 4.5]
+    expected = [blur.gaussian_filter(gpu, blur.gaussian_filter(gpu, image, s), s).numpy() for s in sigmas]
+
+    def twice(sigma: float) -> list[Array]:
+        return [
+            blur.gaussian_filter(gpu, blur.gaussian_filter(gpu, image, sigma), sigma).numpy()
+            for _ in range(20)
+        ]
+
+    for results, wanted in zip(at_once([partial(twice, s) for s in sigmas]), expected, strict=True):
+        for result in results:
+            np.testing.assert_array_equal(result, wanted)
+
+
+def test_a_kernel_is_built_once_for_all_threads() -> None:
+    report = Report()
+    gpu = Gpu(report=report)
+    texts = [f"__kernel void fill(__global float *x) {{ x[get_global_id(0)] = {n}; }}" for n in range(3)]
+
+    def filled(text: str) -> Array:
+        image = gpu.zeros((16,))
+        gpu.launch(gpu.kernel(Source("fill", text), "fill"), (16,), image)
+        return image.numpy()
+
+    results = at_once([partial(filled, text) for text in texts * 3])
+    for result, text in zip(results, texts * 3, strict=True):
+        assert (result == texts.index(text)).all()
+    assert sum(report.builds.values()) == len(texts)
+
+
+def test_a_plan_is_made_once_for_all_threads(gpu: Gpu) -> None:
+    made: list[int] = []
+
+    def make() -> object:
+        made.append(1)
+        return object()
+
+    found = at_once([partial(gpu.kept, "a plan of this test", make)] * 8)
+    assert len(made) == 1 and len(set(map(id, found))) == 1
+    gpu.plans.pop("a plan of this test")
+
+
+def test_builds_in_threads_leave_the_filters_of_warnings_alone() -> None:
+    before = list(warnings.filters)
+    source = Source("quiet", "__kernel void quiet(__global float *x) { x[0] = 1; }")
+    at_once([lambda: Gpu().kernel(source, "quiet")] * 4)
+    assert list(warnings.filters) == before
+
+
+def test_a_report_of_threads_counts_every_launch(rng: np.random.Generator) -> None:
+    report = Report()
+    gpu = Gpu(report=report)
+    x = rng.random((61, 83), np.float32)
+    blur.gaussian_filter(gpu, x, 2)
+    each = sum(len(kernel.ms) for kernel in report.kernels())
+
+    def work() -> None:
+        with report.phase("compute"):
+            for _ in range(10):
+                blur.gaussian_filter(gpu, x, 2)
+
+    at_once([work] * THREADS)
+    assert sum(len(kernel.ms) for kernel in report.kernels()) == each * (10 * THREADS + 1)
+    # Within a phase times do not overlap: no thread's can be more than all the time there was.
+    assert report.phases["compute"] < THREADS * report.wall
+    ends = [end for _, _, end in report.trace_events()]
+    assert max(ends) <= report.started + report.wall
+
+
+@pytest.mark.parametrize("bound", ["plans", "programs"])
+def test_threads_share_what_does_not_stay(
+    gpu: Gpu, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, bound: str
+) -> None:
+    """Whose plans and kernels go again while others use them."""
+    from gpuops import programs
+    from gpuops.kept import Bounds
+
+    work = works(rng)[:10]
+    expected = [do(gpu) for do in work]
+    if bound == "plans":
+        monkeypatch.setattr("gpuops.gpu._KEPT", Bounds(count=2))
+    else:
+        monkeypatch.setattr(programs, "MOST_LASTING", 1)
+        monkeypatch.setattr(programs, "MOST_ONCE", 1)
+    check([gpu] * THREADS, work, expected, 1)
