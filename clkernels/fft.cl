@@ -26,9 +26,10 @@
 // -D SAMPLE=type -D GAIN=g    of an input of pixels, channels interleaved, and what they are multiplied by; -D HALF:
 //                       SAMPLE is ushort, the bits of half floats;  -D CHANNELS=n: one plane for each
 // -D IN_TURN            a work-item takes all channels of bytes, one after the other
-// -D BORDER_x -D HIGH=n -D WIDE=n     what stands around an image (border.cl), in so many elements;
-//                       -D ROWS=n -D COLUMNS=n    of the image, where these are compiled in: a remainder takes long
-// -D TWIN=n -D JOINED=m sequences k and n − k, and m − 1 further ones n apart each, are one work-item's: see carried()
+// -D BORDER_x           what stands around an image (border.cl); where they are compiled in -D HIGH=n -D WIDE=n, elements
+//                       of both axes, and -D ROWS=n -D COLUMNS=n, those of the image: a remainder takes long
+// -D TWINS -D JOINED=m  sequences k and n − k, and m − 1 further ones n apart each, are one work-item's: see carried();
+//                       -D TWIN=n    where n is compiled in
 // -D SPECTRUM_IN        the input is their spectrum
 // -D PITCH=n            of a transfer function's rows
 // -D FACTOR_IN, -D FACTOR_OUT=1|-1     element i (n: of the whole transform) times factors[i], or its conjugate
@@ -73,6 +74,11 @@
 #ifndef ROWS
 #define ROWS s.edge.x
 #define COLUMNS s.edge.y
+#define HIGH s.more.x
+#define WIDE s.more.y
+#endif
+#ifndef TWIN
+#define TWIN s.edge.y
 #endif
 #ifndef IN_STEP
 #define IN_STEP s.in.w
@@ -153,9 +159,11 @@ static inline real2 root_again(int j, int n) {
 // Of all sequences.
 typedef struct {
     int4 in, out;  // steps
-    int4 more;     // to the next of joined sequences in the input, in the output; to a pair's second; pixels in all
+    int4 more;     // to the next of joined sequences in the input, in the output; to a pair's second; pixels in all.
+                   // Of an image first the transform's elements along both axes
     int4 count;    // sequences beside each other, in the middle; elements that exist in the input, that are wanted
-    int4 edge;     // image: height, width, origin's row and column; transfer function: rows of a plane (0: one for all)
+    int4 edge;     // image: height, width, origin's row and column; transfer function: rows of a plane (0: one for all);
+                   // where there are twins, behind it: TWIN
     real scale;
 } Shape;
 
@@ -216,7 +224,7 @@ static inline Place carried(Place w, int q, int twin, Shape s) {
     v.rest = w.rest;
     v.in_back = v.out_back = 0;
     v.there = v.stored = w.there;
-#ifdef TWIN
+#ifdef TWINS
     if (twin) {
         int packed = w.k ? 0 : TWIN, spectrum = w.k || q < JOINED - 1 ? 0 : JOINED * TWIN;
 #ifdef SPECTRUM_IN

@@ -2,7 +2,7 @@
 //
 // -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
 // -D TILE=n -D BAND=n   values of a work-item's rows, bases of its rows
-// -D SEGMENT=n  coarse columns of a work-item, at most
+// segment: coarse columns of a work-item, at most; coarse: INTERLEAVED · segment · LINES values
 // After store_sixteen.cl, which says how it writes pixels.
 
 // Groups of one work-item. Lanes are rows along the rows, and then values: LINES is a multiple of 16. lost: see encode.cl.
@@ -11,10 +11,9 @@
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void interpolate_wide(__global const float *in, __global PIXEL *out, __global const int *starts_y,
                  __global const float *weights_y, __global const int *bases_x, __global const float *weights_x,
-                 int height, int width, int low_y, int rows, int columns, __global const uint *codes,
-                 __global uint *lost) {
-    // Of each channel's coarse columns all rows; of each row all values.
-    __local float coarse[INTERLEAVED * SEGMENT * LINES], line[LINES * TILE];
+                 int height, int width, int low_y, int rows, int columns, int segment, __global const uint *codes,
+                 __global uint *lost, __local float *coarse) {
+    __local float line[LINES * TILE];  // of each row all values; coarse: of each channel's coarse columns all rows
     int p0 = get_global_id(0) * TILE, count = min(TILE, width * INTERLEAVED - p0), x0 = p0 / INTERLEAVED;
     int i0 = bases_x[x0], end_i = bases_x[(p0 + count - 1) / INTERLEAVED] + TAPS_X;
     INT losses[2] = {0, 0};
@@ -25,7 +24,7 @@ void interpolate_wide(__global const float *in, __global PIXEL *out, __global co
         for (int r = 0; r < LINES; r++) {
             __global const float *row = in + ((size_t)k * rows + max(0, border_index(b0 + r, rows))) * columns;
             for (int i = i0; i < end_i; i++)
-                coarse[(k * SEGMENT + i - i0) * LINES + r] = row[max(0, border_column(i, columns))];
+                coarse[(k * segment + i - i0) * LINES + r] = row[max(0, border_column(i, columns))];
         }
     for (int f = 0; f < count; f++) {
         int x = (p0 + f) / INTERLEAVED, k = (p0 + f) % INTERLEAVED;
@@ -33,7 +32,7 @@ void interpolate_wide(__global const float *in, __global PIXEL *out, __global co
             float16 sum = 0.0f;
             UNROLLED
             for (int t = 0; t < TAPS_X; t++) {
-                float16 v = vload16(0, coarse + (k * SEGMENT + bases_x[x] - i0 + t) * LINES + g);
+                float16 v = vload16(0, coarse + (k * segment + bases_x[x] - i0 + t) * LINES + g);
                 sum = fma((float16)weights_x[x * TAPS_X + t], v, sum);
             }
             float s[16];

@@ -109,11 +109,11 @@ class Step:
         "_arguments",
         "_enqueue",
         "_later",
-        "_of",
         "gpu",
         "kernel",
         "label",
         "local",
+        "of",
         "size",
         "traffic",
     )
@@ -134,7 +134,7 @@ class Step:
         self.local = local
         self.label = label
         self.traffic = traffic
-        self._of = of  # with it lives its program, for others who ask for it
+        self.of = of  # with it lives its program, for others who ask for it
         self._arguments = arguments  # the pool must not hand these buffers to anybody else
         self._later = tuple(place for place, argument in enumerate(arguments) if argument is LATER)
         self._enqueue = launcher(self.gpu.queue, kernel, size, local)
@@ -160,8 +160,3 @@ class Step:
     def nbytes(self) -> int:
         """Of the Images among its arguments."""
         return sum(argument.nbytes for argument in self._arguments if isinstance(argument, Image))
-
-    @property
-    def once(self) -> bool:
-        """Whether its program suits one size only."""
-        return self._of.once

@@ -118,7 +118,8 @@ def _wide(
     y, x = grids.y, grids.x
     layout = Layout.of(result, small.alpha, pixels=encoding is not None)
     band, tile = _LINES - y.taps + 1, _TILE * layout.channels
-    defines = grids.defines(TILE=tile, BAND=band, SEGMENT=segment(x, tile, layout.channels))
+    most = segment(x, tile, layout.channels)
+    defines = grids.defines(TILE=tile, BAND=band)
     defines |= _writing(layout, encoding, LANES) | {"WIDTH": WIDTH}
     kernel = gpu.kernel(
         _sources(encoding, "store_sixteen", "interpolate_wide"), "interpolate_wide", **defines
@@ -126,7 +127,7 @@ def _wide(
     size = -(-x.fine // _TILE), -(-(y.coarse + y.taps - 1) // band), layout.planes
     gpu.launch(
         kernel, size, small, result, *grids.tables(gpu, "up", wide=True), y.fine, x.fine, y.low, y.coarse, x.coarse,
-        encoding.codes(gpu) if encoding else None, lost,
+        most, encoding.codes(gpu) if encoding else None, lost, Local(layout.channels * most * _LINES * 4),
         local=(1, 1, 1), label="gaussian interpolate", traffic=small.nbytes + result.nbytes,
     )  # fmt: skip
 

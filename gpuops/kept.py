@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Hashable
+from collections import Counter, OrderedDict
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ class Bounds:
 
     count: int = 128
     nbytes: int = 1 << 26
-    programs: int = 48
+    programs: int = 64
 
 
 def trim(kept: OrderedDict[Hashable, Any], bounds: Bounds) -> list[Any]:
@@ -23,14 +23,14 @@ def trim(kept: OrderedDict[Hashable, Any], bounds: Bounds) -> list[Any]:
     An entry is as large as its ``nbytes`` says, or those of what it consists of; plans know their ``programs``.
     """
     nbytes = sum(map(nbytes_of, kept.values()))
-    programs = sum(map(programs_of, kept.values()))
+    programs = Counter(program for value in kept.values() for program in programs_of(value))  # by users
     gone: list[Any] = []
     while len(kept) > 1 and (
-        len(kept) > bounds.count or nbytes > bounds.nbytes or programs > bounds.programs
+        len(kept) > bounds.count or nbytes > bounds.nbytes or len(+programs) > bounds.programs
     ):
         gone.append(kept.popitem(last=False)[1])
         nbytes -= nbytes_of(gone[-1])
-        programs -= programs_of(gone[-1])
+        programs.subtract(programs_of(gone[-1]))
     return gone
 
 
@@ -41,6 +41,7 @@ def nbytes_of(value: Any) -> int:
     return int(getattr(value, "nbytes", 0))
 
 
-def programs_of(value: Any) -> int:
+def programs_of(value: Any) -> Collection[Hashable]:
     """Programs that suit one size only and live as long as this."""
-    return int(getattr(value, "programs", 0))
+    found: Collection[Hashable] = getattr(value, "programs", ())
+    return found

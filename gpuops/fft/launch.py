@@ -47,7 +47,7 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[str, 
         label += f" radix {radix}"
         size, rest = (groups * (p.n // radix),), (p.n // radix, p.stride, groups)
     count = (at.counts[2], at.counts[1], at.in_n, at.out_n)
-    more = (*at.partner, ends.pixel, ends.pixels)
+    more = (*(problem.n if ends.load == "image" else at.partner), ends.pixel, ends.pixels)
     shape = (at.in_steps, at.out_steps, more, count, _edge(problem, p))
     scale = np.array([ends.scale], problem.real)  # a float of either precision would be passed in single
     return gpu.bind(
@@ -102,7 +102,7 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
         "FACTOR_IN": bool(inside) or factor == "chirp", "FACTOR_OUT": {"filter": 1, "unchirp": -1}.get(factor),
         "FACTORS": (inside or (p.n if factor == "filter" else p.convolved)) if factor else None,
         "FACTOR_BY": ("i" if inside else "n") if factor else None,
-        "TWIN": p.gap if twins else None, "JOINED": at.joined if twins else None,
+        "TWINS": twins, "TWIN": p.gap if twins and fixed else None, "JOINED": at.joined if twins else None,
         "SPECTRUM_IN": twins and schedule.twin == "pack",
         "PITCH": schedule.points + 1 if schedule.twin == "convolve" else None,
         "IN_ALL": at.in_n == (spectrum if schedule.twin == "pack" else elements),
@@ -117,11 +117,10 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
     }  # fmt: skip
     around = problem.around
     if around and ends.load == "image":
-        high, wide = problem.n
         defines |= {**define(around.border), "CVAL": f"{float(around.cval)!r}f"}
-        defines |= {"HIGH": high, "WIDE": wide}
         if fixed:
-            defines |= {"ROWS": problem.in_shape[1], "COLUMNS": problem.in_shape[2]}
+            rows, columns = problem.in_shape[1:]
+            defines |= {"HIGH": problem.n[0], "WIDE": problem.n[1], "ROWS": rows, "COLUMNS": columns}
     if problem.pixels and ends.load == "samples":
         dtype = np.dtype(problem.pixels)
         gain = 1 / np.iinfo(dtype.name).max if dtype.kind == "u" else 1.0
@@ -130,13 +129,13 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
 
 
 def _edge(problem: Problem, p: Pass) -> tuple[int, int, int, int]:
-    """fft.cl's: of an image height, width and origin; of a transfer function the rows of a plane, 0 of the only one."""
+    """fft.cl's: of an image height, width and origin; else a transfer function's rows of a plane, 0 of the only one, and
+    the distance of twins."""
     around = problem.around
     if around and p.ends.load == "image":
         return *problem.in_shape[1:], *around.origin
-    if around and p.schedule.twin == "convolve":
-        return problem.n[0] if around.kernels > 1 else 0, 0, 0, 0
-    return 0, 0, 0, 0
+    planes = around is not None and p.schedule.twin == "convolve" and around.kernels > 1
+    return problem.n[0] if planes else 0, p.gap, 0, 0
 
 
 def _tables(

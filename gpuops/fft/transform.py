@@ -27,7 +27,7 @@ class Plan:
         self._stored = problem.stored
         # What the plan takes while it is kept: bytes of tables on the device, programs that suit its size only.
         self.nbytes = sum(step.nbytes for step in self.steps)
-        self.programs = sum(step.once for step in self.steps)
+        self.programs = {step.of for step in self.steps if step.of.once}
         self._result = problem.real if problem.kind in ("c2r", "convolve") else problem.stored
 
     def __call__(self, image: Image, spectrum: Image | None = None) -> Image:

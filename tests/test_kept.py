@@ -1,0 +1,168 @@
+"""What a device keeps for the next time: enough, and no more than its bounds, however many sizes a process sees."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import scipy.ndimage
+
+from gpuops import Gpu, blur, compare, convolve, dwt, fft, median, programs, reduce
+from gpuops.bloom import bloom
+from gpuops.kept import Bounds, nbytes_of, trim
+from gpuops.params.bloom import BloomParams
+from gpuops.params.blur import BlurParams
+from gpuops.params.tonemap import TonemapParams
+from gpuops.programs import Source
+from gpuops.tonemap import tonemap
+
+Array = npt.NDArray[Any]
+
+
+def once(number: int) -> Source:
+    """A program for one size."""
+    return Source("fill", f"__kernel void fill(__global float *x) {{ x[0] = {number}; }}", once=True)
+
+
+def filled(gpu: Gpu, source: Source) -> float:
+    image = gpu.zeros((1,))
+    gpu.launch(gpu.kernel(source, "fill"), (1,), image)
+    return float(image.numpy()[0])
+
+
+def test_programs_for_one_size_go_and_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "MOST_ONCE", 3)
+    gpu = Gpu()
+    first = weakref.ref(gpu.kernel(once(0), "fill"))
+    for number in range(8):
+        assert filled(gpu, once(number)) == number
+        gc.collect()
+        assert len(gpu.programs) <= 3
+    assert first() is None
+    assert filled(gpu, once(0)) == 0
+
+
+def test_programs_for_any_size_stay_beside_many_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "MOST_ONCE", 3)
+    gpu = Gpu()
+    lasting = gpu.kernel("copy", "copy")
+    for number in range(8):
+        filled(gpu, once(number))
+    assert gpu.kernel("copy", "copy") is lasting
+
+
+def test_programs_for_any_size_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "MOST_LASTING", 3)
+    gpu = Gpu()
+    for number in range(6):
+        assert filled(gpu, Source("fill", once(number).text)) == number
+        gc.collect()
+        assert len(gpu.programs) <= 3
+
+
+def test_transforms_of_many_sizes_are_bounded(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Plans, their tables and their programs."""
+    monkeypatch.setattr(programs, "MOST_ONCE", 2)
+    most = Bounds(count=4, nbytes=3000, programs=4)
+    monkeypatch.setattr("gpuops.gpu._KEPT", most)
+    gpu = Gpu()
+    sizes = [(n, 2 * n) for n in (4, 5, 6, 8, 4)]
+    x = rng.random((2, *sizes[0]), np.float32)
+    fft.rfft2(gpu, x)
+    (first,) = (weakref.ref(plan) for plan in gpu.plans.values())
+    for shape in sizes:
+        x = rng.random((2, *shape), np.float32)
+        np.testing.assert_allclose(fft.rfft2(gpu, x), np.fft.rfft2(x), rtol=0, atol=1e-5 * x.size)
+        gc.collect()
+        plans = gpu.plans.values()
+        assert len(plans) <= most.count
+        assert len({program for plan in plans for program in plan.programs}) <= most.programs
+        assert sum(map(nbytes_of, plans)) <= most.nbytes
+        assert len(gpu.programs) <= most.programs + 2
+        if shape == sizes[-2]:
+            assert first() is None
+
+
+def test_tables_are_bounded_by_their_bytes(gpu: Gpu) -> None:
+    from collections import OrderedDict
+
+    tables = OrderedDict((n, [gpu.empty((1000,)), gpu.empty((250,))]) for n in range(9))
+    gone = trim(tables, Bounds(nbytes=12_000))
+    assert list(tables) == [7, 8] and len(gone) == 7
+    # What is too large by itself is kept all the same: it is in use.
+    tables[9] = [gpu.empty((10_000,))]
+    trim(tables, Bounds(nbytes=12_000))
+    assert list(tables) == [9]
+
+
+SIZES = [(64, 48), (61, 83), (100, 37), (33, 96), (128, 130), (77, 50), (90, 91)]
+WEIGHTS = np.random.default_rng(5).random((5, 5)).astype(np.float32)
+OPERATIONS: dict[str, Callable[[Gpu, Array], object]] = {
+    "gaussian": lambda gpu, x: blur.gaussian_filter(gpu, x, 2),
+    "coarse gaussian": lambda gpu, x: blur.gaussian_filter(gpu, x, 6 + x.shape[0] / 20),
+    "recursive gaussian": lambda gpu, x: blur.blur(
+        gpu, gpu.array(x[None]), BlurParams(sigma=(9, 9), method="recursive")
+    ),
+    "box": lambda gpu, x: blur.uniform_filter(gpu, x, 7),
+    "median": lambda gpu, x: median.median_filter(gpu, x, 5),
+    "convolve": lambda gpu, x: convolve.convolve(gpu, x, WEIGHTS),
+    "wavelets": lambda gpu, x: dwt.waverec2(gpu, dwt.wavedec2(gpu, x, "bior2.2", level=2), "bior2.2"),
+    "filter bank": lambda gpu, x: dwt.dwt2(gpu, x, "db4", method="filterbank"),
+    "statistics": lambda gpu, x: reduce.statistics(gpu, x),
+    "tonemap": lambda gpu, x: tonemap(gpu, gpu.array(x[None]), TonemapParams()),
+    "bloom": lambda gpu, x: bloom(gpu, gpu.array(x[None]), BloomParams()),
+    "compare": lambda gpu, x: compare.structural_similarity(gpu, x, x * x, data_range=1.0),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_on_cpus_a_new_size_builds_nothing(gpu: Gpu, rng: np.random.Generator, name: str) -> None:
+    if not gpu.limits.is_cpu:
+        pytest.skip("GPUs' compilers have what a size fixes as constants")
+    operation = OPERATIONS[name]
+    for shape in (
+        (128, 128),
+        (97, 131),
+        (130, 66),
+        (65, 64),
+        (36, 38),
+    ):  # some of each parity; levels as below
+        operation(gpu, rng.random(shape, np.float32))
+    gc.collect()
+    kept = [gpu.programs.kernels, len(gpu.programs)]
+    for shape in SIZES:
+        operation(gpu, rng.random(shape, np.float32))
+    assert kept == [gpu.programs.kernels, len(gpu.programs)]
+
+
+def test_on_cpus_transforms_are_built_for_lengths_and_not_for_sizes(
+    gpu: Gpu, rng: np.random.Generator
+) -> None:
+    """Of an axis by itself: two lengths of rows and two of columns are four sizes."""
+    if not gpu.limits.is_cpu:
+        pytest.skip("GPUs' compilers have what a size fixes as constants")
+    gpu.plans.clear()
+    for shape in product((20, 24), (40, 48)):
+        x = rng.random(shape, np.float32)
+        np.testing.assert_allclose(fft.rfft2(gpu, x), np.fft.rfft2(x), rtol=0, atol=1e-3)
+    assert len({program for plan in gpu.plans.values() for program in plan.programs}) == 4
+
+
+def test_on_cpus_convolutions_share_what_is_built(gpu: Gpu, rng: np.random.Generator) -> None:
+    """Of a size of transforms, whatever the image's size and the kernel's."""
+    if not gpu.limits.is_cpu:
+        pytest.skip("GPUs' compilers have what a size fixes as constants")
+    gpu.plans.clear()
+    for height, width, taps in ((40, 60, 21), (38, 58, 23), (30, 50, 31), (42, 62, 19)):
+        x, kernel = rng.random((height, width)), rng.random((taps, taps))
+        result = convolve.convolve(gpu, x, kernel, method="fft")
+        np.testing.assert_allclose(result, scipy.ndimage.convolve(x, kernel), rtol=2e-5)
+    assert len({program for plan in gpu.plans.values() for program in plan.programs}) == 5
