@@ -86,7 +86,7 @@ class Size(click.ParamType):
     metavar="N|WxH",
     help="Powers of two; may be repeated. Without it 1024, 512 and 512x256.",
 )
-@click.option("--channels", type=click.IntRange(1), default=4, show_default=True, help="Planes of complex64.")
+@click.option("--channels", type=click.IntRange(1), default=4, show_default=True, help="Of the image.")
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
 @click.option(
     "--chart", metavar="FILE", help="Draw the table as bars to a .png or .svg, too (needs matplotlib)."
@@ -104,11 +104,12 @@ def fft(
     """Measure the Fourier transforms of two documents, each forward and inverse, beside what copies take.
 
     UAV: a dispatch for each radix-2 stage, through global memory. SLM: one for each axis, in local memory. Twiddles
-    from a table, or computed. Beside the times stand the bytes that the documents' formulas predict.
+    from a table, or computed; radices subdivided (R8*) or not; complex, real and packed data, and pixels. Beside the
+    times stand the bytes that the documents' formulas predict, and what these take at a copy's speed.
     """
     import json
 
-    from gpuops import Gpu, Report, bench_fft, charts
+    from gpuops import Gpu, Report, bench_fft, bench_fft_tables, charts
 
     if chart is None:
         options.refuse("without --chart no file is written", "overwrite")
@@ -117,11 +118,11 @@ def fft(
     gpu = Gpu(device, report=Report())
     rows = _measured(bench_fft.measure(gpu, sizes or bench_fft.SIZES, channels))
     if as_json:
-        click.echo(json.dumps(bench_fft.to_json(gpu, rows), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(bench_fft_tables.to_json(gpu, rows), indent=1, ensure_ascii=False))
     else:
-        click.echo(bench_fft.table(gpu, rows))
+        click.echo(bench_fft_tables.table(gpu, rows))
     if chart is not None:
-        bench_fft.chart(gpu, rows, chart, overwrite=overwrite)
+        bench_fft_tables.chart(gpu, rows, chart, overwrite=overwrite)
 
 
 @command.command(short_help="Wavelet transforms in place, and with memory to spare")

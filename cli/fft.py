@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +12,8 @@ from . import options
 
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
+    from gpuops.image import Image
+    from gpuops.pixels import Decoding
 
     from .item import Item
 
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
     type=options.Choice(choices.PRECISIONS),
     default="single",
     show_default=True,
-    help="half: stored in 16 bits; double: computed and stored in 64.",
+    help="Of stored numbers, between the axes too: half of 16 bits; double of 64, and computed so.",
 )
 def command(
     shared: options.Shared,
@@ -129,45 +130,34 @@ def command(
     def work(gpu: Gpu, item: Item) -> None:
         from gpuops.fft import spectrum
 
-        image = item.load(linear=False)
+        pixels, decoding = item.load_pixels(linear=False)
         if view is not None or not item.writes_data:
-            picture = item.run(
-                partial(spectrum.picture, overwrite_input=item.once),
-                gpu,
-                image,
-                params(True),
-                view or "log-magnitude",
-            )
+            shown = view or "log-magnitude"
+            picture = item.run(spectrum.picture_of_pixels, gpu, pixels, decoding, params(True), shown)
             depth = "uint16" if item.picture and item.picture.pixels.itemsize > 1 else "uint8"
             item.save(picture, depth, display=True)
         else:
-            _save(gpu, item, image, params(False))
+            _save(gpu, item, pixels, decoding, params(False))
 
     process(shared, "fft", work, check=check)
 
 
-def _save(gpu: Gpu, item: Item, image: object, params: choices.SpectrumParams) -> None:
+def _save(gpu: Gpu, item: Item, pixels: Image, decoding: Decoding, params: choices.SpectrumParams) -> None:
     import warnings
     from importlib.metadata import version
 
     from gpuops.errors import FileError, GpuopsWarning, ParameterError
     from gpuops.fft import record, spectrum
-    from gpuops.image import Image
 
-    assert isinstance(image, Image) and item.picture is not None
-    values = item.run(spectrum.values_of, gpu, image, params)
-    about = record.Record(
-        params,
-        (image.shape[1], image.shape[2]),
-        image.shape[0],
-        item.picture.pixels.dtype.name,
-        image.alpha,
-        image.linear,
-    )
+    assert item.picture is not None
+    values = item.run(spectrum.values_of, gpu, pixels, decoding, params)
+    height, width, channels = pixels.shape
+    depth = item.picture.pixels.dtype.name
+    about = record.Record(params, (height, width), channels, depth, decoding.alpha, item.linear)
     lost = spectrum.lost_pixels(params.window, about.size)
     if lost:
         warnings.warn(
-            f"{item.path}: the {params.window} window is as good as 0 at {lost} of {image.shape[1] * image.shape[2]} "
+            f"{item.path}: the {params.window} window is as good as 0 at {lost} of {height * width} "
             "pixels: ifft restores the others",
             GpuopsWarning,
             stacklevel=2,

@@ -42,13 +42,17 @@ def command(shared: options.Shared, method: str, radix: str, twiddle: str) -> No
         from dataclasses import replace
 
         from gpuops.fft import record, spectrum
+        from gpuops.pixels import losses
 
         about, values = record.parse(item.path, *item.load_data())
         params = replace(about.params, how=how)
-        image = item.run(spectrum.image_of, gpu, values, about.size, about.transform, params)
-        image.alpha, image.linear = about.alpha, about.linear
-        if image.alpha and shared.alpha == "drop":
-            image = image.without_alpha()
-        item.save(image, about.dtype)
+        alpha = about.alpha and shared.alpha == "keep"
+        if alpha != about.alpha:
+            values = values[:-1]
+        encoding = item.encoding_of(about.dtype, linear=about.linear)
+        pixels, lost = item.run(
+            spectrum.pixels_of, gpu, values, about.size, about.transform, params, encoding, alpha
+        )
+        item.save_host(pixels.numpy(), losses(lost), about.dtype, linear=about.linear, alpha=alpha)
 
     process(shared, "ifft", work, pictures=False)

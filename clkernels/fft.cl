@@ -1,7 +1,7 @@
 // Discrete Fourier transforms of many sequences at once:  X[k] = Σ_n x[n] · exp(−2πi·n·k / N).
 //
 // What is here reads, writes and multiplies. Behind it come butterflies (gpuops/fft/butterflies.py) and the kernel itself
-// (gpuops/fft/generate.py), which calls load() → stages, exchanging through local memory → store(). The inverse is the
+// (gpuops/fft/generate.py), which calls take() → stages, exchanging through local memory → give(). The inverse is the
 // forward transform with real and imaginary parts swapped on the way in and out.
 //
 // Layout: sequence (outer, middle, beside) has element i at  outer·s.x + middle·s.y + beside·s.z + i·s.w  (steps s,
@@ -14,17 +14,19 @@
 //   X[k, q] = E[q] + w_N^q·O[q]     X[k, q + M] = E[q] − w_N^q·O[q] = conj X[−k, M − q].
 // Of a single sequence whose own neighbours are packed the same holds without k: it is its own twin (PAIRS_ALONG).
 //
-// -D REAL=float|double  -D LANES=n  -D WIDTH=2n   LANES sequences in one complex value
-// -D STORED_HALF        complex numbers in memory are two half floats
+// -D REAL=float|double  -D LANES=n  -D REALS=2n   LANES sequences in one complex value
+// -D HALF_IN, HALF_OUT    complex numbers of the input, of the output are two half floats
 // -D SWAP_IN, -D SWAP_OUT     real and imaginary parts
 // -D LOAD_SAMPLES | LOAD_HERMITIAN     input: real, see element(); half a spectrum, with X[N−k] = conj X[k]. Else complex
 // -D LOAD_IMAGE         input: pairs of an image, and what stands around it, see around()
-// -D STORE_SAMPLES      output: real. Else complex
+// -D STORE_SAMPLES      output: real. Else complex;  -D STORE_PIXELS: real as pixels, channels interleaved. Then this stands
+//                       after lanes.cl, colour.cl and encode.cl, which say of what type and by which curve
 // -D PAIRS_ALONG        real pairs are elements 2n and 2n + 1 of a sequence, rather than of sequences 2k and 2k + 1
 // -D ALL_PAIRS          no pair lacks its second;  -D PAIR_STEP=n    to it, where that is compiled in
 // -D UNALIASED=restrict|nothing    of tables: a GPU reads them 3 % faster, but a CPU's compiler (Intel's) then errs
 // -D SAMPLE=type -D GAIN=g    of an input of pixels, channels interleaved, and what they are multiplied by; -D HALF:
-//                       SAMPLE is ushort, the bits of half floats;  -D CHANNELS=n: one plane for each
+//                       SAMPLE is ushort, the bits of half floats
+// -D PLANES=n           of pixels, read or written: those of the same pixels follow each other
 // -D IN_TURN            a work-item takes all channels of bytes, one after the other
 // -D BORDER_x           what stands around an image (border.cl); where they are compiled in -D HIGH=n -D WIDE=n, elements
 //                       of both axes, and -D ROWS=n -D COLUMNS=n, those of the image: a remainder takes long
@@ -56,7 +58,7 @@
 #elif defined(HALF)
 #define VALUE(p) vload_half(0, (__global const half *)(p))
 #else
-#define VALUE(p) (*(p) * (real)GAIN)
+#define VALUE(p) ((float)*(p) * GAIN)
 #endif
 #ifdef IN_ALL
 #define EXISTS(n) 1
@@ -97,22 +99,28 @@
 
 typedef REAL real;
 typedef GLUE(REAL, 2) real2;
-typedef GLUE(REAL, WIDTH) cplx;  // LANES complex numbers: real parts in .lo, imaginary parts in .hi
+typedef GLUE(REAL, REALS) cplx;  // LANES complex numbers: real parts in .lo, imaginary parts in .hi
 
-#ifdef STORED_HALF
-typedef uint stored;  // a complex number in memory
-static inline real2 value(__global const stored *p) {
+// A complex number in memory, of the input and of the output.
+#ifdef HALF_IN
+typedef uint in_stored;
+static inline real2 value(__global const in_stored *p) {
     return vload_half2(0, (__global const half *)p);
 }
-static inline void write(__global stored *p, real2 a) {
+#else
+typedef real2 in_stored;
+static inline real2 value(__global const in_stored *p) {
+    return *p;
+}
+#endif
+#ifdef HALF_OUT
+typedef uint out_stored;
+static inline void write(__global out_stored *p, real2 a) {
     vstore_half2(a, 0, (__global half *)p);
 }
 #else
-typedef real2 stored;
-static inline real2 value(__global const stored *p) {
-    return *p;
-}
-static inline void write(__global stored *p, real2 a) {
+typedef real2 out_stored;
+static inline void write(__global out_stored *p, real2 a) {
     *p = a;
 }
 #endif
@@ -163,7 +171,7 @@ typedef struct {
                    // Of an image first the transform's elements along both axes
     int4 count;    // sequences beside each other, in the middle; elements that exist in the input, that are wanted
     int4 edge;     // image: height, width, origin's row and column; transfer function: rows of a plane (0: one for all);
-                   // where there are twins, behind it: TWIN
+                   // where there are twins, behind it: TWIN; pixels: the first plane's channel
     real scale;
 } Shape;
 
@@ -185,9 +193,9 @@ static inline Place place(int group, int column, int columns, Shape s) {
 #ifdef IN_TURN
     w.o = 0;
     w.m = group / groups;
-#elif defined(CHANNELS)  // those of the same pixels follow each other
-    w.o = group % CHANNELS;
-    group /= CHANNELS;
+#elif defined(PLANES)
+    w.o = group % PLANES;
+    group /= PLANES;
     w.m = group / groups;
 #else
     w.m = group / groups % s.count.y;
@@ -202,6 +210,11 @@ static inline Place place(int group, int column, int columns, Shape s) {
     w.there = w.stored = k <= last;
     w.in = (size_t)w.o * s.in.x + (size_t)w.m * s.in.y + (size_t)w.k * s.in.z;
     w.out = (size_t)w.o * s.out.x + (size_t)w.m * s.out.y + (size_t)w.k * s.out.z;
+#ifdef STORE_PIXELS
+    w.out += s.edge.x;
+#elif defined(PLANES)
+    w.in += s.edge.x;
+#endif
     return w;
 }
 
@@ -287,12 +300,12 @@ static inline real2 element(__global const SAMPLE *in, size_t at, int i, int n, 
     bool mirrored = n > LENGTH / 2;
     if (mirrored) at += ((long)LENGTH - 2 * (long)n) * (s.in.w / GAP);
     if (n < LENGTH && EXISTS(mirrored ? LENGTH - n : n)) {  // beyond are Bluestein's zeros
-        a = value((__global const stored *)in + at);
+        a = value((__global const in_stored *)in + at);
         if (n == 0 || 2 * n == LENGTH) a.y = 0;  // real by definition: what is there besides is ignored
         if (mirrored) a.y = -a.y;
     }
 #else
-    if (EXISTS(n)) a = value((__global const stored *)in + at);
+    if (EXISTS(n)) a = value((__global const in_stored *)in + at);
 #endif
 #ifdef SWAP_IN
     a = a.yx;
@@ -307,8 +320,8 @@ static inline long lane_offset(int l, long step, int rest, int back) {
 }
 
 // Complex numbers of all lanes; where not all are there, which is rare, short for compilers.
-static inline cplx gathered(__global const stored *first, long step, int rest, int back) {
-    real t[WIDTH], u[WIDTH];
+static inline cplx gathered(__global const in_stored *first, long step, int rest, int back) {
+    real t[REALS], u[REALS];
     if (rest < LANES - 1 || back) {
         ROLLED
         for (int l = 0; l < LANES; l++) {
@@ -316,31 +329,31 @@ static inline cplx gathered(__global const stored *first, long step, int rest, i
             t[l] = a.x;
             t[LANES + l] = a.y;
         }
-        return GLUE(vload, WIDTH)(0, t);
+        return GLUE(vload, REALS)(0, t);
     }
     for (int l = 0; l < LANES; l++) {
         real2 a = value(first + l * step);
         u[l] = a.x;
         u[LANES + l] = a.y;
     }
-    return GLUE(vload, WIDTH)(0, u);
+    return GLUE(vload, REALS)(0, u);
 }
 
-static inline void scatter(__global stored *first, long step, int rest, int back, cplx v) {
-    real t[WIDTH], u[WIDTH];
+static inline void scatter(__global out_stored *first, long step, int rest, int back, cplx v) {
+    real t[REALS], u[REALS];
     if (rest < LANES - 1 || back) {
-        GLUE(vstore, WIDTH)(v, 0, t);
+        GLUE(vstore, REALS)(v, 0, t);
         ROLLED
         for (int l = 0; l < LANES; l++) write(first + lane_offset(l, step, rest, back), (real2)(t[l], t[LANES + l]));
         return;
     }
-    GLUE(vstore, WIDTH)(v, 0, u);
+    GLUE(vstore, REALS)(v, 0, u);
     for (int l = 0; l < LANES; l++) write(first + l * step, (real2)(u[l], u[LANES + l]));
 }
 #endif
 
 // Element i of all lanes.
-static inline cplx load(__global const SAMPLE *in, __global const real2 *factors, Place w, uint i, Shape s) {
+static inline cplx take(__global const SAMPLE *in, __global const real2 *factors, Place w, uint i, Shape s) {
 #if defined(SPLIT) && SPLIT == 1
     int n = i * GAP + other(w);
 #else
@@ -351,27 +364,27 @@ static inline cplx load(__global const SAMPLE *in, __global const real2 *factors
 #if LANES == 1
     if (w.there) v = element(in, at, i, n, w.k, w, s);
 #elif defined(LOAD_SAMPLES) || defined(LOAD_HERMITIAN) || defined(LOAD_IMAGE)
-    real t[WIDTH];
+    real t[REALS];
     for (int l = 0; l < LANES; l++) {
         size_t there = at + (size_t)lane_offset(l, (long)w.lane * s.in.z, w.rest, w.in_back);
         real2 a = element(in, there, i, n, beside(w, l), w, s);
         t[l] = a.x;
         t[LANES + l] = a.y;
     }
-    v = GLUE(vload, WIDTH)(0, t);
+    v = GLUE(vload, REALS)(0, t);
 #else
     if (EXISTS(n)) {
 #ifdef LANES_IN_ORDER
         if (w.rest == LANES - 1) {
-#ifdef STORED_HALF
-            v = GLUE(vload_half, WIDTH)(0, (__global const half *)in + 2 * at);
+#ifdef HALF_IN
+            v = GLUE(vload_half, REALS)(0, (__global const half *)in + 2 * at);
 #else
-            v = GLUE(vload, WIDTH)(0, (__global const real *)in + 2 * at);
+            v = GLUE(vload, REALS)(0, (__global const real *)in + 2 * at);
 #endif
             v = (cplx)(v.even, v.odd);
         } else
 #endif
-            v = gathered((__global const stored *)in + at, (long)w.lane * s.in.z, w.rest, w.in_back);
+            v = gathered((__global const in_stored *)in + at, (long)w.lane * s.in.z, w.rest, w.in_back);
 #ifdef SWAP_IN
         v = swapped(v);
 #endif
@@ -389,12 +402,12 @@ static inline ulong pixels(__global const uchar *in, Place w, uint i, Shape s) {
     if (!w.there || !EXISTS(i)) return 0;
     size_t at = w.in + (size_t)i * IN_STEP;
     __global const uint *words = (__global const uint *)(in + (at & ~(size_t)3));
-    return (CHANNELS > 2 ? upsample(words[1], words[0]) : words[0]) >> 8 * (at & 3);
+    return (PLANES > 2 ? upsample(words[1], words[0]) : words[0]) >> 8 * (at & 3);
 }
 
 // Element i of the next channel.
 static inline cplx channel(ulong *pixels) {
-    real2 a = (real2)((uchar)*pixels, (uchar)(*pixels >> 8 * CHANNELS)) * (real)GAIN;
+    real2 a = (real2)((uchar)*pixels * GAIN, (uchar)(*pixels >> 8 * PLANES) * GAIN);
     *pixels >>= 8;
     return a;
 }
@@ -408,12 +421,51 @@ static inline cplx transfer(__global const real2 *h, Place w, int column, Shape 
 #if LANES == 1
     return w.there ? *h : (real2)0;
 #else
-    return gathered((__global const stored *)h, w.lane * PITCH, w.rest, -around * PITCH);
+    return gathered((__global const in_stored *)h, w.lane * PITCH, w.rest, -around * PITCH);
 #endif
 }
 #endif
 
 // -- out ----------------------------------------------------------------------------------------------------------
+
+#ifdef STORE_PIXELS
+// What a kernel and give() have beside other arguments: encode's table, and its counts of what does not fit.
+#define ENCODING , __global const uint *codes, __global uint *lost
+#define LOSSES , __global const uint *codes, INT *losses
+#define COUNTED , codes, losses
+#define COUNTERS INT losses[2] = {0, 0};
+#define COUNT                                            \
+    for (int k = 0; k < 2; k++) {                        \
+        int sum = lanes_sum(losses[k]);                  \
+        if (sum) atomic_add(&lost[k], (uint)sum);        \
+    }
+
+// Real parts of all lanes, and imaginary parts where those are the second of a pair, to pixels.
+static inline void give_pixels(__global PIXEL *out, cplx v, Place w, Shape s LOSSES) {
+    int colour = w.o + s.edge.x < COLOURS;
+    real t[REALS];
+    GLUE(vstore, REALS)(v, 0, t);
+    for (int part = 0; part < 2; part++)
+        for (int l = 0; l < LANES; l += WIDTH) {
+            __global PIXEL *to = out + (size_t)l * s.out.z + part * PAIR_STEP;
+            int there = min(w.rest + 1, part ? s.more.w / 2 - w.k : LANES) - l;  // of WIDTH lanes from l on
+#if WIDTH == 1
+            if (there > 0) *to = encode((float)t[part * LANES + l], colour, codes, 1, losses);
+#else
+            FLOAT a = TO_FLOAT(GLUE(vload, WIDTH)(0, t + part * LANES));
+            PIXEL u[WIDTH];
+            vstore8(encode(a, colour, codes, LANE_INDEX < (INT)there, losses), 0, u);
+            for (int j = 0; j < min(there, WIDTH); j++) to[(size_t)j * s.out.z] = u[j];
+#endif
+        }
+}
+#else
+#define ENCODING
+#define LOSSES
+#define COUNTED
+#define COUNTERS
+#define COUNT
+#endif
 
 // Element n of sequence k to `at`, if it is wanted.
 static inline void put(__global real *out, size_t at, real2 a, int n, int k, Shape s) {
@@ -425,26 +477,26 @@ static inline void put(__global real *out, size_t at, real2 a, int n, int k, Sha
     out[at] = a.x;
     if (SECOND(n, k)) out[at + PAIR_STEP] = a.y;
 #else
-    write((__global stored *)out + at, a);
+    write((__global out_stored *)out + at, a);
 #endif
 }
 
 // Element i of all lanes, times `scale`; of the first half of a split transform also times exp(−2πi·n2·k1 / N).
-static inline void store(__global real *out, __global const real2 *factors, __global const real2 *roots, Place w,
-                         uint i, cplx v, Shape s) {
+static inline void give(__global real *out, __global const real2 *factors, __global const real2 *roots, Place w, uint i,
+                        cplx v, Shape s LOSSES) {
     int n = i;
 #if defined(SPLIT) && SPLIT == 1
 #ifdef SWAPPED
     v = swapped(v);
 #endif
 #ifdef SPLIT_BESIDE
-    real r[WIDTH];
+    real r[REALS];
     for (int l = 0; l < LANES; l++) {
         real2 a = WANTED(n) ? roots[beside(w, l) * i] : (real2)0;
         r[l] = a.x;
         r[LANES + l] = a.y;
     }
-    v = product(v, GLUE(vload, WIDTH)(0, r));
+    v = product(v, GLUE(vload, REALS)(0, r));
 #else
     v = times(v, WANTED(n) ? roots[w.m * i] : (real2)0);
 #endif
@@ -462,11 +514,16 @@ static inline void store(__global real *out, __global const real2 *factors, __gl
     v *= s.scale;
 #endif
     size_t at = w.out + (size_t)i * OUT_STEP;
-#if LANES == 1
+#ifdef STORE_PIXELS
+#ifdef SWAP_OUT
+    v = swapped(v);
+#endif
+    if (WANTED(n) && w.stored) give_pixels((__global PIXEL *)out + at, v, w, s COUNTED);
+#elif LANES == 1
     if (w.stored) put(out, at, v, n, w.k, s);
 #elif defined(STORE_SAMPLES)
-    real t[WIDTH];
-    GLUE(vstore, WIDTH)(v, 0, t);
+    real t[REALS];
+    GLUE(vstore, REALS)(v, 0, t);
     for (int l = 0; l < LANES; l++) {
         size_t there = at + (size_t)lane_offset(l, (long)w.lane * s.out.z, w.rest, w.out_back);
         put(out, there, (real2)(t[l], t[LANES + l]), n, beside(w, l), s);
@@ -481,13 +538,13 @@ static inline void store(__global real *out, __global const real2 *factors, __gl
         cplx u;
         u.even = v.lo;
         u.odd = v.hi;
-#ifdef STORED_HALF
-        GLUE(vstore_half, WIDTH)(u, 0, (__global half *)out + 2 * at);
+#ifdef HALF_OUT
+        GLUE(vstore_half, REALS)(u, 0, (__global half *)out + 2 * at);
 #else
-        GLUE(vstore, WIDTH)(u, 0, out + 2 * at);
+        GLUE(vstore, REALS)(u, 0, out + 2 * at);
 #endif
     } else
 #endif
-        scatter((__global stored *)out + at, (long)w.lane * s.out.z, w.rest, w.out_back, v);
+        scatter((__global out_stored *)out + at, (long)w.lane * s.out.z, w.rest, w.out_back, v);
 #endif
 }

@@ -1,35 +1,29 @@
 // What goes around the transform of an image: window, filter, shift, view. One work-item for each element.
 // Layout: planes of rows × columns; complex elements are interleaved. Global: the elements, 1-D; any group size.
-// -D REAL=float|double   After lanes.cl.
+// -D REAL=float|double   -D STORED_HALF: complex elements are two half floats   After lanes.cl.
 
 typedef REAL real;
 #define GLUE_(a, b) a##b
 #define GLUE(a, b) GLUE_(a, b)
 typedef GLUE(REAL, 2) real2;
+#ifdef STORED_HALF
+typedef uint stored;
+#else
+typedef real2 stored;
+#endif
 
-// Real part of `in` (complex if COMPLEX), cropped to rows × columns, times the window y[row] · x[column], or divided
-// by it where it is at least `least`, else 0 (DIVIDE). Null windows: all 1.
+// `in` times the window y[row] · x[column], or divided by it where it is at least `least`, else 0 (DIVIDE).
 __kernel void spectrum_window(__global const real *in, __global const float *y, __global const float *x,
-                              __global real *out, int planes, int in_rows, int in_columns, int rows, int columns,
-                              float least) {
+                              __global real *out, int planes, int rows, int columns, float least) {
     size_t id = get_global_id(0);
     int column = id % columns, row = id / columns % rows, plane = id / columns / rows;
     if (plane >= planes) return;
-    size_t at = ((size_t)plane * in_rows + row) * in_columns + column;
-#ifdef COMPLEX
-    real v = in[2 * at];
-#else
-    real v = in[at];
-#endif
-    if (y) {
-        float w = y[row] * x[column];
+    float w = y[row] * x[column];
 #ifdef DIVIDE
-        v = w >= least ? v / w : 0;
+    out[id] = w >= least ? in[id] / w : 0;
 #else
-        v *= w;
+    out[id] = in[id] * w;
 #endif
-    }
-    out[id] = v;
 }
 
 // L(r) of the lowpass with cutoff c: see gpuops/params/fft.py. shape: 0 gaussian, 1 Butterworth, 2 ideal.
@@ -46,7 +40,7 @@ static inline float frequency(int k, int n) {  // cycles per pixel, −0.5 … 0
 
 // Spectrum times a filter. kind: 0 low, 1 high, 2 band, 3 notch at ±centre. n: lengths of the transform (rows,
 // columns); `columns` of the latter are there.
-__kernel void spectrum_filter(__global const real2 *in, __global real2 *out, int planes, int columns, int2 n, int kind,
+__kernel void spectrum_filter(__global const stored *in, __global stored *out, int planes, int columns, int2 n, int kind,
                               int shape, int order, float low, float high, float2 centre) {
     size_t id = get_global_id(0);
     int column = id % columns, row = id / columns % n.x, plane = id / columns / n.x;
@@ -58,11 +52,15 @@ __kernel void spectrum_filter(__global const real2 *in, __global real2 *out, int
     else
         h = (1.0f - lowpass(hypot(fx - centre.x, fy - centre.y), high, shape, order)) *
             (1.0f - lowpass(hypot(fx + centre.x, fy + centre.y), high, shape, order));
+#ifdef STORED_HALF
+    vstore_half2(vload_half2(id, (__global const half *)in) * h, id, (__global half *)out);
+#else
     out[id] = in[id] * h;
+#endif
 }
 
 // out[(row + dy) mod rows][(column + dx) mod columns] = in[row][column]
-__kernel void spectrum_shift(__global const real2 *in, __global real2 *out, int planes, int rows, int columns, int dy,
+__kernel void spectrum_shift(__global const stored *in, __global stored *out, int planes, int rows, int columns, int dy,
                              int dx) {
     size_t id = get_global_id(0);
     int column = id % columns, row = id / columns % rows, plane = id / columns / rows;

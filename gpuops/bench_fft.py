@@ -7,23 +7,21 @@ is measured, and what is not.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import bench, charts, fft
+from . import bench, bench_fft_ways
+from .bench_fft_ways import Variant
 from .errors import ParameterError
-from .image import COMPLEX_HALF
 from .params.fft import FftParams
-from .report_formats import columns
 
 if TYPE_CHECKING:
     from .gpu import Gpu
+    from .image import Image
 
 SIZES = (
     (1024, 1024),
@@ -31,17 +29,6 @@ SIZES = (
     (512, 256),
 )  # width, height: StellarWarp's tables, Intel's figures 13 and 6 to 10
 EMPTY, READ_WRITE = "empty", "read-write only"
-VARIANTS = {
-    "UAV R2, table": FftParams("global", "2", "table"),
-    "UAV R2, computed": FftParams("global", "2", "compute"),
-    "SLM R2, table": FftParams("local", "2", "table"),
-    "SLM R2, computed": FftParams("local", "2", "compute"),
-    "SLM R4": FftParams("local", "4", "table"),
-    "SLM R8": FftParams("local", "8", "table"),
-    "SLM R16": FftParams("local", "16", "table"),
-    "mixed (auto)": FftParams(),
-}
-HALF_STORAGE = {"SLM R16, half storage": VARIANTS["SLM R16"], "mixed, half storage": VARIANTS["mixed (auto)"]}
 ITEM = np.dtype(np.complex64).itemsize
 
 
@@ -66,14 +53,20 @@ def lookup_bytes(width: int, height: int, passes: int) -> int:
 
 
 def predicted_bytes(
-    params: FftParams | None, width: int, height: int, radices: Sequence[Sequence[int]], texel: int
+    params: FftParams | None,
+    width: int,
+    height: int,
+    radices: Sequence[Sequence[int]],
+    texel: int,
+    share: float = 1.0,
 ) -> int:
-    """What the formulas give for both axes, forward and inverse; ``radices``: of the rows, and of the columns.
+    """What the formulas give for both axes, forward and inverse; ``radices``: of the rows, and of the columns;
+    ``share``: see :func:`gpuops.bench_fft_ways.predicted_share`.
 
     Without params: one read and one write an axis. PassCount, log2 of the length in the document, is the number of
     radices, which is the same with radix 2. The library's ``auto`` twiddles are a table.
     """
-    total = 0
+    total, lookups = 0, 0
     for (length, across), factors in zip(
         ((width, height), (height, width)), radices or ((), ()), strict=True
     ):
@@ -82,8 +75,15 @@ def predicted_bytes(
             uav_bytes(length, across, len(factors), texel) if uav else slm_bytes(length, across, texel)
         )
         if params is not None and params.twiddle != "compute":
-            total += lookup_bytes(length, across, len(factors))
-    return 2 * total
+            lookups += lookup_bytes(length, across, len(factors))
+    return round(2 * total * share) + 2 * lookups
+
+
+def _powers(radices: Sequence[int]) -> str:
+    """(8, 8, 8, 2) → 8³·2."""
+    counts = ((radix, radices.count(radix)) for radix in dict.fromkeys(radices))
+    superscripts = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+    return "·".join(f"{radix}{str(n).translate(superscripts) if n > 1 else ''}" for radix, n in counts)
 
 
 # -- measuring ----------------------------------------------------------------------------------------------------
@@ -91,12 +91,14 @@ def predicted_bytes(
 
 @dataclass(frozen=True)
 class Row:
-    """One variant at one size: a forward and an inverse transform of ``channels`` planes of complex numbers.
+    """One variant at one size: a forward and an inverse transform of ``channels`` channels.
 
     Attributes
     ----------
     params, radices
         How it is computed, and the radices of the rows' and the columns' transform; None and empty for the floors.
+    form, dtype
+        In which form the data are, one of those of :mod:`gpuops.bench_fft_ways`, and of which type pixels are.
     half
         Real and imaginary parts are stored in 16 bits, and computed with in 32.
     launches
@@ -107,8 +109,8 @@ class Row:
         What the launches have to read and write by the library's own model, without twiddles.
     ms
         Of each run: the sum of all launches' times, by their events.
-    floor_ms
-        The median of "read-write only" at this size.
+    floor_ms, floor_bytes
+        The median of "read-write only" at this size, and its predicted bytes.
     """
 
     variant: str
@@ -118,12 +120,15 @@ class Row:
     channels: int
     radices: tuple[tuple[int, ...], ...]
     half: bool
+    form: str
+    dtype: str
     launches: int
     predicted_bytes: int
     predicted_half_bytes: int
     model_bytes: int
     ms: tuple[float, ...]
     floor_ms: float = 0.0
+    floor_bytes: int = 0
 
     @property
     def median_ms(self) -> float:
@@ -140,6 +145,16 @@ class Row:
         return self.median_ms / self.floor_ms if self.floor_ms > 0 else None
 
     @property
+    def predicted_ms(self) -> float | None:
+        """What the predicted bytes take at the speed of "read-write only"; None where that is not known."""
+        return self.floor_ms * self.predicted_bytes / self.floor_bytes if self.floor_bytes else None
+
+    @property
+    def channel_ms(self) -> float:
+        """Of one channel in one direction."""
+        return self.median_ms / (2 * self.channels)
+
+    @property
     def gbps(self) -> float | None:
         """10⁹ model bytes a second at the median time; None where nothing is moved."""
         return self.model_bytes / self.median_ms / 1e6 if self.model_bytes and self.median_ms > 0 else None
@@ -152,12 +167,12 @@ def check_size(gpu: Gpu, width: int, height: int, channels: int) -> None:
         raise ParameterError(f"the documents' transforms are of powers of two from 2 on, not of {name}")
     if channels < 1:
         raise ParameterError(f"a transform has 1 channel or more, not {channels}")
-    # Input, as halves too, spectrum, result, two between the launches of the UAV way, and the target of copies.
+    # What is copied and its target, the variant's input, spectrum, result, two between the launches of the UAV way.
     bench.check_memory(gpu, (width, height), channels, ITEM, images=7)
 
 
 def measure(gpu: Gpu, sizes: Sequence[tuple[int, int]] = SIZES, channels: int = 4) -> Iterator[Row]:
-    """Measures the floors and all variants at ``sizes`` (width, height), of ``channels`` planes of complex64.
+    """Measures the floors and all variants at ``sizes`` (width, height), of ``channels`` channels.
 
     Raises
     ------
@@ -175,14 +190,32 @@ def measure(gpu: Gpu, sizes: Sequence[tuple[int, int]] = SIZES, channels: int = 
 
 
 def _measure(gpu: Gpu, width: int, height: int, channels: int) -> Iterator[Row]:
-    shape = (channels, height, width)
     noise = np.random.default_rng(1).standard_normal((channels, height, 2 * width), np.float32)
-    image, other = gpu.array(noise.view(np.complex64)), gpu.empty(shape, np.complex64)
-    kernel = gpu.kernel("copy", "copy")
-    items = image.nbytes // 16
+    values = noise.view(np.complex64)
+    floors = _floors(gpu, gpu.array(values))
+    rows = [
+        _row(gpu, name, None, (width, height, channels), call, copies)
+        for name, (copies, call) in floors.items()
+    ]
+    for name, variant in bench_fft_ways.variants(channels).items():
+        way = bench_fft_ways.way(gpu, variant, values)
+
+        def call(way: bench_fft_ways.Way = way) -> Image:
+            return way.back(way.there(way.source))
+
+        rows.append(_row(gpu, name, variant, (width, height, channels), call))
+    floor = rows[1]
+    for row in rows:
+        yield replace(row, floor_ms=floor.median_ms, floor_bytes=floor.predicted_bytes)
+
+
+def _floors(gpu: Gpu, image: Image) -> dict[str, tuple[bool, Callable[[], object]]]:
+    """By name, whether the image is copied, and the launches of each axis there and back.
+
+    The launches of "empty" have as many groups, whose work-items find nothing to do."""
+    kernel, other, items = gpu.kernel("copy", "copy"), image.like(), image.nbytes // 16
 
     def copies(moved: int) -> Callable[[], object]:
-        """Each axis, there and back: the same groups for "empty", whose work-items find nothing to do."""
         there, back = (
             gpu.bind(
                 kernel, (items,), source, target, np.uint64(moved), local=kernel.fit(256), traffic=2 * 16 * moved
@@ -196,116 +229,48 @@ def _measure(gpu: Gpu, width: int, height: int, channels: int) -> Iterator[Row]:
 
         return run
 
-    halves = np.empty(shape, COMPLEX_HALF)
-    halves["real"], halves["imag"] = noise[..., ::2], noise[..., 1::2]
-    halved = gpu.array(halves)
+    return {EMPTY: (False, copies(0)), READ_WRITE: (True, copies(items))}
 
-    def transforms(params: FftParams, half: bool = False) -> Callable[[], object]:
-        how = partial(fft.fft2, norm="ortho", params=params), partial(fft.ifft2, norm="ortho", params=params)
-        return lambda: how[1](gpu, how[0](gpu, halved if half else image))
 
-    cases: list[tuple[str, FftParams | None, bool, Callable[[], object]]] = [
-        (EMPTY, None, False, copies(0)),
-        (READ_WRITE, None, False, copies(items)),
-        *((variant, params, False, transforms(params)) for variant, params in VARIANTS.items()),
-        *((variant, params, True, transforms(params, half=True)) for variant, params in HALF_STORAGE.items()),
-    ]
-    rows = []
-    for variant, params, half, call in cases:
-        kernels, ms = bench.times(gpu, call)
-        radices = _radices(gpu) if params else ()
-        predicted, in_halves = (
-            predicted_bytes(params, width, height, radices, channels * item) if variant != EMPTY else 0
-            for item in (2 if half else 4, 2)
-        )
-        rows.append(
-            Row(
-                variant, params, width, height, channels, radices, half, sum(len(k.ms) for k in kernels), predicted,
-                in_halves, sum(k.traffic * len(k.ms) for k in kernels), ms,
-            )
-        )  # fmt: skip
-    floor = next(row.median_ms for row in rows if row.variant == READ_WRITE)
-    for row in rows:
-        yield replace(row, floor_ms=floor)
+def _row(
+    gpu: Gpu,
+    name: str,
+    variant: Variant | None,
+    size: tuple[int, int, int],
+    call: Callable[[], object],
+    copies: bool = True,
+) -> Row:
+    """Measures ``call``. Without a variant nothing is transformed: all is copied, or nothing."""
+    width, height, channels = size
+    kernels, ms = bench.times(gpu, call)
+    params = variant.params if variant else None
+    radices = _radices(gpu) if variant else ()
+    planes = variant.planes(channels) if variant else channels
+
+    def predicted(item: int) -> int:
+        share = bench_fft_ways.predicted_share(variant, item) if variant else float(copies)
+        return predicted_bytes(params, width, height, radices, planes * item, share)
+
+    half = variant is not None and variant.half
+    return Row(
+        name, params, width, height, channels, radices, half, variant.form if variant else "",
+        variant.dtype if variant else "", sum(len(k.ms) for k in kernels), predicted(2 if half else 4), predicted(2),
+        sum(k.traffic * len(k.ms) for k in kernels), ms,
+    )  # fmt: skip
 
 
 def _radices(gpu: Gpu) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Those of the rows and of the columns in the plan that ran last; an axis may take several passes."""
     rows: tuple[int, ...] = ()
     columns: tuple[int, ...] = ()
-    for p in next(reversed(gpu.plans.values())).passes:
-        if p.beside or (not p.split and p.at.in_steps[3] == 1):
+    plan = next(reversed(gpu.plans.values()))
+    along = (
+        plan.problem.in_shape[0] if plan.problem.interleaved else 1
+    )  # from one element of a row to the next
+    for p in plan.passes:
+        if p.beside or (not p.split and p.at.in_steps[3] == along):
             rows += p.schedule.radices
             columns += (p.at.joined,) if p.at.joined > 1 else ()  # of the columns, done when rows are loaded
         else:
             columns += p.schedule.radices
     return rows, columns
-
-
-# -- telling ------------------------------------------------------------------------------------------------------
-
-
-def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
-    """The rows with what they were measured on, as plain values."""
-    more = ("median_ms", "floors", "gbps")
-    return bench.document(
-        gpu, [{**asdict(row), **{name: getattr(row, name) for name in more}} for row in rows]
-    )
-
-
-def table(gpu: Gpu, rows: Sequence[Row]) -> str:
-    """The rows as text for a person."""
-    header = (
-        "forward and inverse", "size", "radices", "launches", "min ms", "median", "× read-write", "formula MB",
-        "half MB", "model MB", "GB/s",
-    )  # fmt: skip
-    cells = [
-        (
-            row.variant,
-            f"{row.width}×{row.height}×{row.channels}",
-            row.plan or "-",
-            str(row.launches),
-            f"{min(row.ms):.4f}",
-            f"{row.median_ms:.4f}",
-            "-" if row.floors is None else f"{row.floors:.2f}",
-            *(f"{n / 1e6:.2f}" for n in (row.predicted_bytes, row.predicted_half_bytes, row.model_bytes)),
-            "-" if row.gbps is None else f"{row.gbps:.1f}",
-        )
-        for row in rows
-    ]
-    lines = [
-        bench.heading(gpu),
-        *columns(header, cells),
-        "complex64, of half storage two half floats; all kernels of both directions; formula MB: the documents'; half",
-        "MB: theirs for half storage; model MB: what the launches read and write; GB/s: of the model's at the median.",
-    ]
-    return "\n".join(lines)
-
-
-def _powers(radices: Sequence[int]) -> str:
-    """(8, 8, 8, 2) → 8³·2."""
-    counts = ((radix, radices.count(radix)) for radix in dict.fromkeys(radices))
-    superscripts = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-    return "·".join(f"{radix}{str(n).translate(superscripts) if n > 1 else ''}" for radix, n in counts)
-
-
-def chart(gpu: Gpu, rows: Sequence[Row], path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Writes the rows as bars, a panel for each size, to a PNG or SVG; errors as :func:`gpuops.charts.check`."""
-    charts.check(path, overwrite=overwrite)
-    from matplotlib.figure import Figure
-
-    sizes = list(dict.fromkeys((row.width, row.height) for row in rows))
-    figure = Figure(figsize=(8, 0.6 + 3 * len(sizes)), layout="constrained")
-    figure.suptitle(bench.heading(gpu), fontsize="small", wrap=True)
-    panels = figure.subplots(len(sizes), squeeze=False)[:, 0]
-    for panel, size in zip(panels, sizes, strict=True):
-        shown = [row for row in rows if (row.width, row.height) == size]
-        names = [f"{row.variant}   {row.plan}".strip() for row in shown]
-        bars = panel.barh(names, [row.median_ms for row in shown])
-        panel.bar_label(bars, [f"{row.median_ms:.4g}" for row in shown], padding=3)
-        panel.axvline(shown[0].floor_ms, linestyle="--", color="gray")
-        panel.invert_yaxis()
-        panel.margins(x=0.15)
-        panel.set_title(f"{size[0]}×{size[1]}, {shown[0].channels} channels of complex64")
-        panel.set_xlabel("ms, forward and inverse; dashed: read-write only")
-    charts.save(figure, path, overwrite=overwrite)

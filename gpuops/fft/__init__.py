@@ -15,10 +15,10 @@ from .api import (
     irfft2,
     rfft,
     rfft2,
-    rfft2_of_pixels,
     transfer_function,
 )
 from .nd import fftn, ifftn, irfftn, rfftn
+from .of_pixels import irfft2_to_pixels, rfft2_of_pixels
 from .radices import next_fast_len
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "ifftn",
     "irfft",
     "irfft2",
+    "irfft2_to_pixels",
     "irfftn",
     "next_fast_len",
     "rfft",

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, overload
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import DeviceError, ParameterError
-from ..image import COMPLEX_HALF, PIXEL_TYPES, Image
+from ..errors import ParameterError
+from ..image import COMPLEX_HALF, Image
 from ..params.fft import NORMS, FftParams
 from .problem import Problem, Surroundings
 from .transform import plan
@@ -185,14 +185,12 @@ def run(
     lengths: Sequence[int | None],
     norm: str | None = None,
     params: FftParams = DEFAULT,
+    half: bool = False,
 ) -> Image:
-    """The transform of a checked Image over its last one or two axes."""
+    """The transform of a checked Image over its last one or two axes; ``half``: complex numbers are stored so."""
     shape: Any = image.shape
-    problem = _problem(kind, inverse, shape, image.dtype, tuple(lengths), norm, params)
-    if problem.double and not gpu.limits.double:
-        raise DeviceError(
-            f"{gpu.info.name} has no double precision: convert to float32, or choose another with --device"
-        )
+    half = half or image.dtype == COMPLEX_HALF
+    problem = _problem(kind, inverse, shape, image.dtype, tuple(lengths), norm, params, half)
     return plan(gpu, problem)(image)
 
 
@@ -205,6 +203,7 @@ def _problem(
     lengths: tuple[int | None, ...],
     norm: str | None,
     params: FftParams,
+    half: bool,
 ) -> Problem:
     planes, rows, columns = shape
     given = dict(zip(("columns", "rows"), reversed(lengths), strict=False))
@@ -217,53 +216,12 @@ def _problem(
         width = n_columns // 2 + 1 if kind == "r2c" else n_columns
     axes = len(lengths)
     out = (planes, n_rows if axes == 2 else rows, width)
-    scale = _scale(norm, n_columns * (n_rows if axes == 2 else 1), inverse)
+    scale = scale_of(norm, n_columns * (n_rows if axes == 2 else 1), inverse)
     double = dtype in (np.float64, np.complex128)
-    half = dtype == COMPLEX_HALF
     return Problem(kind, axes, shape, out, (n_rows, n_columns), inverse, scale, double, params, half=half)
 
 
-@overload
-def rfft2_of_pixels(gpu: Gpu, pixels: Image, norm: str | None = ..., *, params: FftParams = ...) -> Image: ...
-@overload
-def rfft2_of_pixels(
-    gpu: Gpu, pixels: npt.NDArray[Any], norm: str | None = ..., *, params: FftParams = ...
-) -> npt.NDArray[Any]: ...
-def rfft2_of_pixels(
-    gpu: Gpu, pixels: Image | npt.NDArray[Any], norm: str | None = None, *, params: FftParams = DEFAULT
-) -> Image | npt.NDArray[Any]:
-    """:func:`rfft2` of every channel of an image as files have it, read by the transform itself in its own depth.
-
-    Parameters
-    ----------
-    pixels : array or Image (height, width, channels)
-        uint8 or uint16, which count as fractions of their largest value, float16 or float32.
-
-    Returns
-    -------
-    complex64 (channels, height, width // 2 + 1), on the host for an array, an Image for an Image.
-
-    Raises
-    ------
-    ParameterError
-        Another type or shape, no pixels, an unknown norm.
-    """
-    if len(pixels.shape) != 3 or pixels.dtype.name not in PIXEL_TYPES or 0 in pixels.shape:
-        raise ParameterError(
-            f"pixels must be (height, width, channels) of {', '.join(PIXEL_TYPES)}, not {pixels.shape} {pixels.dtype}"
-        )
-    height, width, channels = pixels.shape
-    out = (channels, height, width // 2 + 1)
-    problem = Problem(
-        "r2c", 2, (channels, height, width), out, (height, width), False, _scale(norm, height * width, False), False,
-        params, pixels=pixels.dtype.name,
-    )  # fmt: skip
-    if isinstance(pixels, Image):
-        return plan(gpu, problem)(pixels)
-    return plan(gpu, problem)(gpu.array(pixels)).numpy()
-
-
-def _scale(norm: str | None, size: int, inverse: bool) -> float:
+def scale_of(norm: str | None, size: int, inverse: bool) -> float:
     """The factor of a transform of ``size`` points."""
     if norm is not None and norm not in NORMS:
         raise ParameterError(f"unknown norm {norm!r}: use one of {', '.join(NORMS)}")

@@ -74,9 +74,18 @@ def dft(x: list[str], let: Callable[[str], str], real: str) -> list[str]:
     return result
 
 
+def _direct(x: list[str], let: Callable[[str], str], real: str) -> list[str]:
+    """:func:`dft` by its definition: each result is a sum of all values times their roots."""
+    n = len(x)
+    return [let(_sum([turned(x[k], j * k, n, real) for k in range(n)])) for j in range(n)]
+
+
 @cache
-def butterfly(radix: int, real: str = "float", unrolled: int = LARGEST_UNROLLED) -> str:
-    """The function ``dftN``: N values in place, constants from float64; primes above ``unrolled`` in loops."""
+def butterfly(
+    radix: int, real: str = "float", unrolled: int = LARGEST_UNROLLED, subdivided: bool = True
+) -> str:
+    """The function ``dftN``: N values in place, constants from float64. Primes above ``unrolled`` are in loops; other
+    radices are ``subdivided`` into smaller transforms, or computed by the definition."""
     if radix > unrolled and largest_prime(radix) == radix:
         return _looped(radix, real)
     lines: list[str] = []
@@ -88,7 +97,8 @@ def butterfly(radix: int, real: str = "float", unrolled: int = LARGEST_UNROLLED)
         return f"t{len(lines) - 1}"
 
     inputs = [let(f"x[{k}]") for k in range(radix)]
-    result = dft(inputs, let, real)
+    direct = not subdivided and largest_prime(radix) < radix
+    result = (_direct if direct else dft)(inputs, let, real)
     lines += [f"    x[{k}] = {name};" for k, name in enumerate(result)]
     return f"static inline void dft{radix}(cplx *x) {{\n" + "\n".join(lines) + "\n}\n"
 
@@ -137,6 +147,8 @@ static inline void dft{prime}(cplx *x) {{
 """
 
 
-def butterflies(radices: Sequence[int], real: str, unrolled: int = LARGEST_UNROLLED) -> str:
+def butterflies(
+    radices: Sequence[int], real: str, unrolled: int = LARGEST_UNROLLED, subdivided: bool = True
+) -> str:
     """The butterflies that a schedule needs."""
-    return "\n".join(butterfly(radix, real, unrolled) for radix in sorted({*radices} - {1}))
+    return "\n".join(butterfly(radix, real, unrolled, subdivided) for radix in sorted({*radices} - {1}))

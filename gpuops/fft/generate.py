@@ -36,7 +36,7 @@ class _Kernel(Twins, Shared):
         def line(k: Number, slot: int, name: str) -> str:
             if self.s.channels > 1:
                 return f"{name} = channel(kept + {name[2:-1]});"
-            return f"{name} = load(in, factors, v{slot}, {plus(self.butterfly_of(0, slot), k * count)}, s);"
+            return f"{name} = take(in, factors, v{slot}, {plus(self.butterfly_of(0, slot), k * count)}, s);"
 
         return self.values(0, x, line) + self.joins(0, x, before=True)
 
@@ -59,7 +59,7 @@ class _Kernel(Twins, Shared):
 
         def line(k: Number, slot: int, name: str) -> str:
             place = plus(self.butterfly_of(index, slot), k * count)
-            return f"store(out, factors, roots, v{slot}, {place}, {name}, s);"
+            return f"give(out, factors, roots, v{slot}, {place}, {name}, s COUNTED);"
 
         return body
 
@@ -198,7 +198,7 @@ class _Kernel(Twins, Shared):
             self.barrier()  # places are free again
             self.lines.append("    }")
         before = orders(s.radices[SHARED]) if s.share else ""
-        return before + "\n".join([*self.head(), *self.lines, "}\n"])
+        return before + "\n".join([*self.head(), *self.lines, "    COUNT\n}\n"])
 
     def head(self) -> list[str]:
         s = self.s
@@ -213,6 +213,7 @@ class _Kernel(Twins, Shared):
             f"    const uint column = {f'id / {items}' if s.along else f'id % {s.columns}'};",
             *([f"    const int set = id / {s.items} % 2;"] if s.sets > 1 else []),
             SHAPE,
+            "    COUNTERS",
             f"    const Place v = place(get_group_id(0), column, {s.columns}, s);",
         ]
         if s.channels > 1:

@@ -24,7 +24,7 @@ class Groups:
     """Divides sequences for one device and one kind of transform.
 
     ``itemsize`` is that of a real number, ``group`` the most work-items together, ``values`` how many values a
-    transform has in all.
+    transform has in all. ``spread``: each pass takes its part of the scale, so that halves in memory stay in range.
     """
 
     limits: Limits
@@ -32,6 +32,7 @@ class Groups:
     itemsize: int = 4
     group: int = 512
     values: int = 1 << 30
+    spread: bool = False
 
     @property
     def vectors(self) -> bool:

@@ -13,6 +13,7 @@ import pyopencl as cl
 from ..gpu import Define, Source
 from ..image import PIXEL_TYPES
 from ..params.border import define
+from ..pixels import Encoding
 from . import butterflies, generate, multipass, tables
 from .planner import Pass, Planner
 from .problem import Problem
@@ -24,9 +25,12 @@ if TYPE_CHECKING:
 
 Table = npt.NDArray[np.complex128]
 
+LOST = 12  # the argument's number
+
 
 def steps(gpu: Gpu, problem: Problem, passes: Sequence[Pass]) -> list[Step]:
-    """The launches of passes; of each, input, factors and output are arguments 0, 2 and 4."""
+    """The launches of passes; of each, input, factors and output are arguments 0, 2 and 4, and :data:`LOST` counts what
+    does not fit into pixels that are written."""
     requests = [(_sources(gpu, problem, p), f"fft_{p.kind}", _defines(gpu, problem, p)) for p in passes]
     kept: dict[str, Image] = {}
     return [
@@ -50,8 +54,10 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[str, 
     more = (*(problem.n if ends.load == "image" else at.partner), ends.pixel, ends.pixels)
     shape = (at.in_steps, at.out_steps, more, count, _edge(problem, p))
     scale = np.array([ends.scale], problem.real)  # a float of either precision would be passed in single
+    written = _written(problem, p)
+    encoding = (written.codes(gpu), None) if written else ()
     return gpu.bind(
-        kernel, size, None, *_tables(gpu, problem, p, cache), None, *shape, scale, *rest,
+        kernel, size, None, *_tables(gpu, problem, p, cache), None, *shape, scale, *encoding, *rest,
         local=(schedule.group,) if p.kind == "local" else kernel.fit(256),
         label=label, traffic=_traffic(p, problem),
     )  # fmt: skip
@@ -67,13 +73,20 @@ def _sources(gpu: Gpu, problem: Problem, p: Pass) -> tuple[str | Source, ...]:
     across = (p.at.joined,) if p.at.joined > 1 else ()
     unrolled = LARGEST_UNROLLED_ON_CPUS if vectors else LARGEST_UNROLLED
     own = [r for i, r in enumerate(p.schedule.radices) if not (p.schedule.share and i == SHARED)]
-    text = butterflies.butterflies((*own, *across), real, unrolled)
+    text = butterflies.butterflies((*own, *across), real, unrolled, problem.params.butterfly == "subdivided")
     if p.kind == "local":
         text += generate.local_kernel(p.schedule, real, vectors)
     else:
         text += multipass.global_kernel(p.schedule.radices[0], p.schedule.computed)
-    border = ("border",) if p.ends.load == "image" else ()
-    return (*border, "fft", Source("fft_generated", text, once=True))
+    before: tuple[str, ...] = ("border",) if p.ends.load == "image" else ()
+    if _written(problem, p):
+        before = ("lanes", "colour", "encode")
+    return (*before, "fft", Source("fft_generated", text, once=True))
+
+
+def _written(problem: Problem, p: Pass) -> Encoding | None:
+    """How a pass writes pixels, if it does."""
+    return problem.written.encoding if problem.written and p.real_out else None
 
 
 def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
@@ -88,10 +101,10 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
     pairs = ends.pixels if "samples" in (ends.load, ends.store) else 0
     defines: dict[str, Define] = {
         "UNALIASED": "" if gpu.device.type & cl.device_type.CPU else "restrict",
-        "REAL": "double" if problem.double else "float", "LANES": p.lanes, "WIDTH": 2 * p.lanes,
-        "CHANNELS": at.counts[0] if problem.pixels and ends.load == "samples" else None,
+        "REAL": "double" if problem.double else "float", "LANES": p.lanes, "REALS": 2 * p.lanes,
+        "PLANES": at.counts[0] if (problem.read and p.real_in) or (problem.written and p.real_out) else None,
         "IN_TURN": schedule.channels > 1,
-        "STORED_HALF": problem.half,
+        "HALF_IN": problem.half and not p.real_in, "HALF_OUT": problem.half and not p.real_out,
         "LOAD_SAMPLES": ends.load == "samples", "STORE_SAMPLES": ends.store == "samples",
         "LOAD_IMAGE": ends.load == "image",
         "ALL_PAIRS": pairs > 0 and pairs % 2 == 0, "PAIR_STEP": ends.pixel if fixed and pairs else None,
@@ -121,21 +134,29 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
         if fixed:
             rows, columns = problem.in_shape[1:]
             defines |= {"HIGH": problem.n[0], "WIDE": problem.n[1], "ROWS": rows, "COLUMNS": columns}
-    if problem.pixels and ends.load == "samples":
-        dtype = np.dtype(problem.pixels)
+    if problem.read and p.real_in:
+        dtype = np.dtype(problem.read.dtype)
         gain = 1 / np.iinfo(dtype.name).max if dtype.kind == "u" else 1.0
-        defines |= {"SAMPLE": PIXEL_TYPES[problem.pixels], "GAIN": f"{gain!r}f", "HALF": dtype == np.float16}
+        defines |= {"SAMPLE": PIXEL_TYPES[dtype.name], "GAIN": f"{gain!r}f", "HALF": dtype == np.float16}
+    encoding = _written(problem, p)
+    if problem.written and encoding:
+        defines |= {"STORE_PIXELS": True, "WIDTH": p.lanes if p.lanes == 8 else 1}
+        defines |= encoding.defines(problem.written.channels, alpha=problem.written.alpha)
     return defines
 
 
 def _edge(problem: Problem, p: Pass) -> tuple[int, int, int, int]:
-    """fft.cl's: of an image height, width and origin; else a transfer function's rows of a plane, 0 of the only one, and
-    the distance of twins."""
+    """The member ``edge`` of fft.cl's Shape: an image's height, width and origin, or, of other inputs, the distance of
+    twins behind a transfer function's rows of a plane (0: one for all planes) or the first plane's channel of pixels.
+    """
     around = problem.around
     if around and p.ends.load == "image":
         return *problem.in_shape[1:], *around.origin
-    planes = around is not None and p.schedule.twin == "convolve" and around.kernels > 1
-    return problem.n[0] if planes else 0, p.gap, 0, 0
+    if around and p.schedule.twin == "convolve":
+        first = problem.n[0] if around.kernels > 1 else 0
+    else:
+        first = problem.pixels.first if problem.pixels else 0
+    return first, p.gap, 0, 0
 
 
 def _tables(
@@ -181,7 +202,8 @@ def _constants(schedule: Schedule) -> Table:
 
 def _traffic(p: Pass, problem: Problem) -> int:
     """Bytes of the samples that exist and of the results that are wanted."""
-    at, schedule, size = p.at, p.schedule, 2 if problem.half else problem.real.itemsize
+    at, schedule = p.at, p.schedule
+    real, stored = problem.real.itemsize, problem.stored.itemsize // 2
     twins = schedule.twin and not schedule.alone
     sequences = at.counts[0] * p.gap * at.joined if twins else at.total // (p.gap if p.split else 1)
     read, written = (
@@ -189,10 +211,16 @@ def _traffic(p: Pass, problem: Problem) -> int:
         * n
         * (p.gap if p.split == half else 1)
         * (1 if what == "samples" and not p.ends.pixels else 2)
-        for n, half, what in ((at.in_n, 2, p.ends.load), (at.out_n, 1, p.ends.store))
+        * (real if is_image else stored)
+        for n, half, what, is_image in (
+            (at.in_n, 2, p.ends.load, p.real_in),
+            (at.out_n, 1, p.ends.store, p.real_out),
+        )
     )
-    if p.ends.load == "image" or (p.ends.load == "samples" and problem.pixels):
-        pixel = np.dtype(problem.pixels or problem.real).itemsize
-        return prod(problem.in_shape) * pixel + written * size
-    transfer = 2 * sequences * schedule.points * (schedule.twin == "convolve")
-    return (read + written + transfer) * size
+    if p.real_in and (problem.around or problem.read):
+        pixel = np.dtype(problem.read.dtype if problem.read else problem.real).itemsize
+        read = prod(problem.in_shape) * pixel
+    if p.real_out and problem.written:
+        written = prod(problem.out_shape) * np.dtype(problem.written.dtype).itemsize
+    transfer = 2 * sequences * schedule.points * stored * (schedule.twin == "convolve")
+    return read + written + transfer

@@ -26,12 +26,14 @@ def global_kernel(radix: int, computed: bool) -> str:
 #endif
     if (t >= butterflies || group >= groups) return;
 {SHAPE}
+    COUNTERS
     const Place w = place(group, 0, 1, s);
     cplx x[{radix}];
     const int q = t % stride, p = t / stride * (stride * {radix}) + q;
-    {loop} 0; k < {radix}; k++) x[k] = load(in, factors, w, t + k * butterflies, s);
+    {loop} 0; k < {radix}; k++) x[k] = take(in, factors, w, t + k * butterflies, s);
     {loop} 1; k < {radix}; k++) x[k] = times(x[k], {root});
     {f"dft{radix}(x);" if radix > 1 else ""}
-    {loop} 0; k < {radix}; k++) store(out, factors, roots, w, p + k * stride, x[k], s);
+    {loop} 0; k < {radix}; k++) give(out, factors, roots, w, p + k * stride, x[k], s COUNTED);
+    COUNT
 }}
 """

@@ -16,8 +16,15 @@ def passes(limits: Limits, problem: Problem) -> list[Pass]:
 
     ParameterError beyond what addresses of type int reach, TooLongError for rows that need several passes and what
     stands around the image."""
+    found = _passes(limits, problem)
+    found[0] = replace(found[0], real_in=problem.real_in)
+    found[-1] = replace(found[-1], real_out=problem.real_out)
+    return found
+
+
+def _passes(limits: Limits, problem: Problem) -> list[Pass]:
     values = problem.in_shape[0] * prod(problem.n if problem.axes == 2 else problem.in_shape[1:])
-    planner = Planner(limits, problem.params, problem.real.itemsize, values=values)
+    planner = Planner(limits, problem.params, problem.real.itemsize, values=values, spread=problem.half)
     n_rows, n_columns = problem.n
     _, rows, columns = problem.in_shape
     if (
@@ -25,6 +32,8 @@ def passes(limits: Limits, problem: Problem) -> list[Pass]:
         >= 2**31
     ):
         raise ParameterError(f"a transform of {n_rows}×{n_columns} is beyond 2³¹ elements: use a smaller one")
+    if problem.interleaved:
+        return _interleaved(planner, problem)
     found = _columns_and_rows(planner, problem)
     if found is None and problem.around:
         raise TooLongError(
@@ -40,32 +49,54 @@ def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
     _, out_rows, out_columns = problem.out_shape
     rows_n, columns_n = problem.n
     swap, two = problem.inverse, problem.axes == 2
-    in_steps, out_steps = problem.in_steps, row_steps(problem.out_shape)
+    in_steps, out_steps = problem.in_steps, problem.out_steps
     packed = None if two else _packed_rows(planner, problem)
     if packed:
         return [packed]
     if problem.kind == "c2r":
         wide, high = (min(in_columns, columns_n // 2 + 1), out_rows) if two else (in_columns, in_rows)
         between = row_steps((planes, high, wide))
-        rows = Sequences((1, 1, planes * out_rows), between, out_steps, wide, out_columns)
-        last = planner.passes(columns_n, rows, Ends("hermitian", "samples", True, True, problem.scale))
+        counts = (planes, 1, out_rows) if problem.pixels else (1, 1, planes * out_rows)
+        rows = Sequences(counts, between, out_steps, wide, out_columns)
+        share = problem.scale_of(rows_n) if two else 1.0
+        last = planner.passes(
+            columns_n, rows, Ends("hermitian", "samples", True, True, problem.scale / share)
+        )
         if not two:
             return last
         columns = Sequences((planes, 1, wide), _turned(in_steps), _turned(between), in_rows, out_rows)
-        first = planner.passes(rows_n, columns, Ends(swap_in=True, swap_out=True))
+        first = planner.passes(rows_n, columns, Ends(swap_in=True, swap_out=True, scale=share))
         return [*first[:-1], replace(first[-1], temporary=planes * wide * high), *last]
-    load = "samples" if problem.kind == "r2c" else "complex"
-    present = min(in_rows, out_rows)  # rows beyond the transform are not needed, beyond the input zero
-    rows = Sequences((planes, 1, present), in_steps, out_steps, in_columns, out_columns)
+    load, store = ("samples" if real else "complex" for real in (problem.real_in, problem.real_out))
+    present = min(in_rows, rows_n)  # rows beyond the transform are not needed, beyond the input zero
+    # A result of complex numbers is transformed in place.
+    between = row_steps((planes, present, out_columns)) if problem.real_out else out_steps
+    rows = Sequences((planes, 1, present), in_steps, between, in_columns, out_columns)
     if present == in_rows == out_rows and not problem.pixels:  # no plane has a gap behind it
         rows = replace(rows, counts=(1, 1, planes * present))
     share = problem.scale_of(columns_n) if two else problem.scale
     first = planner.passes(columns_n, rows, Ends(load, "complex", swap, swap, share))
     if not two:
         return first
-    columns = Sequences((planes, 1, out_columns), _turned(out_steps), _turned(out_steps), present, out_rows)
-    rest = Ends("complex", "complex", swap, swap, problem.scale / share)
+    if problem.real_out:
+        first[-1] = replace(first[-1], temporary=planes * present * out_columns)
+    columns = Sequences((planes, 1, out_columns), _turned(between), _turned(out_steps), present, out_rows)
+    rest = Ends("complex", store, swap, swap, problem.scale / share)
     return first + planner.passes(rows_n, columns, rest)
+
+
+def _interleaved(planner: Planner, problem: Problem) -> list[Pass]:
+    """Rows, then columns in place, of (rows, columns, planes): values of a pixel are neighbours in both."""
+    planes, n_rows, n_columns = problem.in_shape
+    row, swap, share = n_columns * planes, problem.inverse, problem.scale_of(n_columns)
+    along, across = (row, 0, 1, planes), (0, 0, 1, row)
+    rows = Sequences((n_rows, 1, planes), along, along, n_columns, n_columns)
+    columns = Sequences((1, 1, row), across, across, n_rows, n_rows)
+    ends = Ends(swap_in=swap, swap_out=swap)
+    return [
+        *planner.passes(n_columns, rows, replace(ends, scale=share)),
+        *planner.passes(n_rows, columns, replace(ends, scale=problem.scale / share)),
+    ]
 
 
 def _packed_rows(planner: Planner, problem: Problem) -> Pass | None:
@@ -109,16 +140,19 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
         return None
     if (kind == "r2c" and problem.inverse) or (kind == "c2r" and in_rows < n_rows):
         return None
+    if kind == "c2c" and out_rows < n_rows:  # rows that are not wanted are some of the joined ones
+        return None
     twin = {"c2c": "", "r2c": "unpack", "c2r": "pack", "convolve": "convolve"}[kind]
     present = min(in_columns, n_columns)  # of real images: columns, of which two are a value
     points = n_columns // 2 if real else n_columns
     wide = points if kind == "c2r" or problem.around else -(-present // 2) if real else present
-    divided = {"c2r": n_rows, "convolve": out_rows}.get(
+    divided = {"c2r": out_rows, "convolve": out_rows}.get(
         kind, n_rows if problem.around else min(in_rows, n_rows)
     )
     # Of pixels of bytes whose pairs are whole words, and of which two words keep a pair.
-    words = kind == "r2c" and problem.pixels == "uint8" and present % 2 == problem.in_steps[2] % 4 == 0
-    channels = planes if words and planes <= 4 else 1
+    pixels = problem.read
+    words = pixels and pixels.dtype == "uint8" and present % 2 == problem.in_steps[2] % 4 == 0
+    channels = planes if pixels and words and kind == "r2c" and planes == pixels.channels <= 4 else 1
     joined = planner.joined(n_rows, divided, points, wide, twin, channels)
     short = n_rows // joined
     pitch = _pitch(wide)
@@ -127,7 +161,7 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
     size = planes * n_rows * pitch
     between: Four = (n_rows * pitch, 0, pitch, 1)
     between_columns: Four = (n_rows * pitch, short * pitch, 1, pitch)
-    image_in, image_out = problem.in_steps, row_steps(problem.out_shape)
+    image_in, image_out = problem.in_steps, problem.out_steps
     swap, share = problem.inverse and not real, problem.scale_of(short)
     found: list[Pass] = []
 
@@ -135,7 +169,11 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
         """Steps of columns, or of pairs of real ones, of an image with these of rows; what they are; how many."""
         plane, _, row, pixel = rows
         if not real:
-            return (plane, row, 1, joined * row), Ends(), pixels
+            return (
+                (plane, row, pixel, joined * row),
+                Ends("samples" if problem.real_in else "complex"),
+                pixels,
+            )
         if problem.pixels or row % 2 or pixels % 2:
             ends = Ends("samples", "samples", pixel=pixel, pixels=pixels, channels=channels)
             return (plane, row, 2 * pixel, joined * row), ends, -(-pixels // 2)
@@ -159,6 +197,7 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
     partner = (short * rows_in[2], short * rows_out[2])
     rows = Sequences(sequences, rows_in, rows_out, in_n, out_n, joined, partner)
     ends = Ends(
+        store="samples" if problem.real_out and not real else "complex",
         swap_in=swap or kind == "c2r",
         swap_out=swap,
         scale=problem.scale / share / (2 if kind == "r2c" else 1),
@@ -170,12 +209,12 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
     found.append(replace(row, gap=short))
 
     if kind in ("c2r", "convolve"):
-        found[-1] = replace(found[-1], temporary=size, ends=replace(ends, scale=1.0))
+        if not problem.half:  # the last pass takes all of the scale
+            ends, share = replace(ends, scale=1.0), problem.scale
+        found[-1] = replace(found[-1], temporary=size, ends=ends)
         steps, ends, count = columns_of(image_out, out_columns)
         columns = Sequences((planes, joined, count), between_columns, steps, short, out_rows // joined)
-        found += planner.passes(
-            short, columns, replace(ends, load="complex", swap_out=True, scale=problem.scale)
-        )
+        found += planner.passes(short, columns, replace(ends, load="complex", swap_out=True, scale=share))
     return found
 
 

@@ -15,7 +15,7 @@ SIGNATURE = """
 __kernel {attributes}
 void {name}(__global const SAMPLE *in, __global const real2 *UNALIASED tables, __global const real2 *UNALIASED factors,
             __global const real2 *UNALIASED roots, __global real *out, int4 in_step, int4 out_step, int4 more,
-            int4 count, int4 edge, real scale{more}) {{
+            int4 count, int4 edge, real scale ENCODING{more}) {{
 """
 SHAPE = "    const Shape s = {in_step, out_step, more, count, edge, scale};"
 

@@ -85,6 +85,8 @@ class Pass:
         Points that ``ends.factor`` belongs to.
     temporary
         Complex elements of the target where that is not the result.
+    real_in, real_out
+        The input, the output is the image, of real numbers.
     """
 
     kind: str
@@ -99,6 +101,8 @@ class Pass:
     stride: int = 1
     convolved: int = 0
     temporary: int = 0
+    real_in: bool = False
+    real_out: bool = False
 
 
 ROWS = Schedule((1,), 1)
@@ -184,10 +188,17 @@ class Planner(Groups):
                 (outer, n2, beside), (o, e, b, n2 * e), (n * beside, beside, 1, n2 * beside), at.in_n, n1
             )
             two = Sequences((outer, n1, beside), between, (p, f, c, n1 * f), n2, at.out_n)
+        part = self._part(ends, n1, n)
         first = replace(
-            ends, store="complex", swap_out=False, scale=1.0, factor=ends.factor * (ends.factor == "chirp")
+            ends, store="complex", swap_out=False, scale=part, factor=ends.factor * (ends.factor == "chirp")
         )
-        second = replace(ends, load="complex", swap_in=False, factor=ends.factor * (ends.factor != "chirp"))
+        second = replace(
+            ends,
+            load="complex",
+            swap_in=False,
+            scale=ends.scale / part,
+            factor=ends.factor * (ends.factor != "chirp"),
+        )
         schedule1, schedule2 = (
             replace(s, along=a.in_steps[2] != 1) for s, a in ((schedule1, one), (schedule2, two))
         )
@@ -196,14 +207,18 @@ class Planner(Groups):
             Pass("local", n, schedule2, two, second, lanes2, 2, at.along, n1),
         ]
 
+    def _part(self, ends: Ends, points: int, n: int) -> float:
+        """The part of the scale that a pass over ``points`` of ``n`` takes, which is not the last."""
+        return float(ends.scale ** (log(points) / log(n))) if self.spread and n > 1 else 1.0
+
     def _stages(self, n: int, at: Sequences, ends: Ends) -> list[Pass]:
         """One dispatch for each stage, ping-pong through global memory."""
         factors = self.factors(n) or (1,)
         dense = _dense(n, at)
         lanes = 8 if self.limits.is_cpu and dense[2] == 1 and at.counts[2] >= 8 else 1
-        result, stride = [], 1
+        result, stride, left = [], 1, ends.scale
         for index, radix in enumerate(factors):
-            here, what = at, ends
+            here, what, part = at, replace(ends, scale=left), self._part(ends, radix, n)
             if index > 0:
                 here = replace(here, in_steps=dense, in_n=n)
                 what = replace(
@@ -211,8 +226,9 @@ class Planner(Groups):
                 )
             if index < len(factors) - 1:
                 here = replace(here, out_steps=dense, out_n=n)
-                what = replace(what, store="complex", swap_out=False, scale=1.0)
+                what = replace(what, store="complex", swap_out=False, scale=part)
                 what = replace(what, factor=what.factor * (what.factor == "chirp"))
+                left /= part
             schedule = Schedule((radix,), 1, along=dense[3] == 1, computed=self.params.twiddle == "compute")
             temporary = n * at.total if index < len(factors) - 1 else 0
             result.append(Pass("global", n, schedule, here, what, lanes, stride=stride, temporary=temporary))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import FileError, ParameterError
+from ..image import COMPLEX_HALF
 from ..params.fft import FilterParams, SpectrumParams
 from .spectrum import padded
 
@@ -66,14 +67,16 @@ class Record:
         }
 
     def arrays(self, values: Array) -> dict[str, Array]:
-        """The arrays to store; half precision as real and imaginary parts, since there is no such complex type."""
+        """The arrays to store; half precision as real and imaginary parts, since there is no such complex type.
+
+        ParameterError for values in half precision that are not finite.
+        """
         if self.params.precision != "half":
             return {"spectrum": values}
-        with np.errstate(over="ignore"):
-            parts = {"real": values.real.astype(np.float16), "imag": values.imag.astype(np.float16)}
+        parts = {name: np.ascontiguousarray(values[name]) for name in ("real", "imag")}
         if not all(np.isfinite(part).all() for part in parts.values()):
             raise ParameterError(
-                f"the spectrum reaches {np.abs(values).max():.3g}, half precision ends at 65504: "
+                "its spectrum goes beyond 65504, where half precision ends, or it has pixels that are NaN or infinite: "
                 "use --precision single"
             )
         return parts
@@ -139,8 +142,8 @@ def parse(path: str, arrays: Mapping[str, Array], attributes: Mapping[str, Any])
         if not np.isfinite(arrays[name]).all():
             raise FileError(f"{path}: the spectrum has values that are NaN or infinite")
     if params.precision == "half":
-        values: Array = np.empty(record.shape, np.complex64)
-        values.real, values.imag = arrays["real"], arrays["imag"]
+        values: Array = np.empty(record.shape, COMPLEX_HALF)
+        values["real"], values["imag"] = arrays["real"], arrays["imag"]
     else:
         values = arrays["spectrum"]
     return record, values

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import log, pi
+from math import log, pi, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
-from ..image import Image
+from ..image import COMPLEX_HALF, Image
 from ..params.fft import FILTERS, SHAPES, VIEWS, FilterParams, SpectrumParams
-from ..planes import planewise, planewise_to_host
+from ..pixels import Decoding, Encoding, pack, unpack
+from ..planes import in_turn, planewise, planewise_to_host
+from . import of_pixels
 from .api import run
+from .problem import Pixels
 from .radices import next_fast_len
 
 if TYPE_CHECKING:
@@ -32,62 +36,126 @@ def spectrum(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
     if params.precision == "double":
         image = gpu.array(image.numpy().astype(np.float64))
     if params.window != "none":
-        image = _windowed(gpu, image, (rows, columns), params.window)
+        image = _windowed(gpu, image, params.window)
     size = padded((rows, columns), params.pad)
-    result = run(gpu, image, "r2c" if params.half else "c2c", False, size, params.norm, params.how)
-    _check_finite(result)
+    kind, half = "r2c" if params.half else "c2c", params.precision == "half"
+    return _finished(gpu, run(gpu, image, kind, False, size, params.norm, params.how, half), size, params)
+
+
+def _finished(gpu: Gpu, values: Image, size: tuple[int, int], params: SpectrumParams) -> Image:
+    """A transform over ``size`` filtered and shifted."""
+    if values.dtype != COMPLEX_HALF:  # whose own range may end before: see Record.arrays
+        _check_finite(values)
     if params.filter is not None:
-        result = _filtered(gpu, result, size, params.filter)
-    return shifted(gpu, result, params.half) if params.shift else result
+        values = _filtered(gpu, values, size, params.filter)
+    return shifted(gpu, values, params.half) if params.shift else values
 
 
-def values_of(gpu: Gpu, image: Image, params: SpectrumParams) -> npt.NDArray[np.complexfloating]:
-    """:func:`spectrum` on the host."""
-    return planewise_to_host(image.shape[0], image.nbytes, lambda at: spectrum(gpu, image.planes(at), params))
+def _reads(decoding: Decoding, params: SpectrumParams) -> bool:
+    """Whether the transform can read pixels itself: no curve or window comes before it."""
+    return decoding == Decoding(decoding.alpha) and params.window == "none"
+
+
+def _planewise(
+    gpu: Gpu, pixels: Image, decoding: Decoding, params: SpectrumParams
+) -> Callable[[slice], Image]:
+    """A function that gives :func:`spectrum` of some planes of pixels, which a kernel unpacks where it must."""
+    if not _reads(decoding, params):
+        image = unpack(pixels, decoding)
+        return lambda at: spectrum(gpu, image.planes(at), params)
+    size = padded((pixels.shape[0], pixels.shape[1]), params.pad)
+    return lambda at: _finished(gpu, of_pixels.read(gpu, pixels, at, size, params), size, params)
+
+
+def values_of(gpu: Gpu, pixels: Image, decoding: Decoding, params: SpectrumParams) -> npt.NDArray[np.generic]:
+    """:func:`spectrum` of pixels (height, width, channels), on the host: complex64, complex128 or COMPLEX_HALF."""
+    nbytes = 4 * prod(pixels.shape)
+    return planewise_to_host(pixels.shape[2], nbytes, _planewise(gpu, pixels, decoding, params))
 
 
 def image_of(
     gpu: Gpu,
-    values: npt.NDArray[np.complexfloating],
+    values: npt.NDArray[np.generic],
     size: tuple[int, int],
     transform: tuple[int, int],
     params: SpectrumParams,
 ) -> Image:
     """The image whose :func:`spectrum` is ``values``: ``size`` of the image, ``transform`` after padding."""
-    kind = "c2r" if params.half else "c2c"
 
     def image(at: slice) -> Image:
-        part = gpu.array(values[at])
-        if params.shift:
-            part = shifted(gpu, part, params.half, back=True)
-        result = run(gpu, part, kind, True, transform, params.norm, params.how)
-        if size != transform or params.window != "none" or not params.half:
-            result = _windowed(gpu, result, size, params.window, divide=True)
+        result = of_pixels.back(gpu, _unshifted(gpu, values[at], params), size, transform, params)
+        if params.window != "none":
+            result = _windowed(gpu, result, params.window, divide=True)
         return result if result.dtype == np.float32 else gpu.array(result.numpy().astype(np.float32))
 
     return planewise(len(values), values.nbytes, image)
 
 
-def picture(
-    gpu: Gpu, image: Image, params: SpectrumParams, view: str, *, overwrite_input: bool = False
-) -> Image:
+def pixels_of(
+    gpu: Gpu,
+    values: npt.NDArray[np.generic],
+    size: tuple[int, int],
+    transform: tuple[int, int],
+    params: SpectrumParams,
+    encoding: Encoding,
+    alpha: bool,
+) -> tuple[Image, Image]:
+    """:func:`image_of` as pixels, and counts of what did not fit: as :func:`gpuops.pixels.pack` gives them.
+
+    The transform writes them itself, unless a window is to be divided by, or colours by alpha.
+    """
+    if params.window != "none" or (encoding.unpremultiply and alpha):
+        image = image_of(gpu, values, size, transform, params)
+        image.alpha = alpha
+        return pack(image, encoding)
+    planes = len(values)
+    pixels, lost = gpu.empty((*size, planes), encoding.dtype), gpu.zeros((2,), np.uint32)
+    for at in in_turn(planes, values.nbytes):
+        target = Pixels(encoding.dtype.name, planes, at.start, encoding, alpha)
+        part = _unshifted(gpu, values[at], params)
+        of_pixels.back(gpu, part, size, transform, params, target, pixels, lost)
+    return pixels, lost
+
+
+def _unshifted(gpu: Gpu, values: npt.NDArray[np.generic], params: SpectrumParams) -> Image:
+    part = gpu.array(values)
+    return shifted(gpu, part, params.half, back=True) if params.shift else part
+
+
+def picture(gpu: Gpu, image: Image, params: SpectrumParams, view: str) -> Image:
     """A picture of the spectrum of an image's colours, to be looked at: values 0 … 1, to be stored as they are.
 
     Magnitudes are scaled to the brightest values but for 1 in 10000, their logarithm from the darkest 1 % on (six
-    powers of ten at most); phases from −π to π; real and imaginary parts around medium gray. ``overwrite_input``
-    lets it take the image's memory. Raises ParameterError as :func:`spectrum`.
+    powers of ten at most); phases from −π to π; real and imaginary parts around medium gray. Raises ParameterError as
+    :func:`spectrum`.
     """
+    colours, half = image.without_alpha(), _of_picture(params)
+    return _picture(gpu, colours.shape, lambda at: spectrum(gpu, colours.planes(at), half), params, view)
+
+
+def picture_of_pixels(
+    gpu: Gpu, pixels: Image, decoding: Decoding, params: SpectrumParams, view: str
+) -> Image:
+    """:func:`picture` of pixels (height, width, channels)."""
+    height, width, channels = pixels.shape
+    part = _planewise(gpu, pixels, decoding, _of_picture(params))
+    return _picture(gpu, (channels - decoding.alpha, height, width), part, params, view)
+
+
+def _of_picture(params: SpectrumParams) -> SpectrumParams:
+    """The spectrum that a picture is made from."""
+    return replace(params, half=True, shift=False)
+
+
+def _picture(
+    gpu: Gpu, shape: Sequence[int], part: Callable[[slice], Image], params: SpectrumParams, view: str
+) -> Image:
     if view not in VIEWS:
         raise ParameterError(f"unknown view {view!r}: use one of {', '.join(VIEWS)}")
-    colours = image.without_alpha()
-    half = replace(params, half=True, shift=False)
-    planes, (rows, columns) = colours.shape[0], padded((image.shape[1], image.shape[2]), params.pad)
-    viewed = planewise(
-        planes, colours.nbytes, lambda at: _viewed(gpu, spectrum(gpu, colours.planes(at), half), view)
-    )
+    planes, (rows, columns) = shape[0], padded((shape[1], shape[2]), params.pad)
+    viewed = planewise(planes, 4 * prod(shape), lambda at: _viewed(gpu, part(at), view))
     low, high = _range(viewed, view)
-    fits = overwrite_input and colours.shape == (planes, rows, columns)
-    result = colours if fits else gpu.empty((planes, rows, columns))
+    result = gpu.empty((planes, rows, columns))
     result.linear = False
     gain = 1.0 / (high - low) if high > low else 1.0
     middle = (rows // 2, columns // 2) if params.shift else (0, 0)
@@ -183,16 +251,14 @@ def _filtered(gpu: Gpu, values: Image, size: tuple[int, int], f: FilterParams) -
     return result
 
 
-def _windowed(gpu: Gpu, image: Image, size: tuple[int, int], name: str, divide: bool = False) -> Image:
-    """The real part, cropped to ``size``, times the window, or divided by it."""
-    planes, in_rows, in_columns = image.shape
-    rows, columns = size
-    double = image.dtype.name in ("float64", "complex128")
-    result = image.like((planes, rows, columns), np.float64 if double else np.float32)
-    y, x = (None, None) if name == "none" else (gpu.array(window(name, n).astype(np.float32)) for n in size)
+def _windowed(gpu: Gpu, image: Image, name: str, divide: bool = False) -> Image:
+    """The image times the window, or divided by it."""
+    planes, rows, columns = image.shape
+    result = image.like()
+    y, x = (gpu.array(window(name, n).astype(np.float32)) for n in (rows, columns))
     _launch(
-        gpu, "spectrum_window", image, planes * rows * columns, image, y, x, result, planes, in_rows, in_columns,
-        rows, columns, LEAST_WINDOW, COMPLEX=image.dtype.kind == "c", DIVIDE=divide,
+        gpu, "spectrum_window", image, planes * rows * columns, image, y, x, result, planes, rows, columns,
+        LEAST_WINDOW, DIVIDE=divide,
     )  # fmt: skip
     return result
 
@@ -208,7 +274,8 @@ def _launch(
     **defines: bool,
 ) -> None:
     real = "double" if like.dtype.name in ("float64", "complex128") else "float"
-    kernel = gpu.kernel(("lanes", "spectrum"), name, REAL=real, WIDTH=lanes, **defines)
+    half = like.dtype == COMPLEX_HALF
+    kernel = gpu.kernel(("lanes", "spectrum"), name, REAL=real, WIDTH=lanes, STORED_HALF=half, **defines)
     dims = (size,) if isinstance(size, int) else size
     gpu.launch(
         kernel, dims, *args, local=kernel.fit(256, *(1,) * (len(dims) - 1)), label=name.replace("_", " "),

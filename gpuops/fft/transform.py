@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..errors import DeviceError
 from . import launch
 from .passes import passes
 from .problem import Problem
@@ -28,14 +29,23 @@ class Plan:
         # What the plan takes while it is kept: bytes of tables on the device, programs that suit its size only.
         self.nbytes = sum(step.nbytes for step in self.steps)
         self.programs = {step.of for step in self.steps if step.of.once}
-        self._result = problem.real if problem.kind in ("c2r", "convolve") else problem.stored
+        self._result = problem.result
 
-    def __call__(self, image: Image, spectrum: Image | None = None) -> Image:
-        """``spectrum``: the kernel's of a convolution."""
+    def __call__(
+        self,
+        image: Image,
+        spectrum: Image | None = None,
+        *,
+        into: Image | None = None,
+        lost: Image | None = None,
+    ) -> Image:
+        """``spectrum``: the kernel's of a convolution. ``into``, ``lost``: pixels to write, and encode.cl's counts."""
         self.gpu.check_own(image)
-        result = image.like(self.problem.out_shape, self._result)
+        result = into or image.like(*self._result)
         source = image
         with self.gpu.lock:  # these arguments are the plan's, whichever thread calls it
+            if lost is not None:
+                self.steps[-1].kernel.set_arg(launch.LOST, lost.buffer)
             for step, temporary, multiplies in self._ways:
                 target = self.gpu.empty((temporary,), self._stored) if temporary else result
                 step.kernel.set_arg(0, source.buffer)
@@ -48,5 +58,9 @@ class Plan:
 
 
 def plan(gpu: Gpu, problem: Problem) -> Plan:
-    """The plan for a problem, kept on the Gpu."""
+    """The plan for a problem, kept on the Gpu. DeviceError for double precision where the device has none."""
+    if problem.double and not gpu.limits.double:
+        raise DeviceError(
+            f"{gpu.info.name} has no double precision: convert to float32, or choose another with --device"
+        )
     return gpu.kept(problem, lambda: Plan(gpu, problem))

@@ -62,7 +62,7 @@ class Twins(Pieces):
     def unpacks(self, x: int) -> list[str]:
         """X[k, q] and conj X[k, q + M] = X[−k, M − q] to the output; both at q = 0 are in the half of k and of −k."""
         s, n, count = self.s, self.s.points, self.count(self.last)
-        put = f"store(out, factors, roots, {self.spectrum}{{}}, {{}}, {{}}, s);".format
+        put = f"give(out, factors, roots, {self.spectrum}{{}}, {{}}, {{}}, s COUNTED);".format
 
         def lines(k: Number, slot: int, twin: int, a: str, b: str) -> list[str]:
             q = plus("t", k * count)
@@ -86,7 +86,7 @@ class Twins(Pieces):
         the columns had given real numbers.
         """
         n, count = self.s.points, self.count(0)
-        load = f"load(in, factors, {self.spectrum}{{}}, {{}}, s)".format
+        load = f"take(in, factors, {self.spectrum}{{}}, {{}}, s)".format
 
         def lines(k: Number, slot: int, twin: int, a: str, b: str) -> list[str]:
             q = plus("t", k * count)

@@ -9,8 +9,9 @@ from ..errors import ParameterError
 
 NORMS = ("ortho", "backward", "forward")
 METHODS = ("auto", "local", "global")
-RADICES = ("auto", "2", "4", "8", "16")
+RADICES = ("auto", "2", "4", "8", "16", "32")
 TWIDDLES = ("auto", "table", "compute")
+BUTTERFLIES = ("subdivided", "direct")
 
 
 @dataclass(frozen=True)
@@ -24,20 +25,26 @@ class FftParams:
         stage, through global memory. ``auto``: what suits the device: on a CPU whole rows and columns in each
         work-item, as lanes of vectors; ``local`` elsewhere.
     radix
-        The largest radix: 2, 4, 8 or 16, taken as often as it divides the length; or ``auto``: what is fast, up to 8 on
-        CPUs and 32 elsewhere. Prime factors have their own, up to 109 on CPUs and 61 elsewhere (31 in double
-        precision); sizes with larger ones go through a convolution (Bluestein).
+        The largest radix: 2, 4, 8, 16 or 32, taken as often as it divides the length; or ``auto``: what is fast, up to
+        8 on CPUs and 32 elsewhere (16 in double precision). Prime factors up to 199 have a radix of their own; with
+        ``global`` on a GPU those up to 61 (29 in double precision). Lengths with larger prime factors go through a
+        convolution (Bluestein), and so do some with two large ones where work-items share butterflies.
     twiddle
         ``table``: twiddle factors are read from a table, correctly rounded. ``compute``: they are computed where
         they are used, by sinpi and cospi. ``auto``: the table, which is the more accurate.
+    butterfly
+        How a work-item computes a radix that is no prime. ``subdivided``: as transforms of 4 and 2 in its registers.
+        ``direct``: each result as the sum of all values times their roots, which has more arithmetic.
     """
 
     method: str = "auto"
     radix: str = "auto"
     twiddle: str = "auto"
+    butterfly: str = "subdivided"
 
     def __post_init__(self) -> None:
-        for name, choices in (("method", METHODS), ("radix", RADICES), ("twiddle", TWIDDLES)):
+        chosen = (("method", METHODS), ("radix", RADICES), ("twiddle", TWIDDLES), ("butterfly", BUTTERFLIES))
+        for name, choices in chosen:
             if getattr(self, name) not in choices:
                 raise ParameterError(
                     f"unknown {name} {getattr(self, name)!r} of a transform: use one of {', '.join(choices)}"

@@ -1,0 +1,250 @@
+"""Transforms that read and write pixels, real numbers alone, or halves, against numpy in double precision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+import pytest
+
+from gpuops import Gpu, ParameterError, bench_fft_ways, fft
+from gpuops.fft import of_pixels, planner, spectrum
+from gpuops.image import COMPLEX_HALF
+from gpuops.params.fft import FftParams, SpectrumParams, filter_option
+from gpuops.pixels import Decoding, Encoding, losses, pack
+
+from .test_fft import error, noise
+
+# Both ends of the pixels' type; even and odd columns, whose last pass is another one; padded; whole spectra.
+WRITTEN = [
+    ((48, 30), "auto", "uint8", 3, {}),
+    ((48, 30), "auto", "uint16", 4, {"half": False, "shift": True}),
+    ((17, 31), "auto", "float16", 2, {"shift": True}),
+    ((17, 31), "auto", "uint8", 1, {"half": False}),
+    ((20, 32), "local", "uint8", 3, {}),
+    ((21, 30), "local", "uint16", 2, {"pad": "5"}),
+    ((9, 13), "local", "float32", 3, {"half": False, "pad": "fast"}),
+    ((12, 20), "global", "uint8", 4, {"pad": "pow2"}),
+    ((5, 6), "global", "uint16", 3, {"half": False}),
+    ((1, 1), "auto", "uint8", 1, {}),
+    ((1, 7), "local", "uint8", 3, {}),
+]
+
+
+def spectra(rng: np.random.Generator, size: tuple[int, int], channels: int, params: SpectrumParams):
+    """An image beyond 0 … 1 at both ends, of the transform's size, and its transform in double precision."""
+    image = rng.random((channels, *spectrum.padded(size, params.pad))) * 1.4 - 0.2
+    values = (np.fft.rfft2 if params.half else np.fft.fft2)(image, norm="ortho")
+    if params.shift:
+        values = np.fft.fftshift(values, -2 if params.half else (-2, -1))
+    return image, values
+
+
+@pytest.mark.parametrize(("size", "method", "dtype", "channels", "options"), WRITTEN)
+def test_pixels_are_written_as_by_a_kernel_of_their_own(
+    gpu: Gpu, rng, size: tuple[int, int], method: str, dtype: str, channels: int, options: dict
+) -> None:
+    params = SpectrumParams(**options, how=FftParams(method))
+    image, values = spectra(rng, size, channels, params)
+    values, alpha, encoding = values.astype(np.complex64), channels in (2, 4), Encoding(np.dtype(dtype))
+    transform = image.shape[1:]
+    pixels, lost = spectrum.pixels_of(gpu, values, size, transform, params, encoding, alpha)
+    planar = spectrum.image_of(gpu, values, size, transform, params)
+    planar.alpha = alpha
+    packed, lost_there = pack(planar, encoding)
+    got = pixels.numpy()
+    assert got.tobytes() == packed.numpy().tobytes()
+    assert losses(lost) == losses(lost_there)
+    exact = np.moveaxis(image[:, : size[0], : size[1]], 0, -1)
+    if dtype[0] == "u":
+        largest = np.iinfo(dtype).max
+        level = np.clip(exact, 0, 1) * largest
+        assert np.abs(got - level).max() < 0.5 + 2e-6 * largest
+        beyond = np.count_nonzero((exact < -0.5 / largest) | (exact > 1 + 0.5 / largest))
+        assert abs(losses(lost).clipped - beyond) <= 2
+    else:
+        np.testing.assert_allclose(got, exact, atol=1e-3 if dtype == "float16" else 1e-5)
+
+
+def test_what_no_pixel_can_hold(gpu: Gpu) -> None:
+    values = np.zeros((3, 6, 5), np.complex64)
+    values[:, 0, 0] = (np.nan, 2.0, -3.0)  # the sums of all pixels
+    for dtype, expected, clipped, not_finite in (
+        ("uint8", (0, round(2 / 48 * 255), 0), 48, 48),
+        ("float16", (np.nan, 2 / 48, -3 / 48), 0, 0),
+    ):
+        pixels, lost = fft.irfft2_to_pixels(gpu, gpu.array(values), (6, 8), dtype)
+        np.testing.assert_allclose(
+            pixels.numpy(), np.broadcast_to(expected, (6, 8, 3)), rtol=1e-3, equal_nan=True
+        )
+        assert (lost.clipped, lost.not_finite) == (clipped, not_finite)
+
+
+def test_there_and_back_in_bytes(gpu: Gpu, rng) -> None:
+    pixels = rng.integers(0, 256, (37, 46, 3), dtype=np.uint8)
+    there = fft.rfft2_of_pixels(gpu, gpu.array(pixels), "ortho")
+    back, lost = fft.irfft2_to_pixels(gpu, there, (37, 46), np.uint8, "ortho")
+    np.testing.assert_array_equal(back.numpy(), pixels)
+    assert lost.clipped == lost.not_finite == 0
+    with pytest.raises(ParameterError, match="half spectrum"):
+        fft.irfft2_to_pixels(gpu, there, (37, 50), np.uint8)
+    with pytest.raises(ParameterError, match="pixels are"):
+        fft.irfft2_to_pixels(gpu, there, (37, 46), np.int16)
+
+
+def test_planes_in_turn(gpu: Gpu, rng, monkeypatch) -> None:
+    """Large images, plane by plane, are read and written as small ones are in whole."""
+    monkeypatch.setattr("gpuops.planes._AT_ONCE", 1000)
+    pixels = rng.integers(0, 65536, (20, 26, 4), dtype=np.uint16)
+    params = SpectrumParams(shift=True)
+    values = spectrum.values_of(gpu, gpu.array(pixels), Decoding(alpha=True), params)
+    expected = np.fft.rfft2(np.moveaxis(pixels / 65535, 2, 0), norm="ortho")
+    assert error(values, np.fft.fftshift(expected, -2)) < 4e-7
+    for encode in (False, True):  # what is not alpha by the curve
+        encoding = Encoding(np.dtype(np.uint8), encode=encode)
+        got, _ = spectrum.pixels_of(gpu, values, (20, 26), (20, 26), params, encoding, True)
+        light = pixels / 65535
+        if encode:
+            colours = light[..., :3]
+            curved = np.where(colours <= 0.0031308, 12.92 * colours, 1.055 * colours ** (1 / 2.4) - 0.055)
+            light = np.concatenate([curved, light[..., 3:]], -1)
+        assert np.abs(got.numpy() - light * 255).max() < 0.51
+
+
+@pytest.mark.parametrize(
+    ("size", "method"), [((24, 30), "auto"), ((7, 9), "auto"), ((8, 10), "local"), ((4, 6), "global")]
+)
+def test_imaginary_parts_that_are_zero(gpu: Gpu, rng, size: tuple[int, int], method: str) -> None:
+    """They are neither read nor, back from a whole spectrum, written."""
+    variant = bench_fft_ways.Variant(FftParams(method), bench_fft_ways.ZEROS)
+    values = noise(rng, 3, *size)
+    way = bench_fft_ways.way(gpu, variant, values)
+    exact = np.fft.fft2(values.real.astype(float), norm="ortho")
+    assert way.source.nbytes == values.nbytes // 2
+    assert error(way.there(way.source).numpy(), exact) < 4e-7
+    params = SpectrumParams(half=False, how=variant.params)
+    back = of_pixels.back(gpu, gpu.array(exact.astype(np.complex64)), size, size, params)
+    assert back.dtype == np.float32 and error(back.numpy(), values.real) < 4e-7
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize("half", [False, True])
+def test_pixels_of_complex_numbers(gpu: Gpu, rng, channels: int, half: bool) -> None:
+    tolerance = 1e-3 if half else 4e-7
+    values = noise(rng, channels, 12, 32)
+    exact = values.astype(complex)
+    for form in (bench_fft_ways.INTERLEAVED, bench_fft_ways.PAIRS):
+        if form == bench_fft_ways.PAIRS:  # red + i·green, blue + i·alpha
+            real = np.concatenate([values.real, np.zeros((channels % 2, 12, 32))])
+            exact = real[::2] + 1j * real[1::2]
+        for method in ("auto", "local"):
+            way = bench_fft_ways.way(gpu, bench_fft_ways.Variant(FftParams(method), form, half), values)
+            for got, expected in (
+                (there := way.there(way.source), np.fft.fft2(exact, norm="ortho")),
+                (way.back(there), exact),
+            ):
+                z = got.numpy()
+                z = z["real"].astype(float) + 1j * z["imag"] if half else z
+                assert z.shape == (12, 32, len(exact))
+                assert error(np.moveaxis(z, -1, 0), expected) < tolerance
+
+
+# -- halves in memory -------------------------------------------------------------------------------------------------
+
+HALF_ERROR = 3e-4  # relative L2, of a rounding to 11 bits
+
+
+def passes(gpu: Gpu) -> int:
+    return len(next(reversed(gpu.plans.values())).passes)
+
+
+@pytest.mark.parametrize(
+    ("size", "method", "options"),
+    [
+        ((40, 36), "auto", {}),
+        ((17, 31), "auto", {"half": False, "shift": True}),
+        ((17, 31), "local", {"pad": "5"}),
+        ((12, 20), "local", {"half": False}),
+        ((8, 16), "global", {}),
+        ((4, 9), "global", {"half": False, "pad": "pow2"}),
+    ],
+)
+def test_half_precision(gpu: Gpu, rng, size: tuple[int, int], method: str, options: dict) -> None:
+    """Complex numbers are halves between passes and in the end; what is rounded to 8 bits comes back."""
+    pixels = rng.integers(0, 256, (*size, 3), dtype=np.uint8)
+    params = SpectrumParams(**options, precision="half", how=FftParams(method))
+    values = spectrum.values_of(gpu, gpu.array(pixels), Decoding(), params)
+    assert values.dtype == COMPLEX_HALF
+    transform = spectrum.padded(size, params.pad)
+    whole = np.fft.rfft2 if params.half else np.fft.fft2
+    expected = whole(np.moveaxis(pixels / 255, 2, 0), s=transform, norm="ortho")
+    if params.shift:
+        expected = np.fft.fftshift(expected, -2 if params.half else (-2, -1))
+    got = values["real"] + 1j * values["imag"].astype(float)
+    assert error(got, expected) < HALF_ERROR * passes(gpu) ** 0.5
+    back, _ = spectrum.pixels_of(gpu, values, size, transform, params, Encoding(np.dtype(np.uint8)), False)
+    np.testing.assert_array_equal(back.numpy(), pixels)
+
+
+def test_half_precision_filters(gpu: Gpu, rng) -> None:
+    pixels = rng.random((18, 20, 1), np.float32)
+    params = SpectrumParams(precision="half", filter=filter_option("lowpass", "0.2"))
+    got = spectrum.values_of(gpu, gpu.array(pixels), Decoding(), params)
+    r = np.hypot(np.fft.fftfreq(18)[:, None], np.fft.rfftfreq(20))
+    expected = np.fft.rfft2(pixels[..., 0], norm="ortho") * 2.0 ** -((r / 0.2) ** 2)
+    assert error(got["real"][0] + 1j * got["imag"][0].astype(float), expected) < 1e-3
+
+
+@pytest.mark.parametrize("params", [FftParams("global", "2"), FftParams("local")])
+def test_sums_stay_in_range(gpu: Gpu, monkeypatch, params: FftParams) -> None:
+    """1024 times 200 is beyond halves; each of several passes takes its part of the scale."""
+    monkeypatch.setitem(
+        vars(gpu), "limits", replace(gpu.limits, local_bytes=1024)
+    )  # two passes where it is local
+    x = np.zeros((2, 1024), COMPLEX_HALF)
+    x["real"] = 200
+    gpu.plans.clear()
+    try:
+        y = fft.fft(gpu, x, norm="ortho", params=params)
+        assert passes(gpu) > 1
+    finally:
+        gpu.plans.clear()
+    assert np.isfinite(y["real"]).all() and y["real"][0, 0] == pytest.approx(6400, rel=1e-3)
+
+
+# -- radices ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("radix", ["4", "8", "16", "32"])
+def test_butterflies_by_their_definition(gpu: Gpu, rng, radix: str) -> None:
+    x, n = noise(rng, 3, 64), int(radix)
+    for butterfly in ("direct", "subdivided"):
+        params = FftParams("local", radix, butterfly=butterfly)
+        assert error(fft.fft(gpu, x, params=params), np.fft.fft(x)) < 4e-7
+        factors = [r for p in next(reversed(gpu.plans.values())).passes for r in p.schedule.radices]
+        assert max(factors) == n and prod(factors) == 64
+
+
+def test_primes_of_their_own(gpu: Gpu) -> None:
+    """FftParams' documentation: which prime factors need no convolution."""
+
+    def convolves(n: int, cpu: bool, method: str, itemsize: int = 4) -> bool:
+        limits = replace(
+            gpu.limits, is_cpu=cpu, local_bytes=1 << 16, work_group=1024, work_item_sizes=(1024,) * 3
+        )
+        at = planner.Sequences((1, 1, 64), (0, 0, n, 1), (0, 0, n, 1), n, n)
+        found = planner.Planner(limits, FftParams(method), itemsize).passes(n, at, planner.Ends())
+        return any(p.convolved or p.schedule.length for p in found)
+
+    for cpu, method, itemsize, last, following in (
+        (True, "auto", 4, 199, 211),
+        (True, "auto", 8, 199, 211),
+        (True, "global", 4, 199, 211),
+        (False, "local", 4, 199, 211),
+        (False, "local", 8, 199, 211),
+        (False, "global", 4, 61, 67),
+        (False, "global", 8, 29, 31),
+    ):
+        assert not convolves(last, cpu, method, itemsize) and not convolves(2 * last, cpu, method, itemsize)
+        assert convolves(following, cpu, method, itemsize), (cpu, method, itemsize)
