@@ -14,15 +14,17 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from gpuops import Gpu, ParameterError, Report, bench, bench_fft
+from gpuops import Gpu, ParameterError, Report, bench, bench_fft, bench_fft_ways
+from gpuops.bench_fft_ways import Variant
 from gpuops.params.fft import FftParams
 
 from .conftest import Run
 
 Program = Callable[..., Run]
 
-VARIANTS = ["empty", "read-write only", *bench_fft.VARIANTS, *bench_fft.HALF_STORAGE]
-UAV, SLM = (bench_fft.VARIANTS[f"{way} R2, computed"] for way in ("UAV", "SLM"))
+VARIANTS = ["empty", "read-write only", *bench_fft_ways.VARIANTS]
+UAV, SLM = (bench_fft_ways.VARIANTS[f"{way} R2, computed"].params for way in ("UAV", "SLM"))
+AUTO = {"auto": Variant(FftParams())}
 
 
 def test_the_formulas_give_the_documents_numbers() -> None:
@@ -45,9 +47,63 @@ def test_both_axes_there_and_back() -> None:
         assert bench_fft.predicted_bytes(table, 512, 256, radices, 16) == data + 2 * (18874368 + 16777216)
 
 
+def test_forms_of_data() -> None:
+    """Of both axes there and back 16 textures are read and written: the first pass reads two, the last writes two."""
+    texture = 512 * 256 * 16
+
+    def predicted(form: str, dtype: str = "", item: int = 4) -> float:
+        share = bench_fft_ways.predicted_share(Variant(FftParams(), form, dtype=dtype), item)
+        return bench_fft.predicted_bytes(SLM, 512, 256, ((2,) * 9, (2,) * 8), 4 * item, share) / texture
+
+    assert predicted(bench_fft_ways.PLANES) == predicted(bench_fft_ways.INTERLEAVED) == 16
+    assert predicted(bench_fft_ways.ZEROS) == 15  # figure 8: 2 MB read in place of 4 MB
+    assert predicted(bench_fft_ways.REAL) == 14
+    assert predicted(bench_fft_ways.PIXELS, "uint8") == 12 + 2 / 4
+    assert predicted(bench_fft_ways.PIXELS, "uint16") == predicted(bench_fft_ways.PIXELS, "float16") == 13
+    assert predicted(bench_fft_ways.CONVERTED, "uint8") == 14 + 2 * (1 / 4 + 1)
+    assert predicted(bench_fft_ways.PIXELS, "uint8", 2) == (12 + 2 / 2) / 2  # in halves
+    # Figure 14: of six components of RGB none is left empty; StellarWarp: RGBA are two complex numbers.
+    assert [
+        Variant(FftParams(), bench_fft_ways.LESS).planes(4),
+        Variant(FftParams(), bench_fft_ways.PAIRS).planes(4),
+    ] == [3, 2]
+    assert "mixed, without alpha" not in bench_fft_ways.variants(3)
+
+
+@pytest.mark.parametrize("name", bench_fft_ways.VARIANTS)
+def test_every_variant_is_a_transform(gpu: Gpu, rng: np.random.Generator, name: str) -> None:
+    """Against numpy in double precision, there and back."""
+    variant = bench_fft_ways.VARIANTS[name]
+    values = (rng.random((4, 8, 16)) + 1j * rng.standard_normal((4, 8, 16))).astype(np.complex64)
+    way, form = bench_fft_ways.way(gpu, variant, values), variant.form
+    there = way.there(way.source)
+    got, back = there.numpy(), way.back(there).numpy()
+    exact = values[: variant.planes(4)].astype(complex)
+    if variant.half:
+        got, back = (z["real"] + 1j * z["imag"].astype(float) for z in (got, back))
+    if form == bench_fft_ways.PAIRS:
+        exact = values.real[::2] + 1j * values.real[1::2].astype(float)
+    if form in (bench_fft_ways.PAIRS, bench_fft_ways.INTERLEAVED):
+        got, back = (np.moveaxis(z, -1, 0) for z in (got, back))
+    transform, tolerance = np.fft.fft2, 1e-3 if variant.half else 6e-7
+    if form in (bench_fft_ways.REAL, bench_fft_ways.CONVERTED, bench_fft_ways.PIXELS):
+        transform, exact = np.fft.rfft2, values.real.astype(float)
+    elif form == bench_fft_ways.ZEROS:
+        exact = exact.real
+    if variant.dtype:
+        pixels = way.source.numpy()
+        exact = np.moveaxis(pixels / (np.iinfo(pixels.dtype).max if pixels.dtype.kind == "u" else 1), -1, 0)
+        assert np.abs(exact - np.clip(values.real, 0, 1)).max() < 3e-3
+        assert back.dtype == pixels.dtype
+        np.testing.assert_allclose(back, pixels, atol=1e-3 if variant.dtype == "float16" else 0)
+        back = exact
+    for result, expected in ((got, transform(exact, norm="ortho")), (back, exact)):
+        assert np.linalg.norm(result - expected) < tolerance * np.linalg.norm(expected)
+
+
 def test_json_has_every_variant_and_the_chart_is_drawn(clpix: Program, tmp_path: Path) -> None:
     chart = tmp_path / "bars.PNG"
-    run = clpix("bench", "fft", "--size", "16x8", "--channels", 3, "--json", "--chart", chart)
+    run = clpix("bench", "fft", "--size", "16x8", "--channels", 4, "--json", "--chart", chart)
     assert (run.code, run.err) == (0, "")
     result = json.loads(run.out)
     assert result["context"]["device"]
@@ -56,8 +112,12 @@ def test_json_has_every_variant_and_the_chart_is_drawn(clpix: Program, tmp_path:
     for row in rows:
         width, height, channels = (row[key] for key in ("width", "height", "channels"))
         assert row["half"] == ("half" in row["variant"])
-        data = 3 * width * height * (4 if row["half"] else 8)
-        assert (width, height, channels) == (16, 8, 3)
+        planes = {"one channel less": 3, "pairs": 2}.get(row["form"], 4)
+        data = planes * width * height * (4 if row["half"] else 8)
+        assert (width, height, channels) == (16, 8, 4)
+        assert row["channel_ms"] == pytest.approx(row["median_ms"] / 8)
+        copied = 4 * 2 * channels * width * height * 8
+        assert row["predicted_ms"] == pytest.approx(row["floor_ms"] * row["predicted_bytes"] / copied)
         assert len(row["ms"]) >= bench.FEWEST
         assert row["median_ms"] == median(row["ms"])
         if row["params"] is None:
@@ -68,9 +128,12 @@ def test_json_has_every_variant_and_the_chart_is_drawn(clpix: Program, tmp_path:
             assert row["predicted_half_bytes"] == moved // 2
             continue
         rows_radices, columns_radices = row["radices"]
-        assert (prod(rows_radices), prod(columns_radices)) == (width, height)
+        real = row["form"] in ("real", "converted", "read and written")
+        assert (prod(rows_radices), prod(columns_radices)) == (width // (2 if real else 1), height)
+        if row["form"] in ("one channel less", "zeros not read", "real", "converted", "read and written"):
+            continue  # fewer bytes: see test_forms_of_data
         stages = len(rows_radices) + len(columns_radices)
-        if row["params"]["radix"] == "16":
+        if row["params"]["radix"] in ("16", "32"):
             assert (*rows_radices, *columns_radices) == (16, 8)
         if row["params"]["radix"] == "2":
             assert {*rows_radices, *columns_radices} == {2}
@@ -95,20 +158,30 @@ def test_json_has_every_variant_and_the_chart_is_drawn(clpix: Program, tmp_path:
 
 
 def test_the_table(clpix: Program) -> None:
-    run = clpix("bench", "fft", "--size", "16x8", "--size", "16×8", "--channels", 3)
+    run = clpix("bench", "fft", "--size", "16x8", "--size", "16×8", "--channels", 4)
     assert (run.code, run.err) == (0, "")
     lines = run.out.splitlines()
     assert "driver" in lines[0]
-    for title in ("size", "radices", "launches", "median", "× read-write", "formula MB", "half MB", "GB/s"):
+    for title in (
+        "size",
+        "radices",
+        "launches",
+        "median",
+        "formula ms",
+        "µs/channel",
+        "× read-write",
+        "formula MB",
+        "half MB",
+        "GB/s",
+    ):
         assert title in lines[1]
-    assert [line.split("  ")[0] for line in lines[2:-2]] == VARIANTS  # once, though the size was given twice
-    assert lines[4].split()[3:6] == ["16×8×3", "2⁴", "/"]
-    assert lines[3].split()[2:5] == ["16×8×3", "-", "4"]
+    assert [line.split("  ")[0] for line in lines[2:-3]] == VARIANTS  # once, though the size was given twice
+    assert lines[4].split()[3:6] == ["16×8×4", "2⁴", "/"]
+    assert lines[3].split()[2:5] == ["16×8×4", "-", "4"]
 
 
 def test_every_size_has_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_fft, "VARIANTS", {"auto": FftParams()})
-    monkeypatch.setattr(bench_fft, "HALF_STORAGE", {})
+    monkeypatch.setattr(bench_fft_ways, "VARIANTS", AUTO)
     gpu = Gpu(report=Report())
     rows = list(bench_fft.measure(gpu, [(16, 16), (16, 8), (16, 16)], 3))
     assert [(row.variant, row.height) for row in rows] == [
@@ -132,8 +205,7 @@ def test_an_existing_chart_is_kept_unless_overwrite(
         assert "--overwrite" in run.err
         assert len(run.err.splitlines()) == 1
     assert chart.read_bytes() == b"mine"
-    monkeypatch.setattr(bench_fft, "VARIANTS", {"auto": FftParams()})
-    monkeypatch.setattr(bench_fft, "HALF_STORAGE", {})
+    monkeypatch.setattr(bench_fft_ways, "VARIANTS", AUTO)
     assert clpix(*command, "--overwrite").code == 0
     assert chart.read_bytes().startswith(b"\x89PNG")
     assert list(tmp_path.iterdir()) == [chart]

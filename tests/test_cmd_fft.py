@@ -72,6 +72,86 @@ def test_every_kind_of_spectrum_comes_back(clpix, tmp_path, rng, options: tuple[
         np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels)
 
 
+def kernels(timing: Path) -> set[str]:
+    """First words of the kernels' names in a timing report."""
+    return {kernel["name"].split()[0] for kernel in json.loads(timing.read_text())["kernels"]}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "size", "options"),
+    [
+        ("uint8", (20, 32), ()),
+        ("uint8", (17, 31), ("--method", "local")),
+        ("uint16", (12, 21), ("--method", "global", "--full")),
+        ("float16", (17, 30), ("--pad", "fast", "--shift")),
+        ("float32", (9, 12), ("--precision", "half")),
+    ],
+)
+def test_no_kernel_converts_pixels(
+    clpix, tmp_path, rng, dtype: str, size: tuple[int, int], options: tuple[str, ...]
+) -> None:
+    pixels = rng.random((*size, 3)) * (np.iinfo(dtype).max if dtype[0] == "u" else 1)
+    image = write(
+        tmp_path / ("a.png" if dtype[0] == "u" else "a.exr"), pixels.astype(dtype), linear=dtype[0] == "f"
+    )
+    there, back = tmp_path / "there.json", tmp_path / "back.json"
+    assert clpix("fft", image, "-o", tmp_path / "s.npz", "--timing-file", there, *options).code == 0
+    restored = tmp_path / f"b{image.suffix}"
+    assert clpix("ifft", tmp_path / "s.npz", "-o", restored, "--timing-file", back).code == 0
+    assert kernels(there) <= {"fft", "spectrum"} and kernels(back) <= {"fft", "spectrum"}
+    got, wanted = files.read(restored).pixels, files.read(image).pixels
+    assert got.dtype == wanted.dtype
+    np.testing.assert_allclose(got, wanted, atol={"float16": 1e-3, "float32": 2e-3}.get(dtype, 0))
+    if "--precision" not in options and "--full" not in options:
+        shown = tmp_path / "shown.json"
+        assert (
+            clpix("fft", image, "-o", tmp_path / "v.png", "--view", "phase", "--timing-file", shown).code == 0
+        )
+        assert "unpack" not in kernels(shown)
+
+
+def test_where_a_kernel_must_convert_pixels(clpix, tmp_path, rng) -> None:
+    """A window comes before the transform, a curve too: what converts is seen in the report."""
+    pixels = noise(rng, (12, 20, 4), "uint8")
+    image = write(tmp_path / "a.png", pixels)
+    for options, after in ((("--window", "hamming"), {"pack"}), (("--space", "linear"), set())):
+        there, back = tmp_path / "there.json", tmp_path / "back.json"
+        command = ("fft", image, "-o", tmp_path / "s.npz", "--timing-file", there, "--overwrite", *options)
+        assert clpix(*command).code == 0
+        run = clpix(
+            "ifft", tmp_path / "s.npz", "-o", tmp_path / "b.png", "--timing-file", back, "--overwrite"
+        )
+        assert run.code == 0
+        assert "unpack" in kernels(there) and kernels(back) & {"pack"} == after
+        np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels)
+
+
+def test_alpha_is_left_out(clpix, tmp_path, rng) -> None:
+    pixels = noise(rng, (12, 20, 4), "uint8")
+    image = write(tmp_path / "a.png", pixels)
+    assert clpix("fft", image, "-o", tmp_path / "s.npz").code == 0
+    assert clpix("ifft", tmp_path / "s.npz", "-o", tmp_path / "b.png", "--alpha", "drop").code == 0
+    np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels[..., :3])
+    assert clpix("fft", image, "-o", tmp_path / "t.npz", "--alpha", "drop").code == 0
+    assert files.read_data(tmp_path / "t.npz")[0]["spectrum"].shape[0] == 3
+    assert clpix("ifft", tmp_path / "t.npz", "-o", tmp_path / "c.png").code == 0
+    np.testing.assert_array_equal(files.read(tmp_path / "c.png").pixels, pixels[..., :3])
+
+
+def test_half_precision_is_stored_in_halves_throughout(clpix, tmp_path, rng) -> None:
+    """Of 8-bit RGB of 32 × 20: 3 bytes a pixel are read, 6 written and read between the axes, 6 · 17/16 written."""
+    image = write(tmp_path / "a.png", noise(rng, (20, 32, 3), "uint8"))
+    moved = {}
+    for precision in ("single", "half"):
+        timing = tmp_path / f"{precision}.json"
+        command = ("fft", image, "-o", tmp_path / f"{precision}.npz", "--timing-file", timing)
+        assert clpix(*command, "--precision", precision).code == 0
+        launches = json.loads(timing.read_text())["kernels"]
+        moved[precision] = sum(kernel["bytes"] * kernel["count"] for kernel in launches)
+    pixels, between, spectrum = 20 * 32 * 3, 20 * 16 * 3 * 4, 20 * 17 * 3 * 4
+    assert moved == {"half": pixels + 2 * between + spectrum, "single": pixels + 4 * between + 2 * spectrum}
+
+
 def test_double_precision(clpix, gpu, tmp_path, rng) -> None:
     pixels = noise(rng, (17, 31, 3), "uint16")
     result = clpix(

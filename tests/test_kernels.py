@@ -32,6 +32,7 @@ from gpuops import (
     Gpu,
     GpuopsWarning,
     Image,
+    bench_fft_ways,
     bilateral_grid,
     bloom_mip,
     blue_noise,
@@ -1093,6 +1094,40 @@ def test_fourier_of_pixels(gpu: Recorder, rng: np.random.Generator, dtype: str, 
     assert of_fft.error(fft.rfft2_of_pixels(gpu, pixels), expected) < TOLERANCE["fft"]
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [(12, 32), (9, 13)])
+def test_fourier_to_pixels(
+    gpu: Recorder, rng: np.random.Generator, dtype: str, size: tuple[int, int]
+) -> None:
+    x = rng.random((3, *size)) * 1.2 - 0.1
+    half = on(gpu, np.fft.rfft2(x).astype(np.complex64))
+    got, lost = fft.irfft2_to_pixels(gpu, half, size, dtype)
+    shown = np.moveaxis(x, 0, -1)
+    if dtype[0] == "u":
+        largest = np.iinfo(dtype).max
+        shown = np.clip(shown, 0, 1) * largest
+        assert lost.clipped > 0 and np.abs(got.numpy() - shown).max() < 0.5 + 2e-6 * largest
+    else:
+        np.testing.assert_allclose(got.numpy(), shown, atol=1e-3 if dtype == "float16" else 2e-6)
+
+
+@pytest.mark.parametrize("form", [bench_fft_ways.ZEROS, bench_fft_ways.INTERLEAVED])
+def test_fourier_of_other_layouts(gpu: Recorder, rng: np.random.Generator, form: str) -> None:
+    z = of_fft.noise(rng, 2, 9, 16)
+    way = bench_fft_ways.way(gpu, bench_fft_ways.Variant(FftParams(), form), z)
+    exact = z.real.astype(float) if form == bench_fft_ways.ZEROS else np.moveaxis(z.astype(complex), 0, -1)
+    axes = (1, 2) if form == bench_fft_ways.ZEROS else (0, 1)
+    there = way.there(way.source)
+    assert of_fft.error(there.numpy(), np.fft.fft2(exact, axes=axes, norm="ortho")) < TOLERANCE["fft"]
+    assert of_fft.error(way.back(there).numpy(), exact) < TOLERANCE["fft"]
+
+
+@pytest.mark.parametrize("radix", ["8", "32"])
+def test_fourier_by_sums(gpu: Recorder, rng: np.random.Generator, radix: str) -> None:
+    params = FftParams("local", radix, butterfly="direct")
+    fourier(gpu, of_fft.noise(rng, 1, 3, 64), ("fft2",), params)
+
+
 @pytest.mark.parametrize(("method", "radix", "kinds"), [("global", "4", KINDS), ("local", "2", ("fft2",))])
 def test_fourier_without_tables(
     gpu: Recorder, rng: np.random.Generator, method: str, radix: str, kinds: tuple[str, ...]
@@ -1114,6 +1149,26 @@ def test_fourier_in_double_precision(gpu: Recorder, rng: np.random.Generator) ->
     if gpu.limits.double:
         z = of_fft.noise(rng, 2, 17, 28).astype(complex)
         fourier(gpu, z, ("rfft2", "irfft2"), tolerance="fft double")
+
+
+def test_spectrum_in_half_storage(gpu: Recorder, rng: np.random.Generator) -> None:
+    for size, half in (((16, 24), True), ((9, 13), True), ((8, 10), False)):
+        pixels = rng.integers(0, 256, (*size, 2), np.uint8)
+        low = filter_option("lowpass", "0.3")
+        for chosen in (None, low):
+            params = SpectrumParams(half=half, shift=True, precision="half", filter=chosen)
+            values = spectrum.values_of(gpu, on(gpu, pixels), Decoding(), params)
+            expected = (np.fft.rfft2 if half else np.fft.fft2)(np.moveaxis(pixels / 255, 2, 0), norm="ortho")
+            if chosen:
+                columns = np.fft.rfftfreq(size[1]) if half else np.fft.fftfreq(size[1])
+                r = np.hypot(np.fft.fftfreq(size[0])[:, None], columns)
+                expected *= 2.0 ** -((r / 0.3) ** 2)
+            expected = np.fft.fftshift(expected, -2 if half else (-2, -1))
+            assert of_fft.error(values["real"] + 1j * values["imag"].astype(float), expected) < 1e-3
+            if chosen is None:
+                encoding = Encoding(np.dtype(np.uint8))
+                back, _ = spectrum.pixels_of(gpu, values, size, size, params, encoding, False)
+                np.testing.assert_array_equal(back.numpy(), pixels)
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])

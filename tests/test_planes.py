@@ -13,6 +13,7 @@ from gpuops.dwt.keep import keep, restored
 from gpuops.fft import spectrum
 from gpuops.params.dwt import DwtParams, KeepParams, ShrinkParams
 from gpuops.params.fft import SpectrumParams
+from gpuops.pixels import Decoding
 
 
 @pytest.fixture
@@ -40,7 +41,8 @@ def test_planes_are_copied_and_put(gpu: Gpu, rng) -> None:
 def test_spectra(gpu: Gpu, rng, in_turn: None) -> None:
     x = rng.random((3, 17, 30), dtype=np.float32)
     for params in (SpectrumParams(), SpectrumParams(half=False, shift=True)):
-        values = spectrum.values_of(gpu, gpu.array(x), params)
+        pixels = gpu.array(np.moveaxis(x, 0, -1))
+        values = spectrum.values_of(gpu, pixels, Decoding(), params)
         expected = (np.fft.rfft2 if params.half else np.fft.fft2)(x, norm="ortho")
         expected = np.fft.fftshift(expected, (-2, -1)) if params.shift else expected
         np.testing.assert_allclose(values, expected, atol=2e-6)
@@ -53,9 +55,7 @@ def test_pictures_of_spectra(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> 
     params = SpectrumParams(half=False, shift=True)
     whole = spectrum.picture(gpu, gpu.array(x), params, "log-magnitude").numpy()
     monkeypatch.setattr(planes, "_AT_ONCE", 0)
-    image = gpu.array(x)
-    parts = spectrum.picture(gpu, image, params, "log-magnitude", overwrite_input=True)
-    assert parts.buffer is image.buffer
+    parts = spectrum.picture(gpu, gpu.array(x), params, "log-magnitude")
     np.testing.assert_allclose(parts.numpy(), whole, atol=1e-5)  # rows of two planes share a transform there
 
 
