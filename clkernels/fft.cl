@@ -27,6 +27,7 @@
 // -D SAMPLE=type -D GAIN=g    of an input of pixels, channels interleaved, and what they are multiplied by; -D HALF:
 //                       SAMPLE is ushort, the bits of half floats
 // -D PLANES=n           of pixels, read or written: those of the same pixels follow each other
+//                       -D PIXEL_STEP=n    from a pair's first pixel to its second, where sequences are pairs
 // -D IN_TURN            a work-item takes all channels of bytes, one after the other
 // -D BORDER_x           what stands around an image (border.cl); where they are compiled in -D HIGH=n -D WIDE=n, elements
 //                       of both axes, and -D ROWS=n -D COLUMNS=n, those of the image: a remainder takes long
@@ -72,6 +73,11 @@
 #endif
 #ifndef PAIR_STEP
 #define PAIR_STEP s.more.z
+#endif
+#ifdef PIXEL_STEP
+#define LANE_STEP(end) (2 * PIXEL_STEP)
+#else
+#define LANE_STEP(end) (size_t)s.end.z
 #endif
 #ifndef ROWS
 #define ROWS s.edge.x
@@ -365,13 +371,28 @@ static inline cplx take(__global const SAMPLE *in, __global const real2 *factors
     if (w.there) v = element(in, at, i, n, w.k, w, s);
 #elif defined(LOAD_SAMPLES) || defined(LOAD_HERMITIAN) || defined(LOAD_IMAGE)
     real t[REALS];
-    for (int l = 0; l < LANES; l++) {
-        size_t there = at + (size_t)lane_offset(l, (long)w.lane * s.in.z, w.rest, w.in_back);
-        real2 a = element(in, there, i, n, beside(w, l), w, s);
-        t[l] = a.x;
-        t[LANES + l] = a.y;
+#ifdef PLANES
+    if (w.rest == LANES - 1 && EXISTS(n) && SECOND(n, w.k + w.rest)) {
+        __global const SAMPLE *first = in + at;
+        real u[REALS];
+        for (int l = 0; l < LANES; l++) {
+            u[l] = VALUE(first + l * LANE_STEP(in));
+            u[LANES + l] = VALUE(first + l * LANE_STEP(in) + PAIR_STEP);
+        }
+        v = GLUE(vload, REALS)(0, u);
+    } else {
+        ROLLED
+#else
+    {
+#endif
+        for (int l = 0; l < LANES; l++) {
+            size_t there = at + (size_t)lane_offset(l, (long)w.lane * s.in.z, w.rest, w.in_back);
+            real2 a = element(in, there, i, n, beside(w, l), w, s);
+            t[l] = a.x;
+            t[LANES + l] = a.y;
+        }
+        v = GLUE(vload, REALS)(0, t);
     }
-    v = GLUE(vload, REALS)(0, t);
 #else
     if (EXISTS(n)) {
 #ifdef LANES_IN_ORDER
@@ -447,7 +468,7 @@ static inline void give_pixels(__global PIXEL *out, cplx v, Place w, Shape s LOS
     GLUE(vstore, REALS)(v, 0, t);
     for (int part = 0; part < 2; part++)
         for (int l = 0; l < LANES; l += WIDTH) {
-            __global PIXEL *to = out + (size_t)l * s.out.z + part * PAIR_STEP;
+            __global PIXEL *to = out + l * LANE_STEP(out) + part * PAIR_STEP;
             int there = min(w.rest + 1, part ? s.more.w / 2 - w.k : LANES) - l;  // of WIDTH lanes from l on
 #if WIDTH == 1
             if (there > 0) *to = encode((float)t[part * LANES + l], colour, codes, 1, losses);
@@ -455,7 +476,12 @@ static inline void give_pixels(__global PIXEL *out, cplx v, Place w, Shape s LOS
             FLOAT a = TO_FLOAT(GLUE(vload, WIDTH)(0, t + part * LANES));
             PIXEL u[WIDTH];
             vstore8(encode(a, colour, codes, LANE_INDEX < (INT)there, losses), 0, u);
-            for (int j = 0; j < min(there, WIDTH); j++) to[(size_t)j * s.out.z] = u[j];
+            if (there >= WIDTH) {
+                UNROLLED
+                for (int j = 0; j < WIDTH; j++) to[j * LANE_STEP(out)] = u[j];
+            } else {
+                for (int j = 0; j < there; j++) to[j * LANE_STEP(out)] = u[j];
+            }
 #endif
         }
 }

@@ -99,15 +99,16 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
     inside = schedule.length  # Bluestein's convolution in this very kernel: with both its chirps
     factor = "unchirp" if inside else ends.factor
     pairs = ends.pixels if "samples" in (ends.load, ends.store) else 0
+    of_pixels = (problem.read and p.real_in) or (problem.written and p.real_out)
     defines: dict[str, Define] = {
         "UNALIASED": "" if gpu.device.type & cl.device_type.CPU else "restrict",
         "REAL": "double" if problem.double else "float", "LANES": p.lanes, "REALS": 2 * p.lanes,
-        "PLANES": at.counts[0] if (problem.read and p.real_in) or (problem.written and p.real_out) else None,
+        "PLANES": at.counts[0] if of_pixels else None, "PIXEL_STEP": ends.pixel if of_pixels and pairs else None,
         "IN_TURN": schedule.channels > 1,
         "HALF_IN": problem.half and not p.real_in, "HALF_OUT": problem.half and not p.real_out,
         "LOAD_SAMPLES": ends.load == "samples", "STORE_SAMPLES": ends.store == "samples",
         "LOAD_IMAGE": ends.load == "image",
-        "ALL_PAIRS": pairs > 0 and pairs % 2 == 0, "PAIR_STEP": ends.pixel if fixed and pairs else None,
+        "ALL_PAIRS": pairs > 0 and pairs % 2 == 0, "PAIR_STEP": ends.pixel if (fixed or of_pixels) and pairs else None,
         "PAIRS_ALONG": schedule.alone,
         "LOAD_HERMITIAN": ends.load == "hermitian", "LENGTH": (p.convolved or p.n) * (ends.load == "hermitian") or None,
         # Swapped values times the chirp are swapped products with its conjugate.
