@@ -41,7 +41,7 @@ class Plan:
     ) -> Image:
         """``spectrum``: the kernel's of a convolution. ``into``, ``lost``: pixels to write, and encode.cl's counts."""
         self.gpu.check_own(image)
-        result = into or image.like(*self._result)
+        result = image.like(*self._result) if into is None else into
         source = image
         with self.gpu.lock:  # these arguments are the plan's, whichever thread calls it
             if lost is not None:
