@@ -40,7 +40,8 @@ __kernel void light(__global const PIXEL *pixels, __global const float *curves, 
     if (i >= size) return;
     pixels += i * CHANNELS;
     light += i * CHANNELS;
-    float v[COLOURS];
+    float v[CHANNELS];
+    UNROLLED
     for (int c = 0; c < COLOURS; c++) {
 #if defined(CODES)
         int place = c % CURVES * CODES;
@@ -51,13 +52,13 @@ __kernel void light(__global const PIXEL *pixels, __global const float *curves, 
 #endif
         v[c] = light_of_value(pixels + c, curves + place);
     }
-    for (int c = 0; c < COLOURS; c++) light[c] = v[c];
 #ifdef MATRIX
-    if (!(isinf(v[0]) | isinf(v[1]) | isinf(v[2]))) {  // which stay: differences of infinities are none
-        light[0] = fma(m.s0, v[0], fma(m.s1, v[1], m.s2 * v[2]));
-        light[1] = fma(m.s3, v[0], fma(m.s4, v[1], m.s5 * v[2]));
-        light[2] = fma(m.s6, v[0], fma(m.s7, v[1], m.s8 * v[2]));
-    }
+    float r = v[0], g = v[1], b = v[2];
+    int infinite = isinf(r) | isinf(g) | isinf(b);  // which stay: differences of infinities are none
+    v[0] = infinite ? r : fma(m.s0, r, fma(m.s1, g, m.s2 * b));
+    v[1] = infinite ? g : fma(m.s3, r, fma(m.s4, g, m.s5 * b));
+    v[2] = infinite ? b : fma(m.s6, r, fma(m.s7, g, m.s8 * b));
 #endif
-    for (int c = COLOURS; c < CHANNELS; c++) light[c] = VALUE(pixels + c) * scale;
+    for (int c = COLOURS; c < CHANNELS; c++) v[c] = VALUE(pixels + c) * scale;
+    for (int c = 0; c < CHANNELS; c++) light[c] = v[c];
 }
