@@ -28,10 +28,9 @@ from .wavelets import WAVELETS, Wavelet
 
 _SOURCES = ("border", "dwt_extension", "dwt_steps", "dwt_laan")
 _LOCAL = 24 << 10  # bytes that a group takes at most, so that several run on a compute unit at once
-_ITEMS = 256  # of a group
-_GROUPS = (
-    32  # a compute unit: several times as many as run at once, so that all units end at about the same time
-)
+_ROW_ITEMS, _COLUMN_ITEMS = 128, 256  # of a group; 128 for rows took 14 % less time on an H200 than 256
+# Groups of columns for each compute unit: several times as many as run at once, so that all units end together.
+_GROUPS = 32
 _COLUMNS, _CPU_COLUMNS = 32, 512  # of a block
 _WINDOW, _CPU_WINDOW = 32, 16  # pairs of rows, a power of two
 _CPU_LOCAL = 64 << 10  # bytes of a CPU's window: of its second-level cache
@@ -148,7 +147,7 @@ class _Axis:
             raise self._too_small()
         run = min(most, _up(ceil(lows / ceil(lows / most)), wide))
         kernel = self._kernel("rows")
-        together = kernel.fit(_ITEMS if wide == 1 else _SEVERAL)[0]
+        together = kernel.fit(_ROW_ITEMS if wide == 1 else _SEVERAL)[0]
         items = min(together, 1 << (run - 1).bit_length()) if wide == 1 else 1
         pitch = _up(run + beside - shift, spacing) + shift
         several = together // items if run <= _SHORT else 1
@@ -160,7 +159,7 @@ class _Axis:
         """How groups take columns."""
         limits, plan, lows, wide = self.gpu.limits, self.plan, self.counts[0], self.lanes
         if wide == 1:
-            columns, down, window, room = _COLUMNS, _ITEMS // _COLUMNS, _WINDOW, _LOCAL
+            columns, down, window, room = _COLUMNS, _COLUMN_ITEMS // _COLUMNS, _WINDOW, _LOCAL
         else:
             columns, down, window, room = _CPU_COLUMNS, 1, _CPU_WINDOW, _CPU_LOCAL
         room = min(room, limits.local_bytes) // (2 * self.dtype.itemsize)
