@@ -139,6 +139,37 @@ def test_hdr_exponents_of_any_size(tmp_path: Path) -> None:
     assert np.array_equal(read(path).pixels.reshape(-1, 3), np.array(expected, np.float32))
 
 
+@pytest.mark.parametrize("by_components", [False, True])
+def test_hdr_is_exact_for_every_exponent(by_components: bool, tmp_path: Path) -> None:
+    """256 exponents, plainly and by components (each in runs of at most 128 bytes that are not equal)."""
+    rng = np.random.default_rng(5)
+    pixels = rng.integers(0, 256, (3, 256, 4), np.uint8)
+    pixels[:, :, 3] = np.arange(256)
+    pixels[:, 0, :3] = 7  # no pixel of a run
+    data = pixels.tobytes()
+    if by_components:
+        rows = (row.T.reshape(8, 128) for row in pixels)
+        data = b"".join(b"\2\2\1\0" + b"".join(b"\x80" + half.tobytes() for half in row) for row in rows)
+    (tmp_path / "e.hdr").write_bytes(hdr("-Y 3 +X 256", data))
+    expected = np.ldexp(pixels[:, :, :3].astype(np.float64), pixels[:, :, 3:].astype(int) - 136)
+    expected[:, 0] = 0
+    assert np.array_equal(read(tmp_path / "e.hdr").pixels, expected.astype(np.float32))
+
+
+def test_hdr_in_runs_of_pixels(tmp_path: Path) -> None:
+    """As it was done before 1991: (1, 1, 1, n) repeats the pixel before it, and a second such one 256 n times."""
+    first, second = bytes([128, 64, 32, 129]), bytes([10, 20, 30, 136])
+    rows = first + bytes([1, 1, 1, 43, 1, 1, 1, 1]) + second  # 1 + 43 + 256 + 1
+    rows += second + bytes([1, 1, 1, 199]) + first + bytes([1, 1, 1, 100])  # 1 + 199 + 1 + 100
+    path = tmp_path / "r.hdr"
+    path.write_bytes(hdr("-Y 2 +X 301", rows))
+    red = read(path).pixels[:, :, 0]
+    assert red.tolist() == [[1] * 300 + [10], [10] * 200 + [1] * 101]
+    path.write_bytes(hdr("-Y 2 +X 301", rows[:-4]))
+    with pytest.raises(FileError, match=r"cut off or damaged \(too few pixels\)"):
+        read(path)
+
+
 @pytest.mark.parametrize(
     ("lines", "names"),
     [

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..colour import LINEAR, SRGB, unusual
 from ..errors import FileError, GpuopsWarning
-from . import by_pillow, colours, containers, jpeg2000, oiio, tiff_page
+from . import by_pillow, colours, containers, jpeg2000, oiio, radiance, tiff_page
 from .alpha import straight
 from .colours import Found
 from .formats import Format
@@ -43,7 +43,12 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
             spec = file.spec(page)
             # the decoder applies a gain map, and gives half with alpha
             applied = fmt.name == "JPEG" and (spec.nchannels > 3 or str(spec.format) != "uint8")
-            pixels = by_pillow.read(path, "JPEG") if applied else _samples(path, file, page)
+            if fmt.name == "Radiance HDR":
+                file.check_plausible(spec)
+                by_pixels = radiance.read_by_pixels(path)
+                pixels = radiance.exact(_samples(path, file, page)) if by_pixels is None else by_pixels
+            else:
+                pixels = by_pillow.read(path, "JPEG") if applied else _samples(path, file, page)
     unused = list(extras.unused)
     pixels = upright(pixels, extras.orientation)
     if header is not None:  # the decoder rounds up to whole steps of colours of less resolution
