@@ -44,30 +44,18 @@ for line in pathlib.Path(sys.argv[3]).read_text().splitlines():
     except SystemExit as end:
         assert end.code == (" IN.exr IN.png " in line), line  # a difference found is 1
 """
-#: Every command that writes files, each to formats of another writer.
+#: Every command that writes files; their formats are another test's.
 LINES = """
-blur IN.exr -o OUT/blur.exr --sigma 2
-blur IN.png -o OUT/blur.dpx --sigma 2
-bloom IN.exr -o OUT/bloom.hdr
+blur IN.exr -o OUT/blur.exr --sigma 2 --dump-kernels OUT
 bloom IN.png -o OUT/bloom.jp2
-tonemap IN.exr -o OUT/tonemap.jpg
-tonemap IN.exr -o OUT/curve.webp --plot-curve OUT/curve.svg
-tonemap IN.exr -o OUT/curve.pfm --plot-curve OUT/curve.png
+tonemap IN.exr -o OUT/tonemap.jpg --plot-curve OUT/curve.svg
 convolve IN.exr -o OUT/convolve.tif --kernel IN.png
 compare IN.exr IN.png -o OUT/compare.dpx
-compare IN.png IN.png -o OUT/compare.png
 fft IN.exr -o OUT/fft.exr
-fft IN.exr -o OUT/fft.npz
-fft IN.exr -o OUT/fft.tif
-fft IN.png -o OUT/fft.dpx --view phase
+fft IN.png -o OUT/fft.png --view phase
 ifft OUT/fft.exr -o OUT/ifft.exr
-ifft OUT/fft.npz -o OUT/ifft.npy
-dwt IN.exr -o OUT/dwt.exr
 dwt IN.png -o OUT/dwt.npz --keep 10
-dwt IN.png -o OUT/dwt.tif
-idwt OUT/dwt.exr -o OUT/idwt.exr
 idwt OUT/dwt.npz -o OUT/idwt.npz
-blur IN.png -o OUT/dump.png --sigma 2 --dump-kernels OUT
 """
 
 
