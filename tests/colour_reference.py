@@ -129,7 +129,7 @@ def rgb_profile(space: str, *curves: bytes, version: int = 4, **further: bytes) 
     return profile(tags | further, version=version)
 
 
-def gray_profile(data: bytes) -> bytes:
+def gray_profile(data: bytes, connection: bytes = b"XYZ ") -> bytes:
     return profile(
         {
             "desc": named("gray"),
@@ -138,6 +138,7 @@ def gray_profile(data: bytes) -> bytes:
             "kTRC": data,
         },
         b"GRAY",
+        connection,
     )
 
 

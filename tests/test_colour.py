@@ -221,6 +221,20 @@ def test_gray_profiles(data: bytes, formula: Any, gpu: Gpu, tmp_path: Path) -> N
     assert np.abs(light_of(gpu, picture)[..., 0] - formula(pixels / 255)).max() < 5e-5
 
 
+def test_gray_profiles_of_lightness(gpu: Gpu, tmp_path: Path) -> None:
+    """Whose connection space is CIELAB: the curve gives L*, beside Little CMS."""
+    block = reference.gray_profile(reference.curve(), b"Lab ")
+    pixels = PIL.fromarray(np.arange(256, dtype=np.uint8).reshape(16, 16))
+    pixels.save(tmp_path / "a.png", icc_profile=block)
+    profiles = ImageCms.ImageCmsProfile(io.BytesIO(block)), ImageCms.createProfile("sRGB")
+    transform = ImageCms.buildTransform(*profiles, "L", "RGB", renderingIntent=1)
+    expected = np.asarray(ImageCms.applyTransform(pixels, transform))
+    picture, lines = read(tmp_path / "a.png")
+    assert lines == []
+    ours = reference.srgb_signal(light_of(gpu, picture)) * 255
+    assert np.abs(ours - expected).max() < 1.01
+
+
 LUT = reference.profile({"desc": reference.named("Inkjet"), "A2B0": b"mft2".ljust(64, b"\0")})
 UNUSABLE = {
     "is made of tables": LUT,

@@ -23,7 +23,7 @@ _KINDS = {b"CMYK": "inks", b"Lab ": "CIELAB", b"XYZ ": "CIE XYZ", b"YCbr": "YCbC
 #: Of parametric curves: how many numbers each type has.
 _NUMBERS = (1, 3, 4, 5, 7)
 _FIXED = 65536  # parts of one of s15Fixed16Number
-_WRITTEN_SAMPLES = 4096  # of a curve that is no power
+_SAMPLES = 4096  # of a curve that no formula here is
 _VERSION = bytes((4, 0x40, 0, 0))
 _COPYRIGHT = "No copyright, use freely"
 
@@ -54,9 +54,12 @@ def colour_of(profile: bytes) -> tuple[Colour, str]:
             pass  # the rest of the profile says it, too
     remark = "tables" if any(name in tags for name in _LUTS) else ""
     if space == b"GRAY":
-        if "kTRC" not in tags or connection != b"XYZ ":
-            raise ColourError("has no curve for gray" if "kTRC" not in tags else "gives CIELAB")
-        return colours.usual(Colour((_curve(tags["kTRC"]),), called=called)), remark
+        if "kTRC" not in tags or connection not in (b"XYZ ", b"Lab "):
+            raise ColourError("has no curve for gray")
+        curve = _curve(tags["kTRC"])
+        if connection == b"Lab ":
+            curve = _of_lightness(curve)
+        return colours.usual(Colour((curve,), called=called)), remark
     if any(name not in tags for c in "rgb" for name in (f"{c}XYZ", f"{c}TRC")) or connection != b"XYZ ":
         raise ColourError("is made of tables" if remark else "has no matrix")
     columns = np.stack([_xyz(tags[f"{c}XYZ"]) for c in "rgb"], axis=1)
@@ -127,6 +130,13 @@ def _parametric(kind: int, g: float, a: float = 1.0, b: float = 0.0, *rest: floa
     c, d, *offsets = rest
     e, f = offsets or (0.0, 0.0)
     return Parametric(g, a, b, c, d, e, f)
+
+
+def _of_lightness(curve: Curve) -> Curve:
+    """Light, where a curve gives CIE 1976 L* as a fraction of 100."""
+    lightness = 100 * curve.light(np.linspace(0, 1, _SAMPLES))
+    light = np.where(lightness > 8, ((lightness + 16) / 116) ** 3, lightness * 27 / 24389)
+    return Sampled(tuple(light.tolist()))
 
 
 def _checked(curve: Parametric) -> Parametric:
@@ -201,7 +211,7 @@ def _written_curve(curve: Curve) -> bytes:
     if isinstance(curve, Sampled):
         light = np.array(curve.samples)
     else:
-        light = curve.light(np.linspace(0, 1, _WRITTEN_SAMPLES))
+        light = curve.light(np.linspace(0, 1, _SAMPLES))
         light /= light[-1]
     samples = [round(float(value) * 65535) for value in np.clip(light, 0, 1)]
     return struct.pack(f">4s4xI{len(samples)}H", b"curv", len(samples), *samples)
