@@ -562,6 +562,18 @@ def test_formats_that_cannot_say_it(name: str, tmp_path: Path) -> None:
         files.write(tmp_path / name, picture)
 
 
+@pytest.mark.parametrize("name", ["a.tif", "a.png", "a.npz"])
+def test_a_profile_of_encoded_values_does_not_label_light(name: str, tmp_path: Path) -> None:
+    dtype = np.uint16 if name == "a.png" else np.float32
+    block = reference.rgb_profile("Rec. 709", SRGB_CURVE)
+    picture = Picture(np.ones((4, 5, 3), dtype), linear=True, metadata=Metadata(icc=block))
+    with pytest.warns(
+        GpuopsWarning, match="profile is of encoded values, and these are light; it is left out$"
+    ):
+        files.write(tmp_path / name, picture)
+    assert files.read(tmp_path / name).linear
+
+
 def test_dpx_of_light(tmp_path: Path) -> None:
     files.write(tmp_path / "a.dpx", Picture(np.full((4, 4, 3), 9, np.uint16), linear=True))
     assert files.read(tmp_path / "a.dpx").linear

@@ -56,6 +56,12 @@ def is_understood(profile: bytes) -> bool:
     return of_profile(profile, gray=icc.is_for_gray(profile)).colour is not None
 
 
+def may_be_light(profile: bytes) -> bool:
+    """Whether an ICC profile does not say that values are encoded."""
+    found = of_profile(profile, gray=icc.is_for_gray(profile)).colour
+    return found is None or found.linear
+
+
 def of_chromaticities(numbers: tuple[float, ...], where: str) -> Found:
     """Linear light of the primaries that a header gives: x and y of red, green, blue and white."""
     try:

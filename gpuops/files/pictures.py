@@ -191,6 +191,9 @@ def _fitted(name: str, picture: Picture, fmt: Format) -> Picture:
 def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gray: bool) -> Metadata:
     """The metadata with a profile where values are not what they would be taken for, and the format can hold one."""
     metadata, colour, kind = picture.metadata, picture.colour, picture.pixels.dtype
+    if metadata.icc and picture.linear and not colours.may_be_light(metadata.icc):
+        lost("the ICC profile is of encoded values, and these are light; it is left out")
+        metadata = replace(metadata, icc=None)
     usual = colour == colours.usual(kind) or (metadata.colour is None and kind.kind == "f")
     if usual or (metadata.icc and "icc" in fmt.holds):
         return metadata
