@@ -1100,7 +1100,7 @@ def test_fourier_to_pixels(
     gpu: Recorder, rng: np.random.Generator, dtype: str, size: tuple[int, int]
 ) -> None:
     x = rng.random((3, *size)) * 1.2 - 0.1
-    half = on(gpu, np.fft.rfft2(x).astype(np.complex64))
+    half = gpu.array(np.fft.rfft2(x).astype(np.complex64))
     got, lost = fft.irfft2_to_pixels(gpu, half, size, dtype)
     shown = np.moveaxis(x, 0, -1)
     if dtype[0] == "u":
@@ -1157,7 +1157,7 @@ def test_spectrum_in_half_storage(gpu: Recorder, rng: np.random.Generator) -> No
         low = filter_option("lowpass", "0.3")
         for chosen in (None, low):
             params = SpectrumParams(half=half, shift=True, precision="half", filter=chosen)
-            values = spectrum.values_of(gpu, on(gpu, pixels), Decoding(), params)
+            values = spectrum.values_of(gpu, gpu.array(pixels), Decoding(), params)
             expected = (np.fft.rfft2 if half else np.fft.fft2)(np.moveaxis(pixels / 255, 2, 0), norm="ortho")
             if chosen:
                 columns = np.fft.rfftfreq(size[1]) if half else np.fft.fftfreq(size[1])
