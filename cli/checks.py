@@ -56,32 +56,32 @@ def check_output(shared: Shared, output: str, also_read: Iterable[str] = ()) -> 
 
     ``also_read`` are files beside the inputs, which no output may overwrite either.
     """
+    if output == naming.STREAM:
+        check_depth(shared, files.format_named(shared.format or ""))
+        return
     place = partial(
         files.check_place, output, overwrite=shared.overwrite, inputs=(*shared.inputs, *also_read)
     )
     if os.path.exists(output):
         place()  # what is no file needs no extension
-    elif (
-        output == shared.output
-        and shared.inputs
-        and not os.path.splitext(output)[1]
-        and output != naming.STREAM
-    ):
+    elif output == shared.output and shared.inputs and not os.path.splitext(output)[1]:
         raise FileError(
             f"{output}: the name has no extension: add one, such as {output}.png, or write {output}/ for a folder"
         )
-    fmt = files.format_named(shared.format or "") if output == naming.STREAM else files.format_of(output)
-    wanted = DTYPES[shared.dtype]
-    if wanted is not None and wanted not in fmt.dtypes:
-        names = [name for name, dtype in DTYPES.items() if dtype in fmt.dtypes]
-        raise ParameterError(f"{fmt} holds no {DEPTHS[wanted]}: use --dtype {' or '.join(names)}")
-    if output == naming.STREAM:
-        return
+    check_depth(shared, files.format_of(output))
     if not streams.is_text(os.path.dirname(os.path.realpath(output))):  # which libraries cannot name
         raise FileError(f"{output}: the folder's name is not UTF-8; choose another one")
     if len(shared.inputs) > 1 or output != shared.output:
         naming.make_folder(output)
     place()
+
+
+def check_depth(shared: Shared, fmt: files.Format) -> None:
+    """Refuses a --dtype that the output's format does not have."""
+    wanted = DTYPES[shared.dtype]
+    if wanted is not None and wanted not in fmt.dtypes:
+        names = [name for name, dtype in DTYPES.items() if dtype in fmt.dtypes]
+        raise ParameterError(f"{fmt} holds no {DEPTHS[wanted]}: use --dtype {' or '.join(names)}")
 
 
 def check_input(path: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -265,6 +267,14 @@ def test_inputs_and_outputs(clpix: Program, there: Path, args: str, code: int, w
 )
 def test_other_commands_files(clpix: Program, there: Path, args: str, code: int, words: str) -> None:
     one_line(clpix(*args.split()), code, words)
+
+
+def test_a_file_called_as_standard_output_is(clpix: Program, there: Path) -> None:
+    Path("-").write_text("not standard output")
+    program = [sys.executable, "-m", "clpix", "blur", "a.png", "--sigma", "0", "-o", "-", "--format", "png"]
+    run = subprocess.run(program, capture_output=True)
+    assert (run.returncode, run.stderr) == (0, b"") and run.stdout.startswith(b"\x89PNG")
+    assert Path("-").read_text() == "not standard output"
 
 
 def test_a_report_never_overwrites_what_is_compared(clpix: Program, there: Path) -> None:
