@@ -17,6 +17,7 @@ import platform
 import warnings
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from threading import Lock
 
 from gpuops.cache import cache_folder, temporary_folder
 from gpuops.device import cache, probe
@@ -50,22 +51,24 @@ def register_bundled_runtimes() -> None:
 
 
 _prepared = False
+_preparing = Lock()  # held by the thread that changes the environment
 
 
 def prepare(*, refresh: bool = False) -> None:
     """See register_bundled_runtimes; `refresh` tries again the drivers that crashed."""
     global _prepared
-    if _prepared and not refresh:
-        return
-    _tune_pocl()
-    user = os.environ.get("OCL_ICD_VENDORS", "")
-    ours = os.path.basename(user.rstrip("/")).startswith(_PREFIX) and os.path.isdir(user)
-    if not ours:  # ours: inherited from a process that did all this
-        if user and not os.path.isdir(user):
-            _tune_intel(user)
-        else:
-            _prepare(user, refresh=refresh)
-    _prepared = True
+    with _preparing:
+        if _prepared and not refresh:
+            return
+        _tune_pocl()
+        user = os.environ.get("OCL_ICD_VENDORS", "")
+        ours = os.path.basename(user.rstrip("/")).startswith(_PREFIX) and os.path.isdir(user)
+        if not ours:  # ours: inherited from a process that did all this
+            if user and not os.path.isdir(user):
+                _tune_intel(user)
+            else:
+                _prepare(user, refresh=refresh)
+        _prepared = True
 
 
 def _prepare(user: str, *, refresh: bool) -> None:
