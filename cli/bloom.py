@@ -132,7 +132,7 @@ _SHAPING = (
 )
 @click.option(
     "--border",
-    type=click.Choice(BORDERS),
+    type=options.Choice(BORDERS),
     default="reflect",
     show_default=True,
     help="Beyond the edges: the image mirrored; or, for panoramas, wrap-x: the right edge goes on at the left.",

@@ -166,7 +166,9 @@ def test_the_pages_that_show_python_are_looked_at() -> None:
 def command_lines(page: str) -> list[str]:
     """All that begin with clpix: in code blocks, and within lines between backticks."""
     text = re.sub(r"\\\n\s*", "", text_of(page))
-    code = re.findall(r"^    .*$|^```(?:sh)?\n.*?^```$", text, re.MULTILINE | re.DOTALL)
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    code = [block for language, block in fenced if language in ("", "sh")]
+    code += re.findall(r"^    .*$", text, re.MULTILINE)
     lines = re.findall(r"^(?:    |\$ |)((?:\.venv/bin/)?clpix [a-z].*)$", "\n".join(code), re.MULTILINE)
     lines += re.findall(r"`((?:\.venv/bin/)?clpix [a-z][^`]*)`", text)
     lines += re.findall(r"[|&] ((?:\.venv/bin/)?clpix [a-z][^|&`\n]*)", text)
@@ -217,7 +219,9 @@ def test_every_option_exists(page: str) -> None:
     known = set().union(*(option_names(COMMANDS[path], CONTEXT) for path in own)) if own else everywhere
     # Whole command lines are looked at above, and those of other programs are theirs.
     text = re.sub(r"^    .*$|`[^`\n]*(?:clpix|pytest|pip) [^`\n]*`", "", text_of(page), flags=re.MULTILINE)
-    text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(
+        r"^```.*?^```$|(?<=\])\([^)\n]*\)", "", text, flags=re.MULTILINE | re.DOTALL
+    )  # nor where links lead
     for option in sorted(set(re.findall(r"(?<![\w-])--[a-z][\w-]*", text)) - known):
         assert option in everywhere and option in IN_PASSING.get(page, ()), (page, option)
 
@@ -258,6 +262,10 @@ def courtyard(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+# dB: devices round a few of the picture's 8-bit codes differently.
+NEARLY = 0.011
+
+
 def test_what_denoising_is_worth(
     clpix: Callable[..., Run], courtyard: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,7 +281,8 @@ def test_what_denoising_is_worth(
             ).code
             == 0
         )
-        assert f"psnr  {psnr} dB" in clpix("compare", "a.png", "o.png", "--metric", "psnr").out
+        shown = re.search(r"psnr  ([\d.]+) dB", clpix("compare", "a.png", "o.png", "--metric", "psnr").out)
+        assert shown and abs(float(shown[1]) - float(psnr)) < NEARLY
 
 
 def test_what_keeping_comes_to(
@@ -290,7 +299,8 @@ def test_what_keeping_comes_to(
         *([cell.strip() for cell in row.split("|")] for row in table.groups()), strict=True
     ):
         run = clpix("dwt", "a.png", "-o", "c.npz", "--keep", percent, "--overwrite")
-        assert f"PSNR {psnr} dB" in run.out
+        shown = re.search(r"PSNR ([\d.]+) dB", run.out)
+        assert shown and abs(float(shown[1]) - float(psnr)) < NEARLY
         # How well a version of zlib deflates is its own affair.
         assert abs(Path("c.npz").stat().st_size / 1000 / float(size) - 1) < 0.03
 

@@ -98,27 +98,47 @@ def rfft2_of_pixels(
     return spectra if isinstance(pixels, Image) else spectra.numpy()
 
 
+@overload
 def irfft2_to_pixels(
     gpu: Gpu,
     spectra: Image,
     s: Size,
     dtype: npt.DTypeLike,
+    norm: str | None = ...,
+    *,
+    params: FftParams = ...,
+) -> tuple[Image, Losses]: ...
+@overload
+def irfft2_to_pixels(
+    gpu: Gpu,
+    spectra: npt.NDArray[Any],
+    s: Size,
+    dtype: npt.DTypeLike,
+    norm: str | None = ...,
+    *,
+    params: FftParams = ...,
+) -> tuple[npt.NDArray[Any], Losses]: ...
+def irfft2_to_pixels(
+    gpu: Gpu,
+    spectra: Image | npt.NDArray[Any],
+    s: Size,
+    dtype: npt.DTypeLike,
     norm: str | None = None,
     *,
     params: FftParams = DEFAULT,
-) -> tuple[Image, Losses]:
+) -> tuple[Image | npt.NDArray[Any], Losses]:
     """Inverse of :func:`rfft2_of_pixels`: pixels (s[0], s[1], channels) of ``dtype``, written by the transform itself.
 
     Parameters
     ----------
-    spectra : Image (channels, s[0], s[1] // 2 + 1), complex64
+    spectra : array or Image (channels, s[0], s[1] // 2 + 1), complex64
     dtype
         uint8 or uint16, to which values of 0 … 1 are rounded and others clipped, NaN to 0; float16, clipped to ±65504,
         or float32.
 
     Returns
     -------
-    The pixels, and how many values did not fit.
+    The pixels, on the host for an array, an Image for an Image; and how many values did not fit.
 
     Raises
     ------
@@ -136,4 +156,6 @@ def irfft2_to_pixels(
     lost = gpu.zeros((2,), np.uint32)
     target = Pixels(wanted.name, spectra.shape[0], encoding=Encoding(wanted))
     how = SpectrumParams(norm or "backward", how=params)
-    return back(gpu, spectra, s, s, how, target, lost=lost), losses(lost)
+    image = spectra if isinstance(spectra, Image) else gpu.array(spectra)
+    pixels = back(gpu, image, s, s, how, target, lost=lost)
+    return pixels if isinstance(spectra, Image) else pixels.numpy(), losses(lost)
