@@ -61,7 +61,8 @@ class Statistics:
     count, finite, positive, negative, nan, infinite : int
         How many values there are, and of which kind; positive means 2⁻¹²⁶ or more (those have a logarithm).
     sum, log2_sum : float
-        Of the finite values; of the positive ones' binary logarithms (so the product is 2**log2_sum).
+        Of the finite values (those below 2⁻¹²⁶ times their number lose digits, so that no sum overflows); of the
+        positive ones' binary logarithms (so the product is 2**log2_sum).
     minimum, maximum : float
         Of the finite values; NaN where there are none.
     centre_log2 : float

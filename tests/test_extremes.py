@@ -7,13 +7,15 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import pywt
 from scipy import ndimage
 
-from gpuops import Gpu, GpuopsWarning
+from gpuops import Gpu, GpuopsWarning, fft
 from gpuops.bloom import bloom
 from gpuops.blur import blur
 from gpuops.compare import compare
 from gpuops.convolve import convolve
+from gpuops.dwt import wavedec2, waverec2
 from gpuops.params.bloom import BloomParams
 from gpuops.params.blur import BlurParams
 from gpuops.params.compare import CompareParams
@@ -86,6 +88,25 @@ def test_convolution(gpu: Gpu, method: str, name: str) -> None:
     expected = ndimage.convolve(x.astype(np.float64), w)
     got = convolve(gpu, x, w, method=method)
     assert np.abs(got - expected).max() <= 4e-6 * np.abs(w).sum() * np.abs(x).max() + 400 * GRAIN
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_transforms(gpu: Gpu, name: str) -> None:
+    """Forwards as in float64, and back again."""
+    x = picture(name)[0]
+    x *= 1e-6 if name == "large" else 1  # sums are of all pixels, and normalised in the end
+    exact, most = x.astype(np.float64), float(np.abs(x).max())
+    spectrum = fft.rfft2(gpu, x)
+    expected = np.fft.rfft2(exact)
+    assert np.abs(spectrum - expected).max() <= 2e-6 * np.abs(expected).max() + 400 * GRAIN
+    assert np.abs(fft.irfft2(gpu, spectrum, x.shape) - x).max() <= 2e-6 * most + 400 * GRAIN
+    for wavelet in ("haar", "db4", "bior4.4"):
+        bands = wavedec2(gpu, x, wavelet, level=1)
+        known = pywt.wavedec2(exact, wavelet, level=1)
+        for got, wanted in zip((bands[0], *bands[1]), (known[0], *known[1]), strict=True):
+            assert np.abs(got - wanted).max() <= 8e-6 * most + 400 * GRAIN
+        back = waverec2(gpu, bands, wavelet)[: x.shape[0], : x.shape[1]]
+        assert np.abs(back - x).max() <= 4e-6 * most + 400 * GRAIN
 
 
 @pytest.mark.parametrize("name", ["halves", "the largest half", "large", "ratios", "negative zeros"])
