@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import replace
 from math import prod
 
@@ -14,7 +15,7 @@ from gpuops.image import COMPLEX_HALF
 from gpuops.params.fft import FftParams, SpectrumParams, filter_option
 from gpuops.pixels import Decoding, Encoding, losses, pack
 
-from .test_fft import error, noise
+from .test_fft import error, noise, small_primes
 
 # Both ends of the pixels' type; even and odd columns, whose last pass is another one; padded; whole spectra.
 WRITTEN = [
@@ -91,6 +92,26 @@ def test_there_and_back_in_bytes(gpu: Gpu, rng) -> None:
         fft.irfft2_to_pixels(gpu, there, (37, 50), np.uint8)
     with pytest.raises(ParameterError, match="pixels are"):
         fft.irfft2_to_pixels(gpu, there, (37, 46), np.int16)
+
+
+@pytest.mark.parametrize("local_bytes", [1 << 16, 1024])
+@pytest.mark.parametrize("size", [(17, 34), (38, 9)])
+@pytest.mark.parametrize("half", [False, True])
+def test_pixels_of_convolutions(gpu: Gpu, rng, monkeypatch, size, local_bytes: int, half: bool) -> None:
+    """Prime factors that Bluestein's convolution transforms, in one launch or, of little local memory, in several."""
+    small_primes(monkeypatch)
+    few = min(local_bytes, gpu.limits.local_bytes)
+    monkeypatch.setitem(vars(gpu), "limits", replace(gpu.limits, local_bytes=few))
+    monkeypatch.setattr(gpu, "plans", OrderedDict())
+    pixels = rng.integers(0, 256, (*size, 3), dtype=np.uint8)
+    params = SpectrumParams(precision="half" if half else "single")
+    values = spectrum.values_of(gpu, gpu.array(pixels), Decoding(), params)
+    got = values["real"] + 1j * values["imag"].astype(float) if half else values
+    expected = np.fft.rfft2(np.moveaxis(pixels / 255, 2, 0), norm="ortho")
+    assert error(got, expected) < (HALF_ERROR * passes(gpu) ** 0.5 if half else 4e-7)
+    assert any(p.convolved or p.schedule.length for plan in gpu.plans.values() for p in plan.passes)
+    back, _ = spectrum.pixels_of(gpu, values, size, size, params, Encoding(np.dtype(np.uint8)), False)
+    np.testing.assert_array_equal(back.numpy(), pixels)
 
 
 def test_planes_in_turn(gpu: Gpu, rng, monkeypatch) -> None:
