@@ -42,9 +42,13 @@ LATER = Later()
 
 
 def _function() -> Any:
-    """OpenCL's function by way of pyopencl's module, which is linked to it; None where names are not found so."""
+    """OpenCL's function by way of pyopencl's module, which is linked to it; None where names are not found so.
+
+    It keeps Python's lock (PyDLL), as pyopencl's own calls do that do not wait: NVIDIA's driver 580 ended the process
+    when one thread launched a kernel while others made or released buffers and kernels.
+    """
     try:
-        function = ctypes.CDLL(cl._cl.__file__).clEnqueueNDRangeKernel
+        function = ctypes.PyDLL(cl._cl.__file__).clEnqueueNDRangeKernel
     except (OSError, AttributeError):
         return None
     pointer, number, sizes = ctypes.c_void_p, ctypes.c_uint, ctypes.POINTER(ctypes.c_size_t)
