@@ -206,7 +206,7 @@ def tonemap_cpu() -> list[str]:
 
 
 def bench(name: str) -> list[str]:
-    """The output of ``clpix bench --json`` as the table that it prints, less columns that no row has."""
+    """The first size of ``clpix bench --json`` as the table that it prints, less columns that no row has."""
 
     def size(row: Row) -> str:
         return "×".join(str(row[side]) for side in ("width", "height", "channels") if side in row)
@@ -220,6 +220,8 @@ def bench(name: str) -> list[str]:
         "launches": lambda row: str(row["launches"] if "launches" in row else len(row["kernels"])),
         "min ms": lambda row: f"{min(row['ms']):.4f}",
         "median": lambda row: f"{row['median_ms']:.4f}",
+        "formula ms": lambda row: f"{row['predicted_ms']:.4f}" if row.get("predicted_ms") else None,
+        "µs/channel": lambda row: f"{1000 * row['channel_ms']:.1f}" if "channel_ms" in row else None,
         "× copy": lambda row: f"{row['copies']:.2f}" if "copies" in row else None,
         "× read-write": lambda row: f"{row['floors']:.2f}" if row.get("floors") is not None else None,
         "formula MB": mega("predicted_bytes"),
@@ -228,7 +230,9 @@ def bench(name: str) -> list[str]:
         "GB/s": lambda row: digits(row["gbps"]),
         "% of copy": lambda row: f"{100 * row['copy_share']:.1f}" if row.get("copy_share") else None,
     }
-    cells = {title: [cell(row) for row in rows_of(name)] for title, cell in columns.items()}
+    rows = rows_of(name)
+    shown = [row for row in rows if size(row) == size(rows[0])]
+    cells = {title: [cell(row) for row in shown] for title, cell in columns.items()}
     kept = {title: column for title, column in cells.items() if any(column)}
     return markdown(
         list(kept), zip(*([cell or NONE for cell in column] for column in kept.values()), strict=True)

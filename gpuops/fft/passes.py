@@ -93,8 +93,12 @@ def _interleaved(planner: Planner, problem: Problem) -> list[Pass]:
     rows = Sequences((n_rows, 1, planes), along, along, n_columns, n_columns)
     columns = Sequences((1, 1, row), across, across, n_rows, n_rows)
     ends = Ends(swap_in=swap, swap_out=swap)
+    scaled = replace(ends, scale=share)
+    # A group that takes all planes of a row reads whole lines of memory, however few planes there are.
+    single = None if planner.params.method == "global" else planner.single(n_columns, rows, scaled)
+    whole = single is not None and single.schedule.columns * single.lanes >= planes
     return [
-        *planner.passes(n_columns, rows, replace(ends, scale=share)),
+        *([single] if single and whole else planner.passes(n_columns, rows, scaled)),
         *planner.passes(n_rows, columns, replace(ends, scale=problem.scale / share)),
     ]
 
