@@ -171,6 +171,20 @@ def test_pixels_of_complex_numbers(gpu: Gpu, rng, channels: int, half: bool) -> 
                 assert error(np.moveaxis(z, -1, 0), expected) < tolerance
 
 
+def test_interleaved_rows_are_one_launch(gpu: Gpu, rng, monkeypatch) -> None:
+    """A group of a GPU takes whole rows of pixels, also where these have few planes."""
+    few = min(1 << 15, gpu.limits.local_bytes)
+    limits = replace(gpu.limits, is_cpu=False, lanes=1, local_bytes=few)
+    monkeypatch.setitem(vars(gpu), "limits", limits)
+    monkeypatch.setattr(gpu, "plans", OrderedDict())
+    values = noise(rng, 4, 8, 256)
+    way = bench_fft_ways.way(gpu, bench_fft_ways.Variant(FftParams(), bench_fft_ways.PAIRS), values)
+    got = way.there(way.source).numpy()
+    exact = values.real[::2] + 1j * values.real[1::2].astype(float)
+    assert error(np.moveaxis(got, -1, 0), np.fft.fft2(exact, norm="ortho")) < 4e-7
+    assert passes(gpu) == 2
+
+
 # -- halves in memory -------------------------------------------------------------------------------------------------
 
 HALF_ERROR = 3e-4  # relative L2, of a rounding to 11 bits
