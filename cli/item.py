@@ -210,7 +210,7 @@ class Item:
 
     @property
     def display_colour(self) -> Colour:
-        """What a display's light is written as in :attr:`display_dtype`."""
+        """The colour space that a display's light is written in, of :attr:`display_dtype`."""
         return usual(self.depth(self.display_dtype))
 
     def save_pixels(
@@ -243,7 +243,7 @@ class Item:
             )
 
     def _spaces(self, dtype: str | None, *, linear: bool, display: bool) -> tuple[Colour, Colour]:
-        """What the values of a result are, and what they are in its file."""
+        """The colour space of a result's values, and the one they have in its file."""
         values = self._space.of_values(linear=linear, display=display)
         return values, self._space.of_file(values, self.format, self.depth(dtype), dtype, display=display)
 

@@ -56,7 +56,7 @@ class Measured:
 
 
 def picture(gpu: Gpu, content: Picture, space: str = "auto", *, alpha: bool = True) -> Measured:
-    """Of linear Rec. 709 light, unless ``space`` is "encoded" and the picture is; ``alpha``: of that, too."""
+    """Statistics of linear Rec. 709 light, or of encoded values if ``space`` says so; with ``alpha`` of that, too."""
     if space == "encoded" and not content.linear:
         values = "encoded" if content.colour == SRGB else "stored"
         pixels = content.pixels if alpha or not content.alpha else content.pixels[..., :-1]

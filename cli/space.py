@@ -12,7 +12,7 @@ from gpuops.colour import LINEAR, SRGB, Colour, unusual
 
 
 class Space:
-    """What values are.
+    """The colour space that an item's values are in.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Space:
 
 
 def usual(depth: np.dtype[Any]) -> Colour:
-    """What values of a depth are taken for unless a file says something else."""
+    """The colour space that values of a depth are taken for unless a file says something else."""
     return LINEAR if depth.kind == "f" else SRGB
 
 

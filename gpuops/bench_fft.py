@@ -60,7 +60,7 @@ def predicted_bytes(
     texel: int,
     share: float = 1.0,
 ) -> int:
-    """What the formulas give for both axes, forward and inverse; ``radices``: of the rows, and of the columns;
+    """The bytes that the formulas give for both axes, forward and inverse; ``radices``: the rows' and the columns';
     ``share``: see :func:`gpuops.bench_fft_ways.predicted_share`.
 
     Without params: one read and one write an axis. PassCount, log2 of the length in the document, is the number of
@@ -146,12 +146,12 @@ class Row:
 
     @property
     def predicted_ms(self) -> float | None:
-        """What the predicted bytes take at the speed of "read-write only"; None where that is not known."""
+        """The time that the predicted bytes take at the speed of "read-write only"; None where that is not known."""
         return self.floor_ms * self.predicted_bytes / self.floor_bytes if self.floor_bytes else None
 
     @property
     def channel_ms(self) -> float:
-        """Of one channel in one direction."""
+        """The time of one channel in one direction."""
         return self.median_ms / (2 * self.channels)
 
     @property

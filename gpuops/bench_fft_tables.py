@@ -1,4 +1,4 @@
-"""What ``clpix bench fft`` measured, as JSON, as a table and as a chart."""
+"""The results of ``clpix bench fft`` as JSON, as a table and as a chart."""
 
 from __future__ import annotations
 

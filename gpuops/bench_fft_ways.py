@@ -177,8 +177,9 @@ def _of_pixels(gpu: Gpu, variant: Variant, values: npt.NDArray[np.complex64]) ->
 
 
 def predicted_share(variant: Variant, item: int) -> float:
-    """What the documents' formulas leave of the bytes of both axes, forward and inverse, of a variant's form; ``item``:
-    bytes of a real number.
+    """The share that the documents' formulas leave of the bytes of both axes, forward and inverse, of a variant's form.
+
+    ``item``: bytes of a real number.
 
     Those bytes are 16 textures, of real or imaginary parts: the first pass reads two, the last one writes two. A form
     that is real has one at either end; pixels have their own bytes there, and kernels that convert them read and write

@@ -54,7 +54,9 @@ class Display:
 
 @dataclass(frozen=True)
 class Ends:
-    """What the chain begins with and lays its glow over, and what it ends in: planes, or pixels with a decoding.
+    """The image that the chain begins with and lays its glow over, and the one that it ends in.
+
+    They are planes, or pixels with a decoding.
 
     Without ``not_finite`` it ends in the glow by itself.
     """

@@ -48,7 +48,7 @@ class Primaries:
 
     @classmethod
     def of(cls, numbers: tuple[float, ...]) -> Primaries:
-        """Of x and y of red, green, blue and white, in turn. Raises ColourError."""
+        """The primaries of these numbers: x and y of red, green, blue and white, in turn. Raises ColourError."""
         if len(numbers) != 8:
             raise ColourError("not eight chromaticities")
         x, y = numbers[::2], numbers[1::2]
@@ -210,7 +210,7 @@ def _srgb_signal(light: Values) -> Values:
 
 @dataclass(frozen=True)
 class Colour:
-    """What stored values, as fractions of their type's largest one, mean.
+    """The meaning of stored values, as fractions of their type's largest one.
 
     Attributes
     ----------
@@ -307,7 +307,7 @@ def of_primaries(primaries: Primaries, *curves: Curve, narrow: bool = False) -> 
 
 
 def of_signal(transfer: str, gamma: float) -> Colour:
-    """What a tone mapping's transfer (as in :class:`gpuops.params.tonemap.TonemapParams`) makes of Rec. 709 light."""
+    """The signal that a tone mapping's transfer makes of Rec. 709 light: see gpuops.params.tonemap.TonemapParams."""
     curves: dict[str, Curve] = {
         "srgb": SRGB_CURVE,
         "linear": LINEAR_CURVE,

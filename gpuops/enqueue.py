@@ -162,5 +162,5 @@ class Step:
 
     @property
     def nbytes(self) -> int:
-        """Of the Images among its arguments."""
+        """The bytes of the Images among its arguments."""
         return sum(argument.nbytes for argument in self._arguments if isinstance(argument, Image))

@@ -155,7 +155,7 @@ class Gpu:
         )
 
     def kept(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What ``make`` gives, kept for the next time under ``key``; the least recently used goes when it is too much.
+        """The result of ``make``, kept for the next time under ``key``; of too many the least recently used goes.
 
         It is made once, and then of all threads'.
         """

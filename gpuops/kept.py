@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Bounds:
-    """What may be kept: so many entries, bytes on the device, and programs that suit one size only."""
+    """The most that may be kept: so many entries, bytes on the device, and programs that suit one size only."""
 
     count: int = 128
     nbytes: int = 1 << 26

@@ -92,7 +92,7 @@ def of_planes(image: Image, colour: Colour, encoding: Encoding) -> Image:
 
 
 def unpack_light(pixels: Image, *, alpha: bool) -> Image:
-    """What :func:`of_pixels` gave, as planes."""
+    """The result of :func:`of_pixels`, as planes."""
     image = unpack(pixels, Decoding(alpha))
     image.linear = True
     return image

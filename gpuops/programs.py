@@ -201,7 +201,7 @@ class Programs:
 
     @cached_property
     def _identity(self) -> str:
-        """What a built binary depends on beside its source."""
+        """Everything that a built binary depends on beside its source."""
         from .device.drivers import cpu_identity
 
         device = self.gpu.device

@@ -116,7 +116,7 @@ def named(text: str, version: int = 4) -> bytes:
 
 
 def rgb_profile(space: str, *curves: bytes, version: int = 4, **further: bytes) -> bytes:
-    """Of one curve for all channels, or three."""
+    """The curves are one for all channels, or three."""
     columns = d50_columns(space)
     each: Sequence[bytes] = curves * (3 // len(curves))
     tags = {

@@ -161,7 +161,7 @@ def stages(
 
 
 def of_gaussians(x: np.ndarray, params: BloomParams, alpha: bool = False) -> np.ndarray:
-    """What the method ``gaussians`` is, by scipy."""
+    """The method ``gaussians``, by scipy."""
     x = x.astype(np.float64)
     light = weigh(x, params.threshold / params.scale, params.knee, len(x) - alpha)
     glow = sum(

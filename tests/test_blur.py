@@ -252,7 +252,7 @@ KINDS: list[dict[str, object]] = [
 
 @pytest.mark.parametrize("options", KINDS, ids=str)
 def test_turning_a_panorama_turns_its_blur(gpu: Gpu, rng, options: dict[str, object]) -> None:
-    """Of pixels in the depth of a file, whose rows are of any length."""
+    """Pixels are in the depth of a file, whose rows are of any length."""
     codes, params = rng.integers(0, 65536, (30, 67, 3), np.uint16), BlurParams(border="wrap-x", **options)
     decoding, encoding = Decoding(linearise=True), Encoding(np.dtype(np.uint16), encode=True)
     by = 20

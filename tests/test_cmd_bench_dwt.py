@@ -46,7 +46,7 @@ def test_json_has_every_method_at_every_size(clpix: Program) -> None:
 
 
 def predictions_are_table_3s(rows: list[dict[str, Any]]) -> None:
-    """Of two levels of 603×41, whose 4-byte samples are read and written once for each step of the method and axis."""
+    """The 4-byte samples of two levels of 603×41 are read and written once for each step of the method and axis."""
     pixels = 603 * 41 + 302 * 21
     predicted = {
         row["variant"]: {part["step"]: part["predicted_bytes"] for part in row["parts"]} for row in rows

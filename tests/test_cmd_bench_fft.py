@@ -48,7 +48,7 @@ def test_both_axes_there_and_back() -> None:
 
 
 def test_forms_of_data() -> None:
-    """Of both axes there and back 16 textures are read and written: the first pass reads two, the last writes two."""
+    """For both axes there and back, 16 textures are read and written: the first pass reads two, the last writes two."""
     texture = 512 * 256 * 16
 
     def predicted(form: str, dtype: str = "", item: int = 4) -> float:

@@ -160,7 +160,7 @@ def test_tone_mapped_is_bloom_then_tonemap(
 def test_auto_exposure_is_that_of_tonemap(
     clpix: Callable[..., Any], tmp_path: Path, rng: np.random.Generator, memory: str
 ) -> None:
-    """Of straight colours, of which transparent parts are none the darker."""
+    """Straight colours are metered, of which transparent parts are none the darker."""
     pixels = rng.random((40, 56, 4)).astype(np.float32)
     pixels[..., 3] *= 0.1
     files.write(str(tmp_path / "in.exr"), Picture(pixels, alpha=True, linear=True), overwrite=False)

@@ -50,7 +50,7 @@ def ap1(tmp_path: Path, rng: np.random.Generator) -> Path:
 
 
 def light_of(clpix: Clpix, path: Path, *options: object) -> np.ndarray[Any, Any]:
-    """What commands take a file for: float EXR of the picture, blurred by nothing."""
+    """The light that commands take a file for: float EXR of the picture, blurred by nothing."""
     out = path.parent / "light.exr"
     run = clpix("blur", path, "--sigma", 0, "-o", out, "--dtype", "float", "--overwrite", *options)
     assert run.code == 0

@@ -139,7 +139,7 @@ def test_alpha_is_left_out(clpix, tmp_path, rng) -> None:
 
 
 def test_half_precision_is_stored_in_halves_throughout(clpix, tmp_path, rng) -> None:
-    """Of 8-bit RGB of 32 × 20: 3 bytes a pixel are read, 6 written and read between the axes, 6 · 17/16 written."""
+    """8-bit RGB of 32 × 20: 3 bytes a pixel are read, 6 written and read between the axes, 6 · 17/16 written."""
     image = write(tmp_path / "a.png", noise(rng, (20, 32, 3), "uint8"))
     moved = {}
     for precision in ("single", "half"):

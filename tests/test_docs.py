@@ -1,4 +1,4 @@
-"""What the docs say is so: names of the library, examples, options, and tables of what was measured."""
+"""The docs are true: names of the library, examples, options, and tables of what was measured."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_bench_output_becomes_a_table(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def resolve(name: str) -> object:
-    """What a dotted name stands for. Raises ImportError or AttributeError."""
+    """The object that a dotted name stands for. Raises ImportError or AttributeError."""
     parts = name.split(".")
     for count in range(len(parts), 0, -1):
         try:

@@ -138,7 +138,7 @@ def test_comparison(gpu: Gpu, scale: float) -> None:
 @pytest.mark.parametrize("name", PICTURES)
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_tone_mapping_is_finite(gpu: Gpu, operator: str, name: str) -> None:
-    """Of any light at any exposure; and no negative zero becomes light."""
+    """Any light at any exposure gives finite values; and no negative zero becomes light."""
     x = np.repeat(picture(name), 3, 0)
     for exposure in (-60.0, 0.0, 60.0, None):
         with warnings.catch_warnings():

@@ -93,8 +93,10 @@ ONCE_WRONG = [
 
 
 def few() -> list[Case]:
-    """Of each method and size one case, or in local memory one with a table and one without; and so that each pair of
-    any other two choices occurs, as far as these suffice for it."""
+    """One case of each method and size, or in local memory one with a table and one without.
+
+    As far as these suffice, each pair of any other two choices occurs.
+    """
     dice = random.Random(23)
     found = ONCE_WRONG.copy()
     todo = set().union(*map(pairs, ALL)).difference(*map(pairs, found))

@@ -1,4 +1,4 @@
-"""What a device keeps for the next time: enough, and no more than its bounds, however many sizes a process sees."""
+"""A device keeps things for the next time: enough, and no more than its bounds, however many sizes a process sees."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_on_cpus_a_new_size_builds_nothing(gpu: Gpu, rng: np.random.Generator, n
 def test_on_cpus_transforms_are_built_for_lengths_and_not_for_sizes(
     gpu: Gpu, rng: np.random.Generator
 ) -> None:
-    """Of an axis by itself: two lengths of rows and two of columns are four sizes."""
+    """Programs are of an axis by itself: two lengths of rows and two of columns are four sizes."""
     if gpu.limits.lanes == 1:
         pytest.skip("compilers that do not know vectors have what a size fixes as constants")
     gpu.plans.clear()
@@ -157,7 +157,7 @@ def test_on_cpus_transforms_are_built_for_lengths_and_not_for_sizes(
 
 
 def test_on_cpus_convolutions_share_what_is_built(gpu: Gpu, rng: np.random.Generator) -> None:
-    """Of a size of transforms, whatever the image's size and the kernel's."""
+    """Programs are of a size of transforms, whatever the image's size and the kernel's."""
     if gpu.limits.lanes == 1:
         pytest.skip("compilers that do not know vectors have what a size fixes as constants")
     gpu.plans.clear()

@@ -96,7 +96,7 @@ def works(rng: np.random.Generator) -> list[Work]:
 
 
 def at_once(tasks: list[Callable[[], Any]]) -> list[Any]:
-    """What the tasks give, each in a thread of its own; all begin together."""
+    """The results of tasks, each in a thread of its own; all begin together."""
     ready = threading.Barrier(len(tasks))
 
     def run(task: Callable[[], Any]) -> Any:

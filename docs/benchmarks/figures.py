@@ -1,4 +1,4 @@
-"""What the tables of the docs are made with: the JSON files beside this one, and ``TABLES`` by name for tables.py."""
+"""The tables of the docs are made with this: the JSON files beside it, and ``TABLES`` by name for tables.py."""
 
 from __future__ import annotations
 

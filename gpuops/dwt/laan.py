@@ -65,7 +65,7 @@ def decompose(image: Image, params: DwtParams, levels: int) -> None:
 
 
 def table_3_bytes(gpu: Gpu, shape: Shape, params: DwtParams, levels: int) -> int:
-    """What the formula gives for all levels of a float32 image of ``shape`` (planes, height, width), r being ours."""
+    """The formula's bytes for all levels of a float32 image of ``shape`` (planes, height, width), r being ours."""
     return round(
         sum(
             8 * (1 + part.wavelet.halo / part.made) * part.samples

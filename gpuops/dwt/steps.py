@@ -27,7 +27,7 @@ class Line:
 
     @property
     def scales(self) -> tuple[float, float]:
-        """What low and high coefficients are of the even and the odd samples that all steps give.
+        """Low coefficients over even samples, and high ones over odd samples, as all steps leave them.
 
         One sample and its mirror images are a constant, whose low coefficient is √2 times itself.
         """

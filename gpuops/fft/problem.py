@@ -97,7 +97,7 @@ class Problem:
 
     @property
     def out_steps(self) -> Four:
-        """Of the rows of the result, in elements."""
+        """The length of the result's rows, in elements."""
         return _pixel_steps(self.out_shape, self.written) if self.written else row_steps(self.out_shape)
 
     @property

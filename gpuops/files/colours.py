@@ -24,7 +24,7 @@ _SRGB_GAMMA, _LINEAR_GAMMA, _GAMMA_TOLERANCE = 45455, 100000, 1000
 
 @dataclass(frozen=True)
 class Found:
-    """What a file says of its colours: the space, None where it says nothing that is understood, and what is wrong."""
+    """A file's statement of its colours: the space, None where nothing is understood, and what is wrong."""
 
     colour: Colour | None = None
     wrong: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Found:
 
 
 def of_profile(profile: bytes, *, gray: bool) -> Found:
-    """What an ICC profile says of a picture, which is gray or has colours."""
+    """The statement of an ICC profile of a picture, which is gray or has colours."""
     if icc.is_for_gray(profile) and not gray:
         return Found(wrong=("its ICC profile is for gray",))
     try:
@@ -79,7 +79,7 @@ def profile_in(chunk: bytes) -> bytes | None:
 
 
 def of_png(chunks: Mapping[bytes, bytes], *, gray: bool) -> Found:
-    """What a PNG's chunks cICP, iCCP, sRGB, gAMA and cHRM say: the first of these that is understood counts."""
+    """The statement of a PNG's chunks cICP, iCCP, sRGB, gAMA and cHRM: the first of these that is understood counts."""
     wrong: list[str] = []
     if b"cICP" in chunks:
         try:
@@ -127,7 +127,7 @@ def _of_gamma(chunks: Mapping[bytes, bytes], *, gray: bool) -> Colour | None:
 
 
 def usual(dtype: np.dtype[np.generic]) -> Colour:
-    """What values of a type are taken for unless something else is said."""
+    """The colour space that values of a type are taken for unless something else is said."""
     return LINEAR if dtype.kind == "f" else SRGB
 
 

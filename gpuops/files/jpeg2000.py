@@ -1,4 +1,4 @@
-"""What a JPEG 2000 file says of its components, and which of its kinds are decoded rightly.
+"""A JPEG 2000 file's statements of its components, and which of its kinds are decoded rightly.
 
 Sources: ITU-T T.800, annexes A (codestream: SIZ, COD) and I (boxes: colr, cdef, pclr); T.814 (high throughput).
 """
@@ -85,7 +85,7 @@ class Header:
         return ""
 
     def alpha(self, channels: int) -> tuple[int, bool, bool]:
-        """Of a decoded picture: which channel is alpha, or -1; whether colours are multiplied by it; whether it
+        """The channels of a decoded picture: which is alpha, or -1; whether colours are multiplied by it; whether it
         is only taken as alpha, since the file does not say."""
         if channels not in (2, 4):
             return -1, False, False

@@ -42,7 +42,7 @@ class Metadata:
     colour: Colour | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """What a file of numbers can keep of it (all but the EXR attributes), as JSON values.
+        """The parts that a file of numbers can keep (all but the EXR attributes), as JSON values.
 
         The colour is an ICC profile, and beside it the primaries' chromaticities, exactly.
         """
@@ -110,7 +110,7 @@ class Picture:
 
     @property
     def colour(self) -> Colour:
-        """What the stored colours are."""
+        """The space of the stored colours."""
         return self.metadata.colour or (LINEAR if self.linear else SRGB)
 
     @property

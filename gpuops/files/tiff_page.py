@@ -1,4 +1,4 @@
-"""What a TIFF directory says of its samples, beyond what the decoder tells.
+"""Statements of a TIFF directory on its samples, beyond what the decoder tells.
 
 Source: TIFF revision 6.0, sections 3 (BaselineTIFF) and 18 (Associated Alpha Handling).
 """
@@ -15,7 +15,7 @@ _GRAY = (0, 1)  # PhotometricInterpretation of gray, 0 white or black
 
 
 def extra_samples(path: str, page: int) -> tuple[int, ...] | None:
-    """What the tag ExtraSamples of a page says of the channels behind the colours, or None where there is no tag.
+    """The tag ExtraSamples of a page, which tells of the channels behind the colours, or None where there is no tag.
 
     0: unspecified, 1: associated alpha, 2: unassociated alpha. Also None where the directory is damaged.
     """
@@ -33,7 +33,7 @@ def colours(photometric: int, channels: int) -> int:
 
 
 def full_range(pixels: Pixels, bits: int) -> Pixels:
-    """What the decoder makes of samples of a few bits, over the whole range of their type.
+    """Samples of a few bits, as the decoder gives them, over the whole range of their type.
 
     The decoder rounds down; but its leading bits are the samples.
     """
