@@ -1,10 +1,10 @@
 """Every way to compute a transform, planned for five kinds of devices, on small sizes, against numpy in double.
 
 A few of all combinations run each time: every method with every size, computed twiddles with every size in local
-memory, and of any two other choices nearly each pair. ``CLPIX_EVERY_FFT=SECONDS`` runs all of them, in a random order
-and for so long (``inf``: to the end, which takes hours, as most of them build kernels of their own)::
+memory, and of any two other choices nearly each pair. With ``CLPIX_EVERY_FFT`` set to anything all of them run. Most
+build kernels of their own, which takes a processor hours::
 
-    CLPIX_EVERY_FFT=inf CLPIX_DEVICE=Portable python -m pytest -s tests/test_fft_everywhere.py -k all_combinations
+    CLPIX_EVERY_FFT=1 CLPIX_DEVICE=Portable pytest -n auto --maxschedchunk 1 -rP tests/test_fft_everywhere.py -k every
 """
 
 from __future__ import annotations
@@ -12,23 +12,26 @@ from __future__ import annotations
 import itertools
 import os
 import random
-import time
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import combinations, product
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from gpuops import Gpu, fft
+from gpuops.fft.passes import passes
+from gpuops.fft.planner import Planner
+from gpuops.fft.problem import Problem
 from gpuops.gpu import Limits
 from gpuops.params.fft import METHODS, RADICES, FftParams
 
 Array = npt.NDArray[Any]
 
-SECONDS = float(os.environ.get("CLPIX_EVERY_FFT", 0))
 # Relative L2. Bluestein's convolution has three transforms, and those of radix 2 most stages.
 LIMITS = {"single": 4e-6, "double": 1e-13}
 
@@ -115,23 +118,53 @@ def pairs(case: Case) -> set[tuple[Any, ...]]:
 
 
 class Claiming(Gpu):
-    """A device that has no more than it claims."""
+    """The device under test, which claims to be one of DEVICES, but no more than it is."""
 
-    def __init__(self, claims: dict[str, Any]) -> None:
-        super().__init__()
-        self._claims = claims
+    claims: dict[str, Any]
+
+    def claim(self, name: str) -> None:
+        """Plans belong to the device that was claimed before."""
+        self.claims = DEVICES[name]
+        self.plans.clear()
+
+    @property
+    def limits(self) -> Limits:  # type: ignore[override]
+        """Sizes are never more than the device has."""
+        least = {
+            name: min(self.claims[name], getattr(self.real, name)) for name in ("local_bytes", "work_group")
+        }
+        return replace(self.real, **self.claims | least)
 
     @cached_property
-    def limits(self) -> Limits:
-        """Sizes are never more than the device has."""
-        real = super().limits
-        least = {name: min(self._claims[name], getattr(real, name)) for name in ("local_bytes", "work_group")}
-        return replace(real, **self._claims | least)
+    def real(self) -> Limits:
+        """The limits of the device itself."""
+        return super().limits
+
+
+class Asked(Exception):
+    """Ends a transform that is to be planned."""
 
 
 @cache
-def device(name: str) -> Claiming:
-    return Claiming(DEVICES[name])
+def device() -> Claiming:
+    """One for all claims: a process can have few contexts, and built kernels serve several claims."""
+    return Claiming()
+
+
+def claiming(name: str) -> Claiming:
+    device().claim(name)
+    return device()
+
+
+def computation(case: Case) -> Hashable:
+    """All that decides which programs run with which arguments: cases that share it are the same computation."""
+    gpu = claiming(case.device)
+    with patch.object(gpu, "kept", side_effect=Asked) as kept, pytest.raises(Asked):
+        transform(gpu, case)
+    problem: Problem = kept.call_args.args[0]
+    vectors = Planner(gpu.limits, problem.params).vectors
+    group = min(256, gpu.limits.work_group)  # of stages in global memory
+    return replace(problem, params=FftParams()), tuple(passes(gpu.limits, problem)), vectors, group
 
 
 @cache
@@ -151,11 +184,18 @@ def transformed(size: tuple[int, int], kind: str, precision: str) -> tuple[Array
     return x, getattr(np.fft, kind)(x.astype(complex if x.dtype.kind == "c" else float))
 
 
+def transform(gpu: Gpu, case: Case) -> Array:
+    """The transform by the device under test."""
+    x, _ = transformed(case.size, case.kind, case.precision)
+    length: dict[str, Any] = {"irfft2": {"s": case.size}, "irfft": {"n": case.size[1]}}.get(case.kind, {})
+    result: Array = getattr(fft, case.kind)(gpu, x, **length, params=case.params)
+    return result
+
+
 def error(case: Case) -> float:
     """Relative L2."""
     x, exact = transformed(case.size, case.kind, case.precision)
-    length: dict[str, Any] = {"irfft2": {"s": case.size}, "irfft": {"n": case.size[1]}}.get(case.kind, {})
-    got = getattr(fft, case.kind)(device(case.device), x, **length, params=case.params)
+    got = transform(claiming(case.device), case)
     assert got.shape == exact.shape
     assert (got.real.dtype, got.dtype.kind) == (x.real.dtype, exact.dtype.kind)
     return float(np.linalg.norm(got - exact) / np.linalg.norm(exact))
@@ -163,27 +203,26 @@ def error(case: Case) -> float:
 
 @pytest.mark.parametrize("case", few(), ids=str)
 def test_a_few_combinations(case: Case) -> None:
-    if case.precision == "double" and not device(case.device).limits.double:
+    if case.precision == "double" and not device().real.double:
         pytest.skip("no double precision")
     assert error(case) < LIMITS[case.precision]
 
 
-@pytest.mark.skipif(not SECONDS, reason="takes hours: CLPIX_EVERY_FFT=SECONDS runs it for so long")
-def test_all_combinations() -> None:
-    double = device("CPU").limits.double
-    cases = [case for case in ALL if double or case.precision == "single"]
-    end, wrong, worst = time.monotonic() + SECONDS, [], dict.fromkeys(LIMITS, 0.0)
-    for count, case in enumerate(random.Random(23).sample(cases, len(cases)), 1):
-        value = error(case)
-        worst[case.precision] = np.fmax(worst[case.precision], value)
-        if not value < LIMITS[case.precision]:
-            wrong.append(f"{case}: {value:.2g}")
-            print(wrong[-1], flush=True)
-        if count % 100 == 0:
-            device.cache_clear()  # built kernels take memory
-        if count % 25 == 0 or time.monotonic() > end:
-            largest = ", ".join(f"{value:.2g} in {name}" for name, value in worst.items())
-            print(f"{count} of {len(cases)}: {len(wrong)} wrong, largest error {largest}", flush=True)
-        if time.monotonic() > end:
-            break
+@pytest.mark.skipif("CLPIX_EVERY_FFT" not in os.environ, reason="takes hours: CLPIX_EVERY_FFT=1 runs it")
+@pytest.mark.parametrize(
+    ("size", "kind", "precision"), dict.fromkeys((case.size, case.kind, case.precision) for case in ALL)
+)
+def test_every_combination(size: tuple[int, int], kind: str, precision: str) -> None:
+    if precision == "double" and not device().real.double:
+        pytest.skip("no double precision")
+    computations: dict[Hashable, list[Case]] = {}
+    for case in ALL:
+        if (case.size, case.kind, case.precision) == (size, kind, precision):
+            computations.setdefault(computation(case), []).append(case)
+    errors = {}
+    for case, *_ in computations.values():
+        errors[case] = error(case)
+        print(f"{case}: {errors[case]:.2g}", flush=True)
+    print(f"{len(errors)} computations, largest error {np.max([*errors.values()]):.2g}")
+    wrong = [f"{case}: {value:.2g}" for case, value in errors.items() if not value < LIMITS[precision]]
     assert not wrong, "\n".join(wrong)
