@@ -8,8 +8,17 @@
 #define LUMINANCE_WHITE 1.5f
 #define BRIGHT_THRESHOLD 0.5f
 #define BLOOM_STRENGTH 0.6f
+#define LARGEST_HALF 65504.0f
 #define TAPS 15
 #define HALF_TAPS 7
+
+// NaN becomes 0, and an infinity the largest half float. Global: (count).
+__kernel void repair(__global const float *in, __global float *out, ulong count) {
+    size_t i = get_global_id(0);
+    if (i >= count) return;
+    float v = in[i];
+    out[i] = isnan(v) ? 0.0f : isinf(v) ? copysign(LARGEST_HALF, v) : v;
+}
 
 static inline float mapped(float c, float luminance) {
     c *= MIDDLE_GRAY / (luminance + 0.001f);
@@ -101,8 +110,7 @@ __kernel void final_pass(__global const float *in, __global const float *bloom, 
         if (alpha > 0.0f) light /= alpha;
         out[c * plane + i] = alpha * unit_range(mapped(light, luminance) + BLOOM_STRENGTH * glow);
 #else
-        light = isnan(light) ? 0.0f : clamp(light, -FLT_MAX, FLT_MAX);
-        out[c * plane + i] = fmin(light + BLOOM_STRENGTH * glow, FLT_MAX);
+        out[c * plane + i] = light + BLOOM_STRENGTH * glow;
 #endif
     }
 }

@@ -9,15 +9,15 @@ blur, and join both in the final pass. Each effect exists with local memory and 
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import ParameterError
+from .errors import GpuopsWarning, ParameterError
 from .gpu import Local
 from .image import Image
 from .reduce import REC601, check_colours, statistics
-from .tonemap import warn_of_repairs
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -46,14 +46,14 @@ def tonemap(
     back buffer then applies the sRGB curve and 8 bits, as every 8-bit file here does. Raises ParameterError for an
     image that is neither gray nor RGB, or an unknown method.
     """
-    luminance = _metered(gpu, image, method)
+    image, luminance = _metered(gpu, image, method)
     glow = _glow(gpu, image, luminance, method) if with_bloom else None
     return _final(gpu, blur(gpu, image, method) if blurred else image, glow, luminance, "TONEMAP")
 
 
 def bloom(gpu: Gpu, image: Image, method: str = "auto") -> Image:
     """The sample's bloom by itself: light + 0.6 × its bloom. As :func:`tonemap` otherwise."""
-    luminance = _metered(gpu, image, method)
+    image, luminance = _metered(gpu, image, method)
     return _final(gpu, image, _glow(gpu, image, luminance, method), luminance, None)
 
 
@@ -72,12 +72,28 @@ def _local(gpu: Gpu, method: str) -> bool:
     return method == "local" or (method == "auto" and not gpu.limits.is_cpu)
 
 
-def _metered(gpu: Gpu, image: Image, method: str) -> float:
+def _metered(gpu: Gpu, image: Image, method: str) -> tuple[Image, float]:
+    """The image without values that are not finite, and the mean luminance of the pixels that were."""
     check_colours(image.colours, image.shape[0], "the preset d3d11")
     reduction = "tiles" if _local(gpu, method) else "direct"
     measured = statistics(gpu, image, weights=REC601, histogram=False, method=reduction)
-    warn_of_repairs(measured.nan, measured.infinite, 0)
-    return measured.mean if measured.finite else 0.0
+    if measured.nan or measured.infinite:
+        image = _repaired(gpu, image)
+        counts = [f"{n} {kind}" for n, kind in ((measured.nan, "NaN"), (measured.infinite, "infinite")) if n]
+        message = f"pixels repaired: {', '.join(counts)} (NaN became 0, infinities ±65504)"
+        warnings.warn(message, GpuopsWarning, stacklevel=3)
+    return image, measured.mean if measured.finite else 0.0
+
+
+def _repaired(gpu: Gpu, image: Image) -> Image:
+    """The sample's half floats have no more than 65504; its blur would spread what is not finite."""
+    result = image.like()
+    kernel = gpu.kernel("d3d11", "repair", COLOURS=1)
+    count = math.prod(image.shape)
+    gpu.launch(
+        kernel, (count,), image, result, np.uint64(count), label="d3d11 repair", traffic=2 * image.nbytes
+    )
+    return result
 
 
 def _glow(gpu: Gpu, image: Image, luminance: float, method: str) -> Image | None:

@@ -198,6 +198,23 @@ def test_repairs_are_told_in_one_line(clpix: Clpix, scene: npt.NDArray[np.float3
     assert (read(tmp_path / "out.png")[0, 0] == 0).all()
 
 
+def test_the_preset_repairs_before_its_blur(
+    clpix: Clpix, scene: npt.NDArray[np.float32], tmp_path: Path
+) -> None:
+    scene[0, 0] = np.nan
+    scene[1, 1, 2] = np.inf
+    write(tmp_path / "in.exr", scene)
+    options = ("--preset", "d3d11", "--blur", "--no-bloom")
+    run = clpix("tonemap", tmp_path / "in.exr", "-o", tmp_path / "out.png", *options)
+    assert (run.code, run.err.count("\n")) == (0, 1)
+    assert "pixels repaired: 1 NaN, 1 infinite" in run.err
+    luminance = d3d11_reference.metered(scene[np.isfinite(scene).all(-1)].T)
+    repaired = np.moveaxis(np.nan_to_num(scene, nan=0, posinf=65504), -1, 0)
+    light = d3d11_reference.mapped(d3d11_reference.blur(repaired), luminance)
+    reference = tonemap_reference.srgb(np.clip(light, 0, 1)) * 255
+    assert np.abs(read(tmp_path / "out.png") - np.moveaxis(reference, 0, -1)).max() <= 1
+
+
 @pytest.mark.parametrize("method", ["auto", "local", "direct"])
 def test_preset_d3d11(
     clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path, method: str

@@ -746,6 +746,10 @@ def test_d3d11(gpu: Recorder, channels: int) -> None:
     if alpha:
         over = d3d11_reference.blur(scene[:1]) / d3d11_reference.WEIGHTS.sum() ** 2
         np.testing.assert_allclose(blurred[-1:], over, rtol=1e-6)
+    scene[0, 3, 5], scene[0, 4, 6] = np.nan, -np.inf
+    with pytest.warns(GpuopsWarning, match="1 NaN, 1 infinite"):
+        got = d3d11.bloom(gpu, on(gpu, scene[:1], alpha=False)).numpy()
+    assert (got[0, 3, 5], got[0, 4, 6]) == pytest.approx((0, -65504), abs=2)
 
 
 # -- pixel by pixel, and all pixels -------------------------------------------------------------------------------
