@@ -87,7 +87,6 @@ from gpuops.params.starburst import Aperture
 from gpuops.params.tonemap import LOCAL, OPERATORS, TRANSFERS, TonemapParams
 from gpuops.params.white_balance import Illuminant
 from gpuops.pixels import Decoding, Encoding, Losses, download, losses, pack, unpack, upload
-from gpuops.programs import Program, Programs
 from gpuops.reduce import all_statistics, statistics, statistics_and_mip
 from gpuops.tonemap import tonemap, tonemap_pixels
 from gpuops.tonemap_local import gain
@@ -135,13 +134,6 @@ def noted(request: pytest.FixtureRequest) -> None:
 # -- the device under test ----------------------------------------------------------------------------------------
 
 
-class FromSource(Programs):
-    """Programs that are built in every run: no kept binary stands in for the compiler."""
-
-    def build(self, wanted: Program) -> tuple[cl.Program, bool]:
-        return cl.Program(self.gpu.context, wanted.text).build(wanted.options), False
-
-
 class Recorder(Gpu):
     """A device that claims other limits than it has, so that plans are those of other devices, and notes launches."""
 
@@ -150,7 +142,6 @@ class Recorder(Gpu):
 
     def __init__(self, **claims: int) -> None:
         super().__init__()
-        self.programs = FromSource(self)
         self._claims = claims
         self._variants: dict[int, tuple[Any, str, dict[str, object]]] = {}
 
