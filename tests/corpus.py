@@ -1,0 +1,357 @@
+"""Runs some 500 command lines and keeps all that they write, to compare one version of the program with another.
+
+    python tests/corpus.py run FOLDER             # with the program that this Python imports
+    python tests/corpus.py compare BEFORE AFTER   # names what differs and how much; exit code 1 if anything does
+
+To run another version, give its folders of packages first in PYTHONPATH, on the same device::
+
+    PYTHONPATH=/other/version python tests/corpus.py run before
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import shutil
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain, cycle, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+# -- the inputs ----------------------------------------------------------------------------------------------------
+
+#: Pictures of every kind that operations treat in their own way; sizes are odd, prime, even, small and one.
+PICTURES = (
+    "gray8.png", "rgb8.png", "rgba8.png", "rgb16.png", "grayalpha16.png", "photo.jpg", "half.exr", "rgba.exr",
+    "gray.exr", "wild.exr", "float.tif", "panorama.hdr", "one.png", "column.png",
+)  # fmt: skip
+
+
+def inputs(folder: Path) -> None:
+    """Writes the pictures, two kernels, a colour table and a second version of one picture."""
+    from gpuops.files import Picture, write
+
+    rng = np.random.default_rng(7)
+
+    def scene(rows: int, columns: int, channels: int) -> Array:
+        """Light with smooth ground, noise, and bright spots: from 0.01 to about 30."""
+        y, x = np.mgrid[:rows, :columns]
+        ground = 0.2 + 0.15 * np.sin(x / 9) * np.cos(y / 7)
+        spots = 30 * np.exp(-((x - columns / 3) ** 2 + (y - rows / 2) ** 2) / 8)
+        light = (ground + spots)[..., None] * (0.5 + rng.random(channels)) + 0.02 * rng.random(
+            (rows, columns, channels)
+        )
+        return np.asarray(light + 0.01)
+
+    def display(light: Array, dtype: str) -> Array:
+        most = np.iinfo(dtype).max
+        return np.asarray(np.rint(np.clip(light / (1 + light), 0, 1) ** (1 / 2.2) * most)).astype(dtype)
+
+    def put(name: str, pixels: Array, alpha: bool = False) -> None:
+        write(folder / name, Picture(pixels, alpha, pixels.dtype.kind == "f"))
+
+    def with_alpha(light: Array) -> Array:
+        light = light.copy()
+        light[..., -1] = np.clip(rng.random(light.shape[:2]) * 1.5 - 0.25, 0, 1)
+        return light
+
+    put("gray8.png", display(scene(61, 83, 1), "uint8"))
+    put("rgb8.png", display(scene(64, 96, 3), "uint8"))
+    rgba = display(scene(53, 47, 4), "uint8")
+    rgba[..., 3] = rng.choice([0, 128, 255], (53, 47))
+    put("rgba8.png", rgba, alpha=True)
+    put("rgb16.png", display(scene(40, 56, 3), "uint16"))
+    put("grayalpha16.png", display(scene(31, 29, 2), "uint16"), alpha=True)
+    put("photo.jpg", display(scene(72, 88, 3), "uint8"))
+    put("half.exr", scene(66, 98, 3).astype(np.float16))
+    put("rgba.exr", with_alpha(scene(45, 70, 4)).astype(np.float32), alpha=True)
+    put("gray.exr", scene(37, 41, 1).astype(np.float32))
+    wild = scene(24, 32, 3).astype(np.float32)
+    wild[3, 4], wild[5, 6, 1], wild[7, 8, 2], wild[9] = np.nan, np.inf, -np.inf, -0.5
+    put("wild.exr", wild)
+    put("float.tif", scene(48, 48, 3).astype(np.float32))
+    put("panorama.hdr", scene(32, 64, 3).astype(np.float32))
+    put("one.png", np.array([[[200, 100, 50]]], np.uint8))
+    put("column.png", display(scene(67, 1, 3), "uint8"))
+    put("other.png", np.minimum(display(scene(64, 96, 3), "uint8"), 250))
+    put(
+        "kernel.png",
+        np.asarray(255 * np.hypot(*np.mgrid[-3:4, -4:5]) < 3.2 * 255)[..., None].astype(np.uint8) * 255,
+    )
+    put("colours.exr", rng.random((5, 5, 3)).astype(np.float32))
+    grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 5)] * 3, indexing="ij"), -1).reshape(-1, 3)[:, ::-1]
+    table = "\n".join(f"{r:.6f} {g:.6f} {b:.6f}" for r, g, b in np.sqrt(grid))
+    (folder / "table.cube").write_text(f"LUT_3D_SIZE 5\n{table}\n", encoding="utf-8")
+
+
+# -- the command lines ---------------------------------------------------------------------------------------------
+
+BORDERS = ("reflect", "mirror", "nearest", "wrap", "constant")
+OPERATORS = (
+    "linear", "reinhard", "reinhard-channels", "reinhard-extended", "reinhard-extended-channels", "reinhard-devlin",
+    "aces-narkowicz", "aces-hill", "agx", "agx-punchy", "agx-golden", "khronos-neutral", "hable", "drago", "sigmoid",
+    "reinhard-local", "durand",
+)  # fmt: skip
+BLURS = (
+    "--sigma 2", "--sigma 9", "--sigma-x 3 --sigma-y 0.5", "--sigma 40 --method multirate", "--sigma 2 --method direct",
+    "--sigma 2 --method local --truncate 3", "--sigma 12 --method recursive", "--kind box --radius 3",
+    "--kind box --radius 3 --method direct", "--kind disc --radius 4", "--kind disc --radius 4 --method fft",
+    "--kind motion --length 9 --angle 30", "--kind median --radius 1", "--kind median --radius 3",
+    "--kind bilateral --radius 3 --sigma-color 0.1", "--kind bilateral --sigma 9 --sigma-color 0.2", "--preset d3d11",
+    "--sigma 0", "--sigma 2 --space linear", "--sigma 2 --space encoded --alpha drop",
+)  # fmt: skip
+BLOOMS = (
+    "", "--strength 0.4 --radius 0.3", "--threshold 2 --knee 1", "--blend add --threshold 1", "--method gaussians",
+    "--method fft", "--method fft --blades 7 --blade-angle 10", "--method fft --roundness 0.5", "--no-karis",
+    "--kernel IN/kernel.png", "--tonemap agx", "--tonemap reinhard --exposure 1", "--border wrap-x", "--memory direct",
+    "--preset d3d11",
+)  # fmt: skip
+TONEMAPS = (
+    "--exposure 1.5", "--meter mean --key 0.3", "--meter histogram --percentiles 10,90", "--meter center",
+    "--meter-region 2,3,10,9", "--white-balance gray-world", "--white-balance 4500K", "--white-balance 1.2,1,0.8",
+    "--operator reinhard-extended --white 8", "--operator sigmoid --parameter contrast=1.9", "--transfer gamma:2.2",
+    "--transfer pq", "--transfer linear", "--operator linear --gamut hue", "--dither --seed 3", "--dither --noise blue",
+    "--dtype uint16", "--dtype float", "--method local", "--preset d3d11", "--preset d3d11 --blur --no-bloom",
+    "--lut IN/table.cube", "--lut IN/table.cube --lut-input log2:-8:8 --lut-output linear",
+    "--contact-sheet --tile-width 40 --operators agx,hable --stops -1,1",
+)  # fmt: skip
+FFTS = (
+    "", "--norm backward", "--norm forward --full", "--half --no-shift", "--shift", "--window hann",
+    "--window blackman", "--pad pow2", "--pad fast", "--pad 11", "--method global", "--method local --twiddle compute",
+    "--radix 4", "--radix 32", "--precision double", "--precision half",
+)  # fmt: skip
+VIEWS = ("log-magnitude", "magnitude", "phase", "power", "real", "imag")
+FILTERS = (
+    "--filter lowpass --cutoff 0.1", "--filter highpass --cutoff 0.05 --filter-shape butterworth --order 3",
+    "--filter bandpass --cutoff 0.1:0.3 --filter-shape ideal", "--filter notch --cutoff 0.1,0.2",
+    "--filter lowpass --cutoff 0.2 --precision double", "--filter lowpass --cutoff 0.2 --pad none",
+)  # fmt: skip
+WAVELETS = ("haar", "bior2.2", "bior4.4", "dd9/7", "dd13/7", "db4", "sym5", "coif1", "vc2-fidelity")
+MODES = (
+    "mirror",
+    "symmetric",
+    "periodization",
+    "zero",
+    "constant",
+    "periodic",
+    "smooth",
+    "reflect",
+    "antisymmetric",
+)
+DWTS = (
+    "--levels 3", "--integer --wavelet bior2.2", "--integer --wavelet haar --levels 2", "--threshold 0.1",
+    "--threshold visu --shrink soft", "--threshold bayes --reconstruct", "--threshold 0.05 --shrink hard --reconstruct",
+    "--threshold 0.05 --shrink garrote --reconstruct", "--keep 5", "--keep 5 --reconstruct --json",
+    "--threshold bayes --reconstruct --cycle-spins 4",
+)  # fmt: skip
+WAYS = ("lifting", "filterbank", "laan", "in-place", "strip")
+REFUSED = (
+    "blur IN/rgb8.png -o OUT.png --sigma -1", "blur IN/none.png -o OUT.png --sigma 1", "blur IN/rgb8.png --sigma 1",
+    "blur IN/rgb8.png -o OUT.png --sigma 1 --sigma 2", "blur IN/rgb8.png -o OUT.png --kind bok", "blurr IN/rgb8.png",
+    "tonemap IN/half.exr -o OUT.png --operator aces", "tonemap IN/half.exr -o OUT.png --parameter a=1",
+    "bloom IN/half.exr -o OUT.exr --blades 2 --method fft", "fft IN/rgb8.png -o OUT.npz --view phase",
+    "fft IN/rgb8.png -o OUT.txt", "ifft IN/rgb8.png -o OUT.png", "idwt IN/rgb8.png -o OUT.png",
+    "dwt IN/rgb8.png -o OUT.npz --wavelet nothing", "dwt IN/rgb16.png -o OUT.npz --integer --wavelet db4",
+    "convolve IN/rgb8.png -o OUT.png", "compare IN/rgb8.png IN/half.exr", "info IN/none.png",
+    "blur IN/rgb8.png -o IN/rgb8.png --sigma 1", "blur IN/rgb8.png IN/gray8.png -o OUT.png --sigma 1",
+    "tonemap IN/half.exr -o OUT.png --preset d3d11 --operator agx",
+)  # fmt: skip
+
+
+def lines() -> list[str]:
+    """All command lines: IN stands for the inputs' folder, OUT for the path of an output without its ending."""
+    return list(dict.fromkeys(chain(_filters(), _tone(), _transforms(), _others(), REFUSED)))
+
+
+def _filters() -> Iterator[str]:
+    """Every option on three pictures, so that each picture meets most, and every border."""
+    for command, options in (("blur", BLURS), ("bloom", BLOOMS)):
+        kinds = cycle(PICTURES)
+        for option, _ in product(options, range(4)):
+            name = next(kinds)
+            yield f"{command} IN/{name} -o OUT{_ending(name)} {option}"
+        for dtype, name in product(("uint8", "uint16", "half", "float"), ("rgb8.png", "rgba.exr")):
+            yield f"{command} IN/{name} -o OUT.tif {options[1]} --dtype {dtype}"
+    for border, kind in product(BORDERS, (BLURS[0], BLURS[1], BLURS[7], BLURS[9], BLURS[12])):
+        yield f"blur IN/rgb8.png -o OUT.png {kind} --border {border}"
+    kinds = cycle(PICTURES)
+    for border, method, kernel in product(BORDERS, ("auto", "direct", "fft"), ("kernel.png", "colours.exr")):
+        name = next(kinds) if kernel == "kernel.png" else "half.exr"
+        yield f"convolve IN/{name} -o OUT{_ending(name)} --kernel IN/{kernel} --border {border} --method {method}"
+    yield "convolve IN/half.exr -o OUT.exr --kernel IN/kernel.png --no-normalise"
+
+
+def _tone() -> Iterator[str]:
+    light = ("half.exr", "rgba.exr", "gray.exr", "wild.exr", "panorama.hdr", "float.tif")
+    for operator, name in product(OPERATORS, light[:4]):
+        yield f"tonemap IN/{name} -o OUT.png --operator {operator}"
+    kinds = cycle(light)
+    for option, _ in product(TONEMAPS, range(2)):
+        ending = ".exr" if "float" in option else ".png"
+        yield f"tonemap IN/{next(kinds)} -o OUT{ending} {option}"
+    yield "tonemap IN/rgb8.png -o OUT.jpg --space linear"
+
+
+def _transforms() -> Iterator[str]:
+    kinds = cycle(PICTURES)
+    for option, _ in product(FFTS, range(2)):
+        yield f"fft IN/{next(kinds)} -o OUT.npz {option}"
+    for view, _ in product(VIEWS, range(2)):
+        yield f"fft IN/{next(kinds)} -o OUT.png --view {view}"
+    for option, _ in product(FILTERS, range(3)):
+        name = next(kinds)
+        yield f"fft IN/{name} -o OUT{_ending(name)} {option}"
+    for mode, wavelet in zip(chain(MODES, cycle(MODES)), chain(WAVELETS, WAVELETS[::-1]), strict=False):
+        yield f"dwt IN/{next(kinds)} -o OUT.npz --wavelet {wavelet} --mode {mode}"
+    for option, _ in product(DWTS, range(2)):
+        name = next(kinds)
+        yield f"dwt IN/{name} -o OUT{_ending(name) if '--reconstruct' in option else '.npz'} {option}"
+    for way, wavelet in product(WAYS, ("bior2.2", "dd13/7")):
+        yield f"dwt IN/rgb16.png -o OUT.npz --wavelet {wavelet} --method {way}"
+        yield f"dwt IN/rgba.exr -o OUT.png --wavelet {wavelet} --method {way}"
+    yield "dwt IN/half.exr -o OUT.npz --device-memory 100K --levels 2"
+    # The way back, from what lines before wrote.
+    for name in ("rgb8.png", "rgba8.png", "half.exr", "wild.exr", "grayalpha16.png", "column.png"):
+        for there, back in (("fft", "ifft"), ("dwt", "idwt")):
+            yield f"{there} IN/{name} -o IN/{there}-{name}.npz"
+            yield f"{back} IN/{there}-{name}.npz -o OUT{_ending(name)}"
+
+
+def _others() -> Iterator[str]:
+    for name in PICTURES:
+        yield f"info IN/{name}"
+        yield f"info IN/{name} --json --stats --histogram"
+    for option in (
+        "",
+        "--json",
+        "--metric ssim --metric psnr",
+        "--max-error 0.5",
+        "--min-psnr 60",
+        "--min-ssim 0.99",
+    ):
+        yield f"compare IN/rgb8.png IN/other.png {option}"
+        yield f"compare IN/half.exr IN/half.exr {option}"
+    yield "compare IN/rgb8.png IN/other.png -o OUT.png"
+    yield "--version"
+
+
+def _ending(name: str) -> str:
+    """JPEG and Radiance lose too much to show a difference."""
+    ending = Path(name).suffix
+    return {".jpg": ".png", ".hdr": ".exr"}.get(ending, ending)
+
+
+# -- running and comparing -----------------------------------------------------------------------------------------
+
+
+def run(folder: Path) -> None:
+    """Runs all lines; ``folder`` receives every output, and results.json exit codes and messages."""
+    from clpix.main import main
+
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "in").mkdir(parents=True)
+    inputs(folder / "in")
+    results: dict[str, dict[str, Any]] = {}
+    here = Path.cwd()
+    os.chdir(folder)  # messages then name the same paths in every folder
+    for number, line in enumerate(lines()):
+        words = line.replace("IN/", "in/").replace("OUT", f"{number:03}").split()
+        streams = io.StringIO(), io.StringIO()
+        code: Any = 0
+        with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
+            try:
+                main(words)
+            except SystemExit as end:
+                code = end.code
+            except Exception:
+                code = traceback.format_exc()
+        written = sorted(path.name for path in Path.cwd().glob(f"{number:03}*"))
+        out, err = (stream.getvalue() for stream in streams)
+        results[line] = {"code": code, "out": out, "err": err, "files": written}
+        print(f"\r{number + 1} of {len(lines())}", end="", file=sys.stderr, flush=True)
+    os.chdir(here)
+    print(file=sys.stderr)
+    (folder / "results.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
+
+
+def compare(before: Path, after: Path) -> int:
+    """Prints every line whose exit code, messages or files differ, with the largest difference of values."""
+    old, new = (
+        json.loads((folder / "results.json").read_text(encoding="utf-8")) for folder in (before, after)
+    )
+    kinds: Counter[str] = Counter()
+    for line in sorted(old.keys() | new.keys()):
+        if line not in old or line not in new:
+            print(f"{line}\n    only {'after' if line in new else 'before'}")
+            kinds["lines of one side only"] += 1
+            continue
+        found = [
+            f"{key}: {old[line][key]!r} → {new[line][key]!r}"
+            for key in ("code", "out", "err")
+            if old[line][key] != new[line][key]
+        ]
+        kinds.update(text.partition(":")[0] for text in found)
+        pairs = list(zip(old[line]["files"], new[line]["files"], strict=False))
+        if len(old[line]["files"]) != len(new[line]["files"]):
+            found.append(f"files: {old[line]['files']} → {new[line]['files']}")
+        for one, other in pairs:
+            if _digest(before / one) != _digest(after / other):
+                found.append(f"{one}: {_difference(before / one, after / other)}")
+                kinds["files"] += 1
+        if found:
+            print(line, *found, sep="\n    ")
+    print(f"{len(old)} lines before, {len(new)} after; differing: {dict(kinds) or 'none'}")
+    return int(bool(kinds))
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _difference(one: Path, other: Path) -> str:
+    """How much the values of two files differ, if both have values."""
+    if one.suffix == ".npz":
+        with np.load(one) as a, np.load(other) as b:
+            if set(a) != set(b):
+                return f"arrays {sorted(a)} → {sorted(b)}"
+            differing = {key: (a[key], b[key]) for key in a if a[key].tobytes() != b[key].tobytes()}
+    else:
+        from gpuops.files import read
+
+        differing = {"pixels": (read(one).pixels, read(other).pixels)}
+    return "; ".join(f"{key} {_largest(*values)}" for key, values in differing.items()) or "the same values"
+
+
+def _largest(a: Array, b: Array) -> str:
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return f"{a.dtype}{list(a.shape)} → {b.dtype}{list(b.shape)}"
+    if a.dtype.kind not in "iufc":
+        return f"{a} → {b}"
+    kind = np.complex128 if a.dtype.kind == "c" else np.float64
+    with np.errstate(invalid="ignore"):
+        away = np.abs(a.astype(kind) - b.astype(kind))
+    count = int((away > 0).sum())
+    finite = np.array_equal(np.isfinite(a), np.isfinite(b))
+    return f"{count} of {a.size} values, by up to {np.nanmax(away, initial=0):.3g}" + (
+        "" if finite else ", not finite elsewhere"
+    )
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3 and sys.argv[1] == "run":
+        run(Path(sys.argv[2]).resolve())
+    elif len(sys.argv) == 4 and sys.argv[1] == "compare":
+        sys.exit(compare(Path(sys.argv[2]), Path(sys.argv[3])))
+    else:
+        sys.exit(__doc__)
