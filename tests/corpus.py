@@ -108,8 +108,8 @@ BLURS = (
     "--sigma 2 --method local --truncate 3", "--sigma 12 --method recursive", "--kind box --radius 3",
     "--kind box --radius 3 --method direct", "--kind disc --radius 4", "--kind disc --radius 4 --method fft",
     "--kind motion --length 9 --angle 30", "--kind median --radius 1", "--kind median --radius 3",
-    "--kind bilateral --radius 3 --sigma-color 0.1", "--kind bilateral --sigma 9 --sigma-color 0.2", "--preset d3d11",
-    "--sigma 0", "--sigma 2 --space linear", "--sigma 2 --space encoded --alpha drop",
+    "--kind bilateral --radius 3 --sigma 1.5 --sigma-color 0.1", "--kind bilateral --sigma 9 --sigma-color 0.2",
+    "--preset d3d11", "--sigma 0", "--sigma 2 --space linear", "--sigma 2 --space encoded --alpha drop",
 )  # fmt: skip
 BLOOMS = (
     "", "--strength 0.4 --radius 0.3", "--threshold 2 --knee 1", "--blend add --threshold 1", "--method gaussians",
@@ -220,7 +220,7 @@ def _transforms() -> Iterator[str]:
     for way, wavelet in product(WAYS, ("bior2.2", "dd13/7")):
         yield f"dwt IN/rgb16.png -o OUT.npz --wavelet {wavelet} --method {way}"
         yield f"dwt IN/rgba.exr -o OUT.png --wavelet {wavelet} --method {way}"
-    yield "dwt IN/half.exr -o OUT.npz --device-memory 100K --levels 2"
+    yield "dwt IN/half.exr -o OUT.npz --device-memory 500K --levels 2"
     # The way back, from what lines before wrote.
     for name in ("rgb8.png", "rgba8.png", "half.exr", "wild.exr", "grayalpha16.png", "column.png"):
         for there, back in (("fft", "ifft"), ("dwt", "idwt")):
