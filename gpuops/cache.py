@@ -13,6 +13,8 @@ from pathlib import Path
 from .drafts import draft_file
 
 _DIGEST = hashlib.sha256().digest_size
+#: Bytes of built kernels that are kept, about: a kernel takes 60 kB on average.
+_MOST_BYTES = 1 << 30
 
 
 @cache
@@ -64,12 +66,30 @@ def load_binary(name: str) -> bytes | None:
     """
     entry = load(name) or b""
     digest, data = entry[:_DIGEST], entry[_DIGEST:]
-    return data if hashlib.sha256(data).digest() == digest else None
+    if hashlib.sha256(data).digest() != digest:
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(cache_folder() / name)  # now it is the last one to go
+    return data
 
 
 def save_binary(name: str, data: bytes) -> None:
-    """As :func:`save`, behind a digest."""
+    """As :func:`save`, behind a digest. ``name`` is a folder and a digest; now and then the folder is trimmed."""
     save(name, hashlib.sha256(data).digest() + data)
+    if name.endswith("00"):  # one of 256, as looking at all of them takes a while
+        trim(cache_folder() / Path(name).parent)
+
+
+def trim(folder: Path) -> None:
+    """Removes the least recently used files of a folder until the others have no more than so many bytes."""
+    with contextlib.suppress(OSError):
+        files = [(entry.stat(), entry.path) for entry in os.scandir(folder) if entry.is_file()]
+        left = sum(status.st_size for status, _ in files) - _MOST_BYTES
+        for status, path in sorted(files, key=lambda file: file[0].st_mtime_ns):
+            if left <= 0:
+                break
+            os.unlink(path)
+            left -= status.st_size
 
 
 def save(name: str, data: bytes) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import os
 import weakref
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ import numpy.typing as npt
 import pytest
 import scipy.ndimage
 
-from gpuops import Gpu, blur, compare, convolve, dwt, fft, median, programs, reduce
+from gpuops import Gpu, blur, cache, compare, convolve, dwt, fft, median, programs, reduce
 from gpuops.bloom import bloom
 from gpuops.kept import Bounds, nbytes_of, trim
 from gpuops.params.bloom import BloomParams
@@ -166,3 +168,15 @@ def test_on_cpus_convolutions_share_what_is_built(gpu: Gpu, rng: np.random.Gener
         result = convolve.convolve(gpu, x, kernel, method="fft")
         np.testing.assert_allclose(result, scipy.ndimage.convolve(x, kernel), rtol=2e-5)
     assert len({program for plan in gpu.plans.values() for program in plan.programs}) == 5
+
+
+def test_the_least_recently_used_kernels_leave_the_disk(
+    empty_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, name in enumerate(("oldest", "used", "newest")):
+        cache.save_binary(f"kernels/{name}", bytes(1000))
+        os.utime(empty_cache / "kernels" / name, (number, number))
+    assert cache.load_binary("kernels/used") == bytes(1000)
+    monkeypatch.setattr(cache, "_MOST_BYTES", 2500)
+    cache.save_binary("kernels/00", bytes(1000))
+    assert {path.name for path in (empty_cache / "kernels").iterdir()} == {"used", "00"}
