@@ -66,9 +66,8 @@ def _fill(template: str, path: str, op: str, index: int) -> str:
         "op": op,
         "index": f"{index:04d}",
     }
-    for field, value in values.items():  # not str.format: a brace in a folder's name is no mistake
-        template = template.replace("{" + field + "}", value)
-    return template
+    # Not str.format: a brace in a folder's name is no mistake.
+    return re.sub("{(" + "|".join(values) + ")}", lambda match: values[match[1]], template)
 
 
 @contextmanager

@@ -206,10 +206,11 @@ __kernel void up(__global const float *coarse, __global const float *between, __
         __local float2 *line = lines + (row & 1) * CHANNELS * ITEMS;
         float v[2][CHANNELS];
 #if LEVELS == 2
-        // Below the last row stand those above it, in turn: the coarsest level's, which may end later, wait for them.
-        int odd = (row < rows ? row : reflected(row, rows)) & 1;
+        // Below the last row stand those above it, in turn. Where the number of rows is odd, the coarsest level ends later:
+        // its tents wait for them. Where it is even, both levels are mirrored about the same line.
+        int waits = (rows & 1) && row >= rows, odd = (waits ? reflected(row, rows) : row) & 1;
         float older = scale * (odd ? 3.0f : 1.0f) / 65536.0f, newer = scale * (odd ? 1.0f : 3.0f) / 65536.0f;
-        if ((row & 1) && row < rows) {
+        if ((row & 1) && !waits) {
             across(coarse, (row + 1) / 2 + 1, far_rows, far_columns, taps, pair[0] & 1, pair[1] & 1, v[0], v[1]);
             UNROLLED
             for (int c = 0; c < CHANNELS; c++) push(&far[0][c], v[0][c]), push(&far[1][c], v[1][c]);

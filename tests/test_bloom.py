@@ -195,6 +195,21 @@ def test_mip_is_its_definition(
 
 
 @pytest.mark.parametrize("memory", MEMORY)
+@pytest.mark.parametrize("radius", [0.05, 0.3])
+@pytest.mark.parametrize(
+    "shape", [(64, 96), (100, 256), (126, 96), (127, 128), (128, 128), (129, 96), (132, 96), (256, 70)]
+)
+def test_levels_that_end_in_every_way(
+    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int], radius: float, memory: str
+) -> None:
+    """Going up takes two levels at once: the rows of either are even or odd, and light stands on the last ones."""
+    x = np.zeros((1, *shape), np.float32)
+    x[:, -3:] = rng.random((1, 3, shape[1]))
+    params = BloomParams(strength=1.0, radius=radius, memory=memory, karis=False)
+    close(bloom(gpu, device(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
+
+
+@pytest.mark.parametrize("memory", MEMORY)
 @pytest.mark.parametrize(
     "options",
     [

@@ -107,6 +107,7 @@ def test_outputs_follow_folder_and_template(tmp_path: Path) -> None:
     assert outputs_for(two, str(tmp_path), "blur") == [str(tmp_path / "x.png"), str(tmp_path / "y.exr")]
     assert outputs_for(two, "new/", "blur") == ["new/x.png", "new/y.exr"]
     assert outputs_for(two, "o/{stem}-{op}-{index}.{ext}", "fft") == ["o/x-fft-0001.png", "o/y-fft-0002.exr"]
+    assert outputs_for(("a/{op}.png",), "o/{stem}-{op}.png", "fft") == ["o/{op}-fft.png"]
     assert outputs_for(two, "o/{name}.tif", "fft") == ["o/x.png.tif", "o/y.exr.tif"]
     assert outputs_for(("{odd}.png",), "o.png", "fft") == ["o.png"]
     for bad in ("o.png", "-", "same-{op}.png"):
