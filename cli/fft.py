@@ -162,10 +162,11 @@ def _save(gpu: Gpu, item: Item, pixels: Image, decoding: Decoding, params: choic
             GpuopsWarning,
             stacklevel=2,
         )
-    if params.precision == "half" and about.dtype != "uint8":
+    exact = about.dtype == "uint8" and params.window == "none" and params.how.method != "global"
+    if params.precision == "half" and not exact:
         warnings.warn(
-            f"{item.path}: half precision keeps about 11 bits of a value: ifft restores 8-bit images exactly, "
-            f"but {about.dtype} only nearly",
+            f"{item.path}: half precision keeps about 11 bits of a value: ifft restores the image only nearly; exactly "
+            "if it has 8 bits, without --window and --method global",
             GpuopsWarning,
             stacklevel=2,
         )

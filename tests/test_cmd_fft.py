@@ -386,12 +386,24 @@ def test_what_is_no_spectrum(clpix, tmp_path, rng) -> None:
     assert result.code == 1 and ".npz" in result.err and not (tmp_path / "b.png").exists()
 
 
-def test_half_precision_of_more_than_8_bits_is_a_loss(clpix, tmp_path, rng) -> None:
-    for dtype, lines in (("uint8", 0), ("uint16", 1)):
-        image = write(tmp_path / f"{dtype}.png", noise(rng, (9, 11, 3), dtype))
-        result = clpix("fft", image, "-o", tmp_path / f"{dtype}.npz", "--precision", "half")
-        assert result.code == 0 and result.err.count("\n") == lines
-    assert "half precision" in result.err and "uint16" in result.err
+@pytest.mark.parametrize(
+    ("dtype", "options", "lines"),
+    [
+        ("uint8", (), 0),
+        ("uint16", (), 1),
+        ("uint8", ("--window", "hamming"), 1),
+        ("uint8", ("--method", "global"), 1),
+    ],
+)
+def test_a_loss_by_half_precision_is_said(
+    clpix, tmp_path, rng, dtype: str, options: tuple[str, ...], lines: int
+) -> None:
+    image = write(tmp_path / "a.png", noise(rng, (40, 50, 4), dtype))
+    result = clpix("fft", image, "-o", tmp_path / "a.npz", "--precision", "half", *options)
+    assert result.code == 0 and result.err.count("half precision") == result.err.count("\n") == lines
+    assert clpix("ifft", tmp_path / "a.npz", "-o", tmp_path / "b.png").code == 0
+    if not lines:
+        np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, files.read(image).pixels)
 
 
 def test_arrays_have_their_names(clpix, tmp_path, rng) -> None:
