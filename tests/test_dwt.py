@@ -391,6 +391,13 @@ def test_packets_are_pywts(gpu: Gpu, rng, mode: str) -> None:
     np.testing.assert_allclose(wprec2(gpu, some, "db2", mode, shape=x.shape), expected, atol=1e-5)
 
 
+def test_a_deep_packet_alone_is_zeros_beside_it(gpu: Gpu, rng: np.random.Generator) -> None:
+    """Of 4³⁰ paths of its length only those on the way to it are looked at."""
+    band = rng.random((1, 1)).astype(np.float32)
+    got = wprec2(gpu, {"a" * 30: band}, "haar", "periodization", shape=(8, 8))
+    np.testing.assert_allclose(got, np.full((8, 8), band[0, 0] / 2**30), rtol=1e-4)
+
+
 def test_packets_of_whole_numbers_and_of_odd_sizes(gpu: Gpu, rng) -> None:
     for shape in [(1, 1), (1, 6), (13, 11)]:
         x = rng.integers(0, 256, shape)

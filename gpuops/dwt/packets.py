@@ -70,7 +70,7 @@ def wprec2(
     packets = {path: axes_last(band, axes) for path, band in packets.items()}
     dtype = dtype_of(list(packets.values()), integer)
     params = DwtParams(wavelet, mode, 1, method, integer)
-    deepest = max(map(len, packets), default=0)
+    above = {path[:length] for path in packets for length in range(len(path))}
     if wrong := [path for path in packets if set(path) - set("ahvd") or len(path) > MAX_LEVELS]:
         raise ParameterError(f"{wrong[0]!r} is no path of a wavelet packet: use letters of a, h, v and d")
 
@@ -82,7 +82,7 @@ def wprec2(
                     f"the packet {path!r} must be {shape[0]}×{shape[1]}, not {image.shape[1]}×{image.shape[2]}"
                 )
             return image
-        if len(path) == deepest:
+        if path not in above:
             return None
         (low_y, high_y), (low_x, high_x) = (axis.lengths(params, n) for n in shape)
         sizes = {"a": (low_y, low_x), "h": (high_y, low_x), "v": (low_y, high_x), "d": (high_y, high_x)}
