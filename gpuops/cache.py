@@ -77,10 +77,10 @@ def save_binary(name: str, data: bytes) -> None:
     """As :func:`save`, behind a digest. ``name`` is a folder and a digest; now and then the folder is trimmed."""
     save(name, hashlib.sha256(data).digest() + data)
     if name.endswith("00"):  # one of 256, as looking at all of them takes a while
-        trim(cache_folder() / Path(name).parent)
+        _trim(cache_folder() / Path(name).parent)
 
 
-def trim(folder: Path) -> None:
+def _trim(folder: Path) -> None:
     """Removes the least recently used files of a folder until the others have no more than so many bytes."""
     with contextlib.suppress(OSError):
         files = [(entry.stat(), entry.path) for entry in os.scandir(folder) if entry.is_file()]

@@ -1,10 +1,11 @@
-"""Every way to compute a transform, planned for five kinds of devices, on small sizes, against numpy in double.
+r"""Every way to compute a transform, planned for five kinds of devices, on small sizes, against numpy in double.
 
 A few of all combinations run each time: every method with every size, computed twiddles with every size in local
 memory, and of any two other choices nearly each pair. With ``CLPIX_EVERY_FFT`` set to anything all of them run. Most
 build kernels of their own, which takes a processor hours::
 
-    CLPIX_EVERY_FFT=1 CLPIX_DEVICE=Portable pytest -n auto --maxschedchunk 1 -rP tests/test_fft_everywhere.py -k every
+    CLPIX_EVERY_FFT=1 CLPIX_DEVICE=Portable pytest -n auto --maxschedchunk 1 -rP \
+        tests/test_fft_everywhere.py -k test_every_combination
 """
 
 from __future__ import annotations

@@ -899,9 +899,8 @@ def test_tonemap_pixels(
 @pytest.mark.parametrize("operator", sorted(LOCAL))
 def test_tonemap_local(gpu: Recorder, operator: str) -> None:
     light = of_reduce.light((3, *SHAPE), 1)
-    if (
-        operator == "durand"
-    ):  # a grid has 15 bins for a factor of 100 of light, and each takes an interpreter long
+    if operator == "durand":
+        # A grid has 15 bins for a factor of 100 of light, and an interpreter takes long for each.
         light = np.clip(light[:, :17, :23], 0.03, 30)
     light[0, 9, 9] = np.nan
     (of_tonemap_local.check_durand if operator == "durand" else of_tonemap_local.check_dodging)(
