@@ -93,6 +93,7 @@ ONCE_WRONG = [
     Case("global", (227, 239), "table", "auto", "single", "fft2", "48 KB"),
     Case("local", (422, 40), "compute", "4", "single", "fft2", "64 KB"),
     Case("local", (64, 211), "compute", "2", "single", "rfft2", "48 KB"),
+    Case("local", (422, 40), "compute", "4", "single", "ifft2", "CPU"),
 ]
 
 

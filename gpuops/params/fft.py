@@ -31,7 +31,7 @@ class FftParams:
         convolution (Bluestein), and so do some with two large ones where work-items share butterflies.
     twiddle
         ``table``: twiddle factors are read from a table, correctly rounded. ``compute``: they are computed where
-        they are used, by sinpi and cospi. ``auto``: the table, which is the more accurate.
+        they are used, by polynomials. ``auto``: the table, which is the more accurate.
     butterfly
         How a work-item computes a radix that is no prime. ``subdivided``: as transforms of 4 and 2 in its registers.
         ``direct``: each result as the sum of all values times their roots, which has more arithmetic.
