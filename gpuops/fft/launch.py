@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 Table = npt.NDArray[np.complex128]
 
 LOST = 12  # the argument's number
+#: Work-items in a group of a stage in global memory, at most.
+GROUP = 256
+#: Complex values of such a group on a CPU, at most: all of them may lie on one thread's stack.
+ON_A_STACK = 4096
 
 
 def steps(gpu: Gpu, problem: Problem, passes: Sequence[Pass]) -> list[Step]:
@@ -46,8 +50,11 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[str, 
     label = f"{'convolve' if problem.around else 'fft'} {'inverse ' * problem.inverse}{p.kind} {p.n}"
     size: tuple[int, ...] = (groups * schedule.group,)
     rest: tuple[int, ...] = ()
+    local: tuple[int, ...] = (schedule.group,)
     if p.kind == "global":
         radix = schedule.radices[0]
+        most = max(1, ON_A_STACK // (radix * p.lanes)) if gpu.limits.is_cpu else GROUP
+        local = kernel.fit(min(GROUP, most))
         label += f" radix {radix}"
         size, rest = (groups * (p.n // radix),), (p.n // radix, p.stride, groups)
     count = (at.counts[2], at.counts[1], at.in_n, at.out_n)
@@ -58,8 +65,7 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[str, 
     encoding = (written.codes(gpu), None) if written else ()
     return gpu.bind(
         kernel, size, None, *_tables(gpu, problem, p, cache), None, *shape, scale, *encoding, *rest,
-        local=(schedule.group,) if p.kind == "local" else kernel.fit(256),
-        label=label, traffic=_traffic(p, problem),
+        local=local, label=label, traffic=_traffic(p, problem),
     )  # fmt: skip
 
 
