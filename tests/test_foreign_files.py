@@ -1,4 +1,4 @@
-"""DPX, Radiance, PNG and JPEG files as other programs write them, against the values that were put into them."""
+"""DPX, Radiance, EXR, PNG and JPEG files as other programs write them, against the values that were put into them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ import numpy as np
 import PIL.Image
 import pytest
 
+from gpuops.colour import LINEAR
 from gpuops.errors import FileError, GpuopsWarning
 from gpuops.files import Picture, read, write
 
-from .foreign import dpx, hdr, packed, png
+from .foreign import dpx, exr, hdr, packed, png
 
 #: A gray ramp of light from 0.05 to 4, 16 × 16, as libultrahdr 1.4 writes it: an 8-bit picture with a gain map.
 ULTRA_HDR = (
@@ -195,6 +196,69 @@ def test_hdr_says_what_of_its_header_is_not_applied(
     assert [str(entry.message) for entry in caught] == (
         [f"{path}: is read without its {names}"] if names else []
     )
+
+
+# EXR ------------------------------------------------------------------------------------------------
+
+P3 = struct.pack("<8f", 0.68, 0.32, 0.265, 0.69, 0.15, 0.06, 0.3127, 0.329)
+
+
+def read_with_lines(path: Path) -> tuple[Picture, list[str]]:
+    """A picture, and the lines that reading it gives."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        picture = read(path)
+    return picture, [str(entry.message).removeprefix(f"{path}: ") for entry in caught]
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("string", b"Display P3"),
+        ("string", b"12345678"),
+        ("stringvector", struct.pack("<i", 2) + b"P3"),
+        ("float", struct.pack("<f", 0.68)),
+        ("int", struct.pack("<i", 3)),
+        ("v2f", P3[:8]),
+        ("m33f", P3 + P3[:4]),
+        ("chromaticities", struct.pack("<8f", *[np.nan] * 8)),
+    ],
+    ids=["text", "digits", "texts", "float", "int", "v2f", "m33f", "NaN"],
+)
+def test_exr_chromaticities_of_any_type(kind: str, data: bytes, tmp_path: Path) -> None:
+    """Those that are none are one line, and no other file gets them."""
+    path = tmp_path / "a.exr"
+    path.write_bytes(exr("RGB", ("chromaticities", kind, data)))
+    picture, lines = read_with_lines(path)
+    assert lines == ["its chromaticities make no sense; colours are taken as linear Rec. 709 light"]
+    assert picture.colour == LINEAR
+    assert (picture.pixels == [3, 2, 1]).all()
+    write(tmp_path / "b.exr", picture)
+    assert b"chromaticities" not in (tmp_path / "b.exr").read_bytes()
+
+
+def test_exr_chromaticities_of_xyz_are_left_out(tmp_path: Path) -> None:
+    """The values go on as red, green and blue, which are not in any space that the file tells of."""
+    path = tmp_path / "a.exr"
+    path.write_bytes(exr("XYZ", ("chromaticities", "chromaticities", P3)))
+    picture, lines = read_with_lines(path)
+    assert lines[0].startswith("its X, Y, Z are taken as they are")
+    assert lines[1:] == ["is read without its header attributes chromaticities"]
+    assert (picture.pixels == [1, 2, 3]).all()
+    write(tmp_path / "b.exr", picture)
+    assert b"chromaticities" not in (tmp_path / "b.exr").read_bytes()
+    path.write_bytes(exr("XYZ"))
+    assert len(read_with_lines(path)[1]) == 1
+
+
+@pytest.mark.parametrize("name", ["owner", "comments", "timeCode", "keyCode", "PixelAspectRatio"])
+def test_exr_attributes_of_a_type_that_cannot_be_written_are_named(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.exr"
+    path.write_bytes(exr("RGB", (name, "v2f", P3[:8])))
+    shown = {"owner": "Copyright", "comments": "ImageDescription"}.get(name, name)
+    picture, lines = read_with_lines(path)
+    assert lines == [f"is read without its header attributes {shown}"]
+    assert not picture.metadata.attributes
 
 
 # PNG ------------------------------------------------------------------------------------------------
