@@ -167,8 +167,127 @@ def test_hdr_in_runs_of_pixels(tmp_path: Path) -> None:
     red = read(path).pixels[:, :, 0]
     assert red.tolist() == [[1] * 300 + [10], [10] * 200 + [1] * 101]
     path.write_bytes(hdr("-Y 2 +X 301", rows[:-4]))
-    with pytest.raises(FileError, match=r"cut off or damaged \(too few pixels\)"):
+    with pytest.raises(FileError, match=r"cut off or damaged \(row 2 of 2\)"):
         read(path)
+
+
+def by_components(row: np.ndarray) -> bytes:
+    """A row (pixels, 4), each component as one run of up to 127 equal bytes after another, or as up to 128 others."""
+    data = b"\2\2" + struct.pack(">H", len(row))
+    for component in row.T.tolist():
+        for value, group in itertools.groupby(component):
+            count = len(list(group))
+            data += bytes([128 + count, value]) if count > 1 else bytes([1, value])
+    return data
+
+
+def in_runs(row: np.ndarray) -> bytes:
+    """A row (pixels, 4) as it was stored before 1991: once, and (1, 1, 1, how often again)."""
+    data = b""
+    for pixel, group in itertools.groupby(map(tuple, row.tolist())):
+        count = len(list(group)) - 1
+        data += bytes(pixel) + (bytes([1, 1, 1, count]) if count else b"")
+    return data
+
+
+STORED = {"plain": np.ndarray.tobytes, "by components": by_components, "in runs": in_runs}
+
+
+@pytest.mark.parametrize("kinds", list(itertools.permutations(STORED)), ids=", ".join)
+@pytest.mark.parametrize("axes", ["-Y 3 +X 11", "+Y 3 -X 11", "+X 3 -Y 11"])
+def test_hdr_rows_are_each_of_their_own_kind(kinds: tuple[str, ...], axes: str, tmp_path: Path) -> None:
+    pixels = np.random.default_rng(3).integers(3, 256, (3, 11, 4), np.uint8)
+    pixels[:, 4:9] = pixels[:, 4:5]
+    rows = b"".join(STORED[kind](row) for kind, row in zip(kinds, pixels, strict=True))
+    (tmp_path / "r.hdr").write_bytes(hdr(axes, rows))
+    expected = np.ldexp(pixels[:, :, :3].astype(np.float64), pixels[:, :, 3:].astype(int) - 136)
+    expected = {"-Y": expected, "+Y": expected[::-1, ::-1], "+X": expected.swapaxes(0, 1)}[axes[:2]]
+    assert np.array_equal(read(tmp_path / "r.hdr").pixels, expected.astype(np.float32))
+
+
+@pytest.mark.parametrize("length", [1, 7, 32768])
+def test_hdr_rows_that_are_never_stored_by_components(length: int, tmp_path: Path) -> None:
+    """Such rows have fewer than 8 pixels, or more than 32767, whatever they begin with."""
+    pixels = np.full((2, length, 4), (2, 2, 0, 136), np.uint8)
+    pixels[:, :, 2] = np.arange(length) % 100
+    (tmp_path / "w.hdr").write_bytes(hdr(f"-Y 2 +X {length}", pixels.tobytes()))
+    assert np.array_equal(read(tmp_path / "w.hdr").pixels, pixels[:, :, :3])
+
+
+@pytest.mark.parametrize(
+    ("axes", "data"),
+    [
+        ("-Y 2 +X 9", b"\2\2\0\x09" + b"\x89\5" * 4),
+        ("-Y 2 +X 9", b"\2\2\0\x09" + b"\x89\5" * 4 + b"\2\2\0\x09" + b"\x89\5" * 3 + b"\x09abc"),
+        ("-Y 2 +X 9", b"\2\2\0\x09" + b"\x89\5" * 4 + b"\2\2\0\x09" + b"\x8a\5" + b"\x89\5" * 3),
+        ("-Y 2 +X 9", b"\2\2\0\x09" + b"\x89\5" * 4 + b"\2\2\0\x0a" + b"\x8a\5" * 4),
+        ("-Y 2 +X 9", b"\2\2\0\x09" + b"\x89\5" * 4 + b"abcd" * 8),
+        ("-Y 2 +X 9", b"abcd" * 9 + b"\1\1\1\x09" + b"abcd" * 9),
+        ("-Y 2 +X 3", b"abcd" * 3 + b"abcd\1\1\1\1"),
+        ("-Y 2 +X 3", b"abcd" * 3 + b"abcd\1\1\1\1a"),
+    ],
+    ids=[
+        "cut",
+        "cut in a run",
+        "run too long",
+        "other length",
+        "cut plain row",
+        "run of nothing",
+        "cut runs",
+        "cut pixel",
+    ],
+)
+def test_hdr_rows_that_are_damaged(axes: str, data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "d.hdr").write_bytes(hdr(axes, data))
+    with pytest.raises(
+        FileError, match=r"d\.hdr: could not be read: the file is cut off or damaged \(row 2 of 2\)$"
+    ):
+        read(tmp_path / "d.hdr")
+
+
+@pytest.mark.parametrize("axes", ["-Y 2 +X 3.5", "-Y 2 +X 3 4"])
+def test_hdr_sizes_that_are_none(axes: str, tmp_path: Path) -> None:
+    (tmp_path / "d.hdr").write_bytes(hdr(axes, bytes(100)))
+    with pytest.raises(FileError, match=r"is damaged: the line with its size makes no sense$"):
+        read(tmp_path / "d.hdr")
+
+
+@pytest.mark.parametrize("width", [1, 9])  # such rows are plain, and by components
+@pytest.mark.parametrize(
+    ("pixel", "kept", "lost"),
+    [
+        ((-1, 0.5, 2), (0, 0.5, 2), ["negative values; they become 0"]),
+        ((-np.inf, 0.5, 2), (0, 0.5, 2), ["negative values; they become 0"]),
+        ((-3, -2, -1), (0, 0, 0), ["negative values; they become 0"]),
+        ((np.nan, 1, 0.5), (0, 1, 0.5), ["NaN; it becomes 0"]),
+        ((np.nan, np.nan, np.nan), (0, 0, 0), ["NaN; it becomes 0"]),
+        ((np.inf, 1, 0), (255 * 2.0**119, 0, 0), ["values above 1.695e+38; they become that"]),
+        ((2.0**127, 1, 0), (255 * 2.0**119, 0, 0), ["values above 1.695e+38; they become that"]),
+        ((2.0**126, 1, 0), (2.0**126, 0, 0), []),
+        ((-1e-9, 1, 0.25), (0, 1, 0.25), []),  # rounding
+        (
+            (-1, np.nan, np.inf),
+            (0, 0, 255 * 2.0**119),
+            [
+                "negative values; they become 0",
+                "NaN; it becomes 0",
+                "values above 1.695e+38; they become that",
+            ],
+        ),
+    ],
+    ids=str,
+)
+def test_hdr_of_values_that_it_cannot_hold(
+    pixel: tuple[float, ...], kept: tuple[float, ...], lost: list[str], width: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.hdr"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        write(path, Picture(np.full((2, width, 3), pixel, np.float32), linear=True))
+    assert [str(entry.message) for entry in caught] == [
+        f"{path}: Radiance HDR holds no {text}" for text in lost
+    ]
+    assert (read(path).pixels == np.float32(kept)).all()
 
 
 @pytest.mark.parametrize(
