@@ -6,9 +6,12 @@ import base64
 import io
 import itertools
 import struct
+import threading
 import warnings
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import PIL.Image
@@ -463,3 +466,34 @@ def test_gain_maps_are_not_applied_and_said(tmp_path: Path) -> None:
         assert np.array_equal(got.pixels, np.asarray(image))
     assert not got.alpha
     assert not got.linear
+
+
+def test_reading_leaves_the_warnings_of_other_threads_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All threads share the filters of warnings, and the first input is read while a device is opened."""
+    path = tmp_path / "gain.jpg"
+    path.write_bytes(zlib.decompress(base64.b85decode(ULTRA_HDR)))
+    decoding, warned = threading.Event(), threading.Event()
+    opened = PIL.Image.open
+
+    def open_slowly(*args: Any, **kwargs: Any) -> PIL.Image.Image:
+        image = opened(*args, **kwargs)
+        load = image.load
+
+        def load_slowly() -> Any:
+            decoding.set()
+            assert warned.wait(60)
+            return load()
+
+        monkeypatch.setattr(image, "load", load_slowly)
+        return image
+
+    monkeypatch.setattr(PIL.Image, "open", open_slowly)
+    with ThreadPoolExecutor(1) as pool, pytest.warns(GpuopsWarning) as caught:
+        pixels = pool.submit(read, path)
+        assert decoding.wait(60)
+        warnings.warn("of another thread", GpuopsWarning, stacklevel=1)
+        warned.set()
+        assert pixels.result().width == 16
+    assert "of another thread" in [str(entry.message) for entry in caught]
