@@ -6,7 +6,7 @@
 // -D CURVES=1|3    one for all colours, or one for each; of the following, whose rows `curves` has:
 // -D CODES=n       light of each of n codes
 // -D SAMPLES=n     light at equal steps of 0 … 1, with straight lines between them, constant beyond
-// -D POWERS        g, a, b, c, d, e, f: (a v + b)^g + e from v = d on, c v + f below; odd
+// -D POWERS        g, a, b, c, d, e, f: (a v + b)^g + e from v = d on, c v + f below; light of −v is minus that of v
 // (none of these: values are light)
 // -D MATRIX        of light, by rows in m
 
@@ -27,7 +27,7 @@ static inline float light_of_value(__global const PIXEL *pixel, __global const f
     float v = fabs(VALUE(pixel));
     float light = v >= curve[4] ? power(fmax(fma(curve[1], v, curve[2]), 0.0f), curve[0]) + curve[5]
                                 : fma(curve[3], v, curve[6]);
-    return isnan(v) ? v : copysign(light, VALUE(pixel));
+    return isnan(v) ? v : VALUE(pixel) < 0.0f ? -light : light;
 #else
     return VALUE(pixel);
 #endif

@@ -124,7 +124,7 @@ IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 @dataclass(frozen=True)
 class Parametric:
-    """(a V + b)^g + e from V = d on, c V + f below; odd, so that negative values survive."""
+    """(a V + b)^g + e from V = d on, c V + f below. Light of −V is minus that of V: negative values survive."""
 
     g: float
     a: float = 1.0
@@ -143,7 +143,8 @@ class Parametric:
     def light(self, values: Values) -> Values:
         v = np.abs(values)
         above = np.maximum(self.a * v + self.b, 0.0) ** self.g + self.e
-        return np.asarray(np.copysign(np.where(v >= self.d, above, self.c * v + self.f), values))
+        light = np.where(v >= self.d, above, self.c * v + self.f)
+        return np.asarray(np.where(values < 0, -light, light))
 
 
 @dataclass(frozen=True)

@@ -119,3 +119,24 @@ def png(header: tuple[int, int, int, int], rows: bytes, *chunks: tuple[bytes, by
         struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
         for name, data in inner
     )
+
+
+def exr(channels: Iterable[str], *attributes: tuple[str, str, bytes]) -> bytes:
+    """An EXR file of 3 × 2 pixels, uncompressed floats, of which the first channel by name is 1, the next 2 …
+    (openexr.com, OpenEXR file layout); attributes: name, type and data.
+    """
+    names, box = sorted(channels), struct.pack("<4i", 0, 0, 2, 1)
+    entries = [
+        ("channels", "chlist", b"".join(n.encode() + struct.pack("<x4i", 2, 0, 1, 1) for n in names) + b"\0"),
+        ("compression", "compression", b"\0"), ("lineOrder", "lineOrder", b"\0"),
+        ("dataWindow", "box2i", box), ("displayWindow", "box2i", box),
+        ("pixelAspectRatio", "float", struct.pack("<f", 1)), ("screenWindowWidth", "float", struct.pack("<f", 1)),
+        ("screenWindowCenter", "v2f", bytes(8)), *attributes,
+    ]  # fmt: skip
+    header = struct.pack("<II", 20000630, 2) + b"".join(
+        f"{name}\0{kind}\0".encode() + struct.pack("<i", len(data)) + data for name, kind, data in entries
+    )
+    row = b"".join(struct.pack("<3f", *[1.0 + i] * 3) for i in range(len(names)))
+    rows = [struct.pack("<ii", y, len(row)) + row for y in range(2)]
+    start = len(header) + 1 + 16
+    return header + b"\0" + struct.pack("<QQ", start, start + len(rows[0])) + b"".join(rows)

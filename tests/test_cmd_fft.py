@@ -406,6 +406,20 @@ def test_a_loss_by_half_precision_is_said(
         np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, files.read(image).pixels)
 
 
+@pytest.mark.parametrize(
+    ("precision", "method", "lines"),
+    [("half", "global", 1), ("half", "local", 0), ("half", "auto", 0), ("single", "global", 0)],
+)
+def test_a_loss_by_half_precision_is_said_on_the_way_back(
+    clpix, tmp_path, rng, precision: str, method: str, lines: int
+) -> None:
+    image = write(tmp_path / "a.png", noise(rng, (40, 50, 3), "uint8"))
+    result = clpix("fft", image, "-o", tmp_path / "a.npz", "--precision", precision)
+    assert (result.code, result.err) == (0, "")
+    result = clpix("ifft", tmp_path / "a.npz", "-o", tmp_path / "b.png", "--method", method)
+    assert result.code == 0 and result.err.count("half precision") == result.err.count("\n") == lines
+
+
 def test_arrays_have_their_names(clpix, tmp_path, rng) -> None:
     image = write(tmp_path / "a.png", noise(rng, (9, 11, 1), "uint8"))
     assert clpix("fft", image, "-o", tmp_path / "s.npz").code == 0

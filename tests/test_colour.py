@@ -139,6 +139,44 @@ def test_profiles_of_a_matrix_and_curves(name: str, version: int) -> None:
     assert np.abs(curve.light(V) - formula(V)).max() < 4e-5  # numbers have 16 bits behind the point
 
 
+@pytest.mark.parametrize(
+    ("kind", "numbers", "formula"),
+    [
+        (
+            2,
+            (2.0, 1.25, -0.25, -0.1),
+            lambda v: np.where(v >= 0.2, np.maximum(1.25 * v - 0.25, 0) ** 2 - 0.1, -0.1),
+        ),
+        (3, (2.0, 1.0, 0.0, -0.25, 0.5), lambda v: np.where(v >= 0.5, v**2, -0.25 * v)),
+        (
+            4,
+            (2.0, 0.75, 0.25, 0.5, 0.25, -0.125, -0.0625),
+            lambda v: np.where(v >= 0.25, (0.75 * v + 0.25) ** 2 - 0.125, 0.5 * v - 0.0625),
+        ),
+    ],
+    ids=["para 2", "para 3", "para 4"],
+)
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float16, np.float32])
+def test_curves_may_go_below_black(
+    kind: int, numbers: tuple[float, ...], formula: Any, dtype: Any, gpu: Gpu, tmp_path: Path
+) -> None:
+    """Light is negative where the formula says so, and that of −v is minus that of v."""
+    largest = np.iinfo(dtype).max if np.dtype(dtype).kind == "u" else 1
+    v = np.linspace(0 if largest > 1 else -1.5, 1 if largest > 1 else 1.5, 300)
+    pixels = np.round(v * largest).astype(dtype) if largest > 1 else v.astype(dtype)
+    pixels = np.stack([pixels] * 3, axis=-1)[None]
+    profile = reference.rgb_profile("Rec. 709", reference.parametric(kind, *numbers))
+    files.write(tmp_path / "a.tif", Picture(pixels, metadata=Metadata(icc=profile)))
+    picture, lines = read(tmp_path / "a.tif")
+    assert lines == []
+    v = pixels.astype(np.float64) / largest
+    expected = np.where(v < 0, -formula(-v), formula(np.abs(v)))
+    assert expected.min() < -0.05
+    (curve,) = picture.colour.curves
+    assert np.abs(curve.light(v) - expected).max() < 4e-5  # numbers have 16 bits behind the point
+    assert np.abs(light_of(gpu, picture) - expected).max() < 2e-4
+
+
 def test_channels_may_have_curves_of_their_own(gpu: Gpu) -> None:
     each = reference.parametric(0, 1.5), reference.curve(0, 9000, 65535), reference.parametric(0, 2.5)
     found, _ = icc.colour_of(reference.rgb_profile("Display P3", *each))

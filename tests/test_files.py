@@ -544,6 +544,15 @@ def test_exr_light_without_alpha_stays(tmp_path: Path) -> None:
     assert not read(tmp_path / "c.exr").pixels[0, 0].any()
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_exr_hidden_colour_that_is_not_finite_becomes_0(dtype: type, tmp_path: Path) -> None:
+    pixels = np.array([[[np.inf, np.nan, -np.inf, 0], [np.inf, np.nan, 1, 1]]], dtype)
+    with pytest.warns(GpuopsWarning, match="alpha is 0 becomes 0"):
+        write(tmp_path / "a.exr", Picture(pixels, alpha=True, linear=True))
+    expected = np.array([[[0, 0, 0, 0], [np.inf, np.nan, 1, 1]]], dtype)
+    assert np.array_equal(read(tmp_path / "a.exr").pixels, expected, equal_nan=True)
+
+
 def test_exr_header_survives(tmp_path: Path) -> None:
     primaries = (0.68, 0.32, 0.265, 0.69, 0.15, 0.06, 0.3127, 0.329)
     attributes = {

@@ -1,4 +1,4 @@
-"""DPX, Radiance, PNG and JPEG files as other programs write them, against the values that were put into them."""
+"""DPX, Radiance, EXR, PNG and JPEG files as other programs write them, against the values that were put into them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,22 @@ import base64
 import io
 import itertools
 import struct
+import threading
 import warnings
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import PIL.Image
 import pytest
 
+from gpuops.colour import LINEAR
 from gpuops.errors import FileError, GpuopsWarning
 from gpuops.files import Picture, read, write
 
-from .foreign import dpx, hdr, packed, png
+from .foreign import dpx, exr, hdr, packed, png
 
 #: A gray ramp of light from 0.05 to 4, 16 × 16, as libultrahdr 1.4 writes it: an 8-bit picture with a gain map.
 ULTRA_HDR = (
@@ -166,8 +170,127 @@ def test_hdr_in_runs_of_pixels(tmp_path: Path) -> None:
     red = read(path).pixels[:, :, 0]
     assert red.tolist() == [[1] * 300 + [10], [10] * 200 + [1] * 101]
     path.write_bytes(hdr("-Y 2 +X 301", rows[:-4]))
-    with pytest.raises(FileError, match=r"cut off or damaged \(too few pixels\)"):
+    with pytest.raises(FileError, match=r"cut off or damaged \(row 2 of 2\)"):
         read(path)
+
+
+def by_components(row: np.ndarray) -> bytes:
+    """A row (pixels, 4), each component as one run of up to 127 equal bytes after another, or as up to 128 others."""
+    data = b"\2\2" + struct.pack(">H", len(row))
+    for component in row.T.tolist():
+        for value, group in itertools.groupby(component):
+            count = len(list(group))
+            data += bytes([128 + count, value]) if count > 1 else bytes([1, value])
+    return data
+
+
+def in_runs(row: np.ndarray) -> bytes:
+    """A row (pixels, 4) as it was stored before 1991: once, and (1, 1, 1, how often again)."""
+    data = b""
+    for pixel, group in itertools.groupby(map(tuple, row.tolist())):
+        count = len(list(group)) - 1
+        data += bytes(pixel) + (bytes([1, 1, 1, count]) if count else b"")
+    return data
+
+
+STORED = {"plain": np.ndarray.tobytes, "by components": by_components, "in runs": in_runs}
+
+
+@pytest.mark.parametrize("kinds", list(itertools.permutations(STORED)), ids=", ".join)
+@pytest.mark.parametrize("axes", ["-Y 3 +X 11", "+Y 3 -X 11", "+X 3 -Y 11"])
+def test_hdr_rows_are_each_of_their_own_kind(kinds: tuple[str, ...], axes: str, tmp_path: Path) -> None:
+    pixels = np.random.default_rng(3).integers(3, 256, (3, 11, 4), np.uint8)
+    pixels[:, 4:9] = pixels[:, 4:5]
+    rows = b"".join(STORED[kind](row) for kind, row in zip(kinds, pixels, strict=True))
+    (tmp_path / "r.hdr").write_bytes(hdr(axes, rows))
+    expected = np.ldexp(pixels[:, :, :3].astype(np.float64), pixels[:, :, 3:].astype(int) - 136)
+    expected = {"-Y": expected, "+Y": expected[::-1, ::-1], "+X": expected.swapaxes(0, 1)}[axes[:2]]
+    assert np.array_equal(read(tmp_path / "r.hdr").pixels, expected.astype(np.float32))
+
+
+@pytest.mark.parametrize("length", [1, 7, 32768])
+def test_hdr_rows_that_are_never_stored_by_components(length: int, tmp_path: Path) -> None:
+    """Such rows have fewer than 8 pixels, or more than 32767, whatever they begin with."""
+    pixels = np.full((2, length, 4), (2, 2, 0, 136), np.uint8)
+    pixels[:, :, 2] = np.arange(length) % 100
+    (tmp_path / "w.hdr").write_bytes(hdr(f"-Y 2 +X {length}", pixels.tobytes()))
+    assert np.array_equal(read(tmp_path / "w.hdr").pixels, pixels[:, :, :3])
+
+
+@pytest.mark.parametrize(
+    ("axes", "data"),
+    [
+        ("-Y 2 +X 9", b"\2\2\0\x09" + b"\x89\5" * 4),
+        ("-Y 2 +X 9", b"\2\2\0\x09" + b"\x89\5" * 4 + b"\2\2\0\x09" + b"\x89\5" * 3 + b"\x09abc"),
+        ("-Y 2 +X 9", b"\2\2\0\x09" + b"\x89\5" * 4 + b"\2\2\0\x09" + b"\x8a\5" + b"\x89\5" * 3),
+        ("-Y 2 +X 9", b"\2\2\0\x09" + b"\x89\5" * 4 + b"\2\2\0\x0a" + b"\x8a\5" * 4),
+        ("-Y 2 +X 9", b"\2\2\0\x09" + b"\x89\5" * 4 + b"abcd" * 8),
+        ("-Y 2 +X 9", b"abcd" * 9 + b"\1\1\1\x09" + b"abcd" * 9),
+        ("-Y 2 +X 3", b"abcd" * 3 + b"abcd\1\1\1\1"),
+        ("-Y 2 +X 3", b"abcd" * 3 + b"abcd\1\1\1\1a"),
+    ],
+    ids=[
+        "cut",
+        "cut in a run",
+        "run too long",
+        "other length",
+        "cut plain row",
+        "run of nothing",
+        "cut runs",
+        "cut pixel",
+    ],
+)
+def test_hdr_rows_that_are_damaged(axes: str, data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "d.hdr").write_bytes(hdr(axes, data))
+    with pytest.raises(
+        FileError, match=r"d\.hdr: could not be read: the file is cut off or damaged \(row 2 of 2\)$"
+    ):
+        read(tmp_path / "d.hdr")
+
+
+@pytest.mark.parametrize("axes", ["-Y 2 +X 3.5", "-Y 2 +X 3 4"])
+def test_hdr_sizes_that_are_none(axes: str, tmp_path: Path) -> None:
+    (tmp_path / "d.hdr").write_bytes(hdr(axes, bytes(100)))
+    with pytest.raises(FileError, match=r"is damaged: the line with its size makes no sense$"):
+        read(tmp_path / "d.hdr")
+
+
+@pytest.mark.parametrize("width", [1, 9])  # such rows are plain, and by components
+@pytest.mark.parametrize(
+    ("pixel", "kept", "lost"),
+    [
+        ((-1, 0.5, 2), (0, 0.5, 2), ["negative values; they become 0"]),
+        ((-np.inf, 0.5, 2), (0, 0.5, 2), ["negative values; they become 0"]),
+        ((-3, -2, -1), (0, 0, 0), ["negative values; they become 0"]),
+        ((np.nan, 1, 0.5), (0, 1, 0.5), ["NaN; it becomes 0"]),
+        ((np.nan, np.nan, np.nan), (0, 0, 0), ["NaN; it becomes 0"]),
+        ((np.inf, 1, 0), (255 * 2.0**119, 0, 0), ["values above 1.695e+38; they become that"]),
+        ((2.0**127, 1, 0), (255 * 2.0**119, 0, 0), ["values above 1.695e+38; they become that"]),
+        ((2.0**126, 1, 0), (2.0**126, 0, 0), []),
+        ((-1e-9, 1, 0.25), (0, 1, 0.25), []),  # rounding
+        (
+            (-1, np.nan, np.inf),
+            (0, 0, 255 * 2.0**119),
+            [
+                "negative values; they become 0",
+                "NaN; it becomes 0",
+                "values above 1.695e+38; they become that",
+            ],
+        ),
+    ],
+    ids=str,
+)
+def test_hdr_of_values_that_it_cannot_hold(
+    pixel: tuple[float, ...], kept: tuple[float, ...], lost: list[str], width: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.hdr"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        write(path, Picture(np.full((2, width, 3), pixel, np.float32), linear=True))
+    assert [str(entry.message) for entry in caught] == [
+        f"{path}: Radiance HDR holds no {text}" for text in lost
+    ]
+    assert (read(path).pixels == np.float32(kept)).all()
 
 
 @pytest.mark.parametrize(
@@ -195,6 +318,69 @@ def test_hdr_says_what_of_its_header_is_not_applied(
     assert [str(entry.message) for entry in caught] == (
         [f"{path}: is read without its {names}"] if names else []
     )
+
+
+# EXR ------------------------------------------------------------------------------------------------
+
+P3 = struct.pack("<8f", 0.68, 0.32, 0.265, 0.69, 0.15, 0.06, 0.3127, 0.329)
+
+
+def read_with_lines(path: Path) -> tuple[Picture, list[str]]:
+    """A picture, and the lines that reading it gives."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        picture = read(path)
+    return picture, [str(entry.message).removeprefix(f"{path}: ") for entry in caught]
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("string", b"Display P3"),
+        ("string", b"12345678"),
+        ("stringvector", struct.pack("<i", 2) + b"P3"),
+        ("float", struct.pack("<f", 0.68)),
+        ("int", struct.pack("<i", 3)),
+        ("v2f", P3[:8]),
+        ("m33f", P3 + P3[:4]),
+        ("chromaticities", struct.pack("<8f", *[np.nan] * 8)),
+    ],
+    ids=["text", "digits", "texts", "float", "int", "v2f", "m33f", "NaN"],
+)
+def test_exr_chromaticities_of_any_type(kind: str, data: bytes, tmp_path: Path) -> None:
+    """Those that are none are one line, and no other file gets them."""
+    path = tmp_path / "a.exr"
+    path.write_bytes(exr("RGB", ("chromaticities", kind, data)))
+    picture, lines = read_with_lines(path)
+    assert lines == ["its chromaticities make no sense; colours are taken as linear Rec. 709 light"]
+    assert picture.colour == LINEAR
+    assert (picture.pixels == [3, 2, 1]).all()
+    write(tmp_path / "b.exr", picture)
+    assert b"chromaticities" not in (tmp_path / "b.exr").read_bytes()
+
+
+def test_exr_chromaticities_of_xyz_are_left_out(tmp_path: Path) -> None:
+    """The values go on as red, green and blue, which are not in any space that the file tells of."""
+    path = tmp_path / "a.exr"
+    path.write_bytes(exr("XYZ", ("chromaticities", "chromaticities", P3)))
+    picture, lines = read_with_lines(path)
+    assert lines[0].startswith("its X, Y, Z are taken as they are")
+    assert lines[1:] == ["is read without its header attributes chromaticities"]
+    assert (picture.pixels == [1, 2, 3]).all()
+    write(tmp_path / "b.exr", picture)
+    assert b"chromaticities" not in (tmp_path / "b.exr").read_bytes()
+    path.write_bytes(exr("XYZ"))
+    assert len(read_with_lines(path)[1]) == 1
+
+
+@pytest.mark.parametrize("name", ["owner", "comments", "timeCode", "keyCode", "PixelAspectRatio"])
+def test_exr_attributes_of_a_type_that_cannot_be_written_are_named(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.exr"
+    path.write_bytes(exr("RGB", (name, "v2f", P3[:8])))
+    shown = {"owner": "Copyright", "comments": "ImageDescription"}.get(name, name)
+    picture, lines = read_with_lines(path)
+    assert lines == [f"is read without its header attributes {shown}"]
+    assert not picture.metadata.attributes
 
 
 # PNG ------------------------------------------------------------------------------------------------
@@ -280,3 +466,34 @@ def test_gain_maps_are_not_applied_and_said(tmp_path: Path) -> None:
         assert np.array_equal(got.pixels, np.asarray(image))
     assert not got.alpha
     assert not got.linear
+
+
+def test_reading_leaves_the_warnings_of_other_threads_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All threads share the filters of warnings, and the first input is read while a device is opened."""
+    path = tmp_path / "gain.jpg"
+    path.write_bytes(zlib.decompress(base64.b85decode(ULTRA_HDR)))
+    decoding, warned = threading.Event(), threading.Event()
+    opened = PIL.Image.open
+
+    def open_slowly(*args: Any, **kwargs: Any) -> PIL.Image.Image:
+        image = opened(*args, **kwargs)
+        load = image.load
+
+        def load_slowly() -> Any:
+            decoding.set()
+            assert warned.wait(60)
+            return load()
+
+        monkeypatch.setattr(image, "load", load_slowly)
+        return image
+
+    monkeypatch.setattr(PIL.Image, "open", open_slowly)
+    with ThreadPoolExecutor(1) as pool, pytest.warns(GpuopsWarning) as caught:
+        pixels = pool.submit(read, path)
+        assert decoding.wait(60)
+        warnings.warn("of another thread", GpuopsWarning, stacklevel=1)
+        warned.set()
+        assert pixels.result().width == 16
+    assert "of another thread" in [str(entry.message) for entry in caught]

@@ -24,7 +24,11 @@ def associated(picture: Picture) -> Pixels:
     scale = pixels[:, :, -1:].astype(np.float32) / _one(pixels)
     if picture.associated:
         scale[scale == 0] = 1
-    return pixels if (scale == 1).all() else _scaled(pixels, scale)
+    if (scale == 1).all():
+        return pixels
+    result = _scaled(pixels, scale)
+    np.copyto(result[:, :, :-1], 0, where=scale == 0)  # also of what is infinite or no number
+    return result
 
 
 def _one(pixels: Pixels) -> np.float32:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from ..errors import FileError
@@ -15,8 +13,7 @@ def read(path: str, kind: str) -> Pixels:
     import PIL.Image
 
     try:
-        with warnings.catch_warnings(), PIL.Image.open(path, formats=(kind,)) as image:
-            warnings.simplefilter("ignore")
+        with PIL.Image.open(path, formats=(kind,)) as image:
             pixels = np.asarray(image)
     except MemoryError:
         raise

@@ -32,6 +32,12 @@ _USUAL = {
     "textureformat": "Plain Texture",
 }  # fmt: skip
 _UNWRITABLE = ("double", "uint8")  # types that OpenImageIO reads only
+_EIGHT = "float[8]"  # the type of chromaticities
+#: The only types in which OpenImageIO writes these names.
+_ONLY = {
+    "Copyright": "string", "ImageDescription": "string", "PixelAspectRatio": "float", "timeCode": "timecode",
+    "keyCode": "keycode",
+}  # fmt: skip
 _EXACT_INTEGERS = 1 << 24  # of float
 
 
@@ -83,6 +89,12 @@ def read(path: str, layer: str | int | None = None) -> Picture:
     names = tuple(entry.name for entry in layers)
     attributes, dropped = _attributes(spec)
     found = _colours(attributes) if len(chosen.picked()) >= 3 and not chosen.is_xyz() else Found()
+    if found.wrong:
+        del attributes[CHROMATICITIES]
+    elif chosen.is_xyz() and attributes.pop(
+        CHROMATICITIES, None
+    ):  # pixels go on as red, green, blue of others
+        dropped.append(CHROMATICITIES)
     for remark in found.remarks(light=True):
         _warn(f"{path}: {remark}")
     _name_the_unused(path, chosen, names if layer is None else (), dropped)
@@ -103,8 +115,11 @@ def read(path: str, layer: str | int | None = None) -> Picture:
 
 
 def _colours(attributes: Mapping[str, Any]) -> Found:
-    _, numbers = attributes.get(CHROMATICITIES, ("", None))
-    return Found() if numbers is None else of_chromaticities(tuple(map(float, numbers)), CHROMATICITIES)
+    kind, numbers = attributes.get(CHROMATICITIES, ("", None))
+    if numbers is None:
+        return Found()
+    # Files may have the name for a text or a single number.
+    return of_chromaticities(numbers if kind == _EIGHT else (), CHROMATICITIES)
 
 
 def _pixels(path: str, file: oiio.OpenImageIOPlugin, layer: Layer) -> Pixels:
@@ -156,7 +171,7 @@ def write(path: str, picture: Picture) -> None:
     if window and window[6:] == (picture.width, picture.height):
         attributes["window"] = window[:6]
     if not picture.colour.is_rec709 and CHROMATICITIES not in attributes:
-        attributes[CHROMATICITIES] = ("float[8]", picture.colour.known_primaries.numbers)
+        attributes[CHROMATICITIES] = (_EIGHT, picture.colour.known_primaries.numbers)
     attributes["compression"] = "zip:1"  # exact; higher levels take three times as long for 3 %
     attributes["channels"] = {1: ("Y",), 2: ("Y", "A"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}[
         picture.channels
@@ -221,7 +236,8 @@ def _attributes(spec: Any) -> tuple[dict[str, Any], list[str]]:
             value = attribute.value
         except UnicodeDecodeError:
             value = None
-        if value is None or kind.startswith(_UNWRITABLE) or not oiio.can_hold(name, kind, value):
+        unwritable = kind.startswith(_UNWRITABLE) or _ONLY.get(name, kind) != kind
+        if value is None or unwritable or not oiio.can_hold(name, kind, value):
             dropped.append(name)
         elif value != _USUAL.get(name):
             kept[name] = (kind, value)

@@ -180,9 +180,12 @@ def _fitted(name: str, picture: Picture, fmt: Format) -> Picture:
     hidden = fmt.name == "EXR" and alpha and not picture.associated
     if hidden and np.any((pixels[..., -1:] == 0) & (pixels[..., :-1] != 0)):
         lost("EXR holds colour times alpha; colour where alpha is 0 becomes 0")
-    # What is far below the brightest value's rounding is no loss.
-    if fmt.name == "Radiance HDR" and np.any(pixels < -1e-6 * np.nanmax(pixels, initial=0)):
-        lost(f"{fmt} holds no negative values; they become 0")
+    if fmt.name == "Radiance HDR":
+        from . import radiance
+
+        pixels, remarks = radiance.fitted(pixels)
+        for remark in remarks:
+            lost(f"{fmt} {remark}")
     metadata = _labelled(lost, picture, fmt, gray=pixels.shape[2] < 3)
     metadata = _fitted_metadata(lost, replace(picture, metadata=metadata), fmt, gray=pixels.shape[2] < 3)
     return replace(picture, pixels=np.ascontiguousarray(pixels), alpha=alpha, metadata=metadata)

@@ -1,9 +1,10 @@
-"""Radiance pictures: what OpenImageIO does not decode, or not to the last bit.
+"""Radiance pictures: reading them, to the last bit, and what they cannot hold.
 
-A pixel is (r, g, b, e), which means (r, g, b) · 2^(e − 136), and black where e is 0. Rows are stored plainly, or each
-component of a row in runs. Before 1991 equal pixels were stored in runs: (1, 1, 1, n) repeats the pixel before it
+A pixel is (r, g, b, e), which means (r, g, b) · 2^(e − 136), and black where e is 0. A row is stored plainly, or each
+of its components in runs. Before 1991 equal pixels were stored in runs: (1, 1, 1, n) repeats the pixel before it
 n times, and the next one, if it is such too, 256 n times.
-Source: Greg Ward, Real Pixels (Graphics Gems II); Radiance's file formats (picture files).
+Source: Greg Ward, Real Pixels (Graphics Gems II); Radiance's file formats (picture files), and freadcolrs in its
+color.c.
 """
 
 from __future__ import annotations
@@ -15,56 +16,99 @@ from .picture import Pixels
 
 _LONGEST_LINE = 1 << 12
 _SHORTEST_ROW, _LONGEST_ROW = 8, 0x7FFF  # pixels of rows that may be stored by components
+_LONGEST_RUN = 128
 _BIAS = 136
+_LARGEST = 255 * 2.0**119
+_ROUNDING = 1e-6  # of the brightest value
 
 
-def read_by_pixels(path: str) -> Pixels | None:
-    """A picture whose rows are not stored by components, (rows, pixels, 3) as they lie in the file; else None."""
+def read(path: str) -> Pixels:
+    """The pixels (rows, pixels, 3) as they lie in the file, whose header OpenImageIO has accepted."""
     with open(path, "rb") as file:
         while file.readline(_LONGEST_LINE).strip():
             pass
         axes = file.readline(_LONGEST_LINE).split()
-        if len(axes) != 4 or not (axes[1].isdigit() and axes[3].isdigit()):
-            return None
-        rows, length = int(axes[1]), int(axes[3])
-        start = file.tell()
-        head = file.read(4)
-        if _SHORTEST_ROW <= length <= _LONGEST_ROW and head[:2] == b"\2\2" and head[2:3] < b"\x80":
-            return None
-        file.seek(start)
-        data = np.frombuffer(file.read(4 * rows * length), np.uint8)
-    stored = data[: data.size // 4 * 4].reshape(-1, 4)
-    runs = (stored[:, :3] == 1).all(1)
-    if runs.any():
-        stored = _without_runs(stored, runs, rows * length)
-    if len(stored) != rows * length:
-        raise FileError(f"{path}: could not be read: the file is cut off or damaged (too few pixels)")
-    return _values(stored).reshape(rows, length, 3)
-
-
-def _without_runs(stored: Pixels, runs: Pixels, most: int) -> Pixels:
-    """Each pixel as often as the runs after it say; `most` pixels at most."""
-    index = np.arange(len(stored))
-    pixel = np.maximum.accumulate(np.where(runs, -1, index))  # the last one that is none of a run
-    place = np.minimum(index - pixel - 1, 3)  # of a run among those that follow each other
-    times = np.where(runs, stored[:, 3].astype(np.int64) << 8 * np.maximum(place, 0), 1)
-    times[pixel < 0] = 0
-    ends = np.cumsum(times)
-    times = np.clip(most - (ends - times), 0, times)
-    repeated: Pixels = np.repeat(stored[pixel], times, axis=0)
-    return repeated
-
-
-def _values(stored: Pixels) -> Pixels:
-    exponent = stored[:, 3:].astype(np.int32) - _BIAS
-    values: Pixels = np.ldexp(stored[:, :3].astype(np.float32), exponent)
-    values[stored[:, 3] == 0] = 0
-    return values
-
-
-def exact(pixels: Pixels) -> Pixels:
-    """Decoded values with their 8 significant bits alone: some of the decoder's powers of 2 end with a wrong bit."""
-    bits = pixels.view(np.uint32)
-    rounded = bits + np.uint32(0x8000) & np.uint32(0xFFFF0000)
-    np.copyto(bits, rounded, where=pixels >= np.finfo(np.float32).tiny)
+        data = file.read()
+    if len(axes) != 4 or not (axes[1].isdigit() and axes[3].isdigit()):
+        raise FileError(f"{path}: is damaged: the line with its size makes no sense")
+    pixels = np.empty((int(axes[1]), int(axes[3]), 3), np.float32)
+    at = 0
+    for y, row in enumerate(pixels):
+        try:
+            stored, at = _row(data, at, len(row))
+        except (IndexError, ValueError):
+            place = f"row {y + 1} of {len(pixels)}"
+            raise FileError(f"{path}: could not be read: the file is cut off or damaged ({place})") from None
+        np.ldexp(stored[:, :3].astype(np.float32), stored[:, 3:].astype(np.int32) - _BIAS, out=row)
+        row[stored[:, 3] == 0] = 0
     return pixels
+
+
+def _row(data: bytes, at: int, length: int) -> tuple[Pixels, int]:
+    """The stored pixels (pixels, 4) of the row that begins there, and where it ends.
+
+    Raises IndexError or ValueError where there is no such row.
+    """
+    head = data[at : at + 4]
+    if _SHORTEST_ROW <= length <= _LONGEST_ROW and head[:2] == b"\2\2" and head[2] < 0x80:
+        if int.from_bytes(head[2:], "big") != length:
+            raise ValueError("a row of another length")
+        row, at = _by_components(data, at + 4, length)
+        return np.frombuffer(row, np.uint8).reshape(4, length).T, at
+    if b"\1\1\1" in data[at : at + 4 * length]:
+        row, at = _in_runs(data, at, length)
+    else:
+        row, at = bytearray(data[at : at + 4 * length]), at + 4 * length
+    return np.frombuffer(row, np.uint8).reshape(length, 4), at
+
+
+def _by_components(data: bytes, at: int, length: int) -> tuple[bytearray, int]:
+    """All reds of a row, all greens, blues and exponents, and where they end in the file."""
+    row = bytearray()
+    for end in range(length, 4 * length + 1, length):
+        while len(row) < end:
+            count = data[at]
+            if count > _LONGEST_RUN:
+                row += data[at + 1 : at + 2] * (count - _LONGEST_RUN)
+                at += 2
+            else:
+                row += data[at + 1 : at + 1 + count]
+                at += 1 + count
+        if len(row) > end:
+            raise ValueError("a run beyond the row's end")
+    return row, at
+
+
+def _in_runs(data: bytes, at: int, length: int) -> tuple[bytearray, int]:
+    """The pixels of a row that may have runs of equal ones, and where they end in the file."""
+    row = bytearray()
+    place = 0
+    while len(row) < 4 * length:
+        red, green, blue, times = pixel = data[at : at + 4]
+        at += 4
+        if red == green == blue == 1:
+            if not row:
+                raise ValueError("a run of nothing")
+            row += row[-4:] * min(times << place, length - len(row) // 4)
+            place += 8
+        else:
+            row += pixel
+            place = 0
+    return row, at
+
+
+def fitted(pixels: Pixels) -> tuple[Pixels, list[str]]:
+    """Floats as a file can hold them, and a remark on each kind of values that it cannot.
+
+    Values that are negative, but far below the rounding of the brightest one, become 0 without a word.
+    """
+    kept = np.clip(np.where(np.isnan(pixels), 0, pixels), 0, _LARGEST)
+    if np.array_equal(kept, pixels):
+        return pixels, []
+    brightest = pixels.max(initial=0, where=np.isfinite(pixels))
+    remarks = ["holds no negative values; they become 0"] * bool((pixels < -_ROUNDING * brightest).any())
+    if np.isnan(pixels).any():
+        remarks.append("holds no NaN; it becomes 0")
+    if (pixels > _LARGEST).any():
+        remarks.append(f"holds no values above {_LARGEST:.4g}; they become that")
+    return kept, remarks

@@ -45,8 +45,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
             applied = fmt.name == "JPEG" and (spec.nchannels > 3 or str(spec.format) != "uint8")
             if fmt.name == "Radiance HDR":
                 file.check_plausible(spec)
-                by_pixels = radiance.read_by_pixels(path)
-                pixels = radiance.exact(_samples(path, file, page)) if by_pixels is None else by_pixels
+                pixels = radiance.read(path)
             else:
                 pixels = by_pillow.read(path, "JPEG") if applied else _samples(path, file, page)
     unused = list(extras.unused)
