@@ -91,9 +91,8 @@ def read(path: str, layer: str | int | None = None) -> Picture:
     found = _colours(attributes) if len(chosen.picked()) >= 3 and not chosen.is_xyz() else Found()
     if found.wrong:
         del attributes[CHROMATICITIES]
-    elif chosen.is_xyz() and attributes.pop(
-        CHROMATICITIES, None
-    ):  # pixels go on as red, green, blue of others
+    elif chosen.is_xyz() and CHROMATICITIES in attributes:
+        del attributes[CHROMATICITIES]  # pixels go on as red, green and blue of other primaries
         dropped.append(CHROMATICITIES)
     for remark in found.remarks(light=True):
         _warn(f"{path}: {remark}")
