@@ -50,11 +50,22 @@ class Space:
     ) -> Colour:
         """That of values in their file: their own if they are as they were stored, of the same kind, and it can say so.
 
-        ``dtype``: the original's depth where the input says it.
+        The same kind is integers or floats; of a narrow range it is the same depth, since black and white are at other
+        fractions in another. ``dtype``: the original's depth where the input says it.
         """
-        before = np.dtype(dtype) if dtype else self.dtype or depth
-        as_stored = values == self.stored and before.kind == depth.kind and not display
+        before = self._before(dtype, depth)
+        alike = before == depth if values.narrow else before.kind == depth.kind
+        as_stored = values == self.stored and alike and not display
         return values if as_stored and files.can_say(fmt, values, gray=self.gray) else usual(depth)
+
+    def levels(self, dtype: str | None, depth: np.dtype[Any]) -> str | None:
+        """The integer type of which stored values are fractions, if they are; ``dtype`` as for :meth:`of_file`."""
+        before = self._before(dtype, depth)
+        return before.name if before.kind == "u" else None
+
+    def _before(self, dtype: str | None, depth: np.dtype[Any]) -> np.dtype[Any]:
+        """The depth of the original, or of the result where there is none."""
+        return np.dtype(dtype) if dtype else self.dtype or depth
 
     def labelled(
         self, metadata: files.Metadata, colour: Colour, dtype: str | None, *, display: bool

@@ -272,22 +272,31 @@ class Colour:
 
     def light_of_codes(self, dtype: str) -> npt.NDArray[np.float32]:
         """Light, before the matrix, of each of an integer type's codes: a row for each curve."""
-        largest = np.iinfo(dtype).max
-        codes = np.arange(largest + 1.0)
-        if self.narrow:
-            unit = (largest + 1) / 256
-            values = np.clip((codes - 16 * unit) / (219 * unit), 0, 1)
-        else:
-            values = codes / largest
+        values = self.full_range(np.linspace(0, 1, np.iinfo(dtype).max + 1), dtype)
         return np.stack([curve.light(values) for curve in self.curves]).astype(np.float32)
 
-    def samples(self) -> npt.NDArray[np.float32] | None:
-        """Light at equal steps of the values, a row for each curve; None where all curves have formulas."""
-        if all(isinstance(curve, Parametric) for curve in self.curves):
+    def full_range(self, values: Values, dtype: str) -> Values:
+        """Fractions of an integer type's largest value, with black at 0 and white at 1 where the range is narrow."""
+        if not self.narrow:
+            return values
+        largest = np.iinfo(dtype).max
+        unit = (largest + 1) / 256
+        return np.clip((values * largest - 16 * unit) / (219 * unit), 0, 1)
+
+    def samples(self, levels: str | None = None) -> npt.NDArray[np.float32] | None:
+        """Light at equal steps of the values, a row for each curve; None where all curves have formulas.
+
+        ``levels``: the integer type of which values are fractions, if they are. Those of a narrow range are at steps of
+        which black and white are two.
+        """
+        narrow = self.narrow and levels is not None
+        if not narrow and all(isinstance(curve, Parametric) for curve in self.curves):
             return None
         counts = {len(curve.samples) if isinstance(curve, Sampled) else 0 for curve in self.curves}
-        count = counts.pop() if len(counts) == 1 else 0
+        count = counts.pop() if len(counts) == 1 and not narrow else 0
         values = np.linspace(0, 1, count or _SAMPLES)
+        if levels is not None:
+            values = self.full_range(values, levels)
         return np.stack([curve.light(values) for curve in self.curves]).astype(np.float32)
 
 

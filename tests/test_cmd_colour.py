@@ -323,6 +323,48 @@ def test_stored_values_in_slabs(clpix: Clpix, p3: Path, tmp_path: Path, rng: np.
                 assert result.metadata.icc is None
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_stored_values_of_a_narrow_range(
+    clpix: Clpix, dtype: str, channels: int, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """They have black at 16 and white at 235, times 256 of 16 bits, also where they were floats meanwhile."""
+    most, unit = (255, 1) if dtype == "uint8" else (65535, 256)
+    pixels = rng.integers(0, most + 1, (33, 34, channels)).astype(dtype)
+    pixels[0, :4] = np.reshape([16, 235, 0, 255], (4, 1)) * unit
+    alpha = channels in (2, 4)
+    if alpha:
+        pixels[..., -1] = most
+    chunk = reference.png_chunk(b"cICP", bytes((12, 13, 0, 0)))
+    (tmp_path / "in.png").write_bytes(reference.png(pixels, chunk))
+    visible = pixels[..., : channels - alpha].astype(np.float64)
+    light = reference.srgb_light(np.clip((visible - 16 * unit) / (219 * unit), 0, 1))
+    if channels >= 3:
+        light = light @ TO_709
+    levels = 65535 * np.clip(reference.srgb_signal(light), 0, 1)
+    ways = [("blur", tmp_path / "in.png", "--sigma", 0, "--space", "encoded")]
+    for there in ("dwt", "fft"):
+        assert clpix(there, tmp_path / "in.png", "-o", tmp_path / f"{there}.npz").code == 0
+        ways.append((f"i{there}", tmp_path / f"{there}.npz"))
+    other = "uint16" if dtype == "uint8" else "uint8"
+    for command in ways:
+        for name, depth in (("a.exr", "float"), ("a.png", "auto"), ("a.png", other), ("a.tif", "uint16")):
+            run = clpix(*command, "-o", tmp_path / name, "--dtype", depth, "--overwrite")
+            assert run.code == 0
+            result = files.read(tmp_path / name)
+            colours = result.pixels[..., : channels - alpha]
+            if depth == "float":
+                assert np.abs(colours - light).max() < 1e-4
+            elif depth == "auto":  # as it was
+                assert (run.err, result.colour.narrow) == ("", True)
+                assert np.array_equal(result.pixels, pixels)
+            else:  # white is at another fraction in another depth, and no other format can say that there is a white
+                assert result.colour.transfer == "sRGB"
+                assert not result.colour.narrow
+                step = 1 if result.pixels.dtype == np.uint16 else 257
+                assert np.abs(colours.astype(np.float64) * step - levels).max() < (8 if step == 1 else 260)
+
+
 @pytest.mark.parametrize("profile", [P3, LUT, SRGB], ids=["P3", "tables", "sRGB"])
 @pytest.mark.parametrize(
     "command", [("fft",), ("dwt",), ("tonemap", "--contact-sheet"), ("tonemap",)], ids=" ".join
