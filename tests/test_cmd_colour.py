@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -256,6 +257,52 @@ def test_a_kernel_image_has_colours_too(
         )
     first, second = (files.read(tmp_path / f"{name}.exr").pixels for name in ("png", "exr"))
     assert np.abs(first - second).max() < 1e-5
+
+
+GAMMA = 55556
+OVERRULED = {
+    "cICP sRGB": ((1, 13, 0, 1), reference.srgb_light, "Rec. 709"),
+    "cICP P3": ((12, 13, 0, 1), reference.srgb_light, "Display P3"),
+    "cICP linear": ((1, 8, 0, 1), lambda v: v, "Rec. 709"),
+    "gamma": (None, lambda v: v ** (100000 / GAMMA), "Rec. 2020"),
+}
+
+
+@pytest.mark.parametrize("said", OVERRULED)
+@pytest.mark.parametrize("suffix", ["png", "tif", "npz", "jp2", "exr"])
+def test_a_profile_that_does_not_count_labels_nothing(
+    clpix: Clpix, said: str, suffix: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """Neither one beside cICP, nor one that is not understood where a gamma says what values are."""
+    codes, curve, space = OVERRULED[said]
+    block = LUT if codes is None else reference.rgb_profile("ACES AP1", reference.parametric(0, 2.2))
+    chunks = [reference.png_chunk(b"iCCP", b"p\0\0" + zlib.compress(block))]
+    if codes is None:
+        places = reference.CHROMATICITIES["Rec. 2020"]
+        white_first = [round(100000 * place) for place in (*places[6:], *places[:6])]
+        chunks.append(reference.png_chunk(b"cHRM", struct.pack(">8I", *white_first)))
+        chunks.append(reference.png_chunk(b"gAMA", struct.pack(">I", GAMMA)))
+    else:
+        chunks.append(reference.png_chunk(b"cICP", bytes(codes)))
+    pixels = rng.integers(0, 65536, (33, 34, 3)).astype(np.uint16)
+    source, out = tmp_path / "in.png", tmp_path / f"out.{suffix}"
+    source.write_bytes(reference.png(pixels, *chunks))
+    told = f"clpix: warning: {source}: its ICC profile is made of tables; it is left out\n" * (codes is None)
+    light = curve(pixels / 65535) @ reference.matrix(space).T
+    numbers = tmp_path / "numbers.npz"
+    run = clpix("dwt", source, "-o", numbers)
+    assert (run.code, run.err) == (0, told)
+    for command in (("blur", source), ("blur", source, "--space", "encoded"), ("idwt", numbers)):
+        options = ("--sigma", 0) if command[0] == "blur" else ()
+        depth = "float" if suffix == "exr" else "uint16"
+        assert clpix(*command, *options, "-o", out, "--dtype", depth, "--overwrite").code == 0
+        result = files.read(out)
+        assert result.metadata.icc != block
+        expected = light if result.colour.primaries == space else np.clip(light, 0, 1)
+        if suffix == "exr":
+            assert np.abs(result.pixels - light).max() < 1e-3
+            continue
+        assert np.abs(light_of(clpix, out) - expected).max() < 2e-3
 
 
 # Stored values -------------------------------------------------------------------------------------

@@ -24,10 +24,14 @@ _SRGB_GAMMA, _LINEAR_GAMMA, _GAMMA_TOLERANCE = 45455, 100000, 1000
 
 @dataclass(frozen=True)
 class Found:
-    """A file's statement of its colours: the space, None where nothing is understood, and what is wrong."""
+    """A file's statement of its colours.
+
+    colour: the space, None where nothing is understood. wrong: what is. overrules: a profile beside it does not count.
+    """
 
     colour: Colour | None = None
     wrong: tuple[str, ...] = ()
+    overrules: bool = False
 
     def remarks(self, *, light: bool) -> list[str]:
         """A sentence for each thing that is wrong, with what is done about it; ``light``: values are floats."""
@@ -81,9 +85,10 @@ def profile_in(chunk: bytes) -> bytes | None:
 def of_png(chunks: Mapping[bytes, bytes], *, gray: bool) -> Found:
     """The statement of a PNG's chunks cICP, iCCP, sRGB, gAMA and cHRM: the first of these that is understood counts."""
     wrong: list[str] = []
+    profile: bytes | None = None
     if b"cICP" in chunks:
         try:
-            return Found(colours.usual(cicp.colour_of(chunks[b"cICP"])))
+            return Found(colours.usual(cicp.colour_of(chunks[b"cICP"])), overrules=True)
         except ColourError as error:
             wrong.append(f"its cICP chunk {error}")
     if b"iCCP" in chunks:
@@ -98,7 +103,11 @@ def of_png(chunks: Mapping[bytes, bytes], *, gray: bool) -> Found:
         colour = _of_gamma(chunks, gray=gray)
     except ColourError as error:
         return Found(None, (*wrong, f"its {error}"))
-    return Found(colour, tuple(wrong))
+    if colour is None or colour == SRGB:
+        return Found(colour, tuple(wrong))
+    if profile:  # which is not understood, and would label what is not taken as sRGB
+        wrong[-1] += "; it is left out"
+    return Found(colour, tuple(wrong), overrules=True)
 
 
 def _of_gamma(chunks: Mapping[bytes, bytes], *, gray: bool) -> Colour | None:
