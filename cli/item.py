@@ -93,7 +93,7 @@ class Item:
             linear = self.shared.space == "linear"
         alpha = picture.alpha and self.shared.alpha == "keep"
         pixels = picture.pixels if alpha == picture.alpha else picture.pixels[..., :-1]
-        colour = self._space.enter(picture, linear=linear)
+        colour = self._space.enter(picture, pixels.shape[2], linear=linear)
         self._alpha, self._premultiplied = alpha, alpha and premultiply
         self._linear = linear or picture.linear
         # What remains here is what they were, without their memory.
@@ -312,7 +312,9 @@ class Item:
             self._metadata = files.Metadata.from_json(attributes.pop("metadata", None) or {})
         except (ValueError, TypeError, KeyError, AttributeError):
             _warn(f"{self.path}: the picture's metadata in it is damaged and left out")
-        self._space.stored = self._metadata.colour
+        planes = max((array.shape[0] for array in arrays.values()), default=0)
+        dropped = planes in (2, 4) and self.shared.alpha == "drop"
+        self._space.enter_data(self._metadata.colour, planes - dropped)
         self._associated = attributes.pop("associated", None) is True
         return arrays, attributes
 

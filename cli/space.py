@@ -23,19 +23,19 @@ class Space:
         The space of the input, where it is a picture.
     dtype : dtype, optional
         The input's.
-    gray : bool
-        It has no colours.
+    channels : int
+        Of the input, without alpha where that is dropped.
     """
 
     def __init__(self) -> None:
         self.stored: Colour | None = None
         self.input: Colour | None = None
         self.dtype: np.dtype[Any] | None = None
-        self.gray = False
+        self.channels = 3
 
-    def enter(self, picture: files.Picture, *, linear: bool) -> Colour | None:
+    def enter(self, picture: files.Picture, channels: int, *, linear: bool) -> Colour | None:
         """A picture is read, for work on light or on its values. The space that is to become light by a conversion."""
-        self.input, self.dtype, self.gray = picture.colour, picture.pixels.dtype, picture.channels < 3
+        self.input, self.dtype, self.channels = picture.colour, picture.pixels.dtype, channels
         self.stored = None if linear else picture.colour
         return picture.metadata.colour if linear else None
 
@@ -56,7 +56,12 @@ class Space:
         before = self._before(dtype, depth)
         alike = before == depth if values.narrow else before.kind == depth.kind
         as_stored = values == self.stored and alike and not display
-        return values if as_stored and files.can_say(fmt, values, gray=self.gray) else usual(depth)
+        gray = fmt.fitting(self.channels) < 3
+        return values if as_stored and files.can_say(fmt, values, gray=gray) else usual(depth)
+
+    def enter_data(self, colour: Colour | None, channels: int) -> None:
+        """A file of numbers is read, of a picture of so many channels, and in this space unless it is the usual one."""
+        self.stored, self.channels = colour, channels
 
     def levels(self, dtype: str | None, depth: np.dtype[Any]) -> str | None:
         """The integer type of which stored values are fractions, if they are; ``dtype`` as for :meth:`of_file`."""

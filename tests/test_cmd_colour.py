@@ -412,6 +412,50 @@ def test_stored_values_of_a_narrow_range(
                 assert np.abs(colours.astype(np.float64) * step - levels).max() < (8 if step == 1 else 260)
 
 
+@pytest.mark.parametrize("said", ["gamma", "PQ"])
+@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize("suffix", ["png", "tif", "jpg", "webp", "jp2", "npz", "dpx"])
+def test_stored_gray(
+    clpix: Clpix, said: str, channels: int, suffix: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """The same light in formats that have no gray, or none with alpha; and of gray that only PNG can say is PQ."""
+    blocks = rng.integers(60, 230, (2, 3, channels))
+    pixels = blocks.repeat(32, 0).repeat(32, 1).astype(np.uint8)  # which lossy formats keep
+    profile = reference.gray_profile(reference.parametric(0, 3.0))
+    chunk = reference.png_chunk(b"iCCP", b"p\0\0" + zlib.compress(profile))
+    if said == "PQ":
+        chunk = reference.png_chunk(b"cICP", bytes((9, 16, 0, 1)))
+    (tmp_path / "in.png").write_bytes(reference.png(pixels, chunk))
+    curve = reference.pq_light if said == "PQ" else lambda v: v**3
+    light = curve(pixels[..., :1] / 255)
+    assert clpix("dwt", tmp_path / "in.png", "-o", tmp_path / "numbers.npz").code == 0
+    stored = ("blur", tmp_path / "in.png", "--sigma", 0, "--space", "encoded")
+    lines = (" has no alpha; ", " has no gray; ", " were outside the range of ")
+    for command in (stored, ("idwt", tmp_path / "numbers.npz")):
+        out = tmp_path / f"out.{suffix}"
+        run = clpix(*command, "-o", out, "--overwrite")
+        assert run.code == 0
+        assert all(any(known in line for known in lines) for line in run.err.splitlines())
+        result = files.read(out)
+        values = result.pixels[..., :1] / 255
+        if result.colour.transfer == "sRGB":
+            assert said == "PQ" or suffix == "dpx"
+            expected, got = np.clip(light, 0, 1), reference.srgb_light(values)
+        else:
+            expected, got = light, curve(values)
+            assert result.colour.transfer == {"PQ": "PQ", "gamma": "gamma 3"}[said]
+        error = np.abs(got - expected) / np.maximum(expected, 0.1)
+        assert np.median(error) < 0.02 if suffix in ("jpg", "webp") else error.max() < 0.04
+
+
+def test_a_gray_profile_that_is_not_understood_is_no_rgb_profile(clpix: Clpix, tmp_path: Path) -> None:
+    block = reference.profile({"desc": reference.named("gray")}, b"GRAY")
+    PIL.fromarray(np.full((8, 9), 77, np.uint8)).save(tmp_path / "in.png", icc_profile=block)
+    run = clpix("blur", tmp_path / "in.png", "--sigma", 0, "-o", tmp_path / "out.webp")
+    assert "the ICC profile is for gray and does not fit; it is left out\n" in run.err
+    assert files.read(tmp_path / "out.webp").metadata.icc is None
+
+
 @pytest.mark.parametrize("profile", [P3, LUT, SRGB], ids=["P3", "tables", "sRGB"])
 @pytest.mark.parametrize(
     "command", [("fft",), ("dwt",), ("tonemap", "--contact-sheet"), ("tonemap",)], ids=" ".join

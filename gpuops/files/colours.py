@@ -158,6 +158,14 @@ def profile_for(colour: Colour, dtype: np.dtype[np.generic], *, gray: bool) -> b
     return icc.profile_of(colour, gray=gray)
 
 
+def for_rgb(profile: bytes, dtype: np.dtype[np.generic]) -> bytes | None:
+    """A profile, or that of the same curve for RGB where it is for gray; None where values are taken for it anyway."""
+    if not icc.is_for_gray(profile):
+        return profile
+    colour = of_profile(profile, gray=True).colour
+    return profile if colour is None else profile_for(colour, dtype, gray=False)
+
+
 def png_chunks(colour: Colour, profile: bytes | None, *, gray: bool) -> dict[bytes, bytes]:
     """The chunks that say of integers what space they are in; ``profile``: the picture's own, if it has one.
 
