@@ -412,6 +412,33 @@ def test_stored_values_of_a_narrow_range(
                 assert np.abs(colours.astype(np.float64) * step - levels).max() < (8 if step == 1 else 260)
 
 
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", ["a.tif", "a.npz", "a.exr", "a.hdr", "a.png"])
+def test_floats_that_are_no_light(
+    clpix: Clpix, channels: int, name: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """NPZ says of floats that they are sRGB; so do other files of them, or they hold light."""
+    pixels = rng.random((33, 34, channels)).astype(np.float32)
+    if channels in (2, 4):
+        pixels[..., -1] = 1
+    np.savez(tmp_path / "in.npz", pixels=pixels, linear=False)
+    light = reference.srgb_light(pixels[..., : 3 if channels >= 3 else 1].astype(np.float64))
+    assert clpix("fft", tmp_path / "in.npz", "-o", tmp_path / "numbers.npz").code == 0
+    blur = ("blur", tmp_path / "in.npz", "--sigma", 0)
+    for command in ((*blur, "--space", "encoded"), blur, ("ifft", tmp_path / "numbers.npz")):
+        for depth in ("half", "float") if name == "a.tif" else ("auto",):
+            run = clpix(*command, "-o", tmp_path / name, "--dtype", depth, "--overwrite")
+            assert run.code == 0
+            assert "cannot say" not in run.err
+            got = light_of(clpix, tmp_path / name)
+            assert np.abs(got[..., : light.shape[2]] - light).max() < (1e-2 if name == "a.hdr" else 1e-3)
+            result = files.read(tmp_path / name)
+            if name in ("a.tif", "a.npz"):
+                assert result.linear == (command is blur)
+                if command is not blur:
+                    assert np.abs(result.pixels - pixels).max() < 1e-3
+
+
 @pytest.mark.parametrize("said", ["gamma", "PQ"])
 @pytest.mark.parametrize("channels", [1, 2])
 @pytest.mark.parametrize("suffix", ["png", "tif", "jpg", "webp", "jp2", "npz", "dpx"])

@@ -197,7 +197,9 @@ def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gra
         metadata = replace(metadata, icc=None)
     if metadata.icc and not gray:
         metadata = replace(metadata, icc=colours.for_rgb(metadata.icc, kind))
-    usual = colour == colours.usual(kind) or (metadata.colour is None and kind.kind == "f")
+    # Floats that are said to be no light are labelled as sRGB: NPZ says so itself, and formats of light alone cannot.
+    unlabelled = "icc" not in fmt.holds or fmt.name == "NPZ"
+    usual = colour == colours.usual(kind) or (metadata.colour is None and kind.kind == "f" and unlabelled)
     if usual or (metadata.icc and "icc" in fmt.holds):
         return metadata
     if not colours.can_say(fmt, colour, gray=gray):
