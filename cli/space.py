@@ -85,9 +85,9 @@ class Space:
 
     def kept(self, metadata: files.Metadata) -> files.Metadata:
         """The input's metadata, with what a file of numbers needs to give values back as they were."""
+        is_usual = self.dtype is not None and (self.stored or self.input) == usual(self.dtype)
         if self.stored is None:
-            return metadata if metadata.colour is None else replace(metadata, icc=None, colour=None)
-        is_usual = self.dtype is not None and self.stored == usual(self.dtype)
+            return metadata if is_usual else replace(metadata, icc=None, colour=None)
         return replace(metadata, colour=None if is_usual else self.stored)
 
 

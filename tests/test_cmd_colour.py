@@ -412,6 +412,30 @@ def test_stored_values_of_a_narrow_range(
                 assert np.abs(colours.astype(np.float64) * step - levels).max() < (8 if step == 1 else 260)
 
 
+@pytest.mark.parametrize("kind", ["linear integers", "sRGB floats", "sRGB integers"])
+@pytest.mark.parametrize("there", ["dwt", "fft"])
+@pytest.mark.parametrize("gray", [False, True], ids=["RGB", "gray"])
+def test_light_that_comes_back_has_no_profile_of_its_file(
+    clpix: Clpix, kind: str, there: str, gray: bool, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """Only one of what it has become: sRGB in integers, light in floats."""
+    curve = reference.curve() if kind.startswith("linear") else SRGB_CURVE
+    block = reference.gray_profile(curve) if gray else reference.rgb_profile("Rec. 709", curve)
+    values = rng.random((33, 34, 1 if gray else 3))
+    pixels = values.astype(np.float32) if kind.endswith("floats") else (65535 * values).astype(np.uint16)
+    picture = Picture(pixels, linear=kind.startswith("linear"), metadata=Metadata(icc=block))
+    files.write(tmp_path / "in.tif", picture)
+    light = values if kind.startswith("linear") else reference.srgb_light(values)
+    assert clpix(there, tmp_path / "in.tif", "-o", tmp_path / "n.npz", "--space", "linear").code == 0
+    for name, depth in (("a.png", "uint16"), ("a.tif", "uint16"), ("a.tif", "float"), ("a.npz", "auto")):
+        run = clpix(f"i{there}", tmp_path / "n.npz", "-o", tmp_path / name, "--dtype", depth, "--overwrite")
+        assert (run.code, [line for line in run.err.splitlines() if "clipped" not in line]) == (0, [])
+        assert np.abs(light_of(clpix, tmp_path / name) - light).max() < 2e-3
+        result = files.read(tmp_path / name)
+        same = kind == "sRGB integers" and depth != "float"
+        assert result.metadata.icc == (block if same else None)
+
+
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", ["a.tif", "a.npz", "a.exr", "a.hdr", "a.png"])
 def test_floats_that_are_no_light(
