@@ -114,7 +114,7 @@ def _of_gamma(chunks: Mapping[bytes, bytes], *, gray: bool) -> Colour | None:
     curve = colours.SRGB_CURVE
     if len(data := chunks.get(b"gAMA", b"")) == 4:
         gamma = int.from_bytes(data, "big")
-        if not 0 < gamma <= 100 * _GAMMA_UNIT:
+        if not _GAMMA_UNIT <= 100 * gamma <= 10000 * _GAMMA_UNIT:
             raise ColourError(f"gamma ({gamma / _GAMMA_UNIT:.4g}) makes no sense")
         if abs(gamma - _LINEAR_GAMMA) <= _GAMMA_TOLERANCE:
             curve = colours.LINEAR_CURVE
@@ -173,11 +173,17 @@ def png_chunks(colour: Colour, profile: bytes | None, *, gray: bool) -> dict[byt
     """
     chunks: dict[bytes, bytes] = {}
     curve = colour.curves[0]
-    if isinstance(curve, colours.Pq | colours.Hlg) or colour.narrow:
-        chunks[b"cICP"] = cicp.codes_of(colour) or b""
+    codes = cicp.codes_of(colour)
+    if codes and (isinstance(curve, colours.Pq | colours.Hlg) or colour.narrow):
+        chunks[b"cICP"] = codes
     elif colour == SRGB and profile is None:
         chunks |= {b"gAMA": struct.pack(">I", _SRGB_GAMMA), b"sRGB": b"\0"}  # of perceptual intent
-    elif isinstance(curve, Parametric) and curve == Parametric(curve.g) and colour.is_rec709:
+    elif (
+        isinstance(curve, Parametric)
+        and curve == Parametric(curve.g)
+        and colour.is_rec709
+        and icc.can_describe(colour, gray=gray)
+    ):
         chunks[b"gAMA"] = struct.pack(">I", round(_GAMMA_UNIT / curve.g))
     if profile is None and colour != LINEAR and b"cICP" not in chunks:
         profile = profile_for(colour, np.dtype(np.uint8), gray=gray)
