@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .colour import Colour, Parametric
+from .colour import Colour
 from .image import PIXEL_TYPES, Image
 from .pixels import Decoding, Encoding, Losses, losses, on_device, pack, unpack
 
@@ -40,13 +40,17 @@ def of_pixels(pixels: Image, colour: Colour, *, alpha: bool, levels: str | None 
     if integers:
         curves = colour.light_of_codes(pixels.dtype.name)
         kinds["CODES"] = curves.shape[1]
-    elif (samples := colour.samples(levels)) is not None:
-        curves = samples
-        kinds["SAMPLES"] = curves.shape[1]
     elif not colour.linear:
-        formulas = [curve for curve in colour.curves if isinstance(curve, Parametric)]
-        curves = np.array([(k.g, k.a, k.b, k.c, k.d, k.e, k.f) for k in formulas], np.float32)
-        kinds["POWERS"] = True
+        formulas, samples = colour.formulas(levels), colour.samples(levels)
+        if samples is None:
+            curves = np.empty((len(formulas), 7), np.float32)
+        else:
+            curves = samples
+            kinds["SAMPLES"] = curves.shape[1]
+        for row, numbers in formulas.items():
+            curves[row, :7] = numbers
+        if formulas:
+            kinds["POWERS"] = sum(1 << row for row in formulas)
     kernel = gpu.kernel(
         ("lanes", "light"),
         "light",

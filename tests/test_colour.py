@@ -157,6 +157,28 @@ def test_channels_may_have_curves_of_their_own(gpu: Gpu) -> None:
         assert np.abs(got[..., 3] - values[..., 3]).max() < 1e-7
 
 
+def test_channels_beyond_0_to_1_with_curves_of_their_own(gpu: Gpu) -> None:
+    """A formula goes on there, and a table is constant, whatever the other channels have."""
+    each = reference.parametric(0, 1.5), reference.curve(0, 9000, 65535), reference.parametric(0, 2.5)
+    found, _ = icc.colour_of(reference.rgb_profile("Rec. 709", *each))
+    for dtype in (np.float16, np.float32):
+        pixels = np.linspace(-2, 3, 5 * 7 * 3).reshape(5, 7, 3).astype(dtype)
+        expected = np.copysign(np.abs(pixels, dtype=np.float64) ** [1.5, 1, 2.5], pixels)
+        expected[..., 1] = np.interp(pixels[..., 1], [0, 0.5, 1], [0, 9000 / 65535, 1])
+        assert np.abs(light_of(gpu, Picture(pixels, metadata=Metadata(colour=found))) - expected).max() < 1e-4
+
+
+def test_tables_of_which_one_is_nearly_srgbs(gpu: Gpu) -> None:
+    """All of them end at 1, as after a display's calibration."""
+    at = np.linspace(0, 1, 1024)
+    tables = [reference.srgb_light(at) * at**extra for extra in (0, 0.1, 0.2)]
+    each = [reference.curve(*np.rint(65535 * table).astype(int).tolist()) for table in tables]
+    found, _ = icc.colour_of(reference.rgb_profile("Rec. 709", *each))
+    pixels = np.float32([[[2, 2, 2], [0.5, 0.5, 0.5], [-1, -1, -1]]])
+    expected = np.stack([np.interp(pixels[..., i], at, table) for i, table in enumerate(tables)], 2)
+    assert np.abs(light_of(gpu, Picture(pixels, metadata=Metadata(colour=found))) - expected).max() < 1e-4
+
+
 @pytest.mark.parametrize("space", ["Display P3", "Rec. 2020", "ACES AP1", "Rec. 709"])
 def test_profiles_as_little_cms_has_them(space: str, gpu: Gpu, tmp_path: Path) -> None:
     """To 8-bit sRGB, relative colorimetric; its own arithmetic is of 16 bits."""

@@ -180,11 +180,7 @@ def _fits(curve: Curve) -> bool:
     """Whether a profile has room for a curve's numbers."""
     if not isinstance(curve, Parametric):
         return True
-    return _POWERS[0] <= curve.g <= _POWERS[1] and max(map(abs, _numbers(curve))) < _LARGEST
-
-
-def _numbers(curve: Parametric) -> tuple[float, ...]:
-    return curve.g, curve.a, curve.b, curve.c, curve.d, curve.e, curve.f
+    return _POWERS[0] <= curve.g <= _POWERS[1] and max(map(abs, curve.numbers)) < _LARGEST
 
 
 def profile_of(colour: Colour, *, gray: bool) -> bytes:
@@ -225,7 +221,7 @@ def profile_of(colour: Colour, *, gray: bool) -> bytes:
 
 def _written_curve(curve: Curve) -> bytes:
     if isinstance(curve, Parametric):
-        numbers = _numbers(curve)
+        numbers = curve.numbers
         kind = 0 if numbers[1:] == (1, 0, 0, 0, 0, 0) else 4
         return struct.pack(">4s4xHxx", b"para", kind) + _fixed(numbers[: _NUMBERS[kind]])
     if isinstance(curve, Sampled):
