@@ -197,7 +197,7 @@ def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gra
         metadata = replace(metadata, icc=None)
     if metadata.icc and not gray:
         metadata = replace(metadata, icc=colours.for_rgb(metadata.icc, kind))
-    # Floats that are said to be no light are labelled as sRGB: NPZ says so itself, and formats of light alone cannot.
+    # Floats that are no light get an sRGB profile where a file has room for one; NPZ says it without.
     unlabelled = "icc" not in fmt.holds or fmt.name == "NPZ"
     usual = colour == colours.usual(kind) or (metadata.colour is None and kind.kind == "f" and unlabelled)
     if usual or (metadata.icc and "icc" in fmt.holds):
