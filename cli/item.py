@@ -93,7 +93,7 @@ class Item:
             linear = self.shared.space == "linear"
         alpha = picture.alpha and self.shared.alpha == "keep"
         pixels = picture.pixels if alpha == picture.alpha else picture.pixels[..., :-1]
-        colour = self._space.enter(picture, linear=linear)
+        colour = self._space.enter(picture, pixels.shape[2], linear=linear)
         self._alpha, self._premultiplied = alpha, alpha and premultiply
         self._linear = linear or picture.linear
         # What remains here is what they were, without their memory.
@@ -165,7 +165,8 @@ class Item:
         values, written = self._spaces(dtype, linear=image.linear, display=display)
         encoding = self._encoding(dtype, values, written)
         if needs_light(values, written):
-            image, encoding = light.of_planes(image, values, encoding), self._of_light(dtype, written)
+            image = light.of_planes(image, values, encoding, levels=self._levels(dtype))
+            encoding = self._of_light(dtype, written)
         with self.gpu.phase("convert"):
             pixels, lost = pack(image, encoding)
             host = pixels.numpy()
@@ -190,7 +191,9 @@ class Item:
         if needs_light(values, written):
             encoding = self._of_light(dtype, written)
             with self.gpu.phase("convert"):
-                pixels, lost = light.of_host(self.gpu, pixels, values, alpha=alpha, encoding=encoding)
+                pixels, lost = light.of_host(
+                    self.gpu, pixels, values, alpha=alpha, encoding=encoding, levels=self._levels(dtype)
+                )
         self._write(pixels, lost, written, dtype, alpha=alpha, display=display)
 
     @property
@@ -246,6 +249,9 @@ class Item:
         """The colour space of a result's values, and the one they have in its file."""
         values = self._space.of_values(linear=linear, display=display)
         return values, self._space.of_file(values, self.format, self.depth(dtype), dtype, display=display)
+
+    def _levels(self, dtype: str | None) -> str | None:
+        return self._space.levels(dtype, self.depth(dtype))
 
     def _encoding(self, dtype: str | None, values: Colour, written: Colour) -> Encoding:
         """How pixels are written; as floats where they have to become light before."""
@@ -306,7 +312,9 @@ class Item:
             self._metadata = files.Metadata.from_json(attributes.pop("metadata", None) or {})
         except (ValueError, TypeError, KeyError, AttributeError):
             _warn(f"{self.path}: the picture's metadata in it is damaged and left out")
-        self._space.stored = self._metadata.colour
+        planes = max((array.shape[0] for array in arrays.values()), default=0)
+        dropped = planes in (2, 4) and self.shared.alpha == "drop"
+        self._space.enter_data(self._metadata.colour, planes - dropped)
         self._associated = attributes.pop("associated", None) is True
         return arrays, attributes
 

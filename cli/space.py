@@ -23,19 +23,19 @@ class Space:
         The space of the input, where it is a picture.
     dtype : dtype, optional
         The input's.
-    gray : bool
-        It has no colours.
+    channels : int
+        Of the input, without alpha where that is dropped.
     """
 
     def __init__(self) -> None:
         self.stored: Colour | None = None
         self.input: Colour | None = None
         self.dtype: np.dtype[Any] | None = None
-        self.gray = False
+        self.channels = 3
 
-    def enter(self, picture: files.Picture, *, linear: bool) -> Colour | None:
+    def enter(self, picture: files.Picture, channels: int, *, linear: bool) -> Colour | None:
         """A picture is read, for work on light or on its values. The space that is to become light by a conversion."""
-        self.input, self.dtype, self.gray = picture.colour, picture.pixels.dtype, picture.channels < 3
+        self.input, self.dtype, self.channels = picture.colour, picture.pixels.dtype, channels
         self.stored = None if linear else picture.colour
         return picture.metadata.colour if linear else None
 
@@ -50,11 +50,27 @@ class Space:
     ) -> Colour:
         """That of values in their file: their own if they are as they were stored, of the same kind, and it can say so.
 
-        ``dtype``: the original's depth where the input says it.
+        The same kind is integers or floats; of a narrow range it is the same depth, since black and white are at other
+        fractions in another. ``dtype``: the original's depth where the input says it.
         """
-        before = np.dtype(dtype) if dtype else self.dtype or depth
-        as_stored = values == self.stored and before.kind == depth.kind and not display
-        return values if as_stored and files.can_say(fmt, values, gray=self.gray) else usual(depth)
+        before = self._before(dtype, depth)
+        alike = before == depth if values.narrow else before.kind == depth.kind
+        as_stored = values == self.stored and alike and not display
+        gray = fmt.fitting(self.channels) < 3
+        return values if as_stored and files.can_say(fmt, values, gray=gray) else usual(depth)
+
+    def enter_data(self, colour: Colour | None, channels: int) -> None:
+        """A file of numbers is read, of a picture of so many channels, and in this space unless it is the usual one."""
+        self.stored, self.channels = colour, channels
+
+    def levels(self, dtype: str | None, depth: np.dtype[Any]) -> str | None:
+        """The integer type of which stored values are fractions, if they are; ``dtype`` as for :meth:`of_file`."""
+        before = self._before(dtype, depth)
+        return before.name if before.kind == "u" else None
+
+    def _before(self, dtype: str | None, depth: np.dtype[Any]) -> np.dtype[Any]:
+        """The depth of the original, or of the result where there is none."""
+        return np.dtype(dtype) if dtype else self.dtype or depth
 
     def labelled(
         self, metadata: files.Metadata, colour: Colour, dtype: str | None, *, display: bool
@@ -69,9 +85,9 @@ class Space:
 
     def kept(self, metadata: files.Metadata) -> files.Metadata:
         """The input's metadata, with what a file of numbers needs to give values back as they were."""
+        is_usual = self.dtype is not None and (self.stored or self.input) == usual(self.dtype)
         if self.stored is None:
-            return metadata if metadata.colour is None else replace(metadata, icc=None, colour=None)
-        is_usual = self.dtype is not None and self.stored == usual(self.dtype)
+            return metadata if is_usual else replace(metadata, icc=None, colour=None)
         return replace(metadata, colour=None if is_usual else self.stored)
 
 

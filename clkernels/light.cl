@@ -6,7 +6,8 @@
 // -D CURVES=1|3    one for all colours, or one for each; of the following, whose rows `curves` has:
 // -D CODES=n       light of each of n codes
 // -D SAMPLES=n     light at equal steps of 0 … 1, with straight lines between them, constant beyond
-// -D POWERS        g, a, b, c, d, e, f: (a v + b)^g + e from v = d on, c v + f below; light of −v is minus that of v
+// -D POWERS=bits   of these curves g, a, b, c, d, e, f: (a v + b)^g + e from v = d on, c v + f below;
+//                  light of −v is minus that of v
 // (none of these: values are light)
 // -D MATRIX        of light, by rows in m
 
@@ -16,20 +17,34 @@
 #define VALUE(p) ((float)*(p))
 #endif
 
-static inline float light_of_value(__global const PIXEL *pixel, __global const float *curve) {
+#if defined(CODES)
+#define ROW CODES
+#elif defined(SAMPLES)
+#define ROW SAMPLES
+#else
+#define ROW 7
+#endif
+
+static inline float light_of_value(__global const PIXEL *pixel, __global const float *curves, int which) {
+    __global const float *curve = curves + which * ROW;
 #if defined(CODES)
     return curve[(int)*pixel];
-#elif defined(SAMPLES)
+#else
+#ifdef POWERS
+    if (POWERS >> which & 1) {
+        float v = fabs(VALUE(pixel));
+        float light = v >= curve[4] ? power(fmax(fma(curve[1], v, curve[2]), 0.0f), curve[0]) + curve[5]
+                                    : fma(curve[3], v, curve[6]);
+        return isnan(v) ? v : VALUE(pixel) < 0.0f ? -light : light;
+    }
+#endif
+#ifdef SAMPLES
     float at = clamp(VALUE(pixel), 0.0f, 1.0f) * (SAMPLES - 1);  // of NaN something
     int i = min((int)at, SAMPLES - 2);
     return isnan(VALUE(pixel)) ? NAN : mix(curve[i], curve[i + 1], at - i);
-#elif defined(POWERS)
-    float v = fabs(VALUE(pixel));
-    float light = v >= curve[4] ? power(fmax(fma(curve[1], v, curve[2]), 0.0f), curve[0]) + curve[5]
-                                : fma(curve[3], v, curve[6]);
-    return isnan(v) ? v : VALUE(pixel) < 0.0f ? -light : light;
 #else
     return VALUE(pixel);
+#endif
 #endif
 }
 
@@ -42,16 +57,7 @@ __kernel void light(__global const PIXEL *pixels, __global const float *curves, 
     light += i * CHANNELS;
     float v[CHANNELS];
     UNROLLED
-    for (int c = 0; c < COLOURS; c++) {
-#if defined(CODES)
-        int place = c % CURVES * CODES;
-#elif defined(SAMPLES)
-        int place = c % CURVES * SAMPLES;
-#else
-        int place = c % CURVES * 7;
-#endif
-        v[c] = light_of_value(pixels + c, curves + place);
-    }
+    for (int c = 0; c < COLOURS; c++) v[c] = light_of_value(pixels + c, curves, c % CURVES);
 #ifdef MATRIX
     float r = v[0], g = v[1], b = v[2];
     int infinite = isinf(r) | isinf(g) | isinf(b);  // which stay: differences of infinities are none

@@ -135,6 +135,10 @@ class Parametric:
     f: float = 0.0
 
     @property
+    def numbers(self) -> tuple[float, ...]:
+        return self.g, self.a, self.b, self.c, self.d, self.e, self.f
+
+    @property
     def name(self) -> str:
         if (self.a, self.b, self.e) == (1, 0, 0) and self.d <= 0:
             return "linear" if self.g == 1 else f"gamma {self.g:.4g}"
@@ -273,22 +277,35 @@ class Colour:
 
     def light_of_codes(self, dtype: str) -> npt.NDArray[np.float32]:
         """Light, before the matrix, of each of an integer type's codes: a row for each curve."""
-        largest = np.iinfo(dtype).max
-        codes = np.arange(largest + 1.0)
-        if self.narrow:
-            unit = (largest + 1) / 256
-            values = np.clip((codes - 16 * unit) / (219 * unit), 0, 1)
-        else:
-            values = codes / largest
+        values = self.full_range(np.linspace(0, 1, np.iinfo(dtype).max + 1), dtype)
         return np.stack([curve.light(values) for curve in self.curves]).astype(np.float32)
 
-    def samples(self) -> npt.NDArray[np.float32] | None:
-        """Light at equal steps of the values, a row for each curve; None where all curves have formulas."""
-        if all(isinstance(curve, Parametric) for curve in self.curves):
+    def full_range(self, values: Values, dtype: str) -> Values:
+        """Fractions of an integer type's largest value, with black at 0 and white at 1 where the range is narrow."""
+        if not self.narrow:
+            return values
+        largest = np.iinfo(dtype).max
+        unit = (largest + 1) / 256
+        return np.clip((values * largest - 16 * unit) / (219 * unit), 0, 1)
+
+    def formulas(self, levels: str | None = None) -> dict[int, tuple[float, ...]]:
+        """The numbers of the curves that have a formula on the device, by their places; ``levels`` as for samples."""
+        if self.narrow and levels is not None:
+            return {}
+        return {i: curve.numbers for i, curve in enumerate(self.curves) if isinstance(curve, Parametric)}
+
+    def samples(self, levels: str | None = None) -> npt.NDArray[np.float32] | None:
+        """Light at equal steps of the values, a row for each curve; None where all curves have formulas.
+
+        ``levels``: the integer type of which values are fractions, if they are. Those of a narrow range are at steps of
+        which black and white are two.
+        """
+        if len(self.formulas(levels)) == len(self.curves):
             return None
         counts = {len(curve.samples) if isinstance(curve, Sampled) else 0 for curve in self.curves}
-        count = counts.pop() if len(counts) == 1 else 0
-        values = np.linspace(0, 1, count or _SAMPLES)
+        values = np.linspace(0, 1, (counts.pop() if len(counts) == 1 else 0) or _SAMPLES)
+        if levels is not None:
+            values = self.full_range(values, levels)
         return np.stack([curve.light(values) for curve in self.curves]).astype(np.float32)
 
 
@@ -319,9 +336,12 @@ def of_signal(transfer: str, gamma: float) -> Colour:
 
 
 def usual(colour: Colour) -> Colour:
-    """The same space, with what is sRGB's curve, linear or Rec. 709's primaries but for rounding made exactly that."""
+    """The same space, with what is sRGB's curve, linear or Rec. 709's primaries but for rounding made exactly that.
+
+    Curves of channels that differ stay as they are: tables of which one is nearly sRGB's end at the same values.
+    """
     known = (SRGB_CURVE, LINEAR_CURVE)
-    curves = [next((k for k in known if alike(curve, k)), curve) for curve in colour.curves]
+    curves = next(((k,) for k in known if all(alike(c, k) for c in colour.curves)), colour.curves)
     rec709 = np.abs(np.subtract(colour.matrix, IDENTITY)).max() < _NEARLY_ONE
     return replace(
         colour,

@@ -77,12 +77,22 @@ def _metered(gpu: Gpu, image: Image, method: str) -> tuple[Image, float]:
     check_colours(image.colours, image.shape[0], "the preset d3d11")
     reduction = "tiles" if _local(gpu, method) else "direct"
     measured = statistics(gpu, image, weights=REC601, histogram=False, method=reduction)
-    if measured.nan or measured.infinite:
+    broken = measured
+    if image.alpha and not (broken.nan or broken.infinite):
+        broken = statistics(gpu, _alpha(image), histogram=False)
+    if broken.nan or broken.infinite:
         image = _repaired(gpu, image)
-        counts = [f"{n} {kind}" for n, kind in ((measured.nan, "NaN"), (measured.infinite, "infinite")) if n]
+        counts = [f"{n} {kind}" for n, kind in ((broken.nan, "NaN"), (broken.infinite, "infinite")) if n]
         message = f"pixels repaired: {', '.join(counts)} (NaN became 0, infinities ±65504)"
         warnings.warn(message, GpuopsWarning, stacklevel=3)
     return image, measured.mean if measured.finite else 0.0
+
+
+def _alpha(image: Image) -> Image:
+    """A copy of the alpha plane, as a gray image."""
+    plane = image.planes(slice(image.colours, image.shape[0]))
+    plane.alpha = False
+    return plane
 
 
 def _repaired(gpu: Gpu, image: Image) -> Image:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .colour import Colour, Parametric
+from .colour import Colour
 from .image import PIXEL_TYPES, Image
 from .pixels import Decoding, Encoding, Losses, losses, on_device, pack, unpack
 
@@ -24,11 +24,12 @@ _AT_ONCE = 1 << 26
 _COPIES = 8
 
 
-def of_pixels(pixels: Image, colour: Colour, *, alpha: bool) -> Image:
+def of_pixels(pixels: Image, colour: Colour, *, alpha: bool, levels: str | None = None) -> Image:
     """Pixels (height, width, channels) of uint8, uint16, float16 or float32, gray or RGB → float32 of the same shape.
 
     ``alpha``: the last channel is, which becomes a fraction of its largest value and nothing else. Light is as the
-    space's curves and matrix make it: negative where a colour is beyond Rec. 709.
+    space's curves and matrix make it: negative where a colour is beyond Rec. 709. ``levels``: the integer type of which
+    floats are fractions, if they are: where black and white are depends on it in a narrow range.
     """
     gpu = pixels.gpu
     height, width, channels = pixels.shape
@@ -39,13 +40,17 @@ def of_pixels(pixels: Image, colour: Colour, *, alpha: bool) -> Image:
     if integers:
         curves = colour.light_of_codes(pixels.dtype.name)
         kinds["CODES"] = curves.shape[1]
-    elif (samples := colour.samples()) is not None:
-        curves = samples
-        kinds["SAMPLES"] = curves.shape[1]
     elif not colour.linear:
-        formulas = [curve for curve in colour.curves if isinstance(curve, Parametric)]
-        curves = np.array([(k.g, k.a, k.b, k.c, k.d, k.e, k.f) for k in formulas], np.float32)
-        kinds["POWERS"] = True
+        formulas, samples = colour.formulas(levels), colour.samples(levels)
+        if samples is None:
+            curves = np.empty((len(formulas), 7), np.float32)
+        else:
+            curves = samples
+            kinds["SAMPLES"] = curves.shape[1]
+        for row, numbers in formulas.items():
+            curves[row, :7] = numbers
+        if formulas:
+            kinds["POWERS"] = sum(1 << row for row in formulas)
     kernel = gpu.kernel(
         ("lanes", "light"),
         "light",
@@ -69,7 +74,13 @@ def of_pixels(pixels: Image, colour: Colour, *, alpha: bool) -> Image:
 
 
 def of_host(
-    gpu: Gpu, pixels: Array, colour: Colour, *, alpha: bool, encoding: Encoding = _FLOATS
+    gpu: Gpu,
+    pixels: Array,
+    colour: Colour,
+    *,
+    alpha: bool,
+    encoding: Encoding = _FLOATS,
+    levels: str | None = None,
 ) -> tuple[Array, Losses]:
     """The same of pixels on the host, some rows at a time, as ``encoding`` has light; and what did not fit."""
     result = np.empty(pixels.shape, encoding.dtype)
@@ -78,17 +89,18 @@ def of_host(
     clipped = not_finite = 0
     for at in range(0, len(pixels), rows):
         part = on_device(gpu, np.ascontiguousarray(pixels[at : at + rows]))
-        made, counted = pack(unpack_light(of_pixels(part, colour, alpha=alpha), alpha=alpha), encoding)
+        made = of_pixels(part, colour, alpha=alpha, levels=levels)
+        made, counted = pack(unpack_light(made, alpha=alpha), encoding)
         made.numpy(result[at : at + rows])
         lost = losses(counted)
         clipped, not_finite = clipped + lost.clipped, not_finite + lost.not_finite
     return result, Losses(clipped, not_finite)
 
 
-def of_planes(image: Image, colour: Colour, encoding: Encoding) -> Image:
+def of_planes(image: Image, colour: Colour, encoding: Encoding, *, levels: str | None = None) -> Image:
     """The same of planar values (channels, height, width), which ``encoding`` makes float pixels of before."""
     pixels, _ = pack(image, encoding)
-    return unpack_light(of_pixels(pixels, colour, alpha=image.alpha), alpha=image.alpha)
+    return unpack_light(of_pixels(pixels, colour, alpha=image.alpha, levels=levels), alpha=image.alpha)
 
 
 def unpack_light(pixels: Image, *, alpha: bool) -> Image:

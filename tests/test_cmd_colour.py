@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -258,6 +259,52 @@ def test_a_kernel_image_has_colours_too(
     assert np.abs(first - second).max() < 1e-5
 
 
+GAMMA = 55556
+OVERRULED = {
+    "cICP sRGB": ((1, 13, 0, 1), reference.srgb_light, "Rec. 709"),
+    "cICP P3": ((12, 13, 0, 1), reference.srgb_light, "Display P3"),
+    "cICP linear": ((1, 8, 0, 1), lambda v: v, "Rec. 709"),
+    "gamma": (None, lambda v: v ** (100000 / GAMMA), "Rec. 2020"),
+}
+
+
+@pytest.mark.parametrize("said", OVERRULED)
+@pytest.mark.parametrize("suffix", ["png", "tif", "npz", "jp2", "exr"])
+def test_a_profile_that_does_not_count_labels_nothing(
+    clpix: Clpix, said: str, suffix: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """Neither one beside cICP, nor one that is not understood where a gamma says what values are."""
+    codes, curve, space = OVERRULED[said]
+    block = LUT if codes is None else reference.rgb_profile("ACES AP1", reference.parametric(0, 2.2))
+    chunks = [reference.png_chunk(b"iCCP", b"p\0\0" + zlib.compress(block))]
+    if codes is None:
+        places = reference.CHROMATICITIES["Rec. 2020"]
+        white_first = [round(100000 * place) for place in (*places[6:], *places[:6])]
+        chunks.append(reference.png_chunk(b"cHRM", struct.pack(">8I", *white_first)))
+        chunks.append(reference.png_chunk(b"gAMA", struct.pack(">I", GAMMA)))
+    else:
+        chunks.append(reference.png_chunk(b"cICP", bytes(codes)))
+    pixels = rng.integers(0, 65536, (33, 34, 3)).astype(np.uint16)
+    source, out = tmp_path / "in.png", tmp_path / f"out.{suffix}"
+    source.write_bytes(reference.png(pixels, *chunks))
+    told = f"clpix: warning: {source}: its ICC profile is made of tables; it is left out\n" * (codes is None)
+    light = curve(pixels / 65535) @ reference.matrix(space).T
+    numbers = tmp_path / "numbers.npz"
+    run = clpix("dwt", source, "-o", numbers)
+    assert (run.code, run.err) == (0, told)
+    for command in (("blur", source), ("blur", source, "--space", "encoded"), ("idwt", numbers)):
+        options = ("--sigma", 0) if command[0] == "blur" else ()
+        depth = "float" if suffix == "exr" else "uint16"
+        assert clpix(*command, *options, "-o", out, "--dtype", depth, "--overwrite").code == 0
+        result = files.read(out)
+        assert result.metadata.icc != block
+        expected = light if result.colour.primaries == space else np.clip(light, 0, 1)
+        if suffix == "exr":
+            assert np.abs(result.pixels - light).max() < 1e-3
+            continue
+        assert np.abs(light_of(clpix, out) - expected).max() < 2e-3
+
+
 # Stored values -------------------------------------------------------------------------------------
 
 
@@ -323,6 +370,143 @@ def test_stored_values_in_slabs(clpix: Clpix, p3: Path, tmp_path: Path, rng: np.
                 assert result.metadata.icc is None
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_stored_values_of_a_narrow_range(
+    clpix: Clpix, dtype: str, channels: int, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """They have black at 16 and white at 235, times 256 of 16 bits, also where they were floats meanwhile."""
+    most, unit = (255, 1) if dtype == "uint8" else (65535, 256)
+    pixels = rng.integers(0, most + 1, (33, 34, channels)).astype(dtype)
+    pixels[0, :4] = np.reshape([16, 235, 0, 255], (4, 1)) * unit
+    alpha = channels in (2, 4)
+    if alpha:
+        pixels[..., -1] = most
+    chunk = reference.png_chunk(b"cICP", bytes((12, 13, 0, 0)))
+    (tmp_path / "in.png").write_bytes(reference.png(pixels, chunk))
+    visible = pixels[..., : channels - alpha].astype(np.float64)
+    light = reference.srgb_light(np.clip((visible - 16 * unit) / (219 * unit), 0, 1))
+    if channels >= 3:
+        light = light @ TO_709
+    levels = 65535 * np.clip(reference.srgb_signal(light), 0, 1)
+    ways = [("blur", tmp_path / "in.png", "--sigma", 0, "--space", "encoded")]
+    for there in ("dwt", "fft"):
+        assert clpix(there, tmp_path / "in.png", "-o", tmp_path / f"{there}.npz").code == 0
+        ways.append((f"i{there}", tmp_path / f"{there}.npz"))
+    other = "uint16" if dtype == "uint8" else "uint8"
+    for command in ways:
+        for name, depth in (("a.exr", "float"), ("a.png", "auto"), ("a.png", other), ("a.tif", "uint16")):
+            run = clpix(*command, "-o", tmp_path / name, "--dtype", depth, "--overwrite")
+            assert run.code == 0
+            result = files.read(tmp_path / name)
+            colours = result.pixels[..., : channels - alpha]
+            if depth == "float":
+                assert np.abs(colours - light).max() < 1e-4
+            elif depth == "auto":  # as it was
+                assert (run.err, result.colour.narrow) == ("", True)
+                assert np.array_equal(result.pixels, pixels)
+            else:  # white is at another fraction in another depth, and no other format can say that there is a white
+                assert result.colour.transfer == "sRGB"
+                assert not result.colour.narrow
+                step = 1 if result.pixels.dtype == np.uint16 else 257
+                assert np.abs(colours.astype(np.float64) * step - levels).max() < (8 if step == 1 else 260)
+
+
+@pytest.mark.parametrize("kind", ["linear integers", "sRGB floats", "sRGB integers"])
+@pytest.mark.parametrize("there", ["dwt", "fft"])
+@pytest.mark.parametrize("gray", [False, True], ids=["RGB", "gray"])
+def test_light_that_comes_back_has_no_profile_of_its_file(
+    clpix: Clpix, kind: str, there: str, gray: bool, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """Only one of what it has become: sRGB in integers, light in floats."""
+    curve = reference.curve() if kind.startswith("linear") else SRGB_CURVE
+    block = reference.gray_profile(curve) if gray else reference.rgb_profile("Rec. 709", curve)
+    values = rng.random((33, 34, 1 if gray else 3))
+    pixels = values.astype(np.float32) if kind.endswith("floats") else (65535 * values).astype(np.uint16)
+    picture = Picture(pixels, linear=kind.startswith("linear"), metadata=Metadata(icc=block))
+    files.write(tmp_path / "in.tif", picture)
+    light = values if kind.startswith("linear") else reference.srgb_light(values)
+    assert clpix(there, tmp_path / "in.tif", "-o", tmp_path / "n.npz", "--space", "linear").code == 0
+    for name, depth in (("a.png", "uint16"), ("a.tif", "uint16"), ("a.tif", "float"), ("a.npz", "auto")):
+        run = clpix(f"i{there}", tmp_path / "n.npz", "-o", tmp_path / name, "--dtype", depth, "--overwrite")
+        assert (run.code, [line for line in run.err.splitlines() if "clipped" not in line]) == (0, [])
+        assert np.abs(light_of(clpix, tmp_path / name) - light).max() < 2e-3
+        result = files.read(tmp_path / name)
+        same = kind == "sRGB integers" and depth != "float"
+        assert result.metadata.icc == (block if same else None)
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", ["a.tif", "a.npz", "a.exr", "a.hdr", "a.png"])
+def test_floats_that_are_no_light(
+    clpix: Clpix, channels: int, name: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """NPZ says of floats that they are sRGB; so do other files of them, or they hold light."""
+    pixels = rng.random((33, 34, channels)).astype(np.float32)
+    if channels in (2, 4):
+        pixels[..., -1] = 1
+    np.savez(tmp_path / "in.npz", pixels=pixels, linear=False)
+    light = reference.srgb_light(pixels[..., : 3 if channels >= 3 else 1].astype(np.float64))
+    assert clpix("fft", tmp_path / "in.npz", "-o", tmp_path / "numbers.npz").code == 0
+    blur = ("blur", tmp_path / "in.npz", "--sigma", 0)
+    for command in ((*blur, "--space", "encoded"), blur, ("ifft", tmp_path / "numbers.npz")):
+        for depth in ("half", "float") if name == "a.tif" else ("auto",):
+            run = clpix(*command, "-o", tmp_path / name, "--dtype", depth, "--overwrite")
+            assert run.code == 0
+            assert "cannot say" not in run.err
+            got = light_of(clpix, tmp_path / name)
+            assert np.abs(got[..., : light.shape[2]] - light).max() < (1e-2 if name == "a.hdr" else 1e-3)
+            result = files.read(tmp_path / name)
+            if name in ("a.tif", "a.npz"):
+                assert result.linear == (command is blur)
+                if command is not blur:
+                    assert np.abs(result.pixels - pixels).max() < 1e-3
+
+
+@pytest.mark.parametrize("said", ["gamma", "PQ"])
+@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize("suffix", ["png", "tif", "jpg", "webp", "jp2", "npz", "dpx"])
+def test_stored_gray(
+    clpix: Clpix, said: str, channels: int, suffix: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """The same light in formats that have no gray, or none with alpha; and of gray that only PNG can say is PQ."""
+    blocks = rng.integers(60, 230, (2, 3, channels))
+    pixels = blocks.repeat(32, 0).repeat(32, 1).astype(np.uint8)  # which lossy formats keep
+    profile = reference.gray_profile(reference.parametric(0, 3.0))
+    chunk = reference.png_chunk(b"iCCP", b"p\0\0" + zlib.compress(profile))
+    if said == "PQ":
+        chunk = reference.png_chunk(b"cICP", bytes((9, 16, 0, 1)))
+    (tmp_path / "in.png").write_bytes(reference.png(pixels, chunk))
+    curve = reference.pq_light if said == "PQ" else lambda v: v**3
+    light = curve(pixels[..., :1] / 255)
+    assert clpix("dwt", tmp_path / "in.png", "-o", tmp_path / "numbers.npz").code == 0
+    stored = ("blur", tmp_path / "in.png", "--sigma", 0, "--space", "encoded")
+    lines = (" has no alpha; ", " has no gray; ", " were outside the range of ")
+    for command in (stored, ("idwt", tmp_path / "numbers.npz")):
+        out = tmp_path / f"out.{suffix}"
+        run = clpix(*command, "-o", out, "--overwrite")
+        assert run.code == 0
+        assert all(any(known in line for known in lines) for line in run.err.splitlines())
+        result = files.read(out)
+        values = result.pixels[..., :1] / 255
+        if result.colour.transfer == "sRGB":
+            assert said == "PQ" or suffix == "dpx"
+            expected, got = np.clip(light, 0, 1), reference.srgb_light(values)
+        else:
+            expected, got = light, curve(values)
+            assert result.colour.transfer == {"PQ": "PQ", "gamma": "gamma 3"}[said]
+        error = np.abs(got - expected) / np.maximum(expected, 0.1)
+        assert np.median(error) < 0.02 if suffix in ("jpg", "webp") else error.max() < 0.04
+
+
+def test_a_gray_profile_that_is_not_understood_is_no_rgb_profile(clpix: Clpix, tmp_path: Path) -> None:
+    block = reference.profile({"desc": reference.named("gray")}, b"GRAY")
+    PIL.fromarray(np.full((8, 9), 77, np.uint8)).save(tmp_path / "in.png", icc_profile=block)
+    run = clpix("blur", tmp_path / "in.png", "--sigma", 0, "-o", tmp_path / "out.webp")
+    assert "the ICC profile is for gray and does not fit; it is left out\n" in run.err
+    assert files.read(tmp_path / "out.webp").metadata.icc is None
+
+
 @pytest.mark.parametrize("profile", [P3, LUT, SRGB], ids=["P3", "tables", "sRGB"])
 @pytest.mark.parametrize(
     "command", [("fft",), ("dwt",), ("tonemap", "--contact-sheet"), ("tonemap",)], ids=" ".join
@@ -350,6 +534,26 @@ def test_a_profile_that_is_not_understood_stays_with_pixels_that_are_in_it(
     assert run.err == f"clpix: warning: {tmp_path / 'in.jpg'}: {line}\n"
     with PIL.open(tmp_path / "out.png") as image:
         assert image.info["icc_profile"] == LUT
+
+
+@pytest.mark.parametrize("gamma", [1, 2, 3, 1000, 10**7])
+@pytest.mark.parametrize("name", ["a.png", "a.tif"])
+def test_extreme_gammas(clpix: Clpix, gamma: int, name: str, tmp_path: Path) -> None:
+    """Those that make no sense are one line; the others are written again."""
+    pixels = np.arange(36, dtype=np.uint8).reshape(3, 4, 3) * 7
+    source = tmp_path / "in.png"
+    source.write_bytes(reference.png(pixels, reference.png_chunk(b"gAMA", struct.pack(">I", gamma))))
+    line = (
+        f"clpix: warning: {source}: its gamma ({gamma / 1e5:g}) makes no sense; colours are taken as sRGB\n"
+    )
+    run = clpix("blur", source, "--sigma", 0, "--space", "encoded", "-o", tmp_path / name)
+    assert (run.code, run.err) == (0, line * (gamma < 1000))
+    assert np.array_equal(files.read(tmp_path / name).pixels, pixels)
+    found = files.read(tmp_path / name).colour.transfer
+    if gamma < 1000:
+        assert found == "sRGB"
+    else:
+        assert float(found.removeprefix("gamma ")) == pytest.approx(1e5 / gamma, abs=1 / 65536)
 
 
 # What is told --------------------------------------------------------------------------------------

@@ -195,6 +195,28 @@ def test_channels_may_have_curves_of_their_own(gpu: Gpu) -> None:
         assert np.abs(got[..., 3] - values[..., 3]).max() < 1e-7
 
 
+def test_channels_beyond_0_to_1_with_curves_of_their_own(gpu: Gpu) -> None:
+    """A formula goes on there, and a table is constant, whatever the other channels have."""
+    each = reference.parametric(0, 1.5), reference.curve(0, 9000, 65535), reference.parametric(0, 2.5)
+    found, _ = icc.colour_of(reference.rgb_profile("Rec. 709", *each))
+    for dtype in (np.float16, np.float32):
+        pixels = np.linspace(-2, 3, 5 * 7 * 3).reshape(5, 7, 3).astype(dtype)
+        expected = np.copysign(np.abs(pixels, dtype=np.float64) ** [1.5, 1, 2.5], pixels)
+        expected[..., 1] = np.interp(pixels[..., 1], [0, 0.5, 1], [0, 9000 / 65535, 1])
+        assert np.abs(light_of(gpu, Picture(pixels, metadata=Metadata(colour=found))) - expected).max() < 1e-4
+
+
+def test_tables_of_which_one_is_nearly_srgbs(gpu: Gpu) -> None:
+    """All of them end at 1, as after a display's calibration."""
+    at = np.linspace(0, 1, 1024)
+    tables = [reference.srgb_light(at) * at**extra for extra in (0, 0.1, 0.2)]
+    each = [reference.curve(*np.rint(65535 * table).astype(int).tolist()) for table in tables]
+    found, _ = icc.colour_of(reference.rgb_profile("Rec. 709", *each))
+    pixels = np.float32([[[2, 2, 2], [0.5, 0.5, 0.5], [-1, -1, -1]]])
+    expected = np.stack([np.interp(pixels[..., i], at, table) for i, table in enumerate(tables)], 2)
+    assert np.abs(light_of(gpu, Picture(pixels, metadata=Metadata(colour=found))) - expected).max() < 1e-4
+
+
 @pytest.mark.parametrize("space", ["Display P3", "Rec. 2020", "ACES AP1", "Rec. 709"])
 def test_profiles_as_little_cms_has_them(space: str, gpu: Gpu, tmp_path: Path) -> None:
     """To 8-bit sRGB, relative colorimetric; its own arithmetic is of 16 bits."""
@@ -282,6 +304,12 @@ UNUSABLE = {
     "is for gray": reference.gray_profile(reference.curve()),
     "is for CIELAB": reference.profile({}, b"Lab "),
     "has a damaged curve": reference.rgb_profile("Display P3", reference.parametric(0, -1.0)),
+    "has a curve of the power 1.526e-05, which makes no sense": reference.rgb_profile(
+        "Display P3", reference.parametric(0, 1 / 65536)
+    ),
+    "has a curve of the power 129, which makes no sense": reference.rgb_profile(
+        "Display P3", reference.parametric(0, 129.0)
+    ),
     "primaries that make no sense": reference.rgb_profile("Display P3", SRGB_CURVE, rXYZ=b"XYZ " + bytes(16)),
 }
 
@@ -295,6 +323,18 @@ def test_other_profiles_are_named_in_a_line(what: str, suffix: str, tmp_path: Pa
     assert lines == [f"its ICC profile {what}; colours are taken as sRGB"]
     assert picture.colour == SRGB
     assert picture.metadata.icc == UNUSABLE[what]
+
+
+def test_a_curve_that_begins_beyond_all_values(tmp_path: Path) -> None:
+    """The place at which a curve of type 2 begins is no number of the profile, and may be none that a profile holds."""
+    block = reference.rgb_profile("Display P3", reference.parametric(2, 2.0, 1 / 65536, -1.0, 0.5))
+    PIL.fromarray(np.zeros((4, 4, 3), np.uint8)).save(tmp_path / "a.png", icc_profile=block)
+    picture, lines = read(tmp_path / "a.png")
+    assert lines == ["its ICC profile has a damaged curve; colours are taken as sRGB"]
+    assert picture.colour == SRGB
+    before = icc.colour_of(reference.rgb_profile("Rec. 709", reference.parametric(1, 2.0, 1 / 65536, 1.0)))[0]
+    found = icc.colour_of(icc.profile_of(before, gray=False))[0]  # it begins at −65536, which is 0
+    assert np.abs(found.curves[0].light(V) - (V / 65536 + 1) ** 2).max() < 1e-6
 
 
 def test_a_profile_with_tables_beside_its_matrix(tmp_path: Path) -> None:
@@ -423,8 +463,11 @@ def test_png_chunks_count_in_their_order(
         (reference.png_chunk(b"iCCP", b"p\0\0not deflated"), "its ICC profile is damaged"),
         (chunk_of(b"cHRM", *[0] * 8), "its chromaticities make no sense"),
         (chunk_of(b"gAMA", 0), "its gamma (0) makes no sense"),
+        (chunk_of(b"gAMA", 0.00001), "its gamma (1e-05) makes no sense"),
+        (chunk_of(b"gAMA", 0.00999), "its gamma (0.00999) makes no sense"),
+        (chunk_of(b"gAMA", 101), "its gamma (101) makes no sense"),
     ],
-    ids=["codes", "YCbCr", "length", "iCCP", "cHRM", "gAMA"],
+    ids=["codes", "YCbCr", "length", "iCCP", "cHRM", "gAMA", "gAMA 1", "gAMA 999", "large gAMA"],
 )
 def test_png_chunks_that_make_no_sense(chunk: bytes, line: str, tmp_path: Path) -> None:
     pixels = np.zeros((3, 4, 3), np.uint8)
@@ -589,6 +632,51 @@ def test_png_is_labelled_by_chunks(tmp_path: Path) -> None:
     gamma = chunks(colours.of_signal("gamma", 1.8))
     assert gamma[b"gAMA"] == struct.pack(">I", 55556)
     assert gamma.keys() == {b"gAMA", b"iCCP"}
+
+
+@pytest.mark.parametrize("suffix", ["png", "tif", "jpg", "webp", "jp2", "npz"])
+@pytest.mark.parametrize(
+    "curve",
+    [
+        Parametric(1e5),
+        Parametric(1 / 65536),
+        Parametric(1e-9),
+        Parametric(100.0),
+        Parametric(2.0, 1 / 65536, -1.0, 0.0, 65536.0, 0.5, 0.5),
+        Parametric(2.0, e=-40000.0),
+    ],
+    ids=["power", "root", "tiny", "100", "threshold", "offset"],
+)
+def test_curves_whose_numbers_no_profile_holds(curve: Parametric, suffix: str, tmp_path: Path) -> None:
+    """A line says so. They are below 32768, and those of powers make sense from 1/128 to 128."""
+    pixels = np.zeros((32, 33, 3), np.uint8)
+    picture = Picture(pixels, metadata=Metadata(colour=Colour((curve,), chromaticities=NAMED["Rec. 709"])))
+    fits = curve.g == 100
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        files.write(tmp_path / f"a.{suffix}", picture)
+    assert len(caught) == (not fits)
+    assert all("cannot say that its values are" in str(w.message) for w in caught)
+    read(tmp_path / f"a.{suffix}")
+
+
+@pytest.mark.parametrize(
+    ("colour", "holds"),
+    [
+        (colours.of_primaries(NAMED["Adobe RGB"], colours.Pq()), False),
+        (Colour((colours.SRGB_CURVE,), narrow=True), False),
+        (colours.of_primaries(NAMED["Rec. 2020"], colours.Pq(), narrow=True), True),
+    ],
+    ids=["PQ", "narrow", "code points"],
+)
+def test_png_has_no_empty_code_points(colour: Colour, holds: bool, tmp_path: Path) -> None:
+    picture = Picture(np.zeros((3, 4, 3), np.uint8), metadata=Metadata(colour=colour))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        files.write(tmp_path / "a.png", picture)
+    assert (b"cICP" in (tmp_path / "a.png").read_bytes()) == holds
+    assert [str(w.message) for w in caught if "cannot say" not in str(w.message)] == []
+    assert len(caught) == (not holds)
 
 
 @pytest.mark.parametrize("name", ["a.dpx", "a.npy"])

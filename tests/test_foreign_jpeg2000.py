@@ -173,6 +173,37 @@ def test_lossy_high_throughput_does_not_wrap_around(tmp_path: Path) -> None:
             assert np.abs(got - np.asarray(image)).max() <= 1
 
 
+def test_palettes(rng: np.random.Generator, tmp_path: Path) -> None:
+    """The colours are those that the indices stand for; where a decoder would give indices, it is refused."""
+    colours = rng.integers(0, 256, (8, 4), np.uint8)
+    colours[5] = colours[2]
+    indices = rng.integers(0, 8, (32, 32, 1), np.uint8)
+    path = tmp_path / "c.jp2"
+    for count, more in ((3, ()), (4, (definitions(R, G, B, A),))):
+        table = box(b"pclr", struct.pack(">HB", 8, count) + b"\7" * count + colours[:, :count].tobytes())
+        mapping = box(b"cmap", b"".join(struct.pack(">HBB", 0, 1, i) for i in range(count)))
+        path.write_bytes(jp2(codestream(indices, tmp_path), table, mapping, *more))
+        assert np.array_equal(read(path).pixels, colours[indices[..., 0], :count])
+        path.write_bytes(jp2(stream(HT_LOSSY), table, mapping, *more))
+        with pytest.raises(
+            FileError, match=r"\(HTJ2K\) of a kind that is not decoded rightly; convert it first"
+        ):
+            read(path)
+    encoded = io.BytesIO()
+    two = np.concatenate((indices, rng.integers(0, 256, (32, 32, 1), np.uint8)), 2)
+    PIL.Image.fromarray(two).save(encoded, "JPEG2000")
+    data = encoded.getvalue()
+    table = box(b"pclr", struct.pack(">HB", 8, 3) + b"\7\7\7" + colours[:, :3].tobytes())
+    mapping = box(
+        b"cmap", b"".join(struct.pack(">HBB", *row) for row in [(0, 1, 0), (0, 1, 1), (0, 1, 2), (1, 0, 0)])
+    )
+    path.write_bytes(jp2(data[data.index(b"\xff\x4f\xff\x51") :], table, mapping, definitions(R, G, B, A)))
+    with pytest.raises(
+        FileError, match="holds a palette with another channel beside it; convert it to RGB first"
+    ):
+        read(path)
+
+
 def test_high_throughput_of_16_bits(tmp_path: Path) -> None:
     path = tmp_path / "h.j2c"
     path.write_bytes(stream(HT_EXACT_16))

@@ -89,7 +89,8 @@ def difference(before: np.ndarray, after: np.ndarray) -> str:
 def metadata_cell(fmt: Format, kind: str, folder: Path) -> str:
     path = folder / f"metadata{fmt.extension}"
     before = Metadata(**{kind: METADATA[kind]})
-    picture = Picture(pixels(fmt.dtypes[-1], 3), metadata=before)
+    light = fmt.dtypes[-1].startswith("float") and kind != "icc"  # which says that values are sRGB
+    picture = Picture(pixels(fmt.dtypes[-1], 3), linear=light, metadata=before)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         write(path, picture, overwrite=True)

@@ -293,6 +293,7 @@ FORMS: dict[str, tuple[colours.Curve, ...]] = {
     "light": (colours.LINEAR_CURVE,),
     "powers": (colours.SRGB_CURVE, colours.Parametric(1.8), colours.Parametric(2.0, 1.25, -0.25, 0.0, 0.2)),
     "samples": (colours.Sampled((0.0, 0.1, 0.3, 1.0)),),
+    "both": (colours.SRGB_CURVE, colours.Parametric(1.8), colours.Sampled((0.0, 0.1, 0.3, 1.0))),
 }
 
 
@@ -309,9 +310,9 @@ def test_light(gpu: Recorder, rng: np.random.Generator, dtype: str, channels: in
         expected = pixels.astype(np.float64) / most
         for c in range(colour_count):
             v = expected[..., c]
-            if form == "samples":
+            if form == "samples" or (form == "both" and c == 2):
                 expected[..., c] = np.interp(v, [0, 1 / 3, 2 / 3, 1], [0, 0.1, 0.3, 1])
-            elif form == "powers":
+            elif form != "light":
                 powers = srgb_to_linear, lambda v: v**1.8, lambda v: np.maximum(1.25 * v - 0.25, 0) ** 2
                 expected[..., c] = np.copysign(powers[c](np.abs(v)), v)
         if colour_count == 3:

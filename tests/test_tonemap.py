@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -674,6 +675,22 @@ def test_d3d11_is_finite(gpu: Gpu, value: float, method: str) -> None:
             warnings.simplefilter("ignore", GpuopsWarning)
             for effect in (d3d11.tonemap, d3d11.bloom):
                 assert np.isfinite(effect(gpu, upload(gpu, image), method).numpy()).all()
+
+
+@pytest.mark.parametrize("channels", [2, 4])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_d3d11_repairs_alpha_too(gpu: Gpu, value: float, channels: int) -> None:
+    """Where colours are finite: it becomes what they would."""
+    pixels = scene((channels, 33, 35))
+    pixels[-1] = 1
+    pixels[-1, 4, 5] = value
+    expected = 0 if np.isnan(value) else np.copysign(65504, value)
+    for effect in (d3d11.bloom, d3d11.tonemap, partial(d3d11.tonemap, blurred=True)):
+        with pytest.warns(GpuopsWarning, match=f"repaired: 1 {'NaN' if np.isnan(value) else 'infinite'}"):
+            result = effect(gpu, upload(gpu, pixels, alpha=True)).numpy()
+        assert np.isfinite(result).all()
+        if not isinstance(effect, partial):
+            assert result[-1, 4, 5] == expected
 
 
 def test_d3d11_counts_repairs(gpu: Gpu) -> None:

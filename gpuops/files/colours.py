@@ -24,10 +24,14 @@ _SRGB_GAMMA, _LINEAR_GAMMA, _GAMMA_TOLERANCE = 45455, 100000, 1000
 
 @dataclass(frozen=True)
 class Found:
-    """A file's statement of its colours: the space, None where nothing is understood, and what is wrong."""
+    """A file's statement of its colours.
+
+    colour: the space, None where nothing is understood. wrong: what is. overrules: a profile beside it does not count.
+    """
 
     colour: Colour | None = None
     wrong: tuple[str, ...] = ()
+    overrules: bool = False
 
     def remarks(self, *, light: bool) -> list[str]:
         """A sentence for each thing that is wrong, with what is done about it; ``light``: values are floats."""
@@ -81,9 +85,10 @@ def profile_in(chunk: bytes) -> bytes | None:
 def of_png(chunks: Mapping[bytes, bytes], *, gray: bool) -> Found:
     """The statement of a PNG's chunks cICP, iCCP, sRGB, gAMA and cHRM: the first of these that is understood counts."""
     wrong: list[str] = []
+    profile: bytes | None = None
     if b"cICP" in chunks:
         try:
-            return Found(colours.usual(cicp.colour_of(chunks[b"cICP"])))
+            return Found(colours.usual(cicp.colour_of(chunks[b"cICP"])), overrules=True)
         except ColourError as error:
             wrong.append(f"its cICP chunk {error}")
     if b"iCCP" in chunks:
@@ -98,14 +103,18 @@ def of_png(chunks: Mapping[bytes, bytes], *, gray: bool) -> Found:
         colour = _of_gamma(chunks, gray=gray)
     except ColourError as error:
         return Found(None, (*wrong, f"its {error}"))
-    return Found(colour, tuple(wrong))
+    if colour is None or colour == SRGB:
+        return Found(colour, tuple(wrong))
+    if profile:  # which is not understood, and would label what is not taken as sRGB
+        wrong[-1] += "; it is left out"
+    return Found(colour, tuple(wrong), overrules=True)
 
 
 def _of_gamma(chunks: Mapping[bytes, bytes], *, gray: bool) -> Colour | None:
     curve = colours.SRGB_CURVE
     if len(data := chunks.get(b"gAMA", b"")) == 4:
         gamma = int.from_bytes(data, "big")
-        if not 0 < gamma <= 100 * _GAMMA_UNIT:
+        if not _GAMMA_UNIT <= 100 * gamma <= 10000 * _GAMMA_UNIT:
             raise ColourError(f"gamma ({gamma / _GAMMA_UNIT:.4g}) makes no sense")
         if abs(gamma - _LINEAR_GAMMA) <= _GAMMA_TOLERANCE:
             curve = colours.LINEAR_CURVE
@@ -149,6 +158,14 @@ def profile_for(colour: Colour, dtype: np.dtype[np.generic], *, gray: bool) -> b
     return icc.profile_of(colour, gray=gray)
 
 
+def for_rgb(profile: bytes, dtype: np.dtype[np.generic]) -> bytes | None:
+    """A profile, or that of the same curve for RGB where it is for gray; None where values are taken for it anyway."""
+    if not icc.is_for_gray(profile):
+        return profile
+    colour = of_profile(profile, gray=True).colour
+    return profile if colour is None else profile_for(colour, dtype, gray=False)
+
+
 def png_chunks(colour: Colour, profile: bytes | None, *, gray: bool) -> dict[bytes, bytes]:
     """The chunks that say of integers what space they are in; ``profile``: the picture's own, if it has one.
 
@@ -156,11 +173,17 @@ def png_chunks(colour: Colour, profile: bytes | None, *, gray: bool) -> dict[byt
     """
     chunks: dict[bytes, bytes] = {}
     curve = colour.curves[0]
-    if isinstance(curve, colours.Pq | colours.Hlg) or colour.narrow:
-        chunks[b"cICP"] = cicp.codes_of(colour) or b""
+    codes = cicp.codes_of(colour)
+    if codes and (isinstance(curve, colours.Pq | colours.Hlg) or colour.narrow):
+        chunks[b"cICP"] = codes
     elif colour == SRGB and profile is None:
         chunks |= {b"gAMA": struct.pack(">I", _SRGB_GAMMA), b"sRGB": b"\0"}  # of perceptual intent
-    elif isinstance(curve, Parametric) and curve == Parametric(curve.g) and colour.is_rec709:
+    elif (
+        isinstance(curve, Parametric)
+        and curve == Parametric(curve.g)
+        and colour.is_rec709
+        and icc.can_describe(colour, gray=gray)
+    ):
         chunks[b"gAMA"] = struct.pack(">I", round(_GAMMA_UNIT / curve.g))
     if profile is None and colour != LINEAR and b"cICP" not in chunks:
         profile = profile_for(colour, np.dtype(np.uint8), gray=gray)

@@ -90,10 +90,12 @@ def read_png(file: BinaryIO) -> Extras:
         if checksum != int.from_bytes(file.read(4), "big"):
             return replace(found, damage=f"is damaged (checksum of {kind.decode('latin-1')!r})")
         if kind == b"IEND":
+            said = colours.of_png(chunks, gray=gray)
+            counts = b"iCCP" in chunks and not said.overrules
             return replace(
                 found,
-                icc=colours.profile_in(chunks[b"iCCP"]) if b"iCCP" in chunks else None,
-                colours=colours.of_png(chunks, gray=gray),
+                icc=colours.profile_in(chunks[b"iCCP"]) if counts else None,
+                colours=said,
                 unused=tuple(dict.fromkeys(unused)),
             )
 

@@ -27,6 +27,13 @@ class Format:
     def extension(self) -> str:
         return self.extensions[0]
 
+    def fitting(self, channels: int) -> int:
+        """How many channels a picture of so many has in it: alpha goes where there is none, and gray becomes RGB."""
+        has_alpha = channels in (2, 4)
+        if has_alpha and not {channels, channels + 2} & {*self.channels}:
+            channels -= 1
+        return channels if channels in self.channels else channels + 2
+
     def __str__(self) -> str:
         return self.name
 

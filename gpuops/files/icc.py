@@ -23,6 +23,8 @@ _KINDS = {b"CMYK": "inks", b"Lab ": "CIELAB", b"XYZ ": "CIE XYZ", b"YCbr": "YCbC
 #: Of parametric curves: how many numbers each type has.
 _NUMBERS = (1, 3, 4, 5, 7)
 _FIXED = 65536  # parts of one of s15Fixed16Number
+_LARGEST = 32768  # s15Fixed16Numbers are less
+_POWERS = (1 / 128, 128.0)  # of curves; others are damage
 _SAMPLES = 4096  # of a curve that no formula here is
 _VERSION = bytes((4, 0x40, 0, 0))
 _COPYRIGHT = "No copyright, use freely"
@@ -126,7 +128,7 @@ def _parametric(kind: int, g: float, a: float = 1.0, b: float = 0.0, *rest: floa
         if a == 0:
             raise ColourError("has a damaged curve")
         level = rest[0] if rest else 0.0
-        return Parametric(g, a, b, 0.0, -b / a, level, level)
+        return Parametric(g, a, b, 0.0, max(-b / a, 0.0), level, level)
     c, d, *offsets = rest
     e, f = offsets or (0.0, 0.0)
     return Parametric(g, a, b, c, d, e, f)
@@ -142,8 +144,10 @@ def _of_lightness(curve: Curve) -> Curve:
 def _checked(curve: Parametric) -> Parametric:
     with np.errstate(all="ignore"):
         light = curve.light(np.linspace(0, 1, 17))
-    if not (np.isfinite(light).all() and 0 < light[-1] < 1e3 and curve.g > 0):
+    if not (np.isfinite(light).all() and 0 < light[-1] < 1e3 and curve.g > 0 and curve.d < _LARGEST):
         raise ColourError("has a damaged curve")
+    if not _POWERS[0] <= curve.g <= _POWERS[1]:
+        raise ColourError(f"has a curve of the power {curve.g:.4g}, which makes no sense")
     return curve
 
 
@@ -163,8 +167,20 @@ def _text(data: bytes) -> str:
 
 
 def can_describe(colour: Colour, *, gray: bool) -> bool:
-    """Whether a profile can: not that gray is brighter than white, as HDR signals are, nor a narrow range."""
-    return not colour.narrow and not (gray and isinstance(colour.curves[0], Pq | Hlg))
+    """Whether a profile can: not a narrow range, nor numbers beyond its own.
+
+    That values are brighter than white, as HDR signals are, only code points say, and those are for RGB.
+    """
+    hdr = any(isinstance(curve, Pq | Hlg) for curve in colour.curves)
+    said = not hdr or (not gray and cicp.codes_of(colour) is not None)
+    return said and not colour.narrow and all(map(_fits, colour.curves))
+
+
+def _fits(curve: Curve) -> bool:
+    """Whether a profile has room for a curve's numbers."""
+    if not isinstance(curve, Parametric):
+        return True
+    return _POWERS[0] <= curve.g <= _POWERS[1] and max(map(abs, curve.numbers)) < _LARGEST
 
 
 def profile_of(colour: Colour, *, gray: bool) -> bytes:
@@ -205,7 +221,7 @@ def profile_of(colour: Colour, *, gray: bool) -> bytes:
 
 def _written_curve(curve: Curve) -> bytes:
     if isinstance(curve, Parametric):
-        numbers = (curve.g, curve.a, curve.b, curve.c, curve.d, curve.e, curve.f)
+        numbers = curve.numbers
         kind = 0 if numbers[1:] == (1, 0, 0, 0, 0, 0) else 4
         return struct.pack(">4s4xHxx", b"para", kind) + _fixed(numbers[: _NUMBERS[kind]])
     if isinstance(curve, Sampled):

@@ -64,11 +64,14 @@ class Header:
         if inks or (self.colours and self.colours not in _COLOURS):
             kind = "CMYK" if inks else _OTHERS.get(self.colours, f"kind {self.colours}")
             return f"holds colours of {kind}; convert it to gray or RGB first"
+        if len(self.components) == 2 and self.palette:
+            return "holds a palette with another channel beside it; convert it to RGB first"
         if len(self.components) == 2 and self.bits > 8:
             return f"holds {self.bits}-bit gray with a second channel; convert it to RGB first"
         plain = not self.palette and not self.is_subsampled() and self.colours != _YCC
         ordered = all(channel == (_COLOUR, i + 1) for i, channel in enumerate(self.channels[:3]))
-        if self.high_throughput and self.bits > 8 and (self.lossy or not plain or not ordered):
+        deep = self.bits > 8 or self.palette
+        if self.high_throughput and deep and (self.lossy or not plain or not ordered):
             return (
                 "is high-throughput JPEG 2000 (HTJ2K) of a kind that is not decoded rightly; convert it first"
             )

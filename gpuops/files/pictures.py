@@ -167,14 +167,15 @@ def _write(path: str, picture: Picture, fmt: Format) -> None:
 def _fitted(name: str, picture: Picture, fmt: Format) -> Picture:
     """The picture with what the format can hold; one warning for each kind of loss."""
     pixels, alpha = picture.pixels, picture.alpha
+    channels = fmt.fitting(picture.channels)
 
     def lost(text: str) -> None:
         warnings.warn(f"{name}: {text}", GpuopsWarning, stacklevel=4)
 
-    if alpha and pixels.shape[2] not in fmt.channels and pixels.shape[2] + 2 not in fmt.channels:
+    if alpha and channels in (1, 3):
         lost(f"{fmt} has no alpha; it is left out")
         pixels, alpha = pixels[:, :, :-1], False
-    if pixels.shape[2] not in fmt.channels:
+    if pixels.shape[2] != channels:
         lost(f"{fmt} has no gray; it is written as RGB")
         pixels = np.concatenate((pixels[:, :, :1],) * 3 + ((pixels[:, :, 1:],) if alpha else ()), axis=2)
     hidden = fmt.name == "EXR" and alpha and not picture.associated
@@ -186,8 +187,8 @@ def _fitted(name: str, picture: Picture, fmt: Format) -> Picture:
         pixels, remarks = radiance.fitted(pixels)
         for remark in remarks:
             lost(f"{fmt} {remark}")
-    metadata = _labelled(lost, picture, fmt, gray=pixels.shape[2] < 3)
-    metadata = _fitted_metadata(lost, replace(picture, metadata=metadata), fmt, gray=pixels.shape[2] < 3)
+    metadata = _labelled(lost, picture, fmt, gray=channels < 3)
+    metadata = _fitted_metadata(lost, replace(picture, metadata=metadata), fmt, gray=channels < 3)
     return replace(picture, pixels=np.ascontiguousarray(pixels), alpha=alpha, metadata=metadata)
 
 
@@ -197,7 +198,11 @@ def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gra
     if metadata.icc and picture.linear and not colours.may_be_light(metadata.icc):
         lost("the ICC profile is of encoded values, and these are light; it is left out")
         metadata = replace(metadata, icc=None)
-    usual = colour == colours.usual(kind) or (metadata.colour is None and kind.kind == "f")
+    if metadata.icc and not gray:
+        metadata = replace(metadata, icc=colours.for_rgb(metadata.icc, kind))
+    # Floats that are no light get an sRGB profile where a file has room for one; NPZ says it without.
+    unlabelled = "icc" not in fmt.holds or fmt.name == "NPZ"
+    usual = colour == colours.usual(kind) or (metadata.colour is None and kind.kind == "f" and unlabelled)
     if usual or (metadata.icc and "icc" in fmt.holds):
         return metadata
     if not colours.can_say(fmt, colour, gray=gray):

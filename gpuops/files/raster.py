@@ -54,7 +54,9 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         pixels = np.ascontiguousarray(pixels[: header.size[1], : header.size[0]])
     visible, place, associated = _alpha(path, fmt, spec, header, page, pixels.shape[2])
     pixels, alpha = _channels(path, pixels, visible, place)
-    icc = (extras.icc or _icc(spec)) if header is None else header.profile or None
+    icc = _icc(spec) if extras.colours is None else extras.icc
+    if header is not None:
+        icc = header.profile or None
     if _ink(spec):
         without = ", and without its ICC profile" if icc else ""
         _warn(f"{path}: is CMYK and converted to RGB without colour management{without}")
