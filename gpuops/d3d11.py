@@ -9,14 +9,14 @@ blur, and join both in the final pass. Each effect exists with local memory and 
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import GpuopsWarning, ParameterError
+from .errors import ParameterError
 from .gpu import Local
 from .image import Image
+from .notes import note
 from .reduce import REC601, check_colours, statistics
 
 if TYPE_CHECKING:
@@ -79,12 +79,11 @@ def _metered(gpu: Gpu, image: Image, method: str) -> tuple[Image, float]:
     measured = statistics(gpu, image, weights=REC601, histogram=False, method=reduction)
     broken = measured
     if image.alpha and not (broken.nan or broken.infinite):
-        broken = statistics(gpu, _alpha(image), histogram=False)
+        broken = statistics(gpu, _alpha(image), histogram=False, method=reduction)
     if broken.nan or broken.infinite:
         image = _repaired(gpu, image)
         counts = [f"{n} {kind}" for n, kind in ((broken.nan, "NaN"), (broken.infinite, "infinite")) if n]
-        message = f"pixels repaired: {', '.join(counts)} (NaN became 0, infinities ±65504)"
-        warnings.warn(message, GpuopsWarning, stacklevel=3)
+        note(f"pixels repaired: {', '.join(counts)} (NaN became 0, infinities ±65504)")
     return image, measured.mean if measured.finite else 0.0
 
 
