@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -133,7 +132,8 @@ def command(
             options.refuse("a picture of the pyramid shows the colours", "alpha")
 
     from gpuops.dwt import stored, transform
-    from gpuops.errors import FileError, GpuopsWarning
+    from gpuops.errors import FileError
+    from gpuops.notes import note
 
     from .dwt_ways import InSlabs, OnDevice
     from .pipeline import process
@@ -147,10 +147,8 @@ def command(
         if params.levels is None:
             chosen = replace(params, levels=min(DEFAULT_LEVELS, transform.max_levels(shape, params)))
             if chosen.levels == 0 and shrinking is not None:
-                warnings.warn(
-                    f"{item.path}: {shape[0]}×{shape[1]} pixels are too few for a level that could be shrunk",
-                    GpuopsWarning,
-                    stacklevel=1,
+                note(
+                    f"{item.path}: {shape[0]}×{shape[1]} pixels are too few for a level that could be shrunk"
                 )
         else:
             chosen = params

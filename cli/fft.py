@@ -143,11 +143,11 @@ def command(
 
 
 def _save(gpu: Gpu, item: Item, pixels: Image, decoding: Decoding, params: choices.SpectrumParams) -> None:
-    import warnings
     from importlib.metadata import version
 
-    from gpuops.errors import FileError, GpuopsWarning, ParameterError
+    from gpuops.errors import FileError, ParameterError
     from gpuops.fft import record, spectrum
+    from gpuops.notes import note
 
     assert item.picture is not None
     values = item.run(spectrum.values_of, gpu, pixels, decoding, params)
@@ -156,19 +156,15 @@ def _save(gpu: Gpu, item: Item, pixels: Image, decoding: Decoding, params: choic
     about = record.Record(params, (height, width), channels, depth, decoding.alpha, item.linear)
     lost = spectrum.lost_pixels(params.window, about.size)
     if lost:
-        warnings.warn(
+        note(
             f"{item.path}: the {params.window} window is as good as 0 at {lost} of {height * width} "
-            "pixels: ifft restores the others",
-            GpuopsWarning,
-            stacklevel=2,
+            "pixels: ifft restores the others"
         )
     exact = about.dtype == "uint8" and params.window == "none" and params.how.method != "global"
     if params.precision == "half" and not exact:
-        warnings.warn(
+        note(
             f"{item.path}: half precision keeps about 11 bits of a value: ifft restores the image only nearly; exactly "
-            "if it has 8 bits, without --window and --method global",
-            GpuopsWarning,
-            stacklevel=2,
+            "if it has 8 bits, without --window and --method global"
         )
     try:
         arrays = about.arrays(values)

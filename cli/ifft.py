@@ -39,21 +39,18 @@ def command(shared: options.Shared, method: str, radix: str, twiddle: str) -> No
     from .pipeline import process
 
     def work(gpu: Gpu, item: Item) -> None:
-        import warnings
         from dataclasses import replace
 
-        from gpuops.errors import GpuopsWarning
         from gpuops.fft import record, spectrum
+        from gpuops.notes import note
         from gpuops.pixels import losses
 
         about, values = record.parse(item.path, *item.load_data())
         params = replace(about.params, how=how)
         if params.precision == "half" and how.method == "global":
-            warnings.warn(
+            note(
                 f"{item.path}: --method global rounds to half precision after every stage: the image comes back only "
-                "nearly, even one of 8 bits",
-                GpuopsWarning,
-                stacklevel=2,
+                "nearly, even one of 8 bits"
             )
         alpha = about.alpha and shared.alpha == "keep"
         if alpha != about.alpha:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 import sys
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from gpuops import files, light
+from gpuops import files, light, notes
 from gpuops.colour import LINEAR, SRGB, Colour
-from gpuops.errors import FileError, GpuopsWarning, ParameterError
+from gpuops.errors import FileError, ParameterError
 from gpuops.gpu import Gpu
 from gpuops.image import Image
+from gpuops.notes import note
 from gpuops.pixels import Decoding, Encoding, Losses, losses, on_device, pack, unpack
 
 from . import naming
@@ -107,20 +107,19 @@ class Item:
     def run(self, operation: Callable[..., Result], *args: Any) -> Result:
         """The operation, ``--repeat`` times, under the report's phase "compute".
 
-        Its warnings name the input, and what it refuses is this input's failure: the options alone were checked before.
+        Its notes name the input, and what it refuses is this input's failure: the options alone were checked before.
         """
-        with warnings.catch_warnings(record=True) as caught, self.gpu.phase("compute"):
-            warnings.simplefilter("always", GpuopsWarning)
+        found: list[str] = []
+        with notes.to(found.append), self.gpu.phase("compute"):
             try:
                 for _ in range(self.shared.repeat):
-                    caught.clear()  # every run says the same
+                    found.clear()  # every run says the same
                     result = operation(*args)
             except ParameterError as error:
                 raise FileError(f"{self.path}: {error}") from error
             self.gpu.finish()
-        # Once each: an operation of many steps may say the same of every one.
-        for message in dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, GpuopsWarning)):
-            _warn(f"{self.path}: {message}")
+        for text in dict.fromkeys(found):  # an operation of many steps may say the same of every one
+            note(f"{self.path}: {text}")
         return result
 
     def warn_of_spread(self, reach: float) -> None:
@@ -132,7 +131,7 @@ class Item:
             )
             pixels = "pixel" if reach == 1 else "pixels"
             where = f"up to {reach} {pixels} away" if math.isfinite(reach) else "through whole channels"
-            _warn(f"{self.path}: {self._not_finite} {what} the result {where}")
+            note(f"{self.path}: {self._not_finite} {what} the result {where}")
 
     @property
     def once(self) -> bool:
@@ -241,7 +240,7 @@ class Item:
     def _warn_of_depth(self, dtype: str | None) -> None:
         wanted, depth = self._wanted(dtype), self.depth(dtype)
         if depth.itemsize < np.dtype(wanted).itemsize or (depth.kind == "u" and np.dtype(wanted).kind == "f"):
-            _warn(
+            note(
                 f"{self._name}: {self.format} holds no {DEPTHS[wanted]}; the result has {DEPTHS[depth.name]}"
             )
 
@@ -280,11 +279,11 @@ class Item:
         self._warn_of_depth(dtype)
         depth = pixels.dtype
         if lost.clipped:
-            _warn(
+            note(
                 f"{self._name}: {lost.clipped} values were outside the range of {DEPTHS[depth.name]} and clipped"
             )
         if lost.not_finite:
-            _warn(f"{self._name}: {lost.not_finite} values were NaN or infinite and became 0 or the limit")
+            note(f"{self._name}: {lost.not_finite} values were NaN or infinite and became 0 or the limit")
         result = files.Picture(
             pixels=pixels,
             alpha=alpha,
@@ -311,7 +310,7 @@ class Item:
         try:
             self._metadata = files.Metadata.from_json(attributes.pop("metadata", None) or {})
         except (ValueError, TypeError, KeyError, AttributeError):
-            _warn(f"{self.path}: the picture's metadata in it is damaged and left out")
+            note(f"{self.path}: the picture's metadata in it is damaged and left out")
         planes = max((array.shape[0] for array in arrays.values()), default=0)
         dropped = planes in (2, 4) and self.shared.alpha == "drop"
         self._space.enter_data(self._metadata.colour, planes - dropped)
@@ -323,7 +322,7 @@ class Item:
     ) -> None:
         """Writes a spectrum or coefficient file, with the picture's metadata; ``compress``: it has many zeros."""
         if without_chromaticities(self._metadata):
-            _warn(f"{self._name}: a file of numbers cannot hold the EXR header attributes")
+            note(f"{self._name}: a file of numbers cannot hold the EXR header attributes")
         metadata = self._space.kept(self._metadata)
         about = {"metadata": metadata.to_json(), "associated": self._associated}
         with self.gpu.phase("encode"):
@@ -361,7 +360,3 @@ def count_not_finite(pixels: np.ndarray[Any, Any]) -> int:
     rows = max(1, (1 << 19) // max(1, bits[0].nbytes))  # at a time: what is compared stays in the cache
     parts = (bits[at : at + rows] for at in range(0, len(bits), rows))
     return sum(int(np.count_nonzero((part & ones) == ones)) for part in parts)
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, GpuopsWarning, stacklevel=2)

@@ -8,14 +8,14 @@ import signal
 import sys
 import warnings
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from types import FrameType
-from typing import Any
 
 import click
 
-from gpuops import signals
-from gpuops.errors import DeviceError, GpuopsError, GpuopsWarning, ParameterError
+from gpuops import notes, signals
+from gpuops.errors import DeviceError, GpuopsError, ParameterError
 
 from .commands import Group
 
@@ -113,11 +113,6 @@ def _usage(error: click.ClickException) -> str:
     return text if context is None else f"{text.rstrip('.')} (see {context.command_path} --help)"
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *_args: Any, **_kwargs: Any) -> None:
-    if issubclass(category, GpuopsWarning):
-        complain("warning", message)
-
-
 def _interrupt(number: int, _frame: FrameType | None) -> None:
     """Ctrl-C, a kill, a closed terminal: one line, no half-written file, and out.
 
@@ -160,11 +155,12 @@ def main(args: list[str] | None = None) -> None:
     _occupy_standard_streams()
     # There is nothing here for numpy's threads to do, and signals that they took while drivers load might get lost.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    warnings.showwarning = _show_warning
-    warnings.simplefilter("always", GpuopsWarning)
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")  # what is said here is said in notes
     _handle_signals()
     try:
-        code = cli.main(args, prog_name="clpix", standalone_mode=False)
+        with notes.to(partial(complain, "warning")):
+            code = cli.main(args, prog_name="clpix", standalone_mode=False)
         code = code if isinstance(code, int) else SUCCESS
     except click.ClickException as error:
         complain("error", _usage(error))

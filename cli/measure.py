@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from gpuops.colour import SRGB
-from gpuops.errors import GpuopsWarning
 from gpuops.files import Numbers, Picture
 from gpuops.gpu import Gpu
 from gpuops.light import readable
+from gpuops.notes import note
 from gpuops.pixels import Decoding
 from gpuops.reduce import Statistics, all_statistics, channel_statistics
 
@@ -76,7 +75,7 @@ def numbers(gpu: Gpu, path: str, content: Numbers) -> dict[str, Measured]:
             continue
         if array.dtype.name not in _FLOATS:
             which = f"{name!r} is" if name else "is"
-            warnings.warn(f"{path}: {which} {array.dtype} and measured as float", GpuopsWarning, stacklevel=2)
+            note(f"{path}: {which} {array.dtype} and measured as float")
         planes = content.planes(name)
         complex_ = np.iscomplexobj(planes)
         with np.errstate(over="ignore"):  # beyond float's range is infinite

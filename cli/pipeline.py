@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import shlex
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from gpuops import files
-from gpuops.errors import DeviceError, FileError, GpuopsError, GpuopsWarning, ParameterError
+from gpuops import files, notes
+from gpuops.errors import DeviceError, FileError, GpuopsError, ParameterError
 from gpuops.profile import Report, process_age
 
 from . import naming
@@ -140,41 +139,37 @@ def open_gpu(shared: Shared, report: Report | None) -> Gpu:
     return gpu
 
 
-class reporting:
-    """The frame of a run: warnings as --quiet wants them, and the timing report at the end."""
-
-    def __init__(self, shared: Shared, also_read: Sequence[str] = ()) -> None:
-        self.shared = shared
-        self._read = (*shared.inputs, *also_read)  # which no report may overwrite
-        self.report: Report | None = None
-
-    def __enter__(self) -> Report | None:
-        if self.shared.quiet:
-            warnings.simplefilter("ignore", GpuopsWarning)
-        if self.shared.timing or self.shared.timing_file:
-            self.report = Report()
-            age = process_age()
-            if age is not None:  # what Python and the imports took before this line
-                self.report.started -= age
-                self.report.add("import", age)
-            with self.report.phase("import"):
-                from gpuops import report_formats
-            if self.shared.timing_file:
-                report_formats.check_path(self.shared.timing_file)
-                files.check_place(self.shared.timing_file, overwrite=self.shared.overwrite, inputs=self._read)
-        return self.report
-
-    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
-        report = self.report
-        if report is None or kind is not None:
+@contextmanager
+def reporting(shared: Shared, also_read: Sequence[str] = ()) -> Iterator[Report | None]:
+    """The frame of a run: no notes with --quiet, and the timing report once it has ended well."""
+    with notes.to(lambda _text: None) if shared.quiet else nullcontext():
+        if not shared.timing and not shared.timing_file:
+            yield None
             return
+        report = _begun(shared, (*shared.inputs, *also_read))
+        yield report
         from gpuops import report_formats
 
         report.close()
-        if self.shared.timing_file:
-            report_formats.write(report, self.shared.timing_file, overwrite=self.shared.overwrite)
-        if self.shared.timing:
+        if shared.timing_file:
+            report_formats.write(report, shared.timing_file, overwrite=shared.overwrite)
+        if shared.timing:
             say(report_formats.table(report))
+
+
+def _begun(shared: Shared, inputs: Sequence[str]) -> Report:
+    """A report from the process's first moment on; no input may be overwritten by it."""
+    report = Report()
+    age = process_age()
+    if age is not None:  # what Python and the imports took before this line
+        report.started -= age
+        report.add("import", age)
+    with report.phase("import"):
+        from gpuops import report_formats
+    if shared.timing_file:
+        report_formats.check_path(shared.timing_file)
+        files.check_place(shared.timing_file, overwrite=shared.overwrite, inputs=inputs)
+    return report
 
 
 def _with_progress(shared: Shared, tasks: list[Task]) -> Iterator[Task]:

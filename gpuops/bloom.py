@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,8 +11,9 @@ import numpy.typing as npt
 from . import bloom_mip, operators, tonemap
 from .blur import blur
 from .convolve import Weights, convolve, kernel_for
-from .errors import GpuopsWarning, ParameterError
+from .errors import ParameterError
 from .image import Image
+from .notes import note
 from .params.bloom import BloomParams
 from .params.blur import BlurParams
 from .params.lut import LutParams
@@ -147,8 +147,7 @@ def bloom_pixels(
 def _warn_of(not_finite: int) -> None:
     if not_finite:
         pixels = "pixel was" if not_finite == 1 else "pixels were"
-        message = f"{not_finite} {pixels} not finite: no glow from there, NaN became 0, infinities ±65504"
-        warnings.warn(message, GpuopsWarning, stacklevel=3)
+        note(f"{not_finite} {pixels} not finite: no glow from there, NaN became 0, infinities ±65504")
 
 
 # -- any glow as large as the image -----------------------------------------------------------------------------

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from .errors import GpuopsWarning, ParameterError, TooLongError
+from .errors import ParameterError, TooLongError
 from .gpu import Kernel
 from .image import Image
 from .light import readable
+from .notes import note
 from .operands import on_device, shaped_like
 from .params.border import define
 from .params.convolve import ConvolveParams
@@ -120,7 +120,7 @@ def kernel_from_picture(gpu: Gpu, picture: Picture, *, normalise: bool) -> Weigh
         A value that is not finite; a plane to normalise whose sum is zero; two channels, or more than three.
     """
     if picture.alpha:
-        warnings.warn("the kernel image's alpha is ignored", GpuopsWarning, stacklevel=2)
+        note("the kernel image's alpha is ignored")
     colours = picture.channels - picture.alpha
     if colours not in (1, 3):
         raise ParameterError(f"a kernel image is gray or RGB, not of {colours} channels")
@@ -145,9 +145,7 @@ def kernel_for(image: Image, weights: Weights) -> Weights:
     mean: Weights = weights.mean(axis=0, keepdims=True)
     if image.alpha and image.colours == len(weights):
         return np.concatenate([weights, mean])
-    warnings.warn(
-        "the kernel has colours and the image has not: their mean is used", GpuopsWarning, stacklevel=2
-    )
+    note("the kernel has colours and the image has not: their mean is used")
     return mean
 
 

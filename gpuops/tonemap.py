@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,8 @@ import numpy as np
 
 from . import blue_noise, lut, operators, tonemap_local, white_balance
 from .colour import Matrix
-from .errors import GpuopsWarning
 from .image import Image
+from .notes import note
 from .params.lut import LutParams
 from .params.region import Region
 from .params.tonemap import LOCAL, MAX_STOPS, PERCENTILES, TonemapParams
@@ -245,9 +244,7 @@ def warn_of_repairs(nan: int, infinite: int, negative: int) -> None:
     kinds = ((nan, "NaN"), (infinite, "infinite"), (negative, "negative"))
     counts = [f"{count} {kind}" for count, kind in kinds if count]
     if counts:
-        warnings.warn(
+        note(
             f"pixels repaired before tone mapping: {', '.join(counts)} (NaN and negative light became black, "
-            "infinite light white)",
-            GpuopsWarning,
-            stacklevel=3,
+            "infinite light white)"
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from gpuops import signals
 from gpuops.device.info import KINDS, DeviceInfo, describe
-from gpuops.errors import DeviceError, GpuopsWarning
+from gpuops.errors import DeviceError
+from gpuops.notes import note
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -70,9 +70,7 @@ def select(spec: str | None = None) -> tuple[cl.Device, DeviceInfo]:
         checked = [(candidate, candidate.check()) for candidate in found if candidate.info.kind == kind]
         skipped += [info for _, info in checked if not info.usable]
         for info in [info for _, info in checked if kind == "gpu" and not info.usable]:
-            warnings.warn(
-                f"GPU {info.index} ({info.name}) passed over: {info.reason}", GpuopsWarning, stacklevel=2
-            )
+            note(f"GPU {info.index} ({info.name}) passed over: {info.reason}")
         if usable := {info: candidate for candidate, info in checked if info.usable}:
             best = rank(usable)[0]
             return usable[best].device, best

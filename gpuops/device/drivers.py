@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
-import warnings
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from threading import Lock
@@ -22,7 +21,8 @@ from threading import Lock
 from gpuops.cache import cache_folder, temporary_folder
 from gpuops.device import cache, probe
 from gpuops.drafts import draft_folder
-from gpuops.errors import DeviceError, GpuopsWarning
+from gpuops.errors import DeviceError
+from gpuops.notes import note
 
 SYSTEM_FOLDER = "/etc/OpenCL/vendors"
 _PREFIX = "vendors-"  # of our folders' names
@@ -81,10 +81,10 @@ def _prepare(user: str, *, refresh: bool) -> None:
         if wanted != present:
             os.environ["OCL_ICD_VENDORS"] = str(materialise(wanted))
     except OSError as error:
-        warnings.warn(f"OpenCL drivers cannot be registered: {error}", GpuopsWarning, stacklevel=2)
+        note(f"OpenCL drivers cannot be registered: {error}")
         return
     for name, reason in refused.items():
-        warnings.warn(f"OpenCL driver {name} passed over: it {reason}", GpuopsWarning, stacklevel=2)
+        note(f"OpenCL driver {name} passed over: it {reason}")
 
 
 def read_folder(path: str) -> list[Driver]:

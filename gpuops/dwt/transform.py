@@ -7,15 +7,15 @@ vertically (horizontal edges).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from ..errors import GpuopsWarning, ParameterError
+from ..errors import ParameterError
 from ..image import Image
+from ..notes import note
 from ..params.dwt import DwtParams
 from ..planes import in_turn
 from . import axis, bands, blocked, in_place, level, strips, two_levels
@@ -319,9 +319,7 @@ def warn_of_levels(shape: Shape, params: DwtParams) -> None:
     """PyWavelets' warning where more levels are asked for than :func:`max_levels`."""
     most = max_levels(shape, params)
     if params.levels is not None and params.levels > most:
-        warnings.warn(
+        note(
             f"{params.levels} levels are more than {shape[0]}×{shape[1]} samples have use for ({most} with "
-            f"{params.wavelet}): the border reaches all coefficients",
-            GpuopsWarning,
-            stacklevel=3,
+            f"{params.wavelet}): the border reaches all coefficients"
         )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..colour import unusual
-from ..errors import FileError, GpuopsWarning
+from ..errors import FileError
+from ..notes import note
 from .colours import of_profile
 from .picture import DTYPES, Metadata, Picture, Pixels
 
@@ -72,8 +72,7 @@ def read_npz(path: str, layer: str | int | None = None) -> Picture:
             name = str(layer or (_PIXELS if _PIXELS in names else names[0]))
             if _PIXELS not in names:
                 if layer is None and len(names) > 1:
-                    text = f"{path}: holds arrays {', '.join(names)}; {name} is used"
-                    warnings.warn(text, GpuopsWarning, stacklevel=4)
+                    note(f"{path}: holds arrays {', '.join(names)}; {name} is used")
                 layers = tuple(names) if len(names) > 1 else ()
                 return picture_of(path, file[name], layer=name, layers=layers)
             resolution = None
@@ -97,7 +96,7 @@ def _coloured(path: str, picture: Picture) -> Picture:
         return picture
     found = of_profile(metadata.icc, gray=picture.channels < 3)
     for remark in found.remarks(light=picture.linear):
-        warnings.warn(f"{path}: {remark}", GpuopsWarning, stacklevel=5)
+        note(f"{path}: {remark}")
     if found.colour is None:
         return picture
     metadata = replace(metadata, colour=unusual(found.colour))
@@ -137,7 +136,7 @@ def picture_of(
             f"{path}: no picture has the shape {array.shape}; it must be (height, width, 1 to 4)"
         )
     if array.dtype.newbyteorder("=").name == "float64":
-        warnings.warn(f"{path}: double precision is read as float", GpuopsWarning, stacklevel=5)
+        note(f"{path}: double precision is read as float")
         array = array.astype(np.float32)
     if array.dtype.newbyteorder("=").name not in DTYPES:
         raise NoPictureError(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FileError, GpuopsWarning
+from ..errors import FileError
+from ..notes import note
 from . import arrays, data
 from .formats import Format
 from .picture import Metadata, Picture
@@ -77,9 +77,7 @@ def _described(path: str) -> Numbers:
         metadata = Metadata.from_json(attributes.pop("metadata", None) or {})
     except (ValueError, TypeError, KeyError, AttributeError):
         metadata = Metadata()
-        warnings.warn(
-            f"{path}: the picture's metadata in it is damaged and left out", GpuopsWarning, stacklevel=3
-        )
+        note(f"{path}: the picture's metadata in it is damaged and left out")
     return Numbers(values, True, attributes, metadata)
 
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import os
 import struct
-import warnings
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import FileError, GpuopsWarning
+from ..errors import FileError
+from ..notes import note
 from .depth import full_range
 from .picture import Picture, Pixels, upright
 
@@ -188,4 +188,4 @@ def _name_the_unused(path: str, header: bytes, order: str, transfer: int) -> Non
     if transfer in _UNUSED_TRANSFERS:
         names.append(f"transfer ({_UNUSED_TRANSFERS[transfer]})")
     if names:
-        warnings.warn(f"{path}: is read without its {', '.join(names)}", GpuopsWarning, stacklevel=5)
+        note(f"{path}: is read without its {', '.join(names)}")

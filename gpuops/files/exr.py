@@ -6,7 +6,6 @@ and the prefix joined by a dot, as far as there are any.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..colour import LINEAR, unusual
-from ..errors import FileError, GpuopsWarning
+from ..errors import FileError
+from ..notes import note
 from . import alpha, oiio
 from .colours import Found, of_chromaticities
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels
@@ -95,7 +95,7 @@ def read(path: str, layer: str | int | None = None) -> Picture:
         del attributes[CHROMATICITIES]  # pixels go on as red, green and blue of other primaries
         dropped.append(CHROMATICITIES)
     for remark in found.remarks(light=True):
-        _warn(f"{path}: {remark}")
+        note(f"{path}: {remark}")
     _name_the_unused(path, chosen, names if layer is None else (), dropped)
     picture = Picture(
         pixels,
@@ -137,7 +137,7 @@ def _pixels(path: str, file: oiio.OpenImageIOPlugin, layer: Layer) -> Pixels:
         pixels = np.ascontiguousarray(pixels[:, :, [i - first for i in picked]])
     if dtype == "uint32":
         if pixels.max() > _EXACT_INTEGERS:
-            _warn(f"{path}: its whole numbers above {_EXACT_INTEGERS} are rounded to float")
+            note(f"{path}: its whole numbers above {_EXACT_INTEGERS} are rounded to float")
         pixels = pixels.astype(np.float32)
     return pixels
 
@@ -148,19 +148,15 @@ def _name_the_unused(path: str, chosen: Layer, layers: tuple[str, ...], attribut
     if len(layers) > 1:
         shown = ", ".join(name or "(unnamed)" for name in layers)
         used = chosen.name or "the unnamed one"
-        _warn(f"{path}: has layers {shown}; {used} is used{', ' if without else ''}{without}")
+        note(f"{path}: has layers {shown}; {used} is used{', ' if without else ''}{without}")
     elif without:
-        _warn(f"{path}: is read {without}")
+        note(f"{path}: is read {without}")
     if chosen.is_xyz():
-        _warn(
+        note(
             f"{path}: its X, Y, Z are taken as they are in place of red, green, blue; no colour is converted"
         )
     if attributes:
-        _warn(f"{path}: is read without its header attributes {', '.join(attributes)}")
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, GpuopsWarning, stacklevel=5)
+        note(f"{path}: is read without its header attributes {', '.join(attributes)}")
 
 
 def write(path: str, picture: Picture) -> None:

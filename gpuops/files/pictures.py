@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..errors import FileError, GpuopsWarning, ParameterError
+from ..errors import FileError, ParameterError
+from ..notes import note
 from . import colours, containers, exif
 from .formats import EXTENSIONS, Format, format_of, sniff
 from .output import atomic
@@ -170,7 +170,7 @@ def _fitted(name: str, picture: Picture, fmt: Format) -> Picture:
     channels = fmt.fitting(picture.channels)
 
     def lost(text: str) -> None:
-        warnings.warn(f"{name}: {text}", GpuopsWarning, stacklevel=4)
+        note(f"{name}: {text}")
 
     if alpha and channels in (1, 3):
         lost(f"{fmt} has no alpha; it is left out")

@@ -5,13 +5,13 @@ PNG, TIFF, JPEG and WebP only for reading; png.py, tiff.py and lossy.py write th
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ..colour import LINEAR, SRGB, unusual
-from ..errors import FileError, GpuopsWarning
+from ..errors import FileError
+from ..notes import note
 from . import by_pillow, colours, containers, jpeg2000, oiio, radiance, tiff_page
 from .alpha import straight
 from .colours import Found
@@ -59,7 +59,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         icc = header.profile or None
     if _ink(spec):
         without = ", and without its ICC profile" if icc else ""
-        _warn(f"{path}: is CMYK and converted to RGB without colour management{without}")
+        note(f"{path}: is CMYK and converted to RGB without colour management{without}")
         icc = None
     elif icc and icc[16:20] == b"CMYK":
         unused.append("ICC profile for inks")
@@ -69,16 +69,16 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     if found is None:
         found = colours.of_profile(icc, gray=pixels.shape[2] < 3) if icc else Found()
     for remark in found.remarks(light=light):
-        _warn(f"{path}: {remark}")
+        note(f"{path}: {remark}")
     colour = found.colour or (LINEAR if light else SRGB)
     size = resolution(spec)
     aspect = spec.get_float_attribute("PixelAspectRatio", 1)
     if not size and abs(aspect - 1) > _ASPECT_TOLERANCE:
         unused.append(f"pixel aspect ratio ({aspect:.4g})")
     if count > 1 and layer is None:
-        _warn(f"{path}: holds {count} pages; the first is used")
+        note(f"{path}: holds {count} pages; the first is used")
     if unused:
-        _warn(f"{path}: is read without its {', '.join(unused)}")
+        note(f"{path}: is read without its {', '.join(unused)}")
     return Picture(
         straight(pixels) if associated else pixels,
         alpha=alpha,
@@ -97,7 +97,7 @@ def _alpha(
     if header is not None:
         place, associated, unsaid = header.alpha(channels)
         if unsaid:
-            _warn(f"{path}: does not say what its channel {place + 1} is; it is taken as alpha")
+            note(f"{path}: does not say what its channel {place + 1} is; it is taken as alpha")
         return 3 if channels >= 3 else 1, place, associated
     if fmt.name == "TIFF":
         visible = tiff_page.colours(spec.get_int_attribute(_PHOTOMETRIC, _MIN_IS_BLACK), channels)
@@ -123,11 +123,11 @@ def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
     if photometric == _MIN_IS_WHITE and stored not in ("uint8", "uint16"):
         raise FileError(f"{path}: holds {stored} samples where 0 is white; invert it first")
     if photometric == _MOSAIC:
-        _warn(f"{path}: holds a sensor's mosaic of colours, which is read as gray")
+        note(f"{path}: holds a sensor's mosaic of colours, which is read as gray")
     if stored == "double":
         from . import tiff
 
-        _warn(f"{path}: double precision is read as float")
+        note(f"{path}: double precision is read as float")
         file.check_plausible(spec)
         with np.errstate(over="ignore"):  # beyond float's range is infinite
             return tiff.read_double(path, page, (spec.height, spec.width, spec.nchannels)).astype(np.float32)
@@ -138,10 +138,6 @@ def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
         inverse = pixels[:, :, 1:] if stored == "uint8" else pixels[:, :, :1]
         np.invert(inverse, out=inverse)
     return pixels
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, GpuopsWarning, stacklevel=5)
 
 
 def write(path: str, picture: Picture, fmt: Format) -> None:
@@ -189,7 +185,7 @@ def _channels(path: str, pixels: Pixels, colours: int, alpha: int) -> tuple[Pixe
     kept = [*range(colours), *([alpha] if alpha >= colours else [])]
     if left := [str(channel + 1) for channel in range(n) if channel not in kept]:
         which = f"channel {left[0]}" if len(left) == 1 else f"channels {', '.join(left)}"
-        _warn(f"{path}: is read without its {which} of {n}, not said to be colour or alpha")
+        note(f"{path}: is read without its {which} of {n}, not said to be colour or alpha")
         pixels = np.ascontiguousarray(pixels[:, :, kept])
     return pixels, len(kept) > colours
 
@@ -200,7 +196,7 @@ def _is_associated(path: str, spec: Any, page: int) -> bool:
     if spec.alpha_channel < 0 or spec.get_int_attribute("oiio:UnassociatedAlpha"):
         return False
     if tiff_page.extra_samples(path, page) is None:
-        _warn(f"{path}: does not say what its channel {spec.alpha_channel + 1} is; it is taken as alpha")
+        note(f"{path}: does not say what its channel {spec.alpha_channel + 1} is; it is taken as alpha")
         return False
     return True
 

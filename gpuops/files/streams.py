@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
+from .. import notes
 from ..drafts import draft_folder
 from ..errors import FileError
 
@@ -75,12 +75,12 @@ def to_stream(stream: BinaryIO, extension: str) -> Iterator[str]:
 
 @contextmanager
 def _called(path: str, name: str) -> Iterator[None]:
-    """Errors and warnings that name the file name the stream."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
+    """Errors and notes that name the file name the stream."""
+    found: list[str] = []
+    try:
+        with notes.to(found.append):
             yield
-        except FileError as error:
-            raise FileError(str(error).replace(path, name)) from None
-    for entry in caught:
-        warnings.warn(str(entry.message).replace(path, name), entry.category, stacklevel=4)
+    except FileError as error:
+        raise FileError(str(error).replace(path, name)) from None
+    for text in found:
+        notes.note(text.replace(path, name))

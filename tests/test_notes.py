@@ -1,0 +1,91 @@
+"""Notes go to whoever does the work that they are about, whatever other threads do; else they are warnings."""
+
+from __future__ import annotations
+
+import warnings
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import numpy as np
+import pytest
+
+from gpuops import Gpu, GpuopsWarning, files, notes, tonemap
+from gpuops.params.tonemap import TonemapParams
+
+from .foreign import png
+
+
+def with_a_remark(path: Path) -> Path:
+    """A PNG of one gray pixel, with a profile that no reader understands."""
+    rows = b"\0\7"
+    path.write_bytes(png((1, 1, 8, 0), rows, (b"iCCP", b"x\0\0" + zlib.compress(b"no profile"))))
+    return path
+
+
+def test_a_warning_is_about_the_line_that_called_the_library(tmp_path: Path) -> None:
+    with pytest.warns(GpuopsWarning) as caught:
+        files.read(str(with_a_remark(tmp_path / "a.png")))
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_notes_go_to_one_place() -> None:
+    outer: list[str] = []
+    inner: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with notes.to(outer.append):
+            notes.note("before")
+            with notes.to(inner.append):
+                notes.note("within")
+            notes.note("after")
+    assert (outer, inner) == (["before", "after"], ["within"])
+    with pytest.warns(GpuopsWarning, match="^at last$"):
+        notes.note("at last")
+
+
+def test_notes_go_on_after_an_error() -> None:
+    found: list[str] = []
+    with notes.to(found.append):
+        with pytest.raises(ZeroDivisionError), notes.to(lambda _text: None):
+            raise ZeroDivisionError
+        notes.note("still here")
+    assert found == ["still here"]
+
+
+def test_threads_have_their_own(tmp_path: Path) -> None:
+    """Files that two threads read at once: each hears of its own, however their work falls together."""
+    paths = [with_a_remark(tmp_path / name) for name in ("a.png", "b.png")]
+    both = Barrier(2)
+
+    def heard(path: Path) -> list[str]:
+        found: list[str] = []
+        with notes.to(found.append):
+            for _ in range(50):
+                both.wait()
+                files.read(str(path))
+        return found
+
+    with ThreadPoolExecutor(2) as pool:
+        for path, found in zip(paths, pool.map(heard, paths), strict=True):
+            assert len(found) == 50
+            assert all(text.startswith(f"{path}: ") for text in found)
+
+
+def test_an_operations_notes(gpu: Gpu) -> None:
+    found: list[str] = []
+    with notes.to(found.append):
+        tonemap.tonemap(gpu, gpu.array(np.full((3, 2, 2), np.nan, np.float32)), TonemapParams(exposure=0))
+    assert len(found) == 1 and "4 NaN" in found[0]
+
+
+def test_the_first_input_is_read_beside_others_and_heard_of_once(clpix, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """It is read by another thread, while the device is opened."""
+    paths = [with_a_remark(tmp_path / name) for name in ("a.png", "b.png")]
+    run = clpix("blur", *paths, "--sigma", 1, "-o", f"{tmp_path}/out/")
+    assert run.code == 0
+    for path in paths:
+        assert run.err.count(f"clpix: warning: {path}: its ICC profile is damaged") == 1
+    silent = clpix("blur", paths[0], "--sigma", 1, "-q", "-o", tmp_path / "c.png")
+    assert (silent.code, silent.err) == (0, "")
