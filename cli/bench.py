@@ -62,7 +62,7 @@ def copy(sizes: tuple[int, ...], as_json: bool, device: str | None) -> None:
         click.echo(bench.table(gpu, measurements))
 
 
-class Size(click.ParamType):
+class Size(options.SizeType):
     """N or WIDTHxHEIGHT."""
 
     name = "size"

@@ -31,9 +31,12 @@ class Strict(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.BadParameter as error:
+            text = error.message
             for pattern, plain in _PLAIN:
-                error.message = re.sub(pattern, plain, error.message)
-            raise
+                text = re.sub(pattern, plain, text)
+            if text == error.message:
+                raise
+            raise click.BadParameter(text, error.ctx, error.param, error.param_hint) from None
 
     def _check(self, ctx: click.Context, args: Sequence[str]) -> None:
         """Parses once before click does, to look at what it found."""

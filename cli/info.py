@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gpuops.files import Format, Numbers, Picture
     from gpuops.gpu import Gpu
 
-    from .describe import Measured
+    from .measure import Measured
 
 
 @options.command(short_help="What a file is, and the statistics of its values")
@@ -101,11 +101,13 @@ def _read(path: str, layer: str | None) -> tuple[Format, Picture | Numbers]:
 
 def _measured(gpu: Gpu, shared: options.Shared, path: str, content: Picture | Numbers) -> dict[str, Measured]:
     """Statistics by arrays' names; those of a picture under ""."""
+    from gpuops.files import Numbers
+
     from . import measure
 
     with gpu.phase("compute"):
         for _ in range(shared.repeat):
-            if isinstance(content, measure.Numbers):
+            if isinstance(content, Numbers):
                 found = measure.numbers(gpu, path, content)
             else:
                 found = {"": measure.picture(gpu, content, shared.space, alpha=shared.alpha == "keep")}

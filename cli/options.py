@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 from click.core import ParameterSource
@@ -22,14 +22,24 @@ DTYPES = {"auto": None, "uint8": "uint8", "uint16": "uint16", "half": "float16",
 command = functools.partial(click.command, cls=commands.Command)
 
 
-class Choice(click.Choice):
+if TYPE_CHECKING:  # before click 8.2 they have no parameters
+    _OneOf = click.Choice[str]
+    TextType = click.ParamType[str]
+    BytesType = click.ParamType[int]
+    SizeType = click.ParamType[tuple[int, int]]
+else:
+    _OneOf = click.Choice
+    TextType = BytesType = SizeType = click.ParamType
+
+
+class Choice(_OneOf):
     """One of several names, in upper or lower case."""
 
     def __init__(self, choices: Iterable[str]) -> None:
         super().__init__(list(choices), case_sensitive=False)
 
 
-class Word(click.ParamType):
+class Word(TextType):
     """A name, perhaps with numbers, such as gamma:2.2; in upper or lower case."""
 
     name = "text"
@@ -112,7 +122,7 @@ device = click.option(
 )
 
 
-class Bytes(click.ParamType):
+class Bytes(BytesType):
     """A number of bytes, or of K, M, G or T of them, 1024 times each as many as the one before."""
 
     name = "bytes"
@@ -173,4 +183,4 @@ def shared(command: Command) -> Command:
     wrapped: Any = collected
     for option in reversed(options):
         wrapped = option(wrapped)
-    return wrapped
+    return cast("Command", wrapped)

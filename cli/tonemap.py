@@ -197,7 +197,8 @@ def command(
         options.refuse("--meter and --key belong to --exposure auto", "meter", "key")
         if balance != GRAY_WORLD:
             options.refuse("with this --exposure no region is metered", "meter_region")
-            if white is not None or all(WHITE.get(name, 1.0) is not None for name in (chosen, *names)):
+            takes_white = any(isinstance(o, str) and WHITE.get(o, 1.0) is None for o in (chosen, *names))
+            if white is not None or not takes_white:
                 options.refuse("with this --exposure nothing is metered", "method")
     if not dither:
         options.refuse("there is no --dither", "seed", "noise")
