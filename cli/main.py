@@ -16,6 +16,7 @@ import click
 
 from gpuops import notes, signals
 from gpuops.errors import DeviceError, GpuopsError, ParameterError
+from gpuops.ops import OPERATIONS, operation
 
 from .commands import Group
 
@@ -35,6 +36,9 @@ COMMANDS = {
     "bench": "measure this device",
 }
 
+# What --help lists: operations that are declared once stand behind those that have modules of their own.
+SUMMARIES = {name: COMMANDS[name] for name in list(COMMANDS)[:8]} | OPERATIONS | COMMANDS
+
 SUCCESS, FAILURE, USAGE, NO_DEVICE = range(4)
 
 
@@ -48,18 +52,23 @@ class Commands(Group):
         return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(SUMMARIES)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
+        if name in OPERATIONS:
+            from .derived import command as derived
+
+            command = derived(operation(name), OPERATIONS[name])
+        elif name in COMMANDS:
+            command = import_module(f".{name}", __package__).command
+        else:
             return None
-        command: click.Command = import_module(f".{name}", __package__).command
         command.name = name
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl(list(SUMMARIES.items()))
 
 
 def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:

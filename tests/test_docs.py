@@ -20,6 +20,7 @@ from clpix.main import cli
 from clpix.naming import outputs_for
 
 from gpuops.files.formats import format_of, is_display_format
+from gpuops.ops import OPERATIONS
 
 from .conftest import Run
 
@@ -236,7 +237,7 @@ IN_PASSING = {
 @pytest.mark.parametrize("path", list(COMMANDS), ids=" ".join)
 def test_every_option_is_documented(path: tuple[str, ...]) -> None:
     """On the command's page, or on that of what all commands share."""
-    page = PAGES_OF.get(path[0], path[0])
+    page = "operations" if path[0] in OPERATIONS else PAGES_OF.get(path[0], path[0])
     known = text_of(f"docs/{page}.md") + text_of("docs/options.md")
     for option in COMMANDS[path].params:
         if isinstance(option, click.Option):

@@ -76,6 +76,7 @@ from gpuops.fft import planner, spectrum
 from gpuops.gpu import Kernel, Limits, Source
 from gpuops.image import COMPLEX_HALF
 from gpuops.median import CLANG, median
+from gpuops.ops import OPERATIONS as DECLARED
 from gpuops.params.bilateral import BilateralParams
 from gpuops.params.bloom import BloomParams
 from gpuops.params.blur import BlurParams
@@ -101,6 +102,7 @@ from . import test_dwt as of_dwt
 from . import test_fft as of_fft
 from . import test_lut as of_lut
 from . import test_median as of_median
+from . import test_operations as of_operations
 from . import test_reduce as of_reduce
 from . import test_starburst as of_starburst
 from . import test_tonemap_local as of_tonemap_local
@@ -326,6 +328,17 @@ def test_copy(gpu: Recorder, rng: np.random.Generator) -> None:
     kernel = gpu.kernel("copy", "copy")
     gpu.launch(kernel, (1073,), gpu.array(values), result, np.uint64(1073), local=kernel.fit(256))
     np.testing.assert_array_equal(result.numpy(), values)
+
+
+# -- operations that are declared once ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", DECLARED)
+@pytest.mark.parametrize("channels", LAYOUTS)
+def test_declared_operations(gpu: Recorder, rng: np.random.Generator, name: str, channels: int) -> None:
+    of_operations.check(
+        gpu, name, rng.gamma(0.5, 2, (channels, *SHAPE)).astype(np.float32), alpha=LAYOUTS[channels]
+    )
 
 
 # -- neighbourhoods -----------------------------------------------------------------------------------------------

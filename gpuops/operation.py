@@ -1,0 +1,104 @@
+"""An operation as data: what it is called, what it takes, what it works on. All else is derived from that.
+
+An operation is one module of :mod:`gpuops.ops` with its parameters, its function and its :class:`Operation`. It needs
+neither a device nor numpy before the function is called.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from .errors import ParameterError
+
+if TYPE_CHECKING:
+    from .gpu import Gpu
+    from .image import Image
+
+
+@dataclass(frozen=True)
+class Number:
+    """A parameter that is a number of ``low`` … ``high``, in ``unit`` if it has one; ``help`` is for people."""
+
+    help: str
+    low: float
+    high: float
+    unit: str = ""
+
+    def checked(self, name: str, value: Any) -> float:
+        """The value as a float; raises ParameterError for what is no number, or out of range."""
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise ParameterError(f"{name} is a number, not {value!r}") from None
+        if not (isfinite(number) and self.low <= number <= self.high):
+            of = f" {self.unit}" if self.unit else ""
+            raise ParameterError(f"{name} is of {self.low:g} … {self.high:g}{of}, not {number:g}")
+        return number
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A parameter that is one of several names."""
+
+    help: str
+    names: tuple[str, ...]
+
+    def checked(self, name: str, value: Any) -> str:
+        """The name; raises ParameterError for any other."""
+        if value not in self.names:
+            raise ParameterError(f"{name} is one of {', '.join(self.names)}, not {value!r}")
+        return str(value)
+
+
+Kind = Number | Choice
+
+
+def parameter(default: Any, kind: Kind) -> Any:
+    """A field of a :class:`Params`; its default may be ``dataclasses.MISSING``: then it has to be given."""
+    return dataclasses.field(default=default, metadata={"kind": kind})
+
+
+def kinds(params: type[Params] | Params) -> dict[str, Kind]:
+    """What each parameter may be, by name, in the order of their declaration."""
+    return {field.name: field.metadata["kind"] for field in dataclasses.fields(params)}
+
+
+@dataclass(frozen=True)
+class Params:
+    """Parameters of an operation: checked when they are made, frozen, and equal where their values are."""
+
+    def __post_init__(self) -> None:
+        for name, kind in kinds(self).items():
+            object.__setattr__(self, name, kind.checked(name.replace("_", "-"), getattr(self, name)))
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What is known of an operation.
+
+    Attributes
+    ----------
+    name : str
+        Its command, and the step of a chain.
+    params : type
+        Its :class:`Params`, whose docstring is what its help says.
+    function : callable
+        ``(gpu, image, params) → image``: planar float32 (channel, row, column), of light.
+    premultiply : bool
+        Colours are to be multiplied by alpha before.
+    identity : callable, optional
+        ``(params)`` → whether the result is the input itself; never where it is missing.
+    reach : callable, optional
+        ``(gpu, image, params)`` → how many pixels away a pixel of the input counts; 0 where it is missing.
+    """
+
+    name: str
+    params: type[Params]
+    function: Callable[[Gpu, Image, Any], Image]
+    premultiply: bool = False
+    identity: Callable[[Any], bool] = lambda _params: False
+    reach: Callable[[Gpu, Image, Any], float] = lambda _gpu, _image, _params: 0

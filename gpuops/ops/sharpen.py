@@ -1,0 +1,61 @@
+"""Unsharp mask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..operation import Choice, Number, Operation, Params, parameter
+from ..params.blur import BlurParams
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+
+
+@dataclass(frozen=True)
+class SharpenParams(Params):
+    """Sharpen images by an unsharp mask, in linear light and with premultiplied alpha.
+
+    What a Gaussian takes away is added once more, times --amount, where it exceeds --threshold. Light never falls below
+    black by that, and alpha stays as it is. --amount 0 and --sigma 0 give the input exactly.
+    """
+
+    sigma: float = parameter(1.0, Number("Standard deviation of the Gaussian.", 0, 1e5, "pixels"))
+    amount: float = parameter(1.0, Number("How much of the difference is added.", 0, 1000))
+    threshold: float = parameter(0.0, Number("Differences of light up to this are left alone.", 0, 1e5))
+    of: str = parameter(
+        "luminance",
+        Choice("What differs: luminance, so that hues stay, or each colour.", ("luminance", "colours")),
+    )
+
+
+def sharpen(gpu: Gpu, image: Image, params: SharpenParams) -> Image:
+    """Sharpens the colours of a planar float32 Image, premultiplied where it has alpha; alpha is copied."""
+    from ..blur import blur
+    from ..reduce import REC709
+
+    if OPERATION.identity(params):
+        return image
+    soft = blur(gpu, image, _gaussian(params))  # which becomes the result
+    planes, height, width = image.shape
+    luminance = params.of == "luminance" and image.colours == 3
+    kernel = gpu.kernel("sharpen", "sharpen", PLANES=planes, COLOURS=image.colours, LUMINANCE=luminance)
+    gpu.launch(
+        kernel, (width, height), image, soft, width, height, params.amount, params.threshold, (*REC709, 0.0),
+        local=kernel.fit(64, 1), traffic=3 * image.nbytes,
+    )  # fmt: skip
+    return soft
+
+
+def _gaussian(params: SharpenParams) -> BlurParams:
+    return BlurParams(sigma=(params.sigma, params.sigma))
+
+
+def _reach(gpu: Gpu, image: Image, params: SharpenParams) -> float:
+    from ..blur import reach
+
+    return reach(gpu, image.shape, _gaussian(params))
+
+
+OPERATION = Operation("sharpen", SharpenParams, sharpen, True, lambda p: not (p.amount and p.sigma), _reach)
