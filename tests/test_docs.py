@@ -26,7 +26,10 @@ from .conftest import Run
 
 ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "docs" / "benchmarks"
-PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")))}
+PAGES = {
+    str(path.relative_to(ROOT)): path
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md")))
+}
 CONTEXT = click.Context(cli, info_name="clpix")
 COMMANDS = dict(leaves(cli, CONTEXT))
 BENCHMARKS = sorted(path.stem for path in MEASURED.glob("*.json"))
