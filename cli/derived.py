@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuops.operation import Choice, Kind, Operation, kinds
+from gpuops.operation import Choice, Kind, Rectangle, kinds
+from gpuops.ops import OPERATIONS
+from gpuops.ops import operation as declared
 
 from . import options
 
@@ -17,31 +20,35 @@ if TYPE_CHECKING:
     from .item import Item
 
 
-def command(operation: Operation, short_help: str) -> click.Command:
-    """The command of an operation, with an option for each of its parameters."""
+@cache
+def command(name: str) -> click.Command:
+    """The command of one of :data:`OPERATIONS`, with an option for each of its parameters."""
+    operation = declared(name)
 
     def run(shared: options.Shared, **values: Any) -> None:
         from .pipeline import process
 
         params = operation.params(**values)
         identity = operation.identity(params)
+        # Where nothing is done, colours hidden under alpha 0 need not be lost to premultiplication.
+        premultiply = operation.premultiply and not identity
 
         def work(gpu: Gpu, item: Item) -> None:
-            # Where nothing is done, colours hidden under alpha 0 need not be lost to premultiplication.
-            image = item.load(linear=True, premultiply=operation.premultiply and not identity, count=True)
+            image = item.load(linear=not operation.stored, premultiply=premultiply, count=True)
             item.warn_of_spread(0 if identity else operation.reach(gpu, image, params))
             item.save(item.run(operation.function, gpu, image, params))
 
         process(shared, operation.name, work)
 
     run.__doc__ = operation.params.__doc__
-    declared: Any = run
+    made: Any = run
     defaults = {field.name: field.default for field in fields(operation.params)}
-    for name, kind in reversed(kinds(operation.params).items()):
-        declared = _option(name, kind, defaults[name])(declared)
-    for decorator in (options.shared, options.output, options.inputs, options.command(short_help=short_help)):
-        declared = decorator(declared)
-    found: click.Command = declared
+    for parameter, kind in reversed(kinds(operation.params).items()):
+        made = _option(parameter, kind, defaults[parameter])(made)
+    summary = options.command(short_help=OPERATIONS[name])
+    for decorator in (options.shared, options.output, options.inputs, summary):
+        made = decorator(made)
+    found: click.Command = made
     return found
 
 
@@ -51,6 +58,8 @@ def _option(name: str, kind: Kind, default: Any) -> Any:
     )
     if isinstance(kind, Choice):
         given |= {"type": options.Choice(kind.names)}
+    elif isinstance(kind, Rectangle):
+        given |= {"metavar": "X,Y,W,H"}
     else:
         given |= {"type": float, "metavar": kind.unit.upper() or "X"}
     return click.option(f"--{name.replace('_', '-')}", name, help=kind.help, **given)

@@ -16,7 +16,7 @@ import click
 
 from gpuops import notes, signals
 from gpuops.errors import DeviceError, GpuopsError, ParameterError
-from gpuops.ops import OPERATIONS, operation
+from gpuops.ops import OPERATIONS
 
 from .commands import Group
 
@@ -58,7 +58,7 @@ class Commands(Group):
         if name in OPERATIONS:
             from .derived import command as derived
 
-            command = derived(operation(name), OPERATIONS[name])
+            command = derived(name)
         elif name in COMMANDS:
             command = import_module(f".{name}", __package__).command
         else:

@@ -9,7 +9,7 @@ from dataclasses import MISSING, fields
 from inspect import cleandoc
 from pathlib import Path
 
-from gpuops.operation import Choice, Kind, Operation, kinds
+from gpuops.operation import Choice, Kind, Number, Operation, kinds
 from gpuops.ops import OPERATIONS, operation
 
 PAGE = Path(__file__).with_suffix(".md")
@@ -38,8 +38,12 @@ def _section(found: Operation, summary: str) -> str:
 
 
 def _row(name: str, kind: Kind, default: object) -> str:
-    values = "`, `".join(kind.names) if isinstance(kind, Choice) else f"{kind.low:g} … {kind.high:g}"
-    values = f"`{values}`" if isinstance(kind, Choice) else f"{values} {kind.unit}".strip()
+    if isinstance(kind, Choice):
+        values = ", ".join(f"`{choice}`" for choice in kind.names)
+    elif isinstance(kind, Number):
+        values = f"{kind.low:g} … {kind.high:g} {kind.unit}".strip()
+    else:
+        values = "`X,Y,W,H`"
     shown = "required" if default is MISSING else f"`{default}`"
     return f"| `--{name.replace('_', '-')}` | {values} | {shown} | {kind.help} |"
 

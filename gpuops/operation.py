@@ -13,6 +13,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from .errors import ParameterError
+from .params.region import Region, region_option
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -54,7 +55,18 @@ class Choice:
         return str(value)
 
 
-Kind = Number | Choice
+@dataclass(frozen=True)
+class Rectangle:
+    """A parameter that is a :class:`Region` of the image, or its text ``X,Y,W,H``."""
+
+    help: str
+
+    def checked(self, name: str, value: Any) -> Region:
+        """The region; raises ParameterError for what is none."""
+        return value if isinstance(value, Region) else region_option(str(value))
+
+
+Kind = Number | Choice | Rectangle
 
 
 def parameter(default: Any, kind: Kind) -> Any:
@@ -87,7 +99,9 @@ class Operation:
     params : type
         Its :class:`Params`, whose docstring is what its help says.
     function : callable
-        ``(gpu, image, params) → image``: planar float32 (channel, row, column), of light.
+        ``(gpu, image, params) → image``: planar float32 (channel, row, column).
+    stored : bool
+        It works on values as they are stored, rather than on light.
     premultiply : bool
         Colours are to be multiplied by alpha before.
     identity : callable, optional
@@ -99,6 +113,7 @@ class Operation:
     name: str
     params: type[Params]
     function: Callable[[Gpu, Image, Any], Image]
+    stored: bool = False
     premultiply: bool = False
     identity: Callable[[Any], bool] = lambda _params: False
     reach: Callable[[Gpu, Image, Any], float] = lambda _gpu, _image, _params: 0

@@ -8,8 +8,8 @@ from .image import Image
 from .params.region import Region
 
 
-def cut(image: Image, region: Region | None, *, interleaved: bool) -> Image:
-    """The colour planes of a region of planes, or a region of pixels (height, width, channels).
+def cut(image: Image, region: Region | None, *, interleaved: bool, alpha: bool = False) -> Image:
+    """The colour planes, or with ``alpha`` all planes, of a region; or its pixels (height, width, channels).
 
     A copy on the device, of the region's size; the Image itself where there is no region, or it is all of the image.
 
@@ -25,12 +25,12 @@ def cut(image: Image, region: Region | None, *, interleaved: bool) -> Image:
     if (rows, columns) == (rows_in, columns_in):
         return image
     gpu, dtype = image.gpu, image.dtype
-    planes = 1 if interleaved else image.colours
+    planes = 1 if interleaved else image.shape[0] if alpha else image.colours
     size = dtype.itemsize * (
         image.shape[2] if interleaved else 1
     )  # bytes of a pixel, of a plane or of all channels
     part = gpu.empty((rows, columns, image.shape[2]) if interleaved else (planes, rows, columns), dtype)
-    part.linear = image.linear
+    part.linear, part.alpha = image.linear, alpha and image.alpha
     cl.enqueue_copy(
         gpu.queue, part.buffer, image.buffer,
         region=(columns * size, rows, planes),

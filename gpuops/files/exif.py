@@ -17,6 +17,7 @@ from typing import BinaryIO, Union
 
 EXIF_IFD, GPS_IFD, INTEROP_IFD, MAKER_NOTE = 0x8769, 0x8825, 0xA005, 0x927C
 DESCRIPTION, ORIENTATION, XMP = 0x010E, 0x0112, 0x02BC
+_WIDTH, _HEIGHT = 0xA002, 0xA003  # PixelXDimension and PixelYDimension, of the Exif directory
 _POINTING = (EXIF_IFD, GPS_IFD, INTEROP_IFD)
 _PREVIEW = ((0x0201, 0x0202), (0x0111, 0x0117))  # offsets and lengths: of a JPEG file, of strips
 #: Tags of directory 0 that describe its storage: how and where samples lie, what colours they are.
@@ -277,6 +278,28 @@ def without_thumbnail(block: bytes) -> bytes:
                 ):
                     size = max(0, min(size, len(block) - start))
                     changed[start : start + size] = bytes(size)
+        return bytes(changed)
+    except (MalformedError, struct.error):
+        return block
+
+
+def sized(block: bytes, width: int, height: int) -> bytes:
+    """The block with the picture's size in pixels where it has said another one; everything stays in its place."""
+    try:
+        structure = _Structure.of(io.BytesIO(block))
+        order, pointer = structure.order, structure.entries(structure.first)[0].get(EXIF_IFD)
+        if pointer is None:
+            return block
+        changed = bytearray(block)
+        start = pointer.integer() + 2
+        (count,) = struct.unpack_from(order + "H", block, start - 2)
+        for at in range(start, start + 12 * count, 12):
+            tag, kind, number = struct.unpack_from(order + "HHI", block, at)
+            wanted = {_WIDTH: width, _HEIGHT: height}.get(tag)
+            if wanted is not None and number == 1 and kind in (3, 4):  # SHORT or LONG
+                (said,) = struct.unpack_from(order + " HI"[kind - 2], block, at + 8)
+                if said != wanted:
+                    struct.pack_into(order + "HHII", changed, at, tag, 4, 1, wanted)
         return bytes(changed)
     except (MalformedError, struct.error):
         return block

@@ -217,6 +217,8 @@ def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gra
 
 def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gray: bool) -> Metadata:
     metadata = picture.metadata
+    if metadata.exif:
+        metadata = replace(metadata, exif=exif.sized(metadata.exif, picture.width, picture.height))
     dropped = [key for key in _NAMES if getattr(metadata, key) and key not in fmt.holds]
     names = [_NAMES[key] for key in dropped]
     if metadata.exif and "exif" in dropped and exif.orientation(metadata.exif) != 1:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 #: name: what a list of commands says of it.
 OPERATIONS = {
+    "crop": "a rectangle of an image",
     "sharpen": "unsharp mask, of light or of its luminance",
 }
 

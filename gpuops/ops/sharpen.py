@@ -58,4 +58,11 @@ def _reach(gpu: Gpu, image: Image, params: SharpenParams) -> float:
     return reach(gpu, image.shape, _gaussian(params))
 
 
-OPERATION = Operation("sharpen", SharpenParams, sharpen, True, lambda p: not (p.amount and p.sigma), _reach)
+OPERATION = Operation(
+    "sharpen",
+    SharpenParams,
+    sharpen,
+    premultiply=True,
+    identity=lambda p: not (p.amount and p.sigma),
+    reach=_reach,
+)

@@ -1,0 +1,40 @@
+"""Rectangular parts of images."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, dataclass
+from typing import TYPE_CHECKING
+
+from ..operation import Operation, Params, Rectangle, parameter
+from ..params.region import Region
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+
+
+@dataclass(frozen=True)
+class CropParams(Params):
+    """Cut a rectangle out of images, without a change to any of its values.
+
+    The rectangle is counted in pixels as they are stored, before any rotation that EXIF asks for. In percent it is all
+    that it touches.
+    """
+
+    region: Region = parameter(
+        MISSING,
+        Rectangle("The rectangle: its left and top, its width and height; in pixels, or all four with %."),
+    )
+
+
+def crop(gpu: Gpu, image: Image, params: CropParams) -> Image:
+    """The rectangle of a planar Image with all its planes; the Image itself where it is all of it.
+
+    Raises ParameterError where the rectangle is not inside the image.
+    """
+    from ..regions import cut
+
+    return cut(image, params.region, interleaved=False, alpha=True)
+
+
+OPERATION = Operation("crop", CropParams, crop, stored=True)
