@@ -27,7 +27,7 @@ def pad(x: np.ndarray, widths: Sequence[tuple[int, int]], mode: str, cval: float
 
 
 def modes(mode: str, axes: int = 3) -> str | list[str]:
-    """For filters of scipy.ndimage that take one mode for each axis, of which the last is along rows."""
+    """The modes for filters of scipy.ndimage that take one mode for each axis, of which the last is along rows."""
     return [*["reflect"] * (axes - 1), "wrap"] if mode == "wrap-x" else mode
 
 

@@ -38,7 +38,7 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
 
 @dataclass(frozen=True)
 class Run:
-    """What a run of the program came to."""
+    """The result of a run of the program."""
 
     code: int
     out: str

@@ -320,7 +320,7 @@ def _digest(path: Path) -> str:
 
 
 def _difference(one: Path, other: Path) -> str:
-    """How much the values of two files differ, if both have values."""
+    """The difference between the values of two files, in words, if both have values."""
     if one.suffix == ".npz":
         with np.load(one) as a, np.load(other) as b:
             if set(a) != set(b):

@@ -17,7 +17,7 @@ from gpuops.params.border import BORDERS
 
 from . import borders
 
-# Of the range of values: float32, and weights within 2.5e-7; differences' squares, relative to σ², in float32.
+# Relative to the range of values: float32, and weights within 2.5e-7; differences' squares, relative to σ², in float32.
 TOLERANCE = 2e-6
 SHAPES = [
     (1, 1),
@@ -30,7 +30,7 @@ SHAPES = [
 
 
 def reference(x: np.ndarray, params: BilateralParams, alpha: bool = False) -> np.ndarray:
-    """Of planes, all but an alpha's being colours; sums of products over the window, as the definition says."""
+    """The filtered planes, all of them colours but an alpha's: sums of products over the window, as defined."""
     x, r = x.astype(float), params.radius
     colours = x[: len(x) - alpha]
     padded = borders.pad(x, [(0, 0), (r, r), (r, r)], params.border, params.cval)

@@ -455,7 +455,7 @@ def test_a_kernel_needs_its_method(gpu: Gpu) -> None:
 
 
 def test_pixels_are_tone_mapped_to_light(gpu: Gpu) -> None:
-    """Whose encoding would come on top of a display's own."""
+    """Tone mapping must give light: an encoding of its own would come on top of a display's."""
     pixels = gpu.array(np.ones((2, 3, 3), np.float16))
     for display in (TonemapParams(), TonemapParams(transfer="linear", dither=255)):
         with pytest.raises(ParameterError, match="use the transfer linear"):

@@ -54,7 +54,7 @@ def test_auto_is_a_whole_gaussian(gpu: Gpu, rng, sigma: tuple[float, float], bor
 @pytest.mark.parametrize("border", list(BORDERS))
 @pytest.mark.parametrize("sigma", [450, 930, 1000, 2000])
 def test_auto_on_narrow_images(gpu: Gpu, rng, sigma: float, border: str) -> None:
-    """Whose coarse grid is that of a few samples, on which much of the Gaussian is left."""
+    """Narrow images have a coarse grid of a few samples, on which much of the Gaussian is left."""
     for width in (1, 5, 37, 64):
         x = rng.random((3, width))
         params = BlurParams(sigma=(0, sigma), border=border, cval=0.5)

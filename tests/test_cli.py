@@ -1,4 +1,5 @@
-"""What every command shares: help, names of outputs, exit codes, one line an error, nothing lost or half written."""
+"""The behaviour that all commands share: help, names of outputs, exit codes, one line for an error, nothing lost or
+half written."""
 
 from __future__ import annotations
 
@@ -171,7 +172,7 @@ def test_what_is_read_is_never_overwritten(clpix: Program, tmp_path: Path) -> No
 
 
 def hear_signals() -> None:
-    """In a child: what runs the tests may ignore signals, which children inherit."""
+    """Restores signals in a child: the process that runs the tests may ignore signals, which children inherit."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
 

@@ -72,7 +72,7 @@ def predictions_are_table_3s(rows: list[dict[str, Any]]) -> None:
 
 
 def check(row: dict[str, Any]) -> None:
-    """What holds for every method."""
+    """Checks the facts that hold for every method."""
     assert (row["wavelet"], row["levels"]) == ("dd13/7", 2)
     *steps, whole = row["parts"]
     assert whole["step"] == "whole"
@@ -114,7 +114,7 @@ def test_the_tables(clpix: Program) -> None:
 
 
 def test_split_images(clpix: Program) -> None:
-    """Where memory has room for one image and no more, methods that need two are split."""
+    """If memory has room for one image and no more, methods that need two are split."""
     arguments = "--size", "300x1000", "--size", 64, "--device-memory", 1_600_000
     run = clpix("bench", "dwt", *arguments, "--json")
     assert (run.code, run.err) == (0, "")

@@ -17,7 +17,7 @@ Program = Callable[..., Run]
 
 @pytest.mark.parametrize("operation", list(bench_filters.VARIANTS))
 def test_json_has_every_variant(clpix: Program, operation: str) -> None:
-    """Of an odd size, too small for a coarse grid, and with alpha."""
+    """The image has an odd size, is too small for a coarse grid, and has alpha."""
     run = clpix("bench", operation, "--size", "21x13", "--channels", 4, "--json")
     assert (run.code, run.err) == (0, "")
     result = json.loads(run.out)

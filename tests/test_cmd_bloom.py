@@ -134,7 +134,7 @@ def test_tone_mapped_is_bloom_then_tonemap(
     channels: int,
     arguments: tuple[object, ...],
 ) -> None:
-    """By one command or by two with a file of floats between: also where alpha is small, or 0."""
+    """One command gives what two with a file of floats between give: also where alpha is small, or 0."""
     monkeypatch.chdir(tmp_path)
     alpha = channels % 2 == 0
     pixels = rng.random((40, 56, channels)).astype(np.float32) * 0.2
@@ -174,7 +174,7 @@ def test_auto_exposure_is_that_of_tonemap(
 
 
 def test_repairs_are_counted(clpix: Callable[..., Any], tmp_path: Path) -> None:
-    """Of light below 0 and of no light at all, whichever kernels do it."""
+    """Light below 0 and pixels that are not light are counted, whichever kernels repair them."""
     pixels = np.ones((40, 30, 3), np.float16)
     pixels[3, 4, 0], pixels[7, 7, 1], pixels[9:11, 9] = np.nan, np.inf, -2
     files.write(str(tmp_path / "in.exr"), Picture(pixels, linear=True), overwrite=False)

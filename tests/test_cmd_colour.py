@@ -273,7 +273,7 @@ OVERRULED = {
 def test_a_profile_that_does_not_count_labels_nothing(
     clpix: Clpix, said: str, suffix: str, tmp_path: Path, rng: np.random.Generator
 ) -> None:
-    """Neither one beside cICP, nor one that is not understood where a gamma says what values are."""
+    """A profile beside cICP labels nothing, nor does one that is not understood if a gamma says what values are."""
     codes, curve, space = OVERRULED[said]
     block = LUT if codes is None else reference.rgb_profile("ACES AP1", reference.parametric(0, 2.2))
     chunks = [reference.png_chunk(b"iCCP", b"p\0\0" + zlib.compress(block))]
@@ -418,7 +418,7 @@ def test_stored_values_of_a_narrow_range(
 def test_light_that_comes_back_has_no_profile_of_its_file(
     clpix: Clpix, kind: str, there: str, gray: bool, tmp_path: Path, rng: np.random.Generator
 ) -> None:
-    """Only one of what it has become: sRGB in integers, light in floats."""
+    """Its profile is that of the values written: sRGB in integers, light in floats."""
     curve = reference.curve() if kind.startswith("linear") else SRGB_CURVE
     block = reference.gray_profile(curve) if gray else reference.rgb_profile("Rec. 709", curve)
     values = rng.random((33, 34, 1 if gray else 3))
@@ -539,7 +539,7 @@ def test_a_profile_that_is_not_understood_stays_with_pixels_that_are_in_it(
 @pytest.mark.parametrize("gamma", [1, 2, 3, 1000, 10**7])
 @pytest.mark.parametrize("name", ["a.png", "a.tif"])
 def test_extreme_gammas(clpix: Clpix, gamma: int, name: str, tmp_path: Path) -> None:
-    """Those that make no sense are one line; the others are written again."""
+    """Gammas that make no sense give one line; the others are written again."""
     pixels = np.arange(36, dtype=np.uint8).reshape(3, 4, 3) * 7
     source = tmp_path / "in.png"
     source.write_bytes(reference.png(pixels, reference.png_chunk(b"gAMA", struct.pack(">I", gamma))))

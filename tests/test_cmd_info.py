@@ -206,7 +206,7 @@ def test_files_of_numbers(clpix: Program, tmp_path: Path, command: str, extensio
 
 
 def test_any_arrays(clpix: Program, tmp_path: Path, rng: np.random.Generator) -> None:
-    """Of no picture's shape or type; three axes with few in the last one are channels."""
+    """Arrays need not have a picture's shape or type; a short last axis of three is that of channels."""
     five = rng.normal(size=(9, 7, 5)).astype(np.float32)
     five[0, 0, 0], five[0, 1, 0], five[0, 2, 1] = np.nan, np.inf, 0
     np.save(tmp_path / "five.npy", five)

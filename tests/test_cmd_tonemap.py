@@ -241,7 +241,7 @@ def test_effects_of_the_preset(
     arguments: tuple[str, ...],
     frame: dict[str, bool],
 ) -> None:
-    """On and off as the sample has them; opaque alpha changes nothing."""
+    """Effects are on and off as in the sample; opaque alpha changes nothing."""
     planes = np.moveaxis(scene, -1, 0)
     reference = tonemap_reference.srgb(d3d11_reference.tonemap(planes, **frame)) * 255
     opaque = write(
@@ -265,7 +265,7 @@ def look(tmp_path: Path) -> Path:
 
 
 def test_a_look_on_a_picture(clpix: Clpix, look: Path, tmp_path: Path) -> None:
-    """As editors apply it: from the sRGB signal to the sRGB signal, and no exposure."""
+    """A look is applied as editors do: from the sRGB signal to the sRGB signal, without exposure."""
     codes = np.random.default_rng(2).integers(0, 128, (20, 30, 3), np.uint8)
     write(tmp_path / "in.png", codes, linear=False)
     run = clpix("tonemap", tmp_path / "in.png", "-o", tmp_path / "out.png", "--lut", look)
@@ -277,7 +277,7 @@ def test_a_look_on_a_picture(clpix: Clpix, look: Path, tmp_path: Path) -> None:
 def test_a_table_as_an_operator(
     clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], look: Path, tmp_path: Path, name: str
 ) -> None:
-    """As Tony McMapface's: of c/(1 + c), to light."""
+    """The table is one as Tony McMapface's: from c/(1 + c) to light."""
     options = ("--lut-input", "reinhard", "--lut-output", "linear", "--exposure", "auto", "--key", "0.5")
     dtype = "float" if name.endswith("exr") else "uint16"
     run = clpix("tonemap", exr, "-o", tmp_path / name, "--lut", look, *options, "--dtype", dtype)

@@ -256,7 +256,7 @@ SRGB_TABLE = np.rint(65535 * reference.srgb_light(np.linspace(0, 1, 1024))).asty
     ids=["Little CMS", "parametric", "1024 points"],
 )
 def test_srgb_profiles_are_srgb(made: bytes, tmp_path: Path) -> None:
-    """Nothing is converted then, and nothing said."""
+    """Nothing is converted for such profiles, and nothing is said."""
     PIL.fromarray(np.zeros((4, 4, 3), np.uint8)).save(tmp_path / "a.png", icc_profile=made)
     picture, lines = read(tmp_path / "a.png")
     assert lines == []
@@ -282,7 +282,7 @@ def test_gray_profiles(data: bytes, formula: Any, gpu: Gpu, tmp_path: Path) -> N
 
 
 def test_gray_profiles_of_lightness(gpu: Gpu, tmp_path: Path) -> None:
-    """Whose connection space is CIELAB: the curve gives L*, beside Little CMS."""
+    """The profile's connection space is CIELAB: its curve gives L*, as with Little CMS."""
     block = reference.gray_profile(reference.curve(), b"Lab ")
     pixels = PIL.fromarray(np.arange(256, dtype=np.uint8).reshape(16, 16))
     pixels.save(tmp_path / "a.png", icc_profile=block)
@@ -475,7 +475,7 @@ def test_png_chunks_that_make_no_sense(chunk: bytes, line: str, tmp_path: Path) 
     picture, lines = read(tmp_path / "a.png")
     assert lines == [f"{line}; colours are taken as sRGB"]
     assert picture.colour == SRGB
-    # What comes after in order is used then.
+    # Then the chunk that comes next in order is used.
     if not line.startswith(("its chroma", "its gamma")):
         (tmp_path / "b.png").write_bytes(reference.png(pixels, chunk, chunk_of(b"gAMA", 1.0)))
         picture, lines = read(tmp_path / "b.png")
@@ -582,7 +582,7 @@ def test_light_that_is_infinite_or_no_number(gpu: Gpu) -> None:
 @pytest.mark.parametrize("space", ["pq", "hlg", "gamma", "linear", "p3", "points"])
 @pytest.mark.parametrize("channels", [1, 3, 4])
 def test_what_is_written_is_read_again(suffix: str, space: str, channels: int, tmp_path: Path) -> None:
-    """By what each format has for it; where there is nothing, a line says so."""
+    """Each format says it by its own means; where a format has none, a line says so."""
     p3 = NAMED["Display P3"]
     colour = {
         "pq": colours.of_signal("pq", 0),

@@ -54,7 +54,7 @@ def fresh(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if in a new process: only the files remain."""
+    """Forgets all that a new process would not know: only the files remain."""
     monkeypatch.setattr(probe, "_verdicts", {})
 
 
@@ -589,7 +589,7 @@ def test_table_shows_why_a_device_is_skipped() -> None:
 
 
 def test_drivers_leave_the_programs_signals_alone() -> None:
-    """In a process of its own, whose drivers are not loaded yet."""
+    """The test runs in a process of its own, whose drivers are not loaded yet."""
     program = """
         import os, signal, threading
         os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as clpix does: another thread could take the first signal

@@ -33,7 +33,7 @@ PAGES = {
 CONTEXT = click.Context(cli, info_name="clpix")
 COMMANDS = dict(leaves(cli, CONTEXT))
 BENCHMARKS = sorted(path.stem for path in MEASURED.glob("*.json"))
-# What stands in a usage line in place of something: an alternative, what may be left out, what is to be filled in.
+# The marks of a usage line: of an alternative, of a part that may be left out, of a part that is to be filled in.
 PLACEHOLDER = re.compile(r"[\[\]|…]|\.\.\.|\b[A-Z]{2,}\b|\bNAME\b")
 
 
@@ -239,7 +239,7 @@ IN_PASSING = {
 
 @pytest.mark.parametrize("path", list(COMMANDS), ids=" ".join)
 def test_every_option_is_documented(path: tuple[str, ...]) -> None:
-    """On the command's page, or on that of what all commands share."""
+    """An option is on the command's page, or on the page of the options that all commands share."""
     page = "operations" if path[0] in OPERATIONS else PAGES_OF.get(path[0], path[0])
     known = text_of(f"docs/{page}.md") + text_of("docs/options.md")
     for option in COMMANDS[path].params:

@@ -21,11 +21,11 @@ from gpuops.params import dwt as names
 from gpuops.params.dwt import DwtParams
 
 TOLERANCE = {
-    # Of the largest coefficient: float32 sums of up to 104 products, up to 3 levels deep.
+    # Relative to the largest coefficient: float32 sums of up to 104 products, up to 3 levels deep.
     "coefficients": 2e-6,
     "double": 1e-13,
     "double, smooth": 1e-12,
-    # Of values in [0, 1] after forward and inverse, 5 levels: well below half a level of 16 bits, 7.6e-6.
+    # For values in [0, 1] after forward and inverse, 5 levels: well below half a level of 16 bits, 7.6e-6.
     "round trip": 3e-6,
 }
 LIFTING = ["haar", "bior2.2", "bior4.4", "dd13/7"]
@@ -71,7 +71,7 @@ def assert_close(ours: Any, theirs: Any, dtype: type = np.float32, factor: float
 
 
 def tolerance_of(dtype: Any) -> float:
-    """Of coefficients computed in this precision."""
+    """The tolerance of coefficients computed in this precision."""
     return TOLERANCE["coefficients" if dtype in (np.float32, np.complex64) else "double"]
 
 
@@ -392,7 +392,7 @@ def test_packets_are_pywts(gpu: Gpu, rng, mode: str) -> None:
 
 
 def test_a_deep_packet_alone_is_zeros_beside_it(gpu: Gpu, rng: np.random.Generator) -> None:
-    """Of 4³⁰ paths of its length only those on the way to it are looked at."""
+    """Of 4³⁰ paths as long as the packet's, only those on the way to it are looked at."""
     band = rng.random((1, 1)).astype(np.float32)
     got = wprec2(gpu, {"a" * 30: band}, "haar", "periodization", shape=(8, 8))
     np.testing.assert_allclose(got, np.full((8, 8), band[0, 0] / 2**30), rtol=1e-4)

@@ -159,7 +159,7 @@ def test_laans_memory(rng) -> None:
 
 @pytest.mark.parametrize("shape", [(1024, 2048), (1500, 1500), (1021, 999)])
 def test_memory(shape: tuple[int, int], rng) -> None:
-    """That of the image, and no more than a thousandth beside it."""
+    """The memory is the image's, and no more than a thousandth beside it."""
     gpu = Gpu(report=Report())
     assert gpu.report is not None
     for params in (

@@ -90,7 +90,7 @@ def test_bands_that_are_none(gpu: Gpu, rng, slabs_of_seven: None) -> None:
 
 
 def test_no_level(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing but rows that come and go: those that go must not be overwritten by those that come."""
+    """Rows only come and go: the rows that go must not be overwritten by those that come."""
     monkeypatch.setattr(split, "_ENOUGH", 1)
     params = DwtParams(levels=0)
     for planes in (1, 2):
@@ -129,7 +129,7 @@ def test_memory_is_no_more_than_allowed(rng) -> None:
 
 
 def test_pixels_in_slabs(rng) -> None:
-    """Of pixels (height, width, channels) a row is no run of samples of one channel."""
+    """In pixels (height, width, channels) a row of one channel is no run of neighbouring samples."""
     pixels = rng.random((2900, 41, 3), dtype=np.float32)
     small, large = Gpu(memory=pixels.nbytes // 4), Gpu()
     ours, theirs = (wavedec2(gpu, pixels, "bior4.4", "symmetric", 2, (0, 1)) for gpu in (small, large))
@@ -152,7 +152,7 @@ def test_denoising_in_slabs(rng, spins: int, mode: str) -> None:
     expected = denoise(large, x, *arguments, spins=spins)
     np.testing.assert_array_equal(denoise(small, x, *arguments, spins=spins), expected)
     assert small.report is not None and 0 < small.report.peak_device_bytes <= limit
-    # What is estimated is a sum of other parts.
+    # Estimates are sums over other parts, so they differ by rounding.
     arguments = DwtParams("bior4.4", mode), ShrinkParams("bayes")
     expected = denoise(large, x, *arguments, spins=spins)
     found = denoise(small, x, *arguments, spins=spins)

@@ -259,7 +259,7 @@ def test_bad_axes(gpu: Gpu) -> None:
 @pytest.mark.parametrize("method", ["auto", "local"])
 @pytest.mark.parametrize("n", [2, 3, 6, 26, 34, 96])
 def test_real_rows(gpu: Gpu, rng, n: int, method: str) -> None:
-    """Of even length as complex ones of half the length; cropped, padded, longer and shorter than the input."""
+    """Rows of even length are transformed as complex rows of half the length; lengths are cropped and padded."""
     z, params = noise(rng, 11, n), FftParams(method)
     for length in (None, n + 3, n + 2, max(1, n - 1), max(2, n - 4)):
         got = fft.rfft(gpu, z.real, length, params=params)

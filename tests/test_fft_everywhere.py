@@ -33,10 +33,10 @@ from gpuops.params.fft import METHODS, RADICES, FftParams
 
 Array = npt.NDArray[Any]
 
-# Relative L2. Bluestein's convolution has three transforms, and those of radix 2 most stages.
+# The largest relative L2 errors. Bluestein's convolution has three transforms, and those of radix 2 most stages.
 LIMITS = {"single": 4e-6, "double": 1e-13}
 
-# What plans may count on. A device that has less than this has what it has.
+# The limits that plans may count on. If the device has less than one of them, its own limit holds.
 DEVICES: dict[str, dict[str, Any]] = {
     "16 KB": {"local_bytes": 16 << 10, "work_group": 64, "is_cpu": False, "compute_units": 4},
     "32 KB": {"local_bytes": 32 << 10, "work_group": 256, "is_cpu": False, "compute_units": 16},

@@ -198,7 +198,7 @@ def rich_exif(order: str) -> bytes:
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("target", ["png", "jpg", "webp", "tif"])
 def test_all_directories_of_exif_survive(order: str, target: str, photo: Picture, tmp_path: Path) -> None:
-    """By way of TIFF and directly; only the positions in the maker's note cannot, which is said."""
+    """They survive by way of TIFF and directly; only positions in the maker's note do not, which a line says."""
     block = rich_exif(order)
     with pytest.warns(
         GpuopsWarning, match=r"a\.tif: TIFF cannot hold all EXIF.*: positions within the maker's note$"

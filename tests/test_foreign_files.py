@@ -348,7 +348,7 @@ def read_with_lines(path: Path) -> tuple[Picture, list[str]]:
     ids=["text", "digits", "texts", "float", "int", "v2f", "m33f", "NaN"],
 )
 def test_exr_chromaticities_of_any_type(kind: str, data: bytes, tmp_path: Path) -> None:
-    """Those that are none are one line, and no other file gets them."""
+    """Attributes that are not chromaticities give one line, and no other file gets them."""
     path = tmp_path / "a.exr"
     path.write_bytes(exr("RGB", ("chromaticities", kind, data)))
     picture, lines = read_with_lines(path)

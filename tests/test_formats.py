@@ -1,4 +1,4 @@
-"""What survives in each file format: computed by writing and reading, and compared with the table in docs/formats.md.
+"""Tests what survives in each file format: it is written and read, and compared with the table in docs/formats.md.
 
 python tests/test_formats.py --write     writes the table anew
 """
@@ -42,7 +42,7 @@ def pixels(dtype: str, channels: int) -> np.ndarray:
 
 
 def cell(fmt: Format, dtype: str, channels: int, folder: Path) -> str:
-    """What became of a picture: "exact", or in words what did not survive."""
+    """The table's text for a picture that was written and read: "exact", or in words what did not survive."""
     path = folder / f"picture{fmt.extension}"
     held = output_dtype(fmt, dtype).name
     if held != dtype:

@@ -99,7 +99,7 @@ def test_tables_are_bounded_by_their_bytes(gpu: Gpu) -> None:
     tables = OrderedDict((n, [gpu.empty((1000,)), gpu.empty((250,))]) for n in range(9))
     gone = trim(tables, Bounds(nbytes=12_000))
     assert list(tables) == [7, 8] and len(gone) == 7
-    # What is too large by itself is kept all the same: it is in use.
+    # An entry that is too large by itself is kept all the same: it is in use.
     tables[9] = [gpu.empty((10_000,))]
     trim(tables, Bounds(nbytes=12_000))
     assert list(tables) == [9]

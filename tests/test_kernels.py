@@ -236,7 +236,7 @@ def on(gpu: Gpu, pixels: Array, alpha: bool = False) -> Image:
 
 
 def close(result: Array, expected: Array, tolerance: float) -> None:
-    """Within ``tolerance`` of the largest value."""
+    """Asserts that values are equal within ``tolerance`` of the largest value."""
     assert result.shape == expected.shape
     assert np.abs(result - expected).max() <= tolerance * max(1.0, np.abs(expected).max())
 
@@ -379,7 +379,7 @@ def test_blur_on_coarse_grids(
 
 @pytest.mark.parametrize("border", ["reflect", "nearest", "constant", "wrap", "wrap-x"])
 def test_blur_by_cells(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
-    """Of images whose sides steps of four and eight samples divide; planes in groups at edges and between."""
+    """Steps of four and eight samples divide the images' sides; planes are in groups at edges and between."""
     x = rng.random((2, 24, 1300 if border == "reflect" else 72))
     params = BlurParams(sigma=(17.0, 9.0), border=border, cval=0.3)
     expected = scipy.ndimage.gaussian_filter(
@@ -875,7 +875,7 @@ def test_tonemap_blue_noise_and_gamut(gpu: Recorder) -> None:
 def test_tonemap_pixels(
     gpu: Recorder, source: Any, target: Any, channels: int, operator: str, transfer: str
 ) -> None:
-    """From and to pixels of any type."""
+    """Pixels of any type are read and written."""
     alpha, colours = LAYOUTS[channels], channels - LAYOUTS[channels]
     light = of_reduce.light((channels, *SHAPE), 7) / 8
     if alpha:
@@ -987,7 +987,7 @@ def test_reduce_all(gpu: Recorder, monkeypatch, channels: int) -> None:
 
 @pytest.mark.parametrize(("channels", "width"), [(1, 37), (4, 36)])
 def test_reduce_mip(gpu: Recorder, channels: int, width: int) -> None:
-    """Of planes whose rows begin anywhere, with weights about the centre; and of pixels, in whole words."""
+    """Planes have rows that begin anywhere, and weights about the centre; pixels are read in whole words."""
     pixels = of_reduce.light((channels, SHAPE[0], width), channels)
     image, decoding = on(gpu, pixels), None
     if channels == 4:
@@ -1289,7 +1289,7 @@ def test_wavelets_by_tiles(gpu: Recorder, rng: np.random.Generator, name: str, m
 def test_two_levels_of_wavelets(
     gpu: Recorder, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, name: str, mode: str
 ) -> None:
-    """In one pass: several groups, whose columns and rows overlap and go beyond all edges."""
+    """Two levels are one pass: several groups, whose columns and rows overlap and go beyond all edges."""
     monkeypatch.setattr(two_levels, "_LEAST_SAMPLES", 0)
     monkeypatch.setattr(two_levels, "_MOST_REACH", {False: 4, True: 4})
     monkeypatch.setattr(two_levels, "_ITEMS", 8)
@@ -1457,7 +1457,7 @@ def test_bands(gpu: Recorder, rng: np.random.Generator) -> None:
 
 
 def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
-    """What shares local memory, in groups and tiles halved until they fit."""
+    """Kernels that share local memory run in groups and tiles that are halved until they fit."""
     x = rng.random((3, *SHAPE)).astype(np.float32)
     image = on(tiny, x)
     method = {"method": "direct" if tiny.limits.is_cpu else "local"}

@@ -231,7 +231,7 @@ def along_curves(lut: Lut, v: Array) -> Array:
 
 
 def expected(params: LutParams, light: Array) -> Array:
-    """What light (3, …) becomes, in float64."""
+    """The result for light (3, …), in float64."""
     c = np.moveaxis(light.astype(np.float64), 0, -1)
     if params.input == "srgb":
         c = tonemap_reference.srgb(c)
@@ -317,7 +317,7 @@ def test_affine_tables_are_exact(gpu: Gpu) -> None:
 
 @pytest.mark.parametrize("suffix", ["cube", "range.cube", "shaper.cube", "spi3d", "curves.cube"])
 def test_the_same_as_opencolorio(gpu: Gpu, tmp_path: Path, suffix: str) -> None:
-    """Of tables in files, read by OpenColorIO."""
+    """OpenColorIO reads the same files of tables and gives the same."""
     path = tmp_path / f"a.{suffix}"
     domain = {} if suffix == "spi3d" else {"low": (-0.25, 0.0, 0.5), "high": (1.0, 2.0, 1.5)}
     table = smooth(13) if "shaper" in suffix else random_table(13, 1 if "curves" in suffix else 3)
@@ -342,7 +342,7 @@ def test_the_same_as_opencolorio(gpu: Gpu, tmp_path: Path, suffix: str) -> None:
 
 
 def test_a_display_transform_of_the_whole_range(gpu: Gpu, tmp_path: Path) -> None:
-    """As Tony McMapface is published: 48³ entries in .spi3d, of c/(1 + c), that are light."""
+    """The table is as Tony McMapface is published: 48³ entries in .spi3d, of c/(1 + c), that are light."""
     b, g, r = np.meshgrid(*[np.linspace(0, 1, 48)] * 3, indexing="ij")
 
     def transform(x: Array) -> Array:  # channels first
@@ -389,7 +389,7 @@ def test_gray_alpha_and_a_signal(gpu: Gpu) -> None:
 
 
 def test_looks_change_codes_and_nothing_else(gpu: Gpu) -> None:
-    """From a file's depth to a file's depth, where codes need not become light on the way."""
+    """A look goes from a file's depth to a file's depth, where codes need not become light on the way."""
     codes = np.random.default_rng(7).integers(0, 256, (30, 41, 4), np.uint8)
     decoding, encoding = Decoding(alpha=True, linearise=True), Encoding(np.dtype(np.uint8), encode=True)
     n = 18

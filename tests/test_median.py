@@ -236,7 +236,7 @@ def test_wrong_arguments(gpu: Gpu) -> None:
 
 @pytest.mark.parametrize("size", [(1, 3), (3, 3), (5, 5), (7, 7), (3, 31), (31, 3), (11, 11)])
 def test_networks_of_zeros_and_ones(size: tuple[int, int], rng) -> None:
-    """What sorts zeros and ones sorts anything: the straight-line code, run on windows of both."""
+    """A network that sorts zeros and ones sorts anything: the straight-line code is run on windows of both."""
     network = networks.network(*size)
     code = network.source().text.splitlines()[1:-1]
     tile, blocks, held = (network.defines[name] for name in ("TILE", "BLOCKS", "HELD"))

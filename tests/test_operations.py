@@ -1,4 +1,4 @@
-"""What is derived from every operation's declaration: its command, its help, what it refuses, the identity.
+"""Tests of all that is derived from every operation's declaration: its command, its help, its refusals, the identity.
 
 Each test module of an operation has CASES, IDENTITIES, a TOLERANCE and a ``reference`` (planes in double, how many are
 colours, parameters), which tests/test_kernels.py holds its kernels against on every OpenCL implementation.

@@ -212,7 +212,7 @@ def test_each_channel_by_itself(gpu: Gpu) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_the_log_mean_of_pixels(gpu: Gpu, size: tuple[int, int]) -> None:
-    """Of any light; of what has no logarithm nothing counts, whatever stands beside it."""
+    """The light has any magnitude; values without a logarithm do not count, whatever stands beside them."""
     rgb = light((3, *size)) * np.float32(2.0**80)
     rgb[:, ::5, ::3] = np.float32(2.0**-80)
     for bad in (np.nan, np.inf, -np.inf, -1.0, 0.0, 1e-40):

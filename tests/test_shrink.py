@@ -109,7 +109,7 @@ SHAPES = [(1, 1, 1), (2, 1, 2), (3, 5, 7), (2, 300, 401), (2, 300, 400)]
 
 
 def values(rng: np.random.Generator, shape: tuple[int, ...]) -> list[Array]:
-    """Normal ones; few different ones, so that most are equal; nothing but zeros; of all orders of magnitude."""
+    """Arrays: normal values; few different ones, so that most are equal; zeros; values of all orders of magnitude."""
     wide = rng.standard_normal(shape) * 2.0 ** rng.integers(-140, 120, shape)
     return [
         v.astype(np.float32)
@@ -143,7 +143,7 @@ def test_mean_squares_as_in_double(gpu: Gpu, rng: np.random.Generator) -> None:
 
 
 def test_mean_squares_that_overflow_are_infinite(gpu: Gpu) -> None:
-    """So nothing is taken for noise."""
+    """An infinite mean square means that nothing is taken for noise."""
     x = np.full((1, 40, 40), 1e25, np.float32)
     assert statistics.mean_squares([gpu.array(x)]) == np.inf
     x[0, ::2] = -1e25

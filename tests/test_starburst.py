@@ -31,7 +31,8 @@ TOLERANCE = {
 
 
 def transform(blades: int, x: Array, y: Array) -> Array:
-    """Of a polygon with the area π and a blade in the direction of x, divided by π: Green's theorem, edge by edge."""
+    """The Fourier transform of a polygon with the area π and a blade in the direction of x, divided by π: Green's
+    theorem, edge by edge."""
     corners = np.exp(1j * np.pi * (2 * np.arange(blades) + 1) / blades)
     corners *= math.sqrt(math.pi / (blades / 2 * math.sin(2 * math.pi / blades)))
     total = np.zeros(np.broadcast(x, y).shape, complex)
@@ -172,7 +173,7 @@ def test_scales_with_the_radius(gpu: Gpu) -> None:
 
 
 def test_small_radii_leave_all_in_the_pixel(gpu: Gpu) -> None:
-    """What is beyond the pixel grows as the radius does, through one pixel and on."""
+    """The light beyond the pixel grows as the radius does, through one pixel and on."""
     outside = []
     for radius in (0.0, 0.25, 0.5, 1.0, 1.01):
         kernel = starburst.starburst(gpu, Aperture(), radius)[1]

@@ -58,7 +58,7 @@ def bloomed(gpu: Gpu, x: Array) -> Array:
 
 
 def moved(gpu: Gpu, x: Array) -> Array:
-    """To the device and back while kernels run."""
+    """Work that moves arrays to the device and back while kernels run."""
     result = np.empty((1, *x.shape), x.dtype)
     with Transfers(gpu) as transfers:
         inlet, outlet = transfers.inlet(x.nbytes), transfers.outlet(x.nbytes)
@@ -213,7 +213,7 @@ def test_a_report_of_threads_counts_every_launch(rng: np.random.Generator) -> No
 def test_threads_share_what_does_not_stay(
     gpu: Gpu, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
-    """Whose plans and kernels go again while others use them."""
+    """Plans and kernels are dropped by one thread while others use them."""
     from gpuops import programs
     from gpuops.kept import Bounds
 

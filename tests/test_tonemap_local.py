@@ -28,7 +28,8 @@ TOLERANCE = {
     "reinhard-local": 1e-4,
     # Around the threshold, where either of two scales may be chosen: by the blurs' error.
     "threshold": 1e-3,
-    # Of sigma_color: the largest error of a grid with 4 cells and 3 bins a sigma, and the root of the mean square.
+    # Relative to sigma_color: the largest error of a grid with 4 cells and 3 bins a sigma, and the root of the mean
+    # square.
     "grid": 0.1,
     "grid rms": 0.004,
     # Relative: exponents of 30 stops in float32 and log2 and exp2 of 3 ulp.
@@ -52,7 +53,7 @@ def gains(gpu: Gpu, light: Array, operator: str, exposure: float = 1.0, **parame
 
 
 def luminance_of(light: Array) -> npt.NDArray[np.float64]:
-    """Of gray or RGB; NaN and negative light are black."""
+    """The luminance of gray or RGB; NaN and negative light are black."""
     repaired = np.maximum(np.nan_to_num(light.astype(np.float64)), 0)
     return luminance(repaired) if len(light) == 3 else repaired[0]
 

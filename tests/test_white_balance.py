@@ -41,7 +41,7 @@ def uv(xy: tuple[float, float]) -> npt.NDArray[np.float64]:
 
 
 def light(shape: tuple[int, ...], seed: int = 0) -> Array:
-    """Of which the channels differ."""
+    """Random light of which the channels differ."""
     tint = np.array([3, 1, 0.3, 1])[: shape[0], np.newaxis, np.newaxis]
     return (np.exp2(np.random.default_rng(seed).uniform(-6, 6, shape)) * tint).astype(np.float32)
 

@@ -41,7 +41,8 @@ def dodging(luminance: Array, key: float = 0.18, phi: float = 8.0) -> Dodging:
 
 
 def bilateral(x: Array, sigma_color: float, sigma_spatial: float) -> Array:
-    """Of a plane (height, width), no pixel beyond which weighs; those that are not finite weigh nothing, and stay."""
+    """The filtered plane (height, width). Pixels beyond it weigh nothing; pixels that are not finite weigh nothing, and
+    stay."""
     height, width = x.shape
     rows, columns = (np.exp(-0.5 * (np.arange(1 - n, n) / sigma_spatial) ** 2) for n in (height, width))
     known = np.isfinite(x)

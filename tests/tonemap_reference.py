@@ -172,7 +172,7 @@ OPERATORS: dict[str, Callable[[Array, float], Array]] = {
 }
 
 
-# What the references of operators with metered parameters take them to be.
+# The values that the references take for the parameters that operators otherwise meter.
 GIVEN: dict[str, dict[str, float]] = {
     "reinhard-extended": {"white": 4.0},
     "reinhard-extended-channels": {"white": 4.0},

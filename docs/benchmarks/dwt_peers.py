@@ -74,7 +74,7 @@ def kernels(gpu: Gpu, call: Callable[[], Any]) -> dict[str, Any]:
 
 
 def both_ways(gpu: Gpu, image: Image, params: DwtParams) -> list[tuple[str, dict[str, Any], int]]:
-    """Of the transform and its inverse: name, times, and the bytes that there must be."""
+    """For the transform and its inverse: name, times, and the bytes that there must be."""
     levels = params.levels or 0
     if params.method == "strip":
         forward = kernels(gpu, partial(strips.decompose, image, params, levels))

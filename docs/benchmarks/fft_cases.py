@@ -64,7 +64,7 @@ class Case(NamedTuple):
         return numbers.view(np.complex64) if self.kind == "c2c" else numbers
 
     def transfer(self) -> Array:
-        """Of a convolution's kernel."""
+        """The half spectrum of a convolution's kernel."""
         kernel = np.random.default_rng(2).standard_normal((self.planes, self.rows, self.columns), np.float32)
         return np.fft.rfft2(kernel, norm="ortho").astype(np.complex64)
 
@@ -89,9 +89,10 @@ class Case(NamedTuple):
         return partial(getattr(fft, FUNCTIONS[self.kind]), gpu, image, **size)
 
     def row(self, x: Array) -> Row:
-        """What the report says of it; the floor is two passes: input read, spectrum written, read, written.
+        """The report's row of this case. The floor is two passes: input read, spectrum written, read, written.
 
-        Of a convolution three: image, two intermediates and transfer function read, intermediates and image written.
+        For a convolution it is three passes: image, two intermediates and transfer function read, intermediates and
+        image written.
         """
         name = f"{f'{self.planes}×' if self.planes > 1 else ''}{self.columns}×{self.rows}"
         spectra = {"c2c": 3, "r2c": 3, "c2r": 2, "convolve": 5}[self.kind]

@@ -153,7 +153,7 @@ def plot(pyplot: Any, rows: Sequence[Row], names: Sequence[str], path: Path) -> 
 
 
 def available(openers: dict[str, Call]) -> dict[str, Any]:
-    """What the openers give; a line for each that cannot."""
+    """The results of the openers by name; prints a line for each that fails."""
     found = {}
     for name, opener in openers.items():
         try:

@@ -1,4 +1,4 @@
-"""What the benchmarks of filters beside OpenCV's or CuPy's have in common: options, and the JSON of their rows."""
+"""Parts that the benchmarks of filters beside OpenCV's or CuPy's share: options, and the JSON of their rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def options(description: str | None) -> argparse.Namespace:
-    """Those of the command line."""
+    """The options of the command line."""
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=description, formatter_class=raw)
     parser.add_argument("--json", type=Path, metavar="FILE")
@@ -28,7 +28,7 @@ def options(description: str | None) -> argparse.Namespace:
 
 
 def peer(name: str, opener: Callable[[], T], given: argparse.Namespace) -> T | None:
-    """What ``opener`` gives; None where no peer is wanted, or it is not installed, which is said."""
+    """The result of ``opener``; None if no peer is wanted, or if it is not installed, which is printed."""
     if given.no_peers:
         return None
     try:

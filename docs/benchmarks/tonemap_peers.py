@@ -65,7 +65,7 @@ def tonemapped(gpu: Gpu, pixels: Image, operator: str) -> None:
 
 
 def of_torch(planes: Array) -> list[tuple[str, float]]:
-    """What torch.compile makes of a log average, and of Reinhard with metering to 8 bits: milliseconds."""
+    """Milliseconds of a log average, and of Reinhard with metering to 8 bits, by torch.compile."""
     import torch
 
     @torch.compile  # type: ignore[untyped-decorator]

@@ -1,4 +1,4 @@
-"""What the transforms take and give: arrays real or complex, in single or double precision, or Images."""
+"""The input and output of the transforms: arrays real or complex, in single or double precision, or Images."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LAST = (-2, -1)
 def axes_last(data: Any, axes: Sequence[int]) -> Any:
     """The array with the two ``axes`` to transform, y and x, as its last ones; an Image and None as they are.
 
-    Raises ParameterError unless these are two of the array's axes, and for an Image, whose last two they must be.
+    Raises ParameterError unless ``axes`` are two of the array's axes, and for an Image its last two.
     """
     if data is None or _are_last(axes):
         return data
@@ -55,7 +55,7 @@ def _are_last(axes: Sequence[int]) -> bool:
 
 
 def triple(bands: Any) -> tuple[Any, Any, Any]:
-    """(cH, cV, cD) of a level's details, of which None has none. Raises ParameterError for anything else."""
+    """(cH, cV, cD) of a level's details, all None for None. Raises ParameterError for other than three bands."""
     if bands is None:
         return None, None, None
     if not isinstance(bands, tuple | list) or len(bands) != 3:
@@ -64,9 +64,9 @@ def triple(bands: Any) -> tuple[Any, Any, Any]:
 
 
 def samples(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic]) -> Image:
-    """``data`` as planes of ``dtype``: of a complex one, planes of real parts and then of imaginary ones.
+    """``data`` as planes of ``dtype``: for a complex one, planes of real parts and then of imaginary parts.
 
-    Raises DeviceError for double precision where the device has none.
+    Raises DeviceError for double precision if the device has none.
     """
     if not isinstance(data, Image):
         return gpu.array(planes(gpu, data, dtype))
@@ -80,7 +80,7 @@ def samples(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic]) 
 
 
 def planes(gpu: Gpu, data: npt.ArrayLike, dtype: np.dtype[np.generic]) -> Array:
-    """As :func:`samples`, on the host."""
+    """:func:`samples` on the host."""
     _check_precision(gpu, dtype)
     if dtype.kind == "c" and np.ndim(data) >= 2:
         data = np.stack((np.real(data), np.imag(data)))
@@ -100,12 +100,13 @@ def band_planes(gpu: Gpu, data: npt.ArrayLike, dtype: np.dtype[np.generic]) -> A
 
 
 def band_of(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic]) -> Image:
-    """As :func:`samples`, and empty as :func:`band_planes` says."""
+    """As :func:`samples`, but a band may be empty, as for :func:`band_planes`."""
     return samples(gpu, data, dtype) if isinstance(data, Image) else gpu.array(band_planes(gpu, data, dtype))
 
 
 def result(like: Image | npt.ArrayLike, found: Image | Array, dtype: np.dtype[np.generic]) -> Any:
-    """``found`` itself for an Image; on the host with the array's leading axes, complex if it was."""
+    """``found`` itself for an Image; for an array, ``found`` on the host with the array's leading axes, complex if the
+    array was."""
     if isinstance(like, Image):
         return found
     parts = found.numpy() if isinstance(found, Image) else found
@@ -131,9 +132,9 @@ def _real(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
 
 
 def dtype_of(data: Sequence[Any], integer: bool = False) -> np.dtype[np.generic]:
-    """In what to compute: double for float64 and complex128, single for all else, int32 for ``integer``.
+    """The dtype to compute in: double for float64 and complex128, single for all else, int32 for ``integer``.
 
-    Raises ParameterError for other than whole numbers where these are meant.
+    Raises ParameterError for ``integer`` unless all are whole numbers.
     """
     kinds = [item.dtype if isinstance(item, Image) else np.asarray(item).dtype for item in data]
     if integer:
@@ -143,7 +144,7 @@ def dtype_of(data: Sequence[Any], integer: bool = False) -> np.dtype[np.generic]
         return np.dtype(np.int32)
     if any(kind.char in "gG" for kind in kinds):
         raise ParameterError("the transform computes in single or double precision: convert to float64")
-    # Of other types on_device says what is wrong with them.
+    # For other types on_device says what is wrong with them.
     double = any(kind in (np.float64, np.complex128) for kind in kinds)
     is_complex = any(kind.kind == "c" for kind in kinds)
     return np.result_type(np.float64 if double else np.float32, np.complex64 if is_complex else np.float32)

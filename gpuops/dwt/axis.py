@@ -21,7 +21,7 @@ def expansive(params: DwtParams) -> bool:
 
 
 def lengths(params: DwtParams, n: int) -> tuple[int, int]:
-    """How many low and high coefficients n samples have."""
+    """The numbers of low and high coefficients of n samples."""
     if params.critical:
         return (n + 1) // 2, n // 2
     if params.mode == "periodization":
@@ -31,7 +31,8 @@ def lengths(params: DwtParams, n: int) -> tuple[int, int]:
 
 
 def samples(params: DwtParams, lows: int, highs: int) -> int:
-    """How many samples coefficients give: an odd length comes back one longer, unless mirror or vc2 is the mode."""
+    """The number of samples that coefficients give: an odd length comes back one longer, unless the mode is mirror or
+    vc2."""
     if params.critical:
         return lows + highs
     return 2 * lows - (WAVELETS[params.wavelet].length - 2 if expansive(params) else 0)
@@ -88,7 +89,7 @@ def _launch(
     inverse, rows, integer, double = name == "synthesise", axis == 2, dtype.kind == "i", dtype == np.float64
     mode = params.mode
     if mode == "mirror" and n == 1 and wavelet.rows_first:
-        mode = "vc2"  # of VC-2's wavelets some give a constant, which a mirrored sample is, a detail: it is not stored
+        mode = "vc2"  # some of VC-2's wavelets give a mirrored sample a detail, which is not stored
     first = (1 - wavelet.length // 2) // 2 if expansive(params) else 0
     filters: tuple[Image | int, ...] = ()
     if params.method == "lifting":
@@ -122,7 +123,7 @@ def _launch(
 def _filters(
     gpu: Gpu, wavelet: Wavelet, dtype: np.dtype[np.generic], inverse: bool, expanded: bool
 ) -> tuple[int, tuple[Image, int]]:
-    """Which pair the tile begins with, and the filters on the device, kept there."""
+    """The pair that the tile begins with, and the filters on the device, kept there, with their number."""
     start, matrices = generate.polyphase(wavelet, inverse=inverse, expansive=expanded)
     key = ("dwt filters", wavelet.name, dtype, inverse, expanded)
     # Forwards the tile begins at pair k + first, backwards at k − first.
@@ -147,7 +148,8 @@ _SOURCES = ("border", "dwt_extension", "dwt_steps", "dwt")
 def _private(
     gpu: Gpu, name: str, constants: Source, defines: Defines, dims: tuple[int, int, int, int], halo: int
 ) -> _Tiling:
-    """One work-item a tile. Columns: 16 neighbours abreast, short tiles. Rows: 8 neighbours at once, long tiles."""
+    """One work-item takes a tile. Columns: 16 neighbours abreast, short tiles. Rows: 8 neighbours at once, long
+    tiles."""
     outer, pairs, lows, inner = dims
     sample, rows = defines["S"], defines["ROWS"]
     run = 128 if rows else 16 if constants is not generate.FILTERS else 32  # filters have wider halos
@@ -168,7 +170,7 @@ def _private(
 def _local(
     gpu: Gpu, name: str, constants: Source, defines: Defines, dims: tuple[int, int, int, int], halo: int
 ) -> _Tiling:
-    """One work-group a tile (columns: one of each of its columns), a few pairs for each work-item."""
+    """One work-group takes a tile (for columns, a tile of each of 16 columns), each work-item a few pairs."""
     outer, pairs, lows, inner = dims
     sample = defines["S"]
     columns, items, each = (1, 128, 2) if defines["ROWS"] else (16, 16, 4)

@@ -29,7 +29,7 @@ def from_levels(image: Image, maximum: int) -> Image:
 
 
 def in_precision(image: Image, dtype: np.dtype[Any]) -> Image:
-    """float32 as float64, or the other way round; the Image itself where it is ``dtype``."""
+    """float32 as float64, or the other way round; the Image itself if it is of ``dtype``."""
     if image.dtype == dtype:
         return image
     result, size = image.like(dtype=dtype), prod(image.shape)

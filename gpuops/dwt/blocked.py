@@ -1,7 +1,8 @@
 """The blocked layout: all bands in one image, as ``pywt.coeffs_to_array`` puts them.
 
-cA at the top left, and from the coarsest level to the finest cH below, cV to the right, cD at the bottom right of what
-is there already. That needs as many coefficients as samples: the mode ``mirror``, or ``periodization`` of even lengths.
+cA is at the top left. From the coarsest level to the finest, cH is below, cV to the right and cD at the bottom right of
+the bands that are there already. That needs as many coefficients as samples: the mode ``mirror``, or ``periodization``
+of even lengths.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Details = tuple[Image, Image, Image]
 
 
 def regions(shape: Shape, params: DwtParams, levels: int) -> list[Shape]:
-    """(height, width) of what each level transforms, the finest first, at an image's top left.
+    """(height, width) of the region at an image's top left that each level transforms, the finest first.
 
     Raises ParameterError for an odd length under periodization, which has more coefficients than samples.
     """
@@ -77,7 +78,7 @@ def paste(image: Image, part: Image, at: Shape) -> None:
 
 
 def copy(source: Image, origin: Shape, target: Image, at: Shape, shape: Shape) -> None:
-    """A block of ``shape`` (planes, rows, columns), from (row, column) ``origin`` of each plane to ``at``."""
+    """Copies a block of ``shape`` (planes, rows, columns), from (row, column) ``origin`` of each plane to ``at``."""
     planes, height, width = shape
     if planes * height * width == 0:
         return

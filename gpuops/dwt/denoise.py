@@ -1,4 +1,4 @@
-"""Noise taken from an image by shrinking its coefficients, averaged over shifts of it where that is wanted."""
+"""Takes noise from an image by shrinking its coefficients, if wanted averaged over shifts of the image."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ def denoise(
         Which coefficients, and how they are shrunk.
     spins
         Cycle spinning (Coifman and Donoho 1995): the mean of the results for the image shifted by 0 … spins − 1
-        along both axes, which has no artefacts of the transform's grid. It takes spins² transforms. What a shift
-        leaves is filled by mirroring: the other side, wrapped round, would be an edge that the image has not.
+        along both axes, which has no artefacts of the transform's grid. It takes spins² transforms. The rows and
+        columns that a shift leaves empty are mirrored: wrapped round, the other side would make an edge that the image
+        does not have.
 
     Raises
     ------
@@ -111,7 +112,7 @@ def _once(image: Image, shrinking: ShrinkParams, params: DwtParams) -> Image:
 
 
 def _shifts(shape: Sequence[int], spins: int) -> list[tuple[int, ...]]:
-    """Down and to the right; a line across itself has nothing to be shifted by."""
+    """The shifts (down, right); along an axis of n samples there are n at most."""
     return list(product(*(range(min(spins, n)) for n in shape)))
 
 
@@ -144,7 +145,7 @@ def denoise_split(
     encoding: Encoding,
     spins: int = 1,
 ) -> PixelSink:
-    """As :func:`denoise`, of pixels (height, width, channels) on the host, in slabs that the device has room for."""
+    """:func:`denoise` for pixels (height, width, channels) on the host, in slabs that the device has room for."""
     alpha, planes = description.alpha, description.shape[0]
     result = PixelSink(description.shape, encoding, alpha=alpha)
     sink: Sink = WithAlpha(result, PixelSource(pixels, decoding)) if alpha else result
@@ -159,7 +160,7 @@ def denoise_split(
 
 
 def _mirrored(array: Array, before: tuple[int, int, int]) -> Array:
-    """With so much more before it along each axis, as :func:`_extended`."""
+    """The array with ``before`` mirrored samples before it along each axis, as :func:`_extended`."""
     return np.pad(array, [(n, 0) for n in before], "reflect") if any(before) else array
 
 
@@ -171,7 +172,7 @@ def _spun_split(
     params: DwtParams,
     spins: int,
 ) -> None:
-    """As :func:`_spun`. ``source``: the image with so many rows and columns before it, by mirroring."""
+    """:func:`_spun` in slabs. ``source`` gives the image with (rows, columns) before it, by mirroring."""
     if spins == 1:
         _once_split(gpu, source(0, 0), sink, shrinking, params)
         return

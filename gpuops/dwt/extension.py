@@ -1,10 +1,10 @@
-"""Extension modes as the kernels are told of them."""
+"""The kernels' definitions of the extension modes."""
 
 from __future__ import annotations
 
 from .wavelets import Wavelet
 
-# PyWavelets' mode -> what clkernels/border.cl and dwt_extension.cl call it
+# PyWavelets' mode -> its names in clkernels/border.cl and dwt_extension.cl
 _EXTENSIONS = {
     "zero": ("CONSTANT", None),
     "constant": ("NEAREST", None),
@@ -20,7 +20,7 @@ _EXTENSIONS = {
 
 
 def defines(wavelet: Wavelet, mode: str, *, inverse: bool) -> dict[str, bool]:
-    """The defines of what stands beyond the ends: of the samples, or of the coefficients."""
+    """The definitions for the values beyond the ends: of the samples, or for the inverse of the coefficients."""
     border, extra = _EXTENSIONS.get(mode, ("", None))
     if mode == "mirror":
         # A half-sample symmetric wavelet gives a last, lone sample a detail of zero, which is not stored.

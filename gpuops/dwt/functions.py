@@ -82,7 +82,7 @@ def dwt2(
         PyWavelets' names, and some more: :data:`gpuops.params.dwt.WAVELETS` and :data:`~gpuops.params.dwt.MODES`. The
         modes ``mirror``, JPEG 2000's, and ``vc2`` give as many coefficients as there are samples.
     axes
-        Those to transform, y and x; of arrays alone. (0, 1) for pixels (height, width, channels).
+        The axes to transform, y and x; for arrays alone. (0, 1) for pixels (height, width, channels).
     method, integer, tile
         As in :class:`gpuops.params.dwt.DwtParams`.
 
@@ -91,13 +91,14 @@ def dwt2(
     Arrays of the dtype that is computed in, complex for complex data; Images for an Image.
 
     An array that the device's memory has no room for is transformed in slabs of rows, with the same result
-    (:mod:`gpuops.dwt.split`); `Gpu(memory=…)` says how much there is. On GPUs large ones always are: it is faster.
+    (:mod:`gpuops.dwt.split`); `Gpu(memory=…)` says how much memory there is. On GPUs large arrays always are
+    transformed in slabs, because it is faster.
 
     Raises
     ------
     ParameterError
         An unknown name, a combination without meaning, or one sample along an axis where the mode needs two; axes
-        that the array has not.
+        that the array does not have.
     DeviceError
         Double precision where the device has none; not enough memory for an Image, or even for a slab.
     """
@@ -147,7 +148,7 @@ def wavedec2(
     """All levels: [cA, (cH, cV, cD) of the coarsest, …, (cH, cV, cD) of the finest], as ``pywt.wavedec2``.
 
     ``level`` None takes ``pywt.dwtn_max_level`` (modes ``mirror`` and ``vc2``: until the shorter side is one sample); a
-    higher one than that warns. Otherwise as :func:`dwt2`.
+    higher level than that warns. Otherwise as :func:`dwt2`.
     """
     params = DwtParams(wavelet, mode, level, method, integer, tile)
     data = axes_last(data, axes)
@@ -157,7 +158,7 @@ def wavedec2(
 
 
 def _decompose(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> tuple[Any, list[Any]]:
-    """All levels: what the device has no room for comes and goes in slabs."""
+    """All levels; an array that the device has no room for comes and goes in slabs."""
     dtype = dtype_of([data], params.integer)
     if isinstance(data, Image):
         return transform.decompose(samples(gpu, data, dtype), params)
@@ -249,16 +250,16 @@ def swt2(
     Parameters
     ----------
     data : array (..., height, width) or Image
-        As in :func:`dwt2`. Both sides must be multiples of 2^(start_level + level). Periodic.
+        As in :func:`dwt2`, but periodic. Both sides must be multiples of 2^(start_level + level).
     wavelet, axes
         As in :func:`dwt2`; wavelets with lifting steps or without.
     level, start_level
-        How many levels; None: as many as the sides are multiples for. Before the first, how many are left out.
+        The number of levels, None for as many as both sides can be halved; the number left out before the first level.
     trim_approx
-        Without all approximations but the coarsest: [cA, (cH, cV, cD) of the coarsest, …].
+        Leaves out all approximations but the coarsest: [cA, (cH, cV, cD) of the coarsest, …].
     norm
-        All filters times √½: of orthogonal wavelets the coefficients' energy, cA of the coarsest level included, is the
-        data's.
+        Multiplies all filters by √½: with orthogonal wavelets the coefficients' energy, cA of the coarsest level
+        included, is then the data's.
 
     Returns
     -------
@@ -267,7 +268,7 @@ def swt2(
     Raises
     ------
     ParameterError, DeviceError
-        As :func:`dwt2`, and for sides that are no such multiples.
+        As :func:`dwt2`, and for sides that are not such multiples.
     """
     data = axes_last(data, axes)
     name, dtype = wavelet_name(wavelet), dtype_of([data])
@@ -327,7 +328,7 @@ def threshold(
 def threshold(
     gpu: Gpu, data: Image | npt.ArrayLike, value: float, mode: str = "soft", substitute: float = 0.0
 ) -> Any:
-    """Coefficients shrunk by ``value``, as ``pywt.threshold``: what does not exceed it becomes ``substitute``.
+    """Coefficients shrunk by ``value``, as ``pywt.threshold``: those that do not exceed it become ``substitute``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""OpenCL C of a wavelet's constants: what clkernels/dwt_steps.cl expects before it."""
+"""OpenCL C of a wavelet's constants, which clkernels/dwt_steps.cl expects before it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from .wavelets import Wavelet
 def lifting(
     wavelet: Wavelet, *, inverse: bool, integer: bool, double: bool = False, held: bool = False
 ) -> Source:
-    """Steps in order, how far each reaches into the halo, the halo's width, and the pairs that a window keeps.
+    """The steps in order, the reach of each into the halo, the halo's width, and the pairs that a window keeps.
 
-    ``held``: for ends held at each step (mode vc2). A last pair without an odd sample takes that of the pair before.
+    ``held``: for ends held at each step (mode vc2). A last pair without an odd sample takes the odd sample of the pair
+    before.
     """
     steps = wavelet.steps[::-1] if inverse else wavelet.steps
     sign = -1.0 if inverse else 1.0
@@ -60,7 +61,8 @@ def lifting(
     return Source(f"dwt_{wavelet.name.replace('/', '_')}", "\n".join(lines))
 
 
-# For filter banks, whose filters are data: the longest has 102 taps (coif17), in 52 pairs under periodization.
+# The constants for filter banks, whose filters are data: the longest has 102 taps (coif17), in 52 pairs under
+# periodization.
 FILTERS = Source("dwt_filters", "#define LEFT 0\n#define RIGHT 51\n#define LOW_SCALE 1\n#define HIGH_SCALE 1")
 
 
@@ -70,7 +72,7 @@ def polyphase(
 ) -> tuple[int, tuple[tuple[float, float, float, float], ...]]:
     """The filters as matrices: (a, b)[k] = Σ_u M[u] · (even, odd)[k + first + u]; first, and all M row by row.
 
-    Of the analysis (even, odd) are samples and (a, b) = (low, high), of the synthesis the other way round:
+    For the analysis (even, odd) are samples and (a, b) = (low, high), for the synthesis the other way round:
 
         low[k] = Σ_j dec_lo[j] x[2k + o − j]      x[2k + r] = Σ_u rec_lo[o + r − 2u] low[k + u] + rec_hi[…] high[k + u]
 

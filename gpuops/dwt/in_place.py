@@ -2,11 +2,11 @@
 
 T. Ikuzawa, F. Ino and K. Hagihara, "Reducing Memory Usage of Discrete Wavelet Transform by Overwriting the Input on a
 GPU". Along an axis even samples go before odd ones, and lifting steps then work on the two halves where they lie:
-memory is the image's and that of a table, while more than twice as many bytes are moved as with memory to spare.
+the only memory is the image's and a table's, while more than twice as many bytes are moved as with memory to spare.
 
-Beyond the source, whose lengths are powers of two: any length (algorithm 3 does not end at the last chunk, which is a
-cycle by itself; an odd number of chunks; rests of rows). Cycles, which for other numbers of chunks can hold nearly all
-of them, are cut into pieces that are moved at the same time. And each lifting step is a launch, which needs no halo.
+The source has lengths that are powers of two; here any length works (algorithm 3 does not end at the last chunk, which
+is a cycle by itself; the number of chunks may be odd; rows may have rests). A cycle can then hold nearly all chunks, so
+cycles are cut into pieces that are moved at the same time. Each lifting step is a launch, which needs no halo.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from .wavelets import WAVELETS
 
 Shape = tuple[int, ...]
 
-CHUNK = 128  # samples: four of a GPU's transactions of 128 bytes
-_LANES = 32  # samples of a chunk that a group moves side by side, of all its pieces
-_PIECES = 8, 32  # that a group moves at the same time: of cycles of up to _LONG chunks, and of longer ones
-_LONG = 64
-_LEAST = 16  # chunks of a piece
+CHUNK = 128  # samples of a chunk: four of a GPU's transactions of 128 bytes
+_LANES = 32  # samples of a chunk that a group moves side by side, in each of its pieces
+# Pieces that a group moves at the same time: if cycles have up to _LONG chunks, and if they are longer.
+_PIECES = 8, 32
+_LONG = 64  # the most chunks of a short cycle
+_LEAST = 16  # the fewest chunks of a piece
 
 
 def decompose(
@@ -42,12 +43,12 @@ def decompose(
     Parameters
     ----------
     params
-        Of the method ``in-place``; ``integer`` for int32.
+        Parameters of the method ``in-place``; ``integer`` for int32.
     chunk : int
-        Samples; a multiple of 32 is 128 bytes.
+        Samples of a chunk; 32 of them are 128 bytes.
     table : bool
-        Cycles come from a table, which takes memory: :func:`table_bytes`. Otherwise, where chunks are a power of two,
-        each asks by its number's bits whether it is a cycle's first.
+        Cycles come from a table, which takes memory: :func:`table_bytes`. Otherwise, if the number of chunks is a power
+        of two, each chunk's number tells by its bits whether it is a cycle's first.
 
     Raises
     ------
@@ -100,7 +101,7 @@ def _check(image: Image, params: DwtParams, chunk: int) -> None:
 
 
 def table_bytes(gpu: Gpu, shape: Shape, levels: int, *, chunk: int = CHUNK, table: bool = True) -> int:
-    """What the tables of cycles take on the device for an image of (height, width) ``shape``, one way."""
+    """The bytes that the tables of cycles take on the device for an image of (height, width) ``shape``, one way."""
     counts = set()
     for _ in range(levels):
         counts |= {shape[0], 2 * (shape[1] // (2 * chunk))}
@@ -136,7 +137,8 @@ def _rows(
 
 
 def _group(gpu: Gpu, name: str, chunk: int, wide: int) -> tuple[Kernel, int]:
-    """A kernel whose groups hold a chunk in their work-items' registers, ``wide`` samples at once; how many items."""
+    """A kernel whose groups hold a chunk in their work-items' registers, ``wide`` samples at once; and the number of
+    work-items."""
     each = 1
     while True:
         kernel = gpu.kernel("dwt_chunks", name, WIDTH=wide, EACH=each)
@@ -147,7 +149,7 @@ def _group(gpu: Gpu, name: str, chunk: int, wide: int) -> tuple[Kernel, int]:
 
 
 def _create(image: Image, label: str, height: int, width: int, chunk: int, inverse: bool) -> None:
-    """Algorithm 1: chunks of even and of odd samples in turn; what is left of a row becomes two shorter ones."""
+    """Algorithm 1: makes chunks of even and of odd samples in turn; the rest of a row becomes two shorter chunks."""
     if width < 2:
         return
     kernel, items = _group(image.gpu, "create", chunk, _wide(image.gpu))
@@ -161,7 +163,8 @@ def _create(image: Image, label: str, height: int, width: int, chunk: int, inver
 def _permute(
     image: Image, label: str, count: int, lanes: int, rows: int, stride: int, inverse: bool, table: bool
 ) -> None:
-    """Algorithm 2: ``count`` chunks of ``lanes`` samples, ``stride`` apart, in the first ``rows`` of each plane."""
+    """Algorithm 2: permutes ``count`` chunks of ``lanes`` samples, ``stride`` apart, in the first ``rows`` of each
+    plane."""
     gpu, (planes, height, width) = image.gpu, image.shape
     if count < 3 or lanes * rows * planes == 0:
         return
@@ -181,7 +184,7 @@ def _permute(
 
 
 def _shift(image: Image, label: str, height: int, width: int, chunk: int, inverse: bool) -> None:
-    """What is left of a row behind its whole chunks: its even samples go before all odd ones."""
+    """Moves the even samples of the rest of a row, behind its whole chunks, before all odd samples."""
     half, rest = width // (2 * chunk) * chunk, width % (2 * chunk)
     if half == 0 or rest == 0:
         return
@@ -198,7 +201,8 @@ def _shift(image: Image, label: str, height: int, width: int, chunk: int, invers
 
 
 def _modulus(count: int) -> int:
-    """Chunk 2i modulo this comes to i; at 0, and at the modulus of an even count, a chunk stays."""
+    """The modulus of the permutation: chunk 2i modulo it comes to i. A chunk stays at 0, and at the modulus of an even
+    count."""
     return count - 1 if count % 2 == 0 else count
 
 
@@ -228,9 +232,10 @@ def cycles(count: int) -> tuple[tuple[int, int], ...]:
 
 
 def pieces(count: int, at_a_time: int, *, inverse: bool) -> npt.NDArray[np.int32]:
-    """The cycles for the kernel ``permute``: rows (a piece's first chunk, the number in its group of the next).
+    """The cycles for the kernel ``permute``: rows (a piece's first chunk, the number in its group of the next piece).
 
-    Groups take ``at_a_time`` rows; one that would be divided between two begins with the second, behind rows (−1, 0).
+    Groups take ``at_a_time`` rows. A cycle that would be divided between two groups begins with the second, behind rows
+    (−1, 0).
     """
     modulus = _modulus(count)
     rows: list[tuple[int, int]] = []
@@ -248,14 +253,14 @@ def pieces(count: int, at_a_time: int, *, inverse: bool) -> npt.NDArray[np.int32
 
 
 def _wide(gpu: Gpu) -> int:
-    """Samples of a chunk that a work-item moves at once."""
+    """The samples of a chunk that a work-item moves at once."""
     return 16 if gpu.limits.is_cpu else 1
 
 
 def _permuting(
     gpu: Gpu, count: int, wide: int, inverse: bool, table: bool
 ) -> tuple[Kernel, tuple[int, ...], Image | None]:
-    """The kernel, its groups (work-items side by side, pieces, 1), and the table; None where bits do without."""
+    """The kernel, its groups (work-items side by side, pieces, 1), and the table; None if bits replace the table."""
     kernel = gpu.kernel("dwt_chunks", "permute", WIDTH=wide, EACH=1)
     if not table and count & (count - 1) == 0:
         # Most chunks lead no cycle: their work-items must not wait in a group for one that does.

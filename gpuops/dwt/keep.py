@@ -1,4 +1,4 @@
-"""The best approximation of an image by so many coefficients: only the largest are kept."""
+"""The best approximation of an image by a part of its coefficients: only the largest are kept."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Kept:
-    """How many of all coefficients were kept: those of magnitude ``threshold`` or more."""
+    """The number of coefficients that were kept, those of magnitude ``threshold`` or more; the number of all."""
 
     kept: int
     coefficients: int
@@ -41,8 +41,8 @@ def keep(
 ) -> tuple[Image, list[Details[Image]], Kept]:
     """The bands with only the largest coefficients of all colours and bands; alpha's are all kept.
 
-    Where several have the magnitude of the last one kept, all of these are: which is the better is not to be told.
-    Orthogonal wavelets, whose coefficients' squares sum up to the image's, leave the least squared error.
+    If several have the magnitude of the last one kept, all of them are kept, since none is better than another. With
+    orthogonal wavelets, whose coefficients' squares sum up to the image's, this leaves the least squared error.
     """
     found = transform.flat(approximation, details)
     kept, limits = _limits(found, params)
@@ -51,7 +51,7 @@ def keep(
 
 
 def keep_on_host(found: Sequence[HostBand], params: KeepParams) -> Kept:
-    """As :func:`keep`, of bands on the host, which are overwritten."""
+    """:func:`keep` for bands on the host, which are overwritten."""
     kept, limits = _limits(found, params)
     for band in found:
         shrink_band_on_host(band, limits, "hard")
@@ -59,7 +59,7 @@ def keep_on_host(found: Sequence[HostBand], params: KeepParams) -> Kept:
 
 
 def _limits(found: Sequence[Band], params: KeepParams) -> tuple[Kept, list[float]]:
-    """What is to be kept, and from which magnitude on, of each plane."""
+    """The coefficients to keep, and for each plane the least magnitude that is kept."""
     alpha = found[0].alpha
     planes = found[0].shape[0] - alpha
     count = sum(planes * math.prod(band.shape[1:]) for band in found)
@@ -71,7 +71,8 @@ def _limits(found: Sequence[Band], params: KeepParams) -> tuple[Kept, list[float
 def restored(
     approximation: Image, details: Sequence[Details[Image]], params: DwtParams, like: Image
 ) -> Image:
-    """The image that all its bands stand for, large ones plane by plane; of the size and attributes of ``like``."""
+    """The image that all its bands stand for, with the size and attributes of ``like``; a large one is made plane by
+    plane."""
     every = transform.flat(approximation, details)
     result = planewise(
         like.shape[0],
@@ -85,10 +86,11 @@ def restored(
 
 
 def psnr(pixels: Image, image: Image, *, linear: bool) -> float:
-    """Of an image once it is pixels (height, width, channels) in the depth of these, which are its original, in dB.
+    """The PSNR in dB of an image, as pixels of its original's depth, against that original ``pixels`` (height, width,
+    channels).
 
-    ``linear`` says whether the original's values are. All channels count, alpha included; values of float pixels are
-    compared as linear light, other ones as they are encoded: as ``clpix compare`` does.
+    ``linear`` says whether the original's values are linear. All channels count, alpha included. As in ``clpix
+    compare``, values of float pixels are compared as linear light, other values as they are encoded.
     """
     ours, _ = pack(image, depth_of(pixels.dtype, linear=image.linear))
     return compare(
@@ -97,7 +99,7 @@ def psnr(pixels: Image, image: Image, *, linear: bool) -> float:
 
 
 def psnr_split(gpu: Gpu, pixels: Array, restored: Array, *, alpha: bool, linear: bool) -> float:
-    """The same of two pictures on the host, of which the second is in :func:`depth_of` the first."""
+    """:func:`psnr` of two pictures on the host, of which the second is in :func:`depth_of` the first."""
     height = pixels.shape[0]
     squares = 0.0
     rows = max(1, gpu.limits.global_bytes // 8 // max(1, 4 * pixels[0].size))
@@ -110,7 +112,7 @@ def psnr_split(gpu: Gpu, pixels: Array, restored: Array, *, alpha: bool, linear:
 
 
 def depth_of(dtype: np.dtype[Any], *, linear: bool) -> Encoding:
-    """How an image becomes pixels in its original's depth; ``linear`` says whether its own values are."""
+    """The encoding of an image as pixels in its original's depth; ``linear``: whether the image's values are linear."""
     light = dtype.kind == "f"
     return Encoding(dtype, encode=linear and not light, linearise=light and not linear)
 

@@ -1,8 +1,9 @@
 """Van der Laan, Jalba and Roerdink's method: all lifting steps along an axis in one kernel, out of place.
 
-For comparison. W. J. van der Laan, A. C. Jalba and J. B. T. M. Roerdink, "Accelerating Wavelet Lifting on Graphics
-Hardware Using CUDA", IEEE TPDS 22 (2011). Rows are lifted one by one in local memory, or in segments where they are too
-long for it; columns in a window that slides down a block of them: clkernels/dwt_laan.cl.
+This method is here for comparison. W. J. van der Laan, A. C. Jalba and J. B. T. M. Roerdink, "Accelerating Wavelet
+Lifting on Graphics Hardware Using CUDA", IEEE TPDS 22 (2011). Rows are lifted one by one in local memory, or in
+segments if they are too long for it; columns are lifted in a window that slides down a block of them:
+clkernels/dwt_laan.cl.
 
 Groups that make r samples each, which depend on h others before them and after them, read and write 8 (1 + h / r) bytes
 for each sample of float32 and each axis: table 3 of T. Ikuzawa, F. Ino and K. Hagihara, "Reducing Memory Usage of
@@ -28,15 +29,18 @@ from .wavelets import WAVELETS, Wavelet
 
 _SOURCES = ("border", "dwt_extension", "dwt_steps", "dwt_laan")
 _LOCAL = 24 << 10  # bytes that a group takes at most, so that several run on a compute unit at once
-_ROW_ITEMS, _COLUMN_ITEMS = 128, 256  # of a group; 128 for rows took 14 % less time on an H200 than 256
-# Groups of columns for each compute unit: several times as many as run at once, so that all units end together.
+# Work-items of a group; 128 for rows took 14 % less time on an H200 than 256.
+_ROW_ITEMS, _COLUMN_ITEMS = 128, 256
+# Groups for each compute unit when columns are lifted: several times as many as run at once, so that units end
+# together.
 _GROUPS = 32
-_COLUMNS, _CPU_COLUMNS = 32, 512  # of a block
-_WINDOW, _CPU_WINDOW = 32, 16  # pairs of rows, a power of two
-_CPU_LOCAL = 64 << 10  # bytes of a CPU's window: of its second-level cache
-_LEAST_BAND = 32  # pairs of rows that a group goes down, so that most are read once
+_COLUMNS, _CPU_COLUMNS = 32, 512  # columns of a block
+_WINDOW, _CPU_WINDOW = 32, 16  # pairs of rows of a window, a power of two
+_CPU_LOCAL = 64 << 10  # the most bytes of a CPU's window, which is in its second-level cache
+_LEAST_BAND = 32  # the fewest pairs of rows that a group goes down, so that most are read once
 _LANES = 16  # neighbours that a work-item of a CPU takes at once
-_SHORT, _SEVERAL = 128, 8  # pairs of rows of which a group takes several; a CPU's takes so many
+# The most pairs of a row of which a group takes several; how many a CPU's group takes.
+_SHORT, _SEVERAL = 128, 8
 
 TYPES = {"float32": "float", "float64": "double", "int32": "int"}
 Shape = tuple[int, ...]
@@ -55,8 +59,8 @@ def synthesise(low: Image, high: Image, image: Image, wavelet: Wavelet, mode: st
 def decompose(image: Image, params: DwtParams, levels: int) -> None:
     """All levels of an Image (planes, height, width), which the :mod:`.blocked` layout overwrites.
 
-    Needs as much memory again: columns go from the image to it, rows back. Raises ParameterError as
-    :func:`.blocked.regions`.
+    It needs as much memory again: lifted columns go from the image to that memory, lifted rows back. Raises
+    ParameterError as :func:`.blocked.regions`.
     """
     scratch = image.like()
     for down, along in _levels(image.gpu, image.shape, image.dtype, params, levels):
@@ -65,7 +69,8 @@ def decompose(image: Image, params: DwtParams, levels: int) -> None:
 
 
 def table_3_bytes(gpu: Gpu, shape: Shape, params: DwtParams, levels: int) -> int:
-    """The formula's bytes for all levels of a float32 image of ``shape`` (planes, height, width), r being ours."""
+    """The bytes by the formula of table 3 for all levels of a float32 image of ``shape`` (planes, height, width), with
+    the r of our groups."""
     return round(
         sum(
             8 * (1 + part.wavelet.halo / part.made) * part.samples
@@ -78,7 +83,7 @@ def table_3_bytes(gpu: Gpu, shape: Shape, params: DwtParams, levels: int) -> int
 def _levels(
     gpu: Gpu, shape: Shape, dtype: np.dtype[np.generic], params: DwtParams, levels: int
 ) -> Iterator[tuple[_Axis, _Axis]]:
-    """Columns and rows of each level."""
+    """The axes of each level: columns, then rows."""
     wavelet = WAVELETS[params.wavelet]
     for size in blocked.regions(shape[1:], params, levels):
         down, along = (
@@ -89,7 +94,7 @@ def _levels(
 
 @dataclass(frozen=True)
 class _Axis:
-    """One axis of images of ``shape`` (planes, height, width), forward or inverse, and how groups share it out."""
+    """One axis of images of ``shape`` (planes, height, width), forward or inverse, and its division among groups."""
 
     gpu: Gpu
     wavelet: Wavelet
@@ -105,7 +110,7 @@ class _Axis:
 
     @property
     def across(self) -> int:
-        """Lines of each plane."""
+        """The number of lines of each plane."""
         return self.shape[3 - self.axis]
 
     @property
@@ -114,7 +119,7 @@ class _Axis:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Low and high coefficients; periodization makes an odd length even."""
+        """The numbers of low and high coefficients; periodization makes an odd length even."""
         return (self.n + 1) // 2, self.n // 2 if self.mode == "mirror" else (self.n + 1) // 2
 
     @cached_property
@@ -123,11 +128,11 @@ class _Axis:
 
     @property
     def made(self) -> int:
-        """The source's r: samples along the axis that a group makes at most."""
+        """The r of the source: the most samples along the axis that a group makes."""
         return min(self.n, 2 * (self.rows().run if self.axis == 2 else self.columns().band))
 
     def traffic(self, run: int) -> int:
-        """Bytes that groups of ``run`` pairs read, with their halos inside the image, and write."""
+        """The bytes that groups of ``run`` pairs read, with their halos inside the image, and write."""
         plan, lows = self.plan, self.counts[0]
         reads = sum(
             min(2 * (min(start + run, lows) + plan.right), self.n) - max(2 * (start - plan.left), 0)
@@ -136,7 +141,7 @@ class _Axis:
         return self.dtype.itemsize * self.shape[0] * self.across * (reads + sum(self.counts))
 
     def rows(self) -> _Rows:
-        """How groups take rows."""
+        """The division of rows among groups."""
         limits, plan, lows, wide = self.gpu.limits, self.plan, self.counts[0], self.lanes
         room = min(_LOCAL, limits.local_bytes) // (2 * self.dtype.itemsize)
         beside = plan.left + plan.right + wide  # whole vectors may reach beyond the last pair
@@ -156,7 +161,7 @@ class _Axis:
         return _Rows(kernel, items, several, run, ceil(lows / run), pitch)
 
     def columns(self) -> _Columns:
-        """How groups take columns."""
+        """The division of columns among groups."""
         limits, plan, lows, wide = self.gpu.limits, self.plan, self.counts[0], self.lanes
         if wide == 1:
             columns, down, window, room = _COLUMNS, _COLUMN_ITEMS // _COLUMNS, _WINDOW, _LOCAL
@@ -225,9 +230,9 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Columns:
-    """Groups of ``items`` × ``down`` that take blocks of so many vectors of columns, ``band`` pairs down.
+    """Groups of ``items`` × ``down`` that take blocks of ``block`` vectors of columns, ``band`` pairs down.
 
-    ``window``: pairs in local memory.
+    ``window``: the pairs in local memory.
     """
 
     kernel: Kernel
@@ -239,7 +244,7 @@ class _Columns:
 
 
 def _launch(part: _Axis, image: Image, low: Image, high: Image, high_from: int = 0) -> None:
-    """From the image to its halves, or inversely; in ``part`` of the image, at its top left."""
+    """Transforms the image to its halves, or the reverse, in ``part`` of the image, at its top left."""
     if part.samples == 0:
         return
     gpu, (planes, *_) = part.gpu, part.shape

@@ -1,7 +1,7 @@
 """A whole level of the lifting transform in one pass.
 
-On GPUs dwt_margins.cl puts a few samples aside for dwt_level.cl, and small levels are dwt_tile.cl's, as are large ones
-whose rows begin nowhere in particular; on CPUs dwt_level_wide.cl does it all.
+On GPUs dwt_margins.cl puts a few samples aside for dwt_level.cl. Small levels go to dwt_tile.cl, and so do large levels
+forward whose rows do not begin where vectors may. On CPUs dwt_level_wide.cl does it all.
 """
 
 from __future__ import annotations
@@ -20,31 +20,32 @@ from . import axis, extension, tile
 from .schedule import Schedule, lifting, schedule
 from .wavelets import WAVELETS, Wavelet
 
-_PAIRS = 4  # of columns of a work-item, as in dwt_rows.cl
-_COLUMNS = 2 * _PAIRS
-_ITEMS = 256
-_LEAST_ITEMS = 8
-_GROUPS = 2  # a compute unit: as many as run at once
-_UNITS = 2  # compute units to a group: with fewer groups the time is that of loads one after the other
-# On CPUs, pairs of columns of a work-item: shorter stretches of rows are read half as fast. Small images have few.
+_PAIRS = 4  # pairs of columns of a work-item, as in dwt_rows.cl
+_COLUMNS = 2 * _PAIRS  # columns of a work-item
+_ITEMS = 256  # the most work-items of a group
+_LEAST_ITEMS = 8  # the fewest work-items of a group
+_GROUPS = 2  # groups for each compute unit: as many as run at once
+_UNITS = 2  # compute units for each group: with fewer groups the time is that of loads one after the other
+# Pairs of columns of a work-item on CPUs: shorter stretches of rows are read half as fast. Narrow images have few.
 _NARROW, _WIDE = 64, 2048
-_BANDS = 4  # a core
-MOST = 2**32  # samples of a plane: numbers of 32 bits are their places
-_LEAST = 8  # pairs of rows of a band: of shorter ones most rows would be read twice
-_KEPT = 256  # levels of a device, of any images, that stay prepared
+_BANDS = 4  # bands for each core
+MOST = 2**32  # samples that a plane must stay below: their places are numbers of 32 bits
+_LEAST = 8  # the fewest pairs of rows of a band: in shorter bands most rows would be read twice
+_KEPT = 256  # levels that stay prepared on a device, of any images
 
 SAMPLES = {"float32": "float", "float64": "double"}
 Shape = tuple[int, int]
 Shape3 = tuple[int, int, int]
 Details = tuple[Image, Image, Image]  # cH, cV, cD
-Four = tuple[Image, Image, Image, Image]  # cA and these
+Four = tuple[Image, Image, Image, Image]  # cA, cH, cV, cD
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where an image and its coefficients lie in one buffer, by strips: see dwt_layout.cl.
+    """The places of an image and its coefficients in one buffer, by strips: see dwt_layout.cl.
 
-    ``strip`` and ``run`` are binary logarithms; ``pitch``: samples from a row to the next; ``plane``: to another plane.
+    ``strip`` and ``run`` are binary logarithms; ``pitch`` is the samples from a row to the next, ``plane`` those from a
+    plane to the next.
     """
 
     strip: int
@@ -53,14 +54,14 @@ class Layout:
     plane: int
 
     def vector(self, width: int) -> tuple[int, int, int, int]:
-        """What the kernels take, for an image of ``width`` columns."""
+        """The kernels' argument ``layout``, for an image of ``width`` columns."""
         last = (width - 1) >> self.run
         return self.strip, self.run, last, ceil((width - (last << self.run)) / 2)
 
 
 @dataclass(frozen=True)
 class Aside:
-    """What is put aside of each plane: see dwt_margins.cl."""
+    """The samples of each plane that are put aside: see dwt_margins.cl."""
 
     start: int
     inside: int
@@ -73,12 +74,12 @@ class Aside:
 
     @property
     def sides(self) -> tuple[int, int, int, int]:
-        """What kernels take of columns."""
+        """The kernels' argument ``sides``, for columns."""
         return self.inside, self.outside, self.column_pitch, self.row_pitch
 
     @property
     def beyond(self) -> tuple[int, int, int, int]:
-        """What kernels take of rows."""
+        """The kernels' argument ``beyond``, for rows."""
         return self.above, self.rows, self.above + self.below, 0
 
 
@@ -94,7 +95,8 @@ class Level:
     inverse: bool
     layout: Layout | None = None
     room: int = 0  # in place: bytes that may be put aside
-    more_room: int = 0  # the same where otherwise most of the device would have nothing to do
+    # In place: bytes that may be put aside if most of the device would otherwise have nothing to do.
+    more_room: int = 0
 
     def prepared(self) -> Level:
         """This level, or its equal that was prepared before: preparing takes ten times as long as launching."""
@@ -102,7 +104,7 @@ class Level:
         return known
 
     def run(self, image: Image, coefficients: Four | None = None) -> None:
-        """Reads the one and writes the other; in place ``image`` is both."""
+        """Reads the image and writes the coefficients, or for an inverse the reverse; in place ``image`` is both."""
         if self._whole is not None:
             assert coefficients is not None
             self._whole(image, *coefficients)
@@ -115,7 +117,7 @@ class Level:
 
     @property
     def fits(self) -> bool:
-        """Whether the device can run it."""
+        """Whether the device can run the level."""
         return self._whole is not None or self.group is not None
 
     def check(self) -> None:
@@ -128,7 +130,7 @@ class Level:
         return (like.like((self.planes, self.bands[0], self.bands[2])), *self.details(like))
 
     def details(self, like: Image) -> Details:
-        """The same without cA."""
+        """The bands cH, cV and cD, uninitialised."""
         low_y, high_y, low_x, high_x = self.bands
         return (
             like.like((self.planes, high_y, low_x)),
@@ -138,7 +140,7 @@ class Level:
 
     @cached_property
     def _whole(self) -> Step | None:
-        """The one launch of an image and its four bands, where it takes no more; None where samples go aside first."""
+        """The launch that does all, for an image and its four bands; None where samples go aside first."""
         if self.layout is not None:
             return None
         if self.gpu.limits.is_cpu:
@@ -149,7 +151,7 @@ class Level:
         return None
 
     def _tiled(self) -> Step | None:
-        """A work-group a tile."""
+        """The launch in which each work-group takes a tile; None if no tile fits the device."""
         found = tile.fitting(
             self.gpu, self.schedule, self.pairs, self.planes, self.dtype.itemsize,
             {"S": SAMPLES[self.dtype.name], "INVERSE": self.inverse, **self.border},
@@ -163,7 +165,7 @@ class Level:
         )  # fmt: skip
 
     def _wide(self) -> Step:
-        """A work-item a tile."""
+        """The launch in which each work-item takes a tile."""
         sources = ("border", "dwt_layout", "dwt_beyond", self.schedule[1], "dwt_level_wide")
         wide = _NARROW if self.pairs[1] <= _NARROW else _WIDE
         kernel = self.gpu.kernel(sources, "level_wide", **self.defines, **self.border, PAIRS=wide)
@@ -179,9 +181,10 @@ class Level:
 
     @cached_property
     def _groups(self) -> tuple[Step, Step, Shape3, Shape3]:
-        """A work-group a tile: what puts samples aside, what makes the rest, and the shapes of columns and rows aside.
+        """Two launches in which work-groups take tiles, and the shapes of the columns and of the rows put aside.
 
-        The first takes what is read, the second the image and its bands, if they are apart; both then columns and rows.
+        The first launch puts samples aside and takes what is read; the second does the rest and takes the image, and
+        its bands if they are apart. Both then take the columns and the rows put aside.
         """
         if self.group is None:
             raise DeviceError(
@@ -219,7 +222,7 @@ class Level:
         )  # fmt: skip
 
     def shapes(self, aside: Aside) -> tuple[Shape3, Shape3]:
-        """Of the columns and of the rows put aside."""
+        """The shapes of the columns and of the rows put aside."""
         return (
             (self.planes, self.read[0], aside.column_pitch),
             (self.planes, aside.rows, aside.row_pitch),
@@ -238,13 +241,13 @@ class Level:
 
     @cached_property
     def bands(self) -> tuple[int, int, int, int]:
-        """How many low and high coefficients: along y, then along x."""
+        """The numbers of low and high coefficients: along y, then along x."""
         (lows_y, highs_y), (lows_x, highs_x) = (axis.lengths(self.params, n) for n in self.image)
         return lows_y, highs_y, lows_x, highs_x
 
     @cached_property
     def first(self) -> int:
-        """The pair to read that belongs to the first one to make."""
+        """The pair to read that belongs to the first pair to make."""
         if not axis.expansive(self.params):
             return 0
         shift = (1 - self._wavelet.length // 2) // 2
@@ -252,14 +255,14 @@ class Level:
 
     @cached_property
     def pairs(self) -> Shape:
-        """Pairs to make, along y and x."""
+        """The numbers of pairs to make, along y and x."""
         if self.inverse:
             return ceil(self.image[0] / 2), ceil(self.image[1] / 2)
         return self.bands[0], self.bands[2]
 
     @cached_property
     def read(self) -> Shape:
-        """Height and width of what is read, of coefficients as an image."""
+        """The height and width of the image that is read, or of the coefficients as one image."""
         return (sum(self.bands[:2]), sum(self.bands[2:])) if self.inverse else self.image
 
     @property
@@ -272,7 +275,7 @@ class Level:
 
     @cached_property
     def reach(self) -> tuple[int, int]:
-        """Columns before and after its own that a work-item reads: multiples of four."""
+        """The columns before and after its own that a work-item reads: multiples of four."""
         plan, _ = self.schedule
         return _up(2 * plan.left, 4), _up(2 * plan.right, 4)
 
@@ -304,8 +307,8 @@ class Level:
         sources = ("dwt_layout", self.schedule[1], *lifting(_PAIRS), "dwt_rows", "dwt_level")
         edge, limits = sum(self.reach), self.gpu.limits
         items = _ITEMS
-        while items >= max(_LEAST_ITEMS, 2 * edge):  # which fetch what is beside two rows
-            # Rows by vectors: two lines of one and of the next pair. By samples: two of one, and two finished rows.
+        while items >= max(_LEAST_ITEMS, 2 * edge):  # the work-items fetch the edges of two rows
+            # By vectors, local memory has the two rows of this pair and of the next; by samples, two and two finished.
             samples = 4 * items * _COLUMNS + (4 if self._words else 2) * edge
             if items <= limits.work_group and samples * self.dtype.itemsize <= limits.local_bytes:
                 kernel = self.gpu.kernel(sources, "level", **self.defines, ITEMS=items, WORDS=self._words)
@@ -315,7 +318,7 @@ class Level:
         return None
 
     def aside(self, origin: int | None = None) -> Aside:
-        """What is put aside where there is no layout; work-items' columns begin eight by eight from ``origin``."""
+        """The samples put aside if there is no layout; work-items' columns begin eight by eight from ``origin``."""
         plan, _ = self.schedule
         before, after = self.reach
         (height, width), (pairs_y, pairs_x), first = self.read, self.pairs, self.first
@@ -329,7 +332,7 @@ class Level:
         return Aside(start, inside, outside, columns, row, above, below, above + below)
 
     def _divided(self, tiles: int, items: int) -> tuple[Aside, int]:
-        """What is put aside, and how many pairs of rows a band has."""
+        """The samples put aside, and the number of pairs of rows of a band."""
         aside, pairs = self.aside(), self.pairs[0]
         wanted = ceil(self.gpu.limits.compute_units * _GROUPS * _ITEMS / (items * tiles * self.planes))
         if self.layout is None:
@@ -345,25 +348,25 @@ class Level:
 
         few = ceil(self.gpu.limits.compute_units / (_UNITS * tiles * self.planes))
         most = max(bands_in(self.room), min(few, bands_in(self.more_room)))
-        # Where bands cannot be long, more is put aside than there is room for.
+        # If the device forbids bands that are long enough, more is put aside than there is room for.
         band = min(max(_LEAST, ceil(pairs / max(1, min(wanted, most)))), self.gpu.limits.band // 2)
         return replace(aside, column_pitch=columns, rows=edge * (ceil(pairs / band) + 1)), band
 
 
 def fitting(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: bool) -> Level | None:
-    """The level of an image of ``size``, given it or one of its bands; None where it cannot go this way.
+    """The level of an image of ``size``, given the image or one of its bands; None if it cannot be done in one pass.
 
-    That is for lifting of floats that sees beyond the samples' edges.
+    It can for the lifting of floats that extends the samples, rather than each step, beyond the edges.
     """
     if params.integer or params.method != "lifting" or params.tile != "auto":
         return None
-    if params.mode == "vc2" or params.wavelet.startswith("vc2-"):  # beyond the edges of each step
+    if params.mode == "vc2" or params.wavelet.startswith("vc2-"):  # these extend each step
         return None
     if prod(size) >= MOST:
         return None
     level = Level(image.gpu, params, image.dtype, image.shape[0], (size[0], size[1]), inverse).prepared()
     if image.gpu.limits.is_cpu:
-        # A compiler that does not know vectors takes half a minute for these.
+        # A compiler that does not know vectors takes half a minute for these kernels.
         return level if image.gpu.limits.lanes > 1 else None
     return level if level.fits else None
 

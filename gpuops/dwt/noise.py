@@ -1,4 +1,4 @@
-"""White noise in a wavelet transform: how large it is in each band, and how large it was in the image."""
+"""White noise in a wavelet transform: its size in each band, and an estimate of its size in the image."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _MAD = 0.6744897501960817  # median of |x| for a normal distribution of σ = 1
 
 def estimate(finest: Details[Band], wavelet: str) -> npt.NDArray[np.float64]:
     """The noise's standard deviation in each plane of the image: the median of |finest cD| over 0.6745 (Donoho and
-    Johnstone 1994), over what the filters make of noise of σ = 1.
+    Johnstone 1994), over the σ that noise of σ = 1 has in that band.
 
-    Of an image of one row or column, which has no cD, that of its only detail.
+    An image of one row or column has no cD: its only detail is taken instead.
     """
     horizontal, vertical, diagonal = finest
     sigmas = levels([finest], wavelet)[0]
@@ -31,11 +31,11 @@ def estimate(finest: Details[Band], wavelet: str) -> npt.NDArray[np.float64]:
 
 
 def levels(details: Sequence[Details[Band]], wavelet: str) -> list[tuple[float, float, float]]:
-    """What white noise of σ = 1 has for σ in cH, cV and cD of each level, coarsest first; far from the border."""
+    """The σ that white noise of σ = 1 has in cH, cV and cD of each level, coarsest first; far from the border."""
     if not details:
         return []
     lines = variances(wavelet, len(details))
-    # A single row or column has no high half, and its low one is the sample itself, √2 times as large.
+    # Across a single row or column there is no high half, and the low half is the sample itself, √2 times as large.
     alone = [(2.0**level, 0.0) for level in range(1, len(details) + 1)]
     y, x = (lines if details[-1][2].shape[axis] else alone for axis in (Y, X))
     found = [
@@ -49,8 +49,8 @@ def levels(details: Sequence[Details[Band]], wavelet: str) -> list[tuple[float, 
 def variances(wavelet: str, count: int) -> Sequence[tuple[float, float]]:
     """Variances of white noise of σ = 1 in the low and the high half of a line, of ``count`` levels, finest first.
 
-    1 everywhere for orthogonal wavelets. Else noise is white in no level but the first: its covariance c with what is k
-    samples away becomes Σ_m a[m] c[2k − m] in the low half, a being the filter's own autocorrelation.
+    They are 1 everywhere for orthogonal wavelets. For others noise is white in no level but the first: its covariance c
+    with the sample k further on becomes Σ_m a[m] c[2k − m] in the low half, a being the filter's own autocorrelation.
     """
     low, high = (np.correlate(taps, taps, "full") for taps in map(np.array, WAVELETS[wavelet].decompose))
     covariance = np.zeros(len(low))

@@ -29,7 +29,7 @@ def wpdec2(
     method: str = "auto",
     integer: bool = False,
 ) -> dict[str, Any]:
-    """The 4^level bands of ``pywt.WaveletPacket2D`` at a level, by path: "ah" is cH of cA; letters a, h, v and d.
+    """The 4^level bands of ``pywt.WaveletPacket2D`` at a level, by paths of letters a, h, v and d: "ah" is cH of cA.
 
     Parameters and errors as :func:`gpuops.dwt.wavedec2`; level 0 is the data itself, its path "".
     """
@@ -64,8 +64,8 @@ def wprec2(
 ) -> Any:
     """The inverse of :func:`wpdec2`: the data of (height, width) ``shape``. Bands that are left out are zeros.
 
-    Paths may differ in length: each band's own bands are only asked for where it is missing itself. Raises
-    ParameterError for bands of another size than theirs, and where there is none at all.
+    Paths may differ in length: a band's own bands are only used if that band is missing. Raises ParameterError for
+    bands of a wrong size, and if there is no band at all.
     """
     packets = {path: axes_last(band, axes) for path, band in packets.items()}
     dtype = dtype_of(list(packets.values()), integer)

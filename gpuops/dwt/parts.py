@@ -1,4 +1,4 @@
-"""Bands that are on the host because the device has no room for them: it gets them a few rows at a time."""
+"""Bands that are on the host because the device has no room for them: the device gets them a few rows at a time."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..image import Image
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-_ENOUGH = 1 << 25  # bytes: larger parts are moved no faster
-_SHARE = 8  # of the device's memory that a part may have
+_ENOUGH = 1 << 25  # bytes of a part: larger parts are moved no faster
+_SHARE = 8  # a part may have one in so many bytes of the device's memory
 
 
 class HostBand:
-    """An array (planes, height, width) on the host; ``alpha`` and ``linear`` as of an Image."""
+    """An array (planes, height, width) on the host; ``alpha`` and ``linear`` are as in an Image."""
 
     def __init__(
         self, gpu: Gpu, array: npt.NDArray[Any], *, alpha: bool = False, linear: bool = False
@@ -35,7 +35,8 @@ class HostBand:
         return HostBand(self.gpu, self.array.astype(dtype), alpha=self.alpha, linear=self.linear)
 
     def parts(self) -> Iterator[tuple[slice, Image]]:
-        """All rows, one part after the other: which they are, and an Image of them; none of a band without samples."""
+        """All rows, one part after the other: their slice, and an Image of them. A band without samples has no
+        parts."""
         if not self.nbytes:
             return
         planes, height, width = self.shape
@@ -52,7 +53,7 @@ Band = Image | HostBand
 
 
 def images(band: Band) -> Iterator[Image]:
-    """The parts on the device: of an Image itself."""
+    """The parts of a band on the device; an Image is its own only part."""
     if isinstance(band, Image):
         yield band
     else:

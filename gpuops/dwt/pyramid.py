@@ -15,14 +15,15 @@ from . import bands, statistics
 from .parts import Band, HostBand
 from .transform import Details, flat
 
-_SHARE = 0.05  # of a band's coefficients are shown more than half way to black or white
-_SPARSE = 3.0  # where fewer are not zero: what the largest is divided by
-_ROUNDING = 1e-5  # of the image's median: what is less than this is hardly anything but rounding errors
-_THIN = 1024  # pixels of a picture whose lines are one wide
+_SHARE = 0.05  # the part of a band's coefficients that is shown more than half way to black or white
+_SPARSE = 3.0  # the divisor of the largest coefficient, if a smaller part than _SHARE is not zero
+_ROUNDING = 1e-5  # the part of the image's median below which details are hardly anything but rounding errors
+_THIN = 1024  # the widest picture, in pixels, whose lines are one pixel wide
 
 
 def picture(approximation: Image, details: Sequence[Details[Image]], white: float = 1.0) -> Image:
-    """The bands side by side: cV to the right of what is coarser, cH below, cD between, thin black lines between.
+    """The bands side by side: cV to the right of the coarser bands, cH below, cD at the bottom right, with thin black
+    lines between them.
 
     Zero is mid gray and fine structure stays visible (see ``paint`` in dwt_bands.cl). The approximation is shown as
     the image it is; ``white`` is its brightest value before any level. Alpha is left out; values are encoded.
@@ -41,7 +42,7 @@ def picture(approximation: Image, details: Sequence[Details[Image]], white: floa
 def picture_split(
     found: Sequence[HostBand], encoding: Encoding, white: float = 1.0
 ) -> tuple[npt.NDArray[Any], Losses]:
-    """As :func:`picture`, of bands on the host, as pixels there: (height, width, colours); and what was lost."""
+    """:func:`picture` for bands on the host, as pixels (height, width, colours) there; and the losses."""
     gain = 2.0 ** (len(found) // 3)
     if found[0].array.dtype.kind == "i":
         gain, found = 1.0, [band.astype(np.float32) for band in found]
@@ -51,7 +52,7 @@ def picture_split(
     lost = Losses()
     for band, place, look in zip(found, places, looks(found, gain, white), strict=True):
         for at, part in band.parts():
-            # The last one with what the place has more than the band.
+            # The last part also fills the rows that the place has more than the band.
             rows = (place.height if at.stop == band.shape[1] else at.stop) - at.start
             shown = band.gpu.zeros((colours, rows, place.width))
             shown.linear = False
@@ -65,7 +66,7 @@ def picture_split(
 
 
 class Place(NamedTuple):
-    """Where a band is in the picture."""
+    """The place of a band in the picture."""
 
     top: int
     left: int
@@ -74,7 +75,7 @@ class Place(NamedTuple):
 
 
 class Look(NamedTuple):
-    """How a band is painted: see ``paint`` in dwt_bands.cl."""
+    """The way in which a band is painted: see ``paint`` in dwt_bands.cl."""
 
     scale: float
     knee: float
@@ -83,7 +84,7 @@ class Look(NamedTuple):
 def layout(shapes: Sequence[tuple[int, ...]]) -> tuple[list[Place], tuple[int, int]]:
     """A place for each band, by their (height, width), and the picture's size.
 
-    Those of what is coarser may need more room than the bands beside it.
+    The coarser bands may need more room than the bands beside them.
     """
     (top, left), details = shapes[0], [shapes[i : i + 3] for i in range(1, len(shapes), 3)]
     gap = 2 if details and 2 * max(details[-1][2]) > _THIN else 1
@@ -102,7 +103,8 @@ def layout(shapes: Sequence[tuple[int, ...]]) -> tuple[list[Place], tuple[int, i
 
 
 def looks(every: Sequence[Band], gain: float, white: float) -> list[Look]:
-    """Of each band. Each level multiplies a constant by √2 along both axes: ``gain`` in all, 1 for whole numbers."""
+    """The look of each band. Each level multiplies a constant by √2 along both axes: all levels by ``gain``, which is 1
+    for whole numbers."""
     approximation, *rest = every
     colours = approximation.shape[0] - approximation.alpha
     typical = float(statistics.medians(approximation)[:colours].mean()) / gain
@@ -111,12 +113,13 @@ def looks(every: Sequence[Band], gain: float, white: float) -> list[Look]:
 
 
 def _knee(band: Band, colours: int) -> float:
-    """The magnitude that is shown half way: few exceed it, lest one bright lamp makes all others gray."""
+    """The magnitude that is shown half way: few coefficients exceed it, or one bright lamp would make all others
+    gray."""
     count = colours * math.prod(band.shape[1:])
     if not count:
         return 1.0
     value, _ = statistics.largest([band], colours, max(1, round(_SHARE * count)))
-    if value == 0.0:  # fewer are not zero
+    if value == 0.0:  # a smaller part is not zero
         value = statistics.largest([band], colours, 1)[0] / _SPARSE
     return value
 

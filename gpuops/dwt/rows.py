@@ -22,7 +22,7 @@ Planes = tuple[int, int, int]
 
 
 class Source(Protocol):
-    """An image of ``shape`` (planes, height, width). ``row_bytes``: of a row on its way to the device."""
+    """An image of ``shape`` (planes, height, width) to read. ``row_bytes``: bytes of a row on its way to the device."""
 
     @property
     def shape(self) -> Planes: ...
@@ -32,17 +32,17 @@ class Source(Protocol):
     def row_bytes(self) -> int: ...
 
     def begin(self, transfers: Transfers, rows: int) -> None:
-        """Before :meth:`slab`, which will be asked for so many ``rows`` at most."""
+        """Prepares for :meth:`slab`, which will be asked for ``rows`` rows at most."""
 
     def slab(self, pieces: Sequence[slice]) -> AbstractContextManager[Image]:
-        """A context with an Image of these rows, one piece below the other."""
+        """A context with an Image of the rows ``pieces``, one piece below the other."""
 
     def whole(self, gpu: Gpu) -> Image:
-        """All of it on the device."""
+        """The whole image on the device."""
 
 
 class Sink(Protocol):
-    """What receives an image of ``shape``. ``row_bytes``: of a row on its way from the device."""
+    """A receiver of an image of ``shape``. ``row_bytes``: bytes of a row on its way from the device."""
 
     @property
     def shape(self) -> Planes: ...
@@ -50,10 +50,10 @@ class Sink(Protocol):
     def row_bytes(self) -> int: ...
 
     def begin(self, transfers: Transfers, rows: int) -> None:
-        """Before :meth:`put`, which will give so many ``rows`` at most."""
+        """Prepares for :meth:`put`, which will give ``rows`` rows at most."""
 
     def put(self, image: Image, first: int, at: slice) -> None:
-        """The rows ``at`` are those of ``image`` from its row ``first`` on."""
+        """Receives the rows ``at``: those of ``image`` from its row ``first`` on."""
 
 
 class HostPlanes:
@@ -138,7 +138,7 @@ class Zeros:
 
 
 class PixelSource:
-    """A file's pixels (height, width, channels) on the host; ``white``: as whole levels up to that."""
+    """A file's pixels (height, width, channels) on the host; ``white``: they are read as whole levels 0 … white."""
 
     def __init__(self, pixels: Array, decoding: Decoding, white: int | None = None) -> None:
         self._pixels, self._decoding, self._white = pixels, decoding, white
@@ -165,7 +165,7 @@ class PixelSource:
 
 
 class PixelSink:
-    """A file's pixels (height, width, channels), on the host in the end; ``white``: made of whole levels up to that."""
+    """A file's pixels (height, width, channels), on the host in the end; ``white``: made of whole levels 0 … white."""
 
     def __init__(self, shape: Planes, encoding: Encoding, *, alpha: bool, white: int | None = None) -> None:
         self.shape = planes, height, width = shape
@@ -188,13 +188,13 @@ class PixelSink:
 
     @property
     def losses(self) -> Losses:
-        """What did not fit, in all."""
+        """The losses of all pixels: the values that did not fit."""
         found = [losses(lost) for lost in self._lost]
         return Losses(sum(one.clipped for one in found), sum(one.not_finite for one in found))
 
 
 class WithAlpha:
-    """A sink for colours, which go on to ``sink`` with the last plane of ``source``, the same image, for alpha."""
+    """A sink for colours, which go on to ``sink``; their alpha is the last plane of ``source``, the same image."""
 
     def __init__(self, sink: PixelSink, source: PixelSource) -> None:
         planes, height, width = sink.shape

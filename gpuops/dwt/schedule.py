@@ -1,4 +1,4 @@
-"""How far lifting steps reach, and their OpenCL C in the order that clkernels/dwt_level.cl takes them, row by row."""
+"""The reach of lifting steps, and their OpenCL C in the order that clkernels/dwt_level.cl takes them, row by row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Schedule:
     Attributes
     ----------
     steps : tuple of Step
-        In the order in which they are taken.
+        The steps in the order in which they are taken.
     spans : tuple of (before, after)
         For pair k to come out right a step must have been taken for the pairs k − before … k + after.
     left, right : int
@@ -33,12 +33,12 @@ class Schedule:
     @classmethod
     def of(cls, steps: tuple[Step, ...], *, before: int = 0) -> Schedule:
         """The schedule of these steps, by which the pairs k − ``before`` … k come out right."""
-        need = {False: (before, 0), True: (before, 0)}  # of even and of odd samples
+        need = {False: (before, 0), True: (before, 0)}  # for even and for odd samples
         later: list[tuple[Step, int]] = []
         spans = []
         for step in reversed(steps):
             ahead, after = need[step.odd]
-            # A later step changes what this one reads: only when no pair needs it any more.
+            # A later step changes samples that this step reads: it may only when no pair needs them any more.
             changed = [far - step.first for other, far in later if other.odd != step.odd]
             after = max([after, *changed])
             spans.append((ahead, after))
@@ -52,7 +52,7 @@ class Schedule:
 
     @property
     def kept(self) -> int:
-        """Pairs that must be at hand: from the oldest that a step reads to the newest."""
+        """The number of pairs that must be at hand: from the oldest that a step reads to the newest."""
         oldest = min(
             (after + step.first for step, (_, after) in zip(self.steps, self.spans, strict=True)), default=0
         )
@@ -69,10 +69,10 @@ class Schedule:
 
 @cache
 def schedule(wavelet: Wavelet, *, inverse: bool, sample: str) -> tuple[Schedule, Source]:
-    """The schedule, and as OpenCL C of samples ``float`` or ``double``.
+    """The schedule, and the schedule as OpenCL C for samples ``float`` or ``double``.
 
-    There STEPS(TAKE) calls the macro TAKE(target, other, first, taps, before, after, again, weights…) for each step:
-    target[k] += Σ_j weights[j] other[k + first + j], with e and o for the even and the odd samples;
+    In the C, STEPS(TAKE) calls the macro TAKE(target, other, first, taps, before, after, again, weights…) for each
+    step: target[k] += Σ_j weights[j] other[k + first + j], with e and o for the even and the odd samples;
     ``again``: the result is read for a later pair, too.
     """
     plan = Schedule.of(wavelet.steps[::-1] if inverse else wavelet.steps)
@@ -94,7 +94,7 @@ def schedule(wavelet: Wavelet, *, inverse: bool, sample: str) -> tuple[Schedule,
 
 
 def lifting(*pairs: int) -> tuple[str | Source, ...]:
-    """Sources of the steps on rows of so many pairs, for each number given: clkernels/dwt_lift.cl."""
+    """The sources of the steps on rows of n pairs, for each n in ``pairs``: clkernels/dwt_lift.cl."""
     return tuple(
         part
         for n in pairs

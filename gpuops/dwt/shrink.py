@@ -33,7 +33,7 @@ def shrink(
 def shrink_on_host(
     approximation: HostBand, details: Sequence[Details[HostBand]], wavelet: str, params: ShrinkParams
 ) -> None:
-    """As :func:`shrink`, of bands on the host, which are overwritten."""
+    """:func:`shrink` for bands on the host, which are overwritten."""
     limits = iter(thresholds(approximation, details, wavelet, params))
     for level in details:
         for band in level:
@@ -43,7 +43,7 @@ def shrink_on_host(
 def thresholds(
     approximation: Band, details: Sequence[Details[Band]], wavelet: str, params: ShrinkParams
 ) -> npt.NDArray[np.float64]:
-    """Of each band in the order of ``details``, and each plane: (bands, planes). Alpha's are 0."""
+    """The threshold of each band, in the order of ``details``, and each plane: (bands, planes). Alpha's are 0."""
     found = [band for level in details for band in level]
     planes = approximation.shape[0]
     limits: npt.NDArray[np.float64] = np.full(
@@ -62,7 +62,8 @@ def thresholds(
 
 
 def _bayes(squares: npt.NDArray[np.float64], sigma: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """σ² / σ_x with σ_x² the band's variance less the noise's; everything goes where nothing but noise is seen."""
+    """The threshold σ² / σ_x, with σ_x² the band's variance less the noise's; where only noise is seen, the threshold
+    removes everything."""
     signal = np.sqrt(np.maximum(squares - sigma**2, 0.0))
     everything = np.full(squares.shape, float(np.finfo(np.float32).max))
     np.divide(sigma**2, signal, out=everything, where=signal > 0.0)
@@ -76,7 +77,7 @@ def shrink_band(
     *,
     substitute: float = 0.0,
 ) -> Image:
-    """One band, by a threshold for each plane and one of :data:`MODES`."""
+    """One band shrunk by a threshold for each plane, in one of :data:`MODES`."""
     result = band.like()
     planes, size = band.shape[0], math.prod(band.shape[1:])
     if size:
@@ -95,6 +96,6 @@ def shrink_band(
 def shrink_band_on_host(
     band: HostBand, thresholds: Sequence[float] | npt.NDArray[np.float64], mode: str
 ) -> None:
-    """As :func:`shrink_band`, of a band on the host, which is overwritten."""
+    """:func:`shrink_band` for a band on the host, which is overwritten."""
     for at, part in band.parts():
         band.array[:, at] = shrink_band(part, thresholds, mode).numpy()

@@ -1,9 +1,9 @@
 """Transforms of images that the device's memory has no room for: level by level, in slabs of whole rows.
 
-A slab comes to the device with as many rows more as its coefficients depend on, is transformed there as an image of its
-own, and those coefficients go back that no edge but the image's own has touched: the same, bit for bit, as without
-splitting. Meanwhile the next slab is on its way. As soon as an approximation, and all that comes of it, fit on the
-device, it stays there; until then it goes to the host and comes again.
+A slab comes to the device with the further rows that its coefficients depend on, and is transformed there as an image
+of its own. The coefficients that depend on no edge but the image's own go back: they are the same, bit for bit, as
+without splitting. Meanwhile the next slab is on its way. As soon as an approximation, and all that is made of it, fit
+on the device, the approximation stays there; until then it goes to the host and comes again.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
-# At most, of what is worked on: the image, its bands, and what methods have between.
+# The most memory that a transform takes, in copies of its image: the image, its bands, and the methods' intermediates.
 COPIES = 5
-_ENOUGH = 1 << 25  # bytes: larger slabs are moved no faster
-# Bytes of an array on the host from which on a GPU gets it in slabs, though it has room for all of it: what comes and
-# goes meanwhile, and new pages had by several threads, make that 1.2 to 1.8 times as fast (docs/benchmarks).
+_ENOUGH = 1 << 25  # bytes of a slab: larger slabs are moved no faster
+# Bytes of an array on the host from which on a GPU gets it in slabs, though it has room for all of it. That is 1.2 to
+# 1.8 times as fast: transfers overlap with computing, and several threads get new pages (docs/benchmarks).
 _LARGE = 1 << 27
 _NAMES = ("cH", "cV", "cD")
 
 
 @dataclass(frozen=True)
 class Slab:
-    """Of a level, pairs ``start`` … ``stop`` − 1 to make, and ``first`` … ``last`` − 1 to read, maybe beyond the ends.
+    """Part of a level: pairs ``start`` … ``stop`` − 1 to make, ``first`` … ``last`` − 1 to read, maybe beyond the ends.
 
-    Pairs of a low and a high coefficient, or of rows.
+    A pair is a low and a high coefficient, or two rows.
     """
 
     start: int
@@ -61,7 +61,7 @@ def fits(
     *,
     copies: float = COPIES,
 ) -> bool:
-    """Whether there is room for an image (planes, height, width) and all that a transform needs beside it."""
+    """Whether memory has room for an image (planes, height, width) and all that a transform needs beside it."""
     nbytes, limits = prod(shape) * dtype.itemsize, gpu.limits
     return copies * nbytes <= (memory or limits.global_bytes) and nbytes <= limits.max_alloc_bytes
 
@@ -72,7 +72,7 @@ def least(nbytes: int) -> int:
 
 
 def room(gpu: Gpu, nbytes: int) -> int:
-    """How much of the device's memory to use for an array of ``nbytes`` on the host."""
+    """The bytes of the device's memory to use for an array of ``nbytes`` on the host."""
     memory = gpu.limits.global_bytes
     return memory if gpu.limits.is_cpu or nbytes < _LARGE else min(memory, least(nbytes))
 
@@ -91,7 +91,7 @@ def decompose(
     Parameters
     ----------
     memory
-        Bytes of the device to use; without it all that it has.
+        Bytes of the device's memory to use; None for all of them.
     overlap
         Move a slab while another is computed.
 
@@ -146,7 +146,7 @@ def recompose(
 ) -> None:
     """The inverse of :func:`decompose`: the image goes to ``sink``, whose size says whether a length is odd.
 
-    None stands for a band of zeros. Raises ParameterError for bands that do not fit together, or the sink.
+    None stands for a band of zeros. Raises ParameterError for bands that fit neither together nor the sink.
     """
     memory = memory or gpu.limits.global_bytes
     given = next(band for band in (approximation, *transform.flat(None, details)) if band is not None)
@@ -176,7 +176,7 @@ def recompose(
 
 
 def convert(gpu: Gpu, source: Source, sink: Sink) -> None:
-    """The samples themselves, to what ``sink`` makes of them."""
+    """Moves the samples of ``source`` to ``sink``, untransformed."""
     with Transfers(gpu) as transfers:
         _convert(transfers, source, sink, gpu.limits.global_bytes // 2)
 
@@ -188,7 +188,7 @@ def _forward(
     params: DwtParams,
     room: int,
 ) -> None:
-    """One level: cA, cH, cV, cD."""
+    """Transforms one level in slabs; ``sinks`` are for cA, cH, cV, cD."""
     _, n, width = source.shape
     dtype = transform.working(transfers.gpu, source.dtype, params)
     (lows, highs), across = axis.lengths(params, n), 2 * axis.lengths(params, width)[0]
@@ -220,7 +220,7 @@ def _inverse(
     shape: tuple[int, ...],
     room: int,
 ) -> None:
-    """The image of (height, width) ``shape`` from cA, cH, cV, cD."""
+    """Makes the image of (height, width) ``shape`` from cA, cH, cV, cD, in slabs."""
     (height, width), (planes, lows, left), highs = shape, sources[0].shape, sources[1].shape[1]
     moved = sink.row_bytes + sum(source.row_bytes for source in sources) // 2
     row = planes * max(width, 2 * left) * sources[0].dtype.itemsize
@@ -244,7 +244,7 @@ def _inverse(
 
 
 def _fetch(transfers: Transfers, image: Image, array: Array) -> None:
-    """An Image (planes, height, width) to the host, some rows at a time."""
+    """Copies an Image (planes, height, width) to the host, some rows at a time."""
     sink = HostPlanes(array)
     rows = max(1, _ENOUGH // max(1, sink.row_bytes))
     sink.begin(transfers, min(rows, image.shape[1]))
@@ -255,13 +255,13 @@ def _fetch(transfers: Transfers, image: Image, array: Array) -> None:
 def _inverse_whole(
     gpu: Gpu, sources: Sequence[Source], params: DwtParams, shape: tuple[int, ...]
 ) -> DevicePlanes:
-    """The same on the device."""
+    """:func:`_inverse` on the device, without slabs."""
     low, horizontal, vertical, diagonal = (source.whole(gpu) for source in sources)
     return DevicePlanes(transform.inverse(low, (horizontal, vertical, diagonal), params, shape))
 
 
 def _convert(transfers: Transfers, source: Source, sink: Sink, room: int) -> None:
-    """The samples themselves."""
+    """Moves samples from a source to a sink, some rows at a time."""
     planes, height, width = source.shape
     cost = TURNS * (source.row_bytes + sink.row_bytes) + COPIES * planes * width * source.dtype.itemsize
     rows = max(1, min(room, COPIES * _ENOUGH) // cost)
@@ -270,21 +270,21 @@ def _convert(transfers: Transfers, source: Source, sink: Sink, room: int) -> Non
     for start in range(0, height, rows):
         at = slice(start, min(start + rows, height))
         with source.slab([at]) as image:
-            # A copy: what goes out must stay while the inlet's memory is filled anew.
+            # The sink gets a copy, which stays while the inlet's memory is filled anew.
             sink.put(blocked.cut(image, (0, 0), image.shape[1:]), 0, at)
 
 
 def _margin(params: DwtParams) -> int:
-    """Pairs before and after its own that a coefficient, or a sample, depends on at most."""
+    """The most pairs before and after its own that a coefficient, or a sample, depends on."""
     return WAVELETS[params.wavelet].length // 2 + 1
 
 
 def _pairs(gpu: Gpu, row: int, room: int, moved: int, params: DwtParams) -> int:
-    """How many pairs of rows of ``row`` bytes a slab may make. ``moved``: bytes of a row that come and go."""
+    """The most pairs of rows of ``row`` bytes that a slab may make. ``moved``: bytes of a row that come and go."""
     margin = _margin(params)
     cost = TURNS * (moved + row) + COPIES * row
     rows = min(room // cost, gpu.limits.max_alloc_bytes // row, max(_ENOUGH // row, 32 * margin))
-    pairs = rows // 2 - 3 * margin  # those before and after, and what the last slab has more
+    pairs = rows // 2 - 3 * margin  # less the pairs before and after, and those that the last slab has more
     if pairs < 1:
         raise DeviceError(
             f"not even {6 * margin + 2} rows of {row / 1e3:.3g} kB fit into {room / 1e6:.3g} MB of device memory: "
@@ -308,7 +308,8 @@ def _slabs(make: int, read: int, most: int, margin: int, *, wraps: bool) -> Iter
 
 
 def _pieces(start: int, stop: int, n: int, *, wraps: bool, even: bool = False) -> list[slice]:
-    """Which of ``n`` rows stand at start … stop − 1; ``even``: an odd ``n`` is made so by repeating the last one."""
+    """The rows, of ``n``, that stand at start … stop − 1; ``even``: an odd ``n`` is made even by repeating the last
+    row."""
     if not wraps:
         return [slice(start, min(stop, n))]
     period = n + (n % 2 if even else 0)

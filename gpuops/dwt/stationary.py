@@ -71,6 +71,6 @@ def _launch(
 def _filters(
     wavelet: Wavelet, restored: bool, norm: bool
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Low and high taps in turn. With ``norm`` energy stays what it was; without, constants grow as in the dwt."""
+    """Low and high taps in turn. With ``norm`` the energy is kept; without it constants grow as in the dwt."""
     factor = (sqrt(0.5) if norm else 0.5) if restored else (sqrt(0.5) if norm else 1.0)
     return factor * np.array(wavelet.reconstruct if restored else wavelet.decompose).T

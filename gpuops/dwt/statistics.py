@@ -1,4 +1,4 @@
-"""What is measured of bands, on the device: mean squares, and magnitudes of a given rank."""
+"""Statistics of bands, on the device: mean squares, and magnitudes of a given rank."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from ..gpu import Kernel, Local
 from ..image import Image
 from .parts import Band, images
 
-_GROUPS = 8  # of a compute unit
-_ROUNDS = 1 << 15  # of a work-item, at most: llvmpipe ends longer loops
-_DIGITS = ((20, 11), (10, 10), (0, 10))  # of a magnitude's 31 bits: from which on, and how many
-_BINS = 2048  # as in dwt_statistics.cl
+_GROUPS = 8  # groups of a compute unit
+_ROUNDS = 1 << 15  # the most rounds of a work-item: llvmpipe ends longer loops
+# The digits of a magnitude's 31 bits: the lowest bit, the number of bits.
+_DIGITS = ((20, 11), (10, 10), (0, 10))
+_BINS = 2048  # bins of a histogram, as in dwt_statistics.cl
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A magnitude by its rank among all, how many are smaller, and the magnitude of the next rank."""
+    """A magnitude found by its rank among all, the number of smaller ones, and the magnitude of the next rank."""
 
     value: float
     below: int
@@ -31,9 +32,9 @@ class Ranked:
 def mean_squares(bands: Sequence[Band]) -> npt.NDArray[np.float64]:
     """Mean of the squares of each plane of each band, to 1e-11: (bands, planes).
 
-    inf where squares are too large for float32.
+    A mean is inf if squares are too large for float32.
     """
-    # All are asked for before the first is waited for.
+    # All sums are launched before the first is waited for.
     sums = [[_sums_of_squares(part) for part in images(band)] for band in bands]
     with np.errstate(invalid="ignore"):
         totals = [
@@ -48,9 +49,9 @@ def mean_squares(bands: Sequence[Band]) -> npt.NDArray[np.float64]:
 
 
 def medians(band: Band) -> npt.NDArray[np.float64]:
-    """The median of each plane's magnitudes, exact: of an even number the mean of the two in the middle.
+    """The median of each plane's magnitudes, exact: for an even number the mean of the two in the middle.
 
-    0 for a band without coefficients.
+    It is 0 for a band without coefficients.
     """
     size = _size(band)
     if size == 0:
@@ -82,7 +83,7 @@ def _ranked(bands: Sequence[Band], planes: int, rank: int, *, jointly: bool) -> 
         chosen = (up_to <= rank).sum(axis=1)
         below = np.take_along_axis(up_to - counts, chosen[:, None], 1)[:, 0]
         prefix = prefix << np.uint32(bits) | chosen.astype(np.uint32)
-    # The last digit's counts tell whether the value occurs again, or which other follows it.
+    # The last digit's counts tell whether the value occurs again, or which other value follows it.
     in_reach = up_to > rank + 1
     next_digit = in_reach.argmax(axis=1).astype(np.uint32)
     following = np.where(in_reach[:, -1], prefix - chosen.astype(np.uint32) + next_digit, beyond)
@@ -93,7 +94,7 @@ def _ranked(bands: Sequence[Band], planes: int, rank: int, *, jointly: bool) -> 
 def _count(
     bands: Sequence[Band], planes: int, prefixes: npt.NDArray[np.uint32], shift: int, bits: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
-    """Histograms of the digits of magnitudes that begin with a row's prefix, and the least magnitude beyond these."""
+    """Histograms of the digits of magnitudes that begin with a row's prefix, and the least magnitude beyond those."""
     gpu = bands[0].gpu
     histograms = gpu.zeros((len(prefixes), _BINS), np.uint32)
     beyond = gpu.array(np.full(len(prefixes), 0xFFFFFFFF, np.uint32))
@@ -109,7 +110,7 @@ def _count(
 
 
 def _sums_of_squares(band: Image) -> Image:
-    """(planes, groups, 2): what groups of work-items came to, and the rounding errors lost by it."""
+    """(planes, groups, 2): the sum of each group of work-items, and the rounding error that the sum lost."""
     if not band.nbytes:
         return band.gpu.zeros((band.shape[0], 1, 2))
     kernel, items, groups, stretch = _plan(band, "squares")
@@ -122,7 +123,7 @@ def _sums_of_squares(band: Image) -> Image:
 
 
 def _plan(band: Image, name: str) -> tuple[Kernel, int, int, int]:
-    """A kernel, its work-items in a group, how many groups share a plane, and how many elements each of them gets."""
+    """A kernel, the number of work-items of a group, of groups that share a plane, and of elements of each group."""
     limits = band.gpu.limits
     kernel = band.gpu.kernel(("lanes", "dwt_statistics"), name, WIDTH=limits.lanes, ALONE=limits.is_cpu)
     (items,) = (1,) if limits.is_cpu else kernel.fit(256)  # a CPU's core reads alone

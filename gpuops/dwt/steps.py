@@ -22,12 +22,12 @@ class Line:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Even and odd samples. Of the mode periodization n is even."""
+        """The numbers of even and odd samples. In the mode periodization n is even."""
         return (self.n + 1) // 2, self.n // 2
 
     @property
     def scales(self) -> tuple[float, float]:
-        """Low coefficients over even samples, and high ones over odd samples, as all steps leave them.
+        """The factors of low coefficients to even samples, and of high ones to odd samples, as all steps leave them.
 
         One sample and its mirror images are a constant, whose low coefficient is √2 times itself.
         """
@@ -46,12 +46,13 @@ class Line:
 
 
 def run(line: Line, image: Image) -> None:
-    """All steps: even samples, which come first along the axis, and odd ones become low and high coefficients.
+    """Takes all steps: even samples, which come first along the axis, and odd ones become low and high coefficients.
 
-    ``line.inverse``: the other way round. The image is float32 or int32.
+    With ``line.inverse`` it is the other way round. The image is float32 or int32.
     """
     steps = line.wavelet.steps[::-1] if line.inverse else line.wavelet.steps
-    stored = line.scales if line.inverse else (1.0, 1.0)  # what the image holds of what the steps work on
+    # The image's values relative to those that the steps work on.
+    stored = line.scales if line.inverse else (1.0, 1.0)
     end = (1.0, 1.0) if line.inverse else line.scales
     for index, step in enumerate(steps):
         last = not any(later.odd == step.odd for later in steps[index + 1 :])
@@ -61,7 +62,8 @@ def run(line: Line, image: Image) -> None:
 
 
 def _launch(line: Line, image: Image, step: Step, own: float, other: float, result: float) -> None:
-    """One step. ``own``, ``other``, ``result``: the halves' scales before it, and that of the changed one after it."""
+    """Takes one step. ``own``, ``other``: scales of the changed and the other half before it; ``result``: scale of the
+    changed half after it."""
     gpu, planes = image.gpu, image.shape[0]
     integer, rows = image.dtype.kind == "i", line.axis == 2
     targets, others = line.counts[step.odd], line.counts[not step.odd]

@@ -1,4 +1,4 @@
-"""Coefficients as named arrays and attributes, and back: what a coefficient file says, checked."""
+"""Coefficients as named arrays and attributes, and back, with the checks of a coefficient file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WHITE = {"uint8": 255, "uint16": 65535}  # the levels of the integer transform
 
 @dataclass(frozen=True)
 class Stored:
-    """What a file holds beside the bands: how they were made and what the image was."""
+    """A file's description of its bands: the parameters that made them, and the image's shape and kind."""
 
     params: DwtParams
     shape: tuple[int, int, int]
@@ -46,11 +46,11 @@ class Stored:
         return {name: (self.shape[0], *shape) for name, shape in found if 0 not in shape}
 
     def names(self) -> list[str]:
-        """Of all bands, those without coefficients too."""
+        """The names of all bands, those without coefficients too."""
         return [name for name, _ in band_shapes(self.params, self.shape[1:], self.params.levels or 0)]
 
     def attributes(self) -> dict[str, Any]:
-        """What :func:`unpack` reads again."""
+        """The attributes that :func:`unpack` reads again."""
         params = self.params
         return {
             "transform": "dwt",
@@ -72,7 +72,7 @@ def _sample(params: DwtParams) -> np.dtype[Any]:
 def fits(gpu: Gpu, stored: Stored, *, overwrite_input: bool = False, more: bool = False) -> bool:
     """Whether the device has room for the pixels, the image and all that :func:`pack` needs beside them.
 
-    ``more``: for what else is done to coefficients, too, which takes up to twice as much.
+    ``more``: coefficients are processed further, too, which takes up to twice as much.
     """
     if overwrite_input and stored.params.method in IN_PLACE:
         return split.fits(gpu, stored.shape, stored.sample, copies=3.5 if stored.params.integer else 2.5)
@@ -80,7 +80,7 @@ def fits(gpu: Gpu, stored: Stored, *, overwrite_input: bool = False, more: bool 
 
 
 def room_for(gpu: Gpu, shape: Sequence[int], params: DwtParams, *, more: bool = False) -> bool:
-    """As :func:`fits`, of an image (planes, height, width)."""
+    """:func:`fits` for an image of ``shape`` (planes, height, width)."""
     sample = transform.working(gpu, _sample(params), params)
     return split.fits(gpu, shape, sample, copies=(2 if more else 1) * split.COPIES)
 
@@ -90,8 +90,8 @@ def pack(
 ) -> dict[str, Array]:
     """The bands of an image on the host: arrays cA5, cH5, cV5, cD5, … cD1 of (planes, height, width).
 
-    Large images plane by plane. Methods that work in place do so where they may: they need a quarter of the image
-    beside it. Raises ParameterError for NaN or infinite pixels, which spread over all coefficients.
+    Large images are transformed plane by plane. Methods that work in place do so if they may: they need a quarter of
+    the image's memory beside it. Raises ParameterError for NaN or infinite pixels, which spread over all coefficients.
     """
     arrays, params = _empty(stored), stored.params
     for at in in_turn(image.shape[0], image.nbytes):
@@ -104,7 +104,7 @@ def pack(
             continue
         approximation, details = transform.decompose(part, params)
         if shrinking is not None:
-            _check_finite(approximation.numpy())  # whose noise is estimated
+            _check_finite(approximation.numpy())  # the estimate of noise needs finite values
             details = shrink.shrink(approximation, details, params.wavelet, shrinking)
         _download(transform.flat(approximation, details), stored, arrays, at)
     return arrays
@@ -113,7 +113,7 @@ def pack(
 def pack_split(
     gpu: Gpu, pixels: Array, decoding: Decoding, stored: Stored, shrinking: ShrinkParams | None = None
 ) -> dict[str, Array]:
-    """As :func:`pack`, of pixels (height, width, channels) on the host, in slabs that the device has room for."""
+    """:func:`pack` for pixels (height, width, channels) on the host, in slabs that the device has room for."""
     found = coefficients_split(gpu, pixels, decoding, stored)
     if shrinking is not None:
         shrink.shrink_on_host(*transform.nested(found), stored.params.wavelet, shrinking)
@@ -121,7 +121,7 @@ def pack_split(
 
 
 def coefficients_split(gpu: Gpu, pixels: Array, decoding: Decoding, stored: Stored) -> list[HostBand]:
-    """As :func:`coefficients`, of pixels on the host, where the bands, in the order of a file's, come to be, too."""
+    """:func:`coefficients` for pixels on the host; the bands are on the host, too, in the order of a file's."""
     source = PixelSource(pixels, decoding, WHITE[stored.dtype] if stored.params.integer else None)
     return coefficients_of(gpu, source, stored.params, alpha=stored.alpha, linear=stored.linear)
 
@@ -129,7 +129,7 @@ def coefficients_split(gpu: Gpu, pixels: Array, decoding: Decoding, stored: Stor
 def coefficients_of(
     gpu: Gpu, source: Source, params: DwtParams, *, alpha: bool = False, linear: bool = False
 ) -> list[HostBand]:
-    """As :func:`coefficients_split`, of an image by its rows."""
+    """:func:`coefficients_split` for an image by its rows."""
     arrays = list(split.decompose(gpu, source, params, params.levels or 0).values())
     _check_finite(arrays[0])
     return [HostBand(gpu, array, alpha=alpha, linear=linear) for array in arrays]
@@ -141,14 +141,14 @@ def named(found: Sequence[HostBand], stored: Stored) -> dict[str, Array]:
 
 
 def pack_bands(approximation: Image, details: Sequence[Details[Image]], stored: Stored) -> dict[str, Array]:
-    """As :func:`pack`, of bands that are there."""
+    """:func:`pack` for bands that are already computed."""
     arrays = _empty(stored)
     _download(transform.flat(approximation, details), stored, arrays, slice(0, stored.shape[0]))
     return arrays
 
 
 def coefficients(image: Image, params: DwtParams) -> tuple[Image, list[Details[Image]]]:
-    """All levels of an image. Raises ParameterError for NaN or infinite pixels: these are in the approximation, too."""
+    """All levels of an image. Raises ParameterError for NaN or infinite pixels, which the approximation shows, too."""
     approximation, details = transform.decompose(image, params)
     if approximation.dtype.kind == "f":
         _check_finite(approximation.numpy())
@@ -165,7 +165,7 @@ def _empty(stored: Stored) -> dict[str, Array]:
 
 
 def _download(found: Iterable[Image], stored: Stored, arrays: Mapping[str, Array], at: slice) -> None:
-    """Bands, the approximation first, into planes ``at`` of the arrays.
+    """Copies bands, the approximation first, into planes ``at`` of the arrays.
 
     Raises ParameterError for an approximation that is not finite.
     """
@@ -181,9 +181,9 @@ def _download(found: Iterable[Image], stored: Stored, arrays: Mapping[str, Array
 
 
 def unpack(arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> Stored:
-    """The description of a file's bands, which are those described, no more, no fewer, and finite.
+    """The description of a file's bands; the bands are exactly those that it describes, and finite.
 
-    Raises FileError, which names the band or attribute that is wrong.
+    Otherwise raises FileError, which names the band or attribute that is wrong.
     """
     if attributes.get("transform") != "dwt":
         raise FileError("holds no wavelet coefficients: it was not made by clpix dwt")
@@ -227,7 +227,7 @@ def unpack(arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> Stored
 
 
 def image_of(gpu: Gpu, arrays: Mapping[str, Array], stored: Stored) -> Image:
-    """The image that a file's bands stand for; large ones plane by plane."""
+    """The image that a file's bands stand for; a large one is made plane by plane."""
     planes, *shape = stored.shape
     layout = band_shapes(stored.params, stored.shape[1:], stored.params.levels or 0)
 
@@ -248,7 +248,7 @@ def image_of(gpu: Gpu, arrays: Mapping[str, Array], stored: Stored) -> Image:
 def pixels_of(
     gpu: Gpu, arrays: Mapping[str, Array], stored: Stored, encoding: Encoding, *, alpha: bool
 ) -> PixelSink:
-    """As :func:`image_of`, in slabs that the device has room for: pixels on the host, with alpha or without."""
+    """:func:`image_of` in slabs that the device has room for, as pixels on the host, with alpha or without."""
     planes = stored.shape[0] - (stored.alpha and not alpha)
     found = [
         arrays[name][:planes] if 0 not in size else np.empty((planes, *size), stored.sample)

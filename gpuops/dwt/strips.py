@@ -1,9 +1,9 @@
 """The transform in place, nearly as fast as out of place: each level overwrites strips by their low and high halves.
 
-Low and high rows alternate, as even and odd ones did. Along a row each strip of columns becomes a low and a high half,
-and the next level takes the low halves for its image, of runs half as long. Nothing is permuted: where a coefficient
-lies is arithmetic. What a tile needs after its neighbours have overwritten it is put aside before, for each level anew:
-at most 2 % of a large image, and of a small one, of whose rows there are too few for bands of many groups, a quarter.
+Low and high rows alternate, as even and odd rows did. Along a row each strip of columns becomes a low and a high half,
+and the next level takes the low halves for its image, in runs half as long. Nothing is permuted: a coefficient's place
+is computed. Samples that a tile needs after its neighbours have overwritten them are put aside before, at each level
+anew: at most 2 % of a large image, and a quarter of a small one, which has too few rows for bands of many groups.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ..image import Image
 from ..params.dwt import DwtParams
 from .level import MOST, SAMPLES, Layout, Level
 
-_STRIP = 10  # binary logarithm of its columns, where groups have as many
-_RUN = 3  # of the shortest run, which one work-item has
-# Put aside at most, of the image: where that makes bands enough for half of the device's compute units, and otherwise.
-# So many bands take as much memory whatever the image's size; a quarter is what a band on its way out takes later.
+_STRIP = 10  # binary logarithm of a strip's columns, if groups have as many
+_RUN = 3  # binary logarithm of the columns of the shortest run, which one work-item has
+# The most to put aside, as a part of the image: if that makes bands enough for half of the device's compute units, and
+# otherwise. So many bands take as much memory whatever the image's size; a band on its way out takes a quarter later.
 _ASIDE, _MORE_ASIDE = 0.0195, 0.25
 
 Details = tuple[Image, Image, Image]
@@ -32,7 +32,7 @@ def decompose(image: Image, params: DwtParams, levels: int) -> None:
     """All levels of an Image (planes, height, width), float32 or float64, which is overwritten: see :func:`split`.
 
     ``params``: a wavelet with lifting steps, the mode ``mirror``, or ``periodization`` for lengths that stay even.
-    Raises ParameterError for others, or more than :func:`most_levels`.
+    Raises ParameterError for other parameters, or more levels than :func:`most_levels`.
     """
     for layout, shape in _levels(image, params, levels):
         _level(image, params, layout, shape, inverse=False).run(image)
@@ -45,7 +45,7 @@ def recompose(image: Image, params: DwtParams, levels: int) -> None:
 
 
 def most_levels(image: Image, params: DwtParams) -> int:
-    """How many levels there can be: eight, or fewer where the device's groups are small."""
+    """The most levels that there can be: eight, or fewer if the device's groups are small."""
     return _strip(image, params) - _RUN + 1
 
 
@@ -79,7 +79,7 @@ def split(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[Det
 
 
 def each(image: Image, params: DwtParams, levels: int) -> Iterator[Image]:
-    """The same one after the other: cA, the coarsest cH, cV, cD, and so on."""
+    """The bands of :func:`split` one after the other: cA, the coarsest cH, cV, cD, and so on."""
     found = _levels(image, params, levels)
     if not found:
         copy = image.like()
@@ -97,7 +97,7 @@ def each(image: Image, params: DwtParams, levels: int) -> Iterator[Image]:
 
 
 def _levels(image: Image, params: DwtParams, levels: int) -> list[tuple[Layout, Shape]]:
-    """Of each level: where its image lies, and its height and width."""
+    """For each level, the layout of its image, and its height and width."""
     _, height, width = image.shape
     if image.dtype.name not in SAMPLES:
         raise ParameterError(f"the method strip takes float32 and float64, not {image.dtype}")
@@ -120,7 +120,8 @@ def _levels(image: Image, params: DwtParams, levels: int) -> list[tuple[Layout, 
 
 
 def _strip(image: Image, params: DwtParams) -> int:
-    """Binary logarithm of a strip's columns: those of the smaller group, of the transform's and of its inverse's."""
+    """The binary logarithm of a strip's columns: as many as the smaller one of the transform's and the inverse's groups
+    has."""
     planes, height, width = image.shape
     wanted = Layout(_STRIP, _STRIP, width, height * width)
     strip = _STRIP
@@ -137,14 +138,14 @@ def _strip(image: Image, params: DwtParams) -> int:
 
 
 def _level(image: Image, params: DwtParams, layout: Layout, shape: Shape, *, inverse: bool) -> Level:
-    """A level that overwrites an image of ``shape`` that lies there by ``layout``."""
+    """A level that overwrites an image of ``shape``, which lies in the buffer of ``image`` by ``layout``."""
     room, more = int(_ASIDE * image.nbytes), int(_MORE_ASIDE * image.nbytes)
     level = Level(image.gpu, params, image.dtype, image.shape[0], shape, inverse, layout, room, more)
     return level.prepared()
 
 
 def _move(image: Image, layout: Layout, size: Shape, band: Image, odd: int, high: int, *, back: bool) -> None:
-    """A band of one level from the strips, or back to them."""
+    """Copies a band of one level from the strips, or ``back`` to them."""
     planes, height, width = band.shape
     if not band.nbytes:
         return

@@ -1,4 +1,4 @@
-"""Which tile of a level a work-group takes in clkernels/dwt_tile.cl."""
+"""The tile of a level that a work-group takes in clkernels/dwt_tile.cl."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from math import ceil
 from ..gpu import Define, Gpu, Kernel, Source
 from .schedule import Schedule
 
-_SMALL, _SMALL_INVERSE = 64 << 20, 40 << 20  # bytes of an image: of larger ones the time is that of memory
-_SIDES = (32, 16, 8)
+# Bytes of a small image: larger ones take the time that memory takes.
+_SMALL, _SMALL_INVERSE = 64 << 20, 40 << 20
+_SIDES = (32, 16, 8)  # pairs along a tile's side
 _RUN = 4  # pairs that a work-item takes at once, in the smallest tiles
-_LOCAL = 24 << 10  # bytes, so that two groups run on a compute unit at once
+_LOCAL = 24 << 10  # the most bytes of local memory, so that two groups run on a compute unit at once
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Tile:
 def pays(nbytes: int, *, inverse: bool, words: bool) -> bool:
     """Whether tiles of an image of ``nbytes`` take less time than bands of rows: as measured on an NVIDIA H200.
 
-    ``words``: bands' rows could be read and written by vectors; others go to and fro by local memory there, too.
+    ``words``: rows in bands can be read and written by vectors; other rows go through local memory there, too.
     """
     return nbytes <= (_SMALL_INVERSE if inverse else _SMALL) or not (words or inverse)
 
@@ -40,9 +41,9 @@ def fitting(
     itemsize: int,
     defines: Mapping[str, Define],
 ) -> Tile | None:
-    """The largest tile that leaves no compute unit of the device without one, or else the smallest; None if none fits.
+    """The largest tile of which each compute unit gets one, or else the smallest tile; None if no tile fits.
 
-    ``pairs``: to make, along y and x; ``itemsize``: of a sample in bytes.
+    ``pairs``: the pairs to make, along y and x; ``itemsize``: the bytes of a sample.
     """
     plan, source = schedule
     found = None
@@ -63,14 +64,15 @@ def fitting(
 
 
 def _bytes(plan: Schedule, side: int, itemsize: int, defines: Mapping[str, Define]) -> int:
-    """Local memory: the samples, and where each row's come from."""
+    """Bytes of local memory: for the samples, and for the places where each row's samples come from."""
     lines = 2 * (plan.left + side + plan.right)
     terms = 3 if defines.get("ANTIREFLECT") or defines.get("SMOOTH") else 1
     return lines * ((lines + 1) * itemsize + -(-terms * (4 + itemsize) // itemsize) * itemsize)
 
 
 def _groups(gpu: Gpu, plan: Schedule, side: int) -> Iterator[int]:
-    """Sizes of groups that the device has, which lift all rows of a tile in as few rounds as can be, and in more."""
+    """Sizes of groups that the device can run, which lift all rows of a tile: in the fewest rounds first, then in
+    more."""
     limits = gpu.limits
     rows, runs = 2 * (plan.left + side + plan.right), side // _run(side)
     at_once = min(rows, min(limits.work_group, *limits.work_item_sizes[:1]) // runs)
@@ -80,5 +82,5 @@ def _groups(gpu: Gpu, plan: Schedule, side: int) -> Iterator[int]:
 
 
 def _run(side: int) -> int:
-    """Pairs that a work-item takes at once: a quarter of a row or a column, but no fewer than _RUN."""
+    """The pairs that a work-item takes at once: a quarter of a row or a column, but no fewer than _RUN."""
     return max(_RUN, side // 4)

@@ -1,8 +1,8 @@
-"""The two-dimensional transform on device images: one level, all levels, and what shapes belong together.
+"""The two-dimensional transform on device images: one level, all levels, and the shapes that belong together.
 
-Vertically first, then horizontally, the inverse the other way round: the order of JPEG 2000 (ISO/IEC 15444-1 annex
-F), which matters to the integer transform; VC-2's wavelets have rows first. Bands have PyWavelets' names: cH is high
-vertically (horizontal edges).
+The transform goes vertically first, then horizontally, and the inverse the other way round. That is the order of
+JPEG 2000 (ISO/IEC 15444-1 annex F), which matters to the integer transform; VC-2's wavelets have rows first. Bands have
+PyWavelets' names: cH is high vertically (horizontal edges).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def inverse(approximation: Image, details: Details[Image], params: DwtParams, sh
 
 
 def decompose(image: Image, params: DwtParams) -> tuple[Image, list[Details[Image]]]:
-    """All levels: cA, [coarsest (cH, cV, cD), …, finest (cH, cV, cD)]; :func:`max_levels` where none are given."""
+    """All levels: cA, [coarsest (cH, cV, cD), …, finest (cH, cV, cD)]; :func:`max_levels` of them if none are given."""
     levels = params.levels if params.levels is not None else max_levels(image.shape[1:], params)
     turns = in_turn(image.shape[0], image.nbytes)
     if len(turns) == 1:
@@ -90,10 +90,10 @@ def decompose(image: Image, params: DwtParams) -> tuple[Image, list[Details[Imag
 
 
 def working(gpu: Gpu, dtype: np.dtype[Any], params: DwtParams) -> np.dtype[Any]:
-    """In what to compute levels of ``dtype``.
+    """The dtype to compute levels of ``dtype`` in.
 
-    What the mode smooth puts beyond an edge is as many times as far from the samples as a filter is long, and so are
-    rounding errors, at each level anew: floats become double precision for that, where the device has it.
+    The mode smooth extends a line beyond an edge as far as a filter is long. That multiplies the samples' differences,
+    and rounding errors, by as much, at each level anew: floats become double precision for it, if the device has that.
     """
     return (
         np.dtype(np.float64)
@@ -125,9 +125,10 @@ def _levels(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[D
 
 
 def overwriting(image: Image, params: DwtParams, levels: int) -> Iterator[Image]:
-    """As :func:`decompose` by a method that works in place, in the image's own memory: its bands one after the other.
+    """:func:`decompose` by a method that works in place, in the image's own memory; gives the bands one after the
+    other.
 
-    They are copies, in the order of :func:`band_shapes`: no more than one needs memory at a time.
+    The bands are copies, in the order of :func:`band_shapes`: no more than one needs memory at a time.
     """
     if params.method == "strip":
         strips.decompose(image, params, levels)
@@ -153,7 +154,7 @@ def recompose(
     params: DwtParams,
     shape: Shape | None = None,
 ) -> Image:
-    """The image of (height, width) ``shape``; without it an odd length may come back one longer, as in PyWavelets.
+    """The image of (height, width) ``shape``; without ``shape`` an odd length may be one longer, as in PyWavelets.
 
     None stands for a band of zeros. Raises ParameterError for bands that do not fit together.
     """
@@ -182,7 +183,7 @@ def recompose(
 
 
 def _or_zeros(band: Image | None, size: Shape, others: Sequence[Image | None]) -> Image:
-    """The band, or one of zeros that goes with the others."""
+    """The band, or a band of zeros with the planes and dtype of the others."""
     if band is not None:
         return band
     like = next(other for other in others if other is not None)
@@ -210,7 +211,7 @@ def sizes(
     params: DwtParams,
     shape: Shape | None = None,
 ) -> list[Sizes]:
-    """Those of all levels, the coarsest first, as :func:`recompose` goes through them.
+    """The sizes of all levels, the coarsest first, as :func:`recompose` goes through them.
 
     Raises ParameterError for bands that do not fit together.
     """
@@ -240,7 +241,7 @@ def image_shape(
     params: DwtParams,
     shape: Shape | None = None,
 ) -> tuple[int, int, int]:
-    """(planes, height, width) of what :func:`recompose` gives. Raises ParameterError as that."""
+    """(planes, height, width) of the image that :func:`recompose` gives. Raises ParameterError as that function."""
     given = next(band for band in (approximation, *flat(None, details)) if band is not None)
     found = sizes(approximation, details, params, shape)
     height, width = found[-1].image if found else given.shape[1:]
@@ -250,7 +251,7 @@ def image_shape(
 def _complete(
     approximation: Shape | None, horizontal: Shape | None, vertical: Shape | None, diagonal: Shape | None
 ) -> tuple[Shape, Shape, Shape, Shape]:
-    """The sizes of cA, cH, cV, cD; of those that are None what the others imply."""
+    """The sizes of cA, cH, cV, cD; those that are None follow from the others."""
     given = [size for size in (approximation, horizontal, vertical, diagonal) if size is not None]
     if not given:
         raise ParameterError("a level whose bands are all None has no size")
@@ -307,16 +308,16 @@ def band_shapes(params: DwtParams, shape: Shape, levels: int) -> list[tuple[str,
 
 
 def max_levels(shape: Shape, params: DwtParams) -> int:
-    """PyWavelets' ``dwtn_max_level``: until a filter is as long as the shorter side.
+    """PyWavelets' ``dwtn_max_level``: levels until a filter is as long as the shorter side.
 
-    In the modes mirror and vc2, which PyWavelets has not, until the shorter side is a single sample.
+    In the modes mirror and vc2, which PyWavelets lacks, levels go on until the shorter side is a single sample.
     """
     shortest, reach = min(shape), WAVELETS[params.wavelet].length - 1
     return max(0, (shortest // (1 if params.critical else reach)).bit_length() - 1)
 
 
 def warn_of_levels(shape: Shape, params: DwtParams) -> None:
-    """PyWavelets' warning where more levels are asked for than :func:`max_levels`."""
+    """Gives PyWavelets' warning if more levels are asked for than :func:`max_levels`."""
     most = max_levels(shape, params)
     if params.levels is not None and params.levels > most:
         note(

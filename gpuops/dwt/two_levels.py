@@ -1,7 +1,7 @@
 """Two levels of the lifting transform in one pass, on GPUs: clkernels/dwt_two_levels.cl.
 
-For floats whose rows can be read by vectors. Two launches: samples beyond the image's edges are put aside, and
-approximations beyond theirs; then all the rest is made.
+This is for floats whose rows can be read by vectors. There are two launches: the first puts aside the samples beyond
+the image's edges and the approximations beyond theirs, the second makes all the rest.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from . import axis
 from .level import MOST, Aside, Details, Level
 from .schedule import lifting
 
-_PAIRS = 4  # of columns of a work-item, as in dwt_rows.cl
-_ITEMS = 96
-_THREADS, _MORE_THREADS = 512, 640  # a compute unit: as many as run at once; of short steps forward
-# Pairs that the steps reach, forward and inverse: with more there is room for too few work-items at once.
+_PAIRS = 4  # pairs of columns of a work-item, as in dwt_rows.cl
+_ITEMS = 96  # work-items of a group that write
+# Work-items that run at once on a compute unit; the second for short steps forward.
+_THREADS, _MORE_THREADS = 512, 640
+# The most pairs that the steps reach, forward and inverse: with more there is room for too few work-items at once.
 _MOST_REACH = {False: 4, True: 2}
-_LEAST = 12  # pairs of rows of approximations of a band: of shorter ones too many rows would be read twice
-_LEAST_SAMPLES = 1 << 24  # of smaller images the second level alone takes little time
+_LEAST = 12  # the fewest pairs of rows of approximations of a band: in shorter bands too many rows would be read twice
+# Samples above which this pays: in smaller images the second level alone takes little time.
+_LEAST_SAMPLES = 1 << 24
 _KEPT = 256  # images of a device that stay prepared
 
 
@@ -38,7 +40,7 @@ class TwoLevels:
     coarse: Level
 
     def prepared(self) -> TwoLevels:
-        """This one, or its equal that was prepared before."""
+        """These levels, or their equal that was prepared before."""
         known: TwoLevels = self.gpu.kept("dwt two levels", lambda: lru_cache(_KEPT)(lambda levels: levels))(
             self
         )
@@ -62,12 +64,13 @@ class TwoLevels:
 
     @cached_property
     def _asides(self) -> tuple[Aside, Aside]:
-        """Of the fine and of the coarse level. The inverse's work-items begin with the fine one's coefficients."""
+        """The samples put aside of the fine and of the coarse level. The inverse's work-items begin with the fine
+        level's coefficients."""
         return self.fine.aside(0 if self.fine.inverse else None), self.coarse.aside()
 
     @cached_property
     def _steps(self) -> tuple[Step, Step]:
-        """What puts samples aside, and what makes the rest."""
+        """The launch that puts samples aside, and the one that makes the rest."""
         assert self.kernel is not None
         fine, coarse = self.fine, self.coarse
         fine_aside, coarse_aside = self._asides
@@ -88,7 +91,7 @@ class TwoLevels:
         return self._margins(), levels
 
     def _margins(self) -> Step:
-        """What is read by one level, and then what comes between them as the other reads it."""
+        """The launch that puts aside samples that one level reads, and approximations that the other level reads."""
         levels, asides = (self.fine, self.coarse), self._asides
         (read, other), (aside, other_aside) = (
             (levels[::-1], asides[::-1]) if self.fine.inverse else (levels, asides)
@@ -97,7 +100,7 @@ class TwoLevels:
             "border", "dwt_layout", "dwt_beyond", read.schedule[1], "dwt_margins", *lifting(1), "dwt_two_margins",
         )  # fmt: skip
         kernel = self.gpu.kernel(sources, "two_margins", **read.defines, **read.border)
-        # Of what comes between no more than the steps read.
+        # Of the approximations no more are put aside than the steps read.
         plan = other.schedule[0]
         begin, end = 2 * (other.first - plan.left), 2 * (other.first + other.pairs[1] + plan.right)
         beside = max(other_aside.inside - begin, 0) + max(end - other_aside.outside, 0)
@@ -113,11 +116,12 @@ class TwoLevels:
 
     @cached_property
     def _extent(self) -> tuple[int, int]:
-        """Work-items' columns that there are, and pairs of rows of approximations, or of pairs of the image's rows."""
+        """The number of work-items along x, and the pairs of rows of approximations, or for the inverse the pairs of
+        pairs of the image's rows."""
         fine, coarse = self.fine, self.coarse
         if fine.inverse:
             return ceil((fine.pairs[1] + fine.first) / _PAIRS), ceil(fine.pairs[0] / 2)
-        # All pairs of approximations, and what approximations are before and behind those that have pairs of their own.
+        # All pairs of approximations count, and approximations before and behind those that have pairs of their own.
         rows, columns = (max(coarse.pairs[i], ceil(fine.pairs[i] / 2) - coarse.first) for i in range(2))
         return ceil(columns / (_PAIRS // 2)), rows
 
@@ -128,7 +132,7 @@ class TwoLevels:
 
     @property
     def _ghosts(self) -> int:
-        """Work-items at each side of a group whose columns its own depend on."""
+        """The work-items added at each side of a group, since the columns of the group's own depend on theirs."""
         most = max(self.fine.reach)
         return ceil(most / _PAIRS) + ceil(most / (2 * _PAIRS))
 
@@ -153,7 +157,7 @@ class TwoLevels:
 
     @cached_property
     def can_be(self) -> bool:
-        """Whether it pays, and rows of all that is read and written begin where vectors may."""
+        """Whether two levels in one pass pay, and all rows that are read or written begin where vectors may."""
         fine, coarse, plan = self.fine, self.coarse, self.fine.schedule[0]
         return (
             self._reach <= _MOST_REACH[fine.inverse]
@@ -164,12 +168,12 @@ class TwoLevels:
 
 
 def fitting(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: bool) -> TwoLevels | None:
-    """Two levels of an image of ``size``, given it or one of its bands; None where they do not go this way."""
+    """Two levels of an image of ``size``, given the image or one of its bands; None if one pass does not suit them."""
     gpu, planes = image.gpu, image.shape[0]
     if params.integer or params.method != "lifting" or params.tile != "auto" or gpu.limits.is_cpu:
         return None
     if params.mode in ("vc2", "antireflect", "smooth") or params.wavelet.startswith("vc2-"):
-        return None  # steps with edges of their own, and what takes three approximations each to extend
+        return None  # these extend each step, or need three approximations for each one beyond an edge
     if image.dtype != np.float32 or planes * prod(size) <= _LEAST_SAMPLES or prod(size) >= MOST:
         return None
     fine = Level(gpu, params, image.dtype, planes, (size[0], size[1]), inverse)

@@ -1,10 +1,10 @@
 """The wavelets: lifting steps, from which filters follow, and PyWavelets' filters where there are no steps here.
 
-A signal is seen as pairs (even, odd). By the names of Sweldens (1998) and of van der Laan et al. (2011)
+A signal is seen as pairs (even, odd). The steps, by the names of Sweldens (1998) and of van der Laan et al. (2011), are
 
     predict   d[t] = x[2t+1] − Σ p_j x[2(t+j)]         update   c[t] = x[2t] + Σ u_j d[t+j]
 
-possibly repeated, then low = K c and high = −d / K. With a K that multiplies constants by √2 (K = √2 for haar, 5/3,
+possibly repeated; then low = K c and high = −d / K. With a K that multiplies constants by √2 (K = √2 for haar, 5/3,
 (9,7) and (13,7)), this scale and sign make the result that of PyWavelets, sample by sample.
 """
 
@@ -21,7 +21,7 @@ Filters = tuple[tuple[float, ...], tuple[float, ...]]
 class Step:
     """One lifting step: odd or even samples ± floor((Σ taps[j] other[t + first + j] + rounding) / 2^shift).
 
-    The floor and the rounding belong to the integer transform; in float they are left away.
+    The floor and the rounding belong to the integer transform; the float transform leaves them out.
     """
 
     odd: bool
@@ -33,7 +33,7 @@ class Step:
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """What is added: the taps with sign and divisor, as floats."""
+        """The factors of the samples that are added: the taps with sign and divisor, as floats."""
         factor = (-1.0 if self.subtract else 1.0) / 2**self.shift
         return tuple(factor * tap for tap in self.taps)
 
@@ -42,8 +42,8 @@ class Step:
 class Wavelet:
     """A discrete wavelet.
 
-    ``rows_first`` and ``accuracy`` are for whole numbers: rows before columns, and how many bits values are shifted
-    up before a level (Step 4 of VC-2's 15.4.3 shifts them down again, rounding).
+    ``rows_first`` and ``accuracy`` are for whole numbers: whether rows come before columns, and the number of bits by
+    which values are shifted up before a level (Step 4 of VC-2's 15.4.3 shifts them down again, rounding).
     """
 
     name: str
@@ -65,17 +65,17 @@ class Wavelet:
 
     @cached_property
     def scale(self) -> float:
-        """K: with it the low coefficient of a constant is √2 times that."""
+        """The factor K, which makes the low coefficient of a constant √2 times the constant."""
         return math.sqrt(2.0) / math.fsum(self._halves[0].values())
 
     @property
     def growth(self) -> float:
-        """What a level of the transform of whole numbers multiplies a constant by: of VC-2's only."""
+        """The factor by which a level of the integer transform multiplies a constant; for VC-2's wavelets only."""
         return 2.0**self.accuracy * math.fsum(self._halves[0].values()) ** 2
 
     @property
     def halo(self) -> int:
-        """Samples before and after a pair that lifting it reads at most."""
+        """The most samples before or after a pair that lifting the pair reads."""
         return max(0, *(-min(half) for half in self._halves))
 
     @cached_property
@@ -97,7 +97,7 @@ class Wavelet:
 
     @cached_property
     def reconstruct(self) -> Filters:
-        """(rec_lo, rec_hi): the other's decomposition filter with alternating signs."""
+        """(rec_lo, rec_hi): each is the other's decomposition filter with alternating signs."""
         low, high = self.decompose
         return (
             tuple(-((-1.0) ** j) * v for j, v in enumerate(high)),
@@ -111,7 +111,7 @@ class Wavelet:
 
     @property
     def whole_sample(self) -> bool:
-        """Filters of odd length, symmetric about a sample (haar's are symmetric between two)."""
+        """Whether filters have odd lengths, symmetric about a sample (haar's are symmetric between two)."""
         return any(len(step.taps) > 1 for step in self.steps)
 
 
@@ -146,7 +146,7 @@ _LIFTED = (
 
 # VC-2, SMPTE ST 2042-1:2017, tables 15.1 to 15.6: the shift after a level, and the stages of the synthesis (type,
 # S, D, taps). Types 1 and 2 add to and subtract from even samples, 3 and 4 odd ones; D is the first tap's place.
-# The print has a −10 where Fidelity's symmetry, and gain ½ for a constant, need 10; Dirac 2.2 has that.
+# The print has a −10 where Fidelity's symmetry, and gain ½ for a constant, need 10; Dirac 2.2 has 10.
 _FIDELITY_ODD, _FIDELITY_EVEN = (-2, 10, -25, 81, 81, -25, 10, -2), (-8, 21, -46, 161, 161, -46, 21, -8)
 _VC2: dict[str, tuple[int, tuple[tuple[int, int, int, tuple[float, ...]], ...]]] = {
     "vc2-dd9/7": (1, ((2, 2, 0, (1, 1)), (3, 4, -1, _DD))),
@@ -168,7 +168,7 @@ _VC2: dict[str, tuple[int, tuple[tuple[int, int, int, tuple[float, ...]], ...]]]
 
 
 def _vc2(name: str) -> Wavelet:
-    """The analysis: the synthesis' stages backwards, with the opposite sign."""
+    """The analysis of a VC-2 wavelet: the synthesis' stages backwards, with the opposite sign."""
     accuracy, stages = _VC2[name]
     steps = tuple(
         # D counts from A[2n − 1] for even samples, pair n − 1, and from A[2n] for odd ones, pair n.
@@ -179,7 +179,7 @@ def _vc2(name: str) -> Wavelet:
 
 
 class _Wavelets(dict[str, Wavelet]):
-    """Those with lifting steps; the others are looked up in PyWavelets when they are first asked for."""
+    """The wavelets with lifting steps; others are looked up in PyWavelets when they are first asked for."""
 
     def __missing__(self, name: str) -> Wavelet:
         import pywt  # type: ignore[import-untyped]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..gpu import Gpu
 
 DEFAULT = FftParams()
-_KINDS = {"c2c": ("f", "c"), "r2c": ("f",), "c2r": ("c",)}  # of what a transform takes: numpy's
+_KINDS = {"c2c": ("f", "c"), "r2c": ("f",), "c2r": ("c",)}  # numpy's kinds of the input's types
 Length = TypeVar("Length", contravariant=True)
 Axis = TypeVar("Axis", contravariant=True)
 
@@ -69,11 +69,11 @@ def fft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=
     Parameters
     ----------
     x : array (..., rows, columns) or Image
-        Real or complex. float64 and complex128 are computed in double precision, all else in single. Of dtype
-        :data:`gpuops.image.COMPLEX_HALF` it is computed in single precision and stored in halves, between the axes too
-        (use norm="ortho": values beyond 65504 are infinite).
+        Real or complex. float64 and complex128 are computed in double precision, all other types in single. An array of
+        dtype :data:`gpuops.image.COMPLEX_HALF` is computed in single precision and stored in halves, between the axes
+        too (use norm="ortho": values beyond 65504 are infinite).
     s : (int, int), optional
-        Lengths of the transformed axes: what is longer is cropped, what is shorter is padded with zeros.
+        Lengths of the transformed axes: longer input is cropped, shorter input is padded with zeros.
     axes : (int, int)
         Which axes of an array; an Image's are the last two.
     norm : "backward", "ortho" or "forward"
@@ -81,7 +81,7 @@ def fft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=
     overwrite_x : bool
         For compatibility: the input never changes.
     params : FftParams
-        How it is computed.
+        The way in which the transform is computed.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def _transform(
 
 
 def check_axes(axes: Sequence[int], ndim: int) -> None:
-    """ParameterError for axes that an array of so many dimensions has not, or that are named twice."""
+    """Raises ParameterError for axes that an array of ``ndim`` dimensions does not have, or that are named twice."""
     if any(not -ndim <= axis < ndim for axis in axes) or len({axis % ndim for axis in axes}) < len(axes):
         raise ParameterError(f"axes {tuple(axes)} of an array with {ndim} dimensions")
 
@@ -187,7 +187,8 @@ def run(
     params: FftParams = DEFAULT,
     half: bool = False,
 ) -> Image:
-    """The transform of a checked Image over its last one or two axes; ``half``: complex numbers are stored so."""
+    """The transform of a checked Image over its last one or two axes; ``half``: complex numbers are stored in
+    halves."""
     shape: Any = image.shape
     half = half or image.dtype == COMPLEX_HALF
     problem = _problem(kind, inverse, shape, image.dtype, tuple(lengths), norm, params, half)
@@ -210,7 +211,7 @@ def _problem(
     n_rows = _length(given.get("rows"), rows, rows)
     n_columns = _length(given.get("columns"), columns, 2 * (columns - 1) if kind == "c2r" else columns)
     if kind == "c2c" and dtype.kind == "f":
-        kind = "r2c"  # two rows in each transform, but all of the spectrum
+        kind = "r2c"  # each transform takes two rows, but the result is all of the spectrum
         width = n_columns
     else:
         width = n_columns // 2 + 1 if kind == "r2c" else n_columns
@@ -249,7 +250,8 @@ def convolution(
     border: str,
     cval: float,
 ) -> Image:
-    """Images by a kernel, in three passes: columns; rows, times the transfer function, and back; columns back.
+    """Convolves images with a kernel in three passes: columns; rows, times the transfer function, and back; columns
+    back.
 
     Parameters
     ----------
@@ -257,14 +259,14 @@ def convolution(
         (planes, height, width), float32; and the kernel's :func:`transfer_function` over ``size``, of 1 or as many
         planes.
     taps, size : (int, int)
-        Rows and columns of the kernel; of the transforms: as much as height + rows − 1 and width + columns − 1, an even
-        number of columns, half of which has no prime factor above 13.
+        Rows and columns of the kernel, and those of the transforms, which are at least height + rows − 1 and width +
+        columns − 1; the number of columns is even, and half of it has no prime factor above 13.
     border, cval
-        What stands around the image: a name of :data:`gpuops.params.border.BORDERS`, and the constant's value.
+        The surroundings of the image: a name of :data:`gpuops.params.border.BORDERS`, and the constant's value.
 
     Returns
     -------
-    Image of the image's shape. Values that are not finite are in all of their plane.
+    Image of the image's shape. A value that is not finite spreads over all of its plane.
 
     Raises
     ------
@@ -303,7 +305,7 @@ def _checked(kind: str, image: Image) -> Image:
 
 
 def _planes(gpu: Gpu, array: npt.NDArray[Any], kind: str, inverse: bool, axes: int) -> npt.NDArray[Any]:
-    """(planes, rows, columns) in a type of the device's."""
+    """The array as (planes, rows, columns), in a type that the device computes with."""
     if array.size == 0:
         raise ParameterError(f"there is nothing to transform in an array of shape {array.shape}")
     if kind == "c2c" and array.dtype == COMPLEX_HALF:

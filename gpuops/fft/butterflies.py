@@ -12,7 +12,7 @@ from .radices import largest_prime
 from .schedule import LARGEST_UNROLLED
 from .tables import roots
 
-_AT_ONCE = 4  # results of a prime in loops
+_AT_ONCE = 4  # results of a prime that one pass of its loop computes
 
 
 def _literal(value: float, real: str) -> str:
@@ -41,7 +41,7 @@ def turned(value: str, j: int, n: int, real: str) -> str:
 
 
 def _sum(terms: Sequence[str]) -> str:
-    """C for a sum: of eight terms each, then of those, which keeps the error small."""
+    """C for a sum: eight terms each are summed, then their sums, which keeps the error small."""
     return " + ".join(f"({' + '.join(terms[i : i + 8])})" for i in range(0, len(terms), 8))
 
 
@@ -84,8 +84,8 @@ def _direct(x: list[str], let: Callable[[str], str], real: str) -> list[str]:
 def butterfly(
     radix: int, real: str = "float", unrolled: int = LARGEST_UNROLLED, subdivided: bool = True
 ) -> str:
-    """The function ``dftN``: N values in place, constants from float64. Primes above ``unrolled`` are in loops; other
-    radices are ``subdivided`` into smaller transforms, or computed by the definition."""
+    """The function ``dftN``, which transforms N values in place, with constants from float64. Primes above ``unrolled``
+    are in loops; other radices are ``subdivided`` into smaller transforms, or computed by the definition."""
     if radix > unrolled and largest_prime(radix) == radix:
         return _looped(radix, real)
     lines: list[str] = []
@@ -104,8 +104,8 @@ def butterfly(
 
 
 def _looped(prime: int, real: str) -> str:
-    """The sums of :func:`dft` for an odd prime, of some results at once, which read the same values; the last of them
-    are computed again where so many are not left."""
+    """The sums of :func:`dft` for an odd prime in loops. Some results are computed at once, as they read the same
+    values; where fewer are left, some are computed twice."""
     pairs = ", ".join(f"{{{_literal(w.real, real)}, {_literal(-w.imag, real)}}}" for w in _roots(prime))
 
     def each(text: str) -> str:

@@ -1,13 +1,13 @@
-"""OpenCL C of one transform kernel: the stages of a schedule, and what is before, between and behind them.
+"""OpenCL C of one transform kernel: the stages of a schedule, and the steps before, between and behind them.
 
-A sequence of N = r1·r2·…·rm points has its places in local memory (decimation in time): sample n belongs at the
-digit-reversed one, stage i joins ri transforms of s = r1·…·r(i−1) points that lie s apart, and the result is in order.
-The same stages backwards with twiddles behind the butterfly (decimation in frequency) take that back to where samples
-were, so that a convolution (an image's, or Bluestein's) never reorders.
+A sequence of N = r1·r2·…·rm points has its places in local memory (decimation in time): sample n has the digit-reversed
+place, stage i joins ri transforms of s = r1·…·r(i−1) points that lie s apart, and the result is in order. The same
+stages backwards, with twiddles behind the butterfly (decimation in frequency), take the result back to the places of
+the samples, so that a convolution (an image's, or Bluestein's) never reorders.
 
 On a GPU a work-item keeps its values in registers, and local memory only exchanges them between stages: all at once,
-or real and imaginary parts in turn where that is twice what there is. On a CPU one work-item has all of a sequence,
-in local memory, as lanes of vectors.
+or real and imaginary parts in turn where local memory has room for half of them only. On a CPU one work-item has all of
+a sequence, in local memory, as lanes of vectors.
 Sources: Cooley & Tukey 1965; Bluestein 1970; Van Loan, Computational Frameworks for the FFT, 1992.
 """
 
@@ -28,7 +28,7 @@ class _Kernel(Twins, Shared):
     # -- ends ----------------------------------------------------------------------------------------------------
 
     def loads(self, x: int) -> list[str]:
-        """The first stage's values from the input."""
+        """Lines that read the first stage's values from the input."""
         count = self.count(0)
         if self.s.twin == "pack":
             return self.packs(x)
@@ -41,7 +41,7 @@ class _Kernel(Twins, Shared):
         return self.values(0, x, line) + self.joins(0, x, before=True)
 
     def pixels(self, x: int) -> list[str]:
-        """All channels of the first stage's values from the input."""
+        """Lines that read all channels of the first stage's values from the input."""
 
         def line(k: Number, slot: int, name: str) -> str:
             return f"kept{name[1:]} = pixels(in, v0, {plus('t', k * self.count(0))}, s);"
@@ -49,7 +49,8 @@ class _Kernel(Twins, Shared):
         return self.values(0, x, line)
 
     def results(self, index: int) -> Body:
-        """The last values to the output, at which index a butterfly's elements are as far apart as loaded ones."""
+        """Lines that write the last values to the output; at stage ``index`` a butterfly's elements are as far apart as
+        loaded ones."""
         s, count = self.s, self.count(index)
 
         def body(x: int) -> list[str]:
@@ -64,7 +65,8 @@ class _Kernel(Twins, Shared):
         return body
 
     def joins(self, index: int, x: int, *, before: bool) -> list[str]:
-        """Transforms across the joined sequences, their turns ``before`` (decimation in time) or after."""
+        """Lines for transforms across the joined sequences, with turns ``before`` (decimation in time) or after
+        them."""
         s = self.s
         lines: list[str] = []
         for first in range(0, s.carried if s.joined > 1 else 0, s.joined):
@@ -139,7 +141,7 @@ class _Kernel(Twins, Shared):
         return body
 
     def filters(self, x: int) -> list[str]:
-        """Between Bluestein's two transforms, the second an inverse."""
+        """Lines between Bluestein's two transforms, the second of which is an inverse."""
         count = self.count(self.last)
 
         def line(k: Number, slot: int, name: str) -> str:
@@ -148,11 +150,11 @@ class _Kernel(Twins, Shared):
         return self.values(self.last, x, line)
 
     def exchange(self, source: int, target: int, first: bool, *meanwhile: Body) -> None:
-        """Values from their places after one stage to those before the next."""
+        """Moves values from their places after one stage to those before the next."""
         for part in (".lo", ".hi") if self.s.halved else ("",):
             if part == ".hi" or self.shared(source):
                 self.barrier()
-            self.each(source, self.writes(source, part))  # where this work-item read, what needs no barrier
+            self.each(source, self.writes(source, part))  # to where this work-item read: no barrier
             if part != ".hi":
                 self.each(target, *meanwhile)
             self.barrier(everything=first)
@@ -164,7 +166,7 @@ class _Kernel(Twins, Shared):
         there = [(index, [self.twiddles(index), self.butterflies(index)]) for index in range(last + 1)]
         if s.share and self.strides[SHARED] > 1:
             there[0][1].append(self.turns)
-        # Read while the last stage's values are on their way through local memory.
+        # The transfer function is read while the last stage's values are on their way through local memory.
         early = [self.transfers] if s.twin == "convolve" and s.items > 1 and last > 0 else []
         if self.back:
             late = [self.transfers] if s.twin == "convolve" and not early else []
@@ -195,7 +197,7 @@ class _Kernel(Twins, Shared):
             if not final:
                 self.exchange(index, there[number + 1][0], first, *(early if number == last - 1 else []))
         if s.channels > 1:
-            self.barrier()  # places are free again
+            self.barrier()  # local memory is free again
             self.lines.append("    }")
         before = orders(s.radices[SHARED]) if s.share else ""
         return before + "\n".join([*self.head(), *self.lines, "    COUNT\n}\n"])

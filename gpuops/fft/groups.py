@@ -1,4 +1,4 @@
-"""How the work-items of a group divide its sequences: a schedule that local memory and registers allow."""
+"""Divides a group's sequences among its work-items: finds a schedule that local memory and registers allow."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from ..params.fft import FftParams
 from .radices import LARGEST_PRIME, LARGEST_RADIX, largest_prime, largest_radices, next_fast_len, radices
 from .schedule import LARGEST_UNROLLED, Schedule
 
-# Time of a pass relative to a copy (measured, H200): of columns, by neighbours that a group takes.
+# Time of a pass over columns relative to a copy (measured, H200), by the number of neighbours that a group takes.
 _COLUMN_COST = {1: 7.0, 2: 3.6, 4: 1.6, 8: 1.2, 16: 1.05}
-# Of primes: the largest that need not be shared, however many butterflies a work-item has beside each other, and where
-# it has one; results that each takes of a shared one, at most (with their mirror images).
+# The largest prime whose butterflies are never shared, however many a work-item has side by side; the largest where it
+# has one; the most results of a shared butterfly that a work-item takes (each with its mirror image).
 _NEVER_SHARED, _ALONE, _LARGEST_SHARE = 31, 47, 12
-# Of complex values in a group: with the most, two groups of a compute unit have registers; fewer to busy all units.
+# The least and the most complex values of a group: with the most, a compute unit has registers for two groups; fewer
+# keep all compute units busy.
 _LEAST_VALUES, _MOST_VALUES = 2048, 10240
-_STAGE_COST = 0.1  # of each stage but three
+_STAGE_COST = 0.1  # time of each stage beyond three, relative to a copy
 
 
 @dataclass(frozen=True)
 class Groups:
     """Divides sequences for one device and one kind of transform.
 
-    ``itemsize`` is that of a real number, ``group`` the most work-items together, ``values`` how many values a
-    transform has in all. ``spread``: each pass takes its part of the scale, so that halves in memory stay in range.
+    ``itemsize`` is the bytes of a real number, ``group`` the most work-items of a group, ``values`` the number of
+    values of a transform. ``spread``: each pass takes its part of the scale, so that halves in memory stay in range.
     """
 
     limits: Limits
@@ -36,7 +37,7 @@ class Groups:
 
     @property
     def vectors(self) -> bool:
-        """Whether a work-item carries whole sequences, as lanes: what suits CPUs."""
+        """Whether a work-item carries whole sequences, as lanes, which suits CPUs."""
         return self.params.method == "auto" and self.limits.is_cpu
 
     @property
@@ -46,14 +47,15 @@ class Groups:
         return 8 if self.vectors else LARGEST_RADIX // (self.itemsize // 4)
 
     def factors(self, n: int, most: int | None = None) -> tuple[int, ...] | None:
-        """``radices``, or what a largest radix that somebody chose makes of ``n``."""
+        """The radices of ``n``: those of :func:`radices`, or of :func:`largest_radices` if the parameters name the
+        largest radix."""
         alone = self.params.method == "global" and not self.limits.is_cpu
         prime = LARGEST_UNROLLED * 4 // self.itemsize if alone else LARGEST_PRIME
         return (radices if self.params.radix == "auto" else largest_radices)(n, most or self._most, prime)
 
     def _shares(self, prime: int, beside: int, alone: int) -> bool:
-        """Whether work-items share the butterflies of a prime, of which each would have so many beside each other: of
-        one those above ``alone``."""
+        """Whether work-items share the butterflies of ``prime``, of which each would have ``beside`` side by side.
+        Those of primes up to ``alone`` are not shared where it would have one, in single precision."""
         return prime > max(_NEVER_SHARED, alone * 4 // (self.itemsize * beside))
 
     @property
@@ -62,13 +64,13 @@ class Groups:
         return 128 // self.itemsize
 
     def _group_values(self, channels: int) -> int:
-        # Some more groups than compute units.
+        # There are to be some more groups than compute units.
         busy = 2 * self.values // (3 * self.limits.compute_units * channels)
         return max(_LEAST_VALUES, min(busy, _MOST_VALUES)) * 4 // self.itemsize
 
     def schedule(self, n: int, sequences: int, form: Schedule) -> tuple[Schedule, int] | None:
-        """Work-items, columns and lanes for ``n`` points in local memory, what there is to do as in ``form``; None if
-        they do not fit."""
+        """Returns ``form``, which says what to do, with radices, work-items and columns for ``n`` points in local
+        memory; and the number of lanes. None if they do not fit."""
         base = self._divided(n, form)
         if base is None:
             return None
@@ -80,12 +82,13 @@ class Groups:
         return next(((s, 1) for s in groups if s is not None), None)
 
     def _divided(self, n: int, form: Schedule) -> Schedule | None:
-        """``form`` with radices for ``n`` points, or for Bluestein's convolution; that does not do for twins: None."""
+        """Returns ``form`` with radices for ``n`` points, or for Bluestein's convolution; None for twins that would
+        need that convolution."""
         factors, prime = self.factors(n), largest_prime(n)
         in_turn = not self.vectors and prime <= self._registers // 2 < n
         base = replace(form, radices=factors or (1,), channels=form.channels if in_turn else 1)
         base = replace(base, computed=self.params.twiddle == "compute")
-        # Butterflies, or pixels that are kept: all of them must find room in registers.
+        # A work-item has registers for all butterflies that it has side by side, or for one and the pixels it keeps.
         beside = 2 if base.alone or base.channels > 1 else base.carried
         found: Schedule | None = base
         if factors is None or (self.vectors and form.twin and 2 * prime > 3 * self._registers):
@@ -100,8 +103,8 @@ class Groups:
         return found
 
     def _shared(self, base: Schedule) -> Schedule | None:
-        """``base`` with its largest prime as several work-items' together, between smaller radices; None if there are
-        two such primes, or something to do between two transforms."""
+        """Returns ``base`` with its largest prime, whose butterflies work-items share, between smaller radices; None if
+        there are two such primes, or if it is for a convolution, which does something between two transforms."""
         prime = largest_prime(base.points)
         rest = base.points // prime
         base = replace(base, radices=(1, prime, rest))
@@ -120,7 +123,8 @@ class Groups:
         return replace(base, radices=factors, share=share)
 
     def _group(self, base: Schedule, columns: int, sequences: int) -> Schedule | None:
-        """``base`` with so many columns, and work-items that idle the least; None if a limit forbids them."""
+        """Returns ``base`` with ``columns`` columns and the number of work-items that idle the least; None if a limit
+        forbids them."""
         n, factors = base.points, base.radices
         most = min(self.group, self.limits.work_group, *self.limits.work_item_sizes[:1])
         fewest = 2 if base.joined > 1 or len(factors) > 1 else 1
@@ -138,7 +142,7 @@ class Groups:
             columns >= 2 * sequences
             or n * columns * s.rows > self._group_values(s.channels)
             or s.held > max(self._registers, base.held)
-            or (s.along and s.items * columns > 64)  # enough for a group
+            or (s.along and s.items * columns > 64)  # 64 work-items are enough for a group
             or (not s.along and columns == 64 and s.items > 1)
         ):
             return None
@@ -147,7 +151,7 @@ class Groups:
         return s if needed <= self.limits.local_bytes * (1 + s.halved) else None
 
     def cost(self, s: Schedule) -> float:
-        """Time relative to a copy, roughly."""
+        """The time of a pass relative to a copy, roughly."""
         if self.vectors or s.along:
             values = s.points * s.columns * s.rows
             cost = 1.05 if values <= 4096 else 1.15 if values <= 8192 else 1.6

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 Table = npt.NDArray[np.complex128]
 
-LOST = 12  # the argument's number
-#: Work-items in a group of a stage in global memory, at most.
+LOST = 12  # the number of the kernel's argument that counts values lost in pixels
+#: The most work-items in a group of a stage in global memory.
 GROUP = 256
-#: Complex values of such a group on a CPU, at most: all of them may lie on one thread's stack.
+#: The most complex values of such a group on a CPU: all of them may lie on one thread's stack.
 ON_A_STACK = 4096
 
 
 def steps(gpu: Gpu, problem: Problem, passes: Sequence[Pass]) -> list[Step]:
-    """The launches of passes; of each, input, factors and output are arguments 0, 2 and 4, and :data:`LOST` counts what
-    does not fit into pixels that are written."""
+    """Returns the launches of passes. Their arguments 0, 2 and 4 are input, factors and output; argument :data:`LOST`
+    counts values that do not fit into pixels that are written."""
     requests = [(_sources(gpu, problem, p), f"fft_{p.kind}", _defines(gpu, problem, p)) for p in passes]
     kept: dict[str, Image] = {}
     return [
@@ -43,7 +43,7 @@ def steps(gpu: Gpu, problem: Problem, passes: Sequence[Pass]) -> list[Step]:
 
 
 def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[str, Image]) -> Step:
-    """``cache`` keeps tables."""
+    """Returns the launch of a pass; ``cache`` keeps tables, by name."""
     schedule, at, ends = p.schedule, p.at, p.ends
     outer = at.counts[0] // schedule.channels
     groups = outer * at.counts[1] * -(-at.counts[2] // (schedule.columns * p.lanes))
@@ -70,7 +70,7 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[str, 
 
 
 def _vectors(gpu: Gpu, problem: Problem) -> bool:
-    """Whether the kernel is for vectors of a CPU, where what is compiled for one size is not worth another build."""
+    """Whether the kernel is for vectors of a CPU, where a kernel for one size alone is not worth another build."""
     return Planner(gpu.limits, problem.params).vectors
 
 
@@ -91,18 +91,18 @@ def _sources(gpu: Gpu, problem: Problem, p: Pass) -> tuple[str | Source, ...]:
 
 
 def _written(problem: Problem, p: Pass) -> Encoding | None:
-    """How a pass writes pixels, if it does."""
+    """The encoding of the pixels that a pass writes; None if it writes none."""
     return problem.written.encoding if problem.written and p.real_out else None
 
 
 def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
-    """What fft.cl says of itself."""
+    """The definitions that the head of fft.cl lists."""
     schedule, at, ends, fixed = p.schedule, p.at, p.ends, not _vectors(gpu, problem)
-    # What a kernel is compiled for; −2: for any.
+    # The number of elements that a kernel is compiled for; −2: any number.
     elements = -2 if not fixed or p.split else schedule.points if p.kind == "local" else p.n
-    spectrum = elements * 2 if schedule.whole else elements + 1  # of what was packed
+    spectrum = elements * 2 if schedule.whole else elements + 1  # elements of the spectrum of unpacked values
     twins = bool(schedule.twin) and not schedule.alone
-    inside = schedule.length  # Bluestein's convolution in this very kernel: with both its chirps
+    inside = schedule.length  # this kernel does all of Bluestein's convolution, with both chirps
     factor = "unchirp" if inside else ends.factor
     pairs = ends.pixels if "samples" in (ends.load, ends.store) else 0
     of_pixels = (problem.read and p.real_in) or (problem.written and p.real_out)
@@ -153,8 +153,9 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
 
 
 def _edge(problem: Problem, p: Pass) -> tuple[int, int, int, int]:
-    """The member ``edge`` of fft.cl's Shape: an image's height, width and origin, or, of other inputs, the distance of
-    twins behind a transfer function's rows of a plane (0: one for all planes) or the first plane's channel of pixels.
+    """The member ``edge`` of fft.cl's Shape. For an image it is height, width and origin. For other inputs it is the
+    number of rows of a plane's transfer function (0: one for all planes) or the first plane's channel of pixels, and
+    then the distance of twins.
     """
     around = problem.around
     if around and p.ends.load == "image":
@@ -169,7 +170,8 @@ def _edge(problem: Problem, p: Pass) -> tuple[int, int, int, int]:
 def _tables(
     gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]
 ) -> tuple[Image, Image | None, Image | None]:
-    """Twiddles and what belongs to them; Bluestein's factors; the turns of halves or of joined sequences."""
+    """Three tables: the twiddles and the constants behind them; Bluestein's factors; the turns of halves or of joined
+    sequences."""
 
     def table(name: str, make: Callable[[], Table]) -> Image:
         if name not in cache:
@@ -196,7 +198,7 @@ def _tables(
 
 
 def _constants(schedule: Schedule) -> Table:
-    """Twiddles; behind them Bluestein's filter, or what separates twins; a shared prime's cosines and sines."""
+    """Twiddles; behind them Bluestein's filter, the roots that separate twins, a shared prime's cosines and sines."""
     values = [tables.twiddles(schedule.radices)]
     if schedule.length:
         values.append(tables.filter(schedule.length, schedule.points))
@@ -208,7 +210,7 @@ def _constants(schedule: Schedule) -> Table:
 
 
 def _traffic(p: Pass, problem: Problem) -> int:
-    """Bytes of the samples that exist and of the results that are wanted."""
+    """The bytes of the samples that exist and of the results that are wanted."""
     at, schedule = p.at, p.schedule
     real, stored = problem.real.itemsize, problem.stored.itemsize // 2
     twins = schedule.twin and not schedule.alone

@@ -14,7 +14,7 @@ def global_kernel(radix: int, computed: bool) -> str:
     """
     loop = f"__attribute__((opencl_unroll_hint({radix if radix <= LARGEST_UNROLLED else 1}))) for (int k ="
     root = f"root(k * q, stride * {radix})" if computed else "tables[k * stride - 1 + q]"
-    # groups: of LANES sequences, in all
+    # groups: the number of groups of LANES sequences
     sizes = ", int butterflies, int stride, int groups"
     signature = SIGNATURE.format(attributes="", name="fft_global", more=sizes)
     return f"""{signature}

@@ -1,4 +1,4 @@
-"""Transforms that read an image's pixels, or write them, in their own depth: no kernel converts before or behind."""
+"""Transforms that read an image's pixels, or write them, in their own depth: no other kernel converts them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Size = tuple[int, int]
 def read(gpu: Gpu, pixels: Image, at: slice, size: Size, params: SpectrumParams) -> Image:
     """The transform over ``size`` (rows, columns), zeros behind the image, of the channels ``at`` of pixels.
 
-    Pixels (height, width, channels) of a type in :data:`gpuops.image.PIXEL_TYPES`; half spectra or whole ones, in the
-    precision and with the norm of ``params``. What else they say is not done.
+    Pixels are (height, width, channels) of a type in :data:`gpuops.image.PIXEL_TYPES`. Spectra are half or whole, with
+    the precision and the norm of ``params``, whose window, filter and shift are not applied.
     """
     height, width, channels = pixels.shape
     planes, (rows, columns) = at.stop - at.start, size
@@ -50,8 +50,8 @@ def back(
 ) -> Image:
     """The image of ``size`` whose transform over ``transform`` is ``values`` (planes, rows, columns).
 
-    It is planar, float32 or float64 as values are; or it is the channels of ``into`` that ``target`` says, and ``lost``
-    counts as :func:`gpuops.pixels.pack` does. Values of COMPLEX_HALF are halves between the axes as well.
+    The image is planar, float32 or float64 as values are; or it is the channels of ``into`` that ``target`` says, and
+    ``lost`` counts as :func:`gpuops.pixels.pack` does. Values of COMPLEX_HALF are halves between the axes as well.
     """
     shape: Any = values.shape
     problem = Problem(

@@ -14,8 +14,8 @@ from .problem import Problem, row_steps
 def passes(limits: Limits, problem: Problem) -> list[Pass]:
     """The passes of a transform, in order.
 
-    ParameterError beyond what addresses of type int reach, TooLongError for rows that need several passes and what
-    stands around the image."""
+    Raises ParameterError beyond what addresses of type int reach, and TooLongError for rows that need several passes if
+    the image has surroundings."""
     found = _passes(limits, problem)
     found[0] = replace(found[0], real_in=problem.real_in)
     found[-1] = replace(found[-1], real_out=problem.real_out)
@@ -68,7 +68,7 @@ def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
         first = planner.passes(rows_n, columns, Ends(swap_in=True, swap_out=True, scale=share))
         return [*first[:-1], replace(first[-1], temporary=planes * wide * high), *last]
     load, store = ("samples" if real else "complex" for real in (problem.real_in, problem.real_out))
-    present = min(in_rows, rows_n)  # rows beyond the transform are not needed, beyond the input zero
+    present = min(in_rows, rows_n)  # rows beyond the transform are unneeded, beyond the input zero
     # A result of complex numbers is transformed in place.
     between = row_steps((planes, present, out_columns)) if problem.real_out else out_steps
     rows = Sequences((planes, 1, present), in_steps, between, in_columns, out_columns)
@@ -86,7 +86,7 @@ def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
 
 
 def _interleaved(planner: Planner, problem: Problem) -> list[Pass]:
-    """Rows, then columns in place, of (rows, columns, planes): values of a pixel are neighbours in both."""
+    """Rows, then columns in place, of (rows, columns, planes), in which the values of a pixel are neighbours."""
     planes, n_rows, n_columns = problem.in_shape
     row, swap, share = n_columns * planes, problem.inverse, problem.scale_of(n_columns)
     along, across = (row, 0, 1, planes), (0, 0, 1, row)
@@ -104,7 +104,8 @@ def _interleaved(planner: Planner, problem: Problem) -> list[Pass]:
 
 
 def _packed_rows(planner: Planner, problem: Problem) -> Pass | None:
-    """Real rows of even length, two neighbours a complex value; None where rows are not, or do not fit local memory."""
+    """The pass over real rows of even length, two neighbours of which are one complex value; None for other rows, and
+    for those that do not fit local memory."""
     real, spectrum, n = problem.in_shape, problem.out_shape, problem.n[1]
     if problem.kind == "c2r":
         real, spectrum = spectrum, real
@@ -125,7 +126,7 @@ def _packed_rows(planner: Planner, problem: Problem) -> Pass | None:
 
 
 def _turned(rows: Four) -> Four:
-    """Of the columns of what has these steps of rows."""
+    """The steps of columns of an image whose rows have the steps ``rows``."""
     return rows[0], rows[2], rows[3], rows[2]
 
 
@@ -133,8 +134,9 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
     """Columns of N / joined points, then rows: every pass writes whole lines of memory, whatever the width.
 
     T_j[k] is the transform of rows j, j + joined, …; row k + p·N/joined of the result is the transform along the row
-    of Σ_j w_joined^(j·p) · w_N^(j·k) · T_j[k]. Real images of even width as pairs of neighbours (see fft.cl), and the
-    other way round where the result is real. None where this does not suit the size.
+    of Σ_j w_joined^(j·p) · w_N^(j·k) · T_j[k]. Real images of even width are transformed as pairs of neighbours (see
+    fft.cl), and the passes are the other way round where the result is real. Returns None for a size that this does not
+    suit.
     """
     kind, (n_rows, n_columns) = problem.kind, problem.n
     planes, in_rows, in_columns = problem.in_shape
@@ -144,16 +146,16 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
         return None
     if (kind == "r2c" and problem.inverse) or (kind == "c2r" and in_rows < n_rows):
         return None
-    if kind == "c2c" and out_rows < n_rows:  # rows that are not wanted are some of the joined ones
+    if kind == "c2c" and out_rows < n_rows:  # the rows that are not wanted are among the joined ones
         return None
     twin = {"c2c": "", "r2c": "unpack", "c2r": "pack", "convolve": "convolve"}[kind]
-    present = min(in_columns, n_columns)  # of real images: columns, of which two are a value
+    present = min(in_columns, n_columns)  # columns; two of a real image are one value
     points = n_columns // 2 if real else n_columns
     wide = points if kind == "c2r" or problem.around else -(-present // 2) if real else present
     divided = {"c2r": out_rows, "convolve": out_rows}.get(
         kind, n_rows if problem.around else min(in_rows, n_rows)
     )
-    # Of pixels of bytes whose pairs are whole words, and of which two words keep a pair.
+    # One work-item takes all channels of pixels of bytes if their pairs are whole words and two words hold a pair.
     pixels = problem.read
     words = pixels and pixels.dtype == "uint8" and present % 2 == problem.in_steps[2] % 4 == 0
     channels = planes if pixels and words and kind == "r2c" and planes == pixels.channels <= 4 else 1
@@ -170,7 +172,8 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
     found: list[Pass] = []
 
     def columns_of(rows: Four, pixels: int) -> tuple[Four, Ends, int]:
-        """Steps of columns, or of pairs of real ones, of an image with these of rows; what they are; how many."""
+        """For an image whose rows have the steps ``rows``: the steps of its columns, or of pairs of real columns; their
+        ends; their number."""
         plane, _, row, pixel = rows
         if not real:
             return (
@@ -223,5 +226,6 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
 
 
 def _pitch(wide: int) -> int:
-    """Of an intermediate's rows: not a power of two, in which caches have the fewest places."""
+    """The elements from one row of an intermediate to the next: not a power of two, at which caches have the fewest
+    places."""
     return -(-wide // 16) * 16 | 16

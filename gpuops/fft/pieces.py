@@ -1,4 +1,4 @@
-"""OpenCL C of a schedule's pieces: where values are in registers and local memory, and lines for each of them."""
+"""OpenCL C of a schedule's pieces: the places of values in registers and local memory, and lines for each value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from math import prod
 
 from .schedule import LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS, SHARED, Schedule
 
-# Where a butterfly's values start in x → lines; the butterfly is t, of twins u.
+# Takes the index in x at which a butterfly's values start and gives lines; they call the butterfly t, its twin u.
 Body = Callable[[int], list[str]]
 
 SIGNATURE = """
@@ -22,7 +22,7 @@ SHAPE = "    const Shape s = {in_step, out_step, more, count, edge, scale};"
 
 @dataclass(frozen=True)
 class Counted:
-    """C for ``slope · k + offset``, k the counter of a loop; does what is done with a number k where there is none."""
+    """C for ``slope · k + offset``, k being a loop's counter; it is used as a number k is where there is no loop."""
 
     slope: int = 1
     offset: int = 0
@@ -66,7 +66,8 @@ class Pieces:
         return f"({padded}) * {s.columns}" if s.columns > 1 and not s.along else padded
 
     def offset(self, index: int, k: Number, slot: int) -> Number:
-        """What is added for the k-th value of a butterfly of stage ``index`` of a set's sequence."""
+        """The distance in local memory from the place that :meth:`pointers` gives to the k-th value of a butterfly of
+        stage ``index``; ``slot`` is that of the sequence."""
         s = self.s
         step = self.strides[index] + (s.pad if index == self.last else 0)
         row = s.rows - s.carried + slot if self.butterfly_of(index, slot) == "u" else slot
@@ -89,11 +90,12 @@ class Pieces:
         return f"({' + '.join(terms)})"
 
     def shared(self, index: int) -> bool:
-        """Whether butterflies of a stage are several work-items' each: see shared.py."""
+        """Whether several work-items share each butterfly of a stage: see shared.py."""
         return self.s.share > 0 and index == SHARED
 
     def pointers(self, index: int, part: str, const: str = "") -> list[str]:
-        """C for where the first elements of butterflies lie, of t and of its twin u; b's, where t is a piece of it."""
+        """C that declares pointers to the first elements of butterfly t and of its twin u, or of butterfly b if t is a
+        piece of it."""
         kind = "real" if part else "cplx"
         mirrored, shared = index == self.s.mirrored, self.shared(index)
         distance = (self.s.carried // 2 if mirrored else self.s.carried) * self.per_row
@@ -106,11 +108,11 @@ class Pieces:
     # -- pieces --------------------------------------------------------------------------------------------------
 
     def count(self, index: int) -> int:
-        """Butterflies of a stage; at either end also the distance of a butterfly's elements."""
+        """The number of butterflies of a stage; at either end it is also the distance of a butterfly's elements."""
         return self.s.points // self.s.radices[index]
 
     def each(self, index: int, *bodies: Body) -> None:
-        """The bodies for the butterflies of a stage: one body after the other, or all in a loop (CPUs)."""
+        """Adds the bodies for the butterflies of a stage: one body after the other, or all in a loop (CPUs)."""
         s, (count, values) = self.s, self.s.work(index)
         working = [body for body in bodies if body(0)]  # others have no lines
         twins = f" const uint u = t ? {self.count(index)} - t : 0;" if index == s.mirrored else ""
@@ -135,18 +137,19 @@ class Pieces:
                 self.lines += [start, *inside, "    }}" if guard else "    }"]
 
     def registers(self) -> str:
-        """Where a work-item keeps values: its sequences' in x, the transfer function's in h."""
+        """C that declares a work-item's values: those of its sequences in x, the transfer function's in h."""
         size = self.s.carried * self.s.most
         return f"cplx x[{size}], h[{size}];" if self.s.twin == "convolve" else f"cplx x[{size}];"
 
     def barrier(self, everything: bool = False) -> None:
-        """``everything``: global memory too, as the output may be the input."""
+        """Adds a barrier; ``everything``: for global memory too, as the output may be the input."""
         if self.s.group > 1:
             fences = "CLK_LOCAL_MEM_FENCE" + " | CLK_GLOBAL_MEM_FENCE" * everything
             self.lines.append(f"    barrier({fences});")
 
     def slots(self, index: int) -> list[int]:
-        """Where in x the butterflies begin that a work-item has side by side: one of each of its sequences, or two."""
+        """The indices in x at which the butterflies begin that a work-item has side by side: one of each of its
+        sequences, or two of a sequence that is its own twin."""
         s = self.s
         if s.alone and index == s.mirrored:
             return [0, s.radices[index]]
@@ -155,8 +158,9 @@ class Pieces:
     def over(
         self, index: int, lines: Callable[[Number], list[str]], first: int = 0, far: bool = False
     ) -> list[str]:
-        """Lines for the values k = ``first``, … of a butterfly; in a loop where there are many, and on CPUs where they
-        are ``far``, in global memory: each line of vectors there takes compilers long, and a loop next to nothing."""
+        """Lines for the values k = ``first``, … of a butterfly. They are in a loop where there are many, and on CPUs
+        also where values are ``far``, in global memory: compilers take long for each line of vectors there, but not for
+        a loop."""
         radix = self.s.radices[index]
         if radix <= (LARGEST_UNROLLED_ON_CPUS if self.vectors else LARGEST_UNROLLED) and not (
             far and self.vectors
@@ -172,7 +176,8 @@ class Pieces:
         far: bool = False,
         first: int = 0,
     ) -> list[str]:
-        """A line for each value of butterflies side by side, from ``first`` on, of k, slot and name."""
+        """A line for each value of butterflies side by side, from the value ``first`` on; ``line`` makes it from k,
+        slot and name."""
         return [
             text
             for slot, start in enumerate(self.slots(index))

@@ -1,4 +1,4 @@
-"""What passes a transform takes: pure functions of its size and the device's limits."""
+"""Plans the passes of a transform: pure functions of its size and the device's limits."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ Four = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Sequences:
-    """Where the sequences of one axis lie: ``counts`` of them (outer, middle, beside); steps from one to the next of
-    each, and from element to element, in the input and in the output.
+    """The places of the sequences of one axis: ``counts`` is their number (outer, middle, beside); the steps lead from
+    one sequence to the next in each of the three, and from element to element, in the input and in the output.
 
-    ``in_n`` elements exist in the input (zeros follow) and ``out_n`` are wanted of the output. ``joined``: so many
-    sequences, ``partner`` (in, out) apart, are transformed across each other; ``beside`` counts the first.
+    ``in_n`` elements exist in the input (zeros follow) and ``out_n`` are wanted of the output. ``joined`` is the number
+    of sequences, ``partner`` (in, out) apart, that are transformed across each other; ``beside`` counts only the first
+    of them.
     """
 
     counts: tuple[int, int, int]
@@ -35,26 +36,28 @@ class Sequences:
 
     @property
     def along(self) -> bool:
-        """Sequences are rows."""
+        """Whether sequences are rows."""
         return self.in_steps[3] < self.in_steps[2] or self.counts[2] == 1
 
 
 @dataclass(frozen=True)
 class Ends:
-    """What the two ends of an axis' passes read and write.
+    """The values that the first of an axis' passes reads and the last one writes.
 
     Attributes
     ----------
     load, store
-        ``complex``; ``samples`` (real: two ``pixel`` elements apart, of ``pixels`` in all, are a complex value, beside
-        each other or of a sequence that is its own twin along it; without these each is one); of the input also
-        ``hermitian`` (half a spectrum) and ``image`` (samples and what stands around them).
+        ``complex``; ``samples``: real numbers, two of which, ``pixel`` elements apart, are one complex value. There are
+        ``pixels`` of them; the two lie beside each other, or along a sequence that is its own twin. If ``pixels`` is 0,
+        each real number is a value. The input may also be ``hermitian`` (half a spectrum) or ``image`` (samples and
+        their surroundings).
     swap_in, swap_out
-        Real and imaginary parts change places: of both, the transform is the inverse.
+        Real and imaginary parts change places: with both, the transform is the inverse.
     factor
-        Of Bluestein's convolution: ``chirp`` multiplies the input, ``filter`` or ``unchirp`` the output.
+        The factor of Bluestein's convolution: ``chirp`` multiplies the input, ``filter`` or ``unchirp`` the output.
     channels
-        So many (the outer sequences) interleave bytes of the input, in pairs of pixels of whole words.
+        The number of channels (the outer sequences) that are interleaved bytes of the input; pairs of pixels are whole
+        words.
     """
 
     load: str = "complex"
@@ -79,14 +82,14 @@ class Pass:
         ``stride``, of a transform of ``n`` points.
     split
         1 or 2: this is the first or second half of a transform of N1·N2 points; ``gap`` is the other half's
-        length, whose index runs along ``middle``, or of rows along ``beside``. Of what is not split, ``gap`` is the
-        distance of joined sequences, in sequences.
+        length, whose index runs along ``middle``, or along ``beside`` if sequences are rows. Where nothing is split,
+        ``gap`` is the distance of joined sequences, in sequences.
     convolved
-        Points that ``ends.factor`` belongs to.
+        The points of the transform that ``ends.factor`` belongs to.
     temporary
         Complex elements of the target where that is not the result.
     real_in, real_out
-        The input, the output is the image, of real numbers.
+        Whether the input, or the output, is the image of real numbers.
     """
 
     kind: str
@@ -107,7 +110,7 @@ class Pass:
 
 ROWS = Schedule((1,), 1)
 COLUMNS = replace(ROWS, along=False)
-# Time relative to a copy (measured, H200): of both halves of an axis; of each joined sequence but one.
+# Time relative to a copy (measured, H200): for both halves of an axis; for each joined sequence but one.
 _HALVES_COST, _JOINED_COST = 2.15, 0.2
 
 
@@ -129,13 +132,13 @@ class Planner(Groups):
     def joined(
         self, n_rows: int, divided: int, points: int, wide: int, twin: str = "", channels: int = 1
     ) -> int:
-        """How many rows of ``points`` ought to be transformed across each other, so that columns are short.
+        """The number of rows of ``points`` to transform across each other, so that columns are short.
 
-        A column's group must take several neighbours, of ``wide``, or memory is read and written in crumbs. The
-        result divides ``divided`` rows, those that exist or are wanted; ``channels`` as of :class:`Ends`.
+        A group must take several neighbours of the ``wide`` columns, or memory is read and written in small pieces. The
+        result divides ``divided``, the number of rows that exist or are wanted; ``channels`` is that of :class:`Ends`.
         """
         costs = {}
-        # A convolution has no registers left for four. (Of CPUs' compilers, Intel's gets it wrong with two.)
+        # A convolution has no registers left for four. (With two, Intel's compiler for CPUs makes errors.)
         fixed = self.vectors or self.params.radix != "auto"
         choices = (1,) if fixed else (1, 2) if twin == "convolve" else (1, 2, 4)
         for joined in (j for j in choices if n_rows % j == divided % j == 0 and j < n_rows):
@@ -148,7 +151,8 @@ class Planner(Groups):
         return min(costs, key=costs.__getitem__, default=1)
 
     def single(self, n: int, at: Sequences, ends: Ends, form: Schedule = ROWS) -> Pass | None:
-        """One dispatch, if local memory allows it; ``form``: what else there is to do."""
+        """The pass that does all in one dispatch, None if local memory is too small; ``form`` says what else it
+        does."""
         form = replace(form, along=at.along, joined=at.joined, channels=ends.channels)
         found = self.schedule(n, at.counts[2], form)
         return Pass("local", n, found[0], at, ends, found[1]) if found else None
@@ -208,7 +212,7 @@ class Planner(Groups):
         ]
 
     def _part(self, ends: Ends, points: int, n: int) -> float:
-        """The part of the scale that a pass over ``points`` of ``n`` takes, which is not the last."""
+        """The part of the scale that a pass over ``points`` of ``n`` takes if it is not the last pass."""
         return float(ends.scale ** (log(points) / log(n))) if self.spread and n > 1 else 1.0
 
     def _stages(self, n: int, at: Sequences, ends: Ends) -> list[Pass]:

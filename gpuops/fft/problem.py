@@ -1,4 +1,4 @@
-"""What is to be transformed, and how what stands around it is to be taken."""
+"""The description of a transform: its input, its result and the surroundings of its image."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from .planner import Four
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What stands around an image: ``border`` and ``cval`` of border.cl.
+    """The surroundings of an image: ``border`` and ``cval`` are those of border.cl.
 
-    ``after``: so many rows and columns of it behind the image; the others of the transform's length are before it.
-    ``origin``: the pixel at index (0, 0). ``kernels``: of a convolution, 1 for all planes, or as many.
+    ``after``: the number of their rows and columns behind the image; the others of the transform's length are before
+    it. ``origin``: the pixel at index (0, 0). ``kernels``: the number of a convolution's kernels, 1 for all planes or
+    one for each.
     """
 
     border: str
@@ -32,8 +33,8 @@ class Surroundings:
 class Pixels:
     """Interleaved pixels that a transform reads, or writes, itself: its planes are channels ``first``, … of them.
 
-    ``dtype`` is a name of :data:`gpuops.image.PIXEL_TYPES`, ``channels`` how many values a pixel has. Pixels that are
-    written are as ``encoding`` says; the last channel is then alpha, or not.
+    ``dtype`` is a name of :data:`gpuops.image.PIXEL_TYPES`, ``channels`` the number of values of a pixel. For pixels
+    that are written, ``encoding`` says how, and ``alpha`` whether the last channel is alpha.
     """
 
     dtype: str
@@ -48,11 +49,12 @@ class Problem:
     """A transform: ``axes`` 1 (the last) or 2 (the last two) of (planes, rows, columns).
 
     ``kind``: ``c2c``, ``r2c`` (half a spectrum, or all of it: as many columns as ``out_shape`` has), ``c2r``, or
-    ``convolve``: images by a kernel's half spectrum. ``around``: what stands around the image, instead of zeros.
-    ``n``: the transform's lengths along rows and columns. Input beyond them is not read, output beyond not made.
-    ``pixels``: the image is one of pixels: the input, of an inverse the output. ``half``: complex numbers in memory are
-    two half floats. Of a ``c2c`` also, ``reals``: the image is real: imaginary parts, which are 0, are not read, and of
-    an inverse not written; ``interleaved``: input and output are (rows, columns, planes).
+    ``convolve``: images are convolved with a kernel, given by its half spectrum. ``around``: the surroundings of the
+    image, instead of zeros. ``n``: (rows, columns) of the transform. Input beyond them is not read, and output beyond
+    them is not made. ``pixels``: the image, which is the input or the output of an inverse, consists of pixels.
+    ``half``: complex numbers in memory are two half floats. For ``c2c`` alone, ``reals``: the image is real; imaginary
+    parts, which are 0, are not read, or not written by an inverse; ``interleaved``: input and output are (rows,
+    columns, planes).
     """
 
     kind: str
@@ -72,12 +74,12 @@ class Problem:
 
     @property
     def real_in(self) -> bool:
-        """The input is an image of real numbers."""
+        """Whether the input is an image of real numbers."""
         return self.kind in ("r2c", "convolve") or (self.reals and not self.inverse)
 
     @property
     def real_out(self) -> bool:
-        """The result is an image of real numbers."""
+        """Whether the result is an image of real numbers."""
         return self.kind in ("c2r", "convolve") or (self.reals and self.inverse)
 
     @property
@@ -92,12 +94,12 @@ class Problem:
 
     @property
     def in_steps(self) -> Four:
-        """Of the rows of the input, in elements."""
+        """The steps of the input's rows, in elements."""
         return _pixel_steps(self.in_shape, self.read) if self.read else row_steps(self.in_shape)
 
     @property
     def out_steps(self) -> Four:
-        """The length of the result's rows, in elements."""
+        """The steps of the result's rows, in elements."""
         return _pixel_steps(self.out_shape, self.written) if self.written else row_steps(self.out_shape)
 
     @property
@@ -115,7 +117,7 @@ class Problem:
 
     @property
     def complex(self) -> np.dtype[np.generic]:
-        """Of tables, and of what is stored in between and in the end, unless in halves."""
+        """The type of tables, and of intermediates and complex results unless these are stored in halves."""
         return np.dtype(np.complex128 if self.double else np.complex64)
 
     @property
@@ -130,10 +132,10 @@ class Problem:
 
 
 def _pixel_steps(shape: tuple[int, int, int], pixels: Pixels) -> Four:
-    """:func:`row_steps` of planes that are channels of pixels."""
+    """:func:`row_steps` for planes that are channels of pixels."""
     return 1, 0, shape[2] * pixels.channels, pixels.channels
 
 
 def row_steps(shape: tuple[int, int, int]) -> Four:
-    """Of the rows of (planes, rows, columns), in elements: see :class:`gpuops.fft.planner.Sequences`."""
+    """The steps of the rows of (planes, rows, columns), in elements: see :class:`gpuops.fft.planner.Sequences`."""
     return shape[1] * shape[2], 0, shape[2], 1

@@ -7,20 +7,21 @@ from functools import cache
 from math import isqrt, prod
 
 LARGEST_RADIX = 32
-# The largest prime that is a radix, in loops on CPUs and shared by work-items on GPUs, with smaller errors than
-# Bluestein's convolution has; that is the faster from the next ones on (measured).
+# The largest prime that is a radix, in loops on CPUs and shared by work-items on GPUs. Errors are then smaller than
+# with Bluestein's convolution, which is faster from the next primes on (measured).
 LARGEST_PRIME = 199
 
 
 @cache
 def largest_prime(n: int) -> int:
-    """The largest prime factor of ``n``, 1 of 1."""
+    """The largest prime factor of ``n``; 1 for 1."""
     divisor = next((d for d in range(2, isqrt(n) + 1) if n % d == 0), n)
     return max(divisor, largest_prime(n // divisor)) if divisor < n else n
 
 
 def _factorisations(n: int, largest: int, most: int) -> Iterator[tuple[int, ...]]:
-    """All ways to write ``n`` as radices up to ``largest``, primes or up to ``most``, from the largest one down."""
+    """All ways to write ``n`` as a product of radices up to ``largest``, each a prime or at most ``most``, the largest
+    radix first."""
     if n == 1:
         yield ()
     for radix in (r for r in range(min(largest, n), 1, -1) if n % r == 0):
@@ -33,8 +34,8 @@ def _factorisations(n: int, largest: int, most: int) -> Iterator[tuple[int, ...]
 def radices(n: int, most: int = LARGEST_RADIX, prime: int = LARGEST_PRIME) -> tuple[int, ...] | None:
     """Factors of ``n`` up to ``most``, or primes up to ``prime``, in the order of execution; None if one is larger.
 
-    The fewest, but three rather than two above 16; of these, large ones at both ends, where memory is accessed, and
-    small ones between, which keep the registers free (measured).
+    They are the fewest, but three rather than two if one is above 16. Large ones are at both ends, where memory is
+    accessed, and small ones between, which keep the registers free (measured).
     """
 
     def drawbacks(factors: tuple[int, ...]) -> tuple[float, ...]:
@@ -53,7 +54,8 @@ def radices(n: int, most: int = LARGEST_RADIX, prime: int = LARGEST_PRIME) -> tu
 
 @cache
 def largest_radices(n: int, most: int, prime: int = LARGEST_PRIME) -> tuple[int, ...] | None:
-    """``most`` as often as it divides ``n``, then the next smaller, …: the documents' 8·8·8·2 and 16·16·4 of 1024."""
+    """Factors of ``n``: ``most`` as often as it divides ``n``, then the next smaller, …: for 1024, 8·8·8·2 or
+    16·16·4."""
     return max(_factorisations(n, n, most)) if largest_prime(n) <= prime else None
 
 

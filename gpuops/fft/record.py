@@ -1,4 +1,4 @@
-"""What a spectrum file says of itself: attributes and arrays, written and checked."""
+"""The attributes and arrays of a spectrum file, written and checked."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Record:
-    """A spectrum and the image that it is of.
+    """A spectrum file's description of the spectrum and of its image.
 
     Attributes
     ----------
     size
         (rows, columns) of the image; ``transform`` (rows, columns) after padding.
     planes, dtype, alpha, linear, associated
-        Of the image: its planes, the depth of its file, and what they mean (see :class:`gpuops.files.Picture`).
+        The number of the image's planes, the depth of its file, and the planes' meaning (see
+        :class:`gpuops.files.Picture`).
     """
 
     params: SpectrumParams
@@ -46,7 +47,7 @@ class Record:
         return self.planes, rows, columns // 2 + 1 if self.params.half else columns
 
     def attributes(self, program: str) -> dict[str, Any]:
-        """For :func:`gpuops.files.write_data`."""
+        """The attributes for :func:`gpuops.files.write_data`."""
         p = self.params
         return {
             "kind": "spectrum",
@@ -67,9 +68,9 @@ class Record:
         }
 
     def arrays(self, values: Array) -> dict[str, Array]:
-        """The arrays to store; half precision as real and imaginary parts, since there is no such complex type.
+        """The arrays to store. Half precision is stored as real and imaginary parts, since it has no complex type.
 
-        ParameterError for values in half precision that are not finite.
+        Raises ParameterError for values in half precision that are not finite.
         """
         if self.params.precision != "half":
             return {"spectrum": values}
@@ -83,7 +84,8 @@ class Record:
 
 
 def parse(path: str, arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> tuple[Record, Array]:
-    """The record and the values of a spectrum file; FileError for whatever is missing or contradicts itself."""
+    """Returns the record and the values of a spectrum file. Raises FileError for parts that are missing or contradict
+    each other."""
     if attributes.get("kind") != "spectrum":
         hint = " (clpix idwt reads these)" if "wavelet" in attributes else ""
         raise FileError(

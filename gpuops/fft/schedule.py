@@ -1,48 +1,51 @@
-"""Schedule: how one work-group transforms its sequences. Pure numbers, of planner and generator."""
+"""Schedule: how one work-group transforms its sequences. It is numbers only; the planner and the generator use it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
 
-# Radices: beyond, lines become too many for compilers and values for registers; for CPUs' compilers sooner.
+# The largest radices whose butterflies are straight-line code, on GPUs and on CPUs: longer ones have too many lines for
+# compilers (CPUs' compilers sooner) and too many values for registers.
 LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS = 61, 13
-SHARED = 1  # the stage of a larger prime, where work-items share butterflies
+SHARED = 1  # the index of the stage at which work-items share butterflies, which are those of a larger prime
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How one work-group transforms its sequences.
+    """The way in which one work-group transforms its sequences.
 
     Attributes
     ----------
     radices
-        Of the stages, in the order of execution; their product is the number of points.
+        The radix of each stage, in the order of execution; their product is the number of points.
     items, columns
-        Work-items that share a sequence; sequences of a group (each of as many lanes).
+        The number of work-items that share a sequence, and of columns of a group (each is as many sequences as there
+        are lanes).
     length
         Bluestein: points of the transform that is made from a convolution of ``prod(radices)``; else 0.
     along
         Neighbouring work-items take neighbouring elements (rows) rather than neighbouring sequences.
     joined
-        So many sequences are one work-item's, and transformed across each other at their packed end.
+        The number of sequences that one work-item takes and transforms across each other at their packed end.
     twin
         Packed, a complex value is two real ones. ``unpack``: the input is packed, the output the spectrum; ``pack``:
-        the reverse; ``convolve``: both are packed, and in between the spectrum is multiplied. Rows k and −k, of
-        neighbouring columns packed, are one work-item's. "": nothing is packed.
+        the reverse; ``convolve``: both are packed, and in between the spectrum is multiplied. Neighbouring columns are
+        packed, and one work-item takes rows k and −k. "": nothing is packed.
     alone
-        Neighbours along the sequence are packed: it is its own twin.
+        Neighbours along the sequence are packed: the sequence is its own twin.
     whole
         ``unpack`` gives all of the spectrum, not half of it.
     halved
-        Local memory has room for real parts alone: imaginary parts follow when those are through.
+        Local memory has room for real parts alone: imaginary parts follow when the real parts are exchanged.
     computed
         Twiddles are computed rather than read from the table.
     share
-        Of the results of a butterfly that work-items share, so many and their mirror images are one's; 0: none is
-        shared.
+        The number of results of a shared butterfly that one work-item computes, each with its mirror image; 0: no
+        butterfly is shared.
     channels
-        So many of interleaved bytes are transformed in turn: pixels are read once, and kept in registers.
+        The number of channels of interleaved bytes that are transformed in turn: pixels are read once, and kept in
+        registers.
     """
 
     radices: tuple[int, ...]
@@ -65,12 +68,13 @@ class Schedule:
 
     @property
     def rows(self) -> int:
-        """Sequences that are loaded together, twins behind the others."""
+        """The number of sequences that are loaded together, twins behind the others."""
         return self.joined * (2 if self.twin and not self.alone else 1)
 
     @property
     def sets(self) -> int:
-        """Of work-items that share ``rows``: at the packed end one has twins, at the other half of all pairs."""
+        """The number of sets of work-items that share ``rows``: of two, one has the twins at the packed end; at the
+        other end each has half of all pairs."""
         return 2 if self.twin and self.joined > 1 and len(self.radices) > 1 else 1
 
     @property
@@ -89,7 +93,7 @@ class Schedule:
         return {"": None, "pack": 0}.get(self.twin, len(self.radices) - 1)
 
     def work(self, index: int) -> tuple[int, int]:
-        """What work-items share at a stage: so many pieces, of so many values of a sequence each."""
+        """The number of pieces that work-items share at a stage, and the number of a sequence's values in each."""
         count, radix = self.points // self.radices[index], self.radices[index]
         if self.share and index == SHARED:
             return count * self.pieces, 2 * self.share + 1
@@ -97,18 +101,19 @@ class Schedule:
 
     @property
     def pieces(self) -> int:
-        """Of a shared butterfly."""
+        """The number of pieces of a shared butterfly."""
         return -(-(self.radices[SHARED] // 2) // self.share)
 
     @property
     def _values(self) -> list[int]:
-        """That a work-item carries of a sequence at each stage."""
+        """The number of values of a sequence that a work-item carries at each stage."""
         stages = map(self.work, range(len(self.radices)))
         return [-(-count // self.items) * values for count, values in stages]
 
     @property
     def idle(self) -> float:
-        """Values that all work-items have room for relative to those there are: 1 where none ever waits."""
+        """The values that all work-items have room for, relative to those there are: 1 where no work-item ever
+        waits."""
         return sum(self._values) * self.items / (self.points * len(self.radices))
 
     @property
@@ -125,12 +130,13 @@ class Schedule:
 
     @property
     def most(self) -> int:
-        """Values of a sequence that a work-item carries."""
+        """The most values of a sequence that a work-item carries at a stage."""
         if self.items == 1:
             return max(self.work(index)[1] for index in range(len(self.radices)))
         return max(self._values)
 
     @property
     def held(self) -> int:
-        """Values of all its sequences, or what takes as many registers: bytes of pixels are kept beside them."""
+        """The registers that a work-item needs, in complex values: those of its sequences, and as much again for pixels
+        whose channels it takes in turn."""
         return self.most * self.carried * (2 if self.channels > 1 else 1)

@@ -1,10 +1,10 @@
-"""OpenCL C of a large prime's stage, whose butterflies are several work-items' each.
+"""OpenCL C of a large prime's stage, at which several work-items share each butterfly.
 
-Nonzero samples are in the order of powers of a primitive root g, x[k] that of number g^(−k), as Rader (1968) found;
-with h = (p − 1) / 2, s = x[k] + x[k + h] and d = x[k] − x[k + h], the results of numbers ±g^j are
-x0 + Σ s·cos(2π·g^(j−k) / p) ∓ i · Σ d·sin(2π·g^(j−k) / p), 0 ≤ k < h. The values stay in local memory; a work-item has
-the sums of some neighbouring j in registers, for which each next k needs the same cosines but one, and the next
-work-items those of the same j of other butterflies.
+All samples but number 0 are in the order of powers of a primitive root g: x[k] is sample g^(−k), as Rader (1968) found.
+With h = (p − 1) / 2, s = x[k] + x[k + h] and d = x[k] − x[k + h], the results with numbers ±g^j are
+x0 + Σ s·cos(2π·g^(j−k) / p) ∓ i · Σ d·sin(2π·g^(j−k) / p), 0 ≤ k < h. The values stay in local memory. A work-item has
+the sums of some neighbouring j in registers, for which each next k needs the same cosines but one; the next work-items
+have the sums of the same j of other butterflies.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .tables import primitive_root
 
 
 def orders(prime: int) -> str:
-    """C for the places that samples have, and for the numbers that the first half of the results have."""
+    """C for the tables of the samples' places and of the numbers of the first half of the results."""
     root = primitive_root(prime)
     powers = [pow(root, j, prime) for j in range(prime - 1)]
     places = [0] + [(prime - 1 - powers.index(n)) % (prime - 1) + 1 for n in range(1, prime)]
@@ -26,7 +26,7 @@ def orders(prime: int) -> str:
 
 
 class Shared(Pieces):
-    """The stage :data:`SHARED`; its piece t is the q-th of butterfly b's, of results from q·share on."""
+    """The stage :data:`SHARED`; its piece t is the q-th piece of butterfly b, with the results from q·share on."""
 
     def piece(self, part: str, const: str = "") -> list[str]:
         count = self.count(SHARED)
@@ -37,7 +37,7 @@ class Shared(Pieces):
         return f"at_t[({k}) * {self.offset(SHARED, 1, 0)} + {self.offset(SHARED, 0, slot)}]"
 
     def turns(self, x: int) -> list[str]:
-        """The stage before: its results times the twiddles of this one."""
+        """Lines for the stage before, which multiply its results by the twiddles of this stage."""
         stride, prime = self.strides[SHARED], self.s.radices[SHARED]
         per_digit = self.count(0) // prime
 
@@ -50,9 +50,10 @@ class Shared(Pieces):
         return self.values(0, x, line, first=1)
 
     def sums(self, part: str) -> Body:
-        """Of a piece's values or of a part of them: cosines' in ``share`` of x, sines' behind them, then all values'.
+        """Lines for the sums of a piece, over the values or over a ``part`` of each: x gets ``share`` sums with
+        cosines, behind them those with sines, then the sum of all values.
 
-        Sums are of a block of terms each, then of those, which keeps the error small.
+        Terms are summed block by block, and then the blocks' sums, which keeps the error small.
         """
         s, kind = self.s, "real" if part else "cplx"
         half, share, slots = s.radices[SHARED] // 2, s.share, self.slots(SHARED)
@@ -80,7 +81,7 @@ class Shared(Pieces):
             return lines + [f"all{slot} += r{slot};" for slot in range(len(slots))]
 
         def body(x: int) -> list[str]:
-            # About eight terms in a block, and rather all blocks the same.
+            # A block has about eight terms, and if possible all blocks have the same number.
             terms = min(range(6, 12), key=lambda terms: (half % terms > 0, abs(terms - 8)))
             blocks = half // terms * terms
             lines = [
@@ -105,7 +106,7 @@ class Shared(Pieces):
         return body
 
     def combined(self, x: int) -> list[str]:
-        """Both sums of each pair to its two values."""
+        """Lines that make the two results of each pair from its two sums."""
         share = self.s.share
         return [
             f"{{ const cplx y = turned(x[{k + share}]); x[{k + share}] = x[{k}] + y; x[{k}] -= y; }}"
@@ -114,7 +115,8 @@ class Shared(Pieces):
         ]
 
     def scattered(self, part: str) -> Body:
-        """A piece's results to their places; the last piece may have fewer. The sum of all is the first one's."""
+        """Lines that write a piece's results to their places; the last piece may have fewer. The first piece writes the
+        sum of all values."""
         prime, share, slots = self.s.radices[SHARED], self.s.share, self.slots(SHARED)
 
         def body(x: int) -> list[str]:

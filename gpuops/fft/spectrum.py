@@ -23,7 +23,7 @@ from .radices import next_fast_len
 if TYPE_CHECKING:
     from ..gpu import Argument, Gpu
 
-#: Where a window is below this, its image cannot be restored: rounding errors would grow as much.
+#: Where a window is below this factor, an image cannot be restored: rounding errors would grow as much.
 LEAST_WINDOW = 1e-4
 
 
@@ -44,7 +44,7 @@ def spectrum(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
 
 def _finished(gpu: Gpu, values: Image, size: tuple[int, int], params: SpectrumParams) -> Image:
     """A transform over ``size`` filtered and shifted."""
-    if values.dtype != COMPLEX_HALF:  # whose own range may end before: see Record.arrays
+    if values.dtype != COMPLEX_HALF:  # halves have a smaller range: Record.arrays checks them
         _check_finite(values)
     if params.filter is not None:
         values = _filtered(gpu, values, size, params.filter)
@@ -125,9 +125,9 @@ def _unshifted(gpu: Gpu, values: npt.NDArray[np.generic], params: SpectrumParams
 def picture(gpu: Gpu, image: Image, params: SpectrumParams, view: str) -> Image:
     """A picture of the spectrum of an image's colours, to be looked at: values 0 … 1, to be stored as they are.
 
-    Magnitudes are scaled to the brightest values but for 1 in 10000, their logarithm from the darkest 1 % on (six
-    powers of ten at most); phases from −π to π; real and imaginary parts around medium gray. Raises ParameterError as
-    :func:`spectrum`.
+    Magnitudes are scaled to the brightest value, 1 in 10000 left out; their logarithm begins at the darkest 1 % and
+    covers six powers of ten at most. Phases go from −π to π; real and imaginary parts are around medium gray. Raises
+    ParameterError as :func:`spectrum`.
     """
     colours, half = image.without_alpha(), _of_picture(params)
     return _picture(gpu, colours.shape, lambda at: spectrum(gpu, colours.planes(at), half), params, view)
@@ -143,7 +143,7 @@ def picture_of_pixels(
 
 
 def _of_picture(params: SpectrumParams) -> SpectrumParams:
-    """The spectrum that a picture is made from."""
+    """The parameters of the spectrum that a picture is made from."""
     return replace(params, half=True, shift=False)
 
 
@@ -177,7 +177,7 @@ def _viewed(gpu: Gpu, values: Image, view: str) -> Image:
 
 
 def _range(viewed: Image, view: str) -> tuple[float, float]:
-    """What is shown black and white."""
+    """The values that are shown black and white."""
     if view == "phase":
         return -pi, pi
     every = max(1, int(np.prod(viewed.shape)) // 2**20)
@@ -192,13 +192,13 @@ def _range(viewed: Image, view: str) -> tuple[float, float]:
 
 
 def _check_finite(values: Image) -> None:
-    """Frequency 0 is the sum of all pixels: one that is not finite shows there."""
+    """Raises ParameterError for pixels that are not finite: frequency 0 is the sum of all pixels, and shows them."""
     if not np.isfinite(values.pixel(0, 0)).all():
         raise ParameterError("has pixels that are NaN or infinite, which a transform spreads over all of it")
 
 
 def padded(size: tuple[int, int], pad: str) -> tuple[int, int]:
-    """The transform's size for an image's."""
+    """The transform's size for an image of ``size``."""
     if pad == "none":
         return size
     rows, columns = (
@@ -221,7 +221,7 @@ def window(name: str, n: int) -> npt.NDArray[np.float64]:
 
 
 def lost_pixels(name: str, size: tuple[int, int]) -> int:
-    """How many pixels of an image a window makes too small to be restored."""
+    """The number of an image's pixels that a window makes too small to be restored."""
     if name == "none":
         return 0
     y, x = (window(name, n).astype(np.float32) for n in size)
@@ -229,7 +229,7 @@ def lost_pixels(name: str, size: tuple[int, int]) -> int:
 
 
 def shifted(gpu: Gpu, values: Image, half: bool, back: bool = False) -> Image:
-    """Frequency 0 to the middle of rows, and of columns unless they are half a spectrum's; or back."""
+    """Moves frequency 0 to the middle of the rows, and of the columns unless they are half a spectrum; or ``back``."""
     planes, rows, columns = values.shape
     dy, dx = rows // 2, 0 if half else columns // 2
     if back:

@@ -24,7 +24,7 @@ def roots(n: int, powers: npt.NDArray[np.int64] | None = None) -> Complex:
 def twiddles(radices: tuple[int, ...]) -> Complex:
     """exp(−2πi·k·q / (s·r)) for each stage of radix r and stride s: k = 1…r − 1, and q = 0…s − 1 for each.
 
-    The stages before stride s have s − 1 entries in all; one more makes the length the product of the radices.
+    The stages before stride s have s − 1 entries in all; one more entry makes the length the product of the radices.
     """
     parts = [np.ones(1, complex)]
     stride = 1
@@ -36,7 +36,7 @@ def twiddles(radices: tuple[int, ...]) -> Complex:
 
 
 def stage(stride: int, radix: int) -> Complex:
-    """:func:`twiddles` with those of one stage alone, in their place."""
+    """:func:`twiddles` of one stage alone, at the same place as in a table of all."""
     return np.concatenate([np.ones(stride - 1), twiddles((stride, radix))[stride - 1 :]])
 
 
@@ -61,7 +61,7 @@ def chirp(n: int) -> Complex:
 
 @lru_cache(maxsize=8)
 def filter(n: int, points: int) -> Complex:
-    """The transform over ``points`` of the chirp's conjugate, divided by them: Bluestein's convolution.
+    """The filter of Bluestein's convolution: the transform over ``points`` of the chirp's conjugate, divided by them.
 
     X[k] = c[k] · Σ_j (x[j]·c[j]) · conj c[k − j], because jk = (j² + k² − (k − j)²) / 2.
     """

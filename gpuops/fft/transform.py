@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 class Plan:
-    """Bound launches of a :class:`Problem`; calling it costs a few microseconds of Python for each."""
+    """Bound launches of a :class:`Problem`; a call of the plan costs a few microseconds of Python for each launch."""
 
     def __init__(self, gpu: Gpu, problem: Problem) -> None:
         self.gpu = gpu
         self.problem = problem
         self.passes = passes(gpu.limits, problem)
         self.steps = launch.steps(gpu, problem, self.passes)
-        # Of each pass: elements of its target where that is not the result, whether it multiplies by a spectrum.
+        # For each pass: the elements of its target, 0 if that is the result; whether it multiplies by a spectrum.
         ways = [(p.temporary, p.schedule.twin == "convolve") for p in self.passes]
         self._ways = list(zip(self.steps, *zip(*ways, strict=True), strict=True))
         self._stored = problem.stored
-        # What the plan takes while it is kept: bytes of tables on the device, programs that suit its size only.
+        # While it is kept the plan takes bytes of tables on the device, and programs that suit its size only.
         self.nbytes = sum(step.nbytes for step in self.steps)
         self.programs = {step.of for step in self.steps if step.of.once}
         self._result = problem.result
@@ -39,11 +39,12 @@ class Plan:
         into: Image | None = None,
         lost: Image | None = None,
     ) -> Image:
-        """``spectrum``: the kernel's of a convolution. ``into``, ``lost``: pixels to write, and encode.cl's counts."""
+        """Transforms ``image``. ``spectrum`` is that of a convolution's kernel; ``into`` and ``lost`` are the pixels to
+        write, and encode.cl's counts."""
         self.gpu.check_own(image)
         result = image.like(*self._result) if into is None else into
         source = image
-        with self.gpu.lock:  # these arguments are the plan's, whichever thread calls it
+        with self.gpu.lock:  # all threads that call the plan share its kernels' arguments
             if lost is not None:
                 self.steps[-1].kernel.set_arg(launch.LOST, lost.buffer)
             for step, temporary, multiplies in self._ways:
@@ -58,7 +59,7 @@ class Plan:
 
 
 def plan(gpu: Gpu, problem: Problem) -> Plan:
-    """The plan for a problem, kept on the Gpu. DeviceError for double precision where the device has none."""
+    """The plan for a problem, kept on the Gpu. Raises DeviceError for double precision if the device has none."""
     if problem.double and not gpu.limits.double:
         raise DeviceError(
             f"{gpu.info.name} has no double precision: convert to float32, or choose another with --device"

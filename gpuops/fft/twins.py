@@ -10,12 +10,13 @@ from .pieces import Number, Pieces, plus
 
 
 class Twins(Pieces):
-    """What packed values are at their spectrum's end."""
+    """Lines for packed values at the spectrum's end."""
 
     def pairs(
         self, index: int, x: int, lines: Callable[[Number, int, int, str, str], list[str]]
     ) -> list[str]:
-        """Lines for all of a mirrored butterfly: of k, slot, its twin, the value of q, the twin's value of −q."""
+        """The lines for all of a mirrored butterfly; ``lines`` makes those for k, a slot, its twin, the value at q and
+        the twin's value at −q."""
         slots, last = self.slots(index), x + self.s.radices[index] - 1
         return [
             text
@@ -28,7 +29,8 @@ class Twins(Pieces):
         ]
 
     def rotated(self, index: int, x: int, back: bool = False) -> list[str]:
-        """Of butterfly 0, which is its own mirror image, −q stands one further on: by one to the front."""
+        """Lines that move the twin's values of butterfly 0 one place to the front, or ``back``: this butterfly is its
+        own mirror image, and −q is one place further on."""
         slots, r = self.slots(index), self.s.radices[index]
         lines: list[str] = []
         for start in slots[len(slots) // 2 :] if r > 1 else []:
@@ -40,11 +42,13 @@ class Twins(Pieces):
 
     @property
     def spectrum(self) -> str:
-        """What places at the spectrum's end are called, where other sequences are carried than at the packed one."""
+        """The name of the places at the spectrum's end: a name of their own if other sequences are carried there than
+        at the packed end."""
         return "w" if self.s.sets > 1 else "v"
 
     def root(self, value: str, name: str, k: Number, index: int) -> str:
-        """C that calls w_N^q times ``value`` ``name``; q = t + k·count: w_N^t times the k-th power of w_2r."""
+        """C that assigns ``value`` times w_N^q to ``name``; q = t + k·count, so w_N^q is w_N^t times the k-th power of
+        w_2r."""
         if isinstance(k, int):
             rest = turned(f"{name}t", k, 2 * self.s.radices[index], self.real)
             return f"{name}t = times({value}, w), {name} = {rest}"
@@ -60,7 +64,8 @@ class Twins(Pieces):
         return [f"if (t == 0{also}) {{ {' '.join(lines)} }}"] if not isinstance(k, int) or k == 0 else []
 
     def unpacks(self, x: int) -> list[str]:
-        """X[k, q] and conj X[k, q + M] = X[−k, M − q] to the output; both at q = 0 are in the half of k and of −k."""
+        """Lines that write X[k, q] and conj X[k, q + M] = X[−k, M − q]; at q = 0 both belong to the half spectrum of
+        row k and to that of −k."""
         s, n, count = self.s, self.s.points, self.count(self.last)
         put = f"give(out, factors, roots, {self.spectrum}{{}}, {{}}, {{}}, s COUNTED);".format
 
@@ -80,10 +85,11 @@ class Twins(Pieces):
         return [self.first_root(), *self.rotated(self.last, x), *self.pairs(self.last, x, lines)]
 
     def packs(self, x: int) -> list[str]:
-        """E + i·O of a row and its twin from X[k, q] and X[−k, M − q], all with real and imaginary parts swapped.
+        """Lines that make E + i·O of a row and its twin from X[k, q] and X[−k, M − q], all with real and imaginary
+        parts swapped.
 
-        At q = 0 and M, where both are of the same columns, what must be conjugate is made so, as if a transform of
-        the columns had given real numbers.
+        At q = 0 and M the two rows' values are of the same column: those that must be conjugate are made so, as if a
+        transform of the columns had given real numbers.
         """
         n, count = self.s.points, self.count(0)
         load = f"take(in, factors, {self.spectrum}{{}}, {{}}, s)".format
@@ -103,14 +109,15 @@ class Twins(Pieces):
         return [self.first_root(), *self.pairs(0, x, lines), *self.rotated(0, x, back=True)]
 
     def packed_pair(self, a: str, b: str, k: Number, index: int) -> list[str]:
-        """a = E + i·O and b = conj E + i·conj O from p = X[k, q] and m = X[k, q + M], all of them swapped."""
+        """Lines that make a = E + i·O and b = conj E + i·conj O from p = X[k, q] and m = X[k, q + M], all of them
+        swapped."""
         return [
             f"  const cplx e = p + m, {self.root('turned(p - m)', 'o', k, index)};",
             f"  {a} = e + o; {b} = reflected(e - o); }}",
         ]
 
     def transfers(self, x: int) -> list[str]:
-        """The transfer function's values, where in h the spectrum's will be in x."""
+        """Lines that read the transfer function's values into h, at the indices that the spectrum's will have in x."""
         n, count = self.s.points, self.count(self.last)
 
         def lines(k: Number, slot: int, twin: int, a: str, b: str) -> list[str]:
@@ -123,7 +130,8 @@ class Twins(Pieces):
         return self.pairs(self.last, x, lines)
 
     def multiplies(self, x: int) -> list[str]:
-        """The spectrum times the transfer function, and back to E + i·O, swapped: the way back is an inverse."""
+        """Lines that multiply the spectrum by the transfer function and go back to E + i·O, swapped, as the way back is
+        an inverse."""
 
         def lines(k: Number, slot: int, twin: int, a: str, b: str) -> list[str]:
             return [
