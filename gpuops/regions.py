@@ -9,9 +9,9 @@ from .params.region import Region
 
 
 def cut(image: Image, region: Region | None, *, interleaved: bool) -> Image:
-    """The colour planes of a region of planes, or a region of pixels (height, width, channels).
+    """Returns the colour planes of a region of planes, or a region of pixels (height, width, channels).
 
-    A copy on the device, of the region's size; the Image itself where there is no region, or it is all of the image.
+    It is a copy on the device, or the Image itself where there is no region or the region is the whole image.
 
     Raises
     ------
