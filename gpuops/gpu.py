@@ -69,7 +69,7 @@ class Limits:
 
     @property
     def band(self) -> int:
-        """How many rows a work-item may go down, at most.
+        """The largest number of rows that a work-item may go down.
 
         llvmpipe ends a work-item's loops after 65535 rounds altogether; the longest kernel takes 80 for a row.
         """

@@ -88,7 +88,7 @@ class Grids:
 
 @dataclass(frozen=True)
 class Layout:
-    """How values lie in memory: as ``planes``, each with groups of its own, or as pixels of so many ``channels``."""
+    """The order of values in memory: ``planes``, each with groups of its own, or pixels of ``channels`` channels."""
 
     planes: int
     channels: int

@@ -219,12 +219,12 @@ class Network(_Values):
 
     @property
     def held_values(self) -> int:
-        """How many values are kept from step to step; at least 1, as an array cannot have none."""
+        """The number of values kept from step to step; at least 1, as an array cannot have none."""
         return max(1, len(self._next))
 
     @property
     def defines(self) -> dict[str, int]:
-        """What median.cl must know of it."""
+        """The defines that median.cl is built with."""
         return {"TILE": self._windows.tile, "BLOCKS": self._windows.blocks, "HELD": self.held_values}
 
     def source(self) -> Source:
@@ -299,7 +299,7 @@ class Merges:
 
     @property
     def defines(self) -> dict[str, int]:
-        """What median.cl must know of it."""
+        """The defines that median.cl is built with."""
         return {"TILE": self._tile, "BLOCKS": self._blocks, "BLOCK": self.block, "SCRATCH": self._scratch}
 
     @property

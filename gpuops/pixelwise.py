@@ -37,7 +37,7 @@ class Reading:
 
     @property
     def at_once(self) -> int:
-        """How many pixels a work-item takes at a time."""
+        """The number of pixels that a work-item takes at a time."""
         return 8 if self.lanes > 1 else 4
 
 
