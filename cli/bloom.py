@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .item import Item
 
-# What the glow is.
+# The options that define the glow.
 _APERTURE = ("blades", "blade_angle", "roundness")
 _SHAPING = (
     "threshold",

@@ -1,4 +1,4 @@
-"""What can be known to fail is refused before any device is opened: each check raises what says why."""
+"""Checks that refuse, before any device is opened, what is known to fail: each raises an error that says why."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEPTHS = {
 
 
 def check_stream(shared: Shared) -> None:
-    """What -o - asks of the other options."""
+    """Checks the conditions that -o - sets for the other options."""
     if shared.format is None:
         raise ParameterError("'-' needs --format, such as --format png")
     try:

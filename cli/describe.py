@@ -1,4 +1,4 @@
-"""What a file holds and the statistics of its values, as text for a person and as plain values for JSON."""
+"""A file's contents and the statistics of its values, as text for a person and as plain values for JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `clpix dwt` does to an image, and writes: on the device as a whole, or in slabs."""
+"""The work of `clpix dwt` on an image, and its results: on the device as a whole, or in slabs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class OnDevice:
-    """What is done to an image as a whole."""
+    """The work on an image as a whole."""
 
     def __init__(self, item: Item, gpu: Gpu, pixels: Any, decoding: Decoding, about: Stored) -> None:
         self.item = item
@@ -89,7 +89,7 @@ class OnDevice:
 
 @dataclass
 class InSlabs:
-    """What is done to an image that the device has no room for: its pixels and its bands are on the host."""
+    """The work on an image that the device has no room for: its pixels and its bands are on the host."""
 
     item: Item
     gpu: Gpu
@@ -161,7 +161,7 @@ class InSlabs:
 
 
 def _depth(about: Stored) -> str:
-    """Of a picture of the pyramid, whose values are shades in [0, 1] whatever the pixels' are."""
+    """Returns the depth of a picture of the pyramid, whose values are shades in [0, 1] for pixels of any range."""
     return "uint8" if about.dtype == "uint8" else "uint16"
 
 

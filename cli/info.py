@@ -83,7 +83,7 @@ def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool)
 
 
 def _read(path: str, layer: str | None) -> tuple[Format, Picture | Numbers]:
-    """What is in a file, or in standard input."""
+    """Reads the contents of a file, or of standard input."""
     import sys
 
     from gpuops import files

@@ -56,7 +56,7 @@ class Item:
         return self.unpacked(*self.load_pixels(linear=linear, premultiply=premultiply, count=count))
 
     def unpacked(self, pixels: Image, decoding: Decoding) -> Image:
-        """What :meth:`load_pixels` gave, as planes."""
+        """Returns the result of :meth:`load_pixels` as planes."""
         image = unpack(pixels, decoding)
         image.linear = self._linear
         return image
@@ -96,7 +96,7 @@ class Item:
         colour = self._space.enter(picture, pixels.shape[2], linear=linear)
         self._alpha, self._premultiplied = alpha, alpha and premultiply
         self._linear = linear or picture.linear
-        # What remains here is what they were, without their memory.
+        # The picture keeps the pixels' shape and type, but not their memory.
         released = np.broadcast_to(np.zeros((), picture.pixels.dtype), picture.pixels.shape)
         is_light = picture.linear or colour is not None
         self.picture = replace(picture, pixels=released, linear=is_light)
@@ -151,7 +151,7 @@ class Item:
 
     @property
     def display_dtype(self) -> str | None:
-        """What a picture for a display is saved in by default: 8 bits, unless the format is one of numbers."""
+        """The default type of a picture for a display: 8 bits, unless the format is one of numbers."""
         return "uint8" if files.is_display_format(self.format) else None
 
     def save(self, image: Image, dtype: str | None = None, *, display: bool = False) -> None:
@@ -172,7 +172,7 @@ class Item:
         self._write(host, losses(lost), written, dtype, alpha=image.alpha, display=display)
 
     def encoding_of(self, dtype: str | None, *, linear: bool, display: bool = False) -> Encoding:
-        """How values are written in :meth:`depth`, for :meth:`save_host`; ``linear`` says whether they are light."""
+        """Returns the encoding in :meth:`depth` for :meth:`save_host`; ``linear`` says whether values are light."""
         return self._encoding(dtype, *self._spaces(dtype, linear=linear, display=display))
 
     def save_host(
@@ -202,7 +202,7 @@ class Item:
 
     @property
     def encoding(self) -> Encoding:
-        """How an operation on light from :meth:`load_pixels` is to write pixels, for :meth:`save_pixels`."""
+        """The encoding in which an operation on light of :meth:`load_pixels` writes pixels for :meth:`save_pixels`."""
         return self.encoding_of(None, linear=self._linear)
 
     @property
@@ -234,7 +234,7 @@ class Item:
 
     @property
     def orientation(self) -> int:
-        """That of the input's EXIF block, 1 (upright) to 8."""
+        """The orientation in the input's EXIF block, 1 (upright) to 8."""
         return self._metadata.orientation
 
     def _warn_of_depth(self, dtype: str | None) -> None:
@@ -253,7 +253,7 @@ class Item:
         return self._space.levels(dtype, self.depth(dtype))
 
     def _encoding(self, dtype: str | None, values: Colour, written: Colour) -> Encoding:
-        """How pixels are written; as floats where they have to become light before."""
+        """Returns the encoding of pixels; they are floats where they have to become light first."""
         depth = self.depth(dtype)
         return Encoding(
             np.dtype(np.float32) if needs_light(values, written) else depth,
@@ -263,7 +263,7 @@ class Item:
         )
 
     def _of_light(self, dtype: str | None, written: Colour) -> Encoding:
-        """How values that had to become light before are written."""
+        """Returns the encoding of values that had to become light first."""
         return Encoding(self.depth(dtype), encode=written == SRGB)
 
     def _write(
@@ -351,7 +351,7 @@ class Item:
 
 
 def count_not_finite(pixels: np.ndarray[Any, Any]) -> int:
-    """How many values of pixels (height, width, channels) are NaN or infinite: their exponent's bits are all ones."""
+    """Counts the NaN and infinite values of pixels (height, width, channels): their exponent's bits are all ones."""
     kinds = {"float16": (np.uint16, 0x7C00), "float32": (np.uint32, 0x7F800000)}
     if pixels.dtype.name not in kinds:
         return 0

@@ -1,4 +1,4 @@
-"""What shows operators before one is chosen: contact sheets and plots of curves, for `clpix tonemap`."""
+"""Previews of operators before one is chosen: contact sheets and plots of curves, for `clpix tonemap`."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ COMMANDS = {
     "bench": "measure this device",
 }
 
-# What --help lists: operations that are declared once stand behind those that have modules of their own.
+# The commands that --help lists: operations that are declared once stand behind those that have modules of their own.
 SUMMARIES = {name: COMMANDS[name] for name in list(COMMANDS)[:8]} | OPERATIONS | COMMANDS
 
 SUCCESS, FAILURE, USAGE, NO_DEVICE = range(4)

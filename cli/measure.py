@@ -68,7 +68,7 @@ def picture(gpu: Gpu, content: Picture, space: str = "auto", *, alpha: bool = Tr
 
 
 def numbers(gpu: Gpu, path: str, content: Numbers) -> dict[str, Measured]:
-    """Of each array's planes, as they are stored; those without any numbers are left out."""
+    """Returns statistics of each array's planes, as they are stored; arrays without any numbers are left out."""
     result = {}
     for name, array in content.arrays.items():
         if array.size == 0 or array.dtype.kind not in "buifc":

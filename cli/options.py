@@ -54,7 +54,7 @@ def given(name: str) -> bool:
 
 
 def refuse(reason: str, *names: str) -> None:
-    """The usage error of an option that cannot do anything, if any of these was given: accepted, it would mislead.
+    """Raises a usage error if one of these options was given though it can have no effect: to accept it would mislead.
 
     An option that is left to ``auto``, its default, asks for nothing. That other options' values leave it nothing to
     do (a border of a blur by 0) is no reason: scripts vary values.

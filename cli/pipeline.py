@@ -111,7 +111,7 @@ def _run(
 
 
 def failure(path: str, error: Exception) -> str:
-    """What went wrong with one input of several: what does not fit it may fit the next."""
+    """Returns the message of an error with one input of several: parameters that do not fit it may fit the next."""
     if isinstance(error, click.UsageError):
         return f"{path}: {error.format_message()}"
     if isinstance(error, MemoryError):

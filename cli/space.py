@@ -40,7 +40,7 @@ class Space:
         return picture.metadata.colour if linear else None
 
     def of_values(self, *, linear: bool, display: bool) -> Colour:
-        """That of a result, which is light or not; ``display``: it is made for one, and no longer the input's."""
+        """Returns the space of a result, ``linear`` or not; ``display``: its values are made for a display."""
         if self.stored is not None and self.stored.linear == linear and not display:
             return self.stored
         return LINEAR if linear else SRGB
@@ -48,9 +48,9 @@ class Space:
     def of_file(
         self, values: Colour, fmt: files.Format, depth: np.dtype[Any], dtype: str | None, *, display: bool
     ) -> Colour:
-        """That of values in their file: their own if they are as they were stored, of the same kind, and it can say so.
+        """Returns the values' space in their file: their own if these are as stored, of one kind, and it can say so.
 
-        The same kind is integers or floats; of a narrow range it is the same depth, since black and white are at other
+        One kind is integers or floats; of a narrow range it is the same depth, since black and white are at other
         fractions in another. ``dtype``: the original's depth where the input says it.
         """
         before = self._before(dtype, depth)

@@ -44,9 +44,9 @@ class Measurement:
 
 
 def sizes_that_fit(gpu: Gpu, sizes: Sequence[int] = SIZES) -> tuple[int, ...]:
-    """The sizes (MiB) whose buffers take at most half of the device's memory.
+    """Returns the sizes (MiB) whose buffers take at most half of the device's memory.
 
-    On the device there are two and, where it is a CPU, the host's two beside them.
+    There are two buffers on the device; if that is a CPU, the host's two buffers take the same memory.
     """
     buffers = 4 if gpu.limits.is_cpu else 2
     most = min(gpu.limits.max_alloc_bytes, gpu.limits.global_bytes // (2 * buffers))
@@ -56,8 +56,8 @@ def sizes_that_fit(gpu: Gpu, sizes: Sequence[int] = SIZES) -> tuple[int, ...]:
 def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
     """Measures copies of ``sizes`` MiB: by a kernel, by the driver, from and to pageable and pinned memory.
 
-    Within the device the times are those of events, and bytes count as read and as written; to and from the
-    host times are the host's own, until the data has arrived, and bytes count once.
+    Within the device the times are those of events, and bytes count twice, as read and as written. To and from the
+    host the times are by the host's clock, until the data has arrived, and bytes count once.
 
     Raises
     ------
@@ -106,7 +106,7 @@ WARM_UP, FEWEST, MOST, ENOUGH_S = 3, 5, 50, 0.2
 
 
 def _event_times(enqueue: Callable[[], cl.Event]) -> tuple[float, ...]:
-    """Milliseconds of each run after a warm-up, from its event."""
+    """Returns the milliseconds of each run after a warm-up, from its event."""
 
     def run() -> float:
         event = enqueue()
@@ -117,7 +117,7 @@ def _event_times(enqueue: Callable[[], cl.Event]) -> tuple[float, ...]:
 
 
 def _wall_times(gpu: Gpu, transfer: Callable[[], object]) -> tuple[float, ...]:
-    """Milliseconds of each run after a warm-up, on the host's clock."""
+    """Returns the milliseconds of each run after a warm-up, by the host's clock."""
 
     def run() -> float:
         start = time.perf_counter()
@@ -129,13 +129,13 @@ def _wall_times(gpu: Gpu, transfer: Callable[[], object]) -> tuple[float, ...]:
 
 
 def need_events(gpu: Gpu) -> None:
-    """ParameterError for a gpu without a report: only a profiling queue tells how long kernels took."""
+    """Raises ParameterError for a gpu without a report: only a profiling queue tells how long kernels took."""
     if gpu.report is None:
         raise ParameterError("measuring needs a Gpu with a Report")
 
 
 def times(gpu: Gpu, call: Callable[[], object]) -> tuple[list[KernelTime], tuple[float, ...]]:
-    """The kernels of one call, and the sum of their times, ms, in each run."""
+    """Returns the kernels of one call, and the sum of their times in each run, in ms."""
     kernels: list[KernelTime] = []
     kept = gpu.report
 
@@ -152,7 +152,7 @@ def times(gpu: Gpu, call: Callable[[], object]) -> tuple[list[KernelTime], tuple
 
 
 def copy_image(gpu: Gpu, image: Image) -> None:
-    """One read and one write of all planes, but for what a whole number of float4 leaves over."""
+    """Reads and writes all planes once, but for the rest that is less than a float4."""
     kernel = gpu.kernel("copy", "copy")
     items = max(1, image.nbytes // 16)
     source = image if image.nbytes >= 16 else gpu.zeros((4,))
@@ -163,7 +163,10 @@ def copy_image(gpu: Gpu, image: Image) -> None:
 
 
 def check_memory(gpu: Gpu, size: tuple[int, int], channels: int, item: int, *, images: int) -> None:
-    """DeviceError where ``images`` images (width, height) of ``channels`` planes of ``item`` bytes do not fit."""
+    """Raises DeviceError if ``images`` images of ``size`` (width, height) do not fit.
+
+    Each has ``channels`` planes, with ``item`` bytes a value.
+    """
     buffer, limits = item * size[0] * size[1] * channels, gpu.limits
     for needed, there, what in (
         (images * buffer, limits.global_bytes, "of device memory"),
@@ -177,7 +180,7 @@ def check_memory(gpu: Gpu, size: tuple[int, int], channels: int, item: int, *, i
 
 
 def repeat(run: Callable[[], float]) -> tuple[float, ...]:
-    """What ``run`` returns, milliseconds, of each run after a warm-up: 5 to 50, as many as fit into 0.2 s."""
+    """Calls ``run`` and returns its results, in milliseconds: 5 to 50 after a warm-up, as many as fit into 0.2 s."""
     for _ in range(WARM_UP):
         run()
     times: list[float] = []
@@ -187,7 +190,7 @@ def repeat(run: Callable[[], float]) -> tuple[float, ...]:
 
 
 def to_json(gpu: Gpu, measurements: Sequence[Measurement]) -> dict[str, Any]:
-    """The measurements with what they were made on, as plain values."""
+    """Returns the measurements, and the device and versions that they were made with, as plain values."""
     rows = [
         {**asdict(m), "ms": list(m.ms), "runs": len(m.ms), "median_ms": m.median_ms, "gbps": m.gbps}
         for m in measurements
@@ -196,7 +199,7 @@ def to_json(gpu: Gpu, measurements: Sequence[Measurement]) -> dict[str, Any]:
 
 
 def document(gpu: Gpu, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Rows of plain values with what they were measured on, for :func:`json.dumps`."""
+    """Returns rows of plain values, with the device and versions of the measurement, for :func:`json.dumps`."""
     return {
         "schema_version": SCHEMA_VERSION,
         "context": {**versions(), **device_context(gpu.info)},
@@ -205,13 +208,13 @@ def document(gpu: Gpu, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def heading(gpu: Gpu) -> str:
-    """The first line of a table: device and date."""
+    """Returns the first line of a table: device and date."""
     context = {**versions(), **device_context(gpu.info)}
     return f"{context['device']} ({context['platform']}, driver {context['driver']})  ·  {context['date']}"
 
 
 def table(gpu: Gpu, measurements: Sequence[Measurement]) -> str:
-    """The measurements as text for a person."""
+    """Returns the measurements as text for a person."""
     rows = []
     for m in measurements:
         times = (f"{ms:.4f}" for ms in (min(m.ms), m.median_ms, max(m.ms)))

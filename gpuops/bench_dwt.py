@@ -1,9 +1,9 @@
 """Wavelet transforms in place and with memory to spare, by the tables and figures of Ikuzawa, Ino and Hagihara.
 
 "Reducing Memory Usage of Discrete Wavelet Transform by Overwriting the Input on a GPU": memory over size (figure 4),
-the table of cycles (5), efficiency of each part (table 2) and the bytes that it should move (table 3), time by where
-source and target are (figure 6), throughput with and without transfers while others are computed (figure 7). What
-tells of them is bench_dwt_tables.
+the table of cycles (figure 5), the efficiency of each part (table 2) and the bytes that it should move (table 3), time
+by where source and target are (figure 6), throughput with and without transfers during computation (figure 7).
+bench_dwt_tables prints them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 CPU_SIZES = (512, 1024, 2048)
 GPU_SIZES = (1024, 2048, 4096, 8192, 16384)
 NO_TABLE = "in-place, no table"  # where chunks are a power of two
-VARIANTS = {  # what is measured -> DwtParams' method
+VARIANTS = {  # a variant's name -> DwtParams' method
     "filterbank": "filterbank",
     "lifting": "lifting",
     "laan": "laan",
@@ -53,14 +53,13 @@ STEPS = {
     "lift": "lifting",
 }
 WHOLE = "whole"
-# Of the largest coefficient, where methods differ in the order of operations.
+# The largest difference between variants, as a share of the largest coefficient: their order of operations differs.
 TOLERANCE = 4e-6
-_WALL_RUNS = 3  # after a first one
+_WALL_RUNS = 3  # runs on the host's clock, after a first one
 IN_TURN, OVERLAPPED = "one after the other", "overlapped"
-_SPLIT_ROWS, _SPLIT_BYTES = 256, 1 << 20  # of an image that is worth being split
-_IMAGES = (
-    6  # at a time, at most: the source, one that is transformed, its bands on their way, one to compare with
-)
+_SPLIT_ROWS, _SPLIT_BYTES = 256, 1 << 20  # an image's least rows and bytes for which splitting is worth while
+# Images in memory at a time, at most: the source, the one that is transformed, its bands, and one to compare with.
+_IMAGES = 6
 
 
 Way = Callable[["Image"], "list[Image]"]
@@ -69,16 +68,16 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Part:
-    """One of a method's steps, in all launches of a transform, or all of them.
+    """All launches of one of a method's steps in a transform, or of the whole transform.
 
     Attributes
     ----------
     launches, model_bytes
-        How many, and what they have to read and write by the library's own model (the source's M).
+        The number of launches, and the bytes that they read and write by the library's own model (the source's M).
     predicted_bytes
-        What the source's table 3 gives for that: see :func:`predicted`. None where it says nothing.
+        The bytes by the source's table 3: see :func:`predicted`. None where the table says nothing.
     ms
-        Of each run: the sum of the launches' times, by their events (T at the median).
+        The sum of the launches' times in each run, by their events (T at the median).
     """
 
     step: str
@@ -99,28 +98,28 @@ class Part:
 
 @dataclass(frozen=True)
 class Row:
-    """One variant at one size: a plane of float32.
+    """The measurements of one variant at one size, on a plane of float32.
 
     Attributes
     ----------
     parts
-        The method's steps, where they are launches of their own; at last the whole transform.
+        The method's steps, where they are launches of their own; then the whole transform.
     peak_bytes
-        The most memory on the device from the upload on, by the pool's account, and the table.
+        The most memory in use on the device from the upload on, by the pool's account, with the table.
     table_bytes
-        Of that, the table of cycles.
+        The part of that memory that the table of cycles takes.
     wall_ms
-        By "source → target", of each run on the host's clock: upload, transform and download, one after the other.
+        Milliseconds of each run on the host's clock, by "source → target": upload, transform and download in turn.
     room_bytes
-        The device's memory, or what was given of it.
+        The device's memory, or the part of it that was given.
     split
-        That is in slabs, as the variant takes more than that. What is on the device at the
-        beginning, or at the end, goes to the host before, or comes from there after.
+        Whether ``wall_ms`` are of transforms in slabs, as the variant takes more memory than that. A source on the
+        device is then copied to the host first, and a target on the device is copied there last.
     slabs_ms
-        From host to host in slabs, whether memory asks for that or not: with transfers while others are computed, and
-        without, by :data:`OVERLAPPED` and :data:`IN_TURN`. Empty for small images.
+        Milliseconds from host to host in slabs, even where memory would be enough: with transfers during computation
+        (:data:`OVERLAPPED`) and without (:data:`IN_TURN`). Empty for small images.
     copy_ms, copy_gbps
-        A kernel that reads and writes such an image once, at the median: P.
+        Median time and GB/s (P) of a kernel that reads and writes such an image once.
     """
 
     variant: str
@@ -148,7 +147,7 @@ class Row:
 
     @property
     def useful_efficiency(self) -> float | None:
-        """The share of the copy's bandwidth by 8 bytes a pixel: read once, written once."""
+        """The share of the copy's bandwidth, if each pixel counts 8 bytes: read once, written once."""
         spent = self.whole.median_ms * self.copy_gbps
         return 2 * self.image_bytes / 1e6 / spent if spent > 0 else None
 
@@ -165,17 +164,17 @@ def measure(
     *,
     memory: int | None = None,
 ) -> Iterator[Row]:
-    """Measures all :data:`VARIANTS` at ``sizes`` (width, height), in the mode mirror; each gives the same result first.
+    """Measures all :data:`VARIANTS` at ``sizes`` (width, height), in the mode mirror; their results are compared first.
 
     Parameters
     ----------
     sizes
-        Without any 512 … 2048 squared on CPUs, elsewhere 1024 … 16384 squared as memory allows.
+        The default is 512 … 2048 squared on CPUs, else 1024 … 16384 squared as memory allows.
     wavelet
-        One that has lifting steps; dd13/7 is the source's.
+        A wavelet that has lifting steps; the source uses dd13/7.
     memory
-        Bytes of the device: variants that take more are split where source and target are told apart, and the largest
-        image is the one that these have room for.
+        Bytes of the device's memory: variants that take more are split in the measurements by source and target, and
+        the table's largest image is the one that fits in these bytes.
 
     Raises
     ------
@@ -196,7 +195,7 @@ def measure(
         raise ParameterError(f"only lifting knows {wavelet}, so there is nothing to compare: use dd13/7")
     variants = {name: DwtParams(wavelet, "mirror", levels, method) for name, method in VARIANTS.items()}
     sizes = tuple(dict.fromkeys(sizes)) or _sizes_that_fit(gpu)
-    for size in sizes:  # all of them, before time goes into the first
+    for size in sizes:  # all sizes are checked before the first is measured
         if min(size) < 1:
             raise ParameterError(f"an image has a pixel at least: {size[0]}×{size[1]} is no size")
         bench.check_memory(gpu, size, 1, 4, images=_IMAGES)
@@ -225,7 +224,7 @@ def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams], ro
         work, params = source.like(), variants[name]
 
         def call(way: Way = way, work: Image = work) -> None:
-            work.put(slice(0, 1), source)  # which is no kernel
+            work.put(slice(0, 1), source)  # this copy is no kernel, so it is not timed
             way(work)
 
         levels, table = params.levels or 0, 0
@@ -247,7 +246,7 @@ def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams], ro
 
 
 def _transform(image: Image, params: DwtParams, table: bool) -> list[Image]:
-    """All bands, in one Image or each in its own. laan, in-place and strip overwrite the input."""
+    """Returns all bands, in one Image or each in its own. laan, in-place and strip overwrite the input."""
     levels = params.levels or 0
     if params.method == "laan":
         laan.decompose(image, params, levels)
@@ -263,7 +262,7 @@ def _transform(image: Image, params: DwtParams, table: bool) -> list[Image]:
 
 @contextmanager
 def _own_report(gpu: Gpu) -> Iterator[Report]:
-    """What is launched inside is no part of the gpu's report."""
+    """Collects the launches inside in a report of their own, and not in the gpu's."""
     kept = gpu.report
     report = gpu.report = Report()
     try:
@@ -273,7 +272,7 @@ def _own_report(gpu: Gpu) -> Iterator[Report]:
 
 
 def _memory(gpu: Gpu, shape: tuple[int, ...], way: Way) -> int:
-    """The most that the pool has given out at a time: input, result, and what is between."""
+    """Returns the most bytes that the pool has given out at a time: for input, result, and temporary memory."""
     with _own_report(gpu) as report:
         way(gpu.empty(shape))
         gpu.finish()
@@ -283,10 +282,10 @@ def _memory(gpu: Gpu, shape: tuple[int, ...], way: Way) -> int:
 def _check(
     gpu: Gpu, host: npt.NDArray[Any], ways: Mapping[str, Way], variants: Mapping[str, DwtParams]
 ) -> None:
-    """DeviceError where a variant gives another result than the first."""
+    """Raises DeviceError if a variant's result differs from the first one's."""
     expected: Image | None = None
     levels = next(iter(variants.values())).levels or 0
-    largest = 2.0**levels  # what a constant of 1 becomes
+    largest = 2.0**levels  # the coefficient that a constant of 1 becomes
     with _own_report(gpu):
         for name, way in ways.items():
             bands = way(gpu.array(host))
@@ -303,11 +302,11 @@ def _check(
 
 
 def predicted(gpu: Gpu, shape: tuple[int, ...], params: DwtParams, levels: int) -> dict[str, int]:
-    """Bytes by the source's table 3, of 4-byte samples, for each step and for the :data:`WHOLE`.
+    """Returns the bytes by the source's table 3, for 4-byte samples, of each step and of the :data:`WHOLE`.
 
-    Of both axes of N² samples: 16 N² for the creation and 16 N² for the permutation of chunks, 16 (1 + h / r) N² for
-    lifting, where groups make r samples and read h more on either side. The source does not say its r; here it is that
-    of :mod:`.dwt.laan` on this device. Empty for the methods that are not in the table.
+    For both axes of N² samples these are 16 N² for the creation and 16 N² for the permutation of chunks, and
+    16 (1 + h / r) N² for lifting, where groups make r samples and read h more on either side. The source does not say
+    its r; here it is that of :mod:`.dwt.laan` on this device. The result is empty for methods that the table lacks.
     """
     if params.method not in ("laan", "in-place"):
         return {}
@@ -322,11 +321,11 @@ def predicted(gpu: Gpu, shape: tuple[int, ...], params: DwtParams, levels: int) 
 
 
 def _times(gpu: Gpu, call: Callable[[], object], predicted: Mapping[str, int]) -> tuple[Part, ...]:
-    """Each step's launches, and at last all of them, in each run."""
+    """Returns the launches of each step in each run, and then all launches together."""
     runs: list[dict[str, list[tuple[float, int]]]] = []
 
     def run() -> float:
-        with _own_report(gpu) as report:  # of this run alone
+        with _own_report(gpu) as report:  # the report of this run alone
             call()
             launches = report.kernels()
         steps: dict[str, list[tuple[float, int]]] = {}
@@ -353,7 +352,7 @@ def _times(gpu: Gpu, call: Callable[[], object], predicted: Mapping[str, int]) -
 
 
 def _whole(gpu: Gpu, way: Way, host: Array, work: Image, upload: bool, download: bool) -> list[Any]:
-    """From ``host``, or the Image, to the host or not: the bands, or what they are to be copied to."""
+    """Transforms ``host`` if ``upload``, else ``work``; returns the bands, on the host if ``download``."""
     bands = way(gpu.array(host) if upload else work)
     return [band.numpy() for band in bands] if download else bands
 
@@ -361,7 +360,7 @@ def _whole(gpu: Gpu, way: Way, host: Array, work: Image, upload: bool, download:
 def _in_slabs(
     gpu: Gpu, host: Array, work: Image, upload: bool, download: bool, *, params: DwtParams, memory: int
 ) -> list[Any]:
-    """The same in slabs."""
+    """Does the same in slabs."""
     source = host if upload else work.numpy()
     bands = split.decompose(gpu, HostPlanes(source), params, params.levels or 0, memory=memory, overlap=False)
     return list(bands.values()) if download else [gpu.array(band) for band in bands.values()]
@@ -370,7 +369,7 @@ def _in_slabs(
 def _walls(
     gpu: Gpu, host: Array, work: Image, way: Callable[[Array, Image, bool, bool], object]
 ) -> dict[str, tuple[float, ...]]:
-    """Milliseconds on the host's clock, by where source and target are; host memory is pageable."""
+    """Returns milliseconds on the host's clock, by where source and target are; host memory is pageable."""
     ends = "device", "host"
     times: dict[str, tuple[float, ...]] = {}
     for upload, download in product((False, True), repeat=2):
@@ -379,7 +378,7 @@ def _walls(
 
 
 def _slabs(gpu: Gpu, host: Array, params: DwtParams) -> dict[str, tuple[float, ...]]:
-    """Milliseconds on the host's clock of a transform that is split."""
+    """Returns the milliseconds on the host's clock that a split transform takes."""
 
     def call(overlap: bool) -> None:
         split.decompose(
@@ -397,7 +396,7 @@ def _slabs(gpu: Gpu, host: Array, params: DwtParams) -> dict[str, tuple[float, .
 
 
 def _clock(gpu: Gpu, call: Callable[[], object]) -> tuple[float, ...]:
-    """Milliseconds of some runs after a first one."""
+    """Returns the milliseconds of some runs after a first one."""
 
     def run() -> float:
         start = time.perf_counter()

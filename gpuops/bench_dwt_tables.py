@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
-    """The rows with what they were measured on, as plain values."""
+    """Returns the rows, with the device and versions of the measurement, as plain values."""
 
     def part(row: Row, part: Part) -> dict[str, Any]:
         return {
@@ -38,7 +38,7 @@ def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def table(gpu: Gpu, rows: Sequence[Row]) -> str:
-    """The rows as text for a person: memory, efficiency, times."""
+    """Returns the rows as text for a person: memory, efficiency, times."""
     first = rows[0]
     split = any(row.split for row in rows)
     levels = f"{first.levels} level{'s' if first.levels > 1 else ''}"
@@ -72,7 +72,7 @@ def _by_size(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _memory_table(rows: Sequence[Row]) -> list[str]:
-    """Figures 4 and 5: a line for each size."""
+    """Returns the table of figures 4 and 5, with a line for each size."""
     cells = [
         (
             size,
@@ -87,7 +87,7 @@ def _memory_table(rows: Sequence[Row]) -> list[str]:
 
 
 def _largest(gpu: Gpu, rows: Sequence[Row]) -> str:
-    """The largest square that there is room for in the memory that was given, by the last measured image's ratio."""
+    """Returns a line on the largest square that fits in the given memory, by the ratio of the last measured image."""
     of = list(_by_size(rows).values())[-1]
     room = {row.variant: row.room_bytes * row.image_bytes / row.peak_bytes for row in of}
     sizes = (f"{name} {math.isqrt(int(min(n, gpu.limits.max_alloc_bytes)) // 4)}" for name, n in room.items())
@@ -96,13 +96,13 @@ def _largest(gpu: Gpu, rows: Sequence[Row]) -> str:
 
 
 def _efficiency_table(rows: Sequence[Row]) -> list[str]:
-    """Table 2: a line for each step."""
+    """Returns the table of table 2, with a line for each step."""
     cells = []
     for row in rows:
         for part in row.parts:
             whole = part is row.whole
             if whole and len(row.parts) == 2:
-                continue  # of one step, which has told all
+                continue  # the line of the only step has said all
             efficiency = row.efficiency(part)
             useful = row.useful_efficiency if whole or len(row.parts) == 2 else None
             cells.append(
@@ -128,7 +128,7 @@ def _efficiency_table(rows: Sequence[Row]) -> list[str]:
 
 
 def _wall_table(rows: Sequence[Row]) -> list[str]:
-    """Figure 6: a line for each variant."""
+    """Returns the table of figure 6, with a line for each variant."""
     ways = list(rows[0].wall_ms)
     cells = [
         (
@@ -143,7 +143,7 @@ def _wall_table(rows: Sequence[Row]) -> list[str]:
 
 
 def _slabs_table(rows: Sequence[Row]) -> list[str]:
-    """Figure 7: a line for each variant at each size that is large enough."""
+    """Returns the table of figure 7, with a line for each variant at each size that is large enough."""
     cells = []
     for row in rows:
         if row.slabs_ms:

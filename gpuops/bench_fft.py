@@ -1,8 +1,8 @@
-"""The Fourier transforms of two documents as named variants, beside the least that they could take.
+"""The Fourier transforms of two documents as named variants, beside the least time that they could take.
 
-UAV, SLM and the formulas of bytes: Intel, "Fast Fourier Transform for Image Processing in DirectX 11", figures 5 to
-10. Radices beside "empty" and "read-write only": StellarWarp, "FFT Implementation". docs/bench.md says what of them
-is measured, and what is not.
+UAV, SLM and the formulas of bytes are from Intel, "Fast Fourier Transform for Image Processing in DirectX 11", figures
+5 to 10. The radices, "empty" and "read-write only" are from StellarWarp, "FFT Implementation". docs/bench.md says which
+parts of them are measured.
 """
 
 from __future__ import annotations
@@ -36,19 +36,22 @@ ITEM = np.dtype(np.complex64).itemsize
 
 
 def uav_bytes(width: int, height: int, passes: int, texel: int = 16) -> tuple[int, int]:
-    """(read, written) by a dispatch a pass: figure 5. ``texel``: bytes of one, of the real or imaginary texture."""
+    """Returns the bytes (read, written) with a dispatch for each pass: figure 5.
+
+    ``texel``: bytes of a texel of the real or the imaginary texture.
+    """
     texture = width * height * texel
     return texture * passes * 2 * 2, texture * passes * 2
 
 
 def slm_bytes(width: int, height: int, texel: int = 16) -> tuple[int, int]:
-    """(read, written) by one dispatch: figures 7 and 8 (the former multiplies by 4 where the latter has 16)."""
+    """Returns the bytes (read, written) with one dispatch: figures 7 and 8 (figure 7 has 4 where figure 8 has 16)."""
     texture = width * height * texel
     return texture * 2, texture * 2
 
 
 def lookup_bytes(width: int, height: int, passes: int) -> int:
-    """Read of a texture of twiddles, once for each row: figure 9."""
+    """Returns the bytes read of a texture of twiddles, once for each row: figure 9."""
     return width * passes * 16 * height
 
 
@@ -60,11 +63,12 @@ def predicted_bytes(
     texel: int,
     share: float = 1.0,
 ) -> int:
-    """The bytes that the formulas give for both axes, forward and inverse; ``radices``: the rows' and the columns';
-    ``share``: see :func:`gpuops.bench_fft_ways.predicted_share`.
+    """Returns the bytes that the formulas give for both axes, forward and inverse.
 
-    Without params: one read and one write an axis. PassCount, log2 of the length in the document, is the number of
-    radices, which is the same with radix 2. The library's ``auto`` twiddles are a table.
+    ``radices``: the rows' and the columns'; ``share``: see :func:`gpuops.bench_fft_ways.predicted_share`.
+
+    Without params there is one read and one write an axis. The document's PassCount, log2 of the length, is taken as
+    the number of radices, which is the same with radix 2. The library's ``auto`` twiddles are a table.
     """
     total, lookups = 0, 0
     for (length, across), factors in zip(
@@ -80,7 +84,7 @@ def predicted_bytes(
 
 
 def _powers(radices: Sequence[int]) -> str:
-    """(8, 8, 8, 2) → 8³·2."""
+    """Writes radices as powers: (8, 8, 8, 2) → 8³·2."""
     counts = ((radix, radices.count(radix)) for radix in dict.fromkeys(radices))
     superscripts = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
     return "·".join(f"{radix}{str(n).translate(superscripts) if n > 1 else ''}" for radix, n in counts)
@@ -96,19 +100,19 @@ class Row:
     Attributes
     ----------
     params, radices
-        How it is computed, and the radices of the rows' and the columns' transform; None and empty for the floors.
+        The transform's parameters, and the radices of rows and columns; None and empty where nothing is transformed.
     form, dtype
-        In which form the data are, one of those of :mod:`gpuops.bench_fft_ways`, and of which type pixels are.
+        The form of the data, one of those of :mod:`gpuops.bench_fft_ways`, and the type of pixels.
     half
-        Real and imaginary parts are stored in 16 bits, and computed with in 32.
+        Real and imaginary parts are stored in 16 bits, and computations use 32.
     launches
-        Of kernels, in both directions.
+        The number of kernel launches, in both directions.
     predicted_bytes, predicted_half_bytes
-        By the documents' formulas, as stored here and in halves; 0 for "empty".
+        The bytes by the documents' formulas, as stored here and if stored in halves; 0 for "empty".
     model_bytes
-        What the launches have to read and write by the library's own model, without twiddles.
+        The bytes that the launches have to read and write by the library's own model, without twiddles.
     ms
-        Of each run: the sum of all launches' times, by their events.
+        The sum of all launches' times in each run, by their events.
     floor_ms, floor_bytes
         The median of "read-write only" at this size, and its predicted bytes.
     """
@@ -136,7 +140,7 @@ class Row:
 
     @property
     def plan(self) -> str:
-        """The radices for a person: 8³·2, or 8³·2 / 8³ where columns have others than rows; empty for the floors."""
+        """The radices for a person: 8³·2, or 8³·2 / 8³ where rows and columns differ; empty without a transform."""
         return " / ".join(dict.fromkeys(map(_powers, self.radices)))
 
     @property
@@ -161,18 +165,18 @@ class Row:
 
 
 def check_size(gpu: Gpu, width: int, height: int, channels: int) -> None:
-    """ParameterError for a size that the documents' variants have not, DeviceError for too little memory."""
+    """Raises ParameterError for a size that the documents' variants do not have, DeviceError for too little memory."""
     name = f"{width}×{height}"
     if any(n < 2 or n & (n - 1) for n in (width, height)):
         raise ParameterError(f"the documents' transforms are of powers of two from 2 on, not of {name}")
     if channels < 1:
         raise ParameterError(f"a transform has 1 channel or more, not {channels}")
-    # What is copied and its target, the variant's input, spectrum, result, two between the launches of the UAV way.
+    # Seven images: a copy's source and target; the variant's input, spectrum and result; two temporary ones of UAV.
     bench.check_memory(gpu, (width, height), channels, ITEM, images=7)
 
 
 def measure(gpu: Gpu, sizes: Sequence[tuple[int, int]] = SIZES, channels: int = 4) -> Iterator[Row]:
-    """Measures the floors and all variants at ``sizes`` (width, height), of ``channels`` channels.
+    """Measures "empty", "read-write only" and all variants at ``sizes`` (width, height), with ``channels`` channels.
 
     Raises
     ------
@@ -183,7 +187,7 @@ def measure(gpu: Gpu, sizes: Sequence[tuple[int, int]] = SIZES, channels: int = 
         The device has too little memory.
     """
     bench.need_events(gpu)
-    for size in sizes:  # all of them, before time goes into the first
+    for size in sizes:  # all sizes are checked before the first is measured
         check_size(gpu, *size, channels)
     for size in dict.fromkeys(sizes):
         yield from _measure(gpu, *size, channels)
@@ -210,9 +214,9 @@ def _measure(gpu: Gpu, width: int, height: int, channels: int) -> Iterator[Row]:
 
 
 def _floors(gpu: Gpu, image: Image) -> dict[str, tuple[bool, Callable[[], object]]]:
-    """By name, whether the image is copied, and the launches of each axis there and back.
+    """Returns by name whether the image is copied, and a call of the launches for each axis, forward and inverse.
 
-    The launches of "empty" have as many groups, whose work-items find nothing to do."""
+    The launches of "empty" have as many groups, but their work-items do nothing."""
     kernel, other, items = gpu.kernel("copy", "copy"), image.like(), image.nbytes // 16
 
     def copies(moved: int) -> Callable[[], object]:
@@ -240,7 +244,7 @@ def _row(
     call: Callable[[], object],
     copies: bool = True,
 ) -> Row:
-    """Measures ``call``. Without a variant nothing is transformed: all is copied, or nothing."""
+    """Measures ``call``. Without a variant nothing is transformed: all data is copied, or nothing at all."""
     width, height, channels = size
     kernels, ms = bench.times(gpu, call)
     params = variant.params if variant else None
@@ -260,7 +264,7 @@ def _row(
 
 
 def _radices(gpu: Gpu) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Those of the rows and of the columns in the plan that ran last; an axis may take several passes."""
+    """Returns the radices of rows and of columns in the plan that ran last; an axis may take several passes."""
     rows: tuple[int, ...] = ()
     columns: tuple[int, ...] = ()
     plan = next(reversed(gpu.plans.values()))
@@ -270,7 +274,7 @@ def _radices(gpu: Gpu) -> tuple[tuple[int, ...], tuple[int, ...]]:
     for p in plan.passes:
         if p.beside or (not p.split and p.at.in_steps[3] == along):
             rows += p.schedule.radices
-            columns += (p.at.joined,) if p.at.joined > 1 else ()  # of the columns, done when rows are loaded
+            columns += (p.at.joined,) if p.at.joined > 1 else ()  # columns' radix, as rows are loaded
         else:
             columns += p.schedule.radices
     return rows, columns

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
-    """The rows with what they were measured on, as plain values."""
+    """Returns the rows, with the device and versions of the measurement, as plain values."""
     more = ("median_ms", "floors", "predicted_ms", "channel_ms", "gbps")
     return bench.document(
         gpu, [{**asdict(row), **{name: getattr(row, name) for name in more}} for row in rows]
@@ -24,7 +24,7 @@ def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def table(gpu: Gpu, rows: Sequence[Row]) -> str:
-    """The rows as text for a person."""
+    """Returns the rows as text for a person."""
     header = (
         "forward and inverse", "size", "radices", "launches", "min ms", "median", "formula ms", "µs/channel",
         "× read-write", "formula MB", "half MB", "model MB", "GB/s",

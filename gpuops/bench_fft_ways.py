@@ -1,4 +1,4 @@
-"""The variants of ``clpix bench fft``: transforms there and back of the same data in several forms."""
+"""The variants of ``clpix bench fft``: forward and inverse transforms of the same data in several forms."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from .pixels import Decoding, Encoding, pack, unpack
 if TYPE_CHECKING:
     from .gpu import Gpu
 
-# How the data are given; where numbers are real it is said what becomes of their imaginary parts.
+# The forms of the data. Where numbers are real, the comment says what stands for their imaginary parts.
 PLANES = "planes"  # a plane of complex numbers for each channel
 LESS = "one channel less"  # without the last channel, an alpha that nobody uses
 INTERLEAVED = "interleaved"  # pixels of complex numbers
 PAIRS = "pairs"  # pixels of real numbers, two of which are one complex number
 ZEROS = "zeros not read"  # planes of real numbers: the first pass reads no imaginary parts, which are 0
-REAL = "real"  # planes of real numbers, of whose spectra there is one half
-CONVERTED = "converted"  # pixels, by kernels of their own from and to planes of real numbers
-PIXELS = "read and written"  # pixels, by the first and the last pass
+REAL = "real"  # planes of real numbers, of whose spectra only one half is made
+CONVERTED = "converted"  # pixels, which kernels of their own convert from and to planes of real numbers
+PIXELS = "read and written"  # pixels, which the first and the last pass convert
 
 
 @dataclass(frozen=True)
 class Variant:
-    """How a variant computes; in which form (see above) its data are; whether numbers are stored in halves; the type of
-    pixels."""
+    """A way to compute: its parameters, the form of its data (see above), whether numbers are stored in halves, and the
+    type of pixels."""
 
     params: FftParams
     form: str = PLANES
@@ -43,7 +43,7 @@ class Variant:
     dtype: str = ""
 
     def planes(self, channels: int) -> int:
-        """How many planes of complex numbers are transformed."""
+        """Returns how many planes of complex numbers are transformed."""
         return {LESS: channels - 1, PAIRS: (channels + 1) // 2}.get(self.form, channels)
 
 
@@ -88,7 +88,7 @@ VARIANTS = {
 
 
 def variants(channels: int) -> dict[str, Variant]:
-    """Those that there are of so many channels: of 2 and 4 the last can be alpha."""
+    """Returns the variants for images of ``channels`` channels: with 2 or 4 channels the last one can be alpha."""
     return {name: variant for name, variant in VARIANTS.items() if variant.form != LESS or channels in (2, 4)}
 
 
@@ -102,8 +102,10 @@ class Way:
 
 
 def way(gpu: Gpu, variant: Variant, values: npt.NDArray[np.complex64]) -> Way:
-    """A variant with ``values`` (channels, height, width) as its data, or with their real parts; of pixels what is in
-    0 … 1 of these, rounded to their type."""
+    """Makes a variant's data from ``values`` (channels, height, width) or from their real parts.
+
+    Pixels are made from real parts that are clipped to 0 … 1 and rounded to the pixels' type.
+    """
     params, form = variant.params, variant.form
     there, back = (partial(f, norm="ortho", params=params) for f in (fft.fft2, fft.ifft2))
     if form in (INTERLEAVED, PAIRS):
@@ -123,7 +125,10 @@ def way(gpu: Gpu, variant: Variant, values: npt.NDArray[np.complex64]) -> Way:
 
 
 def _pixels(values: npt.NDArray[np.complex64], form: str) -> npt.NDArray[np.complex64]:
-    """(height, width, planes): pixels of complex numbers, or their real parts two at a time, the last beside zeros."""
+    """Returns pixels (height, width, planes) of complex numbers; for PAIRS each joins two channels' real parts.
+
+    With an odd number of channels the last one is joined with zeros.
+    """
     if form == PAIRS:
         firsts, seconds = values.real[::2], np.zeros_like(values.real[::2])
         seconds[: len(values) // 2] = values.real[1::2]
@@ -177,13 +182,13 @@ def _of_pixels(gpu: Gpu, variant: Variant, values: npt.NDArray[np.complex64]) ->
 
 
 def predicted_share(variant: Variant, item: int) -> float:
-    """The share that the documents' formulas leave of the bytes of both axes, forward and inverse, of a variant's form.
+    """Returns how much of the bytes of both axes, forward and inverse, a variant's form has to move by the formulas.
 
     ``item``: bytes of a real number.
 
-    Those bytes are 16 textures, of real or imaginary parts: the first pass reads two, the last one writes two. A form
-    that is real has one at either end; pixels have their own bytes there, and kernels that convert them read and write
-    both once more.
+    By the documents' formulas all bytes are 16 textures of real or imaginary parts: the first pass reads two, the last
+    one writes two. A real form has one at either end. Pixels have their own bytes there, and kernels that convert them
+    read and write pixels and planes once more.
     """
     pixel = np.dtype(variant.dtype).itemsize / item if variant.dtype else 0.0
     textures = {ZEROS: -1.0, REAL: -2.0, CONVERTED: -2 + 2 * (1 + pixel), PIXELS: -4 + 2 * pixel}

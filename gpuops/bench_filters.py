@@ -1,8 +1,9 @@
-"""Blurs, blooms and tone mapping as named variants, beside what a copy takes.
+"""Blurs, blooms and tone mapping as named variants, beside the time of a copy.
 
-The comparison that the Direct3D 11 sample HDRToneMappingCS11 is made for: neighbours by way of local memory ("shared
-memory" there, in a compute shader) against each pixel's direct reads (its pixel shader). :mod:`gpuops.d3d11` has the
-sample's own filters both ways, and :mod:`gpuops.reduce` its reduction; below them stand clpix's.
+They make the comparison that the Direct3D 11 sample HDRToneMappingCS11 is made for: neighbours read through local
+memory (the "shared memory" of its compute shader) against direct reads by each pixel (its pixel shader).
+:mod:`gpuops.d3d11` has the sample's own filters both ways, and :mod:`gpuops.reduce` its reduction; clpix's own filters
+follow below them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 GPU_SIZE, CPU_SIZE = (3840, 2160), (1280, 720)  # width, height
 COPY = "copy"
-_IMAGES = 20  # at a time, at most: a starburst's transforms are up to ten, and those of an image up to seven
+# Images in memory at a time, at most: a starburst's transforms are up to ten, those of an image up to seven.
+_IMAGES = 20
 
 Filter = Callable[["Gpu", "Image"], object]
 
@@ -83,18 +85,18 @@ VARIANTS = {"blur": BLURS, "bloom": BLOOMS, "tonemap": TONEMAPS}
 
 @dataclass(frozen=True)
 class Row:
-    """One variant at one size, from planes of float32 to such planes, on the device.
+    """The measurements of one variant at one size, from float32 planes to float32 planes, on the device.
 
     Attributes
     ----------
     kernels
-        The launches' labels, each as often as it was launched.
+        The labels of all launches; a kernel that was launched several times is there as often.
     model_bytes
-        What the launches have to read and write by the library's own model.
+        The bytes that the launches have to read and write by the library's own model.
     ms
-        Of each run: the sum of all launches' times, by their events.
+        The sum of all launches' times in each run, by their events.
     copy_ms, copy_gbps
-        Of "copy" at this size, at the median.
+        The median time and GB/s of "copy" at this size.
     """
 
     variant: str
@@ -130,15 +132,16 @@ class Row:
 def measure(
     gpu: Gpu, operation: str, sizes: Sequence[tuple[int, int]] = (), channels: int = 3
 ) -> Iterator[Row]:
-    """Measures a copy and all variants of an operation at ``sizes`` (width, height); of 2 and 4 channels the last is
-    alpha.
+    """Measures a copy and all variants of an operation at ``sizes`` (width, height).
+
+    With 2 or 4 channels the last one is alpha.
 
     Parameters
     ----------
     operation : str
         ``blur``, ``bloom`` or ``tonemap``.
     sizes
-        Without any 3840 × 2160, on CPUs 1280 × 720.
+        The default is 3840 × 2160, on CPUs 1280 × 720.
 
     Raises
     ------
@@ -154,7 +157,7 @@ def measure(
     if not 1 <= channels <= 4:
         raise ParameterError(f"an image has 1 … 4 channels, not {channels}")
     sizes = tuple(dict.fromkeys(sizes)) or (CPU_SIZE if gpu.limits.is_cpu else GPU_SIZE,)
-    for size in sizes:  # all of them, before time goes into the first
+    for size in sizes:  # all sizes are checked before the first is measured
         if min(size) < 1:
             raise ParameterError(f"an image has a pixel at least: {size[0]}×{size[1]} is no size")
         bench.check_memory(gpu, size, channels, 4, images=_IMAGES)
@@ -177,7 +180,7 @@ def _measure(gpu: Gpu, operation: str, width: int, height: int, channels: int) -
 
 
 def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
-    """The rows with what they were measured on, as plain values."""
+    """Returns the rows, with the device and versions of the measurement, as plain values."""
     more = ("median_ms", "copies", "gbps", "copy_share")
     return bench.document(
         gpu, [{**asdict(row), **{name: getattr(row, name) for name in more}} for row in rows]
@@ -185,7 +188,7 @@ def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def table(gpu: Gpu, operation: str, rows: Sequence[Row]) -> str:
-    """The rows as text for a person."""
+    """Returns the rows as text for a person."""
     header = (
         operation, "size", "launches", "min ms", "median", "× copy", "model MB", "GB/s", "% of copy",
     )  # fmt: skip

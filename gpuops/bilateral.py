@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from .gpu import Gpu, Kernel
 
 _SOURCE = ("border", "bilateral")
-_STRIP, _BAND = 128, 32  # columns and rows of a tile where lanes are a vector's
-_GROUP = (32, 8)  # elsewhere
-_MOST_LOCAL = 32768  # bytes, so that several groups run at once
+_STRIP, _BAND = 128, 32  # columns and rows of a tile on CPUs with vectors
+_GROUP = (32, 8)  # work-items of a group on other devices
+_MOST_LOCAL = 32768  # bytes of local memory of a group, so that several groups run at once
 _DIRECT_PITCH = 1 << 16
-_LEAST, _NEVER = 1e-30, -1e30  # of sigma_spatial; an exponent, as float32 holds it
+_LEAST, _NEVER = 1e-30, -1e30  # the least sigma_spatial, and the least exponent: float32 must hold them
 
 
 def bilateral(gpu: Gpu, image: Image, params: BilateralParams) -> Image:
-    """The bilateral filter of a planar float32 Image.
+    """Applies the bilateral filter to a planar float32 Image.
 
     The colour planes have one weight together, by the Euclidean distance of the colours; alpha, where there is one, is
     averaged by the same weights but is no part of the distance. Colours are expected premultiplied by alpha, so that
@@ -39,15 +39,15 @@ def bilateral(gpu: Gpu, image: Image, params: BilateralParams) -> Image:
     finite weighs nothing elsewhere, and its own result is itself. Where the window is one pixel or a sigma is 0, the
     input itself is the result.
 
-    Within 2e-6 of the range of values in the window, and 1e-5 for windows of more than 65 pixels, whose thousands of
-    terms are summed one after the other. Source: Tomasi & Manduchi, "Bilateral filtering for gray and color
-    images", ICCV 1998.
+    The error is within 2e-6 of the range of values in the window, and within 1e-5 for windows of more than 65 pixels,
+    whose thousands of terms are summed one after the other. Source: Tomasi & Manduchi, "Bilateral filtering for gray
+    and color images", ICCV 1998.
     """
     if not (params.radius and params.sigma_color and params.sigma_spatial):
         return image
     planes, height, width = image.shape
-    wide = gpu.limits.lanes > 1  # and not llvmpipe, whose loops end after 65535 rounds
-    rows = 2 if wide and planes > 1 else 4  # at a time: as many as registers hold (measured)
+    wide = gpu.limits.lanes > 1  # false on llvmpipe, whose loops end after 65535 rounds
+    rows = 2 if wide and planes > 1 else 4  # rows at a time: as many as registers hold (measured)
     defines = {**define(params.border), "COLOURS": image.colours, "ALPHA": image.alpha}
     kernel = gpu.kernel(_SOURCE, "bilateral", ROWS=rows, WIDE=wide, **defines)
     tile = (_wide_tile if wide else _tile)(kernel, rows, planes, params.radius)
@@ -110,8 +110,9 @@ def denoise_bilateral(
     cval: float = 0.0,
     channel_axis: int | None = None,
 ) -> Image | npt.NDArray[np.generic]:
-    """Bilateral filter, with the names of skimage.restoration.denoise_bilateral, but exact: colours' distances are not
-    put into bins, nor divided by the number of colours, as in skimage 0.26.
+    """Bilateral filter, with the names of skimage.restoration.denoise_bilateral, but exact.
+
+    Distances of colours are neither put into bins nor divided by the number of colours, as they are in skimage 0.26.
 
     Parameters
     ----------
@@ -160,7 +161,7 @@ def denoise_bilateral(
 
 @dataclass(frozen=True)
 class _Tile:
-    """Results of a group; in local memory they are with a margin of ``radius``."""
+    """The results of a group, which have a margin of ``radius`` around them in local memory."""
 
     planes: int
     radius: int
@@ -199,7 +200,7 @@ def _tile(kernel: Kernel, at_once: int, planes: int, radius: int) -> _Tile | Non
 
 
 def _taps(params: BilateralParams, pitch: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    """The window's samples but for the middle one: where they are, and their weights' logarithms (base 2)."""
+    """Returns the places of the window's samples except the middle one, and their weights' logarithms (base 2)."""
     radius = params.radius
     y, x = (np.arange(-radius, radius + 1)[at] for at in (np.s_[:, None], np.s_[None, :]))
     inside = (abs(x) <= np.array(params.reaches)[:, None]) & ((y != 0) | (x != 0))

@@ -16,28 +16,29 @@ from .reduce import statistics
 if TYPE_CHECKING:
     from .gpu import Gpu
 
-# Cells and bins of a sigma, about: with 2 and 2 errors are three times as large, with the papers' 1 and 1 ten times
-# (measured).
+# About how many cells and bins a sigma has: with 2 and 2 errors are three times as large, with the papers' 1 and 1 ten
+# times (measured).
 _CELLS, _BINS = 4, 3
 _MOST_BINS = 4096
-_MOST_CELL = 480  # pixels, whose square is as many as splat takes
-_ITEMS, _LEAST_DEPTH, _MOST_LOCAL = 64, 16, 32768  # of a group; bins of a work-item; bytes of a group
+_MOST_CELL = 480  # pixels of a cell's side: splat can count no more than its square
+# Work-items of a group; bins of a work-item, at least; bytes of local memory of a group, at most.
+_ITEMS, _LEAST_DEPTH, _MOST_LOCAL = 64, 16, 32768
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Where a grid's cells stand, over (value, row, column).
+    """The places of a grid's cells, over (value, row, column).
 
     Attributes
     ----------
     cell
         Width of a cell in pixels.
     rows, columns, bins
-        Of cells; the first and last row and column are beyond the image.
+        The numbers of cells; the first and last row and column are beyond the image.
     lowest, per_unit
-        The value of the first bin's middle, and bins of a unit of value.
+        The value at the first bin's middle, and the number of bins for a unit of value.
     sigma
-        What the grid is blurred by, in cells and in bins: summing up and reading between cells blur as well.
+        The σ by which the grid is blurred, in cells and in bins: summing up and reading between cells blur as well.
     """
 
     cell: int
@@ -65,7 +66,7 @@ class Grid:
             if not least <= value <= 1e20:
                 raise ParameterError(f"a bilateral grid's {name} must be {least:g} … 1e+20, not {value}")
         sigma_spatial = min(sigma_spatial, 16.0 * max(size))  # all weights are 0.998 at least then
-        # A whole number of pixels, so that all cells are alike.
+        # A cell is a whole number of pixels wide, so that all cells are alike.
         cell = min(math.ceil(min(sigma_spatial, max(size)) / _CELLS), _MOST_CELL)
         rows, columns = (-(-n // cell) + 2 for n in size)
         per_unit = _BINS / sigma_color
@@ -74,7 +75,7 @@ class Grid:
                 f"sigma_color {sigma_color:g} is too small for values {lowest:g} … {highest:g}: "
                 f"{(highest - lowest) * _BINS / _MOST_BINS:.3g} is the least for a bilateral grid"
             )
-        # Variances: of a cell's pixels; of reading between cells, at pixels' places; of either end between two bins.
+        # Variances of a cell's pixels and of reading between cells at the pixels' places; those of bins are 1/6 each.
         places = [(i + 0.5) / cell for i in range(cell)]
         within = sum((p - 0.5) ** 2 for p in places) / cell
         between = sum(f * (1 - f) for f in ((p + 0.5) % 1 for p in places)) / cell
@@ -94,7 +95,7 @@ def bilateral(
     span: tuple[float, float] | None = None,
     overwrite_input: bool = False,
 ) -> Image:
-    """The bilateral filter of one plane, for a sigma_spatial that :mod:`gpuops.bilateral` has no windows for.
+    """Applies the bilateral filter to one plane, for a sigma_spatial too large for :mod:`gpuops.bilateral`'s windows.
 
     Weights are Gaussians without a window's edge; pixels beyond the image weigh nothing. Values that are not finite
     have no weight, and stay. Within 0.1 sigma_color of the filter's definition, and 0.004 in the mean of squares
@@ -104,9 +105,10 @@ def bilateral(
     ----------
     image : Image (1, height, width) float32
     sigma_color, sigma_spatial : float
-        Standard deviations of values' and of places' differences; 1 pixel at least. The time hardly depends on them.
+        Standard deviations of the differences of values and of places; the latter is 1 pixel at least. The time hardly
+        depends on them.
     span : (float, float), optional
-        The least and the largest finite value, where they are known: one reading pass less.
+        The least and the largest finite value, where they are known: this saves a reading pass.
     overwrite_input : bool
         The result takes the input's memory.
 
@@ -159,9 +161,9 @@ def _splat(gpu: Gpu, image: Image, grid: Grid) -> Image:
 
 
 def _blurred(gpu: Gpu, cells: Image, grid: Grid) -> Image:
-    """Along rows and columns, and then along bins, which are the rows of a plane whose columns are all cells.
+    """Blurs along rows and columns, then along bins, which are the rows of a plane with all cells as its columns.
 
-    By sums alone, so that no weight becomes negative beside one that is thousands of times as large.
+    It uses direct sums alone, so that no weight becomes negative beside one that is thousands of times as large.
     """
     by_sums = BlurParams(border="constant", method="direct" if gpu.limits.is_cpu else "local")
     space, value = grid.sigma

@@ -37,29 +37,29 @@ def bloom(
 
     With t the image's light above the threshold and g its glow, g = G∗t and ΣG = 1:
     ``energy``: image + strength·(g − t), so light moves and its sum stays (but for ``karis``, which takes light from
-    single hot pixels); ``add``: image + strength·g. Constants stay constant under ``energy``.
+    single hot pixels); ``add``: image + strength·g. With ``energy`` constants stay constant.
 
-    Colours are expected premultiplied by alpha where there is one. Alpha glows along, so that the glow covers what
-    is transparent, but never falls. Strength 0 gives back the input itself. Otherwise the result is finite: pixels
-    with a NaN or an infinity give no glow (a GpuopsWarning counts them), and become 0 or ±65504.
+    Colours are expected premultiplied by alpha where there is one. Alpha glows too, so that the glow covers
+    transparent parts, but it never decreases. Strength 0 returns the input itself. Otherwise the result is finite:
+    pixels with a NaN or an infinity give no glow (a GpuopsWarning counts them), and become 0 or ±65504.
 
     Parameters
     ----------
     kernel : Image or array (planes, height, width) or (height, width), optional
-        G for ``method="fft"``: one plane for all, or one for each colour. Used as it is: normalise it first. Without
-        it G is the starburst of ``params.aperture``.
+        G for ``method="fft"``: one plane for all colours, or one for each. It is used as it is: normalise it first.
+        Without a kernel G is the starburst of ``params.aperture``.
     overwrite_input : bool
         The result takes the input's memory.
 
-    Memory beside input and output: a third of an image for the mip chain, three images for the other methods; what
-    starbursts are made with is kept for the next image of the size: 7 images of 16:9, 10 of a square one, if not less.
+    Memory beside input and output: a third of an image for the mip chain, three images for the other methods. The
+    transforms for starbursts are kept for the next image of the size: at most 7 images at 16:9, 10 if it is square.
 
     Raises
     ------
     ParameterError
         A kernel with another method than ``fft``.
     DeviceError
-        Too little memory; of a starburst, too little local memory for the transforms' rows.
+        Too little memory; for a starburst, too little local memory for the transforms' rows.
     """
     if kernel is not None and params.method != "fft":
         raise ParameterError(f"a kernel image needs the method fft, not {params.method}")
@@ -93,16 +93,16 @@ def bloom_pixels(
     metered: bool = False,
     kernel: Weights | None = None,
 ) -> tuple[Image, Image]:
-    """Bloom from pixels (height, width, channels) in the depth of a file to such pixels, all on the device.
+    """Does bloom from pixels (height, width, channels) of a file's depth to such pixels, all on the device.
 
-    With ``display`` the result is tone-mapped before it is encoded: to light, so that its transfer must be linear, and
-    dither None. The operator takes straight colours, as if the result had been a file between the two.
+    With ``display`` the result is tone-mapped to light before it is encoded; so the display's transfer must be linear,
+    and its dither None. The operator takes straight colours, as if the bloom's result had been stored in a file.
 
-    ``metered``: the exposure of both is what :func:`gpuops.tonemap.stops_of_pixels` says, not what the parameters do.
-    ``kernel``: a plane of weights for each colour or one for all, :func:`gpuops.convolve.kernel_from_picture`.
+    ``metered``: the exposure of both is the one of :func:`gpuops.tonemap.stops_of_pixels`, not the parameters'.
+    ``kernel``: a plane of weights for each colour or one for all, as of :func:`gpuops.convolve.kernel_from_picture`.
 
-    Warnings as of :func:`bloom` and :func:`gpuops.tonemap.tonemap`. Also gives the counters of what did not fit: see
-    :func:`gpuops.pixels.losses`.
+    It warns as :func:`bloom` and :func:`gpuops.tonemap.tonemap` do. It also returns the counters of values that did not
+    fit: see :func:`gpuops.pixels.losses`.
 
     Raises
     ------
@@ -184,7 +184,10 @@ def _starbursts(gpu: Gpu, light: Image, params: BloomParams) -> Image:
 
 
 def _around(gpu: Gpu, light: Image, params: BloomParams) -> tuple[Image, float]:
-    """The mip chain's glow of rows that go round, of a width that halves with a rest; and the share that stays."""
+    """Returns the mip chain's glow for rows that go round, and the share of light that stays in its pixel.
+
+    The width does not halve without a rest: the light is stretched to one that does, and the glow is stretched back.
+    """
     planes, height, width = light.shape
     columns = params.columns(height, width)
     kernel = gpu.kernel("bloom_ring", "ring")
@@ -211,7 +214,7 @@ def _composite(
     not_finite: Image,
     stays: float,
 ) -> None:
-    """``stays``: the share of the glow that is the light itself, where ``glow`` lacks it."""
+    """Lays the glow over the image; ``stays``: the share of light that stays in its pixel, where ``glow`` lacks it."""
     kernel = gpu.kernel("bloom", "composite", **_defines(image))
     size = image.shape[1] * image.shape[2]
     own = float(params.strength) * (stays - (params.blend == "energy"))

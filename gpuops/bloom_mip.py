@@ -1,7 +1,7 @@
 """Bloom's mip chain: its levels, and the launches that go down and up again.
 
-Through local memory on GPUs, where kernels at both ends also read and write a file's pixels; straight from global
-memory on CPUs (bloom_wide.cl).
+On GPUs they go through local memory, and the kernels at both ends also read and write a file's pixels; on CPUs they
+read straight from global memory (bloom_wide.cl).
 """
 
 from __future__ import annotations
@@ -24,19 +24,22 @@ if TYPE_CHECKING:
     from .gpu import Argument, Define, Gpu, Kernel, Sources
     from .params.bloom import BloomParams
 
-_ITEMS, _ITEMS_OF_ENDS, _LEAST_ITEMS = 128, 64, 8  # of a group; of those that read or write pixels
-_LARGE = 1 << 20  # samples of a plane, from which on tiles take longer than a walk down the columns
-# Of tiles: rows, columns and a group's work-items, by what local memory has room for.
+# Work-items of a group, of a group that reads or writes pixels, and of any group at least.
+_ITEMS, _ITEMS_OF_ENDS, _LEAST_ITEMS = 128, 64, 8
+_LARGE = 1 << 20  # samples of a plane, beyond which tiles take longer than a walk down the columns
+# A tile's rows and columns and its group's work-items; the first that local memory has room for is taken.
 _TILES = ((8, 14, 256), (4, 6, 64), (1, 1, 8))
-_ENDS = 2  # work-items of a group that only lend what they have to others
-# Of the group that takes the last levels: work-items, bytes of local memory at most.
+_ENDS = 2  # work-items of a group that only hold values for their neighbours
+# Work-items of the group that takes the last levels, and bytes of its local memory, both at most.
 _SMALL_ITEMS, _LOCAL_SMALL = 1024, 1 << 14
-_GROUPS_FIRST, _GROUPS_OVER = 4, 3  # as many as have registers at once
-_GROUPS = 8  # of a compute unit, so that bands of rows are worth what they read twice
-_LEAST_BAND = 4
-# Bytes of local memory, and work-items of a group, with which pixels are read and written directly.
+# Groups of a compute unit in the first launch and in the last: as many as it has registers for at once.
+_GROUPS_FIRST, _GROUPS_OVER = 4, 3
+# Groups of a compute unit in between: bands stay so tall that the rows that are read twice cost little.
+_GROUPS = 8
+_LEAST_BAND = 4  # rows of a group, at least
+# Bytes of local memory and work-items of a group that a device needs to read and write pixels directly.
 _LOCAL, _GROUP = 32768, 64
-MOST_CHANNELS = 4  # of such pixels
+MOST_CHANNELS = 4  # channels of a pixel that is read and written directly, at most
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,11 @@ class Display:
 
 @dataclass(frozen=True)
 class Ends:
-    """The image that the chain begins with and lays its glow over, and the one that it ends in.
+    """The image that the chain reads and lays its glow over, and the image that receives the result.
 
-    They are planes, or pixels with a decoding.
+    Both are planes, or with a decoding pixels.
 
-    Without ``not_finite`` it ends in the glow by itself.
+    Without ``not_finite`` the result is the glow by itself.
     """
 
     source: Image
@@ -83,13 +86,13 @@ class Ends:
 
 
 def direct(gpu: Gpu, params: BloomParams) -> bool:
-    """Whether the chain's filters read their neighbours straight from global memory."""
+    """Says whether the chain's filters read their neighbours straight from global memory."""
     small = gpu.limits.is_cpu or gpu.limits.work_group < _LEAST_ITEMS
     return params.memory == "direct" or (params.memory == "auto" and small)
 
 
 def takes_pixels(gpu: Gpu, params: BloomParams, shape: tuple[int, ...]) -> bool:
-    """Whether :func:`over_pixels` can be used for pixels of this shape (height, width, channels)."""
+    """Says whether :func:`over_pixels` can be used for pixels of this shape (height, width, channels)."""
     limits, (height, width, channels) = gpu.limits, shape
     enough = limits.local_bytes >= _LOCAL and limits.work_group >= _GROUP
     whole = params.columns(height, width) == width
@@ -97,15 +100,15 @@ def takes_pixels(gpu: Gpu, params: BloomParams, shape: tuple[int, ...]) -> bool:
 
 
 def over(gpu: Gpu, image: Image, result: Image, params: BloomParams, not_finite: Image) -> None:
-    """Lays the glow over a planar Image; ``result`` may be that itself. ``not_finite`` counts pixels."""
+    """Lays the glow over a planar Image; ``result`` may be the same Image. ``not_finite`` counts pixels."""
     ends = Ends(image, result, not_finite)
     _way(gpu, params)(gpu, ends, params)
 
 
 def glow_of(gpu: Gpu, light: Image, params: BloomParams) -> float:
-    """Makes of a planar Image of finite light its glow, but for the share that stays in its pixel, which is the result.
+    """Replaces a planar Image of finite light by its glow, without the light that stays in its own pixel.
 
-    The width must be the one that :meth:`BloomParams.columns` says.
+    Returns the share of light that stays there. The width must be the one that :meth:`BloomParams.columns` gives.
     """
     params = replace(params, strength=1.0, threshold=0.0)
     _way(gpu, params)(gpu, Ends(light, light, None), params)
@@ -126,9 +129,9 @@ def over_pixels(
     not_finite: Image,
     repaired: Image,
 ) -> tuple[Image, Image]:
-    """From pixels (height, width, channels) to pixels, tone-mapped if there is a display; and counters as in encode.cl.
+    """Makes pixels with their glow from pixels (height, width, channels), tone-mapped if there is a display.
 
-    ``repaired`` counts pixels as tonemap.cl does.
+    Returns them and the counters of encode.cl. ``repaired`` counts pixels as tonemap.cl does.
     """
     result, lost = gpu.empty(pixels.shape, encoding.dtype), gpu.zeros((2,), np.uint32)
     _local(gpu, Ends(pixels, result, not_finite, decoding, encoding, display, lost, repaired), params)
@@ -142,7 +145,7 @@ def _knee(params: BloomParams) -> tuple[float, float]:
 
 
 def _finest(ends: Ends, params: BloomParams, shares: list[float]) -> float:
-    """What the image's own light adds to the result."""
+    """Returns the share of the image's own light that the result adds."""
     return params.strength * (shares[0] - (params.blend == "energy"))
 
 
@@ -172,7 +175,7 @@ def _local(gpu: Gpu, ends: Ends, params: BloomParams) -> None:
     if k < len(sizes) - 1:
         _small(gpu, levels[k], shares[k:], params.border)
         scale = 1.0
-    # Up by two levels at a time; by one first where that does not come out.
+    # Up by two levels at a time; first by one where the number of levels is not even.
     while k > 2:
         steps = 1 + (k % 2 == 0)
         _up(gpu, ends, params, levels[k - steps : k + 1], shares[k - steps : k], scale)
@@ -186,7 +189,7 @@ def _local(gpu: Gpu, ends: Ends, params: BloomParams) -> None:
 
 
 def _bytes(sizes: list[tuple[int, int]]) -> int:
-    """Local memory for a plane of each size."""
+    """Bytes of local memory for a plane of each size."""
     return 4 * sum(height * width for height, width in sizes)
 
 
@@ -253,7 +256,7 @@ def _halve(gpu: Gpu, fine: Image, sizes: list[tuple[int, int]], border: str) -> 
 
 
 def _small(gpu: Gpu, level: Image, shares: list[float], border: str) -> None:
-    """The total of ``level`` and all below it, in its place."""
+    """Replaces ``level`` by the total of it and of all coarser levels."""
     planes, height, width = level.shape
     sizes = [(height, width)]
     while len(sizes) < len(shares):
@@ -277,7 +280,7 @@ def _up(
     *,
     final: bool = False,
 ) -> None:
-    """The total of two or three levels, of which the last one is a total, by their shares; in the first one's place."""
+    """Replaces the first of two or three levels by their total, weighted by their shares; the last one is a total."""
     fine, between, coarse = levels[0], levels[1], levels[-1]
     out, blocks, (height, width) = fine, ends.channels, fine.shape[1:] if not final else ends.size
     sources: Sources = ("reflected", "layout", "bloom", "bloom_up")
@@ -314,7 +317,7 @@ def _up(
 def _reads_and_writes(
     gpu: Gpu, ends: Ends, decoding: Decoding, encoding: Encoding
 ) -> tuple[Sources, dict[str, Define], list[Argument]]:
-    """The sources, defines and arguments of a kernel that reads pixels, and writes such of another depth."""
+    """The sources, defines and arguments of a kernel that reads pixels and writes pixels of another depth."""
     reading = decoding.defines(ends.source)
     writing = encoding.defines(ends.channels, alpha=decoding.alpha)
     codes, display = encoding.codes(gpu), ends.display
@@ -339,14 +342,17 @@ def _reads_and_writes(
 
 
 def _words(image: Image, width: int) -> int | None:
-    """READ_WORDS in layout.cl of rows of ``width``; None where four neighbours are not aligned to any word."""
+    """READ_WORDS in layout.cl for rows of ``width``; None where four neighbours are not aligned to any word."""
     return words_of_four(image) if width % 4 == 0 else None
 
 
 def _kernel(
     gpu: Gpu, sources: Sources, name: str, columns: int, defines: dict[str, Define], items: int
 ) -> tuple[Kernel, int]:
-    """The kernel in groups that device, local memory and ``columns`` have use for; their work-items, of ``items``."""
+    """Returns the kernel and its group's work-items, ``items`` at most.
+
+    They are fewer where the device or its local memory does not allow so many, or where ``columns`` needs fewer.
+    """
     native = {} if gpu.limits.is_cpu else {"NATIVE": True, "DENORMS_ARE_ZERO": True}
     while items > _LEAST_ITEMS and (items // 2 - _ENDS >= columns or items > gpu.limits.work_group):
         items //= 2
@@ -363,7 +369,10 @@ def _kernel(
 
 
 def _band(gpu: Gpu, rows: int, columns: int, items: int, groups: int = _GROUPS) -> int:
-    """Rows of a group, an even number, where groups stand ``columns`` side by side; ``groups`` of _ITEMS a unit."""
+    """Returns the rows of a group, an even number, where ``columns`` groups stand side by side.
+
+    ``groups`` is how many groups of _ITEMS a compute unit is to get.
+    """
     bands = max(1, groups * _ITEMS // items * gpu.limits.compute_units // columns)
     return max(_LEAST_BAND, (-(-rows // bands) + 1) // 2 * 2)
 
@@ -428,6 +437,6 @@ def _up_wide(
 
 
 def _wide_defines(ends: Ends, border: str, *, whole: bool) -> dict[str, Define]:
-    """Of kernels that take whole pixels, or planes by themselves."""
+    """The defines of a kernel that takes pixels with all their channels (``whole``), or each plane by itself."""
     defines = (ends.channels, ends.colours) if whole else (1, 1)
     return {**define(border), "WIDE": True, "CHANNELS": defines[0], "COLOURS": defines[1]}

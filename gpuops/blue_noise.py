@@ -1,4 +1,4 @@
-"""Blue noise: a texture whose neighbours differ, without pattern, so that as dither it is hardly seen."""
+"""Blue noise: a texture without pattern, whose neighbouring values differ, so that it is hardly seen as dither."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ import numpy.typing as npt
 
 SIZE = 64  # rows and columns of the texture, which repeats
 _SIGMA = 1.5  # pixels: how far a sample keeps others away, as Ulichney recommends
-_FIRST = 10  # one in so many samples makes the first pattern
+_FIRST = 10  # the first pattern has one of this many samples
 
 Values = npt.NDArray[np.float64]
 
 
 @cache
 def ranks(seed: int, size: int = SIZE) -> npt.NDArray[np.int64]:
-    """0 … size² − 1, each once, (size, size): wherever it is cut, the samples below are spread evenly.
+    """Returns the ranks 0 … size² − 1, each once, (size, size): samples below any rank are spread evenly.
 
-    Void and cluster: R. Ulichney, *The void-and-cluster method for dither array generation*, SPIE 1913, 1993, on a
-    torus.
+    Source: R. Ulichney, *The void-and-cluster method for dither array generation*, SPIE 1913, 1993; here on a torus.
     """
     distance = np.minimum(np.arange(size), size - np.arange(size))
     bell = np.exp(-0.5 * (distance / _SIGMA) ** 2)
@@ -35,7 +34,7 @@ def ranks(seed: int, size: int = SIZE) -> npt.NDArray[np.int64]:
         pattern[k] = sign > 0
         energy = energy + sign * _at(around, k)
 
-    while True:  # the tightest cluster's sample goes to the largest void, until it is its own
+    while True:  # the sample of the tightest cluster moves to the largest void, until that is where it was
         cluster = _extreme(energy, pattern, np.argmax, -np.inf)
         change(cluster, -1)
         void = _extreme(energy, ~pattern, np.argmin, np.inf)
@@ -57,14 +56,16 @@ def ranks(seed: int, size: int = SIZE) -> npt.NDArray[np.int64]:
 
 
 def triangular(seed: int) -> npt.NDArray[np.float32]:
-    """The texture as noise of −1 … 1 with a triangular distribution, (SIZE, SIZE): it dithers whatever is rounded to
-    steps of 1 without bias, and with the same variance everywhere."""
+    """Returns the texture as noise of −1 … 1 with a triangular distribution, (SIZE, SIZE).
+
+    It dithers values that are rounded to steps of 1 without bias, and with the same variance everywhere.
+    """
     uniform = (2 * ranks(seed) + 1) / (SIZE * SIZE) - 1  # −1 … 1
     return np.asarray(np.sign(uniform) * (1 - np.sqrt(1 - np.abs(uniform))), np.float32)
 
 
 def _at(around: Values, k: int) -> Values:
-    """The bell about sample k, as a vector."""
+    """Returns the bell around sample k, as a vector."""
     return np.roll(around, divmod(k, len(around)), (0, 1)).ravel()
 
 

@@ -25,17 +25,17 @@ from .separable import Taps, convolve_axes, convolve_pixels
 if TYPE_CHECKING:
     from .gpu import Gpu
 
-_CHANNELS = 4  # of pixels that kernels read and write themselves, at most
-_LEAST_AUTO = 4.2, 5.5  # sigma from which coarse grids are faster; on CPUs (measured: H200, PoCL)
+_CHANNELS = 4  # channels of pixels that kernels read and write themselves, at most
+_LEAST_AUTO = 4.2, 5.5  # sigma from which on coarse grids are faster, on GPUs and CPUs (measured: H200, PoCL)
 
 
 def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = False) -> Image:
     """Blurs every plane of a planar float32 Image; alpha is blurred like any other plane.
 
-    Colours are expected premultiplied by alpha where there is one. Where no axis has any width, the input
-    itself is the result. With ``overwrite_input`` the result takes the input's memory, and of a large image no more
-    than a plane or a coarse grid's is needed besides; but for an image blurred along one axis by sums, for
-    ``method="fft"``, ``"recursive"`` and kinds other than the Gaussian, whose result is a new image.
+    Colours are expected premultiplied by alpha where there is one. Where no axis is blurred, the input itself is the
+    result. With ``overwrite_input`` the result takes the input's memory, and a large image needs no more memory besides
+    than that of a plane or a coarse grid. The result is a new image, however, if an image is blurred along one axis by
+    sums, for ``method="fft"`` and ``"recursive"``, and for kinds other than the Gaussian.
     Source of the weights: exp(−x²/2σ²), normalised as in scipy.ndimage.gaussian_filter, and cut so with ``truncate``.
     """
     if not any(params.radii):
@@ -60,9 +60,9 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
 def blur_pixels(
     gpu: Gpu, pixels: Image, params: BlurParams, decoding: Decoding, encoding: Encoding
 ) -> tuple[Image, Image]:
-    """Blurs pixels (height, width, channels) in the depth of a file to such pixels, all on the device.
+    """Blurs pixels (height, width, channels) of a file's depth to such pixels, all on the device.
 
-    Also gives the counters of what did not fit: see :func:`gpuops.pixels.losses`.
+    Also returns the counters of values that did not fit: see :func:`gpuops.pixels.losses`.
     """
     height, width, channels = pixels.shape
     coarsely = _coarse(gpu, (channels, height, width), params)
@@ -70,7 +70,7 @@ def blur_pixels(
         sigma, border, cval = params.sigma, params.border, params.cval
         return multirate.gaussian_of_pixels(gpu, pixels, decoding, encoding, sigma, border, cval)
     if params.kind == "median" and not decoding.premultiply and params.border != "constant":
-        # Of codes as of light: the same order, and few bits are fast.
+        # Codes have the same order as light, so the median is taken of codes: it is faster with few bits.
         pixels = median(gpu, pixels, params.radii, params.border, interleaved=True)
         if encoding.undoes(decoding, pixels.dtype):
             return pixels, gpu.zeros((2,), np.uint32)
@@ -82,7 +82,7 @@ def blur_pixels(
 
 
 def _by_sums_of_sums(gpu: Gpu, params: BlurParams) -> bool:
-    """Whether it is a box that is made so."""
+    """Says whether the blur is a box that is made by sums of sums."""
     wide = gpu.limits.is_cpu or max(params.radii) > NEAR
     return params.kind == "box" and params.method == "auto" and wide
 
@@ -93,7 +93,7 @@ def _taps(params: BlurParams) -> Taps:
 
 
 def _coarse(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> bool:
-    """Whether it is a Gaussian that is made on a coarse grid."""
+    """Says whether the blur is a Gaussian that is made on a coarse grid."""
     whole = params.kind == "gaussian" and params.truncate is None
     least = _LEAST_AUTO[gpu.limits.is_cpu] if params.method == "auto" else LEAST_MULTIRATE
     wide = params.method in ("auto", "multirate") and max(params.sigma) >= least
@@ -101,8 +101,8 @@ def _coarse(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> bool:
 
 
 def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> float:
-    """How far from its place a value that is not finite spoils the result of planes of ``shape``, in pixels at most."""
-    if params.kind in ("median", "bilateral"):  # it is one of many there, or has no weight
+    """Returns how many pixels away, at most, a value that is not finite spoils the result, for planes of ``shape``."""
+    if params.kind in ("median", "bilateral"):  # the value is one of many in a window, or has no weight
         return 0
     if params.method == "recursive":
         return math.inf
@@ -151,8 +151,8 @@ def gaussian_filter(
     mode, cval
         As in scipy.ndimage: reflect, mirror, nearest, wrap, constant.
     truncate : float, optional
-        Where to cut the Gaussian, in sigmas: 4 is scipy's default, whose error is 1e-4. None: nowhere that matters,
-        within 5e-5 of the peak, and of the same speed for any sigma.
+        The distance, in sigmas, at which the Gaussian is cut: scipy's default is 4, with an error of 1e-4. With None it
+        is cut where that hardly matters, within 5e-5 of the peak, and the time is the same for any sigma.
 
     Returns
     -------
@@ -185,7 +185,7 @@ def uniform_filter(
 ) -> Image | npt.NDArray[np.generic]:
     """Mean over an odd ``size`` × ``size`` (or (y, x)) box over the last two axes, as scipy.ndimage.uniform_filter.
 
-    Raises ParameterError for a size that is even, negative or no whole number; otherwise as :func:`gaussian_filter`.
+    Raises ParameterError for a size that is even, negative or no whole number; the rest is as :func:`gaussian_filter`.
     """
     y, x = _pair(size, "size")
     if not all(n >= 1 and n % 2 == 1 for n in (y, x)):
@@ -195,7 +195,7 @@ def uniform_filter(
 
 
 def _pair(value: object, name: str) -> tuple[float, float]:
-    """One number for both axes, or (y, x)."""
+    """Returns (y, x) from one number for both axes, or from two."""
     numbers = np.asarray(value)
     if numbers.dtype.kind not in "uif" or numbers.shape not in ((), (1,), (2,)):
         raise ParameterError(f"{name} must be a number or two, (y, x), not {value!r}")

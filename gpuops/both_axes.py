@@ -19,23 +19,24 @@ if TYPE_CHECKING:
     from .pixels import Decoding, Encoding
     from .separable import Taps
 
-    Launch = Callable[[Image, int], None]  # of a result's planes, which begin at a number of the input's
+    # Makes a result's planes from as many of the input's, which begin at the given number.
+    Launch = Callable[[Image, int], None]
 
-NEAR = 19  # the largest radius, but of CPUs
-CHANNELS = 4  # of pixels, at most
-# On CPUs: values of a work-item's rows, at most; rows at least and at most, of 16s; work-items of a compute unit, where
-# there are rows enough.
+NEAR = 19  # the largest radius, except on CPUs
+CHANNELS = 4  # channels of a pixel, at most
+# On CPUs: values of a work-item's row, at most; its rows at least and at most, multiples of 16; work-items of a compute
+# unit, where there are rows enough.
 _VALUES, _BANDS, _SHARES = 768, (32, 256), 8
-# Elsewhere: work-items of a group, at most; rows at a time; columns of pixels, at least.
+# On other devices: work-items of a group, at most; rows that it takes at a time; its columns of pixels, at least.
 _ITEMS, _ROWS, _NARROWEST = 128, 4, 32
-# Groups of a compute unit, which run at once: of planes, and of pixels, which are smaller; rows of a group, at least.
+# Groups that a compute unit runs at once, of planes and of pixels, which are smaller; rows of a group, at least.
 _GROUPS, _LEAST_BAND = (3, 4), 8
 _COPIED = 256  # values of a table of light that is copied to local memory, at most
 
 
 @dataclass(frozen=True)
 class _Conversion:
-    """How values become light and light values: defines and arguments of decode.cl and encode.cl; none of planes."""
+    """The defines and arguments of decode.cl and encode.cl, by which values become light and back; planes need none."""
 
     layout: Layout
     defines: dict[str, Define] = field(default_factory=dict)
@@ -46,22 +47,22 @@ class _Conversion:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """What is before a kernel that converts."""
+        """The sources that come before the kernel's own."""
         return ("border", "lanes", *(("colour", "decode", "encode") if self.layout.pixels else ()))
 
     def size(self, image: Image) -> tuple[int, int]:
-        """Height and width."""
+        """Returns height and width."""
         height, width = image.shape[:2] if self.layout.pixels else image.shape[1:]
         return height, width
 
     def planes(self, image: Image) -> int:
-        """Those that groups take each by itself."""
+        """Returns how many planes there are that groups take each by itself; pixels count as one."""
         return 1 if self.layout.pixels else image.shape[0]
 
 
 def takes(gpu: Gpu, taps: Taps, *, direct: bool) -> bool:
-    """Whether one kernel for both axes is worth while; ``direct``: by work-items that share nothing."""
-    if direct:  # else these had better be small, as on GPUs; llvmpipe's loops end after 65535 rounds
+    """Says whether one kernel for both axes is worth while; ``direct``: its work-items share nothing."""
+    if direct:  # llvmpipe, with one lane, is left out: its loops end after 65535 rounds
         return gpu.limits.is_cpu and gpu.limits.lanes > 1
     return max(taps.radii) <= NEAR
 
@@ -69,9 +70,9 @@ def takes(gpu: Gpu, taps: Taps, *, direct: bool) -> bool:
 def convolved(
     gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], *, direct: bool, overwrite_input: bool
 ) -> Image | None:
-    """The convolved planes, by a CPU's kernel if ``direct``; ``weights`` of each axis are on the device.
+    """Returns the convolved planes, by a CPU's kernel if ``direct``; ``weights`` of each axis are on the device.
 
-    None where local memory is too small.
+    Returns None where local memory is too small.
     """
     how = _Conversion(Layout.of(image, image.alpha, pixels=False))
     launch = (_direct if direct else _local)(gpu, image, taps, weights, how)
@@ -88,7 +89,10 @@ def convolved_pixels(
     *,
     direct: bool,
 ) -> tuple[Image, Image] | None:
-    """Pixels (height, width, channels) of the same type, and counters as in encode.cl; else as :func:`convolved`."""
+    """Returns pixels (height, width, channels) of the input's type, and counters as in encode.cl.
+
+    The rest is as for :func:`convolved`.
+    """
     layout = Layout.of(pixels, decoding.alpha, pixels=True)
     defines = decoding.defines(pixels) | encoding.defines(layout.channels, alpha=layout.alpha)
     if direct and (defines["LINEARISE"] or defines["ENCODE"]):
@@ -107,7 +111,7 @@ def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: 
     channels, (height, width), (radius_y, radius_x) = how.layout.channels, how.size(image), taps.radii
 
     def held(strip: int) -> tuple[Local, Local]:
-        """Local memory of a work-item: see both_axes_wide.cl."""
+        """The local memory of a work-item: see both_axes_wide.cl."""
         margin = radius_x * channels
         columns = -(-margin // LANES) + -(-(strip * channels + margin) // LANES)
         vectors = columns * (2 * radius_y + LANES), columns * LANES + 3 * channels
@@ -166,7 +170,7 @@ def _local(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _
 
 
 def _in_groups(gpu: Gpu, image: Image, taps: Taps, how: _Conversion) -> tuple[Kernel, int]:
-    """both_axes.cl's kernel and the work-items of its group; 0 where there cannot be enough."""
+    """Returns both_axes.cl's kernel and the work-items of its group; 0 of them where there cannot be enough."""
     layout, lights, codes = how.layout, how.lights, how.codes
     (radius_y, radius_x), width = taps.radii, how.size(image)[1]
     defines = _border(taps) | how.defines
@@ -203,7 +207,7 @@ def _border(taps: Taps) -> dict[str, Define]:
 
 
 def _to_part(image: Image, launch: Launch, *, overwrite_input: bool) -> Image:
-    """What ``launch`` makes of the input's planes, plane by plane where it is to take its memory."""
+    """Returns the planes that ``launch`` makes; with ``overwrite_input`` plane by plane, in the input's memory."""
     if not overwrite_input:
         result = image.like()
         launch(result, 0)

@@ -1,4 +1,4 @@
-"""Means over boxes of any size in nearly the same time, by sums of sums: launches of box.cl."""
+"""Means over boxes by sums of sums, in nearly the same time for any size: launches of box.cl."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ if TYPE_CHECKING:
     from .gpu import Gpu, Kernel
 
 _SOURCE = ("border", "box")
-# On a CPU: columns and rows of a work-item; columns where it is x alone.
+# On a CPU: columns and rows of a work-item, and its columns where only x is averaged.
 _STRIP, _BAND, _LONG = 256, 256, 4096
-_CACHED = 1 << 19  # bytes of a work-item there: both axes at once only where its sums stay near
-_LEVELS = 9  # box.cl's
-# Elsewhere: samples of a block, twice as many from a radius on; work-items of a group; blocks of each along y; columns.
+# Bytes of a CPU's work-item, at most, for both axes at once: its sums must stay in the cache.
+_CACHED = 1 << 19
+_LEVELS = 9  # the number of levels in box.cl
+# On other devices: samples of a block; the radius from which on they are twice as many; work-items of a group; blocks
+# of each work-item along y; columns of a group.
 _BLOCK, _WIDE, _ITEMS, _PER, _ACROSS = 16, 256, 256, 4, (32, 16, 8)
-_MOST_LOCAL = 32768  # bytes of a group elsewhere
+_MOST_LOCAL = 32768  # bytes of local memory of a group on other devices
 
 
 @dataclass(frozen=True)
 class Box:
-    """What to average over: half-widths along (y, x); and what stands outside the image."""
+    """The box to average over: its half-widths along (y, x), and the border mode and value outside the image."""
 
     radii: tuple[int, int]
     border: str = "reflect"
@@ -36,11 +38,11 @@ class Box:
 
 
 def box(gpu: Gpu, image: Image, mean: Box) -> Image:
-    """The planar float32 Image averaged over (2·radius + 1) samples along both axes, as scipy.ndimage.uniform_filter.
+    """Averages a planar float32 Image over (2·radius + 1) samples along both axes, as scipy.ndimage.uniform_filter.
 
-    A radius of 0 leaves an axis as it is; with none larger, the input itself is the result. Sums are made of sums,
-    never of differences: a value that is not finite stays within the box, and so does a large value's rounding. Within
-    1e-6 of the largest value for boxes of 4096 samples along an axis.
+    A radius of 0 leaves an axis as it is; if both are 0, the input itself is the result. Sums are made of sums, never
+    of differences: a value that is not finite has an effect only within the box, as has a large value's rounding. The
+    error is within 1e-6 of the largest value for boxes of 4096 samples along an axis.
     """
     if not any(mean.radii):
         return image
@@ -66,14 +68,14 @@ class _Group:
     """Work-items that take blocks of an axis through local memory."""
 
     kernel: Kernel
-    items: tuple[int, int]  # across the axis and along
-    tile: int  # results along
+    items: tuple[int, int]  # work-items across the axis and along it
+    tile: int  # results along the axis
     local_bytes: int
 
     def launch(
         self, source: Image, start: int, target: Image, to: int, planes: int, mean: Box, axis: int
     ) -> None:
-        """Means along the axis of ``planes`` planes, from and to these elements of the images."""
+        """Averages ``planes`` planes along the axis; ``start`` and ``to`` are the first elements in the two images."""
         (across, along), radius, (_, height, width) = self.items, mean.radii[axis], source.shape
         outer, n, inner = (planes * height, width, 1) if axis else (planes, height, width)
         tiles = -(-n // self.tile) * along
@@ -86,7 +88,7 @@ class _Group:
 
     @classmethod
     def of(cls, gpu: Gpu, shape: Sequence[int], mean: Box, axis: int) -> _Group | None:
-        """One that local memory is enough for; None where the box is too wide."""
+        """Returns a group for which local memory is enough; None where the box is too wide."""
         radius, n = mean.radii[axis], shape[1 + axis]
         block = min(_BLOCK if radius < _WIDE else 2 * _BLOCK, 1 << (2 * radius).bit_length() - 1)
         per, common = 1 if axis else _PER, 2 * radius // block - 1
@@ -98,9 +100,9 @@ class _Group:
             if not most:
                 continue
             tiles = -(-n // (per * most * block))
-            along = -(-n // (tiles * per * block))  # as many that tiles are alike
+            along = -(-n // (tiles * per * block))  # so many that tiles are alike
             nbytes = 8 * across * (per * along + common)
-            if axis:  # the samples as well
+            if axis:  # local memory holds the samples as well
                 nbytes += 4 * (along * block + 2 * radius) * (block + 1) // block
             if nbytes <= min(_MOST_LOCAL, gpu.limits.local_bytes):
                 return cls(kernel, (across, along), per * along * block, nbytes)
@@ -108,7 +110,7 @@ class _Group:
 
 
 def _by_blocks(gpu: Gpu, image: Image, mean: Box, groups: list[tuple[int, _Group]]) -> Image:
-    """Axis after axis, from and to images' planes, and by way of a few planes where there are two axes."""
+    """Averages along one axis after the other, by way of a few temporary planes where there are two axes."""
     turns = in_turn(image.shape[0], image.nbytes if len(groups) > 1 else 0)
     result, count, plane = image.like(), turns[0].stop, image.shape[1] * image.shape[2]
     between = image.like((count, *image.shape[1:])) if len(groups) > 1 else None
@@ -122,7 +124,7 @@ def _by_blocks(gpu: Gpu, image: Image, mean: Box, groups: list[tuple[int, _Group
 
 
 def _nbytes(radii: tuple[int, int], columns: int) -> int:
-    """Local memory of a work-item of ``columns`` columns on a CPU."""
+    """Returns the bytes of local memory of a CPU's work-item of ``columns`` columns."""
     return (2 * radii[0] + 3 + _LEVELS) * _pitch(radii, columns) * 4
 
 
@@ -146,7 +148,7 @@ def _wide(gpu: Gpu, image: Image, mean: Box, radii: tuple[int, int], columns: in
 
 
 def _axis(gpu: Gpu, image: Image, mean: Box, axis: int) -> Image:
-    """Along one axis."""
+    """Averages along one axis."""
     radius = mean.radii[axis]
     radii = (0, radius) if axis else (radius, 0)
     if gpu.limits.lanes > 1:
@@ -159,7 +161,10 @@ def _axis(gpu: Gpu, image: Image, mean: Box, axis: int) -> Image:
 
 
 def _by_levels(gpu: Gpu, image: Image, mean: Box, axis: int) -> Image:
-    """Along one axis in several launches, whose sums of four times as many samples each go through global memory."""
+    """Averages along one axis in several launches, by way of global memory.
+
+    Each launch makes sums of four times as many samples as the one before it.
+    """
     radius = mean.radii[axis]
     planes, height, width = image.shape
     outer, n, inner = (planes * height, width, 1) if axis else (planes, height, width)

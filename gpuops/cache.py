@@ -1,4 +1,4 @@
-"""Where clpix keeps what it need not compute twice: built kernels, devices' verdicts, drivers' registrations."""
+"""The cache of results that clpix need not compute twice: built kernels, verdicts on devices, registered drivers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pathlib import Path
 from .drafts import draft_file
 
 _DIGEST = hashlib.sha256().digest_size
-#: Bytes of built kernels that are kept, about: a kernel takes 60 kB on average.
+#: About how many bytes of built kernels are kept: a kernel takes 60 kB on average.
 _MOST_BYTES = 1 << 30
 
 
 @cache
 def cache_folder() -> Path:
-    """``$CLPIX_CACHE_DIR``, ``$XDG_CACHE_HOME/clpix`` or ``~/.cache/clpix``; else a private temporary folder."""
+    """Returns ``$CLPIX_CACHE_DIR``, ``$XDG_CACHE_HOME/clpix``, ``~/.cache/clpix`` or a private temporary folder."""
     chosen = os.environ.get("CLPIX_CACHE_DIR")
     with contextlib.suppress(OSError, RuntimeError):  # a read-only home, or no home at all
         base = (
@@ -35,7 +35,7 @@ def cache_folder() -> Path:
 
 @cache
 def temporary_folder() -> Path:
-    """A folder that nobody else can write, as code is loaded from it; kept for the next run where possible."""
+    """Returns a folder that nobody else can write to, as code is loaded from it; it is kept if possible."""
     import atexit
     import shutil
 
@@ -52,7 +52,7 @@ def temporary_folder() -> Path:
 
 
 def load(name: str) -> bytes | None:
-    """The cached bytes under ``name``, or None."""
+    """Returns the cached bytes under ``name``, or None."""
     try:
         return (cache_folder() / name).read_bytes()
     except OSError:
@@ -60,28 +60,31 @@ def load(name: str) -> bytes | None:
 
 
 def load_binary(name: str) -> bytes | None:
-    """As :func:`load`, of what :func:`save_binary` stored; None, too, where it is damaged.
+    """Returns the bytes that :func:`save_binary` stored under ``name``; None if there are none or they are damaged.
 
-    Drivers must not see that: Mesa's ends the process over what is no binary of its own.
+    Drivers must not see damaged ones: Mesa's ends the process if it is given bytes that are no binary of its own.
     """
     entry = load(name) or b""
     digest, data = entry[:_DIGEST], entry[_DIGEST:]
     if hashlib.sha256(data).digest() != digest:
         return None
     with contextlib.suppress(OSError):
-        os.utime(cache_folder() / name)  # now it is the last one to go
+        os.utime(cache_folder() / name)  # now all others are removed before it
     return data
 
 
 def save_binary(name: str, data: bytes) -> None:
-    """As :func:`save`, behind a digest. ``name`` is a folder and a digest; now and then the folder is trimmed."""
+    """Stores a digest and the data as :func:`save` does. ``name`` is a folder and a digest.
+
+    Now and then the folder is trimmed.
+    """
     save(name, hashlib.sha256(data).digest() + data)
-    if name.endswith("00"):  # one of 256, as looking at all of them takes a while
+    if name.endswith("00"):  # one in 256 times, as looking at all files takes a while
         _trim(cache_folder() / Path(name).parent)
 
 
 def _trim(folder: Path) -> None:
-    """Removes the least recently used files of a folder until the others have no more than so many bytes."""
+    """Removes the least recently used files of a folder until the others have at most _MOST_BYTES."""
     with contextlib.suppress(OSError):
         files = [(entry.stat(), entry.path) for entry in os.scandir(folder) if entry.is_file()]
         left = sum(status.st_size for status, _ in files) - _MOST_BYTES

@@ -18,7 +18,7 @@ FORMATS = (".png", ".svg")
 
 
 def check(path: Path, *, overwrite: bool = False, inputs: Iterable[Path] = ()) -> None:
-    """To be called before any work: whether a chart can be drawn, and written there.
+    """Checks, before any work, whether a chart can be drawn and written to ``path``.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def check(path: Path, *, overwrite: bool = False, inputs: Iterable[Path] = ()) -
 
 
 def save(figure: Figure, path: Path, *, overwrite: bool = False) -> None:
-    """Writes a figure in the format that the name tells, whole or not at all; the same bytes for the same figure."""
+    """Writes a figure in the format that the name says, whole or not at all; the same figure gives the same bytes."""
     import matplotlib
 
     kind = _suffix(path)[1:]

@@ -1,4 +1,4 @@
-"""Colour spaces: what stored values mean, as curves to light and a matrix to linear Rec. 709 light. No OpenCL here.
+"""Colour spaces: the meaning of stored values, as curves to light and a matrix to linear Rec. 709. No OpenCL here.
 
 Sources: SMPTE RP 177 (primaries to CIE XYZ); Lam, *Metamerism and Colour Constancy*, Bradford 1985, as in ICC.1:2022
 annex E (adaptation to another white); IEC 61966-2-1 (sRGB); ICC.1:2022 10.18 (parametric curves); SMPTE ST 2084 (PQ);
@@ -24,10 +24,10 @@ BRADFORD = np.array([[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.03
 REFERENCE_WHITE = 203.0
 #: cd/m² of PQ's largest value.
 PQ_PEAK = 10000.0
-_MOST = 1e4  # of a matrix's numbers; larger ones come of primaries that are as good as on a line
-_MOST_GAIN = 100.0  # of a cone response
-_NEARLY_ONE = 3e-3  # what profiles of one space differ by, as matrices and as encoded values
-_SAMPLES = 65536  # of a curve that has no formula on the device
+_MOST = 1e4  # the largest number of a matrix; larger ones come from primaries that are nearly on a line
+_MOST_GAIN = 100.0  # the largest gain of a cone response
+_NEARLY_ONE = 3e-3  # the most that profiles of one space differ by, in matrices and in encoded values
+_SAMPLES = 65536  # samples of a curve that has no formula on the device
 
 
 class ColourError(ValueError):
@@ -48,7 +48,7 @@ class Primaries:
 
     @classmethod
     def of(cls, numbers: tuple[float, ...]) -> Primaries:
-        """The primaries of these numbers: x and y of red, green, blue and white, in turn. Raises ColourError."""
+        """Makes primaries from x and y of red, green, blue and white, in turn. Raises ColourError."""
         if len(numbers) != 8:
             raise ColourError("not eight chromaticities")
         x, y = numbers[::2], numbers[1::2]
@@ -60,7 +60,7 @@ class Primaries:
         return (*self.red, *self.green, *self.blue, *self.white)
 
     def to_xyz(self) -> Matrix:
-        """The matrix (3, 3) from linear RGB to CIE XYZ, where white has Y = 1. Raises ColourError."""
+        """Returns the matrix (3, 3) from linear RGB to CIE XYZ, where white has Y = 1. Raises ColourError."""
         columns = np.array([(x, y, 1 - x - y) for x, y in (self.red, self.green, self.blue)]).T
         if not (np.isfinite(columns).all() and all(np.isfinite(self.white)) and self.white[1] > 0):
             raise ColourError("chromaticities that make no sense")
@@ -90,13 +90,13 @@ NAMED = {
 
 
 def xyz(of: Chromaticity) -> Values:
-    """CIE XYZ with Y = 1."""
+    """Returns the CIE XYZ of a chromaticity, with Y = 1."""
     x, y = of
     return np.array([x / y, 1, (1 - x - y) / y])
 
 
 def adaptation(source: Values, target: Values) -> Matrix:
-    """Bradford's matrix (3, 3) on CIE XYZ: the white ``source`` becomes ``target``. Raises ColourError."""
+    """Returns Bradford's matrix (3, 3) on CIE XYZ: the white ``source`` becomes ``target``. Raises ColourError."""
     responses = BRADFORD @ source
     with np.errstate(divide="ignore", invalid="ignore"):
         gains = (BRADFORD @ target) / responses
@@ -106,7 +106,9 @@ def adaptation(source: Values, target: Values) -> Matrix:
 
 
 def to_rec709(to_xyz: Matrix, white: Values) -> tuple[float, ...]:
-    """From linear RGB, of which ``to_xyz`` makes CIE XYZ with this white, to linear Rec. 709: row by row.
+    """Returns the matrix, row by row, from linear RGB to linear Rec. 709.
+
+    ``to_xyz`` is the matrix from that RGB to CIE XYZ, and ``white`` is its white.
 
     Raises ColourError.
     """
@@ -119,7 +121,7 @@ def to_rec709(to_xyz: Matrix, white: Values) -> tuple[float, ...]:
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
-# Curves: light of a value of 0 … 1 -----------------------------------------------------------------
+# Curves: the light of a value 0 … 1 ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,7 @@ class Pq:
 
 @dataclass(frozen=True)
 class Hlg:
-    """The light of the scene of BT.2100's hybrid log-gamma, in units of that at 75 %, BT.2408's reference white."""
+    """The scene light of BT.2100's hybrid log-gamma; 1 is the light of a 75 % signal, BT.2408's reference white."""
 
     name = "HLG"
 
@@ -199,7 +201,7 @@ SRGB_CURVE = Parametric(2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
 
 
 def alike(a: Curve, b: Curve) -> bool:
-    """Whether two curves differ by less than a step of 8 bits everywhere, as sRGB signals of their light."""
+    """Says whether the sRGB signals of two curves' light differ by less than a step of 8 bits everywhere."""
     v = np.linspace(0, 1, 257)
     first, second = (_srgb_signal(curve.light(v)) for curve in (a, b))
     return bool(np.abs(first - second).max() < _NEARLY_ONE)
@@ -220,13 +222,13 @@ class Colour:
     Attributes
     ----------
     curves : tuple
-        One for all channels, or three.
+        One curve for all channels, or three.
     matrix : nine floats
-        From their light to linear Rec. 709 light, row by row.
+        The matrix from the curves' light to linear Rec. 709 light, row by row.
     narrow : bool
-        Integers have black at 16 and white at 235, times 2^(bits − 8).
+        Whether integers have black at 16 and white at 235, times 2^(bits − 8).
     chromaticities : Primaries, optional
-        The primaries where they are known as such.
+        The primaries where their chromaticities are known.
     called : str
         The name that a profile gives itself.
     """
@@ -239,12 +241,12 @@ class Colour:
 
     @property
     def linear(self) -> bool:
-        """Values are light."""
+        """Whether values are light."""
         return all(curve == LINEAR_CURVE for curve in self.curves) and not self.narrow
 
     @property
     def is_rec709(self) -> bool:
-        """The primaries are those of Rec. 709, and of sRGB."""
+        """Whether the primaries are those of Rec. 709 and sRGB."""
         return self.matrix == IDENTITY
 
     @property
@@ -266,7 +268,7 @@ class Colour:
 
     @property
     def known_primaries(self) -> Primaries:
-        """The primaries' chromaticities as they are known, else those that they have once white is D65."""
+        """The primaries' chromaticities where they are known, else those after adaptation to the white D65."""
         if self.chromaticities is not None:
             return self.chromaticities
         columns = (REC709.to_xyz() @ np.reshape(self.matrix, (3, 3))).T
@@ -276,12 +278,12 @@ class Colour:
         return Primaries(red, green, blue, D65)
 
     def light_of_codes(self, dtype: str) -> npt.NDArray[np.float32]:
-        """Light, before the matrix, of each of an integer type's codes: a row for each curve."""
+        """Returns the light, before the matrix, of each code of an integer type: a row for each curve."""
         values = self.full_range(np.linspace(0, 1, np.iinfo(dtype).max + 1), dtype)
         return np.stack([curve.light(values) for curve in self.curves]).astype(np.float32)
 
     def full_range(self, values: Values, dtype: str) -> Values:
-        """Fractions of an integer type's largest value, with black at 0 and white at 1 where the range is narrow."""
+        """Rescales fractions of an integer type's largest value of a narrow range: black becomes 0 and white 1."""
         if not self.narrow:
             return values
         largest = np.iinfo(dtype).max
@@ -289,16 +291,16 @@ class Colour:
         return np.clip((values * largest - 16 * unit) / (219 * unit), 0, 1)
 
     def formulas(self, levels: str | None = None) -> dict[int, tuple[float, ...]]:
-        """The numbers of the curves that have a formula on the device, by their places; ``levels`` as for samples."""
+        """Returns the numbers of curves with a formula on the device, by their index; ``levels`` as for samples."""
         if self.narrow and levels is not None:
             return {}
         return {i: curve.numbers for i, curve in enumerate(self.curves) if isinstance(curve, Parametric)}
 
     def samples(self, levels: str | None = None) -> npt.NDArray[np.float32] | None:
-        """Light at equal steps of the values, a row for each curve; None where all curves have formulas.
+        """Returns light at equal steps of the values, a row for each curve; None where all curves have formulas.
 
-        ``levels``: the integer type of which values are fractions, if they are. Those of a narrow range are at steps of
-        which black and white are two.
+        ``levels``: the integer type if values are fractions of its largest one; a narrow range is then rescaled, see
+        :meth:`full_range`.
         """
         if len(self.formulas(levels)) == len(self.curves):
             return None
@@ -314,18 +316,18 @@ LINEAR = Colour((LINEAR_CURVE,), chromaticities=REC709)
 
 
 def unusual(colour: Colour) -> Colour | None:
-    """The space, or None where it is sRGB or linear Rec. 709 light."""
+    """Returns the space, or None where it is sRGB or linear Rec. 709 light."""
     return None if colour in (SRGB, LINEAR) else colour
 
 
 def of_primaries(primaries: Primaries, *curves: Curve, narrow: bool = False) -> Colour:
-    """The space of these primaries and curves. Raises ColourError."""
+    """Returns the space of these primaries and curves. Raises ColourError."""
     matrix = to_rec709(primaries.to_xyz(), xyz(primaries.white))
     return Colour(curves, matrix, narrow, primaries)
 
 
 def of_signal(transfer: str, gamma: float) -> Colour:
-    """The signal that a tone mapping's transfer makes of Rec. 709 light: see gpuops.params.tonemap.TonemapParams."""
+    """Returns the space of the signal that a tone mapping's transfer makes: see gpuops.params.tonemap.TonemapParams."""
     curves: dict[str, Curve] = {
         "srgb": SRGB_CURVE,
         "linear": LINEAR_CURVE,
@@ -336,9 +338,10 @@ def of_signal(transfer: str, gamma: float) -> Colour:
 
 
 def usual(colour: Colour) -> Colour:
-    """The same space, with what is sRGB's curve, linear or Rec. 709's primaries but for rounding made exactly that.
+    """Returns the same space with rounding removed: what is nearly sRGB, linear or Rec. 709 becomes exactly that.
 
-    Curves of channels that differ stay as they are: tables of which one is nearly sRGB's end at the same values.
+    Curves stay as they are unless all of them are nearly the same known one: tables of three channels, one of which is
+    nearly sRGB's, end at the same values.
     """
     known = (SRGB_CURVE, LINEAR_CURVE)
     curves = next(((k,) for k in known if all(alike(c, k) for c in colour.curves)), colour.curves)

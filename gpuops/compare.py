@@ -1,4 +1,4 @@
-"""How far two images differ: largest error, RMSE, PSNR, SSIM, on the device; after skimage.metrics."""
+"""Differences of two images: largest error, RMSE, PSNR and SSIM, on the device; after skimage.metrics."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
 Operand = Image | npt.ArrayLike
 
-# As in compare.cl.
+# The rows and columns of a group's results, as in compare.cl.
 _SSIM_ROWS, _SSIM_COLUMNS = 16, 32
 # Groups of the reduction: enough to fill any device, and the same number on all, so that sums are the same.
 _GROUPS = 1024
-_LEAST_SQUARED = 2.0**-40  # a largest error whose square, and those of much smaller ones, float32 holds
+# The least largest error for which float32 holds its square, and the squares of much smaller errors.
+_LEAST_SQUARED = 2.0**-40
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,11 @@ class Comparison:
 
     @property
     def equal(self) -> bool:
-        """Every value is the same; NaN equals NaN."""
+        """Whether every value is the same; NaN equals NaN."""
         return self.differing == 0
 
     def exceeded(self, params: CompareParams) -> dict[str, float]:
-        """The thresholds of ``params`` that these figures miss, by metric (a NaN misses each)."""
+        """Returns the thresholds of ``params`` that these figures miss, by metric (a NaN misses each)."""
         kept = {
             "max": self.max <= params.thresholds.get("max", math.inf),
             "psnr": self.psnr >= params.thresholds.get("psnr", -math.inf),
@@ -61,7 +62,7 @@ class Comparison:
         return {metric: limit for metric, limit in params.thresholds.items() if not kept[metric]}
 
     def alike(self, params: CompareParams) -> bool:
-        """Within the thresholds of ``params``; equal, where it has none."""
+        """Says whether the figures are within the thresholds of ``params``, or equal where it has none."""
         return not self.exceeded(params) if params.thresholds else self.equal
 
 
@@ -87,7 +88,7 @@ def compare(gpu: Gpu, a: Image, b: Image, params: CompareParams) -> Comparison:
 
 
 def difference(gpu: Gpu, a: Image, b: Image, gain: float) -> Image:
-    """A picture of |a − b| · gain, clipped to 1: black where nothing differs.
+    """Makes a picture of |a − b| · gain, clipped to 1: black where nothing differs.
 
     It has the colours of ``a`` and no alpha: a difference of alpha shows in every colour.
     """
@@ -104,13 +105,13 @@ def difference(gpu: Gpu, a: Image, b: Image, gain: float) -> Image:
 
 
 def visible_gain(comparison: Comparison, data_range: float = 1.0) -> float:
-    """The gain at which the root mean square difference shows as a quarter of white."""
+    """Returns the gain at which the root mean square difference shows as a quarter of white."""
     usable = math.isfinite(comparison.rmse) and comparison.rmse > 0
     return 0.25 / (comparison.rmse * data_range) if usable else 1.0 / data_range
 
 
 def mean_squared_error(gpu: Gpu, image0: Operand, image1: Operand) -> float:
-    """As skimage.metrics.mean_squared_error; errors in float32, their sum as if in float64.
+    """Does the same as skimage.metrics.mean_squared_error; errors are float32, their sum is as if in float64.
 
     NaN equals NaN; a NaN or infinity against another value gives inf.
 
@@ -123,13 +124,13 @@ def mean_squared_error(gpu: Gpu, image0: Operand, image1: Operand) -> float:
 def peak_signal_noise_ratio(
     gpu: Gpu, image_true: Operand, image_test: Operand, *, data_range: float | None = None
 ) -> float:
-    """As skimage.metrics.peak_signal_noise_ratio, in dB; inf for equal images.
+    """Does the same as skimage.metrics.peak_signal_noise_ratio, in dB; inf for equal images.
 
     Parameters
     ----------
     data_range : float, optional
-        Largest minus smallest possible value. May be left out for arrays of unsigned integers only, where it
-        is their type's maximum.
+        Largest minus smallest possible value. It may be left out only for arrays of unsigned integers; then it is their
+        type's maximum.
 
     Raises
     ------
@@ -141,9 +142,9 @@ def peak_signal_noise_ratio(
 
 
 def structural_similarity(gpu: Gpu, im1: Operand, im2: Operand, *, data_range: float | None = None) -> float:
-    """Mean structural similarity of Wang et al. (2004), over all planes.
+    """Returns the mean structural similarity of Wang et al. (2004), over all planes.
 
-    As skimage.metrics.structural_similarity with gaussian_weights=True, sigma=1.5,
+    It is the same as skimage.metrics.structural_similarity with gaussian_weights=True, sigma=1.5,
     use_sample_covariance=False and, for more than two dimensions, the leading ones as channels.
     ``data_range`` as in :func:`peak_signal_noise_ratio`.
 
@@ -156,13 +157,13 @@ def structural_similarity(gpu: Gpu, im1: Operand, im2: Operand, *, data_range: f
 def pair(
     gpu: Gpu, a: Picture, b: Picture, *, space: str = "auto", alpha: bool = True
 ) -> tuple[Image, Image, float]:
-    """Two files' pictures as Images of one scale, and the data range of it.
+    """Returns two files' pictures as Images of one scale, and the data range of that scale.
 
     Integers stay levels of the finer of the two depths, so that equal pictures of 8 and 16 bits are exactly
-    equal and an error of one level is exactly one. ``space``: ``linear`` or ``encoded`` values. Those of one colour
-    space are compared as they are stored, where they are of that kind; ``auto`` asks for that kind. Others are
-    converted to linear Rec. 709 light, or to its sRGB signal, which ``auto`` takes unless both are light.
-    ``alpha=False`` leaves alpha out.
+    equal and an error of one level is exactly one. ``space``: ``linear`` or ``encoded`` values are compared, or
+    ``auto``. Pictures of one colour space are compared as they are stored if their values are of that kind, and with
+    ``auto`` in any case. Other pictures are converted to linear Rec. 709 light, or to its sRGB signal; ``auto`` takes
+    the signal unless both are light. ``alpha=False`` leaves alpha out.
 
     Raises ParameterError for different sizes, channels, or an unknown space.
     """
@@ -189,21 +190,21 @@ def pair(
 
 
 def channels(picture: Picture, alpha: bool = True) -> str:
-    """What a picture's channels are called."""
+    """Returns the name of a picture's channels."""
     names = {1: "gray", 2: "gray and alpha", 3: "RGB", 4: "RGBA"}
     return names[picture.channels - (picture.alpha and not alpha)]
 
 
 def _stored(gpu: Gpu, picture: Picture, scale: float, alpha: bool) -> Image:
-    """The picture's values as they are, times ``scale``."""
+    """Returns the picture's values as they are, times ``scale``."""
     pixels = picture.pixels if alpha or not picture.alpha else picture.pixels[..., :-1]
     return upload(gpu, pixels, alpha=picture.alpha and alpha, scale=scale)
 
 
 def _differences(gpu: Gpu, a: Image, b: Image) -> tuple[float, float, int]:
-    """Sum of squared errors, largest error, number of values that differ.
+    """Returns the sum of squared errors, the largest error and the number of values that differ.
 
-    Where float32 cannot hold the largest one's square, or all digits of it, errors are scaled by it and read again.
+    Where float32 cannot hold the largest error's square with all digits, errors are scaled by it and read again.
     """
     total, largest, differing = _scaled_differences(gpu, a, b, 1.0)
     held = largest >= _LEAST_SQUARED and math.isfinite(total)
@@ -215,7 +216,7 @@ def _differences(gpu: Gpu, a: Image, b: Image) -> tuple[float, float, int]:
 
 
 def _scaled_differences(gpu: Gpu, a: Image, b: Image, scale: float) -> tuple[float, float, int]:
-    """As :func:`_differences`, but of errors times ``scale``; the largest is not."""
+    """Returns the same as :func:`_differences` for errors times ``scale``; the largest error is not scaled."""
     _same_shape(a, b)
     n = math.prod(a.shape)
     kernel = gpu.kernel("compare", "differences")
@@ -256,7 +257,7 @@ def _ssim(gpu: Gpu, a: Image, b: Image, data_range: float) -> float:
 
 
 def _total(partial: npt.NDArray[np.float64]) -> float:
-    """The groups' sums and their errors, added up; NaN where any is."""
+    """Adds up the groups' sums and their rounding errors; NaN if one of them is NaN."""
     return float(partial.sum())
 
 

@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 Pixels = npt.NDArray[np.uint8]
 
-# Middle grey, as light and as a code of sRGB: what surrounds tiles, and what is seen through them. A neutral surround
-# of medium lightness favours neither dark nor bright pictures.
+# Middle grey, as light and as a code of sRGB. It surrounds tiles and is seen through transparent ones: a neutral
+# surround of medium lightness favours neither dark nor bright pictures.
 GREY, GREY_CODE = 0.18, 118
 TEXT_CODE = 255
 _LETTERS = (12, 32)  # height in pixels, at least and at most
-_LETTERS_IN_TILE = 22  # in its width
+_LETTERS_IN_TILE = 22  # a tile's width over the height of letters
 
 
 @dataclass(frozen=True)
 class Tile:
-    """One picture of a sheet: codes (height, width, 1 or 3) of sRGB, and what is written below it."""
+    """One picture of a sheet: codes (height, width, 1 or 3) of sRGB, and the labels below it."""
 
     codes: Pixels
     left: str
@@ -47,16 +47,15 @@ class Tile:
 def contact_sheet(
     gpu: Gpu, image: Image, params: TonemapParams, sheet: ContactSheetParams, *, orientation: int = 1
 ) -> Pixels:
-    """The sheet as codes (height, width, 1 or 3) of sRGB: a row for each operator, a column for each exposure.
+    """Returns the sheet as codes (height, width, 1 or 3) of sRGB: a row for each operator, a column for each exposure.
 
-    The image is metered once. Each tile is then the whole image, mapped, cut to what a display shows, and averaged over
-    areas as linear light: what one sees of the result at that size. (Averaged before it is mapped, small highlights
-    would lose what the operator makes of them.) That happens on the device, from which only tiles come. Where the
-    image is transparent, it stands over middle grey, as all tiles do. Below each are operator and stops, and the
-    exposure that gives the same result by itself.
+    The image is metered once. For each tile the whole image is mapped, clipped to the range of a display, and averaged
+    over areas as linear light: that is how the result looks at this size. (If it were averaged before it is mapped, the
+    operator would not get to see small highlights.) All this happens on the device, from which only tiles are copied.
+    Where the image is transparent, middle grey shows, which also surrounds all tiles. Below each tile are its operator
+    and stops, and the exposure that gives the same result by itself.
 
-    ``orientation`` is EXIF's: a sheet is upright, or its text would lie with the image. Memory beside the image: one
-    result.
+    ``orientation`` is EXIF's: pictures are turned upright, as the text is. Memory beside the image: one result.
 
     Raises
     ------
@@ -81,7 +80,7 @@ def contact_sheet(
 
 
 def compose(rows: Sequence[Sequence[Tile]]) -> Pixels:
-    """Tiles of one size, row by row, with their labels. Text that is wider than a tile makes all columns wider."""
+    """Lays out tiles of one size row by row, with their labels. A label wider than a tile makes all columns wider."""
     first = rows[0][0].codes
     height, width, channels = first.shape
     letters = min(max(width // _LETTERS_IN_TILE, _LETTERS[0]), _LETTERS[1])
@@ -104,7 +103,7 @@ def compose(rows: Sequence[Sequence[Tile]]) -> Pixels:
 
 
 def _size(shape: tuple[int, int], tile_width: int, *, turned: bool) -> tuple[int, int]:
-    """(height, width) of a tile as it lies in memory: its upright width is ``tile_width``, or the image's."""
+    """Returns (height, width) of a tile in memory; upright its width is ``tile_width``, or the image's if less."""
     height, width = shape[::-1] if turned else shape
     narrow = min(tile_width, width)
     size = max(1, round(height * narrow / width)), narrow
@@ -112,13 +111,13 @@ def _size(shape: tuple[int, int], tile_width: int, *, turned: bool) -> tuple[int
 
 
 def tile(light: Image, height: int, width: int) -> Image:
-    """A display's linear light, cut to [0, 1], over grey, and averaged over areas: (colours, height, width)."""
-    # Down columns first: neighbouring work-items read neighbouring values, and little is left for the other axis.
+    """Clips a display's linear light to [0, 1], lays it over grey, averages it over areas: (colours, height, width)."""
+    # Columns come first: there neighbouring work-items read neighbouring values, and the other axis has little to do.
     return _average(_average(light, 1, height), 2, width)
 
 
 def _average(light: Image, axis: int, count: int) -> Image:
-    """Of an axis become ``count`` samples."""
+    """Averages the light along one axis, so that it has ``count`` samples."""
     gpu = light.gpu
     shape = [light.colours, *light.shape[1:]]
     shape[axis] = count

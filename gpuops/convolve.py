@@ -27,12 +27,11 @@ Weights = npt.NDArray[np.floating]
 _FFT_TAPS_CPU = (
     300  # taps above which a transform is faster: measured, 512² … 2048², PoCL and Intel, two cores
 )
-_FFT_TAPS = 220  # elsewhere: measured, H200, 512² … 4096²
+_FFT_TAPS = 220  # the same on other devices: measured, H200, 512² … 4096²
 _SOURCE = ("border", "convolve")
 _GROUP, _PER = (16, 8), 4
-_LAUNCH_TAPS = (
-    8192  # at most, or one row: drivers stop launches that take long, llvmpipe loops after 65535 rounds
-)
+# Taps of a launch, at most, or one row: drivers stop launches that take long, llvmpipe loops after 65535 rounds.
+_LAUNCH_TAPS = 8192
 
 
 @overload
@@ -110,7 +109,7 @@ def convolve(
 
 
 def kernel_from_picture(gpu: Gpu, picture: Picture, *, normalise: bool) -> Weights:
-    """A kernel image's linear values as weights (planes, rows, columns), one plane (gray) or three; alpha is ignored.
+    """Returns a kernel image's linear values as weights (planes, rows, columns): one plane (gray) or three, no alpha.
 
     ``normalise`` scales each plane to the sum 1, so that a constant stays what it is, whatever the kernel's colour.
 
@@ -136,7 +135,7 @@ def kernel_from_picture(gpu: Gpu, picture: Picture, *, normalise: bool) -> Weigh
 
 
 def kernel_for(image: Image, weights: Weights) -> Weights:
-    """Weights (planes, rows, columns) of a kernel image, a plane for each plane of ``image`` or one for all.
+    """Returns weights (planes, rows, columns) with a plane for each plane of ``image`` or one for all.
 
     Alpha gets the mean of a colour kernel's planes; so does a gray image, with a GpuopsWarning.
     """
@@ -150,7 +149,7 @@ def kernel_for(image: Image, weights: Weights) -> Weights:
 
 
 def _checked(weights: Image | npt.ArrayLike, planes: int) -> npt.NDArray[np.float32]:
-    """As (1 or planes, rows, columns), turned by 180° as the kernels want it."""
+    """Checks the weights and returns them as float32 (1 or planes, rows, columns)."""
     array = np.asarray(weights.numpy() if isinstance(weights, Image) else weights)
     if array.ndim == 2:
         array = array[None]
@@ -216,7 +215,7 @@ def _border(params: ConvolveParams) -> dict[str, bool]:
 
 
 def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], params: ConvolveParams) -> Image:
-    """By the product of spectra, over a size at which nothing wraps around to where it would be seen."""
+    """Convolves by the product of spectra, over a size at which nothing wraps around into the result."""
     from .fft import convolution, next_fast_len, transfer_function
 
     count, rows, columns = kernel.shape

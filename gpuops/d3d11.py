@@ -2,8 +2,8 @@
 
 Images are planar, with colours premultiplied by alpha where there is one.
 
-The sample's order: meter the scene, blur it (where that is on), take the bloom from the scene as it was before the
-blur, and join both in the final pass. Each effect exists with local memory and with direct reads, as there.
+The sample's order: meter the scene, blur it (if the blur is on), take the bloom from the scene as it was before the
+blur, and join both in the final pass. As in the sample, each effect exists with local memory and with direct reads.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _GROUP = 128
 
 
 def weights() -> list[float]:
-    """The sample's 15 weights: a Gaussian of σ 3, all but the centre times 1.25, so that they sum to 1.2017."""
+    """Returns the sample's 15 weights: a Gaussian of σ 3, all but the centre times 1.25, so that they sum to 1.2017."""
     return [
         (1.25 if i else 1.0) * math.exp(-0.5 * (i / _SIGMA) ** 2) / (_SIGMA * math.sqrt(2 * math.pi))
         for i in range(-_HALF_TAPS, _HALF_TAPS + 1)
@@ -39,10 +39,11 @@ def weights() -> list[float]:
 def tonemap(
     gpu: Gpu, image: Image, method: str = "auto", *, with_bloom: bool = True, blurred: bool = False
 ) -> Image:
-    """The sample's whole picture: metering, blur if it is on, bloom if it is on, tone mapping.
+    """Makes the sample's whole picture: metering, blur if it is on, bloom if it is on, tone mapping.
 
-    The luminance and the bloom are those of the scene as it is; blurred is what is tone-mapped. The result is display
-    light in 0…1, marked linear, premultiplied as the input is: the sample's curve is of straight colours. The sample's
+    The luminance and the bloom are those of the unblurred scene; only the scene that is tone-mapped is blurred. The
+    result is display light in 0…1, marked linear and premultiplied as the input is; the sample's curve is applied to
+    straight colours. The sample's
     back buffer then applies the sRGB curve and 8 bits, as every 8-bit file here does. Raises ParameterError for an
     image that is neither gray nor RGB, or an unknown method.
     """
@@ -52,16 +53,16 @@ def tonemap(
 
 
 def bloom(gpu: Gpu, image: Image, method: str = "auto") -> Image:
-    """The sample's bloom by itself: light + 0.6 × its bloom. As :func:`tonemap` otherwise."""
+    """Applies the sample's bloom by itself: light + 0.6 × its bloom. The rest is as for :func:`tonemap`."""
     image, luminance = _metered(gpu, image, method)
     return _final(gpu, image, _glow(gpu, image, luminance, method), luminance, None)
 
 
 def blur(gpu: Gpu, image: Image, method: str = "auto") -> Image:
-    """The sample's blur of the scene: 15 taps along x, then along y; brightens every colour by 1.2017² = 1.44.
+    """Applies the sample's blur: 15 taps along x, then along y; it brightens every colour by 1.2017² = 1.44.
 
-    Alpha, which the sample has not, is blurred by the same taps over their sum: what is opaque stays so, and as bright
-    as it is without alpha. Raises ParameterError for an unknown method.
+    Alpha, which the sample does not have, is blurred by the same taps divided by their sum: opaque parts stay opaque,
+    and as bright as without alpha. Raises ParameterError for an unknown method.
     """
     return _convolved(gpu, _convolved(gpu, image, method, axis=1), method, axis=0)
 
@@ -73,7 +74,7 @@ def _local(gpu: Gpu, method: str) -> bool:
 
 
 def _metered(gpu: Gpu, image: Image, method: str) -> tuple[Image, float]:
-    """The image without values that are not finite, and the mean luminance of the pixels that were."""
+    """Returns the image with values that are not finite repaired, and the mean luminance of the finite pixels."""
     check_colours(image.colours, image.shape[0], "the preset d3d11")
     reduction = "tiles" if _local(gpu, method) else "direct"
     measured = statistics(gpu, image, weights=REC601, histogram=False, method=reduction)
@@ -88,14 +89,14 @@ def _metered(gpu: Gpu, image: Image, method: str) -> tuple[Image, float]:
 
 
 def _alpha(image: Image) -> Image:
-    """A copy of the alpha plane, as a gray image."""
+    """Returns a copy of the alpha plane, as a gray image."""
     plane = image.planes(slice(image.colours, image.shape[0]))
     plane.alpha = False
     return plane
 
 
 def _repaired(gpu: Gpu, image: Image) -> Image:
-    """The sample's half floats have no more than 65504; its blur would spread what is not finite."""
+    """Replaces values that are not finite: the sample's half floats end at 65504, and its blur would spread others."""
     result = image.like()
     kernel = gpu.kernel("d3d11", "repair", COLOURS=1)
     count = math.prod(image.shape)
@@ -106,7 +107,7 @@ def _repaired(gpu: Gpu, image: Image) -> Image:
 
 
 def _glow(gpu: Gpu, image: Image, luminance: float, method: str) -> Image | None:
-    """The blurred bright pass at an eighth of the size; None where that is nothing."""
+    """Returns the blurred bright pass at an eighth of the size; None where that leaves no pixel."""
     height, width = image.shape[1:]
     small = (height // 8, width // 8)
     if not all(small):

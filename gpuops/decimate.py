@@ -24,16 +24,16 @@ from .pixels import Decoding, unpack
 if TYPE_CHECKING:
     from .gpu import Define, Gpu
 
-_ROWS = 8  # coarse rows in local memory together
+_ROWS = 8  # coarse rows that are in local memory together
 _COPIED = 256  # values of a table that is copied to local memory, at most
-_ITEMS_OF_CELLS = 64  # of a group that makes cells, for each channel, but two times it at least
-_GROUPS_OF_CELLS = 5, 6  # as GROUPS
+_ITEMS_OF_CELLS = 64  # work-items for each channel of a group that makes cells; two times as many at least
+_GROUPS_OF_CELLS = 5, 6  # as GROUPS, for groups that make cells
 _TILE = 256  # on CPUs: fine columns of a work-item
-_BAND, _SHORT_BAND = 64, 8  # its coarse rows; for llvmpipe, whose loops end after 65535 rounds
+_BAND, _SHORT_BAND = 64, 8  # its coarse rows; the second on llvmpipe, whose loops end after 65535 rounds
 
 
 def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = None) -> Image:
-    """The coarse image of planes, or of pixels (height, width, channels) if there is a decoding."""
+    """Returns the coarse image of planes, or of pixels (height, width, channels) if there is a decoding."""
     if gpu.limits.is_cpu:
         return _wide(gpu, image, grids, decoding)
     y, x = grids.y, grids.x
@@ -86,7 +86,7 @@ def _by_cells(
     table: Image | None,
     scale: float,
 ) -> bool:
-    """Makes ``small`` where there are cells; gives False where a group does not fit."""
+    """Makes ``small`` where the grids have cells; returns False where a group does not fit."""
     y, x = grids.y, grids.x
     weights, defines = grids.cells()
     defines |= reading
@@ -140,5 +140,5 @@ def _sources(decoding: object, *kernel: str) -> tuple[str, ...]:
 
 
 def _reading(image: Image, layout: Layout, decoding: Decoding | None, lanes: int) -> dict[str, Define]:
-    """Defines for pixels, of which ``lanes`` values are decoded together where they need not be whole pixels."""
+    """Returns the defines for pixels; ``lanes`` values are decoded together where they need not be whole pixels."""
     return decoding.defines(image) | layout.defines(image.dtype, lanes) if decoding else {}

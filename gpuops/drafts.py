@@ -1,7 +1,7 @@
 """Temporary files and folders that a later run can tell from abandoned ones.
 
-Whoever makes one holds a lock on it (flock), which the system gives up when the process ends, however it ends.
-A later run that gets the lock knows that nobody writes there any more, and removes the draft. The name says under
+The process that makes a draft holds a lock on it (flock), which the system releases when the process ends, however it
+ends. A later run that gets the lock knows that nobody writes there any more, and removes the draft. The name says under
 which start of the system (boot) the draft was made: on a disk that several machines share, locks of another machine
 may not be seen, so drafts of another boot are only removed from disks of this machine alone.
 """
@@ -35,14 +35,14 @@ def discard_unfinished() -> None:
 
 @contextmanager
 def draft_file(folder: str | os.PathLike[str], extension: str = "") -> Iterator[str]:
-    """The path of a new empty file in `folder`, for its owner alone. What is left of it in the end is removed."""
+    """Gives the path of a new empty file in `folder`, for its owner alone. It is removed in the end if still there."""
     with _draft(folder, extension, is_folder=False) as path:
         yield path
 
 
 @contextmanager
 def draft_folder(folder: str | os.PathLike[str] | None = None) -> Iterator[str]:
-    """The path of a new folder in `folder`, or among the system's temporary files, for its owner alone.
+    """Gives the path of a new folder in `folder`, or among the system's temporary files, for its owner alone.
 
     It is removed in the end, with what it holds, unless it has been moved.
     """
@@ -76,9 +76,9 @@ def _draft(folder: str | os.PathLike[str], extension: str, *, is_folder: bool) -
 
 
 def _locked(path: str) -> int | None:
-    """A file descriptor that holds the lock of a new draft, or -1 where the disk knows no locks.
+    """Returns a file descriptor that holds the lock of a new draft, or -1 where the disk knows no locks.
 
-    None where another run has come between making and locking, and has swept the draft.
+    Returns None if another run has swept the draft between its making and its locking.
     """
     try:
         lock = _opened(path)
@@ -98,7 +98,7 @@ def _locked(path: str) -> int | None:
 
 
 def sweep(folder: str) -> None:
-    """Removes the drafts in a folder whose processes are gone. What cannot be told, or not be removed, stays."""
+    """Removes the drafts in a folder whose processes have ended. Doubtful or unremovable ones stay."""
     with suppress(OSError), os.scandir(folder) as entries:
         for path in [entry.path for entry in entries if _may_be_swept(entry)]:
             with suppress(OSError):
@@ -112,7 +112,7 @@ def sweep(folder: str) -> None:
 
 
 def _may_be_swept(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry of a folder is a draft whose lock, if its process lived, could be seen from here."""
+    """Says whether an entry of a folder is a draft whose lock this machine would see if its process lived."""
     named = _NAME.fullmatch(entry.name)
     status = entry.stat(follow_symlinks=False) if named else None
     if named is None or status is None or not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
@@ -121,13 +121,13 @@ def _may_be_swept(entry: os.DirEntry[str]) -> bool:
 
 
 def _is_of_this_machine(device: int) -> bool:
-    """Whether a disk is a block device, whose locks all can see who can mount it. Network disks have number 0."""
+    """Says whether a disk is a block device: who can mount it sees its locks. Network disks have the number 0."""
     return os.major(device) != 0
 
 
 @cache
 def _boot() -> str:
-    """A number that the system has drawn when it was started. Where there is none, nothing will be swept."""
+    """Returns a number that the system drew when it was started; else a random one, with which nothing is swept."""
     try:
         return Path(_BOOT_ID).read_text().strip().replace("-", "")
     except OSError:
@@ -135,13 +135,13 @@ def _boot() -> str:
 
 
 def _opened(path: str) -> int:
-    """A file descriptor to lock. A network disk locks only what is open for writing, which no folder can be."""
+    """Opens a file or folder to lock it. Network disks lock only files that are open for writing, and no folders."""
     kind = os.O_RDONLY | os.O_DIRECTORY if os.path.isdir(path) else os.O_RDWR
     return os.open(path, kind | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def _is_named(lock: int, path: str) -> bool:
-    """Whether a path still names what the descriptor has opened."""
+    """Says whether a path still names the file that the descriptor has opened."""
     try:
         return os.path.samestat(os.fstat(lock), os.lstat(path))
     except FileNotFoundError:

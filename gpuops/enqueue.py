@@ -1,6 +1,6 @@
-"""Launches, and their arguments: as pyopencl has not, without an event, and with arguments set as what they are.
+"""Launches without an event, and arguments set by their own type, neither of which pyopencl offers.
 
-A driver that need not tell a launch's end starts the next sooner: on an NVIDIA H200 (driver 580.159) kernels that
+A driver that need not report a launch's end starts the next one sooner: on an NVIDIA H200 (driver 580.159) kernels that
 follow each other take about 2 µs less each.
 """
 
@@ -35,17 +35,17 @@ class Local:
 
 
 class Later:
-    """``LATER``: a kernel argument, an Image, that each call of a :class:`Step` gives."""
+    """``LATER``: stands for an Image that each call of a :class:`Step` gives as the kernel argument."""
 
 
 LATER = Later()
 
 
 def _function() -> Any:
-    """OpenCL's function by way of pyopencl's module, which is linked to it; None where names are not found so.
+    """Returns OpenCL's function from pyopencl's module, which is linked to it; None where it is not found that way.
 
-    It keeps Python's lock (PyDLL), as pyopencl's own calls do that do not wait: NVIDIA's driver 580 ended the process
-    when one thread launched a kernel while others made or released buffers and kernels.
+    A call keeps Python's lock (PyDLL), as pyopencl's own calls do unless they wait: NVIDIA's driver 580 ended the
+    process when one thread launched a kernel while others made or released buffers and kernels.
     """
     try:
         function = ctypes.PyDLL(cl._cl.__file__).clEnqueueNDRangeKernel
@@ -63,7 +63,7 @@ _enqueue = _function()
 def launcher(
     queue: cl.CommandQueue, kernel: cl.Kernel, size: tuple[int, ...], local: tuple[int, ...] | None
 ) -> Callable[[], object]:
-    """A function that enqueues the kernel, with the arguments that it then has."""
+    """Returns a function that enqueues the kernel, with the arguments that are set when it is called."""
     if _enqueue is None:
         return lambda: cl.enqueue_nd_range_kernel(queue, kernel, size, local)
     sizes = ctypes.c_size_t * len(size)
@@ -76,12 +76,12 @@ def launcher(
     return enqueue
 
 
-# As bytes at once; older versions of pyopencl may not have it.
+# Sets an argument from bytes; older versions of pyopencl may lack this function.
 _set_bytes: Callable[[cl.Kernel, int, Any], None] = getattr(cl.Kernel, "_set_arg_buf", cl.Kernel.set_arg)
 
 
 def set_argument(kernel: cl.Kernel, place: int, argument: Argument) -> None:
-    """Sets one argument: pyopencl's ``set_arg`` takes 6 µs for a number, which it tries as all else first."""
+    """Sets one argument. pyopencl's ``set_arg`` takes 6 µs for a number, as it tries all other types first."""
     value = _value(argument)
     if isinstance(value, np.generic | np.ndarray):
         _set_bytes(kernel, place, value)
@@ -138,13 +138,13 @@ class Step:
         self.local = local
         self.label = label
         self.traffic = traffic
-        self.of = of  # with it lives its program, for others who ask for it
+        self.of = of  # keeps the kernel's program alive, also for others that ask for it
         self._arguments = arguments  # the pool must not hand these buffers to anybody else
         self._later = tuple(place for place, argument in enumerate(arguments) if argument is LATER)
         self._enqueue = launcher(self.gpu.queue, kernel, size, local)
 
     def __call__(self, *images: Image) -> None:
-        with self.gpu.lock:  # of another thread neither arguments nor launch come in between
+        with self.gpu.lock:  # no other thread sets arguments or launches in between
             for place, image in zip(self._later, images, strict=True):
                 self.gpu.check_own(image)
                 self.kernel.set_arg(place, image.buffer)
@@ -154,7 +154,7 @@ class Step:
                 self.timed()
 
     def timed(self) -> cl.Event:
-        """The launch with its event, which the report, if there is one, records."""
+        """Enqueues the launch and returns its event, which the report, if there is one, records."""
         event = cl.enqueue_nd_range_kernel(self.gpu.queue, self.kernel, self.size, self.local)
         if self.gpu.report is not None:
             self.gpu.report.record(self.label, self.size, self.local, self.traffic, event)

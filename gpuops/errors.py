@@ -1,10 +1,10 @@
-"""The library's errors: one base class, one line for the person each."""
+"""The library's errors: they have one base class, and each has a text of one line for the person."""
 
 from __future__ import annotations
 
 
 class GpuopsError(Exception):
-    """Base of every error that a person can do something about; its text is one line that says what."""
+    """Base of every error that a person can do something about; its text is one line that says what to do."""
 
 
 class ParameterError(GpuopsError, ValueError):
@@ -24,4 +24,4 @@ class TooLongError(DeviceError):
 
 
 class GpuopsWarning(UserWarning):
-    """Something a person should know of: a loss, a clipped value, a device passed over."""
+    """A warning of something that a person should know: a loss, a clipped value, a device passed over."""

@@ -1,4 +1,4 @@
-"""What a point becomes when a picture is out of focus, or moves: weights of two-dimensional blurs, of sum 1."""
+"""Point spread functions, such as of defocus and of motion: the weights of two-dimensional blurs, with the sum 1."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Weights = npt.NDArray[np.float64]
 
 
 def weights(params: BlurParams) -> Weights:
-    """(2·radius y + 1, 2·radius x + 1) of any kind of blur."""
+    """Returns the weights (2·radius y + 1, 2·radius x + 1) of any kind of blur."""
     if params.kind == "disc":
         return disc(*params.radius)
     if params.kind == "motion":
@@ -22,7 +22,7 @@ def weights(params: BlurParams) -> Weights:
 
 
 def disc(y: float, x: float) -> Weights:
-    """The share of each pixel that an ellipse with these half-axes (pixels) covers; a point where one is 0."""
+    """Returns the share of each pixel that an ellipse with these half-axes (pixels) covers; a point if one is 0."""
     if not y or not x:
         return np.ones((1, 1))
     high, wide = (max(0, ceil(radius - 0.5)) for radius in (y, x))
@@ -35,8 +35,8 @@ def disc(y: float, x: float) -> Weights:
 
 
 def line(length: float, angle: float, radii: tuple[int, int]) -> Weights:
-    """The share of each pixel that a line covers: ``length`` pixels, one wide, at ``angle`` degrees, counted
-    counter-clockwise from a row's direction."""
+    """Returns the share of each pixel that a line covers: ``length`` pixels long, one wide, at ``angle`` degrees,
+    counted counter-clockwise from a row's direction."""
     across = _parts(length / 2)[:, None]
     count = max(1, round(length * len(across)))
     along = ((np.arange(count) + 0.5) / count - 0.5) * length
@@ -46,12 +46,12 @@ def line(length: float, angle: float, radii: tuple[int, int]) -> Weights:
     shape = (2 * radii[0] + 1, 2 * radii[1] + 1)
     shares = np.bincount(np.ravel_multi_index((i.ravel(), j.ravel()), shape), minlength=shape[0] * shape[1])
     shares = shares.reshape(shape)
-    # It has no direction, whatever rounding makes of its ends.
+    # Both directions of the line count alike, though rounding may treat its ends differently.
     return _normalised(shares + shares[::-1, ::-1])
 
 
 def _parts(radius: float) -> Weights:
-    """Places in a pixel, from −½ to ½, by which shares of pixels are summed: fewer where pixels are many."""
+    """Returns places in a pixel, from −½ to ½, at which shares are summed: fewer where there are many pixels."""
     count = max(8, min(64, round(4096 / max(radius, 1.0))))
     return np.asarray((np.arange(count) + 0.5) / count - 0.5)
 

@@ -45,15 +45,15 @@ __all__ = [
 
 T = TypeVar("T")
 _KEPT = Bounds()
-_SMALL = 1 << 20  # bytes: host arrays up to this become buffers of their own instead of queued copies
+_SMALL = 1 << 20  # bytes: host arrays up to this size become buffers of their own instead of queued copies
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What plans may count on, read from the device. Sizes in bytes; ``work_group`` in work-items.
+    """The device's limits and properties. Sizes are in bytes, ``work_group`` in work-items.
 
     ``lanes``: how many neighbouring pixels a work-item should take at once (WIDTH in lanes.cl). CPUs whose compilers
-    know vectors compute eight in the time of one; elsewhere work-items are the vector's lanes.
+    know vectors compute eight in the time of one; on other devices work-items are the vector's lanes.
     """
 
     work_group: int
@@ -69,9 +69,9 @@ class Limits:
 
     @property
     def band(self) -> int:
-        """Rows that a work-item may go down, at most.
+        """The largest number of rows that a work-item may go down.
 
-        llvmpipe ends its loops after 65535 rounds, all in all; what is longest takes 80 for a row.
+        llvmpipe ends a work-item's loops after 65535 rounds altogether; the longest kernel takes 80 for a row.
         """
         return 512 if self.is_cpu and self.lanes == 1 else 2**31 - 1
 
@@ -82,19 +82,19 @@ class Gpu:
     Parameters
     ----------
     device : str, optional
-        As ``--device``: ``"gpu"``, ``"cpu"``, a number or part of a name; None takes ``CLPIX_DEVICE``, else the
-        best.
+        As for ``--device``: ``"gpu"``, ``"cpu"``, a number or part of a name. None takes the device of
+        ``CLPIX_DEVICE``, else the best one.
     report : Report, optional
-        Collects build times and every launch's event. Without one nothing is kept.
+        Collects build times and every launch's event. Without a report nothing is collected.
     dump : path, optional
         A folder that receives the source of every program built.
     memory : int, optional
-        Bytes that images on the device may take together, as if it had no more.
+        Bytes that images on the device may take together, as if the device had no more.
 
     Raises
     ------
     DeviceError
-        No such device, or none that works.
+        There is no such device, or none that works.
     """
 
     def __init__(
@@ -123,9 +123,9 @@ class Gpu:
                 )
             self._pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(self.queue))
         self.programs = Programs(self)
-        # What operations prepared, least recently used first.
+        # The objects that operations prepared, the least recently used first.
         self.plans: OrderedDict[Hashable, Any] = OrderedDict()
-        # Threads: held from a kernel's first argument to its launch; while plans change; while one is made.
+        # Locks for threads, held: from a kernel's first argument to its launch; while plans change; while one is made.
         self.lock, self._changing, self._making = RLock(), RLock(), RLock()
 
     def phase(self, name: str) -> AbstractContextManager[None]:
@@ -155,9 +155,9 @@ class Gpu:
         )
 
     def kept(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The result of ``make``, kept for the next time under ``key``; of too many the least recently used goes.
+        """Returns the result of ``make``, and keeps it under ``key``; of too many the least recently used is dropped.
 
-        It is made once, and then of all threads'.
+        It is made only once, and all threads share it.
         """
         found = self._kept(key)
         if found is None:
@@ -182,7 +182,7 @@ class Gpu:
     # -- memory ---------------------------------------------------------------------------------------------
 
     def empty(self, shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> Image:
-        """A new device array, uninitialised, from the pool; it returns there when the last reference goes."""
+        """A new, uninitialised device array. Its memory returns to the pool with the last reference to it."""
         shape = tuple(map(int, shape))
         dtype = np.dtype(dtype)
         nbytes = max(1, prod(shape) * dtype.itemsize)
@@ -204,7 +204,7 @@ class Gpu:
         return Image(self, buffer, shape, dtype)
 
     def _allocate(self, nbytes: int) -> cl.Buffer:
-        """Memory from the pool. MemoryError where there would be more than :attr:`memory`."""
+        """Takes memory from the pool. Raises MemoryError if all would be more than :attr:`memory`."""
         pool = self._pool
         with self.lock:
             if self.memory is not None:
@@ -219,7 +219,7 @@ class Gpu:
         """Copies a host array to the device as it is (shape and dtype kept)."""
         host = np.ascontiguousarray(values)
         with self.phase("upload"):
-            # Where memory is limited all of it is counted.
+            # Where memory is limited, all of it comes from the pool, which counts it.
             if 0 < host.nbytes <= (_SMALL if self.memory is None else 0):
                 # A table of weights must not wait in the queue for the kernels before it, nor they for it.
                 flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
@@ -237,7 +237,7 @@ class Gpu:
         return image
 
     def finish(self) -> None:
-        """Waits until the device has done all that was asked."""
+        """Waits until the device has done all enqueued work."""
         report = self.report
         launched = report.launched if report is not None else 0
         self.queue.finish()
@@ -247,7 +247,7 @@ class Gpu:
     # -- kernels --------------------------------------------------------------------------------------------
 
     def kernel(self, source: Sources, name: str, **defines: Define) -> Kernel:
-        """The kernel ``name`` of the given sources, built with ``-D`` for each define; cached.
+        """Returns the kernel ``name`` of the given sources, built with ``-D`` for each define; it is cached.
 
         ``True`` defines a bare name, ``False`` and None leave it out; floats become exact float literals.
         ``DENORMS_ARE_ZERO`` is a build option: a GPU's logarithms and powers then take an instruction or two.
@@ -255,7 +255,7 @@ class Gpu:
         return self.kernels([(source, name, defines)])[0]
 
     def kernels(self, requests: Sequence[tuple[Sources, str, Mapping[str, Define]]]) -> list[Kernel]:
-        """:meth:`kernel` of several, all built at a time on GPUs, whose drivers take one thread for a program."""
+        """Returns several kernels as :meth:`kernel` does; on GPUs all are built at once, each program on a thread."""
         return self.programs.kernels(requests)
 
     def bind(
@@ -267,9 +267,9 @@ class Gpu:
         label: str | None = None,
         traffic: int = 0,
     ) -> Step:
-        """A :class:`Step`: the launch prepared once, for plans that run again and again. As :meth:`launch`.
+        """Returns a :class:`Step`: the launch prepared once, for plans that run repeatedly; as for :meth:`launch`.
 
-        ``LATER`` among ``args`` stands for an Image that is another on each call.
+        ``LATER`` among ``args`` stands for an Image that each call of the step is given.
         """
         return self._step(kernel, kernel.clone(), size, args, local, label, traffic)
 
@@ -322,7 +322,7 @@ class Gpu:
         return Step(of, kernel, rounded, local, label or of.name, int(traffic), args)
 
     def check_own(self, image: Image) -> None:
-        """Raises ParameterError for an Image in the memory of another Gpu: some drivers crash on it."""
+        """Raises ParameterError for an Image in the memory of another Gpu, on which some drivers crash."""
         if image.gpu is not self:
             raise ParameterError(
                 "the Image belongs to another Gpu: use that one, or copy it by way of numpy()"

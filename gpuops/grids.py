@@ -1,4 +1,4 @@
-"""Both axes of a coarse grid, and their tables on the device: what :mod:`gpuops.decimate` and its way back share."""
+"""Both axes of a coarse grid, and their tables on the device, which decimation and interpolation share."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ if TYPE_CHECKING:
     from .gpu import Define, Gpu, Kernel
 
 FOUR = 4  # values of a work-item, see fours.cl
-LANES, WIDTH = 16, 8  # on CPUs: values together, see load_sixteen.cl; those that are encoded together
-ITEMS = 128  # of a group, at most
-# Groups of a compute unit, of ITEMS, which run at once: for planes, and for pixels, which take less room.
+# On CPUs: values that are read and written together (see load_sixteen.cl), and values that are encoded together.
+LANES, WIDTH = 16, 8
+ITEMS = 128  # work-items of a group, at most
+# Groups of ITEMS that a compute unit runs at once: of planes, and of pixels, which take less room.
 GROUPS = 4, 5
-_LEAST_BAND, _NARROWEST = 4, 96  # coarse rows of a group, and its fine columns: margins come to these
+# Coarse rows and fine columns of a group, at least: its margins are about as large.
+_LEAST_BAND, _NARROWEST = 4, 96
 
 
 @dataclass(frozen=True)
 class Grids:
-    """Both axes, coarse and fine, and what stands outside."""
+    """Both axes, coarse and fine, and the border mode and value outside."""
 
     y: Axis
     x: Axis
@@ -39,7 +41,10 @@ class Grids:
     def of(
         cls, size: tuple[int, ...], left: tuple[Left, Left], border: str, cval: float, *, whole: bool
     ) -> Grids:
-        """For an image of ``size`` (height, width) of which ``left`` is to be done, by ``whole`` steps if it can be."""
+        """The grids for an image of ``size`` (height, width) on which ``left`` is still to be done.
+
+        Steps are whole numbers if ``whole`` and if both axes allow it.
+        """
         modes = by_axis(border)
         axes = [(n, todo.sigma, mode) for n, todo, mode in zip(size, left, modes, strict=True)]
         steps: list[float] = [coarse.whole_step(*axis) for axis in axes] if whole else [0]
@@ -50,20 +55,20 @@ class Grids:
 
     @property
     def whole(self) -> bool:
-        """Whether both axes have cells, all alike."""
+        """Whether both axes consist of cells that are all alike."""
         return self.y.whole > 0 and self.x.whole > 0
 
     def cells(self) -> tuple[Source, dict[str, Define]]:
-        """Of these, weights and defines of decimate_cells.cl and interpolate_cells.cl."""
+        """The cells' weights, and defines, for decimate_cells.cl and interpolate_cells.cl."""
         steps: dict[str, Define] = {"TAPS": coarse.TAPS, "STEP_Y": self.y.whole, "STEP_X": self.x.whole}
         return _weights(self.y.whole, self.x.whole), steps | {**define(self.border), "ALIGNED": True}
 
     def defines(self, **more: Define) -> dict[str, Define]:
-        """Those of all kernels here, and more."""
+        """The defines that all these kernels take, and ``more``."""
         return {**define(self.border), "TAPS_Y": self.y.taps, "TAPS_X": self.x.taps} | more
 
     def tables(self, gpu: Gpu, way: str, *, wide: bool = False) -> list[Image]:
-        """Of the kernels ``down`` or ``up``, on the device: see decimate.cl, and decimate_wide.cl for ``wide``."""
+        """The tables of the kernels ``down`` or ``up`` on the device: see decimate.cl (``wide``: decimate_wide.cl)."""
         y, x, down = self.y, self.x, way == "down"
 
         def make() -> list[Image]:
@@ -77,13 +82,13 @@ class Grids:
 
     @property
     def base_bytes(self) -> int:
-        """Of the weights of a base's rows in local memory."""
+        """Bytes of local memory for the weights of one base's rows."""
         return self.y.most * self.y.taps * 4
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Of planes, or of a file's pixels: how many groups take each by itself, and a pixel's channels."""
+    """The order of values in memory: ``planes``, each with groups of its own, or pixels of ``channels`` channels."""
 
     planes: int
     channels: int
@@ -92,12 +97,12 @@ class Layout:
 
     @classmethod
     def of(cls, image: Image, alpha: bool, *, pixels: bool) -> Layout:
-        """That of planar ``image``, or of pixels (height, width, channels)."""
+        """The layout of a planar ``image``, or of ``pixels`` (height, width, channels)."""
         planes, channels = (1, image.shape[2]) if pixels else (image.shape[0], 1)
         return cls(planes, channels, alpha, pixels)
 
     def defines(self, dtype: np.dtype[np.generic], lanes: int) -> dict[str, Define]:
-        """What of the defines of decode.cl and encode.cl is others for a work-item that owns ``lanes`` values."""
+        """The defines of decode.cl and encode.cl that differ for a work-item that owns ``lanes`` values."""
         together = self.channels if self.alpha else lanes
         return {
             "WIDTH": 1,
@@ -115,7 +120,7 @@ class Layout:
 
 
 def items_of(gpu: Gpu, grids: Grids, layout: Layout, items: int = ITEMS) -> int:
-    """Work-items of a group: fewer for small images, so that there are groups for all compute units."""
+    """Returns the work-items of a group: fewer for small images, so that all compute units get groups."""
     values = grids.x.fine * layout.channels
     while (
         is_wide_enough(items // 2, layout)
@@ -134,20 +139,26 @@ def is_wide_enough(items: int, layout: Layout) -> bool:
 def band_of(
     gpu: Gpu, rows: int, tiles: int, items: int, layout: Layout, groups: tuple[int, int], most: int
 ) -> int:
-    """Coarse rows of a group, of ``rows``, where ``tiles`` groups make a row: all groups run at once."""
+    """Returns how many of the coarse ``rows`` a group takes, where ``tiles`` groups stand side by side.
+
+    All groups then run at once.
+    """
     at_once = groups[layout.pixels] * ITEMS // items * gpu.limits.compute_units
     bands = max(1, at_once // (tiles * layout.planes))
     return min(most, max(_LEAST_BAND, -(-rows // bands)))
 
 
 def bases_of(kernel: Kernel, grids: Grids, beside: int = 0) -> int:
-    """How many bases' weights fit in local memory beside what the kernel has there, and so many bytes more."""
+    """Returns how many bases' weights fit in local memory beside the kernel's own and ``beside`` bytes."""
     return (kernel.gpu.limits.local_bytes - kernel.local_bytes - beside) // grids.base_bytes
 
 
 @lru_cache(64)
 def coarse_columns(x: Axis, tile: int) -> int:
-    """Coarse columns, anywhere, that are made of ``tile`` fine ones at most, if each were made of as many as any."""
+    """Returns how many neighbouring coarse columns ``tile`` fine ones are enough for, wherever they begin.
+
+    Every coarse column counts as made of as many fine ones as the widest.
+    """
     starts, widest = x.starts, len(x.gathered)
     for columns in range(min(tile, x.coarse), 1, -1):
         if (starts[columns - 1 : x.coarse] - starts[: x.coarse - columns + 1]).max() + widest <= tile:
@@ -157,7 +168,10 @@ def coarse_columns(x: Axis, tile: int) -> int:
 
 @lru_cache(64)
 def segment(x: Axis, tile: int, channels: int) -> int:
-    """Coarse columns that ``tile`` values of pixels, from a multiple of it on, are made of."""
+    """Returns how many coarse columns ``tile`` values of pixels are made of, at most.
+
+    The values begin at a multiple of ``tile``.
+    """
     bases, values = x.bases[x.inside], x.fine * channels
     first = np.arange(0, values, tile)
     last = np.minimum(first + tile, values) - 1
@@ -166,7 +180,7 @@ def segment(x: Axis, tile: int, channels: int) -> int:
 
 @lru_cache(4)
 def _weights(step_y: int, step_x: int) -> Source:
-    """Of cells, as constants."""
+    """The weights of cells, as constants in OpenCL C."""
     text = "".join(
         f"__constant float {way}_{name}[{len(v)}] = {{{', '.join(f'{w:.9e}f' for w in v)}}};\n"
         for name, step in (("Y", step_y), ("X", step_x))
@@ -176,7 +190,7 @@ def _weights(step_y: int, step_x: int) -> Source:
 
 
 def _everywhere(y: Axis) -> npt.NDArray[np.float32]:
-    """``up`` from ``low`` on, 0 where there is no image."""
+    """The weights ``up`` from ``low`` on, 0 outside the image."""
     result = np.zeros_like(y.down)
     result[y.inside] = y.up
     return result

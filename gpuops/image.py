@@ -23,7 +23,7 @@ Array = npt.NDArray[np.generic]
 PIXEL_TYPES = {"uint8": "uchar", "uint16": "ushort", "float16": "ushort", "float32": "float"}
 
 
-# A complex number of two half floats, which numpy has not.
+# A complex number of two half floats, a type that numpy does not have.
 COMPLEX_HALF = np.dtype([("real", np.float16), ("imag", np.float16)])
 
 
@@ -93,7 +93,7 @@ class Image:
         return host
 
     def pixel(self, row: int, column: int) -> Array:
-        """The channels of one pixel, on the host."""
+        """Copies the channels of one pixel to the host."""
         channels, rows, columns = self.shape
         size = self.dtype.itemsize
         values = np.empty(channels, self.dtype)
@@ -108,7 +108,7 @@ class Image:
         return Image(self.gpu, self.buffer, shape, self.dtype, linear=self.linear)
 
     def planes(self, at: slice) -> Image:
-        """Planes ``at.start`` … ``at.stop``: the Image itself where these are all, else a copy."""
+        """Returns planes ``at.start`` … ``at.stop``: the Image itself if these are all of them, else a copy."""
         count = at.stop - at.start
         if count == self.shape[0]:
             return self

@@ -15,20 +15,20 @@ from .pixels import Encoding, pack
 if TYPE_CHECKING:
     from .gpu import Define, Gpu
 
-_ROWS = 6  # coarse rows in local memory together, about
-_ITEMS_OF_CELLS = 128  # of a group that has cells, at most
-_GROUPS_OF_CELLS = 5, 10  # as GROUPS
+_ROWS = 6  # coarse rows that are in local memory together, about
+_ITEMS_OF_CELLS = 128  # work-items of a group that has cells, at most
+_GROUPS_OF_CELLS = 5, 10  # as GROUPS, for groups that have cells
 _TILE, _LINES = 128, 32  # on CPUs: columns and coarse rows of a work-item
 
 
 def interpolated(gpu: Gpu, small: Image, result: Image, grids: Grids) -> Image:
-    """The fine image's planes, in ``result``."""
+    """Writes the fine image's planes to ``result`` and returns it."""
     _launch(gpu, small, result, grids, None, None)
     return result
 
 
 def interpolated_pixels(gpu: Gpu, small: Image, grids: Grids, encoding: Encoding) -> tuple[Image, Image]:
-    """The fine image's pixels (height, width, channels), and counters as in encode.cl."""
+    """Returns the fine image's pixels (height, width, channels), and counters as in encode.cl."""
     size = grids.y.fine, grids.x.fine
     if gpu.limits.is_cpu and _wide_bytes(grids, small.shape[0]) > gpu.limits.local_bytes:
         return pack(interpolated(gpu, small, small.like((small.shape[0], *size)), grids), encoding)
@@ -80,7 +80,7 @@ def _launch(
 def _by_cells(
     gpu: Gpu, small: Image, result: Image, grids: Grids, encoding: Encoding | None, lost: Image | None
 ) -> bool:
-    """Makes ``result`` where a work-item's values make cells; gives False where a group does not fit."""
+    """Makes ``result`` where a work-item's values are a cell; returns False where a group does not fit."""
     y, x = grids.y, grids.x
     layout = Layout.of(result, small.alpha, pixels=encoding is not None)
     weights, defines = grids.cells()
@@ -133,7 +133,7 @@ def _wide(
 
 
 def _wide_bytes(grids: Grids, channels: int) -> int:
-    """Of local memory that interpolate_wide.cl needs."""
+    """Returns the bytes of local memory that interpolate_wide.cl needs."""
     tile = _TILE * channels
     return (segment(grids.x, tile, channels) * channels + tile) * _LINES * 4
 
@@ -143,7 +143,7 @@ def _sources(encoding: Encoding | None, *kernel: str) -> tuple[str, ...]:
 
 
 def _writing(layout: Layout, encoding: Encoding | None, lanes: int) -> dict[str, Define]:
-    """Defines for pixels, of which ``lanes`` values are encoded together where they need not be whole pixels."""
+    """Returns the defines for pixels; ``lanes`` values are encoded together where they need not be whole pixels."""
     if not encoding:
         return {}
     return encoding.defines(layout.channels, alpha=layout.alpha) | layout.defines(encoding.dtype, lanes)

@@ -1,4 +1,4 @@
-"""How much of what operations prepared stays on a device for the next time."""
+"""Limits on the objects that operations prepare and keep on a device for the next time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Bounds:
-    """The most that may be kept: so many entries, bytes on the device, and programs that suit one size only."""
+    """The most that may be kept: entries, bytes on the device, and programs that suit one size only."""
 
     count: int = 128
     nbytes: int = 1 << 26
@@ -18,9 +18,9 @@ class Bounds:
 
 
 def trim(kept: OrderedDict[Hashable, Any], bounds: Bounds) -> list[Any]:
-    """Takes the least recently used entries out, as many as are too much, but never the last one; gives these.
+    """Removes the least recently used entries until ``bounds`` are met, but never the last one; returns the removed.
 
-    An entry is as large as its ``nbytes`` says, or those of what it consists of; plans know their ``programs``.
+    An entry's size is its ``nbytes``, or the sum of those of its items; plans know their ``programs``.
     """
     nbytes = sum(map(nbytes_of, kept.values()))
     programs = Counter(program for value in kept.values() for program in programs_of(value))  # by users
@@ -35,13 +35,13 @@ def trim(kept: OrderedDict[Hashable, Any], bounds: Bounds) -> list[Any]:
 
 
 def nbytes_of(value: Any) -> int:
-    """Bytes on the device."""
+    """Returns the bytes on the device."""
     if isinstance(value, list | tuple):
         return sum(map(nbytes_of, value))
     return int(getattr(value, "nbytes", 0))
 
 
 def programs_of(value: Any) -> Collection[Hashable]:
-    """Programs that suit one size only and live as long as this."""
+    """Returns the programs that suit one size only and live as long as this value."""
     found: Collection[Hashable] = getattr(value, "programs", ())
     return found

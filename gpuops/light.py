@@ -1,4 +1,4 @@
-"""Pixels of any colour space → linear Rec. 709 light, on the device. sRGB and light itself need none of this."""
+"""Pixels of any colour space → linear Rec. 709 light, on the device. sRGB and linear Rec. 709 need none of this."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.generic]
 
 _FLOATS = Encoding(np.dtype(np.float32))
-#: Bytes of light that are on the device together, of pixels that are on the host.
+#: Bytes of light that are on the device at a time, made from pixels on the host.
 _AT_ONCE = 1 << 26
-#: How often as much memory as that is taken, at most.
+#: The memory that is taken altogether, at most, in multiples of these bytes.
 _COPIES = 8
 
 
 def of_pixels(pixels: Image, colour: Colour, *, alpha: bool, levels: str | None = None) -> Image:
     """Pixels (height, width, channels) of uint8, uint16, float16 or float32, gray or RGB → float32 of the same shape.
 
-    ``alpha``: the last channel is, which becomes a fraction of its largest value and nothing else. Light is as the
-    space's curves and matrix make it: negative where a colour is beyond Rec. 709. ``levels``: the integer type of which
-    floats are fractions, if they are: where black and white are depends on it in a narrow range.
+    ``alpha``: the last channel is alpha, which only becomes a fraction of its largest value. Light is as the space's
+    curves and matrix make it: negative where a colour is beyond Rec. 709. ``levels``: the integer type if floats are
+    fractions of its largest value; black and white of a narrow range depend on it.
     """
     gpu = pixels.gpu
     height, width, channels = pixels.shape
@@ -82,7 +82,10 @@ def of_host(
     encoding: Encoding = _FLOATS,
     levels: str | None = None,
 ) -> tuple[Array, Losses]:
-    """The same of pixels on the host, some rows at a time, as ``encoding`` has light; and what did not fit."""
+    """Does the same for pixels on the host, some rows at a time, and encodes the light by ``encoding``.
+
+    Returns the result and the values that did not fit.
+    """
     result = np.empty(pixels.shape, encoding.dtype)
     at_once = min(_AT_ONCE, gpu.limits.global_bytes // _COPIES)
     rows = max(1, at_once // (4 * pixels[0].size))
@@ -98,13 +101,13 @@ def of_host(
 
 
 def of_planes(image: Image, colour: Colour, encoding: Encoding, *, levels: str | None = None) -> Image:
-    """The same of planar values (channels, height, width), which ``encoding`` makes float pixels of before."""
+    """Does the same for planar values (channels, height, width), which ``encoding`` makes float pixels of first."""
     pixels, _ = pack(image, encoding)
     return unpack_light(of_pixels(pixels, colour, alpha=image.alpha, levels=levels), alpha=image.alpha)
 
 
 def unpack_light(pixels: Image, *, alpha: bool) -> Image:
-    """The result of :func:`of_pixels`, as planes."""
+    """Returns the result of :func:`of_pixels` as planes."""
     image = unpack(pixels, Decoding(alpha))
     image.linear = True
     return image
@@ -113,9 +116,9 @@ def unpack_light(pixels: Image, *, alpha: bool) -> Image:
 def readable(
     gpu: Gpu, picture: Picture, *, linear: bool, alpha: bool = True, scale: float | None = None
 ) -> tuple[Image, Decoding]:
-    """A picture's pixels on the device, and how they become linear Rec. 709 light, or its sRGB signal.
+    """Returns a picture's pixels on the device, and how they become linear Rec. 709 light or its sRGB signal.
 
-    ``alpha``: with that, if there is any. ``scale``: see :class:`gpuops.pixels.Decoding`.
+    ``alpha``: keep the alpha channel if there is one. ``scale``: see :class:`gpuops.pixels.Decoding`.
     """
     kept = picture.alpha and alpha
     host = picture.pixels if kept == picture.alpha else np.ascontiguousarray(picture.pixels[..., :-1])

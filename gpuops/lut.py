@@ -1,4 +1,4 @@
-"""Colour tables (LUTs): another tone mapping than the operators. Nothing here needs OpenCL."""
+"""Colour tables (LUTs): tone mapping by a table in place of an operator. Nothing here needs OpenCL."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ class Lut:
     Attributes
     ----------
     table : float32 array
-        (n, n, n, 3): table[blue, green, red] is the colour for these indices. Or (n, 3): a curve for each channel, of
-        which table[i] is what red, green and blue of index i become.
+        (n, n, n, 3): table[blue, green, red] is the colour for these indices. Or (n, 3): a curve for each channel;
+        table[i] has the new red, green and blue for the index i.
     low, high : three floats each
-        The domain: what the first and the last index of red, green and blue stand for. Colours beyond are clamped.
+        The domain: the values that the first and the last index of red, green and blue stand for. Colours beyond are
+        clamped.
     title : str
     shaper : Lut, optional
         Curves that colours go through first, before a table of colours.
@@ -77,12 +78,12 @@ class Lut:
 
     @property
     def curves(self) -> bool:
-        """Whether it is a curve for each channel rather than a table of colours."""
+        """Whether the table is a curve for each channel rather than a table of colours."""
         return self.table.ndim == 2
 
 
 def stages(params: LutParams) -> Table:
-    """The table, after its shaper if it has one, as clkernels/lut.cl wants it: float32 (entries, 4)."""
+    """Returns the shaper, if there is one, and the table as clkernels/lut.cl takes them: float32 (entries, 4)."""
     start, end = params.stops or (0.0, 1.0)
     parts = []
     for lut in (params.lut.shaper, params.lut):
@@ -107,8 +108,11 @@ def in_signals(
     as_it_is: bool,
     colours: int,
 ) -> tuple[LutParams, str, Decoding | None, Encoding | None]:
-    """The same tone mapping without the detour over light where a table takes the signal that a file holds, or gives
-    the one that is wanted. ``as_it_is``: light is not changed before the table."""
+    """Returns the same tone mapping without needless conversions to light and back.
+
+    They are needless where a table takes the signal that a file holds, or gives the one that is wanted. ``as_it_is``:
+    light is not changed before the table.
+    """
     as_stored = decoding is not None and decoding.linearise and not decoding.premultiply
     if params.input == "srgb" and decoding and as_stored and as_it_is:
         params, decoding = replace(params, input="linear"), replace(decoding, linearise=False)
@@ -121,12 +125,12 @@ def in_signals(
 
 
 def on_device(gpu: Gpu, params: LutParams) -> Image:
-    """:func:`stages` on the device, kept there."""
+    """Returns :func:`stages` on the device, where they are kept."""
     return gpu.kept(("lut", params), lambda: gpu.array(stages(params)))
 
 
 def defines(params: LutParams) -> dict[str, Define]:
-    """The branches of clkernels/lut.cl."""
+    """Returns the defines that choose the branches of clkernels/lut.cl."""
     return {
         "LUT": True,
         "LUT_CURVES": params.lut.curves or params.lut.shaper is not None,

@@ -21,19 +21,23 @@ if TYPE_CHECKING:
     from .gpu import Gpu
 
 _STRAIGHT = 121  # pixels of a window up to which its code is straight-line: about 2000 operations
+# The same on GPUs, by bytes of a value: for larger windows histograms are faster (measured).
 _IN_REGISTERS = {
     1: 49,
     2: 121,
     4: 121,
-}  # and on GPUs, by bytes of a value: beyond, histograms are faster (measured)
-_BYTES, _LANES = 64, 16  # of a vector on CPUs; lanes at most where a compiler has OpenCL's vectors only
-_VECTORS, _HELD = 8, 24576  # of columns in turn, at most; bytes held for them, in half of a first-level cache
-_ITEMS = 128  # of a group elsewhere
+}
+# On CPUs: bytes of a vector, and its lanes at most where the compiler has only OpenCL's vectors.
+_BYTES, _LANES = 64, 16
+# Vectors of columns that a work-item takes in turn, at most; bytes held for them: half of a first-level cache.
+_VECTORS, _HELD = 8, 24576
+_ITEMS = 128  # work-items of a group on other devices
 _ACROSS, _PARTS, _REGION, _RUN, _COUNTS = 32, 4, 4096, 16, 17408  # median_histograms.cl's; bytes of counts
-_GROUPS, _MERGING = 8, 4  # of a compute unit; of one that merges, each of which takes many bands in turn
-_BAND, _LEAST_BAND = 256, 32  # rows of a group
+# Groups of a compute unit; work-items of one that merges, each of which takes many bands in turn.
+_GROUPS, _MERGING = 8, 4
+_BAND, _LEAST_BAND = 256, 32  # rows of a group, at most and at least
 _MEMORY = 1 << 30  # bytes, for the lists of all work-items of larger windows
-# Their compilers are Clang, and know its vectors; and whether what they make may prefetch.
+# Platforms whose compiler is Clang and knows its vectors, and whether their kernels may prefetch.
 CLANG = {"Portable Computing Language": True, "Intel(R) OpenCL": True, "Oclgrind": False}
 
 _SOURCES = ("border", "median_pixels", "median")
@@ -41,7 +45,7 @@ _SOURCES = ("border", "median_pixels", "median")
 
 @dataclass(frozen=True)
 class _Type:
-    """What a pixel is in OpenCL C; of floats, the bits of infinity and of a NaN."""
+    """A pixel's type in OpenCL C; for floats also the bits of infinity and of a NaN."""
 
     name: str
     infinite: int = 0
@@ -134,7 +138,7 @@ def median(
 
 @dataclass(frozen=True)
 class _Run:
-    """What to filter, as (planes, height, elements of a row)."""
+    """The image to filter and its result; ``shape`` is (planes, height, elements of a row)."""
 
     gpu: Gpu
     image: Image
@@ -144,8 +148,10 @@ class _Run:
 
     @property
     def by_vectors(self) -> bool:
-        """Whether a work-item has many columns as lanes of vectors: on CPUs, but not on llvmpipe, whose lanes are
-        work-items, and whose loops end after 65535 rounds."""
+        """Whether a work-item takes many columns as lanes of vectors.
+
+        So it is on CPUs, but not on llvmpipe, whose lanes are work-items and whose loops end after 65535 rounds.
+        """
         return self.gpu.limits.lanes > 1
 
     @property
@@ -155,7 +161,7 @@ class _Run:
 
     @property
     def local_bytes(self) -> int:
-        """Local memory for histograms of a region."""
+        """Bytes of local memory for the histograms of a region."""
         sorted_too = 2 * _REGION if self.image.dtype.itemsize > 1 else 0
         return _COUNTS + 4 * (_ACROSS * _PARTS + _ACROSS) + _REGION + sorted_too
 
@@ -167,7 +173,7 @@ class _Run:
         return not self.by_vectors and fits
 
     def bands(self, columns: int) -> tuple[int, int, int]:
-        """Strips of ``columns``, bands and rows of a band: as many that all compute units have work."""
+        """The numbers of strips of ``columns``, of bands and of a band's rows: all compute units have work."""
         planes, height, width = self.shape
         strips = -(-width // columns)
         wanted = max(1, _GROUPS * self.gpu.limits.compute_units // (strips * planes))

@@ -1,4 +1,4 @@
-"""What is metered of an image, once, for any operator at any exposure."""
+"""Metering of an image, once, for any operator at any exposure."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Metered:
-    """Parameters of tone mapping, and what they leave to the image.
+    """Parameters of tone mapping, and the values that an image was metered for.
 
     Attributes
     ----------
     params : TonemapParams
-        What holds for all operators, with gains in place of a white balance by the image.
+        The parameters for all operators; gains take the place of a white balance that depends on the image.
     exposure : float
         In stops.
     scene : Scene, optional
-        What else operators take from the image, if one of them does.
+        The other values that operators take from the image, if one of them takes any.
     """
 
     params: TonemapParams
@@ -36,7 +36,7 @@ class Metered:
     scene: operators.Scene | None = None
 
     def look(self, operator: str | LutParams, stops: float = 0.0) -> TonemapParams:
-        """Parameters that leave nothing to be metered. Raises ParameterError for too many stops."""
+        """Returns parameters that leave nothing to be metered. Raises ParameterError for too many stops."""
         params = _of(self.params, operator, self.exposure + stops)
         if not operators.needs_scene(params):
             return params
@@ -45,7 +45,7 @@ class Metered:
 
 
 def metered(gpu: Gpu, image: Image, params: TonemapParams, names: Iterable[str | LutParams]) -> Metered:
-    """Reads the image for what ``params`` and the operators of these names need, if they need anything."""
+    """Meters the image for ``params`` and for the operators of these names; it is read only where they need it."""
     params = white_balance.resolved(gpu, image, params, None)
     exposure, scene = params.exposure, None
     if exposure is None:
@@ -62,7 +62,7 @@ def metered(gpu: Gpu, image: Image, params: TonemapParams, names: Iterable[str |
 
 
 def _of(params: TonemapParams, operator: str | LutParams, exposure: float) -> TonemapParams:
-    """The same for another operator, which has the parameters of these names or not."""
+    """Returns the same for another operator, with those of the given parameters that it has."""
     white = params.white if operator in WHITE else None
     known = TonemapParams(operator).known
     given = {name: value for name, value in params.parameters.items() if name in known}

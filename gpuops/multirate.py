@@ -1,7 +1,8 @@
-"""A Gaussian of large σ at about one read and one write: on a coarse grid.
+"""A Gaussian of large σ on a coarse grid, in about the time of one read and one write.
 
-Along each axis: a short window and decimation to steps of σ/LEAST or less (coarse.py); the filter that is left; and
-interpolation by the window again. All three dampen aliases, of which less than 2e-5 of the response's peak is left.
+Along each axis there are three steps: a short window and decimation to steps of σ/LEAST or less (coarse.py); the filter
+that is still to be done; and interpolation by the same window. All three dampen aliases, so that less than 2e-5 of the
+response's peak is left of them.
 
 Source: multirate filtering as in Crochiere & Rabiner, Multirate Digital Signal Processing, 1983; decimation before a
 recursive Gaussian in Deriche, "Recursively implementing the Gaussian and its derivatives", INRIA 1893, 1993.
@@ -24,13 +25,13 @@ from .separable import Taps, convolve_axes
 if TYPE_CHECKING:
     from .gpu import Gpu
 
-_LEAST_AGAIN = 12.0  # σ on a coarse grid from which a still coarser one is worth its launches
+_LEAST_AGAIN = 12.0  # σ on a coarse grid, from which on a still coarser grid is worth its launches
 
 
 def gaussian(
     gpu: Gpu, image: Image, sigma: Two, border: str, cval: float, into: Image | None = None
 ) -> Image:
-    """Gaussian blur of a planar float32 Image, of ``sigma`` (y, x) of which one at least has a coarse grid.
+    """Blurs a planar float32 Image by a Gaussian of ``sigma`` (y, x); at least one axis must get a coarse grid.
 
     ``into``: the result's memory, which may be the input's.
     """
@@ -40,9 +41,9 @@ def gaussian(
 def gaussian_of_pixels(
     gpu: Gpu, pixels: Image, decoding: Decoding, encoding: Encoding, sigma: Two, border: str, cval: float
 ) -> tuple[Image, Image]:
-    """From pixels (height, width, channels) to pixels; and counters as in encode.cl.
+    """Blurs pixels (height, width, channels); returns pixels, and counters as in encode.cl.
 
-    Both kernels at the ends read and write pixels themselves.
+    The first kernel reads pixels itself, and the last one writes them.
     """
     whole = not gpu.limits.is_cpu
     grids = Grids.of(pixels.shape[:2], (Left(sigma[0]), Left(sigma[1])), border, cval, whole=whole)
@@ -51,14 +52,14 @@ def gaussian_of_pixels(
 
 
 def reach(gpu: Gpu, shape: tuple[int, ...], sigma: Two, border: str) -> int:
-    """How far from its place, in pixels at most, a value of planes of ``shape`` gets along any axis."""
+    """Returns how many pixels away a value in planes of ``shape`` has an effect, at most, along any axis."""
     whole = not gpu.limits.is_cpu
 
     def of(size: tuple[int, ...], left: tuple[Left, Left]) -> list[float]:
         grids = Grids.of(size, left, border, 0.0, whole=whole)
         rest, inner = (grids.y.left, grids.x.left), (grids.y.coarse, grids.x.coarse)
         far = of(inner, rest) if _again(inner, rest, border) else [len(todo.weights()) // 2 for todo in rest]
-        # By the window down and up, and by a sample that it has in one place and not in another.
+        # The windows down and up, and one sample more, as a window does not cover as many in all places.
         return [
             (coarse.TAPS + 1 + further) * todo.sigma / axis.left.sigma if axis.taps > 1 else further
             for axis, todo, further in zip((grids.y, grids.x), left, far, strict=True)
@@ -76,7 +77,7 @@ def _filtered(
 
 
 def _coarsely(gpu: Gpu, small: Image, grids: Grids) -> Image:
-    """What is left to do, on the coarse grid or on one coarser still."""
+    """Applies the filter that is still to be done, on the coarse grid or on a still coarser one."""
     left, border, cval = (grids.y.left, grids.x.left), grids.border, grids.cval
     if _again(small.shape[1:], left, border):
         return _filtered(gpu, small, left, border, cval, small)
@@ -86,6 +87,6 @@ def _coarsely(gpu: Gpu, small: Image, grids: Grids) -> Image:
 
 
 def _again(size: tuple[int, ...], left: tuple[Left, Left], border: str) -> bool:
-    """Whether a coarse grid of ``size`` gets a still coarser one for what is left to do."""
+    """Says whether a coarse grid of ``size`` gets a still coarser one for the rest of the filter."""
     sigma = left[0].sigma, left[1].sigma
     return max(sigma) >= _LEAST_AGAIN and coarse.is_coarser((1, *size), sigma, border)

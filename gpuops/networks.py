@@ -1,12 +1,13 @@
-"""How to find the medians of a window that moves down an image: for clkernels/median.cl.
+"""Code and lists of merges by which clkernels/median.cl finds the medians of a window that moves down an image.
 
-A window's rows are sorted; merged rows forget what can no longer be the median. Windows of ``tile`` rows of the result,
-a power of two, share what they have in common: all rows of all of them first, then half of the windows each take in
-those that these have in common, and so on to a single one. Rows are numbered so that windows begin at rows 1 … tile:
-the groups of rows that are merged then begin at multiples of their size, and each serves several tiles.
+A window's rows are sorted and merged; merged lists drop the values that can no longer be the median. The windows of
+``tile`` neighbouring rows of the result (a power of two) share work. The rows that all of them contain are merged
+first. Then each half of the windows adds the rows that its own windows have in common, and so on down to single
+windows. Rows are numbered so that windows begin at rows 1 … tile: the groups of rows that are merged then begin at
+multiples of their size, and each group serves several tiles.
 
-That is :class:`Windows`. Small ones become straight-line code (:class:`Network`), larger ones on CPUs a list of merges
-(:class:`Merges`), whose code does not grow. (GPUs have clkernels/median_histograms.cl for these.)
+:class:`Windows` does this. Small windows become straight-line code (:class:`Network`); larger ones become, on CPUs, a
+list of merges (:class:`Merges`), whose code does not grow. (On GPUs clkernels/median_histograms.cl takes larger ones.)
 
 Source: A. Adams, "Fast median filters using separable sorting networks", ACM Trans. Graph. 40(4), 2021: rows sorted
 once, hierarchies of windows, lists cut to what can be the median. Merges: K. E. Batcher, "Sorting networks and their
@@ -25,21 +26,21 @@ import numpy.typing as npt
 from .gpu import Source
 
 LARGEST_TILE = 8
-_HERE, _MEDIAN = -1, -2  # instead of a block: memory of this step, a result
+_HERE, _MEDIAN = -1, -2  # in place of a block's number: memory of this step alone, and a result
 T = TypeVar("T")  # a sorted list
 
 
 class Maker(Protocol[T]):
-    """Who carries out what :class:`Windows` asks for."""
+    """Carries out the operations that :class:`Windows` asks for."""
 
     def held(self, first: int, rows: int, low: int, length: int) -> T:
-        """A group of rows of an earlier block, merged then and cut from ``low`` on."""
+        """A group of rows of an earlier block, which was merged and cut at that time; its list begins at ``low``."""
 
     def sorted_row(self, row: int) -> T:
         """One of the newest rows."""
 
     def merge(self, a: T, b: T, group: tuple[int, int] | None) -> T:
-        """Both lists as one; ``group``: first and number of rows of one that is made of the newest alone."""
+        """Both lists as one; ``group``: first row and number of rows, if the list is of newest rows alone."""
 
     def cut(self, values: T, first: int, end: int) -> T:
         """Values ``first`` … ``end`` of a list that was just made."""
@@ -50,7 +51,7 @@ class Maker(Protocol[T]):
 
 @dataclass(frozen=True)
 class _Sorted(Generic[T]):
-    """What is left of ``count`` values, of which ``low`` smaller ones are forgotten."""
+    """The part that is kept of ``count`` sorted values: ``length`` of them, after the ``low`` smallest."""
 
     values: T
     low: int
@@ -61,8 +62,8 @@ class _Sorted(Generic[T]):
 class Windows(Generic[T]):
     """The medians of ``tile`` windows below each other, from as many new rows and from groups of earlier ones.
 
-    ``groups``: what is met again, as first row and number of rows; ``blocks``: of ``tile`` rows each, that windows
-    reach into, before the newest.
+    ``groups``: the groups of earlier rows that are used again, as first row and number of rows; ``blocks``: how many
+    blocks of ``tile`` rows each, before the newest one, windows reach into.
     """
 
     def __init__(self, height: int, width: int, maker: Maker[T]) -> None:
@@ -96,7 +97,7 @@ class Windows(Generic[T]):
         return self._union(*halves, (first, rows))
 
     def _range(self, low: int, end: int, count: int) -> tuple[int, int]:
-        """Ranks, of low … end in a list made of ``count`` values, that may be the median's in the end."""
+        """Returns which of the ranks low … end, in a list of ``count`` values, may still become the median's."""
         size = self.height * self.width
         middle = size // 2
         first = max(low, middle - (size - count))
@@ -137,7 +138,10 @@ class Windows(Generic[T]):
 
 
 def tile_of(height: int) -> int:
-    """How many windows of a height to take together: the largest power of two that half of their rows share."""
+    """Returns how many windows of a height are taken together: the largest power of two up to (height + 1) / 2.
+
+    It is LARGEST_TILE at most.
+    """
     return min(LARGEST_TILE, 1 << ((height + 1) // 2).bit_length() - 1)
 
 
@@ -152,14 +156,14 @@ class _Values:
         return len(self.made) - 1
 
     def sort(self, values: list[int]) -> list[int]:
-        """Batcher's merge sort, of any number."""
+        """Batcher's merge sort of any number of values."""
         if len(values) < 2:
             return values
         half = 1 << ((len(values) - 1).bit_length() - 1)
         return self.merge(self.sort(values[:half]), self.sort(values[half:]))
 
     def merge(self, a: list[int], b: list[int], group: object = None) -> list[int]:
-        """Batcher's odd-even merge of two sorted lists; what lists of a power of two would have more is left out."""
+        """Batcher's odd-even merge of two sorted lists, without the steps that only longer lists would need."""
         reach = 1 << (max(len(a), len(b)) - 1).bit_length()
         first, end = reach - len(a), reach + len(b)  # the lists meet in the middle of 2 · reach places
         places = [-1] * first + a + b
@@ -177,7 +181,7 @@ class _Values:
         return places[first:]
 
     def lines(self, results: list[int]) -> list[str]:
-        """The statements that the results are made by, and no others."""
+        """The statements that the results depend on, and no others."""
         seen, left = set(results), list(results)
         while left:
             made = self.made[left.pop()]
@@ -194,14 +198,14 @@ class _Values:
 
 
 class Network(_Values):
-    """All of a step as straight-line code."""
+    """A whole step as straight-line code."""
 
     def __init__(self, height: int, width: int) -> None:
         super().__init__()
         self.width = width
         self._medians: dict[int, int] = {}
         self._windows = windows = Windows(height, width, self)
-        least: dict[tuple[int, int], int] = {}  # the block where a group is met last
+        least: dict[tuple[int, int], int] = {}  # the oldest block in which a group is used
         for first, rows in windows.groups:
             key = first % windows.tile, rows
             least[key] = min(least.get(key, windows.blocks), first // windows.tile)
@@ -215,12 +219,12 @@ class Network(_Values):
 
     @property
     def held_values(self) -> int:
-        """How many are kept from step to step; at least 1, as arrays are."""
+        """The number of values kept from step to step; at least 1, as an array cannot have none."""
         return max(1, len(self._next))
 
     @property
     def defines(self) -> dict[str, int]:
-        """What median.cl must know of it."""
+        """The defines that median.cl is built with."""
         return {"TILE": self._windows.tile, "BLOCKS": self._windows.blocks, "HELD": self.held_values}
 
     def source(self) -> Source:
@@ -232,7 +236,7 @@ class Network(_Values):
         return Source("median_step", "\n".join([*lines, "}"]), once=True)
 
     def held(self, first: int, rows: int, low: int, length: int) -> list[int]:
-        """A group from before, whose values get their places when all are known."""
+        """A group of earlier rows, whose values get their places once all groups are known."""
         return [self.value("") for _ in range(length)]
 
     def sorted_row(self, row: int) -> list[int]:
@@ -261,7 +265,7 @@ def network(height: int, width: int) -> Network:
 
 @dataclass
 class _Place:
-    """A list in memory: in the block of ``block`` steps after the oldest, or _HERE."""
+    """A list in memory: in the block with the number ``block``, counted from the oldest, or _HERE."""
 
     block: int
     offset: int
@@ -269,11 +273,11 @@ class _Place:
 
 
 class Merges:
-    """A list of merges, of lists in memory.
+    """The merges of a step, each of two lists in memory.
 
-    ``table`` (int32, merges × 10): block, offset and length of a and of b; block and offset of the result; what is
-    wanted of it, ``first`` and ``end``. Blocks count from the oldest; −1 is memory of this step alone. For a median the
-    result's block is −2, its offset the window and ``first`` the rank.
+    ``table`` (int32, merges × 10): block, offset and length of a and of b; block and offset of the result; ``first``
+    and ``end`` of the part of it that is wanted. Blocks count from the oldest; −1 is memory of this step alone. For a
+    median the result's block is −2, its offset the window and ``first`` the rank.
     Rows are sorted before: row t is at ``t * width`` of the newest block.
     """
 
@@ -295,12 +299,12 @@ class Merges:
 
     @property
     def defines(self) -> dict[str, int]:
-        """What median.cl must know of it."""
+        """The defines that median.cl is built with."""
         return {"TILE": self._tile, "BLOCKS": self._blocks, "BLOCK": self.block, "SCRATCH": self._scratch}
 
     @property
     def memory(self) -> int:
-        """Values of all blocks and of a step."""
+        """The number of values in memory: those of all blocks, and those of a step alone."""
         return (self._blocks + 1) * self.block + self._scratch
 
     def _offset(self, first: int, rows: int) -> int:
@@ -312,7 +316,7 @@ class Merges:
             self.block += rows * self.width
         return self._offsets[key]
 
-    # -- a Maker's part
+    # -- the methods of a Maker
 
     def held(self, first: int, rows: int, low: int, length: int) -> _Place:
         return _Place(first // self._tile, self._offset(first, rows) + low, length)

@@ -1,7 +1,7 @@
-"""Notes: what a person should know of a result, such as a loss, a clipped value, a device passed over.
+"""Notes: texts on a result that a person should know, such as a loss, a clipped value, a device passed over.
 
-They travel with the work that they are about. Whoever does it says :func:`to` where its notes go; of all other work
-they become a :class:`~gpuops.errors.GpuopsWarning`, as of a library's functions that somebody calls.
+Code that does some work can say by :func:`to` where its notes go. All other notes, such as those of the library's
+functions that somebody calls, become a :class:`~gpuops.errors.GpuopsWarning`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _sink: ContextVar[Callable[[str], object] | None] = ContextVar("notes", default=
 
 
 def note(text: str) -> None:
-    """Says it to whoever takes the notes of this thread's work, else as a warning about the caller of the library."""
+    """Gives the text to the sink of this thread's work; without one, warns with the library's caller as the place."""
     sink = _sink.get()
     if sink is None:
         warnings.warn(text, GpuopsWarning, stacklevel=_outside())
@@ -28,7 +28,7 @@ def note(text: str) -> None:
 
 @contextmanager
 def to(sink: Callable[[str], object]) -> Iterator[None]:
-    """Notes of this thread's work go there, such as to a list's ``append``; innermost first, and to one place only."""
+    """Sends notes of this thread's work inside to ``sink``, such as a list's ``append``; only the innermost counts."""
     before = _sink.set(sink)
     try:
         yield
@@ -37,7 +37,7 @@ def to(sink: Callable[[str], object]) -> Iterator[None]:
 
 
 def _outside() -> int:
-    """The ``stacklevel`` for :func:`note` at which the caller of the library stands."""
+    """Returns the ``stacklevel`` for :func:`note` that belongs to the library's caller."""
     level, frame = 2, sys._getframe(2)
     package = __name__.partition(".")[0]
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:

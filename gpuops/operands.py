@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def on_device(gpu: Gpu, operand: Image | npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> Image:
-    """``operand`` as planar (planes, height, width) Image of ``dtype``: leading axes of an array become planes.
+    """Returns ``operand`` as planar (planes, height, width) Image of ``dtype``; leading axes of an array become planes.
 
     Raises ParameterError as :func:`planes_of`.
     """
@@ -26,7 +26,7 @@ def on_device(gpu: Gpu, operand: Image | npt.ArrayLike, dtype: npt.DTypeLike = n
 
 
 def planes_of(operand: npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
-    """An array as (planes, height, width) of ``dtype``, on the host.
+    """Returns an array as (planes, height, width) of ``dtype``, on the host.
 
     Raises ParameterError for fewer than two dimensions, no elements or a complex array where a real one is meant.
     """
@@ -47,7 +47,7 @@ def shaped_like(operand: Image, result: Image) -> Image: ...
 @overload
 def shaped_like(operand: npt.ArrayLike, result: Image) -> npt.NDArray[np.generic]: ...
 def shaped_like(operand: Image | npt.ArrayLike, result: Image) -> Image | npt.NDArray[np.generic]:
-    """``result`` as it is for an Image operand; on the host with the operand's leading axes for an array."""
+    """Returns ``result`` itself for an Image operand; for an array, on the host with the operand's leading axes."""
     if isinstance(operand, Image):
         return result
     array = result.numpy()

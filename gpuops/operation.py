@@ -1,7 +1,7 @@
-"""An operation as data: what it is called, what it takes, what it works on. All else is derived from that.
+"""An operation as data: its name, its parameters and its function. All else is derived from these.
 
-An operation is one module of :mod:`gpuops.ops` with its parameters, its function and its :class:`Operation`. It needs
-neither a device nor numpy before the function is called.
+An operation is one module of :mod:`gpuops.ops` with its parameters, its function and its :class:`Operation`. The module
+needs neither a device nor numpy before the function is called.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Number:
-    """A parameter that is a number of ``low`` … ``high``, in ``unit`` if it has one; ``help`` is for people."""
+    """A parameter that is a number from ``low`` to ``high``, in ``unit`` if it has one; ``help`` is for people."""
 
     help: str
     low: float
@@ -30,7 +30,7 @@ class Number:
     unit: str = ""
 
     def checked(self, name: str, value: Any) -> float:
-        """The value as a float; raises ParameterError for what is no number, or out of range."""
+        """Returns the value as a float; raises ParameterError if it is no number or out of range."""
         try:
             number = float(value)
         except (TypeError, ValueError):
@@ -49,7 +49,7 @@ class Choice:
     names: tuple[str, ...]
 
     def checked(self, name: str, value: Any) -> str:
-        """The name; raises ParameterError for any other."""
+        """Returns the value if it is one of the names; else raises ParameterError."""
         if value not in self.names:
             raise ParameterError(f"{name} is one of {', '.join(self.names)}, not {value!r}")
         return str(value)
@@ -70,18 +70,18 @@ Kind = Number | Choice | Rectangle
 
 
 def parameter(default: Any, kind: Kind) -> Any:
-    """A field of a :class:`Params`; its default may be ``dataclasses.MISSING``: then it has to be given."""
+    """A field of a :class:`Params`. Where the default is ``dataclasses.MISSING``, callers have to give a value."""
     return dataclasses.field(default=default, metadata={"kind": kind})
 
 
 def kinds(params: type[Params] | Params) -> dict[str, Kind]:
-    """What each parameter may be, by name, in the order of their declaration."""
+    """Returns each parameter's kind by its name, in the order of their declaration."""
     return {field.name: field.metadata["kind"] for field in dataclasses.fields(params)}
 
 
 @dataclass(frozen=True)
 class Params:
-    """Parameters of an operation: checked when they are made, frozen, and equal where their values are."""
+    """Parameters of an operation: they are checked when they are made, frozen, and equal if their values are equal."""
 
     def __post_init__(self) -> None:
         for name, kind in kinds(self).items():
@@ -90,24 +90,24 @@ class Params:
 
 @dataclass(frozen=True)
 class Operation:
-    """What is known of an operation.
+    """The description of an operation.
 
     Attributes
     ----------
     name : str
-        Its command, and the step of a chain.
+        The name of its command, and of its step in a chain.
     params : type
-        Its :class:`Params`, whose docstring is what its help says.
+        Its :class:`Params`, whose docstring becomes its help.
     function : callable
         ``(gpu, image, params) → image``: planar float32 (channel, row, column).
     stored : bool
         It works on values as they are stored, rather than on light.
     premultiply : bool
-        Colours are to be multiplied by alpha before.
+        Whether colours are multiplied by alpha first.
     identity : callable, optional
-        ``(params)`` → whether the result is the input itself; never where it is missing.
+        ``(params)`` → whether the result is the input itself. Without this function it never is.
     reach : callable, optional
-        ``(gpu, image, params)`` → how many pixels away a pixel of the input counts; 0 where it is missing.
+        ``(gpu, image, params)`` → how many pixels away a pixel of the input has an effect; 0 without this function.
     """
 
     name: str

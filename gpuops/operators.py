@@ -1,4 +1,4 @@
-"""What tone mapping operators are computed with: the vector p of clkernels/tonemap_operators.cl."""
+"""The numbers that tone mapping operators are computed with: the vector p of clkernels/tonemap_operators.cl."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .params.lut import LutParams
 from .params.tonemap import LOCAL, TonemapParams
 from .reduce import Statistics
 
-# Operators whose results are cut at 1.
+# Operators whose results are clipped to 1.
 CLIPPED = frozenset(
     {
         "aces-narkowicz",
@@ -32,14 +32,14 @@ NO_PARAMETERS: Vector = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Scene:
-    """What of an image operators may depend on.
+    """The figures of an image that operators may depend on.
 
     Attributes
     ----------
     brightest, mean : float
         Luminance, before exposure: the largest, and the arithmetic mean.
     key : float
-        Where the geometric mean lies between the largest (0) and the least (1), by logarithms.
+        The place of the geometric mean's logarithm between those of the largest (0) and the least luminance (1).
     """
 
     brightest: float
@@ -48,7 +48,7 @@ class Scene:
 
     @classmethod
     def of(cls, measured: Statistics) -> Scene:
-        """With a histogram, which the key is told from."""
+        """Makes the scene from statistics with a histogram, from which the key is computed."""
         low, high = measured.percentile(0), measured.percentile(100)
         key = math.log(high / measured.log_mean) / math.log(high / low) if low < high else 0.0
         mean = measured.mean if measured.mean > 0 else 0.0
@@ -56,14 +56,14 @@ class Scene:
 
 
 def function_of(operator: str | LutParams) -> str:
-    """The operator's name in tonemap_operators.cl, or lut.cl; of a local one what is done with light times its gain."""
+    """Returns the operator's function in tonemap_operators.cl or lut.cl; a local one's takes light times its gain."""
     if isinstance(operator, LutParams):
         return "op_lut"
     return "op_linear" if operator in LOCAL else f"op_{operator.replace('-', '_')}"
 
 
 def needs_scene(params: TonemapParams) -> bool:
-    """Whether a parameter is left to the image, and counts."""
+    """Says whether a parameter that has an effect is left to the image."""
     names = set(params.known)
     if params.operator == "reinhard-devlin" and params.value("adaptation") == 1:
         names.remove("mean")
@@ -71,19 +71,19 @@ def needs_scene(params: TonemapParams) -> bool:
 
 
 def needs_image(params: TonemapParams) -> bool:
-    """Whether a pixel's result depends on other pixels."""
+    """Says whether a pixel's result depends on other pixels."""
     return params.operator in LOCAL or needs_scene(params)
 
 
 def resolved(params: TonemapParams, scene: Scene, exposure: float) -> TonemapParams:
-    """``params`` with all that was left to the image, whose light is multiplied by ``exposure``."""
+    """Returns ``params`` with values for all that was left to the image, whose light is multiplied by ``exposure``."""
     left = [name for name in params.known if params.value(name) is None]
     found = {name: _METERED[name](scene, exposure) for name in left}
     return replace(params, parameters={**params.parameters, **found})
 
 
 def vector(params: TonemapParams) -> Vector:
-    """p, of parameters of which none that counts is left to the image."""
+    """Returns p for parameters of which none that has an effect is left to the image."""
     values = {name: params.value(name) or 0.0 for name in params.known}
     prepare = None if isinstance(params.operator, LutParams) else _PREPARED.get(params.operator)
     made = prepare(values) if prepare else ()
@@ -92,7 +92,7 @@ def vector(params: TonemapParams) -> Vector:
 
 
 def _white(scene: Scene, exposure: float) -> float:
-    """The brightest, as Reinhard's; not below 1, or a dim even picture would become white."""
+    """Returns the brightest light, as Reinhard does, but not below 1, or a dim even picture would become white."""
     brightest = scene.brightest * exposure
     return min(max(brightest, 1.0), 2.0**60) if math.isfinite(brightest) else 1.0
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.generic]
 
-_GROUPS, _TIMES = 8, 1 << 10  # groups of a compute unit, at least; times that a work-item converts, at most
+_GROUPS, _TIMES = 8, 1 << 10  # groups of a compute unit, at least; rounds of a work-item, at most
 
 
 @dataclass(frozen=True)
 class Losses:
-    """How many values a conversion to a narrower type could not keep."""
+    """The numbers of values that a conversion to a narrower type clipped, and that were not finite."""
 
     clipped: int = 0
     not_finite: int = 0
@@ -34,7 +34,7 @@ class Losses:
 
 @dataclass(frozen=True)
 class Decoding:
-    """How pixels become light.
+    """The conversion from pixels to light.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Decoding:
     premultiply : bool
         Multiply colours by alpha, after decoding.
     scale : float, optional
-        What values are multiplied by first: for integers 1 / their largest value, else 1.
+        The factor that values are multiplied by first. The default is 1 / their largest value for integers, else 1.
     """
 
     alpha: bool = False
@@ -55,7 +55,7 @@ class Decoding:
     scale: float | None = None
 
     def defines(self, pixels: Image, space: str = "__global") -> dict[str, Define]:
-        """Those of decode.cl for ``pixels`` (height, width, channels); ``space``: where its table is."""
+        """Returns decode.cl's defines for ``pixels`` (height, width, channels); ``space``: where its table is."""
         channels, by_table = pixels.shape[2], self._by_table(pixels)
         return {
             "PIXEL": PIXEL_TYPES[pixels.dtype.name],
@@ -71,7 +71,7 @@ class Decoding:
         }
 
     def arguments(self, pixels: Image) -> tuple[Image | None, float]:
-        """decode's table and scale."""
+        """Returns the table and the scale that decode.cl takes."""
         gpu, dtype = pixels.gpu, pixels.dtype.name
         table = None
         if self._by_table(pixels):
@@ -87,7 +87,7 @@ class Decoding:
 
 @dataclass(frozen=True)
 class Encoding:
-    """How light becomes pixels of ``dtype``.
+    """The conversion from light to pixels of ``dtype``.
 
     Integers are rounded to nearest and clipped to [0, 1] × their maximum; NaN becomes 0. Half clips finite values
     to ±65504; float keeps everything. ``encode`` applies the sRGB curve to the colours first,
@@ -101,7 +101,7 @@ class Encoding:
     unpremultiply: bool = False
 
     def defines(self, channels: int, *, alpha: bool) -> dict[str, Define]:
-        """Those of encode.cl and pack.cl."""
+        """Returns the defines of encode.cl and pack.cl."""
         by_table = self._by_table
         return {
             "PIXEL": PIXEL_TYPES[self.dtype.name],
@@ -116,12 +116,12 @@ class Encoding:
         }
 
     def undoes(self, decoding: Decoding, dtype: npt.DTypeLike) -> bool:
-        """Whether it gives pixels of ``dtype`` back as they were before ``decoding``."""
+        """Says whether this encoding gives pixels of ``dtype`` back as they were before ``decoding``."""
         same = (self.encode, self.linearise) == (decoding.linearise, decoding.encode)
         return same and self.dtype == dtype and decoding.scale is None and not decoding.premultiply
 
     def codes(self, gpu: Gpu) -> Image | None:
-        """encode's table."""
+        """Returns the table that encode.cl takes, if it takes one."""
         return gpu.kept("codes", lambda: gpu.array(_codes_of_light())) if self._by_table else None
 
     @property
@@ -130,7 +130,7 @@ class Encoding:
 
 
 def words_of_four(pixels: Image) -> int:
-    """How many words of 32 bits of four neighbours can be read at a time: READ_WORDS in layout.cl."""
+    """Returns how many 32-bit words of four neighbours can be read at a time: READ_WORDS in layout.cl."""
     words = pixels.shape[2] * pixels.dtype.itemsize
     return 4 if words % 4 == 0 else 2 if words % 2 == 0 else 1
 
@@ -176,13 +176,13 @@ def pack(image: Image, encoding: Encoding) -> tuple[Image, Image]:
 
 
 def losses(lost: Image) -> Losses:
-    """What the counters of :func:`pack` say."""
+    """Reads the counters of :func:`pack`."""
     clipped, not_finite = (int(n) for n in lost.numpy())
     return Losses(clipped, not_finite)
 
 
 def on_device(gpu: Gpu, pixels: Array) -> Image:
-    """Pixels (height, width, channels) of uint8, uint16, float16 or float32 as they are, on the device."""
+    """Copies pixels (height, width, channels) of uint8, uint16, float16 or float32 to the device as they are."""
     if pixels.ndim != 3 or pixels.dtype.name not in PIXEL_TYPES:
         raise ParameterError(
             f"pixels must be (height, width, channels) of {', '.join(PIXEL_TYPES)}, "
@@ -213,7 +213,7 @@ def download(
     linearise: bool = False,
     unpremultiply: bool = False,
 ) -> tuple[Array, Losses]:
-    """Planar float32 Image → pixels of ``dtype``, as :class:`Encoding` says, and what did not fit."""
+    """Planar float32 Image → pixels of ``dtype``, as :class:`Encoding` says, and the values that did not fit."""
     pixels, lost = pack(image, Encoding(np.dtype(dtype), encode, linearise, unpremultiply))
     return pixels.numpy(), losses(lost)
 

@@ -1,7 +1,7 @@
-"""How kernels that treat pixels one by one take and give them: as planes or as a file's pixels, of any type.
+"""Reading and writing for kernels that treat pixels one by one: as planes or as a file's pixels, of any type.
 
-GPUs take four neighbours a work-item, as whole words; CPUs eight, as vectors: take_quads.cl and take_lanes.cl, and
-their ways back.
+A GPU's work-item takes four neighbours, as whole words (take_quads.cl, give_quads.cl); a CPU's takes eight, as vectors
+(take_lanes.cl, give_lanes.cl).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from .gpu import Argument, Define, Gpu
     from .image import Image
 
-_SHARED = ("CHANNELS", "COLOURS", "UNPREMULTIPLY")  # what reading and writing agree on
+_SHARED = ("CHANNELS", "COLOURS", "UNPREMULTIPLY")  # defines that reading and writing have in common
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Of a kernel that takes pixels: its sources, the defines of its build, those of reading alone, its arguments."""
+    """The sources of a kernel that reads pixels, its build's defines, those of reading alone, and its arguments."""
 
     sources: tuple[str | Source, ...]
     defines: dict[str, Define]
@@ -32,12 +32,12 @@ class Reading:
 
     @property
     def by_formula(self) -> bool:
-        """Whether pixels, which may be anything, go through a power."""
+        """Whether pixels, which may have any value, go through a power."""
         return bool(self.own.get("LINEARISE") or self.own.get("ENCODE"))
 
     @property
     def at_once(self) -> int:
-        """Pixels that a work-item takes at a time."""
+        """The number of pixels that a work-item takes at a time."""
         return 8 if self.lanes > 1 else 4
 
 
@@ -50,10 +50,11 @@ def reading(
     lanes: int | None = None,
     rows: bool = False,
 ) -> Reading:
-    """``image``: planes (channels, height, width) float32, or with ``decoding`` pixels (height, width, channels).
+    """Returns how to read ``image``: float32 planes (channels, height, width), or with ``decoding`` a file's pixels.
 
-    ``colours_only``: alpha is not wanted. Of planes it is not read then. ``lanes``: others than the device prefers.
-    ``rows``: the kernel takes each row by itself, and not all pixels as one.
+    Pixels are (height, width, channels). ``colours_only``: alpha is not wanted, and its plane is not read. ``lanes``:
+    in place of those that the device prefers. ``rows``: the kernel takes each row by itself, and not all pixels as one
+    row.
     """
     lanes = gpu.limits.lanes if lanes is None else lanes
     shared: dict[str, Define] = {"WIDTH": lanes}
@@ -88,7 +89,10 @@ def reading(
 def writing(
     gpu: Gpu, size: int, after: Reading, encoding: Encoding | None, *, alpha: bool
 ) -> tuple[tuple[str | Source, ...], dict[str, Define], Image | None]:
-    """Sources after those of reading, defines of the build, and the codes of sRGB, for a result of ``size`` pixels."""
+    """Returns how to write a result of ``size`` pixels after a ``Reading``.
+
+    These are the sources that follow, more defines of the build, and the table of sRGB codes if there is one.
+    """
     channels = after.defines["CHANNELS"]
     assert isinstance(channels, int)
     way = "give_lanes" if after.lanes > 1 else "give_quads"
@@ -97,7 +101,7 @@ def writing(
         return (defined("writing", own, after.own), way), {}, None
     own = own_of(encoding.defines(channels, alpha=alpha))
     codes = encoding.codes(gpu)
-    # A GPU's group keeps the table at hand.
+    # On GPUs each group keeps the table in local memory.
     local = codes is not None and not gpu.limits.is_cpu
     shared: dict[str, Define] = {
         "CODES": codes.shape[0] if codes is not None and local else None,
@@ -108,12 +112,12 @@ def writing(
 
 
 def own_of(defines: dict[str, Define]) -> dict[str, Define]:
-    """Of the defines of a decoding or an encoding, those that the other has not in common with it."""
+    """Returns those defines of a decoding or an encoding that the two do not share."""
     return {key: value for key, value in defines.items() if key not in _SHARED}
 
 
 def defined(name: str, defines: dict[str, Define], before: dict[str, Define] | None = None) -> Source:
-    """Defines that count from here on, in place of those before: decode.cl and encode.cl give theirs the same names."""
+    """A source that replaces the defines ``before``: those of decode.cl and encode.cl have the same names."""
     gone = [f"#undef {key}" for key in before or {}]
     now = [
         f"#define {key} {'' if value is True else value}".rstrip()

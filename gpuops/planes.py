@@ -1,4 +1,4 @@
-"""Large images in turn, plane by plane: an operation's temporaries are those of one plane, not of all."""
+"""Large images are worked on plane by plane, so that temporary memory is that of one plane, not of all."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy.typing as npt
 
 from .image import Image
 
-_AT_ONCE = 1 << 26  # bytes: images up to this are worked on in whole, in as few launches as can be
+_AT_ONCE = 1 << 26  # bytes: images up to this size are worked on as a whole, in as few launches as possible
 
 
 def in_turn(planes: int, nbytes: int) -> list[slice]:
-    """All planes at once where they have few bytes together, else each by itself."""
+    """Returns one slice of all planes if they have few bytes together, else a slice for each."""
     return [slice(0, planes)] if nbytes <= _AT_ONCE else [slice(k, k + 1) for k in range(planes)]
 
 
 def planewise(
     planes: int, nbytes: int, make: Callable[[slice], Image], *, into: Image | None = None
 ) -> Image:
-    """What ``make`` gives for planes in turn, as one Image: in the memory of ``into`` where that has its shape.
+    """Joins the results of ``make`` for planes in turn into one Image, in the memory of ``into`` if its shape fits.
 
-    ``nbytes`` is the size of what it is made from, all planes together.
+    ``nbytes`` is the size of the input, all planes together.
     """
     turns = in_turn(planes, nbytes)
     if len(turns) == 1:
@@ -42,7 +42,7 @@ def planewise(
 
 
 def planewise_to_host(planes: int, nbytes: int, make: Callable[[slice], Image]) -> npt.NDArray[Any]:
-    """As :func:`planewise`, but each part is copied to the host before the next is made."""
+    """Does the same as :func:`planewise`, but copies each part to the host before the next is made."""
     result: npt.NDArray[Any] | None = None
     for at in in_turn(planes, nbytes):
         part = make(at)

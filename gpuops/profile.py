@@ -1,4 +1,4 @@
-"""Where the time went: host phases and kernel events collected on the way into one Report.
+"""Measured times: host phases and kernel events, collected in one Report.
 
 Phases are disjoint stretches of a thread's wall-clock time: entering an inner phase stops the outer one's clock, so
 that they add up; those of several threads add up to more. Kernel times come from the device's events and are never
@@ -66,7 +66,7 @@ class Report:
     Attributes
     ----------
     context : dict
-        What the run was made with (:func:`gpuops.report_formats.device_context`, the command line …).
+        The device, versions and such of the run (:func:`gpuops.report_formats.device_context`, the command line …).
     phases, intervals
         Seconds by phase, and the stretches they are made of as (name, start, end) on ``time.perf_counter``.
     builds : dict
@@ -99,7 +99,7 @@ class Report:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Counts the enclosed wall-clock time (seconds) as ``name``, less what inner phases take."""
+        """Counts the enclosed wall-clock time (seconds) as ``name``, without the time of inner phases."""
         self._account()
         self._within.stack.append(name)
         try:
@@ -127,11 +127,11 @@ class Report:
 
     @property
     def launched(self) -> int:
-        """How many launches have been noted."""
+        """The number of launches that have been noted."""
         return len(self._launches)
 
     def saw_the_end(self, launched: int) -> None:
-        """Notes that the first so many launches have ended, for which the host has just waited."""
+        """Notes that the first ``launched`` launches have ended, for which the host has just waited."""
         self._awaited.append((launched, time.perf_counter_ns()))
 
     def kernels(self) -> list[KernelTime]:
@@ -156,9 +156,9 @@ class Report:
     def trace_events(self) -> list[tuple[str, float, float]]:
         """(label, start, end) of every launch, in seconds of the host's clock (``time.perf_counter``).
 
-        The device's clock has an origin of its own. Two moments bound its difference to the host's from above: a
-        launch was queued before it was noted here, and ended before the host had waited for it. Both may be seen
-        late, where other processes want the processor, and never early: the smallest difference is the nearest.
+        The device's clock has an origin of its own. Two facts bound the difference of the clocks from above: a launch
+        was queued before it was noted here, and ended before the host had waited for it. The host may see both late, if
+        other processes use the processor, but never early: the smallest difference is the nearest to the true one.
         """
         for launch in self._launches:
             launch.event.wait()
@@ -176,7 +176,7 @@ class Report:
 
 
 def peak_host_bytes() -> int:
-    """Largest resident set of this process so far, in bytes (0 where the system does not tell)."""
+    """Returns this process's largest resident set so far, in bytes (0 where the system does not tell)."""
     try:
         # Not getrusage first: its maximum is inherited from the process that started this one (Linux, fork and exec).
         status = Path("/proc/self/status").read_text()
@@ -191,7 +191,7 @@ def peak_host_bytes() -> int:
 
 
 def process_age() -> float | None:
-    """Seconds since this program was started, to a clock tick (10 ms); None where it cannot be told."""
+    """Returns the seconds since this program was started, to a clock tick (10 ms); None where that is not known."""
     try:
         # Field 22 of /proc/self/stat: start in clock ticks after boot (proc(5)); field 2 may hold spaces.
         ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])

@@ -1,4 +1,4 @@
-"""Programs: OpenCL C as it is built for a device, kept as long as it is of use, and the kernels in it."""
+"""Programs: OpenCL C built for a device and kept as long as it is of use, and the kernels in it."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from .errors import DeviceError, FileError
 if TYPE_CHECKING:
     from .gpu import Gpu
 
-#: Kernels that stay built though nobody uses them: of those for any size, and of those for one size.
+#: How many kernels stay built though nobody uses them: kernels for any size, and kernels for one size.
 MOST_LASTING, MOST_ONCE = 256, 16
 
 
 @dataclass(frozen=True)
 class Source:
-    """OpenCL C that a program wrote: ``name`` for messages, ``text`` the code; ``once``: it suits one size only."""
+    """Generated OpenCL C: ``name`` is for messages, ``text`` is the code; ``once``: it suits one size only."""
 
     name: str
     text: str
@@ -47,7 +47,7 @@ _Key = tuple[Sources, str, str]  # sources, the kernel's name, options
 
 @dataclass(frozen=True)
 class Program:
-    """A program's source and build options, what it is called, and whether it suits one size only."""
+    """A program's source and build options, its label, and whether it suits one size only."""
 
     text: str
     options: str
@@ -66,7 +66,7 @@ class Program:
 
 
 class Kernel:
-    """A built kernel. ``work_group`` is the largest group that this kernel can run in on this device; ``once`` as of
+    """A built kernel. ``work_group`` is the largest group that this kernel can run in on this device; ``once`` is as in
     :class:`Source`."""
 
     def __init__(self, gpu: Gpu, program: cl.Program, name: str, once: bool = False) -> None:
@@ -103,26 +103,26 @@ class Kernel:
 class Programs:
     """The kernels of a device, built when they are asked for; any thread may ask.
 
-    A program lives as long as one of its kernels, and a kernel as long as somebody has it: a plan's steps, or this.
-    Here the most recently used ones stay, of those for one size fewer: see :data:`MOST_LASTING`.
+    A program lives as long as one of its kernels. A kernel lives as long as a plan's step or this object refers to it.
+    This object keeps the most recently used kernels, and fewer of those for one size: see :data:`MOST_LASTING`.
     """
 
     def __init__(self, gpu: Gpu) -> None:
         self.gpu = gpu
         self._programs: WeakValueDictionary[Program, cl.Program] = WeakValueDictionary()
         self._kernels: WeakValueDictionary[_Key, Kernel] = WeakValueDictionary()
-        # By whether they suit one size only: the least recently used first.
+        # Keyed by whether kernels suit one size only; the least recently used come first.
         self._recent: dict[bool, OrderedDict[_Key, Kernel]] = {False: OrderedDict(), True: OrderedDict()}
         self._changing = RLock()  # held while these change
         self._building = RLock()  # held while programs are built: none is built twice
 
     def __len__(self) -> int:
-        """How many programs there are."""
+        """The number of programs that are kept."""
         return len(self._programs)
 
     def kernels(self, requests: Sequence[tuple[Sources, str, Mapping[str, Define]]]) -> list[Kernel]:
-        """Kernels by sources, name and defines, as :meth:`gpuops.gpu.Gpu.kernels`."""
-        # By what they are made of: a text of many kilobytes is not to be put together for each launch.
+        """Returns kernels by sources, name and defines, as :meth:`gpuops.gpu.Gpu.kernels`."""
+        # The keys name the sources: a text of many kilobytes is not to be put together for each launch.
         keys = [(source, name, _options(defines)) for source, name, defines in requests]
         found = self._known(keys)
         if len(found) < len(set(keys)):
@@ -132,7 +132,7 @@ class Programs:
         return [found[key] for key in keys]
 
     def _known(self, keys: Sequence[_Key]) -> dict[_Key, Kernel]:
-        """Those that there are."""
+        """Returns those of the kernels that are built already."""
         with self._changing:
             found = {key: kernel for key in keys if (kernel := self._kernels.get(key))}
             for key, kernel in found.items():
@@ -140,7 +140,7 @@ class Programs:
             return found
 
     def _used(self, key: _Key, kernel: Kernel) -> None:
-        """Makes it the last one to go."""
+        """Notes that the kernel was used just now, so that all others are dropped before it."""
         recent = self._recent[kernel.once]
         recent[key] = kernel
         recent.move_to_end(key)
@@ -148,7 +148,7 @@ class Programs:
             recent.popitem(last=False)
 
     def _made(self, keys: Sequence[_Key]) -> dict[_Key, Kernel]:
-        """New kernels; their programs may be there."""
+        """Makes new kernels; their programs may be built already."""
         wanted = {key: Program.of(key[0], key[2]) for key in keys}
         there = {program: found for program in wanted.values() if (found := self._programs.get(program))}
         there |= self._built([program for program in dict.fromkeys(wanted.values()) if program not in there])
@@ -178,7 +178,7 @@ class Programs:
         return {program: result for program, (result, _) in zip(missing, built, strict=True)}
 
     def build(self, wanted: Program) -> tuple[cl.Program, bool]:
-        """The program, and whether its binary was known."""
+        """Returns the program, and whether its binary was in the cache."""
         gpu, label, text, options = self.gpu, wanted.label, wanted.text, wanted.options
         digest = hashlib.sha256("\0".join((text, options, self._identity)).encode()).hexdigest()
         if gpu.dump is not None:
@@ -192,8 +192,8 @@ class Programs:
             program = cl.Program(gpu.context, text).build(options)
         except cl.RuntimeError as error:
             raise DeviceError(_build_failure(gpu.info.name, label, str(error))) from error
-        # PoCL keeps what it builds itself; for a binary it builds twice more, for groups of any size: only what serves
-        # images of any size is worth that.
+        # PoCL keeps its builds itself. To give a binary it builds twice more, for groups of any size; only programs
+        # that serve images of any size are worth that.
         if not (wanted.once and gpu.device.platform.name == "Portable Computing Language"):
             with suppress(cl.Error):  # a runtime that gives no binaries only builds again next time
                 cache.save_binary(entry, program.get_info(cl.program_info.BINARIES)[0])
@@ -201,7 +201,7 @@ class Programs:
 
     @cached_property
     def _identity(self) -> str:
-        """Everything that a built binary depends on beside its source."""
+        """Everything that a built binary depends on besides its source."""
         from .device.drivers import cpu_identity
 
         device = self.gpu.device
@@ -216,7 +216,7 @@ class Programs:
 
 
 class _Filters:
-    """Python's filters of warnings, which all threads share: the first that builds sets one, the last removes it."""
+    """Python's warning filters, which all threads share: the first thread that builds sets one, the last removes it."""
 
     lock = Lock()
     users = 0
@@ -225,7 +225,7 @@ class _Filters:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the chatter of drivers, which pyopencl makes warnings of; a failure is raised."""
+    """Silences drivers' messages, of which pyopencl makes warnings; a failure is still raised."""
     with _Filters.lock:
         if not _Filters.users:
             _Filters.saved = warnings.catch_warnings()

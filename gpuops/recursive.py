@@ -25,17 +25,18 @@ if TYPE_CHECKING:
 # weights that grow where errors are largest (Lawson), from what Kung's method makes of samples.
 _RATES = np.array([2.15291550 + 0.52400604j, 2.11859726 + 1.60916587j, 2.04023941 + 2.84795980j])
 _LEAST = 1 / 9  # σ below which an axis stays as it is: a neighbour has e⁻⁴⁰ there
-_WARM, _FITTED = 8.0, 9.0  # σ from where on what was before counts for nothing; that the fit goes to
-# Rows fetched at a time; columns of a work-item; of a compute unit as many work-items as keep it at work.
+# In σ: the distance beyond which samples have no effect, and the distance that the fit covers.
+_WARM, _FITTED = 8.0, 9.0
+# Rows fetched at a time and work-items that keep a compute unit busy; on CPUs also vectors of columns of a work-item.
 _ROWS, _ITEMS = 8, 512
 _WIDE_ROWS, _VECTORS, _WIDE_ITEMS = 4, 16, 8
 
 
 def gaussian(gpu: Gpu, image: Image, sigma: tuple[float, float], border: str, cval: float) -> Image:
-    """Gaussian blur of a planar float32 Image by ``sigma`` (y, x), one at least 1/9; a new Image.
+    """Blurs a planar float32 Image by a Gaussian of ``sigma`` (y, x), one of them at least 1/9; returns a new Image.
 
-    Within 1e-5 of the result's peak for any σ. A NaN or an infinity goes to all of its rows and columns, and so
-    through its plane.
+    The error is within 1e-5 of the result's peak for any σ. A NaN or an infinity spreads along its row and column, and
+    so through its plane.
     """
 
     down, along = by_axis(border)
@@ -53,7 +54,7 @@ def gaussian(gpu: Gpu, image: Image, sigma: tuple[float, float], border: str, cv
 
 @lru_cache(64)
 def coefficients(sigma: float) -> tuple[float, npt.NDArray[np.complex64]]:
-    """h₀, and (q, c) of each exponential, as in recursive.cl, whose weights have the sum 1."""
+    """Returns h₀ and (q, c) of each exponential, as in recursive.cl; the weights' sum is 1."""
     q = -np.expm1(-_RATES / sigma)
     n = np.arange(1, ceil(_FITTED * sigma) + 2 * len(_RATES))
     powers = np.exp(np.outer(1 - n, _RATES / sigma))
@@ -70,7 +71,7 @@ def _columns(gpu: Gpu, image: Image, sigma: float, border: str, cval: float) -> 
     wide = gpu.limits.lanes > 1
     rows, columns = (_WIDE_ROWS, 16 * _VECTORS) if wide else (_ROWS, 1)
     warm = ceil(_WARM * sigma / rows) * rows
-    # As many bands as there is work for, but none that is not longer than what leads to it.
+    # As many bands as keep the device busy, but each at least as long as the rows that are read before it.
     items = (_WIDE_ITEMS if wide else _ITEMS) * gpu.limits.compute_units
     bands = max(1, min(items // (planes * -(-width // columns)), height // (2 * warm)))
     band = -(-height // bands)

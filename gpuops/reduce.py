@@ -30,16 +30,17 @@ BINS = 256
 BINS_PER_STOP = 4
 LOWEST_STOP = -32
 
-# Groups of a compute unit: as many as run at once, lest all wait for the last few, which takes a fifth more time on an
-# H200. Kernels have registers for 5 to 8 there, with a mip for 4 (nearly four times over), of all channels for 3 or 2.
+# Groups of a compute unit: as many as run at once; if a few were left over, all would wait for them, which takes a
+# fifth more time on an H200. There registers suffice for 5 to 8 groups, with a mip for 4 (taken nearly four times
+# over), and for 3 or 2 where all channels are measured at once.
 _GROUPS, _GROUPS_OF_MIP, _GROUPS_OF_ALL = 5, 15, 6
-# Rounds of a work-item, at most: integers of 32 bits hold what it adds up, and llvmpipe ends longer loops.
+# Rounds of a work-item, at most: its sums then fit into integers of 32 bits, and llvmpipe ends longer loops.
 _ROUNDS = 1 << 15
 _VECTORS = 4  # FOUR in reduce.cl
-_JOINED = 128  # records that become one
-_ON_HOST = 2048  # records of "direct" that the host adds up: a launch takes longer
-_CHANNELS = 4  # that one reading measures all of
-_PIXELS = 2**31 - 1  # at most: indices are of 32 bits
+_JOINED = 128  # records that one group joins into one
+_ON_HOST = 2048  # records of "direct" that the host adds up, at most: a launch would take longer
+_CHANNELS = 4  # channels that one reading can measure, at most
+_PIXELS = 2**31 - 1  # pixels of an image, at most: indices are of 32 bits
 
 _RECORD = np.dtype(
     [
@@ -54,17 +55,17 @@ _RECORD = np.dtype(
 
 @dataclass(frozen=True)
 class Statistics:
-    """What one reading pass tells of a set of values. NaN and infinities are counted and left out of all the rest.
+    """Statistics of a set of values, from one reading pass. NaN and infinities are counted, and count nowhere else.
 
     Attributes
     ----------
     count, finite, positive, negative, nan, infinite : int
         How many values there are, and of which kind; positive means 2⁻¹²⁶ or more (those have a logarithm).
     sum, log2_sum : float
-        Of the finite values (those below 2⁻¹²⁶ times their number lose digits, so that no sum overflows); of the
-        positive ones' binary logarithms (so the product is 2**log2_sum).
+        The sum of the finite values (those below 2⁻¹²⁶ times their number lose digits, so that no sum overflows), and
+        that of the positive values' binary logarithms (so the product is 2**log2_sum).
     minimum, maximum : float
-        Of the finite values; NaN where there are none.
+        The extremes of the finite values; NaN where there are none.
     centre_log2 : float
         Mean binary logarithm weighted by a Gaussian about the image's centre whose σ is a quarter of the width and
         of the height; NaN unless it was asked for and there are positive values.
@@ -108,7 +109,7 @@ class Statistics:
         edges = np.arange(BINS + 1) / BINS_PER_STOP + LOWEST_STOP
         below = np.concatenate(([0], np.cumsum(self.histogram, dtype=np.float64)))
         value = _exp2(float(np.interp(percent / 100 * below[-1], below, edges)))
-        # A minimum that is not positive tells nothing of those that are.
+        # A minimum that is not positive says nothing about the positive values.
         return min(max(value, self.minimum), self.maximum)
 
     def trimmed_log_mean(self, low: float, high: float) -> float:
@@ -136,10 +137,10 @@ def statistics(
     centre: bool = False,
     method: str = "auto",
 ) -> Statistics:
-    """Statistics of the luminance of a gray or RGB image; alpha has no part in it.
+    """Returns statistics of the luminance of a gray or RGB image; alpha has no part in it.
 
-    The same bits on every run on a device; between devices sums agree to about 1e-7, the counts and the
-    histogram's exactly where the luminance does.
+    On one device every run gives the same bits. Between devices sums agree to about 1e-7; counts and the histogram
+    agree exactly where the luminance does.
 
     Parameters
     ----------
@@ -151,8 +152,8 @@ def statistics(
         Also count the histogram; also weigh for ``centre_mean``.
     method
         ``tiles``: tiles of 16 × 16 in local memory, then groups of 128 of their values until one is left (the
-        Direct3D sample's). ``direct``: long stretches in registers, whose values, some for each compute unit, the
-        host adds up. ``auto``: direct.
+        Direct3D sample's method). ``direct``: long stretches in registers; the host adds up their values, some for
+        each compute unit. ``auto``: direct.
 
     Raises
     ------
@@ -183,10 +184,11 @@ def statistics_and_mip(
     histogram: bool = True,
     centre: bool = False,
 ) -> tuple[Statistics, Image]:
-    """:func:`statistics`, and from the same reading the first level of a mip chain.
+    """Returns :func:`statistics`, and from the same reading the first level of a mip chain.
 
-    That is a planar float32 Image (colours, ⌈height / 2⌉, ⌈width / 2⌉) of the means of 2 × 2 pixels' colours, at odd
-    sizes' ends of the two pixels, or the one, that exist. NaN and infinities spread as arithmetic has it.
+    That level is a planar float32 Image (colours, ⌈height / 2⌉, ⌈width / 2⌉): the means of 2 × 2 pixels' colours. At
+    the end of an odd size they are means of the two pixels, or the one, that exist. NaN and infinities spread as in
+    any sum.
     """
     operand, ways, shape = _light(gpu, image, decoding, rows=True)
     colours, (height, width) = ways.defines["COLOURS"], shape
@@ -207,10 +209,10 @@ def all_statistics(
     weights: tuple[float, float, float] = REC709,
     histogram: bool = True,
 ) -> tuple[Statistics | None, tuple[Statistics, ...]]:
-    """Statistics of luminance and of each channel, alpha included; up to four channels are read once for all.
+    """Returns statistics of luminance and of each channel, alpha included; up to four channels are read only once.
 
-    Luminance is None of an image with neither one nor three colours; gray's is that of its channel. Otherwise as
-    :func:`statistics`.
+    Luminance is None for an image with neither one nor three colours; for gray it is that of its channel. The rest is
+    as for :func:`statistics`.
     """
     operand = _operand(gpu, image, decoding)
     if decoding is not None and operand.shape[2] > _CHANNELS:
@@ -237,7 +239,7 @@ def all_statistics(
 def channel_statistics(
     gpu: Gpu, image: Image | npt.ArrayLike, *, histogram: bool = True, method: str = "auto"
 ) -> tuple[Statistics, ...]:
-    """Statistics of each plane by itself, alpha included. Otherwise as :func:`statistics`."""
+    """Returns statistics of each plane by itself, alpha included. The rest is as for :func:`statistics`."""
     _check_method(method)
     operand = on_device(gpu, image)
     planes, height, width = operand.shape
@@ -265,7 +267,7 @@ def _check_method(method: str) -> None:
 
 
 def _operand(gpu: Gpu, image: Image | npt.ArrayLike, decoding: Decoding | None) -> Image:
-    """Planes, or with ``decoding`` pixels, on the device."""
+    """Returns planes, or with ``decoding`` pixels, on the device."""
     if decoding is None or isinstance(image, Image):
         return on_device(gpu, image)
     return pixels.on_device(gpu, np.asarray(image))
@@ -279,7 +281,7 @@ def _light(
     lanes: int | None = None,
     rows: bool = False,
 ) -> tuple[Image, Reading, tuple[int, int]]:
-    """A gray or RGB image, how to read it, and its height and width."""
+    """Returns a gray or RGB image on the device, how to read it, and its height and width."""
     operand = _operand(gpu, image, decoding)
     ways = reading(gpu, operand, decoding, colours_only=True, lanes=lanes, rows=rows)
     colours, channels = ways.defines["COLOURS"], operand.shape[2 if decoding else 0]
@@ -303,14 +305,14 @@ def _reduced(
     mip: Image | None = None,
     tiled: bool = False,
 ) -> tuple[Statistics, ...]:
-    """Of the image's light or of a plane of it, or of so many sets of values; ``mip`` is filled on the way."""
+    """Returns the statistics of the image's light, of one plane, or of ``sets`` sets of values; also fills ``mip``."""
     height, width = shape
     size = height * width
     if size > _PIXELS:
         raise ParameterError(f"statistics are of {_PIXELS} pixels at most, not of {width} × {height}")
     bits = (size - 1).bit_length()
     bins = gpu.zeros((sets, BINS), np.uint32)
-    alone = ways.lanes > 1  # a CPU's core reads alone; elsewhere neighbours read neighbours
+    alone = ways.lanes > 1  # a CPU's work-item reads a stretch alone; elsewhere neighbours read neighbours
     name = "tiles" if tiled else "direct" if mip is None else "mip"
     sources = (*ways.sources, "reduce", *(("reduce_mip",) if mip else ()))
     kernel = gpu.kernel(
@@ -363,8 +365,10 @@ def _reduced(
 
 
 def _stretches(gpu: Gpu, count: int, step: int, groups: int) -> tuple[int, int]:
-    """How many groups share ``count`` elements, ``groups`` of a compute unit at least, and how many each of them gets,
-    in steps of ``step``."""
+    """Returns how many groups share ``count`` elements, and how many elements each gets: a multiple of ``step``.
+
+    ``groups`` is the number of groups of a compute unit to aim at.
+    """
     rounds = -(-count // (gpu.limits.compute_units * groups * step))
     stretch = min(rounds, _ROUNDS) * step
     return -(-count // stretch), stretch

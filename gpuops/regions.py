@@ -9,9 +9,9 @@ from .params.region import Region
 
 
 def cut(image: Image, region: Region | None, *, interleaved: bool, alpha: bool = False) -> Image:
-    """The colour planes, or with ``alpha`` all planes, of a region; or its pixels (height, width, channels).
+    """Returns the colour planes of a region, with ``alpha`` all planes; or its pixels (height, width, channels).
 
-    A copy on the device, of the region's size; the Image itself where there is no region, or it is all of the image.
+    It is a copy on the device, or the Image itself where there is no region or the region is the whole image.
 
     Raises
     ------

@@ -22,7 +22,7 @@ SCHEMA_VERSION = 1
 
 
 def device_context(info: DeviceInfo) -> dict[str, Any]:
-    """What ``report.context`` should say of the device."""
+    """Returns the entries of ``report.context`` that describe the device."""
     return {
         "device": info.name,
         "platform": info.platform,
@@ -33,7 +33,7 @@ def device_context(info: DeviceInfo) -> dict[str, Any]:
 
 
 def versions() -> dict[str, Any]:
-    """Versions of what times depend on, and today's date (UTC)."""
+    """Returns the versions of the software that times depend on, and today's date (UTC)."""
     return {
         **{name: _version(name) for name in ("clpix", "numpy", "pyopencl")},
         "python": platform.python_version(),
@@ -49,7 +49,7 @@ def _version(distribution: str) -> str | None:
 
 
 def totals(report: Report) -> dict[str, Any]:
-    """Wall clock, the part of it that no phase covers, time of all kernels, peak memory, programs built."""
+    """Returns wall-clock time, its part that no phase covers, time of all kernels, peak memory, programs built."""
     wall = report.wall
     return {
         "wall_ms": wall * 1e3,
@@ -213,7 +213,7 @@ def _text(convert: Callable[[Report], dict[str, Any]]) -> Callable[[Report], str
     return lambda report: json.dumps(convert(report), indent=1, ensure_ascii=False) + "\n"
 
 
-# The longest extension that fits is meant: x.trace.json is no .json.
+# Longer extensions come first, as x.trace.json also ends with .json.
 FORMATS: dict[str, Callable[[Report], str]] = {
     ".trace.json": _text(to_trace),
     ".json": _text(to_json),

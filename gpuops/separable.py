@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 _LONG = 12  # radius along rows alone from which a CPU's kernel for both axes is faster (measured)
 
-Weights = npt.NDArray[np.float64]  # of −radius … radius
+Weights = npt.NDArray[np.float64]  # for the offsets −radius … radius
 
 
 @dataclass(frozen=True)
 class Taps:
-    """What to convolve with, along (y, x): symmetric float64 weights; and what stands outside the image."""
+    """Symmetric float64 weights along (y, x), and the border mode and value outside the image."""
 
     weights: tuple[Weights, Weights]
     border: str = "reflect"
@@ -42,9 +42,9 @@ class Taps:
 
 
 def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool = False) -> Image:
-    """The planar float32 Image convolved along both axes; weights of one tap (1) leave an axis as it is.
+    """Convolves a planar float32 Image along both axes; weights of one tap (1) leave an axis as it is.
 
-    Where no axis has more, the input itself is the result. With ``overwrite_input`` the result may take the input's
+    If both have one tap, the input itself is the result. With ``overwrite_input`` the result may take the input's
     memory.
     """
     axes = [axis for axis in (1, 0) if taps.radii[axis]]  # x first: rows are read in memory order
@@ -75,10 +75,10 @@ def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool =
 def convolve_pixels(
     gpu: Gpu, pixels: Image, taps: Taps, decoding: Decoding, encoding: Encoding
 ) -> tuple[Image, Image]:
-    """Pixels (height, width, channels) of a file, convolved along both axes as light, to such pixels.
+    """Convolves a file's pixels (height, width, channels) along both axes as light, to such pixels.
 
-    Also gives the counters of what did not fit: see :func:`gpuops.pixels.losses`. One kernel reads and writes pixels
-    itself where it can; else they become planes between.
+    Also returns the counters of values that did not fit: see :func:`gpuops.pixels.losses`. Where possible one kernel
+    reads and writes pixels itself; else they become planes in between.
     """
     direct = _is_direct(gpu, taps)
     near = any(taps.radii) and both_axes.takes(gpu, taps, direct=direct)
@@ -95,7 +95,7 @@ def _is_direct(gpu: Gpu, taps: Taps) -> bool:
 
 
 def _on_device(gpu: Gpu, taps: Taps) -> dict[int, Image]:
-    """The weights of each axis."""
+    """Returns the weights of each axis, on the device."""
 
     def kept(rounded: npt.NDArray[np.float32]) -> Image:
         return gpu.kept(("weights", rounded.tobytes()), lambda: gpu.array(rounded))
@@ -104,7 +104,7 @@ def _on_device(gpu: Gpu, taps: Taps) -> dict[int, Image]:
 
 
 def _rounded(weights: Weights) -> npt.NDArray[np.float32]:
-    """The weights in float32; what rounding took from their sum goes to the middle one, so that it stays as it is."""
+    """Returns the weights in float32; the middle one takes up the rounding error, so that their sum stays the same."""
     rounded = weights.astype(np.float32)
     rounded[len(rounded) // 2] += np.float32(math.fsum(weights) - math.fsum(rounded.tolist()))
     return rounded
@@ -121,7 +121,7 @@ def _axis(
     *,
     direct: bool,
 ) -> None:
-    """Convolves ``planes`` planes along one axis, from and to an image's planes that begin at a number."""
+    """Convolves ``planes`` planes along one axis; source and target are an image and the number of its first plane."""
     (image, first_in), (result, first_out) = source, target
     height, width = image.shape[1:]
     radius = taps.radii[axis]
@@ -147,7 +147,7 @@ def _axis(
             traffic=traffic,
         )  # fmt: skip
         return
-    # 256 work-items; results of one, along, across
+    # 256 work-items of a group: results of each, work-items along the axis, and across it.
     per, items, columns = (1, 256, 1) if axis else (4, 16, 16)
     outer, n, inner = (planes * height, width, 1) if axis else (planes, height, width)
     while True:

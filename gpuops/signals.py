@@ -1,6 +1,6 @@
-"""A program's signals while OpenCL's drivers are loaded, which put handlers of their own.
+"""Protection of a program's signals while OpenCL's drivers are loaded, which set handlers of their own.
 
-LLVM's, which most drivers bring along, goes on after SIGQUIT as if it had not come.
+LLVM's handler, which most drivers bring along, ignores SIGQUIT.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-NUMBERS = [  # what ends a program, but for what cannot be handled
+NUMBERS = [  # the signals that end a program and can be handled
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name)
 ]
 
 
 @contextmanager
 def kept() -> Iterator[None]:
-    """What comes meanwhile waits, and goes to the handlers that there were before; unless another thread takes it.
+    """Delays signals until the end, for the handlers that were there before, unless another thread takes them.
 
-    In the main thread of a POSIX system; elsewhere Python cannot set handlers.
+    It does so in the main thread of a POSIX system; elsewhere Python cannot set handlers.
     """
     if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
         yield
@@ -36,6 +36,6 @@ def kept() -> Iterator[None]:
 
 
 def leave_to_others() -> None:
-    """In a thread that is to take none, so that :func:`kept` has them all."""
+    """Blocks signals in the calling thread, so that :func:`kept` gets them all."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK, NUMBERS)

@@ -1,4 +1,4 @@
-"""Starbursts: the light that a lens's aperture diffracts, as a kernel for bloom.
+"""Starbursts: the light that a lens's aperture diffracts, as a convolution kernel for bloom.
 
 Far behind an aperture A, light of the wavelength λ lies as |F A|², the square of its Fourier transform (Fraunhofer),
 at a scale that grows with λ: the kernel is the sum of that pattern over the visible wavelengths, each as wide as its
@@ -28,28 +28,27 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float32]
 Exact = npt.NDArray[np.float64]
 
-GREEN = 550.0  # nm: the wavelength that v belongs to
-HELD = 0.99  # the share of a round aperture's green light within `radius`, …
-RADIUS = 2 / (math.pi * (1 - HELD))  # … which is so much of v
-REACH = 10  # radii, where the rays have faded out; 99.9 % of the light
+GREEN = 550.0  # nm: the wavelength for which v is defined
+HELD = 0.99  # the share of a round aperture's green light that lies within `radius`
+RADIUS = 2 / (math.pi * (1 - HELD))  # the value of v at `radius`
+REACH = 10  # radii from the middle, where the rays have faded out: 99.9 % of the light is within
 
-_NM = np.linspace(
-    390.0, 710.0, 400
-)  # enough that rings of neighbours, shifted, leave no beads along the rays
-_REC709 = np.array(
-    ((3.2406, -1.5372, -0.4986), (-0.9689, 1.8758, 0.0415), (0.0557, -0.2040, 1.0570))
-)  # of XYZ
+# Wavelengths in nm: so many that the shifted rings of neighbouring ones leave no beads along the rays.
+_NM = np.linspace(390.0, 710.0, 400)
+# The matrix from CIE XYZ to linear Rec. 709.
+_REC709 = np.array(((3.2406, -1.5372, -0.4986), (-0.9689, 1.8758, 0.0415), (0.0557, -0.2040, 1.0570)))
 
-# The transform, of an aperture with a radius of _SIZE in _LENGTH² samples: its outer frequencies are not used.
+# The transform is that of an aperture of radius _SIZE in _LENGTH² samples; its outer frequencies are not used.
 _FARTHEST = REACH * RADIUS * GREEN / _NM[0]
 _SIZE, _LENGTH = _FARTHEST / (0.6 * math.pi), 4096
-_SOFT = 0.75  # samples: σ of the edge, so that what is drawn has hardly any frequencies but those of the transform
-_STEP, _ARC = 0.25, 0.7  # in v, of polar samples, whose rings are π apart; at the rim
-_FINEST = 0.75  # in v, of samples of a pixel
+_SOFT = 0.75  # samples: σ of the soft edge, which leaves hardly any frequencies beyond the transform's
+# Steps of the polar samples, in v: along a ray, where rings are π apart, and along the arc at the rim.
+_STEP, _ARC = 0.25, 0.7
+_FINEST = 0.75  # in v: the step of samples within a pixel, at most
 
 
 class _Spread(NamedTuple):
-    """What glows of one size are made with: a transfer function and the share within the frame of each plane."""
+    """A transfer function for each plane of a kernel, and the share of each pixel's glow that stays in the frame."""
 
     taps: int
     size: tuple[int, int]
@@ -59,17 +58,17 @@ class _Spread(NamedTuple):
 
 
 def glow(gpu: Gpu, light: Image, aperture: Aperture, radius: float, *, around: bool = False) -> Image:
-    """The starbursts of all of an image's light, of any number of planes; alpha's and gray light's is gray.
+    """Returns the starbursts of an image's light, in any number of planes; those of gray light and of alpha are gray.
 
-    Light that would leave the frame and not come back stays where it is: constants stay constant, sums stay, and no
-    ray comes back from the border.
+    Light that would leave the frame stays in its pixel: constants stay constant, sums stay the same, and no ray comes
+    back from the border.
 
     Parameters
     ----------
     radius : float
-        As of :func:`starburst`, but as a fraction of the image's height. The rays have faded out at one height.
+        As for :func:`starburst`, but as a fraction of the image's height. The rays have faded out one height away.
     around : bool
-        Rows go round: what leaves the frame to the left comes back from the right.
+        Rows go round: light that leaves the frame to the left comes back from the right.
 
     Raises
     ------
@@ -96,7 +95,7 @@ def glow(gpu: Gpu, light: Image, aperture: Aperture, radius: float, *, around: b
 
 
 def starburst(gpu: Gpu, aperture: Aperture, radius: float, reach: float = math.inf) -> Array:
-    """The kernel of an aperture, for a glow in linear Rec. 709.
+    """Returns the kernel of an aperture, for a glow in linear Rec. 709.
 
     Every plane sums to 1: the glow of white light is white as a whole, bluish within and reddish without. Colours
     beyond Rec. 709 are moved towards the gray of their luminance.
@@ -114,7 +113,8 @@ def starburst(gpu: Gpu, aperture: Aperture, radius: float, reach: float = math.i
     float32 (4, n, n), n odd: red, green, blue, and luminance for other light. Nowhere negative. The pixel
     in the middle is the origin.
     """
-    # The light outside of a pixel grows as the radius does: what is narrower is part of what is a pixel wide.
+    # A kernel narrower than a pixel is made of one that is a pixel wide: the light outside of the middle pixel is
+    # proportional to the radius, and the rest stays in the middle.
     share, radius = min(radius, 1.0), max(radius, 1.0)
     reach = max(min(reach, REACH * radius), 1.0)
     polar = gpu.kept(("starburst", aperture.blades, aperture.roundness), lambda: _polar(gpu, aperture))
@@ -146,7 +146,7 @@ def _spread(gpu: Gpu, kernel: Array, frame: tuple[int, int], border: str) -> _Sp
 
 
 def _gathered(gpu: Gpu, light: Image, spread: _Spread) -> Image:
-    """Light by the kernel, in darkness but for rows that go round."""
+    """Returns the light convolved with the kernel; beyond the frame it is dark, but for rows that go round."""
     result, taps = light.like(), (spread.taps, spread.taps)
     for plane in range(light.shape[0]):
         at = slice(plane, plane + 1)
@@ -166,7 +166,7 @@ def _gathered(gpu: Gpu, light: Image, spread: _Spread) -> Image:
 
 
 def _edge(aperture: Aperture, x: Exact, along: Exact) -> Exact:
-    """Signed distance, negative inside, from a blade's edge; the corners are at the distance 1 from the centre.
+    """Returns the signed distance from a blade's edge, negative inside; the corners are 1 away from the centre.
 
     ``x`` is the distance from the centre, ``along`` its part in the direction of the blade. With c = cos(π/N) the edge
     is F = (1 − R)(along − c) + R(x² − 1)/2 = 0: a line at R = 0, the circle at R = 1, an arc of a circle between, and
@@ -180,7 +180,7 @@ def _edge(aperture: Aperture, x: Exact, along: Exact) -> Exact:
 
 
 def _corner(aperture: Aperture) -> float:
-    """The distance of the corners from the centre where the area is π."""
+    """Returns the distance of the corners from the centre if the area is π."""
     r, b, c = aperture.roundness, 1 - aperture.roundness, math.cos(math.pi / aperture.blades)
     angles = (np.arange(1000) + 0.5) / 1000 * math.pi / aperture.blades
     along = b * np.cos(angles)
@@ -189,7 +189,7 @@ def _corner(aperture: Aperture) -> float:
 
 
 def _drawn(aperture: Aperture) -> Array:
-    """The aperture of radius _SIZE with a soft edge, a Gaussian's integral: what its transform lacks is known."""
+    """Draws the aperture of radius _SIZE with a soft edge, a Gaussian's integral, so that its effect can be undone."""
     corner = _SIZE * _corner(aperture)
     n = math.ceil(corner + 6 * _SOFT)
     x = np.arange(-n, n + 1) / corner
@@ -210,13 +210,13 @@ def _drawn(aperture: Aperture) -> Array:
 
 
 def _sector(aperture: Aperture) -> float:
-    """The angle from a ray to where the pattern, the same in every direction of its symmetry, mirrors itself."""
+    """Returns the angle from a ray to the next axis of symmetry, where the pattern mirrors itself."""
     rays = aperture.blades if aperture.blades % 2 == 0 else 2 * aperture.blades
     return math.pi / rays
 
 
 def _polar(gpu: Gpu, aperture: Aperture) -> Image:
-    """Light of all wavelengths: (angles from a ray over a sector, distances in steps of _STEP, rgb and luminance)."""
+    """Returns light of all wavelengths: (angles from a ray over a sector, distances by _STEP, rgb and luminance)."""
     pattern = _pattern(gpu, aperture)
     _, angles, wide = pattern.shape
     distances = math.ceil(REACH * RADIUS / _STEP) + 1
@@ -231,7 +231,7 @@ def _polar(gpu: Gpu, aperture: Aperture) -> Image:
 
 
 def _pattern(gpu: Gpu, aperture: Aperture) -> Image:
-    """|F A|² of one wavelength: (1, angles, distances), 1 in the middle."""
+    """Returns |F A|² for one wavelength: (1, angles, distances), 1 in the middle."""
     drawn = _drawn(aperture)
     drawn /= drawn.sum(dtype=np.float64)
     spectrum = fft.transfer_function(gpu, gpu.array(drawn[None]), (_LENGTH, _LENGTH))
@@ -251,15 +251,14 @@ def _pattern(gpu: Gpu, aperture: Aperture) -> Image:
 
 
 def _responses() -> Exact:
-    """(wavelengths, 4): what a wavelength of a flat spectrum, which is white, gives to red, green and blue, and
-    GREEN / λ."""
+    """Returns (wavelengths, 4): how much each gives to red, green and blue, and GREEN / λ. A flat spectrum is white."""
     responses = _REC709 @ xyz(_NM)
     responses /= responses.sum(1, keepdims=True)
     return np.column_stack((responses.T, GREEN / _NM))
 
 
 def xyz(nm: Exact) -> Exact:
-    """The CIE 1931 colour matching functions (3, wavelengths), fitted by Wyman, Sloan, Shirley, "Simple Analytic
+    """Returns the CIE 1931 colour matching functions (3, wavelengths), by Wyman, Sloan, Shirley, "Simple Analytic
     Approximations to the CIE XYZ Color Matching Functions", JCGT 2(2), 2013: the multi-lobe fit."""
 
     def lobe(height: float, mean: float, below: float, above: float) -> Exact:

@@ -1,4 +1,4 @@
-"""Tone curves: what operators make of gray light, and a plot of them."""
+"""Tone curves: the results of operators for gray light, and a plot of them."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ Values = npt.NDArray[np.float32]
 
 MIDDLE_GREY = 0.18
 _RANGE = 10.0  # stops from the light that becomes middle grey, to either side
-_STEPS = 64  # of a stop
+_STEPS = 64  # samples of a stop
 _SIGNALS = {"srgb": "sRGB", "gamma": "gamma {gamma:g}", "pq": "PQ"}
 
 
 @dataclass(frozen=True)
 class Curve:
-    """An operator at an exposure, on gray light.
+    """The curve of an operator at an exposure, for gray light.
 
     Attributes
     ----------
     params : TonemapParams
-        With nothing left to meter.
+        The operator's parameters, with nothing left to meter.
     stops : array (n,)
-        Of the scene's light around middle grey, 0.18, before exposure.
+        The scene's light before exposure, in stops around middle grey, 0.18.
     light, signal : array (n,)
         A display's light, and the signal that ``params`` make of it.
     """
@@ -49,10 +49,10 @@ class Curve:
 
 
 def curves(gpu: Gpu, looks: Sequence[TonemapParams], stops: npt.ArrayLike | None = None) -> list[Curve]:
-    """The curves of operators, of gray pixels that are tone-mapped on the device.
+    """Returns the curves of operators, by tone mapping gray pixels on the device.
 
-    Of light that is gray after a white balance. Without ``stops`` they go from 10 below the light that becomes middle
-    grey to 10 above, or beyond the farthest white.
+    The light is gray after a white balance. Without ``stops`` the curves go from 10 stops below the light that becomes
+    middle grey to 10 above, or to beyond the brightest white point.
 
     Raises
     ------

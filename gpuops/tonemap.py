@@ -24,25 +24,26 @@ from .regions import cut
 if TYPE_CHECKING:
     from .gpu import Gpu
 
-_GROUPS = 24  # of a compute unit: groups that end early make room for others
-_TIMES = 1 << 10  # turns of a work-item, at most
+_GROUPS = 24  # groups of a compute unit: those that end early make room for others
+_TIMES = 1 << 10  # rounds of a work-item, at most
 
 
 def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
     """Maps linear Rec. 709 light to a display's signal.
 
-    The result is finite whatever the input holds: NaN and negative light become 0, infinite light the operator's
-    brightest; a GpuopsWarning counts such pixels. Values above 1 are left to whoever stores the result. Gray is
-    treated as R = G = B; alpha passes through. ``linear`` of the result tells whether it is light or a signal.
+    The result is finite whatever the input holds: NaN and negative light become 0, infinite light becomes the
+    operator's brightest value; a GpuopsWarning counts such pixels. Values above 1 are not clipped: the function that
+    stores the result does that. Gray is treated as R = G = B; alpha passes through. The result's ``linear`` says
+    whether it is light or a signal.
 
     Reads the image once for metering where the parameters need it, and once to map it. Memory beside the input: the
-    result; before there is one, a copy of the region that is metered, and of local operators also what
-    :mod:`gpuops.tonemap_local` says.
+    result; before that, a copy of the region that is metered, and for local operators also the memory that
+    :mod:`gpuops.tonemap_local` describes.
 
     Raises
     ------
     ParameterError
-        The image is neither gray nor RGB, or gray and to be balanced, or the meter's region is not inside of it.
+        The image is neither gray nor RGB, or gray and to be balanced, or does not contain the meter's region.
     """
     result, _ = _mapped(gpu, image, params)
     result.linear = params.transfer == "linear"
@@ -52,9 +53,9 @@ def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
 def tonemap_pixels(
     gpu: Gpu, pixels: Image, params: TonemapParams, decoding: Decoding, encoding: Encoding
 ) -> tuple[Image, Image]:
-    """:func:`tonemap` from pixels (height, width, channels) in the depth of a file to such pixels, all on the device.
+    """Does :func:`tonemap` from pixels (height, width, channels) of a file's depth to such pixels, all on the device.
 
-    What ``encoding`` does comes after the transfer of ``params``. Also gives the counters of what did not fit: see
+    ``encoding`` is applied after the transfer of ``params``. Also returns the counters of values that did not fit: see
     :func:`gpuops.pixels.losses`. Memory beside the input: the result.
     """
     return _mapped(gpu, pixels, params, decoding, encoding)
@@ -63,9 +64,9 @@ def tonemap_pixels(
 def tonemap_premultiplied(
     gpu: Gpu, image: Image, params: TonemapParams, encoding: Encoding
 ) -> tuple[Image, Image]:
-    """:func:`tonemap_pixels` of a planar Image whose colours are premultiplied if ``encoding`` unpremultiplies.
+    """Does :func:`tonemap_pixels` for a planar Image, whose colours are premultiplied if ``encoding`` unpremultiplies.
 
-    Operators are curves, so they take straight colours: these are divided by alpha before and not after. Memory beside
+    Operators are curves and take straight colours, so colours are divided by alpha before, not after. Memory beside
     input and result: a copy of the input.
     """
     straight, _ = pack(image, Encoding(np.dtype(np.float32), unpremultiply=encoding.unpremultiply))
@@ -80,7 +81,10 @@ def _mapped(
     decoding: Decoding | None = None,
     encoding: Encoding | None = None,
 ) -> tuple[Image, Image]:
-    """The result, planes where there is no decoding and no encoding; and the counters of what did not fit."""
+    """Returns the result, and the counters of values that did not fit.
+
+    The result is planes where there is no decoding and no encoding.
+    """
     ways = reading(gpu, source, decoding)
     channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
     assert isinstance(channels, int) and isinstance(colours, int)
@@ -91,7 +95,7 @@ def _mapped(
     transfer = params.transfer
     hue = params.gamut == "hue" and colours == 3
     table = params.operator if isinstance(params.operator, LutParams) else None
-    if table and not hue:  # which is of light
+    if table and not hue:  # keeping the hue works on light
         table, transfer, decoding, encoding = lut.in_signals(
             table, transfer, decoding, encoding, as_it_is=exposure == 1 and balance is None, colours=colours
         )
@@ -148,7 +152,7 @@ def _gains(
     decoding: Decoding | None,
     balance: Matrix | None,
 ) -> Image:
-    """Of a local operator, all of whose parameters have values."""
+    """Returns the gains of a local operator, all of whose parameters have values."""
     assert isinstance(params.operator, str)
     own = {name: params.value(name) or 0.0 for name in params.known}
     return tonemap_local.gain(
@@ -167,7 +171,7 @@ def exposure(
     region: Region | None = None,
     balance: WhiteBalance | None = None,
 ) -> float:
-    """The factor that brings the metered luminance of ``image`` to ``key``; 1 where nothing is lit.
+    """Returns the factor that brings the metered luminance of ``image`` to ``key``; 1 where no pixel is lit.
 
     All parameters are those of :class:`gpuops.params.tonemap.TonemapParams`, ``region`` its ``meter_region`` and
     ``balance`` its ``white_balance``. Raises ParameterError as :func:`tonemap`.
@@ -185,10 +189,10 @@ def exposure(
 
 
 def stops_of_pixels(gpu: Gpu, pixels: Image, decoding: Decoding) -> float:
-    """:func:`exposure` by the default meter, in stops, of the light of pixels (height, width, channels).
+    """Returns :func:`exposure` by the default meter, in stops, for the light of pixels (height, width, channels).
 
-    Their colours are metered straight, whether ``decoding`` premultiplies or not. An absurd image's exposure is held
-    within what may be asked for.
+    Their colours are metered straight, whether ``decoding`` premultiplies or not. The exposure of an absurd image is
+    clipped to the range that parameters allow.
     """
     params = TonemapParams()
     factor = _factor(_measured(gpu, pixels, params, replace(decoding, premultiply=False)), params)
@@ -225,7 +229,7 @@ def _factor(measured: Statistics, params: TonemapParams) -> float:
 def _levels(
     gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None
 ) -> tuple[float, operators.Vector]:
-    """The exposure's factor, and what the operator is computed with."""
+    """Returns the exposure's factor, and the operator's vector p."""
     measured = None
     if params.exposure is not None:
         scale = 2.0**params.exposure
@@ -240,7 +244,7 @@ def _levels(
 
 
 def warn_of_repairs(nan: int, infinite: int, negative: int) -> None:
-    """One warning for pixels whose light had to be repaired."""
+    """Gives one warning for all pixels whose light had to be repaired."""
     kinds = ((nan, "NaN"), (infinite, "infinite"), (negative, "negative"))
     counts = [f"{count} {kind}" for count, kind in kinds if count]
     if counts:

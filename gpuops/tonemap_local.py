@@ -1,4 +1,4 @@
-"""Local tone mapping operators: a gain for every pixel, by what is around it, in place of a curve for all."""
+"""Local tone mapping operators: a gain for every pixel that depends on its surroundings, in place of one curve."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .reduce import Statistics, check_colours, statistics
 if TYPE_CHECKING:
     from .gpu import Argument, Gpu
 
-_SCALES, _RATIO = 8, 1.6  # of reinhard-local
+_SCALES, _RATIO = 8, 1.6  # reinhard-local: the number of scales, and the ratio of one to the next
 _MIDDLE = 0.18  # the log-mean at which Durand's brightest base is 1
-# Luminance after exposure: infinite light's, blue alone; and up to which it counts as black where logarithms are taken.
+# Luminance after exposure: that of infinite light, blue alone; and the largest that counts as black in logarithms.
 _BEYOND, _DARKEST = 2.0**56, 2.0**-40
 
 
@@ -36,7 +36,7 @@ def gain(
     balance: Matrix | None = None,
     **parameters: float,
 ) -> Image:
-    """What each pixel's light is to be multiplied by, after exposure: Image (1, height, width), finite and positive.
+    """Returns the factor for each pixel's light, after exposure: an Image (1, height, width), finite and positive.
 
     Parameters
     ----------
@@ -44,13 +44,13 @@ def gain(
         Linear Rec. 709 light, gray or RGB; alpha has no part in it. NaN and negative light count as black; infinite
         light has no part in the surroundings of other pixels, and becomes white.
     exposure : float
-        What the light is multiplied by first.
+        The factor that the light is multiplied by first.
     operator : str
         ``reinhard-local`` or ``durand``.
     decoding
         ``source`` is pixels (height, width, channels) as a file has them.
     balance : array (3, 3), optional
-        What the light of an RGB image goes through before that: of :func:`gpuops.white_balance.matrix`.
+        The matrix of :func:`gpuops.white_balance.matrix`, which the light of an RGB image goes through before that.
     parameters
         Those of :func:`reinhard_local` or :func:`durand`.
 
@@ -66,7 +66,7 @@ def gain(
 
 @dataclass(frozen=True)
 class _Light:
-    """Where light comes from: planes, or with a decoding pixels; its exposure and white balance."""
+    """A source of light: planes, or with a decoding pixels; and its exposure and white balance."""
 
     source: Image
     decoding: Decoding | None
@@ -80,7 +80,7 @@ class _Light:
         return 1, height, width
 
     def to(self, gpu: Gpu, name: str, images: tuple[Image, ...], *scalars: Argument) -> None:
-        """One of tonemap_surroundings.cl's kernels, to planes."""
+        """Launches one of tonemap_surroundings.cl's kernels, which writes planes."""
         ways = reading(gpu, self.source, self.decoding, colours_only=True)
         colours = ways.defines["COLOURS"]
         assert isinstance(colours, int)
@@ -106,11 +106,11 @@ def reinhard_local(
     one stands. The paper's words for s are the *first* scale below the threshold; its meaning is the largest
     neighbourhood without strong contrast.
 
-    The paper's ``key`` is what the log mean is exposed to. Here it does not follow that, so that a result depends on
-    the exposure and not on how it was found; it counts as 2^phi · key alone.
+    In the paper ``key`` is also the value that exposure brings the log mean to. Here it is independent of exposure, so
+    that a result depends on the exposure and not on how it was found; ``key`` counts only as 2^phi · key.
 
-    Memory: four planes at a time, the gain among them, and where a blur needs that a fifth. Nine blurs, of any σ in
-    about the same time, and nine launches more.
+    Memory: four planes at a time, the gain among them, and a fifth where a blur needs it. There are nine blurs, which
+    take about the same time for any σ, and nine more launches.
 
     Source: Reinhard, Stark, Shirley, Ferwerda, "Photographic Tone Reproduction for Digital Images", SIGGRAPH 2002,
     section 3.2.
@@ -142,20 +142,21 @@ def durand(
     sigma_spatial: float = 0.02,
     sigma_color: float = 0.4,
 ) -> Image:
-    """Less contrast in the base of an image, its detail as it was.
+    """Reduces the contrast of an image's base and keeps its detail.
 
     The base is the bilateral filter of log10 luminance, by :mod:`gpuops.bilateral_grid`, with ``sigma_spatial`` as a
-    share of the longer side and ``sigma_color`` in decades. Its contrast, of the brightest over the darkest, becomes
-    ``base_contrast``, where it is more; its brightest becomes 1. Of the base the darkest ``shadows`` and the brightest
-    ``highlights`` percent of pixels are left out there, to a quarter of a stop, and keep the contrast that they have:
-    with 0, as in the paper, the noise of black or a small sun makes all else flat and dark.
+    share of the longer side and ``sigma_color`` in decades. The base's contrast, its brightest value over its darkest,
+    becomes ``base_contrast`` where it is more; its brightest value becomes 1. The darkest ``shadows`` percent and the
+    brightest ``highlights`` percent of the base's pixels do not count for these two values, to a quarter of a stop, and
+    keep the contrast that they have: with 0, as in the paper, noise in black or a small sun makes all else flat and
+    dark.
 
-    That is so whatever the exposure, since a factor leaves logarithms' differences as they are. So exposure counts by
-    the log mean of the luminance: where that is 0.18, as metering makes it, the brightest base is 1, and each stop more
-    is a stop more of the result.
+    By itself this does not depend on the exposure, as a factor leaves differences of logarithms as they are. So the
+    exposure counts through the log mean of the luminance: where that is 0.18, as metering makes it, the brightest base
+    is 1, and each stop more makes the result a stop brighter.
 
-    Memory: the gain's plane and a grid, whose size does not depend on the image's: at most 8 MB for ten stops, twice.
-    Ten launches, about; the host reads sums twice on the way.
+    Memory: the gain's plane and twice a grid, whose size does not depend on the image's: at most 8 MB for ten stops.
+    There are about ten launches; the host reads sums twice on the way.
 
     Source: Durand, Dorsey, "Fast Bilateral Filtering for the Display of High-Dynamic-Range Images", SIGGRAPH 2002.
     """
@@ -176,7 +177,7 @@ def durand(
 
 
 def _ends(base: Statistics, shadows: float, highlights: float) -> tuple[float, float]:
-    """The logarithms of the darkest and of the brightest base, without these percents; 0 where nothing is lit."""
+    """Returns the logarithms of the base's darkest and brightest values without these percents; 0 if nothing is lit."""
     if not base.finite:
         return 0.0, 0.0
     least, most = base.minimum, base.maximum
@@ -189,7 +190,7 @@ OPERATORS: dict[str, Callable[..., Image]] = {"reinhard-local": reinhard_local, 
 
 
 def _launch(gpu: Gpu, name: str, images: tuple[Image, ...], *scalars: float) -> None:
-    """One of tonemap_local.cl's kernels, which writes the last of the planes in place."""
+    """Launches one of tonemap_local.cl's kernels, which writes the last of the planes in place."""
     size, per_item = math.prod(images[0].shape), gpu.limits.lanes
     kernel = gpu.kernel(("lanes", "tonemap_local"), name, WIDTH=per_item)
     gpu.launch(

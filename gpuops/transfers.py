@@ -1,8 +1,8 @@
-"""Host memory to the device and back while kernels run: a queue for each direction, and staging memory for both.
+"""Transfers to the device and back while kernels run: a queue for each direction, and staging memory for both.
 
-A device reaches host memory of the driver's own at full speed and by itself. What is to be moved is copied to and from
-such memory by the host's threads, in two turns: while one is under way, the next is being filled. What comes back goes
-its way in a thread of its own, as the pages of a new array take longer to be had than to be filled.
+A device reaches host memory of the driver's own at full speed and by itself. The host's threads copy data to and from
+such memory, in two turns: while one is transferred, the next is being filled. Downloaded data is copied by a thread of
+its own, as a new array's pages take longer to allocate than to fill.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def pinned(queue: cl.CommandQueue, nbytes: int) -> npt.NDArray[np.uint8]:
 
 
 def unpin(queue: cl.CommandQueue, array: npt.NDArray[np.uint8]) -> None:
-    """Gives it back; the array must not be used any more."""
+    """Gives the memory of :func:`pinned` back; the array must not be used any more."""
     mapped: Any = array.base
     mapped.release(queue).wait()
 
 
 class _Staging:
-    """A device's staging memory, which takes longer to be had than to be filled: kept for the next time."""
+    """A device's staging memory. It takes longer to allocate than to fill, so it is kept for the next time."""
 
     def __init__(self) -> None:
         self._free: defaultdict[int, list[npt.NDArray[np.uint8]]] = defaultdict(list)
@@ -61,7 +61,7 @@ class _Staging:
         self._changing = Lock()
 
     def take(self, queue: cl.CommandQueue, nbytes: int) -> npt.NDArray[np.uint8]:
-        """An array of ``nbytes`` or more."""
+        """Returns an array of ``nbytes`` or more."""
         size = max(_PIECE, 1 << (nbytes - 1).bit_length())
         with self._changing:
             if self._free[size]:
@@ -81,12 +81,12 @@ class _Staging:
 
 
 class Transfers:
-    """A context in which host memory comes and goes through :meth:`inlet` and :meth:`outlet`; at its end all has come.
+    """A context for transfers through :meth:`inlet` and :meth:`outlet`; all data has arrived at its end.
 
     Parameters
     ----------
     overlap
-        Without it each transfer is waited for, and all kernels before it: for comparison.
+        If false, each transfer waits for all before it, kernels included, and is waited for: for comparison.
     """
 
     def __init__(self, gpu: Gpu, *, overlap: bool = True) -> None:
@@ -123,32 +123,32 @@ class Transfers:
             self._resources.close()
 
     def inlet(self, nbytes: int) -> Inlet:
-        """A way to the device for arrays of up to ``nbytes``, for which it takes twice as much there until the end."""
+        """Returns a way to the device for arrays of up to ``nbytes``; until the end it takes twice as much there."""
         inlet = Inlet(self, nbytes)
         self._inlets.append(inlet)
         return inlet
 
     def outlet(self, nbytes: int) -> Outlet:
-        """A way back for up to ``nbytes`` at a time."""
+        """Returns a way back to the host for up to ``nbytes`` at a time."""
         outlet = Outlet(self, nbytes)
         self._outlets.append(outlet)
         return outlet
 
     def staging(self, nbytes: int) -> npt.NDArray[np.uint8]:
-        """Host memory that the device reaches by itself, until the end."""
+        """Returns host memory that the device reaches by itself, until the context ends."""
         array = self._staging.take(self.up, nbytes)
         self._resources.callback(self._staging.give, self.up, array)
         return array
 
     def copy(self, source: Array, target: Array) -> None:
-        """Host memory by several threads."""
+        """Copies host memory by several threads."""
         axis = int(np.argmax(source.shape))
         count = max(1, min(self._count, source.nbytes // _PIECE, source.shape[axis]))
         pieces = (np.array_split(array, count, axis) for array in (target, source))
         list(self._threads.map(np.copyto, *pieces))
 
     def settle(self) -> None:
-        """Waits for all, where transfers are not to overlap."""
+        """Waits for all transfers and kernels, where transfers are not to overlap."""
         if not self.overlap:
             for queue in (self.up, self.gpu.queue, self.down):
                 queue.finish()
@@ -178,7 +178,7 @@ class Inlet:
         self._turn = -1
 
     def send(self, parts: Sequence[Array], axis: int) -> Image:
-        """The parts, side by side along an axis, as an Image for kernels to come, until :meth:`release`."""
+        """Sends the parts, side by side along an axis, and returns their Image, for kernels until :meth:`release`."""
         transfers, gpu = self._transfers, self._transfers.gpu
         shape = list(parts[0].shape)
         shape[axis] = sum(part.shape[axis] for part in parts)
@@ -207,7 +207,7 @@ class Inlet:
         return image
 
     def release(self) -> None:
-        """All kernels that read the last Image are in the queue."""
+        """Is to be called when all kernels that read the last Image are in the queue."""
         self._places[self._turn].used = _marker(self._transfers.gpu.queue)
 
     def close(self) -> None:
@@ -221,13 +221,13 @@ class Outlet:
     def __init__(self, transfers: Transfers, nbytes: int) -> None:
         self._transfers = transfers
         self._staging = cycle([transfers.staging(max(1, nbytes)) for _ in range(TURNS)])
-        # With each its Image: whose memory must not be given to others before, nor back from another thread.
+        # Each entry keeps its Image, whose memory must not be reused before, nor freed by another thread.
         self._awaited: list[tuple[Future[None], Image]] = []
 
     def receive(self, image: Image, first: int, target: Array) -> None:
-        """Rows from ``first`` on of planes (planes, rows, columns), as many as the host's ``target`` has, come there.
+        """Copies rows from ``first`` on of planes (planes, rows, columns) to ``target``, as many as it has.
 
-        That is when the context ends. Of pixels (rows, columns, channels) there is one plane.
+        They have arrived when the context ends. Pixels (rows, columns, channels) count as one plane.
         """
         transfers, gpu = self._transfers, self._transfers.gpu
         if not target.size:
@@ -241,7 +241,7 @@ class Outlet:
             staging = next(self._staging)[: target.nbytes].view(target.dtype).reshape(target.shape)
             ready = _marker(gpu.queue)
             transfers.settle()
-            # All events are kept: pyopencl waits for one of a copy that is let go of.
+            # All events are kept: pyopencl waits for a copy whose event is dropped.
             arrived = [
                 cl.enqueue_copy(
                     transfers.down, staging[plane], image.buffer, src_offset=(plane * height + first) * row,
@@ -255,7 +255,7 @@ class Outlet:
                 self.drain()
 
     def drain(self) -> None:
-        """Waits for all that is under way."""
+        """Waits for all transfers that are under way."""
         with self._transfers.gpu.phase("download"):
             while self._awaited:
                 self._awaited.pop(0)[0].result()
@@ -267,7 +267,7 @@ class Outlet:
 
 
 def _marker(queue: cl.CommandQueue) -> cl.Event:
-    """An event that other queues may wait for: that all so far is done."""
+    """Returns an event for other queues to wait for: all work so far in this queue is done."""
     event = cl.enqueue_marker(queue)
     queue.flush()
     return event

@@ -1,7 +1,7 @@
 """White balance: a matrix on linear Rec. 709 light, after which the light of the scene is the display's white, D65.
 
-Of an illuminant the matrix is a chromatic adaptation in Bradford's cone responses (Lam, *Metamerism and Colour
-Constancy*, Bradford 1985; as in ICC.1 and CIECAM97s), of gains a diagonal.
+For an illuminant the matrix is a chromatic adaptation in Bradford's cone responses (Lam, *Metamerism and Colour
+Constancy*, Bradford 1985; as in ICC.1 and CIECAM97s); for gains it is diagonal.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Gains = tuple[float, float, float]
 
-# Where daylight's locus begins; below it light is a black body's.
+# The temperature (K) at which daylight's locus begins; below it light is that of a black body.
 _DAYLIGHT_FROM = 4000.0
 # Kim et al., *Design of Advanced Color Temperature Control System for HDTV Applications*, J. Korean Phys. Soc. 41(6),
 # 2002: x in powers of 1000 K / T and y in powers of x, from the constant on, to a largest temperature.
@@ -41,7 +41,7 @@ _PLANCKIAN_Y = (
     (4000.0, (-0.16748867, 2.09137015, -1.37418593, -0.9549476)),
     (math.inf, (-0.37001483, 3.75112997, -5.87338670, 3.0817580)),
 )
-# CIE 15:2018, 4.1.2: the same of daylight; y there is −3x² + 2.870x − 0.275.
+# CIE 15:2018, 4.1.2: x of daylight in the same form; its y is −3x² + 2.870x − 0.275.
 _DAYLIGHT_X = (
     (7000.0, (0.244063, 0.09911, 2.9678, -4.6070)),
     (math.inf, (0.237040, 0.24748, 1.9018, -2.0064)),
@@ -88,7 +88,7 @@ def _towards_cooler(temperature: float) -> tuple[float, float]:
 def _cubic(
     pieces: Sequence[tuple[float, tuple[float, ...]]], temperature: float, at: float
 ) -> tuple[float, float]:
-    """The polynomial of this temperature, and its derivative."""
+    """Returns the value of the polynomial for this temperature, and its derivative."""
     a, b, c, d = next(powers for most, powers in pieces if temperature <= most)
     return a + at * (b + at * (c + at * d)), b + at * (2 * c + at * 3 * d)
 
@@ -119,7 +119,7 @@ def matrix(balance: Illuminant | Gains) -> Matrix:
 
 
 def gray_world(means: Sequence[float]) -> Gains:
-    """Gains that make these means of R, G and B equal, and keep their luminance; of black 1.
+    """Returns gains that make these means of R, G and B equal and keep their luminance; 1 for black.
 
     After Buchsbaum, *A Spatial Processor Model for Object Colour Perception*, J. Franklin Inst. 310(1), 1980.
 
@@ -139,9 +139,9 @@ def gray_world(means: Sequence[float]) -> Gains:
 
 
 def resolved(gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None) -> TonemapParams:
-    """``params`` with gains in place of what is left to the image: planes, or pixels with a ``decoding``.
+    """Returns ``params`` with gains in place of a balance left to the image: planes, or pixels with a ``decoding``.
 
-    Reads the meter's region, where it has to; memory as of :func:`gpuops.regions.cut`.
+    Reads the meter's region where it has to; memory is as for :func:`gpuops.regions.cut`.
 
     Raises
     ------
@@ -160,19 +160,19 @@ def resolved(gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding 
 
 
 def known(balance: WhiteBalance | None) -> Matrix | None:
-    """:func:`matrix` of what leaves nothing to the image; None where there is no white balance."""
+    """Returns :func:`matrix` of a balance that leaves nothing to the image; None where there is none."""
     assert not isinstance(balance, str)
     return None if balance is None else matrix(balance)
 
 
 def rows(found: Matrix | None) -> tuple[float, ...]:
-    """:func:`known` as tonemap.cl takes it: nine of sixteen numbers, row by row."""
+    """Returns :func:`known` as tonemap.cl takes it: nine of sixteen numbers, row by row."""
     nine = [0.0] * 9 if found is None else [float(v) for v in found.flat]
     return *nine, *[0.0] * 7
 
 
 def weights(balance: WhiteBalance | None) -> tuple[float, float, float]:
-    """Those that give the luminance after the balance, of light before it."""
+    """Returns the weights on light before the balance that give the luminance after it."""
     found = known(balance)
     if found is None:
         return REC709

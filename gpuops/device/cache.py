@@ -17,7 +17,7 @@ def digest(key: Any) -> str:
 
 
 def load(kind: str, key: Any) -> dict[str, Any] | None:
-    """What was stored under this very key, or None."""
+    """Returns the value that was stored under this very key, or None."""
     try:
         entry = json.loads(cache.load(f"{kind}-{digest(key)}.json") or b"")
         return entry["value"] if entry["key"] == key and isinstance(entry["value"], dict) else None

@@ -155,7 +155,7 @@ def check(queue: cl.CommandQueue, program: cl.Program) -> None:
 
 
 def expected(image: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """What clkernels/canary.cl says, in numpy."""
+    """Computes in numpy the results of clkernels/canary.cl."""
     height, width = image.shape
     columns = np.arange(-(-width // size) * size)
     rows = np.arange(height)

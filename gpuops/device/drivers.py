@@ -141,7 +141,7 @@ def intel_library() -> str | None:
 
 
 def cpu() -> dict[str, str]:
-    """What Linux tells of the first processor: vendor_id, model name, flags."""
+    """Returns Linux's entries for the first processor: vendor_id, model name, flags."""
     text = ""
     with contextlib.suppress(OSError), open("/proc/cpuinfo", "rb") as file:
         text = (
@@ -152,7 +152,7 @@ def cpu() -> dict[str, str]:
 
 
 def cpu_identity() -> str:
-    """What code built for this CPU depends on. Its name does not do: clouds call different ones alike."""
+    """Returns all that code built for this CPU depends on. Its name is not enough: clouds call different ones alike."""
     read = cpu()
     target = os.environ.get("CL_CONFIG_CPU_TARGET_ARCH", "")
     return cache.digest([platform.machine(), read.get("model name", ""), read.get("flags", ""), target])

@@ -1,4 +1,4 @@
-"""What is known of a device."""
+"""The properties of a device."""
 
 from __future__ import annotations
 

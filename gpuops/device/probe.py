@@ -25,7 +25,7 @@ from gpuops.device.canary import main; main(sys.argv[2:])"""
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the canary found."""
+    """The results of the canary."""
 
     usable: bool
     reason: str | None = None
@@ -80,7 +80,7 @@ def _verdict(answer: Mapping[str, Any]) -> Verdict | None:
 
 
 def stamp(*, bad: bool) -> dict[str, float]:
-    """How long an entry lives: a failure is tried again the next day."""
+    """Returns an entry's time of expiry if the verdict is bad: a failure is tried again the next day."""
     return {"expires": time.time() + RETRY_SECONDS} if bad else {}
 
 
@@ -92,7 +92,7 @@ def fresh(entry: Mapping[str, Any]) -> bool:
 
 @functools.cache
 def program() -> list[str]:
-    """What a verdict depends on besides the device: pyopencl and the canary itself."""
+    """Returns all that a verdict depends on besides the device: pyopencl and the canary itself."""
     import pyopencl as cl
 
     text = b"".join(path.read_bytes() for path in (kernel_file(), Path(__file__).with_name("canary.py")))

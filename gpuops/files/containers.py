@@ -1,4 +1,4 @@
-"""What surrounds the pixels of a file: EXIF and XMP byte for byte, and what decoders keep to themselves.
+"""The parts of a file around its pixels: EXIF and XMP byte for byte, and statements that decoders do not pass on.
 
 Sources: PNG (Third Edition) 5.3, 11.3; ITU-T T.81 B.1.1 and CIPA DC-008 4.7.2 (JPEG); Google, WebP Container
 Specification (RIFF).

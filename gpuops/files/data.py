@@ -118,7 +118,7 @@ def write_data_stream(
 
 
 def read_data_stream(stream: BinaryIO) -> tuple[dict[str, Array], dict[str, Any]]:
-    """What write_data_stream wrote, from a stream such as standard input."""
+    """Reads the arrays and attributes that write_data_stream wrote, from a stream such as standard input."""
     with from_stream(stream) as path:
         return read_data(path)
 
@@ -184,7 +184,7 @@ def _write_npz(path: str, arrays: dict[str, Array], text: str, compress: bool) -
 
 
 def _member(i: int, name: str) -> str:
-    """What an array is called in the archive: its name, or a number where a file cannot have such a name."""
+    """Returns an array's name in the archive: its own, or a number where a file cannot have such a name."""
     return name if name.isidentifier() and name.isascii() and name != _KEY else f"array-{i}"
 
 

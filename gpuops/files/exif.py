@@ -183,7 +183,7 @@ def entries_of_page(file: BinaryIO, page: int) -> dict[int, Entry]:
 
 
 def _description(file: BinaryIO) -> tuple[Directory, list[str]]:
-    """What directory 0 and its parts say of the picture rather than of its storage; names of what is left out."""
+    """Returns the tags of directory 0 and its parts on the picture, not its storage; and names of those left out."""
     structure = _Structure.of(file)
     directory, unread = structure.tree(structure.first, _POINTERS)
     described = {tag: value for tag, value in directory.items() if tag not in _STORAGE}
@@ -249,7 +249,7 @@ def into_tiff(file: BinaryIO, exif: bytes | None, xmp: bytes | None) -> None:
 
 
 def lost_in_tiff(block: bytes) -> list[str] | None:
-    """What a TIFF file cannot get of an EXIF block, None where the block makes no sense."""
+    """Returns the names of an EXIF block's parts that a TIFF file cannot get; None where the block makes no sense."""
     try:
         return _description(io.BytesIO(block))[1]
     except (MalformedError, struct.error):

@@ -28,7 +28,7 @@ class Format:
         return self.extensions[0]
 
     def fitting(self, channels: int) -> int:
-        """How many channels a picture of so many has in it: alpha goes where there is none, and gray becomes RGB."""
+        """Returns how many of a picture's channels fit: alpha goes if the format has none, gray may become RGB."""
         has_alpha = channels in (2, 4)
         if has_alpha and not {channels, channels + 2} & {*self.channels}:
             channels -= 1

@@ -1,4 +1,4 @@
-"""What a picture file holds: pixels in their stored depth, what they mean, and the metadata beside them."""
+"""The contents of a picture file: pixels in their stored depth, their meaning, and the metadata beside them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHROMATICITIES = "chromaticities"
 
 @dataclass(frozen=True)
 class Metadata:
-    """What is kept beside the pixels; every part may be missing.
+    """The data that is kept beside the pixels; every part may be missing.
 
     icc: the ICC profile. exif: an EXIF block (a TIFF structure, as in a PNG eXIf chunk, without thumbnail).
     xmp: an XMP packet. resolution: (x, y, unit), unit "in" or "cm".

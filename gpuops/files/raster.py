@@ -93,7 +93,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
 def _alpha(
     path: str, fmt: Format, spec: Any, header: jpeg2000.Header | None, page: int, channels: int
 ) -> tuple[int, int, bool]:
-    """How many channels are colours, which one is alpha (-1: none), and whether colours are multiplied by it."""
+    """Returns the number of colours, the index of alpha (-1: none), and whether colours are multiplied by it."""
     if header is not None:
         place, associated, unsaid = header.alpha(channels)
         if unsaid:

@@ -1,4 +1,4 @@
-"""What is no file with a name of text, by way of one: the libraries that read and write want such a name.
+"""Streams and oddly named files by way of files with names of text, which the libraries for formats want.
 
 Standard input and output become temporary files; a file whose name is not UTF-8 is read through a link. Messages
 call them by their own names.

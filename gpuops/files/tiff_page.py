@@ -28,7 +28,7 @@ def extra_samples(path: str, page: int) -> tuple[int, ...] | None:
 
 
 def colours(photometric: int, channels: int) -> int:
-    """How many of the decoded channels are colours: the decoder makes RGB of all that is not gray."""
+    """Returns how many of the decoded channels are colours: the decoder makes RGB of all that is not gray."""
     return 1 if photometric in _GRAY or channels < 3 else 3
 
 

@@ -121,7 +121,7 @@ class BloomParams:
         return shares
 
     def columns(self, height: int, width: int) -> int:
-        """How many columns the mip chain's level 0 has, for an image of this size.
+        """Returns the number of columns of the mip chain's level 0, for an image of this size.
 
         Rows that go round must be halved without a rest, level after level: their number of samples is a multiple of
         2 to the number of halvings, or a power of two, below which there is one sample that stays one. Others become

@@ -127,7 +127,7 @@ class BlurParams:
 
     @property
     def bilateral(self) -> BilateralParams:
-        """What the bilateral filter needs of it."""
+        """The parameters of the bilateral filter."""
         size = 2 * int(self.radius[0]) + 1 if self.radius[0] else None
         return BilateralParams(self.sigma_color, self.sigma[0], size, border=self.border, cval=self.cval)
 

@@ -9,7 +9,7 @@ import math
 
 from ..errors import ParameterError
 
-# What stands beyond the edges of abcd; the names are those of scipy.ndimage, but for wrap-x.
+# The values beyond the edges of abcd, by mode; the names are those of scipy.ndimage, but for wrap-x.
 BORDERS = {
     "reflect": "dcba|abcd|dcba",
     "mirror": "dcb|abcd|cba",

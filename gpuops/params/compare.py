@@ -13,7 +13,7 @@ SSIM_SIZE = 11  # pixels an axis of the window of structural similarity: the sma
 
 @dataclass(frozen=True)
 class CompareParams:
-    """What to measure, and how far two images may differ and still be alike.
+    """The metrics to measure, and the thresholds within which two images count as alike.
 
     Attributes
     ----------

@@ -56,7 +56,7 @@ WAVELET_SYNONYMS = {
     "fidelity": "vc2-fidelity",
 }
 
-# What stands beyond the edges of abcd. All but the last three give more coefficients than samples.
+# The samples beyond the edges of abcd, by mode. All but the last three give more coefficients than samples.
 MODES = {
     "zero": "0 0 | a b c d | 0 0",
     "constant": "a a | a b c d | d d",

@@ -16,7 +16,7 @@ BUTTERFLIES = ("subdivided", "direct")
 
 @dataclass(frozen=True)
 class FftParams:
-    """How transforms are computed; what they compute does not depend on it.
+    """The way to compute transforms; their results do not depend on it.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ def filter_option(kind: str, cutoff: str, shape: str = "gaussian", order: int = 
 
 @dataclass(frozen=True)
 class SpectrumParams:
-    """What the spectrum of an image is, and what a spectrum file records of it.
+    """The definition of an image's spectrum, which a spectrum file records.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ from ..errors import ParameterError
 if TYPE_CHECKING:
     from ..lut import Lut
 
-# What a table takes and gives, of light c.
+# The values that a table takes and gives, for light c.
 INPUTS = {
     "srgb": "the sRGB signal",
     "linear": "c",

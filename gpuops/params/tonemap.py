@@ -25,7 +25,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Operator:
-    """What an operator is, its parameters by name, and whether it is local: a pixel's result depends on others.
+    """An operator's description, its parameters by name, and whether it is local: pixels' results depend on others.
 
     Functions and origins: clkernels/tonemap_operators.cl; gpuops/tonemap_local.py.
     """
@@ -105,7 +105,7 @@ METERS = {
     "histogram": "geometric mean between two percentiles",
     "center": "geometric mean weighted to the centre",
 }
-# Of the lit pixels, what the histogram meter reads.
+# The percentiles of the lit pixels between which the histogram meter reads.
 PERCENTILES = (10.0, 90.0)
 METHODS = ("auto", "local", "direct")
 TRANSFERS = ("srgb", "gamma", "pq", "linear")
@@ -121,7 +121,7 @@ _LEAST_SHARE = 1e-3  # percent: a share that numbers can tell
 
 @dataclass(frozen=True)
 class TonemapParams:
-    """How linear light becomes a display's signal.
+    """The tone mapping from linear light to a display's signal.
 
     Attributes
     ----------
@@ -226,7 +226,7 @@ class TonemapParams:
 
     @property
     def known(self) -> dict[str, Parameter]:
-        """What parameters the operator has."""
+        """The operator's parameters."""
         return {} if isinstance(self.operator, LutParams) else OPERATORS[self.operator].parameters
 
     def value(self, name: str) -> float | None:

@@ -39,7 +39,7 @@ class Illuminant:
             raise ParameterError(f"the tint of light is within ±{MOST_TINT:g} (Duv), not {self.tint:g}")
 
 
-# What makes an image's white: "gray-world", gains of R, G and B, or the light of the scene.
+# The source of an image's white: "gray-world", gains of R, G and B, or the light of the scene.
 WhiteBalance = str | tuple[float, float, float] | Illuminant
 
 
