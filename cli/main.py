@@ -20,7 +20,7 @@ from gpuops.ops import OPERATIONS
 
 from .commands import Group
 
-# name: what --help says of it. The module of the same name defines `command`.
+# name: what --help says of it. The module of that name defines `command`, but for operations that are declared once.
 COMMANDS = {
     "fft": "image → spectrum, or a picture of it",
     "ifft": "spectrum → image",
@@ -30,14 +30,12 @@ COMMANDS = {
     "blur": "Gaussian, box, disc, motion, median or bilateral blur",
     "bloom": "glow around bright light",
     "convolve": "convolution with any kernel image",
+    **OPERATIONS,
     "compare": "how far two images differ; the verdict is the exit code",
     "info": "what a file is, and the statistics of its values",
     "devices": "what can run, and what was skipped and why",
     "bench": "measure this device",
 }
-
-# The commands that --help lists: operations that are declared once stand behind those that have modules of their own.
-SUMMARIES = {name: COMMANDS[name] for name in list(COMMANDS)[:8]} | OPERATIONS | COMMANDS
 
 SUCCESS, FAILURE, USAGE, NO_DEVICE = range(4)
 
@@ -52,7 +50,7 @@ class Commands(Group):
         return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(SUMMARIES)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name in OPERATIONS:
@@ -68,7 +66,7 @@ class Commands(Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(SUMMARIES.items()))
+            formatter.write_dl(list(COMMANDS.items()))
 
 
 def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:

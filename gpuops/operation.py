@@ -34,10 +34,10 @@ class Number:
         try:
             number = float(value)
         except (TypeError, ValueError):
-            raise ParameterError(f"{name} is a number, not {value!r}") from None
+            raise ParameterError(f"{name} must be a number, not {value!r}") from None
         if not (isfinite(number) and self.low <= number <= self.high):
-            of = f" {self.unit}" if self.unit else ""
-            raise ParameterError(f"{name} is of {self.low:g} … {self.high:g}{of}, not {number:g}")
+            unit = f" {self.unit}" if self.unit else ""
+            raise ParameterError(f"{name} must be from {self.low:g} to {self.high:g}{unit}, not {number:g}")
         return number
 
 
@@ -51,7 +51,7 @@ class Choice:
     def checked(self, name: str, value: Any) -> str:
         """Returns the value if it is one of the names; else raises ParameterError."""
         if value not in self.names:
-            raise ParameterError(f"{name} is one of {', '.join(self.names)}, not {value!r}")
+            raise ParameterError(f"{name} must be one of {', '.join(self.names)}, not {value!r}")
         return str(value)
 
 
@@ -62,7 +62,7 @@ class Rectangle:
     help: str
 
     def checked(self, name: str, value: Any) -> Region:
-        """The region; raises ParameterError for what is none."""
+        """Returns the region; raises ParameterError if the value describes none."""
         return value if isinstance(value, Region) else region_option(str(value))
 
 

@@ -150,10 +150,10 @@ def test_parameters_are_checked() -> None:
     assert Some(2) == Some(2.0, "up") == Some(np.float32(2))
     assert isinstance(Some(2).size, float)
     for given, text in (
-        ((5,), "^size is of 0.5 … 4 pixels, not 5$"),
-        ((float("nan"),), "^size is of 0.5 … 4 pixels, not nan$"),
-        (("x",), "^size is a number, not 'x'$"),
-        ((1, "left"), "^the-way is one of up, down, not 'left'$"),
+        ((5,), "^size must be from 0.5 to 4 pixels, not 5$"),
+        ((float("nan"),), "^size must be from 0.5 to 4 pixels, not nan$"),
+        (("x",), "^size must be a number, not 'x'$"),
+        ((1, "left"), "^the-way must be one of up, down, not 'left'$"),
     ):
         with pytest.raises(ParameterError, match=text):
             Some(*given)
