@@ -532,6 +532,24 @@ def test_exr_alpha_is_straight_in_memory_and_associated_in_the_file(tmp_path: Pa
     assert np.array_equal(read(path).pixels, pixels)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_exr_colour_under_partial_alpha_comes_back_within_a_unit(
+    dtype: type, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """The file's own values are the reference: dividing by alpha and multiplying again is off by one unit at most."""
+    stored = rng.random((200, 300, 4)).astype(dtype)
+    stored[:, :, :3] *= rng.random((200, 300, 3)).astype(dtype) * stored[:, :, 3:]
+    write_exr(tmp_path / "a.exr", ("", ("R", "G", "B", "A"), stored))
+    write(tmp_path / "b.exr", read(tmp_path / "a.exr"))
+    from gpuops.files import oiio
+
+    with oiio.opened(str(tmp_path / "b.exr"), "r") as file:
+        back = file.read()
+    assert back.dtype == dtype and np.array_equal(back[:, :, 3], stored[:, :, 3])
+    difference = np.abs(back.astype(np.float64) - stored)
+    assert (difference <= np.spacing(stored).astype(np.float64)).all()
+
+
 def test_exr_light_without_alpha_stays(tmp_path: Path) -> None:
     """Colour under alpha 0 of an associated file is light, and survives from file to file."""
     light = np.array([[[3, 2, 1, 0], [1, 1, 1, 1]]], np.float32)

@@ -6,6 +6,8 @@ import numpy as np
 
 from .picture import Picture, Pixels
 
+Float = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
+
 
 def straight(pixels: Pixels) -> Pixels:
     """Colour divided by alpha, in the same dtype. Where alpha is 0 colour stays: it is light of its own."""
@@ -13,9 +15,10 @@ def straight(pixels: Pixels) -> Pixels:
     partial = (alpha != 0) & (alpha != _one(pixels))
     if not partial.any():
         return pixels
-    with np.errstate(over="ignore", invalid="ignore"):
-        scale = np.divide(_one(pixels), alpha, out=np.ones_like(alpha), where=partial)
-    return _scaled(pixels, scale)
+    divisor = np.where(partial, alpha / _one(pixels), np.float32(1))
+    # A reciprocal's rounding would add to the quotient's: floats would come back two units off, rather than one.
+    with np.errstate(over="ignore", invalid="ignore"):  # what is infinite or no number stays so
+        return _with_colour(pixels, np.divide(pixels[:, :, :-1], divisor, dtype=np.float32))
 
 
 def associated(picture: Picture) -> Pixels:
@@ -26,7 +29,8 @@ def associated(picture: Picture) -> Pixels:
         scale[scale == 0] = 1
     if (scale == 1).all():
         return pixels
-    result = _scaled(pixels, scale)
+    with np.errstate(over="ignore", invalid="ignore"):
+        result = _with_colour(pixels, pixels[:, :, :-1] * scale)
     np.copyto(result[:, :, :-1], 0, where=scale == 0)  # also of what is infinite or no number
     return result
 
@@ -36,9 +40,8 @@ def _one(pixels: Pixels) -> np.float32:
     return np.float32(np.iinfo(pixels.dtype).max if pixels.dtype.kind == "u" else 1)
 
 
-def _scaled(pixels: Pixels, scale: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> Pixels:
-    with np.errstate(over="ignore", invalid="ignore"):  # what is infinite or no number stays so
-        colour = pixels[:, :, :-1] * scale  # float32
+def _with_colour(pixels: Pixels, colour: Float) -> Pixels:
+    """The pixels with other colours, rounded and held within the range of their dtype."""
     out = pixels.copy()
     if pixels.dtype.kind == "u":
         np.rint(colour, out=colour)

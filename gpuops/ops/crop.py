@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CropParams(Params):
-    """Cut a rectangle out of images, without a change to any of its values.
+    """Cut a rectangle out of images, value for value.
 
     The rectangle is counted in pixels as they are stored, before any rotation that EXIF asks for. In percent it is all
-    that it touches.
+    that it touches. Floats that a file holds multiplied by a partial alpha, as EXR does, change by at most one unit in
+    the last place, since every command divides them by alpha and multiplies them again.
     """
 
     region: Region = parameter(
