@@ -50,7 +50,7 @@ def copy(sizes: tuple[int, ...], as_json: bool, device: str | None) -> None:
 
     from .main import complain
 
-    gpu = Gpu(device, report=Report())
+    gpu = click.get_current_context().with_resource(Gpu(device, report=Report()))
     fitting = bench.sizes_that_fit(gpu)
     if not sizes and len(fitting) < len(bench.SIZES):
         left_out = ", ".join(f"{size} MiB" for size in bench.SIZES if size not in fitting)
@@ -115,7 +115,7 @@ def fft(
         options.refuse("without --chart no file is written", "overwrite")
     else:
         charts.check(chart, overwrite=overwrite)
-    gpu = Gpu(device, report=Report())
+    gpu = click.get_current_context().with_resource(Gpu(device, report=Report()))
     rows = _measured(bench_fft.measure(gpu, sizes or bench_fft.SIZES, channels))
     if as_json:
         click.echo(json.dumps(bench_fft_tables.to_json(gpu, rows), indent=1, ensure_ascii=False))
@@ -163,7 +163,7 @@ def dwt(
 
     from gpuops import Gpu, Report, bench_dwt, bench_dwt_tables
 
-    gpu = Gpu(device, report=Report())
+    gpu = click.get_current_context().with_resource(Gpu(device, report=Report()))
     rows = _measured(bench_dwt.measure(gpu, sizes, wavelet, levels, memory=device_memory))
     if as_json:
         click.echo(json.dumps(bench_dwt_tables.to_json(gpu, rows), indent=1, ensure_ascii=False))
@@ -196,7 +196,7 @@ def _filters(name: str, what: str, help: str) -> click.Command:
 
         from gpuops import Gpu, Report, bench_filters
 
-        gpu = Gpu(device, report=Report())
+        gpu = click.get_current_context().with_resource(Gpu(device, report=Report()))
         rows = _measured(bench_filters.measure(gpu, name, sizes, channels))
         if as_json:
             click.echo(json.dumps(bench_filters.to_json(gpu, rows), indent=1, ensure_ascii=False))

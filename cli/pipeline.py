@@ -122,12 +122,13 @@ def failure(path: str, error: Exception) -> str:
 
 
 def open_gpu(shared: Shared, report: Report | None) -> Gpu:
-    """The device that the options name."""
+    """The device that the options name. It is closed at the command's end."""
     check_dump(shared)
     with report.phase("import") if report else nullcontext():
         from gpuops.gpu import Gpu
 
     gpu = Gpu(shared.device, report=report, dump=shared.dump_kernels, memory=shared.device_memory)
+    click.get_current_context().call_on_close(gpu.close)
     if report is not None:
         from gpuops import report_formats
 

@@ -94,7 +94,13 @@ class Gpu:
     Raises
     ------
     DeviceError
-        There is no such device, or none that works.
+        There is no such device, or none that works; later, if the Gpu is closed.
+
+    Notes
+    -----
+    A Gpu keeps programs, plans and freed memory for the next call. :meth:`close`, or the end of a ``with`` statement,
+    drops them. What is left goes with the last reference to the Gpu and to its Images. A Gpu that is not closed stays
+    until Python's garbage collector finds it, as its plans refer to it.
     """
 
     def __init__(
@@ -122,11 +128,35 @@ class Gpu:
                     self.context, properties=cl.command_queue_properties.PROFILING_ENABLE
                 )
             self._pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(self.queue))
+        self.closed = False
         self.programs = Programs(self)
         # The objects that operations prepared, the least recently used first.
         self.plans: OrderedDict[Hashable, Any] = OrderedDict()
         # Locks for threads, held: from a kernel's first argument to its launch; while plans change; while one is made.
         self.lock, self._changing, self._making = RLock(), RLock(), RLock()
+
+    def __enter__(self) -> Gpu:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Drops programs, plans and freed memory; drivers keep what enqueued work still needs.
+
+        Images that are in use can still be read. Every new Image and kernel is refused with a DeviceError.
+        """
+        self.closed = True
+        with self._changing:
+            gone = list(self.plans.values())
+            self.plans.clear()
+        self.programs.clear()
+        del gone  # without the lock, as drivers take their time
+        self._pool.stop_holding()
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise DeviceError("this Gpu is closed: open another")
 
     def phase(self, name: str) -> AbstractContextManager[None]:
         """The report's phase ``name``, or nothing without a report."""
@@ -183,6 +213,7 @@ class Gpu:
 
     def empty(self, shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> Image:
         """A new, uninitialised device array. Its memory returns to the pool with the last reference to it."""
+        self._check_open()
         shape = tuple(map(int, shape))
         dtype = np.dtype(dtype)
         nbytes = max(1, prod(shape) * dtype.itemsize)
@@ -217,6 +248,7 @@ class Gpu:
 
     def array(self, values: npt.ArrayLike) -> Image:
         """Copies a host array to the device as it is (shape and dtype kept)."""
+        self._check_open()
         host = np.ascontiguousarray(values)
         with self.phase("upload"):
             # Where memory is limited, all of it comes from the pool, which counts it.
@@ -256,6 +288,7 @@ class Gpu:
 
     def kernels(self, requests: Sequence[tuple[Sources, str, Mapping[str, Define]]]) -> list[Kernel]:
         """Returns several kernels as :meth:`kernel` does; on GPUs all are built at once, each program on a thread."""
+        self._check_open()
         return self.programs.kernels(requests)
 
     def bind(

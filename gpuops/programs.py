@@ -14,7 +14,7 @@ from math import prod
 from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, proxy
 
 import numpy as np
 import pyopencl as cl
@@ -105,10 +105,11 @@ class Programs:
 
     A program lives as long as one of its kernels. A kernel lives as long as a plan's step or this object refers to it.
     This object keeps the most recently used kernels, and fewer of those for one size: see :data:`MOST_LASTING`.
+    It refers to the Gpu weakly, and so do kernels: the Gpu refers to them.
     """
 
     def __init__(self, gpu: Gpu) -> None:
-        self.gpu = gpu
+        self.gpu: Gpu = proxy(gpu)
         self._programs: WeakValueDictionary[Program, cl.Program] = WeakValueDictionary()
         self._kernels: WeakValueDictionary[_Key, Kernel] = WeakValueDictionary()
         # Keyed by whether kernels suit one size only; the least recently used come first.
@@ -119,6 +120,14 @@ class Programs:
     def __len__(self) -> int:
         """The number of programs that are kept."""
         return len(self._programs)
+
+    def clear(self) -> None:
+        """Drops the kernels that nobody else refers to, and their programs."""
+        with self._changing:
+            gone = [kernel for recent in self._recent.values() for kernel in recent.values()]
+            for recent in self._recent.values():
+                recent.clear()
+        del gone  # without the lock, as drivers take their time
 
     def kernels(self, requests: Sequence[tuple[Sources, str, Mapping[str, Define]]]) -> list[Kernel]:
         """Returns kernels by sources, name and defines, as :meth:`gpuops.gpu.Gpu.kernels`."""

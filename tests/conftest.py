@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,15 @@ from gpuops import Gpu, cache
 @pytest.fixture(scope="session")
 def gpu() -> Iterator[Gpu]:
     """The device under test."""
-    yield Gpu()
+    with Gpu() as gpu:
+        yield gpu
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[..., Gpu]]:
+    """Opens the device under test anew, as ``Gpu(…)``, until the test's end."""
+    with ExitStack() as stack:
+        yield lambda **options: stack.enter_context(Gpu(**options))
 
 
 @pytest.fixture
@@ -57,12 +66,16 @@ def clpix(capfd: pytest.CaptureFixture[str]) -> Callable[..., Run]:
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
         }
         try:
-            with warnings.catch_warnings(), pytest.raises(SystemExit) as exit:
+            with warnings.catch_warnings():
                 main([str(arg) for arg in args])
+            code: object = None
+        except SystemExit as exit:  # kept no longer than here: it refers to the command's Gpu
+            code = exit.code
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)
         out, err = capfd.readouterr()
-        return Run(exit.value.code if isinstance(exit.value.code, int) else 0, out, err)
+        assert code is not None, "the program always says how it ended"
+        return Run(code if isinstance(code, int) else 0, out, err)
 
     return run

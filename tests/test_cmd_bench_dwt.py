@@ -140,8 +140,8 @@ def test_split_images(clpix: Program) -> None:
     ]
 
 
-def test_one_pixel() -> None:
-    gpu = Gpu(report=Report())
+def test_one_pixel(opened: Callable[..., Gpu]) -> None:
+    gpu = opened(report=Report())
     rows = list(bench_dwt.measure(gpu, [(1, 1)]))
     assert [row.variant for row in rows] == list(bench_dwt.VARIANTS)
     assert bench_dwt_tables.table(gpu, rows)
@@ -168,10 +168,10 @@ def test_refused_in_one_line(clpix: Program, options: str, code: int, words: str
     assert len(run.err.splitlines()) == 1
 
 
-def test_the_librarys_checks(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_librarys_checks(gpu: Gpu, opened: Callable[..., Gpu], monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ParameterError, match="Report"):
         next(bench_dwt.measure(gpu, [(16, 16)]))
-    measuring = Gpu(report=Report())
+    measuring = opened(report=Report())
     with pytest.raises(ParameterError, match="a level at least"):
         next(bench_dwt.measure(measuring, [(16, 16)], levels=0))
     monkeypatch.setattr(bench_dwt, "TOLERANCE", -1.0)  # no result is good enough

@@ -180,9 +180,9 @@ def test_the_table(clpix: Program) -> None:
     assert lines[3].split()[2:5] == ["16×8×4", "-", "4"]
 
 
-def test_every_size_has_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_size_has_its_rows(opened: Callable[..., Gpu], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_fft_ways, "VARIANTS", AUTO)
-    gpu = Gpu(report=Report())
+    gpu = opened(report=Report())
     rows = list(bench_fft.measure(gpu, [(16, 16), (16, 8), (16, 16)], 3))
     assert [(row.variant, row.height) for row in rows] == [
         (variant, height) for height in (16, 8) for variant in (*VARIANTS[:2], "auto")
@@ -258,10 +258,10 @@ def test_a_size_beyond_the_memory_says_how_much(clpix: Program, gpu: Gpu) -> Non
     assert f"has {gpu.limits.global_bytes / 1e6:.0f} MB" in run.err
 
 
-def test_the_librarys_checks(gpu: Gpu) -> None:
+def test_the_librarys_checks(gpu: Gpu, opened: Callable[..., Gpu]) -> None:
     with pytest.raises(ParameterError, match="Report"):
         next(bench_fft.measure(gpu, [(16, 16)]))
-    measuring = Gpu(report=Report())
+    measuring = opened(report=Report())
     with pytest.raises(ParameterError, match="channel"):
         next(bench_fft.measure(measuring, [(16, 16)], 0))
     with pytest.raises(ParameterError, match="3×16"):

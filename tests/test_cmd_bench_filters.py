@@ -69,10 +69,10 @@ def test_the_table(clpix: Program, monkeypatch: pytest.MonkeyPatch, operation: s
     assert lines[5].split()[1] == "16×9×1"
 
 
-def test_one_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_pixel(opened: Callable[..., Gpu], monkeypatch: pytest.MonkeyPatch) -> None:
     """Less than a float4 to copy."""
     monkeypatch.setitem(bench_filters.VARIANTS, "blur", {})
-    gpu = Gpu(report=Report())
+    gpu = opened(report=Report())
     (row,) = bench_filters.measure(gpu, "blur", [(1, 1)], 1)
     assert row.model_bytes == 32
     assert gpu.report is not None and not gpu.report.kernels()  # the runs' launches are not kept
@@ -98,10 +98,10 @@ def test_refused_in_one_line(clpix: Program, operation: str, options: str, code:
     assert len(run.err.splitlines()) == 1
 
 
-def test_the_librarys_checks(gpu: Gpu) -> None:
+def test_the_librarys_checks(gpu: Gpu, opened: Callable[..., Gpu]) -> None:
     with pytest.raises(ParameterError, match="Report"):
         next(bench_filters.measure(gpu, "blur", [(16, 16)]))
-    measuring = Gpu(report=Report())
+    measuring = opened(report=Report())
     with pytest.raises(ParameterError, match="unknown operation 'sharpen': use one of blur, bloom, tonemap"):
         next(bench_filters.measure(measuring, "sharpen", [(16, 16)]))
     with pytest.raises(ParameterError, match="channels"):

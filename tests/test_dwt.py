@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from itertools import cycle, pairwise, product
@@ -707,7 +708,7 @@ def there_and_back(gpu: Gpu, x: np.ndarray, name: str, mode: str) -> list[np.nda
     return results
 
 
-def test_what_is_kept_for_one_image_serves_no_other(gpu: Gpu, rng) -> None:
+def test_what_is_kept_for_one_image_serves_no_other(gpu: Gpu, opened: Callable[..., Gpu], rng) -> None:
     """Shapes, types, wavelets, modes and Gpus by turns: the same as on a Gpu that has done nothing else."""
     double = np.float64 if gpu.limits.double else np.float32
     cases = [
@@ -717,8 +718,8 @@ def test_what_is_kept_for_one_image_serves_no_other(gpu: Gpu, rng) -> None:
         (rng.random((1, 33, 70), np.float32), "bior2.2", "mirror"),
         (rng.random((2, 24, 40), np.float32), "bior2.2", "symmetric"),
     ]
-    alone = [there_and_back(Gpu(), *case) for case in cases]
-    for _, device in product(range(2), (gpu, Gpu())):
+    alone = [there_and_back(opened(), *case) for case in cases]
+    for _, device in product(range(2), (gpu, opened())):
         for case, expected in zip(cases, alone, strict=True):
             for mine, other in zip(there_and_back(device, *case), expected, strict=True):
                 np.testing.assert_array_equal(mine, other)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -148,9 +149,9 @@ def test_lengths_of_cycles() -> None:
     assert len(in_place.pieces(1500, 32, inverse=False)) == 32  # which are moved at a time
 
 
-def test_laans_memory(rng) -> None:
+def test_laans_memory(opened: Callable[..., Gpu], rng) -> None:
     """Twice the image's, whatever is transformed."""
-    gpu = Gpu(report=Report())
+    gpu = opened(report=Report())
     assert gpu.report is not None
     image = gpu.array(rng.random((1, 600, 1000), np.float32))
     laan.decompose(image, DwtParams("9/7", "mirror", 5, "laan"), 5)
@@ -158,9 +159,9 @@ def test_laans_memory(rng) -> None:
 
 
 @pytest.mark.parametrize("shape", [(1024, 2048), (1500, 1500), (1021, 999)])
-def test_memory(shape: tuple[int, int], rng) -> None:
+def test_memory(shape: tuple[int, int], opened: Callable[..., Gpu], rng) -> None:
     """The memory is the image's, and no more than a thousandth beside it."""
-    gpu = Gpu(report=Report())
+    gpu = opened(report=Report())
     assert gpu.report is not None
     for params in (
         DwtParams("dd13/7", "mirror", 5, "in-place"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -34,9 +35,8 @@ KINDS = {
 SHAPES = [(2, 13001), (67, 5), (131, 97)]
 
 
-def a_gpu(claims: dict[str, int], report: Report | None = None) -> Gpu:
-    """The device under test with other limits, of which sizes are never more than it has."""
-    gpu = Gpu(report=report)
+def claiming(gpu: Gpu, claims: dict[str, int]) -> Gpu:
+    """The device with other limits, of which sizes are never more than it has."""
     real = gpu.limits
     if real.lanes == 1:  # its compiler does not know vectors
         claims = {**claims, "lanes": 1}
@@ -57,9 +57,9 @@ def mirrored(x: Array, name: str) -> tuple[Array, tuple[Array, Array, Array]]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_all_kinds_of_devices(rng: np.random.Generator, kind: str) -> None:
+def test_all_kinds_of_devices(opened: Callable[..., Gpu], rng: np.random.Generator, kind: str) -> None:
     claims, name, mode = KINDS[kind]
-    gpu = a_gpu(claims)
+    gpu = claiming(opened(), claims)
     for shape in SHAPES:
         x = rng.standard_normal(shape).astype(np.float32)
         ours = dwt2(gpu, x, name, mode, method="laan")
@@ -86,11 +86,11 @@ def test_double_precision(gpu: Gpu, rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("name", HALO)
 @pytest.mark.parametrize("kind", ["48 KB", "cpu"])
 def test_an_axis_is_one_launch_of_as_many_bytes_as_table_3_says(
-    rng: np.random.Generator, kind: str, name: str
+    opened: Callable[..., Gpu], rng: np.random.Generator, kind: str, name: str
 ) -> None:
     """16 (1 + h / r) bytes a pixel, of which r is a row, or a band of 64 rows at least."""
     report = Report()
-    gpu = a_gpu(KINDS[kind][0], report)
+    gpu = claiming(opened(report=report), KINDS[kind][0])
     image = gpu.array(rng.random((1, 400, 300), np.float32))
     params = DwtParams(name, "mirror", 2)
     laan.decompose(image, params, 2)
@@ -104,8 +104,8 @@ def test_an_axis_is_one_launch_of_as_many_bytes_as_table_3_says(
     assert moved <= 1.15 * laan.table_3_bytes(gpu, image.shape, params, 2)
 
 
-def test_too_little_local_memory_is_one_line(rng: np.random.Generator) -> None:
-    gpu = a_gpu({"is_cpu": False, "lanes": 1, "local_bytes": 64})
+def test_too_little_local_memory_is_one_line(opened: Callable[..., Gpu], rng: np.random.Generator) -> None:
+    gpu = claiming(opened(), {"is_cpu": False, "lanes": 1, "local_bytes": 64})
     with pytest.raises(
         DeviceError, match="64 bytes of local memory, too few for the method laan: use --method"
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -101,15 +102,15 @@ def test_no_level(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
             np.testing.assert_array_equal(recomposed(gpu, [x], params, (300, 70)), x)
 
 
-def test_memory_is_no_more_than_allowed(rng) -> None:
+def test_memory_is_no_more_than_allowed(opened: Callable[..., Gpu], rng) -> None:
     """A device that has a quarter of the image's bytes, in single and double precision and plane by plane."""
     x = rng.random((2900, 93), dtype=np.float32)
-    large = Gpu()
+    large = opened()
     for data, levels in ((x, 3), (x.astype(np.float64), 2), (np.stack([x, x + 1j * x]), 2)):
         if data.dtype == np.float64 and not large.limits.double:
             continue
         limit = data.nbytes // 4
-        small = Gpu(report=Report(), memory=limit)
+        small = opened(report=Report(), memory=limit)
         assert small.report is not None
         coefficients = wavedec2(small, data, "bior4.4", "symmetric", levels)
         for ours, theirs in zip(
@@ -128,10 +129,10 @@ def test_memory_is_no_more_than_allowed(rng) -> None:
         np.testing.assert_array_equal(idwt2(small, (low, (details[0], None, details[2])), "db3"), expected)
 
 
-def test_pixels_in_slabs(rng) -> None:
+def test_pixels_in_slabs(opened: Callable[..., Gpu], rng) -> None:
     """In pixels (height, width, channels) a row of one channel is no run of neighbouring samples."""
     pixels = rng.random((2900, 41, 3), dtype=np.float32)
-    small, large = Gpu(memory=pixels.nbytes // 4), Gpu()
+    small, large = opened(memory=pixels.nbytes // 4), opened()
     ours, theirs = (wavedec2(gpu, pixels, "bior4.4", "symmetric", 2, (0, 1)) for gpu in (small, large))
     for one, other in zip(flat(ours), flat(theirs), strict=True):
         np.testing.assert_array_equal(one, other)
@@ -144,10 +145,10 @@ def test_pixels_in_slabs(rng) -> None:
 
 @pytest.mark.parametrize("spins", [1, 2])
 @pytest.mark.parametrize("mode", ["mirror", "smooth"])
-def test_denoising_in_slabs(rng, spins: int, mode: str) -> None:
+def test_denoising_in_slabs(opened: Callable[..., Gpu], rng, spins: int, mode: str) -> None:
     x = 0.5 + 0.1 * rng.standard_normal((2, 1900, 61)).astype(np.float32)
     limit = 3 * x.nbytes
-    small, large = Gpu(report=Report(), memory=limit), Gpu()
+    small, large = opened(report=Report(), memory=limit), opened()
     arguments = DwtParams("bior4.4", mode, 3), ShrinkParams(threshold=0.1)
     expected = denoise(large, x, *arguments, spins=spins)
     np.testing.assert_array_equal(denoise(small, x, *arguments, spins=spins), expected)
@@ -164,9 +165,11 @@ def flat(coefficients: list[Any]) -> list[Array]:
     return [coefficients[0], *(band for level in coefficients[1:] for band in level)]
 
 
-def test_large_arrays_go_in_slabs_to_gpus(rng, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_arrays_go_in_slabs_to_gpus(
+    opened: Callable[..., Gpu], rng, monkeypatch: pytest.MonkeyPatch
+) -> None:
     x = rng.random((300, 200), dtype=np.float32)
-    expected = wavedec2(Gpu(), x, "haar", "mirror", 2)
+    expected = wavedec2(opened(), x, "haar", "mirror", 2)
     monkeypatch.setattr(split, "_LARGE", x.nbytes)
     calls: list[int] = []
     for name in ("decompose", "recompose"):
@@ -178,7 +181,7 @@ def test_large_arrays_go_in_slabs_to_gpus(rng, monkeypatch: pytest.MonkeyPatch) 
 
         monkeypatch.setattr(split, name, counted)
     for is_cpu, count in ((True, 0), (False, 2)):
-        gpu = Gpu()
+        gpu = opened()
         gpu.limits = replace(gpu.limits, is_cpu=is_cpu)
         coefficients = wavedec2(gpu, x, "haar", "mirror", 2)
         for ours, theirs in zip(flat(coefficients), flat(expected), strict=True):
@@ -189,10 +192,10 @@ def test_large_arrays_go_in_slabs_to_gpus(rng, monkeypatch: pytest.MonkeyPatch) 
     assert len(calls) == 2
 
 
-def test_too_little_memory(rng) -> None:
+def test_too_little_memory(opened: Callable[..., Gpu], rng) -> None:
     x = rng.random((200, 1000), dtype=np.float32)
     with pytest.raises(DeviceError, match=r"rows of 4 kB fit into 0\.1 MB .* MB are needed"):
-        wavedec2(Gpu(memory=100_000), x, "bior4.4", "mirror", 2)
+        wavedec2(opened(memory=100_000), x, "bior4.4", "mirror", 2)
 
 
 def test_slabs_cover_everything() -> None:

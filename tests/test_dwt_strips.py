@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import prod
 from types import SimpleNamespace
@@ -20,9 +21,8 @@ from .test_dwt_laan import mirrored
 UNITS = 132  # compute units
 
 
-def a_gpu() -> Gpu:
-    """The device under test as a large GPU."""
-    gpu = Gpu()
+def large(gpu: Gpu) -> Gpu:
+    """The device as a large GPU."""
     real = gpu.limits
     gpu.limits = replace(
         real,
@@ -36,9 +36,9 @@ def a_gpu() -> Gpu:
 
 
 @pytest.mark.parametrize("name", ["bior4.4", "dd13/7"])
-def test_what_is_put_aside(name: str) -> None:
+def test_what_is_put_aside(opened: Callable[..., Gpu], name: str) -> None:
     """2 % of a large image; of a smaller one what half of the compute units need to have work, a quarter at most."""
-    gpu, params, shares, groups = a_gpu(), DwtParams(name, "mirror", 1), {}, {}
+    gpu, params, shares, groups = large(opened()), DwtParams(name, "mirror", 1), {}, {}
     for n in (1024, 2048, 4096, 8192, 16384):
         # An image of which there need be no memory.
         image: Any = SimpleNamespace(gpu=gpu, shape=(1, n, n), dtype=np.dtype(np.float32), nbytes=4 * n * n)
@@ -54,8 +54,8 @@ def test_what_is_put_aside(name: str) -> None:
 
 
 @pytest.mark.parametrize("shape", [(130, 300), (97, 131), (256, 64)])
-def test_many_bands(rng: np.random.Generator, shape: tuple[int, int]) -> None:
-    gpu, x = a_gpu(), rng.standard_normal(shape).astype(np.float32)
+def test_many_bands(opened: Callable[..., Gpu], rng: np.random.Generator, shape: tuple[int, int]) -> None:
+    gpu, x = large(opened()), rng.standard_normal(shape).astype(np.float32)
     params = DwtParams("bior4.4", "mirror", 1, "strip")
     approximation, details = transform.forward(gpu.array(x[None]), params)
     ours = [band.numpy()[0] for band in (approximation, *details)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import cycle
 
@@ -23,9 +24,8 @@ WAVELETS = cycle(["haar", "bior2.2", "bior4.4", "dd13/7", "vc2-fidelity"])  # th
 CASES = list(zip((mode for mode in MODES if mode != "vc2"), WAVELETS, strict=False))
 
 
-def a_gpu(work_group: int, units: int, report: Report | None = None) -> Gpu:
-    """The device under test with other limits, of which sizes are never more than it has."""
-    gpu = Gpu(report=report)
+def limited(gpu: Gpu, work_group: int, units: int) -> Gpu:
+    """The device with other limits, of which sizes are never more than it has."""
     real = gpu.limits
     gpu.limits = replace(
         real,
@@ -41,13 +41,15 @@ def a_gpu(work_group: int, units: int, report: Report | None = None) -> Gpu:
 @pytest.fixture(scope="module")
 def tiled() -> Iterator[list[Gpu]]:
     """GPUs that take tiles."""
-    yield [a_gpu(*claims) for claims in CLAIMS]
+    with ExitStack() as stack:
+        yield [limited(stack.enter_context(Gpu()), *claims) for claims in CLAIMS]
 
 
 @pytest.fixture(scope="module")
 def banded() -> Iterator[Gpu]:
     """A GPU that takes bands of rows, while tiles do not pay."""
-    yield a_gpu(256, 4)
+    with Gpu() as gpu:
+        yield limited(gpu, 256, 4)
 
 
 def there_and_back(gpu: Gpu, x: np.ndarray, name: str, mode: str) -> list[np.ndarray]:
@@ -77,13 +79,15 @@ def test_all_ways_agree(
                 np.testing.assert_allclose(part, other, rtol=0, atol=of_dwt.tolerance_of(dtype) * scale)
 
 
-def test_small_levels_are_one_launch(rng, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_levels_are_one_launch(
+    opened: Callable[..., Gpu], rng, monkeypatch: pytest.MonkeyPatch
+) -> None:
     x = rng.standard_normal((3, 40, 64)).astype(np.float32)
     for small, launches in ((x.nbytes, [1, 1]), (x.nbytes - 1, [2, 2])):
         monkeypatch.setattr(tile, "_SMALL", small)
         monkeypatch.setattr(tile, "_SMALL_INVERSE", small)
         report = Report()
-        gpu = a_gpu(256, 4, report)
+        gpu = limited(opened(report=report), 256, 4)
         idwt2(gpu, dwt2(gpu, x, "bior4.4", "mirror"), "bior4.4", "mirror")
         counts = [
             sum(len(k.ms) for k in report.kernels() if k.label.startswith(way)) for way in ("dwt", "idwt")
@@ -92,20 +96,20 @@ def test_small_levels_are_one_launch(rng, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_large_levels_whose_rows_vectors_do_not_suit_are_one_launch_forward(
-    rng, monkeypatch: pytest.MonkeyPatch
+    opened: Callable[..., Gpu], rng, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tile, "_SMALL", 0)
     monkeypatch.setattr(tile, "_SMALL_INVERSE", 0)
     report = Report()
-    gpu = a_gpu(256, 4, report)
+    gpu = limited(opened(report=report), 256, 4)
     x = rng.standard_normal((3, 40, 50)).astype(np.float32)
     idwt2(gpu, dwt2(gpu, x, "bior4.4"), "bior4.4")
     assert [sum(k.label.startswith(way) for k in report.kernels()) for way in ("dwt", "idwt")] == [1, 2]
 
 
-def test_tiles_are_as_large_as_groups_and_their_memory_allow(rng) -> None:
+def test_tiles_are_as_large_as_groups_and_their_memory_allow(opened: Callable[..., Gpu], rng) -> None:
     x = rng.standard_normal((90, 90)).astype(np.float32)
-    least = a_gpu(256, 1)
+    least = limited(opened(), 256, 1)
     least.limits = replace(least.limits, local_bytes=1024)  # no tile, nor a group of the other way, fits
-    for gpu in (least, a_gpu(1, 1)):
-        of_dwt.assert_close(dwt2(gpu, x, "bior4.4"), dwt2(Gpu(), x, "bior4.4"))
+    for gpu in (least, limited(opened(), 1, 1)):
+        of_dwt.assert_close(dwt2(gpu, x, "bior4.4"), dwt2(opened(), x, "bior4.4"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -19,13 +20,13 @@ NAMES = ["haar", "bior2.2", "bior4.4"]
 
 
 @pytest.fixture
-def gpu(monkeypatch: pytest.MonkeyPatch) -> Gpu:
+def gpu(opened: Callable[..., Gpu], monkeypatch: pytest.MonkeyPatch) -> Gpu:
     """The device under test as a GPU, to which small images are large and all steps short; small groups."""
     monkeypatch.setattr(two_levels, "_LEAST_SAMPLES", 0)
     monkeypatch.setattr(two_levels, "_MOST_REACH", {False: 9, True: 9})
     monkeypatch.setattr(two_levels, "_ITEMS", 16)
     monkeypatch.setattr(two_levels, "_LEAST", 2)
-    gpu = Gpu(report=Report())
+    gpu = opened(report=Report())
     gpu.limits = replace(gpu.limits, is_cpu=False, lanes=1, local_bytes=min(32768, gpu.limits.local_bytes))
     return gpu
 
@@ -85,10 +86,12 @@ def test_zeros_stand_for_bands_that_are_none(gpu: Gpu, rng) -> None:
         )
 
 
-def test_long_steps_and_other_samples_go_level_by_level(rng, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_steps_and_other_samples_go_level_by_level(
+    opened: Callable[..., Gpu], rng, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(two_levels, "_LEAST_SAMPLES", 0)
     monkeypatch.setattr(two_levels, "_ITEMS", 16)
-    gpu = Gpu()
+    gpu = opened()
     gpu.limits = replace(gpu.limits, is_cpu=False, lanes=1)
     image = gpu.array(rng.standard_normal((1, 64, 64)).astype(np.float32))
 

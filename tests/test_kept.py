@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ import numpy.typing as npt
 import pytest
 import scipy.ndimage
 
-from gpuops import Gpu, blur, cache, compare, convolve, dwt, fft, median, programs, reduce
+from gpuops import Gpu, Report, blur, cache, compare, convolve, dwt, fft, median, programs, reduce
 from gpuops.bloom import bloom
+from gpuops.errors import DeviceError
 from gpuops.kept import Bounds, nbytes_of, trim
 from gpuops.params.bloom import BloomParams
 from gpuops.params.blur import BlurParams
@@ -68,14 +69,50 @@ def test_programs_for_any_size_are_bounded(monkeypatch: pytest.MonkeyPatch) -> N
         assert len(gpu.programs) <= 3
 
 
+@pytest.fixture
+def without_collector() -> Iterator[None]:
+    """Objects go with the last reference to them alone."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("without_collector")
+def test_a_closed_gpu_goes_with_the_last_reference(rng: np.random.Generator) -> None:
+    x = rng.random((3, 24, 40), np.float32)
+    with Gpu() as gpu:
+        kept = fft.rfft2(gpu, gpu.array(x))
+        dwt.wavedec2(gpu, x, "bior4.4", level=1)
+        blur.gaussian_filter(gpu, x, 2)
+    for use, arguments in ((gpu.empty, [(1,)]), (gpu.array, [x[0, 0]]), (gpu.kernel, ["copy", "copy"])):
+        with pytest.raises(DeviceError, match="closed"):
+            use(*arguments)
+    with pytest.raises(DeviceError, match="closed"):
+        fft.rfft2(gpu, x)
+    gpu.close()
+    np.testing.assert_allclose(kept.numpy(), np.fft.rfft2(x), rtol=0, atol=1e-4)
+    gone = weakref.ref(gpu)
+    del gpu, kept, use
+    assert gone() is None
+
+
+@pytest.mark.usefixtures("without_collector")
+def test_a_gpu_without_plans_goes_with_the_last_reference() -> None:
+    gpu = Gpu()
+    assert filled(gpu, once(3)) == 3
+    gone = weakref.ref(gpu)
+    del gpu
+    assert gone() is None
+
+
 def test_transforms_of_many_sizes_are_bounded(
-    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+    opened: Callable[..., Gpu], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Plans, their tables and their programs."""
     monkeypatch.setattr(programs, "MOST_ONCE", 2)
     most = Bounds(count=4, nbytes=3000, programs=4)
     monkeypatch.setattr("gpuops.gpu._KEPT", most)
-    gpu = Gpu()
+    gpu = opened()
     sizes = [(n, 2 * n) for n in (4, 5, 6, 8, 4)]
     x = rng.random((2, *sizes[0]), np.float32)
     fft.rfft2(gpu, x)
@@ -126,7 +163,10 @@ OPERATIONS: dict[str, Callable[[Gpu, Array], object]] = {
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_on_cpus_a_new_size_builds_nothing(gpu: Gpu, rng: np.random.Generator, name: str) -> None:
+def test_on_cpus_a_new_size_builds_nothing(
+    opened: Callable[..., Gpu], rng: np.random.Generator, name: str
+) -> None:
+    gpu = opened(report=(report := Report()))
     if gpu.limits.lanes == 1:
         pytest.skip("compilers that do not know vectors have what a size fixes as constants")
     operation = OPERATIONS[name]
@@ -138,11 +178,11 @@ def test_on_cpus_a_new_size_builds_nothing(gpu: Gpu, rng: np.random.Generator, n
         (36, 38),
     ):  # some of each parity; levels as below
         operation(gpu, rng.random(shape, np.float32))
-    gc.collect()
-    kept = [gpu.programs.kernels, len(gpu.programs)]
+    built = report.builds.copy()
+    assert sum(built.values())
     for shape in SIZES:
         operation(gpu, rng.random(shape, np.float32))
-    assert kept == [gpu.programs.kernels, len(gpu.programs)]
+    assert report.builds == built
 
 
 def test_on_cpus_transforms_are_built_for_lengths_and_not_for_sizes(

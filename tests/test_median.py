@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -39,11 +40,11 @@ DTYPES = ["uint8", "int8", "uint16", "int16", "uint32", "int32", "float16", "flo
 
 
 @pytest.fixture(scope="module")
-def planned_for_gpus() -> Gpu:
+def planned_for_gpus() -> Iterator[Gpu]:
     """The device under test, used as if it were a GPU."""
-    gpu = Gpu()
-    gpu.__dict__["limits"] = dataclasses.replace(gpu.limits, is_cpu=False, lanes=1, compute_units=4)
-    return gpu
+    with Gpu() as gpu:
+        gpu.limits = dataclasses.replace(gpu.limits, is_cpu=False, lanes=1, compute_units=4)
+        yield gpu
 
 
 def values(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray:

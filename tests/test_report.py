@@ -29,7 +29,14 @@ def report() -> Iterator[Report]:
     report.started -= 0.25
     report.add("import", 0.125)
     report.add("files", 0.125)
-    gpu = Gpu(report=report)
+    with Gpu(report=report) as gpu:
+        run(gpu, report)
+    report.close()
+    yield report
+
+
+def run(gpu: Gpu, report: Report) -> None:
+    """A few blurs, in the report."""
     report.context |= {
         **report_formats.device_context(gpu.info),
         "command": "clpix blur x.png",
@@ -39,8 +46,6 @@ def report() -> Iterator[Report]:
     with report.phase("compute"):
         for _ in range(RUNS):
             blur(gpu, gpu.array(image), BlurParams(sigma=(2, 2), method="local")).numpy()
-    report.close()
-    yield report
 
 
 def test_phases_are_disjoint_and_add_up_to_no_more_than_the_wall_clock(report: Report) -> None:

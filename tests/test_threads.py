@@ -125,16 +125,18 @@ def test_threads_share_a_gpu(gpu: Gpu, rng: np.random.Generator) -> None:
     check([gpu] * THREADS, work, [do(gpu) for do in work], ROUNDS)
 
 
-def test_threads_share_a_gpu_that_knows_nothing_yet(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_threads_share_a_gpu_that_knows_nothing_yet(
+    gpu: Gpu, opened: Callable[..., Gpu], rng: np.random.Generator
+) -> None:
     """Programs, tables and plans are made by whoever comes first."""
     work = works(rng)
-    check([Gpu()] * THREADS, work, [do(gpu) for do in work], 1)
+    check([opened()] * THREADS, work, [do(gpu) for do in work], 1)
 
 
-def test_threads_have_a_gpu_each(gpu: Gpu, rng: np.random.Generator) -> None:
+def test_threads_have_a_gpu_each(gpu: Gpu, opened: Callable[..., Gpu], rng: np.random.Generator) -> None:
     work = works(rng)
     expected = [do(gpu) for do in work]
-    check(at_once([Gpu, Gpu]), work, expected, 2)
+    check(at_once([opened, opened]), work, expected, 2)
 
 
 def test_threads_share_images(gpu: Gpu, rng: np.random.Generator) -> None:
@@ -189,9 +191,11 @@ def test_builds_in_threads_leave_the_filters_of_warnings_alone() -> None:
     assert list(warnings.filters) == before
 
 
-def test_a_report_of_threads_counts_every_launch(rng: np.random.Generator) -> None:
+def test_a_report_of_threads_counts_every_launch(
+    opened: Callable[..., Gpu], rng: np.random.Generator
+) -> None:
     report = Report()
-    gpu = Gpu(report=report)
+    gpu = opened(report=report)
     x = rng.random((61, 83), np.float32)
     blur.gaussian_filter(gpu, x, 2)
     each = sum(len(kernel.ms) for kernel in report.kernels())
