@@ -46,7 +46,8 @@ def copy(sizes: tuple[int, ...], as_json: bool, device: str | None) -> None:
     """
     import json
 
-    from gpuops import Gpu, Report, bench
+    from gpuops import Gpu, Report
+    from gpuops.bench import copies as bench
 
     from .main import complain
 
@@ -109,7 +110,10 @@ def fft(
     """
     import json
 
-    from gpuops import Gpu, Report, bench_fft, bench_fft_tables, charts
+    from gpuops import Gpu, Report
+    from gpuops.bench import fft as bench_fft
+    from gpuops.bench import fft_tables as bench_fft_tables
+    from gpuops.files import charts
 
     if chart is None:
         options.refuse("without --chart no file is written", "overwrite")
@@ -161,7 +165,9 @@ def dwt(
     """
     import json
 
-    from gpuops import Gpu, Report, bench_dwt, bench_dwt_tables
+    from gpuops import Gpu, Report
+    from gpuops.bench import dwt as bench_dwt
+    from gpuops.bench import dwt_tables as bench_dwt_tables
 
     gpu = click.get_current_context().with_resource(Gpu(device, report=Report()))
     rows = _measured(bench_dwt.measure(gpu, sizes, wavelet, levels, memory=device_memory))
@@ -194,7 +200,8 @@ def _filters(name: str, what: str, help: str) -> click.Command:
     def run(sizes: tuple[tuple[int, int], ...], channels: int, as_json: bool, device: str | None) -> None:
         import json
 
-        from gpuops import Gpu, Report, bench_filters
+        from gpuops import Gpu, Report
+        from gpuops.bench import filters as bench_filters
 
         gpu = click.get_current_context().with_resource(Gpu(device, report=Report()))
         rows = _measured(bench_filters.measure(gpu, name, sizes, channels))

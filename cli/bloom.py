@@ -15,10 +15,10 @@ from gpuops.params.tonemap import OPERATORS
 from . import options
 
 if TYPE_CHECKING:
-    from gpuops.convolve import Weights
+    from gpuops.filters.convolve import Weights
     from gpuops.gpu import Gpu
     from gpuops.image import Image
-    from gpuops.pixels import Decoding, Encoding
+    from gpuops.pixels.coding import Decoding, Encoding
 
     from .item import Item
 
@@ -170,12 +170,13 @@ def command(
 
     Without a threshold all light glows, as in a lens: small strengths do. NaN and infinite pixels give no glow.
     """
-    from gpuops import bloom, d3d11, tonemap
-    from gpuops.convolve import kernel_from_picture
+    from gpuops.filters.convolve import kernel_from_picture
+    from gpuops.glow import bloom, d3d11
     from gpuops.params.bloom import BloomParams
     from gpuops.params.starburst import Aperture
     from gpuops.params.tonemap import TonemapParams, exposure_option
-    from gpuops.pixels import pack, unpack
+    from gpuops.pixels.coding import pack, unpack
+    from gpuops.tone import tonemap
 
     from .checks import check_stdin
     from .pipeline import process

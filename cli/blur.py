@@ -141,7 +141,8 @@ def command(
 
     def work(gpu: Gpu, item: Item) -> None:
         with gpu.phase("import"):  # while the first input is being read
-            from gpuops import blur, d3d11
+            from gpuops.filters import blur
+            from gpuops.glow import d3d11
 
         if preset:
             image = item.load(linear=True, premultiply=True)

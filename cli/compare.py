@@ -12,8 +12,8 @@ from gpuops.params.compare import METRICS, SSIM_SIZE, CompareParams
 from . import options
 
 if TYPE_CHECKING:
-    from gpuops.compare import Comparison
     from gpuops.gpu import Gpu
+    from gpuops.metrics.compare import Comparison
 
 ALIKE, DIFFER = 0, 1
 
@@ -55,8 +55,8 @@ def command(
     import json
     from dataclasses import replace
 
-    from gpuops import compare
     from gpuops.errors import DeviceError, FileError, ParameterError
+    from gpuops.metrics import compare
 
     from .checks import check_input, check_output, check_stdin
     from .item import Item

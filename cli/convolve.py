@@ -12,7 +12,7 @@ from gpuops.params.convolve import METHODS
 from . import options
 
 if TYPE_CHECKING:
-    from gpuops.convolve import Weights
+    from gpuops.filters.convolve import Weights
     from gpuops.gpu import Gpu
     from gpuops.image import Image
 
@@ -54,7 +54,7 @@ def command(shared: options.Shared, kernel: str, normalise: bool, border: str, m
     The kernel's values are linear light too (integer files are decoded from sRGB); its centre is the pixel
     (height // 2, width // 2), and one bright pixel in the input becomes the kernel as it looks.
     """
-    from gpuops.convolve import convolve, kernel_for, kernel_from_picture
+    from gpuops.filters.convolve import convolve, kernel_for, kernel_from_picture
     from gpuops.params.border import border_option
     from gpuops.params.convolve import ConvolveParams
 

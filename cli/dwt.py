@@ -24,8 +24,8 @@ from gpuops.params.dwt import (
 from . import options
 
 if TYPE_CHECKING:
-    from gpuops.dwt.stored import Stored
     from gpuops.gpu import Gpu
+    from gpuops.wavelets.stored import Stored
 
     from .item import Item
 
@@ -131,9 +131,9 @@ def command(
         elif not writes_data and not reconstruct:
             options.refuse("a picture of the pyramid shows the colours", "alpha")
 
-    from gpuops.dwt import stored, transform
     from gpuops.errors import FileError
     from gpuops.notes import note
+    from gpuops.wavelets import stored, transform
 
     from .dwt_ways import InSlabs, OnDevice
     from .pipeline import process
@@ -200,7 +200,7 @@ def _check(
 
 
 def _description(item: Item, shape: tuple[int, int, int], params: DwtParams, *, alpha: bool) -> Stored:
-    from gpuops.dwt import stored
+    from gpuops.wavelets import stored
 
     assert item.picture is not None
     return stored.Stored(params, shape, item.picture.pixels.dtype.name, alpha, item.linear)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuops.dwt import bands, denoise, keep, pyramid, shrink, stored, transform
-from gpuops.dwt.parts import HostBand
-from gpuops.dwt.rows import PixelSink
-from gpuops.dwt.stored import Stored
-from gpuops.dwt.wavelets import WAVELETS
-from gpuops.pixels import Decoding, Encoding, Losses, on_device
+from gpuops.pixels.coding import Decoding, Encoding, Losses, on_device
+from gpuops.wavelets import bands, denoise, keep, pyramid, shrink, stored, transform
+from gpuops.wavelets.parts import HostBand
+from gpuops.wavelets.rows import PixelSink
+from gpuops.wavelets.stored import Stored
+from gpuops.wavelets.wavelets import WAVELETS
 
 from .main import say, visible
 from .naming import STREAM, printable

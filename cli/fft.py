@@ -13,7 +13,7 @@ from . import options
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.image import Image
-    from gpuops.pixels import Decoding
+    from gpuops.pixels.coding import Decoding
 
     from .item import Item
 
@@ -128,7 +128,7 @@ def command(
     from .pipeline import process
 
     def work(gpu: Gpu, item: Item) -> None:
-        from gpuops.fft import spectrum
+        from gpuops.fourier import spectrum
 
         pixels, decoding = item.load_pixels(linear=False)
         if view is not None or not item.writes_data:
@@ -146,7 +146,7 @@ def _save(gpu: Gpu, item: Item, pixels: Image, decoding: Decoding, params: choic
     from importlib.metadata import version
 
     from gpuops.errors import FileError, ParameterError
-    from gpuops.fft import record, spectrum
+    from gpuops.fourier import record, spectrum
     from gpuops.notes import note
 
     assert item.picture is not None

@@ -26,8 +26,8 @@ def command(shared: options.Shared) -> None:
     options.refuse("a coefficient file says itself what its values are", "space")
     options.refuse("a coefficient file has no layers", "layer")
 
-    from gpuops.dwt import split, stored
     from gpuops.errors import FileError
+    from gpuops.wavelets import split, stored
 
     from .pipeline import process
 

@@ -41,9 +41,9 @@ def command(shared: options.Shared, method: str, radix: str, twiddle: str) -> No
     def work(gpu: Gpu, item: Item) -> None:
         from dataclasses import replace
 
-        from gpuops.fft import record, spectrum
+        from gpuops.fourier import record, spectrum
         from gpuops.notes import note
-        from gpuops.pixels import losses
+        from gpuops.pixels.coding import losses
 
         about, values = record.parse(item.path, *item.load_data())
         params = replace(about.params, how=how)

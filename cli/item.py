@@ -10,13 +10,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gpuops import files, light, notes
-from gpuops.colour import LINEAR, SRGB, Colour
+from gpuops import files, notes
 from gpuops.errors import FileError, ParameterError
 from gpuops.gpu import Gpu
 from gpuops.image import Image
 from gpuops.notes import note
-from gpuops.pixels import Decoding, Encoding, Losses, losses, on_device, pack, unpack
+from gpuops.pixels import light
+from gpuops.pixels.coding import Decoding, Encoding, Losses, losses, on_device, pack, unpack
+from gpuops.pixels.colour import LINEAR, SRGB, Colour
 
 from . import naming
 from .checks import DEPTHS, check_input, writes_data

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.image import Image
     from gpuops.params.lut import LutParams
-    from gpuops.tone_curve import Curve
+    from gpuops.tone.curves import Curve
 
     from .item import Item
 
@@ -94,8 +94,8 @@ class Looks:
                 )
 
     def _check_plot(self, path: str, shared: Shared, operators: tuple[str | LutParams, ...]) -> None:
-        from gpuops import charts
         from gpuops.errors import ParameterError
+        from gpuops.files import charts
 
         assert shared.output is not None
         local = [name for name in operators if name in LOCAL]
@@ -123,7 +123,7 @@ class Looks:
         operators: tuple[str | LutParams, ...],
     ) -> None:
         """The contact sheet as the item's result."""
-        from gpuops.contact_sheet import contact_sheet
+        from gpuops.tone.contact_sheet import contact_sheet
 
         make = functools.partial(contact_sheet, orientation=item.orientation)
         item.save_codes(item.run(make, gpu, image, params, self._sheet(operators)))
@@ -139,8 +139,8 @@ class Looks:
         """Those to be plotted for the item, which local operators have not; none if no plot was asked for."""
         if self.plot_curve is None:
             return []
-        from gpuops import tone_curve
-        from gpuops.metered import metered
+        from gpuops.tone import curves as tone_curve
+        from gpuops.tone.metered import metered
 
         def computed() -> list[Curve]:
             light = metered(gpu, image, params, operators)
@@ -152,7 +152,7 @@ class Looks:
         """Draws them, if that was asked for."""
         if self.plot_curve is None:
             return
-        from gpuops import tone_curve
+        from gpuops.tone import curves as tone_curve
 
         with gpu.phase("encode"):
             tone_curve.plot(curves, self.plot_curve, overwrite=item.shared.overwrite)

@@ -127,7 +127,7 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
     """
     os.write(2, b"clpix: error: interrupted; finished results are kept, nothing is half written\n")
     # Until that module is there, and loaded to its end, no file is begun.
-    discard = getattr(sys.modules.get("gpuops.drafts"), "discard_unfinished", None)
+    discard = getattr(sys.modules.get("gpuops.files.drafts"), "discard_unfinished", None)
     if discard is not None:
         discard()
     os._exit(128 + number)  # as shells report a signal

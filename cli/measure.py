@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuops.colour import SRGB
 from gpuops.files import Numbers, Picture
 from gpuops.gpu import Gpu
-from gpuops.light import readable
+from gpuops.metrics.statistics import Statistics, all_statistics, channel_statistics
 from gpuops.notes import note
-from gpuops.pixels import Decoding
-from gpuops.reduce import Statistics, all_statistics, channel_statistics
+from gpuops.pixels.coding import Decoding
+from gpuops.pixels.colour import SRGB
+from gpuops.pixels.light import readable
 
 CHANNELS = {1: ("Y",), 2: ("Y", "A"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}
 _FLOATS = (

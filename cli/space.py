@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuops import files
-from gpuops.colour import LINEAR, SRGB, Colour, unusual
+from gpuops.pixels.colour import LINEAR, SRGB, Colour, unusual
 
 
 class Space:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuops.params.lut import OUTPUTS, LutParams, lut_input_option
-from gpuops.params.tonemap import DEFAULT_OPERATOR, GAMUTS, METERS, METHODS, NOISES, OPERATORS, WHITE
+from gpuops.params.tonemap import (
+    DEFAULT_OPERATOR,
+    GAMUTS,
+    METERS,
+    METHODS,
+    NOISES,
+    OPERATORS,
+    WHITE,
+)
 from gpuops.params.white_balance import GRAY_WORLD
 
 from . import looks as looking
@@ -16,7 +24,7 @@ from . import options
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.image import Image
-    from gpuops.pixels import Decoding
+    from gpuops.pixels.coding import Decoding
 
     from .item import Item
 
@@ -238,9 +246,10 @@ def command(
 
     import numpy as np
 
-    from gpuops import d3d11, tonemap, white_balance
-    from gpuops.colour import of_signal
-    from gpuops.pixels import Encoding
+    from gpuops.glow import d3d11
+    from gpuops.pixels.coding import Encoding
+    from gpuops.pixels.colour import of_signal
+    from gpuops.tone import tonemap, white_balance
 
     from .pipeline import process
 

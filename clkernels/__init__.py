@@ -1,4 +1,4 @@
-"""The OpenCL C sources of clpix, as real files, and the one function that joins them."""
+"""The OpenCL C sources of clpix, as real files in a folder for each family, and the one function that joins them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,20 @@ _FOLDER = Path(__file__).parent
 
 
 @cache
+def _paths() -> dict[str, Path]:
+    """Every source by its name, which no two folders have alike."""
+    return {path.stem: path for path in sorted(_FOLDER.glob("*/*.cl"))}
+
+
+@cache
 def text(name: str) -> str:
-    """The text of ``NAME.cl``."""
-    return (_FOLDER / f"{name}.cl").read_text(encoding="utf-8")
+    """The text of ``NAME.cl``, whichever folder it is in."""
+    return path(name).read_text(encoding="utf-8")
+
+
+def path(name: str) -> Path:
+    """The file ``NAME.cl``."""
+    return _paths()[name]
 
 
 def source(*names: str) -> str:
@@ -25,4 +36,4 @@ def source(*names: str) -> str:
 
 def names() -> tuple[str, ...]:
     """Every source there is, sorted."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*.cl")))
+    return tuple(sorted(_paths()))

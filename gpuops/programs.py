@@ -21,7 +21,7 @@ import pyopencl as cl
 
 import clkernels
 
-from . import cache
+from .device import store as cache
 from .errors import DeviceError, FileError
 
 if TYPE_CHECKING:

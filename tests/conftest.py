@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuops import Gpu, cache
+from gpuops import Gpu
+from gpuops.device import store as cache
 
 
 @pytest.fixture(scope="session")

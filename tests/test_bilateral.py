@@ -11,7 +11,7 @@ import scipy.ndimage
 import skimage.restoration
 
 from gpuops import Gpu, Image, ParameterError
-from gpuops.bilateral import bilateral, denoise_bilateral
+from gpuops.filters.bilateral import bilateral, denoise_bilateral
 from gpuops.params.bilateral import BilateralParams
 from gpuops.params.border import BORDERS
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from scipy import ndimage
 
 from gpuops import Gpu, GpuopsWarning, ParameterError
-from gpuops.bloom import bloom, bloom_pixels
+from gpuops.glow.bloom import bloom, bloom_pixels
 from gpuops.image import Image
 from gpuops.params.bloom import OCTAVES, BloomParams, variance
 from gpuops.params.tonemap import TonemapParams
-from gpuops.pixels import Decoding, Encoding
+from gpuops.pixels.coding import Decoding, Encoding
 
 from . import borders, tonemap_reference
 

@@ -8,10 +8,11 @@ import scipy.ndimage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuops import Gpu, ParameterError, blur, coarse
+from gpuops import Gpu, ParameterError
+from gpuops.filters import blur, coarse
 from gpuops.params.blur import BlurParams
 from gpuops.params.border import BORDERS, SYNONYMS, border_name, border_option
-from gpuops.pixels import Decoding, Encoding
+from gpuops.pixels.coding import Decoding, Encoding
 
 from . import borders
 
@@ -161,7 +162,7 @@ def test_gaussian_by_spectra(gpu: Gpu, rng, border: str) -> None:
 
 
 def test_overwriting_the_input(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpuops.planes._AT_ONCE", 1 << 12)  # plane by plane
+    monkeypatch.setattr("gpuops.tiles.planes._AT_ONCE", 1 << 12)  # plane by plane
     x = rng.random((3, 50, 60), dtype=np.float32)
     for sigma in (2.0, 9.0):
         params = BlurParams(sigma=(sigma, sigma))

@@ -9,7 +9,7 @@ import pytest
 import scipy.ndimage
 
 from gpuops import Gpu
-from gpuops.box import Box, box
+from gpuops.filters.box import Box, box
 from gpuops.params.border import BORDERS
 
 from . import borders
@@ -60,9 +60,9 @@ def test_wide_boxes(planned: Gpu, rng, radii: tuple[int, int]) -> None:
 
 
 def test_plane_by_plane(planned: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpuops.planes._AT_ONCE", 1 << 12)
+    monkeypatch.setattr("gpuops.tiles.planes._AT_ONCE", 1 << 12)
     x, mean = rng.random((3, 50, 60), dtype=np.float32), Box((300, 20), "mirror")
-    monkeypatch.setattr("gpuops.box._CACHED", 0)
+    monkeypatch.setattr("gpuops.filters.box._CACHED", 0)
     np.testing.assert_allclose(
         box(planned, planned.array(x), mean).numpy(), expected(x, mean), atol=TOLERANCE
     )

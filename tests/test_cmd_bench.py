@@ -8,7 +8,8 @@ from statistics import median
 
 import pytest
 
-from gpuops import Gpu, ParameterError, Report, bench
+from gpuops import Gpu, ParameterError, Report
+from gpuops.bench import copies as bench
 
 from .conftest import Run
 

@@ -10,7 +10,16 @@ from typing import Any
 
 import pytest
 
-from gpuops import DeviceError, Gpu, ParameterError, Report, bench, bench_dwt, bench_dwt_tables
+from gpuops import DeviceError, Gpu, ParameterError, Report
+from gpuops.bench import (
+    copies as bench,
+)
+from gpuops.bench import (
+    dwt as bench_dwt,
+)
+from gpuops.bench import (
+    dwt_tables as bench_dwt_tables,
+)
 
 from .conftest import Run
 

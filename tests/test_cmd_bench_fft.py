@@ -14,8 +14,17 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from gpuops import Gpu, ParameterError, Report, bench, bench_fft, bench_fft_ways
-from gpuops.bench_fft_ways import Variant
+from gpuops import Gpu, ParameterError, Report
+from gpuops.bench import (
+    copies as bench,
+)
+from gpuops.bench import (
+    fft as bench_fft,
+)
+from gpuops.bench import (
+    fft_ways as bench_fft_ways,
+)
+from gpuops.bench.fft_ways import Variant
 from gpuops.params.fft import FftParams
 
 from .conftest import Run

@@ -8,7 +8,9 @@ from statistics import median
 
 import pytest
 
-from gpuops import Gpu, ParameterError, Report, bench, bench_filters
+from gpuops import Gpu, ParameterError, Report
+from gpuops.bench import copies as bench
+from gpuops.bench import filters as bench_filters
 
 from .conftest import Run
 

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuops import Gpu, d3d11, files, tonemap
-from gpuops.bloom import bloom
+from gpuops import Gpu, files
 from gpuops.files import Picture
+from gpuops.glow import d3d11
+from gpuops.glow.bloom import bloom
 from gpuops.image import Image
 from gpuops.params.bloom import BloomParams
 from gpuops.params.starburst import Aperture
 from gpuops.params.tonemap import TonemapParams
-from gpuops.pixels import download
+from gpuops.pixels.coding import download
+from gpuops.tone import tonemap
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from PIL import ImageCms
 
 from gpuops import Gpu, files
 from gpuops.files import Metadata, Picture, oiio
-from gpuops.light import readable
-from gpuops.pixels import unpack
+from gpuops.pixels.coding import unpack
+from gpuops.pixels.light import readable
 
 from . import colour_reference as reference
 from .conftest import Run

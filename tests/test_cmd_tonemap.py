@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpuops import Gpu, files, tonemap_local
+from gpuops import Gpu, files
+from gpuops.tone import local as tonemap_local
 
 from . import d3d11_reference, tonemap_reference
 from .conftest import Run
@@ -404,8 +405,8 @@ def test_percentiles(clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tm
 def test_white_balance(
     clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp_path: Path, balance: str
 ) -> None:
-    from gpuops import white_balance
     from gpuops.params.white_balance import Illuminant
+    from gpuops.tone import white_balance
 
     means = scene.astype(np.float64).mean((0, 1))
     known = {"3200K,0.002": Illuminant(3200, 0.002), "1.5,1,0.75": (1.5, 1.0, 0.75)}
@@ -618,7 +619,7 @@ def test_plot_curve(
     options: tuple[str, ...],
     names: list[str],
 ) -> None:
-    from gpuops import tone_curve
+    from gpuops.tone import curves as tone_curve
 
     seen: list[tone_curve.Curve] = []
     plot = tone_curve.plot

@@ -15,12 +15,13 @@ import pytest
 from PIL import Image as PIL
 from PIL import ImageCms
 
-from gpuops import colour as colours
-from gpuops import files, light
-from gpuops.colour import LINEAR, NAMED, SRGB, Colour, Parametric
+from gpuops import files
 from gpuops.errors import GpuopsWarning
 from gpuops.files import Metadata, Picture, cicp, icc
 from gpuops.gpu import Gpu
+from gpuops.pixels import colour as colours
+from gpuops.pixels import light
+from gpuops.pixels.colour import LINEAR, NAMED, SRGB, Colour, Parametric
 
 from . import colour_reference as reference
 

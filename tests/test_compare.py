@@ -10,7 +10,8 @@ import pytest
 from skimage import metrics
 
 from gpuops import Gpu, ParameterError
-from gpuops.compare import (
+from gpuops.files import Picture
+from gpuops.metrics.compare import (
     compare,
     difference,
     mean_squared_error,
@@ -19,7 +20,6 @@ from gpuops.compare import (
     structural_similarity,
     visible_gain,
 )
-from gpuops.files import Picture
 from gpuops.params.compare import CompareParams
 
 TOLERANCE = {

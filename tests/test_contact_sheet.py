@@ -10,13 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpuops import Gpu, GpuopsWarning, Image, ParameterError, contact_sheet, tone_curve
-from gpuops.contact_sheet import GREY, GREY_CODE
+from gpuops import Gpu, GpuopsWarning, Image, ParameterError
 from gpuops.files import upright
-from gpuops.metered import metered
 from gpuops.params.contact_sheet import ContactSheetParams, stops_option
 from gpuops.params.tonemap import LOCAL, METERS, OPERATORS, WHITE, TonemapParams
-from gpuops.tonemap import tonemap
+from gpuops.tone import contact_sheet
+from gpuops.tone import curves as tone_curve
+from gpuops.tone.contact_sheet import GREY, GREY_CODE
+from gpuops.tone.metered import metered
+from gpuops.tone.tonemap import tonemap
 
 from . import tonemap_reference
 
@@ -168,7 +170,7 @@ def test_what_is_metered_gives_the_same_result(gpu: Gpu, operator: str, meter: s
 
 
 def test_what_is_given_is_not_metered(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpuops import metered as module
+    from gpuops.tone import metered as module
 
     monkeypatch.setattr(module, "statistics", None)
     monkeypatch.setattr(module.tonemap, "exposure", None)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import ndimage
 
 from gpuops import DeviceError, Gpu, GpuopsWarning, ParameterError
-from gpuops.convolve import convolve, kernel_for, kernel_from_picture
 from gpuops.files import Picture
+from gpuops.filters.convolve import convolve, kernel_for, kernel_from_picture
 from gpuops.params.border import BORDERS
 
 from . import borders

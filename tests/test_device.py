@@ -18,8 +18,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuops import cache
-from gpuops.device import DeviceInfo, canary, choose, drivers, list_devices, probe, rank, select
+from gpuops.device import (
+    DeviceInfo,
+    canary,
+    choose,
+    drivers,
+    list_devices,
+    probe,
+    rank,
+    select,
+)
+from gpuops.device import store as cache
 from gpuops.errors import DeviceError, GpuopsWarning
 
 INFO = DeviceInfo(

@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuops import drafts
-from gpuops.files import FORMATS, Format, Picture, output, write
+from gpuops.files import FORMATS, Format, Picture, drafts, output, write
 
 #: Writes half of a file, says so, and waits for its end.
 HALF = """

@@ -16,10 +16,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import DeviceError, Gpu, GpuopsWarning, ParameterError
-from gpuops.dwt import dwt2, idwt2, iswt2, strips, swt2, wavedec2, waverec2, wpdec2, wprec2
-from gpuops.dwt.wavelets import WAVELETS
 from gpuops.params import dwt as names
 from gpuops.params.dwt import DwtParams
+from gpuops.wavelets import (
+    dwt2,
+    idwt2,
+    iswt2,
+    strips,
+    swt2,
+    wavedec2,
+    waverec2,
+    wpdec2,
+    wprec2,
+)
+from gpuops.wavelets.wavelets import WAVELETS
 
 TOLERANCE = {
     # Relative to the largest coefficient: float32 sums of up to 104 products, up to 3 levels deep.

@@ -10,9 +10,9 @@ import pytest
 import pywt
 
 from gpuops import Gpu, GpuopsWarning, ParameterError, Report
-from gpuops.dwt import in_place, laan, transform, wavedec2, waverec2
 from gpuops.params import dwt as names
 from gpuops.params.dwt import DwtParams
+from gpuops.wavelets import in_place, laan, transform, wavedec2, waverec2
 
 LIFTING = [name for name, (lifts, _) in names.WAVELETS.items() if lifts and not name.startswith("vc2-")]
 # Rows shorter than two chunks, of whole chunks only, with rests; chunks whose cycles are short, and one that is nearly

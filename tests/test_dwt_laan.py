@@ -11,8 +11,8 @@ import pytest
 import pywt
 
 from gpuops import DeviceError, Gpu, Report
-from gpuops.dwt import dwt2, idwt2, laan
 from gpuops.params.dwt import DwtParams
+from gpuops.wavelets import dwt2, idwt2, laan
 
 from . import test_dwt as of_dwt
 

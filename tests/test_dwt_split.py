@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuops import DeviceError, Gpu, Report, transfers
-from gpuops.dwt import dwt2, idwt2, split, transform, wavedec2, waverec2
-from gpuops.dwt.denoise import denoise
-from gpuops.dwt.rows import HostPlanes
+from gpuops import DeviceError, Gpu, Report
 from gpuops.params.dwt import MODES, DwtParams, ShrinkParams
+from gpuops.tiles import transfers
+from gpuops.wavelets import dwt2, idwt2, split, transform, wavedec2, waverec2
+from gpuops.wavelets.denoise import denoise
+from gpuops.wavelets.rows import HostPlanes
 
 Array = np.ndarray[Any, Any]
 

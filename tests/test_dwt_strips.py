@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from gpuops import Gpu
-from gpuops.dwt import strips, transform
 from gpuops.params.dwt import DwtParams
+from gpuops.wavelets import strips, transform
 
 from . import test_dwt as of_dwt
 from .test_dwt_laan import mirrored

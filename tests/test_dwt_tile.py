@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from gpuops import Gpu
-from gpuops.dwt import dwt2, idwt2, tile
 from gpuops.params.dwt import MODES
 from gpuops.profile import Report
+from gpuops.wavelets import dwt2, idwt2
+from gpuops.wavelets import tiled_level as tile
 
 from . import test_dwt as of_dwt
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from gpuops import Gpu
-from gpuops.dwt import transform, two_levels, wavedec2
 from gpuops.params.dwt import DwtParams
 from gpuops.profile import Report
+from gpuops.wavelets import transform, two_levels, wavedec2
 
 # Bands and tiles end within the image, behind its last row, and at its edge; rows are few, or odd.
 SHAPES = [(1, 64, 64), (1, 65, 128), (2, 70, 200), (1, 33, 40), (1, 7, 24), (3, 1, 72)]

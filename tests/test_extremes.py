@@ -10,19 +10,20 @@ import pytest
 import pywt
 from scipy import ndimage
 
-from gpuops import Gpu, GpuopsWarning, fft
-from gpuops.bloom import bloom
-from gpuops.blur import blur
-from gpuops.compare import compare
-from gpuops.convolve import convolve
-from gpuops.dwt import wavedec2, waverec2
+from gpuops import Gpu, GpuopsWarning
+from gpuops import fourier as fft
+from gpuops.filters.blur import blur
+from gpuops.filters.convolve import convolve
+from gpuops.glow.bloom import bloom
+from gpuops.metrics.compare import compare
+from gpuops.metrics.statistics import statistics
 from gpuops.params.bloom import BloomParams
 from gpuops.params.blur import BlurParams
 from gpuops.params.compare import CompareParams
 from gpuops.params.tonemap import OPERATORS, TonemapParams
-from gpuops.pixels import download, upload
-from gpuops.reduce import statistics
-from gpuops.tonemap import tonemap
+from gpuops.pixels.coding import download, upload
+from gpuops.tone.tonemap import tonemap
+from gpuops.wavelets import wavedec2, waverec2
 
 SHAPE = (1, 24, 37)
 GRAIN = 2.0**-149  # of denormals: what each of a sum's roundings may be off by

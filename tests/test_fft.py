@@ -14,10 +14,12 @@ import scipy.fft
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuops import DeviceError, Gpu, Image, ParameterError, fft
-from gpuops.fft import groups, planner, radices, spectrum, tables, transform
-from gpuops.fft.problem import Problem
-from gpuops.fft.radices import largest_prime
+from gpuops import DeviceError, Gpu, Image, ParameterError
+from gpuops import fourier as fft
+from gpuops.fourier import spectrum
+from gpuops.fourier.engine import groups, planner, radices, tables, transform
+from gpuops.fourier.engine.problem import Problem
+from gpuops.fourier.engine.radices import largest_prime
 from gpuops.image import COMPLEX_HALF
 from gpuops.kept import Bounds
 from gpuops.params.fft import FftParams, FilterParams, SpectrumParams, filter_option

@@ -24,10 +24,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpuops import Gpu, fft
-from gpuops.fft.passes import passes
-from gpuops.fft.planner import Planner
-from gpuops.fft.problem import Problem
+from gpuops import Gpu
+from gpuops import fourier as fft
+from gpuops.fourier.engine.passes import passes
+from gpuops.fourier.engine.planner import Planner
+from gpuops.fourier.engine.problem import Problem
 from gpuops.gpu import Limits
 from gpuops.params.fft import METHODS, RADICES, FftParams
 

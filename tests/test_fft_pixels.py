@@ -9,11 +9,14 @@ from math import prod
 import numpy as np
 import pytest
 
-from gpuops import Gpu, ParameterError, bench_fft_ways, fft
-from gpuops.fft import of_pixels, planner, spectrum
+from gpuops import Gpu, ParameterError
+from gpuops import fourier as fft
+from gpuops.bench import fft_ways as bench_fft_ways
+from gpuops.fourier import of_pixels, spectrum
+from gpuops.fourier.engine import planner
 from gpuops.image import COMPLEX_HALF
 from gpuops.params.fft import FftParams, SpectrumParams, filter_option
-from gpuops.pixels import Decoding, Encoding, losses, pack
+from gpuops.pixels.coding import Decoding, Encoding, losses, pack
 
 from .test_fft import error, noise, small_primes
 
@@ -116,7 +119,7 @@ def test_pixels_of_convolutions(gpu: Gpu, rng, monkeypatch, size, local_bytes: i
 
 def test_planes_in_turn(gpu: Gpu, rng, monkeypatch) -> None:
     """Large images, plane by plane, are read and written as small ones are in whole."""
-    monkeypatch.setattr("gpuops.planes._AT_ONCE", 1000)
+    monkeypatch.setattr("gpuops.tiles.planes._AT_ONCE", 1000)
     pixels = rng.integers(0, 65536, (20, 26, 4), dtype=np.uint16)
     params = SpectrumParams(shift=True)
     values = spectrum.values_of(gpu, gpu.array(pixels), Decoding(alpha=True), params)

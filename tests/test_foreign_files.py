@@ -17,9 +17,9 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from gpuops.colour import LINEAR
 from gpuops.errors import FileError, GpuopsWarning
 from gpuops.files import Picture, read, write
+from gpuops.pixels.colour import LINEAR
 
 from .foreign import dpx, exr, hdr, packed, png
 

@@ -15,7 +15,15 @@ import pytest
 from PIL import ImageCms
 
 from gpuops import GpuopsWarning
-from gpuops.files import FORMATS, Format, Metadata, Picture, output_dtype, read, write
+from gpuops.files import (
+    FORMATS,
+    Format,
+    Metadata,
+    Picture,
+    output_dtype,
+    read,
+    write,
+)
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "formats.md"
 BEGIN, END = "<!-- tables: written by tests/test_formats.py -->", "<!-- end of tables -->"

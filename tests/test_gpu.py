@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import clkernels
-from gpuops import DeviceError, Gpu, ParameterError, Report, blur, fft
+from gpuops import DeviceError, Gpu, ParameterError, Report
+from gpuops import fourier as fft
+from gpuops.filters import blur
 from gpuops.gpu import LATER, Local, Source
 
 SCALE = Source(

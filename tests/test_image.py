@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpuops import Gpu, ParameterError
-from gpuops.pixels import download, upload
+from gpuops.pixels.coding import download, upload
 
 DTYPES = ["uint8", "uint16", "float16", "float32"]
 

@@ -15,15 +15,21 @@ import numpy.typing as npt
 import pytest
 import scipy.ndimage
 
-from gpuops import Gpu, Report, blur, cache, compare, convolve, dwt, fft, median, programs, reduce
-from gpuops.bloom import bloom
+from gpuops import Gpu, Report, programs
+from gpuops import fourier as fft
+from gpuops import wavelets as dwt
+from gpuops.device import store as cache
 from gpuops.errors import DeviceError
+from gpuops.filters import blur, convolve, median
+from gpuops.glow.bloom import bloom
 from gpuops.kept import Bounds, nbytes_of, trim
+from gpuops.metrics import compare
+from gpuops.metrics import statistics as reduce
 from gpuops.params.bloom import BloomParams
 from gpuops.params.blur import BlurParams
 from gpuops.params.tonemap import TonemapParams
 from gpuops.programs import Source
-from gpuops.tonemap import tonemap
+from gpuops.tone.tonemap import tonemap
 
 Array = npt.NDArray[Any]
 

@@ -28,54 +28,25 @@ import scipy.ndimage
 from scipy import ndimage
 
 import clkernels
-from gpuops import (
-    Gpu,
-    GpuopsWarning,
-    Image,
-    bench_fft_ways,
-    bilateral_grid,
-    bloom_mip,
-    blue_noise,
-    both_axes,
-    contact_sheet,
-    d3d11,
-    fft,
-    light,
-    reduce,
-    starburst,
-    white_balance,
-)
-from gpuops import colour as colours
-from gpuops.bilateral import bilateral
-from gpuops.bloom import bloom, bloom_pixels
-from gpuops.blur import blur, blur_pixels
-from gpuops.box import Box, box
-from gpuops.compare import compare, difference
-from gpuops.convolve import convolve
-from gpuops.dwt import (
-    bands,
-    dwt2,
-    idwt2,
-    in_place,
-    iswt2,
-    laan,
-    pyramid,
-    shrink,
-    strips,
-    swt2,
-    threshold,
-    tile,
-    transform,
-    two_levels,
-    wavedec2,
-    waverec2,
-)
-from gpuops.dwt import statistics as band_statistics
-from gpuops.dwt.denoise import denoise
-from gpuops.fft import planner, spectrum
+from gpuops import Gpu, GpuopsWarning, Image
+from gpuops import fourier as fft
+from gpuops.bench import fft_ways as bench_fft_ways
+from gpuops.filters import bilateral_grid, both_axes
+from gpuops.filters.bilateral import bilateral
+from gpuops.filters.blur import blur, blur_pixels
+from gpuops.filters.box import Box, box
+from gpuops.filters.convolve import convolve
+from gpuops.filters.median import CLANG, median
+from gpuops.fourier import spectrum
+from gpuops.fourier.engine import planner
+from gpuops.glow import d3d11, starburst
+from gpuops.glow import mip as bloom_mip
+from gpuops.glow.bloom import bloom, bloom_pixels
 from gpuops.gpu import Kernel, Limits, Source
 from gpuops.image import COMPLEX_HALF
-from gpuops.median import CLANG, median
+from gpuops.metrics import statistics as reduce
+from gpuops.metrics.compare import compare, difference
+from gpuops.metrics.statistics import all_statistics, statistics, statistics_and_mip
 from gpuops.ops import OPERATIONS as DECLARED
 from gpuops.params.bilateral import BilateralParams
 from gpuops.params.bloom import BloomParams
@@ -87,10 +58,43 @@ from gpuops.params.fft import VIEWS, FftParams, SpectrumParams, filter_option
 from gpuops.params.starburst import Aperture
 from gpuops.params.tonemap import LOCAL, OPERATORS, TRANSFERS, TonemapParams
 from gpuops.params.white_balance import Illuminant
-from gpuops.pixels import Decoding, Encoding, Losses, download, losses, pack, unpack, upload
-from gpuops.reduce import all_statistics, statistics, statistics_and_mip
-from gpuops.tonemap import tonemap, tonemap_pixels
-from gpuops.tonemap_local import gain
+from gpuops.pixels import colour as colours
+from gpuops.pixels import light
+from gpuops.pixels.coding import (
+    Decoding,
+    Encoding,
+    Losses,
+    download,
+    losses,
+    pack,
+    unpack,
+    upload,
+)
+from gpuops.tone import blue_noise, contact_sheet, white_balance
+from gpuops.tone.local import gain
+from gpuops.tone.tonemap import tonemap, tonemap_pixels
+from gpuops.wavelets import (
+    bands,
+    dwt2,
+    idwt2,
+    in_place,
+    iswt2,
+    laan,
+    pyramid,
+    shrink,
+    strips,
+    swt2,
+    threshold,
+    transform,
+    two_levels,
+    wavedec2,
+    waverec2,
+)
+from gpuops.wavelets import statistics as band_statistics
+from gpuops.wavelets import (
+    tiled_level as tile,
+)
+from gpuops.wavelets.denoise import denoise
 
 from . import borders, d3d11_reference, tonemap_local_reference, tonemap_reference
 from . import test_bilateral as of_bilateral

@@ -10,14 +10,14 @@ import OpenImageIO
 import pytest
 
 from gpuops import FileError, Gpu, GpuopsWarning, ParameterError
-from gpuops.bloom import bloom_pixels
 from gpuops.files import read_lut
-from gpuops.lut import Lut
+from gpuops.glow.bloom import bloom_pixels
 from gpuops.params.bloom import BloomParams
 from gpuops.params.lut import INPUTS, OUTPUTS, LutParams
 from gpuops.params.tonemap import TonemapParams
-from gpuops.pixels import Decoding, Encoding, losses
-from gpuops.tonemap import exposure, tonemap, tonemap_pixels
+from gpuops.pixels.coding import Decoding, Encoding, losses
+from gpuops.tone.lut import Lut
+from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 
 from . import tonemap_reference
 from .test_image import srgb_to_linear

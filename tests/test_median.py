@@ -12,8 +12,9 @@ import scipy.ndimage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuops import Gpu, ParameterError, networks
-from gpuops.median import LARGEST, median, median_filter
+from gpuops import Gpu, ParameterError
+from gpuops.filters import median_merges as networks
+from gpuops.filters.median import LARGEST, median, median_filter
 from gpuops.params.border import BORDERS
 
 from . import borders

@@ -11,8 +11,9 @@ from threading import Barrier
 import numpy as np
 import pytest
 
-from gpuops import Gpu, GpuopsWarning, files, notes, tonemap
+from gpuops import Gpu, GpuopsWarning, files, notes
 from gpuops.params.tonemap import TonemapParams
+from gpuops.tone import tonemap
 
 from .foreign import png
 

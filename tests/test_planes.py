@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuops import Gpu, planes
-from gpuops.convolve import convolve
-from gpuops.dwt import stored, transform
-from gpuops.dwt.denoise import denoise
-from gpuops.dwt.keep import keep, restored
-from gpuops.fft import spectrum
+from gpuops import Gpu
+from gpuops.filters.convolve import convolve
+from gpuops.fourier import spectrum
 from gpuops.params.dwt import DwtParams, KeepParams, ShrinkParams
 from gpuops.params.fft import SpectrumParams
-from gpuops.pixels import Decoding
+from gpuops.pixels.coding import Decoding
+from gpuops.tiles import planes
+from gpuops.wavelets import stored, transform
+from gpuops.wavelets.denoise import denoise
+from gpuops.wavelets.keep import keep, restored
 
 
 @pytest.fixture

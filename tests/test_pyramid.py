@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pytest
 
 from gpuops import Gpu, Image
-from gpuops.dwt import pyramid, transform
 from gpuops.params.dwt import DwtParams
+from gpuops.wavelets import pyramid, transform
 
 Array = npt.NDArray[Any]
 

@@ -1,4 +1,4 @@
-"""gpuops.reduce against numpy in float64."""
+"""gpuops.metrics.statistics against numpy in float64."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuops import Gpu, Image, ParameterError, reduce
-from gpuops.pixels import Decoding, upload
-from gpuops.reduce import (
+from gpuops import Gpu, Image, ParameterError
+from gpuops.metrics import statistics as reduce
+from gpuops.metrics.statistics import (
     REC601,
     REC709,
     Statistics,
@@ -24,6 +24,7 @@ from gpuops.reduce import (
     statistics,
     statistics_and_mip,
 )
+from gpuops.pixels.coding import Decoding, upload
 
 TOLERANCE = {
     # Sums are compensated, so what remains is the rounding of each luminance: 3 operations of 2^-24.

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from gpuops import FileError, Gpu, ParameterError, Report, report_formats
-from gpuops.blur import blur
+from gpuops.filters.blur import blur
 from gpuops.params.blur import BlurParams
 from gpuops.profile import _Launch
 

@@ -12,12 +12,18 @@ import pywt
 from skimage.restoration import denoise_wavelet
 
 from gpuops import Gpu
-from gpuops.dwt import noise, shrink, statistics, threshold, transform, wavedec2
-from gpuops.dwt.denoise import denoise
-from gpuops.dwt.keep import keep, restored
-from gpuops.dwt.wavelets import WAVELETS
 from gpuops.errors import ParameterError
-from gpuops.params.dwt import ESTIMATES, DwtParams, KeepParams, ShrinkParams, threshold_option
+from gpuops.params.dwt import (
+    ESTIMATES,
+    DwtParams,
+    KeepParams,
+    ShrinkParams,
+    threshold_option,
+)
+from gpuops.wavelets import noise, shrink, statistics, threshold, transform, wavedec2
+from gpuops.wavelets.denoise import denoise
+from gpuops.wavelets.keep import keep, restored
+from gpuops.wavelets.wavelets import WAVELETS
 
 Array = npt.NDArray[Any]
 

@@ -9,9 +9,10 @@ import pytest
 from scipy import ndimage
 from scipy.special import j0, j1
 
-from gpuops import DeviceError, Gpu, ParameterError, starburst
-from gpuops.bloom import bloom
+from gpuops import DeviceError, Gpu, ParameterError
 from gpuops.errors import TooLongError
+from gpuops.glow import starburst
+from gpuops.glow.bloom import bloom
 from gpuops.image import Image
 from gpuops.params.bloom import BloomParams
 from gpuops.params.starburst import Aperture

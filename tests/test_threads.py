@@ -13,14 +13,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpuops import Gpu, Report, blur, compare, convolve, dwt, fft, median, reduce
-from gpuops.bloom import bloom
+from gpuops import Gpu, Report
+from gpuops import fourier as fft
+from gpuops import wavelets as dwt
+from gpuops.filters import blur, convolve, median
+from gpuops.glow.bloom import bloom
+from gpuops.metrics import compare
+from gpuops.metrics import statistics as reduce
 from gpuops.params.bloom import BloomParams
 from gpuops.params.blur import BlurParams
 from gpuops.params.tonemap import TonemapParams
 from gpuops.programs import Source
-from gpuops.tonemap import tonemap
-from gpuops.transfers import Transfers
+from gpuops.tiles.transfers import Transfers
+from gpuops.tone.tonemap import tonemap
 
 Array = npt.NDArray[Any]
 Work = Callable[[Gpu], Array]

@@ -1,4 +1,4 @@
-"""gpuops.tonemap and gpuops.d3d11 against float64 references in numpy."""
+"""gpuops.tone.tonemap and gpuops.glow.d3d11 against float64 references in numpy."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuops import Gpu, GpuopsWarning, Image, ParameterError, blue_noise, d3d11
-from gpuops.operators import CLIPPED
+from gpuops import Gpu, GpuopsWarning, Image, ParameterError
+from gpuops.glow import d3d11
 from gpuops.params.region import Region, region_option
 from gpuops.params.tonemap import LOCAL, METERS, OPERATORS, TRANSFERS, TonemapParams
-from gpuops.pixels import Decoding, Encoding, unpack
-from gpuops.tonemap import exposure, tonemap, tonemap_pixels
+from gpuops.pixels.coding import Decoding, Encoding, unpack
+from gpuops.tone import blue_noise
+from gpuops.tone.operators import CLIPPED
+from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 
 from . import d3d11_reference, tonemap_reference
 

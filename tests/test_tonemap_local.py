@@ -1,4 +1,4 @@
-"""gpuops.tonemap_local and gpuops.bilateral_grid against float64 references in numpy and scipy."""
+"""gpuops.tone.local and gpuops.filters.bilateral_grid against float64 references in numpy and scipy."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpuops import Gpu, GpuopsWarning, Image, ParameterError, bilateral_grid, files
-from gpuops.bloom import bloom, bloom_pixels
+from gpuops import Gpu, GpuopsWarning, Image, ParameterError, files
+from gpuops.filters import bilateral_grid
+from gpuops.glow.bloom import bloom, bloom_pixels
 from gpuops.params.bloom import BloomParams
 from gpuops.params.tonemap import LOCAL, TonemapParams
 from gpuops.params.tonemap import OPERATORS as KNOWN
-from gpuops.pixels import Decoding, Encoding, pack
-from gpuops.tonemap import exposure as metered
-from gpuops.tonemap import tonemap, tonemap_pixels
-from gpuops.tonemap_local import OPERATORS, gain
+from gpuops.pixels.coding import Decoding, Encoding, pack
+from gpuops.tone.local import OPERATORS, gain
+from gpuops.tone.tonemap import exposure as metered
+from gpuops.tone.tonemap import tonemap, tonemap_pixels
 
 from . import tonemap_local_reference as reference
 from .tonemap_reference import luminance

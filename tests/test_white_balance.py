@@ -1,4 +1,4 @@
-"""gpuops.white_balance: published chromaticities and matrices, and images in numpy."""
+"""gpuops.tone.white_balance: published chromaticities and matrices, and images in numpy."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpuops import Gpu, GpuopsWarning, Image, ParameterError, contact_sheet, tone_curve, white_balance
-from gpuops.bloom import bloom_pixels
-from gpuops.lut import Lut
-from gpuops.metered import metered
+from gpuops import Gpu, GpuopsWarning, Image, ParameterError
+from gpuops.glow.bloom import bloom_pixels
 from gpuops.params.bloom import BloomParams
 from gpuops.params.contact_sheet import ContactSheetParams
 from gpuops.params.lut import LutParams
 from gpuops.params.region import Region
 from gpuops.params.tonemap import LOCAL, METERS, TonemapParams
 from gpuops.params.white_balance import Illuminant, WhiteBalance, white_balance_option
-from gpuops.pixels import Decoding, Encoding, unpack
-from gpuops.tonemap import exposure, tonemap, tonemap_pixels
+from gpuops.pixels.coding import Decoding, Encoding, unpack
+from gpuops.tone import contact_sheet, white_balance
+from gpuops.tone import curves as tone_curve
+from gpuops.tone.lut import Lut
+from gpuops.tone.metered import metered
+from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 
 from . import tonemap_reference
 from .tonemap_reference import REC709

@@ -23,7 +23,7 @@ import peers
 from timing import wall
 
 from gpuops import Gpu, Report
-from gpuops.bilateral import bilateral
+from gpuops.filters.bilateral import bilateral
 from gpuops.params.bilateral import WINDOWS, BilateralParams
 
 Array = npt.NDArray[Any]

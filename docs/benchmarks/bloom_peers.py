@@ -21,11 +21,14 @@ import numpy as np
 import numpy.typing as npt
 import peers
 
-from gpuops import Gpu, Report, bench, bloom, tonemap
+from gpuops import Gpu, Report
+from gpuops.bench import copies as bench
+from gpuops.glow import bloom
 from gpuops.image import Image
 from gpuops.params.bloom import BloomParams
 from gpuops.params.tonemap import TonemapParams
-from gpuops.pixels import Decoding, Encoding, pack, unpack
+from gpuops.pixels.coding import Decoding, Encoding, pack, unpack
+from gpuops.tone import tonemap
 
 RUNS = 15
 DECODING, ENCODING = Decoding(), Encoding(np.dtype(np.uint8), encode=True)

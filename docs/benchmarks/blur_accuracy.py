@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.ndimage
 
-from gpuops import Gpu, blur
+from gpuops import Gpu
+from gpuops.filters import blur
 from gpuops.params.blur import BlurParams
 
 Array = npt.NDArray[Any]

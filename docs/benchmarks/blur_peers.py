@@ -23,9 +23,10 @@ import peers
 import scipy.ndimage
 from timing import wall
 
-from gpuops import Gpu, Report, blur
+from gpuops import Gpu, Report
+from gpuops.filters import blur
 from gpuops.params.blur import BlurParams
-from gpuops.pixels import Decoding, Encoding
+from gpuops.pixels.coding import Decoding, Encoding
 
 Array = npt.NDArray[Any]
 Blur = Callable[[Array, float], Callable[[], Array]]  # of planes; the call gives planes

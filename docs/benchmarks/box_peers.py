@@ -22,7 +22,7 @@ import scipy.ndimage
 from timing import wall
 
 from gpuops import Gpu, Report
-from gpuops.box import Box, box
+from gpuops.filters.box import Box, box
 
 Array = npt.NDArray[Any]
 Prepare = Callable[

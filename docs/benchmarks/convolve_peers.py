@@ -28,7 +28,7 @@ import scipy.signal
 from timing import wall
 
 from gpuops import Gpu, Image, Report
-from gpuops.convolve import convolve
+from gpuops.filters.convolve import convolve
 
 Array = npt.NDArray[Any]
 Peer = Callable[[Array, Array], Callable[[], Array]]  # of planes and a kernel; the call gives planes

@@ -20,10 +20,11 @@ import numpy as np
 import numpy.typing as npt
 import peers
 
-from gpuops import Gpu, Report, bench
-from gpuops.dwt import strips, transform
+from gpuops import Gpu, Report
+from gpuops.bench import copies as bench
 from gpuops.image import Image
 from gpuops.params.dwt import DwtParams
+from gpuops.wavelets import strips, transform
 
 RUNS = 9
 Array = npt.NDArray[np.float32]

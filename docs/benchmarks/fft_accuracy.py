@@ -28,8 +28,9 @@ import numpy.typing as npt
 import scipy.fft
 from peers import measured_on
 
-from gpuops import Gpu, fft
-from gpuops.fft.radices import largest_prime
+from gpuops import Gpu
+from gpuops import fourier as fft
+from gpuops.fourier.engine.radices import largest_prime
 
 Array = npt.NDArray[Any]
 Row = tuple[int, float, float, float]  # length, clpix's error, scipy's, seconds of the first call

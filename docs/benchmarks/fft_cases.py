@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from timing import Call
 
-from gpuops import Gpu, fft
+from gpuops import Gpu
+from gpuops import fourier as fft
 
 Array = npt.NDArray[Any]
 Row = dict[str, Any]

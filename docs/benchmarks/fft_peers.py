@@ -39,7 +39,8 @@ from fft_libraries import Runner, clpix, cufft, vkfft
 from peers import measured_on
 from timing import Call, opencl_stream_ms, wall, warm
 
-from gpuops import Gpu, bench
+from gpuops import Gpu
+from gpuops.bench import copies as bench
 from gpuops.profile import Report
 
 CHOICES = "c2c,r2c,c2r,convolve,photo,planes,bytes,sizes"

@@ -23,11 +23,12 @@ from typing import Any
 import numpy as np
 import peers
 
-from gpuops import Gpu, fft, files
-from gpuops.blur import blur
-from gpuops.dwt import functions as dwt
+from gpuops import Gpu, files
+from gpuops import fourier as fft
+from gpuops.filters.blur import blur
+from gpuops.metrics.statistics import statistics
 from gpuops.params.blur import BlurParams
-from gpuops.reduce import statistics
+from gpuops.wavelets import functions as dwt
 
 SIZE = 256
 CALLS, SERIES, RUNS = 300, 3, 15

@@ -23,7 +23,7 @@ import numpy.typing as npt
 import peers
 
 from gpuops import Gpu, Report
-from gpuops import median as filters
+from gpuops.filters import median as filters
 
 Array = npt.NDArray[Any]
 Prepare = Callable[[Array, int], Callable[[], Any]]  # of planes and a radius; gives a call

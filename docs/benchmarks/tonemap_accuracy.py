@@ -26,8 +26,8 @@ from peers import measured_on
 
 from gpuops import Gpu, GpuopsWarning, files
 from gpuops.params.tonemap import LOCAL, OPERATORS, TRANSFERS, TonemapParams
-from gpuops.pixels import Decoding, Encoding, on_device
-from gpuops.tonemap import exposure, tonemap, tonemap_pixels
+from gpuops.pixels.coding import Decoding, Encoding, on_device
+from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT))  # the tests are not installed

@@ -21,11 +21,13 @@ import numpy as np
 import numpy.typing as npt
 import peers
 
-from gpuops import Gpu, Report, bench, tonemap
+from gpuops import Gpu, Report
+from gpuops.bench import copies as bench
 from gpuops.image import Image
+from gpuops.metrics.statistics import channel_statistics, statistics
 from gpuops.params.tonemap import LOCAL, OPERATORS, TonemapParams
-from gpuops.pixels import Decoding, Encoding
-from gpuops.reduce import channel_statistics, statistics
+from gpuops.pixels.coding import Decoding, Encoding
+from gpuops.tone import tonemap
 
 RUNS = 9
 DECODING, ENCODING = Decoding(), Encoding(np.dtype(np.uint8), encode=True)

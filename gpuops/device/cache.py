@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from gpuops import cache
+from gpuops.device import store as cache
 
 
 def digest(key: Any) -> str:

@@ -155,7 +155,7 @@ def check(queue: cl.CommandQueue, program: cl.Program) -> None:
 
 
 def expected(image: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Computes in numpy the results of clkernels/canary.cl."""
+    """Computes in numpy the results of clkernels/device/canary.cl."""
     height, width = image.shape
     columns = np.arange(-(-width // size) * size)
     rows = np.arange(height)

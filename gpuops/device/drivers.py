@@ -18,10 +18,10 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from threading import Lock
 
-from gpuops.cache import cache_folder, temporary_folder
 from gpuops.device import cache, probe
-from gpuops.drafts import draft_folder
+from gpuops.device.store import cache_folder, temporary_folder
 from gpuops.errors import DeviceError
+from gpuops.files.drafts import draft_folder
 from gpuops.notes import note
 
 SYSTEM_FOLDER = "/etc/OpenCL/vendors"

@@ -101,7 +101,7 @@ def program() -> list[str]:
 
 def kernel_file() -> Path:
     """The canary's kernels."""
-    return Path(next(iter(clkernels.__path__))) / "canary.cl"
+    return clkernels.path("canary")
 
 
 def time_limit() -> float:

@@ -9,8 +9,22 @@ from __future__ import annotations
 
 from .colours import can_say, is_understood
 from .contents import Numbers, read_contents
-from .data import is_data_format, read_data, read_data_stream, write_data, write_data_stream
-from .formats import EXTENSIONS, FORMATS, Format, format_named, format_of, is_display_format, output_dtype
+from .data import (
+    is_data_format,
+    read_data,
+    read_data_stream,
+    write_data,
+    write_data_stream,
+)
+from .formats import (
+    EXTENSIONS,
+    FORMATS,
+    Format,
+    format_named,
+    format_of,
+    is_display_format,
+    output_dtype,
+)
 from .lut import read_lut
 from .output import check_output, check_place
 from .picture import CHROMATICITIES, Metadata, Picture, upright

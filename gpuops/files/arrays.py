@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..colour import unusual
 from ..errors import FileError
 from ..notes import note
+from ..pixels.colour import unusual
 from .colours import of_profile
 from .picture import DTYPES, Metadata, Picture, Pixels
 

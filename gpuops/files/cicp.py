@@ -5,7 +5,7 @@ Sources: ITU-T H.273 (07/2024), tables 2 (primaries), 3 (transfer) and 4 (matrix
 
 from __future__ import annotations
 
-from ..colour import (
+from ..pixels.colour import (
     D65,
     LINEAR_CURVE,
     NAMED,

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import colour as colours
-from ..colour import LINEAR, SRGB, Colour, ColourError, Parametric, Primaries
+from ..pixels import colour as colours
+from ..pixels.colour import LINEAR, SRGB, Colour, ColourError, Parametric, Primaries
 from . import cicp, icc
 from .formats import Format
 

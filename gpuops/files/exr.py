@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..colour import LINEAR, unusual
 from ..errors import FileError
 from ..notes import note
+from ..pixels.colour import LINEAR, unusual
 from . import alpha, oiio
 from .colours import Found, of_chromaticities
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels

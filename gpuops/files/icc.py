@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from .. import colour as colours
-from ..colour import Colour, ColourError, Curve, Hlg, Parametric, Pq, Sampled
+from ..pixels import colour as colours
+from ..pixels.colour import Colour, ColourError, Curve, Hlg, Parametric, Pq, Sampled
 from . import cicp
 
 _HEADER = 128

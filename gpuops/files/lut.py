@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import FileError, ParameterError
-from ..lut import SIZES, Lut, Table, Triple
+from ..tone.lut import SIZES, Lut, Table, Triple
 
 _BEGINNING = 4096  # bytes that tell text from other files
 _SIZES = {"LUT_1D_SIZE": 1, "LUT_3D_SIZE": 3}

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..drafts import draft_file
 from ..errors import FileError
+from .drafts import draft_file
 from .formats import Format, format_of
 
 Path_ = str | os.PathLike[str]

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..colour import LINEAR, SRGB, Colour, Primaries, of_primaries, usual
 from ..errors import ParameterError
+from ..pixels.colour import LINEAR, SRGB, Colour, Primaries, of_primaries, usual
 from . import exif, icc
 
 Pixels = NDArray[Any]

@@ -9,10 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from ..colour import LINEAR, SRGB, unusual
 from ..errors import FileError
 from ..notes import note
-from . import by_pillow, colours, containers, jpeg2000, oiio, radiance, tiff_page
+from ..pixels.colour import LINEAR, SRGB, unusual
+from . import (
+    by_pillow,
+    colours,
+    containers,
+    jpeg2000,
+    oiio,
+    radiance,
+    tiff_page,
+)
 from .alpha import straight
 from .colours import Found
 from .formats import Format

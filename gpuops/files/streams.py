@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from .. import notes
-from ..drafts import draft_folder
 from ..errors import FileError
+from .drafts import draft_folder
 
 _INPUT, _OUTPUT = "standard input", "standard output"
 _BLOCK = 1 << 20

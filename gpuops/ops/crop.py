@@ -33,7 +33,7 @@ def crop(gpu: Gpu, image: Image, params: CropParams) -> Image:
 
     Raises ParameterError where the rectangle is not inside the image.
     """
-    from ..regions import cut
+    from ..pixels.regions import cut
 
     return cut(image, params.region, interleaved=False, alpha=True)
 

@@ -32,8 +32,8 @@ class SharpenParams(Params):
 
 def sharpen(gpu: Gpu, image: Image, params: SharpenParams) -> Image:
     """Sharpens the colours of a planar float32 Image, premultiplied where it has alpha; alpha is copied."""
-    from ..blur import blur
-    from ..reduce import REC709
+    from ..filters.blur import blur
+    from ..metrics.statistics import REC709
 
     if OPERATION.identity(params):
         return image
@@ -53,7 +53,7 @@ def _gaussian(params: SharpenParams) -> BlurParams:
 
 
 def _reach(gpu: Gpu, image: Image, params: SharpenParams) -> float:
-    from ..blur import reach
+    from ..filters.blur import reach
 
     return reach(gpu, image.shape, _gaussian(params))
 

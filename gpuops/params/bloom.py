@@ -54,7 +54,7 @@ class BloomParams:
         ``local``: the filters' neighbours through local memory. ``direct``: straight from global memory.
         ``auto``: direct on CPUs, local elsewhere.
     aperture : Aperture
-        Of the lens whose diffraction makes the starburst, :mod:`gpuops.starburst`. For ``method="fft"`` without a
+        Of the lens whose diffraction makes the starburst, :mod:`gpuops.glow.starburst`. For ``method="fft"`` without a
         kernel image.
     """
 

@@ -41,11 +41,12 @@ class BlurParams:
         What stands outside the image: a name of :data:`gpuops.params.border.BORDERS`; the constant's value.
     method
         ``local``: work-items share tiles in local memory. ``direct``: each is by itself, with vectors on CPUs.
-        ``multirate``: the same time for any sigma, :mod:`gpuops.multirate`. ``recursive``: by sums of decaying
-        exponentials, :mod:`gpuops.recursive`, for comparison. ``fft``: as a product of spectra, with an error of 1e-6
-        of the plane's largest value everywhere. ``auto``: multirate where it can be (a Gaussian that is not cut); else
-        direct on CPUs, local elsewhere (measured: docs/benchmarks); of disc and motion fft where it is faster; a box by
-        sums of sums where its radius is large, and on CPUs. The median and the bilateral filter have auto alone.
+        ``multirate``: the same time for any sigma, :mod:`gpuops.filters.multirate`. ``recursive``: by sums of decaying
+        exponentials, :mod:`gpuops.filters.recursive`, for comparison. ``fft``: as a product of spectra, with an error
+        of 1e-6 of the plane's largest value everywhere. ``auto``: multirate where it can be (a Gaussian that is not
+        cut); else direct on CPUs, local elsewhere (measured: docs/benchmarks); of disc and motion fft where it is
+        faster; a box by sums of sums where its radius is large, and on CPUs. The median and the bilateral filter have
+        auto alone.
     """
 
     sigma: tuple[float, float] = (0.0, 0.0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..errors import ParameterError
 
 if TYPE_CHECKING:
-    from ..lut import Lut
+    from ..tone.lut import Lut
 
 # The values that a table takes and gives, for light c.
 INPUTS = {

@@ -27,7 +27,7 @@ class Parameter:
 class Operator:
     """An operator's description, its parameters by name, and whether it is local: pixels' results depend on others.
 
-    Functions and origins: clkernels/tonemap_operators.cl; gpuops/tonemap_local.py.
+    Functions and origins: clkernels/tone/tonemap_operators.cl; gpuops/tone/local.py.
     """
 
     about: str
@@ -138,8 +138,8 @@ class TonemapParams:
         What the meter reads, and a white balance ``gray-world``; None is all of the image. An operator's parameters
         that the image decides, such as a white point, are of all of it.
     white_balance : str, tuple or Illuminant, optional
-        ``gray-world``, gains (R, G, B), or the light of the scene: see :mod:`gpuops.white_balance`. It comes before
-        metering. None is none.
+        ``gray-world``, gains (R, G, B), or the light of the scene: see :mod:`gpuops.tone.white_balance`. It comes
+        before metering. None is none.
     parameters : mapping
         Values for the operator's parameters that are not to be its defaults.
     white : float, optional

@@ -1,0 +1,227 @@
+"""Measured limits of a device: copies within it, and between it and the host."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyopencl as cl
+
+from ..errors import DeviceError, ParameterError
+from ..profile import KernelTime, Report
+from ..report_formats import SCHEMA_VERSION, columns, device_context, versions
+from ..tiles.transfers import pinned, unpin
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+
+SIZES = (8, 32, 128, 512)  # MiB
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One row of the table: ``bytes`` moved in one run, read and written, and each run's time in ms."""
+
+    what: str
+    mib: int
+    bytes: int
+    ms: tuple[float, ...]
+
+    @property
+    def median_ms(self) -> float:
+        return median(self.ms)
+
+    @property
+    def gbps(self) -> float:
+        """10⁹ bytes a second at the median time."""
+        return self.bytes / self.median_ms / 1e6
+
+
+def sizes_that_fit(gpu: Gpu, sizes: Sequence[int] = SIZES) -> tuple[int, ...]:
+    """Returns the sizes (MiB) whose buffers take at most half of the device's memory.
+
+    There are two buffers on the device; if that is a CPU, the host's two buffers take the same memory.
+    """
+    buffers = 4 if gpu.limits.is_cpu else 2
+    most = min(gpu.limits.max_alloc_bytes, gpu.limits.global_bytes // (2 * buffers))
+    return tuple(size for size in sizes if size * MIB <= most)
+
+
+def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
+    """Measures copies of ``sizes`` MiB: by a kernel, by the driver, from and to pageable and pinned memory.
+
+    Within the device the times are those of events, and bytes count twice, as read and as written. To and from the
+    host the times are by the host's clock, until the data has arrived, and bytes count once.
+
+    Raises
+    ------
+    ParameterError
+        A size below 1 MiB, or a gpu without a report (events need a profiling queue).
+    DeviceError
+        The device has too little memory.
+    """
+    need_events(gpu)
+    for size in sizes:
+        if size < 1:
+            raise ParameterError(f"a size must be 1 MiB or more, not {size}")
+    if not sizes:
+        return
+    most = max(sizes) * MIB
+    source, target = gpu.zeros((most,), np.uint8), gpu.zeros((most,), np.uint8)
+    pageable = np.ones(most, np.uint8)  # not zeros: the system would map them all to one page
+    direct = pinned(gpu.queue, most)
+    direct[:] = 1
+    kernel = gpu.kernel("copy", "copy")
+    local = kernel.fit(256)
+
+    enqueue_copy: Any = cl.enqueue_copy
+
+    def copying(destination: Any, origin: Any, **extent: int) -> Callable[[], cl.Event]:
+        return lambda: enqueue_copy(gpu.queue, destination, origin, **extent)
+
+    try:
+        for size in sizes:
+            n = size * MIB
+            step = gpu.bind(
+                kernel, (n // 16,), source, target, np.uint64(n // 16), local=local, traffic=2 * n
+            )
+            by_driver = copying(target.buffer, source.buffer, byte_count=n)
+            yield Measurement("copy kernel", size, 2 * n, _event_times(step.timed))
+            yield Measurement("clEnqueueCopyBuffer", size, 2 * n, _event_times(by_driver))
+            for name, host in (("pageable", pageable[:n]), ("pinned", direct[:n])):
+                there, back = copying(target.buffer, host), copying(host, source.buffer)
+                yield Measurement(f"host → device, {name}", size, n, _wall_times(gpu, there))
+                yield Measurement(f"device → host, {name}", size, n, _wall_times(gpu, back))
+    finally:
+        unpin(gpu.queue, direct)
+
+
+WARM_UP, FEWEST, MOST, ENOUGH_S = 3, 5, 50, 0.2
+
+
+def _event_times(enqueue: Callable[[], cl.Event]) -> tuple[float, ...]:
+    """Returns the milliseconds of each run after a warm-up, from its event."""
+
+    def run() -> float:
+        event = enqueue()
+        event.wait()
+        return float(event.profile.end - event.profile.start) / 1e6
+
+    return repeat(run)
+
+
+def _wall_times(gpu: Gpu, transfer: Callable[[], object]) -> tuple[float, ...]:
+    """Returns the milliseconds of each run after a warm-up, by the host's clock."""
+
+    def run() -> float:
+        start = time.perf_counter()
+        transfer()
+        gpu.finish()
+        return (time.perf_counter() - start) * 1e3
+
+    return repeat(run)
+
+
+def need_events(gpu: Gpu) -> None:
+    """Raises ParameterError for a gpu without a report: only a profiling queue tells how long kernels took."""
+    if gpu.report is None:
+        raise ParameterError("measuring needs a Gpu with a Report")
+
+
+def times(gpu: Gpu, call: Callable[[], object]) -> tuple[list[KernelTime], tuple[float, ...]]:
+    """Returns the kernels of one call, and the sum of their times in each run, in ms."""
+    kernels: list[KernelTime] = []
+    kept = gpu.report
+
+    def run() -> float:
+        report = gpu.report = Report()  # of this run alone
+        call()
+        kernels[:] = report.kernels()
+        return sum(sum(kernel.ms) for kernel in kernels)
+
+    try:
+        return kernels, repeat(run)
+    finally:
+        gpu.report = kept
+
+
+def copy_image(gpu: Gpu, image: Image) -> None:
+    """Reads and writes all planes once, but for the rest that is less than a float4."""
+    kernel = gpu.kernel("copy", "copy")
+    items = max(1, image.nbytes // 16)
+    source = image if image.nbytes >= 16 else gpu.zeros((4,))
+    target = gpu.empty((4 * items,))
+    gpu.launch(
+        kernel, (items,), source, target, np.uint64(items), local=kernel.fit(256), traffic=2 * 16 * items
+    )  # fmt: skip
+
+
+def check_memory(gpu: Gpu, size: tuple[int, int], channels: int, item: int, *, images: int) -> None:
+    """Raises DeviceError if ``images`` images of ``size`` (width, height) do not fit.
+
+    Each has ``channels`` planes, with ``item`` bytes a value.
+    """
+    buffer, limits = item * size[0] * size[1] * channels, gpu.limits
+    for needed, there, what in (
+        (images * buffer, limits.global_bytes, "of device memory"),
+        (buffer, limits.max_alloc_bytes, "in one buffer"),
+    ):
+        if needed > there:
+            raise DeviceError(
+                f"{channels} channels of {size[0]}×{size[1]} need {needed / 1e6:.0f} MB {what}, and "
+                f"{gpu.info.name} has {there / 1e6:.0f} MB: use a smaller --size, fewer --channels or another device"
+            )
+
+
+def repeat(run: Callable[[], float]) -> tuple[float, ...]:
+    """Calls ``run`` and returns its results, in milliseconds: 5 to 50 after a warm-up, as many as fit into 0.2 s."""
+    for _ in range(WARM_UP):
+        run()
+    times: list[float] = []
+    while len(times) < FEWEST or (len(times) < MOST and sum(times) < ENOUGH_S * 1e3):
+        times.append(run())
+    return tuple(times)
+
+
+def to_json(gpu: Gpu, measurements: Sequence[Measurement]) -> dict[str, Any]:
+    """Returns the measurements, and the device and versions that they were made with, as plain values."""
+    rows = [
+        {**asdict(m), "ms": list(m.ms), "runs": len(m.ms), "median_ms": m.median_ms, "gbps": m.gbps}
+        for m in measurements
+    ]
+    return document(gpu, rows)
+
+
+def document(gpu: Gpu, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Returns rows of plain values, with the device and versions of the measurement, for :func:`json.dumps`."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "context": {**versions(), **device_context(gpu.info)},
+        "measurements": list(rows),
+    }
+
+
+def heading(gpu: Gpu) -> str:
+    """Returns the first line of a table: device and date."""
+    context = {**versions(), **device_context(gpu.info)}
+    return f"{context['device']} ({context['platform']}, driver {context['driver']})  ·  {context['date']}"
+
+
+def table(gpu: Gpu, measurements: Sequence[Measurement]) -> str:
+    """Returns the measurements as text for a person."""
+    rows = []
+    for m in measurements:
+        times = (f"{ms:.4f}" for ms in (min(m.ms), m.median_ms, max(m.ms)))
+        rows.append((m.what, str(m.mib), str(len(m.ms)), *times, f"{m.gbps:.1f}"))
+    lines = [
+        heading(gpu),
+        *columns(("copy", "MiB", "runs", "min ms", "median", "max", "GB/s"), rows),
+        "GB/s at the median; within the device bytes count as read and as written, to and from the host once.",
+    ]
+    return "\n".join(lines)

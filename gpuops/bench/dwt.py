@@ -1,0 +1,409 @@
+"""Wavelet transforms in place and with memory to spare, by the tables and figures of Ikuzawa, Ino and Hagihara.
+
+"Reducing Memory Usage of Discrete Wavelet Transform by Overwriting the Input on a GPU": memory over size (figure 4),
+the table of cycles (figure 5), the efficiency of each part (table 2) and the bytes that it should move (table 3), time
+by where source and target are (figure 6), throughput with and without transfers during computation (figure 7).
+bench_dwt_tables prints them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import DeviceError, ParameterError
+from ..metrics.compare import compare
+from ..params.compare import CompareParams
+from ..params.dwt import WAVELETS, DwtParams, wavelet_name
+from ..profile import Report
+from ..wavelets import blocked, in_place, laan, split, strips, transform
+from ..wavelets.rows import HostPlanes
+from . import copies as bench
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+
+CPU_SIZES = (512, 1024, 2048)
+GPU_SIZES = (1024, 2048, 4096, 8192, 16384)
+NO_TABLE = "in-place, no table"  # where chunks are a power of two
+VARIANTS = {  # a variant's name -> DwtParams' method
+    "filterbank": "filterbank",
+    "lifting": "lifting",
+    "laan": "laan",
+    "in-place": "in-place",
+    NO_TABLE: "in-place",
+    "strip": "strip",
+}
+STEPS = {
+    "create": "chunk creation",
+    "permute": "chunk permutation",
+    "shift": "rests of rows",
+    "predict": "lifting",
+    "update": "lifting",
+    "lift": "lifting",
+}
+WHOLE = "whole"
+# The largest difference between variants, as a share of the largest coefficient: their order of operations differs.
+TOLERANCE = 4e-6
+_WALL_RUNS = 3  # runs on the host's clock, after a first one
+IN_TURN, OVERLAPPED = "one after the other", "overlapped"
+_SPLIT_ROWS, _SPLIT_BYTES = 256, 1 << 20  # an image's least rows and bytes for which splitting is worth while
+# Images in memory at a time, at most: the source, the one that is transformed, its bands, and one to compare with.
+_IMAGES = 6
+
+
+Way = Callable[["Image"], "list[Image]"]
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """All launches of one of a method's steps in a transform, or of the whole transform.
+
+    Attributes
+    ----------
+    launches, model_bytes
+        The number of launches, and the bytes that they read and write by the library's own model (the source's M).
+    predicted_bytes
+        The bytes by the source's table 3: see :func:`predicted`. None where the table says nothing.
+    ms
+        The sum of the launches' times in each run, by their events (T at the median).
+    """
+
+    step: str
+    launches: int
+    model_bytes: int
+    predicted_bytes: int | None
+    ms: tuple[float, ...]
+
+    @property
+    def median_ms(self) -> float:
+        return median(self.ms)
+
+    @property
+    def gbps(self) -> float | None:
+        """10⁹ model bytes a second at the median time; None where the device's clock cannot tell."""
+        return self.model_bytes / self.median_ms / 1e6 if self.median_ms > 0 else None
+
+
+@dataclass(frozen=True)
+class Row:
+    """The measurements of one variant at one size, on a plane of float32.
+
+    Attributes
+    ----------
+    parts
+        The method's steps, where they are launches of their own; then the whole transform.
+    peak_bytes
+        The most memory in use on the device from the upload on, by the pool's account, with the table.
+    table_bytes
+        The part of that memory that the table of cycles takes.
+    wall_ms
+        Milliseconds of each run on the host's clock, by "source → target": upload, transform and download in turn.
+    room_bytes
+        The device's memory, or the part of it that was given.
+    split
+        Whether ``wall_ms`` are of transforms in slabs, as the variant takes more memory than that. A source on the
+        device is then copied to the host first, and a target on the device is copied there last.
+    slabs_ms
+        Milliseconds from host to host in slabs, even where memory would be enough: with transfers during computation
+        (:data:`OVERLAPPED`) and without (:data:`IN_TURN`). Empty for small images.
+    copy_ms, copy_gbps
+        Median time and GB/s (P) of a kernel that reads and writes such an image once.
+    """
+
+    variant: str
+    wavelet: str
+    levels: int
+    width: int
+    height: int
+    peak_bytes: int
+    table_bytes: int
+    parts: tuple[Part, ...]
+    wall_ms: dict[str, tuple[float, ...]]
+    room_bytes: int
+    split: bool
+    slabs_ms: dict[str, tuple[float, ...]]
+    copy_ms: float
+    copy_gbps: float
+
+    @property
+    def image_bytes(self) -> int:
+        return 4 * self.width * self.height
+
+    @property
+    def whole(self) -> Part:
+        return self.parts[-1]
+
+    @property
+    def useful_efficiency(self) -> float | None:
+        """The share of the copy's bandwidth, if each pixel counts 8 bytes: read once, written once."""
+        spent = self.whole.median_ms * self.copy_gbps
+        return 2 * self.image_bytes / 1e6 / spent if spent > 0 else None
+
+    def efficiency(self, part: Part) -> float | None:
+        """The source's E = M / T / P; None where the device's clock cannot tell."""
+        return part.gbps / self.copy_gbps if part.gbps and self.copy_gbps > 0 else None
+
+
+def measure(
+    gpu: Gpu,
+    sizes: Sequence[tuple[int, int]] = (),
+    wavelet: str = "dd13/7",
+    levels: int = 1,
+    *,
+    memory: int | None = None,
+) -> Iterator[Row]:
+    """Measures all :data:`VARIANTS` at ``sizes`` (width, height), in the mode mirror; their results are compared first.
+
+    Parameters
+    ----------
+    sizes
+        The default is 512 … 2048 squared on CPUs, else 1024 … 16384 squared as memory allows.
+    wavelet
+        A wavelet that has lifting steps; the source uses dd13/7.
+    memory
+        Bytes of the device's memory: variants that take more are split in the measurements by source and target, and
+        the table's largest image is the one that fits in these bytes.
+
+    Raises
+    ------
+    ParameterError
+        A size below 1, no level, a wavelet without lifting steps, or a gpu without a report (only a profiling queue
+        tells times).
+    DeviceError
+        The device has too little memory, or variants give different results.
+    """
+    bench.need_events(gpu)
+    if levels < 1:
+        raise ParameterError(f"there must be a level at least, not {levels}")
+    if not WAVELETS[wavelet_name(wavelet)][0]:
+        raise ParameterError(
+            f"{wavelet} has no lifting steps here: all methods but the filter bank need them"
+        )
+    if wavelet_name(wavelet).startswith("vc2-"):
+        raise ParameterError(f"only lifting knows {wavelet}, so there is nothing to compare: use dd13/7")
+    variants = {name: DwtParams(wavelet, "mirror", levels, method) for name, method in VARIANTS.items()}
+    sizes = tuple(dict.fromkeys(sizes)) or _sizes_that_fit(gpu)
+    for size in sizes:  # all sizes are checked before the first is measured
+        if min(size) < 1:
+            raise ParameterError(f"an image has a pixel at least: {size[0]}×{size[1]} is no size")
+        bench.check_memory(gpu, size, 1, 4, images=_IMAGES)
+    for size in sizes:
+        yield from _measure(gpu, size, variants, gpu.limits.global_bytes if memory is None else memory)
+
+
+def _sizes_that_fit(gpu: Gpu) -> tuple[tuple[int, int], ...]:
+    limits = gpu.limits
+    most = min(limits.max_alloc_bytes, limits.global_bytes // (2 * _IMAGES))
+    first, *others = CPU_SIZES if limits.is_cpu else GPU_SIZES
+    return tuple((n, n) for n in (first, *(n for n in others if 4 * n * n <= most)))
+
+
+def _measure(gpu: Gpu, size: tuple[int, int], variants: dict[str, DwtParams], room: int) -> Iterator[Row]:
+    host = np.random.default_rng(1).random((1, *size[::-1]), np.float32)
+    ways = {
+        name: partial(_transform, params=params, table=name != NO_TABLE) for name, params in variants.items()
+    }
+    memory = {name: _memory(gpu, host.shape, way) for name, way in ways.items()}
+    _check(gpu, host, ways, variants)
+    source = gpu.array(host)
+    copy_ms = median(_times(gpu, lambda: bench.copy_image(gpu, source), {})[-1].ms)
+    copy_gbps = 2 * source.nbytes / copy_ms / 1e6 if copy_ms > 0 else 0.0
+    for name, way in ways.items():
+        work, params = source.like(), variants[name]
+
+        def call(way: Way = way, work: Image = work) -> None:
+            work.put(slice(0, 1), source)  # this copy is no kernel, so it is not timed
+            way(work)
+
+        levels, table = params.levels or 0, 0
+        if params.method == "in-place":
+            table = in_place.table_bytes(gpu, size[::-1], levels, table=name != NO_TABLE)
+        split_it = memory[name] + table > room
+        if split_it:
+            walls = _walls(gpu, host, work, partial(_in_slabs, gpu, params=params, memory=room))
+        else:
+            walls = _walls(gpu, host, work, partial(_whole, gpu, way))
+        slabs: dict[str, tuple[float, ...]] = {}
+        if name != NO_TABLE and host.nbytes >= _SPLIT_BYTES and size[1] >= _SPLIT_ROWS:
+            slabs = _slabs(gpu, host, params)
+        parts = _times(gpu, call, predicted(gpu, host.shape, params, levels))
+        yield Row(
+            name, params.wavelet, levels, *size, memory[name] + table, table, parts, walls, room, split_it, slabs,
+            copy_ms, copy_gbps,
+        )  # fmt: skip
+
+
+def _transform(image: Image, params: DwtParams, table: bool) -> list[Image]:
+    """Returns all bands, in one Image or each in its own. laan, in-place and strip overwrite the input."""
+    levels = params.levels or 0
+    if params.method == "laan":
+        laan.decompose(image, params, levels)
+        return [image]
+    if params.method == "in-place":
+        in_place.decompose(image, params, levels, table=table)
+        return [image]
+    if params.method == "strip":
+        strips.decompose(image, params, levels)
+        return [image]
+    return transform.flat(*transform.decompose(image, params))
+
+
+@contextmanager
+def _own_report(gpu: Gpu) -> Iterator[Report]:
+    """Collects the launches inside in a report of their own, and not in the gpu's."""
+    kept = gpu.report
+    report = gpu.report = Report()
+    try:
+        yield report
+    finally:
+        gpu.report = kept
+
+
+def _memory(gpu: Gpu, shape: tuple[int, ...], way: Way) -> int:
+    """Returns the most bytes that the pool has given out at a time: for input, result, and temporary memory."""
+    with _own_report(gpu) as report:
+        way(gpu.empty(shape))
+        gpu.finish()
+    return report.peak_device_bytes
+
+
+def _check(
+    gpu: Gpu, host: npt.NDArray[Any], ways: Mapping[str, Way], variants: Mapping[str, DwtParams]
+) -> None:
+    """Raises DeviceError if a variant's result differs from the first one's."""
+    expected: Image | None = None
+    levels = next(iter(variants.values())).levels or 0
+    largest = 2.0**levels  # the coefficient that a constant of 1 becomes
+    with _own_report(gpu):
+        for name, way in ways.items():
+            bands = way(gpu.array(host))
+            if name == "strip":
+                bands = transform.flat(*strips.split(bands[0], variants[name], levels))
+            whole = bands[0] if len(bands) == 1 else blocked.join(*transform.nested(bands), host.shape[1:])
+            expected = expected or whole
+            error = compare(gpu, whole, expected, CompareParams(("max",), data_range=largest)).max
+            if not error <= TOLERANCE:
+                raise DeviceError(
+                    f"{gpu.info.name} gives results that differ by {error:.1e} of the largest coefficient between "
+                    f"{next(iter(ways))} and {name}: update its driver or choose another with --device"
+                )
+
+
+def predicted(gpu: Gpu, shape: tuple[int, ...], params: DwtParams, levels: int) -> dict[str, int]:
+    """Returns the bytes by the source's table 3, for 4-byte samples, of each step and of the :data:`WHOLE`.
+
+    For both axes of N² samples these are 16 N² for the creation and 16 N² for the permutation of chunks, and
+    16 (1 + h / r) N² for lifting, where groups make r samples and read h more on either side. The source does not say
+    its r; here it is that of :mod:`.dwt.laan` on this device. The result is empty for methods that the table lacks.
+    """
+    if params.method not in ("laan", "in-place"):
+        return {}
+    steps = {}
+    if params.method == "in-place":
+        samples = shape[0] * sum(
+            height * width for height, width in blocked.regions(shape[1:], params, levels)
+        )
+        steps = {STEPS["create"]: 16 * samples, STEPS["permute"]: 16 * samples}
+    steps[STEPS["lift"]] = laan.table_3_bytes(gpu, shape, params, levels)
+    return {**steps, WHOLE: sum(steps.values())}
+
+
+def _times(gpu: Gpu, call: Callable[[], object], predicted: Mapping[str, int]) -> tuple[Part, ...]:
+    """Returns the launches of each step in each run, and then all launches together."""
+    runs: list[dict[str, list[tuple[float, int]]]] = []
+
+    def run() -> float:
+        with _own_report(gpu) as report:  # the report of this run alone
+            call()
+            launches = report.kernels()
+        steps: dict[str, list[tuple[float, int]]] = {}
+        for kernel in launches:
+            step = STEPS.get(kernel.label.rsplit(" ", 1)[-1])
+            for name in dict.fromkeys((step, WHOLE)):
+                if name is not None:
+                    steps.setdefault(name, []).extend((ms, kernel.traffic) for ms in kernel.ms)
+        runs.append({name: steps[name] for name in dict.fromkeys((*STEPS.values(), WHOLE)) if name in steps})
+        return sum(ms for ms, _ in steps[WHOLE])
+
+    count = len(bench.repeat(run))
+    counted = runs[-count:]  # not those of the warm-up
+    return tuple(
+        Part(
+            step,
+            len(launches),
+            sum(moved for _, moved in launches),
+            predicted.get(step),
+            tuple(sum(ms for ms, _ in run[step]) for run in counted),
+        )
+        for step, launches in counted[0].items()
+    )
+
+
+def _whole(gpu: Gpu, way: Way, host: Array, work: Image, upload: bool, download: bool) -> list[Any]:
+    """Transforms ``host`` if ``upload``, else ``work``; returns the bands, on the host if ``download``."""
+    bands = way(gpu.array(host) if upload else work)
+    return [band.numpy() for band in bands] if download else bands
+
+
+def _in_slabs(
+    gpu: Gpu, host: Array, work: Image, upload: bool, download: bool, *, params: DwtParams, memory: int
+) -> list[Any]:
+    """Does the same in slabs."""
+    source = host if upload else work.numpy()
+    bands = split.decompose(gpu, HostPlanes(source), params, params.levels or 0, memory=memory, overlap=False)
+    return list(bands.values()) if download else [gpu.array(band) for band in bands.values()]
+
+
+def _walls(
+    gpu: Gpu, host: Array, work: Image, way: Callable[[Array, Image, bool, bool], object]
+) -> dict[str, tuple[float, ...]]:
+    """Returns milliseconds on the host's clock, by where source and target are; host memory is pageable."""
+    ends = "device", "host"
+    times: dict[str, tuple[float, ...]] = {}
+    for upload, download in product((False, True), repeat=2):
+        times[f"{ends[upload]} → {ends[download]}"] = _clock(gpu, partial(way, host, work, upload, download))
+    return times
+
+
+def _slabs(gpu: Gpu, host: Array, params: DwtParams) -> dict[str, tuple[float, ...]]:
+    """Returns the milliseconds on the host's clock that a split transform takes."""
+
+    def call(overlap: bool) -> None:
+        split.decompose(
+            gpu,
+            HostPlanes(host),
+            params,
+            params.levels or 0,
+            memory=split.least(host.nbytes),
+            overlap=overlap,
+        )
+
+    return {
+        name: _clock(gpu, partial(call, overlap)) for name, overlap in ((IN_TURN, False), (OVERLAPPED, True))
+    }
+
+
+def _clock(gpu: Gpu, call: Callable[[], object]) -> tuple[float, ...]:
+    """Returns the milliseconds of some runs after a first one."""
+
+    def run() -> float:
+        start = time.perf_counter()
+        call()
+        gpu.finish()
+        return (time.perf_counter() - start) * 1e3
+
+    with _own_report(gpu):
+        run()
+        return tuple(run() for _ in range(_WALL_RUNS))

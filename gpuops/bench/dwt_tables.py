@@ -1,0 +1,159 @@
+"""The tables of ``clpix bench dwt``, and its JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from ..report_formats import columns
+from . import copies as bench
+from .dwt import IN_TURN, OVERLAPPED, Part, Row
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+
+def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
+    """Returns the rows, with the device and versions of the measurement, as plain values."""
+
+    def part(row: Row, part: Part) -> dict[str, Any]:
+        return {
+            **asdict(part), "median_ms": part.median_ms, "gbps": part.gbps, "efficiency": row.efficiency(part),
+        }  # fmt: skip
+
+    def plain(row: Row) -> dict[str, Any]:
+        return {
+            **asdict(row),
+            "image_bytes": row.image_bytes,
+            "parts": [part(row, one) for one in row.parts],
+            "useful_efficiency": row.useful_efficiency,
+            "wall_median_ms": {way: median(ms) for way, ms in row.wall_ms.items()},
+            "slabs_median_ms": {way: median(ms) for way, ms in row.slabs_ms.items()},
+        }
+
+    return bench.document(gpu, [plain(row) for row in rows])
+
+
+def table(gpu: Gpu, rows: Sequence[Row]) -> str:
+    """Returns the rows as text for a person: memory, efficiency, times."""
+    first = rows[0]
+    split = any(row.split for row in rows)
+    levels = f"{first.levels} level{'s' if first.levels > 1 else ''}"
+    lines = [
+        f"{bench.heading(gpu)}  ·  {first.wavelet}, {levels}, one plane of float32",
+        "",
+        *_memory_table(rows),
+        _largest(gpu, rows),
+        "",
+        *_efficiency_table(rows),
+        "P: a copy's GB/s at that size, by a kernel; E = M / T / P with the model's M; useful: with 8 bytes a pixel;",
+        "table 3: the bytes that the source's formulas give.",
+        "",
+        *_wall_table(rows),
+        "Upload, transform and download one after the other, on the host's clock; host memory is pageable.",
+        *(["split: more than the given memory; from and to the device by way of the host."] if split else []),
+        *_slabs_table(rows),
+    ]
+    return "\n".join(lines)
+
+
+def _size(row: Row) -> str:
+    return f"{row.width}×{row.height}"
+
+
+def _by_size(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(_size(row), []).append(row)
+    return found
+
+
+def _memory_table(rows: Sequence[Row]) -> list[str]:
+    """Returns the table of figures 4 and 5, with a line for each size."""
+    cells = [
+        (
+            size,
+            f"{of[0].image_bytes / 1e6:.2f}",
+            *(f"{row.peak_bytes / row.image_bytes:.4f}" for row in of),
+            str(max(row.table_bytes for row in of)),
+        )
+        for size, of in _by_size(rows).items()
+    ]
+    names = [row.variant for row in next(iter(_by_size(rows).values()))]
+    return columns(("memory, × image", "image MB", *names, "table B"), cells)
+
+
+def _largest(gpu: Gpu, rows: Sequence[Row]) -> str:
+    """Returns a line on the largest square that fits in the given memory, by the ratio of the last measured image."""
+    of = list(_by_size(rows).values())[-1]
+    room = {row.variant: row.room_bytes * row.image_bytes / row.peak_bytes for row in of}
+    sizes = (f"{name} {math.isqrt(int(min(n, gpu.limits.max_alloc_bytes)) // 4)}" for name, n in room.items())
+    given = f"{of[0].room_bytes / 1e9:.4g} GB"
+    return f"At most, in {given} with one buffer for an image: {'; '.join(sizes)} squared."
+
+
+def _efficiency_table(rows: Sequence[Row]) -> list[str]:
+    """Returns the table of table 2, with a line for each step."""
+    cells = []
+    for row in rows:
+        for part in row.parts:
+            whole = part is row.whole
+            if whole and len(row.parts) == 2:
+                continue  # the line of the only step has said all
+            efficiency = row.efficiency(part)
+            useful = row.useful_efficiency if whole or len(row.parts) == 2 else None
+            cells.append(
+                (
+                    f"{row.variant}, {part.step}",
+                    _size(row),
+                    str(part.launches),
+                    f"{min(part.ms):.4f}",
+                    f"{part.median_ms:.4f}",
+                    f"{part.model_bytes / 1e6:.2f}",
+                    "-" if part.predicted_bytes is None else f"{part.predicted_bytes / 1e6:.2f}",
+                    "-" if part.gbps is None else f"{part.gbps:.1f}",
+                    f"{row.copy_gbps:.1f}",
+                    "-" if efficiency is None else f"{100 * efficiency:.1f}",
+                    "-" if useful is None else f"{100 * useful:.1f}",
+                )
+            )
+    header = (
+        "efficiency", "size", "launches", "min ms", "T ms", "M MB", "table 3 MB", "M/T GB/s", "P GB/s", "E %",
+        "useful %",
+    )  # fmt: skip
+    return columns(header, cells)
+
+
+def _wall_table(rows: Sequence[Row]) -> list[str]:
+    """Returns the table of figure 6, with a line for each variant."""
+    ways = list(rows[0].wall_ms)
+    cells = [
+        (
+            f"{row.variant}{', split' if row.split else ''}",
+            _size(row),
+            f"{row.whole.median_ms:.3f}",
+            *(f"{median(row.wall_ms[way]):.3f}" for way in ways),
+        )
+        for row in rows
+    ]
+    return columns(("ms", "size", "kernels", *ways), cells)
+
+
+def _slabs_table(rows: Sequence[Row]) -> list[str]:
+    """Returns the table of figure 7, with a line for each variant at each size that is large enough."""
+    cells = []
+    for row in rows:
+        if row.slabs_ms:
+            in_turn, overlapped = (median(row.slabs_ms[way]) for way in (IN_TURN, OVERLAPPED))
+            rates = (f"{row.width * row.height / ms / 1e6:.3f}" for ms in (in_turn, overlapped))
+            cells.append((row.variant, _size(row), *rates, f"{in_turn / overlapped:.2f}"))
+    if not cells:
+        return []
+    return [
+        "",
+        *columns(("Gpixel/s in slabs", "size", IN_TURN, OVERLAPPED, "gain"), cells),
+        "From host memory to new arrays there, by way of staging memory, on the host's clock.",
+    ]

@@ -1,0 +1,281 @@
+"""The Fourier transforms of two documents as named variants, beside the least time that they could take.
+
+UAV, SLM and the formulas of bytes are from Intel, "Fast Fourier Transform for Image Processing in DirectX 11", figures
+5 to 10. The radices, "empty" and "read-write only" are from StellarWarp, "FFT Implementation". docs/bench.md says which
+parts of them are measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..params.fft import FftParams
+from . import copies as bench
+from . import fft_ways as bench_fft_ways
+from .fft_ways import Variant
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+
+SIZES = (
+    (1024, 1024),
+    (512, 512),
+    (512, 256),
+)  # width, height: StellarWarp's tables, Intel's figures 13 and 6 to 10
+EMPTY, READ_WRITE = "empty", "read-write only"
+ITEM = np.dtype(np.complex64).itemsize
+
+
+# -- the documents' formulas: bytes of a transform of rows, of `width` points; columns are the same transposed ---------
+
+
+def uav_bytes(width: int, height: int, passes: int, texel: int = 16) -> tuple[int, int]:
+    """Returns the bytes (read, written) with a dispatch for each pass: figure 5.
+
+    ``texel``: bytes of a texel of the real or the imaginary texture.
+    """
+    texture = width * height * texel
+    return texture * passes * 2 * 2, texture * passes * 2
+
+
+def slm_bytes(width: int, height: int, texel: int = 16) -> tuple[int, int]:
+    """Returns the bytes (read, written) with one dispatch: figures 7 and 8 (figure 7 has 4 where figure 8 has 16)."""
+    texture = width * height * texel
+    return texture * 2, texture * 2
+
+
+def lookup_bytes(width: int, height: int, passes: int) -> int:
+    """Returns the bytes read of a texture of twiddles, once for each row: figure 9."""
+    return width * passes * 16 * height
+
+
+def predicted_bytes(
+    params: FftParams | None,
+    width: int,
+    height: int,
+    radices: Sequence[Sequence[int]],
+    texel: int,
+    share: float = 1.0,
+) -> int:
+    """Returns the bytes that the formulas give for both axes, forward and inverse.
+
+    ``radices``: the rows' and the columns'; ``share``: see :func:`gpuops.bench.fft_ways.predicted_share`.
+
+    Without params there is one read and one write an axis. The document's PassCount, log2 of the length, is taken as
+    the number of radices, which is the same with radix 2. The library's ``auto`` twiddles are a table.
+    """
+    total, lookups = 0, 0
+    for (length, across), factors in zip(
+        ((width, height), (height, width)), radices or ((), ()), strict=True
+    ):
+        uav = params is not None and params.method == "global"
+        total += sum(
+            uav_bytes(length, across, len(factors), texel) if uav else slm_bytes(length, across, texel)
+        )
+        if params is not None and params.twiddle != "compute":
+            lookups += lookup_bytes(length, across, len(factors))
+    return round(2 * total * share) + 2 * lookups
+
+
+def _powers(radices: Sequence[int]) -> str:
+    """Writes radices as powers: (8, 8, 8, 2) → 8³·2."""
+    counts = ((radix, radices.count(radix)) for radix in dict.fromkeys(radices))
+    superscripts = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+    return "·".join(f"{radix}{str(n).translate(superscripts) if n > 1 else ''}" for radix, n in counts)
+
+
+# -- measuring ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """One variant at one size: a forward and an inverse transform of ``channels`` channels.
+
+    Attributes
+    ----------
+    params, radices
+        The transform's parameters, and the radices of rows and columns; None and empty where nothing is transformed.
+    form, dtype
+        The form of the data, one of those of :mod:`gpuops.bench.fft_ways`, and the type of pixels.
+    half
+        Real and imaginary parts are stored in 16 bits, and computations use 32.
+    launches
+        The number of kernel launches, in both directions.
+    predicted_bytes, predicted_half_bytes
+        The bytes by the documents' formulas, as stored here and if stored in halves; 0 for "empty".
+    model_bytes
+        The bytes that the launches have to read and write by the library's own model, without twiddles.
+    ms
+        The sum of all launches' times in each run, by their events.
+    floor_ms, floor_bytes
+        The median of "read-write only" at this size, and its predicted bytes.
+    """
+
+    variant: str
+    params: FftParams | None
+    width: int
+    height: int
+    channels: int
+    radices: tuple[tuple[int, ...], ...]
+    half: bool
+    form: str
+    dtype: str
+    launches: int
+    predicted_bytes: int
+    predicted_half_bytes: int
+    model_bytes: int
+    ms: tuple[float, ...]
+    floor_ms: float = 0.0
+    floor_bytes: int = 0
+
+    @property
+    def median_ms(self) -> float:
+        return median(self.ms)
+
+    @property
+    def plan(self) -> str:
+        """The radices for a person: 8³·2, or 8³·2 / 8³ where rows and columns differ; empty without a transform."""
+        return " / ".join(dict.fromkeys(map(_powers, self.radices)))
+
+    @property
+    def floors(self) -> float | None:
+        """The median time over that of "read-write only"; None where the device's clock cannot tell."""
+        return self.median_ms / self.floor_ms if self.floor_ms > 0 else None
+
+    @property
+    def predicted_ms(self) -> float | None:
+        """The time that the predicted bytes take at the speed of "read-write only"; None where that is not known."""
+        return self.floor_ms * self.predicted_bytes / self.floor_bytes if self.floor_bytes else None
+
+    @property
+    def channel_ms(self) -> float:
+        """The time of one channel in one direction."""
+        return self.median_ms / (2 * self.channels)
+
+    @property
+    def gbps(self) -> float | None:
+        """10⁹ model bytes a second at the median time; None where nothing is moved."""
+        return self.model_bytes / self.median_ms / 1e6 if self.model_bytes and self.median_ms > 0 else None
+
+
+def check_size(gpu: Gpu, width: int, height: int, channels: int) -> None:
+    """Raises ParameterError for a size that the documents' variants do not have, DeviceError for too little memory."""
+    name = f"{width}×{height}"
+    if any(n < 2 or n & (n - 1) for n in (width, height)):
+        raise ParameterError(f"the documents' transforms are of powers of two from 2 on, not of {name}")
+    if channels < 1:
+        raise ParameterError(f"a transform has 1 channel or more, not {channels}")
+    # Seven images: a copy's source and target; the variant's input, spectrum and result; two temporary ones of UAV.
+    bench.check_memory(gpu, (width, height), channels, ITEM, images=7)
+
+
+def measure(gpu: Gpu, sizes: Sequence[tuple[int, int]] = SIZES, channels: int = 4) -> Iterator[Row]:
+    """Measures "empty", "read-write only" and all variants at ``sizes`` (width, height), with ``channels`` channels.
+
+    Raises
+    ------
+    ParameterError
+        Sizes that are no powers of two or beyond 2³¹ elements, no channel, or a gpu without a report (only a
+        profiling queue tells times).
+    DeviceError
+        The device has too little memory.
+    """
+    bench.need_events(gpu)
+    for size in sizes:  # all sizes are checked before the first is measured
+        check_size(gpu, *size, channels)
+    for size in dict.fromkeys(sizes):
+        yield from _measure(gpu, *size, channels)
+
+
+def _measure(gpu: Gpu, width: int, height: int, channels: int) -> Iterator[Row]:
+    noise = np.random.default_rng(1).standard_normal((channels, height, 2 * width), np.float32)
+    values = noise.view(np.complex64)
+    floors = _floors(gpu, gpu.array(values))
+    rows = [
+        _row(gpu, name, None, (width, height, channels), call, copies)
+        for name, (copies, call) in floors.items()
+    ]
+    for name, variant in bench_fft_ways.variants(channels).items():
+        way = bench_fft_ways.way(gpu, variant, values)
+
+        def call(way: bench_fft_ways.Way = way) -> Image:
+            return way.back(way.there(way.source))
+
+        rows.append(_row(gpu, name, variant, (width, height, channels), call))
+    floor = rows[1]
+    for row in rows:
+        yield replace(row, floor_ms=floor.median_ms, floor_bytes=floor.predicted_bytes)
+
+
+def _floors(gpu: Gpu, image: Image) -> dict[str, tuple[bool, Callable[[], object]]]:
+    """Returns by name whether the image is copied, and a call of the launches for each axis, forward and inverse.
+
+    The launches of "empty" have as many groups, but their work-items do nothing."""
+    kernel, other, items = gpu.kernel("copy", "copy"), image.like(), image.nbytes // 16
+
+    def copies(moved: int) -> Callable[[], object]:
+        there, back = (
+            gpu.bind(
+                kernel, (items,), source, target, np.uint64(moved), local=kernel.fit(256), traffic=2 * 16 * moved
+            )
+            for source, target in ((image, other), (other, image))
+        )  # fmt: skip
+
+        def run() -> None:
+            for step in (there, back, there, back):
+                step()
+
+        return run
+
+    return {EMPTY: (False, copies(0)), READ_WRITE: (True, copies(items))}
+
+
+def _row(
+    gpu: Gpu,
+    name: str,
+    variant: Variant | None,
+    size: tuple[int, int, int],
+    call: Callable[[], object],
+    copies: bool = True,
+) -> Row:
+    """Measures ``call``. Without a variant nothing is transformed: all data is copied, or nothing at all."""
+    width, height, channels = size
+    kernels, ms = bench.times(gpu, call)
+    params = variant.params if variant else None
+    radices = _radices(gpu) if variant else ()
+    planes = variant.planes(channels) if variant else channels
+
+    def predicted(item: int) -> int:
+        share = bench_fft_ways.predicted_share(variant, item) if variant else float(copies)
+        return predicted_bytes(params, width, height, radices, planes * item, share)
+
+    half = variant is not None and variant.half
+    return Row(
+        name, params, width, height, channels, radices, half, variant.form if variant else "",
+        variant.dtype if variant else "", sum(len(k.ms) for k in kernels), predicted(2 if half else 4), predicted(2),
+        sum(k.traffic * len(k.ms) for k in kernels), ms,
+    )  # fmt: skip
+
+
+def _radices(gpu: Gpu) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Returns the radices of rows and of columns in the plan that ran last; an axis may take several passes."""
+    rows: tuple[int, ...] = ()
+    columns: tuple[int, ...] = ()
+    plan = next(reversed(gpu.plans.values()))
+    along = (
+        plan.problem.in_shape[0] if plan.problem.interleaved else 1
+    )  # from one element of a row to the next
+    for p in plan.passes:
+        if p.beside or (not p.split and p.at.in_steps[3] == along):
+            rows += p.schedule.radices
+            columns += (p.at.joined,) if p.at.joined > 1 else ()  # columns' radix, as rows are loaded
+        else:
+            columns += p.schedule.radices
+    return rows, columns

@@ -1,0 +1,195 @@
+"""The variants of ``clpix bench fft``: forward and inverse transforms of the same data in several forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import fourier as fft
+from ..fourier import of_pixels
+from ..fourier.engine.problem import Pixels, Problem
+from ..fourier.engine.transform import plan
+from ..image import COMPLEX_HALF, Image
+from ..params.fft import FftParams, SpectrumParams
+from ..pixels.coding import Decoding, Encoding, pack, unpack
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+# The forms of the data. Where numbers are real, the comment says what stands for their imaginary parts.
+PLANES = "planes"  # a plane of complex numbers for each channel
+LESS = "one channel less"  # without the last channel, an alpha that nobody uses
+INTERLEAVED = "interleaved"  # pixels of complex numbers
+PAIRS = "pairs"  # pixels of real numbers, two of which are one complex number
+ZEROS = "zeros not read"  # planes of real numbers: the first pass reads no imaginary parts, which are 0
+REAL = "real"  # planes of real numbers, of whose spectra only one half is made
+CONVERTED = "converted"  # pixels, which kernels of their own convert from and to planes of real numbers
+PIXELS = "read and written"  # pixels, which the first and the last pass convert
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A way to compute: its parameters, the form of its data (see above), whether numbers are stored in halves, and the
+    type of pixels."""
+
+    params: FftParams
+    form: str = PLANES
+    half: bool = False
+    dtype: str = ""
+
+    def planes(self, channels: int) -> int:
+        """Returns how many planes of complex numbers are transformed."""
+        return {LESS: channels - 1, PAIRS: (channels + 1) // 2}.get(self.form, channels)
+
+
+AUTO = FftParams()
+
+
+def _direct(radix: str) -> Variant:
+    return Variant(FftParams("local", radix, "table", "direct"))
+
+
+def _local(radix: str, twiddle: str = "table", *, half: bool = False) -> Variant:
+    return Variant(FftParams("local", radix, twiddle), half=half)
+
+
+VARIANTS = {
+    "UAV R2, table": Variant(FftParams("global", "2", "table")),
+    "UAV R2, computed": Variant(FftParams("global", "2", "compute")),
+    "SLM R2, table": _local("2"),
+    "SLM R2, computed": _local("2", "compute"),
+    "SLM R4": _direct("4"),
+    "SLM R8": _direct("8"),
+    "SLM R16": _direct("16"),
+    "SLM R32": _direct("32"),
+    "SLM R4*": _local("4"),
+    "SLM R8*": _local("8"),
+    "SLM R16*": _local("16"),
+    "SLM R32*": _local("32"),
+    "mixed (auto)": Variant(AUTO),
+    "SLM R16*, half storage": _local("16", half=True),
+    "mixed, half storage": Variant(AUTO, half=True),
+    "mixed, zeros not read": Variant(AUTO, ZEROS),
+    "mixed, without alpha": Variant(AUTO, LESS),
+    "mixed, interleaved": Variant(AUTO, INTERLEAVED),
+    "mixed, pairs": Variant(AUTO, PAIRS),
+    "mixed, pairs, half storage": Variant(AUTO, PAIRS, half=True),
+    "mixed, real": Variant(AUTO, REAL),
+    "mixed, uint8 converted": Variant(AUTO, CONVERTED, dtype="uint8"),
+    "mixed, uint8": Variant(AUTO, PIXELS, dtype="uint8"),
+    "mixed, uint16": Variant(AUTO, PIXELS, dtype="uint16"),
+    "mixed, float16": Variant(AUTO, PIXELS, dtype="float16"),
+}
+
+
+def variants(channels: int) -> dict[str, Variant]:
+    """Returns the variants for images of ``channels`` channels: with 2 or 4 channels the last one can be alpha."""
+    return {name: variant for name, variant in VARIANTS.items() if variant.form != LESS or channels in (2, 4)}
+
+
+@dataclass(frozen=True)
+class Way:
+    """A source on the device, its transform (norm "ortho"), and the transform back."""
+
+    source: Image
+    there: Callable[[Image], Image]
+    back: Callable[[Image], Image]
+
+
+def way(gpu: Gpu, variant: Variant, values: npt.NDArray[np.complex64]) -> Way:
+    """Makes a variant's data from ``values`` (channels, height, width) or from their real parts.
+
+    Pixels are made from real parts that are clipped to 0 … 1 and rounded to the pixels' type.
+    """
+    params, form = variant.params, variant.form
+    there, back = (partial(f, norm="ortho", params=params) for f in (fft.fft2, fft.ifft2))
+    if form in (INTERLEAVED, PAIRS):
+        source = gpu.array(_stored(_pixels(values, form), variant.half))
+        return Way(source, *(_interleaved(gpu, source, inverse, variant) for inverse in (False, True)))
+    if form in (CONVERTED, PIXELS):
+        return _of_pixels(gpu, variant, values)
+    if form == REAL:
+        source, size = gpu.array(values.real), values.shape[1:]
+        there, back = (partial(f, norm="ortho", params=params) for f in (fft.rfft2, fft.irfft2))
+        return Way(source, partial(there, gpu), partial(back, gpu, s=size))
+    if form == ZEROS:
+        source = gpu.array(values.real)
+        return Way(source, plan(gpu, _problem(source.shape, False, variant)), partial(back, gpu))
+    source = gpu.array(_stored(values[: variant.planes(len(values))], variant.half))
+    return Way(source, partial(there, gpu), partial(back, gpu))
+
+
+def _pixels(values: npt.NDArray[np.complex64], form: str) -> npt.NDArray[np.complex64]:
+    """Returns pixels (height, width, planes) of complex numbers; for PAIRS each joins two channels' real parts.
+
+    With an odd number of channels the last one is joined with zeros.
+    """
+    if form == PAIRS:
+        firsts, seconds = values.real[::2], np.zeros_like(values.real[::2])
+        seconds[: len(values) // 2] = values.real[1::2]
+        values = firsts + np.complex64(1j) * seconds
+    return np.ascontiguousarray(np.moveaxis(values, 0, -1))
+
+
+def _stored(values: npt.NDArray[np.complex64], half: bool) -> npt.NDArray[np.generic]:
+    if not half:
+        return values
+    halves = np.empty(values.shape, COMPLEX_HALF)
+    halves["real"], halves["imag"] = values.real, values.imag
+    return halves
+
+
+def _problem(shape: tuple[int, ...], inverse: bool, variant: Variant) -> Problem:
+    """A complex transform of (planes, height, width)."""
+    planes, height, width = shape
+    whole, scale = (planes, height, width), 1 / float(np.sqrt(height * width))
+    return Problem(
+        "c2c", 2, whole, whole, (height, width), inverse, scale, False, variant.params, half=variant.half,
+        reals=variant.form == ZEROS, interleaved=variant.form in (INTERLEAVED, PAIRS),
+    )  # fmt: skip
+
+
+def _interleaved(gpu: Gpu, source: Image, inverse: bool, variant: Variant) -> Callable[[Image], Image]:
+    height, width, planes = source.shape
+    return plan(gpu, _problem((planes, height, width), inverse, variant))
+
+
+def _of_pixels(gpu: Gpu, variant: Variant, values: npt.NDArray[np.complex64]) -> Way:
+    dtype = np.dtype(variant.dtype)
+    largest = np.iinfo(dtype.name).max if dtype.kind == "u" else 1
+    light = np.clip(np.moveaxis(values.real, 0, -1), 0, 1)
+    source = gpu.array((light * largest + 0.5 * (dtype.kind == "u")).astype(dtype))
+    size, encoding, params = (source.shape[0], source.shape[1]), Encoding(dtype), variant.params
+    if variant.form == CONVERTED:
+        how: dict[str, Any] = {"norm": "ortho", "params": params}
+        return Way(
+            source,
+            lambda pixels: fft.rfft2(gpu, unpack(pixels, Decoding()), **how),
+            lambda spectra: pack(fft.irfft2(gpu, spectra, s=size, **how), encoding)[0],
+        )
+    target, halves = Pixels(dtype.name, source.shape[2], encoding=encoding), SpectrumParams(how=params)
+    lost = gpu.zeros((2,), np.uint32)
+    return Way(
+        source,
+        partial(fft.rfft2_of_pixels, gpu, norm="ortho", params=params),
+        lambda spectra: of_pixels.back(gpu, spectra, size, size, halves, target, lost=lost),
+    )
+
+
+def predicted_share(variant: Variant, item: int) -> float:
+    """Returns how much of the bytes of both axes, forward and inverse, a variant's form has to move by the formulas.
+
+    ``item``: bytes of a real number.
+
+    By the documents' formulas all bytes are 16 textures of real or imaginary parts: the first pass reads two, the last
+    one writes two. A real form has one at either end. Pixels have their own bytes there, and kernels that convert them
+    read and write pixels and planes once more.
+    """
+    pixel = np.dtype(variant.dtype).itemsize / item if variant.dtype else 0.0
+    textures = {ZEROS: -1.0, REAL: -2.0, CONVERTED: -2 + 2 * (1 + pixel), PIXELS: -4 + 2 * pixel}
+    return 1 + textures.get(variant.form, 0.0) / 16

@@ -1,0 +1,219 @@
+"""Blurs, blooms and tone mapping as named variants, beside the time of a copy.
+
+They make the comparison that the Direct3D 11 sample HDRToneMappingCS11 is made for: neighbours read through local
+memory (the "shared memory" of its compute shader) against direct reads by each pixel (its pixel shader).
+:mod:`gpuops.glow.d3d11` has the sample's own filters both ways, and :mod:`gpuops.metrics.statistics` its reduction;
+clpix's own filters follow below them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..filters import blur
+from ..glow import bloom, d3d11
+from ..metrics import statistics as reduce
+from ..params.bloom import BloomParams
+from ..params.blur import BlurParams
+from ..params.tonemap import OPERATORS, TonemapParams
+from ..report_formats import columns
+from ..tone import tonemap
+from . import copies as bench
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+
+GPU_SIZE, CPU_SIZE = (3840, 2160), (1280, 720)  # width, height
+COPY = "copy"
+# Images in memory at a time, at most: a starburst's transforms are up to ten, those of an image up to seven.
+_IMAGES = 20
+
+Filter = Callable[["Gpu", "Image"], object]
+
+
+def _blur(**params: Any) -> Filter:
+    return lambda gpu, image: blur.blur(gpu, image, BlurParams(**params))
+
+
+def _bloom(**params: Any) -> Filter:
+    return lambda gpu, image: bloom.bloom(gpu, image, BloomParams(**params))
+
+
+def _tonemap(operator: str) -> Filter:
+    return lambda gpu, image: tonemap.tonemap(gpu, image, TonemapParams(operator))
+
+
+BLURS: dict[str, Filter] = {
+    **{f"d3d11, {way}": partial(d3d11.blur, method=way) for way in ("local", "direct")},
+    **{
+        f"gaussian σ {sigma}, {way}": _blur(sigma=(sigma, sigma), method=way)
+        for sigma in (3, 10, 30)
+        for way in ("local", "direct", "multirate", "auto")
+    },
+    **{
+        f"box radius 10, {way}": _blur(kind="box", radius=(10, 10), method=way)
+        for way in ("local", "direct", "auto")
+    },
+    **{
+        f"disc radius 7, {way}": _blur(kind="disc", radius=(7, 7), method=way)
+        for way in ("local", "direct", "fft", "auto")
+    },
+}
+BLOOMS: dict[str, Filter] = {
+    **{f"d3d11, {way}": partial(d3d11.bloom, method=way) for way in ("local", "direct")},
+    **{f"mip, {way}": _bloom(memory=way) for way in ("local", "direct", "auto")},
+    "gaussians": _bloom(method="gaussians"),
+    "fft, starburst": _bloom(method="fft"),
+}
+TONEMAPS: dict[str, Filter] = {
+    **{
+        f"statistics, {way}": partial(reduce.statistics, histogram=False, method=way)
+        for way in ("tiles", "direct")
+    },
+    "statistics with mip": partial(reduce.statistics_and_mip, histogram=False),
+    "statistics with histogram": partial(reduce.statistics, histogram=True),
+    "statistics, all channels": partial(reduce.all_statistics, histogram=True),
+    **{f"d3d11 tonemap, {way}": partial(d3d11.tonemap, method=way) for way in ("local", "direct")},
+    **{f"tonemap {operator}": _tonemap(operator) for operator in OPERATORS},
+}
+VARIANTS = {"blur": BLURS, "bloom": BLOOMS, "tonemap": TONEMAPS}
+
+
+@dataclass(frozen=True)
+class Row:
+    """The measurements of one variant at one size, from float32 planes to float32 planes, on the device.
+
+    Attributes
+    ----------
+    kernels
+        The labels of all launches; a kernel that was launched several times is there as often.
+    model_bytes
+        The bytes that the launches have to read and write by the library's own model.
+    ms
+        The sum of all launches' times in each run, by their events.
+    copy_ms, copy_gbps
+        The median time and GB/s of "copy" at this size.
+    """
+
+    variant: str
+    width: int
+    height: int
+    channels: int
+    kernels: tuple[str, ...]
+    model_bytes: int
+    ms: tuple[float, ...]
+    copy_ms: float = 0.0
+    copy_gbps: float = 0.0
+
+    @property
+    def median_ms(self) -> float:
+        return median(self.ms)
+
+    @property
+    def copies(self) -> float | None:
+        """The median time over the copy's; None where the device's clock cannot tell."""
+        return self.median_ms / self.copy_ms if self.copy_ms > 0 else None
+
+    @property
+    def gbps(self) -> float | None:
+        """10⁹ model bytes a second at the median time; None where the device's clock cannot tell."""
+        return self.model_bytes / self.median_ms / 1e6 if self.median_ms > 0 else None
+
+    @property
+    def copy_share(self) -> float | None:
+        """The share of the copy's bandwidth; None where the device's clock cannot tell."""
+        return self.gbps / self.copy_gbps if self.gbps and self.copy_gbps > 0 else None
+
+
+def measure(
+    gpu: Gpu, operation: str, sizes: Sequence[tuple[int, int]] = (), channels: int = 3
+) -> Iterator[Row]:
+    """Measures a copy and all variants of an operation at ``sizes`` (width, height).
+
+    With 2 or 4 channels the last one is alpha.
+
+    Parameters
+    ----------
+    operation : str
+        ``blur``, ``bloom`` or ``tonemap``.
+    sizes
+        The default is 3840 × 2160, on CPUs 1280 × 720.
+
+    Raises
+    ------
+    ParameterError
+        Another operation, a size below 1, other channels than 1 … 4, or a gpu without a report (only a profiling
+        queue tells times).
+    DeviceError
+        The device has too little memory.
+    """
+    bench.need_events(gpu)
+    if operation not in VARIANTS:
+        raise ParameterError(f"unknown operation {operation!r}: use one of {', '.join(VARIANTS)}")
+    if not 1 <= channels <= 4:
+        raise ParameterError(f"an image has 1 … 4 channels, not {channels}")
+    sizes = tuple(dict.fromkeys(sizes)) or (CPU_SIZE if gpu.limits.is_cpu else GPU_SIZE,)
+    for size in sizes:  # all sizes are checked before the first is measured
+        if min(size) < 1:
+            raise ParameterError(f"an image has a pixel at least: {size[0]}×{size[1]} is no size")
+        bench.check_memory(gpu, size, channels, 4, images=_IMAGES)
+    for size in sizes:
+        yield from _measure(gpu, operation, *size, channels)
+
+
+def _measure(gpu: Gpu, operation: str, width: int, height: int, channels: int) -> Iterator[Row]:
+    planes = np.random.default_rng(1).random((channels, height, width), np.float32)
+    image = gpu.array(planes)
+    image.alpha = channels in (2, 4)
+    first: Row | None = None
+    for variant, apply in {COPY: bench.copy_image, **VARIANTS[operation]}.items():
+        kernels, ms = bench.times(gpu, partial(apply, gpu, image))
+        labels = tuple(kernel.label for kernel in kernels for _ in kernel.ms)
+        moved = sum(kernel.traffic * len(kernel.ms) for kernel in kernels)
+        row = Row(variant, width, height, channels, labels, moved, ms)
+        first = first or row
+        yield replace(row, copy_ms=first.median_ms, copy_gbps=first.gbps or 0.0)
+
+
+def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
+    """Returns the rows, with the device and versions of the measurement, as plain values."""
+    more = ("median_ms", "copies", "gbps", "copy_share")
+    return bench.document(
+        gpu, [{**asdict(row), **{name: getattr(row, name) for name in more}} for row in rows]
+    )
+
+
+def table(gpu: Gpu, operation: str, rows: Sequence[Row]) -> str:
+    """Returns the rows as text for a person."""
+    header = (
+        operation, "size", "launches", "min ms", "median", "× copy", "model MB", "GB/s", "% of copy",
+    )  # fmt: skip
+    cells = [
+        (
+            row.variant,
+            f"{row.width}×{row.height}×{row.channels}",
+            str(len(row.kernels)),
+            f"{min(row.ms):.4f}",
+            f"{row.median_ms:.4f}",
+            "-" if row.copies is None else f"{row.copies:.2f}",
+            f"{row.model_bytes / 1e6:.2f}",
+            "-" if row.gbps is None else f"{row.gbps:.1f}",
+            "-" if row.copy_share is None else f"{100 * row.copy_share:.1f}",
+        )
+        for row in rows
+    ]
+    lines = [
+        bench.heading(gpu),
+        *columns(header, cells),
+        "float32 planes to float32 planes; all kernels of a call; × copy: the median over that of a read and a write;",
+        "model MB: what the launches read and write; GB/s: of that at the median; % of copy: of the copy's GB/s.",
+    ]
+    return "\n".join(lines)

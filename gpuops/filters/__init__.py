@@ -1,0 +1,1 @@
+"""Filters of images: convolutions, Gaussians, boxes, medians and the bilateral filter, following scipy.ndimage."""

@@ -1,0 +1,204 @@
+"""Blurs: Gaussian, box and median, following scipy.ndimage; disc, motion and the bilateral filter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError
+from ..image import Image
+from ..operands import on_device, shaped_like
+from ..params.blur import LEAST_MULTIRATE, BlurParams
+from ..pixels.coding import Decoding, Encoding, pack, unpack
+from . import coarse, multirate, recursive
+from . import point_spread as footprints
+from .bilateral import bilateral
+from .both_axes import NEAR
+from .box import Box, box
+from .convolve import convolve
+from .median import median
+from .separable import Taps, convolve_axes, convolve_pixels
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+_CHANNELS = 4  # channels of pixels that kernels read and write themselves, at most
+_LEAST_AUTO = 4.2, 5.5  # sigma from which on coarse grids are faster, on GPUs and CPUs (measured: H200, PoCL)
+
+
+def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = False) -> Image:
+    """Blurs every plane of a planar float32 Image; alpha is blurred like any other plane.
+
+    Colours are expected premultiplied by alpha where there is one. Where no axis is blurred, the input itself is the
+    result. With ``overwrite_input`` the result takes the input's memory, and a large image needs no more memory besides
+    than that of a plane or a coarse grid. The result is a new image, however, if an image is blurred along one axis by
+    sums, for ``method="fft"`` and ``"recursive"``, and for kinds other than the Gaussian.
+    Source of the weights: exp(−x²/2σ²), normalised as in scipy.ndimage.gaussian_filter, and cut so with ``truncate``.
+    """
+    if not any(params.radii):
+        return image
+    if params.kind == "median":
+        return median(gpu, image, params.radii, params.border, params.cval)
+    if params.kind == "bilateral":
+        return bilateral(gpu, image, params.bilateral)
+    if _by_sums_of_sums(gpu, params):
+        return box(gpu, image, Box(params.radii, params.border, params.cval))
+    if params.by_both_axes:
+        kernel = footprints.weights(params)
+        return convolve(gpu, image, kernel, mode=params.border, cval=params.cval, method=params.method)
+    if params.method == "recursive":
+        return recursive.gaussian(gpu, image, params.sigma, params.border, params.cval)
+    if _coarse(gpu, image.shape, params):
+        into = image if overwrite_input else None
+        return multirate.gaussian(gpu, image, params.sigma, params.border, params.cval, into)
+    return convolve_axes(gpu, image, _taps(params), overwrite_input=overwrite_input)
+
+
+def blur_pixels(
+    gpu: Gpu, pixels: Image, params: BlurParams, decoding: Decoding, encoding: Encoding
+) -> tuple[Image, Image]:
+    """Blurs pixels (height, width, channels) of a file's depth to such pixels, all on the device.
+
+    Also returns the counters of values that did not fit: see :func:`gpuops.pixels.coding.losses`.
+    """
+    height, width, channels = pixels.shape
+    coarsely = _coarse(gpu, (channels, height, width), params)
+    if coarsely and channels <= _CHANNELS:
+        sigma, border, cval = params.sigma, params.border, params.cval
+        return multirate.gaussian_of_pixels(gpu, pixels, decoding, encoding, sigma, border, cval)
+    if params.kind == "median" and not decoding.premultiply and params.border != "constant":
+        # Codes have the same order as light, so the median is taken of codes: it is faster with few bits.
+        pixels = median(gpu, pixels, params.radii, params.border, interleaved=True)
+        if encoding.undoes(decoding, pixels.dtype):
+            return pixels, gpu.zeros((2,), np.uint32)
+        return pack(unpack(pixels, decoding), encoding)
+    separable = params.kind in ("gaussian", "box") and params.method in ("auto", "local", "direct")
+    if separable and not coarsely and not _by_sums_of_sums(gpu, params):
+        return convolve_pixels(gpu, pixels, _taps(params), decoding, encoding)
+    return pack(blur(gpu, unpack(pixels, decoding), params, overwrite_input=True), encoding)
+
+
+def _by_sums_of_sums(gpu: Gpu, params: BlurParams) -> bool:
+    """Says whether the blur is a box that is made by sums of sums."""
+    wide = gpu.limits.is_cpu or max(params.radii) > NEAR
+    return params.kind == "box" and params.method == "auto" and wide
+
+
+def _taps(params: BlurParams) -> Taps:
+    y, x = (np.array(params.weights(axis)) for axis in (0, 1))
+    return Taps((y, x), params.border, params.cval, params.method, params.kind)
+
+
+def _coarse(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> bool:
+    """Says whether the blur is a Gaussian that is made on a coarse grid."""
+    whole = params.kind == "gaussian" and params.truncate is None
+    least = _LEAST_AUTO[gpu.limits.is_cpu] if params.method == "auto" else LEAST_MULTIRATE
+    wide = params.method in ("auto", "multirate") and max(params.sigma) >= least
+    return whole and wide and coarse.is_coarser(shape, params.sigma, params.border)
+
+
+def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> float:
+    """Returns how many pixels away, at most, a value that is not finite spoils the result, for planes of ``shape``."""
+    if params.kind in ("median", "bilateral"):  # the value is one of many in a window, or has no weight
+        return 0
+    if params.method == "recursive":
+        return math.inf
+    if _coarse(gpu, shape, params):
+        return multirate.reach(gpu, shape, params.sigma, params.border)
+    return max(params.radii)
+
+
+@overload
+def gaussian_filter(
+    gpu: Gpu,
+    input: Image,
+    sigma: float | Sequence[float],
+    *,
+    mode: str = ...,
+    cval: float = ...,
+    truncate: float | None = ...,
+) -> Image: ...
+@overload
+def gaussian_filter(
+    gpu: Gpu,
+    input: npt.ArrayLike,
+    sigma: float | Sequence[float],
+    *,
+    mode: str = ...,
+    cval: float = ...,
+    truncate: float | None = ...,
+) -> npt.NDArray[np.generic]: ...
+def gaussian_filter(
+    gpu: Gpu,
+    input: Image | npt.ArrayLike,
+    sigma: float | Sequence[float],
+    *,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    truncate: float | None = None,
+) -> Image | npt.NDArray[np.generic]:
+    """Gaussian blur over the last two axes, as scipy.ndimage.gaussian_filter of order 0.
+
+    Parameters
+    ----------
+    input : array (..., height, width) or Image
+        Real; computed in float32.
+    sigma : float or (y, x)
+        Standard deviation in pixels.
+    mode, cval
+        As in scipy.ndimage: reflect, mirror, nearest, wrap, constant.
+    truncate : float, optional
+        The distance, in sigmas, at which the Gaussian is cut: scipy's default is 4, with an error of 1e-4. With None it
+        is cut where that hardly matters, within 5e-5 of the peak, and the time is the same for any sigma.
+
+    Returns
+    -------
+    float32 array of the input's shape, or an Image for an Image.
+
+    Raises
+    ------
+    ParameterError
+        A negative or non-finite sigma, an unknown mode, an array without elements.
+    """
+    params = BlurParams(sigma=_pair(sigma, "sigma"), border=mode, cval=cval, truncate=truncate)
+    return shaped_like(input, blur(gpu, on_device(gpu, input), params))
+
+
+@overload
+def uniform_filter(
+    gpu: Gpu, input: Image, size: int | Sequence[int], *, mode: str = ..., cval: float = ...
+) -> Image: ...
+@overload
+def uniform_filter(
+    gpu: Gpu, input: npt.ArrayLike, size: int | Sequence[int], *, mode: str = ..., cval: float = ...
+) -> npt.NDArray[np.generic]: ...
+def uniform_filter(
+    gpu: Gpu,
+    input: Image | npt.ArrayLike,
+    size: int | Sequence[int] = 3,
+    *,
+    mode: str = "reflect",
+    cval: float = 0.0,
+) -> Image | npt.NDArray[np.generic]:
+    """Mean over an odd ``size`` × ``size`` (or (y, x)) box over the last two axes, as scipy.ndimage.uniform_filter.
+
+    Raises ParameterError for a size that is even, negative or no whole number; the rest is as :func:`gaussian_filter`.
+    """
+    y, x = _pair(size, "size")
+    if not all(n >= 1 and n % 2 == 1 for n in (y, x)):
+        raise ParameterError(f"the box must have an odd size of 1 or more, not {size}")
+    params = BlurParams(kind="box", radius=(int(y) // 2, int(x) // 2), border=mode, cval=cval)
+    return shaped_like(input, blur(gpu, on_device(gpu, input), params))
+
+
+def _pair(value: object, name: str) -> tuple[float, float]:
+    """Returns (y, x) from one number for both axes, or from two."""
+    numbers = np.asarray(value)
+    if numbers.dtype.kind not in "uif" or numbers.shape not in ((), (1,), (2,)):
+        raise ParameterError(f"{name} must be a number or two, (y, x), not {value!r}")
+    y, x = np.broadcast_to(numbers, 2).tolist()
+    return float(y), float(x)

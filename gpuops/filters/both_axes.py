@@ -1,0 +1,219 @@
+"""Both axes of a separable convolution in one kernel, of planes or of a file's pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..gpu import Local
+from ..image import Image
+from ..params.border import define
+from ..tiles.planes import in_turn
+from .grids import FOUR, LANES, WIDTH, Layout
+
+if TYPE_CHECKING:
+    from ..gpu import Define, Gpu, Kernel
+    from ..pixels.coding import Decoding, Encoding
+    from .separable import Taps
+
+    # Makes a result's planes from as many of the input's, which begin at the given number.
+    Launch = Callable[[Image, int], None]
+
+NEAR = 19  # the largest radius, except on CPUs
+CHANNELS = 4  # channels of a pixel, at most
+# On CPUs: values of a work-item's row, at most; its rows at least and at most, multiples of 16; work-items of a compute
+# unit, where there are rows enough.
+_VALUES, _BANDS, _SHARES = 768, (32, 256), 8
+# On other devices: work-items of a group, at most; rows that it takes at a time; its columns of pixels, at least.
+_ITEMS, _ROWS, _NARROWEST = 128, 4, 32
+# Groups that a compute unit runs at once, of planes and of pixels, which are smaller; rows of a group, at least.
+_GROUPS, _LEAST_BAND = (3, 4), 8
+_COPIED = 256  # values of a table of light that is copied to local memory, at most
+
+
+@dataclass(frozen=True)
+class _Conversion:
+    """The defines and arguments of decode.cl and encode.cl, by which values become light and back; planes need none."""
+
+    layout: Layout
+    defines: dict[str, Define] = field(default_factory=dict)
+    lights: Image | None = None
+    scale: float = 1.0
+    codes: Image | None = None
+    lost: Image | None = None
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The sources that come before the kernel's own."""
+        return ("border", "lanes", *(("colour", "decode", "encode") if self.layout.pixels else ()))
+
+    def size(self, image: Image) -> tuple[int, int]:
+        """Returns height and width."""
+        height, width = image.shape[:2] if self.layout.pixels else image.shape[1:]
+        return height, width
+
+    def planes(self, image: Image) -> int:
+        """Returns how many planes there are that groups take each by itself; pixels count as one."""
+        return 1 if self.layout.pixels else image.shape[0]
+
+
+def takes(gpu: Gpu, taps: Taps, *, direct: bool) -> bool:
+    """Says whether one kernel for both axes is worth while; ``direct``: its work-items share nothing."""
+    if direct:  # llvmpipe, with one lane, is left out: its loops end after 65535 rounds
+        return gpu.limits.is_cpu and gpu.limits.lanes > 1
+    return max(taps.radii) <= NEAR
+
+
+def convolved(
+    gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], *, direct: bool, overwrite_input: bool
+) -> Image | None:
+    """Returns the convolved planes, by a CPU's kernel if ``direct``; ``weights`` of each axis are on the device.
+
+    Returns None where local memory is too small.
+    """
+    how = _Conversion(Layout.of(image, image.alpha, pixels=False))
+    launch = (_direct if direct else _local)(gpu, image, taps, weights, how)
+    return _to_part(image, launch, overwrite_input=overwrite_input) if launch else None
+
+
+def convolved_pixels(
+    gpu: Gpu,
+    pixels: Image,
+    taps: Taps,
+    weights: dict[int, Image],
+    decoding: Decoding,
+    encoding: Encoding,
+    *,
+    direct: bool,
+) -> tuple[Image, Image] | None:
+    """Returns pixels (height, width, channels) of the input's type, and counters as in encode.cl.
+
+    The rest is as for :func:`convolved`.
+    """
+    layout = Layout.of(pixels, decoding.alpha, pixels=True)
+    defines = decoding.defines(pixels) | encoding.defines(layout.channels, alpha=layout.alpha)
+    if direct and (defines["LINEARISE"] or defines["ENCODE"]):
+        return None  # decoding by formula, value by value, takes longer than all the rest
+    lost = gpu.zeros((2,), np.uint32)
+    how = _Conversion(layout, defines, *decoding.arguments(pixels), encoding.codes(gpu), lost)
+    launch = (_direct if direct else _local)(gpu, pixels, taps, weights, how)
+    if not launch:
+        return None
+    result = pixels.like()
+    launch(result, 0)
+    return result, lost
+
+
+def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _Conversion) -> Launch | None:
+    channels, (height, width), (radius_y, radius_x) = how.layout.channels, how.size(image), taps.radii
+
+    def held(strip: int) -> tuple[Local, Local]:
+        """The local memory of a work-item: see both_axes_wide.cl."""
+        margin = radius_x * channels
+        columns = -(-margin // LANES) + -(-(strip * channels + margin) // LANES)
+        vectors = columns * (2 * radius_y + LANES), columns * LANES + 3 * channels
+        return Local(vectors[0] * LANES * 4), Local(vectors[1] * LANES * 4)
+
+    # As many columns as there is room for, but more than half of them must be results.
+    widest = _VALUES // channels // LANES * LANES
+    fits = (
+        n
+        for n in range(widest, 2 * radius_x, -LANES)
+        if sum(x.nbytes for x in held(n)) <= gpu.limits.local_bytes
+    )
+    strip = next(fits, 0)
+    if not strip:
+        return None
+    defines = _border(taps) | how.defines
+    if how.layout.pixels:
+        defines |= how.layout.defines(image.dtype, LANES)
+    sources = (*how.sources, "load_sixteen", "store_sixteen", "both_axes_wide")
+    kernel = gpu.kernel(sources, "both_wide", **defines | {"WIDTH": WIDTH})
+    strips, (least, most) = -(-width // strip), _BANDS
+
+    def launch(result: Image, first: int) -> None:
+        planes = how.planes(result)
+        share = strips * planes * height // (_SHARES * gpu.limits.compute_units)
+        band = min(most, max(least, share // LANES * LANES))
+        gpu.launch(
+            kernel, (strips, -(-height // band), planes), image, weights[0], weights[1], result,
+            np.uint64(first * height * width), height, width, strip, band, radius_y, radius_x, float(taps.cval),
+            how.lights, how.scale, how.codes, how.lost, *held(strip),
+            local=(1, 1, 1), label=f"{taps.name} xy direct", traffic=2 * result.nbytes,
+        )  # fmt: skip
+
+    return launch
+
+
+def _local(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _Conversion) -> Launch | None:
+    channels, (height, width) = how.layout.channels, how.size(image)
+    kernel, items = _in_groups(gpu, image, taps, how)
+    if not items:
+        return None
+    tiles = -(-width * channels // (items * FOUR))
+
+    def launch(result: Image, first: int) -> None:
+        planes = how.planes(result)
+        bands = max(1, _GROUPS[how.layout.pixels] * gpu.limits.compute_units // (tiles * planes))
+        band = min(max(_LEAST_BAND, -(-height // bands)), gpu.limits.band)
+        gpu.launch(
+            kernel, (tiles * items, -(-height // band), planes), image, weights[0], weights[1], result,
+            np.uint64(first * height * width), height, width, band, float(taps.cval),
+            how.lights, how.scale, how.codes, how.lost,
+            local=(items, 1, 1), label=f"{taps.name} xy local", traffic=2 * result.nbytes,
+        )  # fmt: skip
+
+    return launch
+
+
+def _in_groups(gpu: Gpu, image: Image, taps: Taps, how: _Conversion) -> tuple[Kernel, int]:
+    """Returns both_axes.cl's kernel and the work-items of its group; 0 of them where there cannot be enough."""
+    layout, lights, codes = how.layout, how.lights, how.codes
+    (radius_y, radius_x), width = taps.radii, how.size(image)[1]
+    defines = _border(taps) | how.defines
+    if layout.pixels:
+        copied = lights is not None and lights.shape[0] <= _COPIED
+        defines |= layout.defines(image.dtype, FOUR)
+        defines |= {
+            "LIGHTS": lights.shape[0] if lights and copied else None,
+            "SPACE": "__local" if copied else "__global",
+            "CODES": codes.shape[0] if codes else None,
+            "CODES_SPACE": "__local" if codes else None,
+        }
+    defines |= {
+        "WIDTH": 1,
+        "ALIGNED": width * layout.channels % FOUR == 0,
+        "RADIUS_Y": radius_y,
+        "RADIUS_X": radius_x,
+        "ROWS": _ROWS,
+    }
+    of_channel = 1 << (_ITEMS // layout.channels).bit_length() - 1
+    while of_channel * FOUR >= (_NARROWEST if layout.pixels else 1):
+        items = of_channel * layout.channels
+        kernel = gpu.kernel(
+            (*how.sources, "fours", "encode_four", "both_axes"), "both_local", **defines, ITEMS=items
+        )
+        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
+            return kernel, items
+        of_channel //= 2
+    return kernel, 0
+
+
+def _border(taps: Taps) -> dict[str, Define]:
+    return {**define(taps.border)}
+
+
+def _to_part(image: Image, launch: Launch, *, overwrite_input: bool) -> Image:
+    """Returns the planes that ``launch`` makes; with ``overwrite_input`` plane by plane, in the input's memory."""
+    if not overwrite_input:
+        result = image.like()
+        launch(result, 0)
+        return result
+    for at in in_turn(image.shape[0], image.nbytes):
+        part = image.like((at.stop - at.start, *image.shape[1:]))
+        launch(part, at.start)
+        image.put(at, part)
+    return image

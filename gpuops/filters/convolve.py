@@ -1,0 +1,241 @@
+"""Convolution with any kernel, following scipy.ndimage.convolve."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError, TooLongError
+from ..gpu import Kernel
+from ..image import Image
+from ..notes import note
+from ..operands import on_device, shaped_like
+from ..params.border import define
+from ..params.convolve import ConvolveParams
+from ..pixels.coding import unpack
+from ..pixels.light import readable
+from ..tiles.planes import planewise
+
+if TYPE_CHECKING:
+    from ..files import Picture
+    from ..gpu import Gpu
+
+Weights = npt.NDArray[np.floating]
+
+_FFT_TAPS_CPU = (
+    300  # taps above which a transform is faster: measured, 512² … 2048², PoCL and Intel, two cores
+)
+_FFT_TAPS = 220  # the same on other devices: measured, H200, 512² … 4096²
+_SOURCE = ("border", "convolve")
+_GROUP, _PER = (16, 8), 4
+# Taps of a launch, at most, or one row: drivers stop launches that take long, llvmpipe loops after 65535 rounds.
+_LAUNCH_TAPS = 8192
+
+
+@overload
+def convolve(
+    gpu: Gpu,
+    input: Image,
+    weights: Image | npt.ArrayLike,
+    *,
+    mode: str = ...,
+    cval: float = ...,
+    method: str = ...,
+) -> Image: ...
+@overload
+def convolve(
+    gpu: Gpu,
+    input: npt.ArrayLike,
+    weights: Image | npt.ArrayLike,
+    *,
+    mode: str = ...,
+    cval: float = ...,
+    method: str = ...,
+) -> npt.NDArray[np.generic]: ...
+def convolve(
+    gpu: Gpu,
+    input: Image | npt.ArrayLike,
+    weights: Image | npt.ArrayLike,
+    *,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    method: str = "auto",
+) -> Image | npt.NDArray[np.generic]:
+    """Convolution over the last two axes, as scipy.ndimage.convolve: out = Σ_k weights[k] · input[i + centre − k].
+
+    Parameters
+    ----------
+    input : array (..., height, width) or Image
+        Real; computed in float32. A NaN or an infinity reaches as far as the kernel does; with ``method="fft"`` it
+        would reach everything and is an error.
+    weights : array or Image
+        (rows, columns) for all planes, or (planes, rows, columns); any size, also larger than the input. Its centre
+        is (rows // 2, columns // 2).
+    mode, cval
+        As in scipy.ndimage: reflect, mirror, nearest, wrap, constant.
+    method : str
+        As in :class:`gpuops.params.convolve.ConvolveParams`. ``fft`` needs local memory for a row, and has an error of
+        about 1e-6 of the largest value in its plane, everywhere: too much for the shadows beside a sun. The others'
+        error is relative to the pixel.
+
+    Returns
+    -------
+    float32 array of the input's shape, or an Image for an Image.
+
+    Raises
+    ------
+    ParameterError
+        An unknown mode or method; arrays without elements; weights that are not finite, or do not fit the planes.
+    DeviceError
+        Too little memory; too little local memory for ``fft``.
+    """
+    params = ConvolveParams(mode, cval, method)
+    image = on_device(gpu, input)
+    kernel = _checked(weights, image.shape[0])
+    chosen = params.method
+    if chosen == "auto":
+        by_transform = kernel[0].size > (_FFT_TAPS_CPU if gpu.limits.is_cpu else _FFT_TAPS)
+        chosen = "fft" if by_transform else "direct" if gpu.limits.is_cpu else "local"
+    if chosen == "fft":
+        try:
+            return shaped_like(input, _by_transform(gpu, image, kernel, params))
+        except TooLongError:
+            if params.method == "fft":
+                raise
+            chosen = "direct" if gpu.limits.is_cpu else "local"
+    return shaped_like(input, _by_taps(gpu, image, kernel, params, local=chosen == "local"))
+
+
+def kernel_from_picture(gpu: Gpu, picture: Picture, *, normalise: bool) -> Weights:
+    """Returns a kernel image's linear values as weights (planes, rows, columns): one plane (gray) or three, no alpha.
+
+    ``normalise`` scales each plane to the sum 1, so that a constant stays what it is, whatever the kernel's colour.
+
+    Raises
+    ------
+    ParameterError
+        A value that is not finite; a plane to normalise whose sum is zero; two channels, or more than three.
+    """
+    if picture.alpha:
+        note("the kernel image's alpha is ignored")
+    colours = picture.channels - picture.alpha
+    if colours not in (1, 3):
+        raise ParameterError(f"a kernel image is gray or RGB, not of {colours} channels")
+    weights = unpack(*readable(gpu, picture, linear=True, alpha=False)).numpy().astype(np.float64)
+    _check_finite(weights)
+    if normalise:
+        sums = weights.sum((1, 2), keepdims=True)
+        # A sum this small beside its parts is rounding: a derivative, not a blur.
+        if np.any(np.abs(sums) <= 1e-6 * np.abs(weights).sum((1, 2), keepdims=True)):
+            raise ParameterError("the kernel's values (of one colour at least) sum to 0: use --no-normalise")
+        weights /= sums
+    return weights
+
+
+def kernel_for(image: Image, weights: Weights) -> Weights:
+    """Returns weights (planes, rows, columns) with a plane for each plane of ``image`` or one for all.
+
+    Alpha gets the mean of a colour kernel's planes; so does a gray image, with a GpuopsWarning.
+    """
+    if len(weights) == 1 or image.shape[0] == len(weights):
+        return weights
+    mean: Weights = weights.mean(axis=0, keepdims=True)
+    if image.alpha and image.colours == len(weights):
+        return np.concatenate([weights, mean])
+    note("the kernel has colours and the image has not: their mean is used")
+    return mean
+
+
+def _checked(weights: Image | npt.ArrayLike, planes: int) -> npt.NDArray[np.float32]:
+    """Checks the weights and returns them as float32 (1 or planes, rows, columns)."""
+    array = np.asarray(weights.numpy() if isinstance(weights, Image) else weights)
+    if array.ndim == 2:
+        array = array[None]
+    if array.ndim != 3 or array.size == 0 or len(array) not in (1, planes):
+        raise ParameterError(
+            f"weights must be (rows, columns) or ({planes}, rows, columns) for {planes} planes, not {array.shape}"
+        )
+    if np.iscomplexobj(array):
+        raise ParameterError("real weights are needed, not complex ones")
+    with np.errstate(over="ignore"):
+        array = array.astype(np.float32)
+    _check_finite(array)
+    return array
+
+
+def _check_finite(weights: npt.NDArray[np.generic]) -> None:
+    bad = int(np.count_nonzero(~np.isfinite(weights)))
+    if bad:
+        values = "values that are" if bad > 1 else "value that is"
+        raise ParameterError(f"the kernel has {bad} {values} not finite")
+
+
+def _by_taps(
+    gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], params: ConvolveParams, *, local: bool
+) -> Image:
+    _, height, width = image.shape
+    _, rows, columns = kernel.shape
+    result = image.like()
+    weights = gpu.array(kernel[:, ::-1, ::-1])
+    stride = rows * columns if len(kernel) > 1 else 0
+    built, size, group = (_local if local else _direct)(gpu, image, params)
+    step = max(1, _LAUNCH_TAPS // columns)
+    for first in range(0, rows, step):
+        gpu.launch(
+            built, size, image, weights, result, height, width, rows, columns, stride, first, min(rows, first + step),
+            float(params.cval), local=group, label=f"convolve {'local' if local else 'direct'}",
+            traffic=image.nbytes + result.nbytes * (2 if first else 1),
+        )  # fmt: skip
+    return result
+
+
+_Launch = tuple[Kernel, tuple[int, ...], tuple[int, ...]]  # kernel, size, group
+
+
+def _direct(gpu: Gpu, image: Image, params: ConvolveParams) -> _Launch:
+    planes, height, width = image.shape
+    kernel = gpu.kernel(_SOURCE, "convolve_direct", **_border(params))
+    return kernel, (-(-width // 32), height, planes), kernel.fit(16, 1, 1)
+
+
+def _local(gpu: Gpu, image: Image, params: ConvolveParams) -> _Launch:
+    planes, height, width = image.shape
+    x, y = _GROUP
+    while True:  # until the built kernel can run in its group
+        kernel = gpu.kernel(_SOURCE, "convolve_local", GROUP_X=x, GROUP_Y=y, PER=_PER, **_border(params))
+        if kernel.fit(x, y) == (x, y):
+            return kernel, (-(-width // 4), -(-height // _PER), planes), (x, y, 1)
+        x, y = kernel.fit(x, y)
+
+
+def _border(params: ConvolveParams) -> dict[str, bool]:
+    return define(params.border)
+
+
+def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], params: ConvolveParams) -> Image:
+    """Convolves by the product of spectra, over a size at which nothing wraps around into the result."""
+    from ..fourier import convolution, next_fast_len, transfer_function
+
+    count, rows, columns = kernel.shape
+    # Even rows: neighbours are transformed as one complex value.
+    padded = (
+        next_fast_len(image.shape[1] + rows - 1),
+        2 * next_fast_len(-(-(image.shape[2] + columns - 1) // 2)),
+    )
+    shared = transfer_function(gpu, gpu.array(kernel), padded) if count == 1 else None
+
+    def convolved(at: slice) -> Image:
+        transfer = shared or transfer_function(gpu, gpu.array(kernel[at]), padded)
+        return convolution(
+            gpu, image.planes(at), transfer, (rows, columns), padded, params.border, params.cval
+        )
+
+    result = planewise(image.shape[0], image.nbytes, convolved)
+    if not np.isfinite(result.pixel(0, 0)).all():  # a value that is not finite is in all of its plane
+        raise ParameterError(
+            "the image has NaN or infinite pixels, or such large ones that their sums are infinite, which a transform "
+            "would spread everywhere: use --method direct"
+        )
+    return result

@@ -1,0 +1,144 @@
+"""Decimation to a coarse grid: launches of decimate.cl and decimate_wide.cl."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..gpu import Local, Source
+from ..image import Image
+from ..pixels.coding import Decoding, unpack
+from . import coarse
+from .grids import (
+    FOUR,
+    GROUPS,
+    LANES,
+    Grids,
+    Layout,
+    band_of,
+    bases_of,
+    coarse_columns,
+    is_wide_enough,
+    items_of,
+)
+
+if TYPE_CHECKING:
+    from ..gpu import Define, Gpu
+
+_ROWS = 8  # coarse rows that are in local memory together
+_COPIED = 256  # values of a table that is copied to local memory, at most
+_ITEMS_OF_CELLS = 64  # work-items for each channel of a group that makes cells; two times as many at least
+_GROUPS_OF_CELLS = 5, 6  # as GROUPS, for groups that make cells
+_TILE = 256  # on CPUs: fine columns of a work-item
+_BAND, _SHORT_BAND = 64, 8  # its coarse rows; the second on llvmpipe, whose loops end after 65535 rounds
+
+
+def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = None) -> Image:
+    """Returns the coarse image of planes, or of pixels (height, width, channels) if there is a decoding."""
+    if gpu.limits.is_cpu:
+        return _wide(gpu, image, grids, decoding)
+    y, x = grids.y, grids.x
+    layout = Layout.of(image, decoding.alpha if decoding else image.alpha, pixels=decoding is not None)
+    small = layout.coarse(gpu, grids)
+    table, scale = decoding.arguments(image) if decoding else (None, 1.0)
+    copied = table is not None and table.shape[0] <= _COPIED
+    reading = _reading(image, layout, decoding, FOUR)
+    if grids.whole and _by_cells(gpu, image, small, grids, layout, reading, table, scale):
+        return small
+    defines = grids.defines(
+        ROWS=_ROWS,
+        MOST=y.most,
+        WIDEST=len(x.gathered),
+        ALIGNED=x.fine * layout.channels % FOUR == 0,
+        SPACED=round(x.fine / x.coarse * layout.channels) % 2 == 0,
+    )
+    defines |= reading
+    if table and copied:
+        defines |= {"CODES": table.shape[0], "SPACE": "__local"}
+    sources = _sources(decoding, "fours", "coarse_weights", "decimate")
+    items = items_of(gpu, grids, layout)
+    while True:
+        kernel = gpu.kernel(sources, "decimate", **defines, ITEMS=items)
+        if kernel.fit(items) == (items,) and bases_of(kernel, grids) >= y.taps:
+            break
+        items //= 2
+        if not is_wide_enough(items, layout):
+            return _wide(gpu, image, grids, decoding)
+    # A group's first value is a multiple of four.
+    most = coarse_columns(x, (items * FOUR - (FOUR - 1)) // layout.channels)
+    tiles = -(-x.coarse // most)
+    band = band_of(gpu, y.coarse, tiles, items, layout, GROUPS, most=bases_of(kernel, grids) - y.taps + 1)
+    gpu.launch(
+        kernel, (tiles * items, -(-y.coarse // band), layout.planes), image, small, *grids.tables(gpu, "down"),
+        y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, band, float(grids.cval), table, scale,
+        Local((band + y.taps - 1) * grids.base_bytes), local=(items, 1, 1), label="gaussian decimate",
+        traffic=image.nbytes + small.nbytes,
+    )  # fmt: skip
+    return small
+
+
+def _by_cells(
+    gpu: Gpu,
+    image: Image,
+    small: Image,
+    grids: Grids,
+    layout: Layout,
+    reading: dict[str, Define],
+    table: Image | None,
+    scale: float,
+) -> bool:
+    """Makes ``small`` where the grids have cells; returns False where a group does not fit."""
+    y, x = grids.y, grids.x
+    weights, defines = grids.cells()
+    defines |= reading
+    if table and table.shape[0] <= _COPIED:
+        defines |= {"CODES": table.shape[0], "SPACE": "__local"}
+    sources: tuple[str | Source, ...] = (*_sources(reading), "fours", weights, "decimate_cells")
+    items = items_of(gpu, grids, layout, _ITEMS_OF_CELLS * max(2, layout.channels))
+    across, before = x.whole * layout.channels, x.whole // 2 * layout.channels % FOUR
+    while True:
+        cells = (items * FOUR - before) // across - (coarse.TAPS - 1)
+        if cells < 1:
+            return False
+        defines |= {"ITEMS": items, "CELLS": cells, "ROWS": items // cells}
+        kernel = gpu.kernel(sources, "decimate_cells", **defines)
+        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
+            break
+        items //= 2
+    tiles = -(-x.coarse // cells)
+    band = band_of(gpu, y.coarse, tiles, items, layout, _GROUPS_OF_CELLS, most=y.coarse)
+    gpu.launch(
+        kernel, (tiles * items, -(-y.coarse // band), layout.planes), image, small, y.fine, x.fine, y.first, x.first,
+        y.coarse, x.coarse, band, float(grids.cval), table, scale, local=(items, 1, 1), label="gaussian decimate",
+        traffic=image.nbytes + small.nbytes,
+    )  # fmt: skip
+    return True
+
+
+def _wide(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None) -> Image:
+    y, x = grids.y, grids.x
+    layout = Layout.of(image, decoding.alpha if decoding else image.alpha, pixels=decoding is not None)
+    tile = _TILE * layout.channels
+    if decoding and tile * (y.taps + LANES) * 4 > gpu.limits.local_bytes:
+        return _wide(gpu, unpack(image, decoding), grids, None)
+    small = layout.coarse(gpu, grids)
+    table, scale = decoding.arguments(image) if decoding else (None, 1.0)
+    defines = grids.defines(TILE=tile, ROWS=LANES) | _reading(image, layout, decoding, LANES)
+    kernel = gpu.kernel(_sources(decoding, "load_sixteen", "decimate_wide"), "decimate_wide", **defines)
+    most = coarse_columns(x, _TILE)
+    band = _BAND if gpu.limits.lanes > 1 else _SHORT_BAND
+    gpu.launch(
+        kernel, (-(-x.coarse // most), -(-y.coarse // band), layout.planes), image, small,
+        *grids.tables(gpu, "down", wide=True),
+        y.fine, x.fine, y.low, x.low, y.coarse, x.coarse, most, band, float(grids.cval), table, scale,
+        local=(1, 1, 1), label="gaussian decimate", traffic=image.nbytes + small.nbytes,
+    )  # fmt: skip
+    return small
+
+
+def _sources(decoding: object, *kernel: str) -> tuple[str, ...]:
+    return ("border", *(("lanes", "colour", "decode") if decoding else ()), *kernel)
+
+
+def _reading(image: Image, layout: Layout, decoding: Decoding | None, lanes: int) -> dict[str, Define]:
+    """Returns the defines for pixels; ``lanes`` values are decoded together where they need not be whole pixels."""
+    return decoding.defines(image) | layout.defines(image.dtype, lanes) if decoding else {}

@@ -1,0 +1,196 @@
+"""Both axes of a coarse grid, and their tables on the device, which decimation and interpolation share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..gpu import Source
+from ..image import Image
+from ..params.border import by_axis, define
+from . import coarse
+from .coarse import Axis, Left
+
+if TYPE_CHECKING:
+    from ..gpu import Define, Gpu, Kernel
+
+FOUR = 4  # values of a work-item, see fours.cl
+# On CPUs: values that are read and written together (see load_sixteen.cl), and values that are encoded together.
+LANES, WIDTH = 16, 8
+ITEMS = 128  # work-items of a group, at most
+# Groups of ITEMS that a compute unit runs at once: of planes, and of pixels, which take less room.
+GROUPS = 4, 5
+# Coarse rows and fine columns of a group, at least: its margins are about as large.
+_LEAST_BAND, _NARROWEST = 4, 96
+
+
+@dataclass(frozen=True)
+class Grids:
+    """Both axes, coarse and fine, and the border mode and value outside."""
+
+    y: Axis
+    x: Axis
+    border: str
+    cval: float
+
+    @classmethod
+    def of(
+        cls, size: tuple[int, ...], left: tuple[Left, Left], border: str, cval: float, *, whole: bool
+    ) -> Grids:
+        """The grids for an image of ``size`` (height, width) on which ``left`` is still to be done.
+
+        Steps are whole numbers if ``whole`` and if both axes allow it.
+        """
+        modes = by_axis(border)
+        axes = [(n, todo.sigma, mode) for n, todo, mode in zip(size, left, modes, strict=True)]
+        steps: list[float] = [coarse.whole_step(*axis) for axis in axes] if whole else [0]
+        if not all(steps):
+            steps = [coarse.step(*axis) for axis in axes]
+        y, x = (coarse.axis(*axis) for axis in zip(size, left, modes, steps, strict=True))
+        return cls(y, x, border, cval)
+
+    @property
+    def whole(self) -> bool:
+        """Whether both axes consist of cells that are all alike."""
+        return self.y.whole > 0 and self.x.whole > 0
+
+    def cells(self) -> tuple[Source, dict[str, Define]]:
+        """The cells' weights, and defines, for decimate_cells.cl and interpolate_cells.cl."""
+        steps: dict[str, Define] = {"TAPS": coarse.TAPS, "STEP_Y": self.y.whole, "STEP_X": self.x.whole}
+        return _weights(self.y.whole, self.x.whole), steps | {**define(self.border), "ALIGNED": True}
+
+    def defines(self, **more: Define) -> dict[str, Define]:
+        """The defines that all these kernels take, and ``more``."""
+        return {**define(self.border), "TAPS_Y": self.y.taps, "TAPS_X": self.x.taps} | more
+
+    def tables(self, gpu: Gpu, way: str, *, wide: bool = False) -> list[Image]:
+        """The tables of the kernels ``down`` or ``up`` on the device: see decimate.cl (``wide``: decimate_wide.cl)."""
+        y, x, down = self.y, self.x, way == "down"
+
+        def make() -> list[Image]:
+            along = y.down if down else y.up
+            if not wide:
+                along = y.by_base(along if down else _everywhere(y))
+            across = (x.starts, x.gathered) if down else (x.bases[x.inside], x.up)
+            return [gpu.array(table) for table in (y.starts, along, *across)]
+
+        return gpu.kept((way, y, x, wide), make)
+
+    @property
+    def base_bytes(self) -> int:
+        """Bytes of local memory for the weights of one base's rows."""
+        return self.y.most * self.y.taps * 4
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The order of values in memory: ``planes``, each with groups of its own, or pixels of ``channels`` channels."""
+
+    planes: int
+    channels: int
+    alpha: bool
+    pixels: bool
+
+    @classmethod
+    def of(cls, image: Image, alpha: bool, *, pixels: bool) -> Layout:
+        """The layout of a planar ``image``, or of ``pixels`` (height, width, channels)."""
+        planes, channels = (1, image.shape[2]) if pixels else (image.shape[0], 1)
+        return cls(planes, channels, alpha, pixels)
+
+    def defines(self, dtype: np.dtype[np.generic], lanes: int) -> dict[str, Define]:
+        """The defines of decode.cl and encode.cl that differ for a work-item that owns ``lanes`` values."""
+        together = self.channels if self.alpha else lanes
+        return {
+            "WIDTH": 1,
+            "BYTES": dtype.itemsize,
+            "INTERLEAVED": self.channels,
+            "CHANNELS": together,
+            "COLOURS": together - self.alpha,
+        }
+
+    def coarse(self, gpu: Gpu, grids: Grids) -> Image:
+        """The coarse image's memory, planar."""
+        small = gpu.empty((self.planes * self.channels, grids.y.coarse, grids.x.coarse))
+        small.alpha = self.alpha
+        return small
+
+
+def items_of(gpu: Gpu, grids: Grids, layout: Layout, items: int = ITEMS) -> int:
+    """Returns the work-items of a group: fewer for small images, so that all compute units get groups."""
+    values = grids.x.fine * layout.channels
+    while (
+        is_wide_enough(items // 2, layout)
+        and -(-values // (items * FOUR)) * layout.planes * grids.y.coarse
+        < _LEAST_BAND * gpu.limits.compute_units
+    ):
+        items //= 2
+    return items
+
+
+def is_wide_enough(items: int, layout: Layout) -> bool:
+    """Whether a group has more columns than margins."""
+    return items * FOUR >= _NARROWEST * layout.channels
+
+
+def band_of(
+    gpu: Gpu, rows: int, tiles: int, items: int, layout: Layout, groups: tuple[int, int], most: int
+) -> int:
+    """Returns how many of the coarse ``rows`` a group takes, where ``tiles`` groups stand side by side.
+
+    All groups then run at once.
+    """
+    at_once = groups[layout.pixels] * ITEMS // items * gpu.limits.compute_units
+    bands = max(1, at_once // (tiles * layout.planes))
+    return min(most, max(_LEAST_BAND, -(-rows // bands)))
+
+
+def bases_of(kernel: Kernel, grids: Grids, beside: int = 0) -> int:
+    """Returns how many bases' weights fit in local memory beside the kernel's own and ``beside`` bytes."""
+    return (kernel.gpu.limits.local_bytes - kernel.local_bytes - beside) // grids.base_bytes
+
+
+@lru_cache(64)
+def coarse_columns(x: Axis, tile: int) -> int:
+    """Returns how many neighbouring coarse columns ``tile`` fine ones are enough for, wherever they begin.
+
+    Every coarse column counts as made of as many fine ones as the widest.
+    """
+    starts, widest = x.starts, len(x.gathered)
+    for columns in range(min(tile, x.coarse), 1, -1):
+        if (starts[columns - 1 : x.coarse] - starts[: x.coarse - columns + 1]).max() + widest <= tile:
+            return columns
+    return 1
+
+
+@lru_cache(64)
+def segment(x: Axis, tile: int, channels: int) -> int:
+    """Returns how many coarse columns ``tile`` values of pixels are made of, at most.
+
+    The values begin at a multiple of ``tile``.
+    """
+    bases, values = x.bases[x.inside], x.fine * channels
+    first = np.arange(0, values, tile)
+    last = np.minimum(first + tile, values) - 1
+    return int((bases[last // channels] - bases[first // channels]).max()) + x.taps
+
+
+@lru_cache(4)
+def _weights(step_y: int, step_x: int) -> Source:
+    """The weights of cells, as constants in OpenCL C."""
+    text = "".join(
+        f"__constant float {way}_{name}[{len(v)}] = {{{', '.join(f'{w:.9e}f' for w in v)}}};\n"
+        for name, step in (("Y", step_y), ("X", step_x))
+        for way, v in zip(("DOWN", "UP"), coarse.cell(step), strict=True)
+    )
+    return Source("weights", text)
+
+
+def _everywhere(y: Axis) -> npt.NDArray[np.float32]:
+    """The weights ``up`` from ``low`` on, 0 outside the image."""
+    result = np.zeros_like(y.down)
+    result[y.inside] = y.up
+    return result

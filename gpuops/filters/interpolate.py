@@ -1,0 +1,160 @@
+"""The way back from a coarse grid: launches of interpolate.cl and interpolate_wide.cl."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..gpu import Local, Source
+from ..image import Image
+from ..pixels.coding import Encoding, pack
+from . import coarse
+from .grids import (
+    FOUR,
+    GROUPS,
+    LANES,
+    WIDTH,
+    Grids,
+    Layout,
+    band_of,
+    bases_of,
+    items_of,
+    segment,
+)
+
+if TYPE_CHECKING:
+    from ..gpu import Define, Gpu
+
+_ROWS = 6  # coarse rows that are in local memory together, about
+_ITEMS_OF_CELLS = 128  # work-items of a group that has cells, at most
+_GROUPS_OF_CELLS = 5, 10  # as GROUPS, for groups that have cells
+_TILE, _LINES = 128, 32  # on CPUs: columns and coarse rows of a work-item
+
+
+def interpolated(gpu: Gpu, small: Image, result: Image, grids: Grids) -> Image:
+    """Writes the fine image's planes to ``result`` and returns it."""
+    _launch(gpu, small, result, grids, None, None)
+    return result
+
+
+def interpolated_pixels(gpu: Gpu, small: Image, grids: Grids, encoding: Encoding) -> tuple[Image, Image]:
+    """Returns the fine image's pixels (height, width, channels), and counters as in encode.cl."""
+    size = grids.y.fine, grids.x.fine
+    if gpu.limits.is_cpu and _wide_bytes(grids, small.shape[0]) > gpu.limits.local_bytes:
+        return pack(interpolated(gpu, small, small.like((small.shape[0], *size)), grids), encoding)
+    result, lost = gpu.empty((*size, small.shape[0]), encoding.dtype), gpu.zeros((2,), np.uint32)
+    _launch(gpu, small, result, grids, encoding, lost)
+    return result, lost
+
+
+def _launch(
+    gpu: Gpu, small: Image, result: Image, grids: Grids, encoding: Encoding | None, lost: Image | None
+) -> None:
+    if gpu.limits.is_cpu:
+        _wide(gpu, small, result, grids, encoding, lost)
+        return
+    y, x = grids.y, grids.x
+    if grids.whole and x.whole == FOUR and _by_cells(gpu, small, result, grids, encoding, lost):
+        return
+    layout = Layout.of(result, small.alpha, pixels=encoding is not None)
+    defines = grids.defines(
+        ROWS=y.taps * max(1, _ROWS // y.taps),
+        MOST=y.most,
+        ALIGNED=x.fine * layout.channels % FOUR == 0,
+    )
+    defines |= {"WIDTH": 1} | _writing(layout, encoding, FOUR)
+    table = encoding.codes(gpu) if encoding else None
+    if encoding:
+        defines |= {"CODES": table.shape[0] if table else None, "CODES_SPACE": "__local"}
+    sources, copied = (
+        _sources(encoding, "fours", "encode_four", "coarse_weights", "interpolate"),
+        table.nbytes if table else 4,
+    )
+    items = items_of(gpu, grids, layout)
+    while True:
+        tile = items * FOUR
+        defines["SEGMENT"] = segment(x, tile, layout.channels)
+        kernel = gpu.kernel(sources, "interpolate", **defines, ITEMS=items)
+        if (kernel.fit(items) == (items,) and bases_of(kernel, grids, copied) >= 1) or items == 1:
+            break
+        items //= 2
+    rows, tiles = y.coarse + y.taps - 1, -(-x.fine * layout.channels // tile)
+    band = band_of(gpu, rows, tiles, items, layout, GROUPS, most=bases_of(kernel, grids, copied))
+    gpu.launch(
+        kernel, (tiles * items, -(-rows // band), layout.planes), small, result, *grids.tables(gpu, "up"),
+        y.fine, x.fine, y.low, y.coarse, x.coarse, band, table, lost, Local(band * grids.base_bytes),
+        Local(copied), local=(items, 1, 1), label="gaussian interpolate", traffic=small.nbytes + result.nbytes,
+    )  # fmt: skip
+
+
+def _by_cells(
+    gpu: Gpu, small: Image, result: Image, grids: Grids, encoding: Encoding | None, lost: Image | None
+) -> bool:
+    """Makes ``result`` where a work-item's values are a cell; returns False where a group does not fit."""
+    y, x = grids.y, grids.x
+    layout = Layout.of(result, small.alpha, pixels=encoding is not None)
+    weights, defines = grids.cells()
+    defines |= _writing(layout, encoding, FOUR) | {"WIDTH": 1, "MARGIN_X": x.margin}
+    table = encoding.codes(gpu) if encoding else None
+    if encoding:
+        defines |= {"CODES": table.shape[0] if table else None, "CODES_SPACE": "__local"}
+    sources: tuple[str | Source, ...] = (
+        *_sources(encoding, "fours", "encode_four"),
+        weights,
+        "interpolate_cells",
+    )
+    cells, items = x.fine // x.whole, _ITEMS_OF_CELLS
+    while True:
+        kernel = gpu.kernel(sources, "interpolate_cells", **defines, ITEMS=items)
+        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
+            break
+        items //= 2
+        if items <= coarse.TAPS:
+            return False
+    top, bottom = -y.first // y.whole, (y.fine - 1 - y.first) // y.whole + 1
+    tiles = -(-cells // (items - coarse.TAPS))
+    band = band_of(gpu, bottom - top, tiles, items, layout, _GROUPS_OF_CELLS, most=bottom - top)
+    gpu.launch(
+        kernel, (tiles * items, -(-(bottom - top) // band), layout.planes), small, result, y.fine, x.fine, y.first,
+        y.coarse, x.coarse, top, bottom, band, table, lost, local=(items, 1, 1), label="gaussian interpolate",
+        traffic=small.nbytes + result.nbytes,
+    )  # fmt: skip
+    return True
+
+
+def _wide(
+    gpu: Gpu, small: Image, result: Image, grids: Grids, encoding: Encoding | None, lost: Image | None
+) -> None:
+    y, x = grids.y, grids.x
+    layout = Layout.of(result, small.alpha, pixels=encoding is not None)
+    band, tile = _LINES - y.taps + 1, _TILE * layout.channels
+    most = segment(x, tile, layout.channels)
+    defines = grids.defines(TILE=tile, BAND=band)
+    defines |= _writing(layout, encoding, LANES) | {"WIDTH": WIDTH}
+    kernel = gpu.kernel(
+        _sources(encoding, "store_sixteen", "interpolate_wide"), "interpolate_wide", **defines
+    )
+    size = -(-x.fine // _TILE), -(-(y.coarse + y.taps - 1) // band), layout.planes
+    gpu.launch(
+        kernel, size, small, result, *grids.tables(gpu, "up", wide=True), y.fine, x.fine, y.low, y.coarse, x.coarse,
+        most, encoding.codes(gpu) if encoding else None, lost, Local(layout.channels * most * _LINES * 4),
+        local=(1, 1, 1), label="gaussian interpolate", traffic=small.nbytes + result.nbytes,
+    )  # fmt: skip
+
+
+def _wide_bytes(grids: Grids, channels: int) -> int:
+    """Returns the bytes of local memory that interpolate_wide.cl needs."""
+    tile = _TILE * channels
+    return (segment(grids.x, tile, channels) * channels + tile) * _LINES * 4
+
+
+def _sources(encoding: Encoding | None, *kernel: str) -> tuple[str, ...]:
+    return ("border", "lanes", *(("colour", "encode") if encoding else ()), *kernel)
+
+
+def _writing(layout: Layout, encoding: Encoding | None, lanes: int) -> dict[str, Define]:
+    """Returns the defines for pixels; ``lanes`` values are encoded together where they need not be whole pixels."""
+    if not encoding:
+        return {}
+    return encoding.defines(layout.channels, alpha=layout.alpha) | layout.defines(encoding.dtype, lanes)

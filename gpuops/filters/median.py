@@ -1,0 +1,295 @@
+"""Median filter over a rectangle, following scipy.ndimage.median_filter; exact for every type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError
+from ..gpu import Local
+from ..image import Image
+from ..operands import on_device, shaped_like
+from ..params.blur import MAX_MEDIAN as LARGEST
+from ..params.border import border_name, define
+from .median_merges import merges, network, sorting
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+_STRAIGHT = 121  # pixels of a window up to which its code is straight-line: about 2000 operations
+# The same on GPUs, by bytes of a value: for larger windows histograms are faster (measured).
+_IN_REGISTERS = {
+    1: 49,
+    2: 121,
+    4: 121,
+}
+# On CPUs: bytes of a vector, and its lanes at most where the compiler has only OpenCL's vectors.
+_BYTES, _LANES = 64, 16
+# Vectors of columns that a work-item takes in turn, at most; bytes held for them: half of a first-level cache.
+_VECTORS, _HELD = 8, 24576
+_ITEMS = 128  # work-items of a group on other devices
+_ACROSS, _PARTS, _REGION, _RUN, _COUNTS = 32, 4, 4096, 16, 17408  # median_histograms.cl's; bytes of counts
+# Groups of a compute unit; work-items of one that merges, each of which takes many bands in turn.
+_GROUPS, _MERGING = 8, 4
+_BAND, _LEAST_BAND = 256, 32  # rows of a group, at most and at least
+_MEMORY = 1 << 30  # bytes, for the lists of all work-items of larger windows
+# Platforms whose compiler is Clang and knows its vectors, and whether their kernels may prefetch.
+CLANG = {"Portable Computing Language": True, "Intel(R) OpenCL": True, "Oclgrind": False}
+
+_SOURCES = ("border", "median_pixels", "median")
+
+
+@dataclass(frozen=True)
+class _Type:
+    """A pixel's type in OpenCL C; for floats also the bits of infinity and of a NaN."""
+
+    name: str
+    infinite: int = 0
+    nan: int = 0
+
+
+_TYPES = {
+    "uint8": _Type("uchar"),
+    "int8": _Type("char"),
+    "uint16": _Type("ushort"),
+    "int16": _Type("short"),
+    "uint32": _Type("uint"),
+    "int32": _Type("int"),
+    "float16": _Type("short", 0x7C00, 0x7E00),
+    "float32": _Type("int", 0x7F800000, 0x7FC00000),
+}
+
+
+def median(
+    gpu: Gpu,
+    image: Image,
+    radius: tuple[int, int],
+    border: str = "reflect",
+    cval: float = 0.0,
+    *,
+    interleaved: bool = False,
+) -> Image:
+    """The median of (2 · radius_y + 1) × (2 · radius_x + 1) pixels around each, of every plane.
+
+    Parameters
+    ----------
+    image : Image (planes, height, width), or with ``interleaved`` (height, width, channels)
+        Of 8, 16 or 32 bits: integers as they are, float16, float32. The fewer bits, the faster. A NaN counts as larger
+        than all else, as in numpy.sort: the median is NaN where more than half of the window is. −0 is less than 0.
+    radius : (y, x)
+        0 … 15. Where both are 0, the input itself is the result.
+    border, cval
+        What stands beyond the edges: see :mod:`.params.border`; ``cval`` in the image's type.
+
+    Returns
+    -------
+    Image of the input's shape and type.
+
+    Raises
+    ------
+    ParameterError
+        Another type, a radius beyond 15, a ``cval`` that the type does not have.
+    """
+    if len(image.shape) != 3 or image.dtype.name not in _TYPES:
+        raise ParameterError(
+            f"the median is of three axes of {', '.join(_TYPES)}, not of {image.dtype} {image.shape}"
+        )
+    if not all(isinstance(r, int | np.integer) and 0 <= r <= LARGEST for r in radius):
+        raise ParameterError(f"the median's radius must be 0 to {LARGEST} along y and x, not {radius}")
+    border, outside = border_name(border), _outside(cval, image.dtype)
+    if not any(radius):
+        return image
+    rows, columns = (2 * int(r) + 1 for r in radius)
+    if interleaved:
+        (height, width, channels), planes = image.shape, 1
+    else:
+        (planes, height, width), channels = image.shape, 1
+    run = _Run(gpu, image, image.like(), (planes, height, width * channels), outside)
+    kind, size = _TYPES[image.dtype.name], image.dtype.itemsize
+    clang = gpu.limits.is_cpu and gpu.device.platform.name in CLANG
+    lanes = 1
+    if run.by_vectors:
+        lanes = _BYTES // size if clang else min(_LANES, _BYTES // size)
+    defines: dict[str, str | int | None] = {
+        **define(border),
+        "TYPE": kind.name,
+        "NAN_BITS": kind.nan or None,
+        "INFINITE_BITS": kind.infinite or None,
+        "MOST_BITS": (1 << (8 * size - 1)) - 1 if kind.nan else None,
+        "CLANG": clang,
+        "AHEAD": int(CLANG[gpu.device.platform.name]) if clang else None,
+        "LANES": lanes,
+        "HEIGHT": rows,
+        "WIDTH": columns,
+        "CHANNELS": channels,
+    }
+    if rows * columns <= (_IN_REGISTERS[size] if run.in_groups else _STRAIGHT):
+        _straight(run, rows, columns, defines)
+    elif run.in_groups:
+        _by_histograms(run, rows, columns, defines)
+    else:
+        _merged(run, rows, columns, defines)
+    return run.result
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The image to filter and its result; ``shape`` is (planes, height, elements of a row)."""
+
+    gpu: Gpu
+    image: Image
+    result: Image
+    shape: tuple[int, int, int]
+    outside: np.generic
+
+    @property
+    def by_vectors(self) -> bool:
+        """Whether a work-item takes many columns as lanes of vectors.
+
+        So it is on CPUs, but not on llvmpipe, whose lanes are work-items and whose loops end after 65535 rounds.
+        """
+        return self.gpu.limits.lanes > 1
+
+    @property
+    def most_items(self) -> int:
+        """Work-items of a group."""
+        return 1 if self.by_vectors else _ITEMS
+
+    @property
+    def local_bytes(self) -> int:
+        """Bytes of local memory for the histograms of a region."""
+        sorted_too = 2 * _REGION if self.image.dtype.itemsize > 1 else 0
+        return _COUNTS + 4 * (_ACROSS * _PARTS + _ACROSS) + _REGION + sorted_too
+
+    @property
+    def in_groups(self) -> bool:
+        """Whether work-items can share histograms."""
+        limits = self.gpu.limits
+        fits = limits.work_group >= _ACROSS * _PARTS and limits.local_bytes >= self.local_bytes
+        return not self.by_vectors and fits
+
+    def bands(self, columns: int) -> tuple[int, int, int]:
+        """The numbers of strips of ``columns``, of bands and of a band's rows: all compute units have work."""
+        planes, height, width = self.shape
+        strips = -(-width // columns)
+        wanted = max(1, _GROUPS * self.gpu.limits.compute_units // (strips * planes))
+        band = min(_BAND, max(_LEAST_BAND, -(-height // wanted)))
+        return strips, -(-height // band), band
+
+
+def _straight(run: _Run, rows: int, columns: int, defines: dict[str, str | int | None]) -> None:
+    gpu, code, items = run.gpu, network(rows, columns), run.most_items
+    vectors = max(1, min(_VECTORS, _HELD // (_BYTES * code.held_values))) if run.by_vectors else 1
+    defines = {**defines, **code.defines, "VECTORS": vectors}
+    items = min(items, gpu.limits.work_group, gpu.limits.work_item_sizes[0])
+    while True:
+        kernel = gpu.kernel((*_SOURCES, code.source()), "median_network", **defines, ITEMS=items)
+        if items <= kernel.work_group or items == 1:
+            break
+        items //= 2
+    planes, height, width = run.shape
+    strips, bands, band = run.bands(items * vectors * int(defines["LANES"] or 1))
+    gpu.launch(
+        kernel, (strips * items, bands, planes), run.image, run.result, height, width, band, run.outside,
+        local=(items, 1, 1), label="median", traffic=2 * run.image.nbytes,
+    )  # fmt: skip
+
+
+def _by_histograms(run: _Run, rows: int, columns: int, defines: dict[str, str | int | None]) -> None:
+    bits, channels = 8 * run.image.dtype.itemsize, int(defines["CHANNELS"] or 1)
+    names = ("TYPE", "NAN_BITS", "INFINITE_BITS", "MOST_BITS", "HEIGHT", "WIDTH", "CHANNELS")
+    defines = {key: value for key, value in defines.items() if key in names or key.startswith("BORDER_")}
+    region = _REGION // (_ACROSS + columns - 1)  # rows
+    source = ("border", "median_pixels", "median_histograms", *((sorting(_RUN),) if bits > 8 else ()))
+    kernel = run.gpu.kernel(source, "median_histograms", **defines, BITS=bits, REGION_Y=region)
+    planes, height, width = run.shape
+    strips, bands = -(-width // channels // _ACROSS), -(-height // (region - rows + 1))
+    run.gpu.launch(
+        kernel, (strips * _ACROSS, bands * _PARTS, planes * channels), run.image, run.result, height, width,
+        run.outside, Local(run.local_bytes), local=(_ACROSS, _PARTS, 1), label="median histograms",
+        traffic=2 * run.image.nbytes,
+    )  # fmt: skip
+
+
+def _merged(run: _Run, rows: int, columns: int, defines: dict[str, str | int | None]) -> None:
+    gpu, code = run.gpu, merges(rows, columns)
+    defines = {**defines, **code.defines, "VECTORS": 1, "ITEMS": 1}
+    kernel = gpu.kernel((*_SOURCES, sorting(columns)), "median_merges", **defines)
+    planes, height, width = run.shape
+    lanes = int(defines["LANES"] or 1)
+    strips, bands, band = run.bands(lanes)
+    tasks = strips * bands * planes
+    bytes_of_item = code.memory * lanes * run.image.dtype.itemsize
+    most = min(_MEMORY, gpu.limits.max_alloc_bytes, gpu.limits.global_bytes // 8)
+    items = max(1, min(tasks, _MERGING * gpu.limits.compute_units, most // bytes_of_item))
+    memory = gpu.empty((items * bytes_of_item,), np.uint8)
+    table = gpu.kept(("median", rows, columns), lambda: gpu.array(code.table))
+    gpu.launch(
+        kernel, (items,), run.image, run.result, table, len(code.table), memory, height, width, band, tasks,
+        run.outside, local=(1,), label="median merges", traffic=2 * run.image.nbytes,
+    )  # fmt: skip
+
+
+def _outside(cval: float, dtype: np.dtype[np.generic]) -> np.generic:
+    """``cval`` in the type of the kernel's pixels."""
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            bits: np.generic = dtype.type(cval).view(f"i{dtype.itemsize}")
+            return bits
+    limits = np.iinfo(dtype.name)
+    if not (cval == np.floor(cval) and limits.min <= cval <= limits.max):
+        raise ParameterError(f"{cval} outside the image is no {dtype}: use a whole number that is")
+    return dtype.type(int(cval))
+
+
+@overload
+def median_filter(
+    gpu: Gpu, input: Image, size: int | Sequence[int], *, mode: str = ..., cval: float = ...
+) -> Image: ...
+@overload
+def median_filter(
+    gpu: Gpu, input: npt.ArrayLike, size: int | Sequence[int], *, mode: str = ..., cval: float = ...
+) -> npt.NDArray[np.generic]: ...
+def median_filter(
+    gpu: Gpu,
+    input: Image | npt.ArrayLike,
+    size: int | Sequence[int] = 3,
+    *,
+    mode: str = "reflect",
+    cval: float = 0.0,
+) -> Image | npt.NDArray[np.generic]:
+    """Median over an odd ``size`` × ``size`` (or (y, x)) rectangle over the last two axes, as scipy's of that name.
+
+    Parameters
+    ----------
+    input : array (..., height, width) or Image (planes, height, width)
+        Integers of up to 32 bits, float16 and float32 keep their type; others are converted to float32. A NaN counts
+        as larger than all else, as in numpy.sort.
+    size : int or (y, x)
+        Odd, up to 31.
+    mode, cval
+        As in scipy.ndimage: reflect, mirror, nearest, wrap, constant; ``cval`` in the input's type.
+
+    Returns
+    -------
+    Array of the input's shape and type (or float32), or an Image for an Image.
+
+    Raises
+    ------
+    ParameterError
+        A size that is even or too large, an unknown mode, a ``cval`` that the type does not have, an array without
+        elements.
+    """
+    sizes = np.asarray(size)
+    if sizes.dtype.kind not in "ui" or sizes.shape not in ((), (1,), (2,)) or not (sizes % 2 == 1).all():
+        raise ParameterError(f"the median's size must be an odd number or two, (y, x), not {size!r}")
+    y, x = (int(n) // 2 for n in np.broadcast_to(sizes, 2))
+    if not 0 <= min(y, x) <= max(y, x) <= LARGEST:
+        raise ParameterError(f"the median's size must be 1 to {2 * LARGEST + 1}, not {size!r}")
+    name = np.asarray(input).dtype.name if not isinstance(input, Image) else ""
+    image = on_device(gpu, input, name if name in _TYPES else np.float32)
+    return shaped_like(input, median(gpu, image, (y, x), mode, cval))

@@ -1,0 +1,92 @@
+"""A Gaussian of large σ on a coarse grid, in about the time of one read and one write.
+
+Along each axis there are three steps: a short window and decimation to steps of σ/LEAST or less (coarse.py); the filter
+that is still to be done; and interpolation by the same window. All three dampen aliases, so that less than 2e-5 of the
+response's peak is left of them.
+
+Source: multirate filtering as in Crochiere & Rabiner, Multirate Digital Signal Processing, 1983; decimation before a
+recursive Gaussian in Deriche, "Recursively implementing the Gaussian and its derivatives", INRIA 1893, 1993.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from ..image import Image
+from ..pixels.coding import Decoding, Encoding
+from . import coarse
+from .coarse import Left, Two
+from .decimate import decimated
+from .grids import Grids
+from .interpolate import interpolated, interpolated_pixels
+from .separable import Taps, convolve_axes
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+_LEAST_AGAIN = 12.0  # σ on a coarse grid, from which on a still coarser grid is worth its launches
+
+
+def gaussian(
+    gpu: Gpu, image: Image, sigma: Two, border: str, cval: float, into: Image | None = None
+) -> Image:
+    """Blurs a planar float32 Image by a Gaussian of ``sigma`` (y, x); at least one axis must get a coarse grid.
+
+    ``into``: the result's memory, which may be the input's.
+    """
+    return _filtered(gpu, image, (Left(sigma[0]), Left(sigma[1])), border, cval, into)
+
+
+def gaussian_of_pixels(
+    gpu: Gpu, pixels: Image, decoding: Decoding, encoding: Encoding, sigma: Two, border: str, cval: float
+) -> tuple[Image, Image]:
+    """Blurs pixels (height, width, channels); returns pixels, and counters as in encode.cl.
+
+    The first kernel reads pixels itself, and the last one writes them.
+    """
+    whole = not gpu.limits.is_cpu
+    grids = Grids.of(pixels.shape[:2], (Left(sigma[0]), Left(sigma[1])), border, cval, whole=whole)
+    small = _coarsely(gpu, decimated(gpu, pixels, grids, decoding), grids)
+    return interpolated_pixels(gpu, small, grids, encoding)
+
+
+def reach(gpu: Gpu, shape: tuple[int, ...], sigma: Two, border: str) -> int:
+    """Returns how many pixels away a value in planes of ``shape`` has an effect, at most, along any axis."""
+    whole = not gpu.limits.is_cpu
+
+    def of(size: tuple[int, ...], left: tuple[Left, Left]) -> list[float]:
+        grids = Grids.of(size, left, border, 0.0, whole=whole)
+        rest, inner = (grids.y.left, grids.x.left), (grids.y.coarse, grids.x.coarse)
+        far = of(inner, rest) if _again(inner, rest, border) else [len(todo.weights()) // 2 for todo in rest]
+        # The windows down and up, and one sample more, as a window does not cover as many in all places.
+        return [
+            (coarse.TAPS + 1 + further) * todo.sigma / axis.left.sigma if axis.taps > 1 else further
+            for axis, todo, further in zip((grids.y, grids.x), left, far, strict=True)
+        ]
+
+    return ceil(max(of(shape[1:], (Left(sigma[0]), Left(sigma[1])))))
+
+
+def _filtered(
+    gpu: Gpu, image: Image, left: tuple[Left, Left], border: str, cval: float, into: Image | None
+) -> Image:
+    grids = Grids.of(image.shape[1:], left, border, cval, whole=not gpu.limits.is_cpu)
+    small = _coarsely(gpu, decimated(gpu, image, grids), grids)
+    return interpolated(gpu, small, image.like() if into is None else into, grids)
+
+
+def _coarsely(gpu: Gpu, small: Image, grids: Grids) -> Image:
+    """Applies the filter that is still to be done, on the coarse grid or on a still coarser one."""
+    left, border, cval = (grids.y.left, grids.x.left), grids.border, grids.cval
+    if _again(small.shape[1:], left, border):
+        return _filtered(gpu, small, left, border, cval, small)
+    return convolve_axes(
+        gpu, small, Taps((left[0].weights(), left[1].weights()), border, cval, name="gaussian")
+    )
+
+
+def _again(size: tuple[int, ...], left: tuple[Left, Left], border: str) -> bool:
+    """Says whether a coarse grid of ``size`` gets a still coarser one for the rest of the filter."""
+    sigma = left[0].sigma, left[1].sigma
+    return max(sigma) >= _LEAST_AGAIN and coarse.is_coarser((1, *size), sigma, border)

@@ -1,0 +1,164 @@
+"""Convolution with weights of their own along y and x: launches of separable.cl; both at once by both_axes.py."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..gpu import Local
+from ..image import Image
+from ..params.border import by_axis, define
+from ..pixels.coding import Decoding, Encoding, pack, unpack
+from ..tiles.planes import in_turn
+from . import both_axes
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+_LONG = 12  # radius along rows alone from which a CPU's kernel for both axes is faster (measured)
+
+Weights = npt.NDArray[np.float64]  # for the offsets −radius … radius
+
+
+@dataclass(frozen=True)
+class Taps:
+    """Symmetric float64 weights along (y, x), and the border mode and value outside the image."""
+
+    weights: tuple[Weights, Weights]
+    border: str = "reflect"
+    cval: float = 0.0
+    method: str = "auto"  # direct or local; auto is direct on CPUs
+    name: str = "taps"  # in reports
+
+    @property
+    def radii(self) -> tuple[int, int]:
+        """Half-widths along y and x."""
+        y, x = (len(weights) // 2 for weights in self.weights)
+        return y, x
+
+
+def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool = False) -> Image:
+    """Convolves a planar float32 Image along both axes; weights of one tap (1) leave an axis as it is.
+
+    If both have one tap, the input itself is the result. With ``overwrite_input`` the result may take the input's
+    memory.
+    """
+    axes = [axis for axis in (1, 0) if taps.radii[axis]]  # x first: rows are read in memory order
+    if not axes:
+        return image
+    weights = _on_device(gpu, taps)
+    direct = _is_direct(gpu, taps)
+    short = direct and axes == [1] and taps.radii[1] < _LONG
+    if both_axes.takes(gpu, taps, direct=direct) and not short:
+        at_once = both_axes.convolved(
+            gpu, image, taps, weights, direct=direct, overwrite_input=overwrite_input
+        )
+        if at_once:
+            return at_once
+    result = image if overwrite_input and len(axes) == 2 else image.like()
+    turns = in_turn(image.shape[0], image.nbytes)
+    batch = turns[0].stop
+    between = gpu.empty((batch, *image.shape[1:])) if len(axes) == 2 else None
+    for at in turns:
+        here, source = (image, at.start), (image, at.start)
+        for axis in axes:
+            here = (result, at.start) if axis == axes[-1] or between is None else (between, 0)
+            _axis(gpu, source, here, batch, taps, axis, weights[axis], direct=direct)
+            source = here
+    return result
+
+
+def convolve_pixels(
+    gpu: Gpu, pixels: Image, taps: Taps, decoding: Decoding, encoding: Encoding
+) -> tuple[Image, Image]:
+    """Convolves a file's pixels (height, width, channels) along both axes as light, to such pixels.
+
+    Also returns the counters of values that did not fit: see :func:`gpuops.pixels.coding.losses`. Where possible one
+    kernel reads and writes pixels itself; else they become planes in between.
+    """
+    direct = _is_direct(gpu, taps)
+    near = any(taps.radii) and both_axes.takes(gpu, taps, direct=direct)
+    if near and pixels.shape[2] <= both_axes.CHANNELS and pixels.dtype == encoding.dtype:
+        kept = _on_device(gpu, taps)
+        made = both_axes.convolved_pixels(gpu, pixels, taps, kept, decoding, encoding, direct=direct)
+        if made:
+            return made
+    return pack(convolve_axes(gpu, unpack(pixels, decoding), taps, overwrite_input=True), encoding)
+
+
+def _is_direct(gpu: Gpu, taps: Taps) -> bool:
+    return taps.method == "direct" or (taps.method == "auto" and gpu.limits.is_cpu)
+
+
+def _on_device(gpu: Gpu, taps: Taps) -> dict[int, Image]:
+    """Returns the weights of each axis, on the device."""
+
+    def kept(rounded: npt.NDArray[np.float32]) -> Image:
+        return gpu.kept(("weights", rounded.tobytes()), lambda: gpu.array(rounded))
+
+    return {axis: kept(_rounded(taps.weights[axis])) for axis in (0, 1)}
+
+
+def _rounded(weights: Weights) -> npt.NDArray[np.float32]:
+    """Returns the weights in float32; the middle one takes up the rounding error, so that their sum stays the same."""
+    rounded = weights.astype(np.float32)
+    rounded[len(rounded) // 2] += np.float32(math.fsum(weights) - math.fsum(rounded.tolist()))
+    return rounded
+
+
+def _axis(
+    gpu: Gpu,
+    source: tuple[Image, int],
+    target: tuple[Image, int],
+    planes: int,
+    taps: Taps,
+    axis: int,
+    weights: Image,
+    *,
+    direct: bool,
+) -> None:
+    """Convolves ``planes`` planes along one axis; source and target are an image and the number of its first plane."""
+    (image, first_in), (result, first_out) = source, target
+    height, width = image.shape[1:]
+    radius = taps.radii[axis]
+    defines = {**define(by_axis(taps.border)[axis]), "ROWS": axis == 1}
+    label = f"{taps.name} {'x' if axis else 'y'} {'direct' if direct else 'local'}"
+    traffic = 2 * planes * height * width * 4
+    size: tuple[int, ...]
+    dims: tuple[int, ...]
+    local: tuple[int, ...]
+    offsets = (np.uint64(first_in * height * width), np.uint64(first_out * height * width))
+    if direct:
+        if axis:
+            kernel = gpu.kernel(("border", "separable"), "rows_direct", **defines)
+            size, dims = (-(-width // 32), planes * height), (planes * height, width)
+            local = kernel.fit(16, 1)
+        else:
+            kernel = gpu.kernel(("border", "separable"), "columns_direct", **defines)
+            size, dims = (-(-width // 16), -(-height // 4), planes), (planes, height, width)
+            # A group is a narrow band, so that its rows stay in the first-level cache from result to result.
+            local = kernel.fit(4, 32, 1)
+        gpu.launch(
+            kernel, size, image, weights, result, *offsets, *dims, radius, float(taps.cval), local=local, label=label,
+            traffic=traffic,
+        )  # fmt: skip
+        return
+    # 256 work-items of a group: results of each, work-items along the axis, and across it.
+    per, items, columns = (1, 256, 1) if axis else (4, 16, 16)
+    outer, n, inner = (planes * height, width, 1) if axis else (planes, height, width)
+    while True:
+        kernel = gpu.kernel(("border", "separable"), "separable_local", TILE=per * items, PER=per, **defines)
+        if items * columns <= min(kernel.work_group, gpu.limits.work_group) or items == 1:
+            break
+        items //= 2
+    tiles = -(-n // (per * items))
+    local = (items, 1) if axis else (columns, items, 1)
+    size = (tiles * items, outer) if axis else (inner, tiles * items, outer)
+    gpu.launch(
+        kernel, size, image, weights, result, *offsets, outer, n, inner, radius, float(taps.cval),
+        Local(2 * per * items * columns * 4), local=local, label=label, traffic=traffic,
+    )  # fmt: skip

@@ -1,0 +1,322 @@
+"""scipy.fft's functions on a device: numpy in, numpy out; Image in, Image out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from math import prod, sqrt
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError
+from ..image import COMPLEX_HALF, Image
+from ..params.fft import NORMS, FftParams
+from .engine.problem import Problem, Surroundings
+from .engine.transform import plan
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+DEFAULT = FftParams()
+_KINDS = {"c2c": ("f", "c"), "r2c": ("f",), "c2r": ("c",)}  # numpy's kinds of the input's types
+Length = TypeVar("Length", contravariant=True)
+Axis = TypeVar("Axis", contravariant=True)
+
+
+class Transform(Protocol[Length, Axis]):
+    """A transform: ``Image`` → ``Image``, array → array."""
+
+    @overload
+    def __call__(
+        self,
+        gpu: Gpu,
+        x: Image,
+        s: Length | None = ...,
+        axes: Axis = ...,
+        norm: str | None = ...,
+        overwrite_x: bool = ...,
+        *,
+        params: FftParams = ...,
+    ) -> Image: ...
+    @overload
+    def __call__(
+        self,
+        gpu: Gpu,
+        x: npt.ArrayLike,
+        s: Length | None = ...,
+        axes: Axis = ...,
+        norm: str | None = ...,
+        overwrite_x: bool = ...,
+        *,
+        params: FftParams = ...,
+    ) -> npt.NDArray[Any]: ...
+
+
+def _two(function: Callable[..., Any]) -> Transform[Sequence[int | None], Sequence[int]]:
+    return cast("Transform[Sequence[int | None], Sequence[int]]", function)
+
+
+def _one(function: Callable[..., Any]) -> Transform[int, int]:
+    return cast("Transform[int, int]", function)
+
+
+@_two
+def fft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+    """2-D Fourier transform over the last two axes, as scipy.fft.fft2.
+
+    Parameters
+    ----------
+    x : array (..., rows, columns) or Image
+        Real or complex. float64 and complex128 are computed in double precision, all other types in single. An array of
+        dtype :data:`gpuops.image.COMPLEX_HALF` is computed in single precision and stored in halves, between the axes
+        too (use norm="ortho": values beyond 65504 are infinite).
+    s : (int, int), optional
+        Lengths of the transformed axes: longer input is cropped, shorter input is padded with zeros.
+    axes : (int, int)
+        Which axes of an array; an Image's are the last two.
+    norm : "backward", "ortho" or "forward"
+        Where the factor 1/n goes; None is "backward".
+    overwrite_x : bool
+        For compatibility: the input never changes.
+    params : FftParams
+        The way in which the transform is computed.
+
+    Returns
+    -------
+    complex64 (complex128 in double precision, COMPLEX_HALF for itself), on the host for an array, an Image for an
+    Image.
+
+    Raises
+    ------
+    ParameterError
+        An empty array, a wrong shape or type, an unknown norm, a length below 1.
+    DeviceError
+        Double precision where the device has none; not enough memory.
+    """
+    return _transform("c2c", False, gpu, x, s, axes, norm, params)
+
+
+@_two
+def ifft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+    """Inverse of :func:`fft2`, as scipy.fft.ifft2; parameters, result and errors as there."""
+    return _transform("c2c", True, gpu, x, s, axes, norm, params)
+
+
+@_two
+def rfft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+    """Half the spectrum (columns 0 … n // 2) of real input, as scipy.fft.rfft2; otherwise as :func:`fft2`."""
+    return _transform("r2c", False, gpu, x, s, axes, norm, params)
+
+
+@_two
+def irfft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+    """Inverse of :func:`rfft2` with a real result, as scipy.fft.irfft2; otherwise as :func:`fft2`.
+
+    ``s`` is the result's size; without it an even number of columns is assumed: an odd one needs ``s``.
+    """
+    return _transform("c2r", True, gpu, x, s, axes, norm, params)
+
+
+@_one
+def fft(gpu, x, n=None, axis=-1, norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+    """1-D Fourier transform along ``axis``, as scipy.fft.fft; otherwise as :func:`fft2`."""
+    return _transform("c2c", False, gpu, x, (n,), (axis,), norm, params)
+
+
+@_one
+def ifft(gpu, x, n=None, axis=-1, norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+    """Inverse of :func:`fft`, as scipy.fft.ifft; otherwise as :func:`fft2`."""
+    return _transform("c2c", True, gpu, x, (n,), (axis,), norm, params)
+
+
+@_one
+def rfft(gpu, x, n=None, axis=-1, norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+    """Half the spectrum of real input along ``axis``, as scipy.fft.rfft; otherwise as :func:`fft2`."""
+    return _transform("r2c", False, gpu, x, (n,), (axis,), norm, params)
+
+
+@_one
+def irfft(gpu, x, n=None, axis=-1, norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+    """Inverse of :func:`rfft`, as scipy.fft.irfft; an odd length needs ``n``; otherwise as :func:`fft2`."""
+    return _transform("c2r", True, gpu, x, (n,), (axis,), norm, params)
+
+
+def _transform(
+    kind: str,
+    inverse: bool,
+    gpu: Gpu,
+    x: Image | npt.ArrayLike,
+    lengths: Sequence[int | None] | None,
+    axes: Sequence[int],
+    norm: str | None,
+    params: FftParams,
+) -> Image | npt.NDArray[Any]:
+    last = tuple(range(-len(axes), 0))
+    if lengths is None:
+        lengths = (None,) * len(axes)
+    if len(lengths) != len(last) or len(last) not in (1, 2):
+        raise ParameterError(f"{len(lengths)} lengths for {len(axes)} axes: give as many")
+    if isinstance(x, Image):
+        if len(x.shape) != 3 or tuple(axes) != last:
+            raise ParameterError(f"an Image is transformed over its last axes, {last}: not {tuple(axes)}")
+        return run(gpu, _checked(kind, x), kind, inverse, lengths, norm, params)
+    array = np.asarray(x)
+    check_axes(axes, array.ndim)
+    array = np.moveaxis(array, axes, last)
+    image = _checked(kind, gpu.array(_planes(gpu, array, kind, inverse, len(axes))))
+    result = run(gpu, image, kind, inverse, lengths, norm, params).numpy()
+    shape = (*array.shape[: -len(axes)], *result.shape[-len(axes) :])
+    return np.moveaxis(result.reshape(shape), last, axes)
+
+
+def check_axes(axes: Sequence[int], ndim: int) -> None:
+    """Raises ParameterError for axes that an array of ``ndim`` dimensions does not have, or that are named twice."""
+    if any(not -ndim <= axis < ndim for axis in axes) or len({axis % ndim for axis in axes}) < len(axes):
+        raise ParameterError(f"axes {tuple(axes)} of an array with {ndim} dimensions")
+
+
+def run(
+    gpu: Gpu,
+    image: Image,
+    kind: str,
+    inverse: bool,
+    lengths: Sequence[int | None],
+    norm: str | None = None,
+    params: FftParams = DEFAULT,
+    half: bool = False,
+) -> Image:
+    """The transform of a checked Image over its last one or two axes; ``half``: complex numbers are stored in
+    halves."""
+    shape: Any = image.shape
+    half = half or image.dtype == COMPLEX_HALF
+    problem = _problem(kind, inverse, shape, image.dtype, tuple(lengths), norm, params, half)
+    return plan(gpu, problem)(image)
+
+
+@lru_cache(maxsize=256)
+def _problem(
+    kind: str,
+    inverse: bool,
+    shape: tuple[int, int, int],
+    dtype: np.dtype[np.generic],
+    lengths: tuple[int | None, ...],
+    norm: str | None,
+    params: FftParams,
+    half: bool,
+) -> Problem:
+    planes, rows, columns = shape
+    given = dict(zip(("columns", "rows"), reversed(lengths), strict=False))
+    n_rows = _length(given.get("rows"), rows, rows)
+    n_columns = _length(given.get("columns"), columns, 2 * (columns - 1) if kind == "c2r" else columns)
+    if kind == "c2c" and dtype.kind == "f":
+        kind = "r2c"  # each transform takes two rows, but the result is all of the spectrum
+        width = n_columns
+    else:
+        width = n_columns // 2 + 1 if kind == "r2c" else n_columns
+    axes = len(lengths)
+    out = (planes, n_rows if axes == 2 else rows, width)
+    scale = scale_of(norm, n_columns * (n_rows if axes == 2 else 1), inverse)
+    double = dtype in (np.float64, np.complex128)
+    return Problem(kind, axes, shape, out, (n_rows, n_columns), inverse, scale, double, params, half=half)
+
+
+def scale_of(norm: str | None, size: int, inverse: bool) -> float:
+    """The factor of a transform of ``size`` points."""
+    if norm is not None and norm not in NORMS:
+        raise ParameterError(f"unknown norm {norm!r}: use one of {', '.join(NORMS)}")
+    if norm == "ortho":
+        return 1 / sqrt(size)
+    return 1 / size if inverse == (norm != "forward") else 1.0
+
+
+def transfer_function(gpu: Gpu, kernel: Image, size: tuple[int, int]) -> Image:
+    """The half spectra over ``size`` of kernels (planes, rows, columns) whose pixel (rows // 2, columns // 2) is the
+    origin: float32 → complex64 (planes, size[0], size[1] // 2 + 1). Sizes as for :func:`convolution`."""
+    planes, rows, columns = kernel.shape
+    origin = rows // 2, columns // 2
+    around = Surroundings("constant", 0.0, (-origin[0], -origin[1]), origin)
+    shape, out = (planes, rows, columns), (planes, size[0], size[1] // 2 + 1)
+    return plan(gpu, Problem("r2c", 2, shape, out, size, False, 1.0, False, DEFAULT, around))(kernel)
+
+
+def convolution(
+    gpu: Gpu,
+    image: Image,
+    transfer: Image,
+    taps: tuple[int, int],
+    size: tuple[int, int],
+    border: str,
+    cval: float,
+) -> Image:
+    """Convolves images with a kernel in three passes: columns; rows, times the transfer function, and back; columns
+    back.
+
+    Parameters
+    ----------
+    image, transfer : Image
+        (planes, height, width), float32; and the kernel's :func:`transfer_function` over ``size``, of 1 or as many
+        planes.
+    taps, size : (int, int)
+        Rows and columns of the kernel, and those of the transforms, which are at least height + rows − 1 and width +
+        columns − 1; the number of columns is even, and half of it has no prime factor above 13.
+    border, cval
+        The surroundings of the image: a name of :data:`gpuops.params.border.BORDERS`, and the constant's value.
+
+    Returns
+    -------
+    Image of the image's shape. A value that is not finite spreads over all of its plane.
+
+    Raises
+    ------
+    ParameterError
+        A transfer function of another size.
+    TooLongError
+        Local memory for a row, and its mirror image, is too small.
+    """
+    if transfer.shape[1:] != (size[0], size[1] // 2 + 1) or transfer.shape[0] not in (1, image.shape[0]):
+        raise ParameterError(
+            f"a transfer function of shape {transfer.shape} does not fit transforms of {size}"
+        )
+    around = Surroundings(border, cval, (taps[0] // 2, taps[1] // 2), kernels=transfer.shape[0])
+    shape = (image.shape[0], image.shape[1], image.shape[2])
+    problem = Problem("convolve", 2, shape, shape, size, False, 0.5 / prod(size), False, DEFAULT, around)
+    return plan(gpu, problem)(image, transfer)
+
+
+def _length(given: int | None, there: int, default: int) -> int:
+    n = default if given is None else there if given == -1 else given  # −1: as long as the input, as in scipy
+    if n < 1:
+        raise ParameterError(f"a transform needs a length of 1 or more, not {n}")
+    return int(n)
+
+
+def _checked(kind: str, image: Image) -> Image:
+    wanted = _KINDS[kind]
+    if kind == "c2c" and image.dtype == COMPLEX_HALF:
+        wanted = ("V",)
+    if image.dtype.kind not in wanted or image.dtype == np.float16:
+        names = " or ".join({"f": "float32 or float64", "c": "complex64 or complex128"}[k] for k in wanted)
+        raise ParameterError(f"this transform takes {names}, not {image.dtype}")
+    if prod(image.shape) == 0:
+        raise ParameterError(f"there is nothing to transform in an array of shape {image.shape}")
+    return image
+
+
+def _planes(gpu: Gpu, array: npt.NDArray[Any], kind: str, inverse: bool, axes: int) -> npt.NDArray[Any]:
+    """The array as (planes, rows, columns), in a type that the device computes with."""
+    if array.size == 0:
+        raise ParameterError(f"there is nothing to transform in an array of shape {array.shape}")
+    if kind == "c2c" and array.dtype == COMPLEX_HALF:
+        return array.reshape(-1, *array.shape[-2:]) if axes == 2 else array.reshape(1, -1, array.shape[-1])
+    if array.dtype.kind not in "buifc" or array.dtype.char in "gG":
+        raise ParameterError(f"numbers are needed, not an array of {array.dtype}")
+    if array.dtype.kind == "c" and kind == "r2c":
+        raise ParameterError("a real array is needed, not a complex one")
+    is_complex = array.dtype.kind == "c"
+    double = array.dtype.kind in "fc" and array.dtype.itemsize // (2 if is_complex else 1) >= 8
+    is_complex = is_complex or kind == "c2r" or (kind == "c2c" and inverse)
+    real = np.float64 if double else np.float32
+    array = array.astype(np.result_type(real, np.complex64) if is_complex else real, copy=False)
+    return array.reshape(-1, *array.shape[-2:]) if axes == 2 else array.reshape(1, -1, array.shape[-1])

@@ -1,0 +1,235 @@
+"""Launches: the kernel that a pass is generated and compiled as, and the arguments that it is called with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyopencl as cl
+
+from ...gpu import Define, Source
+from ...image import PIXEL_TYPES
+from ...params.border import define
+from ...pixels.coding import Encoding
+from . import butterflies, generate, multipass, tables
+from .planner import Pass, Planner
+from .problem import Problem
+from .schedule import LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS, SHARED, Schedule
+
+if TYPE_CHECKING:
+    from ...gpu import Gpu, Kernel, Step
+    from ...image import Image
+
+Table = npt.NDArray[np.complex128]
+
+LOST = 12  # the number of the kernel's argument that counts values lost in pixels
+#: The most work-items in a group of a stage in global memory.
+GROUP = 256
+#: The most complex values of such a group on a CPU: all of them may lie on one thread's stack.
+ON_A_STACK = 4096
+
+
+def steps(gpu: Gpu, problem: Problem, passes: Sequence[Pass]) -> list[Step]:
+    """Returns the launches of passes. Their arguments 0, 2 and 4 are input, factors and output; argument :data:`LOST`
+    counts values that do not fit into pixels that are written."""
+    requests = [(_sources(gpu, problem, p), f"fft_{p.kind}", _defines(gpu, problem, p)) for p in passes]
+    kept: dict[str, Image] = {}
+    return [
+        _bind(gpu, problem, p, kernel, kept) for p, kernel in zip(passes, gpu.kernels(requests), strict=True)
+    ]
+
+
+def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[str, Image]) -> Step:
+    """Returns the launch of a pass; ``cache`` keeps tables, by name."""
+    schedule, at, ends = p.schedule, p.at, p.ends
+    outer = at.counts[0] // schedule.channels
+    groups = outer * at.counts[1] * -(-at.counts[2] // (schedule.columns * p.lanes))
+    label = f"{'convolve' if problem.around else 'fft'} {'inverse ' * problem.inverse}{p.kind} {p.n}"
+    size: tuple[int, ...] = (groups * schedule.group,)
+    rest: tuple[int, ...] = ()
+    local: tuple[int, ...] = (schedule.group,)
+    if p.kind == "global":
+        radix = schedule.radices[0]
+        most = max(1, ON_A_STACK // (radix * p.lanes)) if gpu.limits.is_cpu else GROUP
+        local = kernel.fit(min(GROUP, most))
+        label += f" radix {radix}"
+        size, rest = (groups * (p.n // radix),), (p.n // radix, p.stride, groups)
+    count = (at.counts[2], at.counts[1], at.in_n, at.out_n)
+    more = (*(problem.n if ends.load == "image" else at.partner), ends.pixel, ends.pixels)
+    shape = (at.in_steps, at.out_steps, more, count, _edge(problem, p))
+    scale = np.array([ends.scale], problem.real)  # a float of either precision would be passed in single
+    written = _written(problem, p)
+    encoding = (written.codes(gpu), None) if written else ()
+    return gpu.bind(
+        kernel, size, None, *_tables(gpu, problem, p, cache), None, *shape, scale, *encoding, *rest,
+        local=local, label=label, traffic=_traffic(p, problem),
+    )  # fmt: skip
+
+
+def _vectors(gpu: Gpu, problem: Problem) -> bool:
+    """Whether the kernel is for vectors of a CPU, where a kernel for one size alone is not worth another build."""
+    return Planner(gpu.limits, problem.params).vectors
+
+
+def _sources(gpu: Gpu, problem: Problem, p: Pass) -> tuple[str | Source, ...]:
+    real, vectors = "double" if problem.double else "float", _vectors(gpu, problem)
+    across = (p.at.joined,) if p.at.joined > 1 else ()
+    unrolled = LARGEST_UNROLLED_ON_CPUS if vectors else LARGEST_UNROLLED
+    own = [r for i, r in enumerate(p.schedule.radices) if not (p.schedule.share and i == SHARED)]
+    text = butterflies.butterflies((*own, *across), real, unrolled, problem.params.butterfly == "subdivided")
+    if p.kind == "local":
+        text += generate.local_kernel(p.schedule, real, vectors)
+    else:
+        text += multipass.global_kernel(p.schedule.radices[0], p.schedule.computed)
+    before: tuple[str, ...] = ("border",) if p.ends.load == "image" else ()
+    if _written(problem, p):
+        before = ("lanes", "colour", "encode")
+    return (*before, "fft", Source("fft_generated", text, once=True))
+
+
+def _written(problem: Problem, p: Pass) -> Encoding | None:
+    """The encoding of the pixels that a pass writes; None if it writes none."""
+    return problem.written.encoding if problem.written and p.real_out else None
+
+
+def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
+    """The definitions that the head of fft.cl lists."""
+    schedule, at, ends, fixed = p.schedule, p.at, p.ends, not _vectors(gpu, problem)
+    # The number of elements that a kernel is compiled for; −2: any number.
+    elements = -2 if not fixed or p.split else schedule.points if p.kind == "local" else p.n
+    spectrum = elements * 2 if schedule.whole else elements + 1  # elements of the spectrum of unpacked values
+    twins = bool(schedule.twin) and not schedule.alone
+    inside = schedule.length  # this kernel does all of Bluestein's convolution, with both chirps
+    factor = "unchirp" if inside else ends.factor
+    pairs = ends.pixels if "samples" in (ends.load, ends.store) else 0
+    of_pixels = (problem.read and p.real_in) or (problem.written and p.real_out)
+    defines: dict[str, Define] = {
+        "UNALIASED": "" if gpu.device.type & cl.device_type.CPU else "restrict",
+        "REAL": "double" if problem.double else "float", "LANES": p.lanes, "REALS": 2 * p.lanes,
+        "PLANES": at.counts[0] if of_pixels else None, "PIXEL_STEP": ends.pixel if of_pixels and pairs else None,
+        "IN_TURN": schedule.channels > 1,
+        "HALF_IN": problem.half and not p.real_in, "HALF_OUT": problem.half and not p.real_out,
+        "LOAD_SAMPLES": ends.load == "samples", "STORE_SAMPLES": ends.store == "samples",
+        "LOAD_IMAGE": ends.load == "image",
+        "ALL_PAIRS": pairs > 0 and pairs % 2 == 0, "PAIR_STEP": ends.pixel if (fixed or of_pixels) and pairs else None,
+        "PAIRS_ALONG": schedule.alone,
+        "LOAD_HERMITIAN": ends.load == "hermitian", "LENGTH": (p.convolved or p.n) * (ends.load == "hermitian") or None,
+        # Swapped values times the chirp are swapped products with its conjugate.
+        "SWAP_IN": ends.swap_in, "SWAP_OUT": ends.swap_out != bool(inside),
+        "FACTOR_IN": bool(inside) or factor == "chirp", "FACTOR_OUT": {"filter": 1, "unchirp": -1}.get(factor),
+        "FACTORS": (inside or (p.n if factor == "filter" else p.convolved)) if factor else None,
+        "FACTOR_BY": ("i" if inside else "n") if factor else None,
+        "TWINS": twins, "TWIN": p.gap if twins and fixed else None, "JOINED": at.joined if twins else None,
+        "SPECTRUM_IN": twins and schedule.twin == "pack",
+        "PITCH": schedule.points + 1 if schedule.twin == "convolve" else None,
+        "IN_ALL": at.in_n == (spectrum if schedule.twin == "pack" else elements),
+        "OUT_ALL": at.out_n == (spectrum if schedule.twin == "unpack" else elements),
+        "UNSCALED": fixed and ends.scale == 1,
+        "IN_STEP": at.in_steps[3] if fixed else None, "OUT_STEP": at.out_steps[3] if fixed else None,
+        "LANES_IN_ORDER": p.lanes > 1 and at.in_steps[2] == 1 and ends.load == "complex",
+        "LANES_OUT_ORDER": p.lanes > 1 and at.out_steps[2] == 1 and ends.store == "complex",
+        "SPLIT": p.split or None, "GAP": p.gap if p.split else None, "SPLIT_BESIDE": p.beside,
+        "SWAPPED": bool(inside) and p.split == 1,
+        "ALONG": p.kind == "global" and schedule.along,
+    }  # fmt: skip
+    around = problem.around
+    if around and ends.load == "image":
+        defines |= {**define(around.border), "CVAL": f"{float(around.cval)!r}f"}
+        if fixed:
+            rows, columns = problem.in_shape[1:]
+            defines |= {"HIGH": problem.n[0], "WIDE": problem.n[1], "ROWS": rows, "COLUMNS": columns}
+    if problem.read and p.real_in:
+        dtype = np.dtype(problem.read.dtype)
+        gain = 1 / np.iinfo(dtype.name).max if dtype.kind == "u" else 1.0
+        defines |= {"SAMPLE": PIXEL_TYPES[dtype.name], "GAIN": f"{gain!r}f", "HALF": dtype == np.float16}
+    encoding = _written(problem, p)
+    if problem.written and encoding:
+        defines |= {"STORE_PIXELS": True, "WIDTH": p.lanes if p.lanes == 8 else 1}
+        defines |= encoding.defines(problem.written.channels, alpha=problem.written.alpha)
+    return defines
+
+
+def _edge(problem: Problem, p: Pass) -> tuple[int, int, int, int]:
+    """The member ``edge`` of fft.cl's Shape. For an image it is height, width and origin. For other inputs it is the
+    number of rows of a plane's transfer function (0: one for all planes) or the first plane's channel of pixels, and
+    then the distance of twins.
+    """
+    around = problem.around
+    if around and p.ends.load == "image":
+        return *problem.in_shape[1:], *around.origin
+    if around and p.schedule.twin == "convolve":
+        first = problem.n[0] if around.kernels > 1 else 0
+    else:
+        first = problem.pixels.first if problem.pixels else 0
+    return first, p.gap, 0, 0
+
+
+def _tables(
+    gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]
+) -> tuple[Image, Image | None, Image | None]:
+    """Three tables: the twiddles and the constants behind them; Bluestein's factors; the turns of halves or of joined
+    sequences."""
+
+    def table(name: str, make: Callable[[], Table]) -> Image:
+        if name not in cache:
+            cache[name] = gpu.array(make().astype(problem.complex))
+        return cache[name]
+
+    schedule, inside, factors, roots = p.schedule, p.schedule.length, None, None
+    if p.kind == "local":
+        constants = table(
+            f"{schedule.radices} {inside} {schedule.twin != ''} {schedule.share}",
+            lambda: _constants(schedule),
+        )
+    else:
+        radix = schedule.radices[0]
+        constants = table(f"{p.stride} {radix}", lambda: tables.stage(p.stride, radix))
+    if not inside and p.ends.factor == "filter":
+        factors = table(f"filter {p.convolved} {p.n}", lambda: tables.filter(p.convolved, p.n))
+    elif inside or p.ends.factor:
+        factors = table(f"chirp {inside or p.convolved}", lambda: tables.chirp(inside or p.convolved))
+    turns = p.n if p.split == 1 else p.at.joined * p.gap if p.at.joined > 1 else 0
+    if turns:
+        roots = table(f"roots {turns}", lambda: tables.roots(turns))
+    return constants, factors, roots
+
+
+def _constants(schedule: Schedule) -> Table:
+    """Twiddles; behind them Bluestein's filter, the roots that separate twins, a shared prime's cosines and sines."""
+    values = [tables.twiddles(schedule.radices)]
+    if schedule.length:
+        values.append(tables.filter(schedule.length, schedule.points))
+    if schedule.twin:
+        values.append(tables.roots(2 * schedule.points))
+    if schedule.share:
+        values.append(tables.shared(schedule.radices[SHARED], schedule.share * schedule.pieces))
+    return np.concatenate(values)
+
+
+def _traffic(p: Pass, problem: Problem) -> int:
+    """The bytes of the samples that exist and of the results that are wanted."""
+    at, schedule = p.at, p.schedule
+    real, stored = problem.real.itemsize, problem.stored.itemsize // 2
+    twins = schedule.twin and not schedule.alone
+    sequences = at.counts[0] * p.gap * at.joined if twins else at.total // (p.gap if p.split else 1)
+    read, written = (
+        sequences
+        * n
+        * (p.gap if p.split == half else 1)
+        * (1 if what == "samples" and not p.ends.pixels else 2)
+        * (real if is_image else stored)
+        for n, half, what, is_image in (
+            (at.in_n, 2, p.ends.load, p.real_in),
+            (at.out_n, 1, p.ends.store, p.real_out),
+        )
+    )
+    if p.real_in and (problem.around or problem.read):
+        pixel = np.dtype(problem.read.dtype if problem.read else problem.real).itemsize
+        read = prod(problem.in_shape) * pixel
+    if p.real_out and problem.written:
+        written = prod(problem.out_shape) * np.dtype(problem.written.dtype).itemsize
+    transfer = 2 * sequences * schedule.points * stored * (schedule.twin == "convolve")
+    return read + written + transfer

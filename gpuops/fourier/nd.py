@@ -1,0 +1,98 @@
+"""scipy.fft's functions over any number of axes: two at a time, through the host."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError
+from ..params.fft import FftParams
+from .api import (
+    DEFAULT,
+    Transform,
+    check_axes,
+    fft,
+    fft2,
+    ifft,
+    ifft2,
+    irfft,
+    irfft2,
+    rfft,
+    rfft2,
+)
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+Array = npt.NDArray[Any]
+Axes = Sequence[int] | None
+Lengths = Sequence[int | None] | None
+One = Transform[int, int]
+Two = Transform[Sequence[int | None], Sequence[int]]
+
+
+def fftn(
+    gpu: Gpu, x: npt.ArrayLike, s: Lengths = None, axes: Axes = None, norm: str | None = None,
+    overwrite_x: bool = False, *, params: FftParams = DEFAULT,
+) -> Array:  # fmt: skip
+    """Transform over all axes, or ``axes``, as scipy.fft.fftn: two at a time, arrays on the host; otherwise as
+    :func:`gpuops.fourier.fft2`."""
+    return _over(gpu, x, *_axes(x, s, axes), norm, params, fft, fft2)
+
+
+def ifftn(
+    gpu: Gpu, x: npt.ArrayLike, s: Lengths = None, axes: Axes = None, norm: str | None = None,
+    overwrite_x: bool = False, *, params: FftParams = DEFAULT,
+) -> Array:  # fmt: skip
+    """Inverse of :func:`fftn`, as scipy.fft.ifftn."""
+    return _over(gpu, x, *_axes(x, s, axes), norm, params, ifft, ifft2)
+
+
+def rfftn(
+    gpu: Gpu, x: npt.ArrayLike, s: Lengths = None, axes: Axes = None, norm: str | None = None,
+    overwrite_x: bool = False, *, params: FftParams = DEFAULT,
+) -> Array:  # fmt: skip
+    """Half the spectrum of real input, as scipy.fft.rfftn: half of the last axis; otherwise as :func:`fftn`."""
+    lengths, every = _axes(x, s, axes)
+    half = _over(gpu, x, lengths[-2:], every[-2:], norm, params, rfft, rfft2)
+    return _over(gpu, half, lengths[:-2], every[:-2], norm, params, fft, fft2)
+
+
+def irfftn(
+    gpu: Gpu, x: npt.ArrayLike, s: Lengths = None, axes: Axes = None, norm: str | None = None,
+    overwrite_x: bool = False, *, params: FftParams = DEFAULT,
+) -> Array:  # fmt: skip
+    """Inverse of :func:`rfftn`, as scipy.fft.irfftn; an odd length of the last axis needs ``s``."""
+    lengths, every = _axes(x, s, axes)
+    half = _over(gpu, x, lengths[:-2], every[:-2], norm, params, ifft, ifft2)
+    return _over(gpu, half, lengths[-2:], every[-2:], norm, params, irfft, irfft2)
+
+
+def _axes(x: npt.ArrayLike, lengths: Lengths, axes: Axes) -> tuple[list[int | None], list[int]]:
+    """Lengths and axes, one for each: all of them, or the last, where only lengths are given."""
+    ndim = np.ndim(x)
+    if axes is None:
+        axes = range(ndim - (ndim if lengths is None else len(lengths)), ndim)
+    found = [operator.index(axis) for axis in axes]
+    lengths = [None] * len(found) if lengths is None else list(lengths)
+    if len(lengths) != len(found) or not found:
+        raise ParameterError(f"{len(lengths)} lengths for {len(found)} axes: give as many, one at least")
+    check_axes(found, ndim)
+    return lengths, found
+
+
+def _over(
+    gpu: Gpu, x: npt.ArrayLike, lengths: list[int | None], axes: list[int], norm: str | None, params: FftParams,
+    one: One, two: Two,
+) -> Array:  # fmt: skip
+    """Transforms over axes, the last ones first."""
+    array = np.asarray(x)
+    for end in range(len(axes), 0, -2):
+        if end == 1:
+            return one(gpu, array, lengths[0], axes[0], norm, params=params)
+        array = two(gpu, array, lengths[end - 2 : end], axes[end - 2 : end], norm, params=params)
+    return array

@@ -1,0 +1,162 @@
+"""Transforms that read an image's pixels, or write them, in their own depth: no other kernel converts them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError
+from ..image import COMPLEX_HALF, PIXEL_TYPES, Image
+from ..params.fft import FftParams, SpectrumParams
+from ..pixels.coding import Encoding, Losses, losses
+from .api import DEFAULT, scale_of
+from .engine.problem import Pixels, Problem
+from .engine.transform import plan
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+Size = tuple[int, int]
+
+
+def read(gpu: Gpu, pixels: Image, at: slice, size: Size, params: SpectrumParams) -> Image:
+    """The transform over ``size`` (rows, columns), zeros behind the image, of the channels ``at`` of pixels.
+
+    Pixels are (height, width, channels) of a type in :data:`gpuops.image.PIXEL_TYPES`. Spectra are half or whole, with
+    the precision and the norm of ``params``, whose window, filter and shift are not applied.
+    """
+    height, width, channels = pixels.shape
+    planes, (rows, columns) = at.stop - at.start, size
+    out = (planes, rows, columns // 2 + 1 if params.half else columns)
+    source = Pixels(pixels.dtype.name, channels, at.start)
+    problem = Problem(
+        "r2c", 2, (planes, height, width), out, size, False, scale_of(params.norm, rows * columns, False),
+        params.precision == "double", params.how, pixels=source, half=params.precision == "half",
+    )  # fmt: skip
+    return plan(gpu, problem)(pixels)
+
+
+def back(
+    gpu: Gpu,
+    values: Image,
+    size: Size,
+    transform: Size,
+    params: SpectrumParams,
+    target: Pixels | None = None,
+    into: Image | None = None,
+    lost: Image | None = None,
+) -> Image:
+    """The image of ``size`` whose transform over ``transform`` is ``values`` (planes, rows, columns).
+
+    The image is planar, float32 or float64 as values are; or it is the channels of ``into`` that ``target`` says, and
+    ``lost`` counts as :func:`gpuops.pixels.coding.pack` does. Values of COMPLEX_HALF are halves between the axes as
+    well.
+    """
+    shape: Any = values.shape
+    problem = Problem(
+        "c2r" if params.half else "c2c", 2, shape, (shape[0], *size), transform, True,
+        scale_of(params.norm, transform[0] * transform[1], True), values.dtype == np.complex128, params.how,
+        pixels=target, half=values.dtype == COMPLEX_HALF, reals=not params.half,
+    )  # fmt: skip
+    return plan(gpu, problem)(values, into=into, lost=lost)
+
+
+@overload
+def rfft2_of_pixels(gpu: Gpu, pixels: Image, norm: str | None = ..., *, params: FftParams = ...) -> Image: ...
+@overload
+def rfft2_of_pixels(
+    gpu: Gpu, pixels: npt.NDArray[Any], norm: str | None = ..., *, params: FftParams = ...
+) -> npt.NDArray[Any]: ...
+def rfft2_of_pixels(
+    gpu: Gpu, pixels: Image | npt.NDArray[Any], norm: str | None = None, *, params: FftParams = DEFAULT
+) -> Image | npt.NDArray[Any]:
+    """:func:`rfft2` of every channel of an image as files have it, read by the transform itself in its own depth.
+
+    Parameters
+    ----------
+    pixels : array or Image (height, width, channels)
+        uint8 or uint16, which count as fractions of their largest value, float16 or float32.
+
+    Returns
+    -------
+    complex64 (channels, height, width // 2 + 1), on the host for an array, an Image for an Image.
+
+    Raises
+    ------
+    ParameterError
+        Another type or shape, no pixels, an unknown norm.
+    """
+    if len(pixels.shape) != 3 or pixels.dtype.name not in PIXEL_TYPES or 0 in pixels.shape:
+        raise ParameterError(
+            f"pixels must be (height, width, channels) of {', '.join(PIXEL_TYPES)}, not {pixels.shape} {pixels.dtype}"
+        )
+    how = SpectrumParams(norm or "backward", how=params)
+    image = pixels if isinstance(pixels, Image) else gpu.array(pixels)
+    height, width, channels = image.shape
+    spectra = read(gpu, image, slice(0, channels), (height, width), how)
+    return spectra if isinstance(pixels, Image) else spectra.numpy()
+
+
+@overload
+def irfft2_to_pixels(
+    gpu: Gpu,
+    spectra: Image,
+    s: Size,
+    dtype: npt.DTypeLike,
+    norm: str | None = ...,
+    *,
+    params: FftParams = ...,
+) -> tuple[Image, Losses]: ...
+@overload
+def irfft2_to_pixels(
+    gpu: Gpu,
+    spectra: npt.NDArray[Any],
+    s: Size,
+    dtype: npt.DTypeLike,
+    norm: str | None = ...,
+    *,
+    params: FftParams = ...,
+) -> tuple[npt.NDArray[Any], Losses]: ...
+def irfft2_to_pixels(
+    gpu: Gpu,
+    spectra: Image | npt.NDArray[Any],
+    s: Size,
+    dtype: npt.DTypeLike,
+    norm: str | None = None,
+    *,
+    params: FftParams = DEFAULT,
+) -> tuple[Image | npt.NDArray[Any], Losses]:
+    """Inverse of :func:`rfft2_of_pixels`: pixels (s[0], s[1], channels) of ``dtype``, written by the transform itself.
+
+    Parameters
+    ----------
+    spectra : array or Image (channels, s[0], s[1] // 2 + 1), complex64
+    dtype
+        uint8 or uint16, to which values of 0 … 1 are rounded and others clipped, NaN to 0; float16, clipped to ±65504,
+        or float32.
+
+    Returns
+    -------
+    The pixels, on the host for an array, an Image for an Image; and how many values did not fit.
+
+    Raises
+    ------
+    ParameterError
+        Another type or shape, an unknown norm.
+    """
+    shape, wanted = (*s, s[1] // 2 + 1), np.dtype(dtype)
+    if spectra.dtype != np.complex64 or spectra.shape[1:] != (shape[0], shape[2]) or 0 in spectra.shape:
+        raise ParameterError(
+            f"a half spectrum of {s[0]}×{s[1]} pixels is complex64 (channels, {shape[0]}, {shape[2]}), "
+            f"not {spectra.dtype} {spectra.shape}"
+        )
+    if wanted.name not in PIXEL_TYPES:
+        raise ParameterError(f"pixels are {', '.join(PIXEL_TYPES)}, not {wanted}")
+    lost = gpu.zeros((2,), np.uint32)
+    target = Pixels(wanted.name, spectra.shape[0], encoding=Encoding(wanted))
+    how = SpectrumParams(norm or "backward", how=params)
+    image = spectra if isinstance(spectra, Image) else gpu.array(spectra)
+    pixels = back(gpu, image, s, s, how, target, lost=lost)
+    return pixels if isinstance(spectra, Image) else pixels.numpy(), losses(lost)

@@ -1,0 +1,283 @@
+"""The spectrum of an image and back, and pictures of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import log, pi, prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError
+from ..image import COMPLEX_HALF, Image
+from ..params.fft import FILTERS, SHAPES, VIEWS, FilterParams, SpectrumParams
+from ..pixels.coding import Decoding, Encoding, pack, unpack
+from ..tiles.planes import in_turn, planewise, planewise_to_host
+from . import of_pixels
+from .api import run
+from .engine.problem import Pixels
+from .engine.radices import next_fast_len
+
+if TYPE_CHECKING:
+    from ..gpu import Argument, Gpu
+
+#: Where a window is below this factor, an image cannot be restored: rounding errors would grow as much.
+LEAST_WINDOW = 1e-4
+
+
+def spectrum(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
+    """Window, transform, filter, shift: planar float32 Image → complex Image (planes, rows, columns).
+
+    Raises ParameterError for NaN or infinite pixels, which a transform spreads over everything.
+    """
+    _, rows, columns = image.shape
+    if params.precision == "double":
+        image = gpu.array(image.numpy().astype(np.float64))
+    if params.window != "none":
+        image = _windowed(gpu, image, params.window)
+    size = padded((rows, columns), params.pad)
+    kind, half = "r2c" if params.half else "c2c", params.precision == "half"
+    return _finished(gpu, run(gpu, image, kind, False, size, params.norm, params.how, half), size, params)
+
+
+def _finished(gpu: Gpu, values: Image, size: tuple[int, int], params: SpectrumParams) -> Image:
+    """A transform over ``size`` filtered and shifted."""
+    if values.dtype != COMPLEX_HALF:  # halves have a smaller range: Record.arrays checks them
+        _check_finite(values)
+    if params.filter is not None:
+        values = _filtered(gpu, values, size, params.filter)
+    return shifted(gpu, values, params.half) if params.shift else values
+
+
+def _reads(decoding: Decoding, params: SpectrumParams) -> bool:
+    """Whether the transform can read pixels itself: no curve or window comes before it."""
+    return decoding == Decoding(decoding.alpha) and params.window == "none"
+
+
+def _planewise(
+    gpu: Gpu, pixels: Image, decoding: Decoding, params: SpectrumParams
+) -> Callable[[slice], Image]:
+    """A function that gives :func:`spectrum` of some planes of pixels, which a kernel unpacks where it must."""
+    if not _reads(decoding, params):
+        image = unpack(pixels, decoding)
+        return lambda at: spectrum(gpu, image.planes(at), params)
+    size = padded((pixels.shape[0], pixels.shape[1]), params.pad)
+    return lambda at: _finished(gpu, of_pixels.read(gpu, pixels, at, size, params), size, params)
+
+
+def values_of(gpu: Gpu, pixels: Image, decoding: Decoding, params: SpectrumParams) -> npt.NDArray[np.generic]:
+    """:func:`spectrum` of pixels (height, width, channels), on the host: complex64, complex128 or COMPLEX_HALF."""
+    nbytes = 4 * prod(pixels.shape)
+    return planewise_to_host(pixels.shape[2], nbytes, _planewise(gpu, pixels, decoding, params))
+
+
+def image_of(
+    gpu: Gpu,
+    values: npt.NDArray[np.generic],
+    size: tuple[int, int],
+    transform: tuple[int, int],
+    params: SpectrumParams,
+) -> Image:
+    """The image whose :func:`spectrum` is ``values``: ``size`` of the image, ``transform`` after padding."""
+
+    def image(at: slice) -> Image:
+        result = of_pixels.back(gpu, _unshifted(gpu, values[at], params), size, transform, params)
+        if params.window != "none":
+            result = _windowed(gpu, result, params.window, divide=True)
+        return result if result.dtype == np.float32 else gpu.array(result.numpy().astype(np.float32))
+
+    return planewise(len(values), values.nbytes, image)
+
+
+def pixels_of(
+    gpu: Gpu,
+    values: npt.NDArray[np.generic],
+    size: tuple[int, int],
+    transform: tuple[int, int],
+    params: SpectrumParams,
+    encoding: Encoding,
+    alpha: bool,
+) -> tuple[Image, Image]:
+    """:func:`image_of` as pixels, and counts of what did not fit: as :func:`gpuops.pixels.coding.pack` gives them.
+
+    The transform writes them itself, unless a window is to be divided by, or colours by alpha.
+    """
+    if params.window != "none" or (encoding.unpremultiply and alpha):
+        image = image_of(gpu, values, size, transform, params)
+        image.alpha = alpha
+        return pack(image, encoding)
+    planes = len(values)
+    pixels, lost = gpu.empty((*size, planes), encoding.dtype), gpu.zeros((2,), np.uint32)
+    for at in in_turn(planes, values.nbytes):
+        target = Pixels(encoding.dtype.name, planes, at.start, encoding, alpha)
+        part = _unshifted(gpu, values[at], params)
+        of_pixels.back(gpu, part, size, transform, params, target, pixels, lost)
+    return pixels, lost
+
+
+def _unshifted(gpu: Gpu, values: npt.NDArray[np.generic], params: SpectrumParams) -> Image:
+    part = gpu.array(values)
+    return shifted(gpu, part, params.half, back=True) if params.shift else part
+
+
+def picture(gpu: Gpu, image: Image, params: SpectrumParams, view: str) -> Image:
+    """A picture of the spectrum of an image's colours, to be looked at: values 0 … 1, to be stored as they are.
+
+    Magnitudes are scaled to the brightest value, 1 in 10000 left out; their logarithm begins at the darkest 1 % and
+    covers six powers of ten at most. Phases go from −π to π; real and imaginary parts are around medium gray. Raises
+    ParameterError as :func:`spectrum`.
+    """
+    colours, half = image.without_alpha(), _of_picture(params)
+    return _picture(gpu, colours.shape, lambda at: spectrum(gpu, colours.planes(at), half), params, view)
+
+
+def picture_of_pixels(
+    gpu: Gpu, pixels: Image, decoding: Decoding, params: SpectrumParams, view: str
+) -> Image:
+    """:func:`picture` of pixels (height, width, channels)."""
+    height, width, channels = pixels.shape
+    part = _planewise(gpu, pixels, decoding, _of_picture(params))
+    return _picture(gpu, (channels - decoding.alpha, height, width), part, params, view)
+
+
+def _of_picture(params: SpectrumParams) -> SpectrumParams:
+    """The parameters of the spectrum that a picture is made from."""
+    return replace(params, half=True, shift=False)
+
+
+def _picture(
+    gpu: Gpu, shape: Sequence[int], part: Callable[[slice], Image], params: SpectrumParams, view: str
+) -> Image:
+    if view not in VIEWS:
+        raise ParameterError(f"unknown view {view!r}: use one of {', '.join(VIEWS)}")
+    planes, (rows, columns) = shape[0], padded((shape[1], shape[2]), params.pad)
+    viewed = planewise(planes, 4 * prod(shape), lambda at: _viewed(gpu, part(at), view))
+    low, high = _range(viewed, view)
+    result = gpu.empty((planes, rows, columns))
+    result.linear = False
+    gain = 1.0 / (high - low) if high > low else 1.0
+    middle = (rows // 2, columns // 2) if params.shift else (0, 0)
+    _launch(
+        gpu, "spectrum_levels", viewed, (columns, rows, planes), viewed, result, rows, columns, *middle,
+        view in ("phase", "imag"), low, gain, traffic=viewed.nbytes + result.nbytes,
+    )  # fmt: skip
+    return result
+
+
+def _viewed(gpu: Gpu, values: Image, view: str) -> Image:
+    result = gpu.empty(values.shape)
+    count, lanes = int(np.prod(values.shape)), gpu.limits.lanes
+    _launch(
+        gpu, "spectrum_view", values, -(-count // lanes), values, result, count, VIEWS.index(view),
+        traffic=values.nbytes + result.nbytes, lanes=lanes,
+    )  # fmt: skip
+    return result
+
+
+def _range(viewed: Image, view: str) -> tuple[float, float]:
+    """The values that are shown black and white."""
+    if view == "phase":
+        return -pi, pi
+    every = max(1, int(np.prod(viewed.shape)) // 2**20)
+    sample = viewed.numpy().ravel()[::every].astype(np.float64)
+    low, high, brightest = (float(v) for v in np.percentile(sample, (1, 99, 99.99)))
+    if view == "log-magnitude":
+        return max(low, brightest - log(1e6)), brightest
+    if view in ("real", "imag"):
+        most = max(abs(low), abs(high))
+        return -most, most
+    return 0.0, brightest
+
+
+def _check_finite(values: Image) -> None:
+    """Raises ParameterError for pixels that are not finite: frequency 0 is the sum of all pixels, and shows them."""
+    if not np.isfinite(values.pixel(0, 0)).all():
+        raise ParameterError("has pixels that are NaN or infinite, which a transform spreads over all of it")
+
+
+def padded(size: tuple[int, int], pad: str) -> tuple[int, int]:
+    """The transform's size for an image of ``size``."""
+    if pad == "none":
+        return size
+    rows, columns = (
+        1 << (n - 1).bit_length() if pad == "pow2" else next_fast_len(n) if pad == "fast" else n + int(pad)
+        for n in size
+    )
+    return rows, columns
+
+
+def window(name: str, n: int) -> npt.NDArray[np.float64]:
+    """A periodic window of ``n`` points (scipy.signal.get_window), computed in float64."""
+    terms = {"none": (1.0,), "hann": (0.5, 0.5), "hamming": (0.54, 0.46), "blackman": (0.42, 0.5, 0.08)}[name]
+    if n == 1:
+        return np.ones(1)
+    angle = 2 * np.pi * np.arange(n) / n
+    values: npt.NDArray[np.float64] = np.sum(
+        [(-1) ** k * a * np.cos(k * angle) for k, a in enumerate(terms)], axis=0
+    )
+    return values
+
+
+def lost_pixels(name: str, size: tuple[int, int]) -> int:
+    """The number of an image's pixels that a window makes too small to be restored."""
+    if name == "none":
+        return 0
+    y, x = (window(name, n).astype(np.float32) for n in size)
+    return int(np.count_nonzero(np.multiply.outer(y, x) < LEAST_WINDOW))
+
+
+def shifted(gpu: Gpu, values: Image, half: bool, back: bool = False) -> Image:
+    """Moves frequency 0 to the middle of the rows, and of the columns unless they are half a spectrum; or ``back``."""
+    planes, rows, columns = values.shape
+    dy, dx = rows // 2, 0 if half else columns // 2
+    if back:
+        dy, dx = rows - dy, columns - dx
+    result = values.like()
+    _launch(
+        gpu, "spectrum_shift", values, planes * rows * columns, values, result, planes, rows, columns, dy, dx
+    )
+    return result
+
+
+def _filtered(gpu: Gpu, values: Image, size: tuple[int, int], f: FilterParams) -> Image:
+    planes, rows, columns = values.shape
+    result = values.like()
+    _launch(
+        gpu, "spectrum_filter", values, planes * rows * columns, values, result, planes, columns, size,
+        FILTERS.index(f.kind), SHAPES.index(f.shape), f.order, f.low, f.high, f.centre,
+    )  # fmt: skip
+    return result
+
+
+def _windowed(gpu: Gpu, image: Image, name: str, divide: bool = False) -> Image:
+    """The image times the window, or divided by it."""
+    planes, rows, columns = image.shape
+    result = image.like()
+    y, x = (gpu.array(window(name, n).astype(np.float32)) for n in (rows, columns))
+    _launch(
+        gpu, "spectrum_window", image, planes * rows * columns, image, y, x, result, planes, rows, columns,
+        LEAST_WINDOW, DIVIDE=divide,
+    )  # fmt: skip
+    return result
+
+
+def _launch(
+    gpu: Gpu,
+    name: str,
+    like: Image,
+    size: int | tuple[int, int, int],
+    *args: Argument,
+    traffic: int | None = None,
+    lanes: int = 1,
+    **defines: bool,
+) -> None:
+    real = "double" if like.dtype.name in ("float64", "complex128") else "float"
+    half = like.dtype == COMPLEX_HALF
+    kernel = gpu.kernel(("lanes", "spectrum"), name, REAL=real, WIDTH=lanes, STORED_HALF=half, **defines)
+    dims = (size,) if isinstance(size, int) else size
+    gpu.launch(
+        kernel, dims, *args, local=kernel.fit(256, *(1,) * (len(dims) - 1)), label=name.replace("_", " "),
+        traffic=2 * like.nbytes if traffic is None else traffic,
+    )  # fmt: skip

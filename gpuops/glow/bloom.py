@@ -1,0 +1,236 @@
+"""Bloom: bright light glows, as in lenses, film and eyes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError
+from ..filters.blur import blur
+from ..filters.convolve import Weights, convolve, kernel_for
+from ..image import Image
+from ..metrics.statistics import check_colours
+from ..notes import note
+from ..params.bloom import BloomParams
+from ..params.blur import BlurParams
+from ..params.lut import LutParams
+from ..params.tonemap import TonemapParams
+from ..pixels.coding import Decoding, Encoding, pack, unpack
+from ..tone import operators, tonemap
+from . import mip as bloom_mip
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+
+def bloom(
+    gpu: Gpu,
+    image: Image,
+    params: BloomParams,
+    kernel: Image | npt.NDArray[np.generic] | None = None,
+    *,
+    overwrite_input: bool = False,
+) -> Image:
+    """Lays the glow of bright light over a planar float32 Image of linear light, unclipped.
+
+    With t the image's light above the threshold and g its glow, g = G∗t and ΣG = 1:
+    ``energy``: image + strength·(g − t), so light moves and its sum stays (but for ``karis``, which takes light from
+    single hot pixels); ``add``: image + strength·g. With ``energy`` constants stay constant.
+
+    Colours are expected premultiplied by alpha where there is one. Alpha glows too, so that the glow covers
+    transparent parts, but it never decreases. Strength 0 returns the input itself. Otherwise the result is finite:
+    pixels with a NaN or an infinity give no glow (a GpuopsWarning counts them), and become 0 or ±65504.
+
+    Parameters
+    ----------
+    kernel : Image or array (planes, height, width) or (height, width), optional
+        G for ``method="fft"``: one plane for all colours, or one for each. It is used as it is: normalise it first.
+        Without a kernel G is the starburst of ``params.aperture``.
+    overwrite_input : bool
+        The result takes the input's memory.
+
+    Memory beside input and output: a third of an image for the mip chain, three images for the other methods. The
+    transforms for starbursts are kept for the next image of the size: at most 7 images at 16:9, 10 if it is square.
+
+    Raises
+    ------
+    ParameterError
+        A kernel with another method than ``fft``.
+    DeviceError
+        Too little memory; for a starburst, too little local memory for the transforms' rows.
+    """
+    if kernel is not None and params.method != "fft":
+        raise ParameterError(f"a kernel image needs the method fft, not {params.method}")
+    if params.strength == 0:
+        return image
+    result = image if overwrite_input else image.like()
+    not_finite = gpu.zeros((1,), np.uint32)
+    if params.method == "mip" and params.columns(*image.shape[1:]) == image.shape[2]:
+        bloom_mip.over(gpu, image, result, params, not_finite)
+    else:
+        light, stays = _light(gpu, image, params), 0.0
+        if kernel is not None:
+            glow = convolve(gpu, light, kernel, mode=params.border)
+        elif params.method == "mip":
+            glow, stays = _around(gpu, light, params)
+        else:
+            glow = (_starbursts if params.method == "fft" else _gaussians)(gpu, light, params)
+        _composite(gpu, image, glow, result, params, not_finite, stays)
+    _warn_of(int(not_finite.numpy()[0]))
+    return result
+
+
+def bloom_pixels(
+    gpu: Gpu,
+    pixels: Image,
+    params: BloomParams,
+    decoding: Decoding,
+    encoding: Encoding,
+    display: TonemapParams | None = None,
+    *,
+    metered: bool = False,
+    kernel: Weights | None = None,
+) -> tuple[Image, Image]:
+    """Does bloom from pixels (height, width, channels) of a file's depth to such pixels, all on the device.
+
+    With ``display`` the result is tone-mapped to light before it is encoded; so the display's transfer must be linear,
+    and its dither None. The operator takes straight colours, as if the bloom's result had been stored in a file.
+
+    ``metered``: the exposure of both is the one of :func:`gpuops.tone.tonemap.stops_of_pixels`, not the parameters'.
+    ``kernel``: a plane of weights for each colour or one for all, as of
+    :func:`gpuops.filters.convolve.kernel_from_picture`.
+
+    It warns as :func:`bloom` and :func:`gpuops.tone.tonemap.tonemap` do. It also returns the counters of values that
+    did not fit: see :func:`gpuops.pixels.coding.losses`.
+
+    Raises
+    ------
+    ParameterError
+        The display has another transfer, dithers or balances, or pixels have no luminance.
+    """
+    channels = pixels.shape[2]
+    if display is not None:
+        if display.transfer != "linear" or display.dither is not None:
+            raise ParameterError(
+                "pixels are tone-mapped to light: use the transfer linear, without dithering"
+            )
+        if display.white_balance is not None:
+            raise ParameterError("bloom has no white balance: tone-map its result by itself")
+        check_colours(channels - decoding.alpha, channels, "tone mapping")
+    known = display is None or not (operators.needs_image(display) or isinstance(display.operator, LutParams))
+    fused = params.method == "mip" and bloom_mip.takes_pixels(gpu, params, pixels.shape)
+    if metered:
+        stops = tonemap.stops_of_pixels(gpu, pixels, decoding)
+        params, display = replace(params, exposure=stops), display and replace(display, exposure=stops)
+    if not (fused and params.strength > 0 and known):
+        image = unpack(pixels, decoding)
+        shape = None if kernel is None else kernel_for(image, kernel)
+        image = bloom(gpu, image, params, shape, overwrite_input=True)
+        if display is None:
+            return pack(image, encoding)
+        return tonemap.tonemap_premultiplied(gpu, image, display, encoding)
+    shown = None
+    if display is not None:
+        assert display.exposure is not None
+        function, clipped = operators.function_of(display.operator), display.operator in operators.CLIPPED
+        p = operators.vector(display)
+        shown = bloom_mip.Display(function, 2.0**display.exposure, p, up_to_1=clipped)
+    counters = gpu.zeros((1,), np.uint32), gpu.zeros((3,), np.uint32)
+    result, lost = bloom_mip.over_pixels(gpu, pixels, params, decoding, encoding, shown, *counters)
+    not_finite, repaired = (counter.numpy() for counter in counters)
+    _warn_of(int(not_finite[0]))
+    tonemap.warn_of_repairs(*map(int, repaired))
+    return result, lost
+
+
+def _warn_of(not_finite: int) -> None:
+    if not_finite:
+        pixels = "pixel was" if not_finite == 1 else "pixels were"
+        note(f"{not_finite} {pixels} not finite: no glow from there, NaN became 0, infinities ±65504")
+
+
+# -- any glow as large as the image -----------------------------------------------------------------------------
+
+
+def _light(gpu: Gpu, image: Image, params: BloomParams) -> Image:
+    light = image.like()
+    kernel = gpu.kernel("bloom", "light", **_defines(image))
+    size = image.shape[1] * image.shape[2]
+    gpu.launch(
+        kernel, (size,), image, light, size, _knee(params), local=kernel.fit(256), label="bloom light",
+        traffic=image.nbytes + light.nbytes,
+    )  # fmt: skip
+    return light
+
+
+def _gaussians(gpu: Gpu, light: Image, params: BloomParams) -> Image:
+    glow = gpu.zeros(light.shape)
+    size = int(np.prod(glow.shape, dtype=np.int64))
+    kernel = gpu.kernel("bloom", "accumulate", CHANNELS=1, COLOURS=1)
+    for sigma, share in params.octaves(light.shape[1]):
+        blurred = blur(gpu, light, BlurParams(sigma=(sigma, sigma), border=params.border))
+        gpu.launch(
+            kernel, (size,), blurred, glow, np.uint64(size), share, local=kernel.fit(256), label="bloom sum",
+            traffic=blurred.nbytes + glow.nbytes * 2,
+        )  # fmt: skip
+    return glow
+
+
+def _starbursts(gpu: Gpu, light: Image, params: BloomParams) -> Image:
+    from . import starburst
+
+    return starburst.glow(gpu, light, params.aperture, params.radius, around=params.border == "wrap-x")
+
+
+def _around(gpu: Gpu, light: Image, params: BloomParams) -> tuple[Image, float]:
+    """Returns the mip chain's glow for rows that go round, and the share of light that stays in its pixel.
+
+    The width does not halve without a rest: the light is stretched to one that does, and the glow is stretched back.
+    """
+    planes, height, width = light.shape
+    columns = params.columns(height, width)
+    kernel = gpu.kernel("bloom_ring", "ring")
+
+    def stretched(image: Image, to: int) -> Image:
+        made = image.like((planes, height, to))
+        gpu.launch(
+            kernel, (to, planes * height), image, made, planes * height, image.shape[2], to, local=kernel.fit(64, 1),
+            label="bloom ring", traffic=image.nbytes + made.nbytes,
+        )  # fmt: skip
+        return made
+
+    glow = stretched(light, columns)
+    stays = bloom_mip.glow_of(gpu, glow, params)
+    return stretched(glow, width), stays
+
+
+def _composite(
+    gpu: Gpu,
+    image: Image,
+    glow: Image,
+    result: Image,
+    params: BloomParams,
+    not_finite: Image,
+    stays: float,
+) -> None:
+    """Lays the glow over the image; ``stays``: the share of light that stays in its pixel, where ``glow`` lacks it."""
+    kernel = gpu.kernel("bloom", "composite", **_defines(image))
+    size = image.shape[1] * image.shape[2]
+    own = float(params.strength) * (stays - (params.blend == "energy"))
+    gpu.launch(
+        kernel, (size,), image, glow, result, not_finite, size, _knee(params), own, float(params.strength),
+        local=kernel.fit(256), label="bloom over", traffic=image.nbytes + glow.nbytes + result.nbytes,
+    )  # fmt: skip
+
+
+def _defines(image: Image) -> dict[str, int]:
+    return {"CHANNELS": image.shape[0], "COLOURS": image.colours}
+
+
+def _knee(params: BloomParams) -> tuple[float, float]:
+    """The threshold and the half-width of its knee, in the image's own units."""
+    threshold = params.threshold / params.scale
+    return threshold, threshold * params.knee

@@ -1,0 +1,405 @@
+"""Reductions: the statistics of an image's luminance, of each channel, or of all of these, in one reading pass."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError
+from ..gpu import Local
+from ..image import Image
+from ..operands import on_device
+from ..pixels import coding as pixels
+from ..pixels.coding import Decoding
+from ..pixels.pointwise import Reading, reading
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+REC709 = (0.2126, 0.7152, 0.0722)
+REC601 = (0.299, 0.587, 0.114)
+METHODS = ("auto", "tiles", "direct")
+
+# The histogram of log2: BINS bins of 1/BINS_PER_STOP, the first from LOWEST_STOP on (as in reduce.cl). What lies
+# below or above counts in the first or last bin.
+BINS = 256
+BINS_PER_STOP = 4
+LOWEST_STOP = -32
+
+# Groups of a compute unit: as many as run at once; if a few were left over, all would wait for them, which takes a
+# fifth more time on an H200. There registers suffice for 5 to 8 groups, with a mip for 4 (taken nearly four times
+# over), and for 3 or 2 where all channels are measured at once.
+_GROUPS, _GROUPS_OF_MIP, _GROUPS_OF_ALL = 5, 15, 6
+# Rounds of a work-item, at most: its sums then fit into integers of 32 bits, and llvmpipe ends longer loops.
+_ROUNDS = 1 << 15
+_VECTORS = 4  # FOUR in reduce.cl
+_JOINED = 128  # records that one group joins into one
+_ON_HOST = 2048  # records of "direct" that the host adds up, at most: a launch would take longer
+_CHANNELS = 4  # channels that one reading can measure, at most
+_PIXELS = 2**31 - 1  # pixels of an image, at most: indices are of 32 bits
+
+_RECORD = np.dtype(
+    [
+        ("exponents", np.int64),
+        *((name, np.float32) for name in ("sum", "sum_low", "mantissas", "mantissas_low")),
+        *((name, np.float32) for name in ("weights", "weights_low", "weighted", "weighted_low")),
+        *((name, np.float32) for name in ("minimum", "maximum")),
+        *((name, np.uint32) for name in ("finite", "positive", "nan", "infinite", "negative", "padding")),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Statistics of a set of values, from one reading pass. NaN and infinities are counted, and count nowhere else.
+
+    Attributes
+    ----------
+    count, finite, positive, negative, nan, infinite : int
+        How many values there are, and of which kind; positive means 2⁻¹²⁶ or more (those have a logarithm).
+    sum, log2_sum : float
+        The sum of the finite values (those below 2⁻¹²⁶ times their number lose digits, so that no sum overflows), and
+        that of the positive values' binary logarithms (so the product is 2**log2_sum).
+    minimum, maximum : float
+        The extremes of the finite values; NaN where there are none.
+    centre_log2 : float
+        Mean binary logarithm weighted by a Gaussian about the image's centre whose σ is a quarter of the width and
+        of the height; NaN unless it was asked for and there are positive values.
+    histogram : uint32 array
+        Positive values in quarters of a stop: bin i counts 2**((i − 128)/4) ≤ v < 2**((i − 127)/4).
+    """
+
+    count: int
+    finite: int
+    positive: int
+    negative: int
+    nan: int
+    infinite: int
+    sum: float
+    log2_sum: float
+    minimum: float
+    maximum: float
+    centre_log2: float = math.nan
+    histogram: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32), compare=False)
+
+    @property
+    def mean(self) -> float:
+        """Arithmetic mean of the finite values (NaN where there are none)."""
+        return self.sum / self.finite if self.finite else math.nan
+
+    @property
+    def log_mean(self) -> float:
+        """Geometric mean of the positive values (NaN where there are none)."""
+        return _exp2(self.log2_sum / self.positive) if self.positive else math.nan
+
+    @property
+    def centre_mean(self) -> float:
+        """Centre-weighted geometric mean of the positive values (NaN where there are none, or not asked for)."""
+        return _exp2(self.centre_log2)
+
+    def percentile(self, percent: float) -> float:
+        """The value below which ``percent`` % of the positive values lie, to the histogram's accuracy and within
+        the extremes; NaN where there are no positive values."""
+        if not self.histogram.sum():
+            return math.nan
+        edges = np.arange(BINS + 1) / BINS_PER_STOP + LOWEST_STOP
+        below = np.concatenate(([0], np.cumsum(self.histogram, dtype=np.float64)))
+        value = _exp2(float(np.interp(percent / 100 * below[-1], below, edges)))
+        # A minimum that is not positive says nothing about the positive values.
+        return min(max(value, self.minimum), self.maximum)
+
+    def trimmed_log_mean(self, low: float, high: float) -> float:
+        """Geometric mean of the positive values between two percentiles, to the histogram's accuracy."""
+        total = float(self.histogram.sum())
+        if not total:
+            return math.nan
+        below = np.concatenate(([0], np.cumsum(self.histogram, dtype=np.float64)))
+        inside = np.diff(np.clip(below, low / 100 * total, high / 100 * total))
+        centres = (np.arange(BINS) + 0.5) / BINS_PER_STOP + LOWEST_STOP
+        return _exp2(float(inside @ centres / inside.sum()))
+
+
+def _exp2(v: float) -> float:
+    return float(2.0**v)
+
+
+def statistics(
+    gpu: Gpu,
+    image: Image | npt.ArrayLike,
+    *,
+    decoding: Decoding | None = None,
+    weights: tuple[float, float, float] = REC709,
+    histogram: bool = True,
+    centre: bool = False,
+    method: str = "auto",
+) -> Statistics:
+    """Returns statistics of the luminance of a gray or RGB image; alpha has no part in it.
+
+    On one device every run gives the same bits. Between devices sums agree to about 1e-7; counts and the histogram
+    agree exactly where the luminance does.
+
+    Parameters
+    ----------
+    image : Image or array ([planes,] height, width)
+        One colour plane, or three that ``weights`` join: Rec. 709's by default.
+    decoding
+        ``image`` is pixels (height, width, channels) as a file has them, whose light is measured.
+    histogram, centre
+        Also count the histogram; also weigh for ``centre_mean``.
+    method
+        ``tiles``: tiles of 16 × 16 in local memory, then groups of 128 of their values until one is left (the
+        Direct3D sample's method). ``direct``: long stretches in registers; the host adds up their values, some for
+        each compute unit. ``auto``: direct.
+
+    Raises
+    ------
+    ParameterError
+        An image with neither one nor three colours or of more than 2³¹ − 1 pixels, or an unknown method.
+    """
+    _check_method(method)
+    operand, ways, shape = _light(gpu, image, decoding, lanes=1 if method == "tiles" else None)
+    (found,) = _reduced(
+        gpu,
+        operand,
+        ways,
+        shape,
+        weights=weights,
+        histogram=histogram,
+        centre=centre,
+        tiled=method == "tiles",
+    )
+    return found
+
+
+def statistics_and_mip(
+    gpu: Gpu,
+    image: Image | npt.ArrayLike,
+    *,
+    decoding: Decoding | None = None,
+    weights: tuple[float, float, float] = REC709,
+    histogram: bool = True,
+    centre: bool = False,
+) -> tuple[Statistics, Image]:
+    """Returns :func:`statistics`, and from the same reading the first level of a mip chain.
+
+    That level is a planar float32 Image (colours, ⌈height / 2⌉, ⌈width / 2⌉): the means of 2 × 2 pixels' colours. At
+    the end of an odd size they are means of the two pixels, or the one, that exist. NaN and infinities spread as in
+    any sum.
+    """
+    operand, ways, shape = _light(gpu, image, decoding, rows=True)
+    colours, (height, width) = ways.defines["COLOURS"], shape
+    assert isinstance(colours, int)
+    mip = gpu.empty((colours, (height + 1) // 2, (width + 1) // 2))
+    mip.linear = operand.linear if decoding is None else decoding.linearise  # as pixels.unpack has it
+    (found,) = _reduced(
+        gpu, operand, ways, shape, weights=weights, histogram=histogram, centre=centre, mip=mip
+    )
+    return found, mip
+
+
+def all_statistics(
+    gpu: Gpu,
+    image: Image | npt.ArrayLike,
+    *,
+    decoding: Decoding | None = None,
+    weights: tuple[float, float, float] = REC709,
+    histogram: bool = True,
+) -> tuple[Statistics | None, tuple[Statistics, ...]]:
+    """Returns statistics of luminance and of each channel, alpha included; up to four channels are read only once.
+
+    Luminance is None for an image with neither one nor three colours; for gray it is that of its channel. The rest is
+    as for :func:`statistics`.
+    """
+    operand = _operand(gpu, image, decoding)
+    if decoding is not None and operand.shape[2] > _CHANNELS:
+        operand, decoding = pixels.unpack(operand, decoding), None
+    if decoding is None and operand.shape[0] > _CHANNELS:
+        return None, channel_statistics(gpu, operand, histogram=histogram)
+    ways = reading(gpu, operand, decoding)
+    shape = operand.shape[:2] if decoding else operand.shape[1:]
+    channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
+    assert isinstance(channels, int)
+    found = _reduced(
+        gpu,
+        operand,
+        ways,
+        (shape[0], shape[1]),
+        weights=weights,
+        histogram=histogram,
+        sets=channels + (colours == 3),
+    )
+    luminance = found[-1] if colours == 3 else found[0] if colours == 1 else None
+    return luminance, found[:channels]
+
+
+def channel_statistics(
+    gpu: Gpu, image: Image | npt.ArrayLike, *, histogram: bool = True, method: str = "auto"
+) -> tuple[Statistics, ...]:
+    """Returns statistics of each plane by itself, alpha included. The rest is as for :func:`statistics`."""
+    _check_method(method)
+    operand = on_device(gpu, image)
+    planes, height, width = operand.shape
+    first = Image(gpu, operand.buffer, (1, height, width), operand.dtype)
+    ways = reading(gpu, first, None, lanes=1 if method == "tiles" else None)
+    return tuple(
+        _reduced(
+            gpu, operand, ways, (height, width), histogram=histogram, plane=plane, tiled=method == "tiles"
+        )[0]
+        for plane in range(planes)
+    )
+
+
+def check_colours(colours: int, channels: int, what: str) -> None:
+    """Raises ParameterError unless the image is gray or RGB, with or without alpha."""
+    if colours not in (1, 3):
+        raise ParameterError(
+            f"{what} needs a gray or RGB image, with or without alpha, not one of {channels} channels"
+        )
+
+
+def _check_method(method: str) -> None:
+    if method not in METHODS:
+        raise ParameterError(f"unknown method {method!r}: use one of {', '.join(METHODS)}")
+
+
+def _operand(gpu: Gpu, image: Image | npt.ArrayLike, decoding: Decoding | None) -> Image:
+    """Returns planes, or with ``decoding`` pixels, on the device."""
+    if decoding is None or isinstance(image, Image):
+        return on_device(gpu, image)
+    return pixels.on_device(gpu, np.asarray(image))
+
+
+def _light(
+    gpu: Gpu,
+    image: Image | npt.ArrayLike,
+    decoding: Decoding | None,
+    *,
+    lanes: int | None = None,
+    rows: bool = False,
+) -> tuple[Image, Reading, tuple[int, int]]:
+    """Returns a gray or RGB image on the device, how to read it, and its height and width."""
+    operand = _operand(gpu, image, decoding)
+    ways = reading(gpu, operand, decoding, colours_only=True, lanes=lanes, rows=rows)
+    colours, channels = ways.defines["COLOURS"], operand.shape[2 if decoding else 0]
+    assert isinstance(colours, int)
+    check_colours(colours, channels, "luminance")
+    shape = operand.shape[:2] if decoding else operand.shape[1:]
+    return operand, ways, (shape[0], shape[1])
+
+
+def _reduced(
+    gpu: Gpu,
+    image: Image,
+    ways: Reading,
+    shape: tuple[int, int],
+    *,
+    weights: tuple[float, float, float] = REC709,
+    histogram: bool,
+    centre: bool = False,
+    plane: int = 0,
+    sets: int = 1,
+    mip: Image | None = None,
+    tiled: bool = False,
+) -> tuple[Statistics, ...]:
+    """Returns the statistics of the image's light, of one plane, or of ``sets`` sets of values; also fills ``mip``."""
+    height, width = shape
+    size = height * width
+    if size > _PIXELS:
+        raise ParameterError(f"statistics are of {_PIXELS} pixels at most, not of {width} × {height}")
+    bits = (size - 1).bit_length()
+    bins = gpu.zeros((sets, BINS), np.uint32)
+    alone = ways.lanes > 1  # a CPU's work-item reads a stretch alone; elsewhere neighbours read neighbours
+    name = "tiles" if tiled else "direct" if mip is None else "mip"
+    sources = (*ways.sources, "reduce", *(("reduce_mip",) if mip else ()))
+    kernel = gpu.kernel(
+        sources,
+        f"reduce_{name}",
+        ALL=sets > 1,
+        ALONE=alone,
+        HISTOGRAM=histogram,
+        CENTRE=centre,
+        **ways.defines,
+    )
+    at_once = _VECTORS * ways.lanes
+    span: list[int] = []
+    if tiled:
+        local = kernel.fit(16, 16)
+        global_size: tuple[int, ...] = (width, height)
+        groups = -(-width // local[0]) * -(-height // local[1])
+    else:
+        local = (1,) if alone else kernel.fit(256)
+        if mip is None:
+            most = _GROUPS if sets == 1 else _GROUPS_OF_ALL
+            groups, stretch = _stretches(gpu, size, local[0] * at_once, most)
+        else:  # cells of two rows
+            groups, stretch = _stretches(
+                gpu, -(-width // at_once) * -(-height // 2), local[0], _GROUPS_OF_MIP
+            )
+        span = [stretch]
+        global_size = (groups * local[0],)
+    partial = _records(gpu, sets * groups)
+    weight = (*(float(w) for w in weights), 0.0)
+    source = (image, np.uint64(plane * size)) if mip is None else (image, mip)
+    gpu.launch(
+        kernel, global_size, *source, partial, bins, width, height, *span, weight, 2.0**-bits, *ways.arguments,
+        Local(math.prod(local) * _RECORD.itemsize), local=local, label=f"reduce {name}",
+        traffic=ways.nbytes + (mip.nbytes if mip else 0),
+    )  # fmt: skip
+    while groups > (1 if tiled else _ON_HOST):
+        kernel = gpu.kernel((*ways.sources, "reduce"), "reduce_groups", **ways.defines)
+        (items,) = kernel.fit(_JOINED)
+        count, groups = groups, -(-groups // _JOINED)
+        joined = _records(gpu, sets * groups)
+        gpu.launch(
+            kernel, (groups * items, sets), partial, joined, count, _JOINED, Local(items * _RECORD.itemsize),
+            local=(items, 1), label="reduce groups", traffic=sets * (count + groups) * _RECORD.itemsize,
+        )  # fmt: skip
+        partial = joined
+    records = partial.numpy().view(_RECORD).reshape(sets, groups)
+    counts = bins.numpy() if histogram else (None,) * sets
+    return tuple(_statistics(of, size, bits, of_bins) for of, of_bins in zip(records, counts, strict=True))
+
+
+def _stretches(gpu: Gpu, count: int, step: int, groups: int) -> tuple[int, int]:
+    """Returns how many groups share ``count`` elements, and how many elements each gets: a multiple of ``step``.
+
+    ``groups`` is the number of groups of a compute unit to aim at.
+    """
+    rounds = -(-count // (gpu.limits.compute_units * groups * step))
+    stretch = min(rounds, _ROUNDS) * step
+    return -(-count // stretch), stretch
+
+
+def _records(gpu: Gpu, count: int) -> Image:
+    return gpu.empty((count * _RECORD.itemsize,), np.uint8)
+
+
+def _statistics(
+    records: npt.NDArray[np.void], count: int, bits: int, histogram: npt.NDArray[np.generic] | None
+) -> Statistics:
+    def pair(name: str) -> float:
+        return float((records[name].astype(np.float64) + records[f"{name}_low"]).sum())
+
+    def total(name: str) -> int:
+        return int(records[name].sum(dtype=np.int64))
+
+    finite = total("finite")
+    weights = pair("weights")
+    return Statistics(
+        count=count,
+        finite=finite,
+        positive=total("positive"),
+        negative=total("negative"),
+        nan=total("nan"),
+        infinite=total("infinite"),
+        sum=math.ldexp(pair("sum"), bits),
+        log2_sum=total("exponents") + pair("mantissas"),
+        minimum=float(records["minimum"].min()) if finite else math.nan,
+        maximum=float(records["maximum"].max()) if finite else math.nan,
+        centre_log2=pair("weighted") / weights if weights else math.nan,
+        histogram=np.zeros(0, np.uint32) if histogram is None else histogram.astype(np.uint32),
+    )

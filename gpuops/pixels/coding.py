@@ -1,0 +1,247 @@
+"""A file's interleaved pixels (height, width, channels) and planar light (channels, height, width), on the device.
+
+On the host there are pixels of the file's own depth only; they are converted on the device, by kernels of their own or
+by those of an operation that reads and writes pixels itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError
+from ..image import PIXEL_TYPES, Image
+
+if TYPE_CHECKING:
+    from ..gpu import Define, Gpu
+
+Array = npt.NDArray[np.generic]
+
+_GROUPS, _TIMES = 8, 1 << 10  # groups of a compute unit, at least; rounds of a work-item, at most
+
+
+@dataclass(frozen=True)
+class Losses:
+    """The numbers of values that a conversion to a narrower type clipped, and that were not finite."""
+
+    clipped: int = 0
+    not_finite: int = 0
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """The conversion from pixels to light.
+
+    Attributes
+    ----------
+    alpha : bool
+        The last channel is straight (unassociated) alpha.
+    linearise, encode : bool
+        Decode colours from sRGB (IEC 61966-2-1) to linear light, or encode them; alpha stays.
+    premultiply : bool
+        Multiply colours by alpha, after decoding.
+    scale : float, optional
+        The factor that values are multiplied by first. The default is 1 / their largest value for integers, else 1.
+    """
+
+    alpha: bool = False
+    linearise: bool = False
+    encode: bool = False
+    premultiply: bool = False
+    scale: float | None = None
+
+    def defines(self, pixels: Image, space: str = "__global") -> dict[str, Define]:
+        """Returns decode.cl's defines for ``pixels`` (height, width, channels); ``space``: where its table is."""
+        channels, by_table = pixels.shape[2], self._by_table(pixels)
+        return {
+            "PIXEL": PIXEL_TYPES[pixels.dtype.name],
+            "CHANNELS": channels,
+            "COLOURS": channels - self.alpha,
+            "HALF": pixels.dtype == np.float16,
+            "TABLE": by_table,
+            "SPACE": space,
+            "LINEARISE": self.linearise and not by_table,
+            "ENCODE": self.encode,
+            "UNSCALED": self._scale(pixels) == 1.0,
+            "PREMULTIPLY": self.alpha and self.premultiply,
+        }
+
+    def arguments(self, pixels: Image) -> tuple[Image | None, float]:
+        """Returns the table and the scale that decode.cl takes."""
+        gpu, dtype = pixels.gpu, pixels.dtype.name
+        table = None
+        if self._by_table(pixels):
+            table = gpu.kept(("light", dtype), lambda: gpu.array(_light_of_codes(dtype)))
+        return table, self._scale(pixels)
+
+    def _scale(self, pixels: Image) -> float:
+        return 1.0 / _largest(pixels.dtype) if self.scale is None else self.scale
+
+    def _by_table(self, pixels: Image) -> bool:
+        return self.linearise and pixels.dtype.kind == "u" and self.scale is None
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The conversion from light to pixels of ``dtype``.
+
+    Integers are rounded to nearest and clipped to [0, 1] × their maximum; NaN becomes 0. Half clips finite values
+    to ±65504; float keeps everything. ``encode`` applies the sRGB curve to the colours first,
+    ``linearise`` its inverse; ``unpremultiply`` divides them by alpha before either (where alpha is 0 the
+    premultiplied colour stands).
+    """
+
+    dtype: np.dtype[np.generic]
+    encode: bool = False
+    linearise: bool = False
+    unpremultiply: bool = False
+
+    def defines(self, channels: int, *, alpha: bool) -> dict[str, Define]:
+        """Returns the defines of encode.cl and pack.cl."""
+        by_table = self._by_table
+        return {
+            "PIXEL": PIXEL_TYPES[self.dtype.name],
+            "MAXIMUM": _largest(self.dtype) if self.dtype.kind == "u" else None,
+            "CHANNELS": channels,
+            "COLOURS": channels - alpha,
+            "HALF": self.dtype == np.float16,
+            "CODE_TABLE": by_table,
+            "TO_SRGB": self.encode and not by_table,
+            "TO_LINEAR": self.linearise,
+            "UNPREMULTIPLY": alpha and self.unpremultiply,
+        }
+
+    def undoes(self, decoding: Decoding, dtype: npt.DTypeLike) -> bool:
+        """Says whether this encoding gives pixels of ``dtype`` back as they were before ``decoding``."""
+        same = (self.encode, self.linearise) == (decoding.linearise, decoding.encode)
+        return same and self.dtype == dtype and decoding.scale is None and not decoding.premultiply
+
+    def codes(self, gpu: Gpu) -> Image | None:
+        """Returns the table that encode.cl takes, if it takes one."""
+        return gpu.kept("codes", lambda: gpu.array(_codes_of_light())) if self._by_table else None
+
+    @property
+    def _by_table(self) -> bool:
+        return self.encode and self.dtype == np.uint8
+
+
+def words_of_four(pixels: Image) -> int:
+    """Returns how many 32-bit words of four neighbours can be read at a time: READ_WORDS in layout.cl."""
+    words = pixels.shape[2] * pixels.dtype.itemsize
+    return 4 if words % 4 == 0 else 2 if words % 2 == 0 else 1
+
+
+def unpack(pixels: Image, decoding: Decoding) -> Image:
+    """Pixels (height, width, channels) on the device → planar float32 Image."""
+    gpu = pixels.gpu
+    height, width, channels = pixels.shape
+    image = gpu.empty((channels, height, width))
+    image.alpha, image.linear = decoding.alpha, decoding.linearise
+    kernel = gpu.kernel(
+        ("lanes", "colour", "decode", "unpack"), "unpack", WIDTH=1, **decoding.defines(pixels)
+    )
+    table, scale = decoding.arguments(pixels)
+    size = height * width
+    gpu.launch(
+        kernel, (size,), pixels, table, image, size, scale, local=kernel.fit(256), label=f"unpack {pixels.dtype}",
+        traffic=pixels.nbytes + image.nbytes,
+    )  # fmt: skip
+    return image
+
+
+def pack(image: Image, encoding: Encoding) -> tuple[Image, Image]:
+    """Planar float32 Image → pixels (height, width, channels) on the device, and counters as in encode.cl."""
+    gpu = image.gpu
+    channels, height, width = image.shape
+    size = height * width
+    defines = encoding.defines(channels, alpha=image.alpha)
+    kernel = gpu.kernel(
+        ("lanes", "colour", "encode", "interleaved", "pack"), "pack", WIDTH=gpu.limits.lanes, **defines
+    )
+    pixels = gpu.empty((height, width, channels), encoding.dtype)
+    lost = gpu.zeros((2,), np.uint32)
+    # Every work-item converts several pixels and reports its losses once: no storm of atomics on an HDR image.
+    local = kernel.fit(1 if gpu.limits.is_cpu else 256)
+    items = -(-size // gpu.limits.lanes)
+    times = min(-(-items // (gpu.limits.compute_units * local[0] * _GROUPS)), _TIMES)
+    gpu.launch(
+        kernel, (-(-items // times),), image, encoding.codes(gpu), pixels, lost, size, times, local=local,
+        label=f"pack {encoding.dtype}", traffic=image.nbytes + pixels.nbytes,
+    )  # fmt: skip
+    return pixels, lost
+
+
+def losses(lost: Image) -> Losses:
+    """Reads the counters of :func:`pack`."""
+    clipped, not_finite = (int(n) for n in lost.numpy())
+    return Losses(clipped, not_finite)
+
+
+def on_device(gpu: Gpu, pixels: Array) -> Image:
+    """Copies pixels (height, width, channels) of uint8, uint16, float16 or float32 to the device as they are."""
+    if pixels.ndim != 3 or pixels.dtype.name not in PIXEL_TYPES:
+        raise ParameterError(
+            f"pixels must be (height, width, channels) of {', '.join(PIXEL_TYPES)}, "
+            f"not {pixels.shape} {pixels.dtype}"
+        )
+    return gpu.array(pixels)
+
+
+def upload(
+    gpu: Gpu,
+    pixels: Array,
+    *,
+    alpha: bool = False,
+    linearise: bool = False,
+    encode: bool = False,
+    premultiply: bool = False,
+    scale: float | None = None,
+) -> Image:
+    """Pixels of uint8, uint16, float16 or float32 → planar float32 Image; as :class:`Decoding` says."""
+    return unpack(on_device(gpu, pixels), Decoding(alpha, linearise, encode, premultiply, scale))
+
+
+def download(
+    image: Image,
+    dtype: npt.DTypeLike,
+    *,
+    encode: bool = False,
+    linearise: bool = False,
+    unpremultiply: bool = False,
+) -> tuple[Array, Losses]:
+    """Planar float32 Image → pixels of ``dtype``, as :class:`Encoding` says, and the values that did not fit."""
+    pixels, lost = pack(image, Encoding(np.dtype(dtype), encode, linearise, unpremultiply))
+    return pixels.numpy(), losses(lost)
+
+
+def _largest(dtype: np.dtype[np.generic]) -> int:
+    return int(np.iinfo(dtype.name).max) if dtype.kind == "u" else 1
+
+
+@cache
+def _light_of_codes(dtype: str) -> npt.NDArray[np.float32]:
+    """Linear light of every code, computed in float64 (IEC 61966-2-1)."""
+    maximum = np.iinfo(dtype).max
+    return _linear(np.arange(maximum + 1) / maximum)
+
+
+@cache
+def _codes_of_light() -> npt.NDArray[np.uint32]:
+    """The table of srgb_code in colour.cl."""
+    first, full = (int(np.float32(v).view(np.uint32)) for v in (2.0**-13, 1.0045))
+    starts = np.arange(first, full + 1, 1 << 16)
+    steps = _linear((np.arange(1, 256) - 0.5) / 255)  # the light at which codes step up to 1 … 255
+    codes = np.searchsorted(steps, starts.astype(np.uint32).view(np.float32), side="right")
+    table = (codes << 16) - (starts - first)
+    bucket, place = np.divmod(steps.view(np.uint32).astype(np.int64) - first, 1 << 16)
+    inside = place > 0  # the others are at their bucket's start
+    table[bucket[inside]] += (1 << 16) - place[inside]
+    return np.append(table, -(len(table) << 16)).astype(np.uint32)
+
+
+def _linear(v: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4).astype(np.float32)

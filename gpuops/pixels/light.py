@@ -1,0 +1,130 @@
+"""Pixels of any colour space → linear Rec. 709 light, on the device. sRGB and linear Rec. 709 need none of this."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..image import PIXEL_TYPES, Image
+from .coding import Decoding, Encoding, Losses, losses, on_device, pack, unpack
+from .colour import Colour
+
+if TYPE_CHECKING:
+    from ..files.picture import Picture
+    from ..gpu import Define, Gpu
+
+Array = npt.NDArray[np.generic]
+
+_FLOATS = Encoding(np.dtype(np.float32))
+#: Bytes of light that are on the device at a time, made from pixels on the host.
+_AT_ONCE = 1 << 26
+#: The memory that is taken altogether, at most, in multiples of these bytes.
+_COPIES = 8
+
+
+def of_pixels(pixels: Image, colour: Colour, *, alpha: bool, levels: str | None = None) -> Image:
+    """Pixels (height, width, channels) of uint8, uint16, float16 or float32, gray or RGB → float32 of the same shape.
+
+    ``alpha``: the last channel is alpha, which only becomes a fraction of its largest value. Light is as the space's
+    curves and matrix make it: negative where a colour is beyond Rec. 709. ``levels``: the integer type if floats are
+    fractions of its largest value; black and white of a narrow range depend on it.
+    """
+    gpu = pixels.gpu
+    height, width, channels = pixels.shape
+    colours = channels - alpha
+    integers = pixels.dtype.kind == "u"
+    kinds: dict[str, Define] = {}
+    curves: npt.NDArray[np.float32] | None = None
+    if integers:
+        curves = colour.light_of_codes(pixels.dtype.name)
+        kinds["CODES"] = curves.shape[1]
+    elif not colour.linear:
+        formulas, samples = colour.formulas(levels), colour.samples(levels)
+        if samples is None:
+            curves = np.empty((len(formulas), 7), np.float32)
+        else:
+            curves = samples
+            kinds["SAMPLES"] = curves.shape[1]
+        for row, numbers in formulas.items():
+            curves[row, :7] = numbers
+        if formulas:
+            kinds["POWERS"] = sum(1 << row for row in formulas)
+    kernel = gpu.kernel(
+        ("lanes", "light"),
+        "light",
+        WIDTH=1,
+        PIXEL=PIXEL_TYPES[pixels.dtype.name],
+        HALF=pixels.dtype == np.float16,
+        CHANNELS=channels,
+        COLOURS=colours,
+        CURVES=len(colour.curves),
+        MATRIX=colours == 3 and not colour.is_rec709,
+        **kinds,
+    )
+    result = gpu.empty(pixels.shape)
+    scale = 1.0 / np.iinfo(pixels.dtype.name).max if integers else 1.0
+    gpu.launch(
+        kernel, (height * width,), pixels, None if curves is None else gpu.array(curves), result,
+        np.uint64(height * width), scale, (*colour.matrix, *[0.0] * 7), local=kernel.fit(256),
+        label=f"light {pixels.dtype}", traffic=pixels.nbytes + result.nbytes,
+    )  # fmt: skip
+    return result
+
+
+def of_host(
+    gpu: Gpu,
+    pixels: Array,
+    colour: Colour,
+    *,
+    alpha: bool,
+    encoding: Encoding = _FLOATS,
+    levels: str | None = None,
+) -> tuple[Array, Losses]:
+    """Does the same for pixels on the host, some rows at a time, and encodes the light by ``encoding``.
+
+    Returns the result and the values that did not fit.
+    """
+    result = np.empty(pixels.shape, encoding.dtype)
+    at_once = min(_AT_ONCE, gpu.limits.global_bytes // _COPIES)
+    rows = max(1, at_once // (4 * pixels[0].size))
+    clipped = not_finite = 0
+    for at in range(0, len(pixels), rows):
+        part = on_device(gpu, np.ascontiguousarray(pixels[at : at + rows]))
+        made = of_pixels(part, colour, alpha=alpha, levels=levels)
+        made, counted = pack(unpack_light(made, alpha=alpha), encoding)
+        made.numpy(result[at : at + rows])
+        lost = losses(counted)
+        clipped, not_finite = clipped + lost.clipped, not_finite + lost.not_finite
+    return result, Losses(clipped, not_finite)
+
+
+def of_planes(image: Image, colour: Colour, encoding: Encoding, *, levels: str | None = None) -> Image:
+    """Does the same for planar values (channels, height, width), which ``encoding`` makes float pixels of first."""
+    pixels, _ = pack(image, encoding)
+    return unpack_light(of_pixels(pixels, colour, alpha=image.alpha, levels=levels), alpha=image.alpha)
+
+
+def unpack_light(pixels: Image, *, alpha: bool) -> Image:
+    """Returns the result of :func:`of_pixels` as planes."""
+    image = unpack(pixels, Decoding(alpha))
+    image.linear = True
+    return image
+
+
+def readable(
+    gpu: Gpu, picture: Picture, *, linear: bool, alpha: bool = True, scale: float | None = None
+) -> tuple[Image, Decoding]:
+    """Returns a picture's pixels on the device, and how they become linear Rec. 709 light or its sRGB signal.
+
+    ``alpha``: keep the alpha channel if there is one. ``scale``: see :class:`gpuops.pixels.coding.Decoding`.
+    """
+    kept = picture.alpha and alpha
+    host = picture.pixels if kept == picture.alpha else np.ascontiguousarray(picture.pixels[..., :-1])
+    pixels, is_light = on_device(gpu, host), picture.linear
+    if picture.metadata.colour is not None:
+        pixels, is_light = of_pixels(pixels, picture.metadata.colour, alpha=kept), True
+    return pixels, Decoding(
+        kept, linearise=linear and not is_light, encode=is_light and not linear, scale=scale
+    )

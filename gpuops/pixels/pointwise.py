@@ -1,0 +1,127 @@
+"""Reading and writing for kernels that treat pixels one by one: as planes or as a file's pixels, of any type.
+
+A GPU's work-item takes four neighbours, as whole words (take_quads.cl, give_quads.cl); a CPU's takes eight, as vectors
+(take_lanes.cl, give_lanes.cl).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..gpu import Source
+from .coding import Decoding, Encoding, words_of_four
+
+if TYPE_CHECKING:
+    from ..gpu import Argument, Define, Gpu
+    from ..image import Image
+
+_SHARED = ("CHANNELS", "COLOURS", "UNPREMULTIPLY")  # defines that reading and writing have in common
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The sources of a kernel that reads pixels, its build's defines, those of reading alone, and its arguments."""
+
+    sources: tuple[str | Source, ...]
+    defines: dict[str, Define]
+    own: dict[str, Define]
+    arguments: tuple[Argument, ...]
+    lanes: int
+    nbytes: int
+
+    @property
+    def by_formula(self) -> bool:
+        """Whether pixels, which may have any value, go through a power."""
+        return bool(self.own.get("LINEARISE") or self.own.get("ENCODE"))
+
+    @property
+    def at_once(self) -> int:
+        """The number of pixels that a work-item takes at a time."""
+        return 8 if self.lanes > 1 else 4
+
+
+def reading(
+    gpu: Gpu,
+    image: Image,
+    decoding: Decoding | None,
+    *,
+    colours_only: bool = False,
+    lanes: int | None = None,
+    rows: bool = False,
+) -> Reading:
+    """Returns how to read ``image``: float32 planes (channels, height, width), or with ``decoding`` a file's pixels.
+
+    Pixels are (height, width, channels). ``colours_only``: alpha is not wanted, and its plane is not read. ``lanes``:
+    in place of those that the device prefers. ``rows``: the kernel takes each row by itself, and not all pixels as one
+    row.
+    """
+    lanes = gpu.limits.lanes if lanes is None else lanes
+    shared: dict[str, Define] = {"WIDTH": lanes}
+    own: dict[str, Define] = {}
+    arguments: tuple[Argument, ...] = (None, 1.0)
+    if decoding is None:
+        channels = image.colours if colours_only else image.shape[0]
+        shared |= {"CHANNELS": channels, "COLOURS": image.colours}
+        height, width = image.shape[1:]
+        words = 4 if height * width % 4 == 0 else None
+    else:
+        own = own_of(decoding.defines(image))
+        shared |= {"CHANNELS": image.shape[2], "COLOURS": image.shape[2] - decoding.alpha}
+        arguments = decoding.arguments(image)
+        height, width = image.shape[:2]
+        words = words_of_four(image)
+    if rows and width % 4:
+        words = None
+    if lanes == 1:
+        own["READ_WORDS"] = words
+    before: tuple[str | Source, ...] = ("lanes", "colour", defined("reading", own))
+    if lanes > 1:
+        sources = (*before, "take_lanes")
+    else:
+        sources = (*before, *(("decode",) if decoding else ()), "layout", "take_quads")
+    nbytes = image.nbytes
+    if decoding is None and colours_only:
+        nbytes = nbytes // image.shape[0] * image.colours
+    return Reading(sources, shared, own, arguments, lanes, nbytes)
+
+
+def writing(
+    gpu: Gpu, size: int, after: Reading, encoding: Encoding | None, *, alpha: bool
+) -> tuple[tuple[str | Source, ...], dict[str, Define], Image | None]:
+    """Returns how to write a result of ``size`` pixels after a ``Reading``.
+
+    These are the sources that follow, more defines of the build, and the table of sRGB codes if there is one.
+    """
+    channels = after.defines["CHANNELS"]
+    assert isinstance(channels, int)
+    way = "give_lanes" if after.lanes > 1 else "give_quads"
+    if encoding is None:
+        own: dict[str, Define] = {"WRITE_WORDS": size % 4 == 0} if after.lanes == 1 else {}
+        return (defined("writing", own, after.own), way), {}, None
+    own = own_of(encoding.defines(channels, alpha=alpha))
+    codes = encoding.codes(gpu)
+    # On GPUs each group keeps the table in local memory.
+    local = codes is not None and not gpu.limits.is_cpu
+    shared: dict[str, Define] = {
+        "CODES": codes.shape[0] if codes is not None and local else None,
+        "CODES_SPACE": "__local" if local else None,
+    }
+    sources: tuple[str | Source, ...] = (defined("writing", own, after.own), "encode")
+    return (*sources, *(("interleaved",) if after.lanes > 1 else ()), way), shared, codes
+
+
+def own_of(defines: dict[str, Define]) -> dict[str, Define]:
+    """Returns those defines of a decoding or an encoding that the two do not share."""
+    return {key: value for key, value in defines.items() if key not in _SHARED}
+
+
+def defined(name: str, defines: dict[str, Define], before: dict[str, Define] | None = None) -> Source:
+    """A source that replaces the defines ``before``: those of decode.cl and encode.cl have the same names."""
+    gone = [f"#undef {key}" for key in before or {}]
+    now = [
+        f"#define {key} {'' if value is True else value}".rstrip()
+        for key, value in defines.items()
+        if value not in (None, False)
+    ]
+    return Source(name, "\n".join([*gone, *now]))

@@ -1,0 +1,1 @@
+"""Images in parts: planes and slabs, and their transfers while kernels run."""

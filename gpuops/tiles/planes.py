@@ -1,0 +1,53 @@
+"""Large images are worked on plane by plane, so that temporary memory is that of one plane, not of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..image import Image
+
+_AT_ONCE = 1 << 26  # bytes: images up to this size are worked on as a whole, in as few launches as possible
+
+
+def in_turn(planes: int, nbytes: int) -> list[slice]:
+    """Returns one slice of all planes if they have few bytes together, else a slice for each."""
+    return [slice(0, planes)] if nbytes <= _AT_ONCE else [slice(k, k + 1) for k in range(planes)]
+
+
+def planewise(
+    planes: int, nbytes: int, make: Callable[[slice], Image], *, into: Image | None = None
+) -> Image:
+    """Joins the results of ``make`` for planes in turn into one Image, in the memory of ``into`` if its shape fits.
+
+    ``nbytes`` is the size of the input, all planes together.
+    """
+    turns = in_turn(planes, nbytes)
+    if len(turns) == 1:
+        return make(turns[0])
+    result: Image | None = None
+    for at in turns:
+        part = make(at)
+        if result is None:
+            shape = (planes, *part.shape[1:])
+            fits = into is not None and (into.shape, into.dtype) == (shape, part.dtype)
+            result = into if into is not None and fits else part.like(shape)
+        result.put(at, part)
+        result.alpha = part.alpha  # in the end the last plane's
+    assert result is not None
+    return result
+
+
+def planewise_to_host(planes: int, nbytes: int, make: Callable[[slice], Image]) -> npt.NDArray[Any]:
+    """Does the same as :func:`planewise`, but copies each part to the host before the next is made."""
+    result: npt.NDArray[Any] | None = None
+    for at in in_turn(planes, nbytes):
+        part = make(at)
+        if result is None:
+            result = np.empty((planes, *part.shape[1:]), part.dtype)
+        part.numpy(result[at])
+    assert result is not None
+    return result

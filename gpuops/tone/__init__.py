@@ -1,0 +1,1 @@
+"""Tone mapping: metering, white balance, operators, colour tables, and previews of them."""

@@ -1,0 +1,201 @@
+"""Local tone mapping operators: a gain for every pixel that depends on its surroundings, in place of one curve."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..errors import ParameterError
+from ..filters import bilateral_grid
+from ..filters.blur import blur
+from ..image import Image
+from ..metrics.statistics import Statistics, check_colours, statistics
+from ..params.blur import BlurParams
+from ..pixels.coding import Decoding
+from ..pixels.colour import Matrix
+from ..pixels.pointwise import reading
+from . import white_balance
+
+if TYPE_CHECKING:
+    from ..gpu import Argument, Gpu
+
+_SCALES, _RATIO = 8, 1.6  # reinhard-local: the number of scales, and the ratio of one to the next
+_MIDDLE = 0.18  # the log-mean at which Durand's brightest base is 1
+# Luminance after exposure: that of infinite light, blue alone; and the largest that counts as black in logarithms.
+_BEYOND, _DARKEST = 2.0**56, 2.0**-40
+
+
+def gain(
+    gpu: Gpu,
+    source: Image,
+    exposure: float,
+    operator: str,
+    *,
+    decoding: Decoding | None = None,
+    balance: Matrix | None = None,
+    **parameters: float,
+) -> Image:
+    """Returns the factor for each pixel's light, after exposure: an Image (1, height, width), finite and positive.
+
+    Parameters
+    ----------
+    source : Image (planes, height, width) float32
+        Linear Rec. 709 light, gray or RGB; alpha has no part in it. NaN and negative light count as black; infinite
+        light has no part in the surroundings of other pixels, and becomes white.
+    exposure : float
+        The factor that the light is multiplied by first.
+    operator : str
+        ``reinhard-local`` or ``durand``.
+    decoding
+        ``source`` is pixels (height, width, channels) as a file has them.
+    balance : array (3, 3), optional
+        The matrix of :func:`gpuops.tone.white_balance.matrix`, which the light of an RGB image goes through before
+        that.
+    parameters
+        Those of :func:`reinhard_local` or :func:`durand`.
+
+    Raises
+    ------
+    ParameterError
+        The image is neither gray nor RGB, or there is no such operator.
+    """
+    if operator not in OPERATORS:
+        raise ParameterError(f"unknown local operator {operator!r}: use one of {', '.join(OPERATORS)}")
+    return OPERATORS[operator](gpu, _Light(source, decoding, exposure, balance), **parameters)
+
+
+@dataclass(frozen=True)
+class _Light:
+    """A source of light: planes, or with a decoding pixels; and its exposure and white balance."""
+
+    source: Image
+    decoding: Decoding | None
+    exposure: float
+    balance: Matrix | None
+
+    @property
+    def plane(self) -> tuple[int, int, int]:
+        """The shape of a plane."""
+        height, width = self.source.shape[:2] if self.decoding else self.source.shape[1:]
+        return 1, height, width
+
+    def to(self, gpu: Gpu, name: str, images: tuple[Image, ...], *scalars: Argument) -> None:
+        """Launches one of tonemap_surroundings.cl's kernels, which writes planes."""
+        ways = reading(gpu, self.source, self.decoding, colours_only=True)
+        colours = ways.defines["COLOURS"]
+        assert isinstance(colours, int)
+        check_colours(colours, self.source.shape[2 if self.decoding else 0], "tone mapping")
+        size = math.prod(self.plane)
+        sources = (*ways.sources, "tonemap_operators", "tonemap_light", "tonemap_surroundings")
+        kernel = gpu.kernel(sources, name, BALANCE=self.balance is not None, **ways.defines)
+        gpu.launch(
+            kernel, (-(-size // ways.at_once),), self.source, *images, size, float(self.exposure), *scalars,
+            *ways.arguments, white_balance.rows(self.balance), local=kernel.fit(1 if gpu.limits.is_cpu else 256),
+            label=f"tonemap {name}", traffic=ways.nbytes + sum(image.nbytes for image in images),
+        )  # fmt: skip
+
+
+def reinhard_local(
+    gpu: Gpu, light: _Light, *, key: float = 0.18, phi: float = 8.0, threshold: float = 0.05
+) -> Image:
+    """Dodging and burning: 1/(1 + V(s)), V(s) being the luminance around a pixel at the largest scale s of even light.
+
+    Light is even up to s where at every scale up to it |V(s) − V(1.6 s)| < threshold · (2^phi · key / s² + V(s)).
+    Scales are 1.6^0 … 1.6^7, so that the widest surround, of s = 43, is the ninth; V(s) is a Gaussian's mean with
+    σ = s/4, which is the paper's exp(−r²/(α s)²) with α = 1/(2√2). Where light is not even at the smallest scale, that
+    one stands. The paper's words for s are the *first* scale below the threshold; its meaning is the largest
+    neighbourhood without strong contrast.
+
+    In the paper ``key`` is also the value that exposure brings the log mean to. Here it is independent of exposure, so
+    that a result depends on the exposure and not on how it was found; ``key`` counts only as 2^phi · key.
+
+    Memory: four planes at a time, the gain among them, and a fifth where a blur needs it. There are nine blurs, which
+    take about the same time for any σ, and nine more launches.
+
+    Source: Reinhard, Stark, Shirley, Ferwerda, "Photographic Tone Reproduction for Digital Images", SIGGRAPH 2002,
+    section 3.2.
+    """
+    luminance, result = gpu.empty(light.plane), gpu.empty(light.plane)
+    light.to(gpu, "surroundings", (luminance, result), _BEYOND)
+
+    def around(scale: int) -> Image:
+        sigma = _RATIO**scale / 4
+        return blur(gpu, luminance, BlurParams(sigma=(sigma, sigma)))
+
+    centre = around(0)
+    for scale in range(_SCALES):
+        surround = around(scale + 1)
+        sharpening = 2.0**phi * key / _RATIO ** (2 * scale)
+        ends = -int(scale == 0), -int(scale == _SCALES - 1)
+        _launch(gpu, "dodge", (centre, surround, result), sharpening, float(threshold), *ends)
+        centre = surround
+    return result
+
+
+def durand(
+    gpu: Gpu,
+    light: _Light,
+    *,
+    base_contrast: float = 50.0,
+    shadows: float = 1.0,
+    highlights: float = 0.1,
+    sigma_spatial: float = 0.02,
+    sigma_color: float = 0.4,
+) -> Image:
+    """Reduces the contrast of an image's base and keeps its detail.
+
+    The base is the bilateral filter of log10 luminance, by :mod:`gpuops.filters.bilateral_grid`, with ``sigma_spatial``
+    as a share of the longer side and ``sigma_color`` in decades. The base's contrast, its brightest value over its
+    darkest, becomes ``base_contrast`` where it is more; its brightest value becomes 1. The darkest ``shadows`` percent
+    and the brightest ``highlights`` percent of the base's pixels do not count for these two values, to a quarter of a
+    stop, and keep the contrast that they have: with 0, as in the paper, noise in black or a small sun makes all else
+    flat and dark.
+
+    By itself this does not depend on the exposure, as a factor leaves differences of logarithms as they are. So the
+    exposure counts through the log mean of the luminance: where that is 0.18, as metering makes it, the brightest base
+    is 1, and each stop more makes the result a stop brighter.
+
+    Memory: the gain's plane and twice a grid, whose size does not depend on the image's: at most 8 MB for ten stops.
+    There are about ten launches; the host reads sums twice on the way.
+
+    Source: Durand, Dorsey, "Fast Bilateral Filtering for the Display of High-Dynamic-Range Images", SIGGRAPH 2002.
+    """
+    base = gpu.empty(light.plane)
+    light.to(gpu, "logarithms", (base,), _DARKEST, _BEYOND)
+    measured = statistics(gpu, base, histogram=False)
+    if measured.finite:  # else nothing is lit
+        bilateral_grid.bilateral(
+            gpu, base, sigma_color * math.log2(10), max(1.0, sigma_spatial * max(light.plane)),
+            span=(measured.minimum, measured.maximum), overwrite_input=True,
+        )  # fmt: skip
+    offset = measured.mean - math.log2(_MIDDLE) if measured.finite else 0.0
+    _launch(gpu, "exponentials", (base,))
+    lowest, highest = _ends(statistics(gpu, base), shadows, highlights)
+    compression = min(1.0, math.log2(base_contrast) / max(highest - lowest, 1e-6))
+    _launch(gpu, "compress", (base,), compression, lowest, highest, offset, _BEYOND)
+    return base
+
+
+def _ends(base: Statistics, shadows: float, highlights: float) -> tuple[float, float]:
+    """Returns the logarithms of the base's darkest and brightest values without these percents; 0 if nothing is lit."""
+    if not base.finite:
+        return 0.0, 0.0
+    least, most = base.minimum, base.maximum
+    lowest = max(least, base.percentile(shadows)) if shadows else least
+    highest = min(most, base.percentile(100 - highlights)) if highlights else most
+    return math.log2(min(lowest, most)), math.log2(max(highest, least))
+
+
+OPERATORS: dict[str, Callable[..., Image]] = {"reinhard-local": reinhard_local, "durand": durand}
+
+
+def _launch(gpu: Gpu, name: str, images: tuple[Image, ...], *scalars: float) -> None:
+    """Launches one of tonemap_local.cl's kernels, which writes the last of the planes in place."""
+    size, per_item = math.prod(images[0].shape), gpu.limits.lanes
+    kernel = gpu.kernel(("lanes", "tonemap_local"), name, WIDTH=per_item)
+    gpu.launch(
+        kernel, (-(-size // per_item),), *images, size, *scalars, local=kernel.fit(256), label=f"tonemap {name}",
+        traffic=4 * size * (len(images) + 1),
+    )  # fmt: skip

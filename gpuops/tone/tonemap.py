@@ -1,0 +1,262 @@
+"""Tone mapping: metering, exposure, an operator, and a display's signal."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..image import Image
+from ..metrics.statistics import Statistics, check_colours, statistics
+from ..notes import note
+from ..params.lut import LutParams
+from ..params.region import Region
+from ..params.tonemap import LOCAL, MAX_STOPS, PERCENTILES, TonemapParams
+from ..params.white_balance import WhiteBalance
+from ..pixels.coding import Decoding, Encoding, pack
+from ..pixels.colour import Matrix
+from ..pixels.pointwise import reading, writing
+from ..pixels.regions import cut
+from . import (
+    blue_noise,
+    lut,
+    operators,
+    white_balance,
+)
+from . import (
+    local as tonemap_local,
+)
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+_GROUPS = 24  # groups of a compute unit: those that end early make room for others
+_TIMES = 1 << 10  # rounds of a work-item, at most
+
+
+def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
+    """Maps linear Rec. 709 light to a display's signal.
+
+    The result is finite whatever the input holds: NaN and negative light become 0, infinite light becomes the
+    operator's brightest value; a GpuopsWarning counts such pixels. Values above 1 are not clipped: the function that
+    stores the result does that. Gray is treated as R = G = B; alpha passes through. The result's ``linear`` says
+    whether it is light or a signal.
+
+    Reads the image once for metering where the parameters need it, and once to map it. Memory beside the input: the
+    result; before that, a copy of the region that is metered, and for local operators also the memory that
+    :mod:`gpuops.tone.local` describes.
+
+    Raises
+    ------
+    ParameterError
+        The image is neither gray nor RGB, or gray and to be balanced, or does not contain the meter's region.
+    """
+    result, _ = _mapped(gpu, image, params)
+    result.linear = params.transfer == "linear"
+    return result
+
+
+def tonemap_pixels(
+    gpu: Gpu, pixels: Image, params: TonemapParams, decoding: Decoding, encoding: Encoding
+) -> tuple[Image, Image]:
+    """Does :func:`tonemap` from pixels (height, width, channels) of a file's depth to such pixels, all on the device.
+
+    ``encoding`` is applied after the transfer of ``params``. Also returns the counters of values that did not fit: see
+    :func:`gpuops.pixels.coding.losses`. Memory beside the input: the result.
+    """
+    return _mapped(gpu, pixels, params, decoding, encoding)
+
+
+def tonemap_premultiplied(
+    gpu: Gpu, image: Image, params: TonemapParams, encoding: Encoding
+) -> tuple[Image, Image]:
+    """Does :func:`tonemap_pixels` for a planar Image, whose colours are premultiplied if ``encoding`` unpremultiplies.
+
+    Operators are curves and take straight colours, so colours are divided by alpha before, not after. Memory beside
+    input and result: a copy of the input.
+    """
+    straight, _ = pack(image, Encoding(np.dtype(np.float32), unpremultiply=encoding.unpremultiply))
+    encoding = replace(encoding, unpremultiply=False)
+    return tonemap_pixels(gpu, straight, params, Decoding(image.alpha), encoding)
+
+
+def _mapped(
+    gpu: Gpu,
+    source: Image,
+    params: TonemapParams,
+    decoding: Decoding | None = None,
+    encoding: Encoding | None = None,
+) -> tuple[Image, Image]:
+    """Returns the result, and the counters of values that did not fit.
+
+    The result is planes where there is no decoding and no encoding.
+    """
+    ways = reading(gpu, source, decoding)
+    channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
+    assert isinstance(channels, int) and isinstance(colours, int)
+    check_colours(colours, channels, "tone mapping")
+    params = white_balance.resolved(gpu, source, params, decoding)
+    balance = white_balance.known(params.white_balance)
+    exposure, p = _levels(gpu, source, params, decoding)
+    transfer = params.transfer
+    hue = params.gamut == "hue" and colours == 3
+    table = params.operator if isinstance(params.operator, LutParams) else None
+    if table and not hue:  # keeping the hue works on light
+        table, transfer, decoding, encoding = lut.in_signals(
+            table, transfer, decoding, encoding, as_it_is=exposure == 1 and balance is None, colours=colours
+        )
+        ways = reading(gpu, source, decoding)
+    gains = _gains(gpu, source, exposure, params, decoding, balance) if params.operator in LOCAL else None
+    size, width = math.prod(source.shape) // channels, source.shape[1 if decoding else 2]
+    sources, defines, codes = writing(gpu, size, ways, encoding, alpha=channels > colours)
+    native = not gpu.limits.is_cpu
+    noise = None
+    if params.dither is not None and params.noise == "blue":
+        noise = gpu.kept(("blue noise", params.seed), lambda: gpu.array(blue_noise.triangular(params.seed)))
+    operator = ("tonemap_operators", "lut") if table else ("tonemap_operators",)
+    kernel = gpu.kernel(
+        (*ways.sources, *operator, "tonemap_light", *sources, "tonemap"),
+        "tonemap",
+        OPERATOR=operators.function_of(params.operator),
+        UP_TO_1=(hue or params.operator in operators.CLIPPED) and transfer == "linear",
+        KEEP_HUE=hue,
+        GAINS=gains is not None,
+        NATIVE=native,
+        FINITE=not native and not ways.by_formula,
+        DENORMS_ARE_ZERO=native,
+        SRGB=transfer == "srgb",
+        GAMMA=transfer == "gamma",
+        PQ=transfer == "pq",
+        DITHER=params.dither is not None,
+        BALANCE=balance is not None,
+        BLUE=blue_noise.SIZE if noise is not None else None,
+        **ways.defines,
+        **defines,
+        **(lut.defines(table) if table else {}),
+    )
+    lost, repaired = gpu.zeros((2,), np.uint32), gpu.zeros((3,), np.uint32)
+    result = source.like() if encoding is None else gpu.empty(source.shape, encoding.dtype)
+    local = kernel.fit(1 if gpu.limits.is_cpu else 256)
+    items = -(-size // ways.at_once)
+    times = min(max(1, items // (gpu.limits.compute_units * local[0] * _GROUPS)), _TIMES)
+    gpu.launch(
+        kernel, (-(-items // times),), source, result, size, width, times, exposure, p, float(params.gamma),
+        1.0 / params.dither if params.dither else 0.0, np.uint32(params.seed), *ways.arguments, codes, lost, repaired,
+        noise, lut.on_device(gpu, table) if table else None, gains, white_balance.rows(balance), local=local,
+        label=f"tonemap {params.operator}",
+        traffic=source.nbytes + result.nbytes + (gains.nbytes if gains else 0),
+    )  # fmt: skip
+    warn_of_repairs(*(int(n) for n in repaired.numpy()))
+    return result, lost
+
+
+def _gains(
+    gpu: Gpu,
+    source: Image,
+    exposure: float,
+    params: TonemapParams,
+    decoding: Decoding | None,
+    balance: Matrix | None,
+) -> Image:
+    """Returns the gains of a local operator, all of whose parameters have values."""
+    assert isinstance(params.operator, str)
+    own = {name: params.value(name) or 0.0 for name in params.known}
+    return tonemap_local.gain(
+        gpu, source, exposure, params.operator, decoding=decoding, balance=balance, **own
+    )
+
+
+def exposure(
+    gpu: Gpu,
+    image: Image,
+    meter: str = "log-mean",
+    key: float = 0.18,
+    method: str = "auto",
+    *,
+    percentiles: tuple[float, float] = PERCENTILES,
+    region: Region | None = None,
+    balance: WhiteBalance | None = None,
+) -> float:
+    """Returns the factor that brings the metered luminance of ``image`` to ``key``; 1 where no pixel is lit.
+
+    All parameters are those of :class:`gpuops.params.tonemap.TonemapParams`, ``region`` its ``meter_region`` and
+    ``balance`` its ``white_balance``. Raises ParameterError as :func:`tonemap`.
+    """
+    params = TonemapParams(
+        meter=meter,
+        key=key,
+        method=method,
+        percentiles=percentiles,
+        meter_region=region,
+        white_balance=balance,
+    )
+    params = white_balance.resolved(gpu, image, params, None)
+    return _factor(_measured(gpu, image, params, None), params)
+
+
+def stops_of_pixels(gpu: Gpu, pixels: Image, decoding: Decoding) -> float:
+    """Returns :func:`exposure` by the default meter, in stops, for the light of pixels (height, width, channels).
+
+    Their colours are metered straight, whether ``decoding`` premultiplies or not. The exposure of an absurd image is
+    clipped to the range that parameters allow.
+    """
+    params = TonemapParams()
+    factor = _factor(_measured(gpu, pixels, params, replace(decoding, premultiply=False)), params)
+    return min(max(math.log2(factor), -MAX_STOPS), MAX_STOPS)
+
+
+def _measured(gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None) -> Statistics:
+    return statistics(
+        gpu,
+        cut(source, params.meter_region, interleaved=decoding is not None),
+        decoding=decoding,
+        weights=white_balance.weights(params.white_balance),
+        histogram=params.meter == "histogram" or operators.needs_scene(params),
+        centre=params.meter == "center",
+        method="tiles" if params.method == "local" else params.method,
+    )
+
+
+def _factor(measured: Statistics, params: TonemapParams) -> float:
+    if params.meter == "mean":
+        level = measured.mean
+    elif params.meter == "log-mean":
+        level = measured.log_mean
+    elif params.meter == "histogram":
+        level = measured.trimmed_log_mean(*params.percentiles)
+    else:
+        level = measured.centre_mean
+    if not level > 0:  # black, or nothing that could be read
+        return 1.0
+    # Within float32 whatever the image: 2**±100 is beyond any light.
+    return min(max(params.key / level, 2.0**-100), 2.0**100)
+
+
+def _levels(
+    gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None
+) -> tuple[float, operators.Vector]:
+    """Returns the exposure's factor, and the operator's vector p."""
+    measured = None
+    if params.exposure is not None:
+        scale = 2.0**params.exposure
+    else:
+        measured = _measured(gpu, source, params, decoding)
+        scale = _factor(measured, params)
+    if operators.needs_scene(params):
+        if measured is None or params.meter_region is not None:  # all of the image has not been read
+            measured = _measured(gpu, source, replace(params, meter_region=None), decoding)
+        params = operators.resolved(params, operators.Scene.of(measured), scale)
+    return scale, operators.vector(params)
+
+
+def warn_of_repairs(nan: int, infinite: int, negative: int) -> None:
+    """Gives one warning for all pixels whose light had to be repaired."""
+    kinds = ((nan, "NaN"), (infinite, "infinite"), (negative, "negative"))
+    counts = [f"{count} {kind}" for count, kind in kinds if count]
+    if counts:
+        note(
+            f"pixels repaired before tone mapping: {', '.join(counts)} (NaN and negative light became black, "
+            "infinite light white)"
+        )

@@ -1,0 +1,53 @@
+"""Small kernels on whole images and bands: clkernels/wavelets/dwt_bands.cl."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..gpu import Gpu, Kernel
+from ..image import Image
+
+
+def kernel(gpu: Gpu, name: str, *, encode: bool = False) -> Kernel:
+    """A kernel of dwt_bands.cl; ``encode``: with the sRGB curve."""
+    if encode:
+        return gpu.kernel(("lanes", "colour", "dwt_bands"), name, WIDTH=1, ENCODE=True)
+    return gpu.kernel("dwt_bands", name)
+
+
+def to_levels(image: Image, maximum: int) -> Image:
+    """Values in [0, 1] as whole levels 0 … maximum."""
+    return _convert("to_levels", image, image.like(dtype="int32"), maximum)
+
+
+def from_levels(image: Image, maximum: int) -> Image:
+    """Whole levels 0 … maximum as values in [0, 1]."""
+    return _convert("from_levels", image, image.like(dtype="float32"), maximum)
+
+
+def in_precision(image: Image, dtype: np.dtype[Any]) -> Image:
+    """float32 as float64, or the other way round; the Image itself if it is of ``dtype``."""
+    if image.dtype == dtype:
+        return image
+    result, size = image.like(dtype=dtype), prod(image.shape)
+    if size:
+        step = image.gpu.kernel("dwt_bands", "widen" if dtype == np.float64 else "narrow", DOUBLE=True)
+        image.gpu.launch(
+            step, (size,), image, result, np.uint64(size), local=step.fit(256), label="dwt precision",
+            traffic=image.nbytes + result.nbytes,
+        )  # fmt: skip
+    return result
+
+
+def _convert(name: str, image: Image, result: Image, maximum: int) -> Image:
+    size = prod(image.shape)
+    if size:
+        step = kernel(image.gpu, name)
+        image.gpu.launch(
+            step, (size,), image, result, size, float(maximum), local=step.fit(256), label=f"dwt {name}",
+            traffic=image.nbytes + result.nbytes,
+        )  # fmt: skip
+    return result

@@ -1,0 +1,86 @@
+"""The tile of a level that a work-group takes in clkernels/wavelets/dwt_tile.cl."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import ceil
+
+from ..gpu import Define, Gpu, Kernel, Source
+from .schedule import Schedule
+
+# Bytes of a small image: larger ones take the time that memory takes.
+_SMALL, _SMALL_INVERSE = 64 << 20, 40 << 20
+_SIDES = (32, 16, 8)  # pairs along a tile's side
+_RUN = 4  # pairs that a work-item takes at once, in the smallest tiles
+_LOCAL = 24 << 10  # the most bytes of local memory, so that two groups run on a compute unit at once
+
+
+@dataclass(frozen=True)
+class Tile:
+    """``side`` × ``side`` pairs, made by a group of ``items``; ``kernel`` is built for them."""
+
+    kernel: Kernel
+    side: int
+    items: int
+
+
+def pays(nbytes: int, *, inverse: bool, words: bool) -> bool:
+    """Whether tiles of an image of ``nbytes`` take less time than bands of rows: as measured on an NVIDIA H200.
+
+    ``words``: rows in bands can be read and written by vectors; other rows go through local memory there, too.
+    """
+    return nbytes <= (_SMALL_INVERSE if inverse else _SMALL) or not (words or inverse)
+
+
+def fitting(
+    gpu: Gpu,
+    schedule: tuple[Schedule, Source],
+    pairs: tuple[int, int],
+    planes: int,
+    itemsize: int,
+    defines: Mapping[str, Define],
+) -> Tile | None:
+    """The largest tile of which each compute unit gets one, or else the smallest tile; None if no tile fits.
+
+    ``pairs``: the pairs to make, along y and x; ``itemsize``: the bytes of a sample.
+    """
+    plan, source = schedule
+    found = None
+    for side in _SIDES:
+        if _bytes(plan, side, itemsize, defines) > min(_LOCAL, gpu.limits.local_bytes):
+            continue
+        found = side
+        if planes * ceil(pairs[0] / side) * ceil(pairs[1] / side) >= gpu.limits.compute_units:
+            break
+    if found is None:
+        return None
+    sources = ("border", "dwt_layout", "dwt_beyond", source, "dwt_tile")
+    for items in _groups(gpu, plan, found):
+        kernel = gpu.kernel(sources, "level_tile", **defines, SIDE=found, RUN=_run(found), ITEMS=items)
+        if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
+            return Tile(kernel, found, items)
+    return None
+
+
+def _bytes(plan: Schedule, side: int, itemsize: int, defines: Mapping[str, Define]) -> int:
+    """Bytes of local memory: for the samples, and for the places where each row's samples come from."""
+    lines = 2 * (plan.left + side + plan.right)
+    terms = 3 if defines.get("ANTIREFLECT") or defines.get("SMOOTH") else 1
+    return lines * ((lines + 1) * itemsize + -(-terms * (4 + itemsize) // itemsize) * itemsize)
+
+
+def _groups(gpu: Gpu, plan: Schedule, side: int) -> Iterator[int]:
+    """Sizes of groups that the device can run, which lift all rows of a tile: in the fewest rounds first, then in
+    more."""
+    limits = gpu.limits
+    rows, runs = 2 * (plan.left + side + plan.right), side // _run(side)
+    at_once = min(rows, min(limits.work_group, *limits.work_item_sizes[:1]) // runs)
+    while at_once:
+        yield ceil(rows / ceil(rows / at_once)) * runs
+        at_once //= 2
+
+
+def _run(side: int) -> int:
+    """The pairs that a work-item takes at once: a quarter of a row or a column, but no fewer than _RUN."""
+    return max(_RUN, side // 4)

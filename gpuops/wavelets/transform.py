@@ -1,0 +1,326 @@
+"""The two-dimensional transform on device images: one level, all levels, and the shapes that belong together.
+
+The transform goes vertically first, then horizontally, and the inverse the other way round. That is the order of
+JPEG 2000 (ISO/IEC 15444-1 annex F), which matters to the integer transform; VC-2's wavelets have rows first. Bands have
+PyWavelets' names: cH is high vertically (horizontal edges).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..image import Image
+from ..notes import note
+from ..params.dwt import DwtParams
+from ..tiles.planes import in_turn
+from . import axis, bands, blocked, in_place, level, strips, two_levels
+from .wavelets import WAVELETS
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+Band = TypeVar("Band")
+Details = tuple[Band, Band, Band]
+Shape = tuple[int, ...]
+
+Y, X = 1, 2
+
+
+def forward(image: Image, params: DwtParams) -> tuple[Image, Details[Image]]:
+    """One level: cA, (cH, cV, cD)."""
+    if params.method == "in-place":
+        approximation, details = in_place.bands(image, params, 1)
+        return approximation, details[0]
+    if params.method == "strip":
+        approximation, details = strips.bands(image, params, 1)
+        return approximation, details[0]
+    whole = level.fitting(image, params, image.shape[1:], inverse=False)
+    if whole is not None:
+        return level.forward(image, whole)
+    if WAVELETS[params.wavelet].rows_first:
+        low, high = axis.analyse(image, params, X)
+        approximation, horizontal = axis.analyse(low, params, Y)
+        vertical, diagonal = axis.analyse(high, params, Y)
+        return approximation, (horizontal, vertical, diagonal)
+    low, high = axis.analyse(image, params, Y)
+    approximation, vertical = axis.analyse(low, params, X)
+    horizontal, diagonal = axis.analyse(high, params, X)
+    return approximation, (horizontal, vertical, diagonal)
+
+
+def inverse(approximation: Image, details: Details[Image], params: DwtParams, shape: Shape) -> Image:
+    """The image of (height, width) ``shape`` that one level's bands stand for."""
+    if params.method == "in-place":
+        return in_place.image_of(approximation, [details], params, shape)
+    if params.method == "strip":
+        return strips.image_of(approximation, [details], params, (shape[0], shape[1]))
+    whole = level.fitting(approximation, params, shape, inverse=True)
+    if whole is not None:
+        return level.inverse(approximation, details, whole)
+    horizontal, vertical, diagonal = details
+    if WAVELETS[params.wavelet].rows_first:
+        low = axis.synthesise(approximation, horizontal, params, Y, shape[0])
+        high = axis.synthesise(vertical, diagonal, params, Y, shape[0])
+        return axis.synthesise(low, high, params, X, shape[1])
+    low = axis.synthesise(approximation, vertical, params, X, shape[1])
+    high = axis.synthesise(horizontal, diagonal, params, X, shape[1])
+    return axis.synthesise(low, high, params, Y, shape[0])
+
+
+def decompose(image: Image, params: DwtParams) -> tuple[Image, list[Details[Image]]]:
+    """All levels: cA, [coarsest (cH, cV, cD), …, finest (cH, cV, cD)]; :func:`max_levels` of them if none are given."""
+    levels = params.levels if params.levels is not None else max_levels(image.shape[1:], params)
+    turns = in_turn(image.shape[0], image.nbytes)
+    if len(turns) == 1:
+        return _levels(image, params, levels)
+    every: list[Image] = []
+    for at in turns:
+        part = flat(*_levels(image.planes(at), params, levels))
+        every = every or [band.like((image.shape[0], *band.shape[1:])) for band in part]
+        for whole, band in zip(every, part, strict=True):
+            whole.put(at, band)
+    for band in every:
+        band.alpha = image.alpha
+    return nested(every)
+
+
+def working(gpu: Gpu, dtype: np.dtype[Any], params: DwtParams) -> np.dtype[Any]:
+    """The dtype to compute levels of ``dtype`` in.
+
+    The mode smooth extends a line beyond an edge as far as a filter is long. That multiplies the samples' differences,
+    and rounding errors, by as much, at each level anew: floats become double precision for it, if the device has that.
+    """
+    return (
+        np.dtype(np.float64)
+        if dtype == np.float32 and params.mode == "smooth" and gpu.limits.double
+        else dtype
+    )
+
+
+def _levels(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[Details[Image]]]:
+    dtype = working(image.gpu, image.dtype, params)
+    if levels and image.dtype != dtype:
+        found = flat(*_levels(bands.in_precision(image, dtype), params, levels))
+        return nested([bands.in_precision(band, image.dtype) for band in found])
+    if params.method == "in-place":
+        return in_place.bands(image, params, levels)
+    if params.method == "strip":
+        return strips.bands(image, params, levels)
+    coefficients: list[Details[Image]] = []
+    while len(coefficients) < levels:
+        two = None
+        if levels - len(coefficients) > 1:
+            two = two_levels.fitting(image, params, image.shape[1:], inverse=False)
+        if two is None:
+            image, details = forward(image, params)
+            coefficients.insert(0, details)
+        else:
+            image, coefficients[:0] = two_levels.forward(image, two)
+    return image, coefficients
+
+
+def overwriting(image: Image, params: DwtParams, levels: int) -> Iterator[Image]:
+    """:func:`decompose` by a method that works in place, in the image's own memory; gives the bands one after the
+    other.
+
+    The bands are copies, in the order of :func:`band_shapes`: no more than one needs memory at a time.
+    """
+    if params.method == "strip":
+        strips.decompose(image, params, levels)
+        return strips.each(image, params, levels)
+    in_place.decompose(image, params, levels)
+    return blocked.each(image, blocked.regions(image.shape[1:], params, levels))
+
+
+def flat(approximation: Band, details: Sequence[Details[Band]]) -> list[Band]:
+    """All bands in the order of :func:`band_shapes`."""
+    return [approximation, *(band for level in details for band in level)]
+
+
+def nested(bands: Sequence[Band]) -> tuple[Band, list[Details[Band]]]:
+    """The inverse of :func:`flat`."""
+    approximation, *rest = bands
+    return approximation, [(rest[i], rest[i + 1], rest[i + 2]) for i in range(0, len(rest), 3)]
+
+
+def recompose(
+    approximation: Image | None,
+    details: Sequence[Details[Image | None]],
+    params: DwtParams,
+    shape: Shape | None = None,
+) -> Image:
+    """The image of (height, width) ``shape``; without ``shape`` an odd length may be one longer, as in PyWavelets.
+
+    None stands for a band of zeros. Raises ParameterError for bands that do not fit together.
+    """
+    found = sizes(approximation, details, params, shape)
+    number = 0
+    while number < len(found):
+        four = (approximation, *details[number])
+        low, *high = (
+            _or_zeros(band, size, four) for band, size in zip(four, found[number].bands, strict=True)
+        )
+        two = None
+        if (len(found) - number) % 2 == 0:  # so that the last two, which are the largest, go together
+            two = two_levels.fitting(low, params, found[number + 1].image, inverse=True)
+        if two is None:
+            approximation = inverse(low, (high[0], high[1], high[2]), params, found[number].image)
+            number += 1
+        else:
+            sizes_of_next = zip(details[number + 1], found[number + 1].bands[1:], strict=True)
+            approximation = two_levels.inverse(
+                low, high, [_or_zeros(band, size, (low,)) for band, size in sizes_of_next], two
+            )
+            number += 2
+    if approximation is None:
+        raise ParameterError("there must be one band at least that is not None")
+    return approximation
+
+
+def _or_zeros(band: Image | None, size: Shape, others: Sequence[Image | None]) -> Image:
+    """The band, or a band of zeros with the planes and dtype of the others."""
+    if band is not None:
+        return band
+    like = next(other for other in others if other is not None)
+    return like.gpu.zeros((like.shape[0], *size), like.dtype)
+
+
+class HasShape(Protocol):
+    """A band (planes, height, width), on the device or on the host."""
+
+    @property
+    def shape(self) -> Shape: ...
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """(height, width) of a level's bands, cA, cH, cV, cD, and of the image that they give."""
+
+    bands: tuple[Shape, Shape, Shape, Shape]
+    image: Shape
+
+
+def sizes(
+    approximation: HasShape | None,
+    details: Sequence[Details[HasShape | None]],
+    params: DwtParams,
+    shape: Shape | None = None,
+) -> list[Sizes]:
+    """The sizes of all levels, the coarsest first, as :func:`recompose` goes through them.
+
+    Raises ParameterError for bands that do not fit together.
+    """
+    found: list[Sizes] = []
+    planes = {band.shape[0] for band in (approximation, *flat(None, details)) if band is not None}
+    if len(planes) > 1:
+        raise ParameterError(f"the bands must have as many planes as each other, not {sorted(planes)}")
+    low = None if approximation is None else approximation.shape[1:]
+    for number, three in enumerate(details):
+        bands = _complete(low, *(None if band is None else band.shape[1:] for band in three))
+        _check(bands, params)
+        target = tuple(axis.samples(params, a, d) for a, d in zip(bands[0], bands[3], strict=True))
+        finest = number + 1 == len(details)
+        wanted = (shape or target) if finest else _approximation_shape(details[number + 1], params, target)
+        if any(not 0 <= n - m <= (not params.critical) for n, m in zip(target, wanted, strict=True)):
+            raise ParameterError(
+                f"coefficients of {target[0]}×{target[1]} samples cannot give {wanted[0]}×{wanted[1]}"
+            )
+        found.append(Sizes(bands, wanted))
+        low = wanted
+    return found
+
+
+def image_shape(
+    approximation: HasShape | None,
+    details: Sequence[Details[HasShape | None]],
+    params: DwtParams,
+    shape: Shape | None = None,
+) -> tuple[int, int, int]:
+    """(planes, height, width) of the image that :func:`recompose` gives. Raises ParameterError as that function."""
+    given = next(band for band in (approximation, *flat(None, details)) if band is not None)
+    found = sizes(approximation, details, params, shape)
+    height, width = found[-1].image if found else given.shape[1:]
+    return given.shape[0], height, width
+
+
+def _complete(
+    approximation: Shape | None, horizontal: Shape | None, vertical: Shape | None, diagonal: Shape | None
+) -> tuple[Shape, Shape, Shape, Shape]:
+    """The sizes of cA, cH, cV, cD; those that are None follow from the others."""
+    given = [size for size in (approximation, horizontal, vertical, diagonal) if size is not None]
+    if not given:
+        raise ParameterError("a level whose bands are all None has no size")
+
+    def length(axis: int, *sizes: Shape | None) -> int:
+        return next((size[axis] for size in sizes if size is not None), given[0][axis])
+
+    low_y, high_y = length(0, approximation, vertical), length(0, horizontal, diagonal)
+    low_x, high_x = length(1, approximation, horizontal), length(1, vertical, diagonal)
+    return (
+        approximation or (low_y, low_x),
+        horizontal or (high_y, low_x),
+        vertical or (low_y, high_x),
+        diagonal or (high_y, high_x),
+    )
+
+
+def _approximation_shape(details: Details[HasShape | None], params: DwtParams, default: Shape) -> Shape:
+    """(height, width) of the approximation beside these details; ``default`` where they are None."""
+    horizontal, vertical, diagonal = details
+    square = not params.critical  # all four bands alike
+    heights = (vertical, horizontal, diagonal) if square else (vertical,)
+    widths = (horizontal, vertical, diagonal) if square else (horizontal,)
+    return (
+        next((band.shape[Y] for band in heights if band is not None), default[0]),
+        next((band.shape[X] for band in widths if band is not None), default[1]),
+    )
+
+
+def _check(bands: tuple[Shape, Shape, Shape, Shape], params: DwtParams) -> None:
+    """Raises ParameterError unless the four bands of a level belong together."""
+    (height, width), horizontal, vertical, diagonal = bands
+    slack = 1 if params.critical else 0
+    if (horizontal, vertical) != ((diagonal[0], width), (height, diagonal[1])) or any(
+        not 0 <= low - high <= slack for low, high in ((height, diagonal[0]), (width, diagonal[1]))
+    ):
+        raise ParameterError(
+            f"the bands of a level do not fit together: cA {bands[0]}, cH {horizontal}, cV {vertical}, cD {diagonal}"
+        )
+
+
+def band_shapes(params: DwtParams, shape: Shape, levels: int) -> list[tuple[str, Shape]]:
+    """Names and (height, width) of all bands of an image: cA5, cH5, cV5, cD5, cH4, …"""
+    bands: list[tuple[str, Shape]] = []
+    for number in range(1, levels + 1):
+        (low_y, high_y), (low_x, high_x) = (axis.lengths(params, n) for n in shape)
+        bands[:0] = [
+            (f"cH{number}", (high_y, low_x)),
+            (f"cV{number}", (low_y, high_x)),
+            (f"cD{number}", (high_y, high_x)),
+        ]
+        shape = (low_y, low_x)
+    return [(f"cA{levels}", shape), *bands]
+
+
+def max_levels(shape: Shape, params: DwtParams) -> int:
+    """PyWavelets' ``dwtn_max_level``: levels until a filter is as long as the shorter side.
+
+    In the modes mirror and vc2, which PyWavelets lacks, levels go on until the shorter side is a single sample.
+    """
+    shortest, reach = min(shape), WAVELETS[params.wavelet].length - 1
+    return max(0, (shortest // (1 if params.critical else reach)).bit_length() - 1)
+
+
+def warn_of_levels(shape: Shape, params: DwtParams) -> None:
+    """Gives PyWavelets' warning if more levels are asked for than :func:`max_levels`."""
+    most = max_levels(shape, params)
+    if params.levels is not None and params.levels > most:
+        note(
+            f"{params.levels} levels are more than {shape[0]}×{shape[1]} samples have use for ({most} with "
+            f"{params.wavelet}): the border reaches all coefficients"
+        )
