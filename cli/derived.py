@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuops.operation import Choice, Kind, Rectangle, kinds
+from gpuops.operation import Choice, Flag, Kind, Number, kinds
 from gpuops.ops import OPERATIONS
 from gpuops.ops import operation as declared
 
@@ -53,13 +53,18 @@ def command(name: str) -> click.Command:
 
 
 def _option(name: str, kind: Kind, default: Any) -> Any:
-    given: dict[str, Any] = (
-        {"required": True} if default is MISSING else {"default": default, "show_default": True}
-    )
-    if isinstance(kind, Choice):
-        given |= {"type": options.Choice(kind.names)}
-    elif isinstance(kind, Rectangle):
-        given |= {"metavar": "X,Y,W,H"}
+    option = f"--{name.replace('_', '-')}"
+    given: dict[str, Any] = {"help": kind.help}
+    if default is MISSING:
+        given["required"] = True
     else:
-        given |= {"type": float, "metavar": kind.unit.upper() or "X"}
-    return click.option(f"--{name.replace('_', '-')}", name, help=kind.help, **given)
+        given |= {"default": default, "show_default": default is not None}
+    if isinstance(kind, Flag):
+        return click.option(f"{option}/--no-{name.replace('_', '-')}", name, **given)
+    if isinstance(kind, Choice):
+        return click.option(option, name, type=options.Choice(kind.names), **given)
+    if isinstance(default, tuple):
+        given["default"] = kind.text(default)
+    if isinstance(kind, Number):
+        given["type"] = float
+    return click.option(option, name, metavar=kind.metavar, **given)

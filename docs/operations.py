@@ -9,7 +9,7 @@ from dataclasses import MISSING, fields
 from inspect import cleandoc
 from pathlib import Path
 
-from gpuops.operation import Choice, Kind, Number, Operation, kinds
+from gpuops.operation import Kind, Operation, kinds
 from gpuops.ops import OPERATIONS, operation
 
 PAGE = Path(__file__).with_suffix(".md")
@@ -38,14 +38,14 @@ def _section(found: Operation, summary: str) -> str:
 
 
 def _row(name: str, kind: Kind, default: object) -> str:
-    if isinstance(kind, Choice):
-        values = ", ".join(f"`{choice}`" for choice in kind.names)
-    elif isinstance(kind, Number):
-        values = f"{kind.low:g} … {kind.high:g} {kind.unit}".strip()
-    else:
-        values = "`X,Y,W,H`"
-    shown = "required" if default is MISSING else f"`{default}`"
-    return f"| `--{name.replace('_', '-')}` | {values} | {shown} | {kind.help} |"
+    shown = "required" if default is MISSING else "" if default is None else f"`{_text(kind, default)}`"
+    return f"| `--{name.replace('_', '-')}` | {kind.values} | {shown} | {kind.help} |"
+
+
+def _text(kind: Kind, default: object) -> str:
+    if isinstance(default, bool):
+        return "on" if default else "off"
+    return kind.text(default) if isinstance(default, tuple) else str(default)
 
 
 if __name__ == "__main__":

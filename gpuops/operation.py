@@ -7,7 +7,9 @@ needs neither a device nor numpy before the function is called.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -20,53 +22,183 @@ if TYPE_CHECKING:
     from .image import Image
 
 
+class Kind(ABC):
+    """What values a parameter may have: how they are written, checked and explained to people in ``help``."""
+
+    help: str
+
+    @abstractmethod
+    def checked(self, name: str, value: Any) -> Any:
+        """Returns the value, as its own type where it was a text; raises ParameterError if it is none of the kind."""
+
+    @property
+    @abstractmethod
+    def values(self) -> str:
+        """The values there are, for a table of the reference."""
+
+    @property
+    @abstractmethod
+    def metavar(self) -> str:
+        """What stands for a value in a command's help."""
+
+    def text(self, value: Any) -> str:
+        """Returns the value as an option's text, which :meth:`checked` reads back."""
+        return str(value)
+
+
 @dataclass(frozen=True)
-class Number:
-    """A parameter that is a number from ``low`` to ``high``, in ``unit`` if it has one; ``help`` is for people."""
+class Number(Kind):
+    """A parameter that is a number from ``low`` to ``high``, in ``unit`` if it has one.
+
+    ``optional``: it may be None, which stands for no number.
+    """
 
     help: str
     low: float
     high: float
     unit: str = ""
+    optional: bool = False
 
-    def checked(self, name: str, value: Any) -> float:
-        """Returns the value as a float; raises ParameterError if it is no number or out of range."""
+    def checked(self, name: str, value: Any) -> float | None:
+        if value is None and self.optional:
+            return None
         try:
             number = float(value)
         except (TypeError, ValueError):
             raise ParameterError(f"{name} must be a number, not {value!r}") from None
         if not (isfinite(number) and self.low <= number <= self.high):
-            unit = f" {self.unit}" if self.unit else ""
-            raise ParameterError(f"{name} must be from {self.low:g} to {self.high:g}{unit}, not {number:g}")
+            raise ParameterError(f"{name} must be from {self.values}, not {number:g}".replace("…", "to"))
         return number
+
+    @property
+    def values(self) -> str:
+        return f"{self.low:g} … {self.high:g} {self.unit}".strip()
+
+    @property
+    def metavar(self) -> str:
+        return self.unit.upper() or "X"
+
+    def text(self, value: Any) -> str:
+        return repr(float(value))
 
 
 @dataclass(frozen=True)
-class Choice:
+class Numbers(Kind):
+    """A parameter that is ``count`` numbers from ``low`` to ``high``, with commas between them; one stands for all."""
+
+    help: str
+    count: int
+    low: float
+    high: float
+
+    def checked(self, name: str, value: Any) -> tuple[float, ...]:
+        given = (
+            value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else (value,)
+        )
+        found = [Number(self.help, self.low, self.high).checked(name, part) or 0.0 for part in given]
+        if len(found) not in (1, self.count):
+            raise ParameterError(f"{name} must be one number or {self.count}, not {len(found)}")
+        return tuple(found * self.count if len(found) == 1 else found)
+
+    @property
+    def values(self) -> str:
+        return f"{self.count} of {self.low:g} … {self.high:g}, or one for all"
+
+    @property
+    def metavar(self) -> str:
+        return ",".join("XYZW"[: self.count]) if self.count <= 4 else "X,…"
+
+    def text(self, value: Any) -> str:
+        return ",".join(map(repr, value))
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
     """A parameter that is one of several names."""
 
     help: str
     names: tuple[str, ...]
 
     def checked(self, name: str, value: Any) -> str:
-        """Returns the value if it is one of the names; else raises ParameterError."""
         if value not in self.names:
             raise ParameterError(f"{name} must be one of {', '.join(self.names)}, not {value!r}")
         return str(value)
 
+    @property
+    def values(self) -> str:
+        return ", ".join(f"`{name}`" for name in self.names)
+
+    @property
+    def metavar(self) -> str:
+        return f"[{'|'.join(self.names)}]"
+
 
 @dataclass(frozen=True)
-class Rectangle:
+class Flag(Kind):
+    """A parameter that is true or false: an option ``--NAME/--no-NAME``."""
+
+    help: str
+
+    def checked(self, name: str, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise ParameterError(f"{name} must be true or false, not {value!r}")
+        return value
+
+    @property
+    def values(self) -> str:
+        return "on or off"
+
+    @property
+    def metavar(self) -> str:
+        return ""
+
+
+@dataclass(frozen=True)
+class Size(Kind):
+    """A parameter that is a width and a height in pixels, written ``WIDTHxHEIGHT``, or None."""
+
+    help: str
+    most: int = 1 << 20
+
+    def checked(self, name: str, value: Any) -> tuple[int, int] | None:
+        if value is None:
+            return None
+        if isinstance(value, str):
+            match = re.fullmatch(r"(\d{1,9})x(\d{1,9})", value.lower().replace("×", "x"), re.ASCII)
+            value = (int(match[1]), int(match[2])) if match else ()
+        width, height = value if len(value) == 2 else (0, 0)
+        if not (1 <= width <= self.most and 1 <= height <= self.most):
+            raise ParameterError(f"{name} must be WIDTHxHEIGHT in pixels, such as 1920x1080")
+        return int(width), int(height)
+
+    @property
+    def values(self) -> str:
+        return "`WIDTHxHEIGHT` pixels"
+
+    @property
+    def metavar(self) -> str:
+        return "WxH"
+
+    def text(self, value: Any) -> str:
+        return f"{value[0]}x{value[1]}"
+
+
+@dataclass(frozen=True)
+class Rectangle(Kind):
     """A parameter that is a :class:`Region` of the image, or its text ``X,Y,W,H``."""
 
     help: str
 
     def checked(self, name: str, value: Any) -> Region:
-        """Returns the region; raises ParameterError if the value describes none."""
         return value if isinstance(value, Region) else region_option(str(value))
 
+    @property
+    def values(self) -> str:
+        return "`X,Y,W,H`"
 
-Kind = Number | Choice | Rectangle
+    @property
+    def metavar(self) -> str:
+        return "X,Y,W,H"
 
 
 def parameter(default: Any, kind: Kind) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 import runpy
 from collections.abc import Callable
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from gpuops import Gpu, ParameterError, files
-from gpuops.operation import Choice, Number, Operation, Params, kinds, parameter
+from gpuops.operation import Choice, Flag, Number, Operation, Params, kinds, parameter
 from gpuops.ops import OPERATIONS, operation
 
 from .conftest import Run
@@ -36,8 +36,14 @@ def cases(name: str, kind: str = "CASES") -> list[Params]:
 
 def options(params: Params) -> list[str]:
     """The command line of parameters."""
-    given = ((field.name.replace("_", "-"), getattr(params, field.name)) for field in fields(params))
-    return [word for name, value in given for word in (f"--{name}", str(value))]
+    words: list[str] = []
+    for name, kind in kinds(params).items():
+        value, option = getattr(params, name), name.replace("_", "-")
+        if isinstance(kind, Flag):
+            words.append(f"--{option}" if value else f"--no-{option}")
+        elif value is not None:
+            words += [f"--{option}", kind.text(value)]
+    return words
 
 
 def check(gpu: Gpu, name: str, x: np.ndarray[Any, Any], *, alpha: bool) -> None:
@@ -121,6 +127,8 @@ def test_its_declaration(clpix: Program, name: str, tmp_path: Path) -> None:
         assert kind.help
         option = f"--{parameter_name.replace('_', '-')}"
         assert option in help
+        if isinstance(kind, Flag):
+            continue
         for value in ("x", "nan", "1e9", "-1e9") if isinstance(kind, Number) else ("x",):
             run = clpix(name, tmp_path / "in.png", f"{option}={value}", "-o", tmp_path / "out.png")
             assert run.code == 2 and len(run.err.splitlines()) == 1 and option.lstrip("-") in run.err
