@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuops.params.bloom import BLENDS, BORDERS, MEMORY, METHODS, RADIUS, STRENGTH
+from gpuops.ops.bloom import BLENDS, BORDERS, MEMORY, METHODS, RADIUS, STRENGTH
+from gpuops.ops.tonemap import OPERATORS
 from gpuops.params.starburst import ANGLE, BLADES
-from gpuops.params.tonemap import OPERATORS
 
 from . import options
 
@@ -172,9 +172,9 @@ def command(
     """
     from gpuops.filters.convolve import kernel_from_picture
     from gpuops.glow import bloom, d3d11
-    from gpuops.params.bloom import BloomParams
+    from gpuops.ops.bloom import BloomParams
+    from gpuops.ops.tonemap import TonemapParams, exposure_option
     from gpuops.params.starburst import Aperture
-    from gpuops.params.tonemap import TonemapParams, exposure_option
     from gpuops.pixels.coding import pack, unpack
     from gpuops.tone import tonemap
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuops.params.blur import KINDS, METHODS
+from gpuops.ops.blur import KINDS, METHODS
 
 from . import options
 
@@ -90,7 +90,7 @@ def command(
     The Gaussian is within 5e-5 of its peak and takes the same time for any sigma; with --truncate it is scipy's, cut at
     int(T·σ + 0.5) pixels and normalised. --sigma 0 gives the input exactly.
     """
-    from gpuops.params.blur import BlurParams
+    from gpuops.ops.blur import BlurParams
     from gpuops.params.border import border_option
 
     sizes, motion = ("sigma", "sigma_x", "sigma_y", "truncate"), ("length", "angle")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuops.params.convolve import METHODS
+from gpuops.ops.convolve import METHODS
 
 from . import options
 
@@ -55,8 +55,8 @@ def command(shared: options.Shared, kernel: str, normalise: bool, border: str, m
     (height // 2, width // 2), and one bright pixel in the input becomes the kernel as it looks.
     """
     from gpuops.filters.convolve import convolve, kernel_for, kernel_from_picture
+    from gpuops.ops.convolve import ConvolveParams
     from gpuops.params.border import border_option
-    from gpuops.params.convolve import ConvolveParams
 
     from .checks import check_stdin
     from .pipeline import process

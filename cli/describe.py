@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from gpuops.bench.report_formats import columns
 from gpuops.files import Format, Metadata, Numbers, Picture, exif, icc
 from gpuops.metrics.statistics import BINS_PER_STOP, LOWEST_STOP, Statistics
 from gpuops.pixels.colour import Colour
-from gpuops.report_formats import columns
 
 from .measure import CHANNELS, Measured
 from .naming import printable

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuops.ops.tonemap import LOCAL, OPERATORS, TonemapParams
 from gpuops.params.contact_sheet import TILE_WIDTH, ContactSheetParams, stops_option
-from gpuops.params.tonemap import LOCAL, OPERATORS, TonemapParams
 
 from . import naming
 from .options import Command, Shared, Word, refuse

@@ -130,7 +130,7 @@ def open_gpu(shared: Shared, report: Report | None) -> Gpu:
     gpu = Gpu(shared.device, report=report, dump=shared.dump_kernels, memory=shared.device_memory)
     click.get_current_context().call_on_close(gpu.close)
     if report is not None:
-        from gpuops import report_formats
+        from gpuops.bench import report_formats
 
         report.context |= report_formats.device_context(gpu.info) | {
             "command": naming.printable(shlex.join(["clpix", *sys.argv[1:]]))
@@ -149,7 +149,7 @@ def reporting(shared: Shared, also_read: Sequence[str] = ()) -> Iterator[Report 
             return
         report = _begun(shared, (*shared.inputs, *also_read))
         yield report
-        from gpuops import report_formats
+        from gpuops.bench import report_formats
 
         report.close()
         if shared.timing_file:
@@ -166,7 +166,7 @@ def _begun(shared: Shared, inputs: Sequence[str]) -> Report:
         report.started -= age
         report.add("import", age)
     with report.phase("import"):
-        from gpuops import report_formats
+        from gpuops.bench import report_formats
     if shared.timing_file:
         report_formats.check_path(shared.timing_file)
         files.check_place(shared.timing_file, overwrite=shared.overwrite, inputs=inputs)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuops.params.lut import OUTPUTS, LutParams, lut_input_option
-from gpuops.params.tonemap import (
+from gpuops.ops.tonemap import (
     DEFAULT_OPERATOR,
     GAMUTS,
     METERS,
@@ -16,6 +15,7 @@ from gpuops.params.tonemap import (
     OPERATORS,
     WHITE,
 )
+from gpuops.params.lut import OUTPUTS, LutParams, lut_input_option
 from gpuops.params.white_balance import GRAY_WORLD
 
 from . import looks as looking
@@ -211,14 +211,14 @@ def command(
     if not dither:
         options.refuse("there is no --dither", "seed", "noise")
 
-    from gpuops.params.region import region_option
-    from gpuops.params.tonemap import (
+    from gpuops.ops.tonemap import (
         PERCENTILES,
         TonemapParams,
         exposure_option,
         percentiles_option,
         transfer_option,
     )
+    from gpuops.params.region import region_option
     from gpuops.params.white_balance import Illuminant, white_balance_option
 
     curve, gamma = transfer_option(transfer)
@@ -290,7 +290,7 @@ def command(
 
 def _parameters(given: tuple[str, ...]) -> dict[str, float]:
     """The operator's parameters by name, each of which may be given once."""
-    from gpuops.params.tonemap import parameter_option
+    from gpuops.ops.tonemap import parameter_option
 
     parameters: dict[str, float] = {}
     for name, value in map(parameter_option, given):

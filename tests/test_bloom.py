@@ -15,8 +15,8 @@ from scipy import ndimage
 from gpuops import Gpu, GpuopsWarning, ParameterError
 from gpuops.glow.bloom import bloom, bloom_pixels
 from gpuops.image import Image
-from gpuops.params.bloom import OCTAVES, BloomParams, variance
-from gpuops.params.tonemap import TonemapParams
+from gpuops.ops.bloom import OCTAVES, BloomParams, variance
+from gpuops.ops.tonemap import TonemapParams
 from gpuops.pixels.coding import Decoding, Encoding
 
 from . import borders, tonemap_reference

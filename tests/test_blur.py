@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gpuops import Gpu, ParameterError
 from gpuops.filters import blur, coarse
-from gpuops.params.blur import BlurParams
+from gpuops.ops.blur import BlurParams
 from gpuops.params.border import BORDERS, SYNONYMS, border_name, border_option
 from gpuops.pixels.coding import Decoding, Encoding
 

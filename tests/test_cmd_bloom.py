@@ -14,9 +14,9 @@ from gpuops.files import Picture
 from gpuops.glow import d3d11
 from gpuops.glow.bloom import bloom
 from gpuops.image import Image
-from gpuops.params.bloom import BloomParams
+from gpuops.ops.bloom import BloomParams
+from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.starburst import Aperture
-from gpuops.params.tonemap import TonemapParams
 from gpuops.pixels.coding import download
 from gpuops.tone import tonemap
 

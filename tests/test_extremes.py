@@ -17,10 +17,10 @@ from gpuops.filters.convolve import convolve
 from gpuops.glow.bloom import bloom
 from gpuops.metrics.compare import compare
 from gpuops.metrics.statistics import statistics
-from gpuops.params.bloom import BloomParams
-from gpuops.params.blur import BlurParams
+from gpuops.ops.bloom import BloomParams
+from gpuops.ops.blur import BlurParams
+from gpuops.ops.tonemap import OPERATORS, TonemapParams
 from gpuops.params.compare import CompareParams
-from gpuops.params.tonemap import OPERATORS, TonemapParams
 from gpuops.pixels.coding import download, upload
 from gpuops.tone.tonemap import tonemap
 from gpuops.wavelets import wavedec2, waverec2

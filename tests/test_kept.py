@@ -25,9 +25,9 @@ from gpuops.glow.bloom import bloom
 from gpuops.kept import Bounds, nbytes_of, trim
 from gpuops.metrics import compare
 from gpuops.metrics import statistics as reduce
-from gpuops.params.bloom import BloomParams
-from gpuops.params.blur import BlurParams
-from gpuops.params.tonemap import TonemapParams
+from gpuops.ops.bloom import BloomParams
+from gpuops.ops.blur import BlurParams
+from gpuops.ops.tonemap import TonemapParams
 from gpuops.programs import Source
 from gpuops.tone.tonemap import tonemap
 

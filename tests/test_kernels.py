@@ -48,15 +48,15 @@ from gpuops.metrics import statistics as reduce
 from gpuops.metrics.compare import compare, difference
 from gpuops.metrics.statistics import all_statistics, statistics, statistics_and_mip
 from gpuops.ops import OPERATIONS as DECLARED
+from gpuops.ops.bloom import BloomParams
+from gpuops.ops.blur import BlurParams
+from gpuops.ops.tonemap import LOCAL, OPERATORS, TRANSFERS, TonemapParams
 from gpuops.params.bilateral import BilateralParams
-from gpuops.params.bloom import BloomParams
-from gpuops.params.blur import BlurParams
 from gpuops.params.border import BORDERS
 from gpuops.params.compare import CompareParams
 from gpuops.params.dwt import DwtParams, ShrinkParams
 from gpuops.params.fft import VIEWS, FftParams, SpectrumParams, filter_option
 from gpuops.params.starburst import Aperture
-from gpuops.params.tonemap import LOCAL, OPERATORS, TRANSFERS, TonemapParams
 from gpuops.params.white_balance import Illuminant
 from gpuops.pixels import colour as colours
 from gpuops.pixels import light

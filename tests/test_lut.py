@@ -12,9 +12,9 @@ import pytest
 from gpuops import FileError, Gpu, GpuopsWarning, ParameterError
 from gpuops.files import read_lut
 from gpuops.glow.bloom import bloom_pixels
-from gpuops.params.bloom import BloomParams
+from gpuops.ops.bloom import BloomParams
+from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.lut import INPUTS, OUTPUTS, LutParams
-from gpuops.params.tonemap import TonemapParams
 from gpuops.pixels.coding import Decoding, Encoding, losses
 from gpuops.tone.lut import Lut
 from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gpuops import Gpu, GpuopsWarning, files, notes
-from gpuops.params.tonemap import TonemapParams
+from gpuops.ops.tonemap import TonemapParams
 from gpuops.tone import tonemap
 
 from .foreign import png

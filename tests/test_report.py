@@ -14,9 +14,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gpuops import FileError, Gpu, ParameterError, Report, report_formats
+from gpuops import FileError, Gpu, ParameterError, Report
+from gpuops.bench import report_formats
 from gpuops.filters.blur import blur
-from gpuops.params.blur import BlurParams
+from gpuops.ops.blur import BlurParams
 from gpuops.profile import _Launch
 
 RUNS = 3

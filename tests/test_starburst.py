@@ -14,7 +14,7 @@ from gpuops.errors import TooLongError
 from gpuops.glow import starburst
 from gpuops.glow.bloom import bloom
 from gpuops.image import Image
-from gpuops.params.bloom import BloomParams
+from gpuops.ops.bloom import BloomParams
 from gpuops.params.starburst import Aperture
 
 Array = np.ndarray

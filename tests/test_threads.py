@@ -20,9 +20,9 @@ from gpuops.filters import blur, convolve, median
 from gpuops.glow.bloom import bloom
 from gpuops.metrics import compare
 from gpuops.metrics import statistics as reduce
-from gpuops.params.bloom import BloomParams
-from gpuops.params.blur import BlurParams
-from gpuops.params.tonemap import TonemapParams
+from gpuops.ops.bloom import BloomParams
+from gpuops.ops.blur import BlurParams
+from gpuops.ops.tonemap import TonemapParams
 from gpuops.programs import Source
 from gpuops.tiles.transfers import Transfers
 from gpuops.tone.tonemap import tonemap

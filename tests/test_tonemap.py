@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from gpuops import Gpu, GpuopsWarning, Image, ParameterError
 from gpuops.glow import d3d11
+from gpuops.ops.tonemap import LOCAL, METERS, OPERATORS, TRANSFERS, TonemapParams
 from gpuops.params.region import Region, region_option
-from gpuops.params.tonemap import LOCAL, METERS, OPERATORS, TRANSFERS, TonemapParams
 from gpuops.pixels.coding import Decoding, Encoding, unpack
 from gpuops.tone import blue_noise
 from gpuops.tone.operators import CLIPPED

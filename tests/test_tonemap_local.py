@@ -12,9 +12,9 @@ import pytest
 from gpuops import Gpu, GpuopsWarning, Image, ParameterError, files
 from gpuops.filters import bilateral_grid
 from gpuops.glow.bloom import bloom, bloom_pixels
-from gpuops.params.bloom import BloomParams
-from gpuops.params.tonemap import LOCAL, TonemapParams
-from gpuops.params.tonemap import OPERATORS as KNOWN
+from gpuops.ops.bloom import BloomParams
+from gpuops.ops.tonemap import LOCAL, TonemapParams
+from gpuops.ops.tonemap import OPERATORS as KNOWN
 from gpuops.pixels.coding import Decoding, Encoding, pack
 from gpuops.tone.local import OPERATORS, gain
 from gpuops.tone.tonemap import exposure as metered

@@ -25,8 +25,8 @@ from gpuops import Gpu, Report
 from gpuops.bench import copies as bench
 from gpuops.glow import bloom
 from gpuops.image import Image
-from gpuops.params.bloom import BloomParams
-from gpuops.params.tonemap import TonemapParams
+from gpuops.ops.bloom import BloomParams
+from gpuops.ops.tonemap import TonemapParams
 from gpuops.pixels.coding import Decoding, Encoding, pack, unpack
 from gpuops.tone import tonemap
 

@@ -23,7 +23,7 @@ import scipy.ndimage
 
 from gpuops import Gpu
 from gpuops.filters import blur
-from gpuops.params.blur import BlurParams
+from gpuops.ops.blur import BlurParams
 
 Array = npt.NDArray[Any]
 Blur = Callable[[Array, tuple[float, float]], Array]  # of planes, by σ (y, x)

@@ -25,7 +25,7 @@ from timing import wall
 
 from gpuops import Gpu, Report
 from gpuops.filters import blur
-from gpuops.params.blur import BlurParams
+from gpuops.ops.blur import BlurParams
 from gpuops.pixels.coding import Decoding, Encoding
 
 Array = npt.NDArray[Any]

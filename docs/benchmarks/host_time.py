@@ -27,7 +27,7 @@ from gpuops import Gpu, files
 from gpuops import fourier as fft
 from gpuops.filters.blur import blur
 from gpuops.metrics.statistics import statistics
-from gpuops.params.blur import BlurParams
+from gpuops.ops.blur import BlurParams
 from gpuops.wavelets import functions as dwt
 
 SIZE = 256

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gpuops import Gpu
+from gpuops.bench.report_formats import device_context, versions
 from gpuops.device import DeviceInfo
-from gpuops.report_formats import device_context, versions
 
 T = TypeVar("T")
 

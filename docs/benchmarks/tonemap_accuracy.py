@@ -25,7 +25,7 @@ import numpy.typing as npt
 from peers import measured_on
 
 from gpuops import Gpu, GpuopsWarning, files
-from gpuops.params.tonemap import LOCAL, OPERATORS, TRANSFERS, TonemapParams
+from gpuops.ops.tonemap import LOCAL, OPERATORS, TRANSFERS, TonemapParams
 from gpuops.pixels.coding import Decoding, Encoding, on_device
 from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 

@@ -25,7 +25,7 @@ from gpuops import Gpu, Report
 from gpuops.bench import copies as bench
 from gpuops.image import Image
 from gpuops.metrics.statistics import channel_statistics, statistics
-from gpuops.params.tonemap import LOCAL, OPERATORS, TonemapParams
+from gpuops.ops.tonemap import LOCAL, OPERATORS, TonemapParams
 from gpuops.pixels.coding import Decoding, Encoding
 from gpuops.tone import tonemap
 

@@ -13,8 +13,8 @@ import pyopencl as cl
 
 from ..errors import DeviceError, ParameterError
 from ..profile import KernelTime, Report
-from ..report_formats import SCHEMA_VERSION, columns, device_context, versions
 from ..tiles.transfers import pinned, unpin
+from .report_formats import SCHEMA_VERSION, columns, device_context, versions
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

@@ -8,9 +8,9 @@ from dataclasses import asdict
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from ..report_formats import columns
 from . import copies as bench
 from .dwt import IN_TURN, OVERLAPPED, Part, Row
+from .report_formats import columns
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

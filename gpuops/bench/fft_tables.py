@@ -8,9 +8,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..files import charts
-from ..report_formats import columns
 from . import copies as bench
 from .fft import Row
+from .report_formats import columns
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

@@ -20,12 +20,12 @@ from ..errors import ParameterError
 from ..filters import blur
 from ..glow import bloom, d3d11
 from ..metrics import statistics as reduce
-from ..params.bloom import BloomParams
-from ..params.blur import BlurParams
-from ..params.tonemap import OPERATORS, TonemapParams
-from ..report_formats import columns
+from ..ops.bloom import BloomParams
+from ..ops.blur import BlurParams
+from ..ops.tonemap import OPERATORS, TonemapParams
 from ..tone import tonemap
 from . import copies as bench
+from .report_formats import columns
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

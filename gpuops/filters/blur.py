@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..errors import ParameterError
 from ..image import Image
 from ..operands import on_device, shaped_like
-from ..params.blur import LEAST_MULTIRATE, BlurParams
+from ..ops.blur import LEAST_MULTIRATE, BlurParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from . import coarse, multirate, recursive
 from . import point_spread as footprints

@@ -12,8 +12,8 @@ from ..gpu import Kernel
 from ..image import Image
 from ..notes import note
 from ..operands import on_device, shaped_like
+from ..ops.convolve import ConvolveParams
 from ..params.border import define
-from ..params.convolve import ConvolveParams
 from ..pixels.coding import unpack
 from ..pixels.light import readable
 from ..tiles.planes import planewise
@@ -76,7 +76,7 @@ def convolve(
     mode, cval
         As in scipy.ndimage: reflect, mirror, nearest, wrap, constant.
     method : str
-        As in :class:`gpuops.params.convolve.ConvolveParams`. ``fft`` needs local memory for a row, and has an error of
+        As in :class:`gpuops.ops.convolve.ConvolveParams`. ``fft`` needs local memory for a row, and has an error of
         about 1e-6 of the largest value in its plane, everywhere: too much for the shadows beside a sun. The others'
         error is relative to the pixel.
 

@@ -7,7 +7,7 @@ from math import ceil, cos, radians, sin
 import numpy as np
 import numpy.typing as npt
 
-from ..params.blur import BlurParams
+from ..ops.blur import BlurParams
 
 Weights = npt.NDArray[np.float64]
 

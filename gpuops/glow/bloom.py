@@ -14,10 +14,10 @@ from ..filters.convolve import Weights, convolve, kernel_for
 from ..image import Image
 from ..metrics.statistics import check_colours
 from ..notes import note
-from ..params.bloom import BloomParams
-from ..params.blur import BlurParams
+from ..ops.bloom import BloomParams
+from ..ops.blur import BlurParams
+from ..ops.tonemap import TonemapParams
 from ..params.lut import LutParams
-from ..params.tonemap import TonemapParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..tone import operators, tonemap
 from . import mip as bloom_mip

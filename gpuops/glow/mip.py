@@ -22,7 +22,7 @@ from ..tone.operators import NO_PARAMETERS, Vector
 
 if TYPE_CHECKING:
     from ..gpu import Argument, Define, Gpu, Kernel, Sources
-    from ..params.bloom import BloomParams
+    from ..ops.bloom import BloomParams
 
 # Work-items of a group, of a group that reads or writes pixels, and of any group at least.
 _ITEMS, _ITEMS_OF_ENDS, _LEAST_ITEMS = 128, 64, 8

@@ -13,7 +13,7 @@ from ..errors import ParameterError
 from ..gpu import Local
 from ..image import Image
 from ..operands import on_device
-from ..params.blur import BlurParams
+from ..ops.blur import BlurParams
 from ..params.compare import SSIM_SIZE, CompareParams
 from ..pixels.coding import unpack, upload
 from ..pixels.light import readable

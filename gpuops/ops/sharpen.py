@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..operation import Choice, Number, Operation, Params, parameter
-from ..params.blur import BlurParams
+from ..ops.blur import BlurParams
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from ..errors import ParameterError
+from ..ops.tonemap import OPERATORS
 from .lut import LutParams
-from .tonemap import OPERATORS
 
 STOPS = (-2.0, -1.0, 0.0, 1.0, 2.0)
 TILE_WIDTH = 320
@@ -20,7 +20,7 @@ class ContactSheetParams:
     Attributes
     ----------
     operators : str or LutParams
-        The rows, from the top: names of :data:`gpuops.params.tonemap.OPERATORS`, and tables.
+        The rows, from the top: names of :data:`gpuops.ops.tonemap.OPERATORS`, and tables.
     stops : float
         The columns, from the left: what is added to the exposure.
     tile_width : int

@@ -327,7 +327,7 @@ def of_primaries(primaries: Primaries, *curves: Curve, narrow: bool = False) -> 
 
 
 def of_signal(transfer: str, gamma: float) -> Colour:
-    """Returns the space of the signal that a tone mapping's transfer makes: see gpuops.params.tonemap.TonemapParams."""
+    """Returns the space of the signal that a tone mapping's transfer makes: see gpuops.ops.tonemap.TonemapParams."""
     curves: dict[str, Curve] = {
         "srgb": SRGB_CURVE,
         "linear": LINEAR_CURVE,

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..files import charts
-from ..params.tonemap import LOCAL, WHITE, TonemapParams
+from ..ops.tonemap import LOCAL, WHITE, TonemapParams
 from .operators import needs_scene
 from .tonemap import tonemap
 

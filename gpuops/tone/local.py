@@ -12,7 +12,7 @@ from ..filters import bilateral_grid
 from ..filters.blur import blur
 from ..image import Image
 from ..metrics.statistics import Statistics, check_colours, statistics
-from ..params.blur import BlurParams
+from ..ops.blur import BlurParams
 from ..pixels.coding import Decoding
 from ..pixels.colour import Matrix
 from ..pixels.pointwise import reading

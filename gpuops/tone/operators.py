@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ..metrics.statistics import Statistics
+from ..ops.tonemap import LOCAL, TonemapParams
 from ..params.lut import LutParams
-from ..params.tonemap import LOCAL, TonemapParams
 
 # Operators whose results are clipped to 1.
 CLIPPED = frozenset(

@@ -11,9 +11,9 @@ import numpy as np
 from ..image import Image
 from ..metrics.statistics import Statistics, check_colours, statistics
 from ..notes import note
+from ..ops.tonemap import LOCAL, MAX_STOPS, PERCENTILES, TonemapParams
 from ..params.lut import LutParams
 from ..params.region import Region
-from ..params.tonemap import LOCAL, MAX_STOPS, PERCENTILES, TonemapParams
 from ..params.white_balance import WhiteBalance
 from ..pixels.coding import Decoding, Encoding, pack
 from ..pixels.colour import Matrix
@@ -181,7 +181,7 @@ def exposure(
 ) -> float:
     """Returns the factor that brings the metered luminance of ``image`` to ``key``; 1 where no pixel is lit.
 
-    All parameters are those of :class:`gpuops.params.tonemap.TonemapParams`, ``region`` its ``meter_region`` and
+    All parameters are those of :class:`gpuops.ops.tonemap.TonemapParams`, ``region`` its ``meter_region`` and
     ``balance`` its ``white_balance``. Raises ParameterError as :func:`tonemap`.
     """
     params = TonemapParams(

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ..errors import ParameterError
-from .border import border_name
+from ..params.border import border_name
 
 METHODS = ("auto", "local", "direct", "fft")
 

@@ -12,11 +12,11 @@ from datetime import datetime, timezone
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from .errors import ParameterError
-from .profile import KernelTime, Report, peak_host_bytes
+from ..errors import ParameterError
+from ..profile import KernelTime, Report, peak_host_bytes
 
 if TYPE_CHECKING:
-    from .device import DeviceInfo
+    from ..device import DeviceInfo
 
 SCHEMA_VERSION = 1
 
@@ -238,7 +238,7 @@ def write(report: Report, path: str | os.PathLike[str], *, overwrite: bool = Fal
     Raises ParameterError for an unknown extension, FileError where the file exists or cannot be written.
     """
     convert = FORMATS[check_path(path)]
-    from .files.output import atomic
+    from ..files.output import atomic
 
     text = convert(report)
     with atomic(path, overwrite=overwrite) as temporary, open(temporary, "w", encoding="utf-8") as file:

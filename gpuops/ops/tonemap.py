@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from ..errors import ParameterError
-from .lut import LutParams
-from .region import Region
-from .white_balance import WhiteBalance, check
+from ..params.lut import LutParams
+from ..params.region import Region
+from ..params.white_balance import WhiteBalance, check
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from ..errors import ParameterError
-from .starburst import Aperture
+from ..params.starburst import Aperture
 
 METHODS = ("mip", "gaussians", "fft")
 BLENDS = ("energy", "add")

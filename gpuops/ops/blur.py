@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from ..errors import ParameterError
-from .bilateral import BilateralParams
-from .border import border_name
+from ..params.bilateral import BilateralParams
+from ..params.border import border_name
 
 KINDS = ("gaussian", "box", "disc", "motion", "median", "bilateral")
 METHODS = ("auto", "local", "direct", "multirate", "fft", "recursive")
