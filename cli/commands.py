@@ -73,7 +73,12 @@ class Strict(click.Command):
 
 
 class Command(Strict):
-    """A command of clpix."""
+    """A command of clpix, which stands alone: it has no place in a chain."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "then" in args and not ctx.resilient_parsing:
+            ctx.fail(f"{ctx.info_name} cannot stand in a chain with 'then' (a file of that name is ./then)")
+        return super().parse_args(ctx, args)
 
 
 class Group(Strict, click.Group):
@@ -85,6 +90,8 @@ class Group(Strict, click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         known = self.list_commands(ctx)
+        if args and args[0] == "then":
+            ctx.fail("'then' stands between two operations, such as: blur in.png --sigma 2 then sharpen -o out.png")
         if args and args[0] not in known and not args[0].startswith("-"):
             close = near(args[0], known)
             hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"

@@ -1,70 +1,209 @@
-"""Commands derived from what operations declare."""
+"""Commands derived from what operations declare, and chains of them, joined by the word ``then``."""
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
+from importlib import import_module
+from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from gpuops.operation import Choice, Flag, Kind, Number, kinds
-from gpuops.ops import OPERATIONS
+from gpuops.chain import Chain, nearest
+from gpuops.errors import ParameterError
+from gpuops.operation import Given, Operation, Option, Params
+from gpuops.ops import OPERATIONS, STEPS
 from gpuops.ops import operation as declared
 
-from . import options
+from . import commands, options
 
-if TYPE_CHECKING:
-    from gpuops.gpu import Gpu
+#: The word between the parts of a chain.
+THEN = "then"
+#: Commands that have more options than their operation: the module that has these.
+_EXTRAS = {"tonemap": "looks"}
 
-    from .item import Item
+
+class Derived(commands.Strict):
+    """The command of an operation. Behind its own arguments other operations may follow, each after ``then``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        first, *later = _parts(args)
+        rest = super().parse_args(ctx, first)
+        if not ctx.resilient_parsing:
+            ctx.meta[THEN] = [_later(ctx, part) for part in later]
+            for context in ctx.meta[THEN]:
+                _take_shared(ctx, context)
+            for param in self.params:
+                if param.name in ("inputs", "output") and not ctx.params[param.name]:
+                    raise click.MissingParameter(ctx=ctx, param=param)
+        return rest
+
+
+def _parts(args: Sequence[str]) -> list[list[str]]:
+    """Splits arguments at ``then``."""
+    parts: list[list[str]] = [[]]
+    for arg in args:
+        if arg == THEN:
+            parts.append([])
+        else:
+            parts[-1].append(arg)
+    return parts
+
+
+def _later(ctx: click.Context, part: list[str]) -> click.Context:
+    """Parses a part behind a ``then``, in a context of its own."""
+    from .main import COMMANDS
+
+    if not part:
+        ctx.fail("an operation follows 'then', such as: then blur --sigma 2 (a file of that name is ./then)")
+    name, *args = part
+    if name == "write":
+        found: click.Context = _write.make_context(name, args, parent=ctx.parent)
+        return found
+    if name in COMMANDS and name not in OPERATIONS:
+        ctx.fail(f"{name} does not make a picture of a picture: it cannot stand in a chain")
+    if name not in OPERATIONS:
+        ctx.fail(f"no operation {name!r}{nearest(name, STEPS)}")
+    context = _part(name).make_context(name, args, parent=ctx.parent)
+    if context.params.get("inputs"):
+        context.fail(f"inputs stand before the first 'then': move {context.params['inputs'][0]} there")
+    return context
+
+
+def _take_shared(ctx: click.Context, part: click.Context) -> None:
+    """Takes the shared options that a later part has as if the first part had them."""
+    own = {option.name for option in declared(part.info_name or "").params.options()} | {"inputs"}
+    for name, value in part.params.items():
+        if name in own or part.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        if name not in ctx.params:
+            part.fail(f"--{name.replace('_', '-')} stands alone: it has no place in a chain")
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            part.fail(f"--{name.replace('_', '-')} is given in two parts: give it once")
+        ctx.params[name] = value
+        ctx.set_parameter_source(name, ParameterSource.COMMANDLINE)
+
+
+@options.command("write")
+@click.argument("output", metavar="FILE")
+def _write(output: str) -> None:
+    """Write what a chain has come to: … then write FILE then …"""
+
+
+@cache
+def _part(name: str) -> click.Command:
+    """The command of an operation as a later part of a chain, which needs neither inputs nor an output."""
+    whole = command(name)
+    return commands.Strict(name, params=whole.params, callback=whole.callback, help=whole.help)
 
 
 @cache
 def command(name: str) -> click.Command:
     """The command of one of :data:`OPERATIONS`, with an option for each of its parameters."""
     operation = declared(name)
+    extras = import_module(f".{_EXTRAS[name]}", __package__) if name in _EXTRAS else None
 
-    def run(shared: options.Shared, **values: Any) -> None:
-        from .pipeline import process
+    def run(shared: options.Shared, chain: options.ChainOptions, looks: Any = None, **_values: Any) -> None:
+        from .chains import process_chain
 
-        params = operation.params(**values)
-        identity = operation.identity(params)
-        # Where nothing is done, colours hidden under alpha 0 need not be lost to premultiplication.
-        premultiply = operation.premultiply and not identity
+        context = click.get_current_context()
+        parts = [context, *context.meta.get(THEN, ())]
+        if looks is not None and looks.asked:
+            if len(parts) > 1 or chain.save_recipe or chain.explain:
+                context.fail("--contact-sheet and --plot-curve stand alone: they have no place in a chain")
+            with _usage(context):
+                looks.process(shared, _written(operation, context))
+            return
+        if looks is not None:
+            looks.refuse_needless()
+        steps = [_params(declared(part.info_name or ""), part) for part in parts]
+        process_chain(shared, chain, Chain(*steps), "-".join(part.info_name or "" for part in parts))
 
-        def work(gpu: Gpu, item: Item) -> None:
-            image = item.load(linear=not operation.stored, premultiply=premultiply, count=True)
-            item.warn_of_spread(0 if identity else operation.reach(gpu, image, params))
-            item.save(item.run(operation.function, gpu, image, params))
-
-        process(shared, operation.name, work)
-
-    run.__doc__ = operation.params.__doc__
+    run.__doc__ = _help(operation)
     made: Any = run
-    defaults = {field.name: field.default for field in fields(operation.params)}
-    for parameter, kind in reversed(kinds(operation.params).items()):
-        made = _option(parameter, kind, defaults[parameter])(made)
-    summary = options.command(short_help=OPERATIONS[name])
-    for decorator in (options.shared, options.output, options.inputs, summary):
+    for option in reversed(operation.params.options()):
+        made = _option(option)(made)
+    if extras is not None:
+        made = extras.options(made)
+    summary = options.command(cls=Derived, short_help=OPERATIONS[name])
+    needed = partial(options.output, required=False), partial(options.inputs, required=False)
+    for decorator in (options.chain, options.shared, *needed, summary):
         made = decorator(made)
     found: click.Command = made
     return found
 
 
-def _option(name: str, kind: Kind, default: Any) -> Any:
-    option = f"--{name.replace('_', '-')}"
-    given: dict[str, Any] = {"help": kind.help}
-    if default is MISSING:
-        given["required"] = True
-    else:
-        given |= {"default": default, "show_default": default is not None}
-    if isinstance(kind, Flag):
-        return click.option(f"{option}/--no-{name.replace('_', '-')}", name, **given)
-    if isinstance(kind, Choice):
-        return click.option(option, name, type=options.Choice(kind.names), **given)
-    if isinstance(default, tuple):
-        given["default"] = kind.text(default)
-    if isinstance(kind, Number):
-        given["type"] = float
-    return click.option(option, name, metavar=kind.metavar, **given)
+def _help(operation: Operation) -> str:
+    """The part of the parameters' docstring that is for people who type a command."""
+    text = operation.params.__doc__ or ""
+    for heading in ("\n    Attributes\n", "\n    Notes\n"):
+        text = text.partition(heading)[0]
+    return text
+
+
+def _params(operation: Operation, context: click.Context) -> Params:
+    """Makes an operation's parameters of a command line; what is wrong with them is a usage error of that command."""
+    if operation.name == "write":
+        return operation.params(**context.params)
+    _check_stdin(operation, context)
+    with _usage(context):
+        params = operation.params.of_options(_written(operation, context))
+    operation.check(params)
+    return params
+
+
+def _check_stdin(operation: Operation, context: click.Context) -> None:
+    """Refuses standard input as an input and as another file."""
+    from .checks import check_stdin
+
+    files = [option.name for option in operation.params.options() if option.metavar in ("IMAGE", "FILE")]
+    named = [context.params[name] for name in files if context.params[name] is not None]
+    check_stdin(*named, *context.params["inputs"])
+
+
+@contextmanager
+def _usage(context: click.Context) -> Iterator[None]:
+    """Makes an error of parameters one of the command line."""
+    try:
+        yield
+    except ParameterError as error:
+        raise click.UsageError(str(error), context) from None
+
+
+def _written(operation: Operation, context: click.Context) -> Given:
+    return Given(dict(_given(operation, context)), lambda name: _spelled(context, name))
+
+
+def _given(operation: Operation, context: click.Context) -> Iterator[tuple[str, Any]]:
+    for option in operation.params.options():
+        if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+            value = context.params[option.name]
+            yield option.name, list(value) if option.multiple else value
+
+
+def _spelled(context: click.Context, name: str) -> str:
+    """Returns an option as it was written: a flag that was turned off has another spelling."""
+    for option in context.command.params:
+        if option.name == name:
+            off = context.params.get(name) is False and option.secondary_opts
+            return max(option.secondary_opts if off else option.opts, key=len)
+    return f"--{name.replace('_', '-')}"
+
+
+def _option(option: Option) -> Any:
+    """The click option for one of an operation's."""
+    spelling = f"--{option.name.replace('_', '-')}"
+    given: dict[str, Any] = {"help": option.help, "required": option.required}
+    if option.type is bool:
+        return click.option(
+            f"{spelling}/--no-{option.name.replace('_', '-')}", option.name, default=option.default, **given
+        )
+    if option.default is not None:
+        given |= {"default": option.default, "show_default": True}
+    if isinstance(option.type, tuple):
+        return click.option(spelling, option.name, type=options.Choice(option.type), **given)
+    return click.option(
+        spelling, option.name, type=option.type, metavar=option.metavar, multiple=option.multiple, **given
+    )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,12 +19,13 @@ from gpuops.notes import note
 from gpuops.pixels import light
 from gpuops.pixels.coding import Decoding, Encoding, Losses, losses, on_device, pack, unpack
 from gpuops.pixels.colour import LINEAR, SRGB, Colour
+from gpuops.space import Space, Stored
 
 from . import naming
 from .checks import DEPTHS, check_input, writes_data
 from .options import DTYPES, Shared
 from .reader import Reader
-from .space import Space, needs_light, usual, without_chromaticities
+from .space import ColourSpaces, needs_light, usual, without_chromaticities
 
 Result = TypeVar("Result")
 
@@ -40,9 +42,9 @@ class Item:
         self.picture: files.Picture | None = None
         self._metadata = files.Metadata()
         self._associated = False  # the input's alpha was, so its colour under alpha 0 is light
-        self._premultiplied = self._alpha = False
+        self._alpha = False
         self._linear = True
-        self._space = Space()
+        self._space = ColourSpaces()
         self._not_finite = 0
 
     @property
@@ -59,7 +61,7 @@ class Item:
     def unpacked(self, pixels: Image, decoding: Decoding) -> Image:
         """Returns the result of :meth:`load_pixels` as planes."""
         image = unpack(pixels, decoding)
-        image.linear = self._linear
+        image.space = pixels.space
         return image
 
     def load_pixels(
@@ -73,7 +75,11 @@ class Item:
         if count:
             self._not_finite = count_not_finite(pixels)
         stored = on_device(self.gpu, pixels)
-        return stored if colour is None else light.of_pixels(stored, colour, alpha=decoding.alpha), decoding
+        image = stored if colour is None else light.of_pixels(stored, colour, alpha=decoding.alpha)
+        values = self._space.of_values(linear=self._linear, display=False)
+        levels = self._space.levels(None, self.depth())
+        image.space = Space(values, premultiplied=decoding.premultiply, levels=levels)
+        return image, decoding
 
     def read_pixels(
         self, *, linear: bool, premultiply: bool = False
@@ -95,7 +101,7 @@ class Item:
         alpha = picture.alpha and self.shared.alpha == "keep"
         pixels = picture.pixels if alpha == picture.alpha else picture.pixels[..., :-1]
         colour = self._space.enter(picture, pixels.shape[2], linear=linear)
-        self._alpha, self._premultiplied = alpha, alpha and premultiply
+        self._alpha = alpha
         self._linear = linear or picture.linear
         # The picture keeps the pixels' shape and type, but not their memory.
         released = np.broadcast_to(np.zeros((), picture.pixels.dtype), picture.pixels.shape)
@@ -103,7 +109,7 @@ class Item:
         self.picture = replace(picture, pixels=released, linear=is_light)
         self._metadata, self._associated = picture.metadata, picture.associated
         linearise = linear and not is_light
-        return pixels, Decoding(alpha, linearise, premultiply=self._premultiplied), colour
+        return pixels, Decoding(alpha, linearise, premultiply=alpha and premultiply), colour
 
     def run(self, operation: Callable[..., Result], *args: Any) -> Result:
         """The operation, ``--repeat`` times, under the report's phase "compute".
@@ -155,6 +161,30 @@ class Item:
         """The default type of a picture for a display: 8 bits, unless the format is one of numbers."""
         return "uint8" if files.is_display_format(self.format) else None
 
+    @property
+    def target(self) -> _Target:
+        """Where the result is going, for operations that write its pixels themselves."""
+        return _Target(self)
+
+    def save_result(self, result: Image | Stored) -> None:
+        """Writes what a chain has made: planes, or pixels that only have to be written."""
+        if isinstance(result, Image):
+            self.save(result, self.display_dtype if result.space.display else None)
+            return
+        alpha, space = self._alpha, result.space
+        if space.display:
+            dtype = self.display_dtype
+            written = result.written or usual(self.depth(dtype))
+            self._write(result.pixels.numpy(), losses(result.lost), written, dtype, alpha=alpha, display=True)
+        else:
+            self.save_host(result.pixels.numpy(), losses(result.lost), None, linear=space.linear, alpha=alpha)
+
+    def save_aside(self, image: Image, output: str) -> None:
+        """Writes planes that a chain has come to, on the way, to another output."""
+        aside = copy.copy(self)
+        aside.output = output
+        aside.save_result(image)
+
     def save(self, image: Image, dtype: str | None = None, *, display: bool = False) -> None:
         """convert → download → encode, in :meth:`depth`; losses become warnings.
 
@@ -162,8 +192,11 @@ class Item:
         stays so where the output can say what it is. ``display``: values are made for one, and are no longer the
         input's.
         """
+        display = display or image.space.display
         values, written = self._spaces(dtype, linear=image.linear, display=display)
-        encoding = self._encoding(dtype, values, written)
+        if image.space.display and not image.linear:  # a display's signal, which stays what it is
+            values = written = image.space.colour
+        encoding = self._encoding(dtype, values, written, premultiplied=image.space.premultiplied)
         if needs_light(values, written):
             image = light.of_planes(image, values, encoding, levels=self._levels(dtype))
             encoding = self._of_light(dtype, written)
@@ -175,6 +208,16 @@ class Item:
     def encoding_of(self, dtype: str | None, *, linear: bool, display: bool = False) -> Encoding:
         """Returns the encoding in :meth:`depth` for :meth:`save_host`; ``linear`` says whether values are light."""
         return self._encoding(dtype, *self._spaces(dtype, linear=linear, display=display))
+
+    def encoding_for(self, space: Space) -> Encoding:
+        """Returns the encoding of a result's values in a space, light that was made for a display among them."""
+        if space.display:
+            dtype = self.display_dtype
+            values, written = LINEAR, usual(self.depth(dtype))
+        else:
+            dtype = None
+            values, written = self._spaces(dtype, linear=space.linear, display=False)
+        return self._encoding(dtype, values, written, premultiplied=space.premultiplied)
 
     def save_host(
         self,
@@ -200,30 +243,6 @@ class Item:
     def linear(self) -> bool:
         """Whether what :meth:`load_pixels` says how to read is linear light."""
         return self._linear
-
-    @property
-    def encoding(self) -> Encoding:
-        """The encoding in which an operation on light of :meth:`load_pixels` writes pixels for :meth:`save_pixels`."""
-        return self.encoding_of(None, linear=self._linear)
-
-    @property
-    def display_encoding(self) -> Encoding:
-        """The same of an operation that gives a display's light, in :attr:`display_dtype`."""
-        return self._encoding(self.display_dtype, LINEAR, self.display_colour)
-
-    @property
-    def display_colour(self) -> Colour:
-        """The colour space that a display's light is written in, of :attr:`display_dtype`."""
-        return usual(self.depth(self.display_dtype))
-
-    def save_pixels(
-        self, pixels: Image, lost: Image, dtype: str | None = None, *, colour: Colour | None = None
-    ) -> None:
-        """download → encode of pixels in :attr:`encoding`, or of a display's in a ``colour`` space."""
-        if colour is not None:
-            self._write(pixels.numpy(), losses(lost), colour, dtype, alpha=self._alpha, display=True)
-        else:
-            self.save_host(pixels.numpy(), losses(lost), dtype, linear=self._linear, alpha=self._alpha)
 
     def save_codes(self, codes: np.ndarray[Any, Any]) -> None:
         """encode of another picture than the input's: 8-bit sRGB codes (height, width, channels) without alpha.
@@ -253,14 +272,16 @@ class Item:
     def _levels(self, dtype: str | None) -> str | None:
         return self._space.levels(dtype, self.depth(dtype))
 
-    def _encoding(self, dtype: str | None, values: Colour, written: Colour) -> Encoding:
+    def _encoding(
+        self, dtype: str | None, values: Colour, written: Colour, *, premultiplied: bool = False
+    ) -> Encoding:
         """Returns the encoding of pixels; they are floats where they have to become light first."""
         depth = self.depth(dtype)
         return Encoding(
             np.dtype(np.float32) if needs_light(values, written) else depth,
             encode=(values, written) == (LINEAR, SRGB),
             linearise=(values, written) == (SRGB, LINEAR),
-            unpremultiply=self._premultiplied,
+            unpremultiply=premultiplied,
         )
 
     def _of_light(self, dtype: str | None, written: Colour) -> Encoding:
@@ -349,6 +370,23 @@ class Item:
             if self.output == naming.STREAM
             else files.format_of(self.output)
         )
+
+
+@dataclass(frozen=True)
+class _Target:
+    """The output of an item: see :class:`gpuops.space.Target`."""
+
+    item: Item
+
+    @property
+    def name(self) -> str:
+        return self.item.output
+
+    def depth(self, *, display: bool) -> np.dtype[np.generic]:
+        return self.item.depth(self.item.display_dtype if display else None)
+
+    def encoding(self, space: Space) -> Encoding:
+        return self.item.encoding_for(space)
 
 
 def count_not_finite(pixels: np.ndarray[Any, Any]) -> int:

@@ -5,21 +5,25 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuops.ops.tonemap import LOCAL, OPERATORS, TonemapParams
+from gpuops.operation import Given, operation_of
+from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.contact_sheet import TILE_WIDTH, ContactSheetParams, stops_option
+from gpuops.params.lut import LutParams
+from gpuops.params.operator import OPERATOR_OR_LUT
+from gpuops.params.operators import LOCAL, OPERATORS, WHITE
 
 from . import naming
+from .chains import files_of
 from .options import Command, Shared, Word, refuse
 
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.image import Image
-    from gpuops.params.lut import LutParams
     from gpuops.tone.curves import Curve
 
     from .item import Item
@@ -40,6 +44,54 @@ class Looks:
         """Whether there is anything to draw."""
         return self.contact_sheet or self.plot_curve is not None
 
+    def refuse_needless(self) -> None:
+        """Refuses options that have no effect without others."""
+        if not self.contact_sheet:
+            refuse("there is no --contact-sheet", "stops", "tile_width")
+            if self.plot_curve is None:
+                refuse("there is neither --contact-sheet nor --plot-curve", "operators")
+
+    def process(self, shared: Shared, written: Given) -> None:
+        """Draws what is asked for, of every input, in place of its result or beside it."""
+        from .pipeline import process
+
+        if "preset" in written:
+            refuse(
+                "--preset fixes everything but --method, --bloom and --blur", *(f.name for f in fields(self))
+            )
+        self.refuse_needless()
+        chosen = OPERATOR_OR_LUT.collected("operator", written)
+        if isinstance(chosen, LutParams):
+            refuse("--lut stands in place of operators", "operators")
+        names = self.shown(None if chosen is MISSING else chosen)
+        if self.contact_sheet and not isinstance(names[0], LutParams):
+            # Where any operator with a white point makes --white meaningful.
+            written = written.with_usual(
+                {"operator": next((name for name in names if name in WHITE), names[0])}
+            )
+        params = TonemapParams.of_options(written, names)
+        operation_of(params).check(params)
+        self.check(shared, params, names)
+        process(
+            shared,
+            "tonemap",
+            lambda gpu, item: self._work(gpu, item, params, names),
+            also_read=files_of([params]),
+        )
+
+    def _work(self, gpu: Gpu, item: Item, params: TonemapParams, names: tuple[str | LutParams, ...]) -> None:
+        from gpuops import plan
+
+        pixels, decoding = item.load_pixels(linear=True)
+        image = item.unpacked(pixels, decoding)
+        curves = self.curves(gpu, item, image, params, names)
+        if self.contact_sheet:
+            self.save_sheet(gpu, item, image, params, names)
+        else:
+            todo = plan.plan([params], item.shared.space)
+            item.save_result(item.run(plan.run, gpu, todo, pixels, decoding, item.target))
+        self.plot(gpu, item, curves)
+
     def shown(self, operator: str | LutParams | None) -> tuple[str | LutParams, ...]:
         """The operators of the sheet's rows and of the curves; ``operator``: the one of the result, if it was given.
 
@@ -57,11 +109,7 @@ class Looks:
 
     def check(self, shared: Shared, params: TonemapParams, operators: tuple[str | LutParams, ...]) -> None:
         """Refuses what can be known to fail, or to do nothing, before any work."""
-        if not self.contact_sheet:
-            refuse("there is no --contact-sheet", "stops", "tile_width")
-            if self.plot_curve is None:
-                refuse("there is neither --contact-sheet nor --plot-curve", "operators")
-        else:
+        if self.contact_sheet:
             self._check_sheet(shared, params)
         if self.plot_curve is not None:
             self._check_plot(self.plot_curve, shared, operators)

@@ -92,26 +92,62 @@ class Shared:
     quiet: bool = False
 
 
-def inputs(command: Command) -> Command:
+def inputs(command: Command, *, required: bool = True) -> Command:
     """INPUT... (``-`` is stdin)."""
-    return click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")(command)
+    return click.argument("inputs", nargs=-1, required=required, metavar="INPUT...")(command)
 
 
-def output(command: Command) -> Command:
-    """-o, --overwrite and --format."""
+def output(command: Command, *, required: bool = True) -> Command:
+    """-o, --overwrite and --format; a command that is not ``required`` to have -o asks for it itself."""
+    needed: dict[str, Any] = {"required": True} if required else {}
     for option in (
         click.option("--format", metavar="EXT", help="Format of '-' as the output (stdout), such as png."),
         click.option("--overwrite", is_flag=True, help="Replace existing outputs (never an input)."),
         click.option(
             "-o",
             "--output",
-            required=True,
             metavar="OUTPUT",
-            help="A file; for several inputs a folder or a template of {stem} {name} {ext} {op} {index}; '-': stdout.",
+            help="A file; for several inputs a folder or a template of {stem} {name} {ext} {op} {index}; '-': stdout."
+            + ("" if required else "  [required]"),
+            **needed,
         ),
     ):
         command = option(command)
     return command
+
+
+@dataclass(frozen=True)
+class ChainOptions:
+    """The values of the options that chains have beside the shared ones."""
+
+    explain: bool = False
+    save_recipe: str | None = None
+    fuse: bool = True
+
+
+def chain(command: Command) -> Command:
+    """These options; the command receives them as one ``chain`` argument."""
+    options = (
+        click.option("--explain", is_flag=True, help="Tell what would be done, and do nothing."),
+        click.option(
+            "--save-recipe", metavar="FILE", help="Also write the operations as a recipe for `clpix run`."
+        ),
+        click.option(
+            "--fuse/--no-fuse",
+            default=True,
+            help="Whether steps may share a kernel with reading and writing.",
+        ),
+    )
+
+    @functools.wraps(command)
+    def collected(*args: Any, **values: Any) -> Any:
+        taken = {field.name: values.pop(field.name) for field in fields(ChainOptions)}
+        return command(*args, chain=ChainOptions(**taken), **values)
+
+    wrapped: Any = collected
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return cast("Command", wrapped)
 
 
 device = click.option(

@@ -11,8 +11,8 @@ from gpuops import files
 from gpuops.pixels.colour import LINEAR, SRGB, Colour, unusual
 
 
-class Space:
-    """The colour space that an item's values are in.
+class ColourSpaces:
+    """The colour space that an item's values are in, from its input to its output.
 
     Attributes
     ----------

@@ -26,6 +26,7 @@ from .kept import Bounds, trim
 from .programs import Define, Kernel, Programs, Source, Sources
 
 if TYPE_CHECKING:
+    from .chain import Chain
     from .profile import Report
 
 __all__ = [
@@ -275,6 +276,32 @@ class Gpu:
         self.queue.finish()
         if report is not None:
             report.saw_the_end(launched)
+
+    # -- operations -----------------------------------------------------------------------------------------
+
+    def run(self, chain: Chain, operand: Any, *, alpha: bool = False) -> Any:
+        """Does the operations of a chain, one after the other, on the device.
+
+        Parameters
+        ----------
+        chain : Chain
+        operand : Image or array (channels, height, width)
+            Linear Rec. 709 light, unless the Image's ``space`` says something else. It stays as it is.
+        alpha : bool
+            Whether an array's last channel is straight alpha.
+
+        Returns
+        -------
+        An Image, with the ``space`` of its values, for an Image; for an array one of float32.
+
+        Raises
+        ------
+        GpuopsError
+            As the operations do.
+        """
+        from .plan import of_library
+
+        return of_library(self, chain, operand, alpha=alpha)
 
     # -- kernels --------------------------------------------------------------------------------------------
 

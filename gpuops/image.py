@@ -7,12 +7,16 @@ ones stay as they are. Conversion happens on the device: the host moves bytes in
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyopencl as cl
+
+from .pixels.colour import LINEAR, SRGB
+from .space import LIGHT, Space
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -36,11 +40,13 @@ class Image:
         As numpy's. An image proper is (channels, height, width) float32.
     alpha : bool
         The last plane is coverage (alpha).
-    linear : bool
-        Values are linear light rather than sRGB-encoded.
+    space : Space
+        What the values are: light or a signal, with which primaries, multiplied by alpha or not.
+    owned : bool
+        Nobody else needs the values: an operation may put its result into their memory.
     """
 
-    __slots__ = ("alpha", "buffer", "dtype", "gpu", "linear", "shape")
+    __slots__ = ("alpha", "buffer", "dtype", "gpu", "owned", "shape", "space")
 
     def __init__(
         self,
@@ -50,18 +56,28 @@ class Image:
         dtype: np.dtype[np.generic],
         *,
         alpha: bool = False,
-        linear: bool = True,
+        space: Space = LIGHT,
     ) -> None:
         self.gpu = gpu
         self.buffer = buffer
         self.shape = shape
         self.dtype = dtype
         self.alpha = alpha
-        self.linear = linear
+        self.space = space
+        self.owned = False
 
     def __repr__(self) -> str:
         extra = f"{', alpha' if self.alpha else ''}{'' if self.linear else ', encoded'}"
         return f"Image({self.shape}, {self.dtype}{extra}, on {self.gpu.info.name})"
+
+    @property
+    def linear(self) -> bool:
+        """Whether values are light; to set it says that they are linear Rec. 709 light, or its sRGB signal."""
+        return self.space.linear
+
+    @linear.setter
+    def linear(self, linear: bool) -> None:
+        self.space = replace(self.space, colour=LINEAR if linear else SRGB)
 
     @property
     def nbytes(self) -> int:
@@ -77,7 +93,7 @@ class Image:
         """A new, uninitialised Image with this one's attributes (and shape and dtype, where not given)."""
         image = self.gpu.empty(self.shape if shape is None else shape, self.dtype if dtype is None else dtype)
         image.alpha = self.alpha
-        image.linear = self.linear
+        image.space = self.space
         return image
 
     def numpy(self, out: Array | None = None) -> Array:
@@ -105,7 +121,7 @@ class Image:
     def without_alpha(self) -> Image:
         """The colour planes, sharing this Image's memory: alpha is the last plane."""
         shape = (self.colours, *self.shape[1:])
-        return Image(self.gpu, self.buffer, shape, self.dtype, linear=self.linear)
+        return Image(self.gpu, self.buffer, shape, self.dtype, space=self.space)
 
     def planes(self, at: slice) -> Image:
         """Returns planes ``at.start`` … ``at.stop``: the Image itself if these are all of them, else a copy."""
@@ -113,7 +129,7 @@ class Image:
         if count == self.shape[0]:
             return self
         part = self.gpu.empty((count, *self.shape[1:]), self.dtype)
-        part.alpha, part.linear = self.alpha and at.stop == self.shape[0], self.linear
+        part.alpha, part.space = self.alpha and at.stop == self.shape[0], self.space
         offset = self.nbytes // self.shape[0] * at.start
         if part.nbytes:
             cl.enqueue_copy(

@@ -1,228 +1,100 @@
-"""An operation as data: its name, its parameters and its function. All else is derived from these.
+"""An operation as data: its name, its parameters, its function, and what others need to know of it.
 
 An operation is one module of :mod:`gpuops.ops` with its parameters, its function and its :class:`Operation`. The module
-needs neither a device nor numpy before the function is called.
+needs neither a device nor numpy before the function is called. From the record follow the command and its help, the
+page of the reference, the step of a chain, the key of a recipe and the tests.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from math import isfinite
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .errors import ParameterError
-from .params.region import Region, region_option
+from .params.kinds import (
+    Choice,
+    File,
+    Flag,
+    Given,
+    Group,
+    Kind,
+    Number,
+    Numbers,
+    Option,
+    Params,
+    PerAxis,
+    Rectangle,
+    Size,
+    Whole,
+    Written,
+    kinds,
+    parameter,
+)
 
 if TYPE_CHECKING:
     from .gpu import Gpu
     from .image import Image
+    from .pixels.coding import Decoding
+    from .space import Stored, Target
 
-
-class Kind(ABC):
-    """What values a parameter may have: how they are written, checked and explained to people in ``help``."""
-
-    help: str
-
-    @abstractmethod
-    def checked(self, name: str, value: Any) -> Any:
-        """Returns the value, as its own type where it was a text; raises ParameterError if it is none of the kind."""
-
-    @property
-    @abstractmethod
-    def values(self) -> str:
-        """The values there are, for a table of the reference."""
-
-    @property
-    @abstractmethod
-    def metavar(self) -> str:
-        """What stands for a value in a command's help."""
-
-    def text(self, value: Any) -> str:
-        """Returns the value as an option's text, which :meth:`checked` reads back."""
-        return str(value)
+__all__ = [
+    "Choice",
+    "File",
+    "Flag",
+    "Given",
+    "Group",
+    "Kind",
+    "Number",
+    "Numbers",
+    "Operation",
+    "Option",
+    "Params",
+    "PerAxis",
+    "Rectangle",
+    "Size",
+    "Traits",
+    "Whole",
+    "Written",
+    "kinds",
+    "operation_of",
+    "parameter",
+]
 
 
 @dataclass(frozen=True)
-class Number(Kind):
-    """A parameter that is a number from ``low`` to ``high``, in ``unit`` if it has one.
+class Traits:
+    """What an operation wants and gives, with certain parameters. Without anything said: the whole image, in light.
 
-    ``optional``: it may be None, which stands for no number.
+    Attributes
+    ----------
+    space : str
+        The values that it works on: ``light``, linear Rec. 709; ``stored``, whatever the image holds.
+    premultiplied : bool
+        Whether it wants colours multiplied by alpha. Of stored values it takes them as they are.
+    display : bool
+        Whether its result is made for a display, and no longer the input's light.
+    kind : str
+        ``pointwise``: a pixel's result depends on that pixel. ``local``: on those around it. ``measured``: on that
+        pixel and on figures of the image, the ``statistics``. ``grid``: on a small image of all. ``transform``: on all
+        pixels. ``geometry``: pixels move. ``opaque``: nothing is known.
+    statistics : tuple of str
+        The figures of the image that are needed first.
+    bytes_per_value : float
+        The device's memory beside the input, at most, in bytes for each value of the input.
     """
 
-    help: str
-    low: float
-    high: float
-    unit: str = ""
-    optional: bool = False
-
-    def checked(self, name: str, value: Any) -> float | None:
-        if value is None and self.optional:
-            return None
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            raise ParameterError(f"{name} must be a number, not {value!r}") from None
-        if not (isfinite(number) and self.low <= number <= self.high):
-            raise ParameterError(f"{name} must be from {self.values}, not {number:g}".replace("…", "to"))
-        return number
-
-    @property
-    def values(self) -> str:
-        return f"{self.low:g} … {self.high:g} {self.unit}".strip()
-
-    @property
-    def metavar(self) -> str:
-        return self.unit.upper() or "X"
-
-    def text(self, value: Any) -> str:
-        return repr(float(value))
-
-
-@dataclass(frozen=True)
-class Numbers(Kind):
-    """A parameter that is ``count`` numbers from ``low`` to ``high``, with commas between them; one stands for all."""
-
-    help: str
-    count: int
-    low: float
-    high: float
-
-    def checked(self, name: str, value: Any) -> tuple[float, ...]:
-        given = (
-            value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else (value,)
-        )
-        found = [Number(self.help, self.low, self.high).checked(name, part) or 0.0 for part in given]
-        if len(found) not in (1, self.count):
-            raise ParameterError(f"{name} must be one number or {self.count}, not {len(found)}")
-        return tuple(found * self.count if len(found) == 1 else found)
-
-    @property
-    def values(self) -> str:
-        return f"{self.count} of {self.low:g} … {self.high:g}, or one for all"
-
-    @property
-    def metavar(self) -> str:
-        return ",".join("XYZW"[: self.count]) if self.count <= 4 else "X,…"
-
-    def text(self, value: Any) -> str:
-        return ",".join(map(repr, value))
-
-
-@dataclass(frozen=True)
-class Choice(Kind):
-    """A parameter that is one of several names."""
-
-    help: str
-    names: tuple[str, ...]
-
-    def checked(self, name: str, value: Any) -> str:
-        if value not in self.names:
-            raise ParameterError(f"{name} must be one of {', '.join(self.names)}, not {value!r}")
-        return str(value)
-
-    @property
-    def values(self) -> str:
-        return ", ".join(f"`{name}`" for name in self.names)
-
-    @property
-    def metavar(self) -> str:
-        return f"[{'|'.join(self.names)}]"
-
-
-@dataclass(frozen=True)
-class Flag(Kind):
-    """A parameter that is true or false: an option ``--NAME/--no-NAME``."""
-
-    help: str
-
-    def checked(self, name: str, value: Any) -> bool:
-        if not isinstance(value, bool):
-            raise ParameterError(f"{name} must be true or false, not {value!r}")
-        return value
-
-    @property
-    def values(self) -> str:
-        return "on or off"
-
-    @property
-    def metavar(self) -> str:
-        return ""
-
-
-@dataclass(frozen=True)
-class Size(Kind):
-    """A parameter that is a width and a height in pixels, written ``WIDTHxHEIGHT``, or None."""
-
-    help: str
-    most: int = 1 << 20
-
-    def checked(self, name: str, value: Any) -> tuple[int, int] | None:
-        if value is None:
-            return None
-        if isinstance(value, str):
-            match = re.fullmatch(r"(\d{1,9})x(\d{1,9})", value.lower().replace("×", "x"), re.ASCII)
-            value = (int(match[1]), int(match[2])) if match else ()
-        width, height = value if len(value) == 2 else (0, 0)
-        if not (1 <= width <= self.most and 1 <= height <= self.most):
-            raise ParameterError(f"{name} must be WIDTHxHEIGHT in pixels, such as 1920x1080")
-        return int(width), int(height)
-
-    @property
-    def values(self) -> str:
-        return "`WIDTHxHEIGHT` pixels"
-
-    @property
-    def metavar(self) -> str:
-        return "WxH"
-
-    def text(self, value: Any) -> str:
-        return f"{value[0]}x{value[1]}"
-
-
-@dataclass(frozen=True)
-class Rectangle(Kind):
-    """A parameter that is a :class:`Region` of the image, or its text ``X,Y,W,H``."""
-
-    help: str
-
-    def checked(self, name: str, value: Any) -> Region:
-        return value if isinstance(value, Region) else region_option(str(value))
-
-    @property
-    def values(self) -> str:
-        return "`X,Y,W,H`"
-
-    @property
-    def metavar(self) -> str:
-        return "X,Y,W,H"
-
-
-def parameter(default: Any, kind: Kind) -> Any:
-    """A field of a :class:`Params`. Where the default is ``dataclasses.MISSING``, callers have to give a value."""
-    return dataclasses.field(default=default, metadata={"kind": kind})
-
-
-def kinds(params: type[Params] | Params) -> dict[str, Kind]:
-    """Returns each parameter's kind by its name, in the order of their declaration."""
-    return {field.name: field.metadata["kind"] for field in dataclasses.fields(params)}
-
-
-@dataclass(frozen=True)
-class Params:
-    """Parameters of an operation: they are checked when they are made, frozen, and equal if their values are equal."""
-
-    def __post_init__(self) -> None:
-        for name, kind in kinds(self).items():
-            object.__setattr__(self, name, kind.checked(name.replace("_", "-"), getattr(self, name)))
+    space: str = "light"
+    premultiplied: bool = False
+    display: bool = False
+    kind: str = "opaque"
+    statistics: tuple[str, ...] = ()
+    bytes_per_value: float = 4.0
 
 
 @dataclass(frozen=True)
 class Operation:
-    """The description of an operation.
+    """The record of an operation.
 
     Attributes
     ----------
@@ -232,20 +104,38 @@ class Operation:
         Its :class:`Params`, whose docstring becomes its help.
     function : callable
         ``(gpu, image, params) → image``: planar float32 (channel, row, column).
-    stored : bool
-        It works on values as they are stored, rather than on light.
-    premultiply : bool
-        Whether colours are multiplied by alpha first.
+    traits : Traits or callable
+        What it wants and gives; ``(params) → Traits`` where that depends on the parameters.
     identity : callable, optional
         ``(params)`` → whether the result is the input itself. Without this function it never is.
     reach : callable, optional
-        ``(gpu, image, params)`` → how many pixels away a pixel of the input has an effect; 0 without this function.
+        ``(gpu, shape, params)`` → how many pixels away a pixel of the input has an effect, for planes of this shape.
+        Without this function a value that is not finite stays where it is, or is repaired.
+    ends : callable, optional
+        ``(gpu, source, params, decoding, target) → Stored``: the same from a file's own pixels to such pixels. Without
+        a ``decoding`` the source is planes.
+    check : callable, optional
+        ``(params)``: raises an error for what only reading files or computing can tell to be wrong.
+    cases : tuple
+        Parameters that are worth trying, for tests.
     """
 
     name: str
     params: type[Params]
     function: Callable[[Gpu, Image, Any], Image]
-    stored: bool = False
-    premultiply: bool = False
+    traits: Traits | Callable[[Any], Traits] = field(default_factory=Traits)
     identity: Callable[[Any], bool] = lambda _params: False
-    reach: Callable[[Gpu, Image, Any], float] = lambda _gpu, _image, _params: 0
+    reach: Callable[[Gpu, tuple[int, ...], Any], float] | None = None
+    ends: Callable[[Gpu, Image, Any, Decoding | None, Target], Stored] | None = None
+    check: Callable[[Any], object] = lambda _params: None
+    cases: tuple[Params, ...] = ()
+
+    def traits_of(self, params: Params) -> Traits:
+        """Returns what the operation wants and gives with these parameters."""
+        return self.traits if isinstance(self.traits, Traits) else self.traits(params)
+
+
+def operation_of(params: Params) -> Operation:
+    """Returns the record that parameters belong to: it stands in their module."""
+    found: Operation = sys.modules[type(params).__module__].OPERATION
+    return found

@@ -71,6 +71,8 @@ class Report:
         Seconds by phase, and the stretches they are made of as (name, start, end) on ``time.perf_counter``.
     builds : dict
         Programs built from source (miss) and loaded from the cache (hit).
+    step : str
+        The step of a chain that launches belong to from now on; it stands before their labels.
     """
 
     started: float = field(default_factory=time.perf_counter)
@@ -78,6 +80,7 @@ class Report:
     phases: dict[str, float] = field(default_factory=dict)
     builds: dict[str, int] = field(default_factory=lambda: {"hit": 0, "miss": 0})
     peak_device_bytes: int = 0
+    step: str = ""
     intervals: list[tuple[str, float, float]] = field(default_factory=list)
     ended: float | None = None
     _launches: list[_Launch] = field(default_factory=list)
@@ -123,6 +126,7 @@ class Report:
         event: cl.Event,
     ) -> None:
         """Notes one launch; its time is read when the report is made."""
+        label = f"{self.step}: {label}" if self.step else label
         self._launches.append(_Launch(label, global_size, local_size, traffic, event, time.perf_counter_ns()))
 
     @property

@@ -463,7 +463,7 @@ def test_many_channels_are_refused(clpix: Clpix, tmp_path: Path) -> None:
 
 
 def test_help_names_every_operator(clpix: Clpix) -> None:
-    from gpuops.ops.tonemap import OPERATORS
+    from gpuops.params.operators import OPERATORS
 
     run = clpix("tonemap", "--help")
     assert run.code == 0
@@ -491,7 +491,7 @@ def test_contact_sheet(clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], 
 
 
 def test_contact_sheets_by_default(clpix: Clpix, exr: Path, tmp_path: Path) -> None:
-    from gpuops.ops.tonemap import OPERATORS
+    from gpuops.params.operators import OPERATORS
 
     heights = {}
     for name, options in {"all": (), "one": ("--operator", "agx"), "dark": ("--exposure", "-4")}.items():

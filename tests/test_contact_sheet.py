@@ -12,8 +12,9 @@ import pytest
 
 from gpuops import Gpu, GpuopsWarning, Image, ParameterError
 from gpuops.files import upright
-from gpuops.ops.tonemap import LOCAL, METERS, OPERATORS, WHITE, TonemapParams
+from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.contact_sheet import ContactSheetParams, stops_option
+from gpuops.params.operators import LOCAL, METERS, OPERATORS, WHITE
 from gpuops.tone import contact_sheet
 from gpuops.tone import curves as tone_curve
 from gpuops.tone.contact_sheet import GREY, GREY_CODE

@@ -19,7 +19,6 @@ from .conftest import Run
 
 TOLERANCE = 0.0  # values are copied
 IDENTITIES: list[CropParams] = []
-CASES = [CropParams(Region(25, 30, 50, 40, True)), CropParams(Region(0, 0, 1, 100, True))]
 
 
 def reference(x: np.ndarray, colours: int, p: CropParams) -> np.ndarray:  # type: ignore[type-arg]

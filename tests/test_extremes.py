@@ -19,8 +19,9 @@ from gpuops.metrics.compare import compare
 from gpuops.metrics.statistics import statistics
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
-from gpuops.ops.tonemap import OPERATORS, TonemapParams
+from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.compare import CompareParams
+from gpuops.params.operators import OPERATORS
 from gpuops.pixels.coding import download, upload
 from gpuops.tone.tonemap import tonemap
 from gpuops.wavelets import wavedec2, waverec2

@@ -50,12 +50,13 @@ from gpuops.metrics.statistics import all_statistics, statistics, statistics_and
 from gpuops.ops import OPERATIONS as DECLARED
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
-from gpuops.ops.tonemap import LOCAL, OPERATORS, TRANSFERS, TonemapParams
+from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.bilateral import BilateralParams
 from gpuops.params.border import BORDERS
 from gpuops.params.compare import CompareParams
 from gpuops.params.dwt import DwtParams, ShrinkParams
 from gpuops.params.fft import VIEWS, FftParams, SpectrumParams, filter_option
+from gpuops.params.operators import LOCAL, OPERATORS, TRANSFERS
 from gpuops.params.starburst import Aperture
 from gpuops.params.white_balance import Illuminant
 from gpuops.pixels import colour as colours

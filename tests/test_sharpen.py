@@ -9,7 +9,6 @@ from gpuops.ops.sharpen import SharpenParams
 
 TOLERANCE = 1e-4  # of the largest value: the Gaussian is within 5e-5 of its peak, and amounts are up to 2
 IDENTITIES = [SharpenParams(amount=0), SharpenParams(sigma=0)]
-CASES = [SharpenParams(), SharpenParams(2.5, 0.7, 0.05), SharpenParams(1.5, 2, 0.02, "colours")]
 
 
 def reference(x: np.ndarray, colours: int, p: SharpenParams) -> np.ndarray:  # type: ignore[type-arg]

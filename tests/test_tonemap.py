@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from gpuops import Gpu, GpuopsWarning, Image, ParameterError
 from gpuops.glow import d3d11
-from gpuops.ops.tonemap import LOCAL, METERS, OPERATORS, TRANSFERS, TonemapParams
+from gpuops.ops.tonemap import TonemapParams
+from gpuops.params.operators import LOCAL, METERS, OPERATORS, TRANSFERS
 from gpuops.params.region import Region, region_option
 from gpuops.pixels.coding import Decoding, Encoding, unpack
 from gpuops.tone import blue_noise

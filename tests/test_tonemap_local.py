@@ -13,8 +13,9 @@ from gpuops import Gpu, GpuopsWarning, Image, ParameterError, files
 from gpuops.filters import bilateral_grid
 from gpuops.glow.bloom import bloom, bloom_pixels
 from gpuops.ops.bloom import BloomParams
-from gpuops.ops.tonemap import LOCAL, TonemapParams
-from gpuops.ops.tonemap import OPERATORS as KNOWN
+from gpuops.ops.tonemap import TonemapParams
+from gpuops.params.operators import LOCAL
+from gpuops.params.operators import OPERATORS as KNOWN
 from gpuops.pixels.coding import Decoding, Encoding, pack
 from gpuops.tone.local import OPERATORS, gain
 from gpuops.tone.tonemap import exposure as metered

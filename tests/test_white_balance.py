@@ -13,9 +13,10 @@ import pytest
 from gpuops import Gpu, GpuopsWarning, Image, ParameterError
 from gpuops.glow.bloom import bloom_pixels
 from gpuops.ops.bloom import BloomParams
-from gpuops.ops.tonemap import LOCAL, METERS, TonemapParams
+from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.contact_sheet import ContactSheetParams
 from gpuops.params.lut import LutParams
+from gpuops.params.operators import LOCAL, METERS
 from gpuops.params.region import Region
 from gpuops.params.white_balance import Illuminant, WhiteBalance, white_balance_option
 from gpuops.pixels.coding import Decoding, Encoding, unpack

@@ -25,7 +25,8 @@ import numpy.typing as npt
 from peers import measured_on
 
 from gpuops import Gpu, GpuopsWarning, files
-from gpuops.ops.tonemap import LOCAL, OPERATORS, TRANSFERS, TonemapParams
+from gpuops.ops.tonemap import TonemapParams
+from gpuops.params.operators import LOCAL, OPERATORS, TRANSFERS
 from gpuops.pixels.coding import Decoding, Encoding, on_device
 from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 

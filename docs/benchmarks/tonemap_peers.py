@@ -25,7 +25,8 @@ from gpuops import Gpu, Report
 from gpuops.bench import copies as bench
 from gpuops.image import Image
 from gpuops.metrics.statistics import channel_statistics, statistics
-from gpuops.ops.tonemap import LOCAL, OPERATORS, TonemapParams
+from gpuops.ops.tonemap import TonemapParams
+from gpuops.params.operators import LOCAL, OPERATORS
 from gpuops.pixels.coding import Decoding, Encoding
 from gpuops.tone import tonemap
 

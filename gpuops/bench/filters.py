@@ -22,7 +22,8 @@ from ..glow import bloom, d3d11
 from ..metrics import statistics as reduce
 from ..ops.bloom import BloomParams
 from ..ops.blur import BlurParams
-from ..ops.tonemap import OPERATORS, TonemapParams
+from ..ops.tonemap import TonemapParams
+from ..params.operators import OPERATORS
 from ..tone import tonemap
 from . import copies as bench
 from .report_formats import columns

@@ -21,6 +21,7 @@ from ..tiles.planes import planewise
 if TYPE_CHECKING:
     from ..files import Picture
     from ..gpu import Gpu
+    from ..params.files import FileOperand
 
 Weights = npt.NDArray[np.floating]
 
@@ -91,7 +92,7 @@ def convolve(
     DeviceError
         Too little memory; too little local memory for ``fft``.
     """
-    params = ConvolveParams(mode, cval, method)
+    params = ConvolveParams(border=mode, cval=cval, method=method)
     image = on_device(gpu, input)
     kernel = _checked(weights, image.shape[0])
     chosen = params.method
@@ -132,6 +133,16 @@ def kernel_from_picture(gpu: Gpu, picture: Picture, *, normalise: bool) -> Weigh
             raise ParameterError("the kernel's values (of one colour at least) sum to 0: use --no-normalise")
         weights /= sums
     return weights
+
+
+def kernel_from_file(gpu: Gpu, file: FileOperand, *, normalise: bool) -> Weights:
+    """Returns the weights of a kernel image's file, as :func:`kernel_from_picture`; they are kept for the next time."""
+    from ..files.operands import picture
+
+    return gpu.kept(
+        ("kernel image", file, normalise),
+        lambda: kernel_from_picture(gpu, picture(file), normalise=normalise),
+    )
 
 
 def kernel_for(image: Image, weights: Weights) -> Weights:

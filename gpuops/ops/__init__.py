@@ -1,4 +1,4 @@
-"""The operations that are declared once, each in the module of its name."""
+"""The operations, each declared once in the module of its name: the table of contents of the product."""
 
 from __future__ import annotations
 
@@ -10,12 +10,19 @@ if TYPE_CHECKING:
 
 #: name: what a list of commands says of it.
 OPERATIONS = {
+    "tonemap": "HDR → display",
+    "blur": "Gaussian, box, disc, motion, median or bilateral blur",
+    "bloom": "glow around bright light",
+    "convolve": "convolution with any kernel image",
     "crop": "a rectangle of an image",
     "sharpen": "unsharp mask, of light or of its luminance",
 }
 
+#: The steps that a chain may have: the operations, and what has no sense alone.
+STEPS = {**OPERATIONS, "write": "write what the chain has come to"}
+
 
 def operation(name: str) -> Operation:
-    """The declaration of one of :data:`OPERATIONS`."""
+    """The declaration of one of :data:`STEPS`."""
     found: Operation = import_module(f".{name}", __package__).OPERATION
     return found

@@ -1,12 +1,37 @@
-"""Parameters of bloom, and the shape of its glow."""
+"""Bloom: light that spreads around what is bright."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
+from ..operation import (
+    Choice,
+    File,
+    Flag,
+    Given,
+    Group,
+    Number,
+    Operation,
+    Params,
+    Traits,
+    Written,
+    parameter,
+)
+from ..params.exposure import EXPOSURE
+from ..params.files import FileOperand
+from ..params.operators import OPERATORS
 from ..params.starburst import Aperture
+from .tonemap import TonemapParams
+
+if TYPE_CHECKING:
+    from ..filters.convolve import Weights
+    from ..gpu import Gpu
+    from ..image import Image
+    from ..pixels.coding import Decoding
+    from ..space import Stored, Target
 
 METHODS = ("mip", "gaussians", "fft")
 BLENDS = ("energy", "add")
@@ -17,10 +42,22 @@ STRENGTH = 0.1
 RADIUS = 0.1
 
 
-@dataclass(frozen=True)
-class BloomParams:
-    """A glow around bright light.
+_APERTURE = (
+    ("blades", "blades", "N", "Of a starburst's aperture: N rays if N is even, 2N if it is odd."),
+    ("angle", "blade_angle", "DEG", "Direction of one ray, counter-clockwise from a row's direction."),
+    ("roundness", "roundness", "R", "Of the aperture: 0 a polygon, 1 a circle; between, rays widen to fans."),
+)
+_APERTURE_OPTIONS = tuple(option for _, option, *_ in _APERTURE)
 
+
+@dataclass(frozen=True)
+class BloomParams(Params):
+    """Lay a glow over images, in linear light, unclipped and with premultiplied alpha.
+
+    Without a threshold all light glows, as in a lens: small strengths do. NaN and infinite pixels give no glow.
+
+    Notes
+    -----
     The glow is a sum of OCTAVES Gaussians with σ = radius·height, half of that, a quarter, …, each with the same
     share of the light, so that the glow falls with the distance r about as 1/r², as glare in lenses and eyes does
     (Stiles and Holladay; Spencer et al., Physically-Based Glare Effects, SIGGRAPH 1995). Measured in image heights
@@ -58,17 +95,76 @@ class BloomParams:
         kernel image.
     """
 
-    threshold: float = 0.0
-    knee: float = 0.5
-    strength: float = STRENGTH
-    radius: float = RADIUS
-    blend: str = "energy"
-    method: str = "mip"
-    karis: bool = True
-    memory: str = "auto"
-    border: str = "reflect"
-    exposure: float = 0.0
-    aperture: Aperture = field(default_factory=Aperture)
+    threshold: float = parameter(
+        0.0,
+        Number(
+            "Only light above T glows: linear, after exposure, of the brightest channel (1 is a display's white).",
+            0,
+            1e6,
+        ),
+    )
+    knee: float = parameter(
+        0.5, Number("Half-width of the soft transition around the threshold, as a fraction of it.", 0, 1)
+    )
+    strength: float = parameter(
+        STRENGTH, Number("Share of the light that goes into the glow; 0 gives the input exactly.", 0, 100)
+    )
+    radius: float = parameter(
+        RADIUS,
+        Number(
+            "Reach of the glow as a fraction of the image height: σ of its widest part; of a starburst, within which "
+            "99 % of a round aperture's green light lies.",
+            0,
+            1,
+        ),
+    )
+    blend: str = parameter(
+        "energy",
+        Choice("energy: the glow's light leaves where it came from; add: the glow comes on top.", BLENDS),
+    )
+    method: str = parameter(
+        "mip",
+        Choice(
+            "mip: a chain of half-size images; gaussians: the exact sum, slow; fft: a starburst, the light that the "
+            "lens's aperture diffracts, or --kernel. Without it mip, or fft where --kernel or an aperture is given.",
+            METHODS,
+        ),
+    )
+    karis: bool = parameter(True, Flag("Damp the glow of single hot pixels."))
+    memory: str = parameter(
+        "auto", Choice("The chain's filters through local memory, or with direct reads.", MEMORY)
+    )
+    border: str = parameter(
+        "reflect",
+        Choice(
+            "Beyond the edges: the image mirrored; or, for panoramas, wrap-x: the right edge goes on at the left.",
+            BORDERS,
+        ),
+    )
+    exposure: float | None = parameter(
+        0.0,
+        replace(
+            EXPOSURE,
+            help="In stops, for --threshold and --tonemap; auto meters the input.  [default: auto with --tonemap, "
+            "or 0]",
+        ),
+    )
+    aperture: Aperture = parameter(Aperture(), Group("The aperture of a starburst.", Aperture, _APERTURE))
+    kernel: FileOperand | None = parameter(
+        None, File("Shape of the glow, pixel for pixel, in place of a starburst.")
+    )
+    tonemap: str | None = parameter(
+        None,
+        Written(
+            "Tone-map the result before it leaves the device (as `clpix tonemap`, with its defaults): "
+            f"{', '.join(OPERATORS)}.",
+            "OPERATOR",
+            str,
+        ),
+    )
+    preset: str | None = parameter(
+        None, Choice("The bloom of the Direct3D 11 HDR sample, exactly.", ("d3d11",), optional=True)
+    )
 
     def __post_init__(self) -> None:
         for name, choices in (
@@ -90,12 +186,66 @@ class BloomParams:
             ("radius", 0.0, 1.0, "a fraction of the image height"),
         ):
             value = getattr(self, name)
+            if value is None and name == "exposure":
+                continue
             if not low <= value <= high:  # NaN is not inside either
                 raise ParameterError(f"{name} must be {unit}, {low:g} … {high:g}, not {value}")
 
+        if self.tonemap is not None:
+            _ = self.display  # which checks the operator's name
+        if self.kernel is not None and self.method != "fft":
+            raise ParameterError(f"a kernel image needs the method fft, not {self.method}")
+
+    @classmethod
+    def of_options(cls, given: Given) -> BloomParams:
+        usual: dict[str, object] = {}
+        if "method" not in given and not {"kernel", *_APERTURE_OPTIONS}.isdisjoint(given):
+            usual["method"] = "fft"
+        if "exposure" not in given and "tonemap" in given:
+            usual["exposure"] = "auto"
+        params = super().of_options(given.with_usual(usual))
+        params.check_all(given)
+        return params
+
+    def check_all(self, given: Given) -> None:
+        """Raises ParameterError where an option that somebody wrote can have no effect beside the others."""
+        shaping = (
+            "threshold", "knee", "strength", "radius", "blend", "method", "kernel", "karis", "border",
+            *_APERTURE_OPTIONS,
+        )  # fmt: skip
+        if self.preset is not None:
+            given.refuse("--preset fixes everything but --memory", *shaping)
+            if self.tonemap is None:
+                given.refuse("--preset meters by itself, and there is no --tonemap", "exposure")
+        if "threshold" not in given:
+            given.refuse("without --threshold there is no transition", "knee")
+        if self.method != "fft":
+            given.refuse(f"only --method fft has that, not {self.method}", "kernel", *_APERTURE_OPTIONS)
+        if self.kernel is not None:
+            given.refuse("the pixels of --kernel are the image's pixels", "radius")
+            given.refuse("--kernel is the shape of the glow itself", *_APERTURE_OPTIONS)
+        if self.method != "mip":
+            given.refuse(f"only --method mip has that, not {self.method}", "karis", "memory")
+        if self.tonemap is None and "threshold" not in given and not (self.karis and self.method == "mip"):
+            given.refuse("nothing here depends on exposure", "exposure")
+
+    def written(self) -> dict[str, Any]:
+        found = super().written()
+        if self.tonemap is not None and self.exposure == 0:  # without it the image would be metered
+            found["exposure"] = "0.0"
+        return found
+
+    @property
+    def display(self) -> TonemapParams | None:
+        """The tone mapping of the result, to a display's light, if there is one."""
+        if self.tonemap is None:
+            return None
+        return TonemapParams(operator=self.tonemap, exposure=self.exposure or 0.0, transfer="linear")
+
     @property
     def scale(self) -> float:
-        """The exposure as a factor."""
+        """The exposure as a factor, which has to be known."""
+        assert self.exposure is not None, "the exposure is to be metered first"
         return float(2.0**self.exposure)
 
     def octaves(self, height: int) -> list[tuple[float, float]]:
@@ -141,3 +291,105 @@ def variance(level: int) -> float:
     Σ 4.5·4^i = 1.5·(4^level − 1).
     """
     return 1.5 * (4.0**level - 1.0)
+
+
+def _bloom(gpu: Gpu, image: Image, params: BloomParams) -> Image:
+    """Lays the glow over planes of premultiplied light, and tone-maps the result if that is asked for."""
+    from ..filters.convolve import kernel_for
+    from ..glow import bloom, d3d11
+    from ..space import converted
+    from ..tone import tonemap
+
+    if params.exposure is None:
+        params = replace(params, exposure=tonemap.stops(gpu, image))
+    if params.preset is not None:
+        result = d3d11.bloom(gpu, image, params.memory)
+    else:
+        kernel = _weights(gpu, params)
+        shape = None if kernel is None else kernel_for(image, kernel)
+        result = bloom.bloom(gpu, image, params, shape, overwrite_input=image.owned)
+    if params.display is None:
+        return result
+    straight = converted(result, result.space.colour, premultiplied=False)
+    shown = tonemap.tonemap(gpu, straight, params.display)
+    shown.space = replace(straight.space, display=True)
+    return shown
+
+
+def _ends(gpu: Gpu, source: Image, params: BloomParams, decoding: Decoding | None, target: Target) -> Stored:
+    from ..glow import bloom
+    from ..pixels.coding import pack, unpack
+    from ..space import Stored
+    from ..tone import tonemap
+
+    shown = replace(source.space, display=params.tonemap is not None)
+    encoding = target.encoding(shown)
+    if decoding is not None and params.preset is None:
+        metered = params.exposure is None
+        known = replace(params, exposure=params.exposure or 0.0)
+        pixels = bloom.bloom_pixels(
+            gpu,
+            source,
+            known,
+            decoding,
+            encoding,
+            known.display,
+            metered=metered,
+            kernel=_weights(gpu, params),
+        )
+        return Stored(*pixels, shown)
+    image = source if decoding is None else unpack(source, decoding)
+    image.space = source.space
+    if params.display is not None:
+        if params.exposure is None:
+            stops = tonemap.stops_of_pixels(gpu, source, decoding) if decoding else tonemap.stops(gpu, image)
+            params = replace(params, exposure=stops)
+        display = params.display
+        assert display is not None
+        light = _bloom(gpu, image, replace(params, tonemap=None))
+        return Stored(*tonemap.tonemap_premultiplied(gpu, light, display, encoding), shown)
+    return Stored(*pack(_bloom(gpu, image, params), encoding), shown)
+
+
+def _weights(gpu: Gpu, params: BloomParams) -> Weights | None:
+    from ..filters.convolve import kernel_from_file
+
+    return None if params.kernel is None else kernel_from_file(gpu, params.kernel, normalise=True)
+
+
+def _check(params: BloomParams) -> None:
+    from ..files.operands import picture
+
+    if params.kernel is not None:
+        picture(params.kernel)
+
+
+def _traits(params: BloomParams) -> Traits:
+    kinds = {"mip": "grid", "gaussians": "grid", "fft": "transform"}
+    return Traits(
+        premultiplied=params.strength > 0,
+        display=params.tonemap is not None,
+        kind=kinds[params.method],
+        statistics=("log-mean",) if params.exposure is None else (),
+        bytes_per_value=28.0 if params.method == "fft" else 16.0,
+    )
+
+
+OPERATION = Operation(
+    "bloom",
+    BloomParams,
+    _bloom,
+    traits=_traits,
+    identity=lambda params: params.strength == 0 and params.tonemap is None and params.preset is None,
+    ends=_ends,
+    check=_check,
+    cases=(
+        BloomParams(),
+        BloomParams(threshold=0.8, knee=0.25, strength=0.5, blend="add", exposure=1.0),
+        BloomParams(strength=0.3, karis=False, border="wrap-x"),
+        BloomParams(method="gaussians", radius=0.05),
+        BloomParams(method="fft", radius=0.2),
+        BloomParams(strength=0.3, tonemap="agx"),
+        BloomParams(preset="d3d11"),
+    ),
+)

@@ -1,13 +1,21 @@
-"""Parameters of blurs."""
+"""Blurs: Gaussian, box, disc, motion, median and bilateral."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
+from ..operation import Choice, Given, Number, Operation, Params, PerAxis, Traits, parameter
 from ..params.bilateral import BilateralParams
-from ..params.border import border_name
+from ..params.border import BORDER, set_border
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+    from ..pixels.coding import Decoding
+    from ..space import Stored, Target
 
 KINDS = ("gaussian", "box", "disc", "motion", "median", "bilateral")
 METHODS = ("auto", "local", "direct", "multirate", "fft", "recursive")
@@ -17,8 +25,11 @@ ENOUGH = 4.5  # sigmas: what is beyond is less than 4e-5 of the peak
 
 
 @dataclass(frozen=True)
-class BlurParams:
-    """A blur, by convolution or by rank or by likeness.
+class BlurParams(Params):
+    """Blur images, in linear light and with premultiplied alpha.
+
+    The Gaussian is within 5e-5 of its peak and takes the same time for any sigma; with --truncate it is scipy's, cut at
+    int(T·σ + 0.5) pixels and normalised. --sigma 0 gives the input exactly.
 
     Attributes
     ----------
@@ -49,23 +60,47 @@ class BlurParams:
         auto alone.
     """
 
-    sigma: tuple[float, float] = (0.0, 0.0)
-    radius: tuple[float, float] = (0, 0)
-    sigma_color: float = 0.0
-    length: float = 0.0
-    angle: float = 0.0
-    kind: str = "gaussian"
-    truncate: float | None = None
-    border: str = "reflect"
-    cval: float = 0.0
-    method: str = "auto"
+    sigma: tuple[float, float] = parameter(
+        (0.0, 0.0),
+        PerAxis("Standard deviation of the Gaussian in pixels, also of the bilateral filter's.", apart=True),
+    )
+    radius: tuple[float, float] = parameter(
+        (0, 0),
+        PerAxis("Of the disc; of the window of box, median (15 at most) and bilateral, 2R + 1 pixels wide."),
+    )
+    sigma_color: float = parameter(
+        0.0,
+        Number(
+            "Of the bilateral filter: how far colours may differ, of 0 … 1 or as light.", 0, 1e6, hidden=True
+        ),
+    )
+    length: float = parameter(0.0, Number("Of the motion.", 0, MAX_RADIUS_2D, "pixels", hidden=True))
+    angle: float = parameter(
+        0.0, Number("Of the motion, counter-clockwise from the x axis.", -1e6, 1e6, "degrees")
+    )
+    kind: str = parameter("gaussian", Choice("The shape of the blur.", KINDS))
+    border: str = parameter("reflect", BORDER)
+    cval: float = parameter(0.0, None)
+    truncate: float | None = parameter(
+        None,
+        Number(
+            "Cut the Gaussian at so many sigmas (scipy's default: 4), not where it ends.",
+            0,
+            1e4,
+            optional=True,
+        ),
+    )
+    method: str = parameter("auto", Choice("Which kernel.", METHODS))
+    preset: str | None = parameter(
+        None, Choice("The blur of the Direct3D 11 HDR sample, exactly.", ("d3d11",), optional=True)
+    )
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ParameterError(f"unknown kind of blur {self.kind!r}: use one of {', '.join(KINDS)}")
         if self.method not in METHODS:
             raise ParameterError(f"unknown method {self.method!r}: use one of {', '.join(METHODS)}")
-        object.__setattr__(self, "border", border_name(self.border))
+        set_border(self)
         for sigma in self.sigma:
             if not (math.isfinite(sigma) and sigma >= 0):
                 raise ParameterError(f"sigma must be a finite number of pixels, 0 or more, not {sigma}")
@@ -102,6 +137,43 @@ class BlurParams:
             raise ParameterError(
                 f"the {what} is too large: it would reach {max(self.radii):.6g} pixels far, and {most} is the most"
             )
+
+    def check_given(self, given: Given) -> None:
+        sizes, motion = ("sigma", "sigma_x", "sigma_y", "truncate"), ("length", "angle")
+        if self.preset is not None:
+            others = ("radius", "sigma_color", "kind", "border")
+            given.refuse("--preset fixes everything but --method", *sizes, *motion, *others)
+            if self.method in ("multirate", "fft", "recursive"):
+                raise ParameterError("--preset d3d11 has --method auto, local or direct")
+        elif self.kind in ("box", "disc", "median"):
+            given.refuse(f"--kind {self.kind} is as wide as --radius says", *sizes, "sigma_color", *motion)
+            if "radius" not in given:
+                raise ParameterError(f"--kind {self.kind} needs --radius")
+        elif self.kind == "motion":
+            given.refuse("--kind motion is as long as --length says", *sizes, "radius", "sigma_color")
+            if "length" not in given:
+                raise ParameterError("--kind motion needs --length")
+        elif self.kind == "bilateral":
+            given.refuse("--kind bilateral has one --sigma and is not cut", *sizes[1:], *motion)
+            if not {"sigma", "sigma_color"}.issubset(given):
+                raise ParameterError("--kind bilateral needs --sigma and --sigma-color")
+        else:
+            given.refuse(
+                "a Gaussian is as wide as --sigma says; these belong to other kinds", "radius", "sigma_color"
+            )
+            given.refuse("a Gaussian does not move: these belong to --kind motion", *motion)
+            axes = {"sigma_x", "sigma_y"}.intersection(given)
+            if len(axes) == 2:
+                given.refuse("--sigma-x and --sigma-y say all", "sigma")
+            elif "sigma" not in given:
+                raise ParameterError("give --sigma, both --sigma-x and --sigma-y, or --sigma and one of them")
+
+    def written(self) -> dict[str, Any]:
+        found = super().written()
+        needed = {"gaussian": "sigma", "bilateral": "sigma", "motion": "length"}.get(self.kind, "radius")
+        if self.preset is None and not any(name.startswith(needed) for name in found):
+            found[needed] = 0.0
+        return found
 
     @property
     def by_both_axes(self) -> bool:
@@ -148,3 +220,61 @@ def gaussian(sigma: float, truncate: float) -> list[float]:
     values = [math.exp(-0.5 * (i / sigma) ** 2) for i in range(-radius, radius + 1)]
     total = math.fsum(values)
     return [v / total for v in values]
+
+
+def _blur(gpu: Gpu, image: Image, params: BlurParams) -> Image:
+    """Blurs every plane, as :func:`gpuops.filters.blur.blur`, or as the preset does."""
+    from ..filters.blur import blur
+    from ..glow import d3d11
+
+    if params.preset is not None:
+        return d3d11.blur(gpu, image, params.method)
+    return blur(gpu, image, params, overwrite_input=image.owned)
+
+
+def _ends(gpu: Gpu, source: Image, params: BlurParams, decoding: Decoding | None, target: Target) -> Stored:
+    from ..filters.blur import blur_pixels
+    from ..pixels.coding import pack, unpack
+    from ..space import Stored
+
+    encoding = target.encoding(source.space)
+    if decoding is not None and params.preset is None:
+        return Stored(*blur_pixels(gpu, source, params, decoding, encoding), source.space)
+    image = source if decoding is None else unpack(source, decoding)
+    return Stored(*pack(_blur(gpu, image, params), encoding), source.space)
+
+
+def _reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> float:
+    from ..filters.blur import reach
+
+    return 0 if params.preset is not None else reach(gpu, shape, params)
+
+
+def _traits(params: BlurParams) -> Traits:
+    wide = params.kind == "gaussian" and params.preset is None and params.truncate is None
+    transforms = params.method in ("fft", "recursive")
+    kind = "transform" if transforms else "grid" if wide and max(params.sigma) >= LEAST_MULTIRATE else "local"
+    return Traits(premultiplied=True, kind=kind, bytes_per_value=8.0 if kind != "transform" else 24.0)
+
+
+OPERATION = Operation(
+    "blur",
+    BlurParams,
+    _blur,
+    traits=_traits,
+    identity=lambda params: params.preset is None and not any(params.radii),
+    reach=_reach,
+    ends=_ends,
+    cases=(
+        BlurParams((1.5, 1.5)),
+        BlurParams((2.0, 7.0), border="wrap"),
+        BlurParams((3.0, 0.0), border="constant:0.25", truncate=3.0),
+        BlurParams(kind="box", radius=(2, 2), border="nearest"),
+        BlurParams(kind="disc", radius=(2.5, 2.5)),
+        BlurParams(kind="motion", length=5.0, angle=30.0, border="mirror"),
+        BlurParams(kind="median", radius=(1, 1)),
+        BlurParams((1.5, 1.5), kind="bilateral", sigma_color=0.3),
+        BlurParams((4.0, 4.0), method="recursive"),
+        BlurParams(preset="d3d11"),
+    ),
+)

@@ -1,22 +1,37 @@
-"""Parameters of convolution with any kernel."""
+"""Convolution with any kernel image."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..params.border import border_name
+from ..operation import Choice, File, Flag, Operation, Params, Traits, parameter
+from ..params.border import BORDER, set_border
+from ..params.files import FileOperand
+
+if TYPE_CHECKING:
+    from ..filters.convolve import Weights
+    from ..gpu import Gpu
+    from ..image import Image
 
 METHODS = ("auto", "local", "direct", "fft")
 
 
 @dataclass(frozen=True)
-class ConvolveParams:
-    """A two-dimensional convolution.
+class ConvolveParams(Params):
+    """Convolve images with a kernel image, in linear light and with premultiplied alpha.
+
+    The kernel's values are linear light too (integer files are decoded from sRGB); its centre is the pixel
+    (height // 2, width // 2), and one bright pixel in the input becomes the kernel as it looks.
 
     Attributes
     ----------
+    kernel : FileOperand, optional
+        The kernel image. Functions of :mod:`gpuops.filters.convolve` are given their weights apart.
+    normalise : bool
+        Whether each channel of the kernel is scaled to the sum 1.
     border, cval
         What stands outside the image: a name of :data:`gpuops.params.border.BORDERS`; the constant's value.
     method : str
@@ -24,13 +39,64 @@ class ConvolveParams:
         spectra. ``auto``: ``fft`` for large kernels; below, direct on CPUs and local elsewhere.
     """
 
-    border: str = "reflect"
-    cval: float = 0.0
-    method: str = "auto"
+    kernel: FileOperand | None = parameter(
+        None, File("The kernel: gray for all channels, or a colour each.", required=True)
+    )
+    normalise: bool = parameter(
+        True, Flag("Scale each channel of the kernel to the sum 1, so that brightness stays.")
+    )
+    border: str = parameter("reflect", BORDER)
+    cval: float = parameter(0.0, None)
+    method: str = parameter(
+        "auto",
+        Choice(
+            "Tiles in local memory, direct reads, or transforms; auto goes by the kernel's size and the device.",
+            METHODS,
+        ),
+    )
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ParameterError(f"unknown method {self.method!r}: use one of {', '.join(METHODS)}")
-        object.__setattr__(self, "border", border_name(self.border))
+        set_border(self)
         if not math.isfinite(self.cval):
             raise ParameterError(f"the border's constant must be finite, not {self.cval}")
+        if isinstance(self.kernel, str):
+            object.__setattr__(self, "kernel", FileOperand.of(self.kernel))
+
+
+def _convolve(gpu: Gpu, image: Image, params: ConvolveParams) -> Image:
+    """Convolves each plane with its plane of the kernel image."""
+    from ..filters.convolve import convolve, kernel_for
+
+    weights = kernel_for(image, _weights(gpu, params))
+    return convolve(gpu, image, weights, mode=params.border, cval=params.cval, method=params.method)
+
+
+def _weights(gpu: Gpu, params: ConvolveParams) -> Weights:
+    from ..filters.convolve import kernel_from_file
+
+    if params.kernel is None:
+        raise ParameterError("convolve needs a kernel image")
+    return kernel_from_file(gpu, params.kernel, normalise=params.normalise)
+
+
+def _reach(gpu: Gpu, shape: tuple[int, ...], params: ConvolveParams) -> float:
+    return float(max(_weights(gpu, params).shape[1:]) // 2)
+
+
+def _check(params: ConvolveParams) -> None:
+    from ..files.operands import picture
+
+    if params.kernel is not None:
+        picture(params.kernel)
+
+
+OPERATION = Operation(
+    "convolve",
+    ConvolveParams,
+    _convolve,
+    traits=Traits(premultiplied=True, kind="local", bytes_per_value=24.0),
+    reach=_reach,
+    check=_check,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Operation, Params, Rectangle, parameter
+from ..operation import Operation, Params, Rectangle, Traits, parameter
 from ..params.region import Region
 
 if TYPE_CHECKING:
@@ -38,4 +38,10 @@ def crop(gpu: Gpu, image: Image, params: CropParams) -> Image:
     return cut(image, params.region, interleaved=False, alpha=True)
 
 
-OPERATION = Operation("crop", CropParams, crop, stored=True)
+OPERATION = Operation(
+    "crop",
+    CropParams,
+    crop,
+    traits=Traits("stored", kind="geometry"),
+    cases=(CropParams(Region(25, 30, 50, 40, True)), CropParams(Region(0, 0, 1, 100, True))),
+)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Choice, Number, Operation, Params, parameter
-from ..ops.blur import BlurParams
+from ..operation import Choice, Number, Operation, Params, Traits, parameter
+from .blur import BlurParams
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -52,17 +52,18 @@ def _gaussian(params: SharpenParams) -> BlurParams:
     return BlurParams(sigma=(params.sigma, params.sigma))
 
 
-def _reach(gpu: Gpu, image: Image, params: SharpenParams) -> float:
+def _reach(gpu: Gpu, shape: tuple[int, ...], params: SharpenParams) -> float:
     from ..filters.blur import reach
 
-    return reach(gpu, image.shape, _gaussian(params))
+    return reach(gpu, shape, _gaussian(params))
 
 
 OPERATION = Operation(
     "sharpen",
     SharpenParams,
     sharpen,
-    premultiply=True,
+    traits=Traits(premultiplied=True, kind="local"),
     identity=lambda p: not (p.amount and p.sigma),
     reach=_reach,
+    cases=(SharpenParams(), SharpenParams(2.5, 0.7, 0.05), SharpenParams(1.5, 2, 0.02, "colours")),
 )

@@ -1,127 +1,71 @@
-"""Parameters of tone mapping."""
+"""Tone mapping: high dynamic range to a display."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import ParameterError
+from ..operation import (
+    Choice,
+    Flag,
+    Given,
+    Number,
+    Operation,
+    Params,
+    Rectangle,
+    Traits,
+    Whole,
+    Written,
+    parameter,
+)
+from ..params.exposure import EXPOSURE
 from ..params.lut import LutParams
+from ..params.mapping import FrozenMapping, NamedNumbers
+from ..params.operator import OPERATOR_OR_LUT
+from ..params.operators import (
+    AMBIGUOUS,
+    DEFAULT_OPERATOR,
+    GAMUTS,
+    LEAST_SHARE,
+    LOCAL,
+    MAX_STOPS,
+    METERS,
+    METHODS,
+    NOISES,
+    OPERATORS,
+    PERCENTILES,
+    TRANSFERS,
+    WHITE,
+    Parameter,
+)
 from ..params.region import Region
-from ..params.white_balance import WhiteBalance, check
+from ..params.white_balance import (
+    GRAY_WORLD,
+    Illuminant,
+    WhiteBalance,
+    check,
+    white_balance_option,
+    white_balance_text,
+)
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+    from ..pixels.coding import Decoding
+    from ..pixels.colour import Colour
+    from ..space import Stored, Target
 
 
 @dataclass(frozen=True)
-class Parameter:
-    """A number that an operator depends on. Without a ``default`` the image decides it."""
+class TonemapParams(Params):
+    """Map high dynamic range to a display.
 
-    default: float | None
-    least: float
-    most: float
-    about: str
-
-
-@dataclass(frozen=True)
-class Operator:
-    """An operator's description, its parameters by name, and whether it is local: pixels' results depend on others.
-
-    Functions and origins: clkernels/tone/tonemap_operators.cl; gpuops/tone/local.py.
-    """
-
-    about: str
-    parameters: dict[str, Parameter] = field(default_factory=dict)
-    local: bool = False
-
-
-def _white(default: float | None) -> dict[str, Parameter]:
-    return {"white": Parameter(default, 1e-3, 2.0**60, "luminance after exposure that becomes white")}
-
-
-OPERATORS = {
-    "linear": Operator("exposure alone"),
-    "reinhard": Operator("L/(1+L) of luminance"),
-    "reinhard-channels": Operator("the same of each channel"),
-    "reinhard-extended": Operator("Reinhard with a white point", _white(None)),
-    "reinhard-extended-channels": Operator("the same of each channel", _white(None)),
-    "reinhard-devlin": Operator(
-        "photoreceptors, adapting to the image and to each pixel",
-        {
-            "intensity": Parameter(0.0, -8.0, 8.0, "brighter with more"),
-            "contrast": Parameter(None, 0.1, 1.0, "the power m"),
-            "adaptation": Parameter(1.0, 0.0, 1.0, "of 0 the image, of 1 each pixel"),
-            "chroma": Parameter(0.0, 0.0, 1.0, "of 0 all channels together, of 1 each by itself"),
-            "mean": Parameter(None, 0.0, 2.0**60, "luminance after exposure that the image's part adapts to"),
-        },
-    ),
-    "aces-narkowicz": Operator("ACES look, Narkowicz's curve"),
-    "aces-hill": Operator("ACES RRT and ODT, Hill's fit"),
-    "agx": Operator("AgX base"),
-    "agx-punchy": Operator("AgX with its punchy look"),
-    "agx-golden": Operator("AgX with its golden look"),
-    "khronos-neutral": Operator("Khronos PBR Neutral"),
-    "hable": Operator("Hable's filmic curve", _white(11.2)),
-    "drago": Operator(
-        "adaptive logarithm",
-        {**_white(None), "bias": Parameter(0.85, 0.5, 1.0, "darker and more contrast with less")},
-    ),
-    "sigmoid": Operator(
-        "log-logistic of each channel", {"contrast": Parameter(1.5, 0.1, 10.0, "slope at middle grey")}
-    ),
-    "reinhard-local": Operator(
-        "Reinhard with dodging and burning",
-        {
-            "phi": Parameter(8.0, 0.0, 20.0, "less contrast is taken for an edge with more"),
-            "threshold": Parameter(0.05, 1e-4, 1.0, "contrast that is taken for an edge"),
-        },
-        local=True,
-    ),
-    "durand": Operator(
-        "less contrast in large, detail as it is",
-        {
-            "base_contrast": Parameter(50.0, 1.0, 1e6, "the brightest over the darkest base"),
-            "shadows": Parameter(1.0, 0.0, 49.0, "percent of the base that are left out as dark"),
-            "highlights": Parameter(0.1, 0.0, 49.0, "percent of the base that are left out as bright"),
-            "sigma_spatial": Parameter(0.02, 0.005, 1.0, "of the base, of the longer side"),
-            "sigma_color": Parameter(0.4, 0.03, 2.0, "of the base, in decades"),
-        },
-        local=True,
-    ),
-}
-LOCAL = frozenset(name for name, operator in OPERATORS.items() if operator.local)
-# Operators with a white point, and its default; None is the image's brightest pixel, but 1 at least.
-WHITE = {
-    name: operator.parameters["white"].default
-    for name, operator in OPERATORS.items()
-    if "white" in operator.parameters
-}
-# Names that mean several operators.
-AMBIGUOUS = {"aces": ("aces-narkowicz", "aces-hill")}
-
-METERS = {
-    "mean": "arithmetic mean",
-    "log-mean": "geometric mean",
-    "histogram": "geometric mean between two percentiles",
-    "center": "geometric mean weighted to the centre",
-}
-# The percentiles of the lit pixels between which the histogram meter reads.
-PERCENTILES = (10.0, 90.0)
-METHODS = ("auto", "local", "direct")
-TRANSFERS = ("srgb", "gamma", "pq", "linear")
-NOISES = {"triangular": "white noise", "blue": "noise without low frequencies, which is seen less"}
-GAMUTS = {
-    "clip": "colours beyond 1 are left to whoever stores the result, who cuts them",
-    "hue": "they are mixed with gray of their luminance, until they fit",
-}
-DEFAULT_OPERATOR = "agx"
-MAX_STOPS = 60.0
-_LEAST_SHARE = 1e-3  # percent: a share that numbers can tell
-
-
-@dataclass(frozen=True)
-class TonemapParams:
-    """The tone mapping from linear light to a display's signal.
+    Light, balanced if asked for, times exposure goes through the operator, or a table, and then the transfer
+    curve. The result has 8 bits unless --dtype says otherwise; EXR, HDR, PFM and NPZ stay float. Pixels that
+    are NaN, infinite or negative are repaired, and counted in a warning.
 
     Attributes
     ----------
@@ -145,37 +89,119 @@ class TonemapParams:
     white : float, optional
         Short for the parameter ``white``, of operators that have one (:data:`WHITE`).
     transfer, gamma : str, float
-        The signal: ``srgb``, ``gamma`` (v = light**(1/gamma)), ``pq`` (SMPTE ST 2084 with 1 at 203 cd/m²),
-        ``linear`` (none).
+        The signal: ``srgb``, ``gamma`` (v = light**(1/gamma)), ``pq`` (SMPTE ST 2084 with 1 at 203 cd/m²), ``linear``
+        (none), or ``auto``, which is ``srgb``, but ``linear`` in files of floats.
     gamut : str
         What becomes of colours that the operator leaves beyond 1: a name of :data:`GAMUTS`.
-    dither : int, optional
+    dither : bool or int, optional
         The largest code of the integer format that the result is meant for (255, 65535): noise of ±1 code with a
-        triangular distribution is added. None adds none.
+        triangular distribution is added. None and False add none; True stands for the depth of the output's file.
     noise, seed : str, int
         Of dither: a name of :data:`NOISES`; another seed, another noise.
     method : str
         How the metering reduces: ``local``, in tiles in local memory; ``direct``; ``auto``, the faster one.
+    preset : str, optional
+        ``d3d11``: the picture of the Direct3D 11 HDR sample, with its ``bloom`` and its ``blur`` if they are on.
     """
 
-    operator: str | LutParams = DEFAULT_OPERATOR
-    exposure: float | None = None
-    meter: str = "log-mean"
-    key: float = 0.18
-    percentiles: tuple[float, float] = PERCENTILES
-    meter_region: Region | None = None
-    white_balance: WhiteBalance | None = None
-    white: float | None = None
-    parameters: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}), hash=False)
-    transfer: str = "srgb"
-    gamma: float = 2.2
-    gamut: str = "clip"
-    dither: int | None = None
-    noise: str = "triangular"
-    seed: int = 0
-    method: str = "auto"
+    operator: str | LutParams = parameter(DEFAULT_OPERATOR, OPERATOR_OR_LUT)
+    exposure: float | None = parameter(
+        None, replace(EXPOSURE, help="In stops, or metered.  [default: auto, or 0 with --lut]")
+    )
+    meter: str = parameter(
+        "log-mean", Choice("What auto exposure reads.  [default: log-mean]", tuple(METERS), hidden=True)
+    )
+    key: float = parameter(
+        0.18, Number("Luminance that auto exposure brings it to.  [default: 0.18]", 1e-6, 1e6, hidden=True)
+    )
+    percentiles: tuple[float, float] = parameter(
+        PERCENTILES,
+        Written(
+            "Of the lit pixels, between which --meter histogram reads.  [default: 10,90]",
+            "LOW,HIGH",
+            lambda text: percentiles_option(text),
+            lambda pair: f"{pair[0]!r},{pair[1]!r}",
+            hidden=True,
+        ),
+    )
+    meter_region: Region | None = parameter(
+        None,
+        Rectangle(
+            "What is metered: a rectangle of the pixels as they are stored, before any rotation that EXIF asks for; in "
+            "pixels, or all four with %.",
+            optional=True,
+        ),
+    )
+    white_balance: WhiteBalance | None = parameter(
+        None,
+        Written(
+            "Before metering: channel means made equal, gains, or the scene's light in kelvin (1667 … 25000) with its "
+            "distance from the locus in Duv (positive: greener).  [default: none]",
+            "none|gray-world|R,G,B|T[K][,TINT]",
+            white_balance_option,
+            white_balance_text,
+        ),
+    )
+    white: float | None = parameter(
+        None,
+        Number(
+            "Luminance after exposure that becomes white, for reinhard-extended and drago (default: the brightest "
+            "pixel's, 1 at least) and hable (default: 11.2).",
+            1e-3,
+            2.0**60,
+            optional=True,
+        ),
+    )
+    parameters: Mapping[str, float] = parameter(
+        FrozenMapping(),
+        NamedNumbers(
+            "Of the operator, such as contrast=1.6 of sigmoid; may be repeated. docs/tonemap.md lists them.",
+            "parameter",
+        ),
+    )
+    transfer: str = parameter(
+        "auto",
+        Written(
+            "The signal; pq puts 1 at 203 cd/m².  [default: srgb, or linear in files of floats]",
+            "srgb|gamma:G|pq|linear",
+            str,
+            hidden=True,
+        ),
+    )
+    gamma: float = parameter(2.2, None)
+    gamut: str = parameter(
+        "clip",
+        Choice(
+            "Colours that the operator leaves beyond white: clip cuts each channel, hue mixes them with gray.",
+            tuple(GAMUTS),
+        ),
+    )
+    dither: bool | int | None = parameter(None, Flag("Noise of ±1 code before rounding.", optional=True))
+    noise: str = parameter(
+        "triangular",
+        Choice(
+            "Of dither: white noise, or blue noise, which is seen less. Both are triangularly distributed.",
+            tuple(NOISES),
+        ),
+    )
+    seed: int = parameter(0, Whole("Another seed, another noise.", 0, 2**32 - 1))
+    method: str = parameter("auto", Choice("Which kernels.", METHODS))
+    preset: str | None = parameter(
+        None, Choice("The picture of the Direct3D 11 HDR sample, exactly.", ("d3d11",), optional=True)
+    )
+    bloom: bool = parameter(True, Flag("With --preset: whether the sample's bloom is on."))
+    blur: bool = parameter(
+        False,
+        Flag(
+            "With --preset: whether the sample's blur is on; metering and bloom are of the picture before it."
+        ),
+    )
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", FrozenMapping(self.parameters))
+        transfer, gamma = transfer_option(self.transfer)
+        object.__setattr__(self, "transfer", transfer)
+        object.__setattr__(self, "gamma", gamma if gamma is not None else self.gamma)
         if isinstance(self.operator, str) and self.operator in AMBIGUOUS:
             names = " or ".join(AMBIGUOUS[self.operator])
             raise ParameterError(f"{self.operator!r} is the name of several operators: use {names}")
@@ -194,7 +220,7 @@ class TonemapParams:
         if not (math.isfinite(self.key) and 1e-6 <= self.key <= 1e6):
             raise ParameterError(f"the key must be a luminance such as 0.18, not {self.key}")
         low, high = self.percentiles
-        if not 0 <= low <= high - _LEAST_SHARE or not high <= 100:
+        if not 0 <= low <= high - LEAST_SHARE or not high <= 100:
             raise ParameterError(f"percentiles are two of 0 … 100, the lower one first, not {low:g},{high:g}")
         if self.white_balance is not None:
             check(self.white_balance)
@@ -208,7 +234,7 @@ class TonemapParams:
         self._check_parameters()
         if not 0.1 <= self.gamma <= 10:
             raise ParameterError(f"gamma must be between 0.1 and 10, not {self.gamma}")
-        if self.dither is not None and self.dither < 1:
+        if self.dither is not None and not isinstance(self.dither, bool) and self.dither < 1:
             raise ParameterError(f"dither is the largest code of the output, such as 255, not {self.dither}")
         if not 0 <= self.seed < 2**32:
             raise ParameterError(f"the seed must be between 0 and 2³²−1, not {self.seed}")
@@ -224,6 +250,49 @@ class TonemapParams:
             if not least <= value <= most:
                 raise ParameterError(f"{name} of {self.operator} is of {least:g} … {most:g}, not {value}")
 
+    @classmethod
+    def of_options(cls, given: Given, shown: tuple[str | LutParams, ...] = ()) -> TonemapParams:
+        # A look is for a picture as it is.
+        look = {"exposure": "0"} if "lut" in given and "exposure" not in given else {}
+        params = super().of_options(given.with_usual(look))
+        params.check_all(given, shown)
+        return params
+
+    def check_all(self, given: Given, shown: tuple[str | LutParams, ...] = ()) -> None:
+        """Raises ParameterError where an option that somebody wrote can have no effect beside the others.
+
+        ``shown``: further operators that the options are for, as on a contact sheet.
+        """
+        others = tuple(name for name in given if name not in ("preset", "method", "bloom", "blur"))
+        if self.preset:
+            given.refuse("--preset fixes everything but --method, --bloom and --blur", *others)
+        else:
+            given.refuse("these are effects of --preset d3d11", "bloom", "blur")
+        if "lut" not in given:
+            given.refuse("there is no --lut", "lut_input", "lut_output")
+        else:
+            given.refuse("--lut stands in place of operators", "operator", "white", "parameter")
+        if self.meter != "histogram":
+            given.refuse("--percentiles belong to --meter histogram", "percentiles")
+        if self.exposure is not None:
+            given.refuse("--meter and --key belong to --exposure auto", "meter", "key")
+            if self.white_balance != GRAY_WORLD:
+                given.refuse("with this --exposure no region is metered", "meter_region")
+                operators = (self.operator, *shown)
+                takes_white = any(isinstance(o, str) and WHITE.get(o, 1.0) is None for o in operators)
+                if self.white is not None or not takes_white:
+                    given.refuse("with this --exposure nothing is metered", "method")
+        if not self.dither:
+            given.refuse("there is no --dither", "seed", "noise")
+
+    def written(self) -> dict[str, Any]:
+        found = super().written()
+        if self.transfer == "gamma":
+            found["transfer"] = f"gamma:{self.gamma!r}"
+        if isinstance(self.operator, LutParams) and self.exposure is None:
+            found["exposure"] = "auto"
+        return found
+
     @property
     def known(self) -> dict[str, Parameter]:
         """The operator's parameters."""
@@ -236,38 +305,17 @@ class TonemapParams:
         return self.parameters.get(name, self.known[name].default)
 
 
-def parameter_option(text: str) -> tuple[str, float]:
-    """``NAME=VALUE``. Raises ParameterError."""
-    name, equals, value = text.partition("=")
-    try:
-        if equals:
-            return name.strip(), float(value)
-    except ValueError:
-        pass
-    raise ParameterError(f"a parameter is NAME=NUMBER, such as contrast=1.5, not {text!r}")
-
-
-def transfer_option(text: str) -> tuple[str, float]:
-    """``NAME`` or ``gamma:G`` as transfer and gamma. Raises ParameterError."""
+def transfer_option(text: str) -> tuple[str, float | None]:
+    """``NAME`` or ``gamma:G`` as transfer and gamma, which is None where it is not said. Raises ParameterError."""
     name, colon, value = text.partition(":")
     if not colon:
-        return name, 2.2
+        return name, None
     try:
         if name == "gamma":
             return name, float(value)
     except ValueError:
         pass
     raise ParameterError(f"unknown transfer {text!r}: use srgb, gamma:2.2, pq or linear")
-
-
-def exposure_option(text: str) -> float | None:
-    """``auto`` (None) or stops. Raises ParameterError."""
-    if text == "auto":
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise ParameterError(f"the exposure is 'auto' or a number of stops, not {text!r}") from None
 
 
 def percentiles_option(text: str) -> tuple[float, float]:
@@ -277,3 +325,98 @@ def percentiles_option(text: str) -> tuple[float, float]:
     except ValueError:
         raise ParameterError(f"percentiles are two numbers such as 10,90, not {text!r}") from None
     return low, high
+
+
+def _tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
+    """Maps planes of light to a display's light, or to its signal if the transfer says one."""
+    from ..glow import d3d11
+    from ..pixels.colour import LINEAR, of_signal
+    from ..tone import tonemap
+
+    if params.dither:
+        raise ParameterError("noise is for the depth of a file: dither where the result is written")
+    if params.preset is not None:
+        result = d3d11.tonemap(gpu, image, params.method, with_bloom=params.bloom, blurred=params.blur)
+        result.space = replace(image.space, display=True)
+        return result
+    light = params.transfer in ("auto", "srgb")  # as in a file of floats
+    result = tonemap.tonemap(gpu, image, replace(params, transfer="linear") if light else params)
+    colour = LINEAR if light else of_signal(params.transfer, params.gamma)
+    result.space = replace(image.space, colour=colour, display=True)
+    return result
+
+
+def _ends(
+    gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None, target: Target
+) -> Stored:
+    import numpy as np
+
+    from ..pixels.coding import Encoding, pack, unpack
+    from ..pixels.colour import of_signal
+    from ..space import Stored
+    from ..tone import tonemap
+
+    shown = replace(source.space, display=True)
+    depth, light = target.depth(display=True), target.encoding(shown)
+    if params.preset is not None:
+        image = source if decoding is None else unpack(source, decoding)
+        image.space = source.space
+        return Stored(*pack(_tonemap(gpu, image, params), light), shown)
+    if depth.kind == "f" and params.dither:
+        raise ParameterError(f"{target.name} holds floats, which are not rounded: leave out --dither")
+    if depth.kind == "f" and params.transfer == "srgb":
+        raise ParameterError(f"{target.name} holds floats, which are linear light: leave out --transfer")
+    # The signal as it is, whatever files of this kind hold.
+    signal = replace(params, transfer="srgb") if params.transfer == "auto" else params
+    encoding, written = Encoding(depth), cast("Colour | None", of_signal(signal.transfer, signal.gamma))
+    if params.dither:
+        signal = replace(signal, dither=int(np.iinfo(depth.name).max))
+    elif signal.transfer == "srgb":  # light, which the file's encoding makes exact codes of, or keeps
+        signal, encoding, written = replace(signal, transfer="linear"), light, None
+    return Stored(*tonemap.mapped(gpu, source, signal, decoding, encoding), shown, written)
+
+
+def _check(params: TonemapParams) -> None:
+    from ..tone import white_balance
+
+    if isinstance(params.operator, LutParams):
+        _ = params.operator.table
+    if isinstance(params.white_balance, Illuminant):
+        white_balance.matrix(params.white_balance)  # there may be none
+
+
+def _traits(params: TonemapParams) -> Traits:
+    from ..tone import operators  # which needs numpy: kinds are asked for when there is work
+
+    statistics: tuple[str, ...] = (params.meter,) if params.exposure is None else ()
+    if operators.needs_scene(params):
+        statistics += ("scene",)
+    kind = (
+        "opaque" if params.preset or params.operator in LOCAL else "measured" if statistics else "pointwise"
+    )
+    return Traits(
+        premultiplied=params.preset is not None,
+        display=True,
+        kind=kind,
+        statistics=statistics,
+        bytes_per_value=24.0 if kind == "opaque" else 4.0,
+    )
+
+
+OPERATION = Operation(
+    "tonemap",
+    TonemapParams,
+    _tonemap,
+    traits=_traits,
+    ends=_ends,
+    check=_check,
+    cases=(
+        TonemapParams(exposure=0.5),
+        TonemapParams("reinhard-extended"),
+        TonemapParams("sigmoid", parameters={"contrast": 1.6}, white_balance=(1.2, 1.0, 0.8)),
+        TonemapParams("hable", 1.0, transfer="gamma:2.4", gamut="hue"),
+        TonemapParams("khronos-neutral", transfer="pq", meter="histogram"),
+        TonemapParams("reinhard-local"),
+        TonemapParams(preset="d3d11"),
+    ),
+)

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ..errors import ParameterError
+from .kinds import Kind, Params
 
 # The values beyond the edges of abcd, by mode; the names are those of scipy.ndimage, but for wrap-x.
 BORDERS = {
@@ -71,3 +73,39 @@ def border_option(text: str) -> tuple[str, float]:
             f"border {text!r} has no meaning: only constant:V takes a value, a finite number"
         )
     return name, number
+
+
+class _Border(Kind):
+    """The kind of a parameter ``border`` beside ``cval``: a mode's name, or ``constant:V``."""
+
+    help = (
+        "reflect, mirror, nearest, wrap, constant or constant:V, as in scipy.ndimage (OpenCV's names work too); "
+        "wrap-x, for panoramas: wrap along rows, reflect down columns."
+    )
+
+    def checked(self, name: str, value: Any) -> str:
+        border_option(str(value).lower())
+        return str(value).lower()
+
+    def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
+        cval = getattr(params, "cval", 0.0)
+        return {name: f"{value}:{cval!r}" if cval else value}
+
+    @property
+    def values(self) -> str:
+        return ", ".join(f"`{name}`" for name in BORDERS)
+
+    @property
+    def metavar(self) -> str:
+        return "MODE"
+
+
+BORDER = _Border()
+
+
+def set_border(params: Any) -> None:
+    """Gives parameters the standard name of their ``border``, and the value of ``constant:V`` as their ``cval``."""
+    text, cval = params.border, params.cval
+    border, value = border_option(text)
+    object.__setattr__(params, "border", border)
+    object.__setattr__(params, "cval", value if ":" in text else cval)

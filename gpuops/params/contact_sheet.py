@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ..errors import ParameterError
-from ..ops.tonemap import OPERATORS
+from ..params.operators import OPERATORS
 from .lut import LutParams
 
 STOPS = (-2.0, -1.0, 0.0, 1.0, 2.0)

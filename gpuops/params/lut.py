@@ -9,6 +9,7 @@ from ..errors import ParameterError
 
 if TYPE_CHECKING:
     from ..tone.lut import Lut
+    from .files import FileOperand
 
 # The values that a table takes and gives, for light c.
 INPUTS = {
@@ -26,7 +27,8 @@ class LutParams:
 
     Attributes
     ----------
-    lut : Lut
+    lut : Lut or FileOperand
+        The table, or the file that it is read from where it is needed.
     input : str
         What the table takes: a name of :data:`INPUTS`.
     stops : two floats, optional
@@ -35,7 +37,7 @@ class LutParams:
         What its entries are: ``srgb``, a signal, or ``linear``, light.
     """
 
-    lut: Lut
+    lut: Lut | FileOperand
     input: str = "srgb"
     output: str = "srgb"
     stops: tuple[float, float] | None = None
@@ -54,6 +56,22 @@ class LutParams:
 
     def __str__(self) -> str:
         return "lut"
+
+    @property
+    def table(self) -> Lut:
+        """The table, read if it is in a file. Raises FileError where it cannot be read."""
+        from ..tone.lut import Lut
+
+        if isinstance(self.lut, Lut):
+            return self.lut
+        from ..files import operands
+
+        return operands.lut(self.lut)
+
+
+def lut_input_text(params: LutParams) -> str:
+    """Returns what :func:`lut_input_option` makes the input and stops of."""
+    return params.input if params.stops is None else f"log2:{params.stops[0]!r}:{params.stops[1]!r}"
 
 
 def lut_input_option(text: str) -> tuple[str, tuple[float, float] | None]:

@@ -75,3 +75,12 @@ def white_balance_option(text: str) -> WhiteBalance | None:
     if len(values) not in (1, 2):
         raise ParameterError(f"the white balance is {_FORM}, not {text!r}")
     return Illuminant(*values)
+
+
+def white_balance_text(balance: WhiteBalance | None) -> str:
+    """Returns what :func:`white_balance_option` makes ``balance`` of."""
+    if isinstance(balance, Illuminant):
+        return f"{balance.temperature!r}K,{balance.tint!r}"
+    if balance is None or isinstance(balance, str):
+        return balance or "none"
+    return ",".join(map(repr, balance))

@@ -86,7 +86,7 @@ def stages(params: LutParams) -> Table:
     """Returns the shaper, if there is one, and the table as clkernels/tone/lut.cl takes them: float32 (entries, 4)."""
     start, end = params.stops or (0.0, 1.0)
     parts = []
-    for lut in (params.lut.shaper, params.lut):
+    for lut in (params.table.shaper, params.table):
         if lut is None:
             continue
         low, high = (np.array(limit) * (end - start) + start for limit in (lut.low, lut.high))
@@ -133,8 +133,8 @@ def defines(params: LutParams) -> dict[str, Define]:
     """Returns the defines that choose the branches of clkernels/tone/lut.cl."""
     return {
         "LUT": True,
-        "LUT_CURVES": params.lut.curves or params.lut.shaper is not None,
-        "LUT_CUBE": not params.lut.curves,
+        "LUT_CURVES": params.table.curves or params.table.shaper is not None,
+        "LUT_CUBE": not params.table.curves,
         "LUT_SRGB": params.input == "srgb",
         "LUT_REINHARD": params.input == "reinhard",
         "LUT_LOG2": params.input == "log2",

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ..metrics.statistics import Statistics
-from ..ops.tonemap import LOCAL, TonemapParams
+from ..ops.tonemap import TonemapParams
 from ..params.lut import LutParams
+from ..params.operators import LOCAL
 
 # Operators whose results are clipped to 1.
 CLIPPED = frozenset(

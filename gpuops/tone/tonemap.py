@@ -11,23 +11,17 @@ import numpy as np
 from ..image import Image
 from ..metrics.statistics import Statistics, check_colours, statistics
 from ..notes import note
-from ..ops.tonemap import LOCAL, MAX_STOPS, PERCENTILES, TonemapParams
+from ..ops.tonemap import TonemapParams
 from ..params.lut import LutParams
+from ..params.operators import LOCAL, MAX_STOPS, PERCENTILES
 from ..params.region import Region
 from ..params.white_balance import WhiteBalance
 from ..pixels.coding import Decoding, Encoding, pack
 from ..pixels.colour import Matrix
 from ..pixels.pointwise import reading, writing
 from ..pixels.regions import cut
-from . import (
-    blue_noise,
-    lut,
-    operators,
-    white_balance,
-)
-from . import (
-    local as tonemap_local,
-)
+from ..space import converted
+from . import blue_noise, local, lut, operators, white_balance
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -53,9 +47,17 @@ def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
     ParameterError
         The image is neither gray nor RGB, or gray and to be balanced, or does not contain the meter's region.
     """
+    params = replace(params, transfer="srgb") if params.transfer == "auto" else params
     result, _ = _mapped(gpu, image, params)
     result.linear = params.transfer == "linear"
     return result
+
+
+def mapped(
+    gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None, encoding: Encoding
+) -> tuple[Image, Image]:
+    """Does :func:`tonemap_pixels` from pixels with a ``decoding``, or from planes of straight colours without one."""
+    return _mapped(gpu, source, params, decoding, encoding)
 
 
 def tonemap_pixels(
@@ -137,14 +139,18 @@ def _mapped(
         **(lut.defines(table) if table else {}),
     )
     lost, repaired = gpu.zeros((2,), np.uint32), gpu.zeros((3,), np.uint32)
-    result = source.like() if encoding is None else gpu.empty(source.shape, encoding.dtype)
-    local = kernel.fit(1 if gpu.limits.is_cpu else 256)
+    if encoding is None:
+        result = source.like()
+    else:
+        height = source.shape[0] if decoding else source.shape[1]
+        result = gpu.empty((height, width, channels), encoding.dtype)
+    group = kernel.fit(1 if gpu.limits.is_cpu else 256)
     items = -(-size // ways.at_once)
-    times = min(max(1, items // (gpu.limits.compute_units * local[0] * _GROUPS)), _TIMES)
+    times = min(max(1, items // (gpu.limits.compute_units * group[0] * _GROUPS)), _TIMES)
     gpu.launch(
         kernel, (-(-items // times),), source, result, size, width, times, exposure, p, float(params.gamma),
         1.0 / params.dither if params.dither else 0.0, np.uint32(params.seed), *ways.arguments, codes, lost, repaired,
-        noise, lut.on_device(gpu, table) if table else None, gains, white_balance.rows(balance), local=local,
+        noise, lut.on_device(gpu, table) if table else None, gains, white_balance.rows(balance), local=group,
         label=f"tonemap {params.operator}",
         traffic=source.nbytes + result.nbytes + (gains.nbytes if gains else 0),
     )  # fmt: skip
@@ -163,9 +169,7 @@ def _gains(
     """Returns the gains of a local operator, all of whose parameters have values."""
     assert isinstance(params.operator, str)
     own = {name: params.value(name) or 0.0 for name in params.known}
-    return tonemap_local.gain(
-        gpu, source, exposure, params.operator, decoding=decoding, balance=balance, **own
-    )
+    return local.gain(gpu, source, exposure, params.operator, decoding=decoding, balance=balance, **own)
 
 
 def exposure(
@@ -204,6 +208,13 @@ def stops_of_pixels(gpu: Gpu, pixels: Image, decoding: Decoding) -> float:
     """
     params = TonemapParams()
     factor = _factor(_measured(gpu, pixels, params, replace(decoding, premultiply=False)), params)
+    return min(max(math.log2(factor), -MAX_STOPS), MAX_STOPS)
+
+
+def stops(gpu: Gpu, image: Image) -> float:
+    """Returns the same for planes of light, multiplied by alpha or not."""
+    straight = converted(image, image.space.colour, premultiplied=False)
+    factor = _factor(_measured(gpu, straight, TonemapParams(), None), TonemapParams())
     return min(max(math.log2(factor), -MAX_STOPS), MAX_STOPS)
 
 

@@ -1,0 +1,49 @@
+"""clpix run: a recipe over inputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from . import options
+
+
+@options.command(short_help="a recipe, which is a chain of operations in a file")
+@click.argument("recipe", metavar="RECIPE")
+@options.inputs
+@options.output
+@options.shared
+@options.chain
+@click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="STEP.KEY=VALUE",
+    help="In place of what the recipe says, such as blur.sigma=3, or blur[1].sigma=3 of the second blur; repeatable.",
+)
+def command(
+    shared: options.Shared, recipe: str, changes: tuple[str, ...], chain: options.ChainOptions
+) -> None:
+    """Do what a recipe says on every input.
+
+    A recipe is a file of TOML that --save-recipe of a command has written: a line `schema = 1` and a `[[step]]` for
+    each operation, with its name as `op` and its options as keys.
+    """
+    from gpuops.chain import Chain
+    from gpuops.errors import FileError, ParameterError
+
+    from .chains import process_chain
+
+    try:
+        text = Path(recipe).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise FileError(f"{recipe}: there is no such file") from None
+    except UnicodeDecodeError:
+        raise ParameterError(f"{recipe}: is no recipe, which is a text of TOML") from None
+    except OSError as error:
+        raise FileError(f"{recipe}: could not be read ({error.strerror})") from None
+    steps = Chain.from_toml(text, name=recipe, folder=str(Path(recipe).parent), changes=changes)
+    for step, operation in zip(steps, steps.operations, strict=True):
+        operation.check(step)
+    process_chain(shared, chain, steps, Path(recipe).stem)

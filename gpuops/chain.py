@@ -1,0 +1,244 @@
+"""A chain: the parameters of operations that follow each other, as one value. It is also a recipe, and a file of TOML.
+
+look = Chain(BlurParams((2, 2)), TonemapParams("agx"))
+result = gpu.run(look, image)
+text = look.to_toml()
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from .errors import ParameterError
+from .operation import Given, Operation, Params, operation_of
+from .ops import STEPS, operation
+
+#: The version of the notation that :meth:`Chain.to_toml` writes, and the newest that can be read.
+SCHEMA = 1
+
+
+class Chain:
+    """Operations in the order in which they are done: immutable, hashable and picklable.
+
+    Raises ParameterError if there is no step, or one that is no operation's parameters.
+    """
+
+    __slots__ = ("steps",)
+    steps: tuple[Params, ...]
+
+    def __init__(self, *steps: Params) -> None:
+        if not steps:
+            raise ParameterError("a chain has at least one step")
+        for step in steps:
+            if not isinstance(step, Params):
+                raise ParameterError(f"a chain's steps are parameters such as BlurParams(…), not {step!r}")
+        object.__setattr__(self, "steps", steps)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a chain cannot be changed")
+
+    def __reduce__(self) -> tuple[type[Chain], tuple[Params, ...]]:
+        return Chain, self.steps
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Chain) and self.steps == other.steps
+
+    def __hash__(self) -> int:
+        return hash(self.steps)
+
+    def __iter__(self) -> Iterator[Params]:
+        return iter(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __repr__(self) -> str:
+        return f"Chain({', '.join(map(repr, self.steps))})"
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """The record of each step's operation."""
+        return tuple(map(operation_of, self.steps))
+
+    @property
+    def digest(self) -> str:
+        """A SHA-256 digest of what the chain does: defaults that are spelled out do not change it."""
+        import hashlib
+
+        return hashlib.sha256(self.to_toml().encode()).hexdigest()
+
+    def to_toml(self) -> str:
+        """Returns the recipe. Raises ParameterError for what no recipe can hold, such as a table in memory."""
+        lines = [f"schema = {SCHEMA}"]
+        for params in self.steps:
+            found, written = operation_of(params), params.written()
+            lines += ["", "[[step]]", f"op = {_toml(found.name)}"]
+            lines += [f"{name} = {_toml(value)}" for name, value in written.items()]
+            if type(params).of_options(Given(written)) != params:
+                raise ParameterError(f"parameters of {found.name} that have no effect together: {params}")
+        return "\n".join(lines) + "\n"
+
+    @classmethod
+    def from_toml(
+        cls, text: str, *, name: str = "the recipe", folder: str = "", changes: Sequence[str] = ()
+    ) -> Chain:
+        """Makes a chain of a recipe's text.
+
+        Parameters
+        ----------
+        name : str
+            What messages call the recipe.
+        folder : str
+            The folder that files named in it are relative to.
+        changes : sequence of str
+            ``STEP.KEY=VALUE``, each in place of what the recipe says; STEP is an operation's name, with ``[N]`` behind
+            it, counted from 0, where it occurs several times.
+
+        Raises
+        ------
+        ParameterError
+            Text that is no recipe, or of a newer version; an unknown step or key; a value that is wrong. It names the
+            line.
+        """
+        steps = _steps(text, name)
+        for change in changes:
+            _change(steps, change)
+        return cls(*(_params(values, name, text, place, folder) for place, values in enumerate(steps)))
+
+
+def _steps(text: str, name: str) -> list[dict[str, Any]]:
+    try:
+        import tomllib
+    except ImportError:  # Python 3.10
+        import tomli as tomllib  # type: ignore[no-redef, import-not-found, unused-ignore]
+    try:
+        recipe = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ParameterError(f"{name}: is no TOML ({error})") from None
+    schema = recipe.pop("schema", None)
+    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
+        raise ParameterError(f"{name}: has no line 'schema = {SCHEMA}', which tells the version of a recipe")
+    if schema > SCHEMA:
+        raise ParameterError(
+            f"{name}: is of schema {schema}, and this version knows {SCHEMA} at most: use a newer clpix"
+        )
+    steps = recipe.pop("step", None)
+    if recipe:
+        raise ParameterError(f"{name}: unknown key {next(iter(recipe))!r}; there are schema and [[step]]")
+    if not isinstance(steps, list) or not steps or not all(isinstance(step, dict) for step in steps):
+        raise ParameterError(f"{name}: has no [[step]]")
+    return steps
+
+
+def _params(values: dict[str, Any], name: str, text: str, place: int, folder: str) -> Params:
+    """Makes the parameters of one step; ``place``: its number in the recipe."""
+    where = f"{name}, line {_line(text, place)}"
+    if "op" not in values:
+        raise ParameterError(f"{where}: the step has no 'op'")
+    given = dict(values)
+    op = given.pop("op")
+    if not isinstance(op, str) or op not in STEPS:
+        raise ParameterError(f"{where}: unknown step {op!r}{nearest(str(op), STEPS)}")
+    params = operation(op).params
+    known = {option.name: option for option in params.options()}
+    for key, value in given.items():
+        line = f"{name}, line {_line(text, place, key)}"
+        if key not in known:
+            raise ParameterError(f"{line}: {op} has no key {key!r}{nearest(key, known)}")
+        fitting = known[key].type is bool, isinstance(value, bool)
+        if fitting[0] != fitting[1]:
+            raise ParameterError(f"{line}: {key} is {'true or false' if fitting[0] else 'not true or false'}")
+        if known[key].type in (int, float) and not isinstance(value, int | float):
+            raise ParameterError(f"{line}: {key} is a number, not {value!r}")
+        if known[key].metavar in ("IMAGE", "FILE"):
+            given[key] = _relative(value, folder)
+    try:
+        return params.of_options(Given(given, lambda option: option))
+    except ParameterError as error:
+        wrong = next(
+            (key for key in given if re.search(rf"\b{re.escape(key.replace('_', '-'))}\b", str(error))), None
+        )
+        raise ParameterError(f"{name}, line {_line(text, place, wrong)}: {error}") from None
+
+
+def _relative(value: Any, folder: str) -> Any:
+    if isinstance(value, Mapping) and "path" in value:
+        return {**value, "path": str(Path(folder) / str(value["path"]))}
+    return str(Path(folder) / value) if isinstance(value, str) else value
+
+
+def _line(text: str, place: int, key: str | None = None) -> int:
+    """Returns the line of a step's head, or of a key in it."""
+    heads = [at for at, line in enumerate(text.splitlines(), 1) if re.match(r"\s*\[\[\s*step\s*\]\]", line)]
+    if place >= len(heads):
+        return 1
+    if key is not None:
+        for at, line in enumerate(text.splitlines()[heads[place] :], heads[place] + 1):
+            if line.lstrip().startswith("[["):
+                break
+            if re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
+                return at
+    return heads[place]
+
+
+def _change(steps: list[dict[str, Any]], change: str) -> None:
+    """Does one ``STEP.KEY=VALUE``."""
+    match = re.fullmatch(r"([\w-]+)(?:\[(\d+)\])?\.([\w-]+)=(.*)", change, re.DOTALL)
+    if match is None:
+        raise ParameterError(f"--set is STEP.KEY=VALUE, such as blur.sigma=3, not {change!r}")
+    op, number, key, value = match[1], match[2], match[3].replace("-", "_"), match[4]
+    there = [step for step in steps if step.get("op") == op]
+    if not there:
+        names = dict.fromkeys(str(step.get("op")) for step in steps)
+        raise ParameterError(f"--set {change}: there is no step {op!r}{nearest(op, names)}")
+    if number is None and len(there) > 1:
+        raise ParameterError(
+            f"--set {change}: there are {len(there)} steps {op}: write {op}[0] to {op}[{len(there) - 1}]"
+        )
+    if int(number or 0) >= len(there):
+        raise ParameterError(f"--set {change}: there is no {op}[{number}]: there are {len(there)}")
+    known = {option.name: option for option in operation(op).params.options()} if op in STEPS else {}
+    if key not in known:
+        raise ParameterError(f"--set {change}: {op} has no key {key!r}{nearest(key, known)}")
+    there[int(number or 0)][key] = _value(value, known[key].type, change)
+
+
+def _value(text: str, kind: Any, change: str) -> Any:
+    if kind is bool:
+        if text not in ("true", "false"):
+            raise ParameterError(f"--set {change}: is true or false")
+        return text == "true"
+    if kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            raise ParameterError(f"--set {change}: {text!r} is no number") from None
+    return text
+
+
+def nearest(name: str, known: Mapping[str, object]) -> str:
+    """Returns the end of a message on an unknown name: what was meant, or what there is."""
+    close = get_close_matches(name, known, 1)
+    return f": did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"
+
+
+def _toml(value: Any) -> str:
+    """Returns a value as TOML."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and not isfinite(value):
+        raise ParameterError("a recipe holds finite numbers")
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_toml(str(key))} = {_toml(item)}" for key, item in value.items()) + "}"
+    escaped = "".join(_ESCAPES.get(c) or (c if c.isprintable() else f"\\U{ord(c):08x}") for c in str(value))
+    return f'"{escaped}"'
+
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}

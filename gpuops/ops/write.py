@@ -1,0 +1,31 @@
+"""A step of a chain that writes what is there at its place, and leaves it as it is."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, dataclass
+from typing import TYPE_CHECKING
+
+from ..operation import Operation, Params, Traits, Written, parameter
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+
+
+@dataclass(frozen=True)
+class WriteParams(Params):
+    """Write what the chain has come to: ``then write FILE``; for several inputs FILE is a template, as of -o."""
+
+    output: str = parameter(
+        MISSING, Written("The file, or a template of {stem} {name} {ext} {op} {index}.", "FILE", str)
+    )
+
+
+def _write(gpu: Gpu, image: Image, params: WriteParams) -> Image:
+    """Gives the image back: whoever runs the chain knows the file's metadata, and writes it."""
+    return image
+
+
+OPERATION = Operation(
+    "write", WriteParams, _write, traits=Traits("stored", kind="pointwise", bytes_per_value=0.0)
+)

@@ -1,0 +1,82 @@
+"""Files that parameters name beside the input, such as a kernel image or a colour table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import FileError, ParameterError
+
+#: The name of standard input.
+STREAM = "-"
+_streamed: dict[str, bytes] = {}  # what was read from standard input, by its digest: it can be read once only
+
+
+@dataclass(frozen=True)
+class FileOperand:
+    """A file, and the SHA-256 digest of its content when the parameters were made.
+
+    It is what travels in a recipe or to another process; the content is read where the work is done, and is refused
+    there if it has changed.
+    """
+
+    path: str
+    digest: str
+
+    @classmethod
+    def of(cls, value: Any) -> FileOperand:
+        """Makes an operand of a path, or of a recipe's table with ``path`` and ``sha256``. Raises FileError."""
+        if isinstance(value, Mapping):
+            if set(value) != {"path", "sha256"}:
+                raise ParameterError("a file is a path, or a table of path and sha256")
+            return cls(str(value["path"]), str(value["sha256"]))
+        path = str(value)
+        content = _read(path)
+        digest = _digest(content)
+        if path == STREAM:
+            _streamed[digest] = content
+        return cls(path, digest)
+
+    def content(self) -> bytes:
+        """Returns the file's bytes. Raises FileError where it cannot be read or is no longer the same."""
+        if self.digest in _streamed:
+            return _streamed[self.digest]
+        content = _read(self.path)
+        if _digest(content) != self.digest:
+            raise FileError(f"{self.path}: has changed since its name was given: start anew")
+        return content
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether the file is standard input."""
+        return self.path == STREAM
+
+    def written(self) -> dict[str, str]:
+        """Returns the operand as a recipe has it."""
+        return {"path": self.path, "sha256": self.digest}
+
+    def __str__(self) -> str:
+        return self.path
+
+
+def _read(path: str) -> bytes:
+    if path == STREAM:
+        import sys
+
+        return sys.stdin.buffer.read()
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        raise FileError(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise FileError(f"{path}: is a folder; name a file in it") from None
+    except OSError as error:
+        raise FileError(f"{path}: could not be read ({error.strerror})") from None
+
+
+def _digest(content: bytes) -> str:
+    import hashlib  # which takes a while, and few commands need it
+
+    return hashlib.sha256(content).hexdigest()

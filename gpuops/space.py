@@ -1,0 +1,130 @@
+"""What the values of an image are, and the one converter that stands between steps that want different ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from .pixels.colour import LINEAR, SRGB, Colour
+
+if TYPE_CHECKING:
+    from .gpu import Gpu
+    from .image import Image
+    from .pixels.coding import Encoding
+
+
+@dataclass(frozen=True)
+class Space:
+    """The meaning of an image's values.
+
+    Attributes
+    ----------
+    colour : Colour
+        The curves and primaries that make linear Rec. 709 light of the values.
+    premultiplied : bool
+        Whether colours are multiplied by alpha.
+    display : bool
+        Whether values were made for a display, and are no longer the scene's.
+    levels : str, optional
+        The integer type of whose largest value stored values are fractions; a narrow range depends on it.
+    """
+
+    colour: Colour = LINEAR
+    premultiplied: bool = False
+    display: bool = False
+    levels: str | None = None
+
+    @property
+    def linear(self) -> bool:
+        """Whether values are light."""
+        return self.colour.linear
+
+
+LIGHT = Space()
+
+
+class Target(Protocol):
+    """Where a result is going, for operations that write its pixels themselves."""
+
+    @property
+    def name(self) -> str:
+        """The name of the output, for messages."""
+
+    def depth(self, *, display: bool) -> np.dtype[np.generic]:
+        """Returns the depth of the output's pixels, of a result that was made for a ``display`` or was not."""
+
+    def encoding(self, space: Space) -> Encoding:
+        """Returns how values of a space become the output's pixels."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A result as pixels (height, width, channels) on the device, ready to be written.
+
+    Attributes
+    ----------
+    pixels, lost : Image
+        The pixels, and the counters of values that did not fit: see :func:`gpuops.pixels.coding.losses`.
+    space : Space
+        What the values were before they were encoded.
+    written : Colour, optional
+        The space of the pixels where the encoding is not the target's own.
+    """
+
+    pixels: Image
+    lost: Image
+    space: Space
+    written: Colour | None = None
+
+
+def converted(image: Image, colour: Colour, *, premultiplied: bool) -> Image:
+    """Returns planes in another colour space, or with colours multiplied by alpha or not; the Image itself if they are.
+
+    ``colour`` is linear Rec. 709 light, its sRGB signal, or the space that the image has. From other spaces the way
+    goes by light, through the curves and the matrix of :mod:`gpuops.pixels.light`.
+    """
+    from .pixels import light
+    from .pixels.coding import Encoding
+
+    space = image.space
+    premultiplied = premultiplied and image.alpha
+    wanted = replace(space, colour=colour, premultiplied=premultiplied)
+    if wanted == replace(space, premultiplied=space.premultiplied and image.alpha):
+        return image
+    if colour != space.colour and space.colour not in (LINEAR, SRGB):
+        floats = Encoding(np.dtype(np.float32), unpremultiply=space.premultiplied)
+        image = light.of_planes(image, space.colour, floats, levels=space.levels)
+        image.space = replace(space, colour=LINEAR, premultiplied=False, levels=None)
+        return converted(image, colour, premultiplied=premultiplied)
+    result = _convert(image.gpu, image, colour, multiply=premultiplied)
+    result.space = wanted
+    return result
+
+
+def _convert(gpu: Gpu, image: Image, colour: Colour, *, multiply: bool) -> Image:
+    """Changes between light and its sRGB signal, and between straight and premultiplied colours, in one launch."""
+    before = image.space
+    channels, height, width = image.shape
+    curved = colour != before.colour
+    # Colours change their curve only as they are without alpha.
+    straighten = image.alpha and before.premultiplied and (curved or not multiply)
+    kernel = gpu.kernel(
+        ("lanes", "colour", "encode", "convert"),
+        "convert",
+        WIDTH=gpu.limits.lanes,
+        PIXEL="float",
+        CHANNELS=channels,
+        COLOURS=image.colours,
+        TO_SRGB=curved and colour == SRGB,
+        TO_LINEAR=curved and colour == LINEAR,
+        STRAIGHTEN=straighten,
+        MULTIPLY=multiply and (curved or not before.premultiplied),
+    )
+    size, result = height * width, image.like()
+    gpu.launch(
+        kernel, (-(-size // gpu.limits.lanes),), image, result, np.uint64(size), local=kernel.fit(256),
+        traffic=2 * image.nbytes,
+    )  # fmt: skip
+    return result
