@@ -91,7 +91,9 @@ class Group(Strict, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         known = self.list_commands(ctx)
         if args and args[0] == "then":
-            ctx.fail("'then' stands between two operations, such as: blur in.png --sigma 2 then sharpen -o out.png")
+            ctx.fail(
+                "'then' stands between two operations, such as: blur in.png --sigma 2 then sharpen -o out.png"
+            )
         if args and args[0] not in known and not args[0].startswith("-"):
             close = near(args[0], known)
             hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"

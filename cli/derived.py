@@ -121,7 +121,7 @@ def command(name: str) -> click.Command:
         steps = [_params(declared(part.info_name or ""), part) for part in parts]
         process_chain(shared, chain, Chain(*steps), "-".join(part.info_name or "" for part in parts))
 
-    run.__doc__ = _help(operation)
+    run.__doc__ = operation.about
     made: Any = run
     for option in reversed(operation.params.options()):
         made = _option(option)(made)
@@ -133,14 +133,6 @@ def command(name: str) -> click.Command:
         made = decorator(made)
     found: click.Command = made
     return found
-
-
-def _help(operation: Operation) -> str:
-    """The part of the parameters' docstring that is for people who type a command."""
-    text = operation.params.__doc__ or ""
-    for heading in ("\n    Attributes\n", "\n    Notes\n"):
-        text = text.partition(heading)[0]
-    return text
 
 
 def _params(operation: Operation, context: click.Context) -> Params:

@@ -39,8 +39,8 @@ def explain(shared: options.Shared, chain: Chain, *, fuse: bool) -> str:
             )
         device = gpu.info.name
         pixels = values * picture.pixels.dtype.itemsize
-        most = max((step.traits.bytes_per_value for step in todo.steps), default=4.0)
-        memory = pixels + values * (4 + most)
+        beside = (step.traits.bytes_per_value * values + step.traits.fixed_bytes for step in todo.steps)
+        memory = pixels + 4 * values + max(beside, default=4.0 * values)
         lines.append(f"memory  {memory / 1e6:.3g} MB of {gpu.limits.global_bytes / 1e6:.4g} MB on {device}")
     idle = len(chain) - len(todo.steps)
     if idle:

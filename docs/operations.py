@@ -5,11 +5,10 @@ python docs/operations.py
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
-from inspect import cleandoc
+from dataclasses import fields
 from pathlib import Path
 
-from gpuops.operation import Kind, Operation, kinds
+from gpuops.operation import Kind, Operation, Option, kinds
 from gpuops.ops import OPERATIONS, operation
 
 PAGE = Path(__file__).with_suffix(".md")
@@ -27,19 +26,32 @@ def page() -> str:
 
 def _section(found: Operation, summary: str) -> str:
     defaults = {field.name: field.default for field in fields(found.params)}
-    rows = [_row(name, kind, defaults[name]) for name, kind in kinds(found.params).items()]
+    rows = [
+        _row(option, kind, name)
+        for name, kind in kinds(found.params).items()
+        for option in kind.options(name, defaults[name])
+    ]
     table = "\n".join(["| option | values | default | |", "|---|---|---|---|", *rows])
-    said = cleandoc(found.params.__doc__ or "")
-    module, call = (
-        found.function.__module__,
-        f"{found.function.__name__}(gpu, image, {found.params.__name__}(…))",
+    call = f"gpu.run(Chain({found.params.__name__}(…)), image)"
+    module = found.params.__module__
+    return (
+        f"## {found.name}: {summary}\n\n{found.about}\n\n{table}\n\nIn the library: `{call}`, `{module}`.\n"
     )
-    return f"## {found.name}: {summary}\n\n{said}\n\n{table}\n\nIn the library: `{call}` of `{module}`.\n"
 
 
-def _row(name: str, kind: Kind, default: object) -> str:
-    shown = "required" if default is MISSING else "" if default is None else f"`{_text(kind, default)}`"
-    return f"| `--{name.replace('_', '-')}` | {kind.values} | {shown} | {kind.help} |"
+def _row(option: Option, kind: Kind, name: str) -> str:
+    values = kind.values if option.name.startswith(name) else f"`{option.metavar}`"
+    if isinstance(option.type, tuple):
+        values = ", ".join(f"`{name}`" for name in option.type)
+    shown = (
+        "required"
+        if option.required
+        else ""
+        if option.default is None
+        else f"`{_text(kind, option.default)}`"
+    )
+    help = option.help.replace("|", "\\|")
+    return f"| `--{option.name.replace('_', '-')}` | {values} | {shown} | {help} |"
 
 
 def _text(kind: Kind, default: object) -> str:

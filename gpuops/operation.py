@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
 from .params.kinds import (
@@ -82,6 +83,8 @@ class Traits:
         The figures of the image that are needed first.
     bytes_per_value : float
         The device's memory beside the input, at most, in bytes for each value of the input.
+    fixed_bytes : float
+        The device's memory beside that, whatever the size of the input.
     """
 
     space: str = "light"
@@ -90,6 +93,7 @@ class Traits:
     kind: str = "opaque"
     statistics: tuple[str, ...] = ()
     bytes_per_value: float = 4.0
+    fixed_bytes: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -129,6 +133,14 @@ class Operation:
     ends: Callable[[Gpu, Image, Any, Decoding | None, Target], Stored] | None = None
     check: Callable[[Any], object] = lambda _params: None
     cases: tuple[Params, ...] = ()
+
+    @property
+    def about(self) -> str:
+        """What the operation does, for people: the parameters' docstring without its sections."""
+        text = cleandoc(self.params.__doc__ or "")
+        for heading in ("\nAttributes\n", "\nNotes\n"):
+            text = text.partition(heading)[0]
+        return text.strip()
 
     def traits_of(self, params: Params) -> Traits:
         """Returns what the operation wants and gives with these parameters."""

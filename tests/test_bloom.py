@@ -610,3 +610,6 @@ def test_pixels_of_panoramas(gpu: Gpu, rng: np.random.Generator) -> None:
         got, _ = bloom_pixels(gpu, gpu.array(pixels), params, decoding, encoding, display)
         expected, _, _ = stages(pixels, params, decoding, encoding, "agx")
         np.testing.assert_allclose(got.numpy(), expected, atol=1e-4)
+
+
+IDENTITIES = [BloomParams(strength=0)]

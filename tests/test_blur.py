@@ -335,3 +335,6 @@ def test_numbers_of_any_kind(gpu: Gpu, rng) -> None:
         blur.uniform_filter(gpu, x, 2.5)
     with pytest.raises(ParameterError, match="numbers are needed"):
         blur.gaussian_filter(gpu, np.array([["a", "b"]]), 1)
+
+
+IDENTITIES = [BlurParams(), BlurParams(kind="box"), BlurParams(kind="disc"), BlurParams(kind="motion")]

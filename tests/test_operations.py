@@ -1,11 +1,13 @@
-"""Tests of all that is derived from every operation's declaration: its command, its help, its refusals, the identity.
+"""Tests of all that is derived from every operation's record: its command, its help, its step in a chain, its recipe.
 
-Each test module of an operation has CASES, IDENTITIES, a TOLERANCE and a ``reference`` (planes in double, how many are
-colours, parameters), which tests/test_kernels.py holds its kernels against on every OpenCL implementation.
+The test module of an operation has IDENTITIES, parameters that change nothing. Those of operations whose kernels have
+no tests of their own also have a TOLERANCE and a ``reference`` (planes in double, how many are colours, parameters),
+which tests/test_kernels.py holds the kernels against on every OpenCL implementation.
 """
 
 from __future__ import annotations
 
+import math
 import pickle
 import runpy
 from collections.abc import Callable
@@ -17,9 +19,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuops import Gpu, ParameterError, files
-from gpuops.operation import Choice, Flag, Number, Operation, Params, kinds, parameter
+from gpuops import Gpu, ParameterError, Report, files
+from gpuops.chain import Chain
+from gpuops.image import Image
+from gpuops.operation import Choice, Given, Number, Operation, Params, kinds, operation_of, parameter
 from gpuops.ops import OPERATIONS, operation
+from gpuops.ops.convolve import ConvolveParams
+from gpuops.params.files import FileOperand
+from gpuops.space import converted
 
 from .conftest import Run
 
@@ -27,31 +34,75 @@ Program = Callable[..., Run]
 LAYOUTS = {1: False, 2: True, 3: False, 4: True}  # channels: is the last one alpha?
 SIZES = [(1, 1), (1, 23), (19, 1), (17, 31)]
 every = pytest.mark.parametrize("name", OPERATIONS)
+#: Operations whose references and kernel tests have modules and forms of their own.
+OLDER = ("tonemap", "blur", "bloom", "convolve")
 
 
-def cases(name: str, kind: str = "CASES") -> list[Params]:
-    found: list[Params] = getattr(import_module(f".test_{name}", __package__), kind)
+def module_of(name: str) -> Any:
+    """The test module of an operation, which has to exist."""
+    return import_module(f".test_{name}", __package__)
+
+
+NEWER = [name for name in OPERATIONS if name not in OLDER]
+
+
+def identities(name: str) -> list[Params]:
+    found: list[Params] = module_of(name).IDENTITIES
+    return found
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> FileOperand:
+    """A kernel image, which has no symmetry."""
+    path = tmp_path_factory.mktemp("kernel") / "kernel.exr"
+    files.write(
+        path, files.Picture(np.float32([[[1], [2], [0]], [[0], [4], [1]], [[1], [0], [1]]]), linear=True)
+    )
+    return FileOperand.of(path)
+
+
+@pytest.fixture
+def cases(kernel: FileOperand) -> Callable[[str], list[Params]]:
+    """The record's cases, of which every operation has some; those that need a file get one."""
+
+    def found(name: str) -> list[Params]:
+        if name == "convolve":
+            return [ConvolveParams(kernel), ConvolveParams(kernel, False, "wrap", method="direct")]
+        assert operation(name).cases
+        return list(operation(name).cases)
+
     return found
 
 
 def options(params: Params) -> list[str]:
     """The command line of parameters."""
     words: list[str] = []
-    for name, kind in kinds(params).items():
-        value, option = getattr(params, name), name.replace("_", "-")
-        if isinstance(kind, Flag):
+    types = {option.name: option.type for option in params.options()}
+    for name, value in params.written().items():
+        option = name.replace("_", "-")
+        if types[name] is bool:
             words.append(f"--{option}" if value else f"--no-{option}")
-        elif value is not None:
-            words += [f"--{option}", kind.text(value)]
+        elif isinstance(value, dict) and "path" in value:
+            words += [f"--{option}", value["path"]]
+        elif isinstance(value, dict):
+            words += [word for key, number in value.items() for word in (f"--{option}", f"{key}={number}")]
+        else:
+            words += [f"--{option}", str(value)]
     return words
+
+
+def light(gpu: Gpu, x: np.ndarray[Any, Any], *, alpha: bool) -> Image:
+    """An Image of straight light."""
+    image = gpu.array(x)
+    image.alpha = alpha
+    return image
 
 
 def check(gpu: Gpu, name: str, x: np.ndarray[Any, Any], *, alpha: bool) -> None:
     """An operation's function, with each of its cases, against its reference."""
-    module, found = import_module(f".test_{name}", __package__), operation(name)
-    for params in module.CASES:
-        image = gpu.array(x)
-        image.alpha = alpha
+    module, found = module_of(name), operation(name)
+    for params in found.cases:
+        image = light(gpu, x, alpha=alpha)
         expected = module.reference(x.astype(float), image.colours, params)
         result = found.function(gpu, image, params)
         assert (result.shape, result.alpha) == (expected.shape, alpha)
@@ -59,7 +110,7 @@ def check(gpu: Gpu, name: str, x: np.ndarray[Any, Any], *, alpha: bool) -> None:
         np.testing.assert_array_equal(image.numpy(), x)  # the input stays
 
 
-@every
+@pytest.mark.parametrize("name", NEWER)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("channels", LAYOUTS)
 def test_against_the_reference(
@@ -74,7 +125,7 @@ def test_identities(gpu: Gpu, clpix: Program, rng: np.random.Generator, name: st
     x = rng.random((5, 7, 4)).astype(np.float32)
     x[0, :3, 3], x[2, 2, 1] = 0, np.inf
     files.write(tmp_path / "in.tif", files.Picture(x, alpha=True, linear=True))
-    for i, params in enumerate(cases(name, "IDENTITIES")):
+    for i, params in enumerate(identities(name)):
         assert operation(name).identity(params)
         image = gpu.array(x.transpose(2, 0, 1).copy())
         assert operation(name).function(gpu, image, params) is image
@@ -85,32 +136,83 @@ def test_identities(gpu: Gpu, clpix: Program, rng: np.random.Generator, name: st
 
 @every
 def test_the_command_is_the_function(
-    gpu: Gpu, clpix: Program, rng: np.random.Generator, name: str, tmp_path: Path
+    gpu: Gpu, clpix: Program, rng: np.random.Generator, cases: Any, name: str, tmp_path: Path
 ) -> None:
-    """Over float EXR; pictures have straight colours, which the function takes premultiplied."""
+    """Over float EXR; pictures have straight colours. What is fused with reading and writing is nearly the same."""
     x = rng.gamma(0.5, 2, (23, 29, 4)).astype(np.float32)
     x[..., 3] = 2.0 ** -rng.integers(0, 4, (23, 29))  # by which colours are multiplied exactly
     files.write(tmp_path / "in.exr", files.Picture(x, alpha=True, linear=True))
-    x[..., :3] *= x[..., 3:]
     for i, params in enumerate(cases(name)):
-        run = clpix(name, tmp_path / "in.exr", *options(params), "-o", tmp_path / f"{i}.exr")
-        assert (run.code, run.err) == (0, "")
-        image = gpu.array(x.transpose(2, 0, 1).copy())
-        image.alpha = True
-        expected = operation(name).function(gpu, image, params).numpy().transpose(1, 2, 0)
-        expected[..., :3] /= expected[..., 3:]
-        np.testing.assert_array_equal(files.read(tmp_path / f"{i}.exr").pixels, expected)
+        image = light(gpu, x.transpose(2, 0, 1).copy(), alpha=True)
+        result = gpu.run(Chain(params), image)
+        np.testing.assert_array_equal(image.numpy(), x.transpose(2, 0, 1))
+        expected = converted(result, result.space.colour, premultiplied=False).numpy().transpose(1, 2, 0)
+        if result.space.colour.transfer not in ("linear", "sRGB"):
+            continue  # a signal that EXR cannot name
+        for way in ("--no-fuse", "--fuse"):
+            output = tmp_path / f"{i}{way}.exr"
+            run = clpix(name, tmp_path / "in.exr", *options(params), way, "-o", output)
+            assert (run.code, run.err) == (0, "")
+            tolerance = 0 if way == "--no-fuse" else 2e-6 * np.abs(expected).max()
+            # EXR holds colours multiplied by alpha, of which the quotient is rounded once more.
+            np.testing.assert_allclose(files.read(output).pixels, expected, rtol=2.4e-7, atol=tolerance)
 
 
 @every
-def test_values_that_are_not_finite_are_said(gpu: Gpu, clpix: Program, name: str, tmp_path: Path) -> None:
+def test_values_that_are_not_finite_are_said(
+    gpu: Gpu, clpix: Program, cases: Any, name: str, tmp_path: Path
+) -> None:
     x = np.ones((9, 9, 3), np.float32)
     x[4, 4] = np.nan
     files.write(tmp_path / "in.exr", files.Picture(x, linear=True))
-    run = clpix(name, tmp_path / "in.exr", *options(cases(name)[0]), "-o", tmp_path / "out.exr")
+    params, found = cases(name)[0], operation(name)
+    run = clpix(name, tmp_path / "in.exr", *options(params), "-o", tmp_path / "out.exr")
     assert run.code == 0
-    image, params = gpu.array(x.transpose(2, 0, 1).copy()), cases(name)[0]
-    assert ("3 values are NaN or infinite" in run.err) == bool(operation(name).reach(gpu, image, params))
+    assert ("3 values are NaN or infinite" in run.err) == bool(
+        found.reach and found.reach(gpu, (3, 9, 9), params)
+    )
+
+
+@every
+def test_what_is_declared_is_so(
+    opened: Callable[..., Gpu], rng: np.random.Generator, cases: Any, name: str
+) -> None:
+    """A pixel has no effect farther away than the record says, and memory is not more than it says."""
+    x = rng.gamma(0.5, 1, (3, 120, 160)).astype(np.float32) + 0.1
+    y = x.copy()
+    y[:, 60, 80] += 0.5
+    for params in cases(name):
+        found, report = operation(name), Report()
+        traits = found.traits_of(params)
+        gpu = opened(report=report)
+        image = light(gpu, x, alpha=False)
+        before = report.peak_device_bytes = image.nbytes
+        result = found.function(gpu, image, params)
+        assert report.peak_device_bytes - before <= (
+            1.3 * traits.bytes_per_value * x.size + traits.fixed_bytes + (64 << 10)
+        )
+        reach = found.reach(gpu, x.shape, params) if found.reach else 0
+        if traits.kind not in ("pointwise", "local") or math.isinf(reach) or result.shape != image.shape:
+            continue
+        changed = found.function(gpu, light(gpu, y, alpha=False), params).numpy() != result.numpy()
+        rows, columns = np.nonzero(changed.any(0))
+        assert max(abs(rows - 60).max(), abs(columns - 80).max()) <= (reach or 15)
+
+
+@every
+def test_it_is_a_step_of_a_chain_and_of_a_recipe(
+    gpu: Gpu, rng: np.random.Generator, cases: Any, name: str
+) -> None:
+    image = light(gpu, rng.random((3, 24, 40), np.float32), alpha=False)
+    for params in (*cases(name), *identities(name)):
+        chain = Chain(params)
+        again = Chain.from_toml(chain.to_toml())
+        assert again == chain and hash(again) == hash(chain) and again.digest == chain.digest
+        assert pickle.loads(pickle.dumps(chain)) == chain
+        assert type(params).of_options(Given(params.written())) == params
+        assert operation_of(params) is operation(name)
+        twice = gpu.run(Chain(params, params), image)
+        assert twice.numpy().shape[0] == 3
 
 
 @every
@@ -123,13 +225,16 @@ def test_its_declaration(clpix: Program, name: str, tmp_path: Path) -> None:
         if line.split()[1:]
     ]
     help = clpix(name, "--help").out
-    for parameter_name, kind in kinds(found.params).items():
-        assert kind.help
-        option = f"--{parameter_name.replace('_', '-')}"
+    wrong = {float: ("x",), int: ("x", "1.5"), tuple: ("x",)}
+    assert all(kind.help for kind in kinds(found.params).values())
+    for option_ in found.params.options():
+        option = f"--{option_.name.replace('_', '-')}"
         assert option in help
-        if isinstance(kind, Flag):
-            continue
-        for value in ("x", "nan", "1e9", "-1e9") if isinstance(kind, Number) else ("x",):
+        kind = kinds(found.params).get(option_.name)
+        values = wrong.get(tuple if isinstance(option_.type, tuple) else option_.type, ())
+        if type(kind) is Number and name in NEWER:
+            values = ("x", "nan", "1e9", "-1e9")
+        for value in values:
             run = clpix(name, tmp_path / "in.png", f"{option}={value}", "-o", tmp_path / "out.png")
             assert run.code == 2 and len(run.err.splitlines()) == 1 and option.lstrip("-") in run.err
 
@@ -137,14 +242,6 @@ def test_its_declaration(clpix: Program, name: str, tmp_path: Path) -> None:
 def test_the_reference_page_is_written_from_the_declarations() -> None:
     script = Path(__file__).parents[1] / "docs" / "operations.py"
     assert script.with_suffix(".md").read_text("utf-8") == runpy.run_path(str(script))["page"]()
-
-
-@every
-def test_parameters_travel(name: str) -> None:
-    for params in (*cases(name), *cases(name, "IDENTITIES")):
-        again = pickle.loads(pickle.dumps(params))
-        assert again == params and hash(again) == hash(params)
-    assert len(set(cases(name))) == len(cases(name))
 
 
 def test_parameters_are_checked() -> None:
@@ -167,4 +264,6 @@ def test_parameters_are_checked() -> None:
             Some(*given)
     with pytest.raises(TypeError):
         Some()
-    assert not Operation("some", Some, lambda _gpu, image, _params: image).identity(Some(1))
+    some = Operation("some", Some, lambda _gpu, image, _params: image)
+    assert not some.identity(Some(1))
+    assert some.traits_of(Some(1)).kind == "opaque"  # where nothing is said, nothing is known

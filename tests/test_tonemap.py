@@ -706,3 +706,7 @@ def test_d3d11_counts_repairs(gpu: Gpu) -> None:
 def test_d3d11_unknown_method(gpu: Gpu) -> None:
     with pytest.raises(ParameterError, match="local, direct"):
         d3d11.tonemap(gpu, upload(gpu, scene((3, 8, 8))), "tiles")
+
+
+#: Every tone mapping changes what light stands for.
+IDENTITIES: list[object] = []

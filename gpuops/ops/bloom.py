@@ -42,6 +42,8 @@ STRENGTH = 0.1
 RADIUS = 0.1
 
 
+# Bytes that the aperture's transforms take, at most, whatever the image.
+_STARBURST = 160e6
 _APERTURE = (
     ("blades", "blades", "N", "Of a starburst's aperture: N rays if N is even, 2N if it is odd."),
     ("angle", "blade_angle", "DEG", "Direction of one ray, counter-clockwise from a row's direction."),
@@ -193,6 +195,8 @@ class BloomParams(Params):
 
         if self.tonemap is not None:
             _ = self.display  # which checks the operator's name
+        if self.kernel is not None:
+            object.__setattr__(self, "kernel", FileOperand.of(self.kernel))
         if self.kernel is not None and self.method != "fft":
             raise ParameterError(f"a kernel image needs the method fft, not {self.method}")
 
@@ -372,6 +376,7 @@ def _traits(params: BloomParams) -> Traits:
         kind=kinds[params.method],
         statistics=("log-mean",) if params.exposure is None else (),
         bytes_per_value=28.0 if params.method == "fft" else 16.0,
+        fixed_bytes=_STARBURST if params.method == "fft" and params.kernel is None else 0.0,
     )
 
 

@@ -61,7 +61,7 @@ class ConvolveParams(Params):
         set_border(self)
         if not math.isfinite(self.cval):
             raise ParameterError(f"the border's constant must be finite, not {self.cval}")
-        if isinstance(self.kernel, str):
+        if self.kernel is not None:
             object.__setattr__(self, "kernel", FileOperand.of(self.kernel))
 
 

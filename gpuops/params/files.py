@@ -27,6 +27,8 @@ class FileOperand:
     @classmethod
     def of(cls, value: Any) -> FileOperand:
         """Makes an operand of a path, or of a recipe's table with ``path`` and ``sha256``. Raises FileError."""
+        if isinstance(value, FileOperand):
+            return value
         if isinstance(value, Mapping):
             if set(value) != {"path", "sha256"}:
                 raise ParameterError("a file is a path, or a table of path and sha256")
