@@ -15,6 +15,8 @@ OPERATIONS = {
     "bloom": "glow around bright light",
     "convolve": "convolution with any kernel image",
     "crop": "a rectangle of an image",
+    "mix": "two pictures, mixed by an amount or a mask",
+    "convert": "another depth, format or colour space",
     "sharpen": "unsharp mask, of light or of its luminance",
 }
 

@@ -1,0 +1,46 @@
+"""convert: every value stays, or is what its depth and space make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpuops import files
+from gpuops.ops.convert import ConvertParams
+
+from .conftest import Run
+
+TOLERANCE = 0.0  # values are copied
+IDENTITIES = [ConvertParams()]
+
+
+def reference(x: np.ndarray[Any, Any], colours: int, p: ConvertParams) -> np.ndarray[Any, Any]:
+    return x
+
+
+@pytest.mark.parametrize("ends", [("png", "tif"), ("tif", "png"), ("png", "npz")])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+def test_integers_stay(
+    clpix: Callable[..., Run], rng: np.random.Generator, ends: tuple[str, str], dtype: str, tmp_path: Path
+) -> None:
+    x = rng.integers(0, np.iinfo(dtype).max, (9, 14, 4), endpoint=True).astype(dtype)
+    x[2, 3, 3] = 0
+    before, after = (tmp_path / f"in.{ends[0]}", tmp_path / f"out.{ends[1]}")
+    files.write(before, files.Picture(x, alpha=True))
+    assert clpix("convert", before, "-o", after).code == 0
+    np.testing.assert_array_equal(files.read(after).pixels, x)
+
+
+def test_eight_bits_become_light_and_come_back(clpix: Callable[..., Run], tmp_path: Path) -> None:
+    codes = np.arange(256, dtype=np.uint8).reshape(16, 16, 1)
+    files.write(tmp_path / "in.png", files.Picture(codes))
+    for step in (("in.png", "a.exr"), ("a.exr", "b.png", "--dtype", "uint8")):
+        assert clpix("convert", tmp_path / step[0], "-o", tmp_path / step[1], *step[2:]).code == 0
+    v = codes / 255
+    light = np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)  # IEC 61966-2-1
+    np.testing.assert_allclose(files.read(tmp_path / "a.exr").pixels, light, rtol=3e-7)
+    np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, codes)

@@ -1,0 +1,123 @@
+"""Mixtures against their formula in double."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpuops import Gpu, ParameterError, files
+from gpuops.ops.mix import MixParams, mix
+
+from .conftest import Run
+
+IDENTITIES: list[MixParams] = []
+Array = np.ndarray[Any, Any]
+
+
+def planes(pixels: Array, *, alpha: bool) -> Array:
+    """Premultiplied planes in double."""
+    x = pixels.astype(float)
+    if alpha:
+        x[..., :-1] *= x[..., -1:]
+    return x.transpose(2, 0, 1)
+
+
+def picture(folder: Path, name: str, pixels: Array, *, alpha: bool) -> Path:
+    files.write(folder / name, files.Picture(pixels, alpha=alpha, linear=True))
+    return folder / name
+
+
+@pytest.mark.parametrize("size", [(1, 1), (7, 13), (1, 19)])
+@pytest.mark.parametrize("other_alpha", [False, True])
+@pytest.mark.parametrize("alpha", [False, True])
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("amount", [0.3, 1.0])
+def test_formula(
+    gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], other_alpha: bool, alpha: bool, masked: bool,
+    amount: float, tmp_path: Path,
+) -> None:  # fmt: skip
+    a = rng.random((*size, 3 + alpha), np.float32)
+    b = rng.random((*size, 3 + other_alpha), np.float32)
+    m = rng.integers(0, 255, (*size, 1), endpoint=True).astype(np.uint8)
+    files.write(tmp_path / "mask.png", files.Picture(m))
+    params = MixParams(
+        str(picture(tmp_path, "b.tif", b, alpha=other_alpha)),  # type: ignore[arg-type]
+        str(tmp_path / "mask.png") if masked else None,  # type: ignore[arg-type]
+        amount,
+        invert=masked and amount == 1,
+    )
+    x, y = planes(a, alpha=alpha), planes(b, alpha=other_alpha)
+    image = gpu.array(x.astype(np.float32))
+    image.alpha = alpha
+    if other_alpha and not alpha:
+        y = y[:3] + (1 - y[3:]) * x
+    elif alpha and not other_alpha:
+        y = np.concatenate([y, np.ones((1, *size))])
+    share = amount * (m[..., 0] / 255 if masked else np.ones(size))
+    if params.invert:
+        share = 1 - share
+    result = mix(gpu, image, params)
+    np.testing.assert_allclose(result.numpy(), x + share * (y - x), rtol=0, atol=5e-7)
+    np.testing.assert_array_equal(image.numpy(), x.astype(np.float32))
+
+
+def test_gray_and_colour(gpu: Gpu, rng: np.random.Generator, tmp_path: Path) -> None:
+    """A gray picture is each colour's; a colour picture mixes with gray by its luminance, which is said."""
+    gray, colour = rng.random((5, 6, 1), np.float32), rng.random((5, 6, 3), np.float32)
+    half = {"amount": 0.5}
+    params = MixParams(str(picture(tmp_path, "gray.tif", gray, alpha=False)), **half)  # type: ignore[arg-type]
+    result = mix(gpu, gpu.array(planes(colour, alpha=False).astype(np.float32)), params).numpy()
+    np.testing.assert_allclose(result, (planes(colour, alpha=False) + gray[..., 0]) / 2, atol=2e-7)
+    params = MixParams(str(picture(tmp_path, "colour.tif", colour, alpha=False)), **half)  # type: ignore[arg-type]
+    with pytest.warns(match="mixed as gray"):
+        result = mix(gpu, gpu.array(planes(gray, alpha=False).astype(np.float32)), params).numpy()
+    luminance = colour.astype(float) @ (0.2126, 0.7152, 0.0722)
+    np.testing.assert_allclose(result[0], (gray[..., 0] + luminance) / 2, atol=2e-7)
+
+
+def test_only_what_is_mixed_can_spoil(gpu: Gpu, tmp_path: Path) -> None:
+    a, b = np.ones((1, 1, 3), np.float32), np.full((1, 3, 1), np.nan, np.float32)
+    a[0, 0, 2] = np.inf
+    b[0, 2] = 0.25
+    files.write(tmp_path / "m.png", files.Picture(np.uint8([[[0], [0], [255]]])))
+    params = MixParams(
+        str(picture(tmp_path, "b.tif", b, alpha=False)),
+        str(tmp_path / "m.png"),  # type: ignore[arg-type]
+    )
+    np.testing.assert_array_equal(mix(gpu, gpu.array(a), params).numpy(), [[[1, 1, 0.25]]])
+
+
+def test_a_blur_of_a_part(clpix: Callable[..., Run], rng: np.random.Generator, tmp_path: Path) -> None:
+    x = rng.integers(0, 255, (40, 60, 3)).astype(np.uint8)
+    m = np.zeros((40, 60, 1), np.uint8)
+    m[:, 30:] = 255
+    for name, pixels in (("in.png", x), ("m.png", m)):
+        files.write(tmp_path / name, files.Picture(pixels))
+    path = tmp_path / "in.png"
+    assert clpix("blur", path, "--sigma", 3, "-o", tmp_path / "blur.png").code == 0
+    run = clpix(
+        "blur", path, "--sigma", 3, "then", "mix", "--picture", path, "--mask", tmp_path / "m.png",
+        "-o", tmp_path / "out.png",
+    )  # fmt: skip
+    assert (run.code, run.err) == (0, "")
+    result = files.read(tmp_path / "out.png").pixels
+    np.testing.assert_array_equal(result[:, 30:], x[:, 30:])
+    np.testing.assert_array_equal(result[:, :30], files.read(tmp_path / "blur.png").pixels[:, :30])
+
+
+def test_refusals(clpix: Callable[..., Run], gpu: Gpu, tmp_path: Path) -> None:
+    path = picture(tmp_path, "b.tif", np.ones((4, 5, 3), np.float32), alpha=False)
+    with pytest.raises(ParameterError, match="5 × 4 pixels and the image 5 × 3: resize"):
+        mix(gpu, gpu.array(np.ones((3, 3, 5), np.float32)), MixParams(str(path)))  # type: ignore[arg-type]
+    for args, text in (
+        (["--picture", tmp_path / "none.png"], "none.png: there is no such file"),
+        (["--picture", path, "--amount", 2], "amount must be from 0 to 1, not 2"),
+        ([], "Missing option '--picture'"),
+    ):
+        run = clpix("mix", path, *args, "-o", tmp_path / "out.png")
+        assert run.code in (1, 2) and text in run.err and len(run.err.splitlines()) == 1
+        assert not (tmp_path / "out.png").exists()
