@@ -1,6 +1,6 @@
 // The decimation of decimate.cl for steps that are whole numbers and divide the image. It consists of cells of STEP
-// samples, all alike, so that weights are constants and no table is needed. Along an axis, from `first` on (negative:
-// beyond the edge),
+// samples, all alike, so that weights are constants and no table is needed. Along an axis, from `first` on (which
+// may lie beyond the edge),
 //   coarse sample c = Σ_q DOWN[q] · fine sample first + STEP · c + q,   q = 0 … TAPS · STEP − 1.
 // Down a column, the TAPS sums to which a cell's rows contribute are in registers; rows are summed from local memory.
 // Input is planar float (plane, row, column), where dimension 2 counts planes, or a file's pixels; output is planar
