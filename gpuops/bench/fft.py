@@ -24,12 +24,17 @@ if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
 
+# Widths and heights: of StellarWarp's tables, of Intel's figure 13, and of its figures 6 to 10.
 SIZES = (
     (1024, 1024),
     (512, 512),
     (512, 256),
-)  # width, height: StellarWarp's tables, Intel's figures 13 and 6 to 10
-EMPTY, READ_WRITE = "empty", "read-write only"
+)
+# The variant whose kernel does nothing.
+EMPTY = "empty"
+# The variant whose kernel only reads and writes.
+READ_WRITE = "read-write only"
+# Bytes of a complex number.
 ITEM = np.dtype(np.complex64).itemsize
 
 

@@ -16,12 +16,21 @@ import pyopencl as cl
 
 from gpuops.device.probe import kernel_file
 
+# Bytes of a copy on GPUs, at most.
 GPU_COPY_BYTES = 512 << 20
-CPU_COPY_BYTES = 64 << 20  # at least, and four times the cache
-COPY_SECONDS = 0.03  # of one launch, at most about
-MULTIPLY_SECONDS = 0.02  # likewise
+# Bytes of a copy on CPUs, at least; four times the cache if that is more.
+CPU_COPY_BYTES = 64 << 20
+# Seconds of one launch that copies, at most, about.
+COPY_SECONDS = 0.03
+# Seconds of one launch that multiplies, at most, about.
+MULTIPLY_SECONDS = 0.02
+# The number of launches that are timed.
 REPEATS = 15
-WIDTH, HEIGHT = 61, 47
+# Columns of the test image.
+WIDTH = 61
+# Rows of the test image.
+HEIGHT = 47
+# The word that fills the memory that is copied.
 PATTERN = np.array([0x2B5A17C3], np.uint32)
 
 

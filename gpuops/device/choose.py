@@ -16,6 +16,7 @@ from gpuops.notes import note
 if TYPE_CHECKING:
     import pyopencl as cl
 
+# The advice that messages give where no device works.
 HOW_TO_GET_ONE = (
     "get one with `pip install 'clpix[cpu]'`, the distribution's package pocl-opencl-icd, "
     "or the GPU vendor's driver"

@@ -24,9 +24,13 @@ from gpuops.errors import DeviceError
 from gpuops.files.drafts import draft_folder
 from gpuops.notes import note
 
+# The folder where the system's drivers register.
 SYSTEM_FOLDER = "/etc/OpenCL/vendors"
-_PREFIX = "vendors-"  # of our folders' names
+# How the names of our folders begin.
+_PREFIX = "vendors-"
+# The library of NVIDIA's driver.
 _NVIDIA = "libnvidia-opencl.so.1"
+# The folders where NVIDIA's library may be.
 _LIBRARY_FOLDERS = (
     "/usr/lib/x86_64-linux-gnu",
     "/usr/lib/aarch64-linux-gnu",
@@ -50,8 +54,10 @@ def register_bundled_runtimes() -> None:
     prepare()
 
 
+# Whether the environment has been prepared.
 _prepared = False
-_preparing = Lock()  # held by the thread that changes the environment
+# The thread that changes the environment holds it.
+_preparing = Lock()
 
 
 def prepare(*, refresh: bool = False) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyopencl as cl
 
-KINDS = ("gpu", "accelerator", "cpu")  # in the order of preference
+# The kinds of devices, in the order of preference.
+KINDS = ("gpu", "accelerator", "cpu")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,10 @@ import clkernels
 from gpuops.device import cache
 from gpuops.device.info import DeviceInfo
 
-RETRY_SECONDS = 24 * 3600  # a failure may have been the machine's, not the driver's
+# Seconds after which a device that failed is tried again: the fault may have been the machine's, not the
+# driver's.
+RETRY_SECONDS = 24 * 3600
+# The program that runs the canary in a process of its own.
 _START = """import sys; sys.path[:] = sys.argv[1].split("\\n")
 from gpuops.device.canary import main; main(sys.argv[2:])"""
 
@@ -33,7 +36,8 @@ class Verdict:
     gflops: float | None = None
 
 
-_verdicts: dict[str, Verdict] = {}  # of this process, for when the cache cannot be written
+# The verdicts of this process, for when the cache cannot be written.
+_verdicts: dict[str, Verdict] = {}
 
 
 def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: bool = False) -> Verdict:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from ..files.drafts import draft_file
 
+#: Bytes of the digest that an entry begins with.
 _DIGEST = hashlib.sha256().digest_size
-#: About how many bytes of built kernels are kept: a kernel takes 60 kB on average.
+#: Bytes of built kernels that are kept, about: a kernel takes 60 kB on average.
 _MOST_BYTES = 1 << 30
 
 

@@ -16,13 +16,21 @@ from .blur import blur
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-# About how many cells and bins a sigma has: with 2 and 2 errors are three times as large, with the papers' 1 and 1 ten
-# times (measured).
-_CELLS, _BINS = 4, 3
+# Cells in a spatial sigma, about. With 2 cells and 2 bins errors are three times as large, with the papers' 1
+# and 1 ten times (measured).
+_CELLS = 4
+# Bins in a sigma of values.
+_BINS = 3
+# Bins of the grid, at most.
 _MOST_BINS = 4096
-_MOST_CELL = 480  # pixels of a cell's side: splat can count no more than its square
-# Work-items of a group; bins of a work-item, at least; bytes of local memory of a group, at most.
-_ITEMS, _LEAST_DEPTH, _MOST_LOCAL = 64, 16, 32768
+# Pixels of a cell's side, at most: splat can count no more than its square.
+_MOST_CELL = 480
+# Work-items of a group.
+_ITEMS = 64
+# Bins of a work-item, at least.
+_LEAST_DEPTH = 16
+# Bytes of local memory of a group, at most.
+_MOST_LOCAL = 32768
 
 
 @dataclass(frozen=True)

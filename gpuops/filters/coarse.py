@@ -27,15 +27,24 @@ from ..params.border import by_axis
 
 Two = tuple[float, float]
 
-TAPS = 6  # coarse samples of the window
-BETA = 14.2  # its shape: error 8e-6 of the peak at LEAST, the least of all shapes (measured)
-LEAST = 2.0  # σ in coarse steps: less lets more aliases through
-WHOLE = 8, 4  # steps for which there are kernels of their own
-LARGEST = 8.0  # coarse step: more needs more samples beyond a group's edges than inside
-MARGIN = TAPS // 2 + 1  # coarse samples beyond each end
-_STANDS = ("nearest", "constant")  # border modes with a constant value beyond the edge
-_WORTH = 0.75  # the least share of the largest possible step that a whole step must have (measured)
-_CUT = 1e-5  # the sum of the weights that are left out, as a share of the largest weight
+# Coarse samples that the window spans.
+TAPS = 6
+# The window's shape parameter: at LEAST it gives the least error of all shapes, 8e-6 of the peak (measured).
+BETA = 14.2
+# The least σ on the coarse grid, in its steps: a smaller one lets more aliases through.
+LEAST = 2.0
+# The whole steps that have kernels of their own.
+WHOLE = 8, 4
+# The largest coarse step: with a larger one, more samples lie beyond a group's edges than inside.
+LARGEST = 8.0
+# Coarse samples beyond each end.
+MARGIN = TAPS // 2 + 1
+# Border modes with a constant value beyond the edge.
+_STANDS = ("nearest", "constant")
+# The least share of the largest possible step that a whole step must have (measured).
+_WORTH = 0.75
+# The sum of the weights that are left out, as a share of the largest weight.
+_CUT = 1e-5
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,20 @@ if TYPE_CHECKING:
 
 Weights = npt.NDArray[np.floating]
 
+# Taps above which a transform is faster on CPUs (measured: 512² … 2048², PoCL and Intel, two cores).
 _FFT_TAPS_CPU = (
     300  # taps above which a transform is faster: measured, 512² … 2048², PoCL and Intel, two cores
 )
-_FFT_TAPS = 220  # the same on other devices: measured, H200, 512² … 4096²
+# Taps above which a transform is faster on other devices (measured: H200, 512² … 4096²).
+_FFT_TAPS = 220
+# The kernels' source files.
 _SOURCE = ("border", "convolve")
-_GROUP, _PER = (16, 8), 4
-# Taps of a launch, at most, or one row: drivers stop launches that take long, llvmpipe loops after 65535 rounds.
+# Work-items of a group, along rows and down columns.
+_GROUP = (16, 8)
+# Rows of results of a work-item.
+_PER = 4
+# Taps of a launch, at most, or one row of taps: drivers stop launches that take long, and llvmpipe's loops
+# end after 65535 rounds.
 _LAUNCH_TAPS = 8192
 
 
@@ -191,7 +198,8 @@ def _by_taps(
     return result
 
 
-_Launch = tuple[Kernel, tuple[int, ...], tuple[int, ...]]  # kernel, size, group
+# A launch's kernel, its global size, and its group.
+_Launch = tuple[Kernel, tuple[int, ...], tuple[int, ...]]
 
 
 def _direct(gpu: Gpu, image: Image, params: ConvolveParams) -> _Launch:

@@ -26,9 +26,14 @@ import numpy.typing as npt
 
 from ..gpu import Source
 
+# Windows that are taken together, at most.
 LARGEST_TILE = 8
-_HERE, _MEDIAN = -1, -2  # in place of a block's number: memory of this step alone, and a result
-T = TypeVar("T")  # a sorted list
+# It stands for the block number of lists in the memory of this step alone.
+_HERE = -1
+# It stands for the block number of a result.
+_MEDIAN = -2
+# A sorted list.
+T = TypeVar("T")
 
 
 class Maker(Protocol[T]):

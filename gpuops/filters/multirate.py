@@ -25,7 +25,8 @@ from .separable import Taps, convolve_axes
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-_LEAST_AGAIN = 12.0  # σ on a coarse grid, from which on a still coarser grid is worth its launches
+# The σ on a coarse grid from which on a still coarser grid is worth its launches.
+_LEAST_AGAIN = 12.0
 
 
 def gaussian(

@@ -19,9 +19,11 @@ from . import both_axes
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-_LONG = 12  # radius along rows alone from which a CPU's kernel for both axes is faster (measured)
+# The radius along rows alone from which a CPU's kernel for both axes is faster (measured).
+_LONG = 12
 
-Weights = npt.NDArray[np.float64]  # for the offsets −radius … radius
+# Weights for the offsets −radius … radius.
+Weights = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.generic]
 
-_GROUPS, _TIMES = 8, 1 << 10  # groups of a compute unit, at least; rounds of a work-item, at most
+# Groups of a compute unit, at least.
+_GROUPS = 8
+# Rounds of a work-item, at most.
+_TIMES = 1 << 10
 
 
 @dataclass(frozen=True)

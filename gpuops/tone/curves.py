@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 
 Values = npt.NDArray[np.float32]
 
+# The luminance of middle grey.
 MIDDLE_GREY = 0.18
-_RANGE = 10.0  # stops from the light that becomes middle grey, to either side
-_STEPS = 64  # samples of a stop
+# Stops from the light that becomes middle grey, to either side.
+_RANGE = 10.0
+# Samples of a stop.
+_STEPS = 64
+# The names of transfers that have one, as legends write them.
 _SIGNALS = {"srgb": "sRGB", "gamma": "gamma {gamma:g}", "pq": "PQ"}
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 Table = npt.NDArray[np.float32]
 Triple = tuple[float, float, float]
 
-SIZES = {1: (2, 65536), 3: (2, 256)}  # of tables of one and of three dimensions, as the specification says
+# The least and the largest size of tables of one and of three dimensions, as the specification says.
+SIZES = {1: (2, 65536), 3: (2, 256)}
 
 
 @dataclass(frozen=True, eq=False)

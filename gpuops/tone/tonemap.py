@@ -32,8 +32,10 @@ from . import (
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-_GROUPS = 24  # groups of a compute unit: those that end early make room for others
-_TIMES = 1 << 10  # rounds of a work-item, at most
+# Groups of a compute unit: those that end early make room for others.
+_GROUPS = 24
+# Rounds of a work-item, at most.
+_TIMES = 1 << 10
 
 
 def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
