@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
     from .item import Item
 
-# The options that define the glow.
+# The options that define the aperture.
 _APERTURE = ("blades", "blade_angle", "roundness")
+# The options that define the glow.
 _SHAPING = (
     "threshold",
     "knee",

@@ -15,6 +15,7 @@ from gpuops.files import streams
 from . import naming
 from .options import DTYPES, Shared
 
+# The depths of pixels, as messages name them.
 DEPTHS = {
     "uint8": "8-bit integers",
     "uint16": "16-bit integers",

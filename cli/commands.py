@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-# The least similarity (difflib's ratio, of 1) of a name that is suggested for another one.
+# The least similarity (difflib's ratio, at most 1) of a name that is suggested for another one.
 _NEAR = 0.7
-# How much less like it than the most similar name others may be, to be suggested beside that.
+# The largest difference between the similarity of the best suggestion and that of others beside it.
 _MARGIN = 0.1
-# How many commands are named that have an option.
+# The most commands that a message names as having an option.
 _FEW = 4
-# How click says of a number that it is none, or out of range, and how a person would.
+# Click's words on a number that is malformed or out of range, and plainer ones.
 _PLAIN = (
     (r"is not a valid integer( range)?", "is no whole number"),
     (r"is not a valid float( range)?", "is no number"),

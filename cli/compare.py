@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.metrics.compare import Comparison
 
-ALIKE, DIFFER = 0, 1
+# The exit code for images that are alike.
+ALIKE = 0
+# The exit code for images that differ.
+DIFFER = 1
 
 
 @options.command(short_help="How far two images differ; the verdict is the exit code")

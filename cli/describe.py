@@ -16,17 +16,23 @@ from gpuops.report_formats import columns
 from .measure import CHANNELS, Measured
 from .naming import printable
 
+#: The percentiles in the tables.
 PERCENTS = (1, 10, 50, 90, 99)
+#: The kinds of values, as headings name them.
 _VALUES = {
     "linear": "linear light",
     "encoded": "stored values, sRGB-encoded",
     "stored": "stored values",
     "magnitude": "magnitudes",
 }
+#: The depths of pixels, as tables name them.
 _DEPTHS = {"uint8": "8 bits", "uint16": "16 bits", "float16": "half", "float32": "float"}
-_BESIDE = 6  # columns of a table, at most
-_BAR = 50  # characters of the longest bar
-_LONGEST = 100  # characters of an attribute's value
+#: Columns of a table, at most.
+_BESIDE = 6
+#: Characters of the longest bar.
+_BAR = 50
+#: Characters of an attribute's value, at most.
+_LONGEST = 100
 
 
 # -- what a file is ------------------------------------------------------------------------------------------
@@ -201,6 +207,7 @@ def _measured(measured: Measured, histogram: bool) -> dict[str, Any]:
     }
 
 
+#: The rows of the table, and their headings.
 _ROWS = {
     "count": "values",
     "nan": "NaN",
@@ -216,7 +223,7 @@ _ROWS = {
     "dynamic_range": f"stops between {PERCENTS[0]} and {PERCENTS[-1]} %",
     "log2_sum": "sum of log2 *",
 }
-#: What the tables' asterisks say.
+#: The meaning of the tables' asterisks.
 NOTE = f"  * of the positive values; percentiles are within 1/{BINS_PER_STOP} of a stop"
 
 

@@ -43,7 +43,9 @@ def command(as_json: bool, refresh: bool) -> None:
         raise trouble
 
 
-TEXTS = [" #", "kind", "name", "platform", "driver", "OpenCL"]  # aligned left, the others right
+# The headings of columns that are aligned left.
+TEXTS = [" #", "kind", "name", "platform", "driver", "OpenCL"]
+# The headings of columns that are aligned right.
 NUMBERS = ["units", "MHz", "memory", "buffer", "local", "group", "fp64", "fp16", "GB/s", "GFLOP/s"]
 
 

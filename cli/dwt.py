@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from .item import Item
 
+# The number of levels unless --levels says otherwise.
 DEFAULT_LEVELS = 5
 
 

@@ -20,7 +20,8 @@ from gpuops.ops import OPERATIONS
 
 from .commands import Group
 
-# name: what --help says of it. The module of that name defines `command`, but for operations that are declared once.
+# The line that --help has about each command. The module of that name defines `command`, except for
+# operations that are declared once.
 COMMANDS = {
     "fft": "image → spectrum, or a picture of it",
     "ifft": "spectrum → image",
@@ -37,6 +38,7 @@ COMMANDS = {
     "bench": "measure this device",
 }
 
+# The exit codes.
 SUCCESS, FAILURE, USAGE, NO_DEVICE = range(4)
 
 

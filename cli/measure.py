@@ -15,7 +15,9 @@ from gpuops.pixels.coding import Decoding
 from gpuops.pixels.colour import SRGB
 from gpuops.pixels.light import readable
 
+# The names of channels, by their number.
 CHANNELS = {1: ("Y",), 2: ("Y", "A"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}
+# The types whose values float32 holds.
 _FLOATS = (
     "bool",
     "int8",
@@ -25,7 +27,7 @@ _FLOATS = (
     "float16",
     "float32",
     "complex64",
-)  # float32 holds them
+)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from gpuops.errors import FileError, ParameterError
 
+# The path that stands for standard input and output.
 STREAM = "-"
+# The fields of a pattern for names of outputs.
 _FIELDS = ("stem", "name", "ext", "op", "index")
 
 

@@ -15,10 +15,11 @@ from . import commands
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+# The depths that options name, and numpy's names of them.
 DTYPES = {"auto": None, "uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32"}
 
 
-# How each command is declared: click.command, of the kind that takes nothing in silence.
+# The declaration of a command: click.command, with the kind of commands that takes nothing in silence.
 command = functools.partial(click.command, cls=commands.Command)
 
 

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
     from .item import Item
 
+# The options that describe a table.
 _OF_LUT = ("lut_input", "lut_output")
+# The options that --preset fixes.
 _EXCLUDED_BY_PRESET = (
     "operator", "lut", *_OF_LUT, "exposure", "meter", "key", "percentiles", "meter_region", "balance", "white", "given",
     "transfer", "gamut", "dither", "noise", "seed", "contact_sheet", "operators", "stops", "tile_width", "plot_curve",

@@ -13,7 +13,9 @@ from ..pixels.colour import unusual
 from .colours import of_profile
 from .picture import DTYPES, Metadata, Picture, Pixels
 
+# The name of a member that holds pixels.
 _PIXELS = "pixels"
+# The names of members that hold metadata as bytes.
 _BYTES = ("icc", "exif", "xmp")
 
 

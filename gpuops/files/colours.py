@@ -17,9 +17,16 @@ from ..pixels.colour import LINEAR, SRGB, Colour, ColourError, Parametric, Prima
 from . import cicp, icc
 from .formats import Format
 
-_LONGEST = 1 << 26  # bytes of a profile; more is an attack
-_GAMMA_UNIT = 100000  # parts of one of PNG's gamma and chromaticities
-_SRGB_GAMMA, _LINEAR_GAMMA, _GAMMA_TOLERANCE = 45455, 100000, 1000
+# The most bytes of a profile; more is an attack.
+_LONGEST = 1 << 26
+# PNG writes gamma and chromaticities as whole numbers of so many parts of one.
+_GAMMA_UNIT = 100000
+# The gamma of sRGB in these parts.
+_SRGB_GAMMA = 45455
+# The gamma of linear light in these parts.
+_LINEAR_GAMMA = 100000
+# The difference in these parts within which gammas are the same.
+_GAMMA_TOLERANCE = 1000
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,15 @@ from .output import atomic, check_place
 from .streams import from_stream, to_stream, with_text_name
 
 Array = NDArray[Any]
+# The file extensions of spectra and coefficients.
 EXTENSIONS = (".npz", ".exr", ".tif", ".tiff")
+# The types of arrays, by numpy's names.
 DTYPES = ("float16", "float32", "float64", "int16", "int32", "uint8", "uint16", "complex64", "complex128")
+# The name of the member of an NPZ file that describes the others.
 _KEY = "clpix"
+# The version of the description.
 _FORMAT = 1
+# How a description begins.
 _BEGINNING = '{"format"'
 
 
@@ -348,6 +353,9 @@ def _exr_described(path: str) -> bool:
         return bool(file.spec().get_string_attribute(_KEY))
 
 
+# The functions that find the description in each kind of file.
 _DESCRIPTIONS = {"NPZ": _npz_described, "EXR": _exr_described, "TIFF": _tiff_described}
+# The functions that write each kind of file, by extension.
 _WRITERS = {".npz": _write_npz, ".exr": _write_exr, ".tif": _write_tiff, ".tiff": _write_tiff}
+# The functions that read each kind of file.
 _READERS = {"NPZ": _read_npz, "EXR": _read_exr, "TIFF": _read_tiff}

@@ -25,20 +25,24 @@ _STORAGE = frozenset({
     "compression", "name", "multiView", "XResolution", "YResolution", "ResolutionUnit", "DateTime", "Software",
     "Exif:ImageHistory", "fovcot",
 })  # fmt: skip
-_STORAGE_PREFIXES = ("oiio:", "openexr:", "clpix", "thumbnail")  # a preview would show what was before
-#: What these attributes say unless they say something.
+#: How the names of further such attributes begin; a thumbnail would show the picture as it was.
+_STORAGE_PREFIXES = ("oiio:", "openexr:", "clpix", "thumbnail")
+#: The values of attributes that say nothing.
 _USUAL = {
     "Orientation": 1, "PixelAspectRatio": 1.0, "screenWindowCenter": (0.0, 0.0), "screenWindowWidth": 1.0,
     "textureformat": "Plain Texture",
 }  # fmt: skip
-_UNWRITABLE = ("double", "uint8")  # types that OpenImageIO reads only
-_EIGHT = "float[8]"  # the type of chromaticities
+#: Types that OpenImageIO can only read.
+_UNWRITABLE = ("double", "uint8")
+#: The type of chromaticities.
+_EIGHT = "float[8]"
 #: The only types in which OpenImageIO writes these names.
 _ONLY = {
     "Copyright": "string", "ImageDescription": "string", "PixelAspectRatio": "float", "timeCode": "timecode",
     "keyCode": "keycode",
 }  # fmt: skip
-_EXACT_INTEGERS = 1 << 24  # of float
+#: The largest whole number up to which float holds all.
+_EXACT_INTEGERS = 1 << 24
 
 
 @dataclass(frozen=True)

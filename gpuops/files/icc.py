@@ -16,17 +16,27 @@ from ..pixels import colour as colours
 from ..pixels.colour import Colour, ColourError, Curve, Hlg, Parametric, Pq, Sampled
 from . import cicp
 
+#: Bytes of a profile's header.
 _HEADER = 128
+#: The most tags of a profile.
 _MOST_TAGS = 1000
+#: The tags of tables, which are not used here.
 _LUTS = ("A2B0", "A2B1", "A2B2", "D2B0", "D2B1", "D2B2", "D2B3")
+#: The names of colour spaces that are not RGB or gray, as messages say them.
 _KINDS = {b"CMYK": "inks", b"Lab ": "CIELAB", b"XYZ ": "CIE XYZ", b"YCbr": "YCbCr"}
-#: Of parametric curves: how many numbers each type has.
+#: The number of parameters of each type of parametric curve.
 _NUMBERS = (1, 3, 4, 5, 7)
-_FIXED = 65536  # parts of one of s15Fixed16Number
-_LARGEST = 32768  # s15Fixed16Numbers are less
-_POWERS = (1 / 128, 128.0)  # of curves; others are damage
-_SAMPLES = 4096  # of a curve that no formula here is
+#: Parts of one of an s15Fixed16Number.
+_FIXED = 65536
+#: All s15Fixed16Numbers are less.
+_LARGEST = 32768
+#: The least and the largest exponent of a curve; others are damage.
+_POWERS = (1 / 128, 128.0)
+#: Samples of a curve that has no formula here.
+_SAMPLES = 4096
+#: The version of the profiles that are written, 4.4.
 _VERSION = bytes((4, 0x40, 0, 0))
+#: The copyright text that a profile must have.
 _COPYRIGHT = "No copyright, use freely"
 
 

@@ -10,7 +10,8 @@ import imageio.v3 as iio
 from .formats import Format
 from .picture import Picture
 
-#: Both trade size for fidelity; these keep what the eye can see. exact: colour under alpha 0 stays.
+#: Options of the two formats that trade size for fidelity; these keep what the eye can see. With ``exact``,
+#: colour under alpha 0 stays.
 _OPTIONS: dict[str, dict[str, Any]] = {
     "JPEG": {"quality": 95, "subsampling": "4:4:4"},
     "WebP": {"quality": 90, "method": 4, "exact": True},

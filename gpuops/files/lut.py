@@ -18,8 +18,11 @@ import numpy as np
 from ..errors import FileError, ParameterError
 from ..tone.lut import SIZES, Lut, Table, Triple
 
-_BEGINNING = 4096  # bytes that tell text from other files
+# Bytes that tell text from other files.
+_BEGINNING = 4096
+# The dimensions of the table whose size a keyword gives.
 _SIZES = {"LUT_1D_SIZE": 1, "LUT_3D_SIZE": 3}
+# The dimensions of the table whose range a keyword gives.
 _RANGES = {"LUT_1D_INPUT_RANGE": 1, "LUT_3D_INPUT_RANGE": 3}
 
 

@@ -21,15 +21,21 @@ from imageio.core.v3_plugin_api import ImageProperties, PluginV3
 
 from ..errors import FileError
 
+#: The name of the plug-in.
 NAME = "clpix-oiio"
 #: numpy's names of OpenImageIO's sample types.
 DTYPES = {"uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32", "uint": "uint32"}
+#: OpenImageIO's names of numpy's types.
 _TYPES = {dtype: name for name, dtype in DTYPES.items()}
-_STRIP_ROWS = 256  # enough for 16 threads on EXR's blocks of 16 rows
+#: Rows that are read at a time: enough for 16 threads on EXR's blocks of 16 rows.
+_STRIP_ROWS = 256
+#: Bytes of pixels from which on the size of the file is checked.
 _LARGE = 1 << 30
-_DENSEST = 2000  # deflate reaches 1032, JPEG 1024, LZW 1400
-_BENIGN = "extraneous bytes before marker"  # libjpeg's remark on files that decode well
-#: What OpenImageIO says of whole files of a kind that it cannot decode.
+#: The most pixel bytes that a byte of a file can hold: deflate reaches 1032, JPEG 1024, LZW 1400.
+_DENSEST = 2000
+#: libjpeg's remark on files that decode well.
+_BENIGN = "extraneous bytes before marker"
+#: OpenImageIO's words on whole files of a kind that it cannot decode.
 _UNSUPPORTED = ("support", "not implemented", "not configured", "Invalid sampleformat", "Invalid bits")
 
 known_plugins[NAME] = PluginConfig(

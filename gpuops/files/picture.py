@@ -19,6 +19,7 @@ Pixels = NDArray[Any]
 #: The depths a picture may have. Anything else in a file is converted, or refused, while reading.
 DTYPES = ("uint8", "uint16", "float16", "float32")
 
+#: The kinds of metadata that are bytes.
 _BLOCKS = ("icc", "exif", "xmp")
 #: An EXR attribute: x and y of red, green, blue and white.
 CHROMATICITIES = "chromaticities"

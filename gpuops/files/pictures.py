@@ -17,9 +17,14 @@ from .output import atomic
 from .picture import CHROMATICITIES, Metadata, Picture
 from .streams import from_stream, to_stream, with_text_name
 
+# Bytes of a file that tell its format.
 _HEAD = 64
-_RESOLUTIONS = (0.1, 1e6)  # pixels per inch or centimetre; other claims are damage, and fit no format
-_ROUNDING = 0.01  # dots per inch, what other formats' units come to
+# The least and the largest resolution, in pixels per inch or centimetre; others are damage, and fit no
+# format.
+_RESOLUTIONS = (0.1, 1e6)
+# The error in dots per inch that the units of other formats cause.
+_ROUNDING = 0.01
+# The names of metadata, as messages say them.
 _NAMES = {"icc": "ICC profile", "exif": "EXIF", "xmp": "XMP", "resolution": "resolution"}
 
 

@@ -26,11 +26,23 @@ from .colours import Found
 from .formats import Format
 from .picture import Metadata, Picture, Pixels, upright
 
-_JPEG2000_LEAST = 32  # the encoder halves the picture five times
+#: The least width and height in pixels, as JPEG 2000's encoder halves the picture five times.
+_JPEG2000_LEAST = 32
+#: The difference from 1 within which a pixel counts as square.
 _ASPECT_TOLERANCE = 1e-4
-#: TIFF's PhotometricInterpretation, and the kinds that are gray or RGB, or become so in decoding.
+#: OpenImageIO's name of TIFF's PhotometricInterpretation.
 _PHOTOMETRIC = "tiff:PhotometricInterpretation"
-_MIN_IS_WHITE, _MIN_IS_BLACK, _PALETTE, _SEPARATED, _MOSAIC = 0, 1, 3, 5, 32803
+#: The interpretation of gray whose 0 is white.
+_MIN_IS_WHITE = 0
+#: The interpretation of gray whose 0 is black.
+_MIN_IS_BLACK = 1
+#: The interpretation of colours from a palette.
+_PALETTE = 3
+#: The interpretation of inks.
+_SEPARATED = 5
+#: The interpretation of a sensor's mosaic of colours.
+_MOSAIC = 32803
+#: The interpretations that are gray or RGB, or become so in decoding.
 _PHOTOMETRICS = (_MIN_IS_WHITE, _MIN_IS_BLACK, 2, _PALETTE, 4, _SEPARATED, 6, _MOSAIC)
 
 

@@ -16,7 +16,11 @@ from .. import notes
 from ..errors import FileError
 from .drafts import draft_folder
 
-_INPUT, _OUTPUT = "standard input", "standard output"
+# The name of standard input in messages.
+_INPUT = "standard input"
+# The name of standard output in messages.
+_OUTPUT = "standard output"
+# Bytes that are copied at a time.
 _BLOCK = 1 << 20
 
 

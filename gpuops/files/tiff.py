@@ -13,7 +13,9 @@ from ..errors import FileError
 from . import exif
 from .picture import Picture
 
-_BIG = 2**32 - 2**25  # from here on tifffile writes BigTIFF
+# Bytes from which on tifffile writes BigTIFF.
+_BIG = 2**32 - 2**25
+# tifffile's names of the units of resolutions.
 _UNITS = {"in": "inch", "cm": "centimeter"}
 
 

@@ -10,8 +10,10 @@ import struct
 from . import depth, exif
 from .picture import Pixels
 
+# The tag ExtraSamples.
 _EXTRA_SAMPLES = 338
-_GRAY = (0, 1)  # PhotometricInterpretation of gray, 0 white or black
+# The values of PhotometricInterpretation of gray, 0 white or black.
+_GRAY = (0, 1)
 
 
 def extra_samples(path: str, page: int) -> tuple[int, ...] | None:

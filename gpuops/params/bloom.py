@@ -8,12 +8,19 @@ from dataclasses import dataclass, field
 from ..errors import ParameterError
 from .starburst import Aperture
 
+# The ways to compute the glow.
 METHODS = ("mip", "gaussians", "fft")
+# The ways to lay the glow over the image.
 BLENDS = ("energy", "add")
+# The kinds of memory through which the filters read neighbours.
 MEMORY = ("auto", "local", "direct")
+# The borders that bloom knows.
 BORDERS = ("reflect", "wrap-x")
+# The number of Gaussians in the glow; each is half as wide as the one before.
 OCTAVES = 8
+# The default share of the light that the glow gets.
 STRENGTH = 0.1
+# The default radius, as a fraction of the image height.
 RADIUS = 0.1
 
 

@@ -9,11 +9,20 @@ from ..errors import ParameterError
 from .bilateral import BilateralParams
 from .border import border_name
 
+# The kinds of blur.
 KINDS = ("gaussian", "box", "disc", "motion", "median", "bilateral")
+# The ways to compute a blur.
 METHODS = ("auto", "local", "direct", "multirate", "fft", "recursive")
-MAX_RADIUS, MAX_RADIUS_2D, MAX_MEDIAN = 16384, 2048, 15  # of weights for an axis; of weights for both
-LEAST_MULTIRATE = 3.0  # sigma below which there is no coarse grid
-ENOUGH = 4.5  # sigmas: what is beyond is less than 4e-5 of the peak
+# The largest half-width in pixels of weights for one axis.
+MAX_RADIUS = 16384
+# The largest half-width in pixels of weights for both axes at once.
+MAX_RADIUS_2D = 2048
+# The largest radius of a median in pixels.
+MAX_MEDIAN = 15
+# The sigma below which there is no coarse grid.
+LEAST_MULTIRATE = 3.0
+# The number of sigmas beyond which a Gaussian is less than 4e-5 of its peak.
+ENOUGH = 4.5
 
 
 @dataclass(frozen=True)

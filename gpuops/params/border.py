@@ -9,7 +9,7 @@ import math
 
 from ..errors import ParameterError
 
-# The values beyond the edges of abcd, by mode; the names are those of scipy.ndimage, but for wrap-x.
+# The values beyond the edges of abcd, by mode; the names are those of scipy.ndimage, except wrap-x.
 BORDERS = {
     "reflect": "dcba|abcd|dcba",
     "mirror": "dcb|abcd|cba",
@@ -19,6 +19,7 @@ BORDERS = {
     "wrap-x": "abcd|abcd|abcd along rows, dcba|abcd|dcba down columns",
 }
 
+# Other names of these modes.
 SYNONYMS = {
     # OpenCV
     "reflect_101": "mirror",

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from ..errors import ParameterError
 
+# The metrics by which images are compared.
 METRICS = ("max", "rmse", "psnr", "ssim")
-SSIM_SIZE = 11  # pixels an axis of the window of structural similarity: the smallest image it is defined for
+# The width in pixels of the window of structural similarity, along each axis: smaller images have none.
+SSIM_SIZE = 11
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,9 @@ from ..errors import ParameterError
 from .lut import LutParams
 from .tonemap import OPERATORS
 
+# The default columns: stops that are added to the exposure.
 STOPS = (-2.0, -1.0, 0.0, 1.0, 2.0)
+# The default width of a tile in pixels.
 TILE_WIDTH = 320
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..errors import ParameterError
 from .border import border_name
 
+# The ways to compute a convolution.
 METHODS = ("auto", "local", "direct", "fft")
 
 

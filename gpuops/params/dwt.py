@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from ..errors import ParameterError
 
-_LIFTED = {  # wavelet with lifting steps -> whether it has a reversible integer form
+# The wavelets with lifting steps, and whether each has a reversible integer form.
+_LIFTED = {
     "haar": True,
     "bior2.2": True,
     "bior4.4": False,
@@ -25,7 +26,9 @@ _LIFTED = {  # wavelet with lifting steps -> whether it has a reversible integer
     "vc2-fidelity": True,
     "vc2-9/7": True,
 }
+# The orders of the biorthogonal spline wavelets.
 _SPLINES = ("1.3", "1.5", "2.2", "2.4", "2.6", "2.8", "3.1", "3.3", "3.5", "3.7", "3.9", "4.4", "5.5", "6.8")
+# The wavelets that have filters.
 _FILTERED = (
     *(f"db{n}" for n in range(2, 39)),
     *(f"sym{n}" for n in range(2, 21)),
@@ -34,12 +37,15 @@ _FILTERED = (
     *(f"rbio{n}" for n in _SPLINES),
     "dmey",
 )
-# Wavelet -> whether it has lifting steps, and a reversible integer form. What they are: gpuops/dwt/wavelets.py.
+# Each wavelet, and whether it has lifting steps and a reversible integer form; gpuops/wavelets/wavelets.py
+# defines them.
 WAVELETS: Mapping[str, tuple[bool, bool]] = {
     **{name: (True, whole) for name, whole in _LIFTED.items()},
     **{name: (False, False) for name in _FILTERED if name not in _LIFTED},
 }
+# The wavelets as messages name them, families as ranges.
 FAMILIES = (*_LIFTED, "db1–db38", "sym2–sym20", "coif1–coif17", "bior1.1–bior6.8", "rbio1.1–rbio6.8", "dmey")
+# Other names of wavelets.
 WAVELET_SYNONYMS = {
     "db1": "haar",
     "bior1.1": "haar",
@@ -70,6 +76,7 @@ MODES = {
     "mirror": "c b | a b c d | c b as in JPEG 2000 (for haar b a | a b c d | d c): as many coefficients as samples",
     "vc2": "a b a b | a b c d | c d c d anew at each lifting step, as in VC-2: as many coefficients as samples",
 }
+# Other names of modes.
 MODE_SYNONYMS = {
     "zpd": "zero",
     "cpd": "constant",
@@ -80,13 +87,21 @@ MODE_SYNONYMS = {
     "asym": "antisymmetric",
     "jpeg2000": "mirror",
 }
+# The ways to compute a transform.
 METHODS = ("auto", "lifting", "filterbank", "laan", "in-place", "strip")
-IN_PLACE = ("in-place", "strip")  # methods that can overwrite the image
+# The methods that can overwrite the image.
+IN_PLACE = ("in-place", "strip")
+# The kinds of memory that hold tiles.
 TILES = ("auto", "local", "private")
+# The curves by which coefficients shrink.
 SHAPES = ("soft", "hard", "garrote")
+# The estimates of the threshold.
 ESTIMATES = ("visu", "bayes")
+# The names that ask for a curve, or for an estimate with the curve soft.
 SHRINKS = (*SHAPES, *ESTIMATES)
+# The largest number of shifts that are averaged.
 MAX_SPINS = 64
+# The largest number of levels.
 MAX_LEVELS = 40
 
 

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 
 from ..errors import ParameterError
 
+# The places of the factor 1/n, as scipy.fft names them.
 NORMS = ("ortho", "backward", "forward")
+# The memory through which the stages of a transform exchange values.
 METHODS = ("auto", "local", "global")
+# The choices of the largest radix.
 RADICES = ("auto", "2", "4", "8", "16", "32")
+# The sources of twiddle factors.
 TWIDDLES = ("auto", "table", "compute")
+# The ways to compute a radix that is not prime.
 BUTTERFLIES = ("subdivided", "direct")
 
 
@@ -51,10 +56,15 @@ class FftParams:
                 )
 
 
+# The windows that an image may be multiplied by.
 WINDOWS = ("none", "hann", "hamming", "blackman")
+# The real numbers that a picture may show of a spectrum.
 VIEWS = ("log-magnitude", "magnitude", "phase", "power", "real", "imag")
+# The kinds of filters.
 FILTERS = ("lowpass", "highpass", "bandpass", "notch")
+# The shapes of a filter's edge.
 SHAPES = ("gaussian", "butterworth", "ideal")
+# The precisions of a spectrum.
 PRECISIONS = ("half", "single", "double")
 
 

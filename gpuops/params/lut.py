@@ -10,13 +10,14 @@ from ..errors import ParameterError
 if TYPE_CHECKING:
     from ..tone.lut import Lut
 
-# The values that a table takes and gives, for light c.
+# The values that a table takes, for light c.
 INPUTS = {
     "srgb": "the sRGB signal",
     "linear": "c",
     "reinhard": "c/(1 + c)",
     "log2": "(log2 c − LOW)/(HIGH − LOW)",
 }
+# The values that a table gives.
 OUTPUTS = ("srgb", "linear")
 
 

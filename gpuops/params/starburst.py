@@ -7,8 +7,12 @@ from dataclasses import dataclass
 
 from ..errors import ParameterError
 
+# The largest number of blades.
 MAX_BLADES = 32
-BLADES, ANGLE = 6, 90.0  # one ray points up
+# The default number of blades.
+BLADES = 6
+# The default direction of a ray in degrees: it points up.
+ANGLE = 90.0
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ def _white(default: float | None) -> dict[str, Parameter]:
     return {"white": Parameter(default, 1e-3, 2.0**60, "luminance after exposure that becomes white")}
 
 
+# The operators by name.
 OPERATORS = {
     "linear": Operator("exposure alone"),
     "reinhard": Operator("L/(1+L) of luminance"),
@@ -89,6 +90,7 @@ OPERATORS = {
         local=True,
     ),
 }
+# The names of the local operators.
 LOCAL = frozenset(name for name, operator in OPERATORS.items() if operator.local)
 # Operators with a white point, and its default; None is the image's brightest pixel, but 1 at least.
 WHITE = {
@@ -99,6 +101,7 @@ WHITE = {
 # Names that mean several operators.
 AMBIGUOUS = {"aces": ("aces-narkowicz", "aces-hill")}
 
+# The ways to meter, and what each measures.
 METERS = {
     "mean": "arithmetic mean",
     "log-mean": "geometric mean",
@@ -107,16 +110,23 @@ METERS = {
 }
 # The percentiles of the lit pixels between which the histogram meter reads.
 PERCENTILES = (10.0, 90.0)
+# The ways to reduce an image for metering.
 METHODS = ("auto", "local", "direct")
+# The signals that light may be encoded to.
 TRANSFERS = ("srgb", "gamma", "pq", "linear")
+# The kinds of noise for dithering.
 NOISES = {"triangular": "white noise", "blue": "noise without low frequencies, which is seen less"}
+# What happens to colours that the operator leaves beyond 1.
 GAMUTS = {
     "clip": "colours beyond 1 are left to whoever stores the result, who cuts them",
     "hue": "they are mixed with gray of their luminance, until they fit",
 }
+# The operator unless another is chosen.
 DEFAULT_OPERATOR = "agx"
+# The largest exposure in stops, of either sign.
 MAX_STOPS = 60.0
-_LEAST_SHARE = 1e-3  # percent: a share that numbers can tell
+# The least difference of percentiles, in percent, that numbers can tell.
+_LEAST_SHARE = 1e-3
 
 
 @dataclass(frozen=True)

@@ -30,10 +30,14 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
+# Pieces of staging memory that take turns.
 TURNS = 2
+# The most threads that copy.
 _THREADS = 8
-_PIECE = 1 << 20  # bytes that are worth a thread
-_STAGING = 1 << 29  # bytes of staging memory that a device keeps for the next time
+# Bytes that are worth a thread.
+_PIECE = 1 << 20
+# Bytes of staging memory that a device keeps for the next time, at most.
+_STAGING = 1 << 29
 
 
 def pinned(queue: cl.CommandQueue, nbytes: int) -> npt.NDArray[np.uint8]:
