@@ -35,25 +35,25 @@ def check_stream(shared: Shared) -> None:
 
 
 def writes_data(shared: Shared, output: str) -> bool:
-    """Whether the format of an output holds numbers (spectra, coefficients) rather than a picture alone."""
+    """Says whether an output's format holds numbers (spectra, coefficients) rather than just a picture."""
     return files.is_data_format(f"stdout.{shared.format}" if output == naming.STREAM else output)
 
 
 def check_stdin(*paths: str) -> None:
-    """Refuses standard input as several files."""
+    """Refuses standard input that is given more than once."""
     if paths.count(naming.STREAM) > 1:
         raise ParameterError("'-' is standard input, which can be read once: name it once")
 
 
 def check_dump(shared: Shared) -> None:
-    """Refuses a --dump-kernels that is no folder, nor can become one."""
+    """Refuses a --dump-kernels that neither is a folder nor can become one."""
     path = shared.dump_kernels
     if path is not None and os.path.lexists(path) and not os.path.isdir(path):
         raise FileError(f"--dump-kernels: {path} is a file; name a folder")
 
 
 def check_output(shared: Shared, output: str, also_read: Iterable[str] = ()) -> None:
-    """Refuses an output that cannot be written, or not so, and makes the folder that was named for several.
+    """Refuses an output that cannot be written in this way, and makes the folder that was named for several.
 
     ``also_read`` are files beside the inputs, which no output may overwrite either.
     """
@@ -86,7 +86,7 @@ def check_depth(shared: Shared, fmt: files.Format) -> None:
 
 
 def check_input(path: str) -> None:
-    """Refuses what cannot be read as a file."""
+    """Refuses an input that cannot be read as a file."""
     if path == naming.STREAM:
         return
     if not path:

@@ -1,4 +1,4 @@
-"""clpix compare."""
+"""The command ``clpix compare``."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _as_text(comparison: Comparison, params: CompareParams) -> list[str]:
 
 
 def _as_json(comparison: Comparison, params: CompareParams) -> dict[str, Any]:
-    """Figures as plain values; what JSON has no number for as "inf", "-inf" or "nan"."""
+    """Returns figures as plain values; numbers that JSON lacks become "inf", "-inf" or "nan"."""
     figures = {metric: getattr(comparison, metric) for metric in params.measured}
     return {
         "data_range": params.data_range,

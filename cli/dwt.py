@@ -1,4 +1,4 @@
-"""clpix dwt."""
+"""The command ``clpix dwt``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""clpix fft."""
+"""The command ``clpix fft``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""clpix info."""
+"""The command ``clpix info``."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _read(path: str, layer: str | None) -> tuple[Format, Picture | Numbers]:
 
 
 def _measured(gpu: Gpu, shared: options.Shared, path: str, content: Picture | Numbers) -> dict[str, Measured]:
-    """Statistics by arrays' names; those of a picture under ""."""
+    """Returns statistics by arrays' names; those of a picture are under ""."""
     from gpuops.files import Numbers
 
     from . import measure

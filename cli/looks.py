@@ -37,11 +37,11 @@ class Looks:
 
     @property
     def asked(self) -> bool:
-        """Whether there is anything to draw."""
+        """Says whether there is anything to draw."""
         return self.contact_sheet or self.plot_curve is not None
 
     def shown(self, operator: str | LutParams | None) -> tuple[str | LutParams, ...]:
-        """The operators of the sheet's rows and of the curves; ``operator``: the one of the result, if it was given.
+        """Returns the operators of the sheet's rows and of the curves; ``operator`` is the result's, if it was given.
 
         Raises ParameterError for a name that is none.
         """
@@ -56,7 +56,7 @@ class Looks:
         return names
 
     def check(self, shared: Shared, params: TonemapParams, operators: tuple[str | LutParams, ...]) -> None:
-        """Refuses what can be known to fail, or to do nothing, before any work."""
+        """Refuses, before any work, options that are known to fail or to have no effect."""
         if not self.contact_sheet:
             refuse("there is no --contact-sheet", "stops", "tile_width")
             if self.plot_curve is None:
@@ -122,7 +122,7 @@ class Looks:
         params: TonemapParams,
         operators: tuple[str | LutParams, ...],
     ) -> None:
-        """The contact sheet as the item's result."""
+        """Makes the contact sheet the item's result."""
         from gpuops.tone.contact_sheet import contact_sheet
 
         make = functools.partial(contact_sheet, orientation=item.orientation)
@@ -136,7 +136,7 @@ class Looks:
         params: TonemapParams,
         operators: tuple[str | LutParams, ...],
     ) -> list[Curve]:
-        """Those to be plotted for the item, which local operators have not; none if no plot was asked for."""
+        """Returns the curves to be plotted for the item; there are none without a request, or for local operators."""
         if self.plot_curve is None:
             return []
         from gpuops.tone import curves as tone_curve
@@ -149,7 +149,7 @@ class Looks:
         return item.run(computed)
 
     def plot(self, gpu: Gpu, item: Item, curves: list[Curve]) -> None:
-        """Draws them, if that was asked for."""
+        """Draws the curves if a plot was asked for."""
         if self.plot_curve is None:
             return
         from gpuops.tone import curves as tone_curve
@@ -159,7 +159,7 @@ class Looks:
 
 
 def options(command: Command) -> Command:
-    """These options; the command receives them as one ``looks`` argument."""
+    """Adds these options to a command, which receives them as one ``looks`` argument."""
     decorators = (
         click.option(
             "--contact-sheet",

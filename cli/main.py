@@ -91,7 +91,7 @@ def cli() -> None:
 
 
 def exit_code(error: GpuopsError) -> int:
-    """The exit code of the contract for a library error."""
+    """Returns the exit code for an error of the library."""
     if isinstance(error, ParameterError):
         return USAGE
     if isinstance(error, DeviceError):
@@ -100,30 +100,30 @@ def exit_code(error: GpuopsError) -> int:
 
 
 def say(text: str) -> None:
-    """Text on stderr. Where nobody can read it the exit code still tells."""
+    """Writes text to stderr. If stderr is closed, the exit code still tells of the error."""
     with suppress(OSError, ValueError):
         click.echo(text, err=True)
 
 
 def complain(kind: str, message: object) -> None:
-    """One line on stderr, whatever characters names have."""
+    """Writes one line to stderr, whatever characters names have."""
     say(f"clpix: {kind}: {visible(' '.join(str(message).split()))}")
 
 
 def visible(text: str) -> str:
-    """Text without what would turn a terminal's colours or break a line."""
+    """Returns text without characters that would change a terminal's colours or break a line."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _usage(error: click.ClickException) -> str:
-    """A complaint about the command line, with the place that tells more."""
+    """Returns a complaint about the command line, with the command that tells more."""
     text = error.format_message()
     context = getattr(error, "ctx", None)
     return text if context is None else f"{text.rstrip('.')} (see {context.command_path} --help)"
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
-    """Ctrl-C, a kill, a closed terminal: one line, no half-written file, and out.
+    """Ends the program on Ctrl-C, a kill or a closed terminal, with one line and without half-written files.
 
     Not by an exception: raised within a callback from C it would be swallowed, or bring the process down.
     """
@@ -142,7 +142,7 @@ def _handle_signals() -> None:
 
 
 def _occupy_standard_streams() -> None:
-    """Where a standard stream is closed, its number must not go to the next file opened: what libraries print
+    """Keeps the number of a closed standard stream from going to the next file opened: what libraries print
     would end up in there. Reading and writing fail as they do on a closed one; what goes to stderr is lost."""
     for number, name, mode, flags in (
         (0, "stdin", "r", os.O_WRONLY),

@@ -50,14 +50,14 @@ class Measured:
 
     @property
     def all(self) -> dict[str, Statistics]:
-        """Luminance, where it is no channel, and the channels."""
+        """Returns the channels, and luminance where it is not one of them."""
         if self.luminance is None or "Y" in self.channels:
             return dict(self.channels)
         return {"luminance": self.luminance, **self.channels}
 
 
 def picture(gpu: Gpu, content: Picture, space: str = "auto", *, alpha: bool = True) -> Measured:
-    """Statistics of linear Rec. 709 light, or of encoded values if ``space`` says so; with ``alpha`` of that, too."""
+    """Measures linear Rec. 709 light, or encoded values if ``space`` says so, and alpha if ``alpha`` is set."""
     if space == "encoded" and not content.linear:
         values = "encoded" if content.colour == SRGB else "stored"
         pixels = content.pixels if alpha or not content.alpha else content.pixels[..., :-1]

@@ -34,14 +34,14 @@ else:
 
 
 class Choice(_OneOf):
-    """One of several names, in upper or lower case."""
+    """A parameter type for one of several names, in upper or lower case."""
 
     def __init__(self, choices: Iterable[str]) -> None:
         super().__init__(list(choices), case_sensitive=False)
 
 
 class Word(TextType):
-    """A name, perhaps with numbers, such as gamma:2.2; in upper or lower case."""
+    """A parameter type for a name, perhaps with numbers, such as gamma:2.2; in upper or lower case."""
 
     name = "text"
 
@@ -50,7 +50,7 @@ class Word(TextType):
 
 
 def given(name: str) -> bool:
-    """Whether an option stands on the command line."""
+    """Says whether an option stands on the command line."""
     return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
@@ -94,12 +94,12 @@ class Shared:
 
 
 def inputs(command: Command) -> Command:
-    """INPUT... (``-`` is stdin)."""
+    """Adds the argument INPUT... (``-`` is stdin)."""
     return click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")(command)
 
 
 def output(command: Command) -> Command:
-    """-o, --overwrite and --format."""
+    """Adds the options -o, --overwrite and --format."""
     for option in (
         click.option("--format", metavar="EXT", help="Format of '-' as the output (stdout), such as png."),
         click.option("--overwrite", is_flag=True, help="Replace existing outputs (never an input)."),
@@ -124,7 +124,7 @@ device = click.option(
 
 
 class Bytes(BytesType):
-    """A number of bytes, or of K, M, G or T of them, 1024 times each as many as the one before."""
+    """A parameter type for a number of bytes, or of K, M, G or T bytes, powers of 1024."""
 
     name = "bytes"
 
@@ -147,7 +147,7 @@ device_memory = click.option(
 
 
 def shared(command: Command) -> Command:
-    """The options every image command has; the command receives them as one ``shared`` argument."""
+    """Adds the options of every image command, which receives them as one ``shared`` argument."""
     options = (
         device,
         click.option("--dtype", type=Choice(DTYPES), default="auto", help="Depth of the output."),

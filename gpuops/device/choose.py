@@ -30,7 +30,7 @@ class Candidate:
         self.device, self.info, self.ordinal = device, info, ordinal
 
     def check(self, *, refresh: bool = False) -> DeviceInfo:
-        """Its properties with the verdict."""
+        """Returns the device's properties with the verdict."""
         from gpuops.device import probe
 
         version = self.device.platform.version.strip()
@@ -79,7 +79,7 @@ def select(spec: str | None = None) -> tuple[cl.Device, DeviceInfo]:
 
 
 def _best(found: Sequence[Candidate], complaint: str) -> tuple[cl.Device, DeviceInfo]:
-    """The best usable one of those named."""
+    """Returns the best usable one of the named devices."""
     checked = {candidate.check(): candidate for candidate in found}
     usable = [info for info in checked if info.usable]
     if not usable:
@@ -89,7 +89,7 @@ def _best(found: Sequence[Candidate], complaint: str) -> tuple[cl.Device, Device
 
 
 def _searched() -> str:
-    """Where drivers were looked for, if that was the user's choice."""
+    """Returns where drivers were looked for, if that was the user's choice."""
     chosen = os.environ.get("OCL_ICD_VENDORS")
     return f" (OCL_ICD_VENDORS is {chosen})" if chosen else ""
 
@@ -99,7 +99,7 @@ def _reasons(infos: Iterable[DeviceInfo]) -> str:
 
 
 def rank(infos: Iterable[DeviceInfo]) -> list[DeviceInfo]:
-    """By kind, then by compute to two digits (noise does not reorder equal GPUs), then by number."""
+    """Ranks by kind, then by compute to two digits (noise does not reorder equal GPUs), then by number."""
     return sorted(infos, key=lambda i: (KINDS.index(i.kind), -float(f"{i.gflops or 0:.1e}"), i.index))
 
 

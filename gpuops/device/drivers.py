@@ -1,4 +1,4 @@
-"""Make OpenCL drivers visible to the loader, and keep drivers out that crash when they are listed.
+"""This module makes OpenCL drivers visible to the loader, and keeps drivers out that crash when they are listed.
 
 The loader (ocl-icd) reads a folder of .icd files, each naming a driver's library. It misses Intel's CPU
 runtime installed by pip, whose .icd files name a path that does not exist; conda's folder; and NVIDIA's
@@ -50,7 +50,7 @@ class Driver:
 
 
 def register_bundled_runtimes() -> None:
-    """Make every working driver visible. Call before the first platform query; a second call does nothing."""
+    """Makes every working driver visible. Call it before the first platform query; a second call does nothing."""
     prepare()
 
 
@@ -61,7 +61,7 @@ _preparing = Lock()
 
 
 def prepare(*, refresh: bool = False) -> None:
-    """See register_bundled_runtimes; `refresh` tries again the drivers that crashed."""
+    """Does the work of register_bundled_runtimes; `refresh` tries the drivers that crashed again."""
     global _prepared
     with _preparing:
         if _prepared and not refresh:
@@ -128,7 +128,7 @@ def missing(present: list[Driver], *, explicit: bool) -> list[Driver]:
 
 
 def loadable(driver: Driver) -> bool:
-    """Whether the library can be there: a name without a folder is the dynamic linker's to find."""
+    """Says whether the library can exist: the dynamic linker finds names without a folder."""
     return "/" not in driver.library or os.path.exists(driver.library)
 
 
@@ -158,14 +158,14 @@ def cpu() -> dict[str, str]:
 
 
 def cpu_identity() -> str:
-    """Returns all that code built for this CPU depends on. Its name is not enough: clouds call different ones alike."""
+    """Returns all that code built for this CPU depends on. Clouds give different CPUs the same name."""
     read = cpu()
     target = os.environ.get("CL_CONFIG_CPU_TARGET_ARCH", "")
     return cache.digest([platform.machine(), read.get("model name", ""), read.get("flags", ""), target])
 
 
 def _tune_intel(libraries: str) -> None:
-    """Tell Intel's runtime what an AMD CPU can do: left alone, some versions build far slower code."""
+    """Tells Intel's runtime what an AMD CPU can do; otherwise some versions build far slower code."""
     read = cpu()
     flags = set(read.get("flags", "").split())
     if "intelocl" in libraries and read.get("vendor_id") == "AuthenticAMD" and "avx2" in flags:
@@ -174,7 +174,7 @@ def _tune_intel(libraries: str) -> None:
 
 
 def _tune_pocl() -> None:
-    """Give PoCL another place for its cache where the user has none: without one it offers no device."""
+    """Gives PoCL another place for its cache if the user has none: without a cache it offers no device."""
     home = os.environ.get("HOME")
     base = os.environ.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else None)
     folder = Path(base or "/dev/null", "pocl", "kcache")
@@ -185,7 +185,7 @@ def _tune_pocl() -> None:
 
 
 def refused_drivers(drivers: list[Driver], *, refresh: bool) -> dict[str, str]:
-    """Drivers that bring the process down when platforms are listed, by name, with what they do."""
+    """Returns the drivers that crash the process when platforms are listed, by name, with what they do."""
     key = {
         "drivers": [[*astuple(driver), _changed(driver)] for driver in drivers],
         "program": probe.program(),

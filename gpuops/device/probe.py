@@ -1,4 +1,4 @@
-"""Run the canary in a process of its own, with a time limit, and remember its verdict."""
+"""This module runs the canary in a process of its own, with a time limit, and remembers its verdict."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def kernel_file() -> Path:
 
 
 def time_limit() -> float:
-    """Seconds that a check may take; a first build on a slow CPU takes some."""
+    """Returns the seconds that a check may take; a first build on a slow CPU takes some."""
     try:
         return float(os.environ.get("CLPIX_PROBE_TIMEOUT", ""))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Straight alpha, which pictures have here, from and to the associated alpha of EXR and some TIFF files."""
+"""Conversion between straight alpha, which pictures have here, and the associated alpha of EXR and some TIFF files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def straight(pixels: Pixels) -> Pixels:
 
 
 def associated(picture: Picture) -> Pixels:
-    """Colour times alpha. Where alpha is 0 colour becomes 0, unless the picture came so associated."""
+    """Colour times alpha. Where alpha is 0 colour becomes 0, unless the file had associated alpha."""
     pixels = picture.pixels
     scale = pixels[:, :, -1:].astype(np.float32) / _one(pixels)
     if picture.associated:

@@ -20,7 +20,7 @@ _BYTES = ("icc", "exif", "xmp")
 
 
 class NoPictureError(FileError):
-    """Arrays that are no picture's pixels."""
+    """Says that arrays are not the pixels of a picture."""
 
 
 def read_arrays(path: str) -> dict[str, Pixels]:
@@ -130,7 +130,7 @@ def picture_of(
     layer: str = "",
     layers: tuple[str, ...] = (),
 ) -> Picture:
-    """A picture of an array (height, width) or (height, width, channels); 2 and 4 channels have alpha."""
+    """Makes a picture of an array (height, width[, channels]); of 2 and 4 channels the last is alpha."""
     if array.ndim == 2:
         array = array[:, :, None]
     if array.ndim != 3 or not 1 <= array.shape[2] <= 4 or 0 in array.shape:

@@ -41,7 +41,7 @@ class Found:
     overrules: bool = False
 
     def remarks(self, *, light: bool) -> list[str]:
-        """A sentence for each thing that is wrong, with what is done about it; ``light``: values are floats."""
+        """A sentence for each thing that is wrong, and what is done about it; ``light`` says that values are floats."""
         if self.colour is not None:
             return list(self.wrong)
         taken = "linear Rec. 709 light" if light else "sRGB"
@@ -68,7 +68,7 @@ def is_understood(profile: bytes) -> bool:
 
 
 def may_be_light(profile: bytes) -> bool:
-    """Whether an ICC profile does not say that values are encoded."""
+    """Whether an ICC profile leaves open whether values are encoded."""
     found = of_profile(profile, gray=icc.is_for_gray(profile)).colour
     return found is None or found.linear
 
@@ -166,7 +166,7 @@ def profile_for(colour: Colour, dtype: np.dtype[np.generic], *, gray: bool) -> b
 
 
 def for_rgb(profile: bytes, dtype: np.dtype[np.generic]) -> bytes | None:
-    """A profile, or that of the same curve for RGB where it is for gray; None where values are taken for it anyway."""
+    """A profile, for gray the RGB profile of the same curve; None if readers assume these colours without a profile."""
     if not icc.is_for_gray(profile):
         return profile
     colour = of_profile(profile, gray=True).colour
@@ -174,7 +174,7 @@ def for_rgb(profile: bytes, dtype: np.dtype[np.generic]) -> bytes | None:
 
 
 def png_chunks(colour: Colour, profile: bytes | None, *, gray: bool) -> dict[bytes, bytes]:
-    """The chunks that say of integers what space they are in; ``profile``: the picture's own, if it has one.
+    """The chunks that declare the space of integers; ``profile`` is the picture's own, if it has one.
 
     A gamma stands beside a profile, for readers that know nothing else: alone, one near sRGB's is taken for that.
     """

@@ -184,7 +184,7 @@ def _segments(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def fits_jpeg(exif: bytes | None, xmp: bytes | None) -> tuple[bool, bool]:
-    """Whether each fits a JPEG segment."""
+    """Whether the EXIF block and the XMP packet each fit a JPEG segment."""
     return len(_EXIF + (exif or b"")) <= _JPEG_SEGMENT, len(_XMP + (xmp or b"")) <= _JPEG_SEGMENT
 
 
@@ -284,7 +284,7 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 
 def _are_ones(text: str) -> bool:
-    """Whether factors change nothing."""
+    """Whether all factors of a header line are 1, so that they change nothing."""
     try:
         return all(float(number) == 1 for number in text.split())
     except ValueError:

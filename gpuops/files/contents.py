@@ -1,4 +1,4 @@
-"""Whatever a file holds: a picture, or numbers."""
+"""The contents of any file: a picture, or numbers."""
 
 from __future__ import annotations
 

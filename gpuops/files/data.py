@@ -136,7 +136,7 @@ def _suffix(path: str | os.PathLike[str]) -> str:
 
 
 class _Description:
-    """The JSON text of a file, checked."""
+    """The checked JSON text of a file."""
 
     def __init__(self, path: str, text: str | None) -> None:
         if not text:

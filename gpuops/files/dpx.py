@@ -98,7 +98,7 @@ def read(path: str, layer: str | int | None = None) -> Picture:
 
 
 def write(path: str, picture: Picture) -> None:
-    """8 or 16 bits, big-endian; stated are the layout of the pixels, and that they are linear light if so."""
+    """Writes 8 or 16 bits, big-endian; the header states the layout, and linear light if the pixels are that."""
     bits = 8 * picture.pixels.dtype.itemsize
     rows = np.ascontiguousarray(picture.pixels, picture.pixels.dtype.newbyteorder(">")).view(np.uint8)
     rows = rows.reshape(picture.height, -1)
@@ -141,7 +141,7 @@ def _refusal(elements: int, kind: int, encoding: int) -> str:
 
 
 def _row_bytes(count: int, bits: int, packing: int) -> int:
-    """The bytes of a row of samples. Those of words end at a word; others may be followed by what fills it up."""
+    """The bytes of a row of samples. Rows of words end at a word; after other rows a word may be filled up."""
     if bits in (8, 16) or (bits == 12 and packing != _PACKED):
         return count * (-(-bits // 8))
     return 4 * (-(-count // 3) if packing != _PACKED else -(-count * bits // 32))
@@ -198,7 +198,7 @@ def _unpacked(
 
 
 def _name_the_unused(path: str, header: bytes, order: str, transfer: int) -> None:
-    """Says what the header tells of the picture that is not kept."""
+    """Notes what the header says of the picture that is not kept."""
     texts = {"Copyright": header[460:660], "project": header[260:460]}
     names = [name for name, text in texts.items() if text.partition(b"\0")[0].strip(b"\xff ")]
     if len(header) >= 1924 and struct.unpack_from(order + "I", header, 1920)[0] not in (0, _UNDEFINED):

@@ -65,7 +65,7 @@ _LONGEST = 4096
 
 
 class MalformedError(ValueError):
-    """The structure contradicts itself."""
+    """Says that the structure contradicts itself."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class _Structure:
         return entries, unread, struct.unpack(self.order + word, following.ljust(room, b"\0"))[0]
 
     def tree(self, offset: int, pointers: _Pointers) -> tuple[Directory, list[int]]:
-        """A directory with those it points to, and the tags that could not be read."""
+        """A directory with the directories that it points to, and the tags that could not be read."""
         entries, unread, _ = self.entries(offset)
         directory: Directory = {}
         for tag, entry in entries.items():
@@ -304,7 +304,7 @@ def without_thumbnail(block: bytes) -> bytes:
 
 
 def sized(block: bytes, width: int, height: int) -> bytes:
-    """The block with the picture's size in pixels where it has said another one; everything stays in its place."""
+    """The block with the picture's size in pixels in place of another one; everything stays where it is."""
     try:
         structure = _Structure.of(io.BytesIO(block))
         order, pointer = structure.order, structure.entries(structure.first)[0].get(EXIF_IFD)

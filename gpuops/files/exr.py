@@ -69,7 +69,7 @@ class Layer:
         return [name for name, index in self.channels.items() if index not in picked]
 
     def is_xyz(self) -> bool:
-        """CIE colour or vectors of space, which the names alone do not tell apart."""
+        """Whether the channels are X, Y and Z: CIE colour or vectors of space, which names do not tell apart."""
         return [name.upper() for name, index in self.channels.items() if index in self.picked()[:3]] == [
             *"XYZ"
         ]
@@ -78,7 +78,7 @@ class Layer:
         return len(self.picked()) in (2, 4)
 
     def rank(self) -> tuple[bool, bool, bool]:
-        """Sorts the layer that is the picture first: colour, without prefix."""
+        """A sort key by which the layer that is the picture comes first: it has colours, or Y, and no prefix."""
         names = {name.upper() for name in self.channels}
         colour = {"R", "G", "B"} <= names or {"RED", "GREEN", "BLUE"} <= names
         return (not colour, "Y" not in names, "." in self.name)
@@ -147,7 +147,7 @@ def _pixels(path: str, file: oiio.OpenImageIOPlugin, layer: Layer) -> Pixels:
 
 
 def _name_the_unused(path: str, chosen: Layer, layers: tuple[str, ...], attributes: list[str]) -> None:
-    """Says what of the file the picture lacks; layers are those that nobody has chosen from."""
+    """Notes what the picture lacks of the file; ``layers`` are the file's layers, if nobody has chosen one."""
     without = f"without its channels {', '.join(chosen.unused())}" if chosen.unused() else ""
     if len(layers) > 1:
         shown = ", ".join(name or "(unnamed)" for name in layers)

@@ -13,7 +13,7 @@ from ..errors import FileError
 
 @dataclass(frozen=True)
 class Format:
-    """A file format. The first extension is the usual one; dtypes go from narrow to wide; largest: side in pixels."""
+    """A format. The first extension is the usual one; dtypes go from narrow to wide; largest counts pixels of a side."""
 
     name: str
     extensions: tuple[str, ...]
@@ -100,7 +100,7 @@ def format_of(path: str | os.PathLike[str]) -> Format:
 
 
 def is_display_format(fmt: Format) -> bool:
-    """Whether it is one of pictures for a display: it holds 8 bits, and is not meant for any numbers."""
+    """Whether the format is for pictures on a display: it holds 8 bits, and is not meant for arbitrary numbers."""
     return "uint8" in fmt.dtypes and fmt.name not in ("NPY", "NPZ")
 
 

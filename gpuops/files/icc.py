@@ -111,7 +111,7 @@ def _xyz(data: bytes) -> colours.Values:
 
 
 def _curve(data: bytes) -> Curve:
-    """curveType and parametricCurveType, 10.6 and 10.18."""
+    """Reads a curveType or a parametricCurveType (10.6 and 10.18)."""
     if data[:4] == b"curv" and len(data) >= 12:
         (count,) = struct.unpack_from(">I", data, 8)
         if len(data) < 12 + 2 * count:
@@ -131,7 +131,7 @@ def _curve(data: bytes) -> Curve:
 
 
 def _parametric(kind: int, g: float, a: float = 1.0, b: float = 0.0, *rest: float) -> Parametric:
-    """The function types 0 to 4 of table 68, all as the last one."""
+    """Gives function types 0 to 4 of table 68, all in the form of the last one."""
     if kind == 0:
         return Parametric(g)
     if kind in (1, 2):  # 0, and c, below −b / a
@@ -145,7 +145,7 @@ def _parametric(kind: int, g: float, a: float = 1.0, b: float = 0.0, *rest: floa
 
 
 def _of_lightness(curve: Curve) -> Curve:
-    """Light, where a curve gives CIE 1976 L* as a fraction of 100."""
+    """Gives the curve to light of a curve that gives CIE 1976 L* as a fraction of 100."""
     lightness = 100 * curve.light(np.linspace(0, 1, _SAMPLES))
     light = np.where(lightness > 8, ((lightness + 16) / 116) ** 3, lightness * 27 / 24389)
     return Sampled(tuple(light.tolist()))
@@ -162,7 +162,7 @@ def _checked(curve: Parametric) -> Parametric:
 
 
 def _text(data: bytes) -> str:
-    """textDescriptionType of version 2, multiLocalizedUnicodeType and textType."""
+    """Reads a textDescriptionType of version 2, a multiLocalizedUnicodeType or a textType."""
     kind = data[:4]
     if kind == b"mluc" and len(data) >= 28:
         count, _, _, _, length, start = struct.unpack_from(">II2s2sII", data, 8)
@@ -177,7 +177,7 @@ def _text(data: bytes) -> str:
 
 
 def can_describe(colour: Colour, *, gray: bool) -> bool:
-    """Whether a profile can: not a narrow range, nor numbers beyond its own.
+    """Whether a profile can hold a colour space: not a narrow range, nor numbers beyond its own.
 
     That values are brighter than white, as HDR signals are, only code points say, and those are for RGB.
     """
@@ -253,6 +253,6 @@ def _written_text(text: str) -> bytes:
 
 
 def _fixed(values: Sequence[float] | colours.Values) -> bytes:
-    """As s15Fixed16Numbers."""
+    """Writes numbers as s15Fixed16Numbers."""
     parts = [round(float(value) * _FIXED) for value in values]
     return struct.pack(f">{len(parts)}i", *parts)

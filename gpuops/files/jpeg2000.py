@@ -51,8 +51,8 @@ class Component:
 
 @dataclass(frozen=True)
 class Header:
-    """size, offset: of the picture on its grid. colours: EnumCS, 0 where unknown. profile: ICC. channels: kind and
-    colour of each, as far as the file says."""
+    """size and offset place the picture on its grid. colours is EnumCS, 0 where unknown. profile is the ICC
+    profile. channels has the kind and the colour of each channel, as far as the file says."""
 
     size: tuple[int, int]
     offset: tuple[int, int]
@@ -72,11 +72,11 @@ class Header:
         return any(component.step != (1, 1) for component in self.components)
 
     def needs_pillow(self) -> bool:
-        """Whether the usual decoder refuses it, or wraps values beyond white around (lossy high throughput)."""
+        """Whether the usual decoder refuses the file, or wraps values beyond white around (lossy high throughput)."""
         return self.bits <= 8 and (len(self.components) == 2 or self.high_throughput)
 
     def refusal(self) -> str:
-        """Why no decoder here gets the picture right; empty where one does."""
+        """The reason why no decoder here gets the picture right; empty where one does."""
         if any(component.signed for component in self.components):
             return "holds signed samples; convert them to unsigned ones first"
         if self.bits > 16:

@@ -19,7 +19,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def dots_per_inch(resolution: tuple[float, float, str]) -> tuple[list[float], list[int]]:
-    """A resolution, exactly and as JPEG holds it."""
+    """A resolution, both exactly and as JPEG holds it."""
     x, y, unit = resolution
     exact = [value * (2.54 if unit == "cm" else 1) for value in (x, y)]
     return exact, [min(max(round(value), 1), 65535) for value in exact]

@@ -146,7 +146,7 @@ class OpenImageIOPlugin(PluginV3):
         super().close()
 
     def check_plausible(self, spec: Any) -> None:
-        """A header may claim anything: believe a large claim only if the file's size could hold it."""
+        """Raises FileError if a header claims many more pixels than the file's bytes could hold."""
         claimed, there = spec.image_bytes(), os.path.getsize(self.path)
         if claimed > _LARGE and claimed > _DENSEST * there:
             raise FileError(

@@ -1,4 +1,4 @@
-"""Reading and writing pictures: the one door to all formats."""
+"""Reading and writing of pictures in all formats."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def _filter(kind: int, rows: Bytes, above: Bytes, step: int, out: Bytes) -> None
 
 
 def _paeth(left: Bytes, above: Bytes, corner: Bytes) -> Bytes:
-    """Whichever of the three is nearest to left + above - corner; ties go to left, then to above."""
+    """The one of the three that is nearest to left + above - corner; ties go to left, then to above."""
     c = corner.astype(np.int16)
     to_left = above - c  # distance of the prediction to left, and so on
     to_above = left - c

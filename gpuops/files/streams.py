@@ -1,4 +1,4 @@
-"""Streams and oddly named files by way of files with names of text, which the libraries for formats want.
+"""Access to streams and oddly named files through files whose names are text, as the libraries for formats need.
 
 Standard input and output become temporary files; a file whose name is not UTF-8 is read through a link. Messages
 call them by their own names.
@@ -79,7 +79,7 @@ def to_stream(stream: BinaryIO, extension: str) -> Iterator[str]:
 
 @contextmanager
 def _called(path: str, name: str) -> Iterator[None]:
-    """Errors and notes that name the file name the stream."""
+    """Makes errors and notes that name the temporary file name the stream instead."""
     found: list[str] = []
     try:
         with notes.to(found.append):

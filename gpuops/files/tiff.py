@@ -20,7 +20,7 @@ _UNITS = {"in": "inch", "cm": "centimeter"}
 
 
 def can_hold_exif(picture: Picture) -> bool:
-    """EXIF and XMP are added to classic TIFF files only, and EXIF only if it can be understood."""
+    """Whether EXIF and XMP can be added: only to classic TIFF files, and EXIF only if it can be understood."""
     exif_block = picture.metadata.exif
     return picture.pixels.nbytes < _BIG and (exif_block is None or exif.lost_in_tiff(exif_block) is not None)
 

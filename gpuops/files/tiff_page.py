@@ -35,7 +35,7 @@ def colours(photometric: int, channels: int) -> int:
 
 
 def full_range(pixels: Pixels, bits: int) -> Pixels:
-    """Samples of a few bits, as the decoder gives them, over the whole range of their type.
+    """Spreads samples of a few bits, as the decoder gives them, over the whole range of their type.
 
     The decoder rounds down; but its leading bits are the samples.
     """
