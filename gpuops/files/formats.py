@@ -13,7 +13,7 @@ from ..errors import FileError
 
 @dataclass(frozen=True)
 class Format:
-    """A format. The first extension is the usual one; dtypes go from narrow to wide; largest counts pixels of a side."""
+    """A format: the first extension is the usual one; dtypes go from narrow to wide; largest is a side in pixels."""
 
     name: str
     extensions: tuple[str, ...]

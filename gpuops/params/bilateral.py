@@ -34,10 +34,10 @@ class BilateralParams:
     win_size : int, optional
         Odd width of the window. None: max(5, 2⌈3·sigma_spatial⌉ + 1), as in skimage.
     window : str
-        ``square``, as in skimage; ``round``: at most win_size // 2 pixels away, as in OpenCV, and in 0.6 to 0.8 of the
+        ``square``, as in skimage, or ``round``: pixels at most win_size // 2 away, as in OpenCV, in 0.6 to 0.8 of the
         time.
     border, cval
-        What stands outside the image: a name of :data:`gpuops.params.border.BORDERS`; the constant's value.
+        The values outside the image: a name of :data:`gpuops.params.border.BORDERS`, and the constant's value.
     """
 
     sigma_color: float

@@ -20,7 +20,7 @@ class CompareParams:
     Attributes
     ----------
     metrics
-        Which of :data:`METRICS`; those that thresholds need are measured as well.
+        Names of :data:`METRICS` to measure; those that thresholds need are measured as well.
     data_range : float
         The value that counts as 1 (255 for 8-bit levels): errors are given as fractions of it.
     max_error : float, optional

@@ -24,9 +24,9 @@ class ContactSheetParams:
     operators : str or LutParams
         The rows, from the top: names of :data:`gpuops.params.tonemap.OPERATORS`, and tables.
     stops : float
-        The columns, from the left: what is added to the exposure.
+        The columns, from the left: stops that are added to the exposure.
     tile_width : int
-        Of one picture, in pixels; narrower images keep their size.
+        The width of one picture in pixels; narrower images keep their size.
     """
 
     operators: tuple[str | LutParams, ...] = tuple(OPERATORS)

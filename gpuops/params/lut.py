@@ -29,11 +29,11 @@ class LutParams:
     ----------
     lut : Lut
     input : str
-        What the table takes: a name of :data:`INPUTS`.
+        The values that the table takes: a name of :data:`INPUTS`.
     stops : two floats, optional
-        LOW and HIGH of ``log2``, which alone has them.
+        LOW and HIGH of ``log2``; other inputs have none.
     output : str
-        What its entries are: ``srgb``, a signal, or ``linear``, light.
+        The kind of its entries: ``srgb``, a signal, or ``linear``, light.
     """
 
     lut: Lut

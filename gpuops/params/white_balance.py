@@ -53,7 +53,7 @@ WhiteBalance = str | tuple[float, float, float] | Illuminant
 
 
 def check(balance: WhiteBalance) -> None:
-    """Raises ParameterError for another name, and for gains that are none."""
+    """Raises ParameterError for an unknown name, and for gains that are not possible."""
     if isinstance(balance, str) and balance != GRAY_WORLD:
         raise ParameterError(f"the white balance is {_FORM}, not {balance!r}")
     if isinstance(balance, tuple):
