@@ -64,13 +64,13 @@ def check_output(shared: Shared, output: str, also_read: Iterable[str] = ()) -> 
         files.check_place, output, overwrite=shared.overwrite, inputs=(*shared.inputs, *also_read)
     )
     if os.path.exists(output):
-        place()  # what is no file needs no extension
+        place()  # an output that is not a file needs no extension
     elif output == shared.output and shared.inputs and not os.path.splitext(output)[1]:
         raise FileError(
             f"{output}: the name has no extension: add one, such as {output}.png, or write {output}/ for a folder"
         )
     check_depth(shared, files.format_of(output))
-    if not streams.is_text(os.path.dirname(os.path.realpath(output))):  # which libraries cannot name
+    if not streams.is_text(os.path.dirname(os.path.realpath(output))):  # libraries cannot open such names
         raise FileError(f"{output}: the folder's name is not UTF-8; choose another one")
     if len(shared.inputs) > 1 or output != shared.output:
         naming.make_folder(output)
@@ -105,7 +105,7 @@ def check_input(path: str) -> None:
         kinds = {os.path.splitext(name)[1].lower() for name in _names_in(path)}.intersection(files.EXTENSIONS)
         example = os.path.join(path, f"*{min(kinds, default='.png')}")
         raise FileError(f"{path}: is a folder; name the files in it, such as {example}")
-    if not stat.S_ISREG(mode):  # it may be readable once only, and files are looked at before they are read
+    if not stat.S_ISREG(mode):  # it may be readable only once, and files are inspected before they are read
         raise FileError(f"{path}: is no regular file; give '-' for it and redirect standard input")
 
 

@@ -111,7 +111,7 @@ def near(name: str, known: Iterable[str]) -> list[str]:
 
     found = sorted((-likeness(other), other) for other in known)
     close = [other for less, other in found if -less >= max(_NEAR, -found[0][0] - _MARGIN)]
-    return close[:3] if len(word) > 1 else []  # one letter is near to nothing
+    return close[:3] if len(word) > 1 else []  # one letter is similar to no name
 
 
 def unknown_option(name: str, command: click.Command, ctx: click.Context) -> str:

@@ -60,7 +60,7 @@ def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool)
                     gpu = open_gpu(shared, report)
                 measured = _measured(gpu, shared, path, content) if gpu else {}
             except (GpuopsError, OSError, MemoryError) as error:
-                if isinstance(error, DeviceError) and gpu is None:  # that is no file's failure
+                if isinstance(error, DeviceError) and gpu is None:  # no file is to blame
                     raise
                 message = failure(path, error)
                 complain("error", message)

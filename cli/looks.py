@@ -78,7 +78,7 @@ class Looks:
             refuse("a contact sheet has 8 bits", "dtype")
         for stops in self._sheet((params.operator,)).stops:
             if params.exposure is not None:
-                replace(params, exposure=params.exposure + stops)  # it may be beyond what there is
+                replace(params, exposure=params.exposure + stops)  # this checks that it is within the limits
         assert shared.output is not None
         for output in naming.outputs_for(shared.inputs, shared.output, "tonemap"):
             if output != naming.STREAM:
@@ -86,7 +86,7 @@ class Looks:
             elif shared.format is not None:
                 fmt = files.format_named(shared.format)
             else:
-                continue  # which is refused elsewhere
+                continue  # such a path is refused elsewhere
             if not files.is_display_format(fmt):
                 raise ParameterError(
                     f"{output}: a contact sheet is a picture of 8 bits, which {fmt} is not for: "

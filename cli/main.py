@@ -128,7 +128,7 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
     Not by an exception: raised within a callback from C it would be swallowed, or bring the process down.
     """
     os.write(2, b"clpix: error: interrupted; finished results are kept, nothing is half written\n")
-    # Until that module is there, and loaded to its end, no file is begun.
+    # Before that module is loaded to its end, no file is begun.
     discard = getattr(sys.modules.get("gpuops.files.drafts"), "discard_unfinished", None)
     if discard is not None:
         discard()
@@ -165,7 +165,7 @@ def main(args: list[str] | None = None) -> None:
     # There is nothing here for numpy's threads to do, and signals that they took while drivers load might get lost.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not sys.warnoptions:
-        warnings.simplefilter("ignore")  # what is said here is said in notes
+        warnings.simplefilter("ignore")  # clpix tells its warnings as notes
     _handle_signals()
     try:
         with notes.to(partial(complain, "warning")):
@@ -182,12 +182,12 @@ def main(args: list[str] | None = None) -> None:
             complain(
                 "error", f"{error.filename or 'stdout'}: could not be written ({error.strerror or error})"
             )
-        code = USAGE if (args or sys.argv[1:])[:1] == ["compare"] else FAILURE  # where 1 means "they differ"
+        code = USAGE if (args or sys.argv[1:])[:1] == ["compare"] else FAILURE  # compare's 1 is "they differ"
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (
             OSError
-        ):  # has been said where it could be; what is left must not fail once more when Python ends
+        ):  # the failure has been reported; output that is left must not fail again when Python ends
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     sys.exit(code)

@@ -80,7 +80,7 @@ def numbers(gpu: Gpu, path: str, content: Numbers) -> dict[str, Measured]:
             note(f"{path}: {which} {array.dtype} and measured as float")
         planes = content.planes(name)
         complex_ = np.iscomplexobj(planes)
-        with np.errstate(over="ignore"):  # beyond float's range is infinite
+        with np.errstate(over="ignore"):  # values beyond float's range become infinite
             values = (np.abs(planes) if complex_ else planes).astype(np.float32)
         found = channel_statistics(gpu, values)
         result[name] = Measured(

@@ -68,7 +68,7 @@ def _fill(template: str, path: str, op: str, index: int) -> str:
         "op": op,
         "index": f"{index:04d}",
     }
-    # Not str.format: a brace in a folder's name is no mistake.
+    # str.format is not used, as a brace in a folder's name is no mistake.
     return re.sub("{(" + "|".join(values) + ")}", lambda match: values[match[1]], template)
 
 

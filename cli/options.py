@@ -23,7 +23,7 @@ DTYPES = {"auto": None, "uint8": "uint8", "uint16": "uint16", "half": "float16",
 command = functools.partial(click.command, cls=commands.Command)
 
 
-if TYPE_CHECKING:  # before click 8.2 they have no parameters
+if TYPE_CHECKING:  # before click 8.2 types have no parameters
     _OneOf = click.Choice[str]
     TextType = click.ParamType[str]
     BytesType = click.ParamType[int]

@@ -34,7 +34,7 @@ class Reader:
 
     def read(self, path: str) -> files.Picture:
         """Returns the picture or raises the error of reading it, and passes on the notes about it."""
-        ahead, self._ahead = self._ahead, None  # its memory is the caller's from now on
+        ahead, self._ahead = self._ahead, None  # its memory belongs to the caller from now on
         if ahead is None or ahead[0] != path:
             return read_picture(path, self._layer)
         try:

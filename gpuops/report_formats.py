@@ -70,7 +70,7 @@ def _share(report: Report, kernel: KernelTime) -> float | None:
 
 def to_json(report: Report) -> dict[str, Any]:
     """The whole report as plain values, for :func:`json.dumps`."""
-    sums = totals(report)  # first: making the report is no part of what it reports
+    sums = totals(report)  # before the report is made, which it does not report
     return {
         "schema_version": SCHEMA_VERSION,
         "context": {**versions(), **report.context},

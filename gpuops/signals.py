@@ -31,7 +31,7 @@ def kept() -> Iterator[None]:
         yield
     finally:
         for number, handler in handlers.items():
-            if handler is not None:  # else it was not Python that set it
+            if handler is not None:  # None means that a library in C has set it
                 signal.signal(number, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 

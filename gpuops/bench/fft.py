@@ -280,7 +280,7 @@ def _radices(gpu: Gpu) -> tuple[tuple[int, ...], tuple[int, ...]]:
     for p in plan.passes:
         if p.beside or (not p.split and p.at.in_steps[3] == along):
             rows += p.schedule.radices
-            columns += (p.at.joined,) if p.at.joined > 1 else ()  # columns' radix, as rows are loaded
+            columns += (p.at.joined,) if p.at.joined > 1 else ()  # the radix of columns while rows are loaded
         else:
             columns += p.schedule.radices
     return rows, columns

@@ -86,7 +86,7 @@ def find_all() -> list[cl.Device]:
     """Every device of every platform, in the loader's order."""
     try:
         platforms = cl.get_platforms()
-    except cl.Error:  # none at all
+    except cl.Error:  # there are no platforms
         return []
     devices: list[cl.Device] = []
     for platform in platforms:
@@ -230,7 +230,7 @@ def copy_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
             break
         size *= 4
     taken = [seconds(launch) for _ in range(REPEATS)]
-    rate = 32 * count / float(np.percentile(taken, 25)) * 1e-9  # of the better half: other programs disturb
+    rate = 32 * count / float(np.percentile(taken, 25)) * 1e-9  # the median of the better half
     result = np.empty(4 * count, np.uint32)
     cl.enqueue_copy(queue, result, b).wait()
     if (result != PATTERN).any():

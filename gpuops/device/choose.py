@@ -114,7 +114,7 @@ def matching(found: Sequence[Candidate], spec: str) -> list[Candidate]:
         chosen = [c for c in found if word in c.info.name.lower() or word in c.info.platform.lower()]
         chosen = chosen or [
             c for c in found if word in c.info.version.lower()
-        ]  # PoCL says its name only there
+        ]  # PoCL's name only stands there
     if not chosen:
         there = ", ".join(f"{c.info.index} {c.info.name} [{c.info.platform}, {c.info.kind}]" for c in found)
         raise DeviceError(f"no device {spec!r}; there is: {there}")

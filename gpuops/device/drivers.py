@@ -69,7 +69,7 @@ def prepare(*, refresh: bool = False) -> None:
         _tune_pocl()
         user = os.environ.get("OCL_ICD_VENDORS", "")
         ours = os.path.basename(user.rstrip("/")).startswith(_PREFIX) and os.path.isdir(user)
-        if not ours:  # ours: inherited from a process that did all this
+        if not ours:  # our folder was inherited from a process that did all this
             if user and not os.path.isdir(user):
                 _tune_intel(user)
             else:
@@ -152,7 +152,7 @@ def cpu() -> dict[str, str]:
     with contextlib.suppress(OSError), open("/proc/cpuinfo", "rb") as file:
         text = (
             file.read(8192).partition(b"\n\n")[0].decode(errors="replace")
-        )  # the whole is slow on big machines
+        )  # the whole file takes long on big machines
     pairs = (line.partition(":") for line in text.splitlines())
     return {key.strip(): value.strip() for key, _, value in pairs}
 

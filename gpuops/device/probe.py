@@ -135,7 +135,8 @@ def run_canary(arguments: Sequence[str], environment: Mapping[str, str]) -> dict
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYOPENCL_NO_CACHE": "1", **environment},  # build, really
+                # Without the cache, kernels are really built.
+                env={**os.environ, "PYOPENCL_NO_CACHE": "1", **environment},
                 start_new_session=True,
             )
         except OSError as error:

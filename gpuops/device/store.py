@@ -70,7 +70,7 @@ def load_binary(name: str) -> bytes | None:
     if hashlib.sha256(data).digest() != digest:
         return None
     with contextlib.suppress(OSError):
-        os.utime(cache_folder() / name)  # now all others are removed before it
+        os.utime(cache_folder() / name)  # as the newest it is removed last
     return data
 
 

@@ -17,7 +17,7 @@ def straight(pixels: Pixels) -> Pixels:
         return pixels
     divisor = np.where(partial, alpha / _one(pixels), np.float32(1))
     # A reciprocal's rounding would add to the quotient's: floats would come back two units off, rather than one.
-    with np.errstate(over="ignore", invalid="ignore"):  # what is infinite or no number stays so
+    with np.errstate(over="ignore", invalid="ignore"):  # infinities and NaN stay
         return _with_colour(pixels, np.divide(pixels[:, :, :-1], divisor, dtype=np.float32))
 
 
@@ -31,7 +31,7 @@ def associated(picture: Picture) -> Pixels:
         return pixels
     with np.errstate(over="ignore", invalid="ignore"):
         result = _with_colour(pixels, pixels[:, :, :-1] * scale)
-    np.copyto(result[:, :, :-1], 0, where=scale == 0)  # also of what is infinite or no number
+    np.copyto(result[:, :, :-1], 0, where=scale == 0)  # also infinities and NaN become 0
     return result
 
 

@@ -46,7 +46,7 @@ def is_several(path: str) -> bool:
     try:
         with np.load(path, allow_pickle=False) as file:
             return len(file.files) > 1 and _PIXELS not in file.files
-    except Exception:  # whoever reads it will say
+    except Exception:  # the reader of the file will report it
         return False
 
 

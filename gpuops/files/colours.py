@@ -112,7 +112,7 @@ def of_png(chunks: Mapping[bytes, bytes], *, gray: bool) -> Found:
         return Found(None, (*wrong, f"its {error}"))
     if colour is None or colour == SRGB:
         return Found(colour, tuple(wrong))
-    if profile:  # which is not understood, and would label what is not taken as sRGB
+    if profile:  # the profile is not understood, and the values are not taken as sRGB
         wrong[-1] += "; it is left out"
     return Found(colour, tuple(wrong), overrules=True)
 
@@ -184,7 +184,7 @@ def png_chunks(colour: Colour, profile: bytes | None, *, gray: bool) -> dict[byt
     if codes and (isinstance(curve, colours.Pq | colours.Hlg) or colour.narrow):
         chunks[b"cICP"] = codes
     elif colour == SRGB and profile is None:
-        chunks |= {b"gAMA": struct.pack(">I", _SRGB_GAMMA), b"sRGB": b"\0"}  # of perceptual intent
+        chunks |= {b"gAMA": struct.pack(">I", _SRGB_GAMMA), b"sRGB": b"\0"}  # 0 is the perceptual intent
     elif (
         isinstance(curve, Parametric)
         and curve == Parametric(curve.g)

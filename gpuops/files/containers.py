@@ -36,16 +36,16 @@ _LONGEST = 1 << 26
 
 @dataclass(frozen=True)
 class Extras:
-    icc: bytes | None = None  # only of PNG, whose decoder withholds profiles that are not to its taste
-    colours: Found | None = None  # what the container says of them; None: it may have an ICC profile
+    icc: bytes | None = None  # only for PNG, whose decoder withholds some profiles
+    colours: Found | None = None  # the container's statement; None if only an ICC profile may tell
     exif: bytes | None = None
     xmp: bytes | None = None
     unused: tuple[str, ...] = ()  # names of what else the file holds and pictures do not keep
     orientation: int = (
         0  # where rows and columns begin, as EXIF numbers it; 0 where the container says nothing
     )
-    damage: str = ""  # what is wrong with the file, when its container already shows that
-    refusal: str = ""  # what the file holds that no decoder here gets right
+    damage: str = ""  # a fault of the file that its container shows
+    refusal: str = ""  # contents that no decoder here gets right
 
 
 # PNG: signature, then chunks of length, kind, data and checksum -----------------------------------

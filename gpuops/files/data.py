@@ -105,7 +105,7 @@ def describes_itself(path: str, fmt: Format) -> bool:
     """Whether a file has the description of a spectrum or coefficient file. One that cannot be read has none."""
     try:
         return fmt.name in _DESCRIPTIONS and _DESCRIPTIONS[fmt.name](path)
-    except Exception:  # whatever the libraries stumble over; whoever reads the file will say
+    except Exception:  # the libraries raise anything; the reader of the file will report it
         return False
 
 
@@ -205,7 +205,7 @@ def _read_npz(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
     except Exception as error:  # whatever numpy's, zip's and inflate's parsers meet in a damaged file
         raise _damaged(path, error) from None
     for name, (shape, dtype) in description.arrays.items():
-        array = arrays[name]  # bytes of whatever else may be in the archive
+        array = arrays[name]  # other members of the archive may be bytes
         if not isinstance(array, np.ndarray) or (array.shape, array.dtype) != (shape, dtype):
             raise _contradiction(path)
     return arrays, description.attributes
@@ -240,7 +240,7 @@ def _write_tiff(path: str, arrays: dict[str, Array], text: str, compress: bool) 
 def _read_tiff(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
     import tifffile
 
-    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # else its remarks go to stderr
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # otherwise its remarks go to stderr
     try:
         with tifffile.TiffFile(path) as file:
             text = file.pages.first.description if len(file.pages) else ""
@@ -251,7 +251,7 @@ def _read_tiff(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
                 array = np.empty((planes, *shape[-2:]), dtype)
                 for i in range(planes):
                     page = next(pages)
-                    if (page.shape, page.dtype) != (shape[-2:], dtype):  # before memory is taken for it
+                    if (page.shape, page.dtype) != (shape[-2:], dtype):  # checked before memory is taken
                         raise _contradiction(path)
                     array[i] = page.asarray()
                 arrays[name] = array.reshape(shape)
@@ -259,7 +259,7 @@ def _read_tiff(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
         raise _contradiction(path) from None
     except (FileError, MemoryError):
         raise
-    except Exception as error:  # tifffile raises whatever it stumbles over
+    except Exception as error:  # tifffile may raise anything
         raise _damaged(path, error) from None
     return arrays, description.attributes
 

@@ -94,7 +94,7 @@ def _locked(path: str) -> int | None:
             return lock
     except BlockingIOError:
         pass
-    except OSError:  # then nobody else gets the lock either
+    except OSError:  # another process cannot get the lock either
         os.close(lock)
         return -1
     os.close(lock)

@@ -60,7 +60,7 @@ class Layer:
                 break
         else:
             return [next(iter(self.channels.values()))]
-        if colour == "UV":  # a vector of two is no picture; show the first
+        if colour == "UV":  # two components are no picture, so the first is shown
             return [by_name["U"]]
         return [by_name[c] for c in (*colour, "A") if c in by_name]
 
@@ -96,7 +96,7 @@ def read(path: str, layer: str | int | None = None) -> Picture:
     if found.wrong:
         del attributes[CHROMATICITIES]
     elif chosen.is_xyz() and CHROMATICITIES in attributes:
-        del attributes[CHROMATICITIES]  # pixels go on as red, green and blue of other primaries
+        del attributes[CHROMATICITIES]  # the pixels become red, green and blue of other primaries
         dropped.append(CHROMATICITIES)
     for remark in found.remarks(light=True):
         note(f"{path}: {remark}")
@@ -195,7 +195,7 @@ def _layers(file: Any) -> list[Layer]:
         for index, channel in enumerate(spec.channelnames):
             prefix, _, short = channel.rpartition(".")
             if part_name and (prefix == part_name or prefix.startswith(part_name + ".")):
-                prefix = prefix[len(part_name) + 1 :]  # writers that repeat the part's name
+                prefix = prefix[len(part_name) + 1 :]  # some writers repeat the part's name
             groups.setdefault(prefix, {})[short] = index
         for prefix, channels in groups.items():
             name = ".".join(filter(None, (part_name, prefix)))

@@ -59,11 +59,11 @@ def colour_of(profile: bytes) -> tuple[Colour, str]:
         name = _KINDS.get(space, space.decode("latin-1").strip() or "no colours")
         raise ColourError(f"is for {name}")
     called = _text(tags.get("desc", b""))
-    if data := tags.get("cicp"):  # says what HDR curves cannot: how bright 1 is
+    if data := tags.get("cicp"):  # it tells how bright 1 is, which HDR curves cannot
         try:
             return colours.usual(replace(cicp.colour_of(data[8:12]), called=called)), ""
         except ColourError:
-            pass  # the rest of the profile says it, too
+            pass  # the rest of the profile tells it, too
     remark = "tables" if any(name in tags for name in _LUTS) else ""
     if space == b"GRAY":
         if "kTRC" not in tags or connection not in (b"XYZ ", b"Lab "):
@@ -134,7 +134,7 @@ def _parametric(kind: int, g: float, a: float = 1.0, b: float = 0.0, *rest: floa
     """Gives function types 0 to 4 of table 68, all in the form of the last one."""
     if kind == 0:
         return Parametric(g)
-    if kind in (1, 2):  # 0, and c, below −b / a
+    if kind in (1, 2):  # below −b / a kind 1 gives 0, kind 2 gives c
         if a == 0:
             raise ColourError("has a damaged curve")
         level = rest[0] if rest else 0.0

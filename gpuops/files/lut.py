@@ -105,7 +105,7 @@ class _Text:
             raise FileError(f"{self.name}: has no entries, and needs {count} for its size")
         try:
             rows: Table = np.loadtxt(self.lines[start:], np.float32, ndmin=2)
-        except ValueError:  # which counts other lines than a person would
+        except ValueError:  # its message counts lines differently than a person would
             rows = np.empty((0, 0), np.float32)
         if rows.shape[1] != columns:
             for at, words in self.words(start):
@@ -204,7 +204,7 @@ def _is_number(word: str) -> bool:
         float(word)
     except ValueError:
         return False
-    return "_" not in word  # which only Python takes
+    return "_" not in word  # only Python allows it in numbers
 
 
 def _short(text: str) -> str:

@@ -198,7 +198,7 @@ def write_parts(path: str, parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[s
     try:
         _write_parts(out, path, parts, specs)
     finally:
-        out.close()  # also after a failure, or the file would stay open
+        out.close()  # after a failure, too: the file would stay open
     if error := _error(out):  # some codecs do their work on closing, and report its failure only so
         raise OSError(error.split("\n")[0])
 
@@ -217,7 +217,7 @@ def _write_parts(
 def _spec(array: np.ndarray[Any, Any], attributes: Mapping[str, Any]) -> Any:
     height, width, channels = array.shape
     spec = OpenImageIO.ImageSpec(width, height, channels, _TYPES[array.dtype.name])
-    spec.attribute("DateTime", "")  # else EXR gets today's, and other bytes on every day
+    spec.attribute("DateTime", "")  # otherwise EXR gets today's date, and other bytes on every day
     for name, value in attributes.items():
         if name == "channels":
             spec.channelnames = tuple(value)

@@ -205,7 +205,7 @@ def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gra
         metadata = replace(metadata, icc=None)
     if metadata.icc and not gray:
         metadata = replace(metadata, icc=colours.for_rgb(metadata.icc, kind))
-    # Floats that are no light get an sRGB profile where a file has room for one; NPZ says it without.
+    # Floats that are not light get an sRGB profile where a file has room for one; NPZ states it without a profile.
     unlabelled = "icc" not in fmt.holds or fmt.name == "NPZ"
     usual = colour == colours.usual(kind) or (metadata.colour is None and kind.kind == "f" and unlabelled)
     if usual or (metadata.icc and "icc" in fmt.holds):
@@ -215,7 +215,7 @@ def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gra
         lost(
             f"{fmt} cannot say that its values are {colour.transfer} of {colour.primaries}; they are taken for {taken}"
         )
-    elif "icc" in fmt.holds and fmt.name != "PNG":  # which has chunks for that, and makes its own
+    elif "icc" in fmt.holds and fmt.name != "PNG":  # PNG's writer makes its own chunks for that
         return replace(metadata, icc=colours.profile_for(colour, kind, gray=gray))
     return metadata
 
@@ -229,7 +229,7 @@ def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format,
     if metadata.exif and "exif" in dropped and exif.orientation(metadata.exif) != 1:
         names[dropped.index("exif")] = "EXIF (with the orientation: it may be shown turned)"
     if metadata.attributes and "attributes" not in fmt.holds:
-        # Chromaticities are said otherwise, or not needed.
+        # Chromaticities are stated in another way, or not needed.
         names += ["EXR header attributes"] * bool(metadata.attributes.keys() - {CHROMATICITIES})
         metadata = replace(metadata, attributes={})
     if names:

@@ -70,7 +70,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
                 pixels = by_pillow.read(path, "JPEG") if applied else _samples(path, file, page)
     unused = list(extras.unused)
     pixels = upright(pixels, extras.orientation)
-    if header is not None:  # the decoder rounds up to whole steps of colours of less resolution
+    if header is not None:  # the decoder rounds the size up to whole steps of subsampled colours
         pixels = np.ascontiguousarray(pixels[: header.size[1], : header.size[0]])
     visible, place, associated = _alpha(path, fmt, spec, header, page, pixels.shape[2])
     pixels, alpha = _channels(path, pixels, visible, place)
@@ -149,12 +149,12 @@ def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
 
         note(f"{path}: double precision is read as float")
         file.check_plausible(spec)
-        with np.errstate(over="ignore"):  # beyond float's range is infinite
+        with np.errstate(over="ignore"):  # values beyond float's range become infinite
             return tiff.read_double(path, page, (spec.height, spec.width, spec.nchannels)).astype(np.float32)
     pixels = file.read(index=page)
     if spec.getattribute(_PHOTOMETRIC) is not None:
         pixels = tiff_page.full_range(pixels, bits)
-    if photometric == _MIN_IS_WHITE:  # 8 bits come inverted already, their alpha as well
+    if photometric == _MIN_IS_WHITE:  # the decoder has already inverted 8 bits, alpha included
         inverse = pixels[:, :, 1:] if stored == "uint8" else pixels[:, :, :1]
         np.invert(inverse, out=inverse)
     return pixels

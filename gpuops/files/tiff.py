@@ -27,7 +27,7 @@ def can_hold_exif(picture: Picture) -> bool:
 
 def read_double(path: str, page: int, shape: tuple[int, int, int]) -> NDArray[np.float64]:
     """The double samples of a page, (height, width, channels); OpenImageIO leaves some of them out."""
-    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # else its remarks go to stderr
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # otherwise its remarks go to stderr
     try:
         with tifffile.TiffFile(path) as file:
             samples = file.pages[page].asarray()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..pixels.coding import Decoding, Encoding
     from .separable import Taps
 
-    # Makes a result's planes from as many of the input's, which begin at the given number.
+    # It makes planes of a result from as many planes of the input, from the given number on.
     Launch = Callable[[Image, int], None]
 
 # The largest radius, except on CPUs.

@@ -114,7 +114,7 @@ class _Group:
             if not most:
                 continue
             tiles = -(-n // (per * most * block))
-            along = -(-n // (tiles * per * block))  # so many that tiles are alike
+            along = -(-n // (tiles * per * block))  # the number that makes all tiles alike
             nbytes = 8 * across * (per * along + common)
             if axis:  # local memory holds the samples as well
                 nbytes += 4 * (along * block + 2 * radius) * (block + 1) // block

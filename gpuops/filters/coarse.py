@@ -204,7 +204,7 @@ def axis(n: int, left: Left, border: str, m: float) -> Axis:
 
 def cell(m: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Returns the weights for steps of ``m``: ``DOWN`` in decimate_cells.cl and ``UP`` in interpolate_cells.cl."""
-    position = 2 + (np.arange(m) + 0.5) / m  # of a cell's samples, from its first coarse one
+    position = 2 + (np.arange(m) + 0.5) / m  # the place of a cell's samples, from its first coarse sample
     weights = _window(position[:, None] - np.arange(TAPS))
     return weights.T[::-1].ravel() / weights.sum(), (weights / weights.sum(1, keepdims=True)).ravel()
 
@@ -218,4 +218,4 @@ def _window(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 def _spectrum(frequency: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
     """The window's Fourier transform at ``frequency`` radians a step, but for a factor."""
     z = np.sqrt((BETA**2 - (TAPS / 2 * frequency) ** 2).astype(complex))
-    return np.real(np.sinh(z) / z)  # z is 0 nowhere below the third zero of a grid's frequencies
+    return np.real(np.sinh(z) / z)  # z is not 0 at a grid's frequencies: they end before its zero

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 Weights = npt.NDArray[np.floating]
 
 # Taps above which a transform is faster on CPUs (measured: 512² … 2048², PoCL and Intel, two cores).
-_FFT_TAPS_CPU = (
-    300  # taps above which a transform is faster: measured, 512² … 2048², PoCL and Intel, two cores
-)
+_FFT_TAPS_CPU = 300
 # Taps above which a transform is faster on other devices (measured: H200, 512² … 4096²).
 _FFT_TAPS = 220
 # The kernels' source files.
@@ -211,7 +209,7 @@ def _direct(gpu: Gpu, image: Image, params: ConvolveParams) -> _Launch:
 def _local(gpu: Gpu, image: Image, params: ConvolveParams) -> _Launch:
     planes, height, width = image.shape
     x, y = _GROUP
-    while True:  # until the built kernel can run in its group
+    while True:  # ends when the built kernel can run in its group
         kernel = gpu.kernel(_SOURCE, "convolve_local", GROUP_X=x, GROUP_Y=y, PER=_PER, **_border(params))
         if kernel.fit(x, y) == (x, y):
             return kernel, (-(-width // 4), -(-height // _PER), planes), (x, y, 1)
@@ -241,7 +239,7 @@ def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], param
         )
 
     result = planewise(image.shape[0], image.nbytes, convolved)
-    if not np.isfinite(result.pixel(0, 0)).all():  # a value that is not finite is in all of its plane
+    if not np.isfinite(result.pixel(0, 0)).all():  # a value that is not finite spreads over its whole plane
         raise ParameterError(
             "the image has NaN or infinite pixels, or such large ones that their sums are infinite, which a transform "
             "would spread everywhere: use --method direct"

@@ -226,7 +226,7 @@ def _by_histograms(run: _Run, rows: int, columns: int, defines: dict[str, str | 
     bits, channels = 8 * run.image.dtype.itemsize, int(defines["CHANNELS"] or 1)
     names = ("TYPE", "NAN_BITS", "INFINITE_BITS", "MOST_BITS", "HEIGHT", "WIDTH", "CHANNELS")
     defines = {key: value for key, value in defines.items() if key in names or key.startswith("BORDER_")}
-    region = _REGION // (_ACROSS + columns - 1)  # rows
+    region = _REGION // (_ACROSS + columns - 1)  # rows of a region
     source = ("border", "median_pixels", "median_histograms", *((sorting(_RUN),) if bits > 8 else ()))
     kernel = run.gpu.kernel(source, "median_histograms", **defines, BITS=bits, REGION_Y=region)
     planes, height, width = run.shape

@@ -77,12 +77,13 @@ class Windows(Generic[T]):
         self.width = width
         self.tile = tile_of(height)
         self.blocks = (self.tile + height - 1) // self.tile
-        self.newest = self.blocks * self.tile  # row
+        self.newest = self.blocks * self.tile  # the newest block's first row
         self.groups: list[tuple[int, int]] = []
         self._maker = maker
         self._made: dict[tuple[int, int], _Sorted[T]] = {}
         self._medians(0, self.tile, self._rows(self.tile, height + 1))
-        for first, rows in list(self.groups):  # each moves up block by block, and must have been made
+        # A group moves up block by block, so it must have been made of the newest rows.
+        for first, rows in list(self.groups):
             self.group(self.newest + first % self.tile, rows)
 
     def group(self, first: int, rows: int) -> _Sorted[T]:

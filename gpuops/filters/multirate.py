@@ -60,7 +60,7 @@ def reach(gpu: Gpu, shape: tuple[int, ...], sigma: Two, border: str) -> int:
         grids = Grids.of(size, left, border, 0.0, whole=whole)
         rest, inner = (grids.y.left, grids.x.left), (grids.y.coarse, grids.x.coarse)
         far = of(inner, rest) if _again(inner, rest, border) else [len(todo.weights()) // 2 for todo in rest]
-        # The windows down and up, and one sample more, as a window does not cover as many in all places.
+        # The sum has the windows down and up, and one sample more, as a window covers one more in some places.
         return [
             (coarse.TAPS + 1 + further) * todo.sigma / axis.left.sigma if axis.taps > 1 else further
             for axis, todo, further in zip((grids.y, grids.x), left, far, strict=True)

@@ -34,7 +34,7 @@ class Taps:
     border: str = "reflect"
     cval: float = 0.0
     method: str = "auto"  # direct or local; auto is direct on CPUs
-    name: str = "taps"  # in reports
+    name: str = "taps"  # the kernel's name in reports
 
     @property
     def radii(self) -> tuple[int, int]:

@@ -189,7 +189,7 @@ def _local(gpu: Gpu, ends: Ends, params: BloomParams) -> None:
     if k < len(sizes) - 1:
         _small(gpu, levels[k], shares[k:], params.border)
         scale = 1.0
-    # Up by two levels at a time; first by one where the number of levels is not even.
+    # It goes up by two levels at a time, but first by one where the number of levels is odd.
     while k > 2:
         steps = 1 + (k % 2 == 0)
         _up(gpu, ends, params, levels[k - steps : k + 1], shares[k - steps : k], scale)

@@ -104,7 +104,7 @@ class BlurParams:
         ):
             raise ParameterError(f"{self.kind} has a whole number as radius, not {max(self.radius):g}")
         if self.kind == "bilateral":
-            _ = self.bilateral  # checks its own
+            _ = self.bilateral  # this checks its parameters
         most = MAX_RADIUS_2D if self.by_both_axes else MAX_RADIUS
         if max(self.radii) > most:
             what = {"gaussian": "sigma", "motion": "length"}.get(self.kind, "radius")

@@ -21,17 +21,17 @@ BORDERS = {
 
 # Other names of these modes.
 SYNONYMS = {
-    # OpenCV
+    # names of OpenCV
     "reflect_101": "mirror",
     "reflect101": "mirror",
     "replicate": "nearest",
-    # numpy.pad
+    # names of numpy.pad
     "symmetric": "reflect",
     "edge": "nearest",
-    # PyWavelets (its "reflect" is scipy's mirror: scipy's meaning holds here)
+    # names of PyWavelets (except "reflect", which has scipy's meaning here)
     "periodic": "wrap",
     "zero": "constant",
-    # scipy.ndimage's own
+    # other names of scipy.ndimage
     "grid-mirror": "reflect",
     "grid-wrap": "wrap",
     "grid-constant": "constant",

@@ -44,7 +44,7 @@ def pinned(queue: cl.CommandQueue, nbytes: int) -> npt.NDArray[np.uint8]:
     """Host memory of the driver's own, which devices reach without a copy in between, until :func:`unpin`."""
     flags = cl.mem_flags
     buffer = cl.Buffer(queue.context, flags.READ_WRITE | flags.ALLOC_HOST_PTR, nbytes)
-    enqueue_map: Any = cl.enqueue_map_buffer  # typed for fewer flags and dtypes than it takes
+    enqueue_map: Any = cl.enqueue_map_buffer  # its types allow fewer flags and dtypes than it takes
     access = cl.map_flags.READ | cl.map_flags.WRITE
     array, _ = enqueue_map(queue, buffer, access, 0, (nbytes,), np.uint8)
     return np.asarray(array)

@@ -37,7 +37,8 @@ def ranks(seed: int, size: int = SIZE) -> npt.NDArray[np.int64]:
         pattern[k] = sign > 0
         energy = energy + sign * _at(around, k)
 
-    while True:  # the sample of the tightest cluster moves to the largest void, until that is where it was
+    # The sample of the tightest cluster moves to the largest void, until it would return to its own place.
+    while True:
         cluster = _extreme(energy, pattern, np.argmax, -np.inf)
         change(cluster, -1)
         void = _extreme(energy, ~pattern, np.argmin, np.inf)

@@ -112,13 +112,14 @@ def plot(drawn: Sequence[Curve], path: str | os.PathLike[str], *, overwrite: boo
     ):
         for i, (curve, v) in enumerate(zip(drawn, values, strict=True)):
             label = str(curve.params.operator) if axes.get_subplotspec().is_first_col() else None
-            axes.plot(curve.stops, v, "-" if i < 10 else "--", label=label)  # there are ten colours
+            # There are ten colours; further lines are dashed.
+            axes.plot(curve.stops, v, "-" if i < 10 else "--", label=label)
         axes.axvline(-params.exposure, color="gray", linewidth=0.8, linestyle=":")
         axes.axhline(1, color="gray", linewidth=0.8, linestyle=":")
         axes.set_title(title)
         axes.set_xlabel("scene light, stops around 0.18")
         axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
-        axes.set_ylim(0, 1.05)  # what is beyond 1 is cut
+        axes.set_ylim(0, 1.05)  # values beyond 1 are cut off
         axes.margins(x=0)
         axes.grid(alpha=0.3)
     figure.suptitle(f"exposure {params.exposure:+.2f} stops (dotted: 0.18 after exposure)", fontsize="medium")

@@ -171,7 +171,7 @@ def durand(
     base = gpu.empty(light.plane)
     light.to(gpu, "logarithms", (base,), _DARKEST, _BEYOND)
     measured = statistics(gpu, base, histogram=False)
-    if measured.finite:  # else nothing is lit
+    if measured.finite:  # otherwise nothing is lit
         bilateral_grid.bilateral(
             gpu, base, sigma_color * math.log2(10), max(1.0, sigma_spatial * max(light.plane)),
             span=(measured.minimum, measured.maximum), overwrite_input=True,

@@ -65,7 +65,7 @@ class Lut:
             )
         if not np.isfinite(self.table).all():
             raise ParameterError("a colour table with values that are not finite")
-        if not all(abs(limit) < 2.0**60 for limit in (*self.low, *self.high)):  # nor NaN
+        if not all(abs(limit) < 2.0**60 for limit in (*self.low, *self.high)):  # false for NaN, too
             raise ParameterError("a colour table's domain must be finite")
         if not all(high - low > 2.0**-60 for low, high in zip(self.low, self.high, strict=True)):
             raise ParameterError(f"a colour table's domain must go up, not from {self.low} to {self.high}")

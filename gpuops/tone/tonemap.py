@@ -232,7 +232,7 @@ def _factor(measured: Statistics, params: TonemapParams) -> float:
         level = measured.centre_mean
     if not level > 0:  # black, or nothing that could be read
         return 1.0
-    # Within float32 whatever the image: 2**±100 is beyond any light.
+    # This keeps it within float32 for any image: 2**±100 is beyond any light.
     return min(max(params.key / level, 2.0**-100), 2.0**100)
 
 
@@ -247,7 +247,7 @@ def _levels(
         measured = _measured(gpu, source, params, decoding)
         scale = _factor(measured, params)
     if operators.needs_scene(params):
-        if measured is None or params.meter_region is not None:  # all of the image has not been read
+        if measured is None or params.meter_region is not None:  # the whole image has not been read
             measured = _measured(gpu, source, replace(params, meter_region=None), decoding)
         params = operators.resolved(params, operators.Scene.of(measured), scale)
     return scale, operators.vector(params)
