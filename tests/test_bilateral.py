@@ -17,7 +17,7 @@ from gpuops.params.border import BORDERS
 
 from . import borders
 
-# Relative to the range of values: float32, and weights within 2.5e-7; differences' squares, relative to σ², in float32.
+# The error relative to the range of values: sums are float32, weights within 2.5e-7, squared differences float32.
 TOLERANCE = 2e-6
 SHAPES = [
     (1, 1),
@@ -26,7 +26,7 @@ SHAPES = [
     (17, 31),
     (33, 129),
     (70, 150),
-]  # tiles on CPUs are of 128 × 32, on GPUs 32 × 32
+]  # tiles are 128 × 32 on CPUs and 32 × 32 on GPUs
 
 
 def reference(x: np.ndarray, params: BilateralParams, alpha: bool = False) -> np.ndarray:

@@ -149,7 +149,7 @@ def test_hdr_is_exact_for_every_exponent(by_components: bool, tmp_path: Path) ->
     rng = np.random.default_rng(5)
     pixels = rng.integers(0, 256, (3, 256, 4), np.uint8)
     pixels[:, :, 3] = np.arange(256)
-    pixels[:, 0, :3] = 7  # no pixel of a run
+    pixels[:, 0, :3] = 7  # no pixel begins a run
     data = pixels.tobytes()
     if by_components:
         rows = (row.T.reshape(8, 128) for row in pixels)
@@ -255,7 +255,7 @@ def test_hdr_sizes_that_are_none(axes: str, tmp_path: Path) -> None:
         read(tmp_path / "d.hdr")
 
 
-@pytest.mark.parametrize("width", [1, 9])  # such rows are plain, and by components
+@pytest.mark.parametrize("width", [1, 9])  # rows of 1 pixel are plain, rows of 9 are stored by components
 @pytest.mark.parametrize(
     ("pixel", "kept", "lost"),
     [

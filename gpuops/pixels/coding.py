@@ -167,7 +167,7 @@ def pack(image: Image, encoding: Encoding) -> tuple[Image, Image]:
     )
     pixels = gpu.empty((height, width, channels), encoding.dtype)
     lost = gpu.zeros((2,), np.uint32)
-    # Every work-item converts several pixels and reports its losses once; otherwise HDR images would cause many atomics.
+    # A work-item converts several pixels and reports its losses once; HDR images would cause many atomics otherwise.
     local = kernel.fit(1 if gpu.limits.is_cpu else 256)
     items = -(-size // gpu.limits.lanes)
     times = min(-(-items // (gpu.limits.compute_units * local[0] * _GROUPS)), _TIMES)
