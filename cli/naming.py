@@ -1,4 +1,4 @@
-"""Where each result goes: one file, a folder, or a template, decided and checked before any work is done."""
+"""The path of each result, in a file, a folder or by a template, decided and checked before any work is done."""
 
 from __future__ import annotations
 

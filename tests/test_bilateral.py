@@ -163,8 +163,8 @@ def test_alpha_is_no_part_of_the_distance(planned: Gpu, rng) -> None:
 
 
 def test_is_skimages(gpu: Gpu, rng) -> None:
-    """With even weights by distance, since skimage 0.26 mixes them up (its table has a row and a column too many), and
-    of colours a third of the distance, as it takes. Its weights by colour are of 100,000 bins."""
+    """Weights by distance are even, since skimage 0.26 mixes them up (its table has a row and a column too many). It
+    divides the distance of three colours by three, so its sigma is a third. Its weights by colour have 100,000 bins."""
     x = rng.random((24, 31, 3))
     options = {"win_size": 7, "sigma_spatial": 1e4, "cval": 0.2}
     for mode, theirs in (("constant", "constant"), ("reflect", "symmetric"), ("nearest", "edge")):

@@ -130,7 +130,7 @@ def stages(
     metered: bool = False,
     glowing: Callable[..., np.ndarray] = reference,
 ) -> tuple[np.ndarray, int, int]:
-    """bloom_pixels, one operation after the other, before values are rounded; pixels not finite, and negative ones.
+    """Does bloom_pixels step by step, before rounding; also counts pixels that are not finite, and negative ones.
 
     The operator gets straight colours, as if the bloom had been written to a file and read.
     """

@@ -1,4 +1,4 @@
-"""clpix bloom."""
+"""Tests of ``clpix bloom``."""
 
 from __future__ import annotations
 

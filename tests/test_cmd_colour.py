@@ -471,7 +471,7 @@ def test_floats_that_are_no_light(
 def test_stored_gray(
     clpix: Clpix, said: str, channels: int, suffix: str, tmp_path: Path, rng: np.random.Generator
 ) -> None:
-    """The same light in formats that have no gray, or none with alpha; and of gray that only PNG can say is PQ."""
+    """Light stays in formats that have no gray, or none with alpha; and only PNG can state that gray is PQ."""
     blocks = rng.integers(60, 230, (2, 3, channels))
     pixels = blocks.repeat(32, 0).repeat(32, 1).astype(np.uint8)  # lossy formats keep such blocks
     profile = reference.gray_profile(reference.parametric(0, 3.0))
@@ -595,7 +595,7 @@ def test_statistics_are_of_rec_709_light(clpix: Clpix, p3: Path) -> None:
 
 
 def test_compare(clpix: Clpix, p3: Path, ap1: Path, tmp_path: Path) -> None:
-    """In one space where files are in different ones; as stored where they are in the same."""
+    """Files in different spaces are compared in one space, files in the same space as they are stored."""
     run = clpix("compare", p3, p3)
     assert run.code == 0
     assert "compared as" not in run.out

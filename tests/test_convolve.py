@@ -43,7 +43,7 @@ CASES = [
 
 
 def expected(x: np.ndarray, w: np.ndarray, mode: str, cval: float) -> np.ndarray:
-    """By the definition; scipy.ndimage's own reflect is wrong where the kernel is several times the image's size."""
+    """Convolves by the definition: scipy.ndimage's reflect is wrong for kernels several times the image's size."""
     by, bx = w.shape
     padded = borders.pad(x, ((by, by), (bx, bx)), mode, cval)
     whole = scipy.signal.convolve(padded, w, method="auto")  # by float64 transforms for large kernels

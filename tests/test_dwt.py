@@ -403,7 +403,7 @@ def test_packets_are_pywts(gpu: Gpu, rng, mode: str) -> None:
 
 
 def test_a_deep_packet_alone_is_zeros_beside_it(gpu: Gpu, rng: np.random.Generator) -> None:
-    """Of 4³⁰ paths as long as the packet's, only those on the way to it are looked at."""
+    """Only the paths on the way to the packet are visited, not all 4³⁰ of its length."""
     band = rng.random((1, 1)).astype(np.float32)
     got = wprec2(gpu, {"a" * 30: band}, "haar", "periodization", shape=(8, 8))
     np.testing.assert_allclose(got, np.full((8, 8), band[0, 0] / 2**30), rtol=1e-4)

@@ -371,7 +371,7 @@ def test_primes_that_work_items_share(
 
 @pytest.mark.parametrize("n", [11 * 13, 125, 127, 243, 509, 512, 1009, 2039, 4093])
 def test_largest_error_of_a_length(gpu: Gpu, rng, n: int) -> None:
-    """pyvkfft's criterion, to a fifth."""
+    """The largest error is within a fifth of pyvkfft's criterion."""
     z = (rng.random((3, n)) - 0.5 + 1j * (rng.random((3, n)) - 0.5)).astype(np.complex64)
     exact = scipy.fft.fft(z.astype(complex))
     bound = (2e-6 + 5e-7 * math.log10(n)) * (1 if radices.radices(n) else 2)
@@ -405,7 +405,7 @@ def test_properties(gpu: Gpu, shape: tuple[int, int], seed: int, a: float, shift
     method=st.sampled_from(["auto", "local"]),
 )
 def test_any_size(gpu: Gpu, shape: tuple[int, int], kilobytes: int, method: str) -> None:
-    """Whatever plan a size gets; of so much local memory, as much larger sizes would."""
+    """Any plan is right; little local memory gives small sizes the plans of much larger ones."""
     z, params = noise(np.random.default_rng(1), *shape), FftParams(method)
     exact, limits = z.astype(complex), gpu.limits
     try:

@@ -901,7 +901,7 @@ def test_the_content_tells_the_format(photo: Picture, tmp_path: Path) -> None:
 def test_random_damage_is_an_error_or_a_picture(
     fmt: files.Format, photo: Picture, tmp_path: Path, rng: np.random.Generator
 ) -> None:
-    """Whatever a decoder makes of a damaged file, it is one FileError of one line, or some picture."""
+    """Reading a damaged file gives one FileError of one line, or some picture."""
     path = tmp_path / f"p{fmt.extension}"
     pixels = photo.pixels[:40, :50].astype(fmt.dtypes[-1])
     write(path, Picture(pixels, linear=pixels.dtype.kind == "f", metadata=Metadata()))

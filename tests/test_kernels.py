@@ -162,7 +162,7 @@ class Recorder(Gpu):
         return replace(real, **claims)
 
     def empty(self, shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> Image:
-        """As large as asked for (a pool rounds up), so that Oclgrind sees what is beyond the end; all NaN or −1."""
+        """Makes arrays of exactly this size (a pool rounds up), so that Oclgrind sees accesses beyond; NaN or −1."""
         host = np.full(max(1, int(np.prod(shape)) * np.dtype(dtype).itemsize), 255, np.uint8)
         buffer = cl.Buffer(self.context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, hostbuf=host)
         return Image(self, buffer, tuple(int(n) for n in shape), np.dtype(dtype))
@@ -228,7 +228,7 @@ def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 @pytest.fixture(params=["tiny cpu", "tiny gpu"])
 def tiny(request: pytest.FixtureRequest) -> Iterator[Recorder]:
-    """The same with hardly any local memory, and groups of 16."""
+    """Gives Recorders with hardly any local memory, and groups of 16."""
     yield device(request.param)
 
 
@@ -702,7 +702,7 @@ def test_bloom_of_gaussians(gpu: Recorder, rng: np.random.Generator, channels: i
 
 @pytest.mark.parametrize("channels", [1, 4])
 def test_bloom_by_starbursts(gpu: Recorder, monkeypatch: pytest.MonkeyPatch, channels: int) -> None:
-    """With a shorter reach, fewer wavelengths and so a smaller transform than else."""
+    """The reach is shorter, and wavelengths are fewer, so that the transform is smaller than usual."""
     alpha, aperture = LAYOUTS[channels], Aperture(5, 20.0)
     nm = np.linspace(420.0, 650.0, 5)
     farthest = 0.25 * starburst.RADIUS * starburst.GREEN / nm[0]

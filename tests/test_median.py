@@ -60,7 +60,7 @@ def values(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.n
 
 
 def expected(x: np.ndarray, radius: tuple[int, int], mode: str = "reflect", cval: float = 0) -> np.ndarray:
-    """scipy's; of float16, which it has not, by way of float32."""
+    """Gives scipy's median; float16, which scipy lacks, goes through float32."""
     size = (2 * radius[0] + 1, 2 * radius[1] + 1)
     wide = x.astype(np.float32) if x.dtype == np.float16 else x
     median_of = partial(borders.filtered, scipy.ndimage.median_filter, mode=mode, reach=radius[1], cval=cval)

@@ -59,7 +59,7 @@ def halved(image: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 
 
 def alike(a: Statistics, b: Statistics) -> None:
-    """The same but for the order in which sums are added up."""
+    """Checks that statistics are the same up to the order of their additions."""
     without_sums = [replace(one, sum=0.0, log2_sum=0.0, centre_log2=0.0) for one in (a, b)]
     assert repr(without_sums[0]) == repr(without_sums[1])  # repr compares NaN as equal
     np.testing.assert_array_equal(a.histogram, b.histogram)

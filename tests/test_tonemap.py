@@ -682,7 +682,7 @@ def test_d3d11_is_finite(gpu: Gpu, value: float, method: str) -> None:
 @pytest.mark.parametrize("channels", [2, 4])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_d3d11_repairs_alpha_too(gpu: Gpu, value: float, channels: int) -> None:
-    """Where colours are finite: it becomes what they would."""
+    """Alpha is repaired like colours, also where colours are finite."""
     pixels = scene((channels, 33, 35))
     pixels[-1] = 1
     pixels[-1, 4, 5] = value

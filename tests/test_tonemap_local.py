@@ -202,7 +202,7 @@ def test_durand_is_the_papers(gpu: Gpu, exposure: float) -> None:
 
 
 def test_durands_base_has_the_contrast_asked_for(gpu: Gpu) -> None:
-    """Of two flat halves the bright one becomes 1 and the dark one 1/contrast; less contrast stays."""
+    """A bright flat half becomes 1, and a dark one 1/contrast; a smaller contrast stays."""
     light = np.ones((3, 60, 90), np.float32)
     for dark, contrast, expected in ((2.0**-12, 50.0, 1 / 50), (2.0**-12, 5.0, 1 / 5), (0.5, 50.0, 0.5)):
         light[:, :, :45] = dark

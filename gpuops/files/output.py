@@ -1,4 +1,4 @@
-"""Where results go: checked before any work is done, written whole or not at all."""
+"""Outputs, which are checked before any work is done, and written whole or not at all."""
 
 from __future__ import annotations
 
