@@ -72,9 +72,9 @@ MODES = {
     "reflect": "c b | a b c d | c b",
     "antisymmetric": "-b -a | a b c d | -d -c",
     "antireflect": "2a-c 2a-b | a b c d | 2d-c 2d-b",
-    "periodization": "c d | a b c d | a b, an odd length first made even by repeating the last sample",
+    "periodization": "c d | a b c d | a b, where an odd length is first made even by repeating the last sample",
     "mirror": "c b | a b c d | c b as in JPEG 2000 (for haar b a | a b c d | d c): as many coefficients as samples",
-    "vc2": "a b a b | a b c d | c d c d anew at each lifting step, as in VC-2: as many coefficients as samples",
+    "vc2": "a b a b | a b c d | c d c d, anew at each lifting step, as in VC-2: as many coefficients as samples",
 }
 # Other names of modes.
 MODE_SYNONYMS = {
