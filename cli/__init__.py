@@ -1,1 +1,1 @@
-"""clpix, the program: commands that turn options into parameters and run the pipeline."""
+"""The program clpix: its commands turn options into parameters and run the pipeline."""

@@ -1,4 +1,4 @@
-"""``python -m clpix``."""
+"""This module lets ``python -m clpix`` run the program."""
 
 from .main import main
 

@@ -1,4 +1,4 @@
-"""clpix bench."""
+"""The command ``clpix bench``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def command() -> None:
 
 
 def _measured(rows: Iterable[Row]) -> list[Row]:
-    """All rows. That the device has too little memory for one is no lack of a device, but a failure."""
+    """Returns all rows. A device with too little memory for one is a failure, not a missing device."""
     from gpuops.errors import DeviceError
 
     try:
@@ -64,14 +64,14 @@ def copy(sizes: tuple[int, ...], as_json: bool, device: str | None) -> None:
 
 
 class Size(options.SizeType):
-    """N or WIDTHxHEIGHT."""
+    """A size, written as N or WIDTHxHEIGHT."""
 
     name = "size"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, int]:
-        """The size as (width, height); what sizes there are is the library's business."""
+        """Returns the size as (width, height); the library decides which sizes there are."""
         match = re.fullmatch(r"(\d{1,9})(?:[x×](\d{1,9}))?", value, re.ASCII)
         if not match:
             self.fail(f"{value!r} is no size: give N or WIDTHxHEIGHT, in pixels", param, ctx)
@@ -178,7 +178,7 @@ def dwt(
 
 
 def _filters(name: str, what: str, help: str) -> click.Command:
-    """`clpix bench NAME`: the variants of a filter."""
+    """Returns the command `clpix bench NAME`, which measures the variants of a filter."""
 
     @click.option(
         "--size",

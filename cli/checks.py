@@ -15,6 +15,7 @@ from gpuops.files import streams
 from . import naming
 from .options import DTYPES, Shared
 
+# The depths of pixels, as messages name them.
 DEPTHS = {
     "uint8": "8-bit integers",
     "uint16": "16-bit integers",
@@ -34,25 +35,25 @@ def check_stream(shared: Shared) -> None:
 
 
 def writes_data(shared: Shared, output: str) -> bool:
-    """Whether the format of an output holds numbers (spectra, coefficients) rather than a picture alone."""
+    """Says whether an output's format holds numbers (spectra, coefficients) rather than just a picture."""
     return files.is_data_format(f"stdout.{shared.format}" if output == naming.STREAM else output)
 
 
 def check_stdin(*paths: str) -> None:
-    """Refuses standard input as several files."""
+    """Refuses standard input that is given more than once."""
     if paths.count(naming.STREAM) > 1:
         raise ParameterError("'-' is standard input, which can be read once: name it once")
 
 
 def check_dump(shared: Shared) -> None:
-    """Refuses a --dump-kernels that is no folder, nor can become one."""
+    """Refuses a --dump-kernels that neither is a folder nor can become one."""
     path = shared.dump_kernels
     if path is not None and os.path.lexists(path) and not os.path.isdir(path):
         raise FileError(f"--dump-kernels: {path} is a file; name a folder")
 
 
 def check_output(shared: Shared, output: str, also_read: Iterable[str] = ()) -> None:
-    """Refuses an output that cannot be written, or not so, and makes the folder that was named for several.
+    """Refuses an output that cannot be written in this way, and makes the folder that was named for several.
 
     ``also_read`` are files beside the inputs, which no output may overwrite either.
     """
@@ -63,13 +64,13 @@ def check_output(shared: Shared, output: str, also_read: Iterable[str] = ()) -> 
         files.check_place, output, overwrite=shared.overwrite, inputs=(*shared.inputs, *also_read)
     )
     if os.path.exists(output):
-        place()  # what is no file needs no extension
+        place()  # an output that is not a file needs no extension
     elif output == shared.output and shared.inputs and not os.path.splitext(output)[1]:
         raise FileError(
             f"{output}: the name has no extension: add one, such as {output}.png, or write {output}/ for a folder"
         )
     check_depth(shared, files.format_of(output))
-    if not streams.is_text(os.path.dirname(os.path.realpath(output))):  # which libraries cannot name
+    if not streams.is_text(os.path.dirname(os.path.realpath(output))):  # libraries cannot open such names
         raise FileError(f"{output}: the folder's name is not UTF-8; choose another one")
     if len(shared.inputs) > 1 or output != shared.output:
         naming.make_folder(output)
@@ -85,7 +86,7 @@ def check_depth(shared: Shared, fmt: files.Format) -> None:
 
 
 def check_input(path: str) -> None:
-    """Refuses what cannot be read as a file."""
+    """Refuses an input that cannot be read as a file."""
     if path == naming.STREAM:
         return
     if not path:
@@ -104,7 +105,7 @@ def check_input(path: str) -> None:
         kinds = {os.path.splitext(name)[1].lower() for name in _names_in(path)}.intersection(files.EXTENSIONS)
         example = os.path.join(path, f"*{min(kinds, default='.png')}")
         raise FileError(f"{path}: is a folder; name the files in it, such as {example}")
-    if not stat.S_ISREG(mode):  # it may be readable once only, and files are looked at before they are read
+    if not stat.S_ISREG(mode):  # it may be readable only once, and files are inspected before they are read
         raise FileError(f"{path}: is no regular file; give '-' for it and redirect standard input")
 
 

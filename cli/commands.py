@@ -1,4 +1,4 @@
-"""Commands that take no option in silence: what click would let pass, or blame on something else, is refused here."""
+"""Commands that ignore no option: they refuse options that click would accept, or complain about wrongly."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-# The least similarity (difflib's ratio, of 1) of a name that is suggested for another one.
+# The least similarity (difflib's ratio, at most 1) of a name that is suggested for another one.
 _NEAR = 0.7
-# How much less like it than the most similar name others may be, to be suggested beside that.
+# The largest difference between the similarity of the best suggestion and that of others beside it.
 _MARGIN = 0.1
-# How many commands are named that have an option.
+# The most commands that a message names as having an option.
 _FEW = 4
-# How click says of a number that it is none, or out of range, and how a person would.
+# Click's words on a number that is malformed or out of range, and plainer ones.
 _PLAIN = (
     (r"is not a valid integer( range)?", "is no whole number"),
     (r"is not a valid float( range)?", "is no number"),
@@ -23,7 +23,7 @@ _PLAIN = (
 
 
 class Strict(click.Command):
-    """Refuses options given twice, values that are options, and unknown options with what was probably meant."""
+    """Refuses options given twice, values that are options, and unknown options, for which it suggests known ones."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not ctx.resilient_parsing:
@@ -61,7 +61,7 @@ class Strict(click.Command):
 
     @staticmethod
     def _refuse_single_dashes(ctx: click.Context, args: Iterable[str], names: Iterable[str]) -> None:
-        """Refuses -output, which click would take for -o with the value "utput", and -o=x, whose value were "=x"."""
+        """Refuses -output, which click takes for -o with the value "utput", and -o=x, whose value would be "=x"."""
         for arg in args:
             if arg == "--":
                 return
@@ -108,7 +108,7 @@ def option_names(command: click.Command, ctx: click.Context) -> set[str]:
 
 
 def near(name: str, known: Iterable[str]) -> list[str]:
-    """The known names that differ from a name by a slip of the hand, or that it begins; the nearest first."""
+    """Returns the known names that are similar to a name or begin with it; the nearest comes first."""
     from difflib import SequenceMatcher
 
     word = name.lstrip("-").lower()
@@ -120,11 +120,11 @@ def near(name: str, known: Iterable[str]) -> list[str]:
 
     found = sorted((-likeness(other), other) for other in known)
     close = [other for less, other in found if -less >= max(_NEAR, -found[0][0] - _MARGIN)]
-    return close[:3] if len(word) > 1 else []  # one letter is near to nothing
+    return close[:3] if len(word) > 1 else []  # one letter is similar to no name
 
 
 def unknown_option(name: str, command: click.Command, ctx: click.Context) -> str:
-    """The message about an option that a command has not: near ones, or other commands that have it."""
+    """Returns the message about an option that a command lacks: similar ones, or other commands that have it."""
     said = f"there is no option {name}"
     close = near(name, option_names(command, ctx))
     if close:
@@ -144,7 +144,7 @@ def unknown_option(name: str, command: click.Command, ctx: click.Context) -> str
 def leaves(
     command: click.Command, ctx: click.Context, path: tuple[str, ...] = ()
 ) -> list[tuple[tuple[str, ...], click.Command]]:
-    """All commands that are no groups, below and with this one, by the words that call them."""
+    """Returns this command and those below it, except groups, by the words that call them."""
     if not isinstance(command, click.Group):
         return [(path, command)]
     below = ((name, command.get_command(ctx, name)) for name in command.list_commands(ctx))

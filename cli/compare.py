@@ -1,4 +1,4 @@
-"""clpix compare."""
+"""The command ``clpix compare``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from gpuops.gpu import Gpu
     from gpuops.metrics.compare import Comparison
 
-ALIKE, DIFFER = 0, 1
+# The exit code for images that are alike.
+ALIKE = 0
+# The exit code for images that differ.
+DIFFER = 1
 
 
 @options.command(short_help="How far two images differ; the verdict is the exit code")
@@ -158,7 +161,7 @@ def _as_text(comparison: Comparison, params: CompareParams) -> list[str]:
 
 
 def _as_json(comparison: Comparison, params: CompareParams) -> dict[str, Any]:
-    """Figures as plain values; what JSON has no number for as "inf", "-inf" or "nan"."""
+    """Returns figures as plain values; numbers that JSON lacks become "inf", "-inf" or "nan"."""
     figures = {metric: getattr(comparison, metric) for metric in params.measured}
     return {
         "data_range": params.data_range,

@@ -16,17 +16,23 @@ from gpuops.pixels.colour import Colour
 from .measure import CHANNELS, Measured
 from .naming import printable
 
+#: The percentiles in the tables.
 PERCENTS = (1, 10, 50, 90, 99)
+#: The kinds of values, as headings name them.
 _VALUES = {
     "linear": "linear light",
     "encoded": "stored values, sRGB-encoded",
     "stored": "stored values",
     "magnitude": "magnitudes",
 }
+#: The depths of pixels, as tables name them.
 _DEPTHS = {"uint8": "8 bits", "uint16": "16 bits", "float16": "half", "float32": "float"}
-_BESIDE = 6  # columns of a table, at most
-_BAR = 50  # characters of the longest bar
-_LONGEST = 100  # characters of an attribute's value
+#: Columns of a table, at most.
+_BESIDE = 6
+#: Characters of the longest bar.
+_BAR = 50
+#: Characters of an attribute's value, at most.
+_LONGEST = 100
 
 
 # -- what a file is ------------------------------------------------------------------------------------------
@@ -40,7 +46,7 @@ def as_json(
     *,
     histogram: bool = False,
 ) -> Any:
-    """All of it; ``measured`` by arrays' names, of a picture under ""."""
+    """Returns the whole description; ``measured`` is keyed by arrays' names, a picture's by ""."""
     head = {"path": printable(path), "format": str(fmt)}
     metadata = _metadata(content.metadata)
     if isinstance(content, Numbers):
@@ -87,7 +93,7 @@ def _colour(colour: Colour | None) -> dict[str, Any] | None:
 
 
 def _coloured(colour: Colour, *, gray: bool) -> str:
-    """The same in words; primaries only where they are not Rec. 709's."""
+    """Returns the colour space in words; primaries are only named where they are not Rec. 709's."""
     primaries = "" if gray or colour.is_rec709 else f", {colour.primaries} primaries"
     transfer = "linear light" if colour.linear else f"{colour.transfer}-encoded"
     return f"{transfer}{primaries}{', narrow range' if colour.narrow else ''}"
@@ -108,13 +114,13 @@ def _metadata(metadata: Metadata) -> dict[str, Any]:
 
 
 def _value(attribute: Any) -> Any:
-    """An EXR attribute's value, which stands beside its type; the data window is by itself."""
+    """Returns an EXR attribute's value without the type that stands beside it; only the data window has none."""
     typed = isinstance(attribute, tuple) and len(attribute) == 2 and isinstance(attribute[0], str)
     return attribute[1] if typed else attribute
 
 
 def as_text(path: str, fmt: Format, content: Picture | Numbers) -> Iterator[str]:
-    """Lines that say what a file is."""
+    """Returns lines that describe a file."""
     if isinstance(content, Numbers):
         yield f"{path}: {fmt}, {_kind(content)}"
         rows = [
@@ -167,7 +173,7 @@ def _shortened(value: Any) -> str:
 
 
 def figures(s: Statistics) -> dict[str, Any]:
-    """Statistics by name."""
+    """Returns statistics by their names."""
     percentiles = {percent: s.percentile(percent) for percent in PERCENTS}
     low, high = percentiles[PERCENTS[0]], percentiles[PERCENTS[-1]]
     return {
@@ -201,6 +207,7 @@ def _measured(measured: Measured, histogram: bool) -> dict[str, Any]:
     }
 
 
+#: The rows of the table, and their headings.
 _ROWS = {
     "count": "values",
     "nan": "NaN",
@@ -216,7 +223,7 @@ _ROWS = {
     "dynamic_range": f"stops between {PERCENTS[0]} and {PERCENTS[-1]} %",
     "log2_sum": "sum of log2 *",
 }
-#: What the tables' asterisks say.
+#: The meaning of the tables' asterisks.
 NOTE = f"  * of the positive values; percentiles are within 1/{BINS_PER_STOP} of a stop"
 
 
@@ -238,7 +245,7 @@ def _figure(value: float) -> str:
 
 
 def chart(measured: Measured) -> Iterator[str]:
-    """A bar for each stop from the darkest to the brightest value that is positive; of luminance if there is one."""
+    """Returns a bar for each stop from the darkest to the brightest positive value, of luminance if there is one."""
     sets = {"luminance": measured.luminance} if measured.luminance else measured.channels
     for name, s in sets.items():
         stops = s.histogram.reshape(-1, BINS_PER_STOP).sum(axis=1, dtype=np.int64)
@@ -256,7 +263,7 @@ def chart(measured: Measured) -> Iterator[str]:
 
 
 def plain(value: Any) -> Any:
-    """As JSON can say it: NaN and infinities are None, what has no JSON is text."""
+    """Returns a value as JSON can hold it: NaN and infinities become None, other types become text."""
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (np.ndarray, np.generic)):

@@ -1,4 +1,4 @@
-"""clpix devices."""
+"""The command ``clpix devices``."""
 
 from __future__ import annotations
 
@@ -43,12 +43,14 @@ def command(as_json: bool, refresh: bool) -> None:
         raise trouble
 
 
-TEXTS = [" #", "kind", "name", "platform", "driver", "OpenCL"]  # aligned left, the others right
+# The headings of columns that are aligned left.
+TEXTS = [" #", "kind", "name", "platform", "driver", "OpenCL"]
+# The headings of columns that are aligned right.
 NUMBERS = ["units", "MHz", "memory", "buffer", "local", "group", "fp64", "fp16", "GB/s", "GFLOP/s"]
 
 
 def table(devices: Sequence[DeviceInfo], chosen: int | None) -> list[str]:
-    """Aligned lines; the reason for skipping a device stands below it."""
+    """Returns aligned lines; the reason for skipping a device stands below it."""
     rows = [[*TEXTS, *NUMBERS], *(row(info, chosen) for info in devices)]
     widths = [max(len(cells[i]) for cells in rows) for i in range(len(rows[0]))]
     lines = []
@@ -64,7 +66,7 @@ def table(devices: Sequence[DeviceInfo], chosen: int | None) -> list[str]:
 
 
 def row(info: DeviceInfo, chosen: int | None) -> list[str]:
-    """One device's cells."""
+    """Returns the cells of a device's row."""
     return [
         f"{'*' if info.index == chosen else ' '}{info.index}",
         info.kind,
@@ -86,7 +88,7 @@ def row(info: DeviceInfo, chosen: int | None) -> list[str]:
 
 
 def size(count: int) -> str:
-    """Bytes in the largest binary unit that leaves at least one."""
+    """Returns bytes in the largest binary unit of which there is at least one."""
     value, unit = float(count), "B"
     for larger in ("KiB", "MiB", "GiB"):
         if value >= 1024:
@@ -95,5 +97,5 @@ def size(count: int) -> str:
 
 
 def figure(value: float | None) -> str:
-    """A measured number, three digits of it."""
+    """Returns a measured number with three digits."""
     return "-" if value is None else f"{value:.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""clpix dwt."""
+"""The command ``clpix dwt``."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from .item import Item
 
+# The number of levels unless --levels says otherwise.
 DEFAULT_LEVELS = 5
 
 

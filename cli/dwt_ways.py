@@ -1,4 +1,4 @@
-"""The work of `clpix dwt` on an image, and its results: on the device as a whole, or in slabs."""
+"""The work of `clpix dwt` on an image, either whole on the device or in slabs, and its results."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class OnDevice:
         self.item.save(self.item.run(work))
 
     def keep(self, keeping: KeepParams, *, reconstruct: bool, as_json: bool) -> None:
-        """Writes what is kept, and tells how many coefficients that is and how near they come."""
+        """Writes the image of the kept coefficients, and tells how many they are and how close it comes."""
         item, params = self.item, self.about.params
 
         def work() -> tuple[Any, keep.Kept, float]:
@@ -89,7 +89,7 @@ class OnDevice:
 
 @dataclass
 class InSlabs:
-    """The work on an image that the device has no room for: its pixels and its bands are on the host."""
+    """The work on an image that does not fit the device's memory: its pixels and its bands are on the host."""
 
     item: Item
     gpu: Gpu
@@ -113,7 +113,7 @@ class InSlabs:
         self._save(self.item.run(denoise.denoise_split, *what, shrinking, self._encoding(), spins))
 
     def keep(self, keeping: KeepParams, *, reconstruct: bool, as_json: bool) -> None:
-        """Writes what is kept, and tells of it."""
+        """Writes the image of the kept coefficients, and tells how many they are and how close it comes."""
         item, about = self.item, self.about
 
         def restored(found: list[HostBand], encoding: Encoding) -> PixelSink:
@@ -166,7 +166,7 @@ def _depth(about: Stored) -> str:
 
 
 def _white(about: Stored) -> float:
-    """The brightest approximation, as in the image before any level: of whole numbers they grow."""
+    """Returns the brightest value of an approximation: of fractions 1; whole numbers grow with each level."""
     params = about.params
     if not params.integer:
         return 1.0

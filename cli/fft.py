@@ -1,4 +1,4 @@
-"""clpix fft."""
+"""The command ``clpix fft``."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def command(
         if precision == "half":
             options.refuse("a picture stores no spectrum", "precision")
 
-    params(False)  # what is wrong with the options is said before any device is looked for
+    params(False)  # wrong options are reported before any device is sought
 
     from .pipeline import process
 

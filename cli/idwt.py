@@ -1,4 +1,4 @@
-"""clpix idwt."""
+"""The command ``clpix idwt``."""
 
 from __future__ import annotations
 

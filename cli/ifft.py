@@ -1,4 +1,4 @@
-"""clpix ifft."""
+"""The command ``clpix ifft``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""clpix info."""
+"""The command ``clpix info``."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool)
                     gpu = open_gpu(shared, report)
                 measured = _measured(gpu, shared, path, content) if gpu else {}
             except (GpuopsError, OSError, MemoryError) as error:
-                if isinstance(error, DeviceError) and gpu is None:  # that is no file's failure
+                if isinstance(error, DeviceError) and gpu is None:  # no file is to blame
                     raise
                 message = failure(path, error)
                 complain("error", message)
@@ -100,7 +100,7 @@ def _read(path: str, layer: str | None) -> tuple[Format, Picture | Numbers]:
 
 
 def _measured(gpu: Gpu, shared: options.Shared, path: str, content: Picture | Numbers) -> dict[str, Measured]:
-    """Statistics by arrays' names; those of a picture under ""."""
+    """Returns statistics by arrays' names; those of a picture are under ""."""
     from gpuops.files import Numbers
 
     from . import measure

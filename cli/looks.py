@@ -41,7 +41,7 @@ class Looks:
 
     @property
     def asked(self) -> bool:
-        """Whether there is anything to draw."""
+        """Says whether there is anything to draw."""
         return self.contact_sheet or self.plot_curve is not None
 
     def refuse_needless(self) -> None:
@@ -93,7 +93,7 @@ class Looks:
         self.plot(gpu, item, curves)
 
     def shown(self, operator: str | LutParams | None) -> tuple[str | LutParams, ...]:
-        """The operators of the sheet's rows and of the curves; ``operator``: the one of the result, if it was given.
+        """Returns the operators of the sheet's rows and of the curves; ``operator`` is the result's, if it was given.
 
         Raises ParameterError for a name that is none.
         """
@@ -126,7 +126,7 @@ class Looks:
             refuse("a contact sheet has 8 bits", "dtype")
         for stops in self._sheet((params.operator,)).stops:
             if params.exposure is not None:
-                replace(params, exposure=params.exposure + stops)  # it may be beyond what there is
+                replace(params, exposure=params.exposure + stops)  # this checks that it is within the limits
         assert shared.output is not None
         for output in naming.outputs_for(shared.inputs, shared.output, "tonemap"):
             if output != naming.STREAM:
@@ -134,7 +134,7 @@ class Looks:
             elif shared.format is not None:
                 fmt = files.format_named(shared.format)
             else:
-                continue  # which is refused elsewhere
+                continue  # such a path is refused elsewhere
             if not files.is_display_format(fmt):
                 raise ParameterError(
                     f"{output}: a contact sheet is a picture of 8 bits, which {fmt} is not for: "
@@ -170,7 +170,7 @@ class Looks:
         params: TonemapParams,
         operators: tuple[str | LutParams, ...],
     ) -> None:
-        """The contact sheet as the item's result."""
+        """Makes the contact sheet the item's result."""
         from gpuops.tone.contact_sheet import contact_sheet
 
         make = functools.partial(contact_sheet, orientation=item.orientation)
@@ -184,7 +184,7 @@ class Looks:
         params: TonemapParams,
         operators: tuple[str | LutParams, ...],
     ) -> list[Curve]:
-        """Those to be plotted for the item, which local operators have not; none if no plot was asked for."""
+        """Returns the curves to be plotted for the item; there are none without a request, or for local operators."""
         if self.plot_curve is None:
             return []
         from gpuops.tone import curves as tone_curve
@@ -197,7 +197,7 @@ class Looks:
         return item.run(computed)
 
     def plot(self, gpu: Gpu, item: Item, curves: list[Curve]) -> None:
-        """Draws them, if that was asked for."""
+        """Draws the curves if a plot was asked for."""
         if self.plot_curve is None:
             return
         from gpuops.tone import curves as tone_curve
@@ -207,7 +207,7 @@ class Looks:
 
 
 def options(command: Command) -> Command:
-    """These options; the command receives them as one ``looks`` argument."""
+    """Adds these options to a command, which receives them as one ``looks`` argument."""
     decorators = (
         click.option(
             "--contact-sheet",

@@ -20,7 +20,8 @@ from gpuops.ops import OPERATIONS
 
 from .commands import Group
 
-# name: what --help says of it. The module of that name defines `command`, but for operations that are declared once.
+# The line that --help has about each command. The module of that name defines `command`, except for
+# operations that are declared once.
 COMMANDS = {
     "fft": "image → spectrum, or a picture of it",
     "ifft": "spectrum → image",
@@ -34,6 +35,7 @@ COMMANDS = {
     "bench": "measure this device",
 }
 
+# The exit codes.
 SUCCESS, FAILURE, USAGE, NO_DEVICE = range(4)
 
 
@@ -86,7 +88,7 @@ def cli() -> None:
 
 
 def exit_code(error: GpuopsError) -> int:
-    """The exit code of the contract for a library error."""
+    """Returns the exit code for an error of the library."""
     if isinstance(error, ParameterError):
         return USAGE
     if isinstance(error, DeviceError):
@@ -95,35 +97,35 @@ def exit_code(error: GpuopsError) -> int:
 
 
 def say(text: str) -> None:
-    """Text on stderr. Where nobody can read it the exit code still tells."""
+    """Writes text to stderr. If stderr is closed, the exit code still tells of the error."""
     with suppress(OSError, ValueError):
         click.echo(text, err=True)
 
 
 def complain(kind: str, message: object) -> None:
-    """One line on stderr, whatever characters names have."""
+    """Writes one line to stderr, whatever characters names have."""
     say(f"clpix: {kind}: {visible(' '.join(str(message).split()))}")
 
 
 def visible(text: str) -> str:
-    """Text without what would turn a terminal's colours or break a line."""
+    """Returns text without characters that would change a terminal's colours or break a line."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _usage(error: click.ClickException) -> str:
-    """A complaint about the command line, with the place that tells more."""
+    """Returns a complaint about the command line, with the command that tells more."""
     text = error.format_message()
     context = getattr(error, "ctx", None)
     return text if context is None else f"{text.rstrip('.')} (see {context.command_path} --help)"
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
-    """Ctrl-C, a kill, a closed terminal: one line, no half-written file, and out.
+    """Ends the program on Ctrl-C, a kill or a closed terminal, with one line and without half-written files.
 
     Not by an exception: raised within a callback from C it would be swallowed, or bring the process down.
     """
     os.write(2, b"clpix: error: interrupted; finished results are kept, nothing is half written\n")
-    # Until that module is there, and loaded to its end, no file is begun.
+    # Before that module is loaded to its end, no file is begun.
     discard = getattr(sys.modules.get("gpuops.files.drafts"), "discard_unfinished", None)
     if discard is not None:
         discard()
@@ -137,7 +139,7 @@ def _handle_signals() -> None:
 
 
 def _occupy_standard_streams() -> None:
-    """Where a standard stream is closed, its number must not go to the next file opened: what libraries print
+    """Keeps the number of a closed standard stream from going to the next file opened: what libraries print
     would end up in there. Reading and writing fail as they do on a closed one; what goes to stderr is lost."""
     for number, name, mode, flags in (
         (0, "stdin", "r", os.O_WRONLY),
@@ -160,7 +162,7 @@ def main(args: list[str] | None = None) -> None:
     # There is nothing here for numpy's threads to do, and signals that they took while drivers load might get lost.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not sys.warnoptions:
-        warnings.simplefilter("ignore")  # what is said here is said in notes
+        warnings.simplefilter("ignore")  # clpix tells its warnings as notes
     _handle_signals()
     try:
         with notes.to(partial(complain, "warning")):
@@ -177,12 +179,12 @@ def main(args: list[str] | None = None) -> None:
             complain(
                 "error", f"{error.filename or 'stdout'}: could not be written ({error.strerror or error})"
             )
-        code = USAGE if (args or sys.argv[1:])[:1] == ["compare"] else FAILURE  # where 1 means "they differ"
+        code = USAGE if (args or sys.argv[1:])[:1] == ["compare"] else FAILURE  # compare's 1 is "they differ"
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (
             OSError
-        ):  # has been said where it could be; what is left must not fail once more when Python ends
+        ):  # the failure has been reported; output that is left must not fail again when Python ends
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     sys.exit(code)

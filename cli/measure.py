@@ -15,7 +15,9 @@ from gpuops.pixels.coding import Decoding
 from gpuops.pixels.colour import SRGB
 from gpuops.pixels.light import readable
 
+# The names of channels, by their number.
 CHANNELS = {1: ("Y",), 2: ("Y", "A"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}
+# The types whose values float32 holds.
 _FLOATS = (
     "bool",
     "int8",
@@ -25,7 +27,7 @@ _FLOATS = (
     "float16",
     "float32",
     "complex64",
-)  # float32 holds them
+)
 
 
 @dataclass(frozen=True)
@@ -48,14 +50,14 @@ class Measured:
 
     @property
     def all(self) -> dict[str, Statistics]:
-        """Luminance, where it is no channel, and the channels."""
+        """Returns the channels, and luminance where it is not one of them."""
         if self.luminance is None or "Y" in self.channels:
             return dict(self.channels)
         return {"luminance": self.luminance, **self.channels}
 
 
 def picture(gpu: Gpu, content: Picture, space: str = "auto", *, alpha: bool = True) -> Measured:
-    """Statistics of linear Rec. 709 light, or of encoded values if ``space`` says so; with ``alpha`` of that, too."""
+    """Measures linear Rec. 709 light, or encoded values if ``space`` says so, and alpha if ``alpha`` is set."""
     if space == "encoded" and not content.linear:
         values = "encoded" if content.colour == SRGB else "stored"
         pixels = content.pixels if alpha or not content.alpha else content.pixels[..., :-1]
@@ -78,7 +80,7 @@ def numbers(gpu: Gpu, path: str, content: Numbers) -> dict[str, Measured]:
             note(f"{path}: {which} {array.dtype} and measured as float")
         planes = content.planes(name)
         complex_ = np.iscomplexobj(planes)
-        with np.errstate(over="ignore"):  # beyond float's range is infinite
+        with np.errstate(over="ignore"):  # values beyond float's range become infinite
             values = (np.abs(planes) if complex_ else planes).astype(np.float32)
         found = channel_statistics(gpu, values)
         result[name] = Measured(

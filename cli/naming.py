@@ -1,4 +1,4 @@
-"""Where each result goes: one file, a folder, or a template, decided and checked before any work is done."""
+"""The path of each result, in a file, a folder or by a template, decided and checked before any work is done."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from pathlib import Path
 
 from gpuops.errors import FileError, ParameterError
 
+# The path that stands for standard input and output.
 STREAM = "-"
+# The fields of a pattern for names of outputs.
 _FIELDS = ("stem", "name", "ext", "op", "index")
 
 
@@ -49,7 +51,7 @@ def outputs_for(inputs: tuple[str, ...], output: str, op: str) -> list[str]:
 
 
 def _check_fields(output: str) -> None:
-    """Refuses {steam} for {stem}: only a folder that is there may have such a name."""
+    """Refuses misspelt fields such as {steam} for {stem}: only an existing folder may have such a name."""
     fields = ["{" + field + "}" for field in _FIELDS]
     for match in re.finditer(r"\{(\w+)[^\w{}]?[^{}]*\}", output):
         within = output[: output.find("/", match.end())] if "/" in output[match.end() :] else ""
@@ -66,13 +68,13 @@ def _fill(template: str, path: str, op: str, index: int) -> str:
         "op": op,
         "index": f"{index:04d}",
     }
-    # Not str.format: a brace in a folder's name is no mistake.
+    # str.format is not used, as a brace in a folder's name is no mistake.
     return re.sub("{(" + "|".join(values) + ")}", lambda match: values[match[1]], template)
 
 
 @contextmanager
 def without_empty_folders(outputs: Iterable[str]) -> Iterator[None]:
-    """Removes the outputs' folders again that were made within, where nothing came to be in them."""
+    """Removes the outputs' folders that were made within this context and are empty at its end."""
     new = [folder for folder in {Path(output).parent for output in outputs} if not folder.exists()]
     try:
         yield
@@ -83,7 +85,7 @@ def without_empty_folders(outputs: Iterable[str]) -> Iterator[None]:
 
 
 def printable(text: str) -> str:
-    """Text that any encoding of Unicode can hold, for names of files whose bytes are none."""
+    """Returns text that any encoding of Unicode can hold, also for file names whose bytes are not text."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

@@ -15,14 +15,15 @@ from . import commands
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+# The depths that options name, and numpy's names of them.
 DTYPES = {"auto": None, "uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32"}
 
 
-# How each command is declared: click.command, of the kind that takes nothing in silence.
+# The declaration of a command: click.command, with the kind of commands that takes nothing in silence.
 command = functools.partial(click.command, cls=commands.Command)
 
 
-if TYPE_CHECKING:  # before click 8.2 they have no parameters
+if TYPE_CHECKING:  # before click 8.2 types have no parameters
     _OneOf = click.Choice[str]
     TextType = click.ParamType[str]
     BytesType = click.ParamType[int]
@@ -33,14 +34,14 @@ else:
 
 
 class Choice(_OneOf):
-    """One of several names, in upper or lower case."""
+    """A parameter type for one of several names, in upper or lower case."""
 
     def __init__(self, choices: Iterable[str]) -> None:
         super().__init__(list(choices), case_sensitive=False)
 
 
 class Word(TextType):
-    """A name, perhaps with numbers, such as gamma:2.2; in upper or lower case."""
+    """A parameter type for a name, perhaps with numbers, such as gamma:2.2; in upper or lower case."""
 
     name = "text"
 
@@ -49,7 +50,7 @@ class Word(TextType):
 
 
 def given(name: str) -> bool:
-    """Whether an option stands on the command line."""
+    """Says whether an option stands on the command line."""
     return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
@@ -159,7 +160,7 @@ device = click.option(
 
 
 class Bytes(BytesType):
-    """A number of bytes, or of K, M, G or T of them, 1024 times each as many as the one before."""
+    """A parameter type for a number of bytes, or of K, M, G or T bytes, powers of 1024."""
 
     name = "bytes"
 
@@ -182,7 +183,7 @@ device_memory = click.option(
 
 
 def shared(command: Command) -> Command:
-    """The options every image command has; the command receives them as one ``shared`` argument."""
+    """Adds the options of every image command, which receives them as one ``shared`` argument."""
     options = (
         device,
         click.option("--dtype", type=Choice(DTYPES), default="auto", help="Depth of the output."),

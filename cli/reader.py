@@ -1,4 +1,4 @@
-"""Reading pictures; the first one while the device is being opened."""
+"""Reading of pictures, which reads the first one while the device is being opened."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .checks import check_input
 
 
 class Reader:
-    """Reads pictures, of which one may be on its way already, in a thread that ends with this context."""
+    """Reads pictures. A thread, which ends with this context, may already be reading one of them."""
 
     def __init__(self, layer: str | None = None) -> None:
         self._layer = layer
@@ -27,14 +27,14 @@ class Reader:
         self._pool.shutdown()
 
     def begin(self, path: str) -> None:
-        """Starts to read a file, unless it could keep one waiting: a pipe, say."""
+        """Starts to read a file, unless it is one that may wait for its data, such as a pipe."""
         if os.path.isfile(path):
             found: list[str] = []
             self._ahead = path, self._pool.submit(self._noting, found, path), found
 
     def read(self, path: str) -> files.Picture:
-        """The picture, or the error that reading it gave; notes of it are said now."""
-        ahead, self._ahead = self._ahead, None  # its memory is the caller's from now on
+        """Returns the picture or raises the error of reading it, and passes on the notes about it."""
+        ahead, self._ahead = self._ahead, None  # its memory belongs to the caller from now on
         if ahead is None or ahead[0] != path:
             return read_picture(path, self._layer)
         try:

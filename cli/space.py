@@ -1,4 +1,4 @@
-"""The colour space of an item's values, from its input to its output, and what says so in the files."""
+"""The colour space of an item's values, from its input to its output, and the metadata that declares it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ColourSpaces:
         self.channels = 3
 
     def enter(self, picture: files.Picture, channels: int, *, linear: bool) -> Colour | None:
-        """A picture is read, for work on light or on its values. The space that is to become light by a conversion."""
+        """Enters a picture, for work on light or on its values. Returns the space to be converted to light, if any."""
         self.input, self.dtype, self.channels = picture.colour, picture.pixels.dtype, channels
         self.stored = None if linear else picture.colour
         return picture.metadata.colour if linear else None
@@ -60,16 +60,16 @@ class ColourSpaces:
         return values if as_stored and files.can_say(fmt, values, gray=gray) else usual(depth)
 
     def enter_data(self, colour: Colour | None, channels: int) -> None:
-        """A file of numbers is read, of a picture of so many channels, and in this space unless it is the usual one."""
+        """Enters a file of numbers: its picture's channels, and its space unless it is the usual one."""
         self.stored, self.channels = colour, channels
 
     def levels(self, dtype: str | None, depth: np.dtype[Any]) -> str | None:
-        """The integer type of which stored values are fractions, if they are; ``dtype`` as for :meth:`of_file`."""
+        """Returns the integer type of which stored values are fractions, if any; ``dtype`` is as in :meth:`of_file`."""
         before = self._before(dtype, depth)
         return before.name if before.kind == "u" else None
 
     def _before(self, dtype: str | None, depth: np.dtype[Any]) -> np.dtype[Any]:
-        """The depth of the original, or of the result where there is none."""
+        """Returns the depth of the original, or of the result if there is no original."""
         return np.dtype(dtype) if dtype else self.dtype or depth
 
     def labelled(
@@ -97,10 +97,10 @@ def usual(depth: np.dtype[Any]) -> Colour:
 
 
 def needs_light(values: Colour, written: Colour) -> bool:
-    """Whether values have to become Rec. 709 light before they are written, other than by sRGB's curve."""
+    """Says whether values must become Rec. 709 light, other than by sRGB's curve, before they are written."""
     return values != written and values not in (LINEAR, SRGB)
 
 
 def without_chromaticities(metadata: files.Metadata) -> dict[str, Any]:
-    """The EXR attributes but for those."""
+    """Returns the EXR attributes without those that describe the stored colours."""
     return {name: value for name, value in metadata.attributes.items() if name != files.CHROMATICITIES}

@@ -37,7 +37,7 @@ __all__ = [
     "Report",
 ]
 
-# Imported on first use: a program that only asks for help must not load OpenCL.
+# The module of each name, imported on first use: a program that only asks for help must not load OpenCL.
 _LAZY = {"Gpu": "gpu", "Image": "image", "Report": "profile"}
 
 

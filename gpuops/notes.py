@@ -14,6 +14,7 @@ from contextvars import ContextVar
 
 from .errors import GpuopsWarning
 
+# The function that takes notes in the current context; without one they are dropped.
 _sink: ContextVar[Callable[[str], object] | None] = ContextVar("notes", default=None)
 
 

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     import pyopencl as cl
 
-_WAITING = 2.0  # seconds without work that a start from a cold disk may take
+# Seconds without work that a start from a cold disk may take.
+_WAITING = 2.0
 
 
 @dataclass(frozen=True)

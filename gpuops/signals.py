@@ -10,7 +10,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-NUMBERS = [  # the signals that end a program and can be handled
+# The signals that end a program and can be handled.
+NUMBERS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name)
 ]
 
@@ -30,7 +31,7 @@ def kept() -> Iterator[None]:
         yield
     finally:
         for number, handler in handlers.items():
-            if handler is not None:  # else it was not Python that set it
+            if handler is not None:  # None means that a library in C has set it
                 signal.signal(number, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 

@@ -18,7 +18,7 @@ PAD: dict[str, Any] = {
 
 
 def pad(x: np.ndarray, widths: Sequence[tuple[int, int]], mode: str, cval: float = 0.0) -> np.ndarray:
-    """numpy.pad of an array whose last axis is along rows."""
+    """Applies numpy.pad to an array whose last axis is along rows."""
     if mode == "wrap-x":
         none = (0, 0)
         x = np.pad(x, [*[none] * (x.ndim - 1), widths[-1]], mode="wrap")

@@ -17,7 +17,7 @@ from gpuops.params.border import BORDERS
 
 from . import borders
 
-# Relative to the range of values: float32, and weights within 2.5e-7; differences' squares, relative to σ², in float32.
+# The error relative to the range of values: sums are float32, weights within 2.5e-7, squared differences float32.
 TOLERANCE = 2e-6
 SHAPES = [
     (1, 1),
@@ -26,7 +26,7 @@ SHAPES = [
     (17, 31),
     (33, 129),
     (70, 150),
-]  # tiles on CPUs are of 128 × 32, on GPUs 32 × 32
+]  # tiles are 128 × 32 on CPUs and 32 × 32 on GPUs
 
 
 def reference(x: np.ndarray, params: BilateralParams, alpha: bool = False) -> np.ndarray:
@@ -163,8 +163,8 @@ def test_alpha_is_no_part_of_the_distance(planned: Gpu, rng) -> None:
 
 
 def test_is_skimages(gpu: Gpu, rng) -> None:
-    """With even weights by distance, since skimage 0.26 mixes them up (its table has a row and a column too many), and
-    of colours a third of the distance, as it takes. Its weights by colour are of 100,000 bins."""
+    """Weights by distance are even, since skimage 0.26 mixes them up (its table has a row and a column too many). It
+    divides the distance of three colours by three, so its sigma is a third. Its weights by colour have 100,000 bins."""
     x = rng.random((24, 31, 3))
     options = {"win_size": 7, "sigma_spatial": 1e4, "cval": 0.2}
     for mode, theirs in (("constant", "constant"), ("reflect", "symmetric"), ("nearest", "edge")):

@@ -21,11 +21,11 @@ from gpuops.pixels.coding import Decoding, Encoding
 
 from . import borders, tonemap_reference
 
-# Relative to the largest value.
+# Errors relative to the largest value.
 TOLERANCE = {
     "mip": 2e-6,  # float32: at most 36 + 10 · 16 sums, weights up to 1/2 exact
     "gaussians": 3e-6,  # as above, sums over up to 8σ + 1 taps
-    "constant": 1e-6,  # asked for
+    "constant": 1e-6,  # the accuracy that is demanded
 }
 
 MEMORY = ("direct", "local")
@@ -130,7 +130,7 @@ def stages(
     metered: bool = False,
     glowing: Callable[..., np.ndarray] = reference,
 ) -> tuple[np.ndarray, int, int]:
-    """bloom_pixels, one operation after the other, before values are rounded; pixels not finite, and negative ones.
+    """Does bloom_pixels step by step, before rounding; also counts pixels that are not finite, and negative ones.
 
     The operator gets straight colours, as if the bloom had been written to a file and read.
     """
@@ -361,7 +361,7 @@ def test_looks_alike_at_any_resolution(gpu: Gpu, rng: np.random.Generator) -> No
     large, small = (bloom(gpu, device(gpu, s[None]), params).numpy()[0] for s in (scene, half))
     large = large.reshape(128, 2, 128, 2).mean((1, 3))
     assert np.abs(large - small).max() < 0.04 * large.max()
-    assert np.abs(half - small).max() > 0.2 * half.max()  # and there is much to see
+    assert np.abs(half - small).max() > 0.2 * half.max()  # the difference is visible
 
 
 def test_levels_share_all_light() -> None:
@@ -504,16 +504,16 @@ def test_the_operator_takes_straight_colours(
     got = got.numpy()
     assert got[..., :colours].max() <= 1
     np.testing.assert_allclose(got[..., -1], expected[..., -1], atol=1e-5)
-    # Where hardly anything covers a pixel, the glow's rounding, and where its Gaussians end, are divided by little.
+    # Where alpha is tiny, the glow's rounding and the cut of its Gaussians are divided by it.
     covered = expected[..., -1] > 1e-3
-    # (Wide Gaussians are within 5e-5 of their peak, which the lamp's 80 is a part of.)
+    # (Wide Gaussians are within 5e-5 of their peak, to which the lamp's 80 contributes.)
     off = (1e-3 if way == "gaussians" else 1e-5) / np.minimum(expected[covered][:, -1:], 1)
     assert (np.abs(got - expected)[covered][:, :colours] <= off).all()
 
 
 # -- panoramas, whose left and right edges are neighbours -------------------------------------------------------
 
-# A number of columns that halves without a rest, down to one or not, and others; fewer than the support.
+# Numbers of columns that halve without a remainder, down to one or not; others; and fewer than the support.
 AROUND = [(32, 64), (61, 128), (64, 40), (40, 8), (9, 2), (30, 1), (64, 100), (31, 67), (40, 7), (5, 3)]
 WAYS = {
     "direct": {"memory": "direct"},
@@ -581,7 +581,7 @@ def test_no_seam(gpu: Gpu, rng: np.random.Generator, way: str, width: int) -> No
             np.log2(turned[..., half] / turned[..., half - 1]),
         )
         jumps[border] = np.abs(steps - wanted).max()
-    # Starbursts have darkness beyond edges rather than mirrors: what is missing there falls as smoothly.
+    # Starbursts have darkness beyond edges rather than mirrors: the missing light falls as smoothly.
     most, least = (0.005, 0.01) if way == "starburst" else (0.02, 0.08)
     assert jumps["wrap-x"] < most and jumps["reflect"] > least
 

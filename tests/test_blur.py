@@ -88,7 +88,7 @@ def test_work_items_of_many_rows(gpu: Gpu, rng, sigma: float) -> None:
 @pytest.mark.parametrize("border", list(BORDERS))
 @pytest.mark.parametrize("sigma", [(0.12, 0.3), (0.5, 0.8), (3, 1e-300), (0, 7), (11, 12), (300, 100)])
 def test_recursive_is_a_whole_gaussian(gpu: Gpu, rng, sigma: tuple[float, float], border: str) -> None:
-    for shape in ((1, 1), (9, 1), (31, 17), (130, 300)):  # the last in several bands, for some σ
+    for shape in ((1, 1), (9, 1), (31, 17), (130, 300)):  # the last shape takes several bands for some σ
         point, step = np.zeros(shape), np.zeros(shape)
         point[shape[0] // 2, shape[1] // 3] = 1
         step[:, shape[1] // 2 :] = 1
@@ -162,7 +162,7 @@ def test_gaussian_by_spectra(gpu: Gpu, rng, border: str) -> None:
 
 
 def test_overwriting_the_input(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpuops.tiles.planes._AT_ONCE", 1 << 12)  # plane by plane
+    monkeypatch.setattr("gpuops.tiles.planes._AT_ONCE", 1 << 12)  # so that planes are processed one by one
     x = rng.random((3, 50, 60), dtype=np.float32)
     for sigma in (2.0, 9.0):
         params = BlurParams(sigma=(sigma, sigma))

@@ -14,8 +14,8 @@ from gpuops.params.border import BORDERS
 
 from . import borders
 
-TOLERANCE = 1e-6  # of the largest value: sums of sums, of at most 64 terms one after the other
-# On CPUs tiles are of 512 columns and blocks of 2·radius + 1 rows; radii of 0, beyond the image, and of one axis.
+TOLERANCE = 1e-6  # relative to the largest value: sums of sums, of at most 64 terms one after the other
+# On CPUs tiles have 512 columns and blocks 2·radius + 1 rows. Radii are 0, beyond the image, or of one axis.
 CASES = [
     ((1, 1, 1), (3, 2)),
     ((2, 1, 9), (1, 1)),

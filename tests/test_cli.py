@@ -165,7 +165,7 @@ def test_what_is_read_is_never_overwritten(clpix: Program, tmp_path: Path) -> No
     source, kernel = picture(tmp_path / "in.png"), picture(tmp_path / "k.png", (3, 3, 1), seed=2)
     before = (source.read_bytes(), kernel.read_bytes())
     one_line(clpix("convolve", source, "--kernel", kernel, "-o", kernel, "--overwrite"), 1, "input")
-    renamed = source.rename(tmp_path / "in.json")  # what a file is, its content says
+    renamed = source.rename(tmp_path / "in.json")  # the content decides the format
     args = ("--sigma", 1, "-o", tmp_path / "o.png", "--timing-file", renamed, "--overwrite")
     one_line(clpix("blur", renamed, *args), 1, "input")
     assert (renamed.read_bytes(), kernel.read_bytes()) == before
@@ -208,7 +208,8 @@ def test_a_signal_ends_the_program_at_any_time(tmp_path: Path, number: signal.Si
     time.sleep(delay)
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
-    assert process.returncode in (128 + number, -number), err  # the latter before the program's first line
+    # The code is −number if the signal came before the program's first line.
+    assert process.returncode in (128 + number, -number), err
     assert process.returncode == -number or err.count("\n") == 1, err
     if (tmp_path / "out").exists():
         assert not [path for path in (tmp_path / "out").iterdir() if path.name.startswith(".")]
@@ -437,7 +438,8 @@ def test_numbers_from_a_broken_pipe(tmp_path: Path, stdin: bytes) -> None:
 def closed(shell: str, *args: object) -> Run:
     """Runs the program under a shell's redirection, such as ``<&-``."""
     command = ["sh", "-c", f'"$@" {shell}', "sh", sys.executable, "-m", "clpix", *map(str, args)]
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}  # as for a person
+    # The program runs as a person runs it.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     run = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env)
     return Run(run.returncode, run.stdout, run.stderr)
 
@@ -452,7 +454,7 @@ def test_closed_standard_streams(tmp_path: Path) -> None:
     assert closed("2>&-", "blur", "--sigma", -1, source, "-o", out) == Run(2, "", "")
     assert closed("2>/dev/full", "blur", "--sigma", -1, source, "-o", out) == Run(2, "", "")
     assert not out.exists()
-    # Nothing that is printed lands in the output, whose number could be that of a closed stream.
+    # No print lands in the output, whose descriptor could have the number of a closed stream.
     assert closed("<&- >&- 2>&-", *expected, "--timing", "-v") == Run(0, "", "")
     np.testing.assert_array_equal(files.read(out).pixels, files.read(source).pixels)
 
@@ -528,7 +530,7 @@ def test_timing_is_complete(clpix: Program, tmp_path: Path) -> None:
     assert 0 <= data["totals"]["unaccounted_ms"] <= data["totals"]["wall_ms"]
 
 
-# Command and output, options, and the one that would do nothing.
+# The command and its output, the options, and the one that would have no effect.
 WITHOUT_EFFECT = [
     ("blur o.png", "--sigma 1 --radius 2", "--radius"),
     ("blur o.png", "--sigma 1 --sigma-x 1 --sigma-y 1", "--sigma"),
@@ -641,7 +643,7 @@ def test_blurs_that_cannot_be(clpix: Program, tmp_path: Path, options: str, word
         (
             "--sigma 10",
             r"2 values are NaN or infinite and spoil the result up to (6|7)\d pixels away",
-        ),  # as devices plan it
+        ),  # devices plan it differently
         ("--kind box --radius 2", "up to 2 pixels away"),
         ("--sigma 1 --method recursive", "through whole channels"),
         ("--kind median --radius 2", ""),

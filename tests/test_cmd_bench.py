@@ -1,4 +1,4 @@
-"""clpix bench."""
+"""Tests of ``clpix bench``."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_json_has_every_method_at_every_size(clpix: Program) -> None:
     assert all(row["table_bytes"] == 0 and row["peak_bytes"] >= 2 * image for row in rows[:3])
     parts = {part["step"]: part for part in last["parts"]}
     assert list(parts) == ["chunk creation", "chunk permutation", "rests of rows", "lifting", "whole"]
-    # Rows alone have chunks to create: of the image, and of its quarter.
+    # Only rows have chunks to create: those of the image, and of its quarter.
     assert parts["chunk creation"]["launches"] == 2
     assert parts["chunk creation"]["model_bytes"] == 8 * (603 * 41 + 302 * 21)
     assert parts["lifting"]["launches"] == 8  # two steps, two axes, two levels
@@ -62,7 +62,7 @@ def predictions_are_table_3s(rows: list[dict[str, Any]]) -> None:
     }
     assert predicted["filterbank"] == predicted["lifting"] == predicted["strip"] == {"whole": None}
     whole = predicted["laan"]["whole"]
-    # 8 (1 + h / r) for rows and for columns, of a halo h of 6 samples to the r of a row or a column.
+    # The model is 8 (1 + h / r) for rows and for columns, where a row or column has r samples and a halo of h = 6.
     assert predicted["laan"]["lifting"] == whole
     assert whole == pytest.approx(
         sum(8 * (2 + 6 / w + 6 / h) * w * h for w, h in ((603, 41), (302, 21))), abs=1
@@ -136,10 +136,10 @@ def test_split_images(clpix: Program) -> None:
         assert row["slabs_median_ms"] == {way: median(ms) for way, ms in row["slabs_ms"].items()}
         assert row["room_bytes"] == 1_600_000
     tables = clpix("bench", "dwt", *arguments).out.split("\n\n")
-    largest = tables[1].splitlines()[-1]  # figure 4: what the memory that was given has room for
+    largest = tables[1].splitlines()[-1]  # figure 4 has the largest image that fits the given memory
     assert largest.startswith("At most, in 0.0016 GB ")
     sides = {name: int(side) for name, side in re.findall(r"(laan|in-place) (\d+)", largest)}
-    assert sides["laan"] == pytest.approx((1_600_000 / 8) ** 0.5, abs=1)  # twice the image
+    assert sides["laan"] == pytest.approx((1_600_000 / 8) ** 0.5, abs=1)  # it needs twice the image
     assert sides["laan"] < sides["in-place"] <= (1_600_000 / 4) ** 0.5
     assert "laan, split" in tables[3] and "strip, split" not in tables[3]
     lines = tables[4].splitlines()
@@ -183,6 +183,6 @@ def test_the_librarys_checks(gpu: Gpu, opened: Callable[..., Gpu], monkeypatch: 
     measuring = opened(report=Report())
     with pytest.raises(ParameterError, match="a level at least"):
         next(bench_dwt.measure(measuring, [(16, 16)], levels=0))
-    monkeypatch.setattr(bench_dwt, "TOLERANCE", -1.0)  # no result is good enough
+    monkeypatch.setattr(bench_dwt, "TOLERANCE", -1.0)  # so that no result is good enough
     with pytest.raises(DeviceError, match="gives results that differ"):
         next(bench_dwt.measure(measuring, [(16, 16)]))

@@ -52,7 +52,7 @@ def test_both_axes_there_and_back() -> None:
         data = bench_fft.predicted_bytes(computed, 512, 256, radices, 16)
         assert bench_fft.predicted_bytes(computed, 512, 256, radices, 8) == data // 2
         table = replace(computed, twiddle="table")
-        # Figure 10 for the rows, and for the columns 256 entries of 8 passes in each of 512 columns.
+        # Figure 10 gives the rows; columns read 256 entries in 8 passes for each of 512 columns.
         assert bench_fft.predicted_bytes(table, 512, 256, radices, 16) == data + 2 * (18874368 + 16777216)
 
 
@@ -70,7 +70,7 @@ def test_forms_of_data() -> None:
     assert predicted(bench_fft_ways.PIXELS, "uint8") == 12 + 2 / 4
     assert predicted(bench_fft_ways.PIXELS, "uint16") == predicted(bench_fft_ways.PIXELS, "float16") == 13
     assert predicted(bench_fft_ways.CONVERTED, "uint8") == 14 + 2 * (1 / 4 + 1)
-    assert predicted(bench_fft_ways.PIXELS, "uint8", 2) == (12 + 2 / 2) / 2  # in halves
+    assert predicted(bench_fft_ways.PIXELS, "uint8", 2) == (12 + 2 / 2) / 2  # as half floats in between
     # Figure 14: of six components of RGB none is left empty; StellarWarp: RGBA are two complex numbers.
     assert [
         Variant(FftParams(), bench_fft_ways.LESS).planes(4),
@@ -149,7 +149,7 @@ def test_json_has_every_variant_and_the_chart_is_drawn(clpix: Program, tmp_path:
         if row["params"]["method"] == "global":
             assert row["launches"] == 2 * stages
             assert row["model_bytes"] == 2 * stages * 2 * data
-            predicted = 2 * stages * 6 * data // 2  # of both textures, each four times read and twice written
+            predicted = 2 * stages * 6 * data // 2  # both textures are read four times and written twice
         else:
             assert row["launches"] >= 4
             assert row["model_bytes"] >= 4 * 2 * data
@@ -184,7 +184,8 @@ def test_the_table(clpix: Program) -> None:
         "GB/s",
     ):
         assert title in lines[1]
-    assert [line.split("  ")[0] for line in lines[2:-3]] == VARIANTS  # once, though the size was given twice
+    # Each stands there once, though the size was given twice.
+    assert [line.split("  ")[0] for line in lines[2:-3]] == VARIANTS
     assert lines[4].split()[3:6] == ["16×8×4", "2⁴", "/"]
     assert lines[3].split()[2:5] == ["16×8×4", "-", "4"]
 
@@ -208,7 +209,7 @@ def test_an_existing_chart_is_kept_unless_overwrite(
     chart.write_bytes(b"mine")
     command = ("bench", "fft", "--size", 16, "--channels", 3, "--chart", chart)
     with monkeypatch.context() as patch:
-        patch.setattr(bench_fft, "measure", None)  # is not reached
+        patch.setattr(bench_fft, "measure", None)  # it must not be called
         run = clpix(*command)
         assert run.code == 1
         assert "--overwrite" in run.err

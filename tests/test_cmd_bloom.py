@@ -1,4 +1,4 @@
-"""clpix bloom."""
+"""Tests of ``clpix bloom``."""
 
 from __future__ import annotations
 
@@ -148,7 +148,8 @@ def test_tone_mapped_is_bloom_then_tonemap(
     files.write("star.exr", Picture(rng.random((7, 7, 1), np.float32), linear=True), overwrite=False)
     at_once = clpix("bloom", "in.exr", "-o", "once.exr", *arguments, "--tonemap", "agx", "--exposure", 1)
     assert (at_once.code, at_once.err) == (0, "")
-    damped = arguments[0] in ("--memory", "--strength")  # by the Karis average, which counts after exposure
+    # The Karis average dims the glow, and depends on exposure.
+    damped = arguments[0] in ("--memory", "--strength")
     by_itself = (*arguments, "--exposure", 1) if damped else arguments
     assert clpix("bloom", "in.exr", "-o", "between.exr", "--dtype", "float", *by_itself).code == 0
     tonemap = ("tonemap", "between.exr", "-o", "two.exr", "--operator", "agx", "--exposure", 1)

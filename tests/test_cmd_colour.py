@@ -63,7 +63,7 @@ def info(clpix: Clpix, path: Path) -> dict[str, Any]:
     return dict(found)
 
 
-# What tonemap writes -------------------------------------------------------------------------------
+# Files that tonemap writes -------------------------------------------------------------------------------
 
 LIGHT_OF = {
     "srgb": reference.srgb_light,
@@ -87,7 +87,7 @@ def test_signals_are_written_labelled_and_read(
     fmt = files.format_of(name)
     for dtype in fmt.dtypes:
         if dtype.startswith("float") and transfer == "srgb":
-            continue  # which is refused
+            continue  # such a combination is refused
         out = tmp_path / name
         depth = {"float16": "half", "float32": "float"}.get(dtype, dtype)
         options = ("--operator", "linear", "--exposure", 0, "--transfer", transfer, "--dtype", depth)
@@ -126,7 +126,7 @@ def test_an_inputs_srgb_profile_labels_no_other_signal(clpix: Clpix, tmp_path: P
     data = (tmp_path / "out.png").read_bytes()
     assert b"gAMA" + struct.pack(">I", 100000) in data
     run = clpix("blur", "--sigma", 1, tmp_path / "in.png", "-o", tmp_path / "out.tif", "--dtype", "float")
-    assert files.read(tmp_path / "out.tif").metadata.icc is None  # it is light
+    assert files.read(tmp_path / "out.tif").metadata.icc is None  # the values are light
 
 
 def test_cicp_of_pq(clpix: Clpix, ap1: Path, tmp_path: Path) -> None:
@@ -136,13 +136,14 @@ def test_cicp_of_pq(clpix: Clpix, ap1: Path, tmp_path: Path) -> None:
     assert reference.png_chunk(b"cICP", bytes((1, 16, 0, 1))) in data
     for other in (b"sRGB", b"gAMA", b"iCCP"):
         assert other not in data
-    with oiio.opened(str(tmp_path / "out.png"), "r") as file:  # which has a reader of its own for it
+    # OpenImageIO has a reader of its own for the chunk.
+    with oiio.opened(str(tmp_path / "out.png"), "r") as file:
         assert file.metadata()["CICP"] == (1, 16, 0, 1)
     run = clpix("info", tmp_path / "out.png")
     assert run.out == f"{tmp_path / 'out.png'}: PNG, 45 × 37, RGB, 16 bits, PQ-encoded\n"
 
 
-# What commands read --------------------------------------------------------------------------------
+# Files that commands read --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "tif"])
@@ -174,10 +175,10 @@ def test_space_still_means_what_it_did(clpix: Clpix, p3: Path, tmp_path: Path) -
     result, before = files.read(tmp_path / "a.png"), files.read(p3)
     assert np.array_equal(result.pixels, before.pixels)
     assert result.metadata.icc == P3
-    # As floats they are light after all.
+    # Floats are converted to light.
     expected = reference.srgb_light(before.pixels / 255) @ TO_709
     assert np.abs(light_of(clpix, p3, "--space", "encoded") - expected).max() < 5e-5
-    # And so they are in a format that has no profiles.
+    # A format without profiles gets light as well.
     assert clpix("blur", p3, "--sigma", 0, "--space", "encoded", "-o", tmp_path / "a.dpx").code == 0
     levels = np.rint(255 * np.clip(reference.srgb_signal(expected), 0, 1))
     assert np.abs(files.read(tmp_path / "a.dpx").pixels - levels).max() <= 1
@@ -207,7 +208,7 @@ def test_chromaticities_are_converted(clpix: Clpix, ap1: Path, tmp_path: Path) -
     result = files.read(tmp_path / "light.exr")
     assert "chromaticities" not in result.metadata.attributes
     assert "me" in {value for _, value in result.metadata.attributes.values()}
-    assert result.pixels.min() < 0  # what Rec. 709 has not
+    assert result.pixels.min() < 0  # colours outside Rec. 709
 
 
 @pytest.mark.parametrize(
@@ -324,14 +325,15 @@ def test_what_comes_back_as_it_was_keeps_its_colours(
         numbers, out = tmp_path / f"numbers.{suffix}", tmp_path / f"out{source.suffix}"
         run = clpix(there, source, "-o", numbers, "--overwrite")
         assert run.code == 0
-        assert ("EXR header attributes" in run.err) == (source == ap1)  # the owner
+        # The attribute that is lost is the owner.
+        assert ("EXR header attributes" in run.err) == (source == ap1)
         run = clpix(back, numbers, "-o", out, "--overwrite", "--dtype", "float" if source == ap1 else "auto")
         assert (run.code, run.err) == (0, "")
         before, after = files.read(source), files.read(out)
         assert np.abs(after.pixels.astype(np.float64) - before.pixels).max() <= (1e-4 if source == ap1 else 0)
         assert after.colour == before.colour
         assert after.metadata.icc == before.metadata.icc
-        # In another kind of file they are light, and converted.
+        # In another kind of file values are converted to light.
         if source == p3:
             assert (
                 clpix(back, numbers, "-o", tmp_path / "out.exr", "--overwrite", "--dtype", "float").code == 0
@@ -402,10 +404,10 @@ def test_stored_values_of_a_narrow_range(
             colours = result.pixels[..., : channels - alpha]
             if depth == "float":
                 assert np.abs(colours - light).max() < 1e-4
-            elif depth == "auto":  # as it was
+            elif depth == "auto":  # the depth stays
                 assert (run.err, result.colour.narrow) == ("", True)
                 assert np.array_equal(result.pixels, pixels)
-            else:  # white is at another fraction in another depth, and no other format can say that there is a white
+            else:  # a narrow range only stays in its own depth and format; else values become sRGB
                 assert result.colour.transfer == "sRGB"
                 assert not result.colour.narrow
                 step = 1 if result.pixels.dtype == np.uint16 else 257
@@ -469,9 +471,9 @@ def test_floats_that_are_no_light(
 def test_stored_gray(
     clpix: Clpix, said: str, channels: int, suffix: str, tmp_path: Path, rng: np.random.Generator
 ) -> None:
-    """The same light in formats that have no gray, or none with alpha; and of gray that only PNG can say is PQ."""
+    """Light stays in formats that have no gray, or none with alpha; and only PNG can state that gray is PQ."""
     blocks = rng.integers(60, 230, (2, 3, channels))
-    pixels = blocks.repeat(32, 0).repeat(32, 1).astype(np.uint8)  # which lossy formats keep
+    pixels = blocks.repeat(32, 0).repeat(32, 1).astype(np.uint8)  # lossy formats keep such blocks
     profile = reference.gray_profile(reference.parametric(0, 3.0))
     chunk = reference.png_chunk(b"iCCP", b"p\0\0" + zlib.compress(profile))
     if said == "PQ":
@@ -556,7 +558,7 @@ def test_extreme_gammas(clpix: Clpix, gamma: int, name: str, tmp_path: Path) -> 
         assert float(found.removeprefix("gamma ")) == pytest.approx(1e5 / gamma, abs=1 / 65536)
 
 
-# What is told --------------------------------------------------------------------------------------
+# Notes that commands give --------------------------------------------------------------------------------------
 
 
 def test_info(clpix: Clpix, p3: Path, ap1: Path, tmp_path: Path) -> None:
@@ -593,7 +595,7 @@ def test_statistics_are_of_rec_709_light(clpix: Clpix, p3: Path) -> None:
 
 
 def test_compare(clpix: Clpix, p3: Path, ap1: Path, tmp_path: Path) -> None:
-    """In one space where files are in different ones; as stored where they are in the same."""
+    """Files in different spaces are compared in one space, files in the same space as they are stored."""
     run = clpix("compare", p3, p3)
     assert run.code == 0
     assert "compared as" not in run.out
@@ -605,7 +607,8 @@ def test_compare(clpix: Clpix, p3: Path, ap1: Path, tmp_path: Path) -> None:
     run = clpix("compare", p3, tmp_path / "light.exr", "--max-error", "1e-4")
     assert run.code == 0
     assert run.out.startswith("compared as encoded values (sRGB)\n")
-    PIL.fromarray(np.asarray(PIL.open(p3))).save(tmp_path / "plain.png")  # the same codes, other colours
+    # The codes stay, but mean other colours.
+    PIL.fromarray(np.asarray(PIL.open(p3))).save(tmp_path / "plain.png")
     assert clpix("compare", p3, tmp_path / "plain.png", "--max-error", "1e-2").code == 1
     assert clpix("compare", ap1, ap1).code == 0
     light_of(clpix, ap1)

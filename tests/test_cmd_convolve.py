@@ -1,4 +1,4 @@
-"""clpix convolve."""
+"""Tests of ``clpix convolve``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOLERANCE = 2e-6  # relative to the largest value: float32 sums
 
 @pytest.fixture
 def pictures(tmp_path: Path, rng: np.random.Generator) -> Path:
-    """in.exr RGB, kernel.exr gray, rgb.exr a kernel with colours; each of floats."""
+    """Writes float files: in.exr in RGB, the gray kernel.exr, and rgb.exr, a kernel with colours."""
     for name, shape in (("in", (30, 41, 3)), ("kernel", (5, 8, 1)), ("rgb", (3, 3, 3))):
         pixels = rng.random(shape).astype(np.float32)
         files.write(str(tmp_path / f"{name}.exr"), Picture(pixels, linear=True), overwrite=False)

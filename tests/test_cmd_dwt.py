@@ -98,7 +98,7 @@ def test_what_exceeds_the_devices_memory_is_split(
     suffix = "exr" if picture[3] == "float16" else "png"
     pixels = (pixels / 256).astype(np.float16) if suffix == "exr" else pixels
     source = save(tmp_path / f"in.{suffix}", pixels, linear=suffix == "exr")
-    limit = 4 * pixels.size  # bytes: those of the samples alone, where their bands are to be as well
+    limit = 4 * pixels.size  # bytes of the samples, where their bands must fit as well
     arguments = ["--device-memory", limit, "--timing-file", tmp_path / "t.json", "--overwrite"]
     assert clpix("dwt", source, "-o", tmp_path / "whole.npz", *way) == Run(0, "", "")
     assert clpix("dwt", source, "-o", tmp_path / "split.npz", *way, *arguments) == Run(0, "", "")
@@ -149,7 +149,7 @@ def test_what_is_done_to_coefficients_is_the_same_in_slabs(
     clpix: Program, rng: np.random.Generator, tmp_path: Path, picture: Any, way: list[str]
 ) -> None:
     pixels = random_pixels(rng, *picture[:3], "uint8" if picture[3] == "float16" else picture[3])
-    pixels[:150] //= 3  # more to shrink here than there
+    pixels[:150] //= 3  # one part has more to shrink than the other
     suffix = "exr" if picture[3] == "float16" else "png"
     pixels = (pixels / 256).astype(np.float16) if suffix == "exr" else pixels
     source = save(tmp_path / f"in.{suffix}", pixels, linear=suffix == "exr")
@@ -167,7 +167,7 @@ def test_what_is_done_to_coefficients_is_the_same_in_slabs(
         if figures:
             figures["output"] = figures["output"].replace(folder, "")
     assert told[0][:2] == told[1][:2]
-    assert told[0][2] == pytest.approx(told[1][2], rel=1e-9)  # sums of other parts
+    assert told[0][2] == pytest.approx(told[1][2], rel=1e-9)  # the parts are summed in another order
     assert 0 < json.loads((tmp_path / "t.json").read_text())["totals"]["peak_device_bytes"] <= limit
     if out.endswith("npz"):
         (whole, about), (slabs, about_slabs) = (
@@ -366,7 +366,7 @@ def test_denoised_pictures_keep_alpha_and_what_else_they_are(
     assert (out.pixels.dtype, out.alpha) == (np.uint8, True)
     np.testing.assert_array_equal(out.pixels[:, :, 3], pixels[:, :, 3])
     assert out.pixels[:, :, :3].std() < 0.5 * pixels[:, :, :3].std()
-    # An .exr is a picture then, too, in linear light.
+    # With this option an .exr is a picture as well, in linear light.
     assert clpix("dwt", source, "-o", tmp_path / "out.exr", *options, "--dtype", "float") == Run(0, "", "")
     light = files.read(tmp_path / "out.exr")
     assert (light.pixels.dtype, light.linear, light.alpha) == (np.float32, True, True)
@@ -403,8 +403,8 @@ def test_kept_coefficients_come_as_near_as_is_printed(
     np.testing.assert_array_equal(files.read(at_once).pixels, files.read(back).pixels)
     arrays, _ = files.read_data(between)
     assert sum(np.count_nonzero(array[:colours]) for array in arrays.values()) == round(count / 20)
-    if colours == channels:  # alpha is kept whole
-        assert between.stat().st_size < 0.35 * 4 * count  # headers and all
+    if colours == channels:  # alpha is stored without loss
+        assert between.stat().st_size < 0.35 * 4 * count  # this includes headers
 
 
 def test_what_is_kept_as_json(clpix: Program, source: Path, tmp_path: Path) -> None:

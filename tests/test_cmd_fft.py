@@ -217,7 +217,7 @@ def test_a_filter_filters(clpix, tmp_path) -> None:
         )
         clpix("ifft", tmp_path / "s.npz", "-o", tmp_path / "b.png", "--overwrite")
         got = files.read(tmp_path / "b.png").pixels[..., 0].astype(float)
-        if options[0] != "highpass":  # whose mean is 0: half of it is clipped
+        if options[0] != "highpass":  # a highpass has the mean 0, so half of it is clipped
             np.testing.assert_allclose(got, 32768 + 10000 * expected, atol=2)
         else:
             np.testing.assert_allclose(got, np.maximum(10000 * expected, 0), atol=2)

@@ -79,7 +79,7 @@ def check(got: dict[str, Any], values: Pixels) -> None:
         assert got["log2_sum"] == pytest.approx(log2.sum(), rel=1e-5, abs=1e-5 * positive.size)
         found = got["percentiles"]
         for percent, value in found.items():
-            # A quarter of a stop; where the share ends exactly between two neighbours, any value between them will do.
+            # A bin is a quarter of a stop; where the share ends between two neighbours, all between them are right.
             place = int(percent) / 100 * log2.size
             low, high = log2[math.ceil(place) - 1], log2[min(math.floor(place), log2.size - 1)]
             assert low - 0.2501 <= math.log2(value) <= high + 0.2501, percent
@@ -249,7 +249,7 @@ def test_without_stats_no_device_is_opened(
     monkeypatch.setattr(gpu.Gpu, "__init__", refuse)
     monkeypatch.setenv("CLPIX_DEVICE", "nothing-like-this")
     assert clpix("info", path).code == 0
-    missing = clpix("info", tmp_path / "none.png", "--stats")  # nor for nothing that could be measured
+    missing = clpix("info", tmp_path / "none.png", "--stats")  # a missing file opens no device either
     assert (missing.code, missing.err.count("\n")) == (1, 1)
 
 

@@ -441,7 +441,7 @@ def test_balances_that_an_image_does_not_have(clpix: Clpix, tmp_path: Path) -> N
 
 def test_a_balanced_contact_sheet_and_its_curve(clpix: Clpix, tmp_path: Path) -> None:
     flat = np.full((40, 56, 3), (0.5, 0.25, 0.125), np.float32)
-    flat[:, 28:] = 7  # not in the region
+    flat[:, 28:] = 7  # these pixels are outside the region
     write(tmp_path / "in.exr", flat)
     options = ("--contact-sheet", "--operators", "linear", "--stops", "0", "--exposure", "0")
     balance = ("--white-balance", "gray-world", "--meter-region", "0%,0%,50%,100%")

@@ -58,7 +58,7 @@ def test_primaries_are_those_that_others_publish(name: str) -> None:
 
 def test_pq_is_smptes() -> None:
     light = colours.Pq().light(V)
-    assert np.abs(reference.pq_signal(light) - V).max() < 1e-6  # of light 0 it is 7e-7
+    assert np.abs(reference.pq_signal(light) - V).max() < 1e-6  # PQ's signal of light 0 is 7e-7
     assert light[-1] == pytest.approx(10000 / 203)
     assert colours.Pq().light(np.array([0.5806])) == pytest.approx(1, rel=1e-3)  # BT.2408: 203 cd/m² are 58 %
 
@@ -137,7 +137,7 @@ def test_profiles_of_a_matrix_and_curves(name: str, version: int) -> None:
     assert found.called == "ACES AP1"
     assert np.abs(np.reshape(found.matrix, (3, 3)) - reference.TO_REC709["ACES AP1"]).max() < 1e-4
     (curve,) = found.curves
-    assert np.abs(curve.light(V) - formula(V)).max() < 4e-5  # numbers have 16 bits behind the point
+    assert np.abs(curve.light(V) - formula(V)).max() < 4e-5  # ICC's numbers have 16 fractional bits
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_curves_may_go_below_black(
     expected = np.where(v < 0, -formula(-v), formula(np.abs(v)))
     assert expected.min() < -0.05
     (curve,) = picture.colour.curves
-    assert np.abs(curve.light(v) - expected).max() < 4e-5  # numbers have 16 bits behind the point
+    assert np.abs(curve.light(v) - expected).max() < 4e-5  # ICC's numbers have 16 fractional bits
     assert np.abs(light_of(gpu, picture) - expected).max() < 2e-4
 
 
@@ -334,7 +334,8 @@ def test_a_curve_that_begins_beyond_all_values(tmp_path: Path) -> None:
     assert lines == ["its ICC profile has a damaged curve; colours are taken as sRGB"]
     assert picture.colour == SRGB
     before = icc.colour_of(reference.rgb_profile("Rec. 709", reference.parametric(1, 2.0, 1 / 65536, 1.0)))[0]
-    found = icc.colour_of(icc.profile_of(before, gray=False))[0]  # it begins at −65536, which is 0
+    # The power would begin at −65536, for which 0 is stored.
+    found = icc.colour_of(icc.profile_of(before, gray=False))[0]
     assert np.abs(found.curves[0].light(V) - (V / 65536 + 1) ** 2).max() < 1e-6
 
 
@@ -476,7 +477,7 @@ def test_png_chunks_that_make_no_sense(chunk: bytes, line: str, tmp_path: Path) 
     picture, lines = read(tmp_path / "a.png")
     assert lines == [f"{line}; colours are taken as sRGB"]
     assert picture.colour == SRGB
-    # Then the chunk that comes next in order is used.
+    # The next chunk in the order is used instead.
     if not line.startswith(("its chroma", "its gamma")):
         (tmp_path / "b.png").write_bytes(reference.png(pixels, chunk, chunk_of(b"gAMA", 1.0)))
         picture, lines = read(tmp_path / "b.png")
@@ -606,7 +607,7 @@ def test_what_is_written_is_read_again(suffix: str, space: str, channels: int, t
         assert [line for line in lines if "cannot say that its values are" in line]
         return
     assert not [line for line in lines if "cannot say" in line]
-    if gray:  # which has no primaries
+    if gray:  # gray has no primaries
         colour, found = (replace(c, matrix=colours.IDENTITY) for c in (colour, back.colour))
     else:
         found = back.colour

@@ -23,7 +23,7 @@ Program = Callable[..., Run]
 
 ROOT = click.Context(cli)
 COMMANDS = dict(leaves(cli, ROOT))
-# Every option of every command, --help left out.
+# All options of all commands, without --help.
 OPTIONS = [
     (path, option)
     for path, command in COMMANDS.items()
@@ -111,7 +111,7 @@ def test_suggestions_are_near(clpix: Program, path: tuple[str, ...]) -> None:
     for name in sorted({name for other in COMMANDS.values() for name in option_names(other, ROOT)} - own):
         run = clpix(*path, "in.png", name)
         one_line(run, 2, f"there is no option {name}")
-        # Either a name that differs by a few letters, or the commands that have the option.
+        # The message suggests a name that differs by a few letters, or the commands that have the option.
         if "did you mean" in run.err:
             assert near(name, own) and name != "--json", run.err
         else:
@@ -201,7 +201,7 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("args", "code", "words"),
     [
-        # A folder, a pattern that matched nothing, and others that are no file, whatever the output is.
+        # Inputs that are not files: a folder, a pattern that matched nothing, and others, with any output.
         ("folder -o out/", 1, "folder: is a folder; name the files in it, such as folder/*.exr"),
         ("folder -o o.png", 1, "such as folder/*.exr"),
         ("void/ -o out/", 1, "such as void/*.png"),
@@ -214,7 +214,7 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("EMPTY -o o.png", 1, "an input's name is empty"),
         ("text.png -o o.png", 1, "text.png: is not a picture"),
         ("empty.png -o o.png", 1, "empty.png: is empty"),
-        # Outputs.
+        # Outputs that cannot be written.
         ("a.png -o EMPTY", 2, "--output is empty"),
         ("a.png -o=o.png", 2, "write -o o.png"),
         ("text.png -o new/", 1, "text.png: is not a picture"),
@@ -278,7 +278,7 @@ def test_a_file_called_as_standard_output_is(clpix: Program, there: Path) -> Non
 
 
 def test_a_report_never_overwrites_what_is_compared(clpix: Program, there: Path) -> None:
-    Path("b.png").rename("b.json")  # what a file is, its content says
+    Path("b.png").rename("b.json")  # the content decides the format
     before = Path("b.json").read_bytes()
     one_line(
         clpix("compare", "a.png", "b.json", "--timing-file", "b.json", "--overwrite"), 2, "also an input"

@@ -106,7 +106,7 @@ def test_structural_similarity_of_integer_levels(gpu: Gpu, rng: np.random.Genera
 def test_structural_similarity_of_bright_flat_areas_is_not_lost_to_cancellation(
     gpu: Gpu, rng: np.random.Generator
 ) -> None:
-    a = np.full((60, 60), 200.0, np.float32)  # an HDR sky: 200 × white, with noise of a thousandth
+    a = np.full((60, 60), 200.0, np.float32)  # like an HDR sky: 200 × white with noise of a thousandth
     a, b = ((a + rng.normal(0, 0.2, a.shape)).astype(np.float32) for _ in range(2))
     expected = skimage_ssim(a, b, 1.0)
     assert structural_similarity(gpu, a, b, data_range=1.0) == pytest.approx(expected, abs=1e-4)

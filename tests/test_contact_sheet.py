@@ -27,7 +27,7 @@ Array = npt.NDArray[Any]
 TOLERANCE = {
     "light": 1e-6,  # float32 sums of up to a thousand values
     "curve": 4e-6,  # an operator's, relative above 1, and a transfer's
-    "levels": 1,  # of 8 bits: ties
+    "levels": 1,  # 8-bit levels, for ties
 }
 
 
@@ -76,7 +76,7 @@ def tiles_of(sheet: Array, rows: int, columns: int, height: int, width: int) -> 
     return [found[i * columns : (i + 1) * columns] for i in range(rows)]
 
 
-GAP = 12  # for tiles of up to 263 pixels: the least size of letters
+GAP = 12  # pixels between tiles of up to 263 pixels, where letters have their least size
 
 
 # -- the sheet ----------------------------------------------------------------------------------------------------
@@ -87,12 +87,12 @@ GAP = 12  # for tiles of up to 263 pixels: the least size of letters
     [
         ((3, 41, 67), False, 20),
         ((3, 41, 67), False, 67),
-        ((3, 41, 67), False, 320),  # is not enlarged
+        ((3, 41, 67), False, 320),  # the image is not enlarged
         ((4, 30, 44), True, 11),
         ((1, 30, 43), False, 10),
         ((2, 13, 17), True, 5),
         ((3, 1, 1), False, 16),
-        ((3, 2, 999), False, 16),  # less than a row would be left
+        ((3, 2, 999), False, 16),  # less than a row of pixels would remain
         ((3, 999, 3), False, 1),
     ],
 )
@@ -132,7 +132,7 @@ def test_labels_stand_below_every_tile(gpu: Gpu) -> None:
         label = sheet[y + 40 : y + cell[0], x : x + cell[1] - GAP]
         assert label.max() > 200 and label.min() == GREY_CODE
     assert (sheet[:GAP] == GREY_CODE).all() and (sheet[:, :GAP] == GREY_CODE).all()
-    # Another operator's name, other stops: other labels.
+    # Another operator and other stops change the labels.
     first, second = (sheet[GAP + 40 : GAP + cell[0], GAP + i * cell[1] :][:, : cell[1] - GAP] for i in (0, 1))
     assert (first != second).any()
 
@@ -164,7 +164,8 @@ def test_what_is_metered_gives_the_same_result(gpu: Gpu, operator: str, meter: s
     )
     brighter = found.look(operator, 1.5)
     assert brighter.exposure == pytest.approx(found.exposure + 1.5)
-    given = TonemapParams(operator, exposure=brighter.exposure, transfer="linear")  # meters its own white
+    # Each operator meters its own white.
+    given = TonemapParams(operator, exposure=brighter.exposure, transfer="linear")
     np.testing.assert_allclose(
         tonemap(gpu, image, brighter).numpy(), tonemap(gpu, image, given).numpy(), rtol=2e-6
     )

@@ -18,7 +18,7 @@ from gpuops.params.border import BORDERS
 
 from . import borders
 
-# Relative to Σ|w| · max|x|.
+# Errors relative to Σ|w| · max|x|.
 TOLERANCE = {
     "direct": 1e-6,  # float32 fma, taps one after the other: errors grow as √taps · 6e-8
     "local": 1e-6,
@@ -43,7 +43,7 @@ CASES = [
 
 
 def expected(x: np.ndarray, w: np.ndarray, mode: str, cval: float) -> np.ndarray:
-    """By the definition; scipy.ndimage's own reflect is wrong where the kernel is several times the image's size."""
+    """Convolves by the definition: scipy.ndimage's reflect is wrong for kernels several times the image's size."""
     by, bx = w.shape
     padded = borders.pad(x, ((by, by), (bx, bx)), mode, cval)
     whole = scipy.signal.convolve(padded, w, method="auto")  # by float64 transforms for large kernels
@@ -135,7 +135,7 @@ def test_nan_reaches_as_far_as_the_kernel(gpu: Gpu) -> None:
         (np.ones((0, 3)), "weights must be"),
         (np.full((2, 2), np.nan), "4 values that are not finite"),
         (np.array([[1, np.inf]]), "1 value that is not finite"),
-        (np.array([[1, 1e39]]), "1 value that is not finite"),  # in float32
+        (np.array([[1, 1e39]]), "1 value that is not finite"),  # it overflows in float32
         (np.ones((2, 2), complex), "real weights"),
     ],
 )

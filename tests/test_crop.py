@@ -39,7 +39,7 @@ def reference(x: np.ndarray, colours: int, p: CropParams) -> np.ndarray:  # type
 def test_every_value_stays(
     clpix: Callable[..., Run], rng: np.random.Generator, dtype: str, channels: int, space: str, tmp_path: Path
 ) -> None:
-    """Of NPZ, which holds every depth: colours under alpha 0 as well, and what is not finite."""
+    """NPZ holds every depth; colours under alpha 0, infinities and NaN stay as well."""
     x = rng.integers(0, 256, (40, 50, channels)).astype(dtype)
     x[10, 20, -1] = 0
     if dtype.startswith("f"):

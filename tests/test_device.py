@@ -85,7 +85,8 @@ def child(monkeypatch: pytest.MonkeyPatch) -> Any:
 def python(program: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
     """Runs a program in a process with a changed environment (None removes)."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    if "vendors-" in env.get("OCL_ICD_VENDORS", ""):  # made by this process: the other starts from nothing
+    # This process made the folder; the other must start without it.
+    if "vendors-" in env.get("OCL_ICD_VENDORS", ""):
         del env["OCL_ICD_VENDORS"]
     for name, value in environment.items():
         env.pop(name, None)
@@ -135,7 +136,7 @@ def test_environment_variable_chooses_and_the_argument_wins(monkeypatch: pytest.
 
 def test_warm_selection_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     select()
-    forget(monkeypatch)  # from the files
+    forget(monkeypatch)  # so that verdicts come from the files
     monkeypatch.setattr(probe, "command", lambda arguments: pytest.fail("a process was started"))
     select()
 

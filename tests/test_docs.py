@@ -33,7 +33,7 @@ PAGES = {
 CONTEXT = click.Context(cli, info_name="clpix")
 COMMANDS = dict(leaves(cli, CONTEXT))
 BENCHMARKS = sorted(path.stem for path in MEASURED.glob("*.json"))
-# The marks of a usage line: of an alternative, of a part that may be left out, of a part that is to be filled in.
+# A usage line marks alternatives, parts that may be left out, and parts to be filled in.
 PLACEHOLDER = re.compile(r"[\[\]|…]|\.\.\.|\b[A-Z]{2,}\b|\bNAME\b")
 
 
@@ -69,7 +69,7 @@ def test_every_table_is_whole_and_every_file_is_shown() -> None:
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_benchmark_files_have_one_schema(name: str) -> None:
     found: dict[str, Any] = json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
-    # The first is of `clpix bench --json`, whose entries are measurements; columns name those of rows that are lists.
+    # The first is for `clpix bench --json`, whose entries are measurements; columns name the entries of list rows.
     assert set(found) in (
         {"context", "rows"},
         {"context", "columns", "rows"},
@@ -199,7 +199,7 @@ def test_command_lines_parse(page: str) -> None:
             assert name in option_names(command, CONTEXT), (line, name)
         if PLACEHOLDER.search(line) or not args:
             continue
-        # A line that names no output stands for its options.
+        # A line without an output only shows options.
         required = [param for param in command.params if param.required and param.name == "output"]
         if required and not {"-o", "--output"}.intersection(args):
             args = [*args, "-o", "out.png"]
@@ -221,16 +221,16 @@ def test_every_option_exists(page: str) -> None:
     own = [path for path in COMMANDS if path[0] in {name, f"i{name}"}]
     everywhere = set().union(*(option_names(command, CONTEXT) for command in COMMANDS.values()))
     known = set().union(*(option_names(COMMANDS[path], CONTEXT) for path in own)) if own else everywhere
-    # Whole command lines are looked at above, and those of other programs are theirs.
+    # Whole command lines are checked above; those of other programs are not checked.
     text = re.sub(r"^    .*$|`[^`\n]*(?:clpix|pytest|pip) [^`\n]*`", "", text_of(page), flags=re.MULTILINE)
     text = re.sub(
         r"^```.*?^```$|(?<=\])\([^)\n]*\)", "", text, flags=re.MULTILINE | re.DOTALL
-    )  # nor where links lead
+    )  # targets of links are skipped, too
     for option in sorted(set(re.findall(r"(?<![\w-])--[a-z][\w-]*", text)) - known):
         assert option in everywhere and option in IN_PASSING.get(page, ()), (page, option)
 
 
-# Options of other commands that a page of a command speaks of.
+# Options of other commands that a command's page mentions.
 IN_PASSING = {
     "docs/bench.md": {"--kind", "--method", "--preset", "--radix"},
     "docs/devices.md": {"--device"},
@@ -277,7 +277,7 @@ def test_what_denoising_is_worth(
     rows = re.findall(r"^\| `(--shrink [^`]*)` \| ([\d.]+) \|$", text_of("docs/dwt.md"), re.MULTILINE)
     assert len(rows) == 5
     for options, psnr in rows:
-        if "--cycle-spins" in options:  # 16 times as long
+        if "--cycle-spins" in options:  # it takes 16 times as long
             continue
         assert (
             clpix(
@@ -305,7 +305,7 @@ def test_what_keeping_comes_to(
         run = clpix("dwt", "a.png", "-o", "c.npz", "--keep", percent, "--overwrite")
         shown = re.search(r"PSNR ([\d.]+) dB", run.out)
         assert shown and abs(float(shown[1]) - float(psnr)) < NEARLY
-        # How well a version of zlib deflates is its own affair.
+        # Versions of zlib compress differently.
         assert abs(Path("c.npz").stat().st_size / 1000 / float(size) - 1) < 0.03
 
 
@@ -340,8 +340,8 @@ def test_keys_of_json_are_documented(
     assert run.code == 0, run.err
     found = json.loads(run.out or report.read_text())
     if page == "info":
-        found[0]["metadata"]["attributes"] = {}  # the file's own
-    text = text_of(f"docs/{page}.md") + text_of("docs/timing.md")  # whose context others have as well
-    # Percentiles are named by their numbers, and channels by theirs.
+        found[0]["metadata"]["attributes"] = {}  # these belong to the file
+    text = text_of(f"docs/{page}.md") + text_of("docs/timing.md")  # other pages refer to its context
+    # Percentiles and channels are named by their numbers.
     missing = {key for key in keys_of(found) if not re.search(rf"`{key}`|`[^`]*\b{key}\b[^`]*`", text)}
     assert not {key for key in missing if not key.isdigit()}, missing

@@ -114,12 +114,12 @@ def test_only_drafts_that_cannot_be_alive_are_swept(tmp_path: Path, monkeypatch:
     target.write_text("precious")
     link = tmp_path / f".clpix-{here}-{'2' * 16}.png"
     link.symlink_to(target)
-    # A network disk, where another machine's lock may not be seen.
+    # On a network disk another machine's lock may be invisible.
     monkeypatch.setattr(drafts, "_is_of_this_machine", lambda _: False)
     drafts.sweep(str(tmp_path))
     assert not left.exists()
     assert others.exists()
-    # A disk of this machine, which has been started anew since then.
+    # This machine's own disk, after a new start of the machine.
     monkeypatch.setattr(drafts, "_is_of_this_machine", lambda _: True)
     drafts.sweep(str(tmp_path))
     assert not others.exists()

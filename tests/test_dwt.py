@@ -36,12 +36,12 @@ TOLERANCE = {
     "coefficients": 2e-6,
     "double": 1e-13,
     "double, smooth": 1e-12,
-    # For values in [0, 1] after forward and inverse, 5 levels: well below half a level of 16 bits, 7.6e-6.
+    # The error for values in [0, 1] after 5 levels forward and inverse: well below half a 16-bit level, 7.6e-6.
     "round trip": 3e-6,
 }
 LIFTING = ["haar", "bior2.2", "bior4.4", "dd13/7"]
 INTEGER = ["haar", "bior2.2", "dd13/7"]
-# Every length from 1 to 33 along both axes, with odd and even ones paired.
+# All lengths from 1 to 33 along both axes; odd and even ones are paired.
 SHAPES = [(n, 34 - n) for n in range(1, 34)]
 # Ways to compute: the tile in a work-item's and in a group's memory, and no tile at all.
 LIFTING_WAYS: list[dict[str, str]] = [
@@ -134,11 +134,11 @@ def assert_is_pywts(gpu: Gpu, x: np.ndarray, name: str, mode: str, level: int) -
     """Both directions, of an array in the precision to test."""
     dtype, wavelet = x.dtype.type, reference(name)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # more levels than there is size for
+        warnings.simplefilter("ignore")  # PyWavelets warns of more levels than the size allows
         theirs = pywt.wavedec2(x.astype(np.result_type(x, np.float64)), wavelet, mode, level)
         ours = wavedec2(gpu, x, name, mode, level)
-    # A line through the last two samples multiplies the first axis' rounding by its length: in PyWavelets, too, and
-    # here where there is no more precision to compute in.
+    # A line through the last two samples multiplies the first axis' rounding by its length, in PyWavelets as well, and
+    # here where no higher precision is available.
     factor = 1.0
     if mode == "smooth" and dtype == np.float64:
         factor = TOLERANCE["double, smooth"] / TOLERANCE["double"]
@@ -306,7 +306,7 @@ def test_the_stationary_transform_is_pywts(gpu: Gpu, rng, dtype: type) -> None:
         x = rng.standard_normal(shape).astype(dtype)
         for trim, norm in [(False, False), (True, False), (False, True)]:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # norm is for orthogonal wavelets
+                warnings.simplefilter("ignore")  # PyWavelets warns that norm is for orthogonal wavelets
                 theirs = pywt.swt2(
                     x.astype(np.result_type(x, float)), reference(name), level, start, (-2, -1), trim, norm
                 )
@@ -390,7 +390,7 @@ def test_packets_are_pywts(gpu: Gpu, rng, mode: str) -> None:
     theirs = {node.path: node.data for node in tree.get_level(2)}
     ours = wpdec2(gpu, x, "db2", mode, 2)
     assert set(ours) == set(theirs)
-    # Rounding where smooth has no double precision to be computed in.
+    # The rounding where smooth has no double precision.
     factor = 100.0 if mode == "smooth" and not gpu.limits.double else 1.0
     for path, band in ours.items():
         assert_close([band], [theirs[path]], factor=factor)
@@ -403,7 +403,7 @@ def test_packets_are_pywts(gpu: Gpu, rng, mode: str) -> None:
 
 
 def test_a_deep_packet_alone_is_zeros_beside_it(gpu: Gpu, rng: np.random.Generator) -> None:
-    """Of 4³⁰ paths as long as the packet's, only those on the way to it are looked at."""
+    """Only the paths on the way to the packet are visited, not all 4³⁰ of its length."""
     band = rng.random((1, 1)).astype(np.float32)
     got = wprec2(gpu, {"a" * 30: band}, "haar", "periodization", shape=(8, 8))
     np.testing.assert_allclose(got, np.full((8, 8), band[0, 0] / 2**30), rtol=1e-4)
@@ -536,7 +536,8 @@ def integer_line(x: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
 def test_integers_are_the_published_ones_and_lossless(gpu: Gpu, rng, name: str, way: dict[str, str]) -> None:
     for shape in [(1, 1), (1, 6), (7, 1), (2, 3), (33, 18), (40, 301)]:
         x = rng.integers(0, 65536, shape).astype(np.uint16)
-        low, high = (half.T for half in integer_line(x.T.astype(np.int64), name))  # vertically first
+        # Columns are transformed first.
+        low, high = (half.T for half in integer_line(x.T.astype(np.int64), name))
         (a, v), (h, d) = (integer_line(half, name) for half in (low, high))
         ours = dwt2(gpu, x, name, "mirror", integer=True, **way)
         for mine, theirs in zip(flat(ours), (a, h, v, d), strict=True):
@@ -559,7 +560,7 @@ def test_integers_are_lossless_in_every_mode(gpu: Gpu, rng) -> None:
         np.testing.assert_array_equal(back, x, mode)
 
 
-# VC-2, SMPTE ST 2042-1, 15.4.4: shift after a level, and the synthesis' stages: which samples change, by + or −
+# VC-2, SMPTE ST 2042-1, 15.4.4: the shift after a level, and the stages of synthesis: the samples that change, + or −
 # (Σ tap · sample at that distance, halved s times, rounded), and s.
 VC2: dict[str, tuple[int, list[tuple[str, dict[int, int], int]]]] = {
     "vc2-dd9/7": (1, [("even -", {-1: 1, 1: 1}, 2), ("odd +", {-3: -1, -1: 9, 1: 9, 3: -1}, 4)]),
@@ -637,7 +638,7 @@ def test_vc2_is_the_standards(gpu: Gpu, rng, name: str, tile: str) -> None:
         for mine, other in zip(flat(ours), flat(theirs), strict=True):
             np.testing.assert_array_equal(mine, other)
         np.testing.assert_array_equal(waverec2(gpu, ours, name, "vc2", **way), x)
-        # Coefficients that no picture has, as a decoder meets them.
+        # Coefficients that no picture has, but that a decoder may meet.
         coarse = [band // 5 * 5 for band in flat(ours)]
         expected = coarse[0].astype(np.int64)
         for at in range(1, len(coarse), 3):
@@ -672,7 +673,7 @@ def test_vc2_is_lossless_for_all_sizes(gpu: Gpu, rng, name: str, mode: str) -> N
             back = waverec2(gpu, coefficients, name, mode, shape=shape, integer=True)
             np.testing.assert_array_equal(back, x)
     even = rng.integers(0, 256, (6, 20))
-    if mode == "mirror" and name != "vc2-fidelity":  # the others' steps reach one neighbour
+    if mode == "mirror" and name != "vc2-fidelity":  # the steps of others only reach one neighbour
         ours, theirs = (dwt2(gpu, even, name, m, integer=True) for m in ("mirror", "vc2"))
         for mine, other in zip(flat(ours), flat(theirs), strict=True):
             np.testing.assert_array_equal(mine, other)

@@ -15,12 +15,12 @@ from gpuops.params.dwt import DwtParams
 from gpuops.wavelets import in_place, laan, transform, wavedec2, waverec2
 
 LIFTING = [name for name, (lifts, _) in names.WAVELETS.items() if lifts and not name.startswith("vc2-")]
-# Rows shorter than two chunks, of whole chunks only, with rests; chunks whose cycles are short, and one that is nearly
-# all of them (1500, and 1499, an odd number, which is prime); lines of one sample.
+# Rows are shorter than two chunks, of whole chunks, or with remainders; chunks have short cycles, or one of nearly
+# all samples (1500, and the prime 1499); and lines have one sample.
 SHAPES = [
     (1, 1), (1, 2), (1, 3), (2, 1), (3, 5), (1, 67), (67, 1), (31, 29), (64, 256), (7, 2100), (1500, 3), (1499, 2),
 ]  # fmt: skip
-MEMORY = 1.001  # of the image
+MEMORY = 1.001  # memory as a multiple of the image
 
 
 def image_of(rng, shape: tuple[int, ...], integer: bool) -> np.ndarray:
@@ -41,12 +41,12 @@ def test_the_result_is_laans(gpu: Gpu, rng, name: str, integer: bool) -> None:
         ours = DwtParams(name, "mirror", levels, "in-place", integer)
         image = gpu.array(x)
         approximation, details = transform.decompose(image, ours)
-        np.testing.assert_array_equal(image.numpy(), x)  # which the bands were copied from
+        np.testing.assert_array_equal(image.numpy(), x)  # the image from which bands were copied is unchanged
         for mine, other in zip(
             transform.flat(approximation, details), transform.flat(*expected), strict=True
         ):
             assert mine.shape == other.shape
-            # The same steps, scaled elsewhere, of values up to 8.
+            # The steps are the same, but scale in other places; values are up to 8.
             np.testing.assert_allclose(mine.numpy(), other.numpy(), rtol=0, atol=0 if integer else 8e-6)
         back = transform.recompose(approximation, details, ours).numpy()
         np.testing.assert_allclose(back, x, rtol=0, atol=0 if integer else 3e-6)
@@ -146,7 +146,7 @@ def test_lengths_of_cycles() -> None:
     """Theorem 1 of the source, log₂ at most, holds for powers of two only."""
     assert max(length for _, length in in_place.cycles(1 << 12)) == 12
     assert [length for _, length in in_place.cycles(1500)] == [1498]
-    assert len(in_place.pieces(1500, 32, inverse=False)) == 32  # which are moved at a time
+    assert len(in_place.pieces(1500, 32, inverse=False)) == 32  # so many are moved at a time
 
 
 def test_laans_memory(opened: Callable[..., Gpu], rng) -> None:
@@ -172,7 +172,7 @@ def test_memory(shape: tuple[int, int], opened: Callable[..., Gpu], rng) -> None
         assert before >= image.nbytes
         in_place.decompose(image, params, 5)
         in_place.recompose(image, params, 5)
-        tables = 2 * in_place.table_bytes(gpu, shape, 5)  # there and back
+        tables = 2 * in_place.table_bytes(gpu, shape, 5)  # one table forward, one inverse
         assert 0 < tables <= (MEMORY - 1) * image.nbytes
         assert gpu.report.peak_device_bytes == before
         del image

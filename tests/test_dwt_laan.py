@@ -19,7 +19,7 @@ from . import test_dwt as of_dwt
 Array = npt.NDArray[np.generic]
 # Samples before and after a pair that its coefficients depend on: half the length of the longer filter.
 HALO = {"haar": 0, "bior2.2": 2, "bior4.4": 4, "dd9/7": 4, "dd13/7": 6}
-# Bytes of local memory and work-items of a group, on a GPU; and CPUs' vectors. For each a wavelet and a mode.
+# Bytes of local memory and work-items of a group on GPUs, and the vectors of CPUs, each with a wavelet and a mode.
 KINDS = {
     "tiny": ({"is_cpu": False, "lanes": 1, "local_bytes": 2048, "work_group": 16}, "dd13/7", "mirror"),
     "16 KB": ({"is_cpu": False, "lanes": 1, "local_bytes": 16384, "work_group": 64}, "haar", "periodization"),
@@ -31,7 +31,7 @@ KINDS = {
     ),
     "cpu": ({"is_cpu": True, "lanes": 8, "local_bytes": 16384}, "bior2.2", "mirror"),
 }
-# A row of several segments; short rows of which a group takes several; primes, and bands one below the other.
+# A row has several segments, or a group takes several short rows; sizes are primes; bands lie one below the other.
 SHAPES = [(2, 13001), (67, 5), (131, 97)]
 
 

@@ -131,7 +131,7 @@ def test_memory_is_no_more_than_allowed(opened: Callable[..., Gpu], rng) -> None
 
 
 def test_pixels_in_slabs(opened: Callable[..., Gpu], rng) -> None:
-    """In pixels (height, width, channels) a row of one channel is no run of neighbouring samples."""
+    """The samples of a channel's row are not neighbours in pixels (height, width, channels)."""
     pixels = rng.random((2900, 41, 3), dtype=np.float32)
     small, large = opened(memory=pixels.nbytes // 4), opened()
     ours, theirs = (wavedec2(gpu, pixels, "bior4.4", "symmetric", 2, (0, 1)) for gpu in (small, large))

@@ -40,7 +40,7 @@ def test_what_is_put_aside(opened: Callable[..., Gpu], name: str) -> None:
     """2 % of a large image; of a smaller one what half of the compute units need to have work, a quarter at most."""
     gpu, params, shares, groups = large(opened()), DwtParams(name, "mirror", 1), {}, {}
     for n in (1024, 2048, 4096, 8192, 16384):
-        # An image of which there need be no memory.
+        # An image that needs no memory.
         image: Any = SimpleNamespace(gpu=gpu, shape=(1, n, n), dtype=np.dtype(np.float32), nbytes=4 * n * n)
         ((layout, shape),) = strips._levels(image, params, 1)
         _, step, columns, rows = strips._level(image, params, layout, shape, inverse=False)._groups
@@ -49,7 +49,7 @@ def test_what_is_put_aside(opened: Callable[..., Gpu], name: str) -> None:
     assert shares[16384] <= 0.02
     assert all(share <= 0.25 for share in shares.values())
     assert all(groups[n] >= UNITS / 2 for n in (4096, 8192, 16384))
-    # A quarter of less makes fewer; all rows of 1024² and 2048² had been a single group's.
+    # Smaller images have fewer groups; once a single group had all rows of 1024² and 2048².
     assert groups[1024] >= 15 and groups[2048] >= 30
 
 

@@ -18,10 +18,10 @@ from gpuops.wavelets import tiled_level as tile
 
 from . import test_dwt as of_dwt
 
-# Work-items of a group and compute units: so tiles have each of the sides, and a group lifts its rows in one round
-# and in several, or has fewer work-items than they have samples.
+# The work-items of a group and the compute units give tiles each of the sides; a group lifts its rows in one round
+# or several, or has fewer work-items than its rows have samples.
 CLAIMS = [(1024, 1), (256, 4), (256, 1000), (16, 1000)]
-WAVELETS = cycle(["haar", "bior2.2", "bior4.4", "dd13/7", "vc2-fidelity"])  # the last reaches farthest
+WAVELETS = cycle(["haar", "bior2.2", "bior4.4", "dd13/7", "vc2-fidelity"])  # the last one reaches farthest
 CASES = list(zip((mode for mode in MODES if mode != "vc2"), WAVELETS, strict=False))
 
 
@@ -111,6 +111,7 @@ def test_large_levels_whose_rows_vectors_do_not_suit_are_one_launch_forward(
 def test_tiles_are_as_large_as_groups_and_their_memory_allow(opened: Callable[..., Gpu], rng) -> None:
     x = rng.standard_normal((90, 90)).astype(np.float32)
     least = limited(opened(), 256, 1)
-    least.limits = replace(least.limits, local_bytes=1024)  # no tile, nor a group of the other way, fits
+    # Neither a tile nor a group of the other method fits.
+    least.limits = replace(least.limits, local_bytes=1024)
     for gpu in (least, limited(opened(), 1, 1)):
         of_dwt.assert_close(dwt2(gpu, x, "bior4.4"), dwt2(opened(), x, "bior4.4"))

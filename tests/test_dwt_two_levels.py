@@ -13,7 +13,7 @@ from gpuops.params.dwt import DwtParams
 from gpuops.profile import Report
 from gpuops.wavelets import transform, two_levels, wavedec2
 
-# Bands and tiles end within the image, behind its last row, and at its edge; rows are few, or odd.
+# Bands and tiles end within the image, beyond its last row, and at its edge; there are few rows, or an odd number.
 SHAPES = [(1, 64, 64), (1, 65, 128), (2, 70, 200), (1, 33, 40), (1, 7, 24), (3, 1, 72)]
 MODES = ["mirror", "periodization", "symmetric", "zero", "antisymmetric", "constant", "periodic", "reflect"]
 NAMES = ["haar", "bior2.2", "bior4.4"]
@@ -63,7 +63,8 @@ def test_two_levels_in_one_pass_are_two(gpu: Gpu, rng, monkeypatch: pytest.Monke
             for ours, theirs in zip(bands_of(gpu, x, params), expected, strict=True):
                 np.testing.assert_array_equal(ours, theirs)
             np.testing.assert_array_equal(image_of(gpu, expected, params, shape), back)
-    assert count(gpu) >= 2 * len(SHAPES)  # in the mode mirror, whose rows vectors suit, there and back
+    # The count is of the mode mirror, where rows suit vectors, forward and inverse.
+    assert count(gpu) >= 2 * len(SHAPES)
 
 
 def test_two_levels_are_taken_by_pairs(gpu: Gpu, rng) -> None:
@@ -102,7 +103,7 @@ def test_long_steps_and_other_samples_go_level_by_level(
     assert not goes("bior4.4", inverse=True)  # its state leaves room for too few work-items
     assert not goes("dd13/7", inverse=False)
     assert goes("haar", inverse=True)
-    assert not goes("haar", inverse=True, width=60)  # rows of the second level begin anywhere
+    assert not goes("haar", inverse=True, width=60)  # rows of the second level are not aligned
     assert not goes("haar", inverse=False, mode="smooth")
     assert not goes("db5", inverse=False, mode="symmetric")
     gpu.limits = replace(gpu.limits, local_bytes=1024)

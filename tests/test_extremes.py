@@ -27,7 +27,7 @@ from gpuops.tone.tonemap import tonemap
 from gpuops.wavelets import wavedec2, waverec2
 
 SHAPE = (1, 24, 37)
-GRAIN = 2.0**-149  # of denormals: what each of a sum's roundings may be off by
+GRAIN = 2.0**-149  # the step of subnormal numbers, by which each rounding of a sum may be off
 
 
 def picture(name: str) -> np.ndarray:
@@ -77,7 +77,8 @@ BLURS: dict[str, tuple[BlurParams, Filter]] = {
 @pytest.mark.parametrize("kind", BLURS)
 def test_blurs(gpu: Gpu, kind: str, name: str) -> None:
     x, (params, reference) = picture(name), BLURS[kind]
-    x *= 1e-6 if kind == "fft" and name == "large" else 1  # whose sums are of all pixels, and not normalised
+    # Fft's sums contain all pixels, and are not normalised.
+    x *= 1e-6 if kind == "fft" and name == "large" else 1
     got, expected = blur(gpu, gpu.array(x), params).numpy(), reference(x.astype(np.float64))
     assert np.abs(got - expected).max() <= 5e-5 * np.abs(expected).max() + 400 * GRAIN
 
@@ -96,7 +97,7 @@ def test_convolution(gpu: Gpu, method: str, name: str) -> None:
 def test_transforms(gpu: Gpu, name: str) -> None:
     """Forwards as in float64, and back again."""
     x = picture(name)[0]
-    x *= 1e-6 if name == "large" else 1  # sums are of all pixels, and normalised in the end
+    x *= 1e-6 if name == "large" else 1  # sums contain all pixels, and are normalised at the end
     exact, most = x.astype(np.float64), float(np.abs(x).max())
     spectrum = fft.rfft2(gpu, x)
     expected = np.fft.rfft2(exact)
@@ -144,7 +145,7 @@ def test_tone_mapping_is_finite(gpu: Gpu, operator: str, name: str) -> None:
     x = np.repeat(picture(name), 3, 0)
     for exposure in (-60.0, 0.0, 60.0, None):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", GpuopsWarning)  # of negative light
+            warnings.simplefilter("ignore", GpuopsWarning)  # the warning is about negative light
             params = TonemapParams(operator, exposure=exposure, transfer="linear")
             got = tonemap(gpu, gpu.array(x), params).numpy()
         assert np.isfinite(got).all() and got.min() >= 0

@@ -172,7 +172,8 @@ def test_columns_before_rows(tiny: Gpu, rng, monkeypatch, shape: tuple[int, int]
     used = {p.at.joined for plan in tiny.plans.values() for p in plan.passes}
     assert used == {joined or 1, 1}
     if shape == (3, 2):
-        for s in ((5, 3), (2, 1), (3, 3), (4, 2), (3, 4), (6, 8)):  # zeros behind, or less than there is
+        # The shapes are longer than the input, which adds zeros, or shorter.
+        for s in ((5, 3), (2, 1), (3, 3), (4, 2), (3, 4), (6, 8)):
             assert error(fft.rfft2(tiny, x, s=s, params=params), np.fft.rfft2(x, s=s)) < TOLERANCE["single"]
             assert error(fft.fft2(tiny, z, s=s, params=params), np.fft.fft2(z, s=s)) < TOLERANCE["single"]
             got, expected = fft.irfft2(tiny, z, s=s, params=params), scipy.fft.irfft2(exact, s=s)
@@ -300,7 +301,7 @@ def test_the_documents_radices() -> None:
 
 
 def test_what_must_be_real_is_taken_as_real(gpu: Gpu, rng) -> None:
-    half = noise(rng, 4, 6, 9)  # imaginary parts at frequencies 0 and n/2, of both sequences of a pair
+    half = noise(rng, 4, 6, 9)  # both sequences of a pair have imaginary parts at frequencies 0 and n/2
     for n in (15, 16):
         expected = scipy.fft.irfft(half.astype(complex), n)
         for method in METHODS:
@@ -365,12 +366,12 @@ def test_primes_that_work_items_share(
     assert any(s.share for s in used)
     assert any(s.length for s in used) == (
         shape[0] == 143 or shape[1] == 242
-    )  # two such primes: by convolution
+    )  # two such primes are transformed by a convolution
 
 
 @pytest.mark.parametrize("n", [11 * 13, 125, 127, 243, 509, 512, 1009, 2039, 4093])
 def test_largest_error_of_a_length(gpu: Gpu, rng, n: int) -> None:
-    """pyvkfft's criterion, to a fifth."""
+    """The largest error is within a fifth of pyvkfft's criterion."""
     z = (rng.random((3, n)) - 0.5 + 1j * (rng.random((3, n)) - 0.5)).astype(np.complex64)
     exact = scipy.fft.fft(z.astype(complex))
     bound = (2e-6 + 5e-7 * math.log10(n)) * (1 if radices.radices(n) else 2)
@@ -404,7 +405,7 @@ def test_properties(gpu: Gpu, shape: tuple[int, int], seed: int, a: float, shift
     method=st.sampled_from(["auto", "local"]),
 )
 def test_any_size(gpu: Gpu, shape: tuple[int, int], kilobytes: int, method: str) -> None:
-    """Whatever plan a size gets; of so much local memory, as much larger sizes would."""
+    """Any plan is right; little local memory gives small sizes the plans of much larger ones."""
     z, params = noise(np.random.default_rng(1), *shape), FftParams(method)
     exact, limits = z.astype(complex), gpu.limits
     try:
@@ -451,7 +452,7 @@ def test_radices_multiply_to_the_length(n: int, most: int, prime: int) -> None:
 def test_fast_lengths(n: int) -> None:
     m = fft.next_fast_len(n)
     assert n <= m < 2 * n + 1 and radices.radices(m) is not None
-    assert m <= scipy.fft.next_fast_len(n, real=True)  # which has no factor 7
+    assert m <= scipy.fft.next_fast_len(n, real=True)  # scipy's lengths have no factor 7
 
 
 @settings(deadline=None)
@@ -566,7 +567,7 @@ def picture_error(got: np.ndarray, x: np.ndarray, view: str, shift: bool) -> flo
     }.get(view, (0, brightest))
     expected = np.clip((whole - black) / (white - black), 0, 1)
     difference = np.abs(got - (np.fft.fftshift(expected, (-2, -1)) if shift else expected))
-    if view == "phase":  # −π and π are the same
+    if view == "phase":  # −π and π are the same phase
         difference = np.minimum(difference, 1 - difference)
     return difference.max()
 

@@ -50,8 +50,8 @@ DEVICES: dict[str, dict[str, Any]] = {
 SIZES = [
     (227, 239),  # both axes by convolutions, of the same 480 points
     (64, 211),  # rows by a convolution
-    (422, 40),  # columns by one, eight of them in a group where that has room
-    (3, 422),  # pairs of real numbers along rows leave a prime
+    (422, 40),  # columns by a convolution, eight in a group where it has room
+    (3, 422),  # pairing real numbers along rows leaves a prime length
     (199, 37),  # the largest prime that is a radix, and one that GPUs unroll
     (60, 84),  # composite; real rows of pairs, after columns joined where local memory is small
     (4620, 3),  # composite, and too long for the least local memory: in two halves
@@ -81,7 +81,7 @@ class Case:
         return FftParams(self.method, self.radix, self.twiddle)
 
 
-# Along rows alone only what two axes do not: pairs of real numbers.
+# Along rows alone, only pairs of real numbers are tested; the rest is covered by two axes.
 ALL = [
     case
     for case in itertools.starmap(Case, product(METHODS, SIZES, TWIDDLES, RADICES, LIMITS, KINDS, DEVICES))
@@ -89,7 +89,7 @@ ALL = [
 ]
 
 
-# Wrong before: the filter of one axis was the other's; compilers kept computed twiddles across barriers, and erred; the
+# Former errors: one axis got the other's filter; compilers kept computed twiddles across barriers, wrongly; the
 # values of a group of large radices were more than a CPU's stack holds.
 ONCE_WRONG = [
     Case("global", (227, 239), "table", "auto", "single", "fft2", "48 KB"),

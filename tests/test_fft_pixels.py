@@ -20,7 +20,7 @@ from gpuops.pixels.coding import Decoding, Encoding, losses, pack
 
 from .test_fft import error, noise, small_primes
 
-# Both ends of the pixels' type; even and odd columns, whose last pass is another one; padded; whole spectra.
+# Both ends of the type's range; even and odd columns, whose last passes differ; padding; whole spectra.
 WRITTEN = [
     ((48, 30), "auto", "uint8", 3, {}),
     ((48, 30), "auto", "uint16", 4, {"half": False, "shift": True}),
@@ -73,7 +73,7 @@ def test_pixels_are_written_as_by_a_kernel_of_their_own(
 
 def test_what_no_pixel_can_hold(gpu: Gpu) -> None:
     values = np.zeros((3, 6, 5), np.complex64)
-    values[:, 0, 0] = (np.nan, 2.0, -3.0)  # the sums of all pixels
+    values[:, 0, 0] = (np.nan, 2.0, -3.0)  # frequency 0, the sum of all pixels
     for dtype, expected, clipped, not_finite in (
         ("uint8", (0, round(2 / 48 * 255), 0), 48, 48),
         ("float16", (np.nan, 2 / 48, -3 / 48), 0, 0),
@@ -125,7 +125,7 @@ def test_planes_in_turn(gpu: Gpu, rng, monkeypatch) -> None:
     values = spectrum.values_of(gpu, gpu.array(pixels), Decoding(alpha=True), params)
     expected = np.fft.rfft2(np.moveaxis(pixels / 65535, 2, 0), norm="ortho")
     assert error(values, np.fft.fftshift(expected, -2)) < 4e-7
-    for encode in (False, True):  # what is not alpha by the curve
+    for encode in (False, True):  # channels other than alpha go through the curve
         encoding = Encoding(np.dtype(np.uint8), encode=encode)
         got, _ = spectrum.pixels_of(gpu, values, (20, 26), (20, 26), params, encoding, True)
         light = pixels / 65535
@@ -190,7 +190,7 @@ def test_interleaved_rows_are_one_launch(gpu: Gpu, rng, monkeypatch) -> None:
 
 # -- halves in memory -------------------------------------------------------------------------------------------------
 
-HALF_ERROR = 3e-4  # relative L2, of a rounding to 11 bits
+HALF_ERROR = 3e-4  # the relative L2 error of rounding to 11 bits
 
 
 def passes(gpu: Gpu) -> int:
@@ -239,7 +239,7 @@ def test_sums_stay_in_range(gpu: Gpu, monkeypatch, params: FftParams) -> None:
     """1024 times 200 is beyond halves; each of several passes takes its part of the scale."""
     monkeypatch.setitem(
         vars(gpu), "limits", replace(gpu.limits, local_bytes=1024)
-    )  # two passes where it is local
+    )  # the method local takes two passes
     x = np.zeros((2, 1024), COMPLEX_HALF)
     x["real"] = 200
     gpu.plans.clear()

@@ -99,7 +99,7 @@ def test_png_of_any_shape_and_strip_size_comes_back(
         files.write_stream(stream, Picture(pixels, alpha=channels in (2, 4)), format_named("png"))
     data = stream.getvalue()
     assert np.array_equal(files.read_stream(io.BytesIO(data)).pixels, pixels)
-    position, plain = 8, b""  # and the zlib stream, with its checksum, by another inflater
+    position, plain = 8, b""  # another inflater checks the zlib stream and its checksum
     while position < len(data):
         length, kind = struct.unpack_from(">I4s", data, position)
         plain += data[position + 8 : position + 8 + length] if kind == b"IDAT" else b""
@@ -158,7 +158,7 @@ def test_exif_goes_from_any_format_to_any(source: str, target: str, photo: Pictu
     PIL.fromarray(photo.pixels).save(first, exif=b"Exif\0\0" + camera_exif(), icc_profile=ICC)
     picture = read(first)
     write(second, replace(picture, metadata=replace(picture.metadata, resolution=None)))
-    with PIL.open(second) as image:  # not loaded, as Pillow turns TIFF pixels then
+    with PIL.open(second) as image:  # not loaded, because loading turns TIFF pixels in Pillow
         exif = image.getexif()
         assert (exif[0x010F], exif[0x0112]) == ("Maker", 6)
         assert exif.get_ifd(0x8769)[0x829A] in ((1, 60), pytest.approx(1 / 60))
@@ -188,7 +188,8 @@ def rich_exif(order: str) -> bytes:
         (0x8827, 3, 1, 400), (0x927C, 7, 40, note_at), (0xA005, 4, 1, 260), (0xA434, 2, len(lens), 320)
     )
     block = block.ljust(160, b"\0") + directory((0, 1, 4, 0x02030000))
-    block = block.ljust(note_at, b"\0") + directory((1, 4, 2, note_at + 20))  # absolute, as many makers' are
+    # An absolute offset, as in many makers' notes.
+    block = block.ljust(note_at, b"\0") + directory((1, 4, 2, note_at + 20))
     block = block.ljust(260, b"\0") + directory(
         (1, 2, 4, int.from_bytes(b"R98\0", "little" if order == "<" else "big"))
     )
@@ -225,7 +226,7 @@ def test_all_directories_of_exif_survive(order: str, target: str, photo: Picture
 
 def test_exif_that_is_damaged_in_part_is_kept_in_part(photo: Picture, tmp_path: Path) -> None:
     block = bytearray(rich_exif("<"))
-    block[30:34] = struct.pack("<I", 99999)  # where the Exif directory is said to be
+    block[30:34] = struct.pack("<I", 99999)  # the offset of the Exif directory
     with pytest.warns(GpuopsWarning, match=r"kept but for: tag 0x8769"):
         write(tmp_path / "a.tif", replace(photo, metadata=Metadata(exif=bytes(block))))
     kept = read(tmp_path / "a.tif").metadata.exif
@@ -602,7 +603,8 @@ def test_exr_header_survives(tmp_path: Path) -> None:
     data = (tmp_path / "d.exr").read_bytes()
     old = b"screenWindowWidth\0float\0"
     assert old in data
-    (tmp_path / "d.exr").write_bytes(data.replace(old, b"screenWindowWidtj\0flaot\0"))  # of an unknown type
+    # The attribute has an unknown type.
+    (tmp_path / "d.exr").write_bytes(data.replace(old, b"screenWindowWidtj\0flaot\0"))
     with pytest.warns(GpuopsWarning, match="without its header attributes screenWindowWidtj"):
         read(tmp_path / "d.exr")
 
@@ -830,7 +832,7 @@ def test_cut_files_are_refused(
     message = str(error.value)
     assert message.startswith(f"{path}: ")
     assert "\n" not in message
-    assert capfd.readouterr().err == ""  # no codec speaks past us
+    assert capfd.readouterr().err == ""  # no codec writes to stderr by itself
 
 
 def test_damage_in_the_middle_of_a_png_is_found(photo: Picture, tmp_path: Path) -> None:
@@ -899,7 +901,7 @@ def test_the_content_tells_the_format(photo: Picture, tmp_path: Path) -> None:
 def test_random_damage_is_an_error_or_a_picture(
     fmt: files.Format, photo: Picture, tmp_path: Path, rng: np.random.Generator
 ) -> None:
-    """Whatever a decoder makes of a damaged file, it is one FileError of one line, or some picture."""
+    """Reading a damaged file gives one FileError of one line, or some picture."""
     path = tmp_path / f"p{fmt.extension}"
     pixels = photo.pixels[:40, :50].astype(fmt.dtypes[-1])
     write(path, Picture(pixels, linear=pixels.dtype.kind == "f", metadata=Metadata()))

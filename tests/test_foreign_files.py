@@ -149,7 +149,7 @@ def test_hdr_is_exact_for_every_exponent(by_components: bool, tmp_path: Path) ->
     rng = np.random.default_rng(5)
     pixels = rng.integers(0, 256, (3, 256, 4), np.uint8)
     pixels[:, :, 3] = np.arange(256)
-    pixels[:, 0, :3] = 7  # no pixel of a run
+    pixels[:, 0, :3] = 7  # no pixel begins a run
     data = pixels.tobytes()
     if by_components:
         rows = (row.T.reshape(8, 128) for row in pixels)
@@ -161,7 +161,7 @@ def test_hdr_is_exact_for_every_exponent(by_components: bool, tmp_path: Path) ->
 
 
 def test_hdr_in_runs_of_pixels(tmp_path: Path) -> None:
-    """As it was done before 1991: (1, 1, 1, n) repeats the pixel before it, and a second such one 256 n times."""
+    """Files from before 1991 have runs: (1, 1, 1, n) repeats the pixel before it, and a second such one 256 n times."""
     first, second = bytes([128, 64, 32, 129]), bytes([10, 20, 30, 136])
     rows = first + bytes([1, 1, 1, 43, 1, 1, 1, 1]) + second  # 1 + 43 + 256 + 1
     rows += second + bytes([1, 1, 1, 199]) + first + bytes([1, 1, 1, 100])  # 1 + 199 + 1 + 100
@@ -210,7 +210,7 @@ def test_hdr_rows_are_each_of_their_own_kind(kinds: tuple[str, ...], axes: str, 
 
 @pytest.mark.parametrize("length", [1, 7, 32768])
 def test_hdr_rows_that_are_never_stored_by_components(length: int, tmp_path: Path) -> None:
-    """Such rows have fewer than 8 pixels, or more than 32767, whatever they begin with."""
+    """Rows of fewer than 8 or more than 32767 pixels are always plain, even if they begin like stored components."""
     pixels = np.full((2, length, 4), (2, 2, 0, 136), np.uint8)
     pixels[:, :, 2] = np.arange(length) % 100
     (tmp_path / "w.hdr").write_bytes(hdr(f"-Y 2 +X {length}", pixels.tobytes()))
@@ -255,7 +255,7 @@ def test_hdr_sizes_that_are_none(axes: str, tmp_path: Path) -> None:
         read(tmp_path / "d.hdr")
 
 
-@pytest.mark.parametrize("width", [1, 9])  # such rows are plain, and by components
+@pytest.mark.parametrize("width", [1, 9])  # rows of 1 pixel are plain, rows of 9 are stored by components
 @pytest.mark.parametrize(
     ("pixel", "kept", "lost"),
     [

@@ -48,7 +48,7 @@ def test_channels_beside_the_colours(
     colours = 3 if photometric == "rgb" else 1
     most = np.iinfo(dtype).max if dtype != "float32" else 1
     values = rng.uniform(0, 0.25, (6, 7, colours + len(extra)))
-    values[..., colours:] += 0.3  # no colour above alpha
+    values[..., colours:] += 0.3  # so that no colour exceeds alpha
     values = (values * most).astype(dtype)
     path = tmp_path / "e.tif"
     stored = values if planar == "contig" else np.moveaxis(values, 2, 0)

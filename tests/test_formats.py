@@ -97,7 +97,7 @@ def difference(before: np.ndarray, after: np.ndarray) -> str:
 def metadata_cell(fmt: Format, kind: str, folder: Path) -> str:
     path = folder / f"metadata{fmt.extension}"
     before = Metadata(**{kind: METADATA[kind]})
-    light = fmt.dtypes[-1].startswith("float") and kind != "icc"  # which says that values are sRGB
+    light = fmt.dtypes[-1].startswith("float") and kind != "icc"  # the profile says that values are sRGB
     picture = Picture(pixels(fmt.dtypes[-1], 3), linear=light, metadata=before)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

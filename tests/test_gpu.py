@@ -120,7 +120,7 @@ def test_a_launch_takes_all_arguments(gpu: Gpu) -> None:
 def test_kernels_are_cached(gpu: Gpu) -> None:
     assert gpu.kernel(SCALE, "scale") is gpu.kernel(SCALE, "scale")
     assert gpu.kernel(Source(SCALE.name, SCALE.text), "scale") is gpu.kernel(SCALE, "scale")
-    # Defines are what compilers see, though some of these values are equal for Python.
+    # Compilers see different defines, although some of these values are equal in Python.
     variants = [{"FLAG": True, "VALUE": value} for value in (1, 1.0, True, 0.0, -0.0)]
     kernels = [gpu.kernel(SCALE, "defined", **variant) for variant in variants]
     assert len(set(kernels)) == len(variants)
@@ -145,7 +145,7 @@ def test_built_kernels_are_kept_between_processes(empty_cache: Path) -> None:
         gpu.launch(gpu.kernel(source, "kept"), (1,), y)
         assert y.numpy()[0] == 7
         assert report.builds == {"hit": hits, "miss": misses}
-    # A damaged entry is no more than a missing one.
+    # A damaged entry counts as a missing one.
     (path,) = (empty_cache / "kernels").iterdir()
     entry = path.read_bytes()
     for damaged in (b"", b"not a binary", entry[:-1], entry[:-1] + bytes([entry[-1] ^ 1])):

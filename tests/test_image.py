@@ -52,7 +52,7 @@ def test_every_code_survives_linear_light(gpu: Gpu, dtype: str) -> None:
 def test_8_bit_encoding_rounds_as_float64_does(gpu: Gpu, rng) -> None:
     values = np.concatenate([rng.uniform(-0.01, 1.01, 60000), rng.uniform(0, 0.004, 5536)]).astype(np.float32)
     exact = np.clip(linear_to_srgb(values.astype(np.float64)), 0, 1) * 255
-    settled = np.abs(exact - np.floor(exact) - 0.5) > 1e-4  # on a step itself float32 may fall on either side
+    settled = np.abs(exact - np.floor(exact) - 0.5) > 1e-4  # at a step float32 may fall on either side
     codes = download(gpu.array(values.reshape(1, 256, 256)), "uint8", encode=True)[0].ravel()
     np.testing.assert_array_equal(codes[settled], np.rint(exact)[settled])
     assert np.abs(codes - exact).max() <= 0.5001

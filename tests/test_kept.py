@@ -142,7 +142,7 @@ def test_tables_are_bounded_by_their_bytes(gpu: Gpu) -> None:
     tables = OrderedDict((n, [gpu.empty((1000,)), gpu.empty((250,))]) for n in range(9))
     gone = trim(tables, Bounds(nbytes=12_000))
     assert list(tables) == [7, 8] and len(gone) == 7
-    # An entry that is too large by itself is kept all the same: it is in use.
+    # An entry that exceeds the limit by itself is kept, as it is in use.
     tables[9] = [gpu.empty((10_000,))]
     trim(tables, Bounds(nbytes=12_000))
     assert list(tables) == [9]
@@ -182,7 +182,7 @@ def test_on_cpus_a_new_size_builds_nothing(
         (130, 66),
         (65, 64),
         (36, 38),
-    ):  # some of each parity; levels as below
+    ):  # lengths of both parities; the levels are those below
         operation(gpu, rng.random(shape, np.float32))
     built = report.builds.copy()
     assert sum(built.values())

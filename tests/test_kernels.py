@@ -115,7 +115,7 @@ from .test_image import linear_to_srgb, pixels_of, srgb_to_linear
 
 Array = npt.NDArray[Any]
 
-# Odd both ways: five groups of 256, three by two of 16 × 16, and a rest behind every vector of 4, 8, 16 or 32.
+# Odd both ways: five groups of 256, three by two of 16 × 16, and a remainder after vectors of 4, 8, 16 and 32.
 SHAPE = (29, 37)
 LAYOUTS = {1: False, 2: True, 3: False, 4: True}  # channels: is the last one alpha?
 
@@ -159,11 +159,11 @@ class Recorder(Gpu):
         sizes = ("work_group", "local_bytes")
         claims = {k: min(v, getattr(real, k)) if k in sizes else v for k, v in self._claims.items()}
         if self.device.platform.name == "rusticl":
-            claims["lanes"] = real.lanes  # its compiler takes minutes for eight pixels of AgX at once
+            claims["lanes"] = real.lanes  # llvmpipe's compiler takes minutes for eight pixels of AgX at once
         return replace(real, **claims)
 
     def empty(self, shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> Image:
-        """As large as asked for (a pool rounds up), so that Oclgrind sees what is beyond the end; all NaN or −1."""
+        """Makes arrays of exactly this size (a pool rounds up), so that Oclgrind sees accesses beyond; NaN or −1."""
         host = np.full(max(1, int(np.prod(shape)) * np.dtype(dtype).itemsize), 255, np.uint8)
         buffer = cl.Buffer(self.context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, hostbuf=host)
         return Image(self, buffer, tuple(int(n) for n in shape), np.dtype(dtype))
@@ -187,7 +187,7 @@ class Recorder(Gpu):
         parts = source if isinstance(source, tuple) else (source,)
         values = {key: value for key, value in defines.items() if value not in (None, False)}
         for part in parts:
-            if isinstance(part, Source):  # what it defines counts from there on
+            if isinstance(part, Source):  # its defines hold for the sources that follow
                 for undef, key, value in re.findall(r"^#(undef|define) (\w+)(.*)$", part.text, re.MULTILINE):
                     values = {k: v for k, v in values.items() if k != key}
                     if undef == "define":
@@ -200,7 +200,7 @@ PROFILES: dict[str, dict[str, int]] = {
     "cpu": {"is_cpu": True, "lanes": 8},
     # Groups that share local memory, as much of both as every GPU has.
     "gpu": {"is_cpu": False, "lanes": 1, "work_group": 256, "local_bytes": 32768},
-    # The same, where no level of wavelets is small; and where small ones have several tiles, and one.
+    # The same, but where no level of wavelets is small, and where small levels have several tiles or one.
     **{
         name: {"is_cpu": False, "lanes": 1, "work_group": 256, "local_bytes": 32768, "compute_units": units}
         for name, units in (("large gpu", 2), ("gpu of many units", 6), ("gpu of a unit", 1))
@@ -229,7 +229,7 @@ def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 @pytest.fixture(params=["tiny cpu", "tiny gpu"])
 def tiny(request: pytest.FixtureRequest) -> Iterator[Recorder]:
-    """The same with hardly any local memory, and groups of 16."""
+    """Gives Recorders with hardly any local memory, and groups of 16."""
     yield device(request.param)
 
 
@@ -276,7 +276,7 @@ def test_unpack_and_pack(gpu: Recorder, rng: np.random.Generator, dtype: str, ch
 
     values = rng.uniform(0.2, 1, (channels, *SHAPE)).astype(np.float32)
     values[0, 3, 4:8] = 2, -1, np.nan, np.inf
-    values[-1, 5] = 0  # nothing to divide by
+    values[-1, 5] = 0  # alpha 0, by which colours cannot be divided
     expected = values.astype(np.float64)
     if multiplied:
         expected[:colours] /= np.where(expected[colours:] > 0, expected[colours:], 1)
@@ -364,10 +364,11 @@ def test_blur(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
     x = rng.random((2, *SHAPE))
     for params in (
         BlurParams(sigma=(2.2, 1.1), border=border, cval=0.3),
-        BlurParams(kind="box", radius=(31, 40), border=border, cval=-1),  # reaches around the image
+        BlurParams(kind="box", radius=(31, 40), border=border, cval=-1),  # the box is larger than the image
     ):
         close(blur(gpu, on(gpu, x), params).numpy(), separable(x, params), TOLERANCE["blur"])
-    wide, params = rng.random((1, 3, 100)), BlurParams(sigma=(0, 2), border=border)  # rows with a middle
+    # Rows have a part away from the edges.
+    wide, params = rng.random((1, 3, 100)), BlurParams(sigma=(0, 2), border=border)
     close(blur(gpu, on(gpu, wide), params).numpy(), separable(wide, params), TOLERANCE["blur"])
 
 
@@ -395,7 +396,7 @@ def test_blur_by_cells(gpu: Recorder, rng: np.random.Generator, border: str) -> 
 
 @pytest.mark.parametrize("border", BORDERS)
 def test_recursive_blur(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
-    x = rng.random((2, 41, 43))  # two bands down the columns
+    x = rng.random((2, 41, 43))  # columns have two bands
     params = BlurParams(sigma=(0.7, 3.0), border=border, cval=0.3, method="recursive")
     expected = scipy.ndimage.gaussian_filter(
         x, (0, 0.7, 3.0), mode=borders.modes(border), cval=0.3, truncate=9
@@ -436,7 +437,7 @@ def test_box_in_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
         ("float16", "uint16", 3, "nearest", (19, 61)),
         ("float32", "uint8", 3, "reflect", (19, 61)),
         ("float32", "float32", 4, "constant", (19, 61)),
-        ("uint8", "uint8", 3, "nearest", (16, 40)),  # whose sides steps of four and eight samples divide
+        ("uint8", "uint8", 3, "nearest", (16, 40)),  # steps of four and eight samples divide the sides
         ("uint8", "uint8", 4, "reflect", (16, 40)),
         ("uint16", "uint16", 2, "wrap", (16, 40)),
         ("float16", "float32", 1, "constant", (16, 40)),
@@ -465,12 +466,12 @@ def test_blur_of_pixels(
     levels = got.numpy().astype(float), expected.numpy().astype(float)
     if encoded:
         assert np.abs(levels[0] - levels[1]).max() <= (2 if target == "uint16" else 1)
-        assert (levels[0] != levels[1]).mean() < 0.02  # two ways of rounding
+        assert (levels[0] != levels[1]).mean() < 0.02  # the two methods may round differently
     else:
         np.testing.assert_allclose(*levels, rtol=2e-3 if target == "float16" else 1e-4, atol=1e-6)
 
 
-# The same for narrow ones, in one kernel where types are the same: rows that are whole words and not, each number of
+# The same for narrow blurs, in one kernel where types are equal: rows of whole words and others, each number of
 # channels; groups in the middle of a row and at its ends.
 @pytest.mark.parametrize(
     ("dtype", "shape", "border"),
@@ -489,7 +490,8 @@ def test_narrow_blur_of_pixels(
     pixels = pixels_of(rng, dtype, shape)
     if dtype == "float32":
         pixels[3, 11, 1] = np.nan
-    sigma = (0.4 if alpha else 0.7, 1.2)  # whose lines of four channels fit into 32 KB of local memory
+    # With this sigma lines of four channels fit into 32 KB of local memory.
+    sigma = (0.4 if alpha else 0.7, 1.2)
     raw, params = gpu.array(pixels), BlurParams(sigma=sigma, border=border, cval=0.4)
     decoding = Decoding(alpha, linearise=coded, premultiply=alpha)
     encoding = Encoding(np.dtype(dtype), encode=coded, unpremultiply=alpha)
@@ -549,13 +551,13 @@ def test_bilateral_of_channels(gpu: Recorder, rng: np.random.Generator, channels
 
 
 def test_bilateral_beyond_local_memory(tiny: Recorder, rng: np.random.Generator) -> None:
-    for radius in (1, 3, 8):  # a small tile, a smaller one, none
+    for radius in (1, 3, 8):  # a small tile, a smaller tile, and no tile
         for border in ("reflect", "constant"):
             params = BilateralParams(0.4, 1.5, 2 * radius + 1, border=border, cval=0.3)
             check_bilateral(tiny, rng.random((1, 13, 21)), params)
 
 
-# Wide cells; and narrow ones, of more bins than a group takes.
+# Wide cells, and narrow cells with more bins than a group takes.
 @pytest.mark.parametrize(("sigmas", "shape"), [((0.3, 6.0), SHAPE), ((0.03, 1.0), (11, 17))])
 def test_bilateral_grid(
     gpu: Recorder, rng: np.random.Generator, sigmas: tuple[float, float], shape: tuple[int, int]
@@ -669,7 +671,7 @@ def test_bloom_of_pixels(
         assert (f"{negative} negative" in said) == (negative > 0)
         if encoded:
             assert np.abs(got - expected).max() <= (2 if target == "uint16" else 1)
-            assert (got != expected).mean() < 0.02  # two ways of rounding
+            assert (got != expected).mean() < 0.02  # the two methods may round differently
         else:
             np.testing.assert_allclose(got, expected, rtol=2e-3 if target == "float16" else 1e-4, atol=1e-5)
 
@@ -701,7 +703,7 @@ def test_bloom_of_gaussians(gpu: Recorder, rng: np.random.Generator, channels: i
 
 @pytest.mark.parametrize("channels", [1, 4])
 def test_bloom_by_starbursts(gpu: Recorder, monkeypatch: pytest.MonkeyPatch, channels: int) -> None:
-    """With a shorter reach, fewer wavelengths and so a smaller transform than else."""
+    """The reach is shorter, and wavelengths are fewer, so that the transform is smaller than usual."""
     alpha, aperture = LAYOUTS[channels], Aperture(5, 20.0)
     nm = np.linspace(420.0, 650.0, 5)
     farthest = 0.25 * starburst.RADIUS * starburst.GREEN / nm[0]
@@ -746,7 +748,7 @@ def test_d3d11(gpu: Recorder, channels: int) -> None:
     for name in ("tonemap", "bloom"):
         got = getattr(d3d11, name)(gpu, image).numpy()
         expected = getattr(d3d11_reference, name)(three)[:colours]
-        if alpha and name == "tonemap":  # what is mapped are colours over alpha, here the first of them
+        if alpha and name == "tonemap":  # colours are divided by alpha before they are mapped
             light = d3d11_reference.mapped(scene / scene[:1].astype(float), d3d11_reference.metered(three))
             expected = scene[:1] * np.clip(light + 0.6 * d3d11_reference.glow(three)[:colours], 0, 1)
         np.testing.assert_allclose(
@@ -919,13 +921,13 @@ def test_tonemap_pixels(
 def test_tonemap_local(gpu: Recorder, operator: str) -> None:
     light = of_reduce.light((3, *SHAPE), 1)
     if operator == "durand":
-        # A grid has 15 bins for a factor of 100 of light, and an interpreter takes long for each.
+        # A factor of 100 in light has 15 bins, and an interpreter takes long for each.
         light = np.clip(light[:, :17, :23], 0.03, 30)
     light[0, 9, 9] = np.nan
     (of_tonemap_local.check_durand if operator == "durand" else of_tonemap_local.check_dodging)(
         gpu, light, 1.0
     )
-    # Pixels whose gains go to the kernel that all operators have in common.
+    # The pixels' gains go to the kernel that all operators share.
     gray, scale = light[1:2], 2.0**-3
     params = TonemapParams(operator, exposure=-3.0, transfer="linear")
     half = gpu.array(gray.transpose(1, 2, 0).astype(np.float16))
@@ -967,7 +969,7 @@ def test_reduce(gpu: Recorder, monkeypatch, colours: int, method: str) -> None:
         assert centred.centre_log2 == pytest.approx(expected, abs=1e-5)
         assert replace(centred, centre_log2=full.centre_log2) == full
     assert statistics(gpu, image, histogram=False, method=method) == full
-    monkeypatch.setattr(reduce, "_ON_HOST", 1)  # as is done of tiles, whatever their number
+    monkeypatch.setattr(reduce, "_ON_HOST", 1)  # so that any number of tiles is reduced on the device
     of_reduce.check(statistics(gpu, image, method=method), values)
 
 
@@ -1097,7 +1099,7 @@ def test_convolution_of_rows_joined(rng: np.random.Generator, monkeypatch) -> No
 
 def test_fourier_of_real_rows(gpu: Recorder, rng: np.random.Generator) -> None:
     for n in (24, 26):
-        for length in (n, n + 1, n - 1):  # of pairs whose second is missing, too
+        for length in (n, n + 1, n - 1):  # odd numbers leave a pair without its second
             x = rng.standard_normal((9, length)).astype(np.float32)
             half = scipy.fft.rfft(x.astype(float), n)
             assert of_fft.error(fft.rfft(gpu, x, n), half) < TOLERANCE["fft"]
@@ -1237,7 +1239,7 @@ WAYS = [
 ]
 CASES = [
     *((*way, mode) for way, mode in zip(WAYS, pywt.Modes.modes, strict=True)),
-    ("bior2.2", "lifting", "antireflect"),  # whose levels in one pass go their own way beyond edges
+    ("bior2.2", "lifting", "antireflect"),  # its levels in one pass treat edges in their own way
     ("bior2.2", "lifting", "antisymmetric"),
 ]
 LARGE = pytest.mark.parametrize("gpu", ["cpu", "large gpu"], indirect=True)
@@ -1268,7 +1270,7 @@ def test_wavelets_mirrored(gpu: Recorder, rng: np.random.Generator, name: str, m
     ours = dwt2(gpu, x, name, "mirror", method=method)
     of_dwt.assert_close(ours, cropped)
     close(idwt2(gpu, ours, name, "mirror", method=method), x, TOLERANCE["wavelet"])
-    # in-place refuses odd lengths there; of laan two wavelets tell.
+    # in-place refuses odd lengths there; two wavelets are enough for laan.
     if method == "lifting" or (method == "laan" and name in ("haar", "dd13/7")):
         ours = dwt2(gpu, x, name, "periodization", method=method)
         of_dwt.assert_close(ours, pywt.dwt2(x.astype(float), wavelet, "periodization"))
@@ -1431,14 +1433,14 @@ def test_bands(gpu: Recorder, rng: np.random.Generator) -> None:
     ordered = np.sort(np.abs(np.concatenate([x.ravel(), x[:, :3].ravel()])))
     both = [gpu.array(x), gpu.array(np.ascontiguousarray(x[:, :3]))]
     assert band_statistics.largest(both, 2, 77) == (ordered[-77], np.count_nonzero(ordered >= ordered[-77]))
-    # Extended and cropped: with nothing taken away the mean of all is the image.
+    # The image is extended and cropped: without shrinking, the mean of all shifts is the image.
     nothing = denoise(gpu, x, DwtParams("haar", levels=1), ShrinkParams(threshold=0.0), spins=2)
     close(nothing, x, TOLERANCE["wavelet"])
     levels = rng.integers(0, 256, x.shape).astype(np.int32)
     mean = (x.astype(float) ** 2).mean((1, 2))
     np.testing.assert_allclose(band_statistics.mean_squares([gpu.array(x)])[0], mean, rtol=1e-11)
     for values in (x, levels):
-        # One level of one band each way: the approximation as it is, the detail about mid gray.
+        # One level of one band: the approximation is shown as it is, the detail about mid gray.
         linear = values is x
         first, detail = gpu.array(values), gpu.array(values)
         first.linear = detail.linear = linear
@@ -1470,7 +1472,7 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     close(blur(tiny, image, params).numpy(), separable(x, params), TOLERANCE["blur"])
     coarse = BlurParams(sigma=(9.0, 9.0), method="multirate")
     close(blur(tiny, image, coarse).numpy(), separable(x, coarse), 1e-4)
-    cells = x[:, :24, :36]  # that steps of four samples divide
+    cells = x[:, :24, :36]  # steps of four samples divide these sides
     close(blur(tiny, on(tiny, cells), coarse).numpy(), separable(cells, coarse), 1e-4)
     recursive = BlurParams(sigma=(1.5, 1.5), method="recursive")
     close(blur(tiny, image, recursive).numpy(), separable(x, recursive), 1e-4)
@@ -1500,7 +1502,7 @@ GENERATED = {("generated", "fft_local"), ("generated", "fft_global")}
 # Not for llvmpipe, whose loops end after 65535 rounds.
 FOR_VECTORS = {("box", "box"), ("both_axes_wide", "both_wide"), ("dwt_level_wide", "level_wide")}
 FOR_DOUBLE = {("dwt_bands", "widen"), ("dwt_bands", "narrow")}
-FOR_CLANG = {("median", "CLANG")}  # branches for compilers that other devices have not
+FOR_CLANG = {("median", "CLANG")}  # branches for compilers that only some devices have
 
 
 def test_nothing_was_left_out(request: pytest.FixtureRequest) -> None:
@@ -1521,7 +1523,7 @@ def test_nothing_was_left_out(request: pytest.FixtureRequest) -> None:
         kernels -= FOR_DOUBLE
     assert not sorted((kernels | GENERATED) - set(Recorder.launched)), "kernels without a case"
     if device("cpu").limits.lanes == device("gpu").limits.lanes:
-        return  # half of the branches are not for this device
+        return  # half of the branches are for other devices
     values = defaultdict(set)
     for (source, _), variants in Recorder.launched.items():
         for switch, variant in product(switches(source), variants):

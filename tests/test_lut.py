@@ -218,7 +218,8 @@ def tetrahedral(lut: Lut, v: Array) -> Array:
         here = np.minimum(x.astype(int), n - 2)
         fraction = x - here
         result[at] = table[tuple(here[::-1])]
-        for axis in np.argsort(-fraction):  # from the largest to the smallest, a step each
+        # A step along each axis, from the largest fraction to the smallest.
+        for axis in np.argsort(-fraction):
             before = table[tuple(here[::-1])]
             here[axis] += 1
             result[at] += fraction[axis] * (table[tuple(here[::-1])] - before)

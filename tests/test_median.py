@@ -19,7 +19,7 @@ from gpuops.params.border import BORDERS
 
 from . import borders
 
-# Straight-line code, of tiles of 1, 2, 4 and 8 rows; merges in memory, with as many; on GPUs histograms.
+# The windows take straight-line code with tiles of 1, 2, 4 and 8 rows, merges in memory with as many, and histograms.
 RADII = [
     (0, 1),
     (1, 0),
@@ -60,7 +60,7 @@ def values(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.n
 
 
 def expected(x: np.ndarray, radius: tuple[int, int], mode: str = "reflect", cval: float = 0) -> np.ndarray:
-    """scipy's; of float16, which it has not, by way of float32."""
+    """Gives scipy's median; float16, which scipy lacks, goes through float32."""
     size = (2 * radius[0] + 1, 2 * radius[1] + 1)
     wide = x.astype(np.float32) if x.dtype == np.float16 else x
     median_of = partial(borders.filtered, scipy.ndimage.median_filter, mode=mode, reach=radius[1], cval=cval)
@@ -148,7 +148,7 @@ def test_nan_is_the_largest(
     x[rng.random(x.shape) < 0.2] = -np.inf
     for plane, share in enumerate((0.0, 0.1, 0.4, 0.7)):
         x[plane, rng.random(x.shape[1:]) < share] = np.nan
-    x = np.where(np.isnan(x) & (rng.random(x.shape) < 0.5), -x, x)  # of either sign
+    x = np.where(np.isnan(x) & (rng.random(x.shape) < 0.5), -x, x)  # NaN of either sign
     wanted = by_sorting(x, radius)
     assert np.isnan(wanted).any() and np.isinf(wanted).any()
     for device in (gpu, planned_for_gpus):
@@ -243,7 +243,7 @@ def test_networks_of_zeros_and_ones(size: tuple[int, int], rng) -> None:
     code = network.source().text.splitlines()[1:-1]
     tile, blocks, held = (network.defines[name] for name in ("TILE", "BLOCKS", "HELD"))
     height, width = size
-    # Rows from block 0 on, in 4096 cases; shares of ones about a half.
+    # Rows from block 0 on, in 4096 cases, of which about half the values are one.
     cases = rng.random((tile * (blocks + 6), width, 4096)) < rng.uniform(0.4, 0.6, 4096)
     state = [np.zeros(4096, bool)] * held
     for block in range(blocks + 6):

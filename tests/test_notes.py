@@ -82,7 +82,7 @@ def test_an_operations_notes(gpu: Gpu) -> None:
 
 
 def test_the_first_input_is_read_beside_others_and_heard_of_once(clpix, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    """It is read by another thread, while the device is opened."""
+    """The first input is read by another thread while the device is opened, and its remark comes once."""
     paths = [with_a_remark(tmp_path / name) for name in ("a.png", "b.png")]
     run = clpix("blur", *paths, "--sigma", 1, "-o", f"{tmp_path}/out/")
     assert run.code == 0

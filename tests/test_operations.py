@@ -140,7 +140,7 @@ def test_the_command_is_the_function(
 ) -> None:
     """Over float EXR; pictures have straight colours. What is fused with reading and writing is nearly the same."""
     x = rng.gamma(0.5, 2, (23, 29, 4)).astype(np.float32)
-    x[..., 3] = 2.0 ** -rng.integers(0, 4, (23, 29))  # by which colours are multiplied exactly
+    x[..., 3] = 2.0 ** -rng.integers(0, 4, (23, 29))  # products of colours with these alphas are exact
     files.write(tmp_path / "in.exr", files.Picture(x, alpha=True, linear=True))
     for i, params in enumerate(cases(name)):
         image = light(gpu, x.transpose(2, 0, 1).copy(), alpha=True)

@@ -57,7 +57,8 @@ def test_pictures_of_spectra(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> 
     whole = spectrum.picture(gpu, gpu.array(x), params, "log-magnitude").numpy()
     monkeypatch.setattr(planes, "_AT_ONCE", 0)
     parts = spectrum.picture(gpu, gpu.array(x), params, "log-magnitude")
-    np.testing.assert_allclose(parts.numpy(), whole, atol=1e-5)  # rows of two planes share a transform there
+    # In the whole image, rows of two planes share a transform.
+    np.testing.assert_allclose(parts.numpy(), whole, atol=1e-5)
 
 
 @pytest.mark.parametrize("colours", [1, 3])
@@ -96,7 +97,7 @@ def test_stored_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, params:
     back = stored.image_of(gpu, parts, about)
     assert back.alpha
     assert np.abs(back.numpy()[-1] - x[-1]).max() < 1e-6  # alpha is not shrunk
-    if params.integer:  # whole levels, divided by 255 to the device's accuracy
+    if params.integer:  # results are whole levels, divided by 255 as exactly as the device does
         assert np.abs(back.numpy() - x).max() < 2e-7
 
 

@@ -50,7 +50,7 @@ def test_every_band_is_shown_about_mid_gray(gpu: Gpu, scene: Array) -> None:
 
 
 def test_lines_are_all_of_one_width(gpu: Gpu, scene: Array) -> None:
-    """Whatever sizes the bands have, zeros fill what is left of their places."""
+    """Zeros fill the rest of a band's place, for bands of any size."""
     for params in (
         DwtParams(levels=5),
         DwtParams("db4", "symmetric", 3),

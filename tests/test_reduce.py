@@ -29,7 +29,7 @@ from gpuops.pixels.coding import Decoding, upload
 TOLERANCE = {
     # Sums are compensated, so what remains is the rounding of each luminance: 3 operations of 2^-24.
     "sum": 2e-7,
-    # Per value, in stops: the same rounding, and that of the products of mantissas.
+    # The error of a value in stops: the same rounding, and the rounding of mantissas' products.
     "log2": 3e-7,
 }
 METHODS = ("tiles", "direct")
@@ -59,9 +59,9 @@ def halved(image: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 
 
 def alike(a: Statistics, b: Statistics) -> None:
-    """The same but for the order in which sums are added up."""
+    """Checks that statistics are the same up to the order of their additions."""
     without_sums = [replace(one, sum=0.0, log2_sum=0.0, centre_log2=0.0) for one in (a, b)]
-    assert repr(without_sums[0]) == repr(without_sums[1])  # where NaN is NaN
+    assert repr(without_sums[0]) == repr(without_sums[1])  # repr compares NaN as equal
     np.testing.assert_array_equal(a.histogram, b.histogram)
     assert a.sum == pytest.approx(b.sum, rel=TOLERANCE["sum"])
     assert a.log2_sum == pytest.approx(b.log2_sum, abs=TOLERANCE["log2"] * max(1, b.positive))
@@ -82,7 +82,7 @@ def check(got: Statistics, values: npt.NDArray[np.float64]) -> None:
     assert got.histogram.sum() == positive.size
     if finite.size:
         assert got.mean == pytest.approx(finite.mean(), abs=TOLERANCE["sum"] * np.abs(finite).mean())
-        # A negative channel may cancel others: then what remains has their rounding.
+        # A negative channel may cancel others, so that their rounding remains.
         assert got.minimum == pytest.approx(finite.min(), rel=TOLERANCE["sum"], abs=TOLERANCE["sum"])
         assert got.maximum == pytest.approx(finite.max(), rel=TOLERANCE["sum"])
 
@@ -186,7 +186,7 @@ def test_precision_does_not_fall_with_size(gpu: Gpu) -> None:
     got = statistics(gpu, np.full((2048, 2048), 0.1, np.float32), histogram=False)
     assert got.mean == pytest.approx(float(np.float32(0.1)), rel=5e-8)
     assert got.log_mean == pytest.approx(float(np.float32(0.1)), rel=1e-7)
-    # A few bright pixels must neither hide nor be hidden.
+    # A few bright pixels must neither dominate nor vanish.
     image = np.full((1000, 1000), 1e-3, np.float32)
     image[::100, ::100] = 1e7
     assert statistics(gpu, image).sum == pytest.approx(image.astype(np.float64).sum(), rel=5e-8)
@@ -281,7 +281,7 @@ def test_a_mip_of_pixels(gpu: Gpu, rng: np.random.Generator, dtype: str, channel
 
 
 def test_a_mip_of_what_is_not_light(gpu: Gpu) -> None:
-    image = np.full((3, 5, 37), np.finfo(np.float32).max, np.float32)  # sums of which are infinite
+    image = np.full((3, 5, 37), np.finfo(np.float32).max, np.float32)  # their sums are infinite
     image[0, 0, 0], image[1, 2, 3], image[2, 4, 36] = np.nan, np.inf, -np.inf
     image[0, 2:4, 8], image[0, 2, 9] = [np.inf, -np.inf], -np.inf
     got, mip = statistics_and_mip(gpu, image)
@@ -394,7 +394,7 @@ def test_places_need_32_bits(units: int, step: int, count: int) -> None:
     assert (groups - 1) * stretch < count <= groups * stretch
     assert stretch % step == 0 and stretch // step <= 1 << 15
     assert stretch < 2**31 and groups * stretch + step < 2**32
-    assert stretch // step * 4 * 256 < 2**31  # the exponents that a work-item adds up
+    assert stretch // step * 4 * 256 < 2**31  # a work-item's sum of exponents must fit
 
 
 def test_more_pixels_than_indices(gpu: Gpu) -> None:

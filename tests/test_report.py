@@ -160,7 +160,7 @@ def test_trace_is_chrome_trace_events_on_two_aligned_tracks(report: Report) -> N
 
 
 def test_a_trace_of_launches_noted_late_still_ends_before_the_host_saw_the_end() -> None:
-    """As happens where other processes want the processor just after a launch was queued."""
+    """Launches are noted late if other processes take the processor just after a launch was queued."""
     report = Report()
     origin = 10**12  # of the device's clock
     for queued in (1_000_000, 2_000_000):

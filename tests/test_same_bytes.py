@@ -44,7 +44,7 @@ for line in pathlib.Path(sys.argv[3]).read_text().splitlines():
     except SystemExit as end:
         assert end.code == (" IN.exr IN.png " in line), line  # a difference found is 1
 """
-#: Every command that writes files; their formats are another test's.
+#: All commands that write files; another test covers the formats.
 LINES = """
 blur IN.exr -o OUT/blur.exr --sigma 2 --dump-kernels OUT
 bloom IN.png -o OUT/bloom.jp2

@@ -28,7 +28,7 @@ from gpuops.wavelets.wavelets import WAVELETS
 Array = npt.NDArray[Any]
 
 TOLERANCE = {
-    "shrink": 1e-6,  # absolute, of values about 1: a division and two products
+    "shrink": 1e-6,  # absolute, for values about 1: a division and two products
     "mean square": 1e-11,  # relative: pairs of floats
     "denoise": 1e-6,  # absolute, of values in [0, 1]: there and back in float32
 }
@@ -184,7 +184,8 @@ def test_thresholds_and_bands_are_those_of_the_formulas(
             assert limit[0] > np.abs(theirs).max()
         else:
             assert limit[0] == pytest.approx(t, rel=1e-4)
-        near = np.abs(np.abs(theirs) - t) > 1e-5  # either side of the threshold, but for rounding
+        # Values at the threshold may fall on either side by rounding.
+        near = np.abs(np.abs(theirs) - t) > 1e-5
         result = pywt.threshold(theirs, t, kind)
         np.testing.assert_allclose(ours.numpy()[0][near], result[near], atol=2e-5)
     assert first.shape == bands[0].shape[1:]
@@ -220,7 +221,7 @@ def test_shrinking_takes_noise_away(gpu: Gpu, rng: np.random.Generator, scene: A
     np.testing.assert_array_equal(result.numpy()[3], noisy[3])  # alpha is no picture of noise
     spun = denoise(gpu, image, params, ShrinkParams(kind), spins=2).numpy()
     assert (np.mean((spun - scene) ** 2, axis=(1, 2))[:3] < after[:3] ** 2).all()
-    # A factor of nothing on the estimate leaves all as it was.
+    # A factor of 0 on the estimate changes nothing.
     for bands, same in zip(
         details, shrink.shrink(first, details, "bior4.4", ShrinkParams(kind, 0.0)), strict=True
     ):
@@ -234,7 +235,7 @@ def test_noise_in_every_band(gpu: Gpu, rng: np.random.Generator, name: str) -> N
     _, details = transform.decompose(gpu.array(white), DwtParams(name, "symmetric", 3))
     for bands, sigmas in zip(details, noise.levels(details, name), strict=True):
         measured = [band.numpy().std() for band in bands]
-        np.testing.assert_allclose(sigmas, measured, rtol=0.06)  # of 64 × 64 samples
+        np.testing.assert_allclose(sigmas, measured, rtol=0.06)  # the estimate has 64 × 64 samples
     assert noise.estimate(details[-1], name) == pytest.approx(1, rel=0.02)
     low, high = (np.array(taps) for taps in WAVELETS[name].decompose)
     twice = np.convolve(low, np.kron(low, [1, 0]))  # both levels' filters in one
@@ -259,7 +260,7 @@ def test_denoising_of_small_images(gpu: Gpu, rng: np.random.Generator, shape: tu
     result = denoise(gpu, noisy, DwtParams(levels=3), ShrinkParams("visu"), spins=3)
     assert result.shape == shape and np.isfinite(result).all()
     if max(shape) > 100:
-        assert result.std() < 0.05  # a line has its noise estimated, too
+        assert result.std() < 0.05  # the noise of a single line is estimated, too
 
 
 def test_denoising_of_clean_images_changes_nothing(gpu: Gpu, scene: Array) -> None:
@@ -312,7 +313,7 @@ def test_kept_are_the_largest(gpu: Gpu, scene: Array, rng: np.random.Generator, 
         before, after = all_of_it.numpy(), band.numpy()
         np.testing.assert_array_equal(after[:3], np.where(np.abs(before) >= kept.threshold, before, 0)[:3])
         np.testing.assert_array_equal(after[3], before[3])
-    # An orthogonal transform: the error is what was left out, the least that so many can leave.
+    # In an orthogonal transform the error is exactly the left-out coefficients, the least for this number.
     squares = np.concatenate(
         [np.ravel(band[:3]) ** 2 for band in (theirs[0], *(b for t in theirs[1:] for b in t))]
     )

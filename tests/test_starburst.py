@@ -20,9 +20,10 @@ from gpuops.params.starburst import Aperture
 Array = np.ndarray
 
 TOLERANCE = {
-    "pattern": 0.03,  # of the envelope: interpolated from four samples of the transform
-    "kernel": 0.02,  # of all light in the wrong place: linear between polar samples, twelve to a ring
-    "pixel": 0.15,  # of the light around a pixel: the same in dark rings
+    "pattern": 0.03,  # relative to the envelope: interpolation from four samples of the transform
+    # The share of light in the wrong place: interpolation between polar samples, twelve in a ring.
+    "kernel": 0.02,
+    "pixel": 0.15,  # relative to the light around a pixel: the same in dark rings
     "sum": 1e-6,
     "convolution": 2e-6,  # of the largest value: transforms in float32
 }
@@ -125,8 +126,8 @@ def test_colour_matching_functions() -> None:
     ("aperture", "radius", "reach"),
     [
         (Aperture(6, 17.0), 40.0, 30.0),  # a pixel is two samples wide
-        (Aperture(5), 100.0, 25.5),  # less than one
-        (Aperture(8, -100.0), 12.0, 12.0),  # many
+        (Aperture(5), 100.0, 25.5),  # a pixel is less than a sample wide
+        (Aperture(8, -100.0), 12.0, 12.0),  # a pixel is many samples wide
     ],
     ids=str,
 )

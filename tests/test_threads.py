@@ -212,7 +212,7 @@ def test_a_report_of_threads_counts_every_launch(
 
     at_once([work] * THREADS)
     assert sum(len(kernel.ms) for kernel in report.kernels()) == each * (10 * THREADS + 1)
-    # Within a phase times do not overlap: no thread's can be more than all the time there was.
+    # Within a phase times do not overlap: no thread can have more than the whole time.
     assert report.phases["compute"] < THREADS * report.wall
     ends = [end for _, _, end in report.trace_events()]
     assert max(ends) <= report.started + report.wall

@@ -27,15 +27,15 @@ from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 from . import d3d11_reference, tonemap_reference
 
 TOLERANCE = {
-    # Absolute, and relative where the result exceeds 1: a few operations of 2^-24, log2 and exp2 of 3 ulp.
+    # The error, relative where the result exceeds 1: a few operations of 2^-24, log2 and exp2 of 3 ulp.
     "operator": 2e-6,
     "transfer": 2e-6,
     # three.js's matrices between Rec. 709 and Rec. 2020 are rounded to four digits.
     "four digits": 1.2e-4,
-    # Exposure: the mean's error in stops.
+    # The error of the mean in stops, which becomes the exposure's.
     "exposure": 1e-6,
     "histogram exposure": 0.13,  # half a bin of a quarter of a stop
-    # The Direct3D preset: levels of 8 bits. What rounding to 8 bits may flip inside.
+    # The Direct3D preset in 8-bit levels: rounding to 8 bits inside may flip one.
     "d3d11": 1.0,
 }
 POINTWISE = [name for name in OPERATORS if name not in LOCAL]
@@ -89,7 +89,7 @@ def test_published_shaders_make_the_same(gpu: Gpu, name: str) -> None:
     if operator == "hable":
         got = np.minimum(got, 1)
     expected = np.array(PUBLISHED["results"][name])
-    if operator == "agx":  # whose white the shaders leave at 0.9969
+    if operator == "agx":  # the shaders map white to 0.9969
         expected = np.minimum(expected / tonemap_reference.AGX_END**2.2, 1)
     off = TOLERANCE["four digits" if name == "agx as published" else "operator"]
     np.testing.assert_allclose(got[:, 0].T, expected, rtol=0, atol=off)
@@ -141,7 +141,7 @@ def test_the_brightest_gray_is_white(gpu: Gpu, operator: str) -> None:
     if operator == "agx-golden":
         expected = tonemap_reference.agx_golden(np.full((3, 1, 1), 2.0**40), 0)
         np.testing.assert_allclose(got, np.repeat(expected, 4, -1), atol=TOLERANCE["operator"])
-    elif operator == "reinhard-devlin":  # of light x the share 1 / (1 + x^(contrast − 1)), nearly
+    elif operator == "reinhard-devlin":  # light x becomes about the share 1 / (1 + x^(contrast − 1))
         assert got.min() > 0.9999 and (got[..., 1:] == 1).all()
     else:
         assert (got == 1).all()
@@ -157,12 +157,12 @@ def test_the_brightest_gray_is_white(gpu: Gpu, operator: str) -> None:
 def test_nothing_above_white(gpu: Gpu, operator: str, seed: int, stops: int, even: bool) -> None:
     pixels = light((3, 1, 997), stops, seed)
     if even:
-        pixels = np.exp2(np.rint(np.log2(pixels)))  # whose reciprocals round to no side
+        pixels = np.exp2(np.rint(np.log2(pixels)))  # the reciprocals of powers of two are exact
     got = mapped(gpu, pixels, operator=operator, parameters=parameters_of(operator))
     assert got.max() <= 1
 
 
-# Those that treat the three channels alike.
+# The operators that treat the three channels alike.
 SYMMETRIC = (
     "linear",
     "reinhard-channels",
@@ -249,7 +249,7 @@ def test_even_images(gpu: Gpu, operator: str, value: float) -> None:
 def test_repairs_are_counted_in_one_warning(gpu: Gpu) -> None:
     pixels = np.full((3, 20, 30), 0.5, np.float32)
     pixels[0, 0, :2] = np.nan
-    pixels[1, 0, 1] = np.inf  # counts as NaN
+    pixels[1, 0, 1] = np.inf  # the pixel still counts as NaN
     pixels[2, 5, 5] = -np.inf
     pixels[:, 7, :4] = -0.1
     with pytest.warns(GpuopsWarning) as caught:
@@ -446,7 +446,7 @@ def test_dither_is_triangular_seeded_and_inside_the_range(gpu: Gpu) -> None:
     histogram = np.histogram(noise, 20, (-1, 1))[0] / noise.size
     centres = np.arange(-0.95, 1, 0.1)
     np.testing.assert_allclose(histogram, 0.1 * (1 - np.abs(centres)), atol=0.004)
-    for other in (noise[:, 1:], noise[:, :, 1:]):  # neighbours and channels know nothing of each other
+    for other in (noise[:, 1:], noise[:, :, 1:]):  # neighbours and channels are uncorrelated
         assert (
             abs(np.corrcoef(noise[:, : other.shape[1], : other.shape[2]].ravel(), other.ravel())[0, 1]) < 0.02
         )
@@ -454,7 +454,7 @@ def test_dither_is_triangular_seeded_and_inside_the_range(gpu: Gpu) -> None:
     again = (mapped(gpu, flat, operator="linear", dither=255) - plain) * 255
     np.testing.assert_array_equal(noise, again)
     assert (noise != (mapped(gpu, flat, operator="linear", dither=255, seed=1) - plain) * 255).mean() > 0.99
-    # The mean survives rounding: the point of it.
+    # Dithering exists so that the mean survives rounding.
     code = np.rint(mapped(gpu, flat, operator="linear", dither=255) * 255)
     assert code.mean() == pytest.approx(0.4 * 255, abs=0.02)
     for end in (0.0, 1.0):
@@ -499,7 +499,7 @@ def test_gamut_keeps_hue_and_luminance(gpu: Gpu, operator: str) -> None:
     np.testing.assert_allclose(kept[:, fits], plain[:, fits], atol=TOLERANCE["operator"])
     before, after = (np.tensordot(tonemap_reference.REC709, v, 1) for v in (plain, kept))
     np.testing.assert_allclose(after, np.minimum(before, 1), atol=2 * TOLERANCE["operator"])
-    bright = ~fits & (before < 0.98)  # what is left of colour points where it pointed
+    bright = ~fits & (before < 0.98)  # the remaining colour has the same direction
     ways = [(v - y)[:, bright] for v, y in ((plain, before), (kept, after))]
     lengths = [np.sqrt((w**2).sum(0)) for w in ways]
     assert bright.any() and ((ways[0] * ways[1]).sum(0) / np.prod(lengths, 0)).min() > 1 - 1e-6
@@ -580,7 +580,7 @@ def test_bad_regions(text: str, message: str) -> None:
 def test_regions() -> None:
     assert region_option("1, 2,30,40") == Region(1, 2, 30, 40)
     assert region_option("0%,33.3%,70%,66.7%").within(10, 20) == (0, 3, 14, 7)
-    for i in range(10):  # tenths are no binary numbers
+    for i in range(10):  # tenths have no exact binary form
         assert Region(i * 10, 0, 10, 100, percent=True).within(7, 1000) == (i * 100, 0, 100, 7)
     assert Region(40, 40, 20, 20, percent=True).within(1, 1) == (0, 0, 1, 1)
 
@@ -683,7 +683,7 @@ def test_d3d11_is_finite(gpu: Gpu, value: float, method: str) -> None:
 @pytest.mark.parametrize("channels", [2, 4])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_d3d11_repairs_alpha_too(gpu: Gpu, value: float, channels: int) -> None:
-    """Where colours are finite: it becomes what they would."""
+    """Alpha is repaired like colours, also where colours are finite."""
     pixels = scene((channels, 33, 35))
     pixels[-1] = 1
     pixels[-1, 4, 5] = value

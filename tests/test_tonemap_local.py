@@ -26,17 +26,17 @@ from .tonemap_reference import luminance
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 TOLERANCE = {
-    # Relative, of a gain of a given scale: blurs within 5e-5 of their peak, float32.
+    # The relative error of a gain at a given scale: blurs are within 5e-5 of their peak, in float32.
     "reinhard-local": 1e-4,
-    # Around the threshold, where either of two scales may be chosen: by the blurs' error.
+    # The distance to the threshold within which the blurs' error may choose either of two scales.
     "threshold": 1e-3,
     # Relative to sigma_color: the largest error of a grid with 4 cells and 3 bins a sigma, and the root of the mean
     # square.
     "grid": 0.1,
     "grid rms": 0.004,
-    # Relative: exponents of 30 stops in float32 and log2 and exp2 of 3 ulp.
+    # The relative error of exponents of 30 stops in float32, with log2 and exp2 of 3 ulp.
     "durand": 2e-5,
-    # Stops: a quarter's bin, within which percentiles are interpolated.
+    # Stops of a bin, within which percentiles are interpolated.
     "ends": 0.25,
 }
 Array = npt.NDArray[np.float32]
@@ -112,7 +112,7 @@ def test_grid_is_the_bilateral_filter(gpu: Gpu, sigma: float) -> None:
     rms = np.sqrt(((got - expected) ** 2).mean())
     assert rms <= TOLERANCE["grid rms"] * 0.4
     assert 20 * math.log10(np.ptp(x) / rms) > 60
-    assert np.abs(x - expected).max() > 0.1  # it is not that there was nothing to do
+    assert np.abs(x - expected).max() > 0.1  # so the operator has changed the image
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 40), (35, 1), (7, 5), (33, 47)])
@@ -131,7 +131,7 @@ def test_grids_of_large_cells(gpu: Gpu, rng, sigma: float) -> None:
     got = bilateral_grid.bilateral(gpu, gpu.array(x[None].astype(np.float32)), 2.0, sigma).numpy()[0]
     np.testing.assert_allclose(got[5, :3], 40, atol=1e-4)
     if sigma == 1e20:
-        some = np.s_[6:46, :60]  # which stand for all, within 0.29/√2400
+        some = np.s_[6:46, :60]  # these stand for all pixels, within 0.29/√2400
         np.testing.assert_allclose(got[some], reference.bilateral(x[some], 2.0, sigma), atol=0.02)
 
 
@@ -203,7 +203,7 @@ def test_durand_is_the_papers(gpu: Gpu, exposure: float) -> None:
 
 
 def test_durands_base_has_the_contrast_asked_for(gpu: Gpu) -> None:
-    """Of two flat halves the bright one becomes 1 and the dark one 1/contrast; less contrast stays."""
+    """A bright flat half becomes 1, and a dark one 1/contrast; a smaller contrast stays."""
     light = np.ones((3, 60, 90), np.float32)
     for dark, contrast, expected in ((2.0**-12, 50.0, 1 / 50), (2.0**-12, 5.0, 1 / 5), (0.5, 50.0, 0.5)):
         light[:, :, :45] = dark

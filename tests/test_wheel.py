@@ -1,4 +1,4 @@
-"""What pip installs works outside of the tree."""
+"""The installed package works outside of the tree."""
 
 from __future__ import annotations
 

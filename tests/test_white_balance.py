@@ -30,9 +30,9 @@ from . import tonemap_reference
 from .tonemap_reference import REC709
 
 TOLERANCE = {
-    "planckian": 6e-4,  # Kim et al.'s cubics, of (x, y)
+    "planckian": 6e-4,  # the error of Kim et al.'s cubics in (x, y)
     "daylight": 1.5e-4,  # four digits of the CIE's constants
-    "image": 1e-6,  # of the largest value: three products
+    "image": 1e-6,  # relative to the largest value: three products
 }
 Array = npt.NDArray[np.float32]
 WARM = Illuminant(2856.0, -0.004)
@@ -97,7 +97,7 @@ def test_tint_is_a_distance_along_the_isotherm(temperature: float, tint: float) 
     step = end - start
     assert np.linalg.norm(step) == pytest.approx(abs(tint), rel=1e-9)
     assert np.sign(step[1]) == np.sign(tint)  # green is up
-    # Across the locus of black bodies; its cubics begin anew at 2222 and 4000 K.
+    # The step goes across the locus of black bodies, whose cubics change at 2222 and 4000 K.
     near = [t for t in (temperature - 0.5, temperature + 0.5) if 1667 <= t <= 25000]
     if temperature not in (2222, 4000):
         near = near if len(near) == 2 else sorted([temperature, *near])
@@ -215,7 +215,7 @@ def test_planes_and_pixels(gpu: Gpu, balance: Illuminant | tuple[float, float, f
 
 def test_what_becomes_negative_is_clipped_and_not_counted(gpu: Gpu) -> None:
     pixels = np.zeros((3, 5, 7), np.float32)
-    pixels[2] = 1  # blue, which candlelight has not
+    pixels[2] = 1  # blue, which candlelight lacks
     assert (balanced(pixels, WARM) < 0).any()
     got = mapped(gpu, pixels, WARM)
     np.testing.assert_allclose(got, np.maximum(balanced(pixels, WARM), 0), atol=1e-6)
@@ -239,7 +239,7 @@ def test_always_finite(gpu: Gpu, stops: float) -> None:
 @pytest.mark.parametrize("meter", METERS)
 def test_metering_sees_the_balanced_light(gpu: Gpu, meter: str) -> None:
     pixels = light((3, 40, 30))
-    # Colours that stay within Rec. 709: what is clipped there is metered before that.
+    # Colours that stay within Rec. 709, because metering comes before clipping.
     pixels = balanced(pixels, Illuminant(4500.0)).clip(1e-3).astype(np.float32)
     after = balanced(pixels, (2.0, 1.0, 0.5)).astype(np.float32)
     got = exposure(gpu, on(gpu, pixels), meter, balance=(2.0, 1.0, 0.5))

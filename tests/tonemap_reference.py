@@ -147,7 +147,7 @@ def reinhard_devlin(c: Array, white: float) -> Array:
 
 
 def sigmoid(c: Array, white: float) -> Array:
-    """x^n / (x^n + s), with s such that 0.18 stays."""
+    """Gives x^n / (x^n + s), with s such that 0.18 stays 0.18."""
     n = GIVEN["sigmoid"]["contrast"]
     s = 0.18**n * (1 - 0.18) / 0.18
     return c**n / (c**n + s)

@@ -1,16 +1,16 @@
 /* The kernels that a device has to run correctly before it is used, and those that measure it.
 
-   canary: one row of groups for each image row, one work-item a pixel. Every step is exact in float32 (whole
+   canary: a row of groups takes an image row, one work-item a pixel. Every step is exact in float32 (whole
    numbers below 2^24), so the host compares bit by bit:
        out(x, y)   = tile[L-1-l] / 2 + (h(x, y) mod 251)        tile[l] = image(reflect(x + 3), reflect(y - 2))
        sums(group) = sum of tile[l] over the group, by halving
-   with L the group's width, l the local index, h a 32-bit multiplicative hash and reflect dcba|abcd|dcba.
+   where L is the group's width, l the local index, h a 32-bit multiplicative hash, and reflect gives dcba|abcd|dcba.
    global = (width rounded up to L, height), local = (L, 1), L a power of two; tile holds L floats.
 
-   copy: one float4 a work-item; reads and writes 16 bytes each.
+   copy: each work-item copies one float4, so it reads 16 bytes and writes 16.
 
-   multiply_add, multiply_add_wide: eight independent chains a <- a m + c, `rounds` steps: 16 (256) flops a step.
-   The scalar one suits GPUs and compilers that vectorise over work-items, the wide one those that do not. */
+   multiply_add, multiply_add_wide: eight independent chains a <- a m + c take `rounds` steps: 16 (256) flops a step.
+   The scalar kernel suits GPUs and compilers that vectorise over work-items; the wide one suits those that do not. */
 
 static int reflect(int i, int n)
 {

@@ -1,16 +1,18 @@
 // Bilateral filter (Tomasi & Manduchi, "Bilateral filtering for gray and color images", ICCV 1998):
 //   out(p) = Σ_q w(p, q) in(q) / Σ_q w(p, q),   w(p, q) = exp(−|q − p|² / 2σ_spatial² − |c(q) − c(p)|² / 2σ_colour²)
-// over q in a window around p, c being the COLOURS first planes: one weight for all planes. As out − in(p) is the mean of the
-// differences, these are what is summed: constants stay exactly, and rounding is relative to the contrast.
-// A weight is a power of two: with values times `scale`, √(log2(e) / 2σ_colour²), its exponent is that of the distance less
-// the differences' squares. Tap k is the sample taps[k] further on, with the exponent exponents[k]; p itself, of weight 1,
-// is none of them.
-// Weights below 2^CUT are 0, as are those of a pixel with a value that is not finite; its own result is itself.
-// Planar float (plane, row, column). Border: see border.cl; outside (constant) counts as cval, in all planes.
+// over q in a window around p, where c is the COLOURS first planes: all planes share one weight. The kernels sum the
+// differences to in(p), whose mean is out − in(p): so constants stay exactly, and rounding is relative to the contrast.
+// A weight is a power of two: if values are multiplied by `scale` = √(log2(e) / 2σ_colour²), its exponent is the
+// distance's exponent minus the squares of the differences. Tap k is the sample taps[k] further on, and exponents[k] is
+// its distance's exponent; p itself, of weight 1, is not among the taps. Weights below 2^CUT are 0, as are the weights
+// of pixels with a value that is not finite; such a pixel's own result is its input.
+// Planes are float (plane, row, column). The border is as in border.cl, with cval outside in all planes (constant).
 //
-// -D BORDER_x   -D COLOURS=n   -D ALPHA   one more plane, which only takes the weights
-// -D ROWS=n     results of a work-item, for which an exponent is read once
-// -D WIDE       sixteen columns at a time, for CPUs
+// -D BORDER_x
+// -D COLOURS=n  is the number of planes that decide the weights
+// -D ALPHA      one more plane only takes the weights
+// -D ROWS=n     is the number of results of a work-item, for which it reads an exponent once
+// -D WIDE       takes sixteen columns at a time, for CPUs
 
 #define UNROLLED __attribute__((opencl_unroll_hint))
 #define CUT -64.0f
@@ -24,7 +26,7 @@
 #ifdef WIDE
 #define LANES 16
 typedef float16 lanes;
-// One load: PoCL makes vload16 of eight, whose pieces its compiler may go on with one by one.
+// This is one load; PoCL makes eight of vload16, and its compiler may go on with the pieces one by one.
 typedef float16 __attribute__((aligned(4))) unaligned16;
 static inline lanes load(__local const float *p) { return *(__local const unaligned16 *)p; }
 #else
@@ -33,10 +35,10 @@ typedef float lanes;
 static inline lanes load(__local const float *p) { return *p; }
 #endif
 
-// 2^e for −126 ≤ e ≤ 0.
+// Gives 2^e for −126 ≤ e ≤ 0.
 #ifdef WIDE
-// The whole part of e goes to the exponent by way of the sum's last bits; the rest, of −½ … ½, to the polynomial whose
-// relative error there is least: 7.5e-8, and with rounding 2.5e-7.
+// Adding 1.5 · 2^23 leaves e's whole part in the last bits of the sum, from which it goes to the exponent. The rest,
+// within −½ … ½, goes through the polynomial of least relative error there: 7.5e-8, with rounding 2.5e-7.
 static inline float16 power(float16 e) {
     float16 sum = e + 12582912.0f, f = e - (sum - 12582912.0f);  // 1.5 · 2^23
     float16 p = fma((float16)1.3276471564e-3f, f, (float16)9.6755413760e-3f);
@@ -50,13 +52,13 @@ static inline float16 power(float16 e) {
 static inline float power(float e) { return exp2(e); }
 #endif
 
-// Adds a sample with the differences d, of the exponent e by distance.
+// Adds a sample that differs by d from p; `exponent` is its distance's.
 static inline void add(const lanes *d, float exponent, lanes *sums, lanes *total) {
     lanes e = exponent;
     UNROLLED
     for (int c = 0; c < COLOURS; c++) e = fma(-d[c], d[c], e);
 #ifdef ALPHA
-    e = fma(d[COLOURS], (lanes)0.0f, e);  // NaN if it is not finite
+    e = fma(d[COLOURS], (lanes)0.0f, e);  // alpha does not decide, but makes e NaN if it is not finite
 #endif
     lanes w = power(e);
     *total = e > CUT ? *total + w : *total;
@@ -64,11 +66,13 @@ static inline void add(const lanes *d, float exponent, lanes *sums, lanes *total
     for (int c = 0; c < PLANES; c++) sums[c] = e > CUT ? fma(w, d[c], sums[c]) : sums[c];
 }
 
-// A tile with its margin in local memory. Group: (GPUs) (columns, rows / ROWS, 1), (WIDE) one work-item, for `columns` ×
-// `rows` results, `rows` of ROWS and (WIDE) `columns` of 16s; `pitch`: of a tile's row, columns + 2·radius at least;
-// tile: PLANES · (rows + 2·radius) · pitch; taps: from the upper left of the window on.
+// A tile with its margin is in local memory. A group makes `columns` × `rows` results. On GPUs it is (columns, rows /
+// ROWS, 1), with WIDE one work-item. `rows` is a multiple of ROWS and, with WIDE, `columns` one of 16. `pitch` is a
+// tile row's length, columns + 2·radius at least; tile holds PLANES · (rows + 2·radius) · pitch; taps count from the
+// window's upper left.
 
-// What is to be added to ROWS samples, `step` apart, of which `tile` is the upper left of the window, an area from plane to plane.
+// Gives what is to be added to ROWS samples that are `step` apart. `tile` points to the upper left of the first one's
+// window; planes are `area` apart.
 static inline void changes(__local const float *tile, __global const int *taps, __global const float *exponents, int count,
                            int centre, int area, int step, float scale, lanes (*out)[PLANES]) {
     lanes here[ROWS][PLANES], total[ROWS];
@@ -99,7 +103,7 @@ static inline void changes(__local const float *tile, __global const int *taps, 
 
 #ifdef WIDE
 
-// `to`[0 … count − 1] = the row's samples from column x on.
+// Copies the row's samples from column x on to `to`[0 … count − 1].
 static inline void copy_row(__global const float *row, int x, int count, int width, float scale, float cval,
                             __local float *to) {
     for (int i = 0; i < count;) {
@@ -178,7 +182,7 @@ __kernel void bilateral(__global const float *in, __global const int *taps, __gl
     }
 }
 
-// Straight from global memory, for windows whose tile local memory cannot hold: taps of a pitch of 1 << 16.
+// Reads global memory directly, for windows whose tile exceeds local memory; its taps have a pitch of 1 << 16.
 __kernel void bilateral_direct(__global const float *in, __global const int *taps, __global const float *exponents,
                                __global float *out, int height, int width, int radius, int count, float scale, float cval) {
     int x = get_global_id(0), y = get_global_id(1);

@@ -1,19 +1,22 @@
 // A separable convolution along both axes at once, so that nothing in between goes through memory:
-// out[y, x] = Σ_l wy[l + ry] · Σ_k wx[k + rx] · in[y + l, x + k],  l = −ry…ry, k = −rx…rx.
-// From planar float (plane, row, column), of which dimension 2 counts planes from element `from` on, to the same; or from a
-// file's pixels to such pixels of the same type, of which it counts nothing. After fours.cl and encode_four.cl. Border: see border.cl; outside
-// (constant) counts as cval. CPUs: both_axes_wide.cl.
+//   out[y, x] = Σ_l wy[l + ry] · Σ_k wx[k + rx] · in[y + l, x + k],  l = −ry…ry, k = −rx…rx.
+// Input and output are both planar float (plane, row, column), where dimension 2 counts planes from element `from` on,
+// or both a file's pixels of one type. The file stands after fours.cl and encode_four.cl. The border is as in
+// border.cl, with cval outside (constant). CPUs use both_axes_wide.cl.
 //
-// -D BORDER_x   -D RADIUS_Y=n -D RADIUS_X=n
-// -D ITEMS=n    of a group, a multiple of INTERLEAVED   -D ROWS=n   at a time
-// -D PIXEL=type …   pixels: after decode.cl and encode.cl, whose CHANNELS are a pixel's where there is alpha (2 or 4), else 4;
-// -D LIGHTS=n -D CODES=n   values of decode.cl's and encode.cl's table, which are copied to local memory
+// -D BORDER_x
+// -D RADIUS_Y=n -D RADIUS_X=n   are the radii ry and rx
+// -D ITEMS=n    is the number of work-items of a group, a multiple of INTERLEAVED
+// -D ROWS=n     is the number of rows that are taken at a time
+// -D PIXEL=type …   is for a file's pixels: as in decode.cl and encode.cl, which stand before; CHANNELS are a pixel's
+//                   where there is alpha (2 or 4), else 4
+// -D LIGHTS=n -D CODES=n   are the sizes of decode.cl's and encode.cl's tables, which go to local memory
 
 #ifndef COLOURS
 #define PLANAR
 #endif
 
-// A fetch is a word: a float, or four values of pixels, which stay as they are until they are put into local memory.
+// A fetch takes a word: one float, or four values of pixels, which are unpacked on their way to local memory.
 #ifdef PLANAR
 #define UNIT 1
 #define LOAD(p) (*(p))
@@ -24,19 +27,19 @@ typedef float Word;
 typedef Raw Word;
 #endif
 
-#define COLUMNS (ITEMS / INTERLEAVED * 4)     // of a group
-#define WHOLE (INTERLEAVED % UNIT == 0 ? 1 : INTERLEAVED % 2 == 0 ? 2 : 4)  // columns that whole words make
-#define MARGIN ((RADIUS_X + WHOLE - 1) / WHOLE * WHOLE)                      // before these
-#define SEGMENT (MARGIN + COLUMNS + RADIUS_X) // of a row
-#define AFTER (ITEMS * UNIT / INTERLEAVED)    // columns from fetch to fetch of a work-item
-#define FETCHES ((SEGMENT + AFTER - 1) / AFTER)
-#define HAS(f) (((f) + 1) * AFTER <= SEGMENT || item * UNIT < (SEGMENT - (f) * AFTER) * INTERLEAVED)
-// A line of local memory is a row's segment of one channel, from SHIFT on: so the columns that a work-item sums begin at a
-// float4, but where its words are float4 themselves.
+#define COLUMNS (ITEMS / INTERLEAVED * 4)     // results of a group in a row
+#define WHOLE (INTERLEAVED % UNIT == 0 ? 1 : INTERLEAVED % 2 == 0 ? 2 : 4)  // the fewest columns in whole words
+#define MARGIN ((RADIUS_X + WHOLE - 1) / WHOLE * WHOLE)                      // columns fetched before the first result
+#define SEGMENT (MARGIN + COLUMNS + RADIUS_X) // columns of a row that a group fetches
+#define AFTER (ITEMS * UNIT / INTERLEAVED)    // columns from one fetch of a work-item to its next
+#define FETCHES ((SEGMENT + AFTER - 1) / AFTER)  // fetches of a work-item in a row, at most
+#define HAS(f) (((f) + 1) * AFTER <= SEGMENT || item * UNIT < (SEGMENT - (f) * AFTER) * INTERLEAVED)  // it has fetch f
+// A line of local memory has one channel of a row's segment, from SHIFT on. SHIFT makes the columns that a work-item
+// sums begin at a float4, unless words are float4 themselves.
 #define SHIFT (INTERLEAVED == 1 ? 0 : (4 + RADIUS_X - MARGIN) % 4)
 #define BEGIN (SHIFT + MARGIN - RADIUS_X)
-#define PITCH ((SHIFT + SEGMENT + 6) / 4)     // float4
-#define NEAR ((BEGIN % 4 + 4 + 2 * RADIUS_X + 3) / 4)  // float4 around a work-item's columns
+#define PITCH ((SHIFT + SEGMENT + 6) / 4)     // float4 of a line
+#define NEAR ((BEGIN % 4 + 4 + 2 * RADIUS_X + 3) / 4)  // float4 that a work-item sums
 
 #ifdef BORDER_CONSTANT
 #define AT(p) max(p, 0)
@@ -44,7 +47,7 @@ typedef Raw Word;
 #define AT(p) (p)
 #endif
 
-// At places of a row that need not be neighbours.
+// Gathers a word from places of a row that need not be neighbours.
 static inline Word word_at(__global const PIXEL *row, const int *at) {
 #ifdef PLANAR
     return row[AT(at[0])];
@@ -54,7 +57,7 @@ static inline Word word_at(__global const PIXEL *row, const int *at) {
 #endif
 }
 
-// Of ROWS rows; `inside`: no column is beyond an edge.
+// Fetches ROWS rows. `inside` says that no column lies beyond an edge.
 static inline void fetch_rows(__global const PIXEL *in, int y, int height, int pitch, const int at[FETCHES][UNIT],
                               int inside, int item, Word v[ROWS][FETCHES]) {
     if (inside && y >= 0 && y + ROWS <= height) {
@@ -75,11 +78,11 @@ static inline void fetch_rows(__global const PIXEL *in, int y, int height, int p
     }
 }
 
-// A group walks down its columns, ROWS rows at a time: these are fetched while those before are summed along x from local
-// memory, four neighbouring columns of a channel in each work-item, which adds the sums to all results that they are part
-// of; those are in its registers. Pixels come from and go to memory four neighbouring values in each work-item, whatever
-// channels these are, and local memory changes the one order into the other.
-// Group: (ITEMS, 1, 1), for `band` rows. lost: see encode.cl.
+// A group walks down its columns, ROWS rows at a time. While it fetches the next rows, it sums the last ones along x
+// from local memory; each work-item sums four neighbouring columns of a channel, and adds these sums to all results
+// that they belong to, which it keeps in registers. Work-items load and store four neighbouring values, whichever
+// channels these belong to; local memory changes the one order into the other.
+// Group: (ITEMS, 1, 1), for `band` rows. `lost` is as in encode.cl.
 __kernel void both_local(__global const PIXEL *in, __global const float *weights_y, __global const float *weights_x,
                          __global PIXEL *out, ulong from, int height, int width, int band, float cval,
                          __global const float *lights, float scale, __global const uint *codes, __global uint *lost) {
@@ -113,7 +116,7 @@ __kernel void both_local(__global const PIXEL *in, __global const float *weights
     for (int k = 0; k <= RADIUS_X; k++) wx[k] = weights_x[k];
     UNROLLED
     for (int k = 0; k < 2 * RADIUS_Y; k++) sums[k] = 0.0f;
-    // Where a work-item's values are: in a row (−1: outside), and among a row's lines.
+    // The places of a work-item's values in a row (−1: outside), and among a row's lines.
     int at[FETCHES][UNIT], place[UNIT], inside = x0 >= MARGIN && x0 - MARGIN + SEGMENT + 4 <= width;
     UNROLLED
     for (int c = 0; c < UNIT; c++) {
@@ -178,7 +181,7 @@ __kernel void both_local(__global const PIXEL *in, __global const float *weights
             for (int k = 0; k <= 2 * RADIUS_Y; k++)
                 sums[r + k] = fma((float4)wy[min(k, 2 * RADIUS_Y - k)], sum, sums[r + k]);
         }
-        // Of the result's rows, those that have met all theirs.
+        // These rows of the result have received all their terms.
         int p = x0 * INTERLEAVED + item * 4, first = y - RADIUS_Y;
         __global PIXEL *to = out + (ptrdiff_t)first * pitch + p;
 #ifdef PLANAR

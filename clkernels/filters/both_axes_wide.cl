@@ -1,15 +1,15 @@
-// both_axes.cl for the vectors of a CPU, symmetric weights: see there. Planar float or a file's pixels, as load_sixteen.cl and
-// store_sixteen.cl say, which are before this.
+// The convolution of both_axes.cl with symmetric weights, for the vectors of a CPU. Input and output are planar float
+// or a file's pixels, as in load_sixteen.cl and store_sixteen.cl, which stand before this file.
 //
 // -D BORDER_x
 //
-// Down the columns, vectors are sixteen neighbouring values of a row; along the rows, sixteen rows of one column, as blocks
-// of 16 × 16 are transposed in between. So both are sums of whole vectors, all aligned and one after the other in local
-// memory, wherever the image's rows are.
+// Down the columns, a vector has sixteen neighbouring values of a row. Along the rows, it has sixteen rows of one
+// column, because blocks of 16 × 16 are transposed in between. So both convolutions sum whole vectors, aligned and
+// consecutive in local memory, however the image's rows are aligned.
 
-// v[i·step] becomes Σ_k w[k] · v[(i + k)·step], k = 0…2·radius, for i = 0…count − 1 and up to three more. The two values of
-// a weight are added first, and overflow where they are beyond 1.7e38; four neighbours share what they load, as do four
-// taps.
+// Replaces v[i·step] by Σ_k w[k] · v[(i + k)·step], k = 0…2·radius, for i = 0…count − 1 and up to three more. The two
+// values that share a weight are added first; beyond 1.7e38 this sum overflows. Four neighbours share their loads, as
+// do four taps.
 static inline void convolve(__local float16 *v, int step, int count, __global const float *w, int radius) {
     for (int i = 0; i < count; i += 4, v += 4 * step) {
         float16 sums[4];
@@ -26,9 +26,9 @@ static inline void convolve(__local float16 *v, int step, int count, __global co
     }
 }
 
-// Eight columns of a 16 × 16 block, from a vector's value `first` on: to[c] = (v[0][first + c], …, v[15][first + c]).
-// Halves of vectors, of which AVX2 has registers enough: neighbours of two rows, of four, of eight. Inline, as a call
-// would put all of them into memory.
+// Transposes eight columns of a 16 × 16 block, from a vector's value `first` on: to[c] = (v[0][first + c], …,
+// v[15][first + c]). It joins neighbours of two rows, of four, then of eight, in half vectors, for which AVX2 has
+// enough registers. It is inlined because a call would put all of them into memory.
 static inline __attribute__((always_inline)) void columns(__local const float16 *v, int first, float16 *to) {
     float8 halves[2][8];
     UNROLLED
@@ -60,9 +60,9 @@ static inline __attribute__((always_inline)) void columns(__local const float16 
     for (int c = 0; c < 8; c++) to[c] = (float16)(halves[0][c], halves[1][c]);
 }
 
-// Global: (ceil(width / strip), ceil(height / band), planes), groups of one; strip is of 16s. Of the columns of 16 values
-// that a strip is made of, `down` holds 2·radius_y + 16 rows each; `along` holds their values, and 3·INTERLEAVED more.
-// lost: see encode.cl.
+// Global: (ceil(width / strip), ceil(height / band), planes), groups of one; strip is a multiple of 16. A strip
+// consists of columns of 16 values. `down` holds 2·radius_y + 16 rows of each; `along` holds their values, and
+// 3·INTERLEAVED more. `lost` is as in encode.cl.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void both_wide(__global const PIXEL *in, __global const float *weights_y, __global const float *weights_x,
                __global PIXEL *out, ulong from, int height, int width, int strip, int band, int radius_y, int radius_x,
@@ -70,7 +70,7 @@ void both_wide(__global const PIXEL *in, __global const float *weights_y, __glob
                __local float16 *down, __local float16 *along) {
     int pitch = width * INTERLEAVED, p0 = get_global_id(0) * strip * INTERLEAVED;
     int count = min(strip * INTERLEAVED, pitch - p0);
-    int margin = radius_x * INTERLEAVED, lead = (margin + 15) / 16 * 16;  // what is loaded before p0: aligned as p0 is
+    int margin = radius_x * INTERLEAVED, lead = (margin + 15) / 16 * 16;  // loaded before p0, as aligned as p0
     int y0 = get_global_id(1) * band, end = min(y0 + band, height), keep = 2 * radius_y + 16;
     in += from + get_global_id(2) * (size_t)height * pitch;
     out += get_global_id(2) * (size_t)height * pitch + p0;
@@ -79,7 +79,7 @@ void both_wide(__global const PIXEL *in, __global const float *weights_y, __glob
         for (int f = 0; f < lead + count + margin; f += 16) {
             __local float16 *column = down + f / 16 * keep;
             int k = 0;
-            if (y > y0)  // the sixteen rows before have been: the others move up
+            if (y > y0)  // the other rows of the last sixteen results move up
                 for (; k < keep - 16; k++) column[k] = column[k + 16];
             for (; k < keep; k++) {
                 int row = border_index(y - radius_y + k, height);

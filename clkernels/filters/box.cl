@@ -1,23 +1,25 @@
-// Mean over a box: out[y, x] = scale · Σ_l Σ_k in[y + l, x + k],  l = −ry…ry, k = −rx…rx, at a cost that hardly depends on
-// the radii. Nothing is ever subtracted, so that neither NaN nor the rounding of a large sample gets beyond the box.
-// Of blocks: a box is the end of one, whole ones, and the beginning of another, and sums from a block's ends on are one
-// addition each (van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and octagonal kernels",
-// Pattern Recognition Letters 13, 1992: here for sums). Down y on CPUs blocks are of 2·ry + 1 rows, so that a box has none
-// whole; along x there sums are made by doubling: of 4^k neighbours.
-// Planar float (plane, row, column). Border: see border.cl; outside
-// (constant) counts as cval.
+// Mean over a box: out[y, x] = scale · Σ_l Σ_k in[y + l, x + k],  l = −ry…ry, k = −rx…rx, at a cost that hardly depends
+// on the radii. Nothing is ever subtracted, so neither a NaN nor the rounding of a large sample gets beyond the box.
+// A line is cut into blocks. A box is the end of one block, some whole blocks, and the beginning of another; sums from
+// a block's ends on take one addition each (van Herk, "A fast algorithm for local minimum and maximum filters on
+// rectangular and octagonal kernels", Pattern Recognition Letters 13, 1992: here for sums). On CPUs blocks down y have
+// 2·ry + 1 rows, so that no box has a whole one; along x, sums of 4^k neighbours are made of four sums of 4^(k−1) each.
+// Planes are float (plane, row, column). The border is as in border.cl, with cval outside (constant).
 //
 // -D BORDER_x
-// GPUs:  -D ALONG_X   else along y   -D BLOCK=n   samples, at most 2 · radius   -D PER=n   blocks of a work-item
-// CPUs:  -D WIDE
-// Both, where local memory is too small:  -D LEVEL   -D ALONG_X   -D FIRST   of all levels
+// -D WIDE       is the kernel for CPUs: both axes in one launch
+// -D LEVEL      is the kernel for local memory that is too small for the others
+// -D ALONG_X    sums along x, otherwise along y (not WIDE)
+// -D BLOCK=n    is the number of samples of a block, at most 2 · radius (GPUs)
+// -D PER=n      is the number of blocks of a work-item (GPUs)
+// -D FIRST      is the first level (LEVEL)
 
 #ifdef LEVEL
 
-// A level of sums along one axis: next[t] = in[t] + in[t + size] + in[t + 2·size] + in[t + 3·size], and `digit` of them are
-// part of the result, from in[t + done] on, that being the sum of `size` samples; next may be null. FIRST: the samples
-// themselves, of which there are n, out begins; others have been written from −radius to n + radius.
-// Global: (ALONG_X) (n + 2·radius, rows of all planes), else (inner, n + 2·radius, planes).
+// Makes a level of sums along one axis: next[t] = in[t] + in[t + size] + in[t + 2·size] + in[t + 3·size], where in[t]
+// is the sum of `size` samples. The result gains `digit` of these sums, from in[t + done] on. `next` may be null. With
+// FIRST, `in` has the n samples themselves and `out` is set; on later levels `in` has sums from −radius to n + radius.
+// Global: (n + 2·radius, rows of all planes) with ALONG_X, else (inner, n + 2·radius, planes).
 static inline float term(__global const float *in, int t, int n, int inner, int radius, float cval) {
 #ifdef FIRST
     t = border_index(t - radius, n);
@@ -58,20 +60,21 @@ __kernel void box_level(__global const float *in, __global float *next, __global
 
 #elif !defined(WIDE)
 
-// One axis, of blocks of BLOCK samples: the box of result p of block j is the end of a block, from its sample p on; the blocks
-// and `rest` samples that the boxes of all its results have in common; and the p + 1 samples behind these. Sums of `common`
-// blocks are made by doubling, in local memory: sums of 2^k blocks are two of 2^(k−1), and its binary digits say which.
-// Group: (c, items, 1), c = 1 with ALONG_X: c neighbouring columns (with ALONG_X: one row), PER · items blocks along the axis.
-// Global dimension 2 counts planes (with ALONG_X: dimension 0 counts rows of all planes). `from` and `to` are the first
-// elements of the planes to read and write.
-// sums: 2 · c · (PER · items + common); with ALONG_X and PER = 1, behind them the samples, one place further for each block.
+// Sums along one axis in blocks of BLOCK samples. The box of result p of block j consists of the block's end from its
+// sample p on; of the `common` blocks and `rest` samples that all its boxes have in common; and of the p + 1 samples
+// behind these. The common blocks are summed by doubling in local memory: a sum of 2^k blocks is two of 2^(k−1), and
+// the binary digits of `common` say which sums to take.
+// Group: (c, items, 1) for c neighbouring columns (ALONG_X: c = 1, one row) and PER · items blocks along the axis.
+// Global dimension 2 counts planes (ALONG_X: dimension 0 counts rows of all planes). `from` and `to` are the first
+// elements of the planes to read and write. sums: 2 · c · (PER · items + common) floats; with ALONG_X, where PER is 1,
+// the samples follow, with a gap after each block.
 #ifdef ALONG_X
 #define SAMPLE(t) samples[(t) + (t) / BLOCK]
 #else
 #define SAMPLE(t) fetch(in, start - radius + (t), n, inner, cval)
 #endif
 
-// All of a block before any is added: memory answers late.
+// Loads a whole block before adding: memory has a long latency.
 #define LOAD(t) \
     for (int k = 0; k < BLOCK; k++) v[k] = SAMPLE((t) + k)
 
@@ -111,7 +114,7 @@ __kernel void box_blocks(__global const float *restrict in, __global float *rest
     barrier(CLK_LOCAL_MEM_FENCE);
     float middle[PER];
     for (int m = 0; m < PER; m++) middle[m] = 0.0f;
-    for (int size = 1, done = 1; size <= common; size *= 2) {  // sums[b]: of b … b + size − 1, where these are there
+    for (int size = 1, done = 1; size <= common; size *= 2) {  // sums[b]: blocks b … b + size − 1, if all exist
         if (common & size) {
             for (int m = 0; m < PER; m++) middle[m] += sums[(j + m * items + done) * count];
             done += size;
@@ -136,7 +139,7 @@ __kernel void box_blocks(__global const float *restrict in, __global float *rest
 #endif
     }
 #ifdef ALONG_X
-    barrier(CLK_LOCAL_MEM_FENCE);  // results take the samples' places, so that neighbours store neighbours
+    barrier(CLK_LOCAL_MEM_FENCE);  // results replace the samples, so that neighbouring work-items store neighbours
     for (int k = 0; k < BLOCK; k++) SAMPLE(j * BLOCK + k) = result[k];
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int t = j; t < tile * BLOCK; t += items)
@@ -146,15 +149,15 @@ __kernel void box_blocks(__global const float *restrict in, __global float *rest
 
 #else
 
-#define CHUNK 64   // rows that are summed one after the other; such sums are summed again, so that rounding grows slower
-#define LEVELS 9   // of fours: boxes of less than 4^LEVELS columns
+#define CHUNK 64   // rows that are summed one after the other; their sums are summed again, which limits rounding
+#define LEVELS 9   // levels of sums of 4^level columns: a box has less than 4^LEVELS
 
-// One load: PoCL makes vload16 of eight, whose pieces its compiler may go on with one by one.
+// This is one load; PoCL makes eight of vload16, and its compiler may go on with the pieces one by one.
 typedef float16 __attribute__((aligned(4))) unaligned16;
 static inline float16 load(__local const float *p) { return *(__local const unaligned16 *)p; }
 static inline void store(float16 v, __local float *p) { *(__local unaligned16 *)p = v; }
 
-// Sixteen samples of a row (−1: outside) from column x on.
+// Gives sixteen samples of a row (−1: outside) from column x on.
 static inline float16 fetch(__global const float *in, int row, int x, int width, float cval) {
     if (row >= 0 && x >= 0 && x + 16 <= width) return *(__global const unaligned16 *)(in + (size_t)row * width + x);
     float s[16];
@@ -165,8 +168,9 @@ static inline float16 fetch(__global const float *in, int row, int x, int width,
     return vload16(0, s);
 }
 
-// Both axes. Groups of one, for `columns` (of 16s) × `rows` results, blocks of 2·ry + 1. lines: (2·ry + 3 + LEVELS) · pitch,
-// of 16s and at least columns + 2·rx + 16. Dimension 2 counts planes.
+// Sums along both axes. Groups of one work-item make `columns` (a multiple of 16) × `rows` results, in blocks of 2·ry +
+// 1 rows. lines: (2·ry + 3 + LEVELS) · pitch floats; pitch is a multiple of 16, at least columns + 2·rx + 16. Dimension
+// 2 counts planes.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void box(__global const float *in, __global float *out, int height, int width, int radius_y, int radius_x, int columns,
          int rows, int pitch, float scale, float cval, __local float *lines) {
@@ -177,7 +181,8 @@ void box(__global const float *in, __global float *out, int height, int width, i
     out += get_global_id(2) * (size_t)height * width;
     __local float *chunk = lines, *base = lines + pitch, *levels_of = lines + 2 * pitch;
     __local float *ends = levels_of + LEVELS * pitch;
-    // The width in digits to the base of four: which sums, of 4^level neighbours, it is made of. Level 0 is the line itself.
+    // The box's width, as digits to the base of four, says which sums of 4^level neighbours it consists of. Level 0 is
+    // the line.
     for (int size = 1, done = 0; size <= across; size *= 4, levels++)
         for (int digit = across / size % 4; digit > 0; digit--, done += size) terms[number++] = levels * pitch + done;
     for (int b = y0; b < end; b += high) {
@@ -210,8 +215,8 @@ void box(__global const float *in, __global float *out, int height, int width, i
                 if (last) store(sum, base + i);
             }
             __local float *from = line, *to = levels_of + pitch;
-            for (int size = 1; 4 * size <= across; size *= 4, from = to, to += pitch)  // to[i]: of i … i + 4·size − 1
-                for (int i = 0; i < wide - 3 * size; i += 16)  // (what reads beyond the line is taken by nothing)
+            for (int size = 1; 4 * size <= across; size *= 4, from = to, to += pitch)  // to[i] sums i … i + 4·size − 1
+                for (int i = 0; i < wide - 3 * size; i += 16)  // (sums that read beyond the line are never used)
                     store((load(from + i) + load(from + i + size)) + (load(from + i + 2 * size) + load(from + i + 3 * size)),
                           to + i);
             __global float *result = out + (size_t)(b + k) * width + x0;

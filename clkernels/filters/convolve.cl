@@ -1,28 +1,30 @@
-// Two-dimensional convolution, from the already turned kernel w (rows × columns), as a correlation:
+// Two-dimensional convolution, computed as a correlation with the already turned kernel w (rows × columns):
 //   out[y, x] = Σ_j Σ_i w[j, i] · in[y + j − above, x + i − left]
 // with above = rows − 1 − ⌊rows/2⌋ (left likewise): the centre of the unturned kernel is (⌊rows/2⌋, ⌊columns/2⌋), as
-// in scipy.ndimage.convolve. A launch sums rows first … last − 1 of w on top of what out holds (first = 0: nothing).
-// Planar float (plane, row, column); dimension 2 counts planes; weights of plane p start at p · weights_stride (0:
-// one kernel for all). Border: see border.cl; outside (constant) counts as cval.
+// in scipy.ndimage.convolve. A launch sums rows first … last − 1 of w, and adds them to `out` unless first is 0.
+// Planes are float (plane, row, column); dimension 2 counts them. The weights of plane p start at p · weights_stride,
+// which is 0 for one kernel for all. The border is as in border.cl, with cval outside (constant).
 //
-// -D BORDER_x   -D GROUP_X=n -D GROUP_Y=n -D PER=n (convolve_local only)
+// -D BORDER_x
+// -D GROUP_X=n -D GROUP_Y=n   are the group's size (convolve_local only)
+// -D PER=n                    is the number of rows of results of a work-item (convolve_local only)
 
 static inline float sample(__global const float *in, int y, int x, int height, int width, float cval) {
     int j = border_index(y, height), i = border_column(x, width);
     return i < 0 || j < 0 ? cval : in[(size_t)j * width + i];
 }
 
-// Through local memory, for a kernel of any size, in blocks of BLOCK × BLOCK taps: the samples that a block needs for the
-// group's results go to local memory, once for all results, and the block's weights. A work-item owns PER rows of four
-// neighbouring results, for which it takes each row of samples from there once: a weight that meets it serves four results,
-// and the row serves PER. Nothing is multiplied by a weight that is not the kernel's: a NaN would not mind if it were 0.
+// Uses local memory, for a kernel of any size, in blocks of BLOCK × BLOCK taps. A block's weights, and all samples that
+// the group's results need for it, go to local memory once. A work-item owns PER rows of four neighbouring results, and
+// reads each row of samples once: a weight serves four results, and a row serves PER. Taps outside the kernel are
+// skipped rather than given weight 0, which would turn a NaN or an infinity into NaN.
 // Group: (GROUP_X, GROUP_Y, 1), for 4 · GROUP_X × PER · GROUP_Y results.
 #ifdef PER
 #define UNROLLED __attribute__((opencl_unroll_hint))
-#define BLOCK 16
-#define QUADS (BLOCK / 4)
-#define PITCH (GROUP_X + QUADS)  // float4
-#define TILE_Y (PER * GROUP_Y)
+#define BLOCK 16                 // rows and columns of weights that are in local memory at once
+#define QUADS (BLOCK / 4)        // float4 of a block's row
+#define PITCH (GROUP_X + QUADS)  // float4 of the tile's row
+#define TILE_Y (PER * GROUP_Y)   // rows of results of a group
 
 __kernel void convolve_local(__global const float *in, __global const float *weights, __global float *out, int height,
                              int width, int rows, int columns, int weights_stride, int first, int last, float cval) {
@@ -65,7 +67,7 @@ __kernel void convolve_local(__global const float *in, __global const float *wei
                         }
                     here = next;
                 }
-                for (int k = 4 * q; k < block_columns; k++) {  // up to three columns are left
+                for (int k = 4 * q; k < block_columns; k++) {  // up to three columns remain
                     UNROLLED
                     for (int m = 0; m < PER; m++)
                         if (s >= m && s - m < block_rows)
@@ -91,9 +93,9 @@ __kernel void convolve_local(__global const float *in, __global const float *wei
 }
 #else
 
-// Straight from global memory, 32 results of a row a work-item, so that a weight is read once for all of them.
-// Where some sample lies beyond an edge, the samples for 16 taps at a time are gathered first.
-// Global: (ceil(width / 32), height, planes); any group size.
+// Reads global memory directly, for 32 results of a row in each work-item, so that a weight is read once for all of
+// them. Where some sample lies beyond an edge, the samples for 16 taps at a time are gathered first.
+// Global: (ceil(width / 32), height, planes); groups may have any size.
 __kernel void convolve_direct(__global const float *in, __global const float *weights, __global float *out, int height,
                               int width, int rows, int columns, int weights_stride, int first, int last, float cval) {
     int x = get_global_id(0) * 32, y = get_global_id(1);

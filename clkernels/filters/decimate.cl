@@ -1,24 +1,30 @@
-// A blur's way to a coarse grid: a short window, of TAPS coarse samples around each fine one, and decimation. Of an axis
-// (gpuops/coarse.py):
-//   fine sample f (from `low` on, so that what stands beyond the edges is a sample like others) meets the coarse samples
-//   base(f) … base(f) + TAPS − 1, and base never falls: those of base b are starts[b + TAPS − 1] … starts[b + TAPS] − 1.
-// Down a column the TAPS sums that the row at hand belongs to are in registers; rows are taken together from local memory.
-// weights_y[(b + TAPS − 1) · MOST · TAPS + q · TAPS + k]: of the q-th fine row of base b in coarse row b + k; weights_x[q ·
-// columns + i]: of the q-th fine column that coarse column i is made of.
-// From planar float (plane, row, column), of which dimension 2 counts planes, or from a file's pixels, of which it counts
-// nothing; to planar float. A work-item owns four neighbouring values of a row, whatever channels these are: down the
-// columns all are alike. After fours.cl and window.cl. Border: see border.cl. CPUs: decimate_wide.cl.
+// A blur's way to a coarse grid: a short window, TAPS coarse samples wide around each fine sample, and decimation.
+// Along an axis (gpuops/filters/coarse.py):
+//   fine sample f (counted from `low` on, so that samples beyond the edges are like others) contributes to the coarse
+//   samples base(f) … base(f) + TAPS − 1, and base never falls: the fine samples of base b are starts[b + TAPS − 1] …
+//   starts[b + TAPS] − 1.
+// Down a column, the TAPS sums to which the current row contributes are in registers; rows are summed from local
+// memory. weights_y[(b + TAPS − 1) · MOST · TAPS + q · TAPS + k] is the weight of base b's q-th fine row in coarse row
+// b + k; weights_x[q · columns + i] is the weight of the q-th fine column of coarse column i.
+// Input is planar float (plane, row, column), where dimension 2 counts planes, or a file's pixels; output is planar
+// float. A work-item owns four neighbouring values of a row, whichever channels they belong to: down the columns all
+// are alike. The file stands after fours.cl and coarse_weights.cl. The border is as in border.cl. CPUs use
+// decimate_wide.cl.
 //
-// -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
-// -D ITEMS=n    of a group        -D ROWS=n   coarse rows that are in local memory together
-// -D MOST=n     fine rows of one base, at most;   -D WIDEST=n   fine columns of a coarse one, at most
+// -D BORDER_x
+// -D TAPS_Y=n -D TAPS_X=n   are the window's taps; 1 leaves the axis as it is
+// -D ITEMS=n    is the number of work-items of a group
+// -D ROWS=n     is the number of coarse rows that are in local memory together
+// -D MOST=n     is the largest number of fine rows of one base
+// -D WIDEST=n   is the largest number of fine columns of a coarse column
 // -D SPACED     coarse columns are an even number of values apart
-// -D PIXEL=type …   from pixels: after decode.cl, whose CHANNELS are a pixel's where there is alpha (2 or 4), else 4;
-// -D CODES=n        values of its table, which is copied to local memory
+// -D PIXEL=type …   is for a file's pixels: as in decode.cl, which stands before; CHANNELS are a pixel's where there is
+//                   alpha (2 or 4), else 4
+// -D CODES=n    is the size of decode.cl's table, which goes to local memory
 
-#define TILE (ITEMS * 4)  // values of a row
+#define TILE (ITEMS * 4)  // values of a row that a group sums
 #ifdef SPACED
-#define AT(p) ((p) + (p) / 32 * 4)  // neighbouring coarse columns' values in different banks
+#define AT(p) ((p) + (p) / 32 * 4)  // puts neighbouring coarse columns' values into different banks
 #else
 #define AT(p) (p)
 #endif
@@ -26,7 +32,7 @@
 
 static inline int floor_div(int a, int b) { return a / b - (a % b < 0); }
 
-// Four values of a row, at at[…]: neighbours, where rows begin at multiples of four.
+// Loads four values of a row from the places `at`, which are neighbours where rows begin at multiples of four.
 static inline Raw four_at(__global const PIXEL *row, const int *at) {
 #ifdef ALIGNED
     return load_four(row + at[0]);
@@ -36,7 +42,7 @@ static inline Raw four_at(__global const PIXEL *row, const int *at) {
 #endif
 }
 
-// Of MOST rows from one on; what is outside is not used.
+// Fetches MOST rows from `row` on, across edges as the border says; for the constant it fetches row 0, unused.
 static inline void fetch_rows(__global const PIXEL *in, int row, const int *at, int height, int pitch, Raw v[MOST]) {
     if (row >= 0 && row + MOST <= height) {
         in += row * (size_t)pitch;
@@ -49,8 +55,8 @@ static inline void fetch_rows(__global const PIXEL *in, int row, const int *at, 
 }
 
 // Group: (ITEMS, 1, 1), for `most` coarse columns, made of TILE values, and `band` coarse rows. The last group of a row
-// begins early enough to be as wide as others: what stands beyond an edge is then among the values of its group, or, where
-// rows wrap, read in its place.
+// begins early enough to be as wide as the others. So values beyond an edge can be copied from those of their group;
+// where rows wrap, they are read from the other end.
 __kernel void decimate(__global const PIXEL *restrict in, __global float *restrict out,
                        __global const int *restrict starts_y, __global const float *restrict weights_y,
                        __global const int *restrict starts_x, __global const float *restrict weights_x, int height,
@@ -95,7 +101,7 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
         for (int q = 0; q < MOST; q++) these[q] = next[q];
         y = end;
         end = starts_y[min(j + TAPS_Y + 1, rows + TAPS_Y - 1)] + low_y;
-        if (j + 1 < j1) fetch_rows(in, y, at, height, pitch, next);  // while these are summed
+        if (j + 1 < j1) fetch_rows(in, y, at, height, pitch, next);  // arrives while these rows are summed
         UNROLLED
         for (int q = 0; q < MOST; q++) {
             PIXEL four[4];
@@ -119,19 +125,19 @@ __kernel void decimate(__global const PIXEL *restrict in, __global float *restri
         barrier(CLK_LOCAL_MEM_FENCE);
         __local float *values = (__local float *)lines;
 #if !defined(BORDER_WRAP) && !defined(BORDER_WRAP_X)
-        if (!inside) {  // what stands beyond the edges
+        if (!inside) {  // fill in the values beyond the edges
             for (int c = 0; c < 4; c++) {
                 int p = start + item * 4 + c, x = floor_div(p, INTERLEAVED), within = border_column(x, width);
                 int from = item * 4 + c + (within - x) * INTERLEAVED;
                 if (x >= 0 && x < width) continue;
-                if (within >= 0 && (from < 0 || from >= TILE)) continue;  // it weighs nothing
+                if (within >= 0 && (from < 0 || from >= TILE)) continue;  // its weight is 0
                 for (int s = 0; s < ROWS; s++)
                     values[s * PITCH + AT(item * 4 + c)] = within < 0 ? cval : values[s * PITCH + AT(from)];
             }
             barrier(CLK_LOCAL_MEM_FENCE);
         }
 #endif
-        for (int t = item; t < most * INTERLEAVED; t += ITEMS) {  // a coarse column of a channel
+        for (int t = item; t < most * INTERLEAVED; t += ITEMS) {  // for each coarse column of each channel
             int i = i0 + t % most, k = t / most;
             if (i < own || i >= columns) continue;
             int from = (starts_x[i] + low_x) * INTERLEAVED + k - start;

@@ -1,20 +1,26 @@
-// decimate.cl where steps are whole and divide the image: into cells of STEP samples, all alike, so that weights are
-// constants and nothing is looked up. Along an axis, from `first` on (below 0, as what is beyond the edges counts),
+// The decimation of decimate.cl for steps that are whole numbers and divide the image. It consists of cells of STEP
+// samples, all alike, so that weights are constants and no table is needed. Along an axis, from `first` on (which
+// may lie beyond the edge),
 //   coarse sample c = Σ_q DOWN[q] · fine sample first + STEP · c + q,   q = 0 … TAPS · STEP − 1.
-// Down a column the TAPS sums that a cell's rows belong to are in registers; rows are summed from local memory.
-// From planar float (plane, row, column), of which dimension 2 counts planes, or from a file's pixels, of which it counts
-// nothing; to planar float. A work-item owns four neighbouring values of a row, whatever channels these are. After
-// fours.cl and the weights (Grids.cells). Border: see border.cl.
+// Down a column, the TAPS sums to which a cell's rows contribute are in registers; rows are summed from local memory.
+// Input is planar float (plane, row, column), where dimension 2 counts planes, or a file's pixels; output is planar
+// float. A work-item owns four neighbouring values of a row, whichever channels they belong to. The file stands after
+// fours.cl and the weights (Grids.cells). The border is as in border.cl.
 //
-// -D BORDER_x   -D TAPS=n   -D STEP_Y=n -D STEP_X=n   multiples of 4
-// -D ITEMS=n    of a group   -D CELLS=n   its coarse columns   -D ROWS=n   coarse rows in local memory: CELLS · ROWS ≤ ITEMS
-// -D PIXEL=type …   from pixels: after decode.cl, whose CHANNELS are a pixel's where there is alpha (2 or 4), else 4;
-// -D CODES=n    values of its table, which is copied to local memory
+// -D BORDER_x
+// -D TAPS=n     is the number of the window's taps
+// -D STEP_Y=n -D STEP_X=n   are the steps, multiples of 4
+// -D ITEMS=n    is the number of work-items of a group
+// -D CELLS=n    is the number of its coarse columns
+// -D ROWS=n     is the number of coarse rows in local memory; CELLS · ROWS ≤ ITEMS
+// -D PIXEL=type …   is for a file's pixels: as in decode.cl, which stands before; CHANNELS are a pixel's where there is
+//                   alpha (2 or 4), else 4
+// -D CODES=n    is the size of decode.cl's table, which goes to local memory
 
-#define TILE (ITEMS * 4)                         // values of a row
-#define ACROSS (STEP_X * INTERLEAVED)            // of a cell
-#define BEFORE (STEP_X / 2 * INTERLEAVED % 4)    // in front of a group's first, so that they begin at a multiple of four
-#define NOWHERE 0xffff
+#define TILE (ITEMS * 4)                         // values of a row that a group sums
+#define ACROSS (STEP_X * INTERLEAVED)            // values of a row of a cell
+#define BEFORE (STEP_X / 2 * INTERLEAVED % 4)    // values before a group's first cell; they align its reads to four
+#define NOWHERE 0xffff                           // in place of a place: cval stands there
 
 static inline void fetch_rows(__global const PIXEL *in, int row, int height, int pitch, Raw v[4]) {
     if (row >= 0 && row + 4 <= height) {
@@ -27,9 +33,9 @@ static inline void fetch_rows(__global const PIXEL *in, int row, int height, int
     }
 }
 
-// Group: (ITEMS, 1, 1), for CELLS coarse columns and `band` coarse rows. The last group of a row begins early enough to be
-// as wide as others: what stands beyond an edge is then among the values of its group, or, where rows wrap, read in its
-// place.
+// Group: (ITEMS, 1, 1), for CELLS coarse columns and `band` coarse rows. The last group of a row begins early enough to
+// be as wide as the others. So values beyond an edge can be copied from those of their group; where rows wrap, they are
+// read from the other end.
 __kernel void decimate_cells(__global const PIXEL *restrict in, __global float *restrict out, int height, int width,
                              int first_y, int first_x, int rows, int columns, int band, float cval,
                              __global const float *restrict table, float scale) {
@@ -43,11 +49,11 @@ __kernel void decimate_cells(__global const PIXEL *restrict in, __global float *
     at = at < 0 ? at + pitch : at;
 #else
     at = clamp(at, 0, pitch - 4);
-    __local ushort from[TILE];  // where in the group stands what is beyond the edges in a place; each item reads its own
-    int beyond = at != start + item * 4;  // with all four, as rows are whole words
+    __local ushort from[TILE];  // the places of the values that stand beyond an edge; items read their own
+    int beyond = at != start + item * 4;  // holds for all four values or for none, as rows are whole words
     for (int c = 0; c < 4 && beyond; c++) {
         int p = start + item * 4 + c, x = (p + TILE * INTERLEAVED) / INTERLEAVED - TILE, within = border_column(x, width);
-        int place = item * 4 + c + (within - x) * INTERLEAVED, away = place < 0 || place >= TILE;  // it weighs nothing
+        int place = item * 4 + c + (within - x) * INTERLEAVED, away = place < 0 || place >= TILE;  // away: weight 0
         from[item * 4 + c] = within < 0 ? NOWHERE : away ? item * 4 + c : place;
     }
 #endif
@@ -66,13 +72,13 @@ __kernel void decimate_cells(__global const PIXEL *restrict in, __global float *
     for (int k = 0; k < TAPS; k++) sums[k] = 0.0f;
     int y = first_y + j0 * STEP_Y;
     fetch_rows(in, y, height, pitch, next);
-    for (int j = j0 - TAPS + 1; j < j1; j++) {  // a cell's rows, after which coarse row j is done
+    for (int j = j0 - TAPS + 1; j < j1; j++) {  // sums a cell's rows, which completes coarse row j
         UNROLLED
         for (int row = 0; row < STEP_Y; row++, y++) {
             if (row % 4 == 0) {
                 UNROLLED
                 for (int q = 0; q < 4; q++) these[q] = next[q];
-                if (row + 4 < STEP_Y || j + 1 < j1) fetch_rows(in, y + 4, height, pitch, next);  // while these are summed
+                if (row + 4 < STEP_Y || j + 1 < j1) fetch_rows(in, y + 4, height, pitch, next);  // during the sums
             }
             PIXEL four[4];
             float v[4];
@@ -94,7 +100,7 @@ __kernel void decimate_cells(__global const PIXEL *restrict in, __global float *
         if (r < 0 || (r % ROWS != ROWS - 1 && j != j1 - 1)) continue;
         barrier(CLK_LOCAL_MEM_FENCE);
 #if !defined(BORDER_WRAP) && !defined(BORDER_WRAP_X)
-        if (!inside) {  // what stands beyond the edges
+        if (!inside) {  // fill in the values beyond the edges
             if (beyond) {
                 UNROLLED
                 for (int s = 0; s < ROWS; s++) {
@@ -112,7 +118,7 @@ __kernel void decimate_cells(__global const PIXEL *restrict in, __global float *
         }
 #endif
         int s = item / CELLS, cell = item % CELLS, i = i0 + cell;
-        if (s <= r % ROWS && i >= own && i < columns) {  // a coarse sample of each channel
+        if (s <= r % ROWS && i >= own && i < columns) {  // make a coarse sample of each channel
             __local const float4 *values = lines + s * ITEMS + cell * (ACROSS / 4);
             float sample[INTERLEAVED];
             UNROLLED

@@ -1,17 +1,20 @@
-// decimate.cl for the vectors of a CPU: see there. From planar float or from a file's pixels.
+// The decimation of decimate.cl for the vectors of a CPU, from planar float or a file's pixels. The file stands after
+// load_sixteen.cl.
 //
-// -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
-// -D TILE=n     values of a work-item's rows, at most, that make `most` coarse columns   -D ROWS=16   in local memory
-// After load_sixteen.cl, which says how it reads pixels.
-
-// Groups of one work-item. Lanes are values down the columns, whatever channels these are, and then rows: ROWS is 16. The
-// sums of all columns wait in local memory while a base's rows are read, along the rows.
+// -D BORDER_x
+// -D TAPS_Y=n -D TAPS_X=n   are the window's taps; 1 leaves the axis as it is
+// -D TILE=n     is the largest number of values in a work-item's row; they make `most` coarse columns
+// -D ROWS=16    is the number of coarse rows in local memory
+//
+// Groups have one work-item. Down the columns, lanes are neighbouring values, whichever channels they belong to; along
+// the rows, lanes are ROWS rows. The sums of all columns wait in local memory while a base's rows are read one after
+// another.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void decimate_wide(__global const PIXEL *in, __global float *out, __global const int *starts_y,
               __global const float *weights_y, __global const int *starts_x, __global const float *weights_x, int height,
               int width, int low_y, int low_x, int rows, int columns, int most, int band, float cval,
               __global const float *table, float scale) {
-    __local float sums[TAPS_Y * TILE], line[TILE * ROWS];  // of each value; and of each, ROWS coarse rows
+    __local float sums[TAPS_Y * TILE], line[TILE * ROWS];  // TAPS_Y sums of each value; ROWS coarse rows of each value
     int i0 = get_global_id(0) * most, j0 = get_global_id(1) * band, x0 = starts_x[i0];
     int end_i = min(i0 + most, columns), end_j = min(j0 + band, rows);
     int count = (starts_x[end_i - 1 + TAPS_X] - x0) * INTERLEAVED, p0 = (x0 + low_x) * INTERLEAVED;

@@ -1,19 +1,23 @@
-// A blur's way back from a coarse grid, by the window of decimate.cl: see there.
-// A column's TAPS coarse rows around the row at hand are interpolated along x once for all rows between them.
-// weights_y as in decimate.cl; bases_x[f] and weights_x[f · TAPS + k] of fine column f, of those in the image.
-// From planar float (plane, row, column), of which dimension 2 counts planes, to the same; or to a file's pixels, of
-// which it counts nothing. A work-item owns four neighbouring values of a row, whatever channels these are. After
-// fours.cl, encode_four.cl and window.cl. Border: see border.cl. CPUs: interpolate_wide.cl.
+// A blur's way back from a coarse grid, by the window of decimate.cl. A column's TAPS coarse rows around the current
+// row are interpolated along x once for all fine rows between them. weights_y is as in decimate.cl; bases_x[f] and
+// weights_x[f · TAPS + k] are the base and the weights of fine column f, for those in the image.
+// Input is planar float (plane, row, column); output is planar, where dimension 2 counts planes, or a file's pixels. A
+// work-item owns four neighbouring values of a row, whichever channels they belong to. The file stands after fours.cl,
+// encode_four.cl and coarse_weights.cl. The border is as in border.cl. CPUs use interpolate_wide.cl.
 //
-// -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
-// -D ITEMS=n    of a group// -D SEGMENT=n  coarse columns of a group, at most;   -D MOST=n   fine rows of one base, at most
-// -D PIXEL=type …   to pixels: after encode.cl, whose CHANNELS are a pixel's where there is alpha (2 or 4), else 4;
-// -D CODES=n    values of its table, which is copied to local memory
-// -D ROWS=n     coarse rows that are in local memory together, a multiple of TAPS_Y
+// -D BORDER_x
+// -D TAPS_Y=n -D TAPS_X=n   are the window's taps; 1 leaves the axis as it is
+// -D ITEMS=n    is the number of work-items of a group
+// -D SEGMENT=n  is the largest number of coarse columns of a group
+// -D MOST=n     is the largest number of fine rows of one base
+// -D PIXEL=type …   is for a file's pixels: as in encode.cl, which stands before; CHANNELS are a pixel's where there is
+//                   alpha (2 or 4), else 4
+// -D CODES=n    is the size of encode.cl's table, which goes to local memory
+// -D ROWS=n     is the number of coarse rows that are in local memory together, a multiple of TAPS_Y
 
-#define TILE (ITEMS * 4)                                          // values of a row
-#define FETCHES ((SEGMENT * INTERLEAVED + ITEMS - 1) / ITEMS)     // of a work-item, in a coarse row
-#define LINE (FETCHES * ITEMS)
+#define TILE (ITEMS * 4)                                          // values of a row that a group makes
+#define FETCHES ((SEGMENT * INTERLEAVED + ITEMS - 1) / ITEMS)     // fetches of a work-item in a coarse row
+#define LINE (FETCHES * ITEMS)                                    // values of a coarse row in local memory
 
 static inline void fetch_rows(__global const float *in, int j, const uint *at, int rows, int columns,
                               float v[ROWS][FETCHES]) {
@@ -25,14 +29,14 @@ static inline void fetch_rows(__global const float *in, int j, const uint *at, i
     }
 }
 
-// A group goes down TILE values, ROWS coarse rows at a time: these are fetched while those before are interpolated.
-// Group: (ITEMS, 1, 1), for `band` bases of rows. lost: see encode.cl.
+// A group goes down TILE values, ROWS coarse rows at a time; it fetches the next rows while it interpolates the last
+// ones. Group: (ITEMS, 1, 1), for `band` bases of rows. `lost` is as in encode.cl.
 __kernel void interpolate(__global const float *restrict in, __global PIXEL *restrict out,
                           __global const int *restrict starts_y, __global const float *restrict weights_y,
                           __global const int *restrict bases_x, __global const float *restrict weights_x, int height,
                           int width, int low_y, int rows, int columns, int band, __global const uint *restrict table,
                           __global uint *lost, __local float2 *weights, __local uint *codes) {
-    __local float lines[ROWS * LINE];  // of each channel SEGMENT columns
+    __local float lines[ROWS * LINE];  // SEGMENT columns of each channel
     int item = get_local_id(0), start = get_group_id(0) * TILE, i0 = bases_x[start / INTERLEAVED], losses[2] = {0, 0};
     int b = (int)get_global_id(1) * band - (TAPS_Y - 1), last = min(b + band, rows) + TAPS_Y - 1;
     int p = start + item * 4, pitch = width * INTERLEAVED;
@@ -78,7 +82,7 @@ __kernel void interpolate(__global const float *restrict in, __global PIXEL *res
             for (int t = 0; t < TAPS_X; t++)
                 sample = fma(w[t], (float4)(line[from[0] + t], line[from[1] + t], line[from[2] + t], line[from[3] + t]),
                              sample);
-            samples[r % TAPS_Y] = sample;  // in place of the one that is TAPS_Y rows above
+            samples[r % TAPS_Y] = sample;  // replaces the one TAPS_Y rows above
             int base = j + r - (TAPS_Y - 1);
             if (base < b || j + r >= last) continue;
             int first = starts_y[base + TAPS_Y - 1] + low_y, end = min(starts_y[base + TAPS_Y] + low_y, height);

@@ -1,19 +1,23 @@
-// interpolate.cl where steps are whole and divide the image, that along rows four columns: the way back from the grid of
-// decimate_cells.cl, see there. A cell of STEP fine samples from first + STEP · u on lies between coarse samples
-// u − TAPS + 1 … u:
-//   its q-th = Σ_k UP[TAPS · q + k] · coarse sample u − TAPS + 1 + k.
-// From planar float (plane, row, column), of which dimension 2 counts planes, to the same; or to a file's pixels, of which
-// it counts nothing. A work-item owns the four columns that a coarse one stands for: these are two half cells, of
-// which the left one begins one coarse column earlier. After fours.cl, encode_four.cl and the weights (Grids.cells).
+// The interpolation of interpolate.cl for steps that are whole numbers and divide the image, four columns along rows:
+// the way back from the grid of decimate_cells.cl. The cell of the STEP fine samples from first + STEP · u on lies
+// between the coarse samples u − TAPS + 1 … u:
+//   its q-th sample = Σ_k UP[TAPS · q + k] · coarse sample u − TAPS + 1 + k.
+// Input is planar float (plane, row, column); output is planar, where dimension 2 counts planes, or a file's pixels. A
+// work-item owns the four fine columns around a coarse one: the halves of two cells, of which the left cell begins one
+// coarse column earlier. The file stands after fours.cl, encode_four.cl and the weights (Grids.cells).
 //
-// -D BORDER_x   -D TAPS=n   -D STEP_Y=n   -D STEP_X=4
-// -D MARGIN_X=n coarse columns left of the image
-// -D ITEMS=n    of a group, of which the outermost TAPS / 2 only lend their coarse columns
-// -D PIXEL=type …   to pixels: after encode.cl, whose CHANNELS are a pixel's where there is alpha (2 or 4), else 4;
-// -D CODES=n    values of its table, which is copied to local memory
+// -D BORDER_x
+// -D TAPS=n     is the number of the window's taps
+// -D STEP_Y=n -D STEP_X=4   are the steps
+// -D MARGIN_X=n is the number of coarse columns left of the image
+// -D ITEMS=n    is the number of work-items of a group; its outermost TAPS / 2 at each end only lend their coarse
+//               columns
+// -D PIXEL=type …   is for a file's pixels: as in encode.cl, which stands before; CHANNELS are a pixel's where there is
+//                   alpha (2 or 4), else 4
+// -D CODES=n    is the size of encode.cl's table, which goes to local memory
 
-#define LENT (TAPS / 2)
-#define LINE (INTERLEAVED * ITEMS)
+#define LENT (TAPS / 2)             // work-items at each end that only lend their coarse columns
+#define LINE (INTERLEAVED * ITEMS)  // values of a row in local memory
 
 static inline void fetch_row(__global const float *in, int j, int rows, int columns, float v[INTERLEAVED]) {
     in += (size_t)(uint)max(0, border_index(j, rows)) * (uint)columns;
@@ -21,9 +25,9 @@ static inline void fetch_row(__global const float *in, int j, int rows, int colu
     for (int c = 0; c < INTERLEAVED; c++, in += (size_t)(uint)rows * (uint)columns) v[c] = *in;
 }
 
-// A group goes down its columns, a cell's rows at a time: along y each work-item has all it needs in registers, along x it
-// reads its neighbours' from local memory.
-// Group: (ITEMS, 1, 1), for ITEMS − TAPS cells and `band` rows of cells, from `top` on. lost: see encode.cl.
+// A group goes down its columns, a cell's rows at a time. Along y, each work-item has all it needs in registers; along
+// x, it reads its neighbours' values from local memory.
+// Group: (ITEMS, 1, 1), for ITEMS − TAPS cells and `band` rows of cells, from `top` on. `lost` is as in encode.cl.
 __kernel void interpolate_cells(__global const float *restrict in, __global PIXEL *restrict out, int height, int width,
                                 int first_y, int rows, int columns, int top, int bottom, int band,
                                 __global const uint *restrict table, __global uint *lost) {
@@ -58,7 +62,7 @@ __kernel void interpolate_cells(__global const float *restrict in, __global PIXE
                 cells[q * LINE + c * ITEMS + item] = v;
             }
         }
-        if (u + 1 < last) fetch_row(in, u + 1, rows, columns, ahead);  // on its way while these are worked on
+        if (u + 1 < last) fetch_row(in, u + 1, rows, columns, ahead);  // arrives during the work below
         barrier(CLK_LOCAL_MEM_FENCE);
         if (!makes) continue;
         int y0 = first_y + u * STEP_Y;

@@ -1,19 +1,22 @@
-// interpolate.cl for the vectors of a CPU: see there. To planar float or to a file's pixels.
+// The interpolation of interpolate.cl for the vectors of a CPU, to planar float or a file's pixels. The file stands
+// after store_sixteen.cl.
 //
-// -D BORDER_x   -D TAPS_Y=n -D TAPS_X=n   1: this axis stays as it is
-// -D TILE=n -D BAND=n   values of a work-item's rows, bases of its rows
-// segment: coarse columns of a work-item, at most; coarse: INTERLEAVED · segment · LINES values
-// After store_sixteen.cl, which says how it writes pixels.
-
-// Groups of one work-item. Lanes are rows along the rows, and then values: LINES is a multiple of 16. lost: see encode.cl.
-#define LINES (BAND + TAPS_Y - 1)
+// -D BORDER_x
+// -D TAPS_Y=n -D TAPS_X=n   are the window's taps; 1 leaves the axis as it is
+// -D TILE=n     is the number of values in a work-item's row
+// -D BAND=n     is the number of bases of its rows
+//
+// Groups have one work-item. Along the rows, lanes are rows; down the columns, they are values. `segment` is the
+// largest number of coarse columns of a work-item; `coarse` holds INTERLEAVED · segment · LINES values. `lost` is as in
+// encode.cl.
+#define LINES (BAND + TAPS_Y - 1)  // coarse rows of a work-item, a multiple of 16
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void interpolate_wide(__global const float *in, __global PIXEL *out, __global const int *starts_y,
                  __global const float *weights_y, __global const int *bases_x, __global const float *weights_x,
                  int height, int width, int low_y, int rows, int columns, int segment, __global const uint *codes,
                  __global uint *lost, __local float *coarse) {
-    __local float line[LINES * TILE];  // of each row all values; coarse: of each channel's coarse columns all rows
+    __local float line[LINES * TILE];  // all values of each row; `coarse` has all rows of each channel's coarse columns
     int p0 = get_global_id(0) * TILE, count = min(TILE, width * INTERLEAVED - p0), x0 = p0 / INTERLEAVED;
     int i0 = bases_x[x0], end_i = bases_x[(p0 + count - 1) / INTERLEAVED] + TAPS_X;
     INT losses[2] = {0, 0};

@@ -1,18 +1,20 @@
-// The median of a window of HEIGHT × WIDTH pixels, exactly: out[y, x] is the value in the middle of the sorted
-// in[y + l, x + k], l = −HEIGHT/2 … HEIGHT/2, k = −WIDTH/2 … WIDTH/2. How: gpuops/networks.py, whose step() takes TILE new
-// rows and gives TILE medians of each column, BLOCKS · TILE rows above. Columns are lanes of vectors, and work-items.
-// Planes of rows of pixels: see median_pixels.cl.
+// The median of a window of HEIGHT × WIDTH pixels, exactly: out[y, x] is the middle value of the sorted
+// in[y + l, x + k], l = −HEIGHT/2 … HEIGHT/2, k = −WIDTH/2 … WIDTH/2. gpuops/filters/median_merges.py explains the
+// method and writes step(), which takes TILE new rows and gives TILE medians of each column, BLOCKS · TILE rows above.
+// Columns are the lanes of vectors, and work-items. Planes consist of rows of pixels, as in median_pixels.cl.
 //
-// -D LANES=n      of a vector   -D CLANG   the compiler is: vectors may have more than 16 lanes
-// -D AHEAD=n      with CLANG: 1 to prefetch
-// -D ITEMS=n      work-items of a group   -D VECTORS=n   columns' vectors of each
-// -D HEIGHT=n -D WIDTH=n
-// Group: (ITEMS, 1, 1), for `band` rows, of TILEs. Dimension 2 counts planes.
+// -D LANES=n      is the number of lanes of a vector
+// -D CLANG        the compiler is Clang, so that vectors may have more than 16 lanes
+// -D AHEAD=n      is 1 to prefetch (CLANG only)
+// -D ITEMS=n      is the number of work-items of a group
+// -D VECTORS=n    is the number of vectors of columns of each
+// -D HEIGHT=n -D WIDTH=n   are the window's size, both odd
+// Group: (ITEMS, 1, 1), for `band` rows, a multiple of TILE. Dimension 2 counts planes.
 
-#define COLUMNS (ITEMS * LANES * VECTORS)
-#define REACH (WIDTH / 2 * CHANNELS)
-#define SEGMENT (COLUMNS + 2 * REACH)  // of a row
-#define PITCH ((SEGMENT + LANES - 1) / LANES * LANES)
+#define COLUMNS (ITEMS * LANES * VECTORS)                        // elements of a row that a group makes
+#define REACH (WIDTH / 2 * CHANNELS)                             // elements from a window's middle to its end
+#define SEGMENT (COLUMNS + 2 * REACH)                            // elements of a row that a group reads
+#define PITCH ((SEGMENT + LANES - 1) / LANES * LANES)            // their places in local memory
 
 #define UNROLLED __attribute__((opencl_unroll_hint))
 
@@ -39,13 +41,13 @@ typedef NAME(TYPE, LANES) V;
 #define STORE_GLOBAL(v, p) NAME(vstore, LANES)(v, 0, p)
 #endif
 
-// What gpuops/networks.py writes reads row t of new ones at neighbour k by LOAD(t, k).
+// The code that gpuops/filters/median_merges.py writes reads new row t at neighbour k by LOAD(t, k).
 #define LOAD(t, k) LOAD_LOCAL(lines + (t) * PITCH + (k) * CHANNELS)
 
-// Of the image's row `row`, from element x on, to local memory.
+// Copies the image's row `row`, from element x on, to local memory as keys.
 static inline void stage(__global const TYPE *in, __local TYPE *line, int item, int row, int x, int height, int width,
                          TYPE cval) {
-    int y = border_index(row, height), first = 0, end = 0;  // of what is copied by vectors
+    int y = border_index(row, height), first = 0, end = 0;  // first … end − 1 are copied as vectors
     in += (size_t)max(y, 0) * width;
 #if LANES > 1
     if (y >= 0 && width >= LANES) {
@@ -81,8 +83,8 @@ static inline void store(V v, __global TYPE *to, int count) {
 static inline void step(const __local TYPE *lines, V *held, V *medians);
 
 #ifdef CLANG
-// What the step for rows y … of the result will read and write: processors' own prefetching stays within a page, and rows
-// are pages apart.
+// Prefetches the rows that the step for result rows y … will read and write: the processor's own prefetching stays
+// within a page, and rows are pages apart.
 static inline void prefetch_rows(__global const TYPE *in, __global TYPE *out, int y, int x0, int height, int width) {
     for (int t = 0; t < TILE; t++) {
         int from = clamp(y + BLOCKS * TILE + t - 1 - HEIGHT / 2, 0, height - 1), to = clamp(y + t, 0, height - 1);
@@ -105,7 +107,7 @@ void median_network(__global const TYPE *restrict in, __global TYPE *restrict ou
     for (int c = 0; c < VECTORS; c++)
         UNROLLED
         for (int k = 0; k < HELD; k++) held[c][k] = 0;
-    for (int y = y0 - BLOCKS * TILE; y < end; y += TILE) {  // of the result
+    for (int y = y0 - BLOCKS * TILE; y < end; y += TILE) {  // y is a row of the result
         for (int t = 0; t < TILE; t++)
             stage(in, lines + t * PITCH, item, y + BLOCKS * TILE + t - 1 - HEIGHT / 2, x0 - REACH, height, width, cval);
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -126,13 +128,14 @@ void median_network(__global const TYPE *restrict in, __global TYPE *restrict ou
 
 #else
 
-// Larger windows: lists in memory are merged as `table` says (gpuops/networks.py: Merges). A work-item has MEMORY vectors
-// of `memory`, and takes every so many-th of `tasks` columns and bands.
-#define RING (BLOCKS + 1)
-#define MEMORY (RING * BLOCK + SCRATCH)
-#define FIELDS 10
+// For larger windows, lists in memory are merged as `table` says (Merges in gpuops/filters/median_merges.py). A
+// work-item has MEMORY vectors of `memory`. The `tasks` are strips of columns in bands of rows; a work-item takes every
+// so many-th of them.
+#define RING (BLOCKS + 1)                // blocks in memory: the newest and those that its windows reach into
+#define MEMORY (RING * BLOCK + SCRATCH)  // values of a work-item
+#define FIELDS 10                        // numbers that describe a merge in `table`
 
-// Of a row, by gpuops/networks.py.
+// sort_values, by gpuops/filters/median_merges.py, sorts a row of the window.
 #define SORT_ARGUMENTS const __local TYPE *lines, __global V *to
 #define UNSORTED(k) LOAD(0, k)
 #define SORTED(k) to[k]
@@ -145,16 +148,16 @@ static inline void sort_values(SORT_ARGUMENTS);
         a = least;           \
     }
 
-// What the empty places before and after a list would hold.
+// The values that the empty places before and after a list would hold.
 #define HIGHEST ((TYPE)((TYPE)-1 < 0 ? ((ulong)1 << (8 * sizeof(TYPE) - 1)) - 1 : (ulong)-1))
 #define LOWEST ((TYPE)~HIGHEST)
 
-// Stages of distances 4e, 2e and e of an odd-even merge in one go, of places first … end − 1; least … most − 1 need be
-// right. Eight new values, e apart, meet each other and three of those before them.
+// Does the stages of distances 4e, 2e and e of an odd-even merge at once, for places first … end − 1; only least … most
+// − 1 need be right. In each round eight new values, e apart, are merged with three from the round before.
 static inline void three_stages(__global V *out, int e, int first, int end, int least, int most) {
     for (int j = 0; j < e; j++) {
         int start = (max(first, least - 16 * e) - j - 4 * e) / (8 * e) * 8 * e + j;
-        V a = LOWEST, b = LOWEST, c = LOWEST;  // at start + e, + 2e, + 3e
+        V a = LOWEST, b = LOWEST, c = LOWEST;  // the values at start + e, + 2e, + 3e
         for (int at = start - 8 * e; at + e < most; at += 8 * e) {
             V v[8];
             if (at + 4 * e >= first && at + 11 * e < end) {
@@ -196,7 +199,7 @@ static inline void three_stages(__global V *out, int e, int first, int end, int 
     }
 }
 
-// Batcher's odd-even merge: the lists meet in the middle of 2 · reach places, of which `out` has those that are not empty.
+// Batcher's odd-even merge. The lists meet in the middle of 2 · reach places; `out` has the places that are not empty.
 // Only its first … end − 1 need be right.
 static inline void merge(__global V *out, __global const V *a, int p, __global const V *b, int q, int first, int end) {
     int reach = 1;
@@ -210,7 +213,7 @@ static inline void merge(__global V *out, __global const V *a, int p, __global c
     }
     int d = reach / 2;
     for (; d > 4 || (d && d < 4); d /= 2) {
-        // places of `out`; what is right after this stage comes from at most d further
+        // These are places of `out`; the right values of a stage come from places at most d further.
         int least = max(0, first - 2 * d + 1), most = min(p + q - d, end + d - 1);
         for (int start = d - before; start < most; start += 2 * d)
             for (int i = max(start, least); i < min(start + d, most); i++) {
@@ -221,7 +224,8 @@ static inline void merge(__global V *out, __global const V *a, int p, __global c
     if (d == 4) three_stages(out - before, 1, before, before + p + q, before + first, before + end);
 }
 
-// The value of `rank` in both lists together: the least of the maxima of the i-th of a and the (rank + 1 − i)-th of b.
+// The value of rank `rank` in both lists together: the least of the maxima of the i-th of a and the (rank + 1 − i)-th
+// of b.
 static inline V select_rank(__global const V *a, int p, __global const V *b, int q, int rank) {
     V found = rank < p ? a[rank] : b[rank - p];
     if (rank >= p && p > 0) found = MAX(found, a[p - 1]);
@@ -242,7 +246,7 @@ void median_merges(__global const TYPE *restrict in, __global TYPE *restrict out
     for (int task = get_group_id(0); task < tasks; task += get_num_groups(0)) {
         int x0 = task % strips * COLUMNS, y0 = task / strips % bands * band, end = min(y0 + band, height);
         size_t plane = (size_t)(task / strips / bands) * height * width;
-        int newest = 0;  // the block's place
+        int newest = 0;  // the newest block's place in the ring
         for (int y = y0 - BLOCKS * TILE; y < end; y += TILE) {
             for (int t = 0; t < TILE; t++)
                 stage(in + plane, lines + t * PITCH, item, y + BLOCKS * TILE + t - 1 - HEIGHT / 2, x0 - REACH, height,

@@ -1,34 +1,37 @@
-// The median of a window of HEIGHT × WIDTH pixels, exactly, for windows too large for straight-line code on GPUs: a group
-// takes a region of REGION_X × REGION_Y pixels, border included, and gives ACROSS columns of results.
-// Every column has a histogram of the HEIGHT rows of the window, of 256 buckets in bytes, and a coarse one of 16: these take in
-// a row and let go of one as the window moves down. A window's histogram is the sum of WIDTH columns': of its 16 coarse counts
-// first, and then of the 16 fine ones of which the first of these holds the median; so the work of a pixel is linear in WIDTH.
-// Eight bits are their own buckets. Others are sorted in the region first: a bucket is 16 neighbours in that order, of which
-// a window's are counted in the end.
-// Source: T. S. Huang et al., "A fast two-dimensional median filtering algorithm", IEEE Trans. ASSP 27, 1979; histograms of
-// columns, of two levels: S. Perreault, P. Hébert, "Median filtering in constant time", IEEE Trans. Image Process. 16, 2007.
-// Sorting by merges of which each work-item makes a part: S. Odeh et al., "Merge path", IPDPSW 2012.
-// Planes of rows of pixels: see median_pixels.cl.
+// The median of a window of HEIGHT × WIDTH pixels, exactly, for windows too large for straight-line code on GPUs. A
+// group takes a region of REGION_X × REGION_Y pixels, border included, and gives ACROSS columns of results.
+// Every column has a histogram of the window's HEIGHT rows, of 256 buckets in bytes, and a coarse one of 16 buckets.
+// They add a row and remove one as the window moves down. A window's histogram is the sum of WIDTH columns'. The 16
+// coarse counts are summed first, and then only the 16 fine counts of the coarse bucket with the median; so a pixel's
+// work is linear in WIDTH. Pixels of eight bits are their own buckets. Others are sorted in the region first: a bucket
+// is 16 consecutive pixels in that order, and in the end those of the median's bucket are looked at one by one.
+// Source: T. S. Huang et al., "A fast two-dimensional median filtering algorithm", IEEE Trans. ASSP 27, 1979;
+// histograms of columns, of two levels: S. Perreault, P. Hébert, "Median filtering in constant time", IEEE Trans. Image
+// Process. 16, 2007. Sorting by merges that the work-items share: S. Odeh et al., "Merge path", IPDPSW 2012.
+// Planes consist of rows of pixels, as in median_pixels.cl.
 //
-// -D BITS=8|16|32   of a pixel
-// -D HEIGHT=n -D WIDTH=n   -D REGION_Y=n   REGION_X · REGION_Y is REGION at most
-// Group: (ACROSS, PARTS). Dimension 2 counts planes · channels. histograms: bytes of these, 4 · (ITEMS + ACROSS) and REGION,
-// and 2 · REGION where pixels are sorted; an argument, since work-groups on PoCL 3.1 may share what the kernel declares.
+// -D BITS=8|16|32          is the size of a pixel's value
+// -D HEIGHT=n -D WIDTH=n   are the window's size, both odd
+// -D REGION_Y=n            is the region's height; REGION_X · REGION_Y is REGION at most
+// Group: (ACROSS, PARTS). Dimension 2 counts planes · channels. `histograms` has the bytes of the histograms, of
+// 4 · (ITEMS + ACROSS), of REGION, and of 2 · REGION more where pixels are sorted. It is an argument because
+// work-groups on PoCL 3.1 may share what a kernel declares.
 
-#define ACROSS 32  // results of a row, one of each of PARTS work-items
-#define PARTS 4    // of a histogram
-#define ITEMS (ACROSS * PARTS)
-#define REGION_X (ACROSS + WIDTH - 1)
-#define REGION 4096
+#define ACROSS 32  // results of a row in a group; PARTS work-items make each
+#define PARTS 4    // work-items that share a histogram's 16 counts
+#define ITEMS (ACROSS * PARTS)         // work-items of a group
+#define REGION_X (ACROSS + WIDTH - 1)  // columns of a region
+#define REGION 4096                    // pixels of a region, at most
 #define UNROLLED __attribute__((opencl_unroll_hint))
 
-// Histograms, in words of four counts: word w of column c is at w · COLUMNS + c, so that neighbours never meet in a bank.
-#define COLUMNS 64
-#define FINE 64    // words
-#define COARSE 4
-#define AT_ONCE (255 / HEIGHT)  // columns whose counts' sums are bytes
+// Histograms consist of words of four counts. Word w of column c is at w · COLUMNS + c, so neighbours use different
+// banks.
+#define COLUMNS 64              // columns that have histograms
+#define FINE 64                 // words of a fine histogram
+#define COARSE 4                // words of a coarse histogram
+#define AT_ONCE (255 / HEIGHT)  // columns whose counts' sums still fit a byte
 
-#define SIGN (TYPE)((TYPE)-1 < 0 ? 1u << (BITS - 1) : 0)  // with it turned round, keys are in the order of unsigned ones
+#define SIGN (TYPE)((TYPE)-1 < 0 ? 1u << (BITS - 1) : 0)  // flipping this bit puts signed keys into unsigned order
 
 static inline TYPE pixel(__global const TYPE *in, int place, int x0, int y0, int channel, int height, int width, TYPE cval) {
     int y = border_index(y0 + place / REGION_X, height), x = (x0 + place % REGION_X) * CHANNELS + channel;
@@ -38,8 +41,8 @@ static inline TYPE pixel(__global const TYPE *in, int place, int x0, int y0, int
 
 #if BITS > 8
 
-// A pixel's key, and behind it its place in the region: all are different.
-#define PLACE 12
+// A value to sort is a pixel's key followed by its place in the region, so that all values differ.
+#define PLACE 12  // bits of a place
 #if BITS == 16
 typedef uint V;
 #define KEYS ushort
@@ -47,16 +50,16 @@ typedef uint V;
 typedef ulong V;
 #define KEYS uint
 #endif
-#define RUN 16  // pixels in the order of their keys: a work-item's part of a merge, in the end a bucket
-#define RUNS (REGION / RUN / ITEMS)
+#define RUN 16  // pixels of a bucket, and of the part of a merge that a work-item makes at a time
+#define RUNS (REGION / RUN / ITEMS)  // runs of a work-item
 
-// Of a run, by gpuops/networks.py.
+// sort_values, by gpuops/filters/median_merges.py, sorts a run.
 #define SORT_ARGUMENTS V *values
 #define UNSORTED(k) values[k]
 #define SORTED(k) values[k]
 static inline void sort_values(SORT_ARGUMENTS);
 
-// Sixteenths of a sorted list, which all work-items read or write at once, are in different banks.
+// Permutes ranks so that sixteenths of a sorted list, which all work-items access at once, lie in different banks.
 static inline int spread(int rank) { return rank ^ (rank >> 5 & 15); }
 
 static inline V keyed(const __local KEYS *keys, const __local ushort *places, int rank) {
@@ -64,10 +67,10 @@ static inline V keyed(const __local KEYS *keys, const __local ushort *places, in
     return (V)keys[rank] << PLACE | places[rank];
 }
 
-// Values `first` … of the merged lists of `length` that begin at multiples of 2 · length.
+// Gives RUN values from rank `first` on of the merged pairs of lists; lists have `length` values, pairs 2 · length.
 static inline void merge(const __local KEYS *keys, const __local ushort *places, int first, int length, V *run) {
     int a = first & -2 * length, b = a + length, end_a = b, end_b = b + length, before = first - a;
-    int least = max(0, before - length), most = min(before, length);  // of those before, from a
+    int least = max(0, before - length), most = min(before, length);  // of those before `first`, from list a
     while (least < most) {
         int middle = (least + most) / 2;
         if (keyed(keys, places, a + middle) < keyed(keys, places, b + before - 1 - middle))
@@ -87,7 +90,7 @@ static inline void merge(const __local KEYS *keys, const __local ushort *places,
     }
 }
 
-// All of a region: the places in the order of their keys, and each place's bucket.
+// Sorts a region: `places` in the order of their keys, and for each place its bucket.
 static inline void sort(__global const TYPE *in, __local KEYS *keys, __local ushort *places, __local uchar *buckets, int item,
                         int x0, int y0, int channel, int height, int width, TYPE cval) {
     V runs[RUNS][RUN];
@@ -96,7 +99,7 @@ static inline void sort(__global const TYPE *in, __local KEYS *keys, __local ush
         UNROLLED
         for (int k = 0; k < RUN; k++) {
             int place = (n * RUN + k) * ITEMS + item;
-            KEYS key = -1;  // beyond the region: in no window
+            KEYS key = -1;  // places beyond the region are in no window
             if (place < REGION_X * REGION_Y) key = pixel(in, place, x0, y0, channel, height, width, cval) ^ SIGN;
             runs[n][k] = (V)key << PLACE | place;
         }
@@ -125,7 +128,7 @@ static inline void count(__local uint *histogram, uint value, uint by) {
     histogram[value / 4 * COLUMNS] += by << value % 4 * 8;
 }
 
-// Sums of four counts over WIDTH columns.
+// Sums words of four counts over WIDTH columns.
 static inline void window_sums(const __local uint *word, int *counts) {
     uint sum = 0, even = 0, odd = 0;
     UNROLLED
@@ -140,7 +143,8 @@ static inline void window_sums(const __local uint *word, int *counts) {
     counts[0] = even & 0xffff, counts[1] = odd & 0xffff, counts[2] = even >> 16, counts[3] = odd >> 16;
 }
 
-// Of 16 counts, four in each part: the one in which the value of a rank is. The rank becomes the one therein.
+// Finds the one of 16 counts, four in each part, that contains the value of a rank. The rank becomes the rank within
+// it.
 static inline int find(const int *counts, int *rank, __local int *totals, __local int *found, int column, int part) {
     int first = 4 * part, before = 0, total = counts[0] + counts[1] + counts[2] + counts[3];
     totals[part * ACROSS + column] = total;
@@ -176,11 +180,11 @@ void median_histograms(__global const TYPE *restrict in, __global TYPE *restrict
 #endif
     for (int i = item; i < (FINE + COARSE) * COLUMNS; i += ITEMS) histograms[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    int mine = item % COLUMNS, coarse = item / COLUMNS;  // which histogram is kept
+    int mine = item % COLUMNS, coarse = item / COLUMNS;  // the histogram that this work-item keeps
     __local uint *kept = histograms + mine + (coarse ? FINE * COLUMNS : 0);
     for (int row = 0; row < HEIGHT - 1 && mine < REGION_X; row++)
         count(kept, buckets[row * REGION_X + mine] >> 4 * coarse, 1);
-    for (int row = 0; row <= REGION_Y - HEIGHT && y0 + row < height; row++) {  // windows begin in
+    for (int row = 0; row <= REGION_Y - HEIGHT && y0 + row < height; row++) {  // `row` is the first one of the windows
         int rank = WIDTH * HEIGHT / 2, counts[4];
         if (mine < REGION_X) {
             count(kept, buckets[(row + HEIGHT - 1) * REGION_X + mine] >> 4 * coarse, 1);

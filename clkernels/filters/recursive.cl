@@ -1,15 +1,18 @@
 // A Gaussian as a recursive filter, down columns:  out[y] = h₀ · in[y] + Σ_{n ≥ 1} h(n) · (in[y − n] + in[y + n]),
-// h(n) = Re Σ_i c_i · p_i^(n − 1): of each of TERMS complex exponentials a state z ← p·z + in, once downwards and once
-// upwards, whatever the width of the Gaussian. Source: Deriche, "Recursively implementing the Gaussian and its derivatives",
-// INRIA 1893, 1993, whose recursions of fourth order are here as many of first order: these are stable in float. States are
-// as large as what they are added up from, and p is near 1: so it is q = 1 − p that is given, z − q·z + in that is computed,
-// and what the sum's rounding loses is kept and added next time (Kahan, "Further remarks on reducing truncation errors",
-// CACM 8, 1965). A NaN or an infinity stays in the states: it goes on to the end of the line.
-// Planar float (plane, row, column). A work-item has a band of rows of VECTORS vectors of columns; before a band, `warm`
-// rows (a multiple of ROWS) fill the states: across edges as border.cl says, where outside (constant) counts as cval.
+// h(n) = Re Σ_i c_i · p_i^(n − 1). Each of the TERMS complex exponentials has a state z ← p·z + in, which runs once
+// downwards and once upwards; the cost does not depend on σ. Source: Deriche, "Recursively implementing the Gaussian
+// and its derivatives", INRIA 1893, 1993. His recursions of fourth order are split into ones of first order, which are
+// stable in float. A state is as large as the sum of its inputs, and p is near 1. So the kernel gets q = 1 − p,
+// computes z − q·z + in, and adds in the next step what the sum lost by rounding (Kahan, "Further remarks on reducing
+// truncation errors", CACM 8, 1965). A NaN or an infinity stays in the states up to the end of the line.
+// Planes are float (plane, row, column). A work-item has a band of rows of VECTORS vectors of columns. Before a band,
+// `warm` rows (a multiple of ROWS) fill the states, across edges as in border.cl, with cval outside (constant).
 //
-// -D BORDER_x   -D TERMS=n   -D ROWS=n (fetched at a time)
-// GPUs: columns are neighbouring work-items'.   CPUs: -D VECTORS=n (of 16 columns)
+// -D BORDER_x
+// -D TERMS=n     is the number of exponentials
+// -D ROWS=n      is the number of rows that are fetched at a time
+// -D VECTORS=n   is the number of vectors of 16 columns, on CPUs; without it neighbouring work-items have neighbouring
+//                columns
 
 #define UNROLLED __attribute__((opencl_unroll_hint))
 
@@ -17,7 +20,7 @@
 #define LANES 16
 typedef float16 lanes;
 
-static inline lanes load(__global const float *p, int count) {  // of the first `count` columns
+static inline lanes load(__global const float *p, int count) {  // the first `count` columns exist
     if (count >= LANES) return vload16(0, p);
     float s[LANES];
     for (int i = 0; i < LANES; i++) s[i] = p[min(i, count - 1)];
@@ -46,14 +49,15 @@ typedef struct {
     lanes re, im, re_rest, im_rest;
 } State;
 
-// sum + term, without the rounding that `rest` takes along.
+// Gives sum + term; `rest` carries the rounding error to the next addition.
 static inline lanes add(lanes sum, lanes term, lanes *rest) {
     lanes all = term + *rest, next = sum + all;
     *rest = all - (next - sum);
     return next;
 }
 
-// terms: of each exponential (q, c), complex. Global: (ceil(width / (LANES · VECTORS)), ceil(height / band), planes).
+// terms: (q, c), two complex numbers, for each exponential. Global: (ceil(width / (LANES · VECTORS)), ceil(height /
+// band), planes).
 __kernel void recursive(__global const float *in, __global float *out, __constant float4 *terms, int height, int width, int warm,
                         int band, float centre, float cval) {
     int x0 = get_global_id(0) * LANES * VECTORS, y0 = get_global_id(1) * band, count = min(band, height - y0);

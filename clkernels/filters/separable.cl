@@ -1,20 +1,23 @@
 // One axis of a separable convolution with symmetric support:  out[i] = Σ_k w[k + r] · in[i + k],  k = −r…r.
-// A plane stack is seen as (outer, n, inner): the axis has n samples, `inner` of them apart in memory; rows
-// have inner = 1, columns inner = width. `from` and `to` are the first elements of the planes to read and write.
-// Border: see border.cl; outside (constant) counts as cval.
+// A stack of planes is seen as (outer, n, inner): the axis has n samples, `inner` elements apart in memory; inner is 1
+// for rows and the width for columns. `from` and `to` are the first elements of the planes to read and write.
+// The border is as in border.cl, with cval outside (constant).
 //
-// -D BORDER_x   -D ROWS for inner = 1 (otherwise columns)   -D TILE=n -D PER=n (local kernel only)
+// -D BORDER_x
+// -D ROWS     is for inner = 1; otherwise the axis is down columns
+// -D TILE=n   is the number of results of a tile (local kernel only)
+// -D PER=n    is the number of results of a work-item (local kernel only)
 
 static inline float sample(__global const float *in, size_t base, int i, int n, size_t inner, float cval) {
     int j = border_index(i, n);
     return j < 0 ? cval : in[base + (size_t)j * inner];
 }
 
-// Through local memory, for any radius: a group owns a tile of TILE results along the axis for each of its columns
-// and walks over the taps in blocks of TILE, keeping two blocks of samples in local memory, so that each sample is
-// fetched from global memory once a block instead of once a tap. A work-item owns PER results, spread over the tile.
-// Local: (TILE / PER, 1) for rows; (columns, TILE / PER) for columns, dimension 0 along the row so that accesses
-// join. Global: dimension 0 and 1 as local, then the outer index. tile: 2·TILE·columns floats.
+// Uses local memory, for any radius. A group owns a tile of TILE results along the axis for each of its columns, and
+// walks over the taps in blocks of TILE. It keeps two blocks of samples in local memory, so that each sample is fetched
+// from global memory once a block instead of once a tap. A work-item owns PER results, spread over the tile.
+// Local: (TILE / PER, 1) for rows; (columns, TILE / PER) for columns, with dimension 0 along the row so that accesses
+// coalesce. Global: dimensions 0 and 1 as local, then the outer index. tile: 2·TILE·columns floats.
 #ifdef TILE
 #define STEP (TILE / PER)
 __kernel void separable_local(__global const float *in, __global const float *weights, __global float *out,
@@ -59,12 +62,12 @@ __kernel void separable_local(__global const float *in, __global const float *we
 }
 #else
 
-// Straight from global memory: 32 results of a row, or 4 rows of 16, in each work-item: on a CPU neighbours are the lanes of
-// vector registers, a sample or a weight that is loaded serves several results, and caches do what local memory does
-// elsewhere.
-// Global: (ceil(width / 32), rows) for rows, (ceil(width / 16), ceil(height / 4), planes) for columns; any group size.
+// Reads global memory directly. A work-item makes 32 results of a row, or 4 rows of 16: on a CPU neighbours are the
+// lanes of vector registers, a loaded sample or weight serves several results, and caches replace local memory.
+// Global: (ceil(width / 32), rows) for rows, (ceil(width / 16), ceil(height / 4), planes) for columns; groups of any
+// size.
 
-static inline float16 load16(__global const float *p, int count) {  // the first `count` of sixteen, the rest repeated
+static inline float16 load16(__global const float *p, int count) {  // the first `count` exist; the last is repeated
     if (count >= 16) return vload16(0, p);
     float s[16];
     for (int i = 0; i < 16; i++) s[i] = p[min(i, count - 1)];
@@ -101,8 +104,8 @@ __kernel void rows_direct(__global const float *in, __global const float *weight
         return;
     }
     for (int end = min(x + 32, width); x < end; x += 16) {
-        // One new sample a tap. A loop over the taps for each result would take sixteen times as long, and more rounds
-        // than llvmpipe's loops have, 65535 a work-item.
+        // Each tap takes one new sample. A loop over the taps for each result would take sixteen times as long, and
+        // more rounds than llvmpipe's loops have, 65535 a work-item.
         float16 sum = 0.0f;
         float s[16];
         for (int j = 0; j < 16; j++) s[j] = sample(in, base, x + j - radius - 1, width, 1, cval);
@@ -124,7 +127,7 @@ __kernel void columns_direct(__global const float *in, __global const float *wei
     out += to;
     size_t base = (size_t)get_global_id(2) * height * width + x;
     float16 s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
-    // Sample k − radius serves result m with weight k − m; a weight outside the kernel must not meet a NaN.
+    // Sample k − radius meets weight k − m in result m. Weights outside the kernel are skipped: 0 · NaN would be NaN.
     for (int k = 0; k <= 2 * radius + 3; k++) {
         int j = border_index(y + k - radius, height);
         float16 v = j < 0 ? (float16)cval : load16(in + base + (size_t)j * width, width - x);

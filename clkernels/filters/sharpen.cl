@@ -1,8 +1,10 @@
-// Unsharp mask of planar images: in + amount · (in − soft) where |in − soft| > threshold, and no less than 0, or than in.
-// soft is `in` blurred, and becomes the result. One work-item takes a pixel of all planes; any group size.
+// Unsharp mask of planar images: in + amount · (in − soft) where |in − soft| > threshold, and no less than 0, or than
+// in. soft is `in` blurred; the result replaces it. One work-item takes a pixel of all planes; groups may have any
+// size.
 //
-// -D PLANES=n -D COLOURS=n   planes from COLOURS on are alpha, which is copied
-// -D LUMINANCE               differences are of luminance w · (r, g, b); colours are multiplied as it is
+// -D PLANES=n    is the number of planes
+// -D COLOURS=n   is the number of planes before alpha, which is copied
+// -D LUMINANCE   takes differences of the luminance w · (r, g, b), and multiplies colours by the luminance's gain
 
 __kernel void sharpen(__global const float *in, __global float *soft, int width, int height, float amount, float threshold,
                       float4 w) {

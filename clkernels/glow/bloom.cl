@@ -1,14 +1,16 @@
-// Bloom: what of a pixel glows, and the glow laid over the image. Planar float (channel, row, column), colours
-// premultiplied by alpha; "light" below is the part of the pixel that glows, every plane by the same factor.
+// Bloom makes part of each pixel glow, and lays the glow over the image. Planes are float (channel, row, column),
+// colours premultiplied by alpha; "light" below is the part of the pixel that glows, every plane by the same factor.
 //
-// Soft knee around a threshold T with half-width K, on the brightest colour b (a quadratic that meets the straight
+// A soft knee around a threshold T with half-width K takes the brightest colour b (a quadratic that meets the straight
 // line b − T with its slope at T + K; widely used, described in Unity's post-processing manual under Bloom):
 //   share = max(clamp(b − T + K, 0, 2K)² / 4K, b − T) / b             without a threshold: 1
 // A pixel with a NaN or an infinity in any plane has no light; in the result it becomes 0 or ±65504 (largest half).
-// Light is cut to ±1e28 so that no sum with it overflows.
+// Light is clamped to ±1e28 so that no sum with it overflows.
 //
-// -D CHANNELS=n planes in a pixel   -D COLOURS=n of them not alpha
-// -D WIDE: 16 pixels in a vector (pixels_t) rather than one   -D BOUNDED: light is below LARGEST_LIGHT where it is finite
+// -D CHANNELS=n   is the number of planes of a pixel
+// -D COLOURS=n    is the number of planes that are not alpha
+// -D WIDE         takes 16 pixels in a vector (pixels_t) rather than one
+// -D BOUNDED      promises that finite light is below LARGEST_LIGHT
 
 #ifdef WIDE
 typedef float16 pixels_t;
@@ -18,8 +20,8 @@ typedef float pixels_t;
 typedef int mask_t;
 #endif
 
-#define LARGEST_HALF 65504.0f
-#define LARGEST_LIGHT 1e28f
+#define LARGEST_HALF 65504.0f  // the largest finite half float
+#define LARGEST_LIGHT 1e28f    // sums of so much light are finite
 
 static inline mask_t all_finite(const pixels_t *v) {
 #ifdef BOUNDED
@@ -33,7 +35,7 @@ static inline mask_t all_finite(const pixels_t *v) {
 #endif
 }
 
-// The light of pixels v, in place; knee = (T, K). Gives back which pixels were finite.
+// Replaces pixels v by their light; knee = (T, K). Returns which pixels were finite.
 static inline mask_t to_light(pixels_t *v, float2 knee) {
     mask_t finite = all_finite(v);
     for (int c = 0; c < CHANNELS; c++) {
@@ -61,7 +63,7 @@ static inline pixels_t to_finite(pixels_t v) {
     return select(cut, v, isfinite(v));
 }
 
-// A plane of the result from the image's finite value and what the glow adds to it (or, light that moved, takes from it).
+// Gives a plane of the result from the image's finite value and what the glow adds (or takes, where light moved away).
 // Alpha gains the glow's coverage up to 1 and never loses any: an opaque image stays opaque.
 static inline pixels_t lay_over(pixels_t v, pixels_t added, int channel) {
     if (channel >= COLOURS) added = clamp(added, (pixels_t)0.0f, fmax(1.0f - v, (pixels_t)0.0f));
@@ -69,7 +71,7 @@ static inline pixels_t lay_over(pixels_t v, pixels_t added, int channel) {
 }
 
 #ifndef WIDE
-// The light of every pixel. Global: (pixels); any group size.
+// Gives the light of every pixel. Global: (pixels); groups may have any size.
 __kernel void light(__global const float *image, __global float *out, int size, float2 knee) {
     int i = get_global_id(0);
     if (i >= size) return;
@@ -79,13 +81,13 @@ __kernel void light(__global const float *image, __global float *out, int size, 
     for (int c = 0; c < CHANNELS; c++) out[(size_t)c * size + i] = v[c];
 }
 
-// sum += share · in. Global: (values); any group size.
+// Computes sum += share · in. Global: (values); groups may have any size.
 __kernel void accumulate(__global const float *in, __global float *sum, ulong size, float share) {
     size_t i = get_global_id(0);
     if (i < size) sum[i] = fma(share, in[i], sum[i]);
 }
 
-// image + own · light + scale · glow; not_finite[0] counts pixels. Global: (pixels); any group size.
+// Computes image + own · light + scale · glow; not_finite[0] counts pixels. Global: (pixels); groups may have any size.
 __kernel void composite(__global const float *image, __global const float *glow, __global float *out,
                         __global uint *not_finite, int size, float2 knee, float own, float scale) {
     int i = get_global_id(0);

@@ -1,21 +1,24 @@
 // The mip chain of bloom on its way down. Level k + 1 has half the rows and columns of level k, rounded up; its pixel
-// (i, j) covers pixels (2i … 2i+1, 2j … 2j+1). Beyond the edges: dcba|abcd|dcba, or rows
-// go round (reflected.cl).
+// (i, j) covers pixels (2i … 2i+1, 2j … 2j+1). Beyond the edges images are mirrored, dcba|abcd|dcba, or rows wrap
+// around (reflected.cl).
 //
-// 13 bilinear taps as five boxes of 4 × 4 pixels, the one in the middle with weight 1/2, four moved by (±1, ±1) with 1/8
-// each; 6 × 6 pixels in all (J. Jimenez, Next Generation Post Processing in Call of Duty: Advanced Warfare, SIGGRAPH
-// 2014). -D FIRST: level 0 is the image, read as its light, and each box weighs in addition as bloom_boxes.cl says.
+// The filter has 13 bilinear taps, which are five boxes of 4 × 4 pixels: the middle one with weight 1/2, and four that
+// are moved by (±1, ±1) with 1/8 each; 6 × 6 pixels in all (J. Jimenez, Next Generation Post Processing in Call of
+// Duty: Advanced Warfare, SIGGRAPH 2014).
 //
-// After reflected.cl, [lanes.cl, colour.cl, decode.cl,] layout.cl, bloom.cl and bloom_boxes.cl. CPUs: bloom_wide.cl.
-// From pixels as layout.cl says, or from planes of which dimension 2 counts blocks of CHANNELS; to planes.
+// The file stands after reflected.cl, [lanes.cl, colour.cl, decode.cl,] layout.cl, bloom.cl and bloom_boxes.cl. Input
+// is a file's pixels as in layout.cl, or planes, where dimension 2 counts blocks of CHANNELS. Output is planes. CPUs
+// use bloom_wide.cl.
 //
-// -D ITEMS=n  of a group   -D KNEE: there is a threshold
+// -D ITEMS=n   is the number of work-items of a group
+// -D FIRST     says that level 0 is the image, which is read as its light; boxes then weigh as in bloom_boxes.cl
+// -D KNEE      says that there is a threshold
 
-// Sums of rows 2r and 2r + 1 over columns a, b | c, d of a work-item, in one channel.
+// Sums of rows 2r and 2r + 1 over a work-item's columns a, b, c and d, in one channel.
 typedef struct {
-    float ab, cd;                        // both rows
-    float upper_a, upper_bc, upper_d;    // the upper row
-    float lower_a, lower_bc, lower_d;    // and the lower one
+    float ab, cd;                        // sums over both rows
+    float upper_a, upper_bc, upper_d;    // sums over the upper row
+    float lower_a, lower_bc, lower_d;    // sums over the lower row
 } Sums;
 
 static inline Sums added(const float *up, const float *low) {
@@ -27,7 +30,8 @@ static inline Sums added(const float *up, const float *low) {
     return s;
 }
 
-// The light of four pixels; where it is all of what is finite, those that are not are left to be found by their sums.
+// Gives the light of four pixels. Where light is every finite value (BOUNDED, no KNEE), the kernel finds the others by
+// their sums.
 static inline void read_light(Quad quad, __global const float *table, float scale, float2 knee, float *v) {
     STORED four[4 * CHANNELS];
     unpack_quad(quad, four);
@@ -46,18 +50,18 @@ static inline void fetch_rows(__global const STORED *in, int r, int quad, const 
     for (int k = 0; k < 2; k++) fetch_quad_at(in, reflected(2 * r + k, height), quad, at, height, width, &two[k]);
 }
 
-// A work-item goes down fine columns 4x … 4x + 3, two rows at a time, and so makes coarse columns 2x and 2x + 1. What its
-// neighbours' columns sum up to comes through local memory; the outermost two of a group only lend theirs.
+// A work-item goes down fine columns 4x … 4x + 3, two rows at a time, and so makes coarse columns 2x and 2x + 1. It
+// reads the sums of its neighbours' columns from local memory; the outermost work-item at each end only lends its own.
 // Group: (ITEMS, 1, 1), for ITEMS − 2 such fours and `band` coarse rows.
 __kernel void down(__global const STORED *restrict fine, __global float *restrict coarse, int height, int width, int band,
                    float2 knee, float karis, __global const float *restrict table, float scale) {
-    __local float2 lines[2 * 2 * CHANNELS * ITEMS];  // in turn, so that one barrier a row is enough
+    __local float2 lines[2 * 2 * CHANNELS * ITEMS];  // two lines take turns, so that one barrier a row is enough
     int item = get_local_id(0), rows = (height + 1) / 2, columns = (width + 1) / 2;
     int x = get_group_id(0) * (ITEMS - 2) + item - 1, beside = clamp(item, 1, ITEMS - 2);
     int makes = item >= 1 && item < ITEMS - 1 && 2 * x < columns;
     int start = get_group_id(1) * band, last = min(start + band, rows);
 #ifdef READ_WORDS
-    // Beyond edges that mirror stand the fours before them in reverse: what goes left from such goes right.
+    // Beyond a mirrored edge, a four is the one before the edge in reverse: the sums for its left go right.
     int quad = column_of(x, width / 4), reverse = ROWS_MIRROR && quad != x, *at = 0;
 #else
     int quad = 0, reverse = 0, at[4];
@@ -68,10 +72,10 @@ __kernel void down(__global const STORED *restrict fine, __global float *restric
     fine += get_global_id(2) * CHANNELS * (size_t)height * width;
     coarse += get_global_id(2) * CHANNELS * coarse_plane;
 
-    float above_ab[CHANNELS], above_cd[CHANNELS];                          // of the two rows before
-    float pending_a[CHANNELS], pending_bc[CHANNELS], pending_d[CHANNELS];  // of the middle boxes, so far
-    float low_a[CHANNELS], low_bc[CHANNELS], low_d[CHANNELS];              // of the lower row before
-    float upper[2][CHANNELS], upper_weight[2] = {0.0f, 0.0f};              // the upper boxes, weighed
+    float above_ab[CHANNELS], above_cd[CHANNELS];                          // sums over the two rows before
+    float pending_a[CHANNELS], pending_bc[CHANNELS], pending_d[CHANNELS];  // the middle boxes' sums so far
+    float low_a[CHANNELS], low_bc[CHANNELS], low_d[CHANNELS];              // sums over the last lower row
+    float upper[2][CHANNELS], upper_weight[2] = {0.0f, 0.0f};              // the upper boxes' weighted sums and weights
     UNROLLED
     for (int c = 0; c < CHANNELS; c++) {
         above_ab[c] = above_cd[c] = pending_a[c] = pending_bc[c] = pending_d[c] = 0.0f;
@@ -90,17 +94,17 @@ __kernel void down(__global const STORED *restrict fine, __global float *restric
         float all = 0.0f;
         UNROLLED
         for (int c = 0; c < CHANNELS; c++) all += sums[c].ab + sums[c].cd;
-        if (!isfinite(all)) {  // seldom: some pixel has no light
+        if (!isfinite(all)) {  // rare: some pixel is not finite and has no light
             UNROLLED
             for (int k = 0; k < 8; k++) to_light(v[k / 4] + k % 4 * CHANNELS, knee);
             UNROLLED
             for (int c = 0; c < CHANNELS; c++) sums[c] = added(v[0] + c, v[1] + c);
         }
 #endif
-        if (r < last) fetch_rows(fine, r + 1, quad, at, height, width, next);  // on their way while these are added up
+        if (r < last) fetch_rows(fine, r + 1, quad, at, height, width, next);  // arrive while these rows are added up
 
         __local float2 *line = lines + (r & 1) * 2 * CHANNELS * ITEMS;
-        float2 left[CHANNELS], right[CHANNELS];  // of four rows: columns of a box between two work-items, of a middle one
+        float2 left[CHANNELS], right[CHANNELS];  // sums of four rows: a box between two work-items, a middle box
         float inner[CHANNELS];
         UNROLLED
         for (int c = 0; c < CHANNELS; c++) {
@@ -116,7 +120,7 @@ __kernel void down(__global const STORED *restrict fine, __global float *restric
             above_ab[c] = sums[c].ab, above_cd[c] = sums[c].cd;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        float box[3][CHANNELS], middle[2][CHANNELS];  // between the last two rows and these; about the row above
+        float box[3][CHANNELS], middle[2][CHANNELS];  // the last two rows with these; centred on the row above
         UNROLLED
         for (int c = 0; c < CHANNELS; c++) {
             float2 before = line[(c + CHANNELS) * ITEMS + beside - 1], after = line[c * ITEMS + beside + 1];
@@ -145,7 +149,7 @@ __kernel void down(__global const STORED *restrict fine, __global float *restric
                 upper[p][c] = lower;
             }
         }
-        if (r <= start || !makes) continue;  // the group's work-items meet at the barrier, once a row
+        if (r <= start || !makes) continue;  // the group's work-items meet at the barrier once a row
         __global float *to = coarse + (uint)(r - 1) * (uint)columns + 2 * x;
         UNROLLED
         for (int c = 0; c < CHANNELS; c++, to += coarse_plane) {

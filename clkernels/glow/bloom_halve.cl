@@ -1,31 +1,34 @@
-// One step or two of bloom's mip chain on its way down, bloom_down.cl, for planes that are not large: there the way through
-// memory takes longer than the sums, and tiles have all they need on its way at once. Beyond the edges: dcba|abcd|dcba, at
-// every level.
+// One or two steps of bloom's mip chain on its way down, as in bloom_down.cl, for planes that are not large. For these,
+// memory latency takes longer than the sums, and a tile fetches all that it needs at once. Beyond the edges images are
+// mirrored, dcba|abcd|dcba, at every level.
 //
-// After reflected.cl and bloom_step.cl. Group: (ITEMS, 1, 1), COLUMNS or more, for a tile of TILE_ROWS × TILE_COLUMNS of
-// the last level and what of the level between, if there is one, it comes from. Dimension 2 counts planes.
+// The file stands after reflected.cl and bloom_step.cl. Group: (ITEMS, 1, 1), at least COLUMNS, for a tile of TILE_ROWS
+// × TILE_COLUMNS of the last level, and the part of the level between from which it comes. Dimension 2 counts planes.
 //
-// -D ITEMS=n  of a group   -D LEVELS=1|2   -D TILE_ROWS=n   -D TILE_COLUMNS=n   -D EVEN: rows of an even number of samples
+// -D ITEMS=n      is the number of work-items of a group
+// -D LEVELS=1|2   is the number of steps
+// -D TILE_ROWS=n -D TILE_COLUMNS=n   are the tile's size
+// -D EVEN         says that rows have an even number of samples
 
 #if LEVELS == 2
-#define ROWS (2 * TILE_ROWS + 4)  // of the level after one step, with what surrounds the tile's
+#define ROWS (2 * TILE_ROWS + 4)  // rows after one step, with those that surround the tile's
 #define COLUMNS (2 * TILE_COLUMNS + 4)
 #else
 #define ROWS TILE_ROWS
 #define COLUMNS TILE_COLUMNS
 #endif
-#define FINE_ROWS (2 * ROWS + 4)
-#define STEP (ITEMS / COLUMNS)  // rows that are done at a time: a work-item keeps to a column
+#define FINE_ROWS (2 * ROWS + 4)  // rows of the first level that a tile reads
+#define STEP (ITEMS / COLUMNS)    // rows that are summed at a time: a work-item keeps to a column
 #define UNROLLED __attribute__((opencl_unroll_hint))
 
-// Of six rows of sums along them.
+// Joins six rows of sums along rows.
 static inline float joined_at(__local const float2 *sums, int pitch) {
     float2 rows[6];
     for (int k = 0; k < 6; k++) rows[k] = sums[k * pitch];
     return joined(rows);
 }
 
-// The samples about 2x and 2x + 1, where `at` points to the former.
+// Fetches the six samples about 2x and 2x + 1; `at` points to the sample 2x.
 static inline void fetch_six(__global const float *at, float *v) {
 #ifdef EVEN
     __global const float2 *pairs = (__global const float2 *)at;
@@ -40,23 +43,23 @@ static inline void fetch_six(__global const float *at, float *v) {
 #endif
 }
 
-// The same near the ends of a row, which has n.
+// Fetches the same near the ends of a row of n samples.
 static inline void fetch_near_ends(__global const float *row, int x, int n, float *v) {
     UNROLLED
     for (int k = 0; k < 6; k++) v[k] = row[column_of(2 * x - 2 + k, n)];
 }
 
-// between: the first step's result, last: the second's; with LEVELS 1 only the former.
+// between: the first step's result; last: the second step's. With LEVELS 1, `last` is not used.
 __kernel void halve(__global const float *restrict fine, __global float *restrict between, __global float *restrict last,
                     int height, int width) {
-    __local float2 sums[FINE_ROWS * COLUMNS];  // along the rows
+    __local float2 sums[FINE_ROWS * COLUMNS];  // sums along the rows
     int item = get_local_id(0), row = item / COLUMNS, column = item % COLUMNS;
     int rows = (height + 1) / 2, columns = (width + 1) / 2;
     int last_rows = (rows + 1) / 2, last_columns = (columns + 1) / 2;
     int tile_y = get_group_id(1) * TILE_ROWS, tile_x = get_group_id(0) * TILE_COLUMNS;
 #if LEVELS == 2
     __local float middle[ROWS * COLUMNS];
-    int top = 2 * tile_y - 2, left = 2 * tile_x - 2;  // of `middle`
+    int top = 2 * tile_y - 2, left = 2 * tile_x - 2;  // the first row and column of `middle`
 #else
     int top = tile_y, left = tile_x;
 #endif
@@ -64,10 +67,10 @@ __kernel void halve(__global const float *restrict fine, __global float *restric
     between += get_group_id(2) * (size_t)rows * columns;
 
     if (row < STEP) {
-        // Beyond the edges of the level between its own samples stand.
+        // Beyond the edges, the level between repeats its own samples, mirrored.
         int x = column_of(left + column, columns), inner = x > 0 && 2 * x + 3 < width;
         if (inner) {
-            float v[(FINE_ROWS + STEP - 1) / STEP][6];  // all on their way at once
+            float v[(FINE_ROWS + STEP - 1) / STEP][6];  // all fetches are under way at once
             UNROLLED
             for (int n = 0; n * STEP < FINE_ROWS; n++)
                 fetch_six(fine + (uint)reflected(2 * top - 2 + row + n * STEP, height) * (uint)width + 2 * x, v[n]);
@@ -86,7 +89,7 @@ __kernel void halve(__global const float *restrict fine, __global float *restric
     if (row < STEP) {
         int x = left + column;
         for (int k = row; k < ROWS; k += STEP) {
-            int y = top + k, own = clamp(reflected(y, rows) - top, 0, ROWS - 1);  // rows that no tile has are of no use
+            int y = top + k, own = clamp(reflected(y, rows) - top, 0, ROWS - 1);  // rows far outside are not used
             float v = joined_at(sums + 2 * own * COLUMNS + column, COLUMNS);
 #if LEVELS == 2
             middle[k * COLUMNS + column] = v;

@@ -1,11 +1,11 @@
-// Rows that go round, of `from` samples, as rows of `to`: sample x is the mean of what lies from x · from / to to
-// (x + 1) · from / to. A row keeps its mean, and what is constant stays so.
-// Planar float; dimension 1 counts the rows of all planes. Any group size.
+// Resamples rows that wrap around, from `from` to `to` samples: sample x is the mean over x · from / to …
+// (x + 1) · from / to. A row keeps its mean, and constants stay constant.
+// Planes are float; dimension 1 counts the rows of all planes. Groups may have any size.
 
 __kernel void ring(__global const float *in, __global float *out, int rows, int from, int to) {
     int x = get_global_id(0), row = get_global_id(1);
     if (x >= to || row >= rows) return;
-    // In parts of which a sample of `in` has `to`, and one of `out` has `from`.
+    // The unit is such that a sample of `in` is `to` units long, and one of `out` is `from` units long.
     ulong begin = (ulong)x * (ulong)from, end = begin + (ulong)from;
     int first = begin / (ulong)to, last = (end - 1) / (ulong)to;
     float sum = 0.0f;

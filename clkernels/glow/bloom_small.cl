@@ -1,17 +1,17 @@
-// The end of bloom's mip chain (bloom_halve.cl, bloom_up.cl), whose levels are too small for launches of their own: down
-// from level 0 of `levels` to the last and up again,  total of a level = share · level + up(total below),  all in local
-// memory. After reflected.cl and bloom_step.cl.
+// The end of bloom's mip chain (bloom_halve.cl, bloom_up.cl), whose levels are too small for launches of their own. It
+// goes down from level 0 of `levels` to the last and up again,  total of a level = share · level + up(total below), 
+// all in local memory. The file stands after reflected.cl and bloom_step.cl.
 //
-// plane (dimension 0 counts them, a group each): level 0, which its total replaces. pyramid: floats for all levels.
-// Any group size.
+// plane: level 0, which its total replaces; dimension 0 counts planes, each of which has a group. pyramid: floats for
+// all levels. Groups may have any size.
 
-// A fine sample between the tents about b and c: see bloom_up.cl.
+// Interpolates a fine sample between the tents about b and c, as in bloom_up.cl.
 static inline float tents(float a, float b, float c, float d, int odd) {
     float first = a + 2.0f * b + c, second = b + 2.0f * c + d;
     return odd ? 3.0f * first + second : first + 3.0f * second;
 }
 
-// A sample of the next level.
+// Gives a sample of the next level.
 static inline float halved(__local const float *fine, int y, int x, int height, int width) {
     int at[6];
     float2 rows[6];

@@ -1,26 +1,29 @@
 // The mip chain of bloom (bloom_down.cl) on its way up: bilinear interpolation after the tent [1 2 1; 2 4 2; 1 2 1]/16
-// (the same source). Along an axis, with tents t_i = c_{i−1} + 2 c_i + c_{i+1} of coarse samples,
+// (from the same source). Along an axis, the coarse samples c have tents t_i = c_{i−1} + 2 c_i + c_{i+1}, and
 //   fine sample 2i − 1 is (3 t_{i−1} + t_i)/16        and 2i is (t_{i−1} + 3 t_i)/16
+// The kernel computes out = own · fine + up(coarse · scale); `out` may be `fine`: work-items read what they write.
 //
-// out = own · fine + up(coarse · scale)                     out may be fine: each work-item reads what it writes
-// -D LEVELS=2: out = own · fine + up(share · between + up(coarse · scale)), two levels at once, of which the one between
-// is not written. -D FINAL: fine is the image and its light is what `own` counts; out is the image + …; from and to
-// planes, or pixels. -D OPERATOR=op_x: then tone-mapped, after `exposure`.
+// The file stands after reflected.cl, [lanes.cl, colour.cl, decode.cl,] layout.cl, [encode.cl, tonemap_operators.cl,
+// tonemap_light.cl,] bloom.cl. Dimension 2 counts blocks of CHANNELS planes. CPUs use bloom_wide.cl.
 //
-// After reflected.cl, [lanes.cl, colour.cl, decode.cl,] layout.cl, [encode.cl, tonemap_operators.cl, tonemap_light.cl,]
-// bloom.cl. Dimension 2 counts blocks of CHANNELS planes. CPUs: bloom_wide.cl.
-//
-// -D ITEMS=n  of a group   -D CODES=n  values of srgb_code's table, which is copied to local memory   -D LEVELS=1|2
-// -D FINAL   -D KNEE: there is a threshold   -D UNPREMULTIPLY   as in pack.cl
-// -D FOURS: rows are of a multiple of four pixels, which are written together
+// -D ITEMS=n         is the number of work-items of a group
+// -D CODES=n         is the size of srgb_code's table, which is copied to local memory
+// -D LEVELS=1|2      2 makes two levels at once: out = own · fine + up(share · between + up(coarse · scale)); the one
+//                    between is not written
+// -D FINAL           says that `fine` is the image: `own` multiplies its light, and the sum is added to the image;
+//                    `fine` and `out` are planes or a file's pixels
+// -D OPERATOR=op_x   tone-maps the result after `exposure` (FINAL only)
+// -D KNEE            says that there is a threshold
+// -D UNPREMULTIPLY   is as in pack.cl
+// -D FOURS           says that rows have a multiple of four pixels, so that four are written together
 
 #ifndef PIXEL
 #define PLANAR
 #define PIXEL float
 #endif
 
-// What stays of a sequence of samples: the last one, its sum with the one before, and two tents, the newer one about the
-// sample before the last.
+// A sequence of samples is reduced to the last one, its sum with the one before, and two tents, the newer of which is
+// about the sample before the last.
 typedef struct {
     float last, sum, older, newer;
 } Tents;
@@ -33,7 +36,7 @@ static inline void push(Tents *t, float v) {
     t->last = v;
 }
 
-// Pixels 4·quad … of a row, one after the other, into the result.
+// Stores pixels 4·quad … 4·quad + 3 of a row, given one after the other, to the result.
 static inline void put_quad(const PIXEL *four, __global PIXEL *out, int row, int quad, int height, int width) {
     size_t first = (size_t)(uint)row * (uint)width + (uint)(4 * quad), plane = (size_t)height * width;
 #if defined(FOURS) && !defined(PLANAR)
@@ -66,8 +69,8 @@ static inline void unpremultiply(float *v) {
 }
 #endif
 
-// The glow laid over a pixel, of which there is nothing to tell: finite, and not negative nor beyond `most` where there is
-// an operator, which takes straight colours. Gives back whether the pixel is one such; if not, v counts for nothing.
+// Lays the glow over a plain pixel: one that is finite and, where there is an operator (which takes straight colours),
+// neither negative nor beyond `most`. Returns whether the pixel is plain; if it is not, v is not valid.
 static inline int lay_plain_glow(const STORED *stored, const float *glow, float own, float2 knee,
                                  __global const float *table, float table_scale, float most, float *v) {
     float light[CHANNELS];
@@ -97,8 +100,8 @@ static inline int lay_plain_glow(const STORED *stored, const float *glow, float 
     return plain;
 }
 
-// The same over any pixel: made finite, and within 0 … most where there is an operator. told: how many were not finite, and
-// how many negative.
+// Lays the glow over any pixel, which becomes finite and, where there is an operator, within 0 … most. told[0] counts
+// pixels that were not finite, told[1] negative ones.
 static inline void lay_glow(const STORED *stored, const float *glow, float own, float2 knee, __global const float *table,
                             float table_scale, float most, int present, __local int *told, float *v) {
     float light[CHANNELS];
@@ -119,7 +122,7 @@ static inline void lay_glow(const STORED *stored, const float *glow, float own, 
 }
 #endif
 
-// A row of the coarsest plane at two columns of the level between, of one pair or its mirror image.
+// Interpolates a row of the coarsest plane at two columns of the level between, which are a pair or its mirror image.
 static inline void across(__global const float *coarse, int row, int rows, int columns, const int *taps, int first_is_odd,
                           int second_is_odd, float *first, float *second) {
     coarse += (uint)reflected(row, rows) * (uint)columns;
@@ -148,18 +151,18 @@ static inline void fetch_two(__global const float *in, int row, int rows, int co
 #define THROUGH coarse
 #endif
 
-// A work-item makes fine columns 4x … 4x + 3, down the rows. Its two columns of the coarse level go through local memory,
-// where its neighbours read them: the outermost of a group only lend theirs.
+// A work-item makes fine columns 4x … 4x + 3, down the rows. Its two columns of the coarse level go through local
+// memory, where its neighbours read them; the outermost work-item at each end of a group only lends its own.
 // Group: (ITEMS, 1, 1), for ITEMS − 2 such fours and `band` pairs of rows, an even number.
 __kernel void up(__global const float *coarse, __global const float *between, __global const STORED *fine,
                  __global PIXEL *out, int height, int width, int band, float own, float share, float scale, float2 knee,
                  __global uint *not_finite, __global const float *restrict table, float table_scale,
                  __global const uint *restrict codes_of_light, __global uint *lost, __global uint *repaired, float exposure,
                  float8 parameters, float most) {
-    __local float2 lines[2 * CHANNELS * ITEMS];  // in turn, so that one barrier a row is enough
+    __local float2 lines[2 * CHANNELS * ITEMS];  // two lines take turns, so that one barrier a row is enough
     int item = get_local_id(0), rows = (height + 1) / 2, columns = (width + 1) / 2;
     int x = get_group_id(0) * (ITEMS - 2) + item - 1, quad = clamp(x, 0, (width - 1) / 4);
-    int pair[2] = {column_of(2 * x, columns), column_of(2 * x + 1, columns)};  // beyond edges that mirror in reverse
+    int pair[2] = {column_of(2 * x, columns), column_of(2 * x + 1, columns)};  // in reverse order beyond mirrored edges
     int makes = item >= 1 && item < ITEMS - 1 && x == quad, beside = clamp(item, 1, ITEMS - 2);
     int first = get_group_id(1) * band, last = min(first + band, height / 2 + 1);
     size_t plane = (size_t)height * width, coarse_plane = (size_t)rows * columns;
@@ -171,7 +174,7 @@ __kernel void up(__global const float *coarse, __global const float *between, __
     for (int k = 0; k < 5; k++) taps[k] = column_of(pair[0] / 2 - 2 + k, far_columns);
     coarse += get_global_id(2) * CHANNELS * far_rows * far_columns;
     between += get_global_id(2) * CHANNELS * coarse_plane;
-    Tents far[2][CHANNELS];  // down the coarsest level, at the two columns
+    Tents far[2][CHANNELS];  // the tents down the coarsest level, at the two columns
     UNROLLED
     for (int k = 0; k < 2 * CHANNELS; k++) far[k / CHANNELS][k % CHANNELS] = (Tents){0.0f, 0.0f, 0.0f, 0.0f};
     UNROLLED
@@ -184,30 +187,30 @@ __kernel void up(__global const float *coarse, __global const float *between, __
     coarse += get_global_id(2) * CHANNELS * coarse_plane;
 #endif
 #ifdef CODES
-    __local uint codes[CODES];  // of srgb_code, copied
+    __local uint codes[CODES];  // a copy of srgb_code's table
     for (int k = item; k < CODES; k += ITEMS) codes[k] = codes_of_light[k];
 #else
     __local uint *codes = 0;
 #endif
-    Tents near[4][CHANNELS];  // down the coarse level, at the four columns
+    Tents near[4][CHANNELS];  // the tents down the coarse level, at the four columns
     int losses[2] = {0, 0};
-    __local int told[2];  // not finite, negative
+    __local int told[2];  // the numbers of pixels that are not finite, and that are negative
     if (item < 2) told[item] = 0;
     UNROLLED
     for (int k = 0; k < 4 * CHANNELS; k++) near[k / CHANNELS][k % CHANNELS] = (Tents){0.0f, 0.0f, 0.0f, 0.0f};
 
-    float ahead[2][CHANNELS];  // of the level that goes through local memory, the row at hand
+    float ahead[2][CHANNELS];  // the current row of the level that goes through local memory
     fetch_two(THROUGH, first - 2, rows, columns, pair, ahead);
     Quad next;
-    // Only what it makes itself, as others overwrite the rest where out is fine.
+    // A work-item fetches only pixels that it makes itself: others may have been overwritten where out is fine.
     int bottom = min(2 * last - 2, height - 1);
     if (makes) fetch_quad(fine, max(2 * first - 1, 0), quad, height, width, &next);
     for (int row = first - 2; row <= last; row++) {
         __local float2 *line = lines + (row & 1) * CHANNELS * ITEMS;
         float v[2][CHANNELS];
 #if LEVELS == 2
-        // Below the last row stand those above it, in turn. Where the number of rows is odd, the coarsest level ends later:
-        // its tents wait for them. Where it is even, both levels are mirrored about the same line.
+        // Below the last row, the rows above it follow in reverse. If the number of rows is odd, the coarsest level
+        // ends later, and its tents wait for them. If it is even, both levels are mirrored about the same line.
         int waits = (rows & 1) && row >= rows, odd = (waits ? reflected(row, rows) : row) & 1;
         float older = scale * (odd ? 3.0f : 1.0f) / 65536.0f, newer = scale * (odd ? 1.0f : 3.0f) / 65536.0f;
         if ((row & 1) && !waits) {
@@ -228,7 +231,7 @@ __kernel void up(__global const float *coarse, __global const float *between, __
             }
             line[c * ITEMS + item] = (float2)(v[0][c], v[1][c]);
         }
-        fetch_two(THROUGH, row + 1, rows, columns, pair, ahead);  // on its way while this one is worked on
+        fetch_two(THROUGH, row + 1, rows, columns, pair, ahead);  // arrives while the current row is computed
         barrier(CLK_LOCAL_MEM_FENCE);
         UNROLLED
         for (int c = 0; c < CHANNELS; c++) {
@@ -240,12 +243,12 @@ __kernel void up(__global const float *coarse, __global const float *between, __
             push(&near[2][c], tents[1] + 3.0f * tents[2]);
             push(&near[3][c], 3.0f * tents[2] + tents[3]);
         }
-        if (row <= first || !makes) continue;  // the group's work-items meet at the barrier, once a row
+        if (row <= first || !makes) continue;  // the group's work-items meet at the barrier once a row
         UNROLLED
         for (int q = 0; q < 2; q++) {
             int y = 2 * row - 3 + q;
             Quad now = next;
-            fetch_quad(fine, min(y + 1, bottom), quad, height, width, &next);  // while these are worked on
+            fetch_quad(fine, min(y + 1, bottom), quad, height, width, &next);  // arrives while this row is computed
             if (y < 0 || y >= height) continue;
             float by_older = q ? 1.0f : 3.0f, by_newer = 4.0f - by_older;
             float glow[4][CHANNELS];
@@ -262,7 +265,7 @@ __kernel void up(__global const float *coarse, __global const float *between, __
             UNROLLED
             for (int p = 0; p < 4; p++)
                 plain &= lay_plain_glow(here + p * CHANNELS, glow[p], own, knee, table, table_scale, most, shown[p]);
-            if (!plain) {  // seldom; arrays of its own, as they may be where they are slow to reach
+            if (!plain) {  // rare; it copies to arrays of its own, because indexing may put these into slow memory
                 STORED stored[4][CHANNELS];
                 float glows[4][CHANNELS], all[4][CHANNELS];
                 for (int k = 0; k < 4 * CHANNELS; k++) stored[k / CHANNELS][k % CHANNELS] = here[k];

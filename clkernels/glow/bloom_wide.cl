@@ -1,17 +1,19 @@
-// The mip chain of bloom (bloom_down.cl says what it is) straight from global memory, for CPUs: 8 (down) or 16 × 2 (up)
-// results a work-item. After border.cl, bloom.cl and bloom_boxes.cl, with -D WIDE.
-//   down_wide:  a level from the one before; -D FIRST: from the image, as its light and with weighed boxes
+// The mip chain of bloom, as in bloom_down.cl, directly from global memory, for CPUs: a work-item makes 8 (down) or 16
+// × 2 (up) results. The file stands after border.cl, bloom.cl and bloom_boxes.cl, with -D WIDE.
+//   down_wide:  makes a level from the one before
 //   up_wide:    out = own · fine + scale · tent(coarse)       (out may be fine: each work-item reads what it writes)
-//   -D FINAL:   out = image + own · light + scale · tent(coarse), and not_finite[0] counts pixels
 //
-// A work-item handles CHANNELS planes; dimension 2 counts such blocks of planes. Any group size.
+// -D FIRST   makes down_wide read the image as its light, and weigh the boxes
+// -D FINAL   makes up_wide give out = image + own · light + scale · tent(coarse); not_finite[0] counts pixels
+//
+// A work-item handles CHANNELS planes; dimension 2 counts such blocks of planes. Groups may have any size.
 // Global: (ceil(width / 8), height) of the half image for down, (ceil(width / 16), ceil(height / 2)) for up.
 
 static inline size_t index_of(int row, int column, int width) { return (size_t)row * width + column; }
 
-#define BOXES 5
+#define BOXES 5  // boxes of a pixel's filter
 
-// Adds a row r = 0…5 of six pixels to the sums of the boxes: middle, then top left, top right, bottom left, right.
+// Adds row r = 0…5 of six pixels to the sums of the boxes: middle, top left, top right, bottom left, bottom right.
 static inline void add_row(boxes_t *box, int r, boxes_t p0, boxes_t p1, boxes_t p2, boxes_t p3, boxes_t p4, boxes_t p5) {
     boxes_t middle = p2 + p3;
     boxes_t left = p0 + p1 + middle, right = middle + p4 + p5;
@@ -26,7 +28,7 @@ static inline void add_row(boxes_t *box, int r, boxes_t p0, boxes_t p1, boxes_t 
     }
 }
 
-// The boxes' sums of 16 pixels, BOXES of each plane, to the planes' results.
+// Mixes the boxes, each the sum of 16 pixels, BOXES for each plane, to the planes' results.
 static inline void mix(const boxes_t *box, boxes_t *out, float karis) {
     boxes_t weight[BOXES], total = 0.0f;
     for (int b = 0; b < BOXES; b++) {
@@ -57,7 +59,7 @@ static inline float16 row16(__global const float *row, int x, int width) {
     return vload16(0, s);
 }
 
-static inline float16 first16(__global const float *p, int count) {  // the last one repeated where there are fewer
+static inline float16 first16(__global const float *p, int count) {  // the last value is repeated beyond `count`
     if (count >= 16) return vload16(0, p);
     float s[16];
     for (int i = 0; i < 16; i++) s[i] = p[min(i, count - 1)];
@@ -77,7 +79,7 @@ __kernel void down_wide(__global const float *fine, __global float *coarse, int 
     for (int b = 0; b < BOXES * CHANNELS; b++) box[b] = 0.0f;
 #pragma unroll 1
     for (int r = 0; r < 6; r++) {
-        float16 p[3][CHANNELS];  // pixels 2x − 2, 2x and 2x + 2 onwards
+        float16 p[3][CHANNELS];  // 16 pixels each, from 2x − 2, 2x and 2x + 2 on
         size_t row = index_of(border_index(2 * y - 2 + r, height), 0, width);
         for (int k = 0; k < 3; k++) {
             for (int c = 0; c < CHANNELS; c++) p[k][c] = row16(fine + c * plane + row, 2 * x - 2 + 2 * k, width);
@@ -97,7 +99,7 @@ __kernel void down_wide(__global const float *fine, __global float *coarse, int 
     }
 }
 
-// Rows 2y and 2y + 1, columns 2x … 2x + 15 of the doubled plane.
+// Interpolates rows 2y and 2y + 1, columns 2x … 2x + 15 of the doubled plane.
 static inline void tent(__global const float *coarse, int y, int x, int height, int width, float16 *rows) {
     float16 upper = 0.0f, lower = 0.0f;
     const float up[5] = {1, 5, 7, 3, 0}, low[5] = {0, 3, 7, 5, 1};

@@ -1,18 +1,19 @@
 // The effects of the Direct3D 11 sample HDRToneMappingCS11 (Microsoft, 2008–2010), with its constants. Its metering is
-// reduce.cl's tiles with Rec. 601 weights.
+// reduce.cl's tiles with Rec. 601 weights. Arithmetic on NaN follows Direct3D: max(NaN, 0) and saturate(NaN) are 0.
+// Images are planar (colours[, alpha]). One work-item takes a pixel; groups may have any size unless a kernel says
+// otherwise.
 //
-// Arithmetic on NaN follows Direct3D: max(NaN, 0) and saturate(NaN) are 0.
-// -D COLOURS=1|3   Planar images (colours[, alpha]); one work-item a pixel; any group size but where it is said.
+// -D COLOURS=1|3   is the number of planes that are not alpha
 
-#define MIDDLE_GRAY 0.72f
-#define LUMINANCE_WHITE 1.5f
-#define BRIGHT_THRESHOLD 0.5f
-#define BLOOM_STRENGTH 0.6f
-#define LARGEST_HALF 65504.0f
-#define TAPS 15
-#define HALF_TAPS 7
+#define MIDDLE_GRAY 0.72f        // the gray to which the mean luminance is mapped
+#define LUMINANCE_WHITE 1.5f     // the scale of the tone curve's shoulder
+#define BRIGHT_THRESHOLD 0.5f    // light below it does not glow
+#define BLOOM_STRENGTH 0.6f      // the factor of the bloom in the final picture
+#define LARGEST_HALF 65504.0f    // the largest finite half float
+#define TAPS 15                  // taps of the blur along an axis
+#define HALF_TAPS 7              // taps on each side of the middle
 
-// NaN becomes 0, and an infinity the largest half float. Global: (count).
+// Replaces NaN by 0, and an infinity by the largest half float. Global: (count).
 __kernel void repair(__global const float *in, __global float *out, ulong count) {
     size_t i = get_global_id(0);
     if (i >= count) return;
@@ -30,7 +31,7 @@ static inline float unit_range(float c) {
     return fmin(fmax(c, 0.0f), 1.0f);
 }
 
-// The light above the threshold, at an eighth of the size by point sampling, tone-mapped and stored with 8 bits.
+// Gives the light above the threshold, at an eighth of the size by point sampling, tone-mapped and stored with 8 bits.
 // Global: (small_width, small_height).
 __kernel void bright_pass(__global const float *in, __global float *out, int width, int height, int small_width,
                           int small_height, float luminance) {
@@ -43,10 +44,10 @@ __kernel void bright_pass(__global const float *in, __global float *out, int wid
     }
 }
 
-// 15 taps along one axis, edges repeated. A plane stack is seen as lines of n samples that lie `inner` apart in
-// memory: inner is 1 for rows, the width for columns; there are `lines` of them. Those from `of_colour` on are alpha's:
-// its results are multiplied by `normal`, 1 over the weights' sum.
-// Global: dimension 0 along the lines, dimension 1 over them.
+// Blurs with 15 taps along one axis, edges repeated. A stack of planes is seen as `lines` lines of n samples that lie
+// `inner` apart in memory; inner is 1 for rows, the width for columns. Lines from `of_colour` on belong to alpha: their
+// results are multiplied by `normal`, 1 over the weights' sum. Global: dimension 0 along the lines, dimension 1 over
+// them.
 
 static inline size_t line_start(int line, int n, int inner) {
     return (size_t)(line / inner) * n * inner + line % inner;
@@ -63,8 +64,8 @@ __kernel void blur_direct(__global const float *in, __constant float *weights, _
     out[start + (size_t)i * inner] = line < of_colour ? sum : sum * normal;
 }
 
-// The same through local memory, as in the sample: a group of (128) work-items fetches one sample each, and all but
-// the outer 7 at either end give a result (114). Local: (items, 1), items > 14; tile: that many floats.
+// Does the same through local memory, as in the sample: a group of (128) work-items fetches one sample each, and all
+// but the outer 7 at either end give a result (114). Local: (items, 1), items > 14; tile: that many floats.
 __kernel void blur_local(__global const float *in, __constant float *weights, __global float *out, int lines, int n,
                          int inner, int of_colour, float normal, __local float *tile) {
     int item = get_local_id(0), results = (int)get_local_size(0) - 2 * HALF_TAPS;
@@ -79,7 +80,7 @@ __kernel void blur_local(__global const float *in, __constant float *weights, __
     }
 }
 
-// Bilinear sample at (u, v), where the image is 0…1 wide and high; edges repeated.
+// Gives a bilinear sample at (u, v), where the image is 0…1 wide and high; edges are repeated.
 static inline float bilinear(__global const float *image, int width, int height, float u, float v) {
     float x = clamp(u * (float)width - 0.5f, 0.0f, (float)(width - 1));
     float y = clamp(v * (float)height - 0.5f, 0.0f, (float)(height - 1));
@@ -88,9 +89,9 @@ static inline float bilinear(__global const float *image, int width, int height,
     return mix(mix(top[x0], top[x1], x - x0), mix(bottom[x0], bottom[x1], x - x0), y - floor(y));
 }
 
-// The scene plus 0.6 × the bloom; with -D TONEMAP its straight colours are tone-mapped first, and all is cut to 0…1. Alpha
-// is copied (-D ALPHA); colours are premultiplied by it, before and after.
-// small_width 0: there is no bloom. Global: (width, height).
+// Gives the scene plus 0.6 × the bloom; with -D TONEMAP the scene's straight colours are tone-mapped first, and the sum
+// is clamped to 0…1. With -D ALPHA, alpha is copied, and colours are premultiplied by it, before and after. If
+// small_width is 0, there is no bloom. Global: (width, height).
 __kernel void final_pass(__global const float *in, __global const float *bloom, __global float *out, int width,
                          int height, int small_width, int small_height, float luminance) {
     int x = get_global_id(0), y = get_global_id(1);

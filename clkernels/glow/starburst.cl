@@ -1,10 +1,10 @@
-// Starburst: |F A|², the light that an aperture A diffracts (Fraunhofer), in polar coordinates; of all wavelengths; and
-// on pixels. Ritschel et al., "Temporal Glare", 2009; Hullin et al., "Physically-Based Real-Time Lens Flare
-// Rendering", 2011. Units and names: gpuops/starburst.py.
+// Starburst: |F A|², the light that an aperture A diffracts (Fraunhofer), in polar coordinates; the sum over all
+// wavelengths; and the result in pixels. Ritschel et al., "Temporal Glare", 2009; Hullin et al., "Physically-Based
+// Real-Time Lens Flare Rendering", 2011. gpuops/glow/starburst.py explains units and names.
 //
-// Polar layout: (angles from a ray over a sector, distances from 0 on in equal steps). Any group size.
+// Polar arrays are (angles from a ray over a sector, distances from 0 on in equal steps). Groups may have any size.
 
-// The transform F of a real image at a frequency in n × n samples, of which columns 0 … n/2 are there: F(−k) = F(k)*.
+// Gives the transform F of a real image at any frequency from its columns 0 … n/2 of n × n samples: F(−k) = F(k)*.
 static inline float2 at_frequency(__global const float2 *spectrum, int n, int y, int x) {
     int sign = x < 0 ? -1 : 1;
     y *= sign;
@@ -12,13 +12,13 @@ static inline float2 at_frequency(__global const float2 *spectrum, int n, int y,
     return (float2)(f.x, sign * f.y);
 }
 
-// Weights of the samples −1, 0, 1, 2 for a value at t from sample 0: cubic convolution, Keys 1981, a = −1/2.
+// Gives the weights of samples −1, 0, 1, 2 for a value at t from sample 0: cubic convolution, Keys 1981, a = −1/2.
 static inline float4 cubic(float t) {
     return 0.5f * (float4)(((2.0f - t) * t - 1.0f) * t, (3.0f * t - 5.0f) * t * t + 2.0f,
                            ((4.0f - 3.0f * t) * t + 1.0f) * t, (t - 1.0f) * t * t);
 }
 
-// out = |F|² · exp(s²·v²): the last takes back how a soft edge dims what is far out. F is found by interpolation, at
+// Computes out = |F|² · exp(s²·v²); the exponential undoes how a soft edge dims light far out. F is interpolated from
 // `scale` samples for a unit of v. Global: (distances, angles).
 __kernel void pattern(__global const float2 *spectrum, __global float *out, int n, int angles, int distances,
                       float sector, float step, float scale, float softness) {
@@ -39,10 +39,10 @@ __kernel void pattern(__global const float2 *spectrum, __global float *out, int 
     out[(size_t)i * distances + j] = dot(sum, sum) * exp(softness * softness * v * v);
 }
 
-// out = Σ_λ response(λ) · s²·pattern(s·v), s = green / λ: at a distance each wavelength has what green has nearer or
-// farther, and all have the same light in all. A response is (r, g, b, s). Colours beyond Rec. 709, which have a
-// negative part, go towards the gray of their luminance until none is. Out: (r, g, b, luminance).
-// Global: (distances, angles); `wide` distances are in the pattern.
+// Computes out = Σ_λ response(λ) · s²·pattern(s·v), s = green / λ: each wavelength has green's pattern at another
+// scale, and the same total light. A response is (r, g, b, s). Colours beyond Rec. 709, which have a negative part, are
+// mixed with the gray of their luminance until none is negative. out: (r, g, b, luminance).
+// Global: (distances, angles); the pattern has `wide` distances.
 __kernel void colours(__global const float *pattern, __global const float4 *responses, __global float4 *out,
                       int wavelengths, int wide, int angles, int distances) {
     int j = get_global_id(0), i = get_global_id(1);
@@ -57,11 +57,11 @@ __kernel void colours(__global const float *pattern, __global const float4 *resp
     }
     float y = fmax(dot(sum.xyz, (float3)(0.2126f, 0.7152f, 0.0722f)), 0.0f);
     float lowest = fmin(fmin(sum.x, fmin(sum.y, sum.z)), 0.0f), share = y > 0.0f ? y / (y - lowest) : 0.0f;
-    out[(size_t)i * distances + j] = fmax((float4)(y + (sum.xyz - y) * share, y), 0.0f);  // but for rounding
+    out[(size_t)i * distances + j] = fmax((float4)(y + (sum.xyz - y) * share, y), 0.0f);  // removes rounding below 0
 }
 
-// The mean over every pixel, by `per` × `per` samples: planes red, green, blue, luminance of (2·half + 1)². A pixel is
-// `unit` distances wide, a ray leaves at the angle `turn`, and all fades out towards `reach` pixels.
+// Averages over every pixel, from `per` × `per` samples: planes red, green, blue, luminance of (2·half + 1)². A pixel
+// is `unit` distances wide, a ray leaves at the angle `turn`, and all light fades out towards `reach` pixels.
 // Global: (2·half + 1, half + 1); the other rows are the same by symmetry about the centre.
 __kernel void pixels(__global const float4 *polar, __global float *out, int half_size, int per, int angles,
                      int distances, float sector, float turn, float unit, float reach) {
@@ -88,8 +88,8 @@ __kernel void pixels(__global const float4 *polar, __global float *out, int half
     }
 }
 
-// glow += (1 − inside) · light: what would leave the frame stays where it is. `inside` is the kernel's share within the
-// frame, of one plane for all or one for each. Global: (pixels, planes).
+// Computes glow += (1 − inside) · light: light that would leave the frame stays where it is. `inside` is the share of
+// the kernel within the frame, one plane for all or one for each. Global: (pixels, planes).
 __kernel void stay(__global const float *light, __global const float *inside, __global float *glow, int size,
                    int planes, int inside_planes) {
     int i = get_global_id(0), plane = get_global_id(1);

@@ -7,7 +7,7 @@
 
 #pragma OPENCL FP_CONTRACT OFF  // an fma in TwoSum would destroy the error it is to find
 
-// sum = (s, the rounding errors lost by it); kept apart so that an infinite s stays infinite.
+// Gives (s, the sum of all rounding errors): the two stay apart so that an infinite s remains infinite.
 static inline float2 add(float2 sum, float2 x) {
     float s = sum.x + x.x, t = s - sum.x;
     float e = (sum.x - (s - t)) + (x.x - t);
@@ -46,13 +46,13 @@ static inline float4 error4_of(float4 a, float4 b) {  // error_of, four at a tim
     return select(d, (float4)0.0f, isequal(a, b) | (isnan(a) & isnan(b)));
 }
 
-// Σ (scale · (a − b))² as two floats, max |a − b|, and the number of values that differ, of n values: one uint4 of bits a
-// group. Local: (256) or a smaller power of two. Global: any number of groups; each item strides by fours.
+// Gives Σ (scale · (a − b))² as two floats, max |a − b|, and the number of the n values that differ, as the bits of one
+// uint4 a group. Local: (256) or a smaller power of two. Global: any number of groups, whose items stride by fours.
 __kernel void differences(__global const float *a, __global const float *b, __global uint4 *partial, ulong n,
                           float scale, __local float2 *sums, __local float *most, __local uint *counts) {
     size_t stride = get_global_size(0);
     int item = get_local_id(0);
-    float4 sum = 0.0f, lost = 0.0f, worst = 0.0f;  // of every fourth value: `add`, four at a time
+    float4 sum = 0.0f, lost = 0.0f, worst = 0.0f;  // each lane takes every fourth value, as `add` does
     int4 count = 0;
     for (size_t i = get_global_id(0); i < (n + 3) / 4; i += stride) {
         size_t at = 4 * i;
@@ -80,8 +80,8 @@ __kernel void differences(__global const float *a, __global const float *b, __gl
         partial[get_group_id(0)] = (uint4)(as_uint(sums[0].x), as_uint(sums[0].y), as_uint(most[0]), counts[0]);
 }
 
-// |a − b| · gain, clipped to 1, of the planes that are colours; where a last plane is alpha, its difference shows
-// in every colour. One work-item a pixel of a plane (dimension 0) and a colour (dimension 1).
+// Gives |a − b| · gain, clipped to 1, for the planes that are colours; where a last plane is alpha, its difference
+// shows in every colour. One work-item takes a pixel of a plane (dimension 0) and a colour (dimension 1).
 __kernel void difference(__global const float *a, __global const float *b, __global float *out, int size,
                          int colours, int alpha, float gain) {
     int i = get_global_id(0), c = get_global_id(1);
@@ -94,22 +94,22 @@ __kernel void difference(__global const float *a, __global const float *b, __glo
 
 // Structural similarity (Z. Wang, A. Bovik, H. Sheikh, E. Simoncelli, IEEE Trans. Image Process. 13, 2004):
 //   S = (2 μa μb + C1)(2 σab + C2) / ((μa² + μb² + C1)(σa² + σb² + C2))
-// with means under a Gaussian window of 2·SSIM_RADIUS + 1 taps an axis, only where the window is inside the image.
+// where means have a Gaussian window of 2·SSIM_RADIUS + 1 taps an axis, only where the window is inside the image.
 // A group owns a tile of SSIM_ROWS × SSIM_COLUMNS results: it fetches the tile with its margin into local memory,
-// convolves rows into five local planes (a, b, aa, bb, ab), then columns, and sums its results. A work-item does
+// convolves rows into five local planes (a, b, aa, bb, ab), then columns, and sums its results. A work-item makes
 // four results side by side.
-// Variances do not change when a constant is taken off; that of the tile's first pixel is, or else a bright flat
-// area would lose them to cancellation.
+// Subtracting a constant does not change variances. The tile's first pixel is subtracted, because a bright flat area
+// would otherwise lose them to cancellation.
 // Local: (128) or a smaller power of two. Global: local × tiles of all planes. partial: two floats a group.
-#define SSIM_RADIUS 5
-#define SSIM_TAPS (2 * SSIM_RADIUS + 1)
-#define SSIM_ROWS 16
-#define SSIM_COLUMNS 32
-#define SSIM_IN_ROWS (SSIM_ROWS + SSIM_TAPS - 1)
-#define SSIM_IN_COLUMNS (SSIM_COLUMNS + SSIM_TAPS - 1)
-#define SSIM_PLANE (SSIM_IN_ROWS * SSIM_COLUMNS)
+#define SSIM_RADIUS 5                                     // taps on each side of the middle
+#define SSIM_TAPS (2 * SSIM_RADIUS + 1)                   // taps of the window along an axis
+#define SSIM_ROWS 16                                      // rows of a tile's results
+#define SSIM_COLUMNS 32                                   // columns of a tile's results
+#define SSIM_IN_ROWS (SSIM_ROWS + SSIM_TAPS - 1)          // rows of pixels of a tile
+#define SSIM_IN_COLUMNS (SSIM_COLUMNS + SSIM_TAPS - 1)    // columns of pixels of a tile
+#define SSIM_PLANE (SSIM_IN_ROWS * SSIM_COLUMNS)          // values of a local plane
 
-// The pair of values at i; what is not finite and yet equal does not count.
+// The pair of values at i. Values that are equal but not finite become 0, so that they do not count.
 static inline float2 pair_at(__global const float *a, __global const float *b, size_t i) {
     float x = a[i], y = b[i];
     return !isfinite(x) && error_of(x, y) == 0.0f ? (float2)(0.0f) : (float2)(x, y);
@@ -121,7 +121,7 @@ __kernel void ssim(__global const float *a, __global const float *b, __global co
     __local float means_a[SSIM_PLANE], means_b[SSIM_PLANE];
     __local float squares_a[SSIM_PLANE], squares_b[SSIM_PLANE], products[SSIM_PLANE];
     int item = get_local_id(0), items = get_local_size(0);
-    int rows = height - SSIM_TAPS + 1, columns = width - SSIM_TAPS + 1;  // of results
+    int rows = height - SSIM_TAPS + 1, columns = width - SSIM_TAPS + 1;  // the numbers of results
     int across = (columns + SSIM_COLUMNS - 1) / SSIM_COLUMNS, down = (rows + SSIM_ROWS - 1) / SSIM_ROWS;
     int tile = get_group_id(0) % (across * down);
     int x0 = tile % across * SSIM_COLUMNS, y0 = tile / across * SSIM_ROWS;

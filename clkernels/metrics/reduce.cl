@@ -1,40 +1,43 @@
-// Statistics of an image's luminance in one reading:  Y = Σ_c weight_c · colour_c  (or of one plane by itself).
-// After what takes pixels: take_quads.cl or take_lanes.cl. ALL measures several sets of values in that reading: each channel,
-// and after them RGB's luminance.
+// Statistics of an image's luminance in one reading:  Y = Σ_c weight_c · colour_c  (or the value of a single plane).
+// The file stands after take_quads.cl or take_lanes.cl.
 //
-// Σ Y      in pairs of floats (high, low) by two-sum, of Y·scale, where scale = 2^−k ≤ 1 / pixels: neither precision
-//          nor range depends on the image's size.
-// Σ log2 Y without a logarithm per pixel: Y = m·2^e. The e are added as integers; the m are multiplied, and whenever
-//          the product leaves [1, 2) its exponent joins the others. One log2 of the product at the end.
-// histogram of log2 Y: 4 bins a stop, from 2^−32 on; the bin follows from e and m by sums and products alone, so that it
-//          does not depend on any library's log2.
+// Σ Y      is kept in pairs of floats (high, low) by two-sum, of Y·scale with scale = 2^−k ≤ 1 / pixels: so
+//          neither precision nor range depends on the image's size.
+// Σ log2 Y needs no logarithm per pixel: Y = m·2^e. The e are added as integers; the m are multiplied, and whenever
+//          the product leaves [1, 2) its exponent joins the others. One log2 of the product follows at the end.
+// The histogram of log2 Y has 4 bins a stop, from 2^−32 on. Sums and products of e and m alone decide the bin:
+//          no library's log2 matters.
 // NaN and infinities are counted and left out. Only Y ≥ 2^−126 has a logarithm.
 //
-// Everything is added in an order that sizes alone decide, and only integers are added by atomics: the same bits on
-// every run. Partial tiles are exact because counts travel with the sums.
+// Sizes alone decide the order of additions, and only integers are added by atomics: every run gives the same bits.
+// Partial tiles are exact because counts travel with the sums.
 //
-// -D CHANNELS=n   -D COLOURS=n   -D ALL   -D ALONE for groups of a single work-item
-// -D HISTOGRAM   -D CENTRE for a centre-weighted log mean
+// -D CHANNELS=n   is the number of channels
+// -D COLOURS=n    is the number of channels that are not alpha
+// -D ALL          measures each channel in the same reading, and after them RGB's luminance
+// -D ALONE        is for groups of a single work-item
+// -D HISTOGRAM    makes the histogram
+// -D CENTRE       makes a centre-weighted log mean
 
 #ifdef ALL
-#define SETS (CHANNELS + (COLOURS == 3))
+#define SETS (CHANNELS + (COLOURS == 3))  // sets of values, each of which has statistics
 #else
 #define SETS 1
 #endif
 
-#define BINS 256
-#define BINS_PER_STOP 4
-#define LOWEST_STOP (-32)
+#define BINS 256           // bins of a histogram
+#define BINS_PER_STOP 4    // bins from Y to 2 Y
+#define LOWEST_STOP (-32)  // log2 of the lowest bin's lower end
 
 #define FOUR 4  // vectors that are looked at together
 #define PLACE_OF_FOUR(k, place) ((place) + (k) * WIDTH)
-// Ordinary luminances have bins, and four of them a product. (Beyond 2^31 it may be infinite.)
+// Luminances from LEAST to MOST are ordinary: they have bins, and the product of four is in range. (Beyond 2^31 it may
+// be infinite.)
 #define LEAST 0x1p-30f
 #define MOST 0x1p31f
-
 typedef struct {
     long exponents;
-    float sum, sum_low;              // of Y·scale
+    float sum, sum_low;              // Σ Y·scale
     float mantissas, mantissas_low;  // Σ log2 m
     float weights, weights_low;      // Σ w and Σ w·log2 Y of the centre-weighted mean
     float weighted, weighted_low;
@@ -42,15 +45,15 @@ typedef struct {
     uint finite, positive, nan, infinite, negative, padding;
 } Statistics;
 
-// What a work-item keeps while it reads; one lane for each of the pixels that it takes at once.
+// The statistics that a work-item keeps while it reads; it has one lane for each of the pixels that it takes at once.
 typedef struct {
     FLOAT sum, sum_low, product, minimum, maximum;
     FLOAT weights, weights_low, weighted, weighted_low;
-    INT exponents, others, nan, infinite, negative;  // others: all that are not positive
-    int taken;                                       // of all lanes
+    INT exponents, others, nan, infinite, negative;  // others: the number of values that are not positive
+    int taken;                                       // the number of values in all lanes
 } Lanes;
 
-static inline void add(float *high, float *low, float x) {  // Knuth's two-sum: high + low gains exactly x
+static inline void add(float *high, float *low, float x) {  // Knuth's two-sum: high + low grows by exactly x
     float s = *high + x, part = s - *high;
     *low += (*high - (s - part)) + (x - part);
     *high = s;
@@ -93,7 +96,7 @@ static inline Statistics merged(Statistics a, Statistics b) {
     return a;
 }
 
-// The group's statistics arrive in tree[0]. Works for every number of work-items.
+// Merges the group's statistics into tree[0], for any number of work-items.
 static inline void merge_group(__local Statistics *tree, int item, int items) {
     for (int n = items; n > 1; n = (n + 1) / 2) {
         int half_n = (n + 1) / 2;
@@ -121,7 +124,7 @@ static inline FLOAT luminance(const FLOAT *v, float4 weight) {
 #endif
 }
 
-// The light of FOUR times WIDTH neighbours. Beyond the image's end its last pixel stands.
+// Gives the light of FOUR times WIDTH neighbours. Beyond the image's end its last pixel is repeated.
 static inline void light_of_four(__global const STORED *image, uint place, uint size, __global const float *table,
                                  float decoding, FLOAT v[FOUR][CHANNELS]) {
     UNROLLED
@@ -129,7 +132,7 @@ static inline void light_of_four(__global const STORED *image, uint place, uint 
         light_of(take(image, min(place + t * WIDTH, size - 1), size), table, decoding, v + t);
 }
 
-// The value of pixels that counts in a set.
+// The value of pixels that a set measures.
 static inline FLOAT value_in(int set, const FLOAT *v, float4 weight) {
 #ifdef ALL
     if (set < CHANNELS) return v[set];
@@ -138,7 +141,7 @@ static inline FLOAT value_in(int set, const FLOAT *v, float4 weight) {
 }
 
 #ifdef CENTRE
-// A Gaussian about the centre: its sigma is a quarter of the width and of the height.
+// A Gaussian about the centre, whose sigma is a quarter of the width and of the height.
 static inline FLOAT centre_weight(INT i, int width, int height) {
     INT y = i / width;
     FLOAT u = (TO_FLOAT(i - y * width) + 0.5f) / (float)width - 0.5f;
@@ -156,9 +159,9 @@ static inline void weigh(Lanes *a, FLOAT y, INT positive, INT i, int width, int 
 #endif
 
 #ifdef HISTOGRAM
-// The bins of ordinary luminances. Those of an octave are told apart by a parabola through the octave's quarters, whose
-// whole part is 4 … 7, exactly so for each of the 2^23 floats: it begins another at the first not below 2^0.25, 2^0.5,
-// 2^0.75. Its two leading bits go where the exponent ends.
+// The bin of an ordinary luminance. A parabola of the mantissa tells the four bins of an octave apart: its whole part
+// is 4, 5, 6 or 7. For all 2^23 mantissas it rises exactly at the first one not below 2^0.25, 2^0.5, 2^0.75. The top
+// two mantissa bits of that value, which number the four bins, follow Y's exponent.
 static inline INT bin_of(FLOAT y) {
     FLOAT m = AS_FLOAT((AS_INT(y) & 0x7fffff) | 0x3f800000);
     FLOAT quarter = fma(fma(m, (FLOAT)-0x1.6f7c8ap0f, (FLOAT)0x1.05cefp3f), m, (FLOAT)-0x1.598678p1f);
@@ -177,18 +180,20 @@ static inline void count_in_bins(INT bin, INT positive, __local uint *histogram)
 }
 #endif
 
-// The product of ordinary luminances, as 1 … 2, and their exponents, gain one more factor.
+// Multiplies the product of ordinary luminances, kept within 1 … 2, by one more factor, and adds its exponent to
+// theirs.
 static inline void multiply(Lanes *a, FLOAT by) {
     INT product = AS_INT(a->product * by);
     a->exponents += (product >> 23) - 127;
     a->product = AS_FLOAT((product & 0x7fffff) | 0x3f800000);
 }
 
-// Takes FOUR times WIDTH luminances if all are pixels (`inside`) and ordinary, as nearly all are: then few instructions do.
+// Takes FOUR times WIDTH luminances if all are pixels (`inside`) and ordinary, as nearly all are: few instructions do
+// then.
 static inline int take_ordinary(Lanes *a, const FLOAT *y, int inside, uint place, int width, int height, float scale,
                                 __local uint *histogram) {
     FLOAT least = fmin(fmin(y[0], y[1]), fmin(y[2], y[3])), most = fmax(fmax(y[0], y[1]), fmax(y[2], y[3]));
-    FLOAT all = (y[0] * y[1]) * (y[2] * y[3]);  // NaN where one is
+    FLOAT all = (y[0] * y[1]) * (y[2] * y[3]);  // NaN if any of them is
     if (!inside || !all_lanes((least >= LEAST) & (most <= MOST) & (all <= FLT_MAX))) return 0;
     a->minimum = fmin(a->minimum, least);
     a->maximum = fmax(a->maximum, most);
@@ -205,7 +210,7 @@ static inline int take_ordinary(Lanes *a, const FLOAT *y, int inside, uint place
     return 1;
 }
 
-// Takes WIDTH luminances. `inside` says which of them are pixels, `i` which pixels they are.
+// Takes WIDTH luminances. `inside` says which are pixels, and `i` is their places in the image.
 static inline void take_any(Lanes *a, FLOAT y, INT inside, INT i, int width, int height, float scale,
                             __local uint *histogram) {
     INT bits = AS_INT(y), exponent = bits & 0x7f800000, finite = (exponent != 0x7f800000) & inside;
@@ -217,7 +222,7 @@ static inline void take_any(Lanes *a, FLOAT y, INT inside, INT i, int width, int
     add_lanes(&a->sum, &a->sum_low, select((FLOAT)0.0f, y, finite) * scale);
     a->minimum = fmin(a->minimum, select(a->minimum, y, finite));
     a->maximum = fmax(a->maximum, select(a->maximum, y, finite));
-    FLOAT p = select((FLOAT)1.0f, y, positive);  // 1 leaves exponents and product as they are
+    FLOAT p = select((FLOAT)1.0f, y, positive);  // 1 leaves exponents and product unchanged
     a->exponents += (AS_INT(p) >> 23) - 127;
     multiply(a, AS_FLOAT((AS_INT(p) & 0x7fffff) | 0x3f800000));
 #ifdef HISTOGRAM
@@ -276,9 +281,10 @@ static inline void publish_bins(__local uint *histogram, __global uint *total, i
 #endif
 }
 
-// Straight from global memory: a group owns `span` consecutive pixels and walks over them side by side, each
-// work-item adding up in registers; local memory only joins the group's work-items at the end.
-// Any group size; tree[items]. partial[SETS][groups] and histogram[SETS][BINS] are the groups' and all bins.
+// Reads global memory directly. A group owns `span` consecutive pixels and walks over them side by side; each work-item
+// adds up in registers, and local memory only joins the group's work-items at the end.
+// Groups may have any size; tree[items]. partial[SETS][groups] takes the groups' statistics, histogram[SETS][BINS] the
+// sum of all bins.
 __kernel void reduce_direct(__global const STORED *restrict image, ulong offset, __global Statistics *partial,
                             __global uint *histogram, int width, int height, int span, float4 weight, float scale,
                             __global const float *restrict table, float decoding, __local Statistics *tree) {
@@ -306,7 +312,7 @@ __kernel void reduce_direct(__global const STORED *restrict image, ulong offset,
     }
     UNROLLED
     for (int s = 0; s < SETS; s++) {
-        if (s) barrier(CLK_LOCAL_MEM_FENCE);  // until all have read the tree of the set before
+        if (s) barrier(CLK_LOCAL_MEM_FENCE);  // waits until all have read the last set's tree
         lanes[s].taken = lanes[0].taken;
         tree[item] = folded(lanes[s]);
         merge_group(tree, item, items);
@@ -316,7 +322,7 @@ __kernel void reduce_direct(__global const STORED *restrict image, ulong offset,
 }
 
 // The scheme of the Direct3D sample HDRToneMappingCS11: a group of 16 × 16 work-items takes a tile of as many pixels
-// into local memory and adds them up there; one value a tile goes into a one-dimensional buffer. WIDTH 1.
+// into local memory, adds them up there, and writes one value a tile to a one-dimensional buffer. WIDTH is 1.
 #if WIDTH == 1
 __kernel void reduce_tiles(__global const STORED *image, ulong offset, __global Statistics *partial,
                            __global uint *histogram, int width, int height, float4 weight, float scale,
@@ -343,8 +349,8 @@ __kernel void reduce_tiles(__global const STORED *image, ulong offset, __global 
 }
 #endif
 
-// Each `each` (128) neighbours of the buffer's `count` become one; repeated until one is left. Dimension 1: the sets. Any
-// group size along the buffer.
+// Merges each `each` (128) neighbours of the buffer's `count` into one; launches repeat until one is left. Dimension 1
+// counts the sets. Along the buffer, groups may have any size.
 __kernel void reduce_groups(__global const Statistics *in, __global Statistics *out, int count, int each,
                             __local Statistics *tree) {
     int item = get_local_id(0), items = get_local_size(0);

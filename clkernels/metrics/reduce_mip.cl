@@ -1,14 +1,15 @@
-// The statistics of reduce.cl, after which this stands, and in the same reading the first level of a mip chain: planes of half
-// the size, rounded up, whose pixels are the means of 2 × 2 pixels, at the edges of those that there are. Colours only.
+// The statistics of reduce.cl and, in the same reading, the first level of a mip chain: planes of half the size,
+// rounded up, whose pixels are the means of 2 × 2 pixels, or of as many as exist at the edges. Only colours are taken.
+// The file stands after reduce.cl.
 //
-// -D READ_WORDS   as in layout.cl: rows of a multiple of four pixels
+// -D READ_WORDS   is as in layout.cl: rows have a multiple of four pixels
 
-// The means of two values each, or the first where there is no other.
+// The means of two values each, or the first value where there is no second.
 static inline FLOAT mean_of(FLOAT a, FLOAT b, INT two) {
-    return select(a, 0.5f * a + 0.5f * b, two);  // halves first: sums might be too large
+    return select(a, 0.5f * a + 0.5f * b, two);  // halved first, as the sum might overflow
 }
 
-// The means of neighbours in two vectors, of which `count` exist.
+// The means of neighbours in two vectors; the first `count` values exist.
 static inline FLOAT halved(FLOAT a, FLOAT b, int count) {
 #if WIDTH == 1
     return mean_of(a, b, count > 1);
@@ -27,8 +28,8 @@ static inline void store_halved(const FLOAT *v, __global float *to, int count) {
 #endif
 }
 
-// A work-item takes cells of FOUR times WIDTH neighbours in two rows; a group owns `span` consecutive cells of the image.
-// Any group size; as reduce_direct.
+// A work-item takes cells of FOUR times WIDTH neighbours in two rows; a group owns `span` consecutive cells of the
+// image. Groups may have any size; the other arguments are as in reduce_direct.
 __kernel void reduce_mip(__global const STORED *restrict image, __global float *restrict mip,
                          __global Statistics *partial, __global uint *histogram, int width, int height, int span,
                          float4 weight, float scale, __global const float *restrict table, float decoding,
@@ -36,7 +37,7 @@ __kernel void reduce_mip(__global const STORED *restrict image, __global float *
     __local uint bins[SETS * BINS];
     int item = get_local_id(0), items = get_local_size(0);
     uint size = (uint)width * height, rows = ((uint)height + 1) / 2, columns = ((uint)width + 1) / 2;
-    uint across = ((uint)width + FOUR * WIDTH - 1) / (FOUR * WIDTH);  // cells
+    uint across = ((uint)width + FOUR * WIDTH - 1) / (FOUR * WIDTH);  // cells in a row
     uint first = (uint)get_group_id(0) * span, last = min(across * rows, first + span);
     clear_bins(bins, item, items);
     Lanes lanes = empty_lanes();

@@ -1,7 +1,9 @@
-// What stands beyond the edges: the index inside 0…n−1 whose sample stands at index i, for any i.
-// One mode is chosen by -D BORDER_x. A result of −1 means "outside" (constant). BORDER_WRAP_X is BORDER_WRAP along rows and
-// BORDER_REFLECT down columns, BORDER_WRAP_X_CONSTANT (of fft.cl alone) BORDER_CONSTANT down columns: kernels ask
-// border_column for columns, and border_index for all else.
+// The samples beyond the edges: border_index gives the index inside 0 … n − 1 whose sample stands at index i, for any
+// i; −1 means that the constant stands there. Kernels ask border_column for columns, and border_index for all else.
+//
+// -D BORDER_REFLECT|MIRROR|NEAREST|WRAP   the mode, as drawn beside each below; without one it is the constant
+// -D BORDER_WRAP_X            is BORDER_WRAP along rows and BORDER_REFLECT down columns
+// -D BORDER_WRAP_X_CONSTANT   is BORDER_WRAP along rows and the constant down columns (only fft.cl uses it)
 
 #if defined(BORDER_WRAP_X)
 #define BORDER_REFLECT
@@ -36,7 +38,7 @@ static inline int border_index(int i, int n) {
 #endif
 }
 
-// The same of a column of rows of n.
+// Gives the same for column i of rows of n samples.
 static inline int border_column(int i, int n) {
 #if defined(BORDER_WRAP_X) || defined(BORDER_WRAP_X_CONSTANT)
     return i >= 0 && i < n ? i : wrapped(i, n);

@@ -1,6 +1,7 @@
-// sRGB transfer functions (IEC 61966-2-1:1999), both odd-symmetric so that negative values survive. After lanes.cl.
+// The sRGB transfer functions (IEC 61966-2-1:1999), both odd, so that negative values survive. The file stands after
+// lanes.cl.
 //
-// -D CODES_SPACE=__global|__local   where srgb_code's table is: __global without it
+// -D CODES_SPACE=__global|__local   is the address space of srgb_code's table; without it __global
 
 #ifndef CODES_SPACE
 #define CODES_SPACE __global
@@ -16,14 +17,15 @@ static inline FLOAT linear_to_srgb(FLOAT v) {
     return copysign(select(1.055f * power(a, 1.0f / 2.4f) - 0.055f, a * 12.92f, a <= 0.0031308f), v);
 }
 
-// The rounded 8-bit sRGB codes of light x, given by its bits, exactly: of each of 128 buckets an octave, from 2^-13 on, a
-// number that makes of x's bits past the first bucket's, added to it, the code in bits 16 … 23. A bucket has one step at
-// most; what is at it or beyond carries. Below the first bucket codes are 0, by the last number; beyond CODED_TO there are none.
+// srgb_code gives exactly the rounded 8-bit sRGB code of light x, given by x's bits. From 2^-13 on, each octave has 128
+// buckets, in which the code changes once at most. The table has a number for each bucket. Added to x's bits past those
+// of 2^-13, it puts the code into bits 16 … 23: the addition carries where x has reached the change. The last number of
+// the table gives the code 0 for all x below 2^-13. Light beyond CODED_TO has no code.
 #define CODED_FROM 0x39000000u  // the bits of 2^-13
 #define CODED_TO 0x3f809375u   // the bits of 1.0045
-#define BUCKETS 1665
+#define BUCKETS 1665           // the number of buckets from CODED_FROM to CODED_TO
 
-// srgb_sum gives it in bits 16 … 23, with zeros above.
+// srgb_sum gives the code in bits 16 … 23; the bits above are zero.
 static inline UINT srgb_sum(UINT x, CODES_SPACE const uint *codes) {
     UINT past = min(x - CODED_FROM, (UINT)(BUCKETS << 16));
 #if WIDTH == 1

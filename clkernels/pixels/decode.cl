@@ -1,12 +1,16 @@
-// A pixel of a file, CHANNELS values of type PIXEL → floats. After lanes.cl (WIDTH=1) and colour.cl.
+// decode converts a pixel of a file, CHANNELS values of type PIXEL, to floats. The file stands after lanes.cl (WIDTH=1)
+// and colour.cl.
 //
-// -D PIXEL=uchar|ushort|float   -D CHANNELS=n   -D COLOURS=n (channels that are not alpha)
-// -D HALF                 PIXEL is ushort, the bits of half floats: they need no extension so
-// -D TABLE                colours by a table of linear values, one for each code
-// -D SPACE=__global|__local   where the table is
-// -D LINEARISE, ENCODE    sRGB or its inverse by formula
-// -D UNSCALED             `scale` is 1, of which floats need no product
-// -D PREMULTIPLY          colours times alpha, after that
+// -D PIXEL=uchar|ushort|float   is the type of a file's values
+// -D CHANNELS=n                 is the number of values of a pixel
+// -D COLOURS=n                  is the number of channels that are not alpha
+// -D HALF                       PIXEL is ushort and holds the bits of half floats, so that no extension is needed
+// -D TABLE                      takes colours from a table of linear values, one for each code
+// -D SPACE=__global|__local     is the table's address space
+// -D LINEARISE                  decodes sRGB by its formula
+// -D ENCODE                     encodes to sRGB by its formula
+// -D UNSCALED                   leaves out the product with `scale`, which is 1
+// -D PREMULTIPLY                multiplies colours by alpha, after all that
 
 #ifdef HALF
 #define VALUE(p) vload_half(0, (const half *)(p))
@@ -30,7 +34,7 @@
 
 static inline void decode(const PIXEL *pixel, SPACE const float *table, float scale, float *v) {
 #ifdef TABLE
-    __attribute__((opencl_unroll_hint))  // for CPUs: what gathers values from a table takes longer than one by one
+    __attribute__((opencl_unroll_hint))  // for CPUs: vector gathers from the table take longer than single loads
 #endif
     for (int c = 0; c < CHANNELS; c++) {
 #ifdef TABLE

@@ -1,11 +1,12 @@
-// Values → a file's type PIXEL, WIDTH at a time. After lanes.cl and colour.cl.
+// encode converts WIDTH values to a file's type PIXEL. The file stands after lanes.cl and colour.cl.
 //
-// -D PIXEL=uchar|ushort|float
-// -D MAXIMUM=255|65535    integer PIXEL: its largest value
-// -D HALF                 PIXEL is ushort, the bits of half floats: they need no extension so
-// -D CODE_TABLE           sRGB codes of 8 bits by a table: srgb_code in colour.cl
-// -D UP_TO_1               colours are of 0 … 1: encode_plain need not look
-// -D TO_SRGB, TO_LINEAR   sRGB or its inverse by formula (names that decode.cl, which may be there too, has not)
+// -D PIXEL=uchar|ushort|float   is the type of a file's values
+// -D MAXIMUM=255|65535    is the largest value of an integer PIXEL
+// -D HALF                 PIXEL is ushort and holds the bits of half floats, so that no extension is needed
+// -D CODE_TABLE           takes 8-bit sRGB codes from a table, by srgb_code of colour.cl
+// -D UP_TO_1              promises that colours are within 0 … 1, so that encode_plain need not check them
+// -D TO_SRGB, TO_LINEAR   encode to sRGB or decode it by formula (decode.cl has other names for these, as both files
+//                         may be in one program)
 
 #if defined(TO_LINEAR)
 #define CURVE(v) srgb_to_linear(v)
@@ -27,32 +28,33 @@ typedef GLUE(PIXEL, 8) PIXELS;
 #define HALF_BITS vstore_half8_rte
 #endif
 
-// v within 0 … most; NaN becomes 0. (Of NaN, clamp may make anything.)
+// Clamps v to 0 … most. NaN becomes 0, whereas clamp() may make anything of it.
 static inline FLOAT within(FLOAT v, float most) {
     v = select((FLOAT)0.0f, v, v > (FLOAT)0.0f);
     return select((FLOAT)most, v, v < (FLOAT)most);
 }
 
-// A premultiplied colour over alpha, as it is where alpha is 0. A quotient: of a denormal alpha the reciprocal overflows.
+// A premultiplied colour divided by alpha; where alpha is 0 it stays. The reciprocal of a subnormal alpha would
+// overflow.
 static inline FLOAT straight(FLOAT v, FLOAT alpha) {
     return select(v, v / alpha, alpha > (FLOAT)0.0f);
 }
 
-// The nearest whole number, ties to even, of 0 … 2^22: beside 1.5 · 2^23 no bits below 1 are left. (rint is a call on
-// some CPUs, and takes longer than all the rest.)
+// The nearest whole number, ties to even, for 0 … 2^22: adding 1.5 · 2^23 leaves no bits below 1. (rint() is a function
+// call on some CPUs, and takes longer than all the rest.)
 static inline INT nearest(FLOAT v) {
     return AS_INT(v + 12582912.0f) - 0x4b400000;
 }
 
-// What is above it does not fit, and is not only rounded wrongly.
+// A colour above MOST_CODED does not fit the type; one between 1 and it is merely rounded.
 #ifdef CODE_TABLE
 #define MOST_CODED 1.0045f
 #elif defined(MAXIMUM)
 #define MOST_CODED (1.0f + 0.5f / MAXIMUM)
 #endif
 
-// lost[0] counts finite values that did not fit the type, lost[1] those that were not finite, of those `present`.
-// `colour`: not alpha. `codes`: see srgb_code in colour.cl.
+// lost[0] counts the finite values that did not fit the type, lost[1] those that were not finite, both only where
+// `present` is set. `colour` is false for alpha. `codes` is the table of srgb_code in colour.cl.
 static inline PIXELS encode(FLOAT v, int colour, CODES_SPACE const uint *codes, INT present, INT *lost) {
     INT exponent = AS_INT(v) & 0x7f800000, finite = exponent != 0x7f800000;  // isfinite() is a call, as rint() is
 #ifdef MAXIMUM
@@ -82,8 +84,9 @@ static inline PIXELS encode(FLOAT v, int colour, CODES_SPACE const uint *codes, 
 }
 
 #if WIDTH == 1
-// A pixel of CHANNELS values, the first COLOURS of which are not alpha, with few instructions. Gives back whether it is as
-// encode makes it, with nothing to count: 8-bit sRGB of which no value is beyond the ends, but for rounding.
+// Encodes a pixel of CHANNELS values, the first COLOURS of which are not alpha, in few instructions. Returns whether
+// the result is what encode gives with nothing to count: 8-bit sRGB, no value beyond 0 … 1 except by less than
+// rounding.
 static inline int encode_plain(const float *v, CODES_SPACE const uint *codes, PIXEL *pixel) {
     int plain = 1;
     for (int c = 0; c < CHANNELS; c++) {
@@ -91,7 +94,7 @@ static inline int encode_plain(const float *v, CODES_SPACE const uint *codes, PI
         if (c < COLOURS) {
             pixel[c] = srgb_code(as_uint(v[c]), codes);
 #ifndef UP_TO_1
-            plain &= as_uint(v[c]) <= CODED_TO;  // as what is negative or not finite is not
+            plain &= as_uint(v[c]) <= CODED_TO;  // false for negative values, infinities and NaN too
 #endif
         } else {
             pixel[c] = nearest(v[c] * MAXIMUM);
@@ -106,7 +109,7 @@ static inline int encode_plain(const float *v, CODES_SPACE const uint *codes, PI
     return plain;
 }
 
-// The same of any pixel, as encode does: its values before `count` are present.
+// Encodes any pixel as encode does. Only its values before `count` are present.
 static inline void encode_pixel(const float *v, CODES_SPACE const uint *codes, int count, int *lost, PIXEL *pixel) {
 #ifdef CODE_TABLE
     if (encode_plain(v, codes, pixel)) return;
@@ -114,8 +117,8 @@ static inline void encode_pixel(const float *v, CODES_SPACE const uint *codes, i
     for (int c = 0; c < CHANNELS; c++) pixel[c] = encode(v[c], c < COLOURS, codes, c < count, lost);
 }
 
-// The same of `number` pixels whose colours are finite and not negative, of which the first `count` exist, with one branch
-// for all that did not fit. Of 8 bits as Coded, in bits 16 … 23, where srgb_sum has them.
+// Encodes `number` pixels whose colours are finite and not negative; the first `count` of them exist. One branch finds
+// all that do not fit. An 8-bit code stays in bits 16 … 23 of a Coded, where srgb_sum puts it.
 #if MAXIMUM == 255
 typedef uint Coded;
 #define PIXEL_OF(coded) ((coded) >> 16)

@@ -1,7 +1,9 @@
-// Four neighbouring values of light → a Raw word of fours.cl, after which this stands; pixels: after encode.cl as well, and
-// -D COLOURS=n -D UNPREMULTIPLY   as in pack.cl
+// encode_four converts four neighbouring values of light to a Raw word of fours.cl. The file stands after fours.cl and,
+// for a file's pixels, after encode.cl.
+//
+// -D COLOURS=n -D UNPREMULTIPLY   are as in pack.cl
 
-// `count`: how many of them exist. lost: see encode.cl.
+// `count` is how many of the values exist. `lost` is as in encode.cl.
 static inline Raw encode_four(float *v, CODES_SPACE const uint *codes, int count, int *lost) {
     PIXEL four[4];
     UNROLLED

@@ -1,11 +1,13 @@
-// Four neighbouring values of a row, whatever channels they are: of planar float, or of a file's pixels. On their way from
-// and to memory they are whole words (Raw), which are taken apart where they are needed.
+// Four neighbouring values of a row, whichever channels they belong to, of planar float or of a file's pixels. They are
+// loaded and stored as whole words (Raw), and taken apart where they are needed.
 //
-// -D PIXEL=type -D BYTES=n -D INTERLEAVED=n   pixels of n channels; without these planar float, as it is
-// -D ALIGNED    rows begin at multiples of four values
+// -D PIXEL=type      is the type of a file's values; without it values are planar float
+// -D BYTES=n         is the size of PIXEL
+// -D INTERLEAVED=n   is the number of channels of a pixel
+// -D ALIGNED         promises that rows begin at multiples of four values
 
 #define UNROLLED __attribute__((opencl_unroll_hint))
-#define ROLLED __attribute__((opencl_unroll_hint(1)))  // long bodies: instructions must stay in their cache
+#define ROLLED __attribute__((opencl_unroll_hint(1)))  // keeps a long loop's instructions within their cache
 
 #ifndef PIXEL
 #define PIXEL float
@@ -45,7 +47,7 @@ static inline Raw load_four(__global const PIXEL *p) {
 #endif
 }
 
-// The first `count` of them.
+// Stores the first `count` of the four values.
 static inline void store_four(Raw raw, __global PIXEL *p, int count) {
 #ifdef ALIGNED
     if (count > 0) *(__global Raw *)p = raw;
@@ -60,7 +62,7 @@ static inline void store_four(Raw raw, __global PIXEL *p, int count) {
 #endif
 }
 
-// By shifts: compilers take vectors of bytes apart in more instructions.
+// Shifts take the word apart: compilers need more instructions for vectors of bytes.
 static inline void unpack_four(Raw raw, PIXEL *v) {
 #if BYTES == 1
     v[0] = raw, v[1] = raw >> 8, v[2] = raw >> 16, v[3] = raw >> 24;

@@ -1,5 +1,5 @@
-// The way back of take_lanes.cl: TAKEN pixels to planes, or, after encode.cl and interleaved.cl, to a file's pixels.
-// lost: see encode.cl.
+// give stores the TAKEN pixels of take_lanes.cl: to planes, or to a file's pixels, for which this file stands after
+// encode.cl and interleaved.cl. `lost` is as in encode.cl.
 
 #ifdef PIXEL
 typedef PIXEL MADE;

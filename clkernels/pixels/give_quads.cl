@@ -1,13 +1,13 @@
-// The way back of take_quads.cl: TAKEN pixels to planes, or, after encode.cl, to a file's pixels.
+// give stores the TAKEN pixels of take_quads.cl: to planes, or to a file's pixels, for which this file stands after
+// encode.cl. `lost` is as in encode.cl.
 //
-// -D WRITE_WORDS   whole words: `size` is a multiple of four, or there are pixels
-// lost: see encode.cl.
+// -D WRITE_WORDS   stores four values of a plane as one vector: `size` is a multiple of four
 
 #ifdef PIXEL
 typedef PIXEL MADE;
 
 #if MAXIMUM == 255
-// The third bytes of four words.
+// Joins the third bytes of four words.
 static inline uint third_bytes(uint a, uint b, uint c, uint d) {
 #ifdef __NV_CL_C_VERSION
     uint low, high, all;

@@ -1,5 +1,5 @@
-// Of WIDTH pixels, given channel by channel, the first `count`, interleaved; after encode.cl. In whole vectors where all
-// exist: one element after the other would take twice the time of the arithmetic.
+// Stores the first `count` of WIDTH pixels, given channel by channel, as interleaved pixels. The file stands after
+// encode.cl. Full sets go out as whole vectors: single elements would take twice the time of the arithmetic.
 static inline void store_interleaved(const PIXELS *v, __global PIXEL *to, int count) {
 #if WIDTH == 1
     for (int c = 0; c < CHANNELS; c++) to[c] = v[c];

@@ -1,7 +1,9 @@
-// WIDTH neighbouring pixels at once: one where neighbouring work-items share a fetch (GPUs), eight where one work-item
-// fills a vector register (CPUs). Comparisons give INT masks, for select() and the functions here.
+// WIDTH neighbouring pixels at once: one on GPUs, where neighbouring work-items share a fetch; eight on CPUs, where a
+// work-item fills a vector register. Comparisons give INT masks, for select() and the functions here.
 //
-// -D WIDTH=1|8   -D NATIVE: binary logarithms and powers by a GPU's own instructions   -D FINITE: of finite numbers alone
+// -D WIDTH=1|8   is the number of pixels, the lanes of a vector
+// -D NATIVE      takes binary logarithms and powers from a GPU's own instructions
+// -D FINITE      promises that logarithms and powers are only taken of finite numbers
 
 #define UNROLLED __attribute__((opencl_unroll_hint))
 
@@ -45,7 +47,7 @@ static inline INT one_if(INT condition) {  // a comparison gives 1 on scalars, �
 #if WIDTH == 1
     return condition;
 #else
-    return select((INT)0, (INT)1, condition);  // Oclgrind makes 255 of −condition
+    return select((INT)0, (INT)1, condition);  // Oclgrind computes 255 for −condition
 #endif
 }
 
@@ -58,7 +60,7 @@ static inline int lanes_sum(INT v) {
 #endif
 }
 
-static inline int any_lane(INT condition) {  // OpenCL's any() looks at the sign, which a scalar's 1 has not
+static inline int any_lane(INT condition) {  // OpenCL's any() looks at the sign bit, which a scalar's 1 does not set
 #if WIDTH == 1
     return condition;
 #else
@@ -74,7 +76,7 @@ static inline int all_lanes(INT condition) {
 #endif
 }
 
-// WIDTH values from p on, of which the first `count` exist; beyond them the last one stands.
+// Loads WIDTH values from p on, of which the first `count` exist; beyond them the last one is repeated.
 static inline FLOAT load(__global const float *p, int count) {
 #if WIDTH == 1
     return *p;
@@ -98,10 +100,11 @@ static inline void store(FLOAT v, __global float *p, int count) {
 #endif
 }
 
-// Within 3 ulp of 2^-24. NATIVE: reciprocals within 2 ulp for 2^-126 … 2^126, log2 within 2^-21 where x is of 0.5 … 2 and 3 ulp elsewhere, exp2 within 3 + 2 |x| ulp,
-// as Vulkan and Direct3D want it of these instructions; a library's are tens of instructions.
+// LOG2, EXP2 and RECIP are within 3 ulp of 2^-24. With NATIVE, reciprocals are within 2 ulp for 2^-126 … 2^126; log2 is
+// within 2^-21 for x in 0.5 … 2, and within 3 ulp elsewhere; exp2 is within 3 + 2 |x| ulp: Vulkan and Direct3D demand
+// this of these instructions. A library's functions take tens of instructions.
 #if defined(NATIVE) && defined(__NV_CL_C_VERSION)
-// What NVIDIA's own of these make of subnormals takes three instructions each, whatever the build's options say.
+// NVIDIA's native_ functions spend three more instructions each on subnormals, whatever the build options say.
 static inline float native_log2_flushed(float x) {
     float y;
     asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -124,9 +127,9 @@ static inline float native_recip_flushed(float x) {
 #define EXP2 native_exp2_flushed
 #define RECIP native_recip_flushed
 #elif defined(FINITE)
-// What they need not do for finite numbers: on PoCL they take a half to two thirds of the time of the library's.
+// These leave out what finite numbers do not need: on PoCL they take a half to two thirds of the library's time.
 
-// x = 2^e (1 + m) with √½ ≤ 1 + m < √2, and log2(1 + m) by a polynomial, within 3 ulp; of 0 and subnormals −∞.
+// x = 2^e (1 + m) with √½ ≤ 1 + m < √2; a polynomial gives log2(1 + m) within 3 ulp. 0 and subnormals give −∞.
 static inline FLOAT log2_finite(FLOAT x) {
     INT bits = AS_INT(x) - 0x3f3504f3;
     FLOAT m = AS_FLOAT((bits & 0x7fffff) + 0x3f3504f3) - 1.0f;
@@ -141,10 +144,11 @@ static inline FLOAT log2_finite(FLOAT x) {
     return select((FLOAT)-INFINITY, fma(p, m, TO_FLOAT(bits >> 23)), x >= FLT_MIN);
 }
 
-// 2^x = 2^n 2^f with −½ ≤ f ≤ ½, and 2^f by a polynomial, within 1 ulp and the argument's own; beyond 126 x is cut, and 0 comes at −127.
+// 2^x = 2^n 2^f with −½ ≤ f ≤ ½; a polynomial gives 2^f within 1 ulp and the argument's own error. x is clamped to
+// −127 … 126; −127 gives 0.
 static inline FLOAT exp2_finite(FLOAT x) {
     x = fmin(fmax(x, -127.0f), 126.0f);
-    FLOAT shifted = x + 12582912.0f;  // beside 1.5 · 2^23 no bits below 1 are left
+    FLOAT shifted = x + 12582912.0f;  // 1.5 · 2^23 leaves no bits below 1
     FLOAT f = x - (shifted - 12582912.0f);
     FLOAT p = fma(f, (FLOAT)0.00015469732f, (FLOAT)0.0013400433f);
     p = fma(p, f, (FLOAT)0.009618025f);
@@ -161,15 +165,15 @@ static inline FLOAT exp2_finite(FLOAT x) {
 #elif defined(NATIVE)
 #define LOG2 native_log2
 #define EXP2 native_exp2
-#define RECIP(x) (1.0f / (x))  // native_recip has 14 bits on some devices
+#define RECIP(x) (1.0f / (x))  // native_recip has only 14 bits on some devices
 #else
 #define LOG2 log2
 #define EXP2 exp2
 #define RECIP(x) (1.0f / (x))
 #endif
 
-// x^p for x ≥ 0. Relative error at most 3e-7 · (1 + |p log2 x|); NATIVE 5e-7 · (1 + |p| · (1 + |log2 x|)). powr would be
-// no better where it matters and is up to 100 times slower on CPUs.
+// x^p for x ≥ 0. The relative error is at most 3e-7 · (1 + |p log2 x|), with NATIVE 5e-7 · (1 + |p| · (1 + |log2 x|)).
+// powr would be no more accurate where it matters, and is up to 100 times slower on CPUs.
 static inline FLOAT power(FLOAT x, float p) {
     return EXP2(p * LOG2(x));
 }

@@ -1,12 +1,13 @@
-// How a kernel reads pixels as light: a file's interleaved ones (height, width, CHANNELS) by decode.cl, which stands
-// before this, or planar float (CHANNELS, height, width) as it is.
+// How a kernel reads pixels as light: a file's interleaved pixels (height, width, CHANNELS) through decode.cl, which
+// stands before this file, or planar float (CHANNELS, height, width) as it is.
 //
-// -D PIXEL=type …   as decode.cl says; without it: planar   -D CHANNELS=n
-// -D READ_WORDS=1|2|4   neighbours 4k … 4k + 3 of a row are fetched in so many words of 32 bits at a time, or of planes
-//                       all four together: only for rows of a multiple of four pixels
+// -D PIXEL=type …       are as in decode.cl; without PIXEL the input is planar
+// -D CHANNELS=n         is the number of channels
+// -D READ_WORDS=1|2|4   fetches neighbours 4k … 4k + 3 of a row in vectors of so many 32-bit words, or a plane's four
+//                       at once; only for rows of a multiple of four pixels
 
 #define UNROLLED __attribute__((opencl_unroll_hint))
-#define ROLLED __attribute__((opencl_unroll_hint(1)))  // a loop that is to stay one
+#define ROLLED __attribute__((opencl_unroll_hint(1)))  // forbids the compiler to unroll a loop
 
 #ifdef PIXEL
 typedef PIXEL STORED;
@@ -24,7 +25,7 @@ static inline void fetch(__global const STORED *in, size_t at, size_t plane, STO
     for (int c = 0; c < CHANNELS; c++) pixel[c] = in[PIXEL_INDEX(at, c, plane)];
 }
 
-// Four pixels, one after the other: on their way in words, of which registers need fewer.
+// Four pixels, one after the other, are kept as words until they are used: words need fewer registers.
 #if defined(READ_WORDS) && defined(PIXEL)
 typedef struct {
     uint words[CHANNELS * sizeof(STORED)];
@@ -83,10 +84,10 @@ static inline void fetch_words(__global const STORED *in, size_t first, size_t p
 }
 #endif
 
-// Pixels 4·quad … 4·quad + 3 of a row; without READ_WORDS those at columns at[0 … 3].
+// Fetches pixels 4·quad … 4·quad + 3 of a row; without READ_WORDS it fetches those at columns at[0 … 3].
 static inline void fetch_quad_at(__global const STORED *in, int row, int quad, const int *at, int height, int width,
                                  Quad *four) {
-    size_t first = (size_t)(uint)row * (uint)width;  // 32 bits by 32 bits: integers of 64 bits are slow on GPUs
+    size_t first = (size_t)(uint)row * (uint)width;  // 32 bits times 32 bits: 64-bit integers are slow on GPUs
 #ifdef READ_WORDS
     fetch_words(in, first + (uint)(4 * quad), (size_t)height * width, four);
 #else
@@ -95,7 +96,7 @@ static inline void fetch_quad_at(__global const STORED *in, int row, int quad, c
 #endif
 }
 
-// Pixels 4·quad … 4·quad + 3 of a row; beyond its end stands its last one.
+// Fetches pixels 4·quad … 4·quad + 3 of a row; beyond its end the last pixel is repeated.
 static inline void fetch_quad(__global const STORED *in, int row, int quad, int height, int width, Quad *four) {
     int at[4];
     UNROLLED

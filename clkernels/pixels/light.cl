@@ -1,15 +1,17 @@
-// A file's interleaved pixels (height, width, CHANNELS) → linear Rec. 709 light, as floats of the same shape: a curve for
-// each colour, and a matrix for all (gpuops/colour.py has their sources). One work-item a pixel; any group size. After lanes.cl.
+// Converts a file's interleaved pixels (height, width, CHANNELS) to linear Rec. 709 light, floats of the same shape, by
+// a curve for each colour and a matrix for all (gpuops/pixels/colour.py cites their sources). The file stands after
+// lanes.cl. One work-item takes a pixel; groups may have any size.
 //
-// -D PIXEL=uchar|ushort|float   -D CHANNELS=n   -D COLOURS=n (channels that are not alpha)
-// -D HALF          PIXEL is ushort, the bits of half floats: they need no extension so
-// -D CURVES=1|3    one for all colours, or one for each; of the following, whose rows `curves` has:
-// -D CODES=n       light of each of n codes
-// -D SAMPLES=n     light at equal steps of 0 … 1, with straight lines between them, constant beyond
-// -D POWERS=bits   of these curves g, a, b, c, d, e, f: (a v + b)^g + e from v = d on, c v + f below;
-//                  light of −v is minus that of v
-// (none of these: values are light)
-// -D MATRIX        of light, by rows in m
+// -D PIXEL=uchar|ushort|float   is the type of a file's values
+// -D CHANNELS=n    is the number of values of a pixel
+// -D COLOURS=n     is the number of channels that are not alpha
+// -D HALF          PIXEL is ushort and holds the bits of half floats, so that no extension is needed
+// -D CURVES=1|3    there is one curve for all colours, or one for each, a row of `curves` each, of one of these kinds:
+// -D CODES=n       a curve has the light of each of n codes
+// -D SAMPLES=n     a curve has the light at n equal steps of 0 … 1: linear between them, constant beyond
+// -D POWERS=bits   curves whose bit is set have g, a, b, c, d, e, f: light is (a v + b)^g + e from v = d on, c v + f
+//                  below, and the light of −v is minus that of v. Without any of these three, values are light.
+// -D MATRIX        multiplies light by the matrix m, whose rows follow one another
 
 #ifdef HALF
 #define VALUE(p) vload_half(0, (__global const half *)(p))
@@ -39,7 +41,7 @@ static inline float light_of_value(__global const PIXEL *pixel, __global const f
     }
 #endif
 #ifdef SAMPLES
-    float at = clamp(VALUE(pixel), 0.0f, 1.0f) * (SAMPLES - 1);  // of NaN something
+    float at = clamp(VALUE(pixel), 0.0f, 1.0f) * (SAMPLES - 1);  // undefined for NaN, which is treated below
     int i = min((int)at, SAMPLES - 2);
     return isnan(VALUE(pixel)) ? NAN : mix(curve[i], curve[i + 1], at - i);
 #else
@@ -48,7 +50,7 @@ static inline float light_of_value(__global const PIXEL *pixel, __global const f
 #endif
 }
 
-// scale: what alpha is multiplied by.
+// `scale` multiplies alpha.
 __kernel void light(__global const PIXEL *pixels, __global const float *curves, __global float *light, ulong size,
                     float scale, float16 m) {
     size_t i = get_global_id(0);
@@ -60,7 +62,7 @@ __kernel void light(__global const PIXEL *pixels, __global const float *curves, 
     for (int c = 0; c < COLOURS; c++) v[c] = light_of_value(pixels + c, curves, c % CURVES);
 #ifdef MATRIX
     float r = v[0], g = v[1], b = v[2];
-    int infinite = isinf(r) | isinf(g) | isinf(b);  // which stay: differences of infinities are none
+    int infinite = isinf(r) | isinf(g) | isinf(b);  // pixels with an infinity stay: ∞ − ∞ would be NaN
     v[0] = infinite ? r : fma(m.s0, r, fma(m.s1, g, m.s2 * b));
     v[1] = infinite ? g : fma(m.s3, r, fma(m.s4, g, m.s5 * b));
     v[2] = infinite ? b : fma(m.s6, r, fma(m.s7, g, m.s8 * b));

@@ -1,8 +1,9 @@
-// Sixteen neighbouring values of a row, whatever channels they are, for the vectors of a CPU: of planar float, or of a file's
-// pixels. Border: see border.cl.
+// sixteen loads sixteen neighbouring values of a row, whichever channels they belong to, for the vectors of a CPU, from
+// planar float or from a file's pixels. The border is as in border.cl.
 //
-// -D PIXEL=type -D INTERLEAVED=n   pixels of n channels: after decode.cl, whose CHANNELS are a pixel's where there is alpha
-//                                  (2 or 4), else 16; without these planar float
+// -D PIXEL=type      is the type of a file's values, for which this file stands after decode.cl; its CHANNELS are a
+//                    pixel's where there is alpha (2 or 4), else 16. Without PIXEL values are planar float.
+// -D INTERLEAVED=n   is the number of channels of a pixel
 
 #define UNROLLED __attribute__((opencl_unroll_hint))
 
@@ -18,7 +19,7 @@ static inline void decode(const float *values, __global const float *table, floa
 
 static inline int floor_div(int a, int b) { return a / b - (a % b < 0); }
 
-// From p on, of which some may be beyond the row's ends.
+// Loads the values from p on, some of which may be beyond the row's ends.
 static inline float16 sixteen(__global const PIXEL *row, int p, int width, float cval, __global const float *table,
                               float scale) {
     PIXEL pixels[16];

@@ -1,9 +1,12 @@
-// Planar float (channel, pixel) → a file's interleaved pixels (height, width, CHANNELS). After encode.cl and interleaved.cl.
+// Converts planar float (channel, pixel) to a file's interleaved pixels (height, width, CHANNELS). The file stands
+// after encode.cl and interleaved.cl.
 //
-// -D CHANNELS=n   -D COLOURS=n (channels that are not alpha)   -D UNPREMULTIPLY   colours over alpha, first
-// A work-item converts `times` times WIDTH pixels, a group neighbouring ones; any group size.
-
-// lost: see encode.cl.
+// -D CHANNELS=n      is the number of values of a pixel
+// -D COLOURS=n       is the number of channels that are not alpha
+// -D UNPREMULTIPLY   divides colours by alpha first
+//
+// A work-item converts `times` times WIDTH pixels; those of a group are neighbours. Groups may have any size.
+// `lost` is as in encode.cl.
 __kernel void pack(__global const float *planes, __global const uint *codes, __global PIXEL *pixels,
                    __global uint *lost, int size, int times) {
     INT sums[2] = {0, 0};

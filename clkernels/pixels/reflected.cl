@@ -1,12 +1,12 @@
-// The index inside 0 … n − 1 whose sample stands at index i: dcba|abcd|dcba, as border.cl has it, but without a jump, and
-// right only up to n beyond the edges, and for n = 1. What is further out gets some index inside.
+// The index inside 0 … n − 1 whose sample stands at index i, as border.cl gives it for dcba|abcd|dcba, but without a
+// branch, and right only up to n beyond the edges, and for n = 1. Farther out it gives some index inside.
 
 static inline int reflected(int i, int n) {
     i = max(i, -1 - i);
     return max(min(i, 2 * n - 1 - i), 0);
 }
 
-// The same of a column of rows of n; with -D BORDER_WRAP_X rows go round, abcd|abcd|abcd, and it is right anywhere.
+// The same for columns of rows of n samples. With -D BORDER_WRAP_X rows wrap around, abcd|abcd|abcd, at any distance.
 #ifdef BORDER_WRAP_X
 #define ROWS_MIRROR 0
 static inline int column_of(int i, int n) {

@@ -1,9 +1,10 @@
-// The way back of load_sixteen.cl, which is before it or not: to planar float, or to a file's pixels. After lanes.cl
-// (WIDTH=8).
+// store_sixteen stores the sixteen values of load_sixteen.cl, to planar float or to a file's pixels. The file stands
+// after lanes.cl (WIDTH=8); load_sixteen.cl may stand before it.
 //
-// -D PIXEL=type -D INTERLEAVED=n   to pixels of n channels: after encode.cl, whose CHANNELS are a pixel's where there is
-//                                  alpha (2 or 4), else 16
-// -D COLOURS=n -D UNPREMULTIPLY    as in pack.cl
+// -D PIXEL=type      is the type of a file's values, for which this file stands after encode.cl; its CHANNELS are a
+//                    pixel's where there is alpha (2 or 4), else 16. Without PIXEL values are planar float.
+// -D INTERLEAVED=n   is the number of channels of a pixel
+// -D COLOURS=n -D UNPREMULTIPLY   are as in pack.cl
 
 #define UNROLLED __attribute__((opencl_unroll_hint))
 #ifndef PIXEL
@@ -12,7 +13,7 @@
 #define INTERLEAVED 1
 #endif
 
-// The first `count` of them. losses: see encode.cl.
+// Stores the first `count` values. `losses` is `lost` of encode.cl.
 static inline void store_sixteen(float16 values, __global PIXEL *to, int count, __global const uint *codes,
                                  INT *losses) {
     PIXEL pixels[16];

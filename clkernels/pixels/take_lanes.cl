@@ -1,8 +1,8 @@
-// Taking pixels by eights, for the vectors of a CPU, from planes or from a file's pixels, as if all were one row: the other
-// way of take_quads.cl. After lanes.cl (WIDTH 8) and colour.cl.
+// take fetches eight pixels, for the vectors of a CPU, from planes or a file's pixels as if all were one row; light_of
+// converts them to light. take_quads.cl does the same for GPUs. The file stands after lanes.cl (WIDTH 8) and colour.cl.
 //
-// -D PIXEL=type -D HALF -D TABLE -D LINEARISE -D ENCODE -D UNSCALED -D PREMULTIPLY   as in decode.cl; without PIXEL: planes
-// -D CHANNELS=n   -D COLOURS=n
+// -D PIXEL=type, HALF, TABLE, LINEARISE, ENCODE, UNSCALED, PREMULTIPLY, CHANNELS=n and COLOURS=n are as in decode.cl;
+// without PIXEL the input is planar.
 
 #define TAKEN 8
 #define VECTORS 1
@@ -37,7 +37,7 @@ typedef struct {
     Stored v[CHANNELS];
 } Taken;
 
-// Channel by channel, out of whole vectors: one element after the other would take twice the time of the arithmetic.
+// Gathers each channel from whole vectors: single elements would take twice the time of the arithmetic.
 static inline Taken take(__global const STORED *in, uint first, uint size) {
     Stored in_turn[4];  // as they stand in memory
     in += (size_t)first * CHANNELS;

@@ -1,7 +1,8 @@
-// Taking pixels by fours, for GPUs, from planes or from a file's pixels, as if all were one row: after layout.cl.
+// take fetches four pixels, for GPUs, from planes or a file's pixels as if all were one row. The file stands after
+// layout.cl.
 //
-// TAKEN pixels come as VECTORS vectors (of lanes.cl, WIDTH 1) of CHANNELS channels of light. Those beyond the end are the
-// last one. take fetches, light_of converts: between them other fetches may be under way.
+// TAKEN pixels become VECTORS vectors (of lanes.cl, WIDTH 1) of CHANNELS channels of light. Beyond the end the last
+// pixel is repeated. take only fetches and light_of converts, so that other fetches may be under way between them.
 
 #define TAKEN 4
 #define VECTORS 4
@@ -29,6 +30,7 @@ static inline void light_of(Taken taken, __global const float *table, float scal
     for (int p = 0; p < 4; p++) decode(four + p * CHANNELS, table, scale, v[p]);
 }
 
-// Of TAKEN pixels from `first` on, those of vector k: how many exist, and their places.
+// For vector k of the TAKEN pixels from `first` on: the number of its pixels that exist, and the place of its first
+// one.
 #define COUNT_IN(k, first, size) ((first) + (k) < (size))
 #define PLACE_OF(k, first) ((first) + (k))

@@ -1,14 +1,16 @@
-// out[x, y] = in[y, x], in tiles of TILE × TILE, one for each group. Planar float (plane, row, column); dimension 2 counts
-// planes.
+// out[x, y] = in[y, x], in tiles of TILE × TILE, one for each group. Planes are float (plane, row, column); dimension 2
+// counts planes.
 //
-// GPUs: groups of any size, -D TILE=n   CPUs: groups of one, -D WIDE, TILE is 16
+// -D TILE=n   is the tile's width and height, on GPUs, for groups of any size
+// -D WIDE     is for CPUs: groups of one work-item, and TILE is 16
 
 #ifdef WIDE
 #define TILE 16
 #define UNROLLED __attribute__((opencl_unroll_hint))
 
-// Rows to rows: 256 values in order, the second half of which is shuffled into the first, like cards, four times: each time
-// the place's binary digits go around by one, so that in the end those of row and column have changed places.
+// Transposes 16 rows of 16 values in four such steps. A step riffles the 256 values like cards, the second half into
+// the first, which rotates the eight binary digits of each place by one; after four, row and column have changed
+// places.
 static inline void shuffle_rows(float16 *rows) {
     float16 next[TILE];
     UNROLLED
@@ -40,7 +42,7 @@ __kernel void transpose(__global const float *in, __global float *out, int heigh
     for (int x = x0; x < min(x0 + TILE, width); x++)
         for (int y = y0; y < min(y0 + TILE, height); y++) out[(size_t)x * height + y] = in[(size_t)y * width + x];
 #else
-    __local float tile[TILE][TILE + 1];  // one more: a column's values are in different banks
+    __local float tile[TILE][TILE + 1];  // the extra column puts a column's values into different banks
     int i = get_local_id(0), j = get_local_id(1), wide = min(TILE, width - x0), high = min(TILE, height - y0);
     for (int y = j; y < high; y += get_local_size(1))
         for (int x = i; x < wide; x += get_local_size(0)) tile[y][x] = in[(size_t)(y0 + y) * width + x0 + x];

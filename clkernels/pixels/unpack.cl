@@ -1,5 +1,5 @@
-// A file's interleaved pixels (height, width, CHANNELS) → planar float (channel, pixel), integers times scale.
-// One work-item a pixel; any group size. After decode.cl.
+// Converts a file's interleaved pixels (height, width, CHANNELS) to planar float (channel, pixel); integers are
+// multiplied by `scale`. One work-item takes a pixel; groups may have any size. The file stands after decode.cl.
 
 __kernel void unpack(__global const PIXEL *pixels, __global const float *table, __global float *planes, int size,
                      float scale) {

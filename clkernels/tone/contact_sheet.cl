@@ -1,14 +1,16 @@
-// A display's light averaged over larger pixels, along one axis: what an eye sees of it from farther away. After lanes.cl.
+// Averages a display's light over larger pixels, along one axis, as an eye sees it from farther away:
 //   out(i) = 1/s · Σ_j |[i·s, (i + 1)·s) ∩ [j, j + 1)| · in(j),   s = size / count ≥ 1
-// In units of 1/count the edges are whole numbers, so nothing is counted twice, or not at all. No display shows more than
-// 1, nor less than 0: light is cut before it is averaged, as it is when a picture is shown and then looked at.
-// Planar float as (outer, the axis, inner): inner is the width down columns, and 1 along rows.
+// In units of 1/count the edges are whole numbers, so no light is counted twice or left out. No display shows more than
+// 1, nor less than 0: so light is clamped before it is averaged.
+// Planes are float (outer, the axis, inner): inner is the width down columns, and 1 along rows. The file stands after
+// lanes.cl.
 //
-// -D WIDTH=1|8 (of inner)   -D ALPHA: behind the planes of `in` comes one of straight alpha, by which light stands over
-// `grey`; out has none.
-// One work-item for WIDTH values of out, of `items` in all; any group size.
+// -D WIDTH=1|8   is the number of neighbouring values, along inner, that a work-item takes
+// -D ALPHA       says that one more plane of `in` is straight alpha: light is laid over `grey`, and out has no alpha
+//
+// One work-item makes WIDTH values of out; `items` work-items make all. Groups may have any size.
 
-// fmin and fmax: a NaN becomes 0.
+// fmax makes a NaN 0.
 static inline FLOAT shown(FLOAT v) { return fmin(fmax(v, 0.0f), 1.0f); }
 
 __kernel void average(__global const float *in, __global float *out, ulong items, uint size, uint count, uint inner,

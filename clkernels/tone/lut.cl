@@ -1,19 +1,22 @@
-// A tone mapping operator that is a table of colours (gpuops/lut.py). After colour.cl and tonemap_operators.cl.
+// A tone mapping operator that is a table of colours (gpuops/tone/lut.py). The file stands after colour.cl and
+// tonemap_operators.cl.
 //
-// A colour, in the encoding that the table wants, lies in a cube between eight entries. The cube's diagonal from black to
-// white cuts it into six tetrahedra; inside the colour's own, with its fractions a ≥ b ≥ c of the way along the three axes,
+// A colour, in the encoding that the table wants, lies in a cube between eight entries. The cube's diagonal from black
+// to white cuts it into six tetrahedra. Inside the colour's own, with its fractions a ≥ b ≥ c of the way along the
+// three axes,
 //     (1 − a) T₀ + (a − b) T₁ + (b − c) T₂ + c T₃
-// where T₀ is the entry next to black, and T₁, T₂, T₃ are one step farther each: along a's axis, b's and c's. So grays come
-// from the diagonal's entries alone, entries come back as they are, and affine tables give what they stand for.
-// Kasson, Nin, Plouffe, Hafner: Performing Color Space Conversions with Three-Dimensional Linear Interpolation, Journal of
-// Electronic Imaging 4 (3), 1995.
+// is the result. T₀ is the entry next to black; T₁, T₂ and T₃ are one step farther each, along a's axis, b's and c's.
+// So grays come from the diagonal's entries alone, a table's entries come back as they are, and affine tables are
+// exact. Source: Kasson, Nin, Plouffe, Hafner, "Performing color space conversions with three-dimensional linear
+// interpolation", Journal of Electronic Imaging 4 (3), 1995.
 //
-// In memory a table is: the scale of red, green and blue and its size n, their offset, then its entries (red, green, blue, 0).
-// index = value · scale + offset, clamped to 0 … n − 1; red's index runs fastest.
+// A table in memory is: the scale of red, green and blue and its size n, their offset, then its entries (red, green,
+// blue, 0). An index is value · scale + offset, clamped to 0 … n − 1; red's index runs fastest.
 //
-// -D LUT_CURVES   n entries, a curve for each channel    -D LUT_CUBE   n³ entries    both: one after the other
-// -D LUT_SRGB | LUT_REINHARD | LUT_LOG2   what is looked up: the sRGB signal, c/(1 + c), log2 c; light without any
-// -D LUT_DECODE   entries are the sRGB signal rather than light
+// -D LUT_CURVES     has n entries, a curve for each channel
+// -D LUT_CUBE       has n³ entries; with LUT_CURVES too, the curves' table comes first
+// -D LUT_SRGB | LUT_REINHARD | LUT_LOG2   looks up the sRGB signal, c/(1 + c) or log2 c rather than light
+// -D LUT_DECODE     says that entries are the sRGB signal rather than light
 
 static inline FLOAT looked_up(FLOAT v) {
 #if defined(LUT_SRGB)
@@ -21,21 +24,21 @@ static inline FLOAT looked_up(FLOAT v) {
 #elif defined(LUT_REINHARD)
     return v * RECIP(1.0f + v);
 #elif defined(LUT_LOG2)
-    return LOG2(v);  // of 0: −∞
+    return LOG2(v);  // −∞ for 0
 #else
     return v;
 #endif
 }
 
 typedef struct {
-    INT before;      // the index of the entry before
-    FLOAT fraction;  // of the way to the next one
+    INT before;      // the index of the entry at or below the value
+    FLOAT fraction;  // how far the value lies on the way to the next entry
 } Place;
 
 static inline Place place_of(FLOAT v, float scale, float offset, float size) {
     Place at;
     at.before = TO_INT(clamp(fma(v, (FLOAT)scale, (FLOAT)offset), 0.0f, size - 2.0f));
-    // Not the index less its whole part: of 256 entries that would have lost 8 bits.
+    // The whole part is subtracted within the fma: the rounded index of a table of 256 entries has lost 8 bits.
     at.fraction = clamp(fma(v, (FLOAT)scale, offset - TO_FLOAT(at.before)), 0.0f, 1.0f);
     return at;
 }
@@ -74,7 +77,8 @@ static inline Colour in_tetrahedra(Colour c, __global const float4 *table) {
     FLOAT x = red.fraction, y = green.fraction, z = blue.fraction;
     FLOAT most = fmax(x, fmax(y, z)), least = fmin(x, fmin(y, z));
     FLOAT middle = fmax(fmin(x, y), fmin(fmax(x, y), z));
-    // Steps along the axes of the largest and of the smallest: never the same axis, not even of equal fractions.
+    // The steps along the axes of the largest and of the smallest fraction are never along one axis, even if all are
+    // equal.
     int size = (int)scale.w;
     const INT to_red = 1, to_green = size, to_blue = size * size;
     INT first = select(select(to_blue, to_green, y >= z), select(to_blue, to_red, x >= z), x >= y);
@@ -103,7 +107,7 @@ static inline Colour op_lut(Colour c, __global const float4 *table) {
 #ifdef LUT_CUBE
     c = in_tetrahedra(c, table);
 #endif
-    c = clamped(c, 0x1p50f);  // light is not negative; decoded it stays finite
+    c = clamped(c, 0x1p50f);  // light is not negative, and stays finite when it is decoded
 #ifdef LUT_DECODE
     c = colour(srgb_to_linear(c.r), srgb_to_linear(c.g), srgb_to_linear(c.b));
 #endif

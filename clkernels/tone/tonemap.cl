@@ -1,15 +1,17 @@
-// Exposure, operator, transfer and dither in one pass, from planes or a file's pixels to such of any other type. Alpha is
-// copied. After tonemap_operators.cl, [lut.cl,] tonemap_light.cl, and what takes and gives pixels: take_quads.cl and
-// give_quads.cl, or take_lanes.cl and give_lanes.cl.
+// Exposure, operator, transfer and dither in one pass, from planes or a file's pixels to planes or pixels of any type.
+// Alpha is copied. The file stands after tonemap_operators.cl, [lut.cl,] tonemap_light.cl, and the files that take and
+// give pixels: take_quads.cl and give_quads.cl, or take_lanes.cl and give_lanes.cl.
 //
-// -D OPERATOR=op_x   -D LUT   -D CHANNELS=n   -D COLOURS=1|3
-// -D SRGB | GAMMA | PQ    for the transfer (none: linear)
-// -D DITHER -D BLUE=n     triangular noise, by a hash or of a texture of n × n values (a power of two) that repeats
-// -D BALANCE              white balance by `white`, before exposure
-// -D CODES=n              `codes` has so many entries, which a group copies to local memory
-// -D GAINS                each pixel has a gain, beside the exposure of all
+// -D CHANNELS=n           is the number of channels
+// -D OPERATOR=op_x, LUT, COLOURS=1|3   are as in tonemap_light.cl
+// -D SRGB | GAMMA | PQ    is the transfer; without any it is linear
+// -D DITHER               adds triangular noise, by a hash
+// -D BLUE=n               takes the noise from a texture of n × n values (n is a power of two) that repeats
+// -D BALANCE              does white balance by `white`, before exposure
+// -D CODES=n              is the number of entries of `codes`, which a group copies to local memory
+// -D GAINS                gives each pixel a gain, beside the exposure of all
 
-// Display light, 0 or more → signal.
+// Encodes display light, 0 or more, to the signal.
 static inline FLOAT encoded(FLOAT v, float gamma) {
 #if defined(SRGB)  // IEC 61966-2-1
     return select(1.055f * power(v, 1.0f / 2.4f) - 0.055f, 12.92f * v, v <= 0.0031308f);
@@ -17,7 +19,7 @@ static inline FLOAT encoded(FLOAT v, float gamma) {
     return power(v, 1.0f / gamma);
 #elif defined(PQ)
     // SMPTE ST 2084: ((c1 + c2 y) / (1 + c3 y))^m2, y = (cd/m² / 10000)^m1, with 1 at 203 cd/m² (ITU-R BT.2408).
-    // The base as 1 − (1 − c1)(1 − y) / (1 + c3 y), because the power, 78.84, magnifies its rounding error.
+    // The base is 1 − (1 − c1)(1 − y) / (1 + c3 y), because the power, 78.84, magnifies its rounding error.
     FLOAT y = power(fmin(v * 0.0203f, 1.0f), 0.1593017578125f);
     return exp(78.84375f * log1p(-0.1640625f * (1.0f - y) / (1.0f + 18.6875f * y)));
 #else
@@ -25,7 +27,7 @@ static inline FLOAT encoded(FLOAT v, float gamma) {
 #endif
 }
 
-// Two uniform numbers of 16 bits out of one hash, added: triangular in −1…1.
+// Adds two uniform 16-bit numbers from one hash: the sum is triangular in −1…1.
 static inline FLOAT triangular(UINT i, uint channel, uint seed) {
     UINT h = i * 0x9E3779B1u ^ (seed * 3u + channel + 1u) * 0x85EBCA77u;
     h ^= h >> 16;
@@ -37,7 +39,7 @@ static inline FLOAT triangular(UINT i, uint channel, uint seed) {
 }
 
 #ifdef BLUE
-// The texture's value for each pixel; channels look at other parts of it.
+// The texture's value for each pixel; channels read it at different offsets.
 static inline FLOAT textured(UINT i, uint channel, uint width, __global const float *noise) {
     UINT y = i / width, x = i - y * width;
     UINT at = ((y + 43 * channel) % BLUE) * BLUE + (x + 21 * channel) % BLUE;
@@ -73,8 +75,9 @@ static inline void repair_all(FLOAT v[VECTORS][CHANNELS], float most, uint first
     }
 }
 
-// A group takes `times` times as many neighbours as its work-items can at once. lost: see encode.cl. repaired: pixels with a
-// NaN, with an infinity, with negative light (each counts once, as the first of these). Any group size.
+// A group takes `times` times as many neighbours as its work-items take at once. `lost` is as in encode.cl. `repaired`
+// counts pixels with a NaN, with an infinity, with negative light (each counts once, as the first of these). Groups of
+// any size.
 __kernel void tonemap(__global const STORED *restrict in, __global MADE *restrict out, int pixels, int width, int times,
                       float exposure, float8 p, float gamma, float code, uint seed, __global const float *restrict table,
                       float scale, __global const uint *restrict codes, __global uint *lost, __global uint *repaired,
@@ -99,18 +102,18 @@ __kernel void tonemap(__global const STORED *restrict in, __global MADE *restric
     for (; i < end; i += step) {
         FLOAT v[VECTORS][CHANNELS];
         light_of(next, table, scale, v);
-        if (i + step < end) next = take(in, i + step, size);  // on its way while this one is worked on
+        if (i + step < end) next = take(in, i + step, size);  // arrives while these pixels are computed
         INT plain = ordinary(v[0], as_uint(most));
         UNROLLED
         for (int k = 1; k < VECTORS; k++) plain &= ordinary(v[k], as_uint(most));
-        if (!all_lanes(plain)) repair_all(v, most, i, size, counted + 2);  // seldom
+        if (!all_lanes(plain)) repair_all(v, most, i, size, counted + 2);  // this is rare
         UNROLLED
         for (int k = 0; k < VECTORS; k++) {
 #ifdef BALANCE
             balance(v[k], white, most);
 #endif
 #ifdef GAINS
-            for (int c = 0; c < COLOURS; c++) v[k][c] *= exposure;  // together both might be beyond float's range
+            for (int c = 0; c < COLOURS; c++) v[k][c] *= exposure;  // first: gain · exposure might overflow
             displayed(v[k], load(gains + min(PLACE_OF(k, i), size - 1), COUNT_IN(k, i, size)), p, lut);
 #else
             displayed(v[k], exposure, p, lut);

@@ -1,27 +1,30 @@
-// Exposure and operator: light → light for a display, where 1 is white. After lanes.cl and tonemap_operators.cl.
+// Exposure and operator: scene light to display light, where 1 is white. The file stands after lanes.cl and
+// tonemap_operators.cl.
 //
-// NaN and negative light become 0, infinite light 2^60, as does all beyond it: the result is always finite.
-// Gray is R = G = B, and the luminance of the result. Alpha is not touched.
+// NaN and negative light become 0; infinite light and all above 2^60 become 2^60: the result is always finite.
+// Gray goes in as R = G = B, and its result is the luminance. Alpha is not touched.
 //
-// -D BALANCE   white balance before all that: a matrix (gpuops/white_balance.py), of which what is negative becomes 0
-// -D KEEP_HUE   colours beyond 1 are mixed with gray of their luminance, as much as makes them 1: the straight line to white
-//               in a chromaticity diagram, so that the dominant wavelength stays. Else they stay beyond 1.
-// -D OPERATOR=op_x (none: only repairs)   -D LUT: that is lut.cl's, a table   -D COLOURS=1|3
+// -D BALANCE        multiplies by a white balance matrix first (gpuops/tone/white_balance.py); negative results are 0
+// -D KEEP_HUE       mixes colours beyond 1 with gray of their luminance until they are 1: the straight line to white in
+//                   a chromaticity diagram, which keeps the dominant wavelength. Otherwise they stay beyond 1.
+// -D OPERATOR=op_x  is the operator; without it there are only the repairs
+// -D LUT            says that the operator is lut.cl's, which takes a table
+// -D COLOURS=1|3    is the number of channels that are not alpha
 
-#define BRIGHTEST 0x1p60f
+#define BRIGHTEST 0x1p60f  // the largest light after exposure
 
-// The largest light that exposure does not take beyond BRIGHTEST.
+// The largest light whose product with the exposure is at most BRIGHTEST.
 static inline float most_light(float exposure) {
 #ifdef BALANCE
-    return fmin(BRIGHTEST / exposure, 0x1p104f);  // whose sums do not overflow: the matrix's numbers are below 2^20
+    return fmin(BRIGHTEST / exposure, 0x1p104f);  // keeps sums finite: the matrix's numbers are below 2^20
 #else
     return fmin(BRIGHTEST / exposure, FLT_MAX);
 #endif
 }
 
-// Which pixels need no repair: colours are neither negative nor NaN, and at most `most`, by its bits.
+// Says which pixels need no repair: their colours are neither negative nor NaN, and at most `most`, given by its bits.
 static inline INT ordinary(const FLOAT *v, uint most) {
-    INT all = AS_UINT(v[0]) <= (UINT)most;  // of numbers that are not negative, bits grow as they do
+    INT all = AS_UINT(v[0]) <= (UINT)most;  // the bits of floats from 0 on have the order of the floats
     for (int c = 1; c < COLOURS; c++) all &= AS_UINT(v[c]) <= (UINT)most;
     return all;
 }
@@ -32,7 +35,7 @@ static inline INT any_negative(const FLOAT *v) {
     return negative;
 }
 
-// Of the first `count` lanes: counted[0 … 2] as tonemap.cl's `repaired`.
+// Counts the repairs of the first `count` lanes in counted[0 … 2], as `repaired` of tonemap.cl.
 static inline void count_repairs(const FLOAT *v, int count, __local uint *counted) {
     INT nan = isnan(v[0]), infinite = isinf(v[0]), negative = any_negative(v);
     for (int c = 1; c < COLOURS; c++) nan |= isnan(v[c]), infinite |= isinf(v[c]);
@@ -42,13 +45,13 @@ static inline void count_repairs(const FLOAT *v, int count, __local uint *counte
     }
 }
 
-// The colours of any pixel made ordinary, in place.
+// Makes the colours of any pixel ordinary, in place.
 static inline void repair(FLOAT *v, float most) {
     for (int c = 0; c < COLOURS; c++) v[c] = fmin(fmax(v[c], 0.0f), most);  // fmax(NaN, 0) is 0
 }
 
 #ifdef BALANCE
-// White balance of an ordinary pixel, in place, by rows of three: it stays ordinary.
+// Multiplies an ordinary pixel by the matrix m, whose rows follow one another, in place. It stays ordinary.
 static inline void balance(FLOAT *v, float16 m, float most) {
     FLOAT r = v[0], g = v[1], b = v[2];
     v[0] = clamp(fma((FLOAT)m.s0, r, fma((FLOAT)m.s1, g, m.s2 * b)), 0.0f, most);
@@ -74,7 +77,7 @@ static inline Colour hue_kept(Colour c) {
 }
 #endif
 
-// The colours of an ordinary pixel, in place.
+// Exposes an ordinary pixel's colours and applies the operator, in place.
 static inline void displayed(FLOAT *v, FLOAT exposure, float8 p, __global const float4 *lut) {
 #if COLOURS == 1
     FLOAT gray = v[0] * exposure;

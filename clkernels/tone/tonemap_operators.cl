@@ -1,6 +1,6 @@
-// Tone mapping operators: linear Rec. 709 light after exposure → linear light for a display, where 1 is white.
-// Each is a pure function of one pixel (of WIDTH pixels side by side: see lanes.cl). Its input is finite, 0…2^60; its
-// result is finite and not negative. p: the operator's parameters, in the order of gpuops/params/tonemap.py.
+// Tone mapping operators: linear Rec. 709 light after exposure to linear light for a display, where 1 is white.
+// Each is a pure function of one pixel (of WIDTH pixels side by side, as in lanes.cl). Its input is within 0…2^60; its
+// result is finite and not negative. p holds the operator's parameters, in the order of gpuops/params/tonemap.py.
 
 typedef struct {
     FLOAT r, g, b;
@@ -31,7 +31,7 @@ static inline FLOAT luminance709(Colour c) {
     return weighed((float3)(0.2126f, 0.7152f, 0.0722f), c);
 }
 
-// Exposure alone.
+// Exposure alone changes the light.
 static inline Colour op_linear(Colour c, float8 p) {
     return c;
 }
@@ -42,7 +42,8 @@ static inline Colour op_reinhard(Colour c, float8 p) {
     return scaled(c, RECIP(1.0f + luminance709(c)));
 }
 
-// The same of each channel: bright colours become white, and not an ulp more where RECIP is a GPU's.
+// The same for each channel: bright colours become white. The clamp removes the last bit by which a GPU's RECIP may
+// exceed 1.
 static inline Colour op_reinhard_channels(Colour c, float8 p) {
     return clamped(colour(c.r * RECIP(1.0f + c.r), c.g * RECIP(1.0f + c.g), c.b * RECIP(1.0f + c.b)), 1.0f);
 }
@@ -60,11 +61,11 @@ static inline Colour op_reinhard_extended_channels(Colour c, float8 p) {
     return colour(c.r * extended(c.r, p.s0), c.g * extended(c.g, p.s0), c.b * extended(c.b, p.s0));
 }
 
-// Reinhard, Devlin: Dynamic Range Reduction Inspired by Photoreceptor Physiology, IEEE TVCG 11(1), 2005, eqs. 1 … 8, without
-// its final stretch to 0 … 1, as exposure is given:
-//     V = I / (I + (f Ia)^m),   Ia = a (c I + (1 − c) L) + (1 − a) L̄
-// where L̄ stands for the paper's c Ī + (1 − c) L̄ (Ī: the channel's mean), so that gray stays gray.
-// with f = e^−intensity. p: m, f a c, f a (1 − c), f (1 − a) L̄ (1e-30 at least, so that black is no 0 / 0).
+// Reinhard, Devlin: Dynamic Range Reduction Inspired by Photoreceptor Physiology, IEEE TVCG 11(1), 2005, eqs. 1 … 8,
+// without its final stretch to 0 … 1, as exposure is given:
+//     V = I / (I + (f Ia)^m),   Ia = a (c I + (1 − c) L) + (1 − a) L̄,   f = e^−intensity
+// where L̄ stands for the paper's c Ī + (1 − c) L̄ (Ī is the channel's mean), so that gray stays gray.
+// p: m, f a c, f a (1 − c), f (1 − a) L̄ (1e-30 at least, so that black is not 0 / 0).
 static inline FLOAT photoreceptor(FLOAT i, FLOAT adapted) {
     return clamp(i * RECIP(i + adapted), 0.0f, 1.0f);
 }
@@ -109,8 +110,9 @@ static inline Colour op_aces_hill(Colour c, float8 p) {
 // Rec. 709 → Rec. 2020 → inset, log2 over −12.47393…4.026069, a sigmoid, a look, outset, power 2.2, → Rec. 709.
 // The sigmoid is Benjamin Wrensch's polynomial of degree 6 (Minimal AgX Implementation, 2023),
 //     15.5 x⁶ − 40.14 x⁵ + 31.96 x⁴ − 6.868 x³ + 0.4298 x² + 0.1191 x − 0.00232,
-// over its value at 1, 0.99858: Sobotka's curve, which it approximates, ends at 1, and so does light that is white.
-// Evaluated about x = ½, where its terms are small: the same polynomial, without float32's cancellation near 1.
+// divided by its value at 1, 0.99858: Sobotka's curve, which it approximates, maps 1 to 1, and so white light becomes
+// white. It is evaluated about x = ½, where its terms are small: the same polynomial, without float32's cancellation
+// near 1.
 static inline FLOAT agx_sigmoid(FLOAT x) {
     const float stops = 4.026069f + 12.47393f;
     FLOAT t = clamp(fma(LOG2(x), (FLOAT)(1.0f / stops), (FLOAT)(12.47393f / stops)), 0.0f, 1.0f) - 0.5f;  // log2(0): −∞
@@ -129,14 +131,14 @@ static inline Colour agx_base(Colour c) {
     return colour(agx_sigmoid(c.r), agx_sigmoid(c.g), agx_sigmoid(c.b));
 }
 
-// Of x^p a LOG2's error counts p times; of x² x^0.2 only 0.2 times.
+// An error of LOG2 counts p times in x^p, but only 0.2 times in x² x^0.2.
 static inline FLOAT power_2_2(FLOAT x) {
     return x * x * power(x, 0.2f);
 }
 
-// Saturation, outset and Rec. 709's matrix magnify errors of the looks' powers, punchy's 12 times. So here the second factor is
-// a polynomial of l = log2 x, without EXP2. It need be good only where the first, x, is not small: fitted for the least largest
-// error of the whole over 0 … 1, 1.3e-8.
+// Saturation, outset and Rec. 709's matrix magnify errors of the looks' powers, punchy's 12 times. So x^p is x times a
+// polynomial of l = log2 x, without EXP2. The polynomial need only be accurate where x is not small: it is fitted for
+// the smallest maximal error of the whole over 0 … 1, 1.3e-8.
 static inline FLOAT finite_log2(FLOAT x) {
     return LOG2(x + 1e-8f);
 }
@@ -166,10 +168,10 @@ static inline FLOAT power_0_8(FLOAT x) {
     return fma(y, l, (FLOAT)1.0f) * x;
 }
 
-// The outset's matrices below make half of what they should, which is below 1, so that GPUs clamp to 0 … 1 at no cost.
-// The power then lacks a factor 2^2.2, which this matrix has: in Rec. 709's it is 1.660491 -0.58764114 -0.07284986,
-// -0.12455047 1.1328999 -0.0083494226, -0.018150763 -0.1005789 1.1187297. And 1 + 2^-21, so that rounding on the way does
-// not keep white below 1.
+// The outset's matrices below give half the outset, which is below 1, because GPUs clamp to 0 … 1 at no cost. The power
+// then lacks a factor 2^2.2, which this matrix contains. Rec. 709's own is 1.660491 -0.58764114 -0.07284986,
+// -0.12455047 1.1328999 -0.0083494226, -0.018150763 -0.1005789 1.1187297. A factor 1 + 2^-21 makes up for rounding that
+// would keep white below 1.
 static inline Colour agx_rec709(Colour c) {
     c = transformed((float3)(7.62961656f, -2.70009098f, -0.334730219f), (float3)(-0.572283958f, 5.20544348f, -0.0383638885f),
                     (float3)(-0.083399045f, -0.462139499f, 5.1403342f), c);
@@ -186,7 +188,7 @@ static inline Colour op_agx(Colour c, float8 p) {
 }
 
 // A look is an ASC CDL on the base, with Wrensch's values: (slope · c)^power, then saturation s about Rec. 709's
-// luminance. That and the outset are one matrix: s · outset + (1 − s) · (0.2126, 0.7152, 0.0722) in each row, as the
+// luminance. Saturation and outset are one matrix: s · outset + (1 − s) · (0.2126, 0.7152, 0.0722) in each row, as the
 // outset keeps gray.
 static inline Colour op_agx_punchy(Colour c, float8 p) {  // s 1.4
     c = agx_base(c);
@@ -212,8 +214,8 @@ static inline Colour op_agx_golden(Colour c, float8 p) {  // s 0.8
 static inline Colour op_khronos_neutral(Colour c, float8 none) {
     const float ks = 0.76f, kd = 0.15f;
     FLOAT x = fmin(fmin(c.r, fmin(c.g, c.b)), 0.08f);
-    FLOAT f = x - 6.25f * x * x;  // 0.04 from 0.08 on
-    FLOAT p = fmax(fmax(c.r, fmax(c.g, c.b)) - f, ks);  // below Ks everything stays as with p = Ks: pn = p, g = 1
+    FLOAT f = x - 6.25f * x * x;  // is 0.04 for x from 0.08 on
+    FLOAT p = fmax(fmax(c.r, fmax(c.g, c.b)) - f, ks);  // below Ks nothing changes, as p = Ks gives pn = p and g = 1
     FLOAT pn = 1.0f - (1.0f - ks) * (1.0f - ks) * RECIP(p + 1.0f - 2.0f * ks);
     FLOAT g = RECIP(kd * (p - pn) + 1.0f);
     FLOAT factor = pn * g * RECIP(p), offset = pn - pn * g - f * factor;
@@ -222,7 +224,7 @@ static inline Colour op_khronos_neutral(Colour c, float8 none) {
 
 // John Hable: Filmic Tonemapping Operators (Uncharted 2), 2010: f(2c) / f(white), where
 //     f(x) = (x (A x + C B) + D E) / (x (A x + B) + D F) − E/F,   A .15, B .5, C .1, D .2, E .02, F .3
-// over one denominator, so that black does not come from cancellation. p: 1 / f(white).
+// is written over one denominator, so that black does not come from cancellation. p: 1 / f(white).
 static inline FLOAT hable(FLOAT x) {
     return x * (0.14f * x + 0.05f / 3.0f) * RECIP(x * (0.15f * x + 0.5f) + 0.06f);
 }
@@ -235,8 +237,8 @@ static inline Colour op_hable(Colour c, float8 p) {
 // 2003, eq. 4 with bias 0.85 and a display of 100 cd/m²:
 //     L' = ln(L + 1) / (log10(Lmax + 1) · ln(2 + 8 (L / Lmax)^(ln 0.85 / ln 0.5)))
 // The paper's L is 1 at the luminance that the eye is adapted to; exposure has brought that to 0.18.
-// p: 1 / Lmax, ln bias / ln 0.5, 1 / (0.18 ln 2 · log10(Lmax / 0.18 + 1)), with L and Lmax as exposure made them.
-// ln(1 + x) / x for x ≥ 0: a polynomial to 0.25, where logarithms of numbers near 1 have few digits.
+// p: 1 / Lmax, ln bias / ln 0.5, 1 / (0.18 ln 2 · log10(Lmax / 0.18 + 1)), where L and Lmax are luminances after
+// exposure. log1p_over gives ln(1 + x) / x for x ≥ 0; up to 0.25 by a polynomial, as logarithms near 1 have few digits.
 static inline FLOAT log1p_over(FLOAT x) {
     FLOAT near = fma(x, (FLOAT)-0.09238353f, (FLOAT)0.1817312f);
     near = fma(near, x, (FLOAT)-0.247786016f);
@@ -252,8 +254,8 @@ static inline Colour op_drago(Colour c, float8 p) {
     return scaled(c, log1p_over(y * (1.0f / 0.18f)) * p.s2 * RECIP(base));
 }
 
-// 1 / (1 + (k / x)^contrast), a logistic curve of log x, with k such that 0.18 stays: Naka and Rushton's response of 1966, as
-// in the sigmoid of darktable 4 (2022) without its skew. p: contrast, contrast · log2 k.
+// 1 / (1 + (k / x)^contrast), a logistic curve of log x, with k such that 0.18 stays 0.18: Naka and Rushton's response
+// of 1966, as in the sigmoid of darktable 4 (2022) without its skew. p: contrast, contrast · log2 k.
 static inline FLOAT log_logistic(FLOAT x, float8 p) {
     return RECIP(1.0f + EXP2(fma((FLOAT)-p.s0, LOG2(x), (FLOAT)p.s1)));
 }

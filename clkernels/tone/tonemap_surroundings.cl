@@ -1,8 +1,10 @@
-// Luminance after exposure, of planes or of a file's pixels, for what local operators look at around a pixel. After
-// take_quads.cl or take_lanes.cl, tonemap_operators.cl and tonemap_light.cl, by which light is repaired.
-// Pixels of a luminance of `beyond` or more have no part in what is around others; it is what infinite light comes to.
+// The luminance after exposure, from planes or a file's pixels, which local operators average around a pixel. The file
+// stands after take_quads.cl or take_lanes.cl, tonemap_operators.cl and tonemap_light.cl, which repairs the light.
+// Pixels of luminance `beyond` or more do not affect others; infinite light becomes `beyond`.
 //
-// A work-item takes TAKEN pixels of `pixels`; any group size.   -D BALANCE   white balance by `white` first
+// -D BALANCE   does white balance by `white` first
+//
+// A work-item takes TAKEN pixels of `pixels`; groups may have any size.
 
 static inline FLOAT luminance_of(FLOAT *v, float exposure, float16 white) {
     repair(v, most_light(exposure));
@@ -16,7 +18,7 @@ static inline FLOAT luminance_of(FLOAT *v, float exposure, float16 white) {
 #endif
 }
 
-// gain: 1/beyond for pixels beyond, else −1: not positive as long as tonemap_local.cl is to find one.
+// gain: 1/beyond for pixels beyond; for others −1, and negative means that tonemap_local.cl is still to find it.
 __kernel void surroundings(__global const STORED *restrict in, __global float *around, __global float *gain, int pixels,
                            float exposure, float beyond, __global const float *restrict table, float scale,
                            float16 white) {
@@ -34,7 +36,7 @@ __kernel void surroundings(__global const STORED *restrict in, __global float *a
     }
 }
 
-// Binary logarithms; NaN of what is darker than `darkest`, ∞ of what is beyond.
+// Gives binary logarithms; NaN for luminance below `darkest`, ∞ for luminance of `beyond` or more.
 __kernel void logarithms(__global const STORED *restrict in, __global float *out, int pixels, float exposure, float darkest,
                          float beyond, __global const float *restrict table, float scale, float16 white) {
     uint size = pixels, i = (uint)get_global_id(0) * TAKEN;

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
 
-SIZES = (8, 32, 128, 512)  # MiB
+# Sizes of the copies in MiB.
+SIZES = (8, 32, 128, 512)
+# Bytes of a MiB.
 MIB = 1 << 20
 
 
@@ -102,7 +104,14 @@ def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
         unpin(gpu.queue, direct)
 
 
-WARM_UP, FEWEST, MOST, ENOUGH_S = 3, 5, 50, 0.2
+# Runs before the first that is timed.
+WARM_UP = 3
+# Timed runs, at least.
+FEWEST = 5
+# Timed runs, at most.
+MOST = 50
+# Seconds of timed runs after which no more follow.
+ENOUGH_S = 0.2
 
 
 def _event_times(enqueue: Callable[[], cl.Event]) -> tuple[float, ...]:

@@ -33,10 +33,14 @@ if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
 
+# Widths of the square images on CPUs.
 CPU_SIZES = (512, 1024, 2048)
+# Widths of the square images on other devices.
 GPU_SIZES = (1024, 2048, 4096, 8192, 16384)
-NO_TABLE = "in-place, no table"  # where chunks are a power of two
-VARIANTS = {  # a variant's name -> DwtParams' method
+# The variant whose chunks are a power of two, so that it needs no table.
+NO_TABLE = "in-place, no table"
+# The method of DwtParams for each variant.
+VARIANTS = {
     "filterbank": "filterbank",
     "lifting": "lifting",
     "laan": "laan",
@@ -44,6 +48,7 @@ VARIANTS = {  # a variant's name -> DwtParams' method
     NO_TABLE: "in-place",
     "strip": "strip",
 }
+# The step that each kernel belongs to, by the last word of its label.
 STEPS = {
     "create": "chunk creation",
     "permute": "chunk permutation",
@@ -52,13 +57,23 @@ STEPS = {
     "update": "lifting",
     "lift": "lifting",
 }
+# The name of the whole transform, beside its steps.
 WHOLE = "whole"
-# The largest difference between variants, as a share of the largest coefficient: their order of operations differs.
+# The largest difference between variants, as a share of the largest coefficient: their order of operations
+# differs.
 TOLERANCE = 4e-6
-_WALL_RUNS = 3  # runs on the host's clock, after a first one
-IN_TURN, OVERLAPPED = "one after the other", "overlapped"
-_SPLIT_ROWS, _SPLIT_BYTES = 256, 1 << 20  # an image's least rows and bytes for which splitting is worth while
-# Images in memory at a time, at most: the source, the one that is transformed, its bands, and one to compare with.
+# Runs on the host's clock, after a first one.
+_WALL_RUNS = 3
+# The way in which images are copied and transformed one after the other.
+IN_TURN = "one after the other"
+# The way in which copies overlap with transforms.
+OVERLAPPED = "overlapped"
+# The least rows of an image that is worth splitting.
+_SPLIT_ROWS = 256
+# The least bytes of an image that is worth splitting.
+_SPLIT_BYTES = 1 << 20
+# Images in memory at a time, at most: the source, the one that is transformed, its bands, and one to compare
+# with.
 _IMAGES = 6
 
 

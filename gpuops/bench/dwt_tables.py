@@ -102,7 +102,7 @@ def _efficiency_table(rows: Sequence[Row]) -> list[str]:
         for part in row.parts:
             whole = part is row.whole
             if whole and len(row.parts) == 2:
-                continue  # the line of the only step has said all
+                continue  # the line of the only step already says it
             efficiency = row.efficiency(part)
             useful = row.useful_efficiency if whole or len(row.parts) == 2 else None
             cells.append(

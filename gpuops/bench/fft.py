@@ -24,12 +24,17 @@ if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
 
+# Widths and heights: of StellarWarp's tables, of Intel's figure 13, and of its figures 6 to 10.
 SIZES = (
     (1024, 1024),
     (512, 512),
     (512, 256),
-)  # width, height: StellarWarp's tables, Intel's figures 13 and 6 to 10
-EMPTY, READ_WRITE = "empty", "read-write only"
+)
+# The variant whose kernel does nothing.
+EMPTY = "empty"
+# The variant whose kernel only reads and writes.
+READ_WRITE = "read-write only"
+# Bytes of a complex number.
 ITEM = np.dtype(np.complex64).itemsize
 
 
@@ -275,7 +280,7 @@ def _radices(gpu: Gpu) -> tuple[tuple[int, ...], tuple[int, ...]]:
     for p in plan.passes:
         if p.beside or (not p.split and p.at.in_steps[3] == along):
             rows += p.schedule.radices
-            columns += (p.at.joined,) if p.at.joined > 1 else ()  # columns' radix, as rows are loaded
+            columns += (p.at.joined,) if p.at.joined > 1 else ()  # the radix of columns while rows are loaded
         else:
             columns += p.schedule.radices
     return rows, columns

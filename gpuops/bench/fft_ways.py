@@ -21,15 +21,22 @@ from ..pixels.coding import Decoding, Encoding, pack, unpack
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-# The forms of the data. Where numbers are real, the comment says what stands for their imaginary parts.
-PLANES = "planes"  # a plane of complex numbers for each channel
-LESS = "one channel less"  # without the last channel, an alpha that nobody uses
-INTERLEAVED = "interleaved"  # pixels of complex numbers
-PAIRS = "pairs"  # pixels of real numbers, two of which are one complex number
-ZEROS = "zeros not read"  # planes of real numbers: the first pass reads no imaginary parts, which are 0
-REAL = "real"  # planes of real numbers, of whose spectra only one half is made
-CONVERTED = "converted"  # pixels, which kernels of their own convert from and to planes of real numbers
-PIXELS = "read and written"  # pixels, which the first and the last pass convert
+# The form of data with a plane of complex numbers for each channel.
+PLANES = "planes"
+# The form without the last channel, an alpha that nobody uses.
+LESS = "one channel less"
+# The form with pixels of complex numbers.
+INTERLEAVED = "interleaved"
+# The form with pixels of real numbers, two of which are one complex number.
+PAIRS = "pairs"
+# The form with planes of real numbers: the first pass reads no imaginary parts, which are 0.
+ZEROS = "zeros not read"
+# The form with planes of real numbers, of whose spectra only one half is made.
+REAL = "real"
+# The form with pixels that kernels of their own convert from and to planes of real numbers.
+CONVERTED = "converted"
+# The form with pixels that the first and the last pass convert.
+PIXELS = "read and written"
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,7 @@ class Variant:
         return {LESS: channels - 1, PAIRS: (channels + 1) // 2}.get(self.form, channels)
 
 
+# The parameters by which the library chooses all by itself.
 AUTO = FftParams()
 
 
@@ -58,6 +66,7 @@ def _local(radix: str, twiddle: str = "table", *, half: bool = False) -> Variant
     return Variant(FftParams("local", radix, twiddle), half=half)
 
 
+# The variants by name. A star marks subdivided butterflies.
 VARIANTS = {
     "UAV R2, table": Variant(FftParams("global", "2", "table")),
     "UAV R2, computed": Variant(FftParams("global", "2", "compute")),

@@ -32,7 +32,11 @@ if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
 
-GPU_SIZE, CPU_SIZE = (3840, 2160), (1280, 720)  # width, height
+# Width and height of the image on GPUs.
+GPU_SIZE = (3840, 2160)
+# Width and height of the image on CPUs.
+CPU_SIZE = (1280, 720)
+# The variant that only copies the image, with which the others are compared.
 COPY = "copy"
 # Images in memory at a time, at most: a starburst's transforms are up to ten, those of an image up to seven.
 _IMAGES = 20
@@ -52,6 +56,7 @@ def _tonemap(operator: str) -> Filter:
     return lambda gpu, image: tonemap.tonemap(gpu, image, TonemapParams(operator))
 
 
+# The blurs by name.
 BLURS: dict[str, Filter] = {
     **{f"d3d11, {way}": partial(d3d11.blur, method=way) for way in ("local", "direct")},
     **{
@@ -68,12 +73,14 @@ BLURS: dict[str, Filter] = {
         for way in ("local", "direct", "fft", "auto")
     },
 }
+# The blooms by name.
 BLOOMS: dict[str, Filter] = {
     **{f"d3d11, {way}": partial(d3d11.bloom, method=way) for way in ("local", "direct")},
     **{f"mip, {way}": _bloom(memory=way) for way in ("local", "direct", "auto")},
     "gaussians": _bloom(method="gaussians"),
     "fft, starburst": _bloom(method="fft"),
 }
+# The steps of tone mapping, and the whole, by name.
 TONEMAPS: dict[str, Filter] = {
     **{
         f"statistics, {way}": partial(reduce.statistics, histogram=False, method=way)
@@ -85,6 +92,7 @@ TONEMAPS: dict[str, Filter] = {
     **{f"d3d11 tonemap, {way}": partial(d3d11.tonemap, method=way) for way in ("local", "direct")},
     **{f"tonemap {operator}": _tonemap(operator) for operator in OPERATORS},
 }
+# All variants, by operation.
 VARIANTS = {"blur": BLURS, "bloom": BLOOMS, "tonemap": TONEMAPS}
 
 

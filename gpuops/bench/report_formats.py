@@ -18,6 +18,7 @@ from ..profile import KernelTime, Report, peak_host_bytes
 if TYPE_CHECKING:
     from ..device import DeviceInfo
 
+# The version of the JSON report's layout.
 SCHEMA_VERSION = 1
 
 
@@ -69,7 +70,7 @@ def _share(report: Report, kernel: KernelTime) -> float | None:
 
 def to_json(report: Report) -> dict[str, Any]:
     """The whole report as plain values, for :func:`json.dumps`."""
-    sums = totals(report)  # first: making the report is no part of what it reports
+    sums = totals(report)  # before the report is made, which it does not report
     return {
         "schema_version": SCHEMA_VERSION,
         "context": {**versions(), **report.context},
@@ -94,6 +95,7 @@ def to_json(report: Report) -> dict[str, Any]:
     }
 
 
+# The columns of the CSV report.
 COLUMNS = (
     "kind", "name", "count", "total_ms", "min_ms", "median_ms", "max_ms", "global_size", "local_size",
     "bytes", "gbps", "share_of_copy",
@@ -213,7 +215,8 @@ def _text(convert: Callable[[Report], dict[str, Any]]) -> Callable[[Report], str
     return lambda report: json.dumps(convert(report), indent=1, ensure_ascii=False) + "\n"
 
 
-# Longer extensions come first, as x.trace.json also ends with .json.
+# The function that writes each format, by file extension; longer extensions come first, as x.trace.json also
+# ends with .json.
 FORMATS: dict[str, Callable[[Report], str]] = {
     ".trace.json": _text(to_trace),
     ".json": _text(to_json),

@@ -1,4 +1,4 @@
-"""Find OpenCL devices, check that each works, rank them, and select one. Never prompts.
+"""This package finds OpenCL devices, checks that each works, ranks them, and selects one. It never prompts.
 
 Drivers crash, hang and return wrong numbers, so none is trusted before a process of its own has tried it:
 `drivers` makes drivers visible, `canary` is the program that tries a device, `probe` runs it and keeps its

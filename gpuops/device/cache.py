@@ -12,7 +12,7 @@ from gpuops.device import store as cache
 
 
 def digest(key: Any) -> str:
-    """Short name for a JSON value."""
+    """Returns a short name for a JSON value."""
     return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:20]
 
 
@@ -26,13 +26,13 @@ def load(kind: str, key: Any) -> dict[str, Any] | None:
 
 
 def store(kind: str, key: Any, value: dict[str, Any]) -> None:
-    """Store whole or not at all."""
+    """Stores a value whole or not at all."""
     cache.save(f"{kind}-{digest(key)}.json", json.dumps({"key": key, "value": value}).encode())
 
 
 @contextlib.contextmanager
 def lock() -> Iterator[None]:
-    """Hold off other processes that would measure at the same time; best effort."""
+    """Tries to hold off other processes that would measure at the same time."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(ImportError, OSError):
             import fcntl

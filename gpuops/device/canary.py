@@ -1,4 +1,4 @@
-"""The program that tries one device. It may crash: nothing but a process made for it runs it.
+"""The program that tries one device. It may crash, so only a process made for it runs it.
 
 Prints JSON lines: {"stage": ...} before each step, so that a crash has a place, then the verdict.
 """
@@ -16,17 +16,26 @@ import pyopencl as cl
 
 from gpuops.device.probe import kernel_file
 
+# Bytes of a copy on GPUs, at most.
 GPU_COPY_BYTES = 512 << 20
-CPU_COPY_BYTES = 64 << 20  # at least, and four times the cache
-COPY_SECONDS = 0.03  # of one launch, at most about
-MULTIPLY_SECONDS = 0.02  # likewise
+# Bytes of a copy on CPUs, at least; four times the cache if that is more.
+CPU_COPY_BYTES = 64 << 20
+# Seconds of one launch that copies, at most, about.
+COPY_SECONDS = 0.03
+# Seconds of one launch that multiplies, at most, about.
+MULTIPLY_SECONDS = 0.02
+# The number of launches that are timed.
 REPEATS = 15
-WIDTH, HEIGHT = 61, 47
+# Columns of the test image.
+WIDTH = 61
+# Rows of the test image.
+HEIGHT = 47
+# The word that fills the memory that is copied.
 PATTERN = np.array([0x2B5A17C3], np.uint32)
 
 
 class Wrong(Exception):
-    """The device computed something else than it should."""
+    """Says that the device computed a wrong result."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -45,23 +54,23 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def conclude(answer: dict[str, Any]) -> NoReturn:
-    """Answer and end at once: a driver that crashes while it is unloaded changes nothing any more."""
+    """Prints the answer and ends at once, so that a driver that crashes while it is unloaded does no harm."""
     say(answer)
     os._exit(0)
 
 
 def say(answer: dict[str, Any]) -> None:
-    """One line, out at once."""
+    """Prints one line at once."""
     os.write(1, b"\n" + json.dumps(answer).encode() + b"\n")
 
 
 def stage(name: str) -> None:
-    """Say what comes next."""
+    """Prints what comes next."""
     say({"stage": name})
 
 
 def one_line(error: BaseException) -> str:
-    """The telling line of an error: a build's log begins with its name and ends with its cause."""
+    """Returns the line of an error that tells most: a build's log begins with its name and ends with its cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if isinstance(error, cl.Error) and "Build on" in str(error):
         causes = [line for line in lines if "error" in line.lower() and "CL_BUILD" not in line]
@@ -77,7 +86,7 @@ def find_all() -> list[cl.Device]:
     """Every device of every platform, in the loader's order."""
     try:
         platforms = cl.get_platforms()
-    except cl.Error:  # none at all
+    except cl.Error:  # there are no platforms
         return []
     devices: list[cl.Device] = []
     for platform in platforms:
@@ -89,7 +98,7 @@ def find_all() -> list[cl.Device]:
 
 
 def find(sought: dict[str, Any]) -> cl.Device:
-    """The device meant, in this process."""
+    """Returns the described device, as this process sees it."""
     alike = [
         device
         for device in find_all()
@@ -103,7 +112,7 @@ def find(sought: dict[str, Any]) -> cl.Device:
 
 
 def probe(device: cl.Device) -> dict[str, float | None]:
-    """Check the device's arithmetic, then measure it."""
+    """Checks the device's arithmetic, then measures it."""
     stage("creating a context")
     context = cl.Context([device])
     queue = cl.CommandQueue(context, properties=cl.command_queue_properties.PROFILING_ENABLE)
@@ -119,7 +128,7 @@ def probe(device: cl.Device) -> dict[str, float | None]:
 
 
 def measured(measure: Callable[[], float]) -> float | None:
-    """A figure, or None where memory is short: that a device is busy does not make it unusable."""
+    """Returns a figure, or None if memory is short: a busy device is not unusable."""
     try:
         return float(f"{measure():.4g}")
     except (cl.MemoryError, cl.RuntimeError, cl.LogicError):
@@ -127,7 +136,7 @@ def measured(measure: Callable[[], float]) -> float | None:
 
 
 def check(queue: cl.CommandQueue, program: cl.Program) -> None:
-    """Compare the canary kernel's result with the host's, bit by bit."""
+    """Compares the canary kernel's result with the host's, bit by bit."""
     device, context = queue.device, queue.context
     kernel = cl.Kernel(program, "canary")
     limit = kernel.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, device)
@@ -168,13 +177,13 @@ def expected(image: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def reflect(i: np.ndarray, n: int) -> np.ndarray:
-    """dcba|abcd|dcba."""
+    """Returns the index that stands at i by the border dcba|abcd|dcba."""
     i = i % (2 * n)
     return np.where(i < n, i, 2 * n - 1 - i)
 
 
 def seconds(launch: Callable[[], cl.Event]) -> float:
-    """Time of one launch by its event; by the clock where events are absurd (rusticl 22.3 says 1 ns)."""
+    """Returns the seconds of a launch by its event, or by the clock if events are absurd (rusticl 22.3 says 1 ns)."""
     begin = time.perf_counter()
     event = launch()
     event.wait()
@@ -184,19 +193,19 @@ def seconds(launch: Callable[[], cl.Event]) -> float:
 
 
 def processor_seconds(launch: Callable[[], cl.Event], cores: int) -> float:
-    """Time of one launch had it the cores to itself: what else runs must not decide which CPU runtime wins."""
+    """Returns the seconds of a launch alone on the cores: other programs must not decide which CPU runtime wins."""
     begin = time.process_time()
     launch().wait()
     return (time.process_time() - begin) / cores
 
 
 def available_cores() -> int:
-    """Cores that this process may use."""
+    """Returns the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def copy_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
-    """Bytes read and written by the copy kernel, in 10^9 a second, with buffers that fit no cache."""
+    """Returns the 10^9 bytes a second that the copy kernel reads and writes, with buffers that exceed any cache."""
     device = queue.device
     kernel = cl.Kernel(program, "copy")
     local = min(256, kernel.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, device))
@@ -221,7 +230,7 @@ def copy_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
             break
         size *= 4
     taken = [seconds(launch) for _ in range(REPEATS)]
-    rate = 32 * count / float(np.percentile(taken, 25)) * 1e-9  # of the better half: other programs disturb
+    rate = 32 * count / float(np.percentile(taken, 25)) * 1e-9  # the median of the better half
     result = np.empty(4 * count, np.uint32)
     cl.enqueue_copy(queue, result, b).wait()
     if (result != PATTERN).any():
@@ -230,7 +239,7 @@ def copy_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
 
 
 def multiply_rate(queue: cl.CommandQueue, program: cl.Program) -> float:
-    """Float32 multiply-adds, two operations each, in 10^9 operations a second."""
+    """Returns the speed of float32 multiply-adds, two operations each, in 10^9 operations a second."""
     device = queue.device
     items = device.max_compute_units * (1024 if device.type == cl.device_type.GPU else 256)
     out = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 4 * items)

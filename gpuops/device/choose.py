@@ -16,6 +16,7 @@ from gpuops.notes import note
 if TYPE_CHECKING:
     import pyopencl as cl
 
+# The advice that messages give where no device works.
 HOW_TO_GET_ONE = (
     "get one with `pip install 'clpix[cpu]'`, the distribution's package pocl-opencl-icd, "
     "or the GPU vendor's driver"
@@ -29,7 +30,7 @@ class Candidate:
         self.device, self.info, self.ordinal = device, info, ordinal
 
     def check(self, *, refresh: bool = False) -> DeviceInfo:
-        """Its properties with the verdict."""
+        """Returns the device's properties with the verdict."""
         from gpuops.device import probe
 
         version = self.device.platform.version.strip()
@@ -78,7 +79,7 @@ def select(spec: str | None = None) -> tuple[cl.Device, DeviceInfo]:
 
 
 def _best(found: Sequence[Candidate], complaint: str) -> tuple[cl.Device, DeviceInfo]:
-    """The best usable one of those named."""
+    """Returns the best usable one of the named devices."""
     checked = {candidate.check(): candidate for candidate in found}
     usable = [info for info in checked if info.usable]
     if not usable:
@@ -88,7 +89,7 @@ def _best(found: Sequence[Candidate], complaint: str) -> tuple[cl.Device, Device
 
 
 def _searched() -> str:
-    """Where drivers were looked for, if that was the user's choice."""
+    """Returns where drivers were looked for, if that was the user's choice."""
     chosen = os.environ.get("OCL_ICD_VENDORS")
     return f" (OCL_ICD_VENDORS is {chosen})" if chosen else ""
 
@@ -98,7 +99,7 @@ def _reasons(infos: Iterable[DeviceInfo]) -> str:
 
 
 def rank(infos: Iterable[DeviceInfo]) -> list[DeviceInfo]:
-    """By kind, then by compute to two digits (noise does not reorder equal GPUs), then by number."""
+    """Ranks by kind, then by compute to two digits (noise does not reorder equal GPUs), then by number."""
     return sorted(infos, key=lambda i: (KINDS.index(i.kind), -float(f"{i.gflops or 0:.1e}"), i.index))
 
 
@@ -113,7 +114,7 @@ def matching(found: Sequence[Candidate], spec: str) -> list[Candidate]:
         chosen = [c for c in found if word in c.info.name.lower() or word in c.info.platform.lower()]
         chosen = chosen or [
             c for c in found if word in c.info.version.lower()
-        ]  # PoCL says its name only there
+        ]  # PoCL's name only stands there
     if not chosen:
         there = ", ".join(f"{c.info.index} {c.info.name} [{c.info.platform}, {c.info.kind}]" for c in found)
         raise DeviceError(f"no device {spec!r}; there is: {there}")

@@ -1,4 +1,4 @@
-"""Make OpenCL drivers visible to the loader, and keep drivers out that crash when they are listed.
+"""This module makes OpenCL drivers visible to the loader, and keeps drivers out that crash when they are listed.
 
 The loader (ocl-icd) reads a folder of .icd files, each naming a driver's library. It misses Intel's CPU
 runtime installed by pip, whose .icd files name a path that does not exist; conda's folder; and NVIDIA's
@@ -24,9 +24,13 @@ from gpuops.errors import DeviceError
 from gpuops.files.drafts import draft_folder
 from gpuops.notes import note
 
+# The folder where the system's drivers register.
 SYSTEM_FOLDER = "/etc/OpenCL/vendors"
-_PREFIX = "vendors-"  # of our folders' names
+# How the names of our folders begin.
+_PREFIX = "vendors-"
+# The library of NVIDIA's driver.
 _NVIDIA = "libnvidia-opencl.so.1"
+# The folders where NVIDIA's library may be.
 _LIBRARY_FOLDERS = (
     "/usr/lib/x86_64-linux-gnu",
     "/usr/lib/aarch64-linux-gnu",
@@ -46,16 +50,18 @@ class Driver:
 
 
 def register_bundled_runtimes() -> None:
-    """Make every working driver visible. Call before the first platform query; a second call does nothing."""
+    """Makes every working driver visible. Call it before the first platform query; a second call does nothing."""
     prepare()
 
 
+# Whether the environment has been prepared.
 _prepared = False
-_preparing = Lock()  # held by the thread that changes the environment
+# The thread that changes the environment holds it.
+_preparing = Lock()
 
 
 def prepare(*, refresh: bool = False) -> None:
-    """See register_bundled_runtimes; `refresh` tries again the drivers that crashed."""
+    """Does the work of register_bundled_runtimes; `refresh` tries the drivers that crashed again."""
     global _prepared
     with _preparing:
         if _prepared and not refresh:
@@ -63,7 +69,7 @@ def prepare(*, refresh: bool = False) -> None:
         _tune_pocl()
         user = os.environ.get("OCL_ICD_VENDORS", "")
         ours = os.path.basename(user.rstrip("/")).startswith(_PREFIX) and os.path.isdir(user)
-        if not ours:  # ours: inherited from a process that did all this
+        if not ours:  # our folder was inherited from a process that did all this
             if user and not os.path.isdir(user):
                 _tune_intel(user)
             else:
@@ -122,7 +128,7 @@ def missing(present: list[Driver], *, explicit: bool) -> list[Driver]:
 
 
 def loadable(driver: Driver) -> bool:
-    """Whether the library can be there: a name without a folder is the dynamic linker's to find."""
+    """Says whether the library can exist: the dynamic linker finds names without a folder."""
     return "/" not in driver.library or os.path.exists(driver.library)
 
 
@@ -146,20 +152,20 @@ def cpu() -> dict[str, str]:
     with contextlib.suppress(OSError), open("/proc/cpuinfo", "rb") as file:
         text = (
             file.read(8192).partition(b"\n\n")[0].decode(errors="replace")
-        )  # the whole is slow on big machines
+        )  # the whole file takes long on big machines
     pairs = (line.partition(":") for line in text.splitlines())
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 
 def cpu_identity() -> str:
-    """Returns all that code built for this CPU depends on. Its name is not enough: clouds call different ones alike."""
+    """Returns all that code built for this CPU depends on. Clouds give different CPUs the same name."""
     read = cpu()
     target = os.environ.get("CL_CONFIG_CPU_TARGET_ARCH", "")
     return cache.digest([platform.machine(), read.get("model name", ""), read.get("flags", ""), target])
 
 
 def _tune_intel(libraries: str) -> None:
-    """Tell Intel's runtime what an AMD CPU can do: left alone, some versions build far slower code."""
+    """Tells Intel's runtime what an AMD CPU can do; otherwise some versions build far slower code."""
     read = cpu()
     flags = set(read.get("flags", "").split())
     if "intelocl" in libraries and read.get("vendor_id") == "AuthenticAMD" and "avx2" in flags:
@@ -168,7 +174,7 @@ def _tune_intel(libraries: str) -> None:
 
 
 def _tune_pocl() -> None:
-    """Give PoCL another place for its cache where the user has none: without one it offers no device."""
+    """Gives PoCL another place for its cache if the user has none: without a cache it offers no device."""
     home = os.environ.get("HOME")
     base = os.environ.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else None)
     folder = Path(base or "/dev/null", "pocl", "kcache")
@@ -179,7 +185,7 @@ def _tune_pocl() -> None:
 
 
 def refused_drivers(drivers: list[Driver], *, refresh: bool) -> dict[str, str]:
-    """Drivers that bring the process down when platforms are listed, by name, with what they do."""
+    """Returns the drivers that crash the process when platforms are listed, by name, with what they do."""
     key = {
         "drivers": [[*astuple(driver), _changed(driver)] for driver in drivers],
         "program": probe.program(),

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyopencl as cl
 
-KINDS = ("gpu", "accelerator", "cpu")  # in the order of preference
+# The kinds of devices, in the order of preference.
+KINDS = ("gpu", "accelerator", "cpu")
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class DeviceInfo:
 
 
 def kind_of(device: cl.Device) -> str:
-    """Kind of a device. A simulator that claims to be everything (Oclgrind) counts as a CPU."""
+    """Returns the kind of a device. A simulator that claims to be every kind (Oclgrind) counts as a CPU."""
     import pyopencl as cl
 
     if device.type & cl.device_type.CPU:
@@ -46,7 +47,7 @@ def kind_of(device: cl.Device) -> str:
 
 
 def describe(device: cl.Device, index: int) -> DeviceInfo:
-    """Read a device's properties; not usable until probed."""
+    """Reads a device's properties; it counts as unusable until it is probed."""
     extensions = device.extensions.split()
     return DeviceInfo(
         index=index,

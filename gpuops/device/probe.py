@@ -1,4 +1,4 @@
-"""Run the canary in a process of its own, with a time limit, and remember its verdict."""
+"""This module runs the canary in a process of its own, with a time limit, and remembers its verdict."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ import clkernels
 from gpuops.device import cache
 from gpuops.device.info import DeviceInfo
 
-RETRY_SECONDS = 24 * 3600  # a failure may have been the machine's, not the driver's
+# Seconds after which a device that failed is tried again: the fault may have been the machine's, not the
+# driver's.
+RETRY_SECONDS = 24 * 3600
+# The program that runs the canary in a process of its own.
 _START = """import sys; sys.path[:] = sys.argv[1].split("\\n")
 from gpuops.device.canary import main; main(sys.argv[2:])"""
 
@@ -33,7 +36,8 @@ class Verdict:
     gflops: float | None = None
 
 
-_verdicts: dict[str, Verdict] = {}  # of this process, for when the cache cannot be written
+# The verdicts of this process, for when the cache cannot be written.
+_verdicts: dict[str, Verdict] = {}
 
 
 def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: bool = False) -> Verdict:
@@ -105,7 +109,7 @@ def kernel_file() -> Path:
 
 
 def time_limit() -> float:
-    """Seconds that a check may take; a first build on a slow CPU takes some."""
+    """Returns the seconds that a check may take; a first build on a slow CPU takes some."""
     try:
         return float(os.environ.get("CLPIX_PROBE_TIMEOUT", ""))
     except ValueError:
@@ -131,7 +135,8 @@ def run_canary(arguments: Sequence[str], environment: Mapping[str, str]) -> dict
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYOPENCL_NO_CACHE": "1", **environment},  # build, really
+                # Without the cache, kernels are really built.
+                env={**os.environ, "PYOPENCL_NO_CACHE": "1", **environment},
                 start_new_session=True,
             )
         except OSError as error:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from ..files.drafts import draft_file
 
+#: Bytes of the digest that an entry begins with.
 _DIGEST = hashlib.sha256().digest_size
-#: About how many bytes of built kernels are kept: a kernel takes 60 kB on average.
+#: Bytes of built kernels that are kept, about: a kernel takes 60 kB on average.
 _MOST_BYTES = 1 << 30
 
 
@@ -69,7 +70,7 @@ def load_binary(name: str) -> bytes | None:
     if hashlib.sha256(data).digest() != digest:
         return None
     with contextlib.suppress(OSError):
-        os.utime(cache_folder() / name)  # now all others are removed before it
+        os.utime(cache_folder() / name)  # as the newest it is removed last
     return data
 
 

@@ -1,4 +1,4 @@
-"""Straight alpha, which pictures have here, from and to the associated alpha of EXR and some TIFF files."""
+"""Conversion between straight alpha, which pictures have here, and the associated alpha of EXR and some TIFF files."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def straight(pixels: Pixels) -> Pixels:
         return pixels
     divisor = np.where(partial, alpha / _one(pixels), np.float32(1))
     # A reciprocal's rounding would add to the quotient's: floats would come back two units off, rather than one.
-    with np.errstate(over="ignore", invalid="ignore"):  # what is infinite or no number stays so
+    with np.errstate(over="ignore", invalid="ignore"):  # infinities and NaN stay
         return _with_colour(pixels, np.divide(pixels[:, :, :-1], divisor, dtype=np.float32))
 
 
 def associated(picture: Picture) -> Pixels:
-    """Colour times alpha. Where alpha is 0 colour becomes 0, unless the picture came so associated."""
+    """Colour times alpha. Where alpha is 0 colour becomes 0, unless the file had associated alpha."""
     pixels = picture.pixels
     scale = pixels[:, :, -1:].astype(np.float32) / _one(pixels)
     if picture.associated:
@@ -31,7 +31,7 @@ def associated(picture: Picture) -> Pixels:
         return pixels
     with np.errstate(over="ignore", invalid="ignore"):
         result = _with_colour(pixels, pixels[:, :, :-1] * scale)
-    np.copyto(result[:, :, :-1], 0, where=scale == 0)  # also of what is infinite or no number
+    np.copyto(result[:, :, :-1], 0, where=scale == 0)  # also infinities and NaN become 0
     return result
 
 

@@ -13,12 +13,14 @@ from ..pixels.colour import unusual
 from .colours import of_profile
 from .picture import DTYPES, Metadata, Picture, Pixels
 
+# The name of a member that holds pixels.
 _PIXELS = "pixels"
+# The names of members that hold metadata as bytes.
 _BYTES = ("icc", "exif", "xmp")
 
 
 class NoPictureError(FileError):
-    """Arrays that are no picture's pixels."""
+    """Says that arrays are not the pixels of a picture."""
 
 
 def read_arrays(path: str) -> dict[str, Pixels]:
@@ -44,7 +46,7 @@ def is_several(path: str) -> bool:
     try:
         with np.load(path, allow_pickle=False) as file:
             return len(file.files) > 1 and _PIXELS not in file.files
-    except Exception:  # whoever reads it will say
+    except Exception:  # the reader of the file will report it
         return False
 
 
@@ -128,7 +130,7 @@ def picture_of(
     layer: str = "",
     layers: tuple[str, ...] = (),
 ) -> Picture:
-    """A picture of an array (height, width) or (height, width, channels); 2 and 4 channels have alpha."""
+    """Makes a picture of an array (height, width[, channels]); of 2 and 4 channels the last is alpha."""
     if array.ndim == 2:
         array = array[:, :, None]
     if array.ndim != 3 or not 1 <= array.shape[2] <= 4 or 0 in array.shape:

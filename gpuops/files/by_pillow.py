@@ -9,7 +9,7 @@ from .picture import Pixels
 
 
 def read(path: str, kind: str) -> Pixels:
-    """The samples of a picture, (height, width, channels); kind: Pillow's name of the format."""
+    """The samples of a picture, (height, width, channels); ``kind`` is Pillow's name of the format."""
     import PIL.Image
 
     try:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Path = str | os.PathLike[str]
+# The file extensions of charts.
 FORMATS = (".png", ".svg")
 
 

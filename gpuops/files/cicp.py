@@ -20,6 +20,7 @@ from ..pixels.colour import (
     of_primaries,
 )
 
+#: The primaries of each code.
 PRIMARIES = {
     1: NAMED["Rec. 709"],
     4: NAMED["NTSC (1953)"],
@@ -34,14 +35,20 @@ PRIMARIES = {
     22: Primaries((0.630, 0.340), (0.295, 0.605), (0.155, 0.077), D65),
 }
 
-# The inverse of V = α L^0.45 − (α − 1), and 4.5 L below β.
-_ALPHA, _BETA = 1.099296826809442, 0.018053968510807
+#: The constant α of ITU-R BT.709's curve V = α L^0.45 − (α − 1); below β it is 4.5 L.
+_ALPHA = 1.099296826809442
+#: The constant β of this curve.
+_BETA = 0.018053968510807
+#: The inverse of this curve.
 _BT709 = Parametric(1 / 0.45, 1 / _ALPHA, (_ALPHA - 1) / _ALPHA, 1 / 4.5, 4.5 * _BETA)
-# The same of SMPTE 240M.
-_ALPHA_240, _BETA_240 = 1.111572195921731, 0.022821585529445
+#: The constant α of SMPTE 240M's curve, which has this form with 4 L below β.
+_ALPHA_240 = 1.111572195921731
+#: The constant β of SMPTE 240M's curve.
+_BETA_240 = 0.022821585529445
+#: The inverse of SMPTE 240M's curve.
 _SMPTE240 = Parametric(1 / 0.45, 1 / _ALPHA_240, (_ALPHA_240 - 1) / _ALPHA_240, 1 / 4, 4 * _BETA_240)
 
-#: The logarithmic ones, 9 and 10, are left out.
+#: The curve of each code; the logarithmic ones, 9 and 10, are left out.
 TRANSFERS: dict[int, Curve] = {
     **dict.fromkeys((1, 6, 11, 12, 14, 15), _BT709),
     4: Parametric(2.2),
@@ -53,8 +60,11 @@ TRANSFERS: dict[int, Curve] = {
     17: Parametric(2.6, (52.37 / 48) ** (1 / 2.6)),
     18: Hlg(),
 }
-_PREFERRED = (13, 8, 16, 18, 4, 5, 1, 7, 17)  # of codes with the same curve the one to write
+#: The codes to write, in the order in which one with the right curve is sought.
+_PREFERRED = (13, 8, 16, 18, 4, 5, 1, 7, 17)
+#: The matrix code of RGB.
 _RGB = 0
+#: Bytes of the four codes.
 SIZE = 4
 
 

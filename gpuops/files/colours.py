@@ -17,9 +17,16 @@ from ..pixels.colour import LINEAR, SRGB, Colour, ColourError, Parametric, Prima
 from . import cicp, icc
 from .formats import Format
 
-_LONGEST = 1 << 26  # bytes of a profile; more is an attack
-_GAMMA_UNIT = 100000  # parts of one of PNG's gamma and chromaticities
-_SRGB_GAMMA, _LINEAR_GAMMA, _GAMMA_TOLERANCE = 45455, 100000, 1000
+# The most bytes of a profile; more is an attack.
+_LONGEST = 1 << 26
+# PNG writes gamma and chromaticities as whole numbers of so many parts of one.
+_GAMMA_UNIT = 100000
+# The gamma of sRGB in these parts.
+_SRGB_GAMMA = 45455
+# The gamma of linear light in these parts.
+_LINEAR_GAMMA = 100000
+# The difference in these parts within which gammas are the same.
+_GAMMA_TOLERANCE = 1000
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,7 @@ class Found:
     overrules: bool = False
 
     def remarks(self, *, light: bool) -> list[str]:
-        """A sentence for each thing that is wrong, with what is done about it; ``light``: values are floats."""
+        """A sentence for each thing that is wrong, and what is done about it; ``light`` says that values are floats."""
         if self.colour is not None:
             return list(self.wrong)
         taken = "linear Rec. 709 light" if light else "sRGB"
@@ -61,7 +68,7 @@ def is_understood(profile: bytes) -> bool:
 
 
 def may_be_light(profile: bytes) -> bool:
-    """Whether an ICC profile does not say that values are encoded."""
+    """Whether an ICC profile leaves open whether values are encoded."""
     found = of_profile(profile, gray=icc.is_for_gray(profile)).colour
     return found is None or found.linear
 
@@ -105,7 +112,7 @@ def of_png(chunks: Mapping[bytes, bytes], *, gray: bool) -> Found:
         return Found(None, (*wrong, f"its {error}"))
     if colour is None or colour == SRGB:
         return Found(colour, tuple(wrong))
-    if profile:  # which is not understood, and would label what is not taken as sRGB
+    if profile:  # the profile is not understood, and the values are not taken as sRGB
         wrong[-1] += "; it is left out"
     return Found(colour, tuple(wrong), overrules=True)
 
@@ -159,7 +166,7 @@ def profile_for(colour: Colour, dtype: np.dtype[np.generic], *, gray: bool) -> b
 
 
 def for_rgb(profile: bytes, dtype: np.dtype[np.generic]) -> bytes | None:
-    """A profile, or that of the same curve for RGB where it is for gray; None where values are taken for it anyway."""
+    """A profile, for gray the RGB profile of the same curve; None if readers assume these colours without a profile."""
     if not icc.is_for_gray(profile):
         return profile
     colour = of_profile(profile, gray=True).colour
@@ -167,7 +174,7 @@ def for_rgb(profile: bytes, dtype: np.dtype[np.generic]) -> bytes | None:
 
 
 def png_chunks(colour: Colour, profile: bytes | None, *, gray: bool) -> dict[bytes, bytes]:
-    """The chunks that say of integers what space they are in; ``profile``: the picture's own, if it has one.
+    """The chunks that declare the space of integers; ``profile`` is the picture's own, if it has one.
 
     A gamma stands beside a profile, for readers that know nothing else: alone, one near sRGB's is taken for that.
     """
@@ -177,7 +184,7 @@ def png_chunks(colour: Colour, profile: bytes | None, *, gray: bool) -> dict[byt
     if codes and (isinstance(curve, colours.Pq | colours.Hlg) or colour.narrow):
         chunks[b"cICP"] = codes
     elif colour == SRGB and profile is None:
-        chunks |= {b"gAMA": struct.pack(">I", _SRGB_GAMMA), b"sRGB": b"\0"}  # of perceptual intent
+        chunks |= {b"gAMA": struct.pack(">I", _SRGB_GAMMA), b"sRGB": b"\0"}  # 0 is the perceptual intent
     elif (
         isinstance(curve, Parametric)
         and curve == Parametric(curve.g)

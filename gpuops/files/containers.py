@@ -16,41 +16,52 @@ from . import colours, jpeg2000
 from . import exif as exif_blocks
 from .colours import Found
 
+#: How a JPEG segment with EXIF begins.
 _EXIF = b"Exif\0\0"
+#: How a JPEG segment with XMP begins.
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
+#: How a PNG chunk with XMP begins.
 _XMP_KEY = b"XML:com.adobe.xmp\0"
+#: The most bytes that a JPEG segment holds.
 _JPEG_SEGMENT = 65533
+#: The names in XMP that announce a gain map.
 _GAIN_MAPS = (b"http://ns.adobe.com/hdr-gain-map/", b"http://ns.apple.com/HDRGainMap/")
+#: Bytes that are read at a time for a checksum.
 _CRC_BLOCK = 1 << 20
+#: Bytes of a header's line, at most.
 _LONGEST_LINE = 1 << 12
-_LONGEST = 1 << 26  # of metadata; more is an attack
+#: The most bytes of metadata; more is an attack.
+_LONGEST = 1 << 26
 
 
 @dataclass(frozen=True)
 class Extras:
-    icc: bytes | None = None  # only of PNG, whose decoder withholds profiles that are not to its taste
-    colours: Found | None = None  # what the container says of them; None: it may have an ICC profile
+    icc: bytes | None = None  # only for PNG, whose decoder withholds some profiles
+    colours: Found | None = None  # the container's statement; None if only an ICC profile may tell
     exif: bytes | None = None
     xmp: bytes | None = None
     unused: tuple[str, ...] = ()  # names of what else the file holds and pictures do not keep
     orientation: int = (
         0  # where rows and columns begin, as EXIF numbers it; 0 where the container says nothing
     )
-    damage: str = ""  # what is wrong with the file, when its container already shows that
-    refusal: str = ""  # what the file holds that no decoder here gets right
+    damage: str = ""  # a fault of the file that its container shows
+    refusal: str = ""  # contents that no decoder here gets right
 
 
 # PNG: signature, then chunks of length, kind, data and checksum -----------------------------------
 
 
-#: Chunks of the pixels, and hints that concern storage and display alone.
+#: PNG's chunks of the pixels, and hints that concern storage and display alone.
 _PNG_STORAGE = frozenset(
     b"IHDR PLTE IDAT IEND tRNS sRGB gAMA cHRM pHYs sBIT bKGD hIST sPLT tIME fcTL fdAT vpAg oFFs".split()
 )
+#: The names of chunks that are not kept, as messages say them.
 _PNG_NAMES = {b"acTL": "animation", b"sCAL": "physical scale"}
+#: PNG's chunks that say which colours the values are.
 _PNG_COLOUR = (b"cICP", b"iCCP", b"sRGB", b"gAMA", b"cHRM")
-_PNG_GRAY = (0, 4)  # colour types
-#: Texts that programs write by themselves.
+#: PNG's colour types of gray.
+_PNG_GRAY = (0, 4)
+#: The keys of texts that programs write by themselves.
 _ROUTINE_TEXTS = ("Software", "Creation Time", "date:create", "date:modify", "date:timestamp")
 
 
@@ -130,7 +141,8 @@ def _inflated(data: bytes) -> bytes | None:
 # JPEG: segments of marker, length and data up to the first scan -----------------------------------
 
 
-#: What the segments hold that are not kept, by how they begin; None for what only concerns the storage.
+#: The marker and the beginning of segments that are not kept, and their contents, None where these only
+#: concern the storage.
 _JPEG_BLOCKS: tuple[tuple[int, bytes, str | None], ...] = (
     (0xE0, b"", None),  # JFIF, and previews
     (0xE1, b"http://ns.adobe.com/xmp/extension/\0", "extended XMP"),
@@ -172,13 +184,14 @@ def _segments(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def fits_jpeg(exif: bytes | None, xmp: bytes | None) -> tuple[bool, bool]:
-    """Whether each fits a JPEG segment."""
+    """Whether the EXIF block and the XMP packet each fit a JPEG segment."""
     return len(_EXIF + (exif or b"")) <= _JPEG_SEGMENT, len(_XMP + (xmp or b"")) <= _JPEG_SEGMENT
 
 
 # WebP: a RIFF of chunks ------------------
 
 
+#: WebP's chunks that are read, or only concern the storage.
 _WEBP_STORAGE = (b"VP8 ", b"VP8L", b"VP8X", b"ALPH", b"ANMF", b"ICCP", b"EXIF", b"XMP ")
 
 
@@ -203,7 +216,11 @@ def _riff(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
 # JPEG 2000: boxes of length, kind and data (ITU-T T.800 annex I); or a codestream alone ----------
 
 
-_JP2_EXIF, _JP2_XMP = b"JpgTiffExif->JP2", bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
+#: The identity of a JP2 box with EXIF.
+_JP2_EXIF = b"JpgTiffExif->JP2"
+#: The identity of a JP2 box with XMP.
+_JP2_XMP = bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
+#: JP2's boxes that only concern the storage.
 _JP2_STORAGE = (b"jP  ", b"ftyp", b"jp2h", b"jp2c", b"free")
 
 
@@ -235,7 +252,8 @@ _HDR_KEYS = {
     "VIEW": "view",
 }
 _HDR_KEYS |= {"PIXASPECT": "pixel aspect ratio", "GAMMA": "gamma"}
-_AXES = ("-Y +X", "-Y -X", "+Y -X", "+Y +X", "+X -Y", "-X -Y", "-X +Y", "+X +Y")  # orientations 1 to 8
+#: The orders of rows and columns, of orientations 1 to 8.
+_AXES = ("-Y +X", "-Y -X", "+Y -X", "+Y +X", "+X -Y", "-X -Y", "-X +Y", "+X +Y")
 
 
 def read_hdr(file: BinaryIO) -> Extras:
@@ -266,7 +284,7 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 
 def _are_ones(text: str) -> bool:
-    """Whether factors change nothing."""
+    """Whether all factors of a header line are 1, so that they change nothing."""
     try:
         return all(float(number) == 1 for number in text.split())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Whatever a file holds: a picture, or numbers."""
+"""The contents of any file: a picture, or numbers."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from .picture import Metadata, Picture
 from .pictures import format_in, read
 from .streams import with_text_name
 
+# The most channels of an array that counts as a picture.
 _MOST_CHANNELS = 16
 
 

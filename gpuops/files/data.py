@@ -29,10 +29,15 @@ from .output import atomic, check_place
 from .streams import from_stream, to_stream, with_text_name
 
 Array = NDArray[Any]
+# The file extensions of spectra and coefficients.
 EXTENSIONS = (".npz", ".exr", ".tif", ".tiff")
+# The types of arrays, by numpy's names.
 DTYPES = ("float16", "float32", "float64", "int16", "int32", "uint8", "uint16", "complex64", "complex128")
+# The name of the member of an NPZ file that describes the others.
 _KEY = "clpix"
+# The version of the description.
 _FORMAT = 1
+# How a description begins.
 _BEGINNING = '{"format"'
 
 
@@ -100,7 +105,7 @@ def describes_itself(path: str, fmt: Format) -> bool:
     """Whether a file has the description of a spectrum or coefficient file. One that cannot be read has none."""
     try:
         return fmt.name in _DESCRIPTIONS and _DESCRIPTIONS[fmt.name](path)
-    except Exception:  # whatever the libraries stumble over; whoever reads the file will say
+    except Exception:  # the libraries raise anything; the reader of the file will report it
         return False
 
 
@@ -131,7 +136,7 @@ def _suffix(path: str | os.PathLike[str]) -> str:
 
 
 class _Description:
-    """The JSON text of a file, checked."""
+    """The checked JSON text of a file."""
 
     def __init__(self, path: str, text: str | None) -> None:
         if not text:
@@ -200,7 +205,7 @@ def _read_npz(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
     except Exception as error:  # whatever numpy's, zip's and inflate's parsers meet in a damaged file
         raise _damaged(path, error) from None
     for name, (shape, dtype) in description.arrays.items():
-        array = arrays[name]  # bytes of whatever else may be in the archive
+        array = arrays[name]  # other members of the archive may be bytes
         if not isinstance(array, np.ndarray) or (array.shape, array.dtype) != (shape, dtype):
             raise _contradiction(path)
     return arrays, description.attributes
@@ -235,7 +240,7 @@ def _write_tiff(path: str, arrays: dict[str, Array], text: str, compress: bool) 
 def _read_tiff(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
     import tifffile
 
-    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # else its remarks go to stderr
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # otherwise its remarks go to stderr
     try:
         with tifffile.TiffFile(path) as file:
             text = file.pages.first.description if len(file.pages) else ""
@@ -246,7 +251,7 @@ def _read_tiff(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
                 array = np.empty((planes, *shape[-2:]), dtype)
                 for i in range(planes):
                     page = next(pages)
-                    if (page.shape, page.dtype) != (shape[-2:], dtype):  # before memory is taken for it
+                    if (page.shape, page.dtype) != (shape[-2:], dtype):  # checked before memory is taken
                         raise _contradiction(path)
                     array[i] = page.asarray()
                 arrays[name] = array.reshape(shape)
@@ -254,7 +259,7 @@ def _read_tiff(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
         raise _contradiction(path) from None
     except (FileError, MemoryError):
         raise
-    except Exception as error:  # tifffile raises whatever it stumbles over
+    except Exception as error:  # tifffile may raise anything
         raise _damaged(path, error) from None
     return arrays, description.attributes
 
@@ -348,6 +353,9 @@ def _exr_described(path: str) -> bool:
         return bool(file.spec().get_string_attribute(_KEY))
 
 
+# The functions that find the description in each kind of file.
 _DESCRIPTIONS = {"NPZ": _npz_described, "EXR": _exr_described, "TIFF": _tiff_described}
+# The functions that write each kind of file, by extension.
 _WRITERS = {".npz": _write_npz, ".exr": _write_exr, ".tif": _write_tiff, ".tiff": _write_tiff}
+# The functions that read each kind of file.
 _READERS = {"NPZ": _read_npz, "EXR": _read_exr, "TIFF": _read_tiff}

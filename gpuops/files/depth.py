@@ -1,4 +1,4 @@
-"""Samples of any number of bits as numbers of 8 or 16 bits."""
+"""Conversion of samples of any number of bits to 8 or 16 bits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .picture import Pixels
 
 
 def full_range(samples: Pixels, bits: int) -> Pixels:
-    """Samples v, 0 to 2^bits − 1, over the whole range of 8 bits (of 16 if there are more than 8).
+    """Spreads samples v, 0 to 2^bits − 1, over the whole range of 8 bits (of 16 if there are more than 8).
 
     That is round(v · most / (2^bits − 1)), where most is 255 or 65535.
     """

@@ -20,18 +20,39 @@ from ..notes import note
 from .depth import full_range
 from .picture import Picture, Pixels, upright
 
-_SIZE = 2048  # bytes of the header that is written
-_LEAST = 1664  # bytes of the header that every file has
+#: Bytes of the header that is written.
+_SIZE = 2048
+#: Bytes of the header that every file has.
+_LEAST = 1664
+#: The value of a field that is not set.
 _UNDEFINED = 0xFFFFFFFF
-_STRIP_ROWS = 256  # unpacked at a time, as samples take 8 bytes meanwhile
-_GRAY, _RGB, _RGBA, _ABGR = 6, 50, 51, 52
+#: Rows that are unpacked at a time, as samples take 8 bytes meanwhile.
+_STRIP_ROWS = 256
+#: The descriptor of gray.
+_GRAY = 6
+#: The descriptor of red, green, blue.
+_RGB = 50
+#: The descriptor of red, green, blue, alpha.
+_RGBA = 51
+#: The descriptor of alpha, blue, green, red.
+_ABGR = 52
+#: Channels of each descriptor.
 _CHANNELS = {_GRAY: 1, _RGB: 3, _RGBA: 4, _ABGR: 4}
+#: The descriptor that is written, by the number of channels.
 _DESCRIPTORS = {1: _GRAY, 3: _RGB, 4: _RGBA}
-_PACKED, _FILLED_LOW, _FILLED_HIGH = 0, 1, 2  # where the padding bits are
-_ORIENTATIONS = (1, 2, 4, 3)  # as EXIF numbers them; from 4 on rows and columns are exchanged
-_LINEAR = 2  # of the transfer characteristics
+#: The packing without padding bits.
+_PACKED = 0
+#: The packing with padding in the low bits.
+_FILLED_LOW = 1
+#: The packing with padding in the high bits.
+_FILLED_HIGH = 2
+#: DPX's orientations as EXIF numbers them; from 4 on rows and columns are exchanged.
+_ORIENTATIONS = (1, 2, 4, 3)
+#: The transfer characteristic of linear light.
+_LINEAR = 2
+#: Transfer characteristics that are not applied, as messages name them.
 _UNUSED_TRANSFERS = {1: "Printing density", 3: "Logarithmic"}
-#: Texts of the header, which are empty where the rest is undefined: offset and length.
+#: The header's texts, as offset and length; they are empty where the rest is undefined.
 _TEXTS = (
     (36, 628), (664, 104), (820, 32), (892, 32), (964, 32), (1036, 32), (1108, 32), (1180, 32), (1252, 32),
     (1324, 84), (1432, 188), (1636, 28), (1664, 48), (1732, 188), (1972, 76),
@@ -77,7 +98,7 @@ def read(path: str, layer: str | int | None = None) -> Picture:
 
 
 def write(path: str, picture: Picture) -> None:
-    """8 or 16 bits, big-endian; stated are the layout of the pixels, and that they are linear light if so."""
+    """Writes 8 or 16 bits, big-endian; the header states the layout, and linear light if the pixels are that."""
     bits = 8 * picture.pixels.dtype.itemsize
     rows = np.ascontiguousarray(picture.pixels, picture.pixels.dtype.newbyteorder(">")).view(np.uint8)
     rows = rows.reshape(picture.height, -1)
@@ -120,7 +141,7 @@ def _refusal(elements: int, kind: int, encoding: int) -> str:
 
 
 def _row_bytes(count: int, bits: int, packing: int) -> int:
-    """The bytes of a row of samples. Those of words end at a word; others may be followed by what fills it up."""
+    """The bytes of a row of samples. Rows of words end at a word; after other rows a word may be filled up."""
     if bits in (8, 16) or (bits == 12 and packing != _PACKED):
         return count * (-(-bits // 8))
     return 4 * (-(-count // 3) if packing != _PACKED else -(-count * bits // 32))
@@ -177,7 +198,7 @@ def _unpacked(
 
 
 def _name_the_unused(path: str, header: bytes, order: str, transfer: int) -> None:
-    """Says what the header tells of the picture that is not kept."""
+    """Notes what the header says of the picture that is not kept."""
     texts = {"Copyright": header[460:660], "project": header[260:460]}
     names = [name for name, text in texts.items() if text.partition(b"\0")[0].strip(b"\xff ")]
     if len(header) >= 1924 and struct.unpack_from(order + "I", header, 1920)[0] not in (0, _UNDEFINED):

@@ -20,10 +20,14 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+# The names of drafts: the start of the machine, a random number, and the extension.
 _NAME = re.compile(r"\.clpix-([0-9a-f]{32})-[0-9a-f]{16}(\.\w+)?")
+# The file that tells one start of the machine from another.
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
+# Drafts of this process that are not finished.
 _unfinished: set[str] = set()
+# Folders that this process has swept.
 _swept: set[str] = set()
 
 
@@ -90,7 +94,7 @@ def _locked(path: str) -> int | None:
             return lock
     except BlockingIOError:
         pass
-    except OSError:  # then nobody else gets the lock either
+    except OSError:  # another process cannot get the lock either
         os.close(lock)
         return -1
     os.close(lock)

@@ -15,11 +15,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import BinaryIO, Union
 
-EXIF_IFD, GPS_IFD, INTEROP_IFD, MAKER_NOTE = 0x8769, 0x8825, 0xA005, 0x927C
-DESCRIPTION, ORIENTATION, XMP = 0x010E, 0x0112, 0x02BC
-_WIDTH, _HEIGHT = 0xA002, 0xA003  # PixelXDimension and PixelYDimension, of the Exif directory
+#: The tag that points to the Exif directory.
+EXIF_IFD = 0x8769
+#: The tag that points to the GPS directory.
+GPS_IFD = 0x8825
+#: The tag that points to the interoperability directory.
+INTEROP_IFD = 0xA005
+#: The tag of the camera maker's note.
+MAKER_NOTE = 0x927C
+#: The tag ImageDescription.
+DESCRIPTION = 0x010E
+#: The tag Orientation.
+ORIENTATION = 0x0112
+#: The tag of an XMP packet.
+XMP = 0x02BC
+#: The tag PixelXDimension of the Exif directory.
+_WIDTH = 0xA002
+#: The tag PixelYDimension of the Exif directory.
+_HEIGHT = 0xA003
+#: The tags that point to directories.
 _POINTING = (EXIF_IFD, GPS_IFD, INTEROP_IFD)
-_PREVIEW = ((0x0201, 0x0202), (0x0111, 0x0117))  # offsets and lengths: of a JPEG file, of strips
+#: The tags of a preview's offsets and lengths, of a JPEG file and of strips.
+_PREVIEW = ((0x0201, 0x0202), (0x0111, 0x0117))
 #: Tags of directory 0 that describe its storage: how and where samples lie, what colours they are.
 _STORAGE = frozenset(
     (*range(0xFE, 0x10B), 0x0111, *range(0x0115, 0x011D), *range(0x0120, 0x0126), 0x0128, 0x013D,
@@ -34,18 +51,21 @@ _LEFT = {
 _ROUTINE = frozenset({0x010D, ORIENTATION, 0x0129, 0x0131, 0x0132, 0x013C})
 #: How descriptions begin that programs read as the layout of the file; another file's would mislead them.
 _LAYOUTS = (b"ImageJ=", b'{"', b"<?xml")
-#: Bytes of one value of each type, and of its unit of byte order.
+#: Bytes of one value of each type, and of the unit of its byte order.
 _SIZES = {
     1: (1, 1), 2: (1, 1), 3: (2, 2), 4: (4, 4), 5: (8, 4), 6: (1, 1), 7: (1, 1), 8: (2, 2),
     9: (4, 4), 10: (8, 4), 11: (4, 4), 12: (8, 8), 13: (4, 4), 16: (8, 8), 17: (8, 8), 18: (8, 8), 129: (1, 1),
 }  # fmt: skip
-_PLACES = (13, 16, 17, 18)  # types of offsets, and those that only BigTIFF has
-_LARGEST = 1 << 24  # more bytes in one directory are damage
-_LONGEST = 4096  # and so are more tags
+#: Types of offsets, and types that only BigTIFF has.
+_PLACES = (13, 16, 17, 18)
+#: The most bytes of values in one directory; more are damage.
+_LARGEST = 1 << 24
+#: The most tags of a directory; more are damage.
+_LONGEST = 4096
 
 
 class MalformedError(ValueError):
-    """The structure contradicts itself."""
+    """Says that the structure contradicts itself."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +140,7 @@ class _Structure:
         return entries, unread, struct.unpack(self.order + word, following.ljust(room, b"\0"))[0]
 
     def tree(self, offset: int, pointers: _Pointers) -> tuple[Directory, list[int]]:
-        """A directory with those it points to, and the tags that could not be read."""
+        """A directory with the directories that it points to, and the tags that could not be read."""
         entries, unread, _ = self.entries(offset)
         directory: Directory = {}
         for tag, entry in entries.items():
@@ -284,7 +304,7 @@ def without_thumbnail(block: bytes) -> bytes:
 
 
 def sized(block: bytes, width: int, height: int) -> bytes:
-    """The block with the picture's size in pixels where it has said another one; everything stays in its place."""
+    """The block with the picture's size in pixels in place of another one; everything stays where it is."""
     try:
         structure = _Structure.of(io.BytesIO(block))
         order, pointer = structure.order, structure.entries(structure.first)[0].get(EXIF_IFD)

@@ -25,20 +25,24 @@ _STORAGE = frozenset({
     "compression", "name", "multiView", "XResolution", "YResolution", "ResolutionUnit", "DateTime", "Software",
     "Exif:ImageHistory", "fovcot",
 })  # fmt: skip
-_STORAGE_PREFIXES = ("oiio:", "openexr:", "clpix", "thumbnail")  # a preview would show what was before
-#: What these attributes say unless they say something.
+#: How the names of further such attributes begin; a thumbnail would show the picture as it was.
+_STORAGE_PREFIXES = ("oiio:", "openexr:", "clpix", "thumbnail")
+#: The values of attributes that say nothing.
 _USUAL = {
     "Orientation": 1, "PixelAspectRatio": 1.0, "screenWindowCenter": (0.0, 0.0), "screenWindowWidth": 1.0,
     "textureformat": "Plain Texture",
 }  # fmt: skip
-_UNWRITABLE = ("double", "uint8")  # types that OpenImageIO reads only
-_EIGHT = "float[8]"  # the type of chromaticities
+#: Types that OpenImageIO can only read.
+_UNWRITABLE = ("double", "uint8")
+#: The type of chromaticities.
+_EIGHT = "float[8]"
 #: The only types in which OpenImageIO writes these names.
 _ONLY = {
     "Copyright": "string", "ImageDescription": "string", "PixelAspectRatio": "float", "timeCode": "timecode",
     "keyCode": "keycode",
 }  # fmt: skip
-_EXACT_INTEGERS = 1 << 24  # of float
+#: The largest whole number up to which float holds all.
+_EXACT_INTEGERS = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class Layer:
                 break
         else:
             return [next(iter(self.channels.values()))]
-        if colour == "UV":  # a vector of two is no picture; show the first
+        if colour == "UV":  # two components are no picture, so the first is shown
             return [by_name["U"]]
         return [by_name[c] for c in (*colour, "A") if c in by_name]
 
@@ -65,7 +69,7 @@ class Layer:
         return [name for name, index in self.channels.items() if index not in picked]
 
     def is_xyz(self) -> bool:
-        """CIE colour or vectors of space, which the names alone do not tell apart."""
+        """Whether the channels are X, Y and Z: CIE colour or vectors of space, which names do not tell apart."""
         return [name.upper() for name, index in self.channels.items() if index in self.picked()[:3]] == [
             *"XYZ"
         ]
@@ -74,7 +78,7 @@ class Layer:
         return len(self.picked()) in (2, 4)
 
     def rank(self) -> tuple[bool, bool, bool]:
-        """Sorts the layer that is the picture first: colour, without prefix."""
+        """A sort key by which the layer that is the picture comes first: it has colours, or Y, and no prefix."""
         names = {name.upper() for name in self.channels}
         colour = {"R", "G", "B"} <= names or {"RED", "GREEN", "BLUE"} <= names
         return (not colour, "Y" not in names, "." in self.name)
@@ -92,7 +96,7 @@ def read(path: str, layer: str | int | None = None) -> Picture:
     if found.wrong:
         del attributes[CHROMATICITIES]
     elif chosen.is_xyz() and CHROMATICITIES in attributes:
-        del attributes[CHROMATICITIES]  # pixels go on as red, green and blue of other primaries
+        del attributes[CHROMATICITIES]  # the pixels become red, green and blue of other primaries
         dropped.append(CHROMATICITIES)
     for remark in found.remarks(light=True):
         note(f"{path}: {remark}")
@@ -143,7 +147,7 @@ def _pixels(path: str, file: oiio.OpenImageIOPlugin, layer: Layer) -> Pixels:
 
 
 def _name_the_unused(path: str, chosen: Layer, layers: tuple[str, ...], attributes: list[str]) -> None:
-    """Says what of the file the picture lacks; layers are those that nobody has chosen from."""
+    """Notes what the picture lacks of the file; ``layers`` are the file's layers, if nobody has chosen one."""
     without = f"without its channels {', '.join(chosen.unused())}" if chosen.unused() else ""
     if len(layers) > 1:
         shown = ", ".join(name or "(unnamed)" for name in layers)
@@ -191,7 +195,7 @@ def _layers(file: Any) -> list[Layer]:
         for index, channel in enumerate(spec.channelnames):
             prefix, _, short = channel.rpartition(".")
             if part_name and (prefix == part_name or prefix.startswith(part_name + ".")):
-                prefix = prefix[len(part_name) + 1 :]  # writers that repeat the part's name
+                prefix = prefix[len(part_name) + 1 :]  # some writers repeat the part's name
             groups.setdefault(prefix, {})[short] = index
         for prefix, channels in groups.items():
             name = ".".join(filter(None, (part_name, prefix)))

@@ -13,7 +13,7 @@ from ..errors import FileError
 
 @dataclass(frozen=True)
 class Format:
-    """A file format. The first extension is the usual one; dtypes go from narrow to wide; largest: side in pixels."""
+    """A format: the first extension is the usual one; dtypes go from narrow to wide; largest is a side in pixels."""
 
     name: str
     extensions: tuple[str, ...]
@@ -38,8 +38,10 @@ class Format:
         return self.name
 
 
+# All kinds of metadata.
 _ALL = frozenset({"icc", "exif", "xmp", "resolution"})
 
+# The formats of pictures, in the order in which they are tried.
 FORMATS = (
     Format("PNG", (".png",), ("uint8", "uint16"), (b"\x89PNG\r\n\x1a\n",), holds=_ALL),
     Format("JPEG", (".jpg", ".jpeg", ".jpe", ".jfif"), ("uint8",), (b"\xff\xd8\xff",), (1, 3), _ALL, 65500),
@@ -73,7 +75,9 @@ FORMATS = (
     Format("NPZ", (".npz",), ("uint8", "uint16", "float16", "float32"), (b"PK\x03\x04",), holds=_ALL),
 )
 
+# The format of each file extension.
 _BY_EXTENSION = {extension: fmt for fmt in FORMATS for extension in fmt.extensions}
+# The file extensions of pictures.
 EXTENSIONS = tuple(_BY_EXTENSION)
 
 
@@ -96,7 +100,7 @@ def format_of(path: str | os.PathLike[str]) -> Format:
 
 
 def is_display_format(fmt: Format) -> bool:
-    """Whether it is one of pictures for a display: it holds 8 bits, and is not meant for any numbers."""
+    """Whether the format is for pictures on a display: it holds 8 bits, and is not meant for arbitrary numbers."""
     return "uint8" in fmt.dtypes and fmt.name not in ("NPY", "NPZ")
 
 

@@ -16,17 +16,27 @@ from ..pixels import colour as colours
 from ..pixels.colour import Colour, ColourError, Curve, Hlg, Parametric, Pq, Sampled
 from . import cicp
 
+#: Bytes of a profile's header.
 _HEADER = 128
+#: The most tags of a profile.
 _MOST_TAGS = 1000
+#: The tags of tables, which are not used here.
 _LUTS = ("A2B0", "A2B1", "A2B2", "D2B0", "D2B1", "D2B2", "D2B3")
+#: The names of colour spaces that are not RGB or gray, as messages say them.
 _KINDS = {b"CMYK": "inks", b"Lab ": "CIELAB", b"XYZ ": "CIE XYZ", b"YCbr": "YCbCr"}
-#: Of parametric curves: how many numbers each type has.
+#: The number of parameters of each type of parametric curve.
 _NUMBERS = (1, 3, 4, 5, 7)
-_FIXED = 65536  # parts of one of s15Fixed16Number
-_LARGEST = 32768  # s15Fixed16Numbers are less
-_POWERS = (1 / 128, 128.0)  # of curves; others are damage
-_SAMPLES = 4096  # of a curve that no formula here is
+#: Parts of one of an s15Fixed16Number.
+_FIXED = 65536
+#: All s15Fixed16Numbers are less.
+_LARGEST = 32768
+#: The least and the largest exponent of a curve; others are damage.
+_POWERS = (1 / 128, 128.0)
+#: Samples of a curve that has no formula here.
+_SAMPLES = 4096
+#: The version of the profiles that are written, 4.4.
 _VERSION = bytes((4, 0x40, 0, 0))
+#: The copyright text that a profile must have.
 _COPYRIGHT = "No copyright, use freely"
 
 
@@ -49,11 +59,11 @@ def colour_of(profile: bytes) -> tuple[Colour, str]:
         name = _KINDS.get(space, space.decode("latin-1").strip() or "no colours")
         raise ColourError(f"is for {name}")
     called = _text(tags.get("desc", b""))
-    if data := tags.get("cicp"):  # says what HDR curves cannot: how bright 1 is
+    if data := tags.get("cicp"):  # it tells how bright 1 is, which HDR curves cannot
         try:
             return colours.usual(replace(cicp.colour_of(data[8:12]), called=called)), ""
         except ColourError:
-            pass  # the rest of the profile says it, too
+            pass  # the rest of the profile tells it, too
     remark = "tables" if any(name in tags for name in _LUTS) else ""
     if space == b"GRAY":
         if "kTRC" not in tags or connection not in (b"XYZ ", b"Lab "):
@@ -101,7 +111,7 @@ def _xyz(data: bytes) -> colours.Values:
 
 
 def _curve(data: bytes) -> Curve:
-    """curveType and parametricCurveType, 10.6 and 10.18."""
+    """Reads a curveType or a parametricCurveType (10.6 and 10.18)."""
     if data[:4] == b"curv" and len(data) >= 12:
         (count,) = struct.unpack_from(">I", data, 8)
         if len(data) < 12 + 2 * count:
@@ -121,10 +131,10 @@ def _curve(data: bytes) -> Curve:
 
 
 def _parametric(kind: int, g: float, a: float = 1.0, b: float = 0.0, *rest: float) -> Parametric:
-    """The function types 0 to 4 of table 68, all as the last one."""
+    """Gives function types 0 to 4 of table 68, all in the form of the last one."""
     if kind == 0:
         return Parametric(g)
-    if kind in (1, 2):  # 0, and c, below −b / a
+    if kind in (1, 2):  # below −b / a kind 1 gives 0, kind 2 gives c
         if a == 0:
             raise ColourError("has a damaged curve")
         level = rest[0] if rest else 0.0
@@ -135,7 +145,7 @@ def _parametric(kind: int, g: float, a: float = 1.0, b: float = 0.0, *rest: floa
 
 
 def _of_lightness(curve: Curve) -> Curve:
-    """Light, where a curve gives CIE 1976 L* as a fraction of 100."""
+    """Gives the curve to light of a curve that gives CIE 1976 L* as a fraction of 100."""
     lightness = 100 * curve.light(np.linspace(0, 1, _SAMPLES))
     light = np.where(lightness > 8, ((lightness + 16) / 116) ** 3, lightness * 27 / 24389)
     return Sampled(tuple(light.tolist()))
@@ -152,7 +162,7 @@ def _checked(curve: Parametric) -> Parametric:
 
 
 def _text(data: bytes) -> str:
-    """textDescriptionType of version 2, multiLocalizedUnicodeType and textType."""
+    """Reads a textDescriptionType of version 2, a multiLocalizedUnicodeType or a textType."""
     kind = data[:4]
     if kind == b"mluc" and len(data) >= 28:
         count, _, _, _, length, start = struct.unpack_from(">II2s2sII", data, 8)
@@ -167,7 +177,7 @@ def _text(data: bytes) -> str:
 
 
 def can_describe(colour: Colour, *, gray: bool) -> bool:
-    """Whether a profile can: not a narrow range, nor numbers beyond its own.
+    """Whether a profile can hold a colour space: not a narrow range, nor numbers beyond its own.
 
     That values are brighter than white, as HDR signals are, only code points say, and those are for RGB.
     """
@@ -243,6 +253,6 @@ def _written_text(text: str) -> bytes:
 
 
 def _fixed(values: Sequence[float] | colours.Values) -> bytes:
-    """As s15Fixed16Numbers."""
+    """Writes numbers as s15Fixed16Numbers."""
     parts = [round(float(value) * _FIXED) for value in values]
     return struct.pack(f">{len(parts)}i", *parts)

@@ -12,13 +12,34 @@ from typing import BinaryIO
 
 from ..errors import FileError
 
+# How a codestream begins.
 CODESTREAM = b"\xff\x4f\xff\x51"
-_SIZ, _CAP, _COD, _SOT = 0xFF51, 0xFF50, 0xFF52, 0xFF90
-_SRGB, _GRAY, _YCC = 16, 17, 18  # EnumCS
+# The marker of the segment with the picture's size.
+_SIZ = 0xFF51
+# The marker of the segment with the capabilities that a decoder needs.
+_CAP = 0xFF50
+# The marker of the segment with the coding style.
+_COD = 0xFF52
+# The marker at which a tile begins.
+_SOT = 0xFF90
+# The code (EnumCS) of sRGB.
+_SRGB = 16
+# The code of gray with sRGB's curve.
+_GRAY = 17
+# The code of YCbCr made of sRGB.
+_YCC = 18
+# The number of colours of each of these codes.
 _COLOURS = {_SRGB: 3, _GRAY: 1, _YCC: 3}
+# The names of the codes that are refused, as messages say them.
 _OTHERS = {12: "CMYK", 14: "CIELab", 20: "e-sRGB", 21: "ROMM-RGB", 24: "e-sYCC"}
-_COLOUR, _OPACITY, _PREMULTIPLIED = 0, 1, 2  # kinds of channels
-_LONGEST = 1 << 26  # bytes of a box; more is an attack
+# The kind of a channel that is a colour.
+_COLOUR = 0
+# The kind of a channel that is alpha.
+_OPACITY = 1
+# The kind of a channel that is alpha by which colours are multiplied.
+_PREMULTIPLIED = 2
+# The most bytes of a box; more is an attack.
+_LONGEST = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -30,8 +51,8 @@ class Component:
 
 @dataclass(frozen=True)
 class Header:
-    """size, offset: of the picture on its grid. colours: EnumCS, 0 where unknown. profile: ICC. channels: kind and
-    colour of each, as far as the file says."""
+    """size and offset place the picture on its grid. colours is EnumCS, 0 where unknown. profile is the ICC
+    profile. channels has the kind and the colour of each channel, as far as the file says."""
 
     size: tuple[int, int]
     offset: tuple[int, int]
@@ -51,11 +72,11 @@ class Header:
         return any(component.step != (1, 1) for component in self.components)
 
     def needs_pillow(self) -> bool:
-        """Whether the usual decoder refuses it, or wraps values beyond white around (lossy high throughput)."""
+        """Whether the usual decoder refuses the file, or wraps values beyond white around (lossy high throughput)."""
         return self.bits <= 8 and (len(self.components) == 2 or self.high_throughput)
 
     def refusal(self) -> str:
-        """Why no decoder here gets the picture right; empty where one does."""
+        """The reason why no decoder here gets the picture right; empty where one does."""
         if any(component.signed for component in self.components):
             return "holds signed samples; convert them to unsigned ones first"
         if self.bits > 16:

@@ -10,7 +10,8 @@ import imageio.v3 as iio
 from .formats import Format
 from .picture import Picture
 
-#: Both trade size for fidelity; these keep what the eye can see. exact: colour under alpha 0 stays.
+#: Options of the two formats that trade size for fidelity; these keep what the eye can see. With ``exact``,
+#: colour under alpha 0 stays.
 _OPTIONS: dict[str, dict[str, Any]] = {
     "JPEG": {"quality": 95, "subsampling": "4:4:4"},
     "WebP": {"quality": 90, "method": 4, "exact": True},
@@ -18,7 +19,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def dots_per_inch(resolution: tuple[float, float, str]) -> tuple[list[float], list[int]]:
-    """A resolution, exactly and as JPEG holds it."""
+    """A resolution, both exactly and as JPEG holds it."""
     x, y, unit = resolution
     exact = [value * (2.54 if unit == "cm" else 1) for value in (x, y)]
     return exact, [min(max(round(value), 1), 65535) for value in exact]

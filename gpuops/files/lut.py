@@ -18,8 +18,11 @@ import numpy as np
 from ..errors import FileError, ParameterError
 from ..tone.lut import SIZES, Lut, Table, Triple
 
-_BEGINNING = 4096  # bytes that tell text from other files
+# Bytes that tell text from other files.
+_BEGINNING = 4096
+# The dimensions of the table whose size a keyword gives.
 _SIZES = {"LUT_1D_SIZE": 1, "LUT_3D_SIZE": 3}
+# The dimensions of the table whose range a keyword gives.
 _RANGES = {"LUT_1D_INPUT_RANGE": 1, "LUT_3D_INPUT_RANGE": 3}
 
 
@@ -102,7 +105,7 @@ class _Text:
             raise FileError(f"{self.name}: has no entries, and needs {count} for its size")
         try:
             rows: Table = np.loadtxt(self.lines[start:], np.float32, ndmin=2)
-        except ValueError:  # which counts other lines than a person would
+        except ValueError:  # its message counts lines differently than a person would
             rows = np.empty((0, 0), np.float32)
         if rows.shape[1] != columns:
             for at, words in self.words(start):
@@ -201,7 +204,7 @@ def _is_number(word: str) -> bool:
         float(word)
     except ValueError:
         return False
-    return "_" not in word  # which only Python takes
+    return "_" not in word  # only Python allows it in numbers
 
 
 def _short(text: str) -> str:

@@ -21,15 +21,21 @@ from imageio.core.v3_plugin_api import ImageProperties, PluginV3
 
 from ..errors import FileError
 
+#: The name of the plug-in.
 NAME = "clpix-oiio"
 #: numpy's names of OpenImageIO's sample types.
 DTYPES = {"uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32", "uint": "uint32"}
+#: OpenImageIO's names of numpy's types.
 _TYPES = {dtype: name for name, dtype in DTYPES.items()}
-_STRIP_ROWS = 256  # enough for 16 threads on EXR's blocks of 16 rows
+#: Rows that are read at a time: enough for 16 threads on EXR's blocks of 16 rows.
+_STRIP_ROWS = 256
+#: Bytes of pixels from which on the size of the file is checked.
 _LARGE = 1 << 30
-_DENSEST = 2000  # deflate reaches 1032, JPEG 1024, LZW 1400
-_BENIGN = "extraneous bytes before marker"  # libjpeg's remark on files that decode well
-#: What OpenImageIO says of whole files of a kind that it cannot decode.
+#: The most pixel bytes that a byte of a file can hold: deflate reaches 1032, JPEG 1024, LZW 1400.
+_DENSEST = 2000
+#: libjpeg's remark on files that decode well.
+_BENIGN = "extraneous bytes before marker"
+#: OpenImageIO's words on whole files of a kind that it cannot decode.
 _UNSUPPORTED = ("support", "not implemented", "not configured", "Invalid sampleformat", "Invalid bits")
 
 known_plugins[NAME] = PluginConfig(
@@ -140,7 +146,7 @@ class OpenImageIOPlugin(PluginV3):
         super().close()
 
     def check_plausible(self, spec: Any) -> None:
-        """A header may claim anything: believe a large claim only if the file's size could hold it."""
+        """Raises FileError if a header claims many more pixels than the file's bytes could hold."""
         claimed, there = spec.image_bytes(), os.path.getsize(self.path)
         if claimed > _LARGE and claimed > _DENSEST * there:
             raise FileError(
@@ -192,7 +198,7 @@ def write_parts(path: str, parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[s
     try:
         _write_parts(out, path, parts, specs)
     finally:
-        out.close()  # also after a failure, or the file would stay open
+        out.close()  # after a failure, too: the file would stay open
     if error := _error(out):  # some codecs do their work on closing, and report its failure only so
         raise OSError(error.split("\n")[0])
 
@@ -211,7 +217,7 @@ def _write_parts(
 def _spec(array: np.ndarray[Any, Any], attributes: Mapping[str, Any]) -> Any:
     height, width, channels = array.shape
     spec = OpenImageIO.ImageSpec(width, height, channels, _TYPES[array.dtype.name])
-    spec.attribute("DateTime", "")  # else EXR gets today's, and other bytes on every day
+    spec.attribute("DateTime", "")  # otherwise EXR gets today's date, and other bytes on every day
     for name, value in attributes.items():
         if name == "channels":
             spec.channelnames = tuple(value)

@@ -1,4 +1,4 @@
-"""Where results go: checked before any work is done, written whole or not at all."""
+"""Outputs, which are checked before any work is done, and written whole or not at all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_output(path: Path_, *, overwrite: bool = False, inputs: Iterable[Path_
 
 
 def check_place(path: Path_, *, overwrite: bool = False, inputs: Iterable[Path_] = ()) -> None:
-    """check_output without the question of format."""
+    """Does the checks of check_output except that of the format."""
     name, folder = os.fspath(path), Path(path).parent
     if os.path.isdir(path):
         raise FileError(f"{name}: is a folder; name a file in it")
@@ -91,7 +91,7 @@ def _mode(target: str) -> int:
 
 
 def _umask() -> int:
-    """Read where the system tells it: setting it to learn it would be seen by other threads."""
+    """Reads the umask where the system shows it: to learn it by setting it would affect other threads."""
     with suppress(OSError, ValueError), open("/proc/thread-self/status") as status:
         for line in status:
             if line.startswith("Umask:"):
@@ -117,7 +117,7 @@ def _check_space(path: str) -> None:
 
 
 def _cause(error: OSError, temporary: str) -> OSError:
-    """A codec's own error says nothing of a full disk."""
+    """Returns the error of a full disk in place of a codec's own, which says nothing of it."""
     if error.errno is None:
         try:
             _check_space(temporary)

@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import FileError
 from .picture import Picture
 
+# The header: the kind of file, width, height, and scale.
 _HEADER = re.compile(rb"(PF|Pf)\s+(\d+)\s+(\d+)\s+([-+.\deE]+)\s")
 
 

@@ -19,6 +19,7 @@ Pixels = NDArray[Any]
 #: The depths a picture may have. Anything else in a file is converted, or refused, while reading.
 DTYPES = ("uint8", "uint16", "float16", "float32")
 
+#: The kinds of metadata that are bytes.
 _BLOCKS = ("icc", "exif", "xmp")
 #: An EXR attribute: x and y of red, green, blue and white.
 CHROMATICITIES = "chromaticities"
@@ -56,7 +57,7 @@ class Metadata:
 
     @property
     def orientation(self) -> int:
-        """EXIF's, 1 (upright) to 8, by which pixels are to be turned when they are shown."""
+        """EXIF's orientation, 1 (upright) to 8, by which pixels are to be turned when they are shown."""
         return exif.orientation(self.exif) if self.exif else 1
 
     @classmethod
@@ -127,7 +128,7 @@ class Picture:
 
 
 def upright(pixels: Pixels, orientation: int) -> Pixels:
-    """Rows from the top and columns from the left.
+    """The pixels with rows from the top and columns from the left.
 
     The orientation is numbered as in EXIF; 0, which is unknown, is as 1.
     """

@@ -1,4 +1,4 @@
-"""Reading and writing pictures: the one door to all formats."""
+"""Reading and writing of pictures in all formats."""
 
 from __future__ import annotations
 
@@ -17,9 +17,14 @@ from .output import atomic
 from .picture import CHROMATICITIES, Metadata, Picture
 from .streams import from_stream, to_stream, with_text_name
 
+# Bytes of a file that tell its format.
 _HEAD = 64
-_RESOLUTIONS = (0.1, 1e6)  # pixels per inch or centimetre; other claims are damage, and fit no format
-_ROUNDING = 0.01  # dots per inch, what other formats' units come to
+# The least and the largest resolution, in pixels per inch or centimetre; others are damage, and fit no
+# format.
+_RESOLUTIONS = (0.1, 1e6)
+# The error in dots per inch that the units of other formats cause.
+_ROUNDING = 0.01
+# The names of metadata, as messages say them.
 _NAMES = {"icc": "ICC profile", "exif": "EXIF", "xmp": "XMP", "resolution": "resolution"}
 
 
@@ -200,7 +205,7 @@ def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gra
         metadata = replace(metadata, icc=None)
     if metadata.icc and not gray:
         metadata = replace(metadata, icc=colours.for_rgb(metadata.icc, kind))
-    # Floats that are no light get an sRGB profile where a file has room for one; NPZ says it without.
+    # Floats that are not light get an sRGB profile where a file has room for one; NPZ states it without a profile.
     unlabelled = "icc" not in fmt.holds or fmt.name == "NPZ"
     usual = colour == colours.usual(kind) or (metadata.colour is None and kind.kind == "f" and unlabelled)
     if usual or (metadata.icc and "icc" in fmt.holds):
@@ -210,7 +215,7 @@ def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gra
         lost(
             f"{fmt} cannot say that its values are {colour.transfer} of {colour.primaries}; they are taken for {taken}"
         )
-    elif "icc" in fmt.holds and fmt.name != "PNG":  # which has chunks for that, and makes its own
+    elif "icc" in fmt.holds and fmt.name != "PNG":  # PNG's writer makes its own chunks for that
         return replace(metadata, icc=colours.profile_for(colour, kind, gray=gray))
     return metadata
 
@@ -224,7 +229,7 @@ def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format,
     if metadata.exif and "exif" in dropped and exif.orientation(metadata.exif) != 1:
         names[dropped.index("exif")] = "EXIF (with the orientation: it may be shown turned)"
     if metadata.attributes and "attributes" not in fmt.holds:
-        # Chromaticities are said otherwise, or not needed.
+        # Chromaticities are stated in another way, or not needed.
         names += ["EXR header attributes"] * bool(metadata.attributes.keys() - {CHROMATICITIES})
         metadata = replace(metadata, attributes={})
     if names:

@@ -21,12 +21,20 @@ from numpy.typing import NDArray
 from . import colours
 from .picture import Picture
 
+# How a PNG file begins.
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
+# PNG's colour type by the number of channels.
 _COLOUR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}
-_STRIP_BYTES = 1 << 20  # large enough that a flush costs nothing, small enough to stay in a core's cache
-_BLOCK_BYTES = 1 << 16  # filtered at a time, so that numpy's temporaries stay in a core's cache, too
-_LEVEL = 1  # isal's higher levels save 1 % here
+# Bytes that are compressed at a time: so many that a flush costs nothing, and so few that they stay in a
+# core's cache.
+_STRIP_BYTES = 1 << 20
+# Bytes that are filtered at a time, so that numpy's temporaries stay in a core's cache, too.
+_BLOCK_BYTES = 1 << 16
+# The compression level; isal's higher levels save 1 % here.
+_LEVEL = 1
+# The modulus of Adler-32, the largest prime below 65536.
 _ADLER = 65521
+# Units of a resolution in a metre.
 _METRE = {"in": 1 / 0.0254, "cm": 100.0}
 
 Bytes = NDArray[np.uint8]
@@ -180,7 +188,7 @@ def _filter(kind: int, rows: Bytes, above: Bytes, step: int, out: Bytes) -> None
 
 
 def _paeth(left: Bytes, above: Bytes, corner: Bytes) -> Bytes:
-    """Whichever of the three is nearest to left + above - corner; ties go to left, then to above."""
+    """The one of the three that is nearest to left + above - corner; ties go to left, then to above."""
     c = corner.astype(np.int16)
     to_left = above - c  # distance of the prediction to left, and so on
     to_above = left - c

@@ -14,12 +14,20 @@ import numpy as np
 from ..errors import FileError
 from .picture import Pixels
 
+# Bytes of a header's line, at most.
 _LONGEST_LINE = 1 << 12
-_SHORTEST_ROW, _LONGEST_ROW = 8, 0x7FFF  # pixels of rows that may be stored by components
+# The least number of pixels of rows that may be stored by components.
+_SHORTEST_ROW = 8
+# The largest number of pixels of such rows.
+_LONGEST_ROW = 0x7FFF
+# The largest count of different bytes; larger counts are of equal bytes.
 _LONGEST_RUN = 128
+# The excess of a stored exponent over the power of two that multiplies the stored whole numbers.
 _BIAS = 136
+# The largest value that a file can hold.
 _LARGEST = 255 * 2.0**119
-_ROUNDING = 1e-6  # of the brightest value
+# The share of the brightest value below which negative values are only rounding.
+_ROUNDING = 1e-6
 
 
 def read(path: str) -> Pixels:

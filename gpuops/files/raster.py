@@ -26,11 +26,23 @@ from .colours import Found
 from .formats import Format
 from .picture import Metadata, Picture, Pixels, upright
 
-_JPEG2000_LEAST = 32  # the encoder halves the picture five times
+#: The least width and height in pixels, as JPEG 2000's encoder halves the picture five times.
+_JPEG2000_LEAST = 32
+#: The difference from 1 within which a pixel counts as square.
 _ASPECT_TOLERANCE = 1e-4
-#: TIFF's PhotometricInterpretation, and the kinds that are gray or RGB, or become so in decoding.
+#: OpenImageIO's name of TIFF's PhotometricInterpretation.
 _PHOTOMETRIC = "tiff:PhotometricInterpretation"
-_MIN_IS_WHITE, _MIN_IS_BLACK, _PALETTE, _SEPARATED, _MOSAIC = 0, 1, 3, 5, 32803
+#: The interpretation of gray whose 0 is white.
+_MIN_IS_WHITE = 0
+#: The interpretation of gray whose 0 is black.
+_MIN_IS_BLACK = 1
+#: The interpretation of colours from a palette.
+_PALETTE = 3
+#: The interpretation of inks.
+_SEPARATED = 5
+#: The interpretation of a sensor's mosaic of colours.
+_MOSAIC = 32803
+#: The interpretations that are gray or RGB, or become so in decoding.
 _PHOTOMETRICS = (_MIN_IS_WHITE, _MIN_IS_BLACK, 2, _PALETTE, 4, _SEPARATED, 6, _MOSAIC)
 
 
@@ -58,7 +70,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
                 pixels = by_pillow.read(path, "JPEG") if applied else _samples(path, file, page)
     unused = list(extras.unused)
     pixels = upright(pixels, extras.orientation)
-    if header is not None:  # the decoder rounds up to whole steps of colours of less resolution
+    if header is not None:  # the decoder rounds the size up to whole steps of subsampled colours
         pixels = np.ascontiguousarray(pixels[: header.size[1], : header.size[0]])
     visible, place, associated = _alpha(path, fmt, spec, header, page, pixels.shape[2])
     pixels, alpha = _channels(path, pixels, visible, place)
@@ -137,12 +149,12 @@ def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
 
         note(f"{path}: double precision is read as float")
         file.check_plausible(spec)
-        with np.errstate(over="ignore"):  # beyond float's range is infinite
+        with np.errstate(over="ignore"):  # values beyond float's range become infinite
             return tiff.read_double(path, page, (spec.height, spec.width, spec.nchannels)).astype(np.float32)
     pixels = file.read(index=page)
     if spec.getattribute(_PHOTOMETRIC) is not None:
         pixels = tiff_page.full_range(pixels, bits)
-    if photometric == _MIN_IS_WHITE:  # 8 bits come inverted already, their alpha as well
+    if photometric == _MIN_IS_WHITE:  # the decoder has already inverted 8 bits, alpha included
         inverse = pixels[:, :, 1:] if stored == "uint8" else pixels[:, :, :1]
         np.invert(inverse, out=inverse)
     return pixels

@@ -1,4 +1,4 @@
-"""Streams and oddly named files by way of files with names of text, which the libraries for formats want.
+"""Access to streams and oddly named files through files whose names are text, as the libraries for formats need.
 
 Standard input and output become temporary files; a file whose name is not UTF-8 is read through a link. Messages
 call them by their own names.
@@ -16,7 +16,11 @@ from .. import notes
 from ..errors import FileError
 from .drafts import draft_folder
 
-_INPUT, _OUTPUT = "standard input", "standard output"
+# The name of standard input in messages.
+_INPUT = "standard input"
+# The name of standard output in messages.
+_OUTPUT = "standard output"
+# Bytes that are copied at a time.
 _BLOCK = 1 << 20
 
 
@@ -75,7 +79,7 @@ def to_stream(stream: BinaryIO, extension: str) -> Iterator[str]:
 
 @contextmanager
 def _called(path: str, name: str) -> Iterator[None]:
-    """Errors and notes that name the file name the stream."""
+    """Makes errors and notes that name the temporary file name the stream instead."""
     found: list[str] = []
     try:
         with notes.to(found.append):

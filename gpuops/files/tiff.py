@@ -13,19 +13,21 @@ from ..errors import FileError
 from . import exif
 from .picture import Picture
 
-_BIG = 2**32 - 2**25  # from here on tifffile writes BigTIFF
+# Bytes from which on tifffile writes BigTIFF.
+_BIG = 2**32 - 2**25
+# tifffile's names of the units of resolutions.
 _UNITS = {"in": "inch", "cm": "centimeter"}
 
 
 def can_hold_exif(picture: Picture) -> bool:
-    """EXIF and XMP are added to classic TIFF files only, and EXIF only if it can be understood."""
+    """Whether EXIF and XMP can be added: only to classic TIFF files, and EXIF only if it can be understood."""
     exif_block = picture.metadata.exif
     return picture.pixels.nbytes < _BIG and (exif_block is None or exif.lost_in_tiff(exif_block) is not None)
 
 
 def read_double(path: str, page: int, shape: tuple[int, int, int]) -> NDArray[np.float64]:
     """The double samples of a page, (height, width, channels); OpenImageIO leaves some of them out."""
-    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # else its remarks go to stderr
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # otherwise its remarks go to stderr
     try:
         with tifffile.TiffFile(path) as file:
             samples = file.pages[page].asarray()

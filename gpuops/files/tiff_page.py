@@ -10,8 +10,10 @@ import struct
 from . import depth, exif
 from .picture import Pixels
 
+# The tag ExtraSamples.
 _EXTRA_SAMPLES = 338
-_GRAY = (0, 1)  # PhotometricInterpretation of gray, 0 white or black
+# The values of PhotometricInterpretation of gray, 0 white or black.
+_GRAY = (0, 1)
 
 
 def extra_samples(path: str, page: int) -> tuple[int, ...] | None:
@@ -33,7 +35,7 @@ def colours(photometric: int, channels: int) -> int:
 
 
 def full_range(pixels: Pixels, bits: int) -> Pixels:
-    """Samples of a few bits, as the decoder gives them, over the whole range of their type.
+    """Spreads samples of a few bits, as the decoder gives them, over the whole range of their type.
 
     The decoder rounds down; but its leading bits are the samples.
     """

@@ -22,12 +22,22 @@ from ..params.border import define
 if TYPE_CHECKING:
     from ..gpu import Gpu, Kernel
 
+# The kernel's source files.
 _SOURCE = ("border", "bilateral")
-_STRIP, _BAND = 128, 32  # columns and rows of a tile on CPUs with vectors
-_GROUP = (32, 8)  # work-items of a group on other devices
-_MOST_LOCAL = 32768  # bytes of local memory of a group, so that several groups run at once
+# Columns of a tile on CPUs with vectors.
+_STRIP = 128
+# Rows of a tile on CPUs with vectors.
+_BAND = 32
+# Work-items of a group on other devices, along rows and down columns.
+_GROUP = (32, 8)
+# Bytes of local memory of a group, at most, so that several groups run at once.
+_MOST_LOCAL = 32768
+# The pitch by which bilateral_direct packs a tap's row and column into one number.
 _DIRECT_PITCH = 1 << 16
-_LEAST, _NEVER = 1e-30, -1e30  # the least sigma_spatial, and the least exponent: float32 must hold them
+# The least sigma_spatial that weights are computed with.
+_LEAST = 1e-30
+# The least exponent of a weight, so that float32 holds it.
+_NEVER = -1e30
 
 
 def bilateral(gpu: Gpu, image: Image, params: BilateralParams) -> Image:

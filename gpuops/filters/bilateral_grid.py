@@ -16,13 +16,21 @@ from .blur import blur
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-# About how many cells and bins a sigma has: with 2 and 2 errors are three times as large, with the papers' 1 and 1 ten
-# times (measured).
-_CELLS, _BINS = 4, 3
+# Cells in a spatial sigma, about. With 2 cells and 2 bins errors are three times as large, with the papers' 1
+# and 1 ten times (measured).
+_CELLS = 4
+# Bins in a sigma of values.
+_BINS = 3
+# Bins of the grid, at most.
 _MOST_BINS = 4096
-_MOST_CELL = 480  # pixels of a cell's side: splat can count no more than its square
-# Work-items of a group; bins of a work-item, at least; bytes of local memory of a group, at most.
-_ITEMS, _LEAST_DEPTH, _MOST_LOCAL = 64, 16, 32768
+# Pixels of a cell's side, at most: splat can count no more than its square.
+_MOST_CELL = 480
+# Work-items of a group.
+_ITEMS = 64
+# Bins of a work-item, at least.
+_LEAST_DEPTH = 16
+# Bytes of local memory of a group, at most.
+_MOST_LOCAL = 32768
 
 
 @dataclass(frozen=True)
@@ -65,7 +73,7 @@ class Grid:
         ):
             if not least <= value <= 1e20:
                 raise ParameterError(f"a bilateral grid's {name} must be {least:g} … 1e+20, not {value}")
-        sigma_spatial = min(sigma_spatial, 16.0 * max(size))  # all weights are 0.998 at least then
+        sigma_spatial = min(sigma_spatial, 16.0 * max(size))  # beyond it all weights are 0.998 at least
         # A cell is a whole number of pixels wide, so that all cells are alike.
         cell = min(math.ceil(min(sigma_spatial, max(size)) / _CELLS), _MOST_CELL)
         rows, columns = (-(-n // cell) + 2 for n in size)
@@ -75,7 +83,7 @@ class Grid:
                 f"sigma_color {sigma_color:g} is too small for values {lowest:g} … {highest:g}: "
                 f"{(highest - lowest) * _BINS / _MOST_BINS:.3g} is the least for a bilateral grid"
             )
-        # Variances of a cell's pixels and of reading between cells at the pixels' places; those of bins are 1/6 each.
+        # These are the variances of a cell's pixels and of the interpolation between cells; bins have 1/6 for each.
         places = [(i + 0.5) / cell for i in range(cell)]
         within = sum((p - 0.5) ** 2 for p in places) / cell
         between = sum(f * (1 - f) for f in ((p + 0.5) % 1 for p in places)) / cell

@@ -26,8 +26,10 @@ from .separable import Taps, convolve_axes, convolve_pixels
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-_CHANNELS = 4  # channels of pixels that kernels read and write themselves, at most
-_LEAST_AUTO = 4.2, 5.5  # sigma from which on coarse grids are faster, on GPUs and CPUs (measured: H200, PoCL)
+# Channels of the pixels that kernels read and write themselves, at most.
+_CHANNELS = 4
+# The sigmas from which on coarse grids are faster, on GPUs and on CPUs (measured: H200, PoCL).
+_LEAST_AUTO = 4.2, 5.5
 
 
 def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = False) -> Image:

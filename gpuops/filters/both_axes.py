@@ -19,19 +19,31 @@ if TYPE_CHECKING:
     from ..pixels.coding import Decoding, Encoding
     from .separable import Taps
 
-    # Makes a result's planes from as many of the input's, which begin at the given number.
+    # It makes planes of a result from as many planes of the input, from the given number on.
     Launch = Callable[[Image, int], None]
 
-NEAR = 19  # the largest radius, except on CPUs
-CHANNELS = 4  # channels of a pixel, at most
-# On CPUs: values of a work-item's row, at most; its rows at least and at most, multiples of 16; work-items of a compute
-# unit, where there are rows enough.
-_VALUES, _BANDS, _SHARES = 768, (32, 256), 8
-# On other devices: work-items of a group, at most; rows that it takes at a time; its columns of pixels, at least.
-_ITEMS, _ROWS, _NARROWEST = 128, 4, 32
-# Groups that a compute unit runs at once, of planes and of pixels, which are smaller; rows of a group, at least.
-_GROUPS, _LEAST_BAND = (3, 4), 8
-_COPIED = 256  # values of a table of light that is copied to local memory, at most
+# The largest radius, except on CPUs.
+NEAR = 19
+# Channels of a pixel, at most.
+CHANNELS = 4
+# Values of a work-item's row on CPUs, at most.
+_VALUES = 768
+# Rows of a work-item on CPUs, at least and at most; both are multiples of 16.
+_BANDS = (32, 256)
+# Work-items of a compute unit on CPUs, where there are enough rows.
+_SHARES = 8
+# Work-items of a group on other devices, at most.
+_ITEMS = 128
+# Rows that a group takes at a time.
+_ROWS = 4
+# Columns of pixels of a group, at least.
+_NARROWEST = 32
+# Groups that a compute unit runs at once, of planes and of pixels, which are smaller.
+_GROUPS = (3, 4)
+# Rows of a group, at least.
+_LEAST_BAND = 8
+# Values of a table of light that is copied to local memory, at most.
+_COPIED = 256
 
 
 @dataclass(frozen=True)

@@ -16,16 +16,30 @@ from ..tiles.planes import in_turn, planewise
 if TYPE_CHECKING:
     from ..gpu import Gpu, Kernel
 
+# The kernels' source files.
 _SOURCE = ("border", "box")
-# On a CPU: columns and rows of a work-item, and its columns where only x is averaged.
-_STRIP, _BAND, _LONG = 256, 256, 4096
+# Columns of a CPU's work-item.
+_STRIP = 256
+# Rows of a CPU's work-item, about: whole blocks of at least so many rows.
+_BAND = 256
+# Columns of a CPU's work-item where only x is averaged.
+_LONG = 4096
 # Bytes of a CPU's work-item, at most, for both axes at once: its sums must stay in the cache.
 _CACHED = 1 << 19
-_LEVELS = 9  # the number of levels in box.cl
-# On other devices: samples of a block; the radius from which on they are twice as many; work-items of a group; blocks
-# of each work-item along y; columns of a group.
-_BLOCK, _WIDE, _ITEMS, _PER, _ACROSS = 16, 256, 256, 4, (32, 16, 8)
-_MOST_LOCAL = 32768  # bytes of local memory of a group on other devices
+# The number of levels in box.cl.
+_LEVELS = 9
+# Samples of a block on other devices.
+_BLOCK = 16
+# The radius from which blocks have twice as many samples.
+_WIDE = 256
+# Work-items of a group on other devices.
+_ITEMS = 256
+# Blocks of each work-item along y.
+_PER = 4
+# Columns of a group along y; the first number that fits is taken.
+_ACROSS = (32, 16, 8)
+# Bytes of local memory of a group on other devices, at most.
+_MOST_LOCAL = 32768
 
 
 @dataclass(frozen=True)
@@ -100,7 +114,7 @@ class _Group:
             if not most:
                 continue
             tiles = -(-n // (per * most * block))
-            along = -(-n // (tiles * per * block))  # so many that tiles are alike
+            along = -(-n // (tiles * per * block))  # the number that makes all tiles alike
             nbytes = 8 * across * (per * along + common)
             if axis:  # local memory holds the samples as well
                 nbytes += 4 * (along * block + 2 * radius) * (block + 1) // block

@@ -27,15 +27,24 @@ from ..params.border import by_axis
 
 Two = tuple[float, float]
 
-TAPS = 6  # coarse samples of the window
-BETA = 14.2  # its shape: error 8e-6 of the peak at LEAST, the least of all shapes (measured)
-LEAST = 2.0  # σ in coarse steps: less lets more aliases through
-WHOLE = 8, 4  # steps for which there are kernels of their own
-LARGEST = 8.0  # coarse step: more needs more samples beyond a group's edges than inside
-MARGIN = TAPS // 2 + 1  # coarse samples beyond each end
-_STANDS = ("nearest", "constant")  # border modes with a constant value beyond the edge
-_WORTH = 0.75  # the least share of the largest possible step that a whole step must have (measured)
-_CUT = 1e-5  # the sum of the weights that are left out, as a share of the largest weight
+# Coarse samples that the window spans.
+TAPS = 6
+# The window's shape parameter: at LEAST it gives the least error of all shapes, 8e-6 of the peak (measured).
+BETA = 14.2
+# The least σ on the coarse grid, in its steps: a smaller one lets more aliases through.
+LEAST = 2.0
+# The whole steps that have kernels of their own.
+WHOLE = 8, 4
+# The largest coarse step: with a larger one, more samples lie beyond a group's edges than inside.
+LARGEST = 8.0
+# Coarse samples beyond each end.
+MARGIN = TAPS // 2 + 1
+# Border modes with a constant value beyond the edge.
+_STANDS = ("nearest", "constant")
+# The least share of the largest possible step that a whole step must have (measured).
+_WORTH = 0.75
+# The sum of the weights that are left out, as a share of the largest weight.
+_CUT = 1e-5
 
 
 @dataclass(frozen=True)
@@ -195,7 +204,7 @@ def axis(n: int, left: Left, border: str, m: float) -> Axis:
 
 def cell(m: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Returns the weights for steps of ``m``: ``DOWN`` in decimate_cells.cl and ``UP`` in interpolate_cells.cl."""
-    position = 2 + (np.arange(m) + 0.5) / m  # of a cell's samples, from its first coarse one
+    position = 2 + (np.arange(m) + 0.5) / m  # the place of a cell's samples, from its first coarse sample
     weights = _window(position[:, None] - np.arange(TAPS))
     return weights.T[::-1].ravel() / weights.sum(), (weights / weights.sum(1, keepdims=True)).ravel()
 
@@ -209,4 +218,4 @@ def _window(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 def _spectrum(frequency: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
     """The window's Fourier transform at ``frequency`` radians a step, but for a factor."""
     z = np.sqrt((BETA**2 - (TAPS / 2 * frequency) ** 2).astype(complex))
-    return np.real(np.sinh(z) / z)  # z is 0 nowhere below the third zero of a grid's frequencies
+    return np.real(np.sinh(z) / z)  # z is not 0 at a grid's frequencies: they end before its zero

@@ -25,13 +25,18 @@ if TYPE_CHECKING:
 
 Weights = npt.NDArray[np.floating]
 
-_FFT_TAPS_CPU = (
-    300  # taps above which a transform is faster: measured, 512² … 2048², PoCL and Intel, two cores
-)
-_FFT_TAPS = 220  # the same on other devices: measured, H200, 512² … 4096²
+# Taps above which a transform is faster on CPUs (measured: 512² … 2048², PoCL and Intel, two cores).
+_FFT_TAPS_CPU = 300
+# Taps above which a transform is faster on other devices (measured: H200, 512² … 4096²).
+_FFT_TAPS = 220
+# The kernels' source files.
 _SOURCE = ("border", "convolve")
-_GROUP, _PER = (16, 8), 4
-# Taps of a launch, at most, or one row: drivers stop launches that take long, llvmpipe loops after 65535 rounds.
+# Work-items of a group, along rows and down columns.
+_GROUP = (16, 8)
+# Rows of results of a work-item.
+_PER = 4
+# Taps of a launch, at most, or one row of taps: drivers stop launches that take long, and llvmpipe's loops
+# end after 65535 rounds.
 _LAUNCH_TAPS = 8192
 
 
@@ -202,7 +207,8 @@ def _by_taps(
     return result
 
 
-_Launch = tuple[Kernel, tuple[int, ...], tuple[int, ...]]  # kernel, size, group
+# A launch's kernel, its global size, and its group.
+_Launch = tuple[Kernel, tuple[int, ...], tuple[int, ...]]
 
 
 def _direct(gpu: Gpu, image: Image, params: ConvolveParams) -> _Launch:
@@ -214,7 +220,7 @@ def _direct(gpu: Gpu, image: Image, params: ConvolveParams) -> _Launch:
 def _local(gpu: Gpu, image: Image, params: ConvolveParams) -> _Launch:
     planes, height, width = image.shape
     x, y = _GROUP
-    while True:  # until the built kernel can run in its group
+    while True:  # ends when the built kernel can run in its group
         kernel = gpu.kernel(_SOURCE, "convolve_local", GROUP_X=x, GROUP_Y=y, PER=_PER, **_border(params))
         if kernel.fit(x, y) == (x, y):
             return kernel, (-(-width // 4), -(-height // _PER), planes), (x, y, 1)
@@ -244,7 +250,7 @@ def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], param
         )
 
     result = planewise(image.shape[0], image.nbytes, convolved)
-    if not np.isfinite(result.pixel(0, 0)).all():  # a value that is not finite is in all of its plane
+    if not np.isfinite(result.pixel(0, 0)).all():  # a value that is not finite spreads over its whole plane
         raise ParameterError(
             "the image has NaN or infinite pixels, or such large ones that their sums are infinite, which a transform "
             "would spread everywhere: use --method direct"

@@ -24,12 +24,20 @@ from .grids import (
 if TYPE_CHECKING:
     from ..gpu import Define, Gpu
 
-_ROWS = 8  # coarse rows that are in local memory together
-_COPIED = 256  # values of a table that is copied to local memory, at most
-_ITEMS_OF_CELLS = 64  # work-items for each channel of a group that makes cells; two times as many at least
-_GROUPS_OF_CELLS = 5, 6  # as GROUPS, for groups that make cells
-_TILE = 256  # on CPUs: fine columns of a work-item
-_BAND, _SHORT_BAND = 64, 8  # its coarse rows; the second on llvmpipe, whose loops end after 65535 rounds
+# Coarse rows that are in local memory together.
+_ROWS = 8
+# Values of a table that is copied to local memory, at most.
+_COPIED = 256
+# Work-items of a group that makes cells, for each channel, of which it counts two at least.
+_ITEMS_OF_CELLS = 64
+# Groups that make cells that a compute unit runs at once: of planes, and of pixels.
+_GROUPS_OF_CELLS = 5, 6
+# Fine columns of a work-item on CPUs.
+_TILE = 256
+# Coarse rows of a work-item on CPUs.
+_BAND = 64
+# Coarse rows of a work-item on llvmpipe, whose loops end after 65535 rounds.
+_SHORT_BAND = 8
 
 
 def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = None) -> Image:

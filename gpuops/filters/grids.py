@@ -18,14 +18,20 @@ from .coarse import Axis, Left
 if TYPE_CHECKING:
     from ..gpu import Define, Gpu, Kernel
 
-FOUR = 4  # values of a work-item, see fours.cl
-# On CPUs: values that are read and written together (see load_sixteen.cl), and values that are encoded together.
-LANES, WIDTH = 16, 8
-ITEMS = 128  # work-items of a group, at most
+# Values of a work-item (fours.cl).
+FOUR = 4
+# Values that CPUs read and write together (load_sixteen.cl).
+LANES = 16
+# Values that CPUs encode together.
+WIDTH = 8
+# Work-items of a group, at most.
+ITEMS = 128
 # Groups of ITEMS that a compute unit runs at once: of planes, and of pixels, which take less room.
 GROUPS = 4, 5
-# Coarse rows and fine columns of a group, at least: its margins are about as large.
-_LEAST_BAND, _NARROWEST = 4, 96
+# Coarse rows of a group, at least: its margins are about as large.
+_LEAST_BAND = 4
+# Fine columns of a group, at least: its margins are about as large.
+_NARROWEST = 96
 
 
 @dataclass(frozen=True)

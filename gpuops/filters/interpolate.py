@@ -26,10 +26,16 @@ from .grids import (
 if TYPE_CHECKING:
     from ..gpu import Define, Gpu
 
-_ROWS = 6  # coarse rows that are in local memory together, about
-_ITEMS_OF_CELLS = 128  # work-items of a group that has cells, at most
-_GROUPS_OF_CELLS = 5, 10  # as GROUPS, for groups that have cells
-_TILE, _LINES = 128, 32  # on CPUs: columns and coarse rows of a work-item
+# Coarse rows that are in local memory together, about.
+_ROWS = 6
+# Work-items of a group that has cells, at most.
+_ITEMS_OF_CELLS = 128
+# Groups that have cells that a compute unit runs at once: of planes, and of pixels.
+_GROUPS_OF_CELLS = 5, 10
+# Columns of a work-item on CPUs.
+_TILE = 128
+# Coarse rows of a work-item on CPUs.
+_LINES = 32
 
 
 def interpolated(gpu: Gpu, small: Image, result: Image, grids: Grids) -> Image:

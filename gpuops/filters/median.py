@@ -20,26 +20,48 @@ from .median_merges import merges, network, sorting
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-_STRAIGHT = 121  # pixels of a window up to which its code is straight-line: about 2000 operations
-# The same on GPUs, by bytes of a value: for larger windows histograms are faster (measured).
+# Pixels of a window up to which its code is straight-line: about 2000 operations.
+_STRAIGHT = 121
+# The same on GPUs, by the bytes of a value: for larger windows histograms are faster (measured).
 _IN_REGISTERS = {
     1: 49,
     2: 121,
     4: 121,
 }
-# On CPUs: bytes of a vector, and its lanes at most where the compiler has only OpenCL's vectors.
-_BYTES, _LANES = 64, 16
-# Vectors of columns that a work-item takes in turn, at most; bytes held for them: half of a first-level cache.
-_VECTORS, _HELD = 8, 24576
-_ITEMS = 128  # work-items of a group on other devices
-_ACROSS, _PARTS, _REGION, _RUN, _COUNTS = 32, 4, 4096, 16, 17408  # median_histograms.cl's; bytes of counts
-# Groups of a compute unit; work-items of one that merges, each of which takes many bands in turn.
-_GROUPS, _MERGING = 8, 4
-_BAND, _LEAST_BAND = 256, 32  # rows of a group, at most and at least
-_MEMORY = 1 << 30  # bytes, for the lists of all work-items of larger windows
+# Bytes of a vector on CPUs.
+_BYTES = 64
+# Lanes of a vector on CPUs, at most, where the compiler has only OpenCL's vectors.
+_LANES = 16
+# Vectors of columns that a work-item takes in turn, at most.
+_VECTORS = 8
+# Bytes that a work-item keeps for these vectors, at most: half of a first-level cache.
+_HELD = 24576
+# Work-items of a group on other devices.
+_ITEMS = 128
+# Results of a row in a group of median_histograms.cl (its ACROSS).
+_ACROSS = 32
+# Work-items that share a histogram's counts there (its PARTS).
+_PARTS = 4
+# Pixels of a region there, at most (its REGION).
+_REGION = 4096
+# Pixels of a bucket there (its RUN).
+_RUN = 16
+# Bytes of the histograms there.
+_COUNTS = 17408
+# Groups of a compute unit.
+_GROUPS = 8
+# Work-items of a compute unit that merge lists; each takes many bands in turn.
+_MERGING = 4
+# Rows of a group, at most.
+_BAND = 256
+# Rows of a group, at least.
+_LEAST_BAND = 32
+# Bytes for the lists of all work-items of larger windows, at most.
+_MEMORY = 1 << 30
 # Platforms whose compiler is Clang and knows its vectors, and whether their kernels may prefetch.
 CLANG = {"Portable Computing Language": True, "Intel(R) OpenCL": True, "Oclgrind": False}
 
+# Source files of the kernels that have no histograms.
 _SOURCES = ("border", "median_pixels", "median")
 
 
@@ -52,6 +74,7 @@ class _Type:
     nan: int = 0
 
 
+# The types that medians are taken of, by numpy's names.
 _TYPES = {
     "uint8": _Type("uchar"),
     "int8": _Type("char"),
@@ -203,7 +226,7 @@ def _by_histograms(run: _Run, rows: int, columns: int, defines: dict[str, str | 
     bits, channels = 8 * run.image.dtype.itemsize, int(defines["CHANNELS"] or 1)
     names = ("TYPE", "NAN_BITS", "INFINITE_BITS", "MOST_BITS", "HEIGHT", "WIDTH", "CHANNELS")
     defines = {key: value for key, value in defines.items() if key in names or key.startswith("BORDER_")}
-    region = _REGION // (_ACROSS + columns - 1)  # rows
+    region = _REGION // (_ACROSS + columns - 1)  # rows of a region
     source = ("border", "median_pixels", "median_histograms", *((sorting(_RUN),) if bits > 8 else ()))
     kernel = run.gpu.kernel(source, "median_histograms", **defines, BITS=bits, REGION_Y=region)
     planes, height, width = run.shape

@@ -26,9 +26,14 @@ import numpy.typing as npt
 
 from ..gpu import Source
 
+# Windows that are taken together, at most.
 LARGEST_TILE = 8
-_HERE, _MEDIAN = -1, -2  # in place of a block's number: memory of this step alone, and a result
-T = TypeVar("T")  # a sorted list
+# It stands for the block number of lists in the memory of this step alone.
+_HERE = -1
+# It stands for the block number of a result.
+_MEDIAN = -2
+# A sorted list.
+T = TypeVar("T")
 
 
 class Maker(Protocol[T]):
@@ -72,12 +77,13 @@ class Windows(Generic[T]):
         self.width = width
         self.tile = tile_of(height)
         self.blocks = (self.tile + height - 1) // self.tile
-        self.newest = self.blocks * self.tile  # row
+        self.newest = self.blocks * self.tile  # the newest block's first row
         self.groups: list[tuple[int, int]] = []
         self._maker = maker
         self._made: dict[tuple[int, int], _Sorted[T]] = {}
         self._medians(0, self.tile, self._rows(self.tile, height + 1))
-        for first, rows in list(self.groups):  # each moves up block by block, and must have been made
+        # A group moves up block by block, so it must have been made of the newest rows.
+        for first, rows in list(self.groups):
             self.group(self.newest + first % self.tile, rows)
 
     def group(self, first: int, rows: int) -> _Sorted[T]:

@@ -25,7 +25,8 @@ from .separable import Taps, convolve_axes
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-_LEAST_AGAIN = 12.0  # σ on a coarse grid, from which on a still coarser grid is worth its launches
+# The σ on a coarse grid from which on a still coarser grid is worth its launches.
+_LEAST_AGAIN = 12.0
 
 
 def gaussian(
@@ -59,7 +60,7 @@ def reach(gpu: Gpu, shape: tuple[int, ...], sigma: Two, border: str) -> int:
         grids = Grids.of(size, left, border, 0.0, whole=whole)
         rest, inner = (grids.y.left, grids.x.left), (grids.y.coarse, grids.x.coarse)
         far = of(inner, rest) if _again(inner, rest, border) else [len(todo.weights()) // 2 for todo in rest]
-        # The windows down and up, and one sample more, as a window does not cover as many in all places.
+        # The sum has the windows down and up, and one sample more, as a window covers one more in some places.
         return [
             (coarse.TAPS + 1 + further) * todo.sigma / axis.left.sigma if axis.taps > 1 else further
             for axis, todo, further in zip((grids.y, grids.x), left, far, strict=True)

@@ -21,15 +21,26 @@ from ..tiles.planes import planewise
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-# exp(−t²/2) ≈ Re Σ c·exp(−t·rate), t ≥ 0: the rates whose largest error is least, 1.94e-6, found by least squares with
-# weights that grow where errors are largest (Lawson), from what Kung's method makes of samples.
+# exp(−t²/2) ≈ Re Σ c·exp(−t·rate) for t ≥ 0 with these rates has the least largest error, 1.94e-6. They were
+# found by least squares with weights that grow where errors are largest (Lawson), from what Kung's method
+# makes of samples.
 _RATES = np.array([2.15291550 + 0.52400604j, 2.11859726 + 1.60916587j, 2.04023941 + 2.84795980j])
-_LEAST = 1 / 9  # σ below which an axis stays as it is: a neighbour has e⁻⁴⁰ there
-# In σ: the distance beyond which samples have no effect, and the distance that the fit covers.
-_WARM, _FITTED = 8.0, 9.0
-# Rows fetched at a time and work-items that keep a compute unit busy; on CPUs also vectors of columns of a work-item.
-_ROWS, _ITEMS = 8, 512
-_WIDE_ROWS, _VECTORS, _WIDE_ITEMS = 4, 16, 8
+# The σ below which an axis stays as it is: a neighbour's weight is e⁻⁴⁰ there.
+_LEAST = 1 / 9
+# The distance in σ beyond which samples have no effect.
+_WARM = 8.0
+# The distance in σ that the fit covers.
+_FITTED = 9.0
+# Rows that are fetched at a time.
+_ROWS = 8
+# Work-items that keep a compute unit busy.
+_ITEMS = 512
+# Rows that are fetched at a time on CPUs.
+_WIDE_ROWS = 4
+# Vectors of columns of a work-item on CPUs.
+_VECTORS = 16
+# Work-items that keep a compute unit of a CPU busy.
+_WIDE_ITEMS = 8
 
 
 def gaussian(gpu: Gpu, image: Image, sigma: tuple[float, float], border: str, cval: float) -> Image:

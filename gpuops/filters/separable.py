@@ -19,9 +19,11 @@ from . import both_axes
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-_LONG = 12  # radius along rows alone from which a CPU's kernel for both axes is faster (measured)
+# The radius along rows alone from which a CPU's kernel for both axes is faster (measured).
+_LONG = 12
 
-Weights = npt.NDArray[np.float64]  # for the offsets −radius … radius
+# Weights for the offsets −radius … radius.
+Weights = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Taps:
     border: str = "reflect"
     cval: float = 0.0
     method: str = "auto"  # direct or local; auto is direct on CPUs
-    name: str = "taps"  # in reports
+    name: str = "taps"  # the kernel's name in reports
 
     @property
     def radii(self) -> tuple[int, int]:

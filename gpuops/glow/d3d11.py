@@ -22,9 +22,13 @@ from ..notes import note
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
+# The ways to blur; ``auto`` is direct on CPUs and local elsewhere.
 METHODS = ("auto", "local", "direct")
+# The sample's blur has this σ in pixels.
 _SIGMA = 3.0
+# Taps of the blur on each side of the middle.
 _HALF_TAPS = 7
+# Work-items of a group, as in the sample.
 _GROUP = 128
 
 

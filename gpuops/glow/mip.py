@@ -24,22 +24,36 @@ if TYPE_CHECKING:
     from ..gpu import Argument, Define, Gpu, Kernel, Sources
     from ..ops.bloom import BloomParams
 
-# Work-items of a group, of a group that reads or writes pixels, and of any group at least.
-_ITEMS, _ITEMS_OF_ENDS, _LEAST_ITEMS = 128, 64, 8
-_LARGE = 1 << 20  # samples of a plane, beyond which tiles take longer than a walk down the columns
+# Work-items of a group.
+_ITEMS = 128
+# Work-items of a group that reads or writes pixels.
+_ITEMS_OF_ENDS = 64
+# Work-items of any group, at least.
+_LEAST_ITEMS = 8
+# Samples of a plane beyond which tiles take longer than a walk down the columns.
+_LARGE = 1 << 20
 # A tile's rows and columns and its group's work-items; the first that local memory has room for is taken.
 _TILES = ((8, 14, 256), (4, 6, 64), (1, 1, 8))
-_ENDS = 2  # work-items of a group that only hold values for their neighbours
-# Work-items of the group that takes the last levels, and bytes of its local memory, both at most.
-_SMALL_ITEMS, _LOCAL_SMALL = 1024, 1 << 14
-# Groups of a compute unit in the first launch and in the last: as many as it has registers for at once.
-_GROUPS_FIRST, _GROUPS_OVER = 4, 3
+# Work-items of a group that only hold values for their neighbours.
+_ENDS = 2
+# Work-items of the group that takes the last levels, at most.
+_SMALL_ITEMS = 1024
+# Bytes of that group's local memory, at most.
+_LOCAL_SMALL = 1 << 14
+# Groups of a compute unit in the first launch: as many as it has registers for at once.
+_GROUPS_FIRST = 4
+# Groups of a compute unit in the last launch, likewise.
+_GROUPS_OVER = 3
 # Groups of a compute unit in between: bands stay so tall that the rows that are read twice cost little.
 _GROUPS = 8
-_LEAST_BAND = 4  # rows of a group, at least
-# Bytes of local memory and work-items of a group that a device needs to read and write pixels directly.
-_LOCAL, _GROUP = 32768, 64
-MOST_CHANNELS = 4  # channels of a pixel that is read and written directly, at most
+# Rows of a group, at least.
+_LEAST_BAND = 4
+# Bytes of local memory that a device needs to read and write pixels directly.
+_LOCAL = 32768
+# Work-items of a group that a device needs for it.
+_GROUP = 64
+# Channels of a pixel that is read and written directly, at most.
+MOST_CHANNELS = 4
 
 
 @dataclass(frozen=True)
@@ -175,7 +189,7 @@ def _local(gpu: Gpu, ends: Ends, params: BloomParams) -> None:
     if k < len(sizes) - 1:
         _small(gpu, levels[k], shares[k:], params.border)
         scale = 1.0
-    # Up by two levels at a time; first by one where the number of levels is not even.
+    # It goes up by two levels at a time, but first by one where the number of levels is odd.
     while k > 2:
         steps = 1 + (k % 2 == 0)
         _up(gpu, ends, params, levels[k - steps : k + 1], shares[k - steps : k], scale)

@@ -28,23 +28,34 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float32]
 Exact = npt.NDArray[np.float64]
 
-GREEN = 550.0  # nm: the wavelength for which v is defined
-HELD = 0.99  # the share of a round aperture's green light that lies within `radius`
-RADIUS = 2 / (math.pi * (1 - HELD))  # the value of v at `radius`
-REACH = 10  # radii from the middle, where the rays have faded out: 99.9 % of the light is within
+# The wavelength in nm for which v is defined.
+GREEN = 550.0
+# The share of a round aperture's green light that lies within RADIUS.
+HELD = 0.99
+# The value of v within which that share lies.
+RADIUS = 2 / (math.pi * (1 - HELD))
+# The number of radii from the middle to where the rays have faded out; 99.9 % of the light is within.
+REACH = 10
 
 # Wavelengths in nm: so many that the shifted rings of neighbouring ones leave no beads along the rays.
 _NM = np.linspace(390.0, 710.0, 400)
 # The matrix from CIE XYZ to linear Rec. 709.
 _REC709 = np.array(((3.2406, -1.5372, -0.4986), (-0.9689, 1.8758, 0.0415), (0.0557, -0.2040, 1.0570)))
 
-# The transform is that of an aperture of radius _SIZE in _LENGTH² samples; its outer frequencies are not used.
+# The largest v at which the pattern is needed: that of the shortest wavelength at the rim.
 _FARTHEST = REACH * RADIUS * GREEN / _NM[0]
-_SIZE, _LENGTH = _FARTHEST / (0.6 * math.pi), 4096
-_SOFT = 0.75  # samples: σ of the soft edge, which leaves hardly any frequencies beyond the transform's
-# Steps of the polar samples, in v: along a ray, where rings are π apart, and along the arc at the rim.
-_STEP, _ARC = 0.25, 0.7
-_FINEST = 0.75  # in v: the step of samples within a pixel, at most
+# The radius, in samples, of the aperture that is transformed; the transform's outer frequencies are not used.
+_SIZE = _FARTHEST / (0.6 * math.pi)
+# Rows and columns of the samples that are transformed.
+_LENGTH = 4096
+# The σ, in samples, of the aperture's soft edge, which leaves hardly any frequencies beyond the transform's.
+_SOFT = 0.75
+# The step in v of polar samples along a ray, where rings are π apart.
+_STEP = 0.25
+# The step in v of polar samples along the arc at the rim.
+_ARC = 0.7
+# The step in v of samples within a pixel, at most.
+_FINEST = 0.75
 
 
 class _Spread(NamedTuple):

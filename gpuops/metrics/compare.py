@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 Operand = Image | npt.ArrayLike
 
-# The rows and columns of a group's results, as in compare.cl.
-_SSIM_ROWS, _SSIM_COLUMNS = 16, 32
+# Rows of a group's results, as in compare.cl.
+_SSIM_ROWS = 16
+# Columns of a group's results, as in compare.cl.
+_SSIM_COLUMNS = 32
 # Groups of the reduction: enough to fill any device, and the same number on all, so that sums are the same.
 _GROUPS = 1024
 # The least largest error for which float32 holds its square, and the squares of much smaller errors.

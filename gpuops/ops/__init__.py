@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..operation import Operation
 
-#: name: what a list of commands says of it.
+#: The line that a list of commands has about each operation.
 OPERATIONS = {
     "tonemap": "HDR → display",
     "blur": "Gaussian, box, disc, motion, median or bilateral blur",

@@ -33,12 +33,19 @@ if TYPE_CHECKING:
     from ..pixels.coding import Decoding
     from ..space import Stored, Target
 
+# The ways to compute the glow.
 METHODS = ("mip", "gaussians", "fft")
+# The ways to lay the glow over the image.
 BLENDS = ("energy", "add")
+# The kinds of memory through which the filters read neighbours.
 MEMORY = ("auto", "local", "direct")
+# The borders that bloom knows.
 BORDERS = ("reflect", "wrap-x")
+# The number of Gaussians in the glow; each is half as wide as the one before.
 OCTAVES = 8
+# The default share of the light that the glow gets.
 STRENGTH = 0.1
+# The default radius, as a fraction of the image height.
 RADIUS = 0.1
 
 
@@ -63,38 +70,38 @@ class BloomParams(Params):
     The glow is a sum of OCTAVES Gaussians with σ = radius·height, half of that, a quarter, …, each with the same
     share of the light, so that the glow falls with the distance r about as 1/r², as glare in lenses and eyes does
     (Stiles and Holladay; Spencer et al., Physically-Based Glare Effects, SIGGRAPH 1995). Measured in image heights
-    it does not depend on the resolution; what is narrower than a pixel stays in its pixel.
+    it does not depend on the resolution; light that would spread by less than a pixel stays in its pixel.
 
     Attributes
     ----------
     threshold : float
-        Light at or below this value (linear, after exposure, brightest channel) does not glow; 0: all light does.
+        Light at or below this value (linear, after exposure, brightest channel) does not glow; with 0 all light does.
     exposure : float
-        In stops; what threshold and karis count after. The image itself is not changed by it.
+        The exposure in stops that threshold and karis refer to. It does not change the image itself.
     knee : float
         Half-width of the soft transition around the threshold as a fraction of it, 0 (hard) … 1.
     strength : float
         Share of the light that the glow gets; 0 gives exactly the input.
     radius : float
-        As a fraction of the image height, 0 … 1: σ of the widest Gaussian; of a starburst, within which 99 % of the
-        green light of a round aperture lies. Not for a kernel image.
+        A fraction of the image height, 0 … 1. It is σ of the widest Gaussian; within a starburst's radius lies 99 % of
+        the green light of a round aperture. A kernel image does not use it.
     blend : str
-        ``energy``: what glows leaves its place, the sum of light stays. ``add``: the glow comes on top.
+        ``energy``: light that glows leaves its place, so that the sum of light stays. ``add``: the glow is added.
     method : str
-        ``mip``: down and up a chain of half-size images, whose levels are near Gaussians. ``gaussians``: the sum as
-        it is, exact and slow. ``fft``: a kernel image in place of the Gaussians, or a starburst.
+        ``mip`` goes down and up a chain of half-size images, whose levels are nearly Gaussians. ``gaussians`` computes
+        the sum exactly and slowly. ``fft`` takes a kernel image in place of the Gaussians, or a starburst.
     karis : bool
-        Weigh by 1/(1 + luma) on the way to the first half-size image, so that single hot pixels glow four times less
-        and flicker less from frame to frame. For ``mip``.
+        Whether ``mip`` weighs by 1/(1 + luma) on the way to the first half-size image, so that single hot pixels glow
+        four times less and flicker less from frame to frame.
     border : str
-        What stands outside the image: ``reflect`` mirrors it; with ``wrap-x`` its left and right edges are neighbours,
-        as a panorama's all around are. Starbursts have darkness where others mirror.
+        The values outside the image: ``reflect`` mirrors it; with ``wrap-x`` its left and right edges are neighbours,
+        as in a full panorama. Starbursts have darkness where others mirror.
     memory : str
-        ``local``: the filters' neighbours through local memory. ``direct``: straight from global memory.
-        ``auto``: direct on CPUs, local elsewhere.
+        ``local`` reads the filters' neighbours through local memory, ``direct`` from global memory. ``auto`` is direct
+        on CPUs and local elsewhere.
     aperture : Aperture
-        Of the lens whose diffraction makes the starburst, :mod:`gpuops.glow.starburst`. For ``method="fft"`` without a
-        kernel image.
+        The aperture of the lens whose diffraction makes the starburst, :mod:`gpuops.glow.starburst`, for
+        ``method="fft"`` without a kernel image.
     """
 
     threshold: float = parameter(
@@ -277,9 +284,9 @@ class BloomParams(Params):
     def columns(self, height: int, width: int) -> int:
         """Returns the number of columns of the mip chain's level 0, for an image of this size.
 
-        Rows that go round must be halved without a rest, level after level: their number of samples is a multiple of
-        2 to the number of halvings, or a power of two, below which there is one sample that stays one. Others become
-        the nearest such, so that the glow is by so much wider or narrower along rows.
+        Rows that wrap around must be halved without a remainder, level after level: their number of samples is a
+        multiple of 2 to the number of halvings, or a smaller power of two, as one sample stays one. Other numbers
+        become the nearest of these, which makes the glow slightly wider or narrower along rows.
         """
         cell = 1 << (len(self.levels(height)) - 1)
         if self.border != "wrap-x":
@@ -288,10 +295,10 @@ class BloomParams(Params):
 
 
 def variance(level: int) -> float:
-    """σ² in pixels² of what ``level`` halvings and doublings do to an impulse, along each axis.
+    """σ² in pixels² that ``level`` halvings and doublings give an impulse, along each axis.
 
-    A halving has 1.75 of its input's pixels² (a box of 4: 1.25; half of it moved by ±1: 0.5), a doubling 2.75 of its
-    output's (interpolation: 0.75; the tent: 2), and a pixel grows fourfold in area from level to level:
+    A halving adds 1.75 of its input's pixels² (a box of 4 adds 1.25, moving half of it by ±1 adds 0.5), a doubling 2.75
+    of its output's (interpolation 0.75, the tent 2), and a pixel grows fourfold in area from level to level:
     Σ 4.5·4^i = 1.5·(4^level − 1).
     """
     return 1.5 * (4.0**level - 1.0)

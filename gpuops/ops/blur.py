@@ -37,27 +37,27 @@ class BlurParams(Params):
         Standard deviation in pixels along rows' direction (y) and columns' direction (x); 0 leaves an axis as it is.
         For ``kind="gaussian"``.
     radius : (float, float)
-        Half-width in pixels along y and x, of the box and the median's window a whole number: they are 2·radius + 1
-        wide, the median's 31 at most. The disc is an ellipse with these half-axes, of which edge pixels have their
-        shares. The bilateral filter's window is as wide as :class:`BilateralParams` has it where both are 0, else
-        2·radius + 1, the same along both.
+        Half-width in pixels along y and x. The box and the median's window are 2·radius + 1 wide, where radius is a
+        whole number; the median's are 31 wide at most. The disc is an ellipse with these half-axes, whose edge pixels
+        count by the share of their area. The bilateral filter's window is 2·radius + 1 wide, the same along both axes;
+        where both are 0 it has the default width of :class:`BilateralParams`.
     sigma_color : float
-        Of the bilateral filter, whose ``sigma`` is the spatial one, the same along both axes.
+        The bilateral filter's standard deviation of colours; ``sigma`` is its spatial one, the same along both axes.
     length, angle : float
-        Of the motion, in pixels and in degrees, counter-clockwise from a row's direction. For ``kind="motion"``.
+        The motion's length in pixels and its direction in degrees, counter-clockwise from a row's direction. For
+        ``kind="motion"``.
     truncate : float, optional
-        The Gaussian is cut at ``int(truncate·sigma + 0.5)``, as in scipy.ndimage. None: nowhere that matters, which is
-        within 5e-5 of the peak.
+        The Gaussian is cut at ``int(truncate·sigma + 0.5)``, as in scipy.ndimage. None cuts it where that changes the
+        result by less than 5e-5 of the peak.
     border, cval
-        What stands outside the image: a name of :data:`gpuops.params.border.BORDERS`; the constant's value.
+        The values outside the image: a name of :data:`gpuops.params.border.BORDERS`, and the constant's value.
     method
-        ``local``: work-items share tiles in local memory. ``direct``: each is by itself, with vectors on CPUs.
-        ``multirate``: the same time for any sigma, :mod:`gpuops.filters.multirate`. ``recursive``: by sums of decaying
-        exponentials, :mod:`gpuops.filters.recursive`, for comparison. ``fft``: as a product of spectra, with an error
-        of 1e-6 of the plane's largest value everywhere. ``auto``: multirate where it can be (a Gaussian that is not
-        cut); else direct on CPUs, local elsewhere (measured: docs/benchmarks); of disc and motion fft where it is
-        faster; a box by sums of sums where its radius is large, and on CPUs. The median and the bilateral filter have
-        auto alone.
+        With ``local``, work-items share tiles in local memory; with ``direct``, each works alone, with vectors on CPUs.
+        ``multirate`` takes the same time for any sigma, :mod:`gpuops.filters.multirate`. ``recursive`` adds decaying
+        exponentials, :mod:`gpuops.filters.recursive`, for comparison. ``fft`` multiplies spectra, with an error of 1e-6
+        of the plane's largest value everywhere. ``auto`` is multirate for a Gaussian that is not cut; otherwise direct
+        on CPUs and local elsewhere (measured: docs/benchmarks); fft for disc and motion where it is faster; and sums of
+        sums for a box with a large radius, or on CPUs. The median and the bilateral filter only have auto.
     """
 
     sigma: tuple[float, float] = parameter(
@@ -130,7 +130,7 @@ class BlurParams(Params):
         ):
             raise ParameterError(f"{self.kind} has a whole number as radius, not {max(self.radius):g}")
         if self.kind == "bilateral":
-            _ = self.bilateral  # checks its own
+            _ = self.bilateral  # this checks its parameters
         most = MAX_RADIUS_2D if self.by_both_axes else MAX_RADIUS
         if max(self.radii) > most:
             what = {"gaussian": "sigma", "motion": "length"}.get(self.kind, "radius")

@@ -33,10 +33,10 @@ class ConvolveParams(Params):
     normalise : bool
         Whether each channel of the kernel is scaled to the sum 1.
     border, cval
-        What stands outside the image: a name of :data:`gpuops.params.border.BORDERS`; the constant's value.
+        The values outside the image: a name of :data:`gpuops.params.border.BORDERS`, and the constant's value.
     method : str
-        ``local``: tiles in local memory. ``direct``: vectors straight from global memory. ``fft``: as a product of
-        spectra. ``auto``: ``fft`` for large kernels; below, direct on CPUs and local elsewhere.
+        ``local`` uses tiles in local memory, ``direct`` vectors from global memory, ``fft`` a product of spectra.
+        ``auto`` is fft for large kernels; for smaller ones direct on CPUs and local elsewhere.
     """
 
     kernel: FileOperand | None = parameter(

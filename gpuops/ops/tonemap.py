@@ -72,34 +72,35 @@ class TonemapParams(Params):
     operator : str or LutParams
         A name of :data:`OPERATORS`, or a colour table.
     exposure : float, optional
-        In stops (EV): light is multiplied by 2**exposure. None meters the image: what ``meter`` reads becomes
-        ``key``.
+        The exposure in stops (EV): light is multiplied by 2**exposure. None meters the image: the luminance that
+        ``meter`` reads becomes ``key``.
     meter, key : str, float
         A name of :data:`METERS`, and the luminance that it is brought to.
     percentiles : (float, float)
-        Of the lit pixels, between which the meter ``histogram`` reads.
+        The percentiles of the lit pixels between which the meter ``histogram`` reads.
     meter_region : Region, optional
-        What the meter reads, and a white balance ``gray-world``; None is all of the image. An operator's parameters
-        that the image decides, such as a white point, are of all of it.
+        The region that the meter and the white balance ``gray-world`` read; None is all of the image. An operator's
+        parameters that the image decides, such as a white point, depend on all of it.
     white_balance : str, tuple or Illuminant, optional
         ``gray-world``, gains (R, G, B), or the light of the scene: see :mod:`gpuops.tone.white_balance`. It comes
-        before metering. None is none.
+        before metering. None leaves colours as they are.
     parameters : mapping
-        Values for the operator's parameters that are not to be its defaults.
+        Values of the operator's parameters that replace its defaults.
     white : float, optional
-        Short for the parameter ``white``, of operators that have one (:data:`WHITE`).
+        The parameter ``white``, for operators that have one (:data:`WHITE`).
     transfer, gamma : str, float
         The signal: ``srgb``, ``gamma`` (v = light**(1/gamma)), ``pq`` (SMPTE ST 2084 with 1 at 203 cd/m²), ``linear``
         (none), or ``auto``, which is ``srgb``, but ``linear`` in files of floats.
     gamut : str
-        What becomes of colours that the operator leaves beyond 1: a name of :data:`GAMUTS`.
+        The treatment of colours that the operator leaves beyond 1: a name of :data:`GAMUTS`.
     dither : bool or int, optional
         The largest code of the integer format that the result is meant for (255, 65535): noise of ±1 code with a
         triangular distribution is added. None and False add none; True stands for the depth of the output's file.
     noise, seed : str, int
-        Of dither: a name of :data:`NOISES`; another seed, another noise.
+        The kind of dither, a name of :data:`NOISES`, and a number: each seed gives another noise.
     method : str
-        How the metering reduces: ``local``, in tiles in local memory; ``direct``; ``auto``, the faster one.
+        How the metering reduces: ``local`` in tiles in local memory, ``direct`` from global memory, ``auto`` the faster
+        way.
     preset : str, optional
         ``d3d11``: the picture of the Direct3D 11 HDR sample, with its ``bloom`` and its ``blur`` if they are on.
     """

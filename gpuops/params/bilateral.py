@@ -8,9 +8,14 @@ from dataclasses import dataclass
 from ..errors import ParameterError
 from .border import border_name
 
+# The shapes of the window.
 WINDOWS = ("square", "round")
-MAX_RADIUS = 127  # the time grows with its square; llvmpipe's loops end after 65535 rounds
-LEAST, LARGEST = 1e-20, 1e20  # of sigma_color: what float32 holds the inverse of, times any usual value
+# The largest radius in pixels: the time grows with its square, and llvmpipe's loops end after 65535 rounds.
+MAX_RADIUS = 127
+# The least sigma_color: float32 still holds its inverse times any usual value.
+LEAST = 1e-20
+# The largest sigma_color, likewise.
+LARGEST = 1e20
 
 
 @dataclass(frozen=True)
@@ -29,10 +34,10 @@ class BilateralParams:
     win_size : int, optional
         Odd width of the window. None: max(5, 2⌈3·sigma_spatial⌉ + 1), as in skimage.
     window : str
-        ``square``, as in skimage; ``round``: at most win_size // 2 pixels away, as in OpenCV, and in 0.6 to 0.8 of the
+        ``square``, as in skimage, or ``round``: pixels at most win_size // 2 away, as in OpenCV, in 0.6 to 0.8 of the
         time.
     border, cval
-        What stands outside the image: a name of :data:`gpuops.params.border.BORDERS`; the constant's value.
+        The values outside the image: a name of :data:`gpuops.params.border.BORDERS`, and the constant's value.
     """
 
     sigma_color: float

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import ParameterError
 from .kinds import Kind, Params
 
-# The values beyond the edges of abcd, by mode; the names are those of scipy.ndimage, but for wrap-x.
+# The values beyond the edges of abcd, by mode; the names are those of scipy.ndimage, except wrap-x.
 BORDERS = {
     "reflect": "dcba|abcd|dcba",
     "mirror": "dcb|abcd|cba",
@@ -21,18 +21,19 @@ BORDERS = {
     "wrap-x": "abcd|abcd|abcd along rows, dcba|abcd|dcba down columns",
 }
 
+# Other names of these modes.
 SYNONYMS = {
-    # OpenCV
+    # names of OpenCV
     "reflect_101": "mirror",
     "reflect101": "mirror",
     "replicate": "nearest",
-    # numpy.pad
+    # names of numpy.pad
     "symmetric": "reflect",
     "edge": "nearest",
-    # PyWavelets (its "reflect" is scipy's mirror: scipy's meaning holds here)
+    # names of PyWavelets (except "reflect", which has scipy's meaning here)
     "periodic": "wrap",
     "zero": "constant",
-    # scipy.ndimage's own
+    # other names of scipy.ndimage
     "grid-mirror": "reflect",
     "grid-wrap": "wrap",
     "grid-constant": "constant",

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from ..errors import ParameterError
 
+# The metrics by which images are compared.
 METRICS = ("max", "rmse", "psnr", "ssim")
-SSIM_SIZE = 11  # pixels an axis of the window of structural similarity: the smallest image it is defined for
+# The width in pixels of the window of structural similarity, along each axis: smaller images have none.
+SSIM_SIZE = 11
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class CompareParams:
     Attributes
     ----------
     metrics
-        Which of :data:`METRICS`; those that thresholds need are measured as well.
+        Names of :data:`METRICS` to measure; those that thresholds need are measured as well.
     data_range : float
         The value that counts as 1 (255 for 8-bit levels): errors are given as fractions of it.
     max_error : float, optional

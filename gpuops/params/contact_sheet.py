@@ -9,7 +9,9 @@ from ..errors import ParameterError
 from ..params.operators import OPERATORS
 from .lut import LutParams
 
+# The default columns: stops that are added to the exposure.
 STOPS = (-2.0, -1.0, 0.0, 1.0, 2.0)
+# The default width of a tile in pixels.
 TILE_WIDTH = 320
 
 
@@ -22,9 +24,9 @@ class ContactSheetParams:
     operators : str or LutParams
         The rows, from the top: names of :data:`gpuops.ops.tonemap.OPERATORS`, and tables.
     stops : float
-        The columns, from the left: what is added to the exposure.
+        The columns, from the left: stops that are added to the exposure.
     tile_width : int
-        Of one picture, in pixels; narrower images keep their size.
+        The width of one picture in pixels; narrower images keep their size.
     """
 
     operators: tuple[str | LutParams, ...] = tuple(OPERATORS)

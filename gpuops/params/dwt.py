@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from ..errors import ParameterError
 
-_LIFTED = {  # wavelet with lifting steps -> whether it has a reversible integer form
+# The wavelets with lifting steps, and whether each has a reversible integer form.
+_LIFTED = {
     "haar": True,
     "bior2.2": True,
     "bior4.4": False,
@@ -25,7 +26,9 @@ _LIFTED = {  # wavelet with lifting steps -> whether it has a reversible integer
     "vc2-fidelity": True,
     "vc2-9/7": True,
 }
+# The orders of the biorthogonal spline wavelets.
 _SPLINES = ("1.3", "1.5", "2.2", "2.4", "2.6", "2.8", "3.1", "3.3", "3.5", "3.7", "3.9", "4.4", "5.5", "6.8")
+# The wavelets that have filters.
 _FILTERED = (
     *(f"db{n}" for n in range(2, 39)),
     *(f"sym{n}" for n in range(2, 21)),
@@ -34,12 +37,15 @@ _FILTERED = (
     *(f"rbio{n}" for n in _SPLINES),
     "dmey",
 )
-# Wavelet -> whether it has lifting steps, and a reversible integer form. What they are: gpuops/dwt/wavelets.py.
+# Each wavelet, and whether it has lifting steps and a reversible integer form; gpuops/wavelets/wavelets.py
+# defines them.
 WAVELETS: Mapping[str, tuple[bool, bool]] = {
     **{name: (True, whole) for name, whole in _LIFTED.items()},
     **{name: (False, False) for name in _FILTERED if name not in _LIFTED},
 }
+# The wavelets as messages name them, families as ranges.
 FAMILIES = (*_LIFTED, "db1–db38", "sym2–sym20", "coif1–coif17", "bior1.1–bior6.8", "rbio1.1–rbio6.8", "dmey")
+# Other names of wavelets.
 WAVELET_SYNONYMS = {
     "db1": "haar",
     "bior1.1": "haar",
@@ -66,10 +72,11 @@ MODES = {
     "reflect": "c b | a b c d | c b",
     "antisymmetric": "-b -a | a b c d | -d -c",
     "antireflect": "2a-c 2a-b | a b c d | 2d-c 2d-b",
-    "periodization": "c d | a b c d | a b, an odd length first made even by repeating the last sample",
+    "periodization": "c d | a b c d | a b, where an odd length is first made even by repeating the last sample",
     "mirror": "c b | a b c d | c b as in JPEG 2000 (for haar b a | a b c d | d c): as many coefficients as samples",
-    "vc2": "a b a b | a b c d | c d c d anew at each lifting step, as in VC-2: as many coefficients as samples",
+    "vc2": "a b a b | a b c d | c d c d, anew at each lifting step, as in VC-2: as many coefficients as samples",
 }
+# Other names of modes.
 MODE_SYNONYMS = {
     "zpd": "zero",
     "cpd": "constant",
@@ -80,13 +87,21 @@ MODE_SYNONYMS = {
     "asym": "antisymmetric",
     "jpeg2000": "mirror",
 }
+# The ways to compute a transform.
 METHODS = ("auto", "lifting", "filterbank", "laan", "in-place", "strip")
-IN_PLACE = ("in-place", "strip")  # methods that can overwrite the image
+# The methods that can overwrite the image.
+IN_PLACE = ("in-place", "strip")
+# The kinds of memory that hold tiles.
 TILES = ("auto", "local", "private")
+# The curves by which coefficients shrink.
 SHAPES = ("soft", "hard", "garrote")
+# The estimates of the threshold.
 ESTIMATES = ("visu", "bayes")
+# The names that ask for a curve, or for an estimate with the curve soft.
 SHRINKS = (*SHAPES, *ESTIMATES)
+# The largest number of shifts that are averaged.
 MAX_SPINS = 64
+# The largest number of levels.
 MAX_LEVELS = 40
 
 
@@ -99,7 +114,7 @@ def known(
 ) -> str:
     """The standard form of ``name``. Raises ParameterError for an unknown one, naming the nearest known.
 
-    ``shown`` is what the message says of the names, if not all of them.
+    ``shown`` has the names that the message lists, if these are not all.
     """
     key = name.lower()
     key = synonyms.get(key, key)
@@ -129,14 +144,14 @@ class DwtParams:
     wavelet, mode
         Names of :data:`WAVELETS` and :data:`MODES`, or their synonyms.
     levels : int, optional
-        How often the approximation is transformed again; None: as many as make sense, which is
-        PyWavelets' ``dwtn_max_level`` and in the modes ``mirror`` and ``vc2`` until the shorter side is one sample.
+        How often the approximation is transformed again. None is as often as makes sense: PyWavelets'
+        ``dwtn_max_level``, or in the modes ``mirror`` and ``vc2`` until the shorter side is one sample.
     method
-        ``lifting``: all steps fused, of floats along both axes in one pass. ``filterbank``: convolutions, for every
-        wavelet. ``laan``: all steps of an axis in one kernel in local memory, out of place (van der Laan et al.
-        2011). ``in-place``: even samples permuted to the front by chunks, then a kernel a lifting step, all in the
-        same memory (Ikuzawa et al.). ``strip``: as lifting, in the same memory. ``auto``: lifting where the wavelet
-        has it.
+        ``lifting`` fuses all steps, for floats along both axes in one pass. ``filterbank`` convolves, for every
+        wavelet. ``laan`` does all steps of an axis in one kernel in local memory, out of place (van der Laan et al.
+        2011). ``in-place`` permutes even samples to the front by chunks, then has a kernel a lifting step, all in the
+        same memory (Ikuzawa et al.). ``strip`` is lifting in the same memory. ``auto`` is lifting where the wavelet
+        has it, else filterbank.
     integer : bool
         The reversible transform of whole numbers. ``bior2.2`` is JPEG 2000's, ``haar`` the S transform, ``dd9/7`` and
         ``dd13/7`` round as VC-2 does; low coefficients keep the samples' range. The ``vc2-`` wavelets are VC-2's
@@ -144,8 +159,8 @@ class DwtParams:
         level, so that less is lost to rounding when coefficients are quantised; with the mode ``vc2`` they give
         its coefficients bit for bit. Values beyond 32 bits wrap.
     tile
-        ``auto``: lifting of floats in one pass over both axes, where the device can. Else, and for whole numbers and
-        the filter bank, one axis after the other: the tile in ``local`` memory shared by a work-group, which auto
+        ``auto`` lifts floats in one pass over both axes, where the device can. Otherwise, and for whole numbers and
+        the filter bank, one axis follows the other: the tile is in ``local`` memory, shared by a work-group, which auto
         takes on GPUs, or ``private`` to a work-item, which it takes on CPUs (measured: docs/benchmarks).
     """
 
@@ -201,14 +216,14 @@ class ShrinkParams:
     Attributes
     ----------
     kind
-        What becomes of a coefficient x by the threshold t. ``soft``: it moves towards zero by t. ``hard``: it stays,
-        or is zero where it is below t. ``garrote``: x − t²/x, or zero (Gao 1998). ``visu`` and ``bayes``: soft,
-        by this estimate.
+        The change of a coefficient x by the threshold t. With ``soft``, it moves towards zero by t. With ``hard``, it
+        stays, or becomes zero below t. With ``garrote``, it becomes x − t²/x, or zero below t (Gao 1998). ``visu`` and
+        ``bayes`` are soft, with this estimate.
     threshold : float, optional
-        In units of the coefficients; where it is estimated a factor on the estimate (None: 1).
+        The threshold in units of the coefficients; where it is estimated, a factor on the estimate (None is 1).
     estimate : optional
-        How the threshold follows from the noise. ``visu``: σ√(2 ln N) for all bands (VisuShrink; Donoho and
-        Johnstone 1994). ``bayes``: σ²/σ_x of each band (BayesShrink; Chang, Yu and Vetterli 2000).
+        The way in which the threshold follows from the noise. ``visu`` is σ√(2 ln N) for all bands (VisuShrink; Donoho
+        and Johnstone 1994), ``bayes`` is σ²/σ_x for each band (BayesShrink; Chang, Yu and Vetterli 2000).
     """
 
     kind: str = "soft"

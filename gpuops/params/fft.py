@@ -7,10 +7,15 @@ from dataclasses import dataclass
 
 from ..errors import ParameterError
 
+# The places of the factor 1/n, as scipy.fft names them.
 NORMS = ("ortho", "backward", "forward")
+# The memory through which the stages of a transform exchange values.
 METHODS = ("auto", "local", "global")
+# The choices of the largest radix.
 RADICES = ("auto", "2", "4", "8", "16", "32")
+# The sources of twiddle factors.
 TWIDDLES = ("auto", "table", "compute")
+# The ways to compute a radix that is not prime.
 BUTTERFLIES = ("subdivided", "direct")
 
 
@@ -21,20 +26,20 @@ class FftParams:
     Attributes
     ----------
     method
-        ``local``: one dispatch for each axis, exchanges through local memory. ``global``: one dispatch for each
-        stage, through global memory. ``auto``: what suits the device: on a CPU whole rows and columns in each
-        work-item, as lanes of vectors; ``local`` elsewhere.
+        ``local`` has one dispatch for each axis, which exchanges values through local memory. ``global`` has one
+        dispatch for each stage, through global memory. ``auto`` suits the device: on a CPU each work-item takes whole
+        rows and columns, as lanes of vectors; elsewhere it is ``local``.
     radix
-        The largest radix: 2, 4, 8, 16 or 32, taken as often as it divides the length; or ``auto``: what is fast, up to
-        8 on CPUs and 32 elsewhere (16 in double precision). Prime factors up to 199 have a radix of their own; with
-        ``global`` on a GPU those up to 61 (29 in double precision). Lengths with larger prime factors go through a
-        convolution (Bluestein), and so do some with two large ones where work-items share butterflies.
+        The largest radix: 2, 4, 8, 16 or 32, taken as often as it divides the length. ``auto`` is fast: up to 8 on CPUs
+        and 32 elsewhere (16 in double precision). Prime factors up to 199 have a radix of their own; with ``global`` on
+        a GPU those up to 61 (29 in double precision). Lengths with larger prime factors are transformed by a
+        convolution (Bluestein), and so are some with two large prime factors where work-items share butterflies.
     twiddle
-        ``table``: twiddle factors are read from a table, correctly rounded. ``compute``: they are computed where
-        they are used, by polynomials. ``auto``: the table, which is the more accurate.
+        With ``table``, twiddle factors are read from a table, correctly rounded. With ``compute``, polynomials compute
+        them where they are used. ``auto`` is the table, which is more accurate.
     butterfly
-        How a work-item computes a radix that is no prime. ``subdivided``: as transforms of 4 and 2 in its registers.
-        ``direct``: each result as the sum of all values times their roots, which has more arithmetic.
+        How a work-item computes a radix that is not prime. ``subdivided`` makes transforms of 4 and 2 in its registers.
+        ``direct`` sums all values times their roots for each result, which takes more arithmetic.
     """
 
     method: str = "auto"
@@ -51,10 +56,15 @@ class FftParams:
                 )
 
 
+# The windows that an image may be multiplied by.
 WINDOWS = ("none", "hann", "hamming", "blackman")
+# The real numbers that a picture may show of a spectrum.
 VIEWS = ("log-magnitude", "magnitude", "phase", "power", "real", "imag")
+# The kinds of filters.
 FILTERS = ("lowpass", "highpass", "bandpass", "notch")
+# The shapes of a filter's edge.
 SHAPES = ("gaussian", "butterworth", "ideal")
+# The precisions of a spectrum.
 PRECISIONS = ("half", "single", "double")
 
 
@@ -65,13 +75,13 @@ class FilterParams:
     Attributes
     ----------
     kind
-        ``lowpass`` keeps what is below ``high``; ``highpass`` what is above ``low``; ``bandpass`` what is between;
-        ``notch`` all but what is within ``high`` of the frequencies ±``centre``.
+        ``lowpass`` keeps frequencies below ``high``, ``highpass`` those above ``low``, ``bandpass`` those between, and
+        ``notch`` all but those within ``high`` of ±``centre``.
     shape
-        Of the lowpass L(r) with cutoff c, which is ½ at r = c: ``gaussian`` 2^−(r/c)², ``butterworth``
-        1 / (1 + (r/c)^2n) with n = ``order``; ``ideal`` is 1 up to c and 0 above. A highpass is 1 − L.
+        The shape of the lowpass L(r) with cutoff c, which is ½ at r = c: ``gaussian`` is 2^−(r/c)², ``butterworth`` is
+        1 / (1 + (r/c)^2n) with n = ``order``, and ``ideal`` is 1 up to c and 0 above. A highpass is 1 − L.
     centre : (float, float)
-        (x, y) of a notch.
+        The frequency (x, y) of a notch.
     """
 
     kind: str
@@ -127,18 +137,18 @@ class SpectrumParams:
     Attributes
     ----------
     norm
-        As in scipy.fft: where the factor 1/n goes.
+        The place of the factor 1/n, as in scipy.fft.
     half
-        Columns 0 … n // 2 only: the others of a real image's spectrum follow, X[−k] = conj X[k].
+        Whether only columns 0 … n // 2 are kept: the others of a real image's spectrum follow, X[−k] = conj X[k].
     shift
-        Frequency 0 in the middle (of the rows only, where half of the columns are kept).
+        Whether frequency 0 is in the middle (of the rows only, where half of the columns are kept).
     window
-        The image is multiplied by it, on both axes, before the transform.
+        The window by which the image is multiplied, on both axes, before the transform.
     pad
-        The image is continued by zeros to the right and below: ``none``; ``pow2`` and ``fast`` to the next power
-        of two and the next fast length of each axis; or a number of pixels.
+        The zeros that continue the image to the right and below: ``none``; up to the next power of two (``pow2``) or
+        the next fast length (``fast``) of each axis; or a number of pixels.
     filter
-        Multiplies the spectrum.
+        The filter that multiplies the spectrum.
     precision
         ``half`` stores the spectrum in 16 bits, ``double`` computes and stores it in 64.
     """

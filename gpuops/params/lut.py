@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from ..tone.lut import Lut
     from .files import FileOperand
 
-# The values that a table takes and gives, for light c.
+# The values that a table takes, for light c.
 INPUTS = {
     "srgb": "the sRGB signal",
     "linear": "c",
     "reinhard": "c/(1 + c)",
     "log2": "(log2 c − LOW)/(HIGH − LOW)",
 }
+# The values that a table gives.
 OUTPUTS = ("srgb", "linear")
 
 
@@ -30,11 +31,11 @@ class LutParams:
     lut : Lut or FileOperand
         The table, or the file that it is read from where it is needed.
     input : str
-        What the table takes: a name of :data:`INPUTS`.
+        The values that the table takes: a name of :data:`INPUTS`.
     stops : two floats, optional
-        LOW and HIGH of ``log2``, which alone has them.
+        LOW and HIGH of ``log2``; other inputs have none.
     output : str
-        What its entries are: ``srgb``, a signal, or ``linear``, light.
+        The kind of its entries: ``srgb``, a signal, or ``linear``, light.
     """
 
     lut: Lut | FileOperand

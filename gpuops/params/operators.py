@@ -31,6 +31,7 @@ def _white(default: float | None) -> dict[str, Parameter]:
     return {"white": Parameter(default, 1e-3, 2.0**60, "luminance after exposure that becomes white")}
 
 
+# The operators by name.
 OPERATORS = {
     "linear": Operator("exposure alone"),
     "reinhard": Operator("L/(1+L) of luminance"),
@@ -40,11 +41,11 @@ OPERATORS = {
     "reinhard-devlin": Operator(
         "photoreceptors, adapting to the image and to each pixel",
         {
-            "intensity": Parameter(0.0, -8.0, 8.0, "brighter with more"),
-            "contrast": Parameter(None, 0.1, 1.0, "the power m"),
-            "adaptation": Parameter(1.0, 0.0, 1.0, "of 0 the image, of 1 each pixel"),
-            "chroma": Parameter(0.0, 0.0, 1.0, "of 0 all channels together, of 1 each by itself"),
-            "mean": Parameter(None, 0.0, 2.0**60, "luminance after exposure that the image's part adapts to"),
+            "intensity": Parameter(0.0, -8.0, 8.0, "a larger one makes the image brighter"),
+            "contrast": Parameter(None, 0.1, 1.0, "the power m of the response"),
+            "adaptation": Parameter(1.0, 0.0, 1.0, "0 adapts to the whole image, 1 to each pixel"),
+            "chroma": Parameter(0.0, 0.0, 1.0, "0 adapts all channels together, 1 each channel by itself"),
+            "mean": Parameter(None, 0.0, 2.0**60, "luminance after exposure to which the whole image adapts"),
         },
     ),
     "aces-narkowicz": Operator("ACES look, Narkowicz's curve"),
@@ -56,7 +57,10 @@ OPERATORS = {
     "hable": Operator("Hable's filmic curve", _white(11.2)),
     "drago": Operator(
         "adaptive logarithm",
-        {**_white(None), "bias": Parameter(0.85, 0.5, 1.0, "darker and more contrast with less")},
+        {
+            **_white(None),
+            "bias": Parameter(0.85, 0.5, 1.0, "a smaller one makes the image darker, with more contrast"),
+        },
     ),
     "sigmoid": Operator(
         "log-logistic of each channel", {"contrast": Parameter(1.5, 0.1, 10.0, "slope at middle grey")}
@@ -64,23 +68,26 @@ OPERATORS = {
     "reinhard-local": Operator(
         "Reinhard with dodging and burning",
         {
-            "phi": Parameter(8.0, 0.0, 20.0, "less contrast is taken for an edge with more"),
-            "threshold": Parameter(0.05, 1e-4, 1.0, "contrast that is taken for an edge"),
+            "phi": Parameter(8.0, 0.0, 20.0, "with a larger one, less contrast counts as an edge"),
+            "threshold": Parameter(0.05, 1e-4, 1.0, "the contrast that counts as an edge"),
         },
         local=True,
     ),
     "durand": Operator(
-        "less contrast in large, detail as it is",
+        "less contrast of large areas, unchanged detail",
         {
             "base_contrast": Parameter(50.0, 1.0, 1e6, "the brightest over the darkest base"),
-            "shadows": Parameter(1.0, 0.0, 49.0, "percent of the base that are left out as dark"),
-            "highlights": Parameter(0.1, 0.0, 49.0, "percent of the base that are left out as bright"),
-            "sigma_spatial": Parameter(0.02, 0.005, 1.0, "of the base, of the longer side"),
-            "sigma_color": Parameter(0.4, 0.03, 2.0, "of the base, in decades"),
+            "shadows": Parameter(1.0, 0.0, 49.0, "percent of the base that is left out as too dark"),
+            "highlights": Parameter(0.1, 0.0, 49.0, "percent of the base that is left out as too bright"),
+            "sigma_spatial": Parameter(
+                0.02, 0.005, 1.0, "width of the base's blur, as a share of the longer side"
+            ),
+            "sigma_color": Parameter(0.4, 0.03, 2.0, "width of the base's blur in luminance, in decades"),
         },
         local=True,
     ),
 }
+# The names of the local operators.
 LOCAL = frozenset(name for name, operator in OPERATORS.items() if operator.local)
 # Operators with a white point, and its default; None is the image's brightest pixel, but 1 at least.
 WHITE = {
@@ -91,6 +98,7 @@ WHITE = {
 # Names that mean several operators.
 AMBIGUOUS = {"aces": ("aces-narkowicz", "aces-hill")}
 
+# The ways to meter, and what each measures.
 METERS = {
     "mean": "arithmetic mean",
     "log-mean": "geometric mean",
@@ -99,13 +107,20 @@ METERS = {
 }
 # The percentiles of the lit pixels between which the histogram meter reads.
 PERCENTILES = (10.0, 90.0)
+# The ways to reduce an image for metering.
 METHODS = ("auto", "local", "direct")
+# The signals that light may be encoded to.
 TRANSFERS = ("auto", "srgb", "gamma", "pq", "linear")
+# The kinds of noise for dithering.
 NOISES = {"triangular": "white noise", "blue": "noise without low frequencies, which is seen less"}
+# The treatments of colours that the operator leaves beyond 1.
 GAMUTS = {
-    "clip": "colours beyond 1 are left to whoever stores the result, who cuts them",
-    "hue": "they are mixed with gray of their luminance, until they fit",
+    "clip": "colours beyond 1 stay until the result is stored, which cuts them",
+    "hue": "colours beyond 1 are mixed with gray of their luminance until they fit",
 }
+# The operator unless another is chosen.
 DEFAULT_OPERATOR = "agx"
+# The largest exposure in stops, of either sign.
 MAX_STOPS = 60.0
-LEAST_SHARE = 1e-3  # percent: a share that numbers can tell
+# The least difference of percentiles, in percent, that numbers can tell.
+LEAST_SHARE = 1e-3

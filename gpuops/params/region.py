@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from ..errors import ParameterError
 
+# The way to write a region, as messages describe it.
 _FORM = "X,Y,W,H with a width and a height, such as 0,0,640,480 or 25%,25%,50%,50%"
-_SLACK = 1e-6  # pixels: what percentages may be off by, as binary numbers
+# The error in pixels that percentages may have, as binary numbers.
+_SLACK = 1e-6
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 
 from ..errors import ParameterError
 
+# The largest number of blades.
 MAX_BLADES = 32
-BLADES, ANGLE = 6, 90.0  # one ray points up
+# The default number of blades.
+BLADES = 6
+# The default direction of a ray in degrees: it points up.
+ANGLE = 90.0
 
 
 @dataclass(frozen=True)
@@ -23,10 +27,10 @@ class Aperture:
     blades : int
         The number of the polygon's corners, 3 … 32.
     angle : float
-        Direction of one ray in degrees, counter-clockwise from a row's direction.
+        The direction of one ray in degrees, counter-clockwise from a row's direction.
     roundness : float
-        0: straight blades, a polygon. 1: a circle, without rays. Between: every edge is the arc of a circle through
-        two of the polygon's corners, which turns a ray into a fan.
+        0 has straight blades, a polygon; 1 is a circle, without rays. Between them every edge is the arc of a circle
+        through two of the polygon's corners, which turns a ray into a fan.
     """
 
     blades: int = BLADES

@@ -6,10 +6,19 @@ from dataclasses import dataclass
 
 from ..errors import ParameterError
 
+# The name of the white balance that makes the image's mean gray.
 GRAY_WORLD = "gray-world"
-LEAST_TEMPERATURE, MOST_TEMPERATURE = 1667.0, 25000.0
+# The lowest colour temperature in kelvin.
+LEAST_TEMPERATURE = 1667.0
+# The highest colour temperature in kelvin.
+MOST_TEMPERATURE = 25000.0
+# The largest tint (Duv), of either sign.
 MOST_TINT = 0.05
-LEAST_GAIN, MOST_GAIN = 1e-6, 1e6
+# The least gain of a colour.
+LEAST_GAIN = 1e-6
+# The largest gain of a colour.
+MOST_GAIN = 1e6
+# The ways to write a white balance, as messages describe them.
 _FORM = f"none, {GRAY_WORLD}, gains R,G,B such as 1.8,1,1.4, or a temperature such as 5600K or 5600K,0.01"
 
 
@@ -44,7 +53,7 @@ WhiteBalance = str | tuple[float, float, float] | Illuminant
 
 
 def check(balance: WhiteBalance) -> None:
-    """Raises ParameterError for another name, and for gains that are none."""
+    """Raises ParameterError for an unknown name, and for gains that are not possible."""
     if isinstance(balance, str) and balance != GRAY_WORLD:
         raise ParameterError(f"the white balance is {_FORM}, not {balance!r}")
     if isinstance(balance, tuple):

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.generic]
 
-_GROUPS, _TIMES = 8, 1 << 10  # groups of a compute unit, at least; rounds of a work-item, at most
+# Groups of a compute unit, at least.
+_GROUPS = 8
+# Rounds of a work-item, at most.
+_TIMES = 1 << 10
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,7 @@ def pack(image: Image, encoding: Encoding) -> tuple[Image, Image]:
     )
     pixels = gpu.empty((height, width, channels), encoding.dtype)
     lost = gpu.zeros((2,), np.uint32)
-    # Every work-item converts several pixels and reports its losses once: no storm of atomics on an HDR image.
+    # A work-item converts several pixels and reports its losses once; HDR images would cause many atomics otherwise.
     local = kernel.fit(1 if gpu.limits.is_cpu else 256)
     items = -(-size // gpu.limits.lanes)
     times = min(-(-items // (gpu.limits.compute_units * local[0] * _GROUPS)), _TIMES)

@@ -17,17 +17,24 @@ Chromaticity = tuple[float, float]
 Matrix = npt.NDArray[np.float64]
 Values = npt.NDArray[np.float64]
 
-D65: Chromaticity = (0.3127, 0.3290)  # as ITU-R BT.709 has it
-D50_XYZ = np.array([0.9642, 1.0, 0.8249])  # the white of ICC's connection space, ICC.1:2022 7.2.16
+#: The white of ITU-R BT.709.
+D65: Chromaticity = (0.3127, 0.3290)
+#: The white of ICC's connection space, ICC.1:2022 7.2.16.
+D50_XYZ = np.array([0.9642, 1.0, 0.8249])
+#: The matrix from CIE XYZ to the cone responses of Bradford's adaptation.
 BRADFORD = np.array([[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]])
-#: cd/m² that light 1 stands for: the reference white of ITU-R BT.2408.
+#: The luminance in cd/m² that light 1 stands for: the reference white of ITU-R BT.2408.
 REFERENCE_WHITE = 203.0
-#: cd/m² of PQ's largest value.
+#: The luminance in cd/m² of PQ's largest value.
 PQ_PEAK = 10000.0
-_MOST = 1e4  # the largest number of a matrix; larger ones come from primaries that are nearly on a line
-_MOST_GAIN = 100.0  # the largest gain of a cone response
-_NEARLY_ONE = 3e-3  # the most that profiles of one space differ by, in matrices and in encoded values
-_SAMPLES = 65536  # samples of a curve that has no formula on the device
+#: The largest number of a matrix; larger ones come from primaries that are nearly on a line.
+_MOST = 1e4
+#: The largest gain of a cone response.
+_MOST_GAIN = 100.0
+#: The most that profiles of one space differ by, in matrices and in encoded values.
+_NEARLY_ONE = 3e-3
+#: Samples of a curve that has no formula on the device.
+_SAMPLES = 65536
 
 
 class ColourError(ValueError):
@@ -70,9 +77,10 @@ class Primaries:
             raise ColourError("chromaticities that lie on a line") from None
 
 
+#: The primaries of ITU-R BT.709, which sRGB has too.
 REC709 = Primaries((0.64, 0.33), (0.30, 0.60), (0.15, 0.06), D65)
-#: Spaces by name: ITU-R BT.601, BT.2020, BT.470; SMPTE EG 432-1 and RP 431-2; Adobe RGB (1998); ISO 22028-2; SMPTE ST
-#: 2065-1; Academy S-2014-004.
+#: Spaces by name: ITU-R BT.601, BT.2020, BT.470; SMPTE EG 432-1 and RP 431-2; Adobe RGB (1998); ISO 22028-2;
+#: SMPTE ST 2065-1; Academy S-2014-004.
 NAMED = {
     "Rec. 709": REC709,
     "Rec. 601 (525 lines)": Primaries((0.630, 0.340), (0.310, 0.595), (0.155, 0.070), D65),
@@ -118,6 +126,7 @@ def to_rec709(to_xyz: Matrix, white: Values) -> tuple[float, ...]:
     return tuple(float(v) for v in found.flat)
 
 
+#: The matrix that changes nothing, row by row.
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
@@ -196,7 +205,9 @@ class Hlg:
 
 Curve = Parametric | Sampled | Pq | Hlg
 
+#: The curve of values that are light.
 LINEAR_CURVE = Parametric(1.0)
+#: The curve of sRGB (IEC 61966-2-1).
 SRGB_CURVE = Parametric(2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
 
 
@@ -311,7 +322,9 @@ class Colour:
         return np.stack([curve.light(values) for curve in self.curves]).astype(np.float32)
 
 
+#: The colour space sRGB.
 SRGB = Colour(chromaticities=REC709)
+#: Linear light with the primaries of sRGB.
 LINEAR = Colour((LINEAR_CURVE,), chromaticities=REC709)
 
 

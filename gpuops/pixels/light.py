@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.generic]
 
+#: The encoding of pixels that are float32 light.
 _FLOATS = Encoding(np.dtype(np.float32))
-#: Bytes of light that are on the device at a time, made from pixels on the host.
+#: Bytes of light, made from pixels on the host, that are on the device at a time.
 _AT_ONCE = 1 << 26
 #: The memory that is taken altogether, at most, in multiples of these bytes.
 _COPIES = 8

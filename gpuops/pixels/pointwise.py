@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from ..gpu import Argument, Define, Gpu
     from ..image import Image
 
-_SHARED = ("CHANNELS", "COLOURS", "UNPREMULTIPLY")  # defines that reading and writing have in common
+# Defines that reading and writing have in common.
+_SHARED = ("CHANNELS", "COLOURS", "UNPREMULTIPLY")
 
 
 @dataclass(frozen=True)

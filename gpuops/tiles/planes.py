@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from ..image import Image
 
-_AT_ONCE = 1 << 26  # bytes: images up to this size are worked on as a whole, in as few launches as possible
+# The bytes up to which images are worked on as a whole, in as few launches as possible.
+_AT_ONCE = 1 << 26
 
 
 def in_turn(planes: int, nbytes: int) -> list[slice]:

@@ -30,17 +30,21 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
+# Pieces of staging memory that take turns.
 TURNS = 2
+# The most threads that copy.
 _THREADS = 8
-_PIECE = 1 << 20  # bytes that are worth a thread
-_STAGING = 1 << 29  # bytes of staging memory that a device keeps for the next time
+# Bytes that are worth a thread.
+_PIECE = 1 << 20
+# Bytes of staging memory that a device keeps for the next time, at most.
+_STAGING = 1 << 29
 
 
 def pinned(queue: cl.CommandQueue, nbytes: int) -> npt.NDArray[np.uint8]:
     """Host memory of the driver's own, which devices reach without a copy in between, until :func:`unpin`."""
     flags = cl.mem_flags
     buffer = cl.Buffer(queue.context, flags.READ_WRITE | flags.ALLOC_HOST_PTR, nbytes)
-    enqueue_map: Any = cl.enqueue_map_buffer  # typed for fewer flags and dtypes than it takes
+    enqueue_map: Any = cl.enqueue_map_buffer  # its types allow fewer flags and dtypes than it takes
     access = cl.map_flags.READ | cl.map_flags.WRITE
     array, _ = enqueue_map(queue, buffer, access, 0, (nbytes,), np.uint8)
     return np.asarray(array)

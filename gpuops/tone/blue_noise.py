@@ -8,9 +8,12 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-SIZE = 64  # rows and columns of the texture, which repeats
-_SIGMA = 1.5  # pixels: how far a sample keeps others away, as Ulichney recommends
-_FIRST = 10  # the first pattern has one of this many samples
+# Rows and columns of the texture, which repeats.
+SIZE = 64
+# The distance in pixels to which a sample keeps others away, as Ulichney recommends.
+_SIGMA = 1.5
+# The first pattern has one sample in so many pixels.
+_FIRST = 10
 
 Values = npt.NDArray[np.float64]
 
@@ -34,7 +37,8 @@ def ranks(seed: int, size: int = SIZE) -> npt.NDArray[np.int64]:
         pattern[k] = sign > 0
         energy = energy + sign * _at(around, k)
 
-    while True:  # the sample of the tightest cluster moves to the largest void, until that is where it was
+    # The sample of the tightest cluster moves to the largest void, until it would return to its own place.
+    while True:
         cluster = _extreme(energy, pattern, np.argmax, -np.inf)
         change(cluster, -1)
         void = _extreme(energy, ~pattern, np.argmin, np.inf)

@@ -27,12 +27,17 @@ if TYPE_CHECKING:
 
 Pixels = npt.NDArray[np.uint8]
 
-# Middle grey, as light and as a code of sRGB. It surrounds tiles and is seen through transparent ones: a neutral
-# surround of medium lightness favours neither dark nor bright pictures.
-GREY, GREY_CODE = 0.18, 118
+# Middle grey as light. It surrounds tiles and is seen through transparent ones: a neutral surround of medium
+# lightness favours neither dark nor bright pictures.
+GREY = 0.18
+# Middle grey as an 8-bit code of sRGB.
+GREY_CODE = 118
+# White, the colour of text, as an 8-bit code of sRGB.
 TEXT_CODE = 255
-_LETTERS = (12, 32)  # height in pixels, at least and at most
-_LETTERS_IN_TILE = 22  # a tile's width over the height of letters
+# The height of letters in pixels, at least and at most.
+_LETTERS = (12, 32)
+# A tile's width over the height of letters.
+_LETTERS_IN_TILE = 22
 
 
 @dataclass(frozen=True)

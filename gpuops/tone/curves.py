@@ -23,9 +23,13 @@ if TYPE_CHECKING:
 
 Values = npt.NDArray[np.float32]
 
+# The luminance of middle grey.
 MIDDLE_GREY = 0.18
-_RANGE = 10.0  # stops from the light that becomes middle grey, to either side
-_STEPS = 64  # samples of a stop
+# Stops from the light that becomes middle grey, to either side.
+_RANGE = 10.0
+# Samples of a stop.
+_STEPS = 64
+# The names of transfers that have one, as legends write them.
 _SIGNALS = {"srgb": "sRGB", "gamma": "gamma {gamma:g}", "pq": "PQ"}
 
 
@@ -109,13 +113,14 @@ def plot(drawn: Sequence[Curve], path: str | os.PathLike[str], *, overwrite: boo
     ):
         for i, (curve, v) in enumerate(zip(drawn, values, strict=True)):
             label = str(curve.params.operator) if axes.get_subplotspec().is_first_col() else None
-            axes.plot(curve.stops, v, "-" if i < 10 else "--", label=label)  # there are ten colours
+            # There are ten colours; further lines are dashed.
+            axes.plot(curve.stops, v, "-" if i < 10 else "--", label=label)
         axes.axvline(-params.exposure, color="gray", linewidth=0.8, linestyle=":")
         axes.axhline(1, color="gray", linewidth=0.8, linestyle=":")
         axes.set_title(title)
         axes.set_xlabel("scene light, stops around 0.18")
         axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
-        axes.set_ylim(0, 1.05)  # what is beyond 1 is cut
+        axes.set_ylim(0, 1.05)  # values beyond 1 are cut off
         axes.margins(x=0)
         axes.grid(alpha=0.3)
     figure.suptitle(f"exposure {params.exposure:+.2f} stops (dotted: 0.18 after exposure)", fontsize="medium")

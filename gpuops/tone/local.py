@@ -21,10 +21,16 @@ from . import white_balance
 if TYPE_CHECKING:
     from ..gpu import Argument, Gpu
 
-_SCALES, _RATIO = 8, 1.6  # reinhard-local: the number of scales, and the ratio of one to the next
-_MIDDLE = 0.18  # the log-mean at which Durand's brightest base is 1
-# Luminance after exposure: that of infinite light, blue alone; and the largest that counts as black in logarithms.
-_BEYOND, _DARKEST = 2.0**56, 2.0**-40
+# The number of scales of reinhard-local.
+_SCALES = 8
+# The ratio of one scale to the next.
+_RATIO = 1.6
+# The log-mean at which Durand's brightest base is 1.
+_MIDDLE = 0.18
+# The luminance after exposure from which light counts as infinite; infinite blue light alone reaches it.
+_BEYOND = 2.0**56
+# The largest luminance after exposure that counts as black in logarithms.
+_DARKEST = 2.0**-40
 
 
 def gain(
@@ -165,7 +171,7 @@ def durand(
     base = gpu.empty(light.plane)
     light.to(gpu, "logarithms", (base,), _DARKEST, _BEYOND)
     measured = statistics(gpu, base, histogram=False)
-    if measured.finite:  # else nothing is lit
+    if measured.finite:  # otherwise nothing is lit
         bilateral_grid.bilateral(
             gpu, base, sigma_color * math.log2(10), max(1.0, sigma_spatial * max(light.plane)),
             span=(measured.minimum, measured.maximum), overwrite_input=True,

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 Table = npt.NDArray[np.float32]
 Triple = tuple[float, float, float]
 
-SIZES = {1: (2, 65536), 3: (2, 256)}  # of tables of one and of three dimensions, as the specification says
+# The least and the largest size of tables of one and of three dimensions, as the specification says.
+SIZES = {1: (2, 65536), 3: (2, 256)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class Lut:
             )
         if not np.isfinite(self.table).all():
             raise ParameterError("a colour table with values that are not finite")
-        if not all(abs(limit) < 2.0**60 for limit in (*self.low, *self.high)):  # nor NaN
+        if not all(abs(limit) < 2.0**60 for limit in (*self.low, *self.high)):  # false for NaN, too
             raise ParameterError("a colour table's domain must be finite")
         if not all(high - low > 2.0**-60 for low, high in zip(self.low, self.high, strict=True)):
             raise ParameterError(f"a colour table's domain must go up, not from {self.low} to {self.high}")

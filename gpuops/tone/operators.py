@@ -11,7 +11,7 @@ from ..ops.tonemap import TonemapParams
 from ..params.lut import LutParams
 from ..params.operators import LOCAL
 
-# Operators whose results are clipped to 1.
+# The operators whose results are clipped to 1.
 CLIPPED = frozenset(
     {
         "aces-narkowicz",
@@ -28,6 +28,7 @@ CLIPPED = frozenset(
 
 Vector = tuple[float, float, float, float, float, float, float, float]
 Values = Mapping[str, float]
+# The vector of parameters of an operator that has none.
 NO_PARAMETERS: Vector = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
@@ -98,6 +99,7 @@ def _white(scene: Scene, exposure: float) -> float:
     return min(max(brightest, 1.0), 2.0**60) if math.isfinite(brightest) else 1.0
 
 
+# Parameters that the image decides, from its scene and its exposure.
 _METERED: dict[str, Callable[[Scene, float], float]] = {
     "white": _white,
     "mean": lambda scene, exposure: min(scene.mean * exposure, 2.0**60),
@@ -128,6 +130,7 @@ def _sigmoid(values: Values) -> tuple[float, ...]:
     return contrast, contrast * math.log2(0.18) + math.log2(0.82 / 0.18)
 
 
+# The numbers that a kernel takes, from the operator's parameters by name.
 _PREPARED: dict[str, Callable[[Values], tuple[float, ...]]] = {
     "reinhard-extended": lambda values: (values["white"] ** -2,),
     "reinhard-extended-channels": lambda values: (values["white"] ** -2,),

@@ -26,8 +26,10 @@ from . import blue_noise, local, lut, operators, white_balance
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-_GROUPS = 24  # groups of a compute unit: those that end early make room for others
-_TIMES = 1 << 10  # rounds of a work-item, at most
+# Groups of a compute unit: those that end early make room for others.
+_GROUPS = 24
+# Rounds of a work-item, at most.
+_TIMES = 1 << 10
 
 
 def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
@@ -241,7 +243,7 @@ def _factor(measured: Statistics, params: TonemapParams) -> float:
         level = measured.centre_mean
     if not level > 0:  # black, or nothing that could be read
         return 1.0
-    # Within float32 whatever the image: 2**±100 is beyond any light.
+    # This keeps it within float32 for any image: 2**±100 is beyond any light.
     return min(max(params.key / level, 2.0**-100), 2.0**100)
 
 
@@ -256,7 +258,7 @@ def _levels(
         measured = _measured(gpu, source, params, decoding)
         scale = _factor(measured, params)
     if operators.needs_scene(params):
-        if measured is None or params.meter_region is not None:  # all of the image has not been read
+        if measured is None or params.meter_region is not None:  # the whole image has not been read
             measured = _measured(gpu, source, replace(params, meter_region=None), decoding)
         params = operators.resolved(params, operators.Scene.of(measured), scale)
     return scale, operators.vector(params)

@@ -71,7 +71,7 @@ def chromaticity(light: Illuminant) -> Chromaticity:
     u, v = 4 * x / (12 * y - 2 * x + 3), 6 * y / (12 * y - 2 * x + 3)
     du, dv = _towards_cooler(light.temperature)
     length = math.hypot(du, dv)
-    u, v = u + light.tint * dv / length, v - light.tint * du / length  # a quarter turn: to green is up
+    u, v = u + light.tint * dv / length, v - light.tint * du / length  # a quarter turn: positive is green
     return 3 * u / (2 * u - 8 * v + 4), 2 * v / (2 * u - 8 * v + 4)
 
 
@@ -79,7 +79,7 @@ def _towards_cooler(temperature: float) -> tuple[float, float]:
     """The direction of the locus of black bodies in (u, v), with rising temperature."""
     x, dx = _cubic(_PLANCKIAN_X, temperature, 1000 / temperature)
     y, dy = _cubic(_PLANCKIAN_Y, temperature, x)
-    dx, dy = -dx, -dx * dy  # by the temperature, but for a positive factor
+    dx, dy = -dx, -dx * dy  # the derivative by the temperature, up to a positive factor
     # (u, v) are (4x, 6y) / w, w = 12y − 2x + 3.
     w, dw = 12 * y - 2 * x + 3, 12 * dy - 2 * dx
     return 4 * (dx * w - x * dw), 6 * (dy * w - y * dw)
