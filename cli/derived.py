@@ -31,10 +31,11 @@ def command(name: str) -> click.Command:
         params = operation.params(**values)
         identity = operation.identity(params)
         # Where nothing is done, colours hidden under alpha 0 need not be lost to premultiplication.
-        premultiply = operation.premultiply and not identity
+        premultiply = operation.premultiplies(params) and not identity
+        stored = operation.works_on_stored(params)
 
         def work(gpu: Gpu, item: Item) -> None:
-            image = item.load(linear=not operation.stored, premultiply=premultiply, count=True)
+            image = item.load(linear=not stored, premultiply=premultiply, count=True)
             item.warn_of_spread(0 if identity else operation.reach(gpu, image, params))
             item.save(item.run(operation.function, gpu, image, params))
 

@@ -60,6 +60,7 @@ class Item:
         """Returns the result of :meth:`load_pixels` as planes."""
         image = unpack(pixels, decoding)
         image.linear = self._linear
+        image.orientation = self.orientation
         return image
 
     def load_pixels(
@@ -160,8 +161,10 @@ class Item:
 
         Integer files get sRGB and float files linear Rec. 709 light, but for what was worked on as it was stored, which
         stays so where the output can say what it is. ``display``: values are made for one, and are no longer the
-        input's.
+        input's. The orientation becomes the image's, if that has one.
         """
+        if image.orientation is not None:
+            self._metadata = self._metadata.oriented(image.orientation)
         values, written = self._spaces(dtype, linear=image.linear, display=display)
         encoding = self._encoding(dtype, values, written)
         if needs_light(values, written):

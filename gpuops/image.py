@@ -38,9 +38,12 @@ class Image:
         The last plane is coverage (alpha).
     linear : bool
         Values are linear light rather than sRGB-encoded.
+    orientation : int, optional
+        EXIF's, 1 (upright) to 8, by which the picture is to be turned when it is shown. None: it is not known, or that
+        of the picture that the Image was made from.
     """
 
-    __slots__ = ("alpha", "buffer", "dtype", "gpu", "linear", "shape")
+    __slots__ = ("alpha", "buffer", "dtype", "gpu", "linear", "orientation", "shape")
 
     def __init__(
         self,
@@ -58,6 +61,7 @@ class Image:
         self.dtype = dtype
         self.alpha = alpha
         self.linear = linear
+        self.orientation: int | None = None
 
     def __repr__(self) -> str:
         extra = f"{', alpha' if self.alpha else ''}{'' if self.linear else ', encoded'}"
@@ -78,6 +82,7 @@ class Image:
         image = self.gpu.empty(self.shape if shape is None else shape, self.dtype if dtype is None else dtype)
         image.alpha = self.alpha
         image.linear = self.linear
+        image.orientation = self.orientation
         return image
 
     def numpy(self, out: Array | None = None) -> Array:
@@ -114,6 +119,7 @@ class Image:
             return self
         part = self.gpu.empty((count, *self.shape[1:]), self.dtype)
         part.alpha, part.linear = self.alpha and at.stop == self.shape[0], self.linear
+        part.orientation = self.orientation
         offset = self.nbytes // self.shape[0] * at.start
         if part.nbytes:
             cl.enqueue_copy(

@@ -232,10 +232,10 @@ class Operation:
         Its :class:`Params`, whose docstring becomes its help.
     function : callable
         ``(gpu, image, params) → image``: planar float32 (channel, row, column).
-    stored : bool
-        It works on values as they are stored, rather than on light.
-    premultiply : bool
-        Whether colours are multiplied by alpha first.
+    stored : bool or callable
+        It works on values as they are stored, rather than on light; or ``(params)`` → whether it does.
+    premultiply : bool or callable
+        Whether colours are multiplied by alpha first; or ``(params)`` → whether they are.
     identity : callable, optional
         ``(params)`` → whether the result is the input itself. Without this function it never is.
     reach : callable, optional
@@ -245,7 +245,15 @@ class Operation:
     name: str
     params: type[Params]
     function: Callable[[Gpu, Image, Any], Image]
-    stored: bool = False
-    premultiply: bool = False
+    stored: bool | Callable[[Any], bool] = False
+    premultiply: bool | Callable[[Any], bool] = False
     identity: Callable[[Any], bool] = lambda _params: False
     reach: Callable[[Gpu, Image, Any], float] = lambda _gpu, _image, _params: 0
+
+    def works_on_stored(self, params: Any) -> bool:
+        """Returns :attr:`stored` with these parameters."""
+        return self.stored(params) if callable(self.stored) else self.stored
+
+    def premultiplies(self, params: Any) -> bool:
+        """Returns :attr:`premultiply` with these parameters."""
+        return self.premultiply(params) if callable(self.premultiply) else self.premultiply
