@@ -8,6 +8,17 @@ if TYPE_CHECKING:
     from ..image import Image
 
 
+def upright(image: Image, orientation: int) -> Image:
+    """Returns planes turned as an orientation of EXIF asks, 1 to 8, value for value.
+
+    1 and any other number give the Image itself; 6, 3 and 8 are clockwise turns by 90°, 180° and 270°.
+    """
+    if orientation not in range(2, 9):
+        return image
+    turn = transposed if orientation >= 5 else mirrored
+    return turn(image, across=orientation in (2, 3, 7, 8), down=orientation in (3, 4, 6, 7))
+
+
 def mirrored(image: Image, *, across: bool, down: bool) -> Image:
     """Returns planes with columns in reverse order (``across``), and rows (``down``)."""
     gpu, (planes, height, width) = image.gpu, image.shape
