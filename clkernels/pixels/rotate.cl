@@ -1,9 +1,9 @@
-// Planes turned clockwise by an angle about their centres: out(x, y) = in(x₀ + x·c + y·s, y₀ − x·s + y·c), where c and s are
-// its cosine and sine, and in's first pixel is at (0, 0).
+// Planes turned clockwise by an angle about their centres: out(x, y) = in(x₀ + x·c + y·s, y₀ − x·s + y·c), where c and s
+// are its cosine and sine, and in's first pixel is at (0, 0).
 //
 // Between pixels stands the cubic through four neighbours, first down columns, then along rows (Keys, "Cubic convolution
-// interpolation for digital image processing", 1981, a = −1/2, also named after Catmull and Rom), each time cut to the range
-// of the four. So what is flat stays flat, and nothing overshoots. Beyond the edges every value is `outside`.
+// interpolation for digital image processing", 1981, a = −1/2, also named after Catmull and Rom), each time cut to the
+// range of the four. So what is flat stays flat, and nothing overshoots. Beyond the edges every value is `outside`.
 // Planar float (plane, row, column), one work-item a value; any group size. x0, y0, c and s are in units of 2^-32.
 
 static inline float4 weights(long position) {
@@ -32,10 +32,11 @@ __kernel void turn(__global const float *in, __global float *out, int height, in
     in += get_global_id(2) * (size_t)height * width;
     long across = x0 + x * c + y * s, down = y0 - x * s + y * c;
     int left = (int)(across >> 32) - 1, top = (int)(down >> 32) - 1;
-    float4 a = neighbours(in, left, top, height, width, outside), b = neighbours(in, left, top + 1, height, width, outside);
-    float4 d = neighbours(in, left, top + 2, height, width, outside), e = neighbours(in, left, top + 3, height, width, outside);
-    float4 w = weights(down), v = w.x * a + w.y * b + w.z * d + w.w * e;
-    float4 least = fmin(fmin(a, b), fmin(d, e)), most = fmax(fmax(a, b), fmax(d, e));
+    float4 row[4], w = weights(down);
+    for (int k = 0; k < 4; k++) row[k] = neighbours(in, left, top + k, height, width, outside);
+    float4 v = w.x * row[0] + w.y * row[1] + w.z * row[2] + w.w * row[3];
+    float4 least = fmin(fmin(row[0], row[1]), fmin(row[2], row[3]));
+    float4 most = fmax(fmax(row[0], row[1]), fmax(row[2], row[3]));
     v = select(v, least, v < least);  // a NaN is neither less nor more, and stays
     v = select(v, most, v > most);
     float low = fmin(fmin(v.x, v.y), fmin(v.z, v.w)), high = fmax(fmax(v.x, v.y), fmax(v.z, v.w));

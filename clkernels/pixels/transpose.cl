@@ -1,6 +1,6 @@
 // out[x, y] = in[y, x], in tiles of TILE × TILE, one for each group. Planar float (plane, row, column); dimension 2 counts
-// planes. `down`: rows of in are taken from the last to the first; `across`: so are its columns, which is as if rows of out
-// were. Either way rows are read and written in order.
+// planes. `down`: rows of in are taken from the last to the first. `across`: its columns are, and so rows of out are
+// written from the last to the first. Either way a row's values are read and written in order.
 //
 // GPUs: groups of any size, -D TILE=n   CPUs: groups of one, -D WIDE, TILE is 16
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 OPERATIONS = {
     "crop": "a rectangle of an image",
     "flip": "an image mirrored, value for value",
+    "grade": "exposure, ASC CDL, contrast, saturation and a curve",
     "rotate": "an image turned, by any angle or as its EXIF orientation asks",
     "sharpen": "unsharp mask, of light or of its luminance",
 }
