@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import PIL.ImageOps
 import pytest
 
 from gpuops import Gpu, ParameterError, files
+from gpuops.files import exif
 from gpuops.ops.rotate import RotateParams, rotate
 
 from .conftest import Run
@@ -160,6 +162,34 @@ def test_auto_orient(
         np.testing.assert_array_equal(result, expected)
     else:
         assert result.shape == expected.shape and abs(result - expected.astype(float)).mean() < 20
+
+
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("kind", [3, 4])
+def test_an_orientation_is_changed_in_its_place(order: str, kind: int) -> None:
+    """A block by hand: a SHORT, or a LONG as some programs write it, in either byte order; and what is cut off."""
+
+    def block(kind: int, value: int) -> bytes:
+        head = (b"II" if order == "<" else b"MM") + struct.pack(order + "HIH", 42, 8, 1)
+        values = struct.pack(order + ("HH" if kind == 3 else "I"), *((value, 0)[: 5 - kind]))
+        return head + struct.pack(order + "HHI", 0x0112, kind, 1) + values + bytes(4)
+
+    before = block(kind, 8)
+    assert exif.orientation(before) == 8 and exif.oriented(before, 8) == before
+    assert exif.oriented(before, 1) == block(3, 1)
+    for length in range(len(before)):
+        assert len(exif.oriented(before[:length], 1)) == length
+
+
+def test_a_tiff_file_is_turned_upright(clpix: Program, rng: np.random.Generator, tmp_path: Path) -> None:
+    x = rng.integers(0, 256, (4, 6, 3)).astype(np.uint8)
+    PIL.Image.fromarray(x).save(tmp_path / "in.tif", tiffinfo={0x0112: 6})
+    assert files.read(tmp_path / "in.tif").metadata.orientation == 6
+    run = clpix("rotate", tmp_path / "in.tif", "--auto-orient", "-o", tmp_path / "out.tif")
+    assert (run.code, run.err) == (0, "")
+    result = files.read(tmp_path / "out.tif")
+    assert result.metadata.orientation == 1
+    np.testing.assert_array_equal(result.pixels, np.rot90(x, -1))
 
 
 def test_an_angle_leaves_the_orientation(clpix: Program, tmp_path: Path) -> None:
