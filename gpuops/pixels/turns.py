@@ -44,16 +44,7 @@ def transposed(image: Image, *, across: bool = False, down: bool = False, label:
     local = (1, 1, 1) if wide else kernel.fit(tile, 8, 1)
     size = -(-width // tile) * local[0], -(-height // tile) * local[1], planes
     gpu.launch(
-        kernel,
-        size,
-        image,
-        result,
-        height,
-        width,
-        across,
-        down,
-        local=local,
-        label=label,
+        kernel, size, image, result, height, width, across, down, local=local, label=label,
         traffic=2 * image.nbytes,
-    )
+    )  # fmt: skip
     return result
