@@ -61,7 +61,7 @@ class Item:
     def unpacked(self, pixels: Image, decoding: Decoding) -> Image:
         """Returns the result of :meth:`load_pixels` as planes."""
         image = unpack(pixels, decoding)
-        image.space = pixels.space
+        image.space, image.orientation = pixels.space, pixels.orientation
         return image
 
     def load_pixels(
@@ -79,6 +79,7 @@ class Item:
         values = self._space.of_values(linear=self._linear, display=False)
         levels = self._space.levels(None, self.depth())
         image.space = Space(values, premultiplied=decoding.premultiply, levels=levels)
+        image.orientation = self.orientation
         return image, decoding
 
     def read_pixels(
@@ -172,12 +173,18 @@ class Item:
             self.save(result, self.display_dtype if result.space.display else None)
             return
         alpha, space = self._alpha, result.space
+        self._turn(result.orientation)
         if space.display:
             dtype = self.display_dtype
             written = result.written or usual(self.depth(dtype))
             self._write(result.pixels.numpy(), losses(result.lost), written, dtype, alpha=alpha, display=True)
         else:
             self.save_host(result.pixels.numpy(), losses(result.lost), None, linear=space.linear, alpha=alpha)
+
+    def _turn(self, orientation: int | None) -> None:
+        """Says in the metadata how the result is to be turned, if that is known."""
+        if orientation is not None:
+            self._metadata = self._metadata.oriented(orientation)
 
     def save_aside(self, image: Image, output: str) -> None:
         """Writes planes that a chain has come to, on the way, to another output."""
@@ -190,9 +197,10 @@ class Item:
 
         Integer files get sRGB and float files linear Rec. 709 light, but for what was worked on as it was stored, which
         stays so where the output can say what it is. ``display``: values are made for one, and are no longer the
-        input's.
+        input's. The orientation becomes the image's, if that has one.
         """
         display = display or image.space.display
+        self._turn(image.orientation)
         values, written = self._spaces(dtype, linear=image.linear, display=display)
         if image.space.display and not image.linear:  # a display's signal, which stays what it is
             values = written = image.space.colour

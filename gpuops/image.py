@@ -44,9 +44,12 @@ class Image:
         What the values are: light or a signal, with which primaries, multiplied by alpha or not.
     owned : bool
         Nobody else needs the values: an operation may put its result into their memory.
+    orientation : int, optional
+        EXIF's, 1 (upright) to 8, by which the picture is to be turned when it is shown. None: it is not known, or that
+        of the picture that the Image was made from.
     """
 
-    __slots__ = ("alpha", "buffer", "dtype", "gpu", "owned", "shape", "space")
+    __slots__ = ("alpha", "buffer", "dtype", "gpu", "orientation", "owned", "shape", "space")
 
     def __init__(
         self,
@@ -65,6 +68,7 @@ class Image:
         self.alpha = alpha
         self.space = space
         self.owned = False
+        self.orientation: int | None = None
 
     def __repr__(self) -> str:
         extra = f"{', alpha' if self.alpha else ''}{'' if self.linear else ', encoded'}"
@@ -94,6 +98,7 @@ class Image:
         image = self.gpu.empty(self.shape if shape is None else shape, self.dtype if dtype is None else dtype)
         image.alpha = self.alpha
         image.space = self.space
+        image.orientation = self.orientation
         return image
 
     def numpy(self, out: Array | None = None) -> Array:
@@ -130,6 +135,7 @@ class Image:
             return self
         part = self.gpu.empty((count, *self.shape[1:]), self.dtype)
         part.alpha, part.space = self.alpha and at.stop == self.shape[0], self.space
+        part.orientation = self.orientation
         offset = self.nbytes // self.shape[0] * at.start
         if part.nbytes:
             cl.enqueue_copy(

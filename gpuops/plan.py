@@ -119,14 +119,17 @@ def run(
             if decoding is None:
                 image = _prepared(image, step.traits, todo.space)
             if step.operation.ends and target is not None and place == len(todo.steps) - 1:
-                return step.operation.ends(gpu, image, step.params, decoding, target)
+                stored = step.operation.ends(gpu, image, step.params, decoding, target)
+                return replace(stored, orientation=image.orientation)
             if decoding is not None:
                 image, decoding = planes(image, decoding), None
             before = image.space
             result = step.operation.function(gpu, image, step.params)
             if result is not image and not step.traits.display:
                 result.space = before
-            result.owned = image.owned or result is not image
+            if result is not image:
+                result.owned = True
+                result.orientation = result.orientation or image.orientation
             image = result
         seen(step.params, image)
     return image if decoding is None else planes(image, decoding)
@@ -137,7 +140,7 @@ def planes(pixels: Image, decoding: Decoding) -> Image:
     from .pixels.coding import unpack
 
     image = unpack(pixels, decoding)
-    image.space, image.owned = pixels.space, True
+    image.space, image.owned, image.orientation = pixels.space, True, pixels.orientation
     return image
 
 

@@ -71,12 +71,15 @@ class Stored:
         What the values were before they were encoded.
     written : Colour, optional
         The space of the pixels where the encoding is not the target's own.
+    orientation : int, optional
+        How the picture is to be turned when it is shown: see :class:`gpuops.image.Image`.
     """
 
     pixels: Image
     lost: Image
     space: Space
     written: Colour | None = None
+    orientation: int | None = None
 
 
 def converted(image: Image, colour: Colour, *, premultiplied: bool) -> Image:

@@ -305,21 +305,37 @@ def without_thumbnail(block: bytes) -> bytes:
 
 def sized(block: bytes, width: int, height: int) -> bytes:
     """The block with the picture's size in pixels in place of another one; everything stays where it is."""
+    return _changed(block, (EXIF_IFD,), {_WIDTH: width, _HEIGHT: height}, kind=4)
+
+
+def oriented(block: bytes, orientation: int) -> bytes:
+    """The block with this orientation in place of another one; everything stays where it is."""
+    return _changed(block, (), {ORIENTATION: orientation}, kind=3)
+
+
+def _changed(block: bytes, path: tuple[int, ...], wanted: Mapping[int, int], kind: int) -> bytes:
+    """The block with other values of tags that are one SHORT or LONG each, and become of this ``kind``.
+
+    They are in directory 0, or in that to which the tags of ``path`` lead.
+    """
     try:
         structure = _Structure.of(io.BytesIO(block))
-        order, pointer = structure.order, structure.entries(structure.first)[0].get(EXIF_IFD)
-        if pointer is None:
-            return block
+        order, directory = structure.order, structure.first
+        for pointer in path:
+            found = structure.entries(directory)[0].get(pointer)
+            if found is None:
+                return block
+            directory = found.integer()
         changed = bytearray(block)
-        start = pointer.integer() + 2
-        (count,) = struct.unpack_from(order + "H", block, start - 2)
+        start = directory + 2
+        (count,) = struct.unpack_from(order + "H", block, directory)
         for at in range(start, start + 12 * count, 12):
-            tag, kind, number = struct.unpack_from(order + "HHI", block, at)
-            wanted = {_WIDTH: width, _HEIGHT: height}.get(tag)
-            if wanted is not None and number == 1 and kind in (3, 4):  # SHORT or LONG
-                (said,) = struct.unpack_from(order + " HI"[kind - 2], block, at + 8)
-                if said != wanted:
-                    struct.pack_into(order + "HHII", changed, at, tag, 4, 1, wanted)
+            tag, said_as, number = struct.unpack_from(order + "HHI", block, at)
+            if tag in wanted and number == 1 and said_as in (3, 4):  # SHORT or LONG
+                (said,) = struct.unpack_from(order + " HI"[said_as - 2], block, at + 8)
+                if said != wanted[tag]:
+                    struct.pack_into(order + "HHI4x", changed, at, tag, kind, 1)
+                    struct.pack_into(order + " HI"[kind - 2], changed, at + 8, wanted[tag])
         return bytes(changed)
     except (MalformedError, struct.error):
         return block

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ DTYPES = ("uint8", "uint16", "float16", "float32")
 
 #: The kinds of metadata that are bytes.
 _BLOCKS = ("icc", "exif", "xmp")
+#: An orientation in an XMP packet: an attribute or an element of the namespace that is usually called tiff.
+_XMP_ORIENTATION = re.compile(rb"""(tiff:Orientation(?:\s*=\s*["']|>\s*))[1-8]""")
 #: An EXR attribute: x and y of red, green, blue and white.
 CHROMATICITIES = "chromaticities"
 
@@ -59,6 +62,19 @@ class Metadata:
     def orientation(self) -> int:
         """EXIF's orientation, 1 (upright) to 8, by which pixels are to be turned when they are shown."""
         return exif.orientation(self.exif) if self.exif else 1
+
+    def oriented(self, orientation: int) -> Metadata:
+        """Returns the metadata with this orientation; itself where it says nothing else.
+
+        XMP may repeat what EXIF says. Where neither has an orientation, as of upright pictures, none is added.
+        """
+        if orientation == self.orientation:
+            return self
+        return replace(
+            self,
+            exif=exif.oriented(self.exif, orientation) if self.exif else None,
+            xmp=_XMP_ORIENTATION.sub(rb"\g<1>%d" % orientation, self.xmp) if self.xmp else None,
+        )
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Metadata:

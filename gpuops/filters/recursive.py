@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ..image import Image
 from ..params.border import by_axis, define
+from ..pixels.turns import transposed
 from ..tiles.planes import planewise
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ _WIDE_ROWS = 4
 _VECTORS = 16
 # Work-items that keep a compute unit of a CPU busy.
 _WIDE_ITEMS = 8
+# The label of transposes in reports.
+_TURN = "gaussian transpose"
 
 
 def gaussian(gpu: Gpu, image: Image, sigma: tuple[float, float], border: str, cval: float) -> Image:
@@ -57,7 +60,9 @@ def gaussian(gpu: Gpu, image: Image, sigma: tuple[float, float], border: str, cv
         if sigma[0] >= _LEAST:
             part = _columns(gpu, part, sigma[0], down, cval)
         if sigma[1] >= _LEAST:  # rows are the columns of the transposed image
-            part = _transposed(gpu, _columns(gpu, _transposed(gpu, part), sigma[1], along, cval))
+            part = transposed(
+                _columns(gpu, transposed(part, label=_TURN), sigma[1], along, cval), label=_TURN
+            )
         return part
 
     return planewise(image.shape[0], image.nbytes, blurred)
@@ -93,20 +98,5 @@ def _columns(gpu: Gpu, image: Image, sigma: float, border: str, cval: float) -> 
         kernel, (-(-width // columns), -(-height // band), planes), image, result,
         gpu.kept(("recursive", sigma), lambda: gpu.array(terms)), height, width, warm, band, centre, float(cval),
         local=(1, 1, 1) if wide else kernel.fit(64, 1, 1), label="gaussian recursive", traffic=5 * image.nbytes,
-    )  # fmt: skip
-    return result
-
-
-def _transposed(gpu: Gpu, image: Image) -> Image:
-    planes, height, width = image.shape
-    result = image.like((planes, width, height))
-    wide = gpu.limits.lanes > 1
-    tile = 16 if wide else 32
-    kernel = gpu.kernel("transpose", "transpose", **({"WIDE": True} if wide else {"TILE": tile}))
-    local = (1, 1, 1) if wide else kernel.fit(tile, 8, 1)
-    size = -(-width // tile) * local[0], -(-height // tile) * local[1], planes
-    gpu.launch(
-        kernel, size, image, result, height, width, local=local, label="gaussian transpose",
-        traffic=2 * image.nbytes,
     )  # fmt: skip
     return result

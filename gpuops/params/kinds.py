@@ -11,6 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass
+from itertools import pairwise
 from math import isfinite
 from typing import Any, TypeVar
 
@@ -292,6 +293,53 @@ class Size(Kind):
 
     def text(self, value: Any) -> str:
         return f"{value[0]}x{value[1]}"
+
+
+@dataclass(frozen=True)
+class Points(Kind):
+    """A parameter that is points of a curve from left to right, written ``X,Y X,Y …``, or None.
+
+    There are 2 to ``most`` of them. Coordinates are from −``high`` to ``high``, and x grows by ``apart`` at least.
+    """
+
+    help: str
+    most: int = 16
+    high: float = 1e5
+    apart: float = 1e-6
+
+    def checked(self, name: str, value: Any) -> tuple[tuple[float, float], ...] | None:
+        if value is None:
+            return None
+        try:
+            pairs = [pair.split(",") for pair in value.split()] if isinstance(value, str) else value
+            points = tuple((float(x), float(y)) for x, y in pairs)
+        except (TypeError, ValueError):
+            raise ParameterError(f'{name} must be points X,Y, such as "0,0 0.5,0.4 1,1"') from None
+        if not 2 <= len(points) <= self.most:
+            raise ParameterError(f"{name} must have 2 to {self.most} points, not {len(points)}")
+        for point in points:
+            if not all(abs(v) <= self.high for v in point):
+                raise ParameterError(
+                    f"{name} must have points from {-self.high:g} to {self.high:g}, not {point}"
+                )
+        for before, after in pairwise(points):
+            if not after[0] - before[0] >= self.apart:
+                raise ParameterError(
+                    f"{name} must have points from left to right, at least {self.apart:g} apart: "
+                    f"{after[0]:g} follows {before[0]:g}"
+                )
+        return points
+
+    @property
+    def values(self) -> str:
+        return f"2 … {self.most} points `X,Y`"
+
+    @property
+    def metavar(self) -> str:
+        return '"X,Y X,Y…"'
+
+    def text(self, value: Any) -> str:
+        return " ".join(f"{x!r},{y!r}" for x, y in value)
 
 
 @dataclass(frozen=True)

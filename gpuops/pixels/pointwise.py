@@ -6,8 +6,12 @@ A GPU's work-item takes four neighbours, as whole words (take_quads.cl, give_qua
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ..gpu import Source
 from .coding import Decoding, Encoding, words_of_four
@@ -16,6 +20,10 @@ if TYPE_CHECKING:
     from ..gpu import Argument, Define, Gpu
     from ..image import Image
 
+# Groups of a compute unit: those that end early make room for others.
+_GROUPS = 24
+# Rounds of a work-item, at most.
+_TIMES = 1 << 10
 # Defines that reading and writing have in common.
 _SHARED = ("CHANNELS", "COLOURS", "UNPREMULTIPLY")
 
@@ -126,3 +134,34 @@ def defined(name: str, defines: dict[str, Define], before: dict[str, Define] | N
         if value not in (None, False)
     ]
     return Source(name, "\n".join([*gone, *now]))
+
+
+def each(gpu: Gpu, image: Image, source: str, function: str, numbers: Sequence[float], **on: bool) -> Image:
+    """Returns the planes of ``image`` with a function applied to each pixel's channels.
+
+    ``source`` has the function: see each.cl. ``numbers`` are what it is given, and ``on`` says which parts are built.
+    """
+    ways = reading(gpu, image, None)
+    size = math.prod(image.shape[1:])
+    sources, defines, _ = writing(gpu, size, ways, None, alpha=image.alpha)
+    native = not gpu.limits.is_cpu
+    kernel = gpu.kernel(
+        (*ways.sources, source, *sources, "each"),
+        "each",
+        EACH=function,
+        NATIVE=native,
+        FINITE=not native,
+        DENORMS_ARE_ZERO=native,
+        **ways.defines,
+        **defines,
+        **on,
+    )
+    result = image.like()
+    local = kernel.fit(1 if gpu.limits.is_cpu else 256)
+    items = -(-size // ways.at_once)
+    times = min(max(1, items // (gpu.limits.compute_units * local[0] * _GROUPS)), _TIMES)
+    gpu.launch(
+        kernel, (-(-items // times),), image, result, size, times, gpu.array(np.array(numbers, np.float32)),
+        local=local, label=source, traffic=2 * image.nbytes,
+    )  # fmt: skip
+    return result

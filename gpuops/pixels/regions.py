@@ -31,6 +31,7 @@ def cut(image: Image, region: Region | None, *, interleaved: bool, alpha: bool =
     )  # bytes of a pixel, of a plane or of all channels
     part = gpu.empty((rows, columns, image.shape[2]) if interleaved else (planes, rows, columns), dtype)
     part.space, part.alpha = image.space, alpha and image.alpha
+    part.orientation = image.orientation
     cl.enqueue_copy(
         gpu.queue, part.buffer, image.buffer,
         region=(columns * size, rows, planes),

@@ -1,0 +1,73 @@
+// Colour correction of one pixel, in linear light and with straight colours. After lanes.cl.
+//
+//   1. Exposure and ASC CDL, v = (slope · v + offset)^power, whose slope has the exposure's factor in it. Nothing is
+//      clamped: light goes beyond 1, and the power leaves negative light as it is (OpenColorIO's CDLTransform,
+//      CDL_NO_CLAMP). Then CDL's own saturation. Source: ASC Color Decision List, version 1.2.
+//   2. Contrast, v = pivot · (v / pivot)^contrast, of negative light −pivot · (−v / pivot)^contrast (OpenColorIO's
+//      GradingPrimaryTransform of style GRADING_LIN).
+//   3. Saturation, v = y + saturation · (v − y), where y is the luminance with Rec. 709's weights.
+//   4. A curve: v = base + Σ cubic(t), t = v − start cut to low … high. Each cubic is 0 at 0, so it adds what the curve
+//      rises by on its part of the axis.
+//
+// Gray is R = G = B, and becomes the luminance of the result. A NaN or an infinity stays what it is, and a pixel that
+// has one keeps its saturation. Channels from COLOURS on are alpha, and stay.
+//
+// -D POWER -D CDL_SATURATION -D CONTRAST -D SATURATION -D CURVE   for the parts that change something
+// -D CHANNELS=n -D COLOURS=1|3
+
+typedef struct {
+    float slope[3], offset[3], power[3], cdl_saturation;
+    float contrast, pivot, saturation;
+    float base, cubics;  // so many follow
+} Grade;
+
+// t · (b + t · (c + t · d))
+typedef struct {
+    float start, low, high, b, c, d;
+} Cubic;
+
+static inline INT finite(FLOAT v) { return fabs(v) <= FLT_MAX; }
+
+static inline FLOAT luminance(const FLOAT v[3]) { return fma(v[0], 0.2126f, fma(v[1], 0.7152f, v[2] * 0.0722f)); }
+
+static inline void saturate_by(FLOAT v[3], float saturation) {
+    FLOAT y = luminance(v);
+    for (int c = 0; c < 3; c++) v[c] = select(v[c], fma(v[c] - y, (FLOAT)saturation, y), finite(y));
+}
+
+static inline FLOAT curved(FLOAT v, float base, __global const Cubic *cubics, int count) {
+    FLOAT sum = base;
+    for (int k = 0; k < count; k++) {
+        __global const Cubic *p = cubics + k;
+        FLOAT t = clamp(v - p->start, (FLOAT)p->low, (FLOAT)p->high);
+        sum = fma(t, fma(t, fma(t, (FLOAT)p->d, (FLOAT)p->c), (FLOAT)p->b), sum);
+    }
+    return sum;
+}
+
+static inline void graded(FLOAT channels[CHANNELS], __global const float *numbers) {
+    __global const Grade *g = (__global const Grade *)numbers;
+    FLOAT v[3];
+    for (int c = 0; c < 3; c++) {
+        v[c] = fma(channels[COLOURS == 1 ? 0 : c], (FLOAT)g->slope[c], (FLOAT)g->offset[c]);
+#ifdef POWER
+        v[c] = select(v[c], power(fabs(v[c]), g->power[c]), v[c] > 0.0f);
+#endif
+    }
+#ifdef CDL_SATURATION
+    saturate_by(v, g->cdl_saturation);
+#endif
+#ifdef CONTRAST
+    for (int c = 0; c < 3; c++) v[c] = copysign(g->pivot * power(fabs(v[c]) / g->pivot, g->contrast), v[c]);
+#endif
+#ifdef SATURATION
+    saturate_by(v, g->saturation);
+#endif
+#ifdef CURVE
+    for (int c = 0; c < 3; c++) v[c] = curved(v[c], g->base, (__global const Cubic *)(g + 1), (int)g->cubics);
+#endif
+#if COLOURS == 1
+    v[0] = luminance(v);
+#endif
+    for (int c = 0; c < COLOURS; c++) channels[c] = select(channels[c], v[c], finite(channels[c]));
+}

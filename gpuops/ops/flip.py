@@ -1,0 +1,43 @@
+"""Mirrored images."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, dataclass
+from typing import TYPE_CHECKING
+
+from ..operation import Choice, Operation, Params, Traits, parameter
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+
+
+@dataclass(frozen=True)
+class FlipParams(Params):
+    """Mirror images, value for value.
+
+    --axis horizontal changes left and right, vertical changes top and bottom, and both is half a turn. These are the
+    sides of the pixels as they are stored. An orientation that EXIF asks for stays, and viewers apply it afterwards;
+    clpix rotate --auto-orient applies it to the pixels.
+    """
+
+    axis: str = parameter(
+        MISSING,
+        Choice("Along which axis pixels change their places.", ("horizontal", "vertical", "both")),
+    )
+
+
+def flip(gpu: Gpu, image: Image, params: FlipParams) -> Image:
+    """Mirrors all planes of a planar Image."""
+    from ..pixels.turns import mirrored
+
+    return mirrored(image, across=params.axis != "vertical", down=params.axis != "horizontal")
+
+
+OPERATION = Operation(
+    "flip",
+    FlipParams,
+    flip,
+    traits=Traits("stored", kind="geometry"),
+    cases=(FlipParams("horizontal"), FlipParams("vertical"), FlipParams("both")),
+)

@@ -1,0 +1,90 @@
+"""Colour correction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ..operation import Number, Numbers, Operation, Params, Points, Traits, parameter
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+
+_PIVOT = 0.18  # light of middle grey
+
+
+@dataclass(frozen=True)
+class GradeParams(Params):
+    """Correct the colours of images, pixel by pixel, in linear light.
+
+    The order is: exposure; ASC CDL, (slope · light + offset)^power and its saturation; contrast, by which light becomes
+    pivot · (light / pivot)^contrast; saturation; and a curve. Nothing is clamped: light beyond 1 goes on, the power
+    leaves negative light as it is, and contrast keeps its sign. Saturation is about the luminance of Rec. 709.
+
+    The curve goes through its points of light before and after. It is made of cubics that rise and fall only where the
+    points do, and is straight beyond its ends. Gray images stay gray: they get the luminance of the result. Alpha, NaN
+    and infinities stay as they are.
+    """
+
+    exposure: float = parameter(
+        0.0, Number("How much brighter light becomes; 1 doubles it.", -30, 30, "stops")
+    )
+    slope: tuple[float, ...] = parameter((1.0,) * 3, Numbers("Factors of red, green and blue.", 3, 0, 1000))
+    offset: tuple[float, ...] = parameter((0.0,) * 3, Numbers("What is added after that.", 3, -1000, 1000))
+    power: tuple[float, ...] = parameter((1.0,) * 3, Numbers("Exponents after that.", 3, 0.01, 100))
+    cdl_saturation: float = parameter(1.0, Number("Saturation after that: 0 is gray.", 0, 100))
+    contrast: float = parameter(1.0, Number("The exponent about the pivot.", 0.01, 100))
+    pivot: float = parameter(_PIVOT, Number("The light that contrast leaves alone.", 1e-6, 1e6))
+    saturation: float = parameter(1.0, Number("Saturation after contrast: 0 is gray.", 0, 100))
+    curve: tuple[tuple[float, float], ...] | None = parameter(
+        None, Points('The curve\'s points, such as "0,0 0.25,0.2 1,1".')
+    )
+
+    @property
+    def curved(self) -> bool:
+        """Whether the curve changes anything."""
+        return self.curve is not None and any(x != y for x, y in self.curve)
+
+
+def grade(gpu: Gpu, image: Image, params: GradeParams) -> Image:
+    """Corrects the colours of a planar float32 Image, straight where it has alpha; alpha is copied.
+
+    Raises ParameterError where the image is neither gray nor RGB.
+    """
+    from ..metrics.statistics import check_colours
+    from ..pixels.pointwise import each
+    from ..tone.monotone import cubics
+
+    if OPERATION.identity(params):
+        return image
+    check_colours(image.colours, image.shape[0], "grading")
+    slope = (2.0**params.exposure * v for v in params.slope)
+    points = params.curve if params.curve and params.curved else ()
+    curve = cubics(points) if points else []
+    numbers = (
+        *slope, *params.offset, *params.power, params.cdl_saturation,
+        params.contrast, params.pivot, params.saturation,
+        points[0][1] if points else 0.0, len(curve), *(number for cubic in curve for number in cubic),
+    )  # fmt: skip
+    return each(
+        gpu, image, "grade", "graded", numbers,
+        POWER=params.power != (1.0,) * 3, CDL_SATURATION=params.cdl_saturation != 1,
+        CONTRAST=params.contrast != 1, SATURATION=params.saturation != 1, CURVE=params.curved,
+    )  # fmt: skip
+
+
+OPERATION = Operation(
+    "grade",
+    GradeParams,
+    grade,
+    traits=Traits(kind="pointwise"),
+    identity=lambda p: not p.curved and replace(p, curve=None, pivot=_PIVOT) == GradeParams(),
+    cases=(
+        GradeParams(exposure=-1.5),
+        GradeParams(0.5, (1.2, 0.9, 0.7), (-0.1, 0.0, 0.05), (1.3, 1.0, 0.8), 0.6),
+        GradeParams(contrast=1.4, pivot=0.3, saturation=1.7),
+        GradeParams(-1.0, curve=((0, 0.02), (0.25, 0.2), (0.6, 0.7), (1, 0.7), (3, 2))),
+        GradeParams(0.3, (1.1,), (-0.05,), (0.9, 1.1, 1.2), 1.2, 0.7, 0.18, 0.0, ((0, 1), (1, 0))),
+    ),
+)

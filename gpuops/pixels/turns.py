@@ -1,0 +1,50 @@
+"""Mirrored and transposed images: the eight ways to lay a picture down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..image import Image
+
+
+def upright(image: Image, orientation: int) -> Image:
+    """Returns planes turned as an orientation of EXIF asks, 1 to 8, value for value.
+
+    1 and any other number give the Image itself; 6, 3 and 8 are clockwise turns by 90°, 180° and 270°.
+    """
+    if orientation not in range(2, 9):
+        return image
+    turn = transposed if orientation >= 5 else mirrored
+    return turn(image, across=orientation in (2, 3, 7, 8), down=orientation in (3, 4, 6, 7))
+
+
+def mirrored(image: Image, *, across: bool, down: bool) -> Image:
+    """Returns planes with columns in reverse order (``across``), and rows (``down``)."""
+    gpu, (planes, height, width) = image.gpu, image.shape
+    result = image.like()
+    kernel = gpu.kernel("flip", "flip", ACROSS=across)
+    gpu.launch(
+        kernel, (width, height, planes), image, result, height, width, down, local=kernel.fit(64, 1, 1),
+        traffic=2 * image.nbytes,
+    )  # fmt: skip
+    return result
+
+
+def transposed(image: Image, *, across: bool = False, down: bool = False, label: str = "transpose") -> Image:
+    """Returns planes whose rows are the columns of ``image``.
+
+    Before that its columns are in reverse order (``across``), or its rows (``down``).
+    """
+    gpu, (planes, height, width) = image.gpu, image.shape
+    result = image.like((planes, width, height))
+    wide = gpu.limits.lanes > 1
+    tile = 16 if wide else 32
+    kernel = gpu.kernel("transpose", "transpose", **({"WIDE": True} if wide else {"TILE": tile}))
+    local = (1, 1, 1) if wide else kernel.fit(tile, 8, 1)
+    size = -(-width // tile) * local[0], -(-height // tile) * local[1], planes
+    gpu.launch(
+        kernel, size, image, result, height, width, across, down, local=local, label=label,
+        traffic=2 * image.nbytes,
+    )  # fmt: skip
+    return result

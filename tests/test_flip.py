@@ -1,0 +1,62 @@
+"""Mirrored images against numpy's, and files whose values come out bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import PIL.Image
+import pytest
+
+from gpuops import files
+from gpuops.ops.flip import FlipParams
+
+from .conftest import Run
+
+TOLERANCE = 0.0  # values are copied
+IDENTITIES: list[FlipParams] = []
+AXES = {"horizontal": 1, "vertical": 0, "both": (0, 1)}  # of (height, width, channels)
+
+
+def reference(x: np.ndarray, colours: int, p: FlipParams) -> np.ndarray:  # type: ignore[type-arg]
+    return np.flip(x.transpose(1, 2, 0), AXES[p.axis]).transpose(2, 0, 1)
+
+
+@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_every_value_stays(
+    clpix: Callable[..., Run],
+    rng: np.random.Generator,
+    axis: str,
+    dtype: str,
+    channels: int,
+    tmp_path: Path,
+) -> None:
+    """Of NPZ, which holds every depth: colours under alpha 0 as well, and what is not finite."""
+    x = rng.integers(0, 256, (13, 21, channels)).astype(dtype)
+    x[5, 6, -1] = 0
+    if dtype.startswith("f"):
+        x[11, 20] = (np.nan, np.inf, -np.inf, -0.0)[:channels]
+    files.write(tmp_path / "in.npz", files.Picture(x, alpha=channels % 2 == 0, linear=dtype.startswith("f")))
+    run = clpix("flip", tmp_path / "in.npz", "--axis", axis, "-o", tmp_path / "out.npz")
+    assert (run.code, run.err) == (0, "")
+    result = files.read(tmp_path / "out.npz").pixels
+    assert result.dtype == dtype
+    np.testing.assert_array_equal(result, np.flip(x, AXES[axis]))
+
+
+def test_exif_keeps_its_orientation(clpix: Callable[..., Run], tmp_path: Path) -> None:
+    tags = PIL.Image.Exif()
+    tags[0x0112] = 6
+    PIL.Image.new("RGB", (60, 40)).save(tmp_path / "in.jpg", exif=tags.tobytes())
+    run = clpix("flip", tmp_path / "in.jpg", "--axis", "vertical", "-o", tmp_path / "out.jpg")
+    assert (run.code, run.err) == (0, "")
+    with PIL.Image.open(tmp_path / "out.jpg") as image:
+        assert (image.size, image.getexif()[0x0112]) == ((60, 40), 6)
+
+
+def test_an_axis_is_needed(clpix: Callable[..., Run], tmp_path: Path) -> None:
+    run = clpix("flip", tmp_path / "in.png", "-o", tmp_path / "out.png")
+    assert run.code == 2 and len(run.err.splitlines()) == 1 and "--axis" in run.err
