@@ -75,7 +75,7 @@ def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
     most = max(sizes) * MIB
     source, target = gpu.zeros((most,), np.uint8), gpu.zeros((most,), np.uint8)
     pageable = np.ones(most, np.uint8)  # not zeros: the system would map them all to one page
-    direct = pinned(gpu.queue, most)
+    direct = pinned(gpu, gpu.queue, most)
     direct[:] = 1
     kernel = gpu.kernel("copy", "copy")
     local = kernel.fit(256)
@@ -99,7 +99,7 @@ def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
                 yield Measurement(f"host → device, {name}", size, n, _wall_times(gpu, there))
                 yield Measurement(f"device → host, {name}", size, n, _wall_times(gpu, back))
     finally:
-        unpin(gpu.queue, direct)
+        unpin(gpu, gpu.queue, direct)
 
 
 WARM_UP, FEWEST, MOST, ENOUGH_S = 3, 5, 50, 0.2
