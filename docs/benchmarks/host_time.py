@@ -78,7 +78,9 @@ def before_the_first_kernel(folder: Path, device: str | None) -> float:
     """Milliseconds of a command on a small picture until its first kernel starts."""
     report = folder / "report.json"
     words = ["-m", "clpix", "blur", str(folder / "in.png"), "--sigma", "3", "-o", str(folder / "out.png")]
-    process(folder, *words, "--overwrite", "--timing-file", str(report), *(["--device", device] if device else []))
+    process(
+        folder, *words, "--overwrite", "--timing-file", str(report), *(["--device", device] if device else [])
+    )
     phases = json.loads(report.read_text())["phases"]
     return float(sum(phase["ms"] for phase in phases if phase["name"] in BEFORE))
 
