@@ -142,9 +142,10 @@ def command(
     def work(gpu: Gpu, item: Item) -> None:
         with gpu.phase("import"):  # while the first input is being read
             from gpuops.filters import blur
-            from gpuops.glow import d3d11
 
         if preset:
+            from gpuops.glow import d3d11
+
             image = item.load(linear=True, premultiply=True)
             item.save(item.run(d3d11.blur, gpu, image, method))
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import click
 
@@ -73,7 +74,13 @@ class Strict(click.Command):
 
 
 class Command(Strict):
-    """A command of clpix."""
+    """A command of clpix; it is going to need a device."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from gpuops import ahead
+
+        ahead.begin()
+        return super().invoke(ctx)
 
 
 class Group(Strict, click.Group):

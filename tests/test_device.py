@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpuops import ahead
 from gpuops.device import (
     DeviceInfo,
     canary,
@@ -476,8 +477,11 @@ def test_refused_driver_is_hidden_and_named(
     monkeypatch.setattr(drivers, "intel_library", lambda: None)
     monkeypatch.setattr(drivers, "refused_drivers", lambda found, refresh: {"bad.icd": "crashed (SIGSEGV)"})
     monkeypatch.setenv("OCL_ICD_VENDORS", str(folder))
+    drivers.prepare(say=False)  # warns of nothing yet
+    assert drivers.prepared() == [drivers.Driver("good.icd", "libgood.so")]
     with pytest.warns(GpuopsWarning, match=r"bad\.icd passed over: it crashed"):
         drivers.prepare()
+    drivers.prepare()  # says it once
     assert drivers.read_folder(os.environ["OCL_ICD_VENDORS"]) == [drivers.Driver("good.icd", "libgood.so")]
 
 
@@ -491,6 +495,23 @@ def test_nothing_to_add_leaves_the_environment_alone(
     monkeypatch.setenv("OCL_ICD_VENDORS", str(folder))
     drivers.register_bundled_runtimes()
     assert os.environ["OCL_ICD_VENDORS"] == str(folder)
+
+
+def test_drivers_are_loaded_ahead() -> None:
+    code = (
+        "import sys, threading\nfrom gpuops import ahead\nahead.begin()\n"
+        "for thread in threading.enumerate():\n    thread is threading.main_thread() or thread.join()\n"
+        "from gpuops.device import drivers\nmaps = open('/proc/self/maps').read()\n"
+        "print('pyopencl' in sys.modules, *(d.library.rpartition('/')[2] in maps for d in drivers.prepared()))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    imported, *loaded = run.stdout.split()
+    assert imported == "False" and loaded and set(loaded) == {"True"}
+
+
+def test_a_library_that_is_not_there_is_not_loaded_ahead() -> None:
+    ahead.load("libthere-is-no-such-library.so.1")
+    ahead.extension("there_is_no_such_package")
 
 
 def test_vendor_folder_is_repaired(fresh: Path) -> None:

@@ -33,8 +33,6 @@ from gpuops.wavelets import functions as dwt
 
 SIZE = 256
 CALLS, SERIES, RUNS = 300, 3, 15
-# Phases of a command that are over before its first kernel runs.
-BEFORE = ("import", "platform", "context", "decode", "upload", "build")
 
 
 def calls(gpu: Gpu) -> dict[str, Callable[[], object]]:
@@ -76,13 +74,13 @@ def process(folder: Path, *words: str) -> float:
 
 def before_the_first_kernel(folder: Path, device: str | None) -> float:
     """Milliseconds of a command on a small picture until its first kernel starts."""
-    report = folder / "report.json"
+    report = folder / "report.trace.json"
     words = ["-m", "clpix", "blur", str(folder / "in.png"), "--sigma", "3", "-o", str(folder / "out.png")]
     process(
         folder, *words, "--overwrite", "--timing-file", str(report), *(["--device", device] if device else [])
     )
-    phases = json.loads(report.read_text())["phases"]
-    return float(sum(phase["ms"] for phase in phases if phase["name"] in BEFORE))
+    events = json.loads(report.read_text())["traceEvents"]
+    return float(min(event["ts"] for event in events if event.get("cat") == "kernel")) / 1e3
 
 
 def main() -> None:

@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import OpenImageIO
 
+from .. import ahead
 from ..errors import FileError
+
+ahead.extension("OpenImageIO")  # which takes longer to load than most files to read
+import OpenImageIO  # noqa: E402
 
 #: numpy's names of OpenImageIO's sample types.
 DTYPES = {"uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32", "uint": "uint32"}
