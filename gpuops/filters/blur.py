@@ -14,6 +14,7 @@ from ..image import Image
 from ..operands import on_device, shaped_like
 from ..params.blur import LEAST_MULTIRATE, BlurParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
+from . import separable
 from .both_axes import NEAR
 from .separable import Taps, convolve_axes, convolve_pixels
 
@@ -63,6 +64,13 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
 
         into = image if overwrite_input else None
         return multirate.gaussian(gpu, image, params.sigma, params.border, params.cval, into)
+    if not overwrite_input:  # to prepare a launch takes several times as long as to repeat it
+        key = ("blur", params, image.shape, image.alpha)
+        (step,) = gpu.kept(key, lambda: (separable.prepared(gpu, image, _taps(params)),))
+        if step is not None:
+            result = image.like()
+            step(image, result)
+            return result
     return convolve_axes(gpu, image, _taps(params), overwrite_input=overwrite_input)
 
 
