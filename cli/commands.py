@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import click
 
@@ -72,6 +73,14 @@ class Strict(click.Command):
                 ctx.fail(f"{arg} has an equals sign, which only two dashes go with: write {name} {value}")
 
 
+def begun(invoke: Callable[[click.Context], Any], ctx: click.Context) -> Any:
+    """Invokes a command that is going to need a device, whose libraries are loaded from now on."""
+    from gpuops.process import ahead
+
+    ahead.begin()
+    return invoke(ctx)
+
+
 class Command(Strict):
     """A command of clpix, which stands alone: it has no place in a chain."""
 
@@ -79,6 +88,9 @@ class Command(Strict):
         if "then" in args and not ctx.resilient_parsing:
             ctx.fail(f"{ctx.info_name} cannot stand in a chain with 'then' (a file of that name is ./then)")
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        return begun(super().invoke, ctx)
 
 
 class Group(Strict, click.Group):

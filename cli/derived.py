@@ -40,6 +40,9 @@ class Derived(commands.Strict):
                     raise click.MissingParameter(ctx=ctx, param=param)
         return rest
 
+    def invoke(self, ctx: click.Context) -> Any:
+        return commands.begun(super().invoke, ctx)
+
 
 def _parts(args: Sequence[str]) -> list[list[str]]:
     """Splits arguments at ``then``."""

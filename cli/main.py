@@ -14,9 +14,10 @@ from types import FrameType
 
 import click
 
-from gpuops import notes, signals
+from gpuops import notes
 from gpuops.errors import DeviceError, GpuopsError, ParameterError
 from gpuops.ops import OPERATIONS
+from gpuops.process import signals
 
 from .commands import Group
 

@@ -6,7 +6,8 @@ import os
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from gpuops import files, notes, signals
+from gpuops import files, notes
+from gpuops.process import signals
 
 from . import naming
 from .checks import check_input

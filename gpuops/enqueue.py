@@ -144,11 +144,13 @@ class Step:
         self._enqueue = launcher(self.gpu.queue, kernel, size, local)
 
     def __call__(self, *images: Image) -> None:
-        with self.gpu.lock:  # no other thread sets arguments or launches in between
+        gpu, set_arg = self.gpu, self.kernel.set_arg
+        with gpu.lock:  # no other thread sets arguments or launches in between
             for place, image in zip(self._later, images, strict=True):
-                self.gpu.check_own(image)
-                self.kernel.set_arg(place, image.buffer)
-            if self.gpu.report is None:
+                if image.gpu is not gpu:
+                    gpu.check_own(image)
+                set_arg(place, image.buffer)
+            if gpu.report is None:
                 self._enqueue()
             else:
                 self.timed()

@@ -18,11 +18,11 @@ import numpy.typing as npt
 import pyopencl as cl
 import pyopencl.tools
 
-from . import signals
 from .enqueue import LATER, Argument, Later, Local, Scalar, Step, set_argument
 from .errors import DeviceError, ParameterError
 from .image import Image
 from .kept import Bounds, trim
+from .process import signals
 from .programs import Define, Kernel, Programs, Source, Sources
 
 if TYPE_CHECKING:
@@ -133,7 +133,8 @@ class Gpu:
         self.programs = Programs(self)
         # The objects that operations prepared, the least recently used first.
         self.plans: OrderedDict[Hashable, Any] = OrderedDict()
-        # Locks for threads, held: from a kernel's first argument to its launch; while plans change; while one is made.
+        # Threads hold the first lock from a kernel's first argument to its launch, and while anything else is enqueued:
+        # drivers crash otherwise. The others are held while plans change, and while one is made.
         self.lock, self._changing, self._making = RLock(), RLock(), RLock()
 
     def __enter__(self) -> Gpu:
@@ -153,7 +154,8 @@ class Gpu:
             self.plans.clear()
         self.programs.clear()
         del gone  # without the lock, as drivers take their time
-        self._pool.stop_holding()
+        with self.lock:
+            self._pool.stop_holding()
 
     def _check_open(self) -> None:
         if self.closed:
@@ -256,18 +258,36 @@ class Gpu:
             if 0 < host.nbytes <= (_SMALL if self.memory is None else 0):
                 # A table of weights must not wait in the queue for the kernels before it, nor they for it.
                 flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-                return Image(self, cl.Buffer(self.context, flags, hostbuf=host), host.shape, host.dtype)
+                with self.lock:
+                    buffer = cl.Buffer(self.context, flags, hostbuf=host)
+                return Image(self, buffer, host.shape, host.dtype)
             image = self.empty(host.shape, host.dtype)
             if host.size:
-                cl.enqueue_copy(self.queue, image.buffer, host)
+                self.copy(image.buffer, host)
         return image
 
     def zeros(self, shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> Image:
         """A new device array of zero bytes."""
         image = self.empty(shape, dtype)
         if image.nbytes:
-            cl.enqueue_fill_buffer(self.queue, image.buffer, np.zeros(1, np.uint8), 0, image.nbytes)
+            with self.lock:
+                cl.enqueue_fill_buffer(self.queue, image.buffer, np.zeros(1, np.uint8), 0, image.nbytes)
         return image
+
+    def copy(
+        self, target: cl.Buffer | npt.NDArray[Any], source: cl.Buffer | npt.NDArray[Any], **extent: Any
+    ) -> None:
+        """Copies bytes on the device, or between it and the host; ``extent`` is as for ``pyopencl.enqueue_copy``.
+
+        Copies on the device are only enqueued. Others have ended on return, and threads may launch kernels meanwhile.
+        """
+        with_host = isinstance(target, np.ndarray) or isinstance(source, np.ndarray)
+        if with_host:
+            extent["is_blocking"] = False
+        with self.lock:
+            event = cl.enqueue_copy(self.queue, target, source, **extent)
+        if with_host:
+            event.wait()  # without the lock; if the event were dropped instead, Python's lock would be held meanwhile
 
     def finish(self) -> None:
         """Waits until the device has done all enqueued work."""
@@ -331,7 +351,8 @@ class Gpu:
 
         ``LATER`` among ``args`` stands for an Image that each call of the step is given.
         """
-        return self._step(kernel, kernel.clone(), size, args, local, label, traffic)
+        with self.lock:
+            return self._step(kernel, kernel.clone(), size, args, local, label, traffic)
 
     def launch(
         self,

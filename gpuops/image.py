@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import pyopencl as cl
 
 from .pixels.colour import LINEAR, SRGB
 from .space import LIGHT, Space
 
 if TYPE_CHECKING:
+    import pyopencl as cl
+
     from .gpu import Gpu
 
 Array = npt.NDArray[np.generic]
@@ -108,7 +109,7 @@ class Image:
             report = self.gpu.report
             with self.gpu.phase("download"):
                 launched = report.launched if report is not None else 0
-                cl.enqueue_copy(self.gpu.queue, host, self.buffer)
+                self.gpu.copy(host, self.buffer)
                 if report is not None:
                     report.saw_the_end(launched)
         return host
@@ -120,7 +121,7 @@ class Image:
         values = np.empty(channels, self.dtype)
         for k in range(channels):
             offset = ((k * rows + row) * columns + column) * size
-            cl.enqueue_copy(self.gpu.queue, values[k : k + 1], self.buffer, src_offset=offset)
+            self.gpu.copy(values[k : k + 1], self.buffer, src_offset=offset)
         return values
 
     def without_alpha(self) -> Image:
@@ -138,15 +139,11 @@ class Image:
         part.orientation = self.orientation
         offset = self.nbytes // self.shape[0] * at.start
         if part.nbytes:
-            cl.enqueue_copy(
-                self.gpu.queue, part.buffer, self.buffer, src_offset=offset, byte_count=part.nbytes
-            )
+            self.gpu.copy(part.buffer, self.buffer, src_offset=offset, byte_count=part.nbytes)
         return part
 
     def put(self, at: slice, part: Image) -> None:
         """Overwrites planes ``at.start`` … ``at.stop`` by those of ``part``, of the same size and dtype."""
         offset = self.nbytes // self.shape[0] * at.start
         if part.nbytes:
-            cl.enqueue_copy(
-                self.gpu.queue, self.buffer, part.buffer, dst_offset=offset, byte_count=part.nbytes
-            )
+            self.gpu.copy(self.buffer, part.buffer, dst_offset=offset, byte_count=part.nbytes)

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -35,6 +34,8 @@ class KernelTime:
 
     @property
     def median_ms(self) -> float:
+        from statistics import median
+
         return median(self.ms)
 
     @property

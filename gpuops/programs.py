@@ -74,7 +74,8 @@ class Kernel:
         self.name = name
         self.once = once
         self._program = program
-        self.shared = cl.Kernel(program, name)  # arguments of one-shot launches; steps have their own
+        with gpu.lock:
+            self.shared = cl.Kernel(program, name)  # arguments of one-shot launches; steps have their own
         info = cl.kernel_work_group_info
         device = gpu.device
         self.work_group: int = int(self.shared.get_work_group_info(info.WORK_GROUP_SIZE, device))

@@ -30,6 +30,7 @@ from gpuops.device import (
 )
 from gpuops.device import store as cache
 from gpuops.errors import DeviceError, GpuopsWarning
+from gpuops.process import ahead
 
 INFO = DeviceInfo(
     index=0,
@@ -477,8 +478,11 @@ def test_refused_driver_is_hidden_and_named(
     monkeypatch.setattr(drivers, "intel_library", lambda: None)
     monkeypatch.setattr(drivers, "refused_drivers", lambda found, refresh: {"bad.icd": "crashed (SIGSEGV)"})
     monkeypatch.setenv("OCL_ICD_VENDORS", str(folder))
+    drivers.prepare(say=False)  # warns of nothing yet
+    assert drivers.prepared() == [drivers.Driver("good.icd", "libgood.so")]
     with pytest.warns(GpuopsWarning, match=r"bad\.icd passed over: it crashed"):
         drivers.prepare()
+    drivers.prepare()  # says it once
     assert drivers.read_folder(os.environ["OCL_ICD_VENDORS"]) == [drivers.Driver("good.icd", "libgood.so")]
 
 
@@ -492,6 +496,23 @@ def test_nothing_to_add_leaves_the_environment_alone(
     monkeypatch.setenv("OCL_ICD_VENDORS", str(folder))
     drivers.register_bundled_runtimes()
     assert os.environ["OCL_ICD_VENDORS"] == str(folder)
+
+
+def test_drivers_are_loaded_ahead() -> None:
+    code = (
+        "import sys, threading\nfrom gpuops.process import ahead\nahead.begin()\n"
+        "for thread in threading.enumerate():\n    thread is threading.main_thread() or thread.join()\n"
+        "from gpuops.device import drivers\nmaps = open('/proc/self/maps').read()\n"
+        "print('pyopencl' in sys.modules, *(d.library.rpartition('/')[2] in maps for d in drivers.prepared()))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    imported, *loaded = run.stdout.split()
+    assert imported == "False" and loaded and set(loaded) == {"True"}
+
+
+def test_a_library_that_is_not_there_is_not_loaded_ahead() -> None:
+    ahead.load("libthere-is-no-such-library.so.1")
+    ahead.extension("there_is_no_such_package")
 
 
 def test_vendor_folder_is_repaired(fresh: Path) -> None:
@@ -603,7 +624,8 @@ def test_drivers_leave_the_programs_signals_alone() -> None:
     program = """
         import os, signal, threading
         os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as clpix does: another thread could take the first signal
-        from gpuops import Gpu, signals
+        from gpuops import Gpu
+        from gpuops.process import signals
 
         heard = []
         signal.signal(signal.SIGQUIT, lambda *_: heard.append("ours"))

@@ -528,7 +528,7 @@ def test_exr_alpha_is_straight_in_memory_and_associated_in_the_file(tmp_path: Pa
     write(path, Picture(pixels, alpha=True, linear=True))
     from gpuops.files import oiio
 
-    with oiio.opened(str(path), "r") as file:
+    with oiio.Reader(str(path)) as file:
         assert file.read()[0, 0].tolist() == [0.25, 0.125, 0.5, 0.5]
     assert np.array_equal(read(path).pixels, pixels)
 
@@ -544,7 +544,7 @@ def test_exr_colour_under_partial_alpha_comes_back_within_a_unit(
     write(tmp_path / "b.exr", read(tmp_path / "a.exr"))
     from gpuops.files import oiio
 
-    with oiio.opened(str(tmp_path / "b.exr"), "r") as file:
+    with oiio.Reader(str(tmp_path / "b.exr")) as file:
         back = file.read()
     assert back.dtype == dtype and np.array_equal(back[:, :, 3], stored[:, :, 3])
     difference = np.abs(back.astype(np.float64) - stored)
@@ -1122,7 +1122,7 @@ def test_importing_is_cheap() -> None:
 def test_the_imageio_plugin_works_for_anybody(photo: Picture, tmp_path: Path) -> None:
     import imageio.v3 as iio
 
-    import gpuops.files.oiio  # noqa: F401
+    import gpuops.files.imageio_plugin  # noqa: F401
 
     write(tmp_path / "a.png", photo)
     assert np.array_equal(iio.imread(tmp_path / "a.png", plugin="clpix-oiio"), photo.pixels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyopencl as cl
 import pytest
 
 from gpuops import Gpu, Report
@@ -23,6 +25,8 @@ from gpuops.metrics import statistics as reduce
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
 from gpuops.ops.tonemap import TonemapParams
+from gpuops.params.region import Region
+from gpuops.pixels import regions
 from gpuops.programs import Source
 from gpuops.tiles.transfers import Transfers
 from gpuops.tone.tonemap import tonemap
@@ -234,3 +238,60 @@ def test_threads_share_what_does_not_stay(
         monkeypatch.setattr(programs, "MOST_LASTING", 1)
         monkeypatch.setattr(programs, "MOST_ONCE", 1)
     check([gpu] * THREADS, work, expected, 1)
+
+
+def test_everything_that_is_enqueued_is_under_the_lock(
+    opened: Callable[..., Gpu], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpu = opened()  # it has no staging memory yet
+    called: list[str] = []
+
+    def watch(name: str) -> None:
+        function = getattr(cl, name)
+
+        def watched(*args: Any, **how: Any) -> Any:
+            called.append(name)
+            assert gpu.lock._is_owned(), name  # type: ignore[attr-defined]
+            return function(*args, **how)
+
+        monkeypatch.setattr(cl, name, watched)
+
+    names = [name for name in dir(cl) if name.startswith("enqueue_")]
+    for name in names:
+        watch(name)
+    x = rng.random((2, 40, 50), np.float32)
+    image = gpu.array(np.zeros(1 << 19, np.float32))  # large enough to be copied through the queue
+    assert not image.numpy().any() and not gpu.zeros((3,)).numpy().any()
+    planes = gpu.array(x)
+    np.testing.assert_array_equal(planes.planes(slice(1, 2)).numpy(), x[1:])
+    planes.put(slice(0, 1), planes.planes(slice(1, 2)))
+    np.testing.assert_array_equal(planes.numpy()[0], x[1])
+    np.testing.assert_array_equal(planes.pixel(3, 4), x[[1, 1], 3, 4])
+    region = regions.cut(planes, Region(2, 3, 20, 10), interleaved=False)
+    np.testing.assert_array_equal(region.numpy(), planes.numpy()[:, 3:13, 2:22])
+    moved(gpu, x[0])
+    wanted = {
+        "enqueue_copy",
+        "enqueue_fill_buffer",
+        "enqueue_map_buffer",
+        "enqueue_marker",
+        "enqueue_barrier",
+    }
+    assert wanted <= set(called)
+
+
+def test_a_thread_may_launch_while_another_waits_for_a_download(gpu: Gpu) -> None:
+    image, held = gpu.zeros((1 << 16,)), cl.UserEvent(gpu.context)
+    cl.enqueue_barrier(gpu.queue, wait_for=[held])
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            download = pool.submit(image.numpy)
+            time.sleep(0.05)  # so that the download has most likely begun
+            free = gpu.lock.acquire(timeout=20)
+            if free:
+                gpu.lock.release()
+            held.set_status(cl.command_execution_status.COMPLETE)
+            assert not download.result().any()
+        assert free
+    finally:
+        gpu.finish()

@@ -4,13 +4,14 @@
 
 A call's time is the median of 300, each on an idle device, and the least of three such medians. Images lie on the
 device, arrays on the host. Processes alternate with those that they are compared to: `clpix --help` with
-`import click`, a command up to its first kernel with `import pyopencl`. Ratios travel; absolute times on a shared
-machine do not.
+`import click`, a command up to its first kernel with `import pyopencl`. All have compiled modules, as an installed
+program has, whatever PYTHONDONTWRITEBYTECODE says. Ratios travel; absolute times on a shared machine do not.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -32,8 +33,6 @@ from gpuops.wavelets import functions as dwt
 
 SIZE = 256
 CALLS, SERIES, RUNS = 300, 3, 15
-# Phases of a command that are over before its first kernel runs.
-BEFORE = ("import", "platform", "context", "decode", "upload", "build")
 
 
 def calls(gpu: Gpu) -> dict[str, Callable[[], object]]:
@@ -64,20 +63,24 @@ def until_return(gpu: Gpu, call: Callable[[], object]) -> float:
     return min(median(once() for _ in range(CALLS)) for _ in range(SERIES))
 
 
-def process(*words: str) -> float:
-    """Milliseconds of a process."""
+def process(folder: Path, *words: str) -> float:
+    """Milliseconds of a process, which keeps its compiled modules in ``folder``."""
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "modules")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     start = time.perf_counter()
-    subprocess.run([sys.executable, *words], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, *words], check=True, stdout=subprocess.DEVNULL, env=environment)
     return (time.perf_counter() - start) * 1e3
 
 
 def before_the_first_kernel(folder: Path, device: str | None) -> float:
     """Milliseconds of a command on a small picture until its first kernel starts."""
-    report = folder / "report.json"
+    report = folder / "report.trace.json"
     words = ["-m", "clpix", "blur", str(folder / "in.png"), "--sigma", "3", "-o", str(folder / "out.png")]
-    process(*words, "--overwrite", "--timing-file", str(report), *(["--device", device] if device else []))
-    phases = json.loads(report.read_text())["phases"]
-    return float(sum(phase["ms"] for phase in phases if phase["name"] in BEFORE))
+    process(
+        folder, *words, "--overwrite", "--timing-file", str(report), *(["--device", device] if device else [])
+    )
+    events = json.loads(report.read_text())["traceEvents"]
+    return float(min(event["ts"] for event in events if event.get("cat") == "kernel")) / 1e3
 
 
 def main() -> None:
@@ -91,9 +94,9 @@ def main() -> None:
         folder = Path(name)
         files.write(folder / "in.png", files.Picture(np.zeros((64, 64, 3), np.uint8)))
         kinds: dict[str, Callable[[], float]] = {
-            "import click": lambda: process("-c", "import click"),
-            "clpix --help": lambda: process("-m", "clpix", "--help"),
-            "import pyopencl": lambda: process("-c", "import pyopencl"),
+            "import click": lambda: process(folder, "-c", "import click"),
+            "clpix --help": lambda: process(folder, "-m", "clpix", "--help"),
+            "import pyopencl": lambda: process(folder, "-c", "import pyopencl"),
             "clpix blur": lambda: before_the_first_kernel(folder, given.device),
         }
         times = [{what: kind() for what, kind in kinds.items()} for _ in range(RUNS + 1)][1:]

@@ -77,7 +77,7 @@ def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
     most = max(sizes) * MIB
     source, target = gpu.zeros((most,), np.uint8), gpu.zeros((most,), np.uint8)
     pageable = np.ones(most, np.uint8)  # not zeros: the system would map them all to one page
-    direct = pinned(gpu.queue, most)
+    direct = pinned(gpu, gpu.queue, most)
     direct[:] = 1
     kernel = gpu.kernel("copy", "copy")
     local = kernel.fit(256)
@@ -101,7 +101,7 @@ def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
                 yield Measurement(f"host → device, {name}", size, n, _wall_times(gpu, there))
                 yield Measurement(f"device → host, {name}", size, n, _wall_times(gpu, back))
     finally:
-        unpin(gpu.queue, direct)
+        unpin(gpu, gpu.queue, direct)
 
 
 # Runs before the first that is timed.

@@ -8,10 +8,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gpuops import signals
 from gpuops.device.info import KINDS, DeviceInfo, describe
 from gpuops.errors import DeviceError
 from gpuops.notes import note
+from gpuops.process import signals
 
 if TYPE_CHECKING:
     import pyopencl as cl

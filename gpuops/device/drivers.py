@@ -18,11 +18,11 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from threading import Lock
 
+from gpuops import notes
 from gpuops.device import cache, probe
 from gpuops.device.store import cache_folder, temporary_folder
 from gpuops.errors import DeviceError
 from gpuops.files.drafts import draft_folder
-from gpuops.notes import note
 
 # The folder where the system's drivers register.
 SYSTEM_FOLDER = "/etc/OpenCL/vendors"
@@ -58,26 +58,45 @@ def register_bundled_runtimes() -> None:
 _prepared = False
 # The thread that changes the environment holds it.
 _preparing = Lock()
+# The drivers that the loader is going to load, as far as that is known.
+_known: list[Driver] = []
+# Notes on what has been prepared.
+_unsaid: list[str] = []
 
 
-def prepare(*, refresh: bool = False) -> None:
-    """Does the work of register_bundled_runtimes; `refresh` tries the drivers that crashed again."""
+def prepare(*, refresh: bool = False, say: bool = True) -> None:
+    """Does the work of register_bundled_runtimes; `refresh` tries the drivers that crashed again.
+
+    Without `say` its notes wait for the next call.
+    """
     global _prepared
     with _preparing:
-        if _prepared and not refresh:
-            return
-        _tune_pocl()
-        user = os.environ.get("OCL_ICD_VENDORS", "")
-        ours = os.path.basename(user.rstrip("/")).startswith(_PREFIX) and os.path.isdir(user)
-        if not ours:  # our folder was inherited from a process that did all this
-            if user and not os.path.isdir(user):
-                _tune_intel(user)
-            else:
-                _prepare(user, refresh=refresh)
-        _prepared = True
+        if refresh or not _prepared:
+            with notes.to(_unsaid.append):
+                _prepare(refresh=refresh)
+            _prepared = True
+        found = [_unsaid.pop(0) for _ in range(len(_unsaid))] if say else []
+    for text in found:
+        notes.note(text)
 
 
-def _prepare(user: str, *, refresh: bool) -> None:
+def prepared() -> list[Driver]:
+    """The drivers that the loader is going to load, as far as that is known."""
+    return list(_known)
+
+
+def _prepare(*, refresh: bool) -> None:
+    _tune_pocl()
+    user = os.environ.get("OCL_ICD_VENDORS", "")
+    if os.path.basename(user.rstrip("/")).startswith(_PREFIX) and os.path.isdir(user):
+        _known[:] = read_folder(user)  # inherited from a process that did all this
+    elif user and not os.path.isdir(user):
+        _tune_intel(user)
+    else:
+        _choose(user, refresh=refresh)
+
+
+def _choose(user: str, *, refresh: bool) -> None:
     present = read_folder(user or os.environ.get("OPENCL_VENDOR_PATH") or SYSTEM_FOLDER)
     drivers = present + missing(present, explicit=bool(user))
     _tune_intel(" ".join(driver.library for driver in drivers))
@@ -86,11 +105,12 @@ def _prepare(user: str, *, refresh: bool) -> None:
         wanted = [driver for driver in drivers if driver.name not in refused]
         if wanted != present:
             os.environ["OCL_ICD_VENDORS"] = str(materialise(wanted))
+        _known[:] = wanted
     except OSError as error:
-        note(f"OpenCL drivers cannot be registered: {error}")
+        notes.note(f"OpenCL drivers cannot be registered: {error}")
         return
     for name, reason in refused.items():
-        note(f"OpenCL driver {name} passed over: it {reason}")
+        notes.note(f"OpenCL driver {name} passed over: it {reason}")
 
 
 def read_folder(path: str) -> list[Driver]:

@@ -7,28 +7,32 @@ write("out.png", replace(picture, pixels=...), overwrite=True)
 
 from __future__ import annotations
 
-from .colours import can_say, is_understood
-from .contents import Numbers, read_contents
-from .data import (
-    is_data_format,
-    read_data,
-    read_data_stream,
-    write_data,
-    write_data_stream,
-)
-from .formats import (
-    EXTENSIONS,
-    FORMATS,
-    Format,
-    format_named,
-    format_of,
-    is_display_format,
-    output_dtype,
-)
-from .lut import read_lut
-from .output import check_output, check_place
-from .picture import CHROMATICITIES, Metadata, Picture, upright
-from .pictures import format_in, read, read_stream, write, write_stream
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .colours import can_say, is_understood
+    from .contents import Numbers, read_contents
+    from .data import (
+        is_data_format,
+        read_data,
+        read_data_stream,
+        write_data,
+        write_data_stream,
+    )
+    from .formats import (
+        EXTENSIONS,
+        FORMATS,
+        Format,
+        format_named,
+        format_of,
+        is_display_format,
+        output_dtype,
+    )
+    from .lut import read_lut
+    from .output import check_output, check_place
+    from .picture import CHROMATICITIES, Metadata, Picture, upright
+    from .pictures import format_in, read, read_stream, write, write_stream
 
 __all__ = [
     "CHROMATICITIES",
@@ -60,3 +64,22 @@ __all__ = [
     "write_data_stream",
     "write_stream",
 ]
+
+# The names of each module, which is imported on their first use: no run needs all of them, and many want to start soon.
+_MODULES = {
+    "colours": "can_say is_understood",
+    "contents": "Numbers read_contents",
+    "data": "is_data_format read_data read_data_stream write_data write_data_stream",
+    "formats": "EXTENSIONS FORMATS Format format_named format_of is_display_format output_dtype",
+    "lut": "read_lut",
+    "output": "check_output check_place",
+    "picture": "CHROMATICITIES Metadata Picture upright",
+    "pictures": "format_in read read_stream write write_stream",
+}
+_LAZY = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(f".{_LAZY[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -307,7 +307,7 @@ def _as_exr(plane: Array) -> Array:
 def _read_exr(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
     from . import oiio
 
-    with oiio.opened(path, "r") as file:
+    with oiio.Reader(path) as file:
         description = _Description(path, file.spec().get_string_attribute(_KEY))
         arrays: dict[str, Array] = {}
         part = 0
@@ -349,7 +349,7 @@ def _from_exr(
 def _exr_described(path: str) -> bool:
     from . import oiio
 
-    with oiio.opened(path, "r") as file:
+    with oiio.Reader(path) as file:
         return bool(file.spec().get_string_attribute(_KEY))
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import secrets
 import shutil
 import stat
 import tempfile
@@ -64,7 +63,7 @@ def _draft(folder: str | os.PathLike[str], extension: str, *, is_folder: bool) -
     try:
         while lock is None:
             # The name is noted before there is a file, lest a signal in between leave one.
-            path = os.path.join(parent, f".clpix-{_boot()}-{secrets.token_hex(8)}{extension}")
+            path = os.path.join(parent, f".clpix-{_boot()}-{os.urandom(8).hex()}{extension}")
             _unfinished.add(path)
             if is_folder:
                 os.mkdir(path, 0o700)
@@ -135,7 +134,7 @@ def _boot() -> str:
     try:
         return Path(_BOOT_ID).read_text().strip().replace("-", "")
     except OSError:
-        return secrets.token_hex(16)
+        return os.urandom(16).hex()
 
 
 def _opened(path: str) -> int:

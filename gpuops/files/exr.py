@@ -85,7 +85,7 @@ class Layer:
 
 
 def read(path: str, layer: str | int | None = None) -> Picture:
-    with oiio.opened(path, "r") as file:
+    with oiio.Reader(path) as file:
         layers = _layers(file)
         chosen = _choose(path, layers, layer)
         spec = file.spec(chosen.part)
@@ -125,7 +125,7 @@ def _colours(attributes: Mapping[str, Any]) -> Found:
     return of_chromaticities(numbers if kind == _EIGHT else (), CHROMATICITIES)
 
 
-def _pixels(path: str, file: oiio.OpenImageIOPlugin, layer: Layer) -> Pixels:
+def _pixels(path: str, file: oiio.Reader, layer: Layer) -> Pixels:
     """The channels that the layer has picked, as half if all of them are, else as float."""
     spec = file.spec(layer.part)
     picked = layer.picked()
@@ -181,8 +181,8 @@ def write(path: str, picture: Picture) -> None:
         x, y, _ = metadata.resolution
         # stated, since OpenImageIO would take its inverse from the resolutions
         attributes |= resolution_attributes(metadata.resolution) | {"PixelAspectRatio": y / x}
-    with oiio.opened(path, "w") as file:
-        file.write(alpha.associated(picture) if picture.alpha else picture.pixels, attributes=attributes)
+    pixels = alpha.associated(picture) if picture.alpha else picture.pixels
+    oiio.write_parts(path, [(pixels, attributes)])
 
 
 def _layers(file: Any) -> list[Layer]:

@@ -1,28 +1,19 @@
-"""An imageio plugin over OpenImageIO, "clpix-oiio": exact depths, named channels, errors that are errors.
-
-    imageio.v3.imread(path, plugin="clpix-oiio")
-
-imageio is never left to choose a plugin: for some files several of its plugins answer, and not all rightly.
-"""
+"""Files through OpenImageIO: exact depths, named channels, errors that are errors."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, cast
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
-import OpenImageIO
-from imageio.config import known_plugins
-from imageio.config.plugins import PluginConfig
-from imageio.core.imopen import imopen
-from imageio.core.request import Request
-from imageio.core.v3_plugin_api import ImageProperties, PluginV3
 
 from ..errors import FileError
+from ..process import ahead
 
-#: The name of the plug-in.
-NAME = "clpix-oiio"
+ahead.extension("OpenImageIO")  # which takes longer to load than most files to read
+import OpenImageIO  # noqa: E402
+
 #: numpy's names of OpenImageIO's sample types.
 DTYPES = {"uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32", "uint": "uint32"}
 #: OpenImageIO's names of numpy's types.
@@ -38,30 +29,22 @@ _BENIGN = "extraneous bytes before marker"
 #: OpenImageIO's words on whole files of a kind that it cannot decode.
 _UNSUPPORTED = ("support", "not implemented", "not configured", "Invalid sampleformat", "Invalid bits")
 
-known_plugins[NAME] = PluginConfig(
-    name=NAME, class_name="OpenImageIOPlugin", module_name=__name__, install_name="clpix"
-)
 OpenImageIO.attribute("threads", os.cpu_count() or 1)
 OpenImageIO.attribute("exr_threads", os.cpu_count() or 1)
 
 
-def opened(path: str, mode: Literal["r", "w"]) -> OpenImageIOPlugin:
-    """A file, opened through imageio by this plugin."""
-    plugin = cast(OpenImageIOPlugin, imopen(path, mode, plugin=NAME))  # type: ignore[call-overload]
-    plugin.path = path  # messages name the file as it was named, not as imageio expands it
-    return plugin
+class Reader:
+    """A context that reads one file, which is opened at need. `index` is the subimage: an EXR part or a TIFF page."""
 
-
-class OpenImageIOPlugin(PluginV3):
-    """One file, open for reading or for writing. `index` is the subimage: an EXR part or a TIFF page."""
-
-    def __init__(self, request: Request, **_: Any) -> None:
-        super().__init__(request)
-        self.path = os.fspath(request.get_local_filename())
+    def __init__(self, path: str) -> None:
+        self.path = path
         self._input: Any = None
 
-    def __enter__(self) -> OpenImageIOPlugin:
+    def __enter__(self) -> Reader:
         return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
 
     def spec(self, index: int = 0) -> Any:
         """OpenImageIO's ImageSpec of a subimage; IndexError where there is none."""
@@ -124,26 +107,11 @@ class OpenImageIOPlugin(PluginV3):
             raise self._trouble("read", error)
         return np.ascontiguousarray(np.asarray(pixels).reshape(height, width, -1))
 
-    def write(self, ndimage: Any, *, attributes: Mapping[str, Any] | None = None, **_: Any) -> None:
-        write_parts(self.path, [(np.asarray(ndimage), attributes or {})])
-
-    def properties(self, index: int | None = 0) -> ImageProperties:
-        spec = self.spec(index or 0)
-        dtype = np.dtype(DTYPES.get(str(spec.format), str(spec.format)))
-        return ImageProperties(shape=(spec.height, spec.width, spec.nchannels), dtype=dtype)
-
-    def metadata(self, index: int | None = 0, exclude_applied: bool = True) -> dict[str, Any]:
-        return {attribute.name: attribute.value for attribute in self.spec(index or 0).extra_attribs}
-
-    def iter(self) -> Iterator[np.ndarray[Any, Any]]:
-        for index in range(self.count()):
-            yield self.read(index=index)
-
     def close(self) -> None:
+        """Closes the file."""
         if self._input is not None:
             self._input.close()
             self._input = None
-        super().close()
 
     def check_plausible(self, spec: Any) -> None:
         """Raises FileError if a header claims many more pixels than the file's bytes could hold."""

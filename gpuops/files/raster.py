@@ -1,4 +1,4 @@
-"""PNG, JPEG, WebP, TIFF, Radiance HDR and JPEG 2000 through the OpenImageIO plugin.
+"""PNG, JPEG, WebP, TIFF, Radiance HDR and JPEG 2000 through OpenImageIO.
 
 PNG, TIFF, JPEG and WebP only for reading; png.py, tiff.py and lossy.py write them.
 """
@@ -57,7 +57,7 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         spec, count, page = oiio.no_spec(), 1, _page(path, layer, 1)
         pixels = by_pillow.read(path, "JPEG2000")
     else:
-        with oiio.opened(path, "r") as file:
+        with oiio.Reader(path) as file:
             count = file.count() if fmt.name == "TIFF" else 1
             page = _page(path, layer, count)
             spec = file.spec(page)
@@ -126,7 +126,7 @@ def _alpha(
     return 3 if channels >= 3 else 1, spec.alpha_channel if fmt.name != "JPEG" else -1, False
 
 
-def _samples(path: str, file: oiio.OpenImageIOPlugin, page: int) -> Pixels:
+def _samples(path: str, file: oiio.Reader, page: int) -> Pixels:
     """The samples of a page in their stored depth; a FileError where they have no place in a picture."""
     spec = file.spec(page)
     stored, bits = str(spec.format), spec.get_int_attribute("oiio:BitsPerSample")
@@ -171,8 +171,7 @@ def write(path: str, picture: Picture, fmt: Format) -> None:
         attributes["channels"] = ("Y", "A") if picture.channels == 2 else ("R", "G", "B", "A")
     if metadata.icc:
         attributes["ICCProfile"] = (f"uint8[{len(metadata.icc)}]", np.frombuffer(metadata.icc, np.uint8))
-    with oiio.opened(path, "w") as file:
-        file.write(picture.pixels, attributes=attributes)
+    oiio.write_parts(path, [(picture.pixels, attributes)])
     if fmt.name == "JPEG 2000" and picture.alpha:
         jpeg2000.define_alpha(path, picture.channels)
 

@@ -14,13 +14,8 @@ from ..image import Image
 from ..operands import on_device, shaped_like
 from ..ops.blur import LEAST_MULTIRATE, BlurParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
-from . import coarse, multirate, recursive
-from . import point_spread as footprints
-from .bilateral import bilateral
+from . import separable
 from .both_axes import NEAR
-from .box import Box, box
-from .convolve import convolve
-from .median import median
 from .separable import Taps, convolve_axes, convolve_pixels
 
 if TYPE_CHECKING:
@@ -43,20 +38,41 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
     """
     if not any(params.radii):
         return image
+    # The kinds are imported when they are used: a command needs one of them, and waits for no other.
     if params.kind == "median":
+        from .median import median
+
         return median(gpu, image, params.radii, params.border, params.cval)
     if params.kind == "bilateral":
+        from .bilateral import bilateral
+
         return bilateral(gpu, image, params.bilateral)
     if _by_sums_of_sums(gpu, params):
+        from .box import Box, box
+
         return box(gpu, image, Box(params.radii, params.border, params.cval))
     if params.by_both_axes:
-        kernel = footprints.weights(params)
+        from .convolve import convolve
+        from .point_spread import weights
+
+        kernel = weights(params)
         return convolve(gpu, image, kernel, mode=params.border, cval=params.cval, method=params.method)
     if params.method == "recursive":
+        from . import recursive
+
         return recursive.gaussian(gpu, image, params.sigma, params.border, params.cval)
     if _coarse(gpu, image.shape, params):
+        from . import multirate
+
         into = image if overwrite_input else None
         return multirate.gaussian(gpu, image, params.sigma, params.border, params.cval, into)
+    if not overwrite_input:  # to prepare a launch takes several times as long as to repeat it
+        key = ("blur", params, image.shape, image.alpha)
+        (step,) = gpu.kept(key, lambda: (separable.prepared(gpu, image, _taps(params)),))
+        if step is not None:
+            result = image.like()
+            step(image, result)
+            return result
     return convolve_axes(gpu, image, _taps(params), overwrite_input=overwrite_input)
 
 
@@ -70,9 +86,13 @@ def blur_pixels(
     height, width, channels = pixels.shape
     coarsely = _coarse(gpu, (channels, height, width), params)
     if coarsely and channels <= _CHANNELS:
+        from . import multirate
+
         sigma, border, cval = params.sigma, params.border, params.cval
         return multirate.gaussian_of_pixels(gpu, pixels, decoding, encoding, sigma, border, cval)
     if params.kind == "median" and not decoding.premultiply and params.border != "constant":
+        from .median import median
+
         # Codes have the same order as light, so the median is taken of codes: it is faster with few bits.
         pixels = median(gpu, pixels, params.radii, params.border, interleaved=True)
         if encoding.undoes(decoding, pixels.dtype):
@@ -100,7 +120,11 @@ def _coarse(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> bool:
     whole = params.kind == "gaussian" and params.truncate is None
     least = _LEAST_AUTO[gpu.limits.is_cpu] if params.method == "auto" else LEAST_MULTIRATE
     wide = params.method in ("auto", "multirate") and max(params.sigma) >= least
-    return whole and wide and coarse.is_coarser(shape, params.sigma, params.border)
+    if not (whole and wide):
+        return False
+    from . import coarse
+
+    return coarse.is_coarser(shape, params.sigma, params.border)
 
 
 def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> float:
@@ -110,6 +134,8 @@ def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> float:
     if params.method == "recursive":
         return math.inf
     if _coarse(gpu, shape, params):
+        from . import multirate
+
         return multirate.reach(gpu, shape, params.sigma, params.border)
     return max(params.radii)
 

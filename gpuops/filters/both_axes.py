@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..gpu import Local
+from ..gpu import LATER, Local
 from ..image import Image
 from ..params.border import define
 from ..tiles.planes import in_turn
 from .grids import FOUR, LANES, WIDTH, Layout
 
 if TYPE_CHECKING:
-    from ..gpu import Define, Gpu, Kernel
+    from ..gpu import Define, Gpu, Kernel, Later, Step
     from ..pixels.coding import Decoding, Encoding
     from .separable import Taps
 
-    # It makes planes of a result from as many planes of the input, from the given number on.
-    Launch = Callable[[Image, int], None]
+    # Enqueues by ``gpu.launch``, or prepares by ``gpu.bind``, the launch that makes a number of planes. It takes the
+    # input, the result, that number, and the input's first plane.
+    Launch = Callable[[Callable[..., Any], Image | Later, Image | Later, int, int], Any]
 
 # The largest radius, except on CPUs.
 NEAR = 19
@@ -86,9 +87,22 @@ def convolved(
 
     Returns None where local memory is too small.
     """
-    how = _Conversion(Layout.of(image, image.alpha, pixels=False))
-    launch = (_direct if direct else _local)(gpu, image, taps, weights, how)
+    launch = _of_planes(gpu, image, taps, weights, direct=direct)
     return _to_part(image, launch, overwrite_input=overwrite_input) if launch else None
+
+
+def prepared(gpu: Gpu, like: Image, taps: Taps, weights: dict[int, Image], *, direct: bool) -> Step | None:
+    """Returns the launch that convolves an Image like ``like``, for the Image and its result; None as above."""
+    launch = _of_planes(gpu, like, taps, weights, direct=direct)
+    step: Step | None = launch(gpu.bind, LATER, LATER, like.shape[0], 0) if launch else None
+    return step
+
+
+def _of_planes(
+    gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], *, direct: bool
+) -> Launch | None:
+    how = _Conversion(Layout.of(image, image.alpha, pixels=False))
+    return (_direct if direct else _local)(gpu, image, taps, weights, how)
 
 
 def convolved_pixels(
@@ -115,7 +129,7 @@ def convolved_pixels(
     if not launch:
         return None
     result = pixels.like()
-    launch(result, 0)
+    launch(gpu.launch, pixels, result, 1, 0)
     return result, lost
 
 
@@ -146,15 +160,16 @@ def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: 
     kernel = gpu.kernel(sources, "both_wide", **defines | {"WIDTH": WIDTH})
     strips, (least, most) = -(-width // strip), _BANDS
 
-    def launch(result: Image, first: int) -> None:
-        planes = how.planes(result)
+    def launch(
+        way: Callable[..., Any], source: Image | Later, result: Image | Later, planes: int, first: int
+    ) -> Any:
         share = strips * planes * height // (_SHARES * gpu.limits.compute_units)
         band = min(most, max(least, share // LANES * LANES))
-        gpu.launch(
-            kernel, (strips, -(-height // band), planes), image, weights[0], weights[1], result,
+        return way(
+            kernel, (strips, -(-height // band), planes), source, weights[0], weights[1], result,
             np.uint64(first * height * width), height, width, strip, band, radius_y, radius_x, float(taps.cval),
             how.lights, how.scale, how.codes, how.lost, *held(strip),
-            local=(1, 1, 1), label=f"{taps.name} xy direct", traffic=2 * result.nbytes,
+            local=(1, 1, 1), label=f"{taps.name} xy direct", traffic=2 * image.nbytes // how.planes(image) * planes,
         )  # fmt: skip
 
     return launch
@@ -167,15 +182,17 @@ def _local(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _
         return None
     tiles = -(-width * channels // (items * FOUR))
 
-    def launch(result: Image, first: int) -> None:
-        planes = how.planes(result)
+    def launch(
+        way: Callable[..., Any], source: Image | Later, result: Image | Later, planes: int, first: int
+    ) -> Any:
         bands = max(1, _GROUPS[how.layout.pixels] * gpu.limits.compute_units // (tiles * planes))
         band = min(max(_LEAST_BAND, -(-height // bands)), gpu.limits.band)
-        gpu.launch(
-            kernel, (tiles * items, -(-height // band), planes), image, weights[0], weights[1], result,
+        return way(
+            kernel, (tiles * items, -(-height // band), planes), source, weights[0], weights[1], result,
             np.uint64(first * height * width), height, width, band, float(taps.cval),
             how.lights, how.scale, how.codes, how.lost,
-            local=(items, 1, 1), label=f"{taps.name} xy local", traffic=2 * result.nbytes,
+            local=(items, 1, 1), label=f"{taps.name} xy local",
+            traffic=2 * image.nbytes // how.planes(image) * planes,
         )  # fmt: skip
 
     return launch
@@ -222,10 +239,10 @@ def _to_part(image: Image, launch: Launch, *, overwrite_input: bool) -> Image:
     """Returns the planes that ``launch`` makes; with ``overwrite_input`` plane by plane, in the input's memory."""
     if not overwrite_input:
         result = image.like()
-        launch(result, 0)
+        launch(image.gpu.launch, image, result, image.shape[0], 0)
         return result
     for at in in_turn(image.shape[0], image.nbytes):
         part = image.like((at.stop - at.start, *image.shape[1:]))
-        launch(part, at.start)
+        launch(image.gpu.launch, image, part, at.stop - at.start, at.start)
         image.put(at, part)
     return image

@@ -17,7 +17,7 @@ from ..tiles.planes import in_turn
 from . import both_axes
 
 if TYPE_CHECKING:
-    from ..gpu import Gpu
+    from ..gpu import Gpu, Step
 
 # The radius along rows alone from which a CPU's kernel for both axes is faster (measured).
 _LONG = 12
@@ -54,8 +54,7 @@ def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool =
         return image
     weights = _on_device(gpu, taps)
     direct = _is_direct(gpu, taps)
-    short = direct and axes == [1] and taps.radii[1] < _LONG
-    if both_axes.takes(gpu, taps, direct=direct) and not short:
+    if _at_once(gpu, taps):
         at_once = both_axes.convolved(
             gpu, image, taps, weights, direct=direct, overwrite_input=overwrite_input
         )
@@ -72,6 +71,20 @@ def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool =
             _axis(gpu, source, here, batch, taps, axis, weights[axis], direct=direct)
             source = here
     return result
+
+
+def prepared(gpu: Gpu, like: Image, taps: Taps) -> Step | None:
+    """Returns the launch that convolves an Image like ``like``, for the Image and its result; None if it takes more."""
+    if not _at_once(gpu, taps):
+        return None
+    return both_axes.prepared(gpu, like, taps, _on_device(gpu, taps), direct=_is_direct(gpu, taps))
+
+
+def _at_once(gpu: Gpu, taps: Taps) -> bool:
+    """Says whether one kernel for both axes is worth while."""
+    direct = _is_direct(gpu, taps)
+    short = direct and not taps.radii[0] and taps.radii[1] < _LONG
+    return any(taps.radii) and both_axes.takes(gpu, taps, direct=direct) and not short
 
 
 def convolve_pixels(

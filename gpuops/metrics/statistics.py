@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..enqueue import set_argument
 from ..errors import ParameterError
-from ..gpu import Local
+from ..gpu import LATER, Local
 from ..image import Image
 from ..operands import on_device
 from ..pixels import coding as pixels
 from ..pixels.coding import Decoding
-from ..pixels.pointwise import Reading, reading
+from ..pixels.pointwise import reading
 
 if TYPE_CHECKING:
-    from ..gpu import Gpu
+    from ..gpu import Gpu, Step
 
 REC709 = (0.2126, 0.7152, 0.0722)
 REC601 = (0.299, 0.587, 0.114)
@@ -51,6 +52,8 @@ _RECORD = np.dtype(
         *((name, np.uint32) for name in ("finite", "positive", "nan", "infinite", "negative", "padding")),
     ]
 )
+# The sums among a record's words of 32 bits, and the counts.
+_FLOATS, _COUNTS = slice(2, 10), slice(12, 17)
 
 
 @dataclass(frozen=True)
@@ -161,18 +164,9 @@ def statistics(
         An image with neither one nor three colours or of more than 2³¹ − 1 pixels, or an unknown method.
     """
     _check_method(method)
-    operand, ways, shape = _light(gpu, image, decoding, lanes=1 if method == "tiles" else None)
-    (found,) = _reduced(
-        gpu,
-        operand,
-        ways,
-        shape,
-        weights=weights,
-        histogram=histogram,
-        centre=centre,
-        tiled=method == "tiles",
-    )
-    return found
+    operand = _operand(gpu, image, decoding)
+    how = _How((*weights,), histogram, centre, tiled=method == "tiles")
+    return _reduction(gpu, operand, decoding, how)(operand)[0]
 
 
 def statistics_and_mip(
@@ -190,15 +184,12 @@ def statistics_and_mip(
     the end of an odd size they are means of the two pixels, or the one, that exist. NaN and infinities spread as in
     any sum.
     """
-    operand, ways, shape = _light(gpu, image, decoding, rows=True)
-    colours, (height, width) = ways.defines["COLOURS"], shape
-    assert isinstance(colours, int)
-    mip = gpu.empty((colours, (height + 1) // 2, (width + 1) // 2))
+    operand = _operand(gpu, image, decoding)
+    reduction = _reduction(gpu, operand, decoding, _How((*weights,), histogram, centre, mip=True))
+    height, width = reduction.shape
+    mip = gpu.empty((reduction.colours, (height + 1) // 2, (width + 1) // 2))
     mip.linear = operand.linear if decoding is None else decoding.linearise  # as pixels.unpack has it
-    (found,) = _reduced(
-        gpu, operand, ways, shape, weights=weights, histogram=histogram, centre=centre, mip=mip
-    )
-    return found, mip
+    return reduction(operand, mip=mip)[0], mip
 
 
 def all_statistics(
@@ -219,19 +210,8 @@ def all_statistics(
         operand, decoding = pixels.unpack(operand, decoding), None
     if decoding is None and operand.shape[0] > _CHANNELS:
         return None, channel_statistics(gpu, operand, histogram=histogram)
-    ways = reading(gpu, operand, decoding)
-    shape = operand.shape[:2] if decoding else operand.shape[1:]
-    channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
-    assert isinstance(channels, int)
-    found = _reduced(
-        gpu,
-        operand,
-        ways,
-        (shape[0], shape[1]),
-        weights=weights,
-        histogram=histogram,
-        sets=channels + (colours == 3),
-    )
+    reduction = _reduction(gpu, operand, decoding, _How((*weights,), histogram, every=True))
+    found, channels, colours = reduction(operand), reduction.channels, reduction.colours
     luminance = found[-1] if colours == 3 else found[0] if colours == 1 else None
     return luminance, found[:channels]
 
@@ -244,13 +224,8 @@ def channel_statistics(
     operand = on_device(gpu, image)
     planes, height, width = operand.shape
     first = Image(gpu, operand.buffer, (1, height, width), operand.dtype)
-    ways = reading(gpu, first, None, lanes=1 if method == "tiles" else None)
-    return tuple(
-        _reduced(
-            gpu, operand, ways, (height, width), histogram=histogram, plane=plane, tiled=method == "tiles"
-        )[0]
-        for plane in range(planes)
-    )
+    reduction = _reduction(gpu, first, None, _How(histogram=histogram, every=True, tiled=method == "tiles"))
+    return tuple(reduction(operand, plane=plane)[0] for plane in range(planes))
 
 
 def check_colours(colours: int, channels: int, what: str) -> None:
@@ -273,95 +248,113 @@ def _operand(gpu: Gpu, image: Image | npt.ArrayLike, decoding: Decoding | None) 
     return pixels.on_device(gpu, np.asarray(image))
 
 
-def _light(
-    gpu: Gpu,
-    image: Image | npt.ArrayLike,
-    decoding: Decoding | None,
-    *,
-    lanes: int | None = None,
-    rows: bool = False,
-) -> tuple[Image, Reading, tuple[int, int]]:
-    """Returns a gray or RGB image on the device, how to read it, and its height and width."""
-    operand = _operand(gpu, image, decoding)
-    ways = reading(gpu, operand, decoding, colours_only=True, lanes=lanes, rows=rows)
-    colours, channels = ways.defines["COLOURS"], operand.shape[2 if decoding else 0]
-    assert isinstance(colours, int)
-    check_colours(colours, channels, "luminance")
-    shape = operand.shape[:2] if decoding else operand.shape[1:]
-    return operand, ways, (shape[0], shape[1])
+@dataclass(frozen=True)
+class _How:
+    """The options of a reading pass. ``every``: of each channel, and of luminance beside them if there are colours;
+    ``mip``: the pass also makes the first level of a mip chain; ``tiled``: it goes by tiles."""
+
+    weights: tuple[float, float, float] = REC709
+    histogram: bool = True
+    centre: bool = False
+    every: bool = False
+    mip: bool = False
+    tiled: bool = False
 
 
-def _reduced(
-    gpu: Gpu,
-    image: Image,
-    ways: Reading,
-    shape: tuple[int, int],
-    *,
-    weights: tuple[float, float, float] = REC709,
-    histogram: bool,
-    centre: bool = False,
-    plane: int = 0,
-    sets: int = 1,
-    mip: Image | None = None,
-    tiled: bool = False,
-) -> tuple[Statistics, ...]:
-    """Returns the statistics of the image's light, of one plane, or of ``sets`` sets of values; also fills ``mip``."""
-    height, width = shape
-    size = height * width
-    if size > _PIXELS:
-        raise ParameterError(f"statistics are of {_PIXELS} pixels at most, not of {width} × {height}")
-    bits = (size - 1).bit_length()
-    bins = gpu.zeros((sets, BINS), np.uint32)
-    alone = ways.lanes > 1  # a CPU's work-item reads a stretch alone; elsewhere neighbours read neighbours
-    name = "tiles" if tiled else "direct" if mip is None else "mip"
-    sources = (*ways.sources, "reduce", *(("reduce_mip",) if mip else ()))
-    kernel = gpu.kernel(
-        sources,
-        f"reduce_{name}",
-        ALL=sets > 1,
-        ALONE=alone,
-        HISTOGRAM=histogram,
-        CENTRE=centre,
-        **ways.defines,
-    )
-    at_once = _VECTORS * ways.lanes
-    span: list[int] = []
-    if tiled:
-        local = kernel.fit(16, 16)
-        global_size: tuple[int, ...] = (width, height)
-        groups = -(-width // local[0]) * -(-height // local[1])
-    else:
-        local = (1,) if alone else kernel.fit(256)
-        if mip is None:
-            most = _GROUPS if sets == 1 else _GROUPS_OF_ALL
-            groups, stretch = _stretches(gpu, size, local[0] * at_once, most)
-        else:  # cells of two rows
-            groups, stretch = _stretches(
-                gpu, -(-width // at_once) * -(-height // 2), local[0], _GROUPS_OF_MIP
-            )
-        span = [stretch]
-        global_size = (groups * local[0],)
-    partial = _records(gpu, sets * groups)
-    weight = (*(float(w) for w in weights), 0.0)
-    source = (image, np.uint64(plane * size)) if mip is None else (image, mip)
-    gpu.launch(
-        kernel, global_size, *source, partial, bins, width, height, *span, weight, 2.0**-bits, *ways.arguments,
-        Local(math.prod(local) * _RECORD.itemsize), local=local, label=f"reduce {name}",
-        traffic=ways.nbytes + (mip.nbytes if mip else 0),
-    )  # fmt: skip
-    while groups > (1 if tiled else _ON_HOST):
-        kernel = gpu.kernel((*ways.sources, "reduce"), "reduce_groups", **ways.defines)
-        (items,) = kernel.fit(_JOINED)
-        count, groups = groups, -(-groups // _JOINED)
-        joined = _records(gpu, sets * groups)
-        gpu.launch(
-            kernel, (groups * items, sets), partial, joined, count, _JOINED, Local(items * _RECORD.itemsize),
-            local=(items, 1), label="reduce groups", traffic=sets * (count + groups) * _RECORD.itemsize,
+def _reduction(gpu: Gpu, like: Image, decoding: Decoding | None, how: _How) -> _Reduction:
+    """The prepared pass for Images like this one, which is kept."""
+    key = ("reduction", like.shape, like.dtype, like.alpha, decoding, how)
+    return gpu.kept(key, lambda: _Reduction(gpu, like, decoding, how))
+
+
+class _Reduction:
+    """A reading pass over Images of one shape, prepared: a call takes a few microseconds until the device begins."""
+
+    def __init__(self, gpu: Gpu, like: Image, decoding: Decoding | None, how: _How) -> None:
+        lanes = 1 if how.tiled else None
+        ways = reading(gpu, like, decoding, colours_only=not how.every, lanes=lanes, rows=how.mip)
+        channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
+        assert isinstance(channels, int) and isinstance(colours, int)
+        if not how.every:
+            check_colours(colours, like.shape[2 if decoding else 0], "luminance")
+        height, width = self.shape = like.shape[:2] if decoding else like.shape[1:]
+        self.size = height * width
+        if self.size > _PIXELS:
+            raise ParameterError(f"statistics are of {_PIXELS} pixels at most, not of {width} × {height}")
+        self.gpu, self.channels, self.colours = gpu, channels, colours
+        self._histogram, self._bits = how.histogram, (self.size - 1).bit_length()
+        self._sets = channels + (colours == 3) if how.every else 1
+        alone = (
+            ways.lanes > 1
+        )  # a CPU's work-item reads a stretch alone; elsewhere neighbours read neighbours
+        name = "tiles" if how.tiled else "mip" if how.mip else "direct"
+        sources = (*ways.sources, "reduce", *(("reduce_mip",) if how.mip else ()))
+        kernel = gpu.kernel(
+            sources,
+            f"reduce_{name}",
+            ALL=self._sets > 1,
+            ALONE=alone,
+            HISTOGRAM=how.histogram,
+            CENTRE=how.centre,
+            **ways.defines,
+        )
+        at_once = _VECTORS * ways.lanes
+        span: list[int] = []
+        if how.tiled:
+            local = kernel.fit(16, 16)
+            global_size: tuple[int, ...] = (width, height)
+            groups = -(-width // local[0]) * -(-height // local[1])
+        else:
+            local = (1,) if alone else kernel.fit(256)
+            if how.mip:  # cells of two rows
+                cells = -(-width // at_once) * -(-height // 2)
+                groups, stretch = _stretches(gpu, cells, local[0], _GROUPS_OF_MIP)
+            else:
+                most = _GROUPS if self._sets == 1 else _GROUPS_OF_ALL
+                groups, stretch = _stretches(gpu, self.size, local[0] * at_once, most)
+            span = [stretch]
+            global_size = (groups * local[0],)
+        self._groups = groups
+        weight = (*(float(w) for w in how.weights), 0.0)
+        mip_bytes = 4 * colours * -(-height // 2) * -(-width // 2) if how.mip else 0
+        second = LATER if how.mip else np.uint64(0)  # the mip level, or the first element
+        self._step = gpu.bind(
+            kernel, global_size, LATER, second, LATER, LATER, width, height, *span, weight, 2.0**-self._bits,
+            *ways.arguments, Local(math.prod(local) * _RECORD.itemsize), local=local, label=f"reduce {name}",
+            traffic=ways.nbytes + mip_bytes,
         )  # fmt: skip
-        partial = joined
-    records = partial.numpy().view(_RECORD).reshape(sets, groups)
-    counts = bins.numpy() if histogram else (None,) * sets
-    return tuple(_statistics(of, size, bits, of_bins) for of, of_bins in zip(records, counts, strict=True))
+        # Launches that join records, and how many there are then.
+        self._joins: list[tuple[Step, int]] = []
+        while groups > (1 if how.tiled else _ON_HOST):
+            kernel = gpu.kernel((*ways.sources, "reduce"), "reduce_groups", **ways.defines)
+            (items,) = kernel.fit(_JOINED)
+            count, groups = groups, -(-groups // _JOINED)
+            join = gpu.bind(
+                kernel, (groups * items, self._sets), LATER, LATER, count, _JOINED, Local(items * _RECORD.itemsize),
+                local=(items, 1), label="reduce groups", traffic=self._sets * (count + groups) * _RECORD.itemsize,
+            )  # fmt: skip
+            self._joins.append((join, groups))
+
+    def __call__(self, image: Image, *, plane: int = 0, mip: Image | None = None) -> tuple[Statistics, ...]:
+        """Returns the statistics of each set of values, of one plane where the pass is of one; also fills ``mip``."""
+        gpu, sets, groups = self.gpu, self._sets, self._groups
+        bins, partial = gpu.zeros((sets, BINS), np.uint32), _records(gpu, sets * groups)
+        if mip is not None:
+            self._step(image, mip, partial, bins)
+        else:
+            with gpu.lock:  # all threads share the kernel's arguments
+                set_argument(self._step.kernel, 1, np.uint64(plane * self.size))
+                self._step(image, partial, bins)
+        for join, groups in self._joins:
+            joined = _records(gpu, sets * groups)
+            join(partial, joined)
+            partial = joined
+        records = partial.numpy().view(_RECORD).reshape(sets, groups)
+        counts = bins.numpy() if self._histogram else (None,) * sets
+        return tuple(
+            _statistics(of, self.size, self._bits, of_bins)
+            for of, of_bins in zip(records, counts, strict=True)
+        )
 
 
 def _stretches(gpu: Gpu, count: int, step: int, groups: int) -> tuple[int, int]:
@@ -381,25 +374,23 @@ def _records(gpu: Gpu, count: int) -> Image:
 def _statistics(
     records: npt.NDArray[np.void], count: int, bits: int, histogram: npt.NDArray[np.generic] | None
 ) -> Statistics:
-    def pair(name: str) -> float:
-        return float((records[name].astype(np.float64) + records[f"{name}_low"]).sum())
-
-    def total(name: str) -> int:
-        return int(records[name].sum(dtype=np.int64))
-
-    finite = total("finite")
-    weights = pair("weights")
+    # Sums of all records' fields at once: each by itself would take ten times as long as all of them.
+    floats = records.view(np.float32).reshape(len(records), -1)[:, _FLOATS].sum(0, dtype=np.float64).tolist()
+    counts = records.view(np.uint32).reshape(len(records), -1)[:, _COUNTS].sum(0, dtype=np.int64).tolist()
+    total, mantissas, weights, weighted = (a + b for a, b in zip(floats[::2], floats[1::2], strict=True))
+    finite, positive, nan, infinite, negative = counts
+    exponents = int(records["exponents"].sum())
     return Statistics(
         count=count,
         finite=finite,
-        positive=total("positive"),
-        negative=total("negative"),
-        nan=total("nan"),
-        infinite=total("infinite"),
-        sum=math.ldexp(pair("sum"), bits),
-        log2_sum=total("exponents") + pair("mantissas"),
+        positive=positive,
+        negative=negative,
+        nan=nan,
+        infinite=infinite,
+        sum=math.ldexp(total, bits),
+        log2_sum=exponents + mantissas,
         minimum=float(records["minimum"].min()) if finite else math.nan,
         maximum=float(records["maximum"].max()) if finite else math.nan,
-        centre_log2=pair("weighted") / weights if weights else math.nan,
+        centre_log2=weighted / weights if weights else math.nan,
         histogram=np.zeros(0, np.uint32) if histogram is None else histogram.astype(np.uint32),
     )

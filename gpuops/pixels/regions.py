@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pyopencl as cl
-
 from ..image import Image
 from ..params.region import Region
 
@@ -32,8 +30,8 @@ def cut(image: Image, region: Region | None, *, interleaved: bool, alpha: bool =
     part = gpu.empty((rows, columns, image.shape[2]) if interleaved else (planes, rows, columns), dtype)
     part.space, part.alpha = image.space, alpha and image.alpha
     part.orientation = image.orientation
-    cl.enqueue_copy(
-        gpu.queue, part.buffer, image.buffer,
+    gpu.copy(
+        part.buffer, image.buffer,
         region=(columns * size, rows, planes),
         src_origin=(x * size, y, 0), src_pitches=(columns_in * size, rows_in * columns_in * size),
         dst_origin=(0, 0, 0), dst_pitches=(columns * size, rows * columns * size),

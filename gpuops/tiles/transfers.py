@@ -18,6 +18,7 @@ from math import prod
 from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
+from weakref import proxy
 
 import numpy as np
 import numpy.typing as npt
@@ -40,26 +41,31 @@ _PIECE = 1 << 20
 _STAGING = 1 << 29
 
 
-def pinned(queue: cl.CommandQueue, nbytes: int) -> npt.NDArray[np.uint8]:
+def pinned(gpu: Gpu, queue: cl.CommandQueue, nbytes: int) -> npt.NDArray[np.uint8]:
     """Host memory of the driver's own, which devices reach without a copy in between, until :func:`unpin`."""
     flags = cl.mem_flags
-    buffer = cl.Buffer(queue.context, flags.READ_WRITE | flags.ALLOC_HOST_PTR, nbytes)
     enqueue_map: Any = cl.enqueue_map_buffer  # its types allow fewer flags and dtypes than it takes
     access = cl.map_flags.READ | cl.map_flags.WRITE
-    array, _ = enqueue_map(queue, buffer, access, 0, (nbytes,), np.uint8)
+    with gpu.lock:
+        buffer = cl.Buffer(gpu.context, flags.READ_WRITE | flags.ALLOC_HOST_PTR, nbytes)
+        array, mapped = enqueue_map(queue, buffer, access, 0, (nbytes,), np.uint8, is_blocking=False)
+    mapped.wait()
     return np.asarray(array)
 
 
-def unpin(queue: cl.CommandQueue, array: npt.NDArray[np.uint8]) -> None:
+def unpin(gpu: Gpu, queue: cl.CommandQueue, array: npt.NDArray[np.uint8]) -> None:
     """Gives the memory of :func:`pinned` back; the array must not be used any more."""
     mapped: Any = array.base
-    mapped.release(queue).wait()
+    with gpu.lock:
+        released = mapped.release(queue)
+    released.wait()
 
 
 class _Staging:
     """A device's staging memory. It takes longer to allocate than to fill, so it is kept for the next time."""
 
-    def __init__(self) -> None:
+    def __init__(self, gpu: Gpu) -> None:
+        self._gpu: Gpu = proxy(gpu)  # which keeps this object
         self._free: defaultdict[int, list[npt.NDArray[np.uint8]]] = defaultdict(list)
         self._kept = 0
         self._changing = Lock()
@@ -71,7 +77,7 @@ class _Staging:
             if self._free[size]:
                 self._kept -= size
                 return self._free[size].pop()
-        return pinned(queue, size)
+        return pinned(self._gpu, queue, size)
 
     def give(self, queue: cl.CommandQueue, array: npt.NDArray[np.uint8]) -> None:
         """Takes an array back."""
@@ -81,7 +87,7 @@ class _Staging:
                 self._kept += array.nbytes
                 self._free[array.nbytes].append(array)
         if not keeps:
-            unpin(queue, array)
+            unpin(self._gpu, queue, array)
 
 
 class Transfers:
@@ -108,7 +114,7 @@ class Transfers:
         self._count = min(_THREADS, os.cpu_count() or 1)
         self._threads = self._resources.enter_context(ThreadPoolExecutor(self._count))
         self.back = self._resources.enter_context(ThreadPoolExecutor(1))
-        self._staging = gpu.kept("staging", _Staging)
+        self._staging = gpu.kept("staging", lambda: _Staging(gpu))
         return self
 
     def __exit__(
@@ -176,7 +182,7 @@ class Inlet:
         gpu = transfers.gpu
         # Kernels that are still under way may use what the pool gives.
         self._places = [
-            _Place(gpu.empty((nbytes,), np.uint8), transfers.staging(max(1, nbytes)), _marker(gpu.queue))
+            _Place(gpu.empty((nbytes,), np.uint8), transfers.staging(max(1, nbytes)), _marker(gpu))
             for _ in range(TURNS)
         ]
         self._turn = -1
@@ -202,17 +208,18 @@ class Inlet:
                 where = [slice(None)] * len(shape)
                 where[axis] = slice(at, at := at + part.shape[axis])
                 transfers.copy(part, staging[tuple(where)])
-            place.sent = cl.enqueue_copy(
-                transfers.up, place.buffer.buffer, staging, is_blocking=False, wait_for=[place.used]
-            )
-            transfers.up.flush()
-            cl.enqueue_barrier(gpu.queue, wait_for=[place.sent])
+            with gpu.lock:
+                place.sent = cl.enqueue_copy(
+                    transfers.up, place.buffer.buffer, staging, is_blocking=False, wait_for=[place.used]
+                )
+                transfers.up.flush()
+                cl.enqueue_barrier(gpu.queue, wait_for=[place.sent])
             transfers.settle()
         return image
 
     def release(self) -> None:
         """Is to be called when all kernels that read the last Image are in the queue."""
-        self._places[self._turn].used = _marker(self._transfers.gpu.queue)
+        self._places[self._turn].used = _marker(self._transfers.gpu)
 
     def close(self) -> None:
         """Gives the device's memory back, for kernels that come after those that read it."""
@@ -243,17 +250,18 @@ class Outlet:
             while len(self._awaited) >= TURNS:
                 self._awaited.pop(0)[0].result()
             staging = next(self._staging)[: target.nbytes].view(target.dtype).reshape(target.shape)
-            ready = _marker(gpu.queue)
+            ready = _marker(gpu)
             transfers.settle()
             # All events are kept: pyopencl waits for a copy whose event is dropped.
-            arrived = [
-                cl.enqueue_copy(
-                    transfers.down, staging[plane], image.buffer, src_offset=(plane * height + first) * row,
-                    is_blocking=False, wait_for=[ready],
-                )
-                for plane in range(planes)
-            ]  # fmt: skip
-            transfers.down.flush()
+            with gpu.lock:
+                arrived = [
+                    cl.enqueue_copy(
+                        transfers.down, staging[plane], image.buffer, src_offset=(plane * height + first) * row,
+                        is_blocking=False, wait_for=[ready],
+                    )
+                    for plane in range(planes)
+                ]  # fmt: skip
+                transfers.down.flush()
             self._awaited.append((transfers.back.submit(self._finish, arrived, staging, target), image))
             if not transfers.overlap:
                 self.drain()
@@ -270,8 +278,9 @@ class Outlet:
         self._transfers.copy(staging, target)
 
 
-def _marker(queue: cl.CommandQueue) -> cl.Event:
-    """Returns an event for other queues to wait for: all work so far in this queue is done."""
-    event = cl.enqueue_marker(queue)
-    queue.flush()
+def _marker(gpu: Gpu) -> cl.Event:
+    """Returns an event for other queues to wait for: all kernels enqueued so far have ended."""
+    with gpu.lock:
+        event = cl.enqueue_marker(gpu.queue)
+        gpu.queue.flush()
     return event

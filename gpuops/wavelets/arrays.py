@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -136,7 +137,13 @@ def dtype_of(data: Sequence[Any], integer: bool = False) -> np.dtype[np.generic]
 
     Raises ParameterError for ``integer`` unless all are whole numbers.
     """
-    kinds = [item.dtype if isinstance(item, Image) else np.asarray(item).dtype for item in data]
+    return _computed(
+        tuple(item.dtype if isinstance(item, Image) else np.asarray(item).dtype for item in data), integer
+    )
+
+
+@lru_cache(64)
+def _computed(kinds: tuple[np.dtype[np.generic], ...], integer: bool) -> np.dtype[np.generic]:
     if integer:
         wrong = [str(kind) for kind in kinds if kind.kind not in "iub"]
         if wrong:

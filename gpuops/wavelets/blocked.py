@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import pyopencl as cl
-
 from ..errors import ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
@@ -91,7 +89,7 @@ def copy(source: Image, origin: Shape, target: Image, at: Shape, shape: Shape) -
         place(source, origin),
         place(target, at),
     )
-    cl.enqueue_copy(
-        source.gpu.queue, target.buffer, source.buffer, src_origin=source_origin, dst_origin=target_origin,
+    source.gpu.copy(
+        target.buffer, source.buffer, src_origin=source_origin, dst_origin=target_origin,
         region=(width * source.dtype.itemsize, height, planes), src_pitches=source_pitches, dst_pitches=target_pitches,
     )  # fmt: skip

@@ -7,7 +7,7 @@ forward whose rows do not begin where vectors may. On CPUs dwt_level_wide.cl doe
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from math import ceil, prod
 
 import numpy as np
@@ -365,7 +365,9 @@ def fitting(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: 
         return None
     if prod(size) >= MOST:
         return None
-    level = Level(image.gpu, params, image.dtype, image.shape[0], (size[0], size[1]), inverse).prepared()
+    gpu = image.gpu
+    known = gpu.kept("dwt levels of images", lambda: lru_cache(_KEPT)(partial(Level, gpu)))
+    level = known(params, image.dtype, image.shape[0], (size[0], size[1]), inverse)
     if image.gpu.limits.is_cpu:
         # A compiler that does not know vectors takes half a minute for these kernels.
         return level if image.gpu.limits.lanes > 1 else None

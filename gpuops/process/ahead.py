@@ -1,0 +1,57 @@
+"""Large libraries, loaded while Python does something else: while a module is being imported, no other thread runs.
+
+The dynamic linker takes most of the time until an OpenCL platform answers, as drivers bring whole compilers with them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from contextlib import suppress
+from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec
+from threading import Thread
+from typing import Any
+
+from ..errors import GpuopsError
+from . import signals
+
+
+@cache
+def begin() -> None:
+    """Starts to load the OpenCL drivers, in a thread; the OpenCL loader, which would load them anyway, comes later."""
+    Thread(target=_drivers, name="drivers").start()
+
+
+def _drivers() -> None:
+    signals.leave_to_others()
+    from ..device import drivers
+
+    with suppress(GpuopsError):  # whoever needs a device gets the same error
+        drivers.prepare(say=False)
+        for driver in drivers.prepared():
+            load(driver.library)
+
+
+def extension(package: str) -> None:
+    """Loads the extension module of a package's own name, and all libraries it needs, for an import that comes next."""
+    found = find_spec(package)
+    for folder in (found and found.submodule_search_locations) or ():
+        load(f"{folder}/{package}{EXTENSION_SUFFIXES[0]}")
+
+
+def load(library: str) -> None:
+    """Loads a shared library for good, if it is there; ``ctypes.CDLL`` would hold Python's lock meanwhile."""
+    function = _dlopen()
+    if function is not None:
+        function(os.fsencode(library), os.RTLD_LAZY)
+
+
+@cache
+def _dlopen() -> Any:
+    """The system's function; None where there is none."""
+    function = getattr(ctypes.CDLL(None), "dlopen", None) if os.name == "posix" else None
+    if function is not None:
+        function.argtypes, function.restype = (ctypes.c_char_p, ctypes.c_int), ctypes.c_void_p
+    return function
