@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _Y, _X = 0, 1
 # On CPUs: rows of a vector; bytes of a vector; results of a work-item's row, and columns that it works on at a time, at
 # most; work-items of a compute unit, where there are rows enough.
-_LANES, _BYTES, _WIDEST, _SHARES = 16, 64, 1024, 8
+_LANES, _BYTES, _WIDEST, _SHARES = 16, 64, 2048, 8
 # On CPUs: sums of one pass over both axes, for each of two passes that take as long.
 _DEARER = 2
 # On other devices: columns of a group and results of each, along y; results of a group, along x; samples that a group
@@ -59,19 +59,18 @@ def resized(gpu: Gpu, image: Image, axes: tuple[Axis, Axis], filter: str) -> Ima
     if all(axis.stays for axis in axes):
         return image
     result = image.like((image.shape[0], axes[_Y].result, axes[_X].result))
-    strip = min(_WIDEST, gpu.limits.local_bytes // (2 * _BYTES) // _LANES * _LANES)
-    by_vectors = gpu.limits.is_cpu and gpu.limits.lanes > 1 and strip > 0
+    by_vectors = gpu.limits.is_cpu and gpu.limits.lanes > 1 and _widest(gpu) > 0
     tables = [_Table.of(gpu, axis, filter, by_tap=not by_vectors) for axis in axes]
     sums = [_sums(axes, tables, first) for first in (_Y, _X)]
     if not by_vectors:
         _by_groups(gpu, image, axes, tables, result, first=_Y if sums[_Y] < sums[_X] else _X)
     elif sums[_Y] <= _DEARER * sums[_X]:
-        _by_vectors(gpu, image, tables, result, strip)
+        _by_vectors(gpu, image, tables, result)
     else:
         between = image.like((*image.shape[:2], axes[_X].result))
         rows, columns = (_Table.of(gpu, Axis.of(n, n), filter, by_tap=False) for n in between.shape[1:])
-        _by_vectors(gpu, image, [rows, tables[_X]], between, strip)
-        _by_vectors(gpu, between, [tables[_Y], columns], result, strip)
+        _by_vectors(gpu, image, [rows, tables[_X]], between)
+        _by_vectors(gpu, between, [tables[_Y], columns], result)
     return result
 
 
@@ -82,16 +81,22 @@ def _sums(axes: tuple[Axis, Axis], tables: list[_Table], first: int) -> int:
     return between + axes[first].result * axes[then].result * tables[then].most
 
 
-def _by_vectors(gpu: Gpu, image: Image, tables: list[_Table], result: Image, strip: int) -> None:
-    """Both axes by a CPU's vectors, down the columns first. A strip of columns fills half of the local memory."""
+def _widest(gpu: Gpu) -> int:
+    """How many vectors fit in half of a CPU's local memory, in whole blocks, but no more than are of use."""
+    return min(_WIDEST, gpu.limits.local_bytes // (2 * _BYTES) // _LANES * _LANES)
+
+
+def _by_vectors(gpu: Gpu, image: Image, tables: list[_Table], result: Image) -> None:
+    """Both axes by a CPU's vectors, down the columns first."""
     planes, rows, columns = result.shape
+    strip, chunk = (min(_widest(gpu), -(-n // _LANES) * _LANES) for n in (columns, image.shape[2]))
     sources = ("lanes", "store_sixteen", "block_columns", "resize_wide")
     kernel = gpu.kernel(sources, "resize_wide", WIDTH=8)
     strips, y, x = -(-columns // strip), tables[_Y], tables[_X]
     band = max(1, strips * planes * rows // (_SHARES * gpu.limits.compute_units) // _LANES) * _LANES
     gpu.launch(
         kernel, (strips, -(-rows // band), planes), image, y.spans, y.weights, x.spans, x.weights, result,
-        *image.shape[1:], rows, columns, y.most, x.most, strip, band, strip, Local(strip * _BYTES),
+        *image.shape[1:], rows, columns, y.most, x.most, strip, band, chunk, Local(chunk * _BYTES),
         Local(strip * _BYTES), local=(1, 1, 1), label="resize yx", traffic=image.nbytes + result.nbytes,
     )  # fmt: skip
 
