@@ -178,12 +178,14 @@ def test_area_keeps_the_mean(gpu: Gpu, rng: np.random.Generator) -> None:
 
 
 def test_cover_is_the_middle_of_a_larger_result(gpu: Gpu, rng: np.random.Generator) -> None:
-    """Samples beyond what is cut off count as anywhere else in the image."""
+    """Samples beyond what is cut off count as anywhere else in the image; devices sum in other orders."""
     x = rng.random((48, 80))
     larger = planes(gpu, x, size=(40, 24), fit="stretch")
-    np.testing.assert_array_equal(planes(gpu, x, size=(20, 24), fit="cover"), larger[:, :, 10:30])
+    middle = planes(gpu, x, size=(20, 24), fit="cover")
+    np.testing.assert_allclose(middle, larger[:, :, 10:30], atol=TOLERANCE)
     larger = planes(gpu, x, size=(160, 96), fit="stretch")
-    np.testing.assert_array_equal(planes(gpu, x, size=(160, 30), fit="cover"), larger[:, 33:63])
+    middle = planes(gpu, x, size=(160, 30), fit="cover")
+    np.testing.assert_allclose(middle, larger[:, 33:63], atol=TOLERANCE)
 
 
 def test_sizes_that_follow_from_the_shape(gpu: Gpu) -> None:
