@@ -33,10 +33,18 @@ class ResizeParams(Params):
     """
 
     size: tuple[int | None, int | None] | None = parameter(
-        None, Size("The new width and height, or one of them.", MOST, partial=True)
+        None, Size("The new width and height; one may be left out: 1920x or x1080.", MOST, partial=True)
     )
     scale: tuple[float, float] | None = parameter(
-        None, Numbers("The factors of width and height.", 2, 1e-6, 1e6, percent=True, optional=True)
+        None,
+        Numbers(
+            "The factor, such as 0.5 or 50%; or two, of width and height.",
+            2,
+            1e-6,
+            1e6,
+            percent=True,
+            optional=True,
+        ),
     )
     fit: str = parameter(
         "contain",
