@@ -208,6 +208,8 @@ PROFILES: dict[str, dict[str, int]] = {
     # Groups halved until they fit.
     "tiny cpu": {"is_cpu": True, "lanes": 8, "work_group": 16, "local_bytes": 1024},
     "tiny gpu": {"is_cpu": False, "lanes": 1, "work_group": 16, "local_bytes": 1024},
+    # Strips of sixteen columns.
+    "narrow cpu": {"is_cpu": True, "lanes": 8, "local_bytes": 2048},
     # Transforms of more than 32 points in several launches.
     "least cpu": {"is_cpu": True, "lanes": 8, "work_group": 16, "local_bytes": 256},
     "least gpu": {"is_cpu": False, "lanes": 1, "work_group": 16, "local_bytes": 256},
@@ -344,6 +346,12 @@ def test_declared_operations(gpu: Recorder, rng: np.random.Generator, name: str,
     of_operations.check(
         gpu, name, rng.gamma(0.5, 2, (channels, *SHAPE)).astype(np.float32), alpha=LAYOUTS[channels]
     )
+
+
+@pytest.mark.parametrize("profile", ["narrow cpu", "tiny cpu", "tiny gpu"])
+def test_resize_in_parts(profile: str, rng: np.random.Generator) -> None:
+    """Several strips, bands and chunks of samples; groups of 16."""
+    of_operations.check(device(profile), "resize", rng.random((1, 67, 331)).astype(np.float32), alpha=False)
 
 
 # -- neighbourhoods -----------------------------------------------------------------------------------------------
@@ -1500,7 +1508,12 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
 # gpuops/fft/generate.py's. Those of canary.cl, which say "kernel", are run before a device is used at all.
 GENERATED = {("generated", "fft_local"), ("generated", "fft_global")}
 # Not for llvmpipe, whose loops end after 65535 rounds.
-FOR_VECTORS = {("box", "box"), ("both_axes_wide", "both_wide"), ("dwt_level_wide", "level_wide")}
+FOR_VECTORS = {
+    ("box", "box"),
+    ("both_axes_wide", "both_wide"),
+    ("dwt_level_wide", "level_wide"),
+    ("resize_wide", "resize_wide"),
+}
 FOR_DOUBLE = {("dwt_bands", "widen"), ("dwt_bands", "narrow")}
 FOR_CLANG = {("median", "CLANG")}  # branches for compilers that only some devices have
 

@@ -1,5 +1,5 @@
 // The convolution of both_axes.cl with symmetric weights, for the vectors of a CPU. Input and output are planar float
-// or a file's pixels, as in load_sixteen.cl and store_sixteen.cl, which stand before this file.
+// or a file's pixels, as in load_sixteen.cl and store_sixteen.cl, which stand before this file, as block_columns.cl does.
 //
 // -D BORDER_x
 //
@@ -24,40 +24,6 @@ static inline void convolve(__local float16 *v, int step, int count, __global co
         UNROLLED
         for (int m = 0; m < 4; m++) v[m * step] = sums[m];
     }
-}
-
-// Transposes eight columns of a 16 × 16 block, from a vector's value `first` on: to[c] = (v[0][first + c], …,
-// v[15][first + c]). It joins neighbours of two rows, of four, then of eight, in half vectors, for which AVX2 has
-// enough registers. It is inlined because a call would put all of them into memory.
-static inline __attribute__((always_inline)) void columns(__local const float16 *v, int first, float16 *to) {
-    float8 halves[2][8];
-    UNROLLED
-    for (int h = 0; h < 2; h++) {
-        __local const float *rows = (__local const float *)(v + 8 * h) + first;
-        float8 two[8], four[8];
-        UNROLLED
-        for (int i = 0; i < 8; i += 2) {
-            float8 a = vload8(2 * i, rows), b = vload8(2 * i + 2, rows);
-            two[i] = (float8)(a.s0, b.s0, a.s1, b.s1, a.s4, b.s4, a.s5, b.s5);
-            two[i + 1] = (float8)(a.s2, b.s2, a.s3, b.s3, a.s6, b.s6, a.s7, b.s7);
-        }
-        UNROLLED
-        for (int i = 0; i < 8; i += 4) {
-            UNROLLED
-            for (int j = 0; j < 2; j++) {
-                float8 a = two[i + j], b = two[i + j + 2];
-                four[i + 2 * j] = (float8)(a.s01, b.s01, a.s45, b.s45);
-                four[i + 2 * j + 1] = (float8)(a.s23, b.s23, a.s67, b.s67);
-            }
-        }
-        UNROLLED
-        for (int c = 0; c < 4; c++) {
-            halves[h][c] = (float8)(four[c].lo, four[c + 4].lo);
-            halves[h][c + 4] = (float8)(four[c].hi, four[c + 4].hi);
-        }
-    }
-    UNROLLED
-    for (int c = 0; c < 8; c++) to[c] = (float16)(halves[0][c], halves[1][c]);
 }
 
 // Global: (ceil(width / strip), ceil(height / band), planes), groups of one; strip is a multiple of 16. A strip
@@ -90,7 +56,7 @@ void both_wide(__global const PIXEL *in, __global const float *weights_y, __glob
             convolve(column, 1, 16, weights_y, radius_y);
             for (int h = 0; h < 16; h += 8) {
                 float16 eight[8];
-                columns(column, h, eight);
+                columns_of(column, h, eight);
                 UNROLLED
                 for (int c = 0; c < 8; c++) along[f + h + c] = eight[c];
             }
@@ -100,7 +66,7 @@ void both_wide(__global const PIXEL *in, __global const float *weights_y, __glob
         for (int f = 0; f < count; f += 16)
             for (int h = 0; h < min(16, end - y); h += 8) {
                 float16 eight[8];
-                columns(line + f, h, eight);
+                columns_of(line + f, h, eight);
                 UNROLLED
                 for (int m = 0; m < 8; m++)
                     if (y + h + m < end)

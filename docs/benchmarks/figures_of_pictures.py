@@ -146,6 +146,22 @@ def bilateral_cpu() -> list[str]:
 
 
 @table
+def resize_cpu() -> list[str]:
+    def cells(row: Row) -> list[str]:
+        names = ("ms", "peer_ms", "ratio", "cpu_ms", "peer_cpu_ms", "cpu_ratio")
+        errors = (f"{1e6 * row[name]:.2f}" if name in row else "" for name in ("error", "peer_error"))
+        return [
+            f"{row['to'][0]} × {row['to'][1]}",
+            row["filter"],
+            *(digits(row[name]) for name in names),
+            *errors,
+        ]
+
+    titles = ["to", "filter", "ms", "OpenCV ms", "ratio", "processors, ms", "OpenCV's, ms", "ratio"]
+    return markdown([*titles, "clpix error", "OpenCV error"], map(cells, rows_of("resize-cpu")))
+
+
+@table
 def convolve_h200() -> list[str]:
     rows, crossovers = rows_of("convolve-h200"), load("convolve-h200")["context"]["crossovers"]
     sizes = sorted({row["size"] for row in rows})

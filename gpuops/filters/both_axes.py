@@ -156,7 +156,7 @@ def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: 
     defines = _border(taps) | how.defines
     if how.layout.pixels:
         defines |= how.layout.defines(image.dtype, LANES)
-    sources = (*how.sources, "load_sixteen", "store_sixteen", "both_axes_wide")
+    sources = (*how.sources, "load_sixteen", "store_sixteen", "block_columns", "both_axes_wide")
     kernel = gpu.kernel(sources, "both_wide", **defines | {"WIDTH": WIDTH})
     strips, (least, most) = -(-width // strip), _BANDS
 

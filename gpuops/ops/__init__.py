@@ -20,6 +20,7 @@ OPERATIONS = {
     "flip": "an image mirrored, value for value",
     "grade": "exposure, ASC CDL, contrast, saturation and a curve",
     "rotate": "an image turned, by any angle or as its EXIF orientation asks",
+    "resize": "another size, by Lanczos and other filters",
     "sharpen": "unsharp mask, of light or of its luminance",
 }
 

@@ -175,25 +175,44 @@ class Number(Kind):
 
 @dataclass(frozen=True)
 class Numbers(Kind):
-    """A parameter that is ``count`` numbers from ``low`` to ``high``, with commas between them; one stands for all."""
+    """A parameter that is ``count`` numbers from ``low`` to ``high``, with commas between them; one stands for all.
+
+    ``percent``: a number may be written in percent. ``optional``: the parameter may be None.
+    """
 
     help: str
     count: int
     low: float
     high: float
+    percent: bool = False
+    optional: bool = False
 
-    def checked(self, name: str, value: Any) -> tuple[float, ...]:
+    def checked(self, name: str, value: Any) -> tuple[float, ...] | None:
+        if value is None and self.optional:
+            return None
         given = (
             value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else (value,)
         )
-        found = [Number(self.help, self.low, self.high).checked(name, part) or 0.0 for part in given]
+        one = Number(self.help, self.low, self.high)
+        found = [one.checked(name, self._fraction(part)) or 0.0 for part in given]
         if len(found) not in (1, self.count):
             raise ParameterError(f"{name} must be one number or {self.count}, not {len(found)}")
         return tuple(found * self.count if len(found) == 1 else found)
 
+    def _fraction(self, part: Any) -> Any:
+        """The number that a text in percent stands for; all else as it is."""
+        text = part.strip() if isinstance(part, str) else ""
+        if not (self.percent and text.endswith("%")):
+            return part
+        try:
+            return float(text[:-1]) / 100
+        except ValueError:
+            return part
+
     @property
     def values(self) -> str:
-        return f"{self.count} of {self.low:g} … {self.high:g}, or one for all"
+        percent = " (also in %)" if self.percent else ""
+        return f"{self.count} of {self.low:g} … {self.high:g}{percent}, or one for all"
 
     @property
     def metavar(self) -> str:
@@ -267,32 +286,39 @@ class Flag(Kind):
 
 @dataclass(frozen=True)
 class Size(Kind):
-    """A parameter that is a width and a height in pixels, written ``WIDTHxHEIGHT``, or None."""
+    """A parameter that is a width and a height in pixels, written ``WIDTHxHEIGHT``, or None.
+
+    ``partial``: one of them may be left out, as in ``1920x`` or ``x1080``, and is None then.
+    """
 
     help: str
     most: int = 1 << 20
+    partial: bool = False
 
-    def checked(self, name: str, value: Any) -> tuple[int, int] | None:
+    def checked(self, name: str, value: Any) -> tuple[int | None, int | None] | None:
         if value is None:
             return None
         if isinstance(value, str):
-            match = re.fullmatch(r"(\d{1,9})x(\d{1,9})", value.lower().replace("×", "x"), re.ASCII)
-            value = (int(match[1]), int(match[2])) if match else ()
-        width, height = value if len(value) == 2 else (0, 0)
-        if not (1 <= width <= self.most and 1 <= height <= self.most):
-            raise ParameterError(f"{name} must be WIDTHxHEIGHT in pixels, such as 1920x1080")
-        return int(width), int(height)
+            match = re.fullmatch(r"(\d{0,9})x(\d{0,9})", value.lower().replace("×", "x"), re.ASCII)
+            value = [int(side) if side else None for side in match.groups()] if match else ()
+        sides = tuple(side if side is None else int(side) for side in value)
+        known = [side for side in sides if side is not None]
+        right = len(sides) == 2 and len(known) >= 2 - self.partial
+        if not (right and all(1 <= side <= self.most for side in known)):
+            also = ", or one of the two, such as 1920x or x1080" if self.partial else ""
+            raise ParameterError(f"{name} must be WIDTHxHEIGHT in pixels, such as 1920x1080{also}")
+        return sides[0], sides[1]
 
     @property
     def values(self) -> str:
-        return "`WIDTHxHEIGHT` pixels"
+        return "`WIDTHxHEIGHT` pixels" + (", `WIDTHx`, `xHEIGHT`" if self.partial else "")
 
     @property
     def metavar(self) -> str:
         return "WxH"
 
     def text(self, value: Any) -> str:
-        return f"{value[0]}x{value[1]}"
+        return "x".join("" if side is None else str(side) for side in value)
 
 
 @dataclass(frozen=True)

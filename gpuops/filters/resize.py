@@ -1,0 +1,142 @@
+"""Images in another size: launches of resize.cl, and of resize_wide.cl on CPUs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..gpu import Local
+from ..tiles.planes import in_turn
+from .resampling import Axis, weights
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+
+_Y, _X = 0, 1
+# On CPUs: rows of a vector; bytes of a vector; results of a work-item's row, and columns that it works on at a time, at
+# most; work-items of a compute unit, where there are rows enough.
+_LANES, _BYTES, _WIDEST, _SHARES = 16, 64, 2048, 8
+# On CPUs: sums of one pass over both axes, for each of two passes that take as long.
+_DEARER = 2
+# On other devices: columns of a group and results of each, along y; results of a group, along x; samples that a group
+# has in local memory at a time, at most.
+_COLUMNS, _ROWS, _ITEMS, _SAMPLES = 32, 8, 128, 2048
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The spans and weights of an axis on the device, and the most samples of a result."""
+
+    spans: Image
+    weights: Image
+    most: int
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes on the device."""
+        return self.spans.nbytes + self.weights.nbytes
+
+    @classmethod
+    def of(cls, gpu: Gpu, axis: Axis, filter: str, *, by_tap: bool) -> _Table:
+        """The table; ``by_tap``: all results' first weights come first, else a result's weights are together."""
+
+        def make() -> _Table:
+            found = weights(axis, filter)
+            spans = np.stack([found.first, found.count], axis=1).astype(np.int32)
+            return cls(gpu.array(spans), gpu.array(found.weights.T if by_tap else found.weights), found.most)
+
+        return gpu.kept(("resize", axis, filter, by_tap), make)
+
+
+def resized(gpu: Gpu, image: Image, axes: tuple[Axis, Axis], filter: str) -> Image:
+    """Resamples both axes (y, x) of a planar float32 Image; it is the result itself where both stay as they are.
+
+    ``filter`` is one of :data:`gpuops.filters.resampling.FILTERS`.
+    """
+    if all(axis.stays for axis in axes):
+        return image
+    result = image.like((image.shape[0], axes[_Y].result, axes[_X].result))
+    by_vectors = gpu.limits.is_cpu and gpu.limits.lanes > 1 and _widest(gpu) > 0
+    tables = [_Table.of(gpu, axis, filter, by_tap=not by_vectors) for axis in axes]
+    sums = [_sums(axes, tables, first) for first in (_Y, _X)]
+    if not by_vectors:
+        _by_groups(gpu, image, axes, tables, result, first=_Y if sums[_Y] < sums[_X] else _X)
+    elif sums[_Y] <= _DEARER * sums[_X]:
+        _by_vectors(gpu, image, tables, result)
+    else:
+        between = image.like((*image.shape[:2], axes[_X].result))
+        rows, columns = (_Table.of(gpu, Axis.of(n, n), filter, by_tap=False) for n in between.shape[1:])
+        _by_vectors(gpu, image, [rows, tables[_X]], between)
+        _by_vectors(gpu, between, [tables[_Y], columns], result)
+    return result
+
+
+def _sums(axes: tuple[Axis, Axis], tables: list[_Table], first: int) -> int:
+    """How many weights meet a sample if an axis is taken ``first``."""
+    then = 1 - first
+    between = axes[first].result * (axes[then].size * tables[first].most)
+    return between + axes[first].result * axes[then].result * tables[then].most
+
+
+def _widest(gpu: Gpu) -> int:
+    """How many vectors fit in half of a CPU's local memory, in whole blocks, but no more than are of use."""
+    return min(_WIDEST, gpu.limits.local_bytes // (2 * _BYTES) // _LANES * _LANES)
+
+
+def _by_vectors(gpu: Gpu, image: Image, tables: list[_Table], result: Image) -> None:
+    """Both axes by a CPU's vectors, down the columns first."""
+    planes, rows, columns = result.shape
+    strip, chunk = (min(_widest(gpu), -(-n // _LANES) * _LANES) for n in (columns, image.shape[2]))
+    sources = ("lanes", "store_sixteen", "block_columns", "resize_wide")
+    kernel = gpu.kernel(sources, "resize_wide", WIDTH=8)
+    strips, y, x = -(-columns // strip), tables[_Y], tables[_X]
+    band = max(1, strips * planes * rows // (_SHARES * gpu.limits.compute_units) // _LANES) * _LANES
+    gpu.launch(
+        kernel, (strips, -(-rows // band), planes), image, y.spans, y.weights, x.spans, x.weights, result,
+        *image.shape[1:], rows, columns, y.most, x.most, strip, band, chunk, Local(chunk * _BYTES),
+        Local(strip * _BYTES), local=(1, 1, 1), label="resize yx", traffic=image.nbytes + result.nbytes,
+    )  # fmt: skip
+
+
+def _by_groups(
+    gpu: Gpu, image: Image, axes: tuple[Axis, Axis], tables: list[_Table], result: Image, *, first: int
+) -> None:
+    """One axis after the other; one that stays is left out."""
+    todo = [axis for axis in (first, 1 - first) if not axes[axis].stays]
+    turns = in_turn(image.shape[0], image.nbytes)
+    batch = turns[0].stop
+    shape = [batch, *image.shape[1:]]
+    shape[1 + todo[0]] = axes[todo[0]].result
+    between = gpu.empty(shape) if len(todo) == 2 else result
+    for at in turns:
+        if len(todo) == 2:
+            _axis(gpu, (image, at.start), (between, 0), batch, todo[0], tables[todo[0]])
+            _axis(gpu, (between, 0), (result, at.start), batch, todo[1], tables[todo[1]])
+        else:
+            _axis(gpu, (image, at.start), (result, at.start), batch, todo[0], tables[todo[0]])
+
+
+def _axis(
+    gpu: Gpu, source: tuple[Image, int], target: tuple[Image, int], planes: int, axis: int, table: _Table
+) -> None:
+    """Resamples ``planes`` planes along one axis; source and target are an image and the number of its first plane."""
+    (image, first_in), (result, first_out) = source, target
+    rows, columns = image.shape[1:]
+    offsets = (np.uint64(first_in * rows * columns), np.uint64(first_out * result.shape[1] * result.shape[2]))
+    kernel = gpu.kernel("resize", "resize", ROWS=axis == _X)
+    size: tuple[int, ...]
+    if axis == _X:
+        local = kernel.fit(_ITEMS, 1)
+        size, side, dims = (result.shape[2], planes * rows), 1, (columns, result.shape[2], 1)
+    else:
+        local = kernel.fit(_COLUMNS, _ROWS, 1)
+        size, side, dims = (columns, result.shape[1], planes), local[0], (rows, result.shape[1], columns)
+    samples = min(_SAMPLES, gpu.limits.local_bytes // 4) // side
+    gpu.launch(
+        kernel, size, image, table.spans, table.weights, result, *offsets, *dims, samples, Local(samples * side * 4),
+        local=local, label=f"resize {'yx'[axis]}",
+        traffic=4 * planes * (rows * columns + result.shape[1] * result.shape[2]),
+    )  # fmt: skip

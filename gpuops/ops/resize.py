@@ -1,0 +1,145 @@
+"""Images in another size."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..errors import ParameterError
+from ..operation import Choice, Numbers, Operation, Params, Size, Traits, parameter
+
+if TYPE_CHECKING:
+    from ..filters.resampling import Axis
+    from ..gpu import Gpu
+    from ..image import Image
+
+#: Pixels of a side, at most.
+MOST = 1 << 20
+
+
+@dataclass(frozen=True)
+class ResizeParams(Params):
+    """Bring images to another size, in linear light and with premultiplied alpha.
+
+    Either --size or --scale says which. --fit contain keeps the image's shape and stays inside the size. cover keeps
+    the shape, fills the size and cuts off what is beyond it, as much on both sides. stretch fills the size with the
+    whole image. If the width or the height is left out, it follows from the shape.
+
+    When an image shrinks, filters are stretched, so that every pixel of it counts. At the edges weights are divided by
+    the sum of those that are inside. A side that keeps its length keeps its values. area is the mean of what a new
+    pixel covers; nearest copies the pixel at its centre. Sizes are of pixels as they are stored, before any rotation
+    that EXIF asks for.
+    """
+
+    size: tuple[int | None, int | None] | None = parameter(
+        None, Size("The new width and height; one may be left out: 1920x or x1080.", MOST, partial=True)
+    )
+    scale: tuple[float, float] | None = parameter(
+        None,
+        Numbers(
+            "The factor, such as 0.5 or 50%; or two, of width and height.",
+            2,
+            1e-6,
+            1e6,
+            percent=True,
+            optional=True,
+        ),
+    )
+    fit: str = parameter(
+        "contain",
+        Choice("How the image meets a size of another shape.", ("contain", "cover", "stretch")),
+    )
+    filter: str = parameter(
+        "lanczos3",
+        Choice(
+            "How pixels are made of the old ones.", ("lanczos3", "mitchell", "catmull-rom", "area", "nearest")
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.size is None) == (self.scale is None):
+            raise ParameterError("give either a size, such as 1920x1080, or a scale, such as 0.5")
+        if self.scale is not None and self.fit != "contain":
+            raise ParameterError(
+                f"fit {self.fit} is for a size: leave it out, or give a size instead of a scale"
+            )
+
+
+def resize(gpu: Gpu, image: Image, params: ResizeParams) -> Image:
+    """A planar float32 Image in another size, premultiplied where it has alpha; itself where it has that size.
+
+    Raises ParameterError where a side would have more than :data:`MOST` pixels.
+    """
+    from ..filters.resize import resized
+
+    y, x = axes(params, *image.shape[1:])
+    if max(y.result, x.result) > MOST:
+        raise ParameterError(f"the result would be {x.result} × {y.result} pixels: a side has at most {MOST}")
+    return resized(gpu, image, (y, x), params.filter)
+
+
+def axes(params: ResizeParams, height: int, width: int) -> tuple[Axis, Axis]:
+    """Returns which results both axes (y, x) of an image of this size get, and what these cover."""
+    from ..filters.resampling import Axis
+
+    cut = params.fit == "cover" and params.size is not None and None not in params.size
+    columns, rows = _target(params, height, width)
+    if not cut:
+        return Axis.of(height, rows), Axis.of(width, columns)
+    # The axis that is enlarged most, or shrunk least, is covered as a whole; the other has the same scale.
+    step = (width, columns) if width * rows <= height * columns else (height, rows)
+    return Axis.of(height, rows, *step), Axis.of(width, columns, *step)
+
+
+def _target(params: ResizeParams, height: int, width: int) -> tuple[int, int]:
+    """The result's width and height, at least 1 pixel each."""
+    if params.scale is not None:
+        across, down = params.scale
+        return max(1, math.floor(width * across + 0.5)), max(1, math.floor(height * down + 0.5))
+    columns, rows = params.size or (None, None)
+    if columns and rows and params.fit != "contain":
+        return columns, rows
+    if rows is None or (columns is not None and columns * height <= rows * width):
+        assert columns is not None
+        return columns, _share(height, columns, width)
+    return _share(width, rows, height), rows
+
+
+def _share(side: int, num: int, den: int) -> int:
+    """side · num / den as the nearest whole number, at least 1."""
+    return max(1, (2 * side * num + den) // (2 * den))
+
+
+def _reach(_gpu: Gpu, shape: tuple[int, ...], params: ResizeParams) -> float:
+    from ..filters.resampling import reach
+
+    return max(reach(axis, params.filter) for axis in axes(params, *shape[1:]))
+
+
+def _traits(params: ResizeParams) -> Traits:
+    # The result, and what one axis makes of the input first; of a size the factors are not known here.
+    factors = params.scale or (1.0, 1.0)
+    return Traits(
+        premultiplied=True, kind="geometry", bytes_per_value=8 * max(1, *factors, factors[0] * factors[1])
+    )
+
+
+OPERATION = Operation(
+    "resize",
+    ResizeParams,
+    resize,
+    traits=_traits,
+    identity=lambda params: params.scale == (1, 1),
+    reach=_reach,
+    cases=(
+        ResizeParams(scale=(0.4, 0.4)),
+        ResizeParams(scale=(1.7, 0.3), filter="mitchell"),
+        ResizeParams(scale=(0.07, 2.3), filter="catmull-rom"),
+        ResizeParams(size=(23, 19), fit="cover"),
+        ResizeParams(size=(16, 50), fit="stretch", filter="area"),
+        ResizeParams(size=(None, 11), filter="nearest"),
+        ResizeParams(size=(61, 17), filter="area", fit="cover"),
+    ),
+)
