@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuops.chain import Chain
-from gpuops.files.output import atomic, check_place
 from gpuops.operation import Params
 from gpuops.ops.write import WriteParams
 from gpuops.params.files import FileOperand
 from gpuops.params.lut import LutParams
 
 from . import naming, options
-from .checks import check_output
 
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
@@ -29,6 +27,8 @@ if TYPE_CHECKING:
 
 def process_chain(shared: options.Shared, how: options.ChainOptions, chain: Chain, name: str) -> None:
     """Does the chain on every input; ``name``: what {op} stands for in an output's name."""
+    from gpuops.files.output import atomic, check_place
+
     from .pipeline import process
 
     if how.explain:
@@ -55,6 +55,8 @@ def process_chain(shared: options.Shared, how: options.ChainOptions, chain: Chai
 
 def _asides(shared: options.Shared, chain: Chain, name: str) -> dict[WriteParams, dict[str, str]]:
     """Where each step that writes puts the picture of each input; what cannot be written is refused."""
+    from .checks import check_output
+
     found: dict[WriteParams, dict[str, str]] = {}
     taken: set[str] = set()
     for params in chain:
@@ -98,6 +100,8 @@ def work(gpu: Gpu, item: Item, chain: Chain, asides: dict[WriteParams, str], *, 
         linear=todo.linear, premultiply=todo.premultiplied, count=todo.spreads
     )
     height, width, channels = pixels.shape
+    for step in todo.steps:
+        step.operation.prepare(gpu, step.params, item.target if step is todo.steps[-1] else None)
 
     def seen(params: Params, image: Image) -> None:
         if isinstance(params, WriteParams):

@@ -117,7 +117,8 @@ def command(name: str) -> click.Command:
             if len(parts) > 1 or chain.save_recipe or chain.explain:
                 context.fail("--contact-sheet and --plot-curve stand alone: they have no place in a chain")
             with _usage(context):
-                looks.process(shared, _written(operation, context))
+                params, names = looks.read(_written(operation, context))
+            looks.process(shared, params, names)
             return
         if looks is not None:
             looks.refuse_needless()

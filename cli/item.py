@@ -138,7 +138,7 @@ class Item:
                 "values are NaN or infinite and spoil" if several else "value is NaN or infinite and spoils"
             )
             pixels = "pixel" if reach == 1 else "pixels"
-            where = f"up to {reach} {pixels} away" if math.isfinite(reach) else "through whole channels"
+            where = f"up to {reach:g} {pixels} away" if math.isfinite(reach) else "through whole channels"
             note(f"{self.path}: {self._not_finite} {what} the result {where}")
 
     @property

@@ -51,10 +51,8 @@ class Looks:
             if self.plot_curve is None:
                 refuse("there is neither --contact-sheet nor --plot-curve", "operators")
 
-    def process(self, shared: Shared, written: Given) -> None:
-        """Draws what is asked for, of every input, in place of its result or beside it."""
-        from .pipeline import process
-
+    def read(self, written: Given) -> tuple[TonemapParams, tuple[str | LutParams, ...]]:
+        """Returns the parameters of the result, and the operators that are drawn. Raises ParameterError."""
         if "preset" in written:
             refuse(
                 "--preset fixes everything but --method, --bloom and --blur", *(f.name for f in fields(self))
@@ -69,7 +67,12 @@ class Looks:
             written = written.with_usual(
                 {"operator": next((name for name in names if name in WHITE), names[0])}
             )
-        params = TonemapParams.of_options(written, names)
+        return TonemapParams.of_options(written, names), names
+
+    def process(self, shared: Shared, params: TonemapParams, names: tuple[str | LutParams, ...]) -> None:
+        """Draws what is asked for, of every input, in place of its result or beside it."""
+        from .pipeline import process
+
         operation_of(params).check(params)
         self.check(shared, params, names)
         process(
@@ -89,6 +92,7 @@ class Looks:
             self.save_sheet(gpu, item, image, params, names)
         else:
             todo = plan.plan([params], item.shared.space)
+            operation_of(params).prepare(gpu, params, item.target)
             item.save_result(item.run(plan.run, gpu, todo, pixels, decoding, item.target))
         self.plot(gpu, item, curves)
 

@@ -122,6 +122,9 @@ class Operation:
         a ``decoding`` the source is planes.
     check : callable, optional
         ``(params)``: raises an error for what only reading files or computing can tell to be wrong.
+    prepare : callable, optional
+        ``(gpu, params, target)``: makes what depends on parameters alone, such as weights of a kernel image, and keeps
+        it; refuses parameters that do not suit the target of the last step, which is None for others.
     cases : tuple
         Parameters that are worth trying, for tests.
     """
@@ -134,6 +137,7 @@ class Operation:
     reach: Callable[[Gpu, tuple[int, ...], Any], float] | None = None
     ends: Callable[[Gpu, Image, Any, Decoding | None, Target], Stored] | None = None
     check: Callable[[Any], object] = lambda _params: None
+    prepare: Callable[[Gpu, Any, Target | None], object] = lambda _gpu, _params, _target: None
     cases: tuple[Params, ...] = ()
 
     @property

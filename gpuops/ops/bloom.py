@@ -209,6 +209,8 @@ class BloomParams(Params):
 
     @classmethod
     def of_options(cls, given: Given) -> BloomParams:
+        if given.get("method", "fft") != "fft":
+            given.refuse(f"only --method fft has that, not {given['method']}", "kernel", *_APERTURE_OPTIONS)
         usual: dict[str, object] = {}
         if "method" not in given and not {"kernel", *_APERTURE_OPTIONS}.isdisjoint(given):
             usual["method"] = "fft"
@@ -227,18 +229,18 @@ class BloomParams(Params):
         if self.preset is not None:
             given.refuse("--preset fixes everything but --memory", *shaping)
             if self.tonemap is None:
-                given.refuse("--preset meters by itself, and there is no --tonemap", "exposure")
+                given.refuse(
+                    "--preset meters by itself, and there is no --tonemap", "exposure", even_auto=True
+                )
         if "threshold" not in given:
             given.refuse("without --threshold there is no transition", "knee")
-        if self.method != "fft":
-            given.refuse(f"only --method fft has that, not {self.method}", "kernel", *_APERTURE_OPTIONS)
         if self.kernel is not None:
             given.refuse("the pixels of --kernel are the image's pixels", "radius")
             given.refuse("--kernel is the shape of the glow itself", *_APERTURE_OPTIONS)
         if self.method != "mip":
             given.refuse(f"only --method mip has that, not {self.method}", "karis", "memory")
         if self.tonemap is None and "threshold" not in given and not (self.karis and self.method == "mip"):
-            given.refuse("nothing here depends on exposure", "exposure")
+            given.refuse("nothing here depends on exposure", "exposure", even_auto=True)
 
     def written(self) -> dict[str, Any]:
         found = super().written()
@@ -362,6 +364,10 @@ def _ends(gpu: Gpu, source: Image, params: BloomParams, decoding: Decoding | Non
     return Stored(*pack(_bloom(gpu, image, params), encoding), shown)
 
 
+def _prepare(gpu: Gpu, params: BloomParams, target: Target | None) -> None:
+    _weights(gpu, params)
+
+
 def _weights(gpu: Gpu, params: BloomParams) -> Weights | None:
     from ..filters.convolve import kernel_from_file
 
@@ -395,6 +401,7 @@ OPERATION = Operation(
     identity=lambda params: params.strength == 0 and params.tonemap is None and params.preset is None,
     ends=_ends,
     check=_check,
+    prepare=_prepare,
     cases=(
         BloomParams(),
         BloomParams(threshold=0.8, knee=0.25, strength=0.5, blend="add", exposure=1.0),

@@ -99,4 +99,5 @@ OPERATION = Operation(
     traits=Traits(premultiplied=True, kind="local", bytes_per_value=24.0),
     reach=_reach,
     check=_check,
+    prepare=lambda gpu, params, _target: _weights(gpu, params),
 )

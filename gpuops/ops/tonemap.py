@@ -253,6 +253,8 @@ class TonemapParams(Params):
 
     @classmethod
     def of_options(cls, given: Given, shown: tuple[str | LutParams, ...] = ()) -> TonemapParams:
+        if "lut" in given:
+            given.refuse("--lut stands in place of operators", "operator", "white", "parameter")
         # A look is for a picture as it is.
         look = {"exposure": "0"} if "lut" in given and "exposure" not in given else {}
         params = super().of_options(given.with_usual(look))
@@ -271,8 +273,6 @@ class TonemapParams(Params):
             given.refuse("these are effects of --preset d3d11", "bloom", "blur")
         if "lut" not in given:
             given.refuse("there is no --lut", "lut_input", "lut_output")
-        else:
-            given.refuse("--lut stands in place of operators", "operator", "white", "parameter")
         if self.meter != "histogram":
             given.refuse("--percentiles belong to --meter histogram", "percentiles")
         if self.exposure is not None:
@@ -363,10 +363,6 @@ def _ends(
         image = source if decoding is None else unpack(source, decoding)
         image.space = source.space
         return Stored(*pack(_tonemap(gpu, image, params), light), shown)
-    if depth.kind == "f" and params.dither:
-        raise ParameterError(f"{target.name} holds floats, which are not rounded: leave out --dither")
-    if depth.kind == "f" and params.transfer == "srgb":
-        raise ParameterError(f"{target.name} holds floats, which are linear light: leave out --transfer")
     # The signal as it is, whatever files of this kind hold.
     signal = replace(params, transfer="srgb") if params.transfer == "auto" else params
     encoding, written = Encoding(depth), cast("Colour | None", of_signal(signal.transfer, signal.gamma))
@@ -375,6 +371,15 @@ def _ends(
     elif signal.transfer == "srgb":  # light, which the file's encoding makes exact codes of, or keeps
         signal, encoding, written = replace(signal, transfer="linear"), light, None
     return Stored(*tonemap.mapped(gpu, source, signal, decoding, encoding), shown, written)
+
+
+def _prepare(_gpu: Gpu, params: TonemapParams, target: Target | None) -> None:
+    if target is None or params.preset is not None or target.depth(display=True).kind != "f":
+        return
+    if params.dither:
+        raise ParameterError(f"{target.name} holds floats, which are not rounded: leave out --dither")
+    if params.transfer == "srgb":
+        raise ParameterError(f"{target.name} holds floats, which are linear light: leave out --transfer")
 
 
 def _check(params: TonemapParams) -> None:
@@ -411,6 +416,7 @@ OPERATION = Operation(
     traits=_traits,
     ends=_ends,
     check=_check,
+    prepare=_prepare,
     cases=(
         TonemapParams(exposure=0.5),
         TonemapParams("reinhard-extended"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..errors import FileError, ParameterError
@@ -13,32 +12,50 @@ STREAM = "-"
 _streamed: dict[str, bytes] = {}  # what was read from standard input, by its digest: it can be read once only
 
 
-@dataclass(frozen=True)
 class FileOperand:
-    """A file, and the SHA-256 digest of its content when the parameters were made.
+    """A file, and the SHA-256 digest of what was in it when the digest was first asked for.
 
     It is what travels in a recipe or to another process; the content is read where the work is done, and is refused
-    there if it has changed.
+    there if it has changed. Operands are equal if their paths and digests are.
     """
 
-    path: str
-    digest: str
+    __slots__ = ("_digest", "path")
+
+    def __init__(self, path: str, digest: str | None = None) -> None:
+        self.path, self._digest = path, digest
 
     @classmethod
     def of(cls, value: Any) -> FileOperand:
-        """Makes an operand of a path, or of a recipe's table with ``path`` and ``sha256``. Raises FileError."""
+        """Makes an operand of a path, or of a recipe's table with ``path`` and ``sha256``."""
         if isinstance(value, FileOperand):
             return value
         if isinstance(value, Mapping):
             if set(value) != {"path", "sha256"}:
                 raise ParameterError("a file is a path, or a table of path and sha256")
             return cls(str(value["path"]), str(value["sha256"]))
-        path = str(value)
-        content = _read(path)
-        digest = _digest(content)
-        if path == STREAM:
-            _streamed[digest] = content
-        return cls(path, digest)
+        return cls(str(value))
+
+    @property
+    def digest(self) -> str:
+        """The digest. Raises FileError where the file cannot be read."""
+        if self._digest is None:
+            content = _read(self.path)
+            self._digest = _digest(content)
+            if self.is_stream:
+                _streamed[self._digest] = content
+        return self._digest
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FileOperand) and (self.path, self.digest) == (other.path, other.digest)
+
+    def __hash__(self) -> int:
+        return hash((self.path, self.digest))
+
+    def __reduce__(self) -> tuple[type[FileOperand], tuple[str, str]]:
+        return FileOperand, (self.path, self.digest)
+
+    def __repr__(self) -> str:
+        return f"FileOperand({self.path!r})"
 
     def content(self) -> bytes:
         """Returns the file's bytes. Raises FileError where it cannot be read or is no longer the same."""

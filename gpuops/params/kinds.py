@@ -67,13 +67,13 @@ class Given(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._values)
 
-    def refuse(self, reason: str, *names: str) -> None:
+    def refuse(self, reason: str, *names: str, even_auto: bool = False) -> None:
         """Raises ParameterError if one of these options was given though it can have no effect.
 
-        An option that asks for ``auto`` asks for nothing.
+        An option that asks for ``auto`` asks for nothing, unless that is not its default: ``even_auto``.
         """
         for name in names:
-            if name in self and self[name] != "auto":
+            if name in self and (even_auto or self[name] != "auto"):
                 raise ParameterError(f"{reason}: leave out {self._spell(name)}")
 
     def with_usual(self, values: Mapping[str, Any]) -> Given:

@@ -105,7 +105,7 @@ def plot(drawn: Sequence[Curve], path: str | os.PathLike[str], *, overwrite: boo
     assert params.exposure is not None
     panels = {"display light": [curve.light for curve in drawn]}
     if params.transfer != "linear":
-        signal = _SIGNALS[params.transfer].format(gamma=params.gamma)
+        signal = _SIGNALS[params.transfer if params.transfer != "auto" else "srgb"].format(gamma=params.gamma)
         panels[f"signal ({signal})"] = [curve.signal for curve in drawn]
     figure = Figure(figsize=(1.5 + 5 * len(panels), 5), layout="constrained")
     for axes, (title, values) in zip(
