@@ -25,8 +25,9 @@ from ..metrics.compare import compare
 from ..params.compare import CompareParams
 from ..params.dwt import WAVELETS, DwtParams, wavelet_name
 from ..profile import Report
-from ..wavelets import blocked, in_place, laan, split, strips, transform
-from ..wavelets.rows import HostPlanes
+from ..tiles.ends import HostImage
+from ..tiles.memory import least
+from ..wavelets import blocked, in_place, laan, multilevel, strips, transform
 from . import copies as bench
 
 if TYPE_CHECKING:
@@ -362,8 +363,8 @@ def _in_slabs(
 ) -> list[Any]:
     """Does the same in slabs."""
     source = host if upload else work.numpy()
-    bands = split.decompose(gpu, HostPlanes(source), params, params.levels or 0, memory=memory, overlap=False)
-    return list(bands.values()) if download else [gpu.array(band) for band in bands.values()]
+    bands = multilevel.decompose(HostImage(gpu, source), params, memory=memory, overlap=False)
+    return [band.numpy() if download else gpu.array(band.numpy()) for band in bands]
 
 
 def _walls(
@@ -381,14 +382,8 @@ def _slabs(gpu: Gpu, host: Array, params: DwtParams) -> dict[str, tuple[float, .
     """Returns the milliseconds on the host's clock that a split transform takes."""
 
     def call(overlap: bool) -> None:
-        split.decompose(
-            gpu,
-            HostPlanes(host),
-            params,
-            params.levels or 0,
-            memory=split.least(host.nbytes),
-            overlap=overlap,
-        )
+        memory = least(host.nbytes, multilevel.COPIES)
+        multilevel.decompose(HostImage(gpu, host), params, memory=memory, overlap=overlap)
 
     return {
         name: _clock(gpu, partial(call, overlap)) for name, overlap in ((IN_TURN, False), (OVERLAPPED, True))

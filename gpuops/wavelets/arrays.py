@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ..errors import DeviceError, ParameterError
 from ..image import Image
 from ..operands import planes_of
+from ..tiles.ends import Anywhere
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -104,12 +105,12 @@ def band_of(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic]) 
     return samples(gpu, data, dtype) if isinstance(data, Image) else gpu.array(band_planes(gpu, data, dtype))
 
 
-def result(like: Image | npt.ArrayLike, found: Image | Array, dtype: np.dtype[np.generic]) -> Any:
+def result(like: Image | npt.ArrayLike, found: Anywhere, dtype: np.dtype[np.generic]) -> Any:
     """``found`` itself for an Image; for an array, ``found`` on the host with the array's leading axes, complex if the
     array was."""
     if isinstance(like, Image):
         return found
-    parts = found.numpy() if isinstance(found, Image) else found
+    parts = found.numpy()
     leading = np.shape(like)[:-2]
     if dtype.kind != "c":
         return parts.reshape(*leading, *parts.shape[-2:])
