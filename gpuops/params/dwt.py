@@ -34,7 +34,7 @@ _FILTERED = (
     *(f"rbio{n}" for n in _SPLINES),
     "dmey",
 )
-# Wavelet -> whether it has lifting steps, and a reversible integer form. What they are: gpuops/dwt/wavelets.py.
+# Wavelet -> whether it has lifting steps, and a reversible integer form. What they are: gpuops/wavelets/wavelets.py.
 WAVELETS: Mapping[str, tuple[bool, bool]] = {
     **{name: (True, whole) for name, whole in _LIFTED.items()},
     **{name: (False, False) for name in _FILTERED if name not in _LIFTED},

@@ -11,7 +11,8 @@ from ..errors import ParameterError
 from ..gpu import Gpu, Kernel, Local, Source
 from ..image import Image
 from ..params.dwt import DwtParams
-from . import extension, generate, laan
+from . import extension, filters, laan
+from .lifting import lifting, tables
 from .wavelets import WAVELETS, Wavelet
 
 
@@ -86,19 +87,19 @@ def _launch(
     if not any(image.nbytes for image in outputs):
         return
     gpu, wavelet, dtype = inputs[0].gpu, WAVELETS[params.wavelet], inputs[0].dtype
-    inverse, rows, integer, double = name == "synthesise", axis == 2, dtype.kind == "i", dtype == np.float64
+    inverse, rows, integer = name == "synthesise", axis == 2, dtype.kind == "i"
     mode = params.mode
     if mode == "mirror" and n == 1 and wavelet.rows_first:
         mode = "vc2"  # some of VC-2's wavelets give a mirrored sample a detail, which is not stored
     first = (1 - wavelet.length // 2) // 2 if expansive(params) else 0
-    filters: tuple[Image | int, ...] = ()
+    taps: tuple[Image | int, ...] = ()
+    sample = laan.TYPES[dtype.name]
     if params.method == "lifting":
-        held = mode == "vc2"
-        constants = generate.lifting(wavelet, inverse=inverse, integer=integer, double=double, held=held)
-        halo = generate.halo(constants)
+        plan = lifting(wavelet, inverse=inverse, held=mode == "vc2")
+        constants, halo = tables(plan, sample), plan.left + plan.right
     else:
-        first, filters = _filters(gpu, wavelet, dtype, inverse, expansive(params))
-        constants, halo = generate.FILTERS, int(filters[1]) - 1
+        first, taps = _filters(gpu, wavelet, dtype, inverse, expansive(params))
+        constants, halo = filters.CONSTANTS, int(taps[1]) - 1
     shape = outputs[0].shape if inverse else inputs[0].shape
     outer, inner = (prod(shape[:2]), 1) if rows else (shape[0], shape[2])
     defines = {
@@ -106,7 +107,7 @@ def _launch(
         "ROWS": rows,
         "INTEGER": integer,
         "INVERSE": inverse,
-        "S": "int" if integer else "double" if double else "float",
+        "S": sample,
         "ACCURACY": wavelet.accuracy if integer and rows and wavelet.accuracy else None,
     }
     private = params.tile == "private" or (params.tile == "auto" and gpu.limits.is_cpu)
@@ -114,7 +115,7 @@ def _launch(
         gpu, name, constants, defines, (outer, (n + 1) // 2, counts[0], inner), halo
     )
     gpu.launch(
-        tiling.kernel, tiling.size, *inputs, *outputs, outer, n, inner, *counts, first, *filters, *tiling.tile,
+        tiling.kernel, tiling.size, *inputs, *outputs, outer, n, inner, *counts, first, *taps, *tiling.tile,
         local=tiling.local, label=f"{'i' if inverse else ''}dwt {'yx'[rows]} {wavelet.name} {params.method}",
         traffic=sum(image.nbytes for image in (*inputs, *outputs)),
     )  # fmt: skip
@@ -124,7 +125,7 @@ def _filters(
     gpu: Gpu, wavelet: Wavelet, dtype: np.dtype[np.generic], inverse: bool, expanded: bool
 ) -> tuple[int, tuple[Image, int]]:
     """The pair that the tile begins with, and the filters on the device, kept there, with their number."""
-    start, matrices = generate.polyphase(wavelet, inverse=inverse, expansive=expanded)
+    start, matrices = filters.polyphase(wavelet, inverse=inverse, expansive=expanded)
     key = ("dwt filters", wavelet.name, dtype, inverse, expanded)
     # Forwards the tile begins at pair k + first, backwards at k − first.
     return -start if inverse else start, (
@@ -152,7 +153,7 @@ def _private(
     tiles."""
     outer, pairs, lows, inner = dims
     sample, rows = defines["S"], defines["ROWS"]
-    run = 128 if rows else 16 if constants is not generate.FILTERS else 32  # filters have wider halos
+    run = 128 if rows else 16 if constants is not filters.CONSTANTS else 32  # filters have wider halos
     tiles = -(-(pairs if defines["INVERSE"] else lows) // run)
     if rows:
         kernel = gpu.kernel(
