@@ -52,7 +52,7 @@ class Work:
         """Writes the image of shrunk coefficients."""
 
         def clean() -> PixelSink:
-            sink = self._sink(self._encoding)
+            sink = stored.sink_of(self.about, self._encoding)
             denoise.denoised(self.source, sink, self.about.params, shrinking, spins)
             return sink
 
@@ -90,7 +90,7 @@ class Work:
         return transform.flat(approximation, shrink.shrink(approximation, details, params.wavelet, shrinking))
 
     def _restored(self, found: Sequence[Anywhere], encoding: Encoding) -> PixelSink:
-        sink = self._sink(encoding)
+        sink = stored.sink_of(self.about, encoding)
         multilevel.recompose(found, self.about.params, sink)
         return sink
 
@@ -99,9 +99,6 @@ class Work:
         sink = PixelSink(pyramid.size(found), encoding)
         pyramid.paint(found, sink, self._white)
         return sink
-
-    def _sink(self, encoding: Encoding) -> PixelSink:
-        return stored.sink_of(self.about, encoding, alpha=self.about.alpha)
 
     @property
     def _encoding(self) -> Encoding:

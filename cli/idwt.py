@@ -37,14 +37,15 @@ def command(shared: options.Shared) -> None:
             about = stored.unpack(arrays, attributes)
         except FileError as error:
             raise FileError(f"{item.path}: {error}") from None
-        alpha = about.alpha and shared.alpha == "keep"
+        if shared.alpha == "drop":
+            about = about.without_alpha()
         encoding = item.encoding_of(about.dtype, linear=about.linear)
 
         def image() -> PixelSink:
-            sink = stored.sink_of(about, encoding, alpha=alpha)
-            multilevel.recompose(stored.found_in(gpu, arrays, about, alpha=alpha), about.params, sink)
+            sink = stored.sink_of(about, encoding)
+            multilevel.recompose(stored.found_in(gpu, arrays, about), about.params, sink)
             return sink
 
-        item.save_host(*item.run(image).result, about.dtype, linear=about.linear, alpha=alpha)
+        item.save_host(*item.run(image).result, about.dtype, linear=about.linear, alpha=about.alpha)
 
     process(shared, "idwt", work, pictures=False)

@@ -102,8 +102,8 @@ def test_stored_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, params:
     assert list(parts) == list(whole) == list(about.bands())
     for name, band in parts.items():
         np.testing.assert_allclose(band, whole[name], rtol=1e-6)
-    sink = stored.sink_of(about, Encoding(np.dtype(np.float32)), alpha=True)
-    multilevel.recompose(stored.found_in(gpu, parts, about, alpha=True), params, sink)
+    sink = stored.sink_of(about, Encoding(np.dtype(np.float32)))
+    multilevel.recompose(stored.found_in(gpu, parts, about), params, sink)
     back = np.moveaxis(sink.pixels, -1, 0)
     assert np.abs(back[-1] - x[-1]).max() < 1e-6  # alpha is not shrunk
     if params.integer:  # whole levels, divided by 255 to the device's accuracy

@@ -291,8 +291,8 @@ def _check(
         for name, way in ways.items():
             bands = way(gpu.array(host))
             if name == "strip":
-                bands = transform.flat(*strips.split(bands[0], variants[name], levels))
-            whole = bands[0] if len(bands) == 1 else blocked.join(*transform.nested(bands), host.shape[1:])
+                bands = list(strips.each(bands[0], variants[name], levels))
+            whole = bands[0] if len(bands) == 1 else blocked.joined(bands, host.shape[1:])
             expected = expected or whole
             error = compare(gpu, whole, expected, CompareParams(("max",), data_range=largest)).max
             if not error <= TOLERANCE:
@@ -307,7 +307,8 @@ def predicted(gpu: Gpu, shape: tuple[int, ...], params: DwtParams, levels: int) 
 
     For both axes of N² samples these are 16 N² for the creation and 16 N² for the permutation of chunks, and
     16 (1 + h / r) N² for lifting, where groups make r samples and read h more on either side. The source does not say
-    its r; here it is that of :mod:`.dwt.laan` on this device. The result is empty for methods that the table lacks.
+    its r; here it is that of :mod:`gpuops.wavelets.laan` on this device. The result is empty for methods that the table
+    lacks.
     """
     if params.method not in ("laan", "in-place"):
         return {}

@@ -16,18 +16,7 @@ from ..params.dwt import DwtParams, wavelet_name
 from ..tiles.ends import HostImage
 from ..tiles.memory import room
 from . import multilevel, shrink, stationary, transform
-from .arrays import (
-    LAST,
-    axes_back,
-    axes_last,
-    band_of,
-    band_planes,
-    dtype_of,
-    planes,
-    result,
-    samples,
-    triple,
-)
+from .arrays import LAST, axes_back, axes_last, dtype_of, planes, result, samples, triple
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -218,13 +207,15 @@ def waverec2(
         raise ParameterError("there must be one band at least that is not None")
     dtype = dtype_of(given, integer)
     if not any(isinstance(band, Image) for band in given):
-        host = [None if band is None else HostImage(gpu, band_planes(gpu, band, dtype)) for band in bands]
+        host = [
+            None if band is None else HostImage(gpu, planes(gpu, band, dtype, band=True)) for band in bands
+        ]
         size = transform.image_shape(*transform.nested(host), params, shape)
         whole = HostImage(gpu, np.empty(size, next(band.dtype for band in host if band is not None)))
         memory = room(gpu, whole.nbytes, multilevel.COPIES)
         multilevel.recompose(host, params, whole, memory=memory)
         return axes_back(result(given[0], whole, dtype), axes)
-    images = [None if band is None else band_of(gpu, band, dtype) for band in bands]
+    images = [None if band is None else samples(gpu, band, dtype, band=True) for band in bands]
     image = transform.recompose(*transform.nested(images), params, shape)
     return axes_back(result(given[0], image, dtype), axes)
 

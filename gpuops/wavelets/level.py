@@ -37,7 +37,7 @@ _KEPT = 256  # levels that stay prepared on a device, of any images
 SAMPLES = {"float32": "float", "float64": "double"}
 Shape = tuple[int, int]
 Shape3 = tuple[int, int, int]
-Details = tuple[Image, Image, Image]  # cH, cV, cD
+Three = tuple[Image, Image, Image]  # cH, cV, cD
 Four = tuple[Image, Image, Image, Image]  # cA, cH, cV, cD
 
 
@@ -130,7 +130,7 @@ class Level:
         """Four bands, uninitialised."""
         return (like.like((self.planes, self.bands[0], self.bands[2])), *self.details(like))
 
-    def details(self, like: Image) -> Details:
+    def details(self, like: Image) -> Three:
         """The bands cH, cV and cD, uninitialised."""
         low_y, high_y, low_x, high_x = self.bands
         return (
@@ -376,7 +376,7 @@ def fitting(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: 
     return level if level.fits else None
 
 
-def forward(image: Image, level: Level) -> tuple[Image, Details]:
+def forward(image: Image, level: Level) -> tuple[Image, Three]:
     """One level: cA, (cH, cV, cD)."""
     level.check()
     four = level.empty(image)
@@ -384,7 +384,7 @@ def forward(image: Image, level: Level) -> tuple[Image, Details]:
     return four[0], four[1:]
 
 
-def inverse(approximation: Image, details: Details, level: Level) -> Image:
+def inverse(approximation: Image, details: Three, level: Level) -> Image:
     """The image that one level's bands stand for."""
     image = approximation.like((level.planes, *level.image))
     level.run(image, (approximation, *details))

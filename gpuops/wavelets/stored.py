@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -50,6 +50,10 @@ class Stored:
         """The names of all bands, those without coefficients too."""
         return [name for name, _ in band_shapes(self.params, self.shape[1:], self.params.levels or 0)]
 
+    def without_alpha(self) -> Stored:
+        """The description of the colours' bands alone."""
+        return replace(self, shape=(self.shape[0] - self.alpha, *self.shape[1:]), alpha=False)
+
     def attributes(self) -> dict[str, Any]:
         """The attributes that :func:`unpack` reads again."""
         params = self.params
@@ -86,11 +90,10 @@ def source_of(gpu: Gpu, pixels: Array, decoding: Decoding, about: Stored) -> Pix
     return PixelSource(gpu, pixels, decoding, linear=about.linear, convert=convert, dtype=about.sample)
 
 
-def sink_of(about: Stored, encoding: Encoding, *, alpha: bool) -> PixelSink:
-    """The sink of what is transformed back: pixels with alpha, or without."""
-    shape = (about.shape[0] - (about.alpha and not alpha), *about.shape[1:])
+def sink_of(about: Stored, encoding: Encoding) -> PixelSink:
+    """The sink of what is transformed back."""
     convert = partial(bands.from_levels, maximum=WHITE[about.dtype]) if about.params.integer else None
-    return PixelSink(shape, encoding, alpha=about.alpha and alpha, convert=convert)
+    return PixelSink(about.shape, encoding, alpha=about.alpha, convert=convert)
 
 
 def coefficients(source: Source, params: DwtParams) -> list[Anywhere]:
@@ -124,9 +127,9 @@ def named(found: Sequence[Anywhere], about: Stored) -> dict[str, Array]:
     return {name: band.numpy() for name, band in zip(about.names(), found, strict=True) if band.nbytes}
 
 
-def found_in(gpu: Gpu, arrays: Mapping[str, Array], about: Stored, *, alpha: bool) -> list[HostImage]:
-    """All bands of a file, with alpha's planes or without."""
-    planes = about.shape[0] - (about.alpha and not alpha)
+def found_in(gpu: Gpu, arrays: Mapping[str, Array], about: Stored) -> list[HostImage]:
+    """All bands of a file; ``about`` may be without the file's alpha."""
+    planes = about.shape[0]
     return [
         HostImage(gpu, arrays[name][:planes] if name in arrays else np.empty((planes, *size), about.sample))
         for name, size in band_shapes(about.params, about.shape[1:], about.params.levels or 0)

@@ -17,7 +17,7 @@ from ..gpu import LATER, Argument, Define, Gpu, Kernel, Step
 from ..image import Image
 from ..params.dwt import DwtParams
 from . import axis
-from .level import MOST, Aside, Details, Level
+from .level import MOST, Aside, Level, Three
 from .lifting import rows
 
 _PAIRS = 4  # pairs of columns of a work-item, as in dwt_rows.cl
@@ -183,7 +183,7 @@ def fitting(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: 
     return levels if levels.can_be and levels.kernel is not None else None
 
 
-def forward(image: Image, levels: TwoLevels) -> tuple[Image, list[Details]]:
+def forward(image: Image, levels: TwoLevels) -> tuple[Image, list[Three]]:
     """Two levels: cA, [coarse (cH, cV, cD), fine (cH, cV, cD)]."""
     levels.fine.check()
     levels.coarse.check()
