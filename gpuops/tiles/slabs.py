@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ..image import Image
 from . import memory
@@ -20,6 +20,10 @@ from .transfers import Transfers
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
+
+End = TypeVar("End")
+Ends = Sequence[tuple[End, int]]  # sources or sinks, each with the rows of a unit
+Work = Callable[["Slab", Sequence[Image]], Iterable[Image]]
 
 
 @dataclass(frozen=True)
@@ -54,10 +58,10 @@ def divided(make: int, read: int, most: int, margin: int = 0, *, wraps: bool = F
 
 def stream(
     gpu: Gpu,
-    sources: Sequence[tuple[Source, int]],
-    sinks: Sequence[tuple[Sink, int]],
+    sources: Ends[Source],
+    sinks: Ends[Sink],
     slabs: Iterable[Slab],
-    work: Callable[[Slab, Sequence[Image]], Iterable[Image]],
+    work: Work,
     *,
     period: int | None = None,
     overlap: bool = True,
@@ -82,39 +86,51 @@ def stream(
             sink.fill(image)
         return
     with Transfers(gpu, overlap=overlap) as transfers:
-        for source, rows in sources:
-            source.reading(transfers, rows * max(slab.last - slab.first for slab in slabs))
-        for sink, rows in sinks:
-            sink.writing(transfers, rows * max(slab.stop - slab.start for slab in slabs))
-        for slab in slabs:
-            with ExitStack() as stack:
-                made = work(
-                    slab,
-                    [
-                        stack.enter_context(
-                            source.slab(pieces(rows * slab.first, rows * slab.last, source.shape[1], period))
-                        )
-                        for source, rows in sources
-                    ],
+        _stream(transfers, sources, sinks, slabs, work, period)
+
+
+def _stream(
+    transfers: Transfers,
+    sources: Ends[Source],
+    sinks: Ends[Sink],
+    slabs: Sequence[Slab],
+    work: Work,
+    period: int | None,
+) -> None:
+    for source, rows in sources:
+        source.reading(transfers, rows * max(slab.last - slab.first for slab in slabs))
+    for sink, rows in sinks:
+        sink.writing(transfers, rows * max(slab.stop - slab.start for slab in slabs))
+    for slab in slabs:
+        with ExitStack() as stack:
+            images = [
+                stack.enter_context(
+                    source.slab(pieces(rows * slab.first, rows * slab.last, source.shape[1], period))
                 )
-            for (sink, rows), image in zip(sinks, made, strict=True):
-                at = slice(rows * slab.start, min(rows * slab.stop, sink.shape[1]))
-                sink.put(image, rows * (slab.start - slab.first), at)
+                for source, rows in sources
+            ]
+            made = work(slab, images)
+            del images
+        for (sink, rows), image in zip(sinks, made, strict=True):
+            at = slice(rows * slab.start, min(rows * slab.stop, sink.shape[1]))
+            sink.put(image, rows * (slab.start - slab.first), at)
 
 
-def move(source: Source, sink: Sink, room: int, *, copies: int = 1, overlap: bool = True) -> None:
-    """Moves samples from a source to a sink. ``copies``: the copies of a slab that the ends take beside it."""
-    planes, height, width = source.shape
-    row = planes * width * source.dtype.itemsize
-    most = memory.units(
-        source.gpu, room, row=max(1, row), moved=source.row_bytes + sink.row_bytes, copies=copies
-    )
+def move(ends: Sequence[tuple[Source, Sink]], room: int, *, copies: int = 1, overlap: bool = True) -> None:
+    """Moves samples from each source to its sink. ``copies``: the copies of a slab that the ends take beside it."""
 
     def copied(_: Slab, images: Sequence[Image]) -> list[Image]:
         # The sink gets a copy, which stays while the inlet's memory is filled anew.
         return [cut(images[0], (0, 0), images[0].shape[1:])]
 
-    stream(source.gpu, [(source, 1)], [(sink, 1)], divided(height, height, most), copied, overlap=overlap)
+    gpu = ends[0][0].gpu
+    with Transfers(gpu, overlap=overlap) as transfers:
+        for source, sink in ends:
+            planes, height, width = source.shape
+            row, moved = planes * width * source.dtype.itemsize, source.row_bytes + sink.row_bytes
+            most = memory.units(gpu, room, row=row, moved=moved, copies=copies)
+            slabs = list(divided(height, height, most))
+            _stream(transfers, [(source, 1)], [(sink, 1)], slabs, copied, None)
 
 
 def pieces(start: int, stop: int, n: int, period: int | None = None) -> list[slice]:

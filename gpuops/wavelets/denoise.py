@@ -101,7 +101,7 @@ def denoised(
     if isinstance(mean, DeviceImage):
         sink.fill(mean.image)
     else:
-        move(mean, sink, gpu.limits.global_bytes // 2, copies=multilevel.COPIES)
+        move([(mean, sink)], gpu.limits.global_bytes // 2, copies=multilevel.COPIES)
 
 
 def _once(source: Source, sink: Sink, params: DwtParams, shrinking: ShrinkParams) -> None:

@@ -84,12 +84,14 @@ def decompose(
         source, left = approximation, left - 1
     if left:
         rest = transform.decompose(source.whole(), replace(params, levels=left))
-        for sink, band in zip(found, transform.flat(*rest), strict=False):
-            if band.nbytes:
-                end = DeviceImage(bands.in_precision(band, dtype))
-                move(end, sink, memory, copies=COPIES, overlap=overlap)
+        ends: list[tuple[Source, Sink]] = [
+            (DeviceImage(bands.in_precision(band, dtype)), sink)
+            for sink, band in zip(found, transform.flat(*rest), strict=False)
+            if band.nbytes
+        ]
+        move(ends, memory // 2, copies=COPIES, overlap=overlap)
     elif not levels:
-        move(source, found[0], memory // 2, copies=COPIES, overlap=overlap)
+        move([(source, found[0])], memory // 2, copies=COPIES, overlap=overlap)
     return [*found]
 
 
@@ -141,7 +143,7 @@ def recompose(
     if fits(image.shape[1:]):
         sink.fill(image.whole())
     else:
-        move(image, sink, memory // 2, copies=COPIES, overlap=overlap)
+        move([(image, sink)], memory // 2, copies=COPIES, overlap=overlap)
 
 
 def _forward(

@@ -253,23 +253,24 @@ def _complete(given: Sequence[Shape | None], params: DwtParams) -> tuple[Shape, 
 
     Raises ParameterError unless the bands belong together.
     """
-    if all(size is None for size in given):
+    approximation, horizontal, vertical, diagonal = given
+    known = [size for size in given if size is not None]
+    if not known:
         raise ParameterError("a level whose bands are all None has no size")
-    lengths = []
-    for along, lows in ((0, (0, 2)), (1, (0, 1))):  # the bands that are low along y, and along x
-        known = [(number in lows, size[along]) for number, size in enumerate(given) if size is not None]
-        low, high = ({n for is_low, n in known if is_low == wanted} for wanted in (True, False))
-        low, high = low or high, high or low
-        if len(low) > 1 or len(high) > 1 or not 0 <= min(low) - min(high) <= params.critical:
-            raise ParameterError(
-                "the bands of a level do not fit together: "
-                + ", ".join(
-                    f"{name} {size}" for name, size in zip(("cA", "cH", "cV", "cD"), given, strict=True)
-                )
-            )
-        lengths.append((min(low), min(high)))
-    (low_y, high_y), (low_x, high_x) = lengths
-    return (low_y, low_x), (high_y, low_x), (low_y, high_x), (high_y, high_x)
+
+    def length(along: int, one: Shape | None, other: Shape | None) -> int:
+        return (one or other or known[0])[along]
+
+    low = length(0, approximation, vertical), length(1, approximation, horizontal)
+    high = length(0, horizontal, diagonal), length(1, vertical, diagonal)
+    found = low, (high[0], low[1]), (low[0], high[1]), high
+    if any(size not in (None, whole) for size, whole in zip(given, found, strict=True)) or any(
+        not 0 <= a - d <= params.critical for a, d in zip(low, high, strict=True)
+    ):
+        names = zip(("cA", "cH", "cV", "cD"), given, strict=True)
+        bands = ", ".join(f"{name} {size}" for name, size in names)
+        raise ParameterError(f"the bands of a level do not fit together: {bands}")
+    return found
 
 
 def _low(details: Details[HasShape | None], params: DwtParams, default: Shape) -> Shape:
