@@ -13,7 +13,7 @@ from ..errors import ParameterError
 from ..image import Image
 from ..operands import planes_of
 from ..params.dwt import MAX_SPINS, DwtParams, ShrinkParams
-from ..tiles.ends import DeviceImage, HostImage, Shape, Sink, Source
+from ..tiles.ends import DeviceImage, HostImage, Sink, Source
 from ..tiles.pixels import PixelSource, WithAlpha
 from ..tiles.slabs import move
 from . import bands, multilevel, shrink, stored, transform
@@ -21,6 +21,7 @@ from . import bands, multilevel, shrink, stored, transform
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
+# What is denoised: images on the device, arrays, a file's pixels.
 Original = DeviceImage | HostImage | PixelSource
 
 
@@ -83,17 +84,19 @@ def denoised(
         _once(source, sink, params, shrinking)
         return
 
-    def empty(shape: Shape) -> DeviceImage | HostImage:
-        if isinstance(source, DeviceImage):
-            return DeviceImage(source.image.like(shape))
-        return HostImage(gpu, np.empty(shape, np.float32))
+    def empty(like: Original) -> DeviceImage | HostImage:
+        if isinstance(like, DeviceImage):
+            return DeviceImage(like.image.like())
+        return HostImage(gpu, np.empty(like.shape, np.float32))
 
-    (planes, height, width), mean = source.shape, empty(source.shape)
+    mean = empty(source)
     # Along an axis of n samples there are n shifts at most.
-    shifts = list(product(*(range(min(spins, n)) for n in (height, width))))
+    shifts = list(product(*(range(min(spins, n)) for n in source.shape[1:])))
     for number, (down, right) in enumerate(shifts):
-        one = empty((planes, height + down, width + right))
-        _once(_shifted(source, down, right), one, params, shrinking)
+        shifted = _shifted(source, down, right)
+        # On the device the result takes the shifted image's place.
+        one = shifted if isinstance(shifted, DeviceImage) else empty(shifted)
+        _once(shifted, one, params, shrinking)
         for at, part in mean.parts():
             shown = one.rows(slice(at.start, at.stop + down))
             _add_cropped(shown, part, down, right, 1 / len(shifts), more=number > 0)
@@ -110,7 +113,7 @@ def _once(source: Source, sink: Sink, params: DwtParams, shrinking: ShrinkParams
     multilevel.recompose(transform.flat(approximation, details), params, sink)
 
 
-def _shifted(source: Original, down: int, right: int) -> Source:
+def _shifted(source: Original, down: int, right: int) -> Original:
     """The image with ``down`` mirrored rows above it and ``right`` mirrored columns to its left."""
     if isinstance(source, DeviceImage):
         return DeviceImage(_extended(source.image, down, right))
