@@ -25,7 +25,6 @@ from . import options
 
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
-    from gpuops.wavelets.stored import Stored
 
     from .item import Item
 
@@ -134,17 +133,17 @@ def command(
 
     from gpuops.errors import FileError
     from gpuops.notes import note
-    from gpuops.wavelets import stored, transform
+    from gpuops.wavelets import multilevel, stored, transform
 
-    from .dwt_ways import InSlabs, OnDevice
+    from .dwt_ways import Work
     from .pipeline import process
 
     def one(gpu: Gpu, item: Item) -> None:
-        stored_pixels, decoding = item.read_pixels(linear=False)
-        height, width, planes = stored_pixels.shape
+        pixels, decoding = item.read_pixels(linear=False)
+        height, width, planes = pixels.shape
         shape = height, width
-        if integer and stored_pixels.dtype.kind != "u":
-            raise FileError(f"{item.path}: --integer needs 8- or 16-bit pixels, not {stored_pixels.dtype}")
+        if integer and pixels.dtype.kind != "u":
+            raise FileError(f"{item.path}: --integer needs 8- or 16-bit pixels, not {pixels.dtype}")
         if params.levels is None:
             chosen = replace(params, levels=min(DEFAULT_LEVELS, transform.max_levels(shape, params)))
             if chosen.levels == 0 and shrinking is not None:
@@ -154,14 +153,18 @@ def command(
         else:
             chosen = params
             transform.warn_of_levels(shape, params)
-        description = _description(item, (planes, *shape), chosen, alpha=decoding.alpha)
+        assert item.picture is not None
+        dtype = item.picture.pixels.dtype.name
+        about = stored.Stored(chosen, (planes, *shape), dtype, decoding.alpha, item.linear)
         plain = item.writes_data and not (reconstruct or shrinks or keeping)
-        fits = stored.fits(gpu, description, overwrite_input=plain and item.once, more=not plain)
-        work = (OnDevice if fits else InSlabs)(item, gpu, stored_pixels, decoding, description)
-        del stored_pixels
+        copies = stored.copies(chosen, overwrite=plain and item.once, more=not plain)
+        source = stored.source_of(gpu, pixels, decoding, about)
+        work = Work(item, multilevel.resident(source, chosen, copies=copies), about)
         if keeping is not None:
-            work.keep(keeping, reconstruct=reconstruct, as_json=as_json)
-        elif reconstruct:
+            work.keep(keeping, pixels, reconstruct=reconstruct, as_json=as_json)
+            return
+        del pixels, source  # what is on the device need not stay on the host
+        if reconstruct:
             assert shrinking is not None
             work.denoise(shrinking, cycle_spins or 1)
         else:
@@ -198,10 +201,3 @@ def _check(
         raise click.UsageError("--json prints what --keep came to: it goes with that")
     if as_json and shared.output == "-":
         raise click.UsageError("stdout is the output: leave out --json, or give -o a file")
-
-
-def _description(item: Item, shape: tuple[int, int, int], params: DwtParams, *, alpha: bool) -> Stored:
-    from gpuops.wavelets import stored
-
-    assert item.picture is not None
-    return stored.Stored(params, shape, item.picture.pixels.dtype.name, alpha, item.linear)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from . import options
 
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
+    from gpuops.tiles.pixels import PixelSink
 
     from .item import Item
 
@@ -27,27 +27,25 @@ def command(shared: options.Shared) -> None:
     options.refuse("a coefficient file has no layers", "layer")
 
     from gpuops.errors import FileError
-    from gpuops.wavelets import split, stored
+    from gpuops.wavelets import multilevel, stored
 
     from .pipeline import process
 
     def work(gpu: Gpu, item: Item) -> None:
         arrays, attributes = item.load_data()
         try:
-            description = stored.unpack(arrays, attributes)
+            about = stored.unpack(arrays, attributes)
         except FileError as error:
             raise FileError(f"{item.path}: {error}") from None
-        if not split.fits(gpu, description.shape, description.sample):
-            alpha = description.alpha and shared.alpha == "keep"
-            encoding = item.encoding_of(description.dtype, linear=description.linear)
-            pixels_of = partial(stored.pixels_of, alpha=alpha)
-            sink = item.run(pixels_of, gpu, arrays, description, encoding)
-            linear = description.linear
-            item.save_host(sink.pixels, sink.losses, description.dtype, linear=linear, alpha=alpha)
-            return
-        image = item.run(stored.image_of, gpu, arrays, description)
-        if image.alpha and shared.alpha == "drop":
-            image = image.without_alpha()
-        item.save(image, description.dtype)
+        if shared.alpha == "drop":
+            about = about.without_alpha()
+        encoding = item.encoding_of(about.dtype, linear=about.linear)
+
+        def image() -> PixelSink:
+            sink = stored.sink_of(about, encoding)
+            multilevel.recompose(stored.found_in(gpu, arrays, about), about.params, sink)
+            return sink
+
+        item.save_host(*item.run(image).result, about.dtype, linear=about.linear, alpha=about.alpha)
 
     process(shared, "idwt", work, pictures=False)

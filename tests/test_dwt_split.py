@@ -11,10 +11,10 @@ import pytest
 
 from gpuops import DeviceError, Gpu, Report
 from gpuops.params.dwt import MODES, DwtParams, ShrinkParams
-from gpuops.tiles import transfers
-from gpuops.wavelets import dwt2, idwt2, split, transform, wavedec2, waverec2
+from gpuops.tiles import memory, slabs, transfers
+from gpuops.tiles.ends import HostImage
+from gpuops.wavelets import dwt2, idwt2, multilevel, transform, wavedec2, waverec2
 from gpuops.wavelets.denoise import denoise
-from gpuops.wavelets.rows import HostPlanes
 
 Array = np.ndarray[Any, Any]
 
@@ -24,14 +24,21 @@ TINY = 64_000  # bytes: images of these tests must be split
 @pytest.fixture
 def slabs_of_seven(monkeypatch: pytest.MonkeyPatch) -> None:
     """Slabs make seven pairs of rows."""
-    monkeypatch.setattr(split, "_pairs", lambda *_: 7)
+    monkeypatch.setattr(memory, "units", lambda *_, **__: 7)
 
 
 def recomposed(gpu: Gpu, bands: list[Array | None], params: DwtParams, shape: tuple[int, int]) -> Array:
     given = next(band for band in bands if band is not None)
     found = np.full((given.shape[0], *shape), -1, given.dtype)
-    split.recompose(gpu, *transform.nested(bands), params, HostPlanes(found), memory=TINY)
+    on_host = [None if band is None else HostImage(gpu, band) for band in bands]
+    multilevel.recompose(on_host, params, HostImage(gpu, found), memory=TINY)
     return found
+
+
+def decomposed(gpu: Gpu, x: Array, params: DwtParams, *, overlap: bool = True) -> list[Array]:
+    bands = multilevel.decompose(HostImage(gpu, x), params, memory=TINY, overlap=overlap)
+    assert all(isinstance(band, HostImage) for band in bands)
+    return [band.numpy() for band in bands]
 
 
 def whole(gpu: Gpu, x: Array, params: DwtParams) -> list[Array]:
@@ -59,10 +66,10 @@ def test_slabs_give_what_the_whole_does(
         if integer:
             x = (x * 255).astype(np.int32)
         expected = whole(gpu, x, params)
-        bands = split.decompose(gpu, HostPlanes(x), params, levels, memory=TINY, overlap=overlap)
-        assert list(bands) == [name for name, _ in transform.band_shapes(params, shape, levels)]
-        for band, (name, found) in zip(expected, bands.items(), strict=True):
-            np.testing.assert_array_equal(found, band, name)
+        names = [name for name, _ in transform.band_shapes(params, shape, levels)]
+        found = decomposed(gpu, x, params, overlap=overlap)
+        for name, ours, theirs in zip(names, found, expected, strict=True):
+            np.testing.assert_array_equal(ours, theirs, name)
         low, details = transform.nested([gpu.array(band) for band in expected])
         image = transform.recompose(low, details, params, shape).numpy()
         np.testing.assert_array_equal(recomposed(gpu, expected, params, shape), image)
@@ -72,10 +79,10 @@ def test_slabs_give_what_the_whole_does(
 def test_methods(gpu: Gpu, rng, slabs_of_seven: None, method: str) -> None:
     x = rng.random((1, 110, 52), dtype=np.float32)
     params = DwtParams("bior4.4", "symmetric" if method == "filterbank" else "mirror", 2, method)
-    bands = split.decompose(gpu, HostPlanes(x), params, 2, memory=TINY)
-    for band, (name, found) in zip(whole(gpu, x, params), bands.items(), strict=True):
-        np.testing.assert_array_equal(found, band, name)
-    np.testing.assert_allclose(recomposed(gpu, list(bands.values()), params, (110, 52)), x, atol=4e-6)
+    bands: list[Array | None] = [*decomposed(gpu, x, params)]
+    for ours, theirs in zip(bands, whole(gpu, x, params), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_allclose(recomposed(gpu, bands, params, (110, 52)), x, atol=4e-6)
 
 
 def test_bands_that_are_none(gpu: Gpu, rng, slabs_of_seven: None) -> None:
@@ -93,12 +100,12 @@ def test_bands_that_are_none(gpu: Gpu, rng, slabs_of_seven: None) -> None:
 
 def test_no_level(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows only come and go: the rows that go must not be overwritten by those that come."""
-    monkeypatch.setattr(split, "_ENOUGH", 1)
+    monkeypatch.setattr(memory, "ENOUGH", 1)
     params = DwtParams(levels=0)
     for planes in (1, 2):
         x = rng.random((planes, 300, 70), dtype=np.float32)
         for _ in range(5):
-            (found,) = split.decompose(gpu, HostPlanes(x), params, 0, memory=TINY).values()
+            (found,) = decomposed(gpu, x, params)
             np.testing.assert_array_equal(found, x)
             np.testing.assert_array_equal(recomposed(gpu, [x], params, (300, 70)), x)
 
@@ -171,16 +178,16 @@ def test_large_arrays_go_in_slabs_to_gpus(
 ) -> None:
     x = rng.random((300, 200), dtype=np.float32)
     expected = wavedec2(opened(), x, "haar", "mirror", 2)
-    monkeypatch.setattr(split, "_LARGE", x.nbytes)
-    calls: list[int] = []
-    for name in ("decompose", "recompose"):
-        function = getattr(split, name)
+    monkeypatch.setattr(memory, "_LARGE", x.nbytes)
+    calls: list[str] = []
+    for name in ("_forward", "_inverse"):
+        function = getattr(multilevel, name)
 
-        def counted(*args: Any, function: Any = function, **options: Any) -> Any:
-            calls.append(options["memory"])
+        def counted(*args: Any, name: str = name, function: Any = function, **options: Any) -> Any:
+            calls.append(name)
             return function(*args, **options)
 
-        monkeypatch.setattr(split, name, counted)
+        monkeypatch.setattr(multilevel, name, counted)
     for is_cpu, count in ((True, 0), (False, 2)):
         gpu = opened()
         gpu.limits = replace(gpu.limits, is_cpu=is_cpu)
@@ -205,11 +212,11 @@ def test_slabs_cover_everything() -> None:
         (55, 50, 7, 6, False),
         (50, 50, 7, 6, True),
     ]:
-        slabs = list(split._slabs(make, read, most, margin, wraps=wraps))
-        assert len(slabs) > 3
-        assert [slab.start for slab in slabs] == [0, *(slab.stop for slab in slabs[:-1])]
-        assert slabs[-1].stop == make
-        for slab in slabs:
+        found = list(slabs.divided(make, read, most, margin, wraps=wraps))
+        assert len(found) > 3
+        assert [slab.start for slab in found] == [0, *(slab.stop for slab in found[:-1])]
+        assert found[-1].stop == make
+        for slab in found:
             assert slab.first == slab.start - margin or (not wraps and slab.first == 0)
             assert slab.last >= slab.stop + margin or (not wraps and slab.last == read)
 

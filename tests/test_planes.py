@@ -10,11 +10,12 @@ from gpuops.filters.convolve import convolve
 from gpuops.fourier import spectrum
 from gpuops.params.dwt import DwtParams, KeepParams, ShrinkParams
 from gpuops.params.fft import SpectrumParams
-from gpuops.pixels.coding import Decoding
+from gpuops.pixels.coding import Decoding, Encoding
 from gpuops.tiles import planes
-from gpuops.wavelets import stored, transform
+from gpuops.tiles.ends import DeviceImage, HostImage
+from gpuops.wavelets import multilevel, shrink, stored, transform
 from gpuops.wavelets.denoise import denoise
-from gpuops.wavelets.keep import keep, restored
+from gpuops.wavelets.keep import keep
 
 
 @pytest.fixture
@@ -86,19 +87,28 @@ def test_stored_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, params:
     x = np.round(rng.random((4, 17, 30)) * 255).astype(np.float32) / 255
     image = gpu.array(x)
     image.alpha = True
+    pixels = np.moveaxis(np.round(x * 255).astype(np.uint8), 0, -1)
     about = stored.Stored(params, image.shape, "uint8", alpha=True, linear=False)
-    shrinking = None if params.integer else ShrinkParams("bayes")
-    whole = stored.pack(image, about, shrinking)
+
+    def coefficients() -> dict[str, np.ndarray]:
+        source = stored.source_of(gpu, pixels, Decoding(alpha=True), about)
+        first, details = transform.nested(stored.coefficients(DeviceImage(source.whole()), params))
+        if not params.integer:
+            details = shrink.shrink(first, details, params.wavelet, ShrinkParams("bayes"))
+        return stored.named(transform.flat(first, details), about)
+
+    whole = coefficients()
     monkeypatch.setattr(planes, "_AT_ONCE", 0)
-    parts = stored.pack(image, about, shrinking)
+    parts = coefficients()
     assert list(parts) == list(whole) == list(about.bands())
     for name, band in parts.items():
         np.testing.assert_allclose(band, whole[name], rtol=1e-6)
-    back = stored.image_of(gpu, parts, about)
-    assert back.alpha
-    assert np.abs(back.numpy()[-1] - x[-1]).max() < 1e-6  # alpha is not shrunk
-    if params.integer:  # results are whole levels, divided by 255 as exactly as the device does
-        assert np.abs(back.numpy() - x).max() < 2e-7
+    sink = stored.sink_of(about, Encoding(np.dtype(np.float32)))
+    multilevel.recompose(stored.found_in(gpu, parts, about), params, sink)
+    back = np.moveaxis(sink.pixels, -1, 0)
+    assert np.abs(back[-1] - x[-1]).max() < 1e-6  # alpha is not shrunk
+    if params.integer:  # whole levels, divided by 255 to the device's accuracy
+        assert np.abs(back - x).max() < 2e-7
 
 
 def test_denoised_and_kept_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,9 +117,11 @@ def test_denoised_and_kept_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPat
     params = DwtParams(levels=2)
 
     def both() -> list[np.ndarray]:
-        first, details, _ = keep(*transform.decompose(image, params), KeepParams(20))
+        found, _ = keep(transform.flat(*transform.decompose(image, params)), KeepParams(20))
         denoised = denoise(gpu, image, params, ShrinkParams("bayes"), spins=2)
-        return [denoised.numpy(), restored(first, details, params, image).numpy()]
+        restored = HostImage(gpu, np.empty(image.shape, np.float32))
+        multilevel.recompose(found, params, restored)
+        return [denoised.numpy(), restored.array]
 
     whole = both()
     monkeypatch.setattr(planes, "_AT_ONCE", 0)

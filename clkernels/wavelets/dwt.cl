@@ -19,7 +19,7 @@
 // Global size, columns: (inner / WIDTH, teams along the axis, outer); rows: teams, line by line, in one dimension.
 // Local size with LOCAL: (columns, items), for rows (items); otherwise any.
 // tile: 2 · length · columns samples; with filters RIGHT is the most there can be, and `pairs` says how long a tile is.
-// After the wavelet's constants, which gpuops/dwt/generate.py writes, border.cl, dwt_extension.cl and dwt_steps.cl.
+// After the wavelet's constants, which gpuops/wavelets/lifting.py writes, border.cl, dwt_extension.cl and dwt_steps.cl.
 
 #define WHOLE_LANES(p) (((p) + LANES - 1) / LANES * LANES)
 #define LENGTH WHOLE_LANES(LEFT + PAIRS + RIGHT)

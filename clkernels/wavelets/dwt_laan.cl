@@ -10,7 +10,7 @@
 // `across` lines of n samples each. The low half begins at the first row or column of its planes, the high
 // one at `high_from`: both may be in one image.
 //
-// After a wavelet's constants (gpuops/dwt/generate.py), border.cl, dwt_extension.cl and dwt_steps.cl.
+// After a wavelet's constants (gpuops/wavelets/lifting.py), border.cl, dwt_extension.cl and dwt_steps.cl.
 // -D S=float|double|int   a sample
 // -D V=S or S16, -D WIDTH=1|16   neighbours in a row that a work-item takes at once
 

@@ -10,7 +10,7 @@
 //
 // What it reads is an image or coefficients as one: dwt_layout.cl. Beyond edges it reads what dwt_margins.cl put aside.
 //
-// After dwt_layout.cl, a schedule of the wavelet's steps (gpuops/dwt/schedule.py), dwt_lift.cl for 4, and dwt_rows.cl.
+// After dwt_layout.cl, the wavelet's steps as a macro (gpuops/wavelets/lifting.py), dwt_lift.cl for 4, and dwt_rows.cl.
 // Local: (ITEMS, 1, 1). Global: (tiles · ITEMS, bands, planes).
 
 #ifdef STRIPS

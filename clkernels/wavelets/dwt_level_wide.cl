@@ -3,7 +3,7 @@
 // A row's even and odd samples are lifted along x where they come to lie: in a window of the last KEPT pairs of rows, in
 // which the steps along y then run. It stays in the second-level cache.
 //
-// After border.cl, dwt_layout.cl, dwt_beyond.cl and a schedule: gpuops/dwt/schedule.py.
+// After border.cl, dwt_layout.cl, dwt_beyond.cl and the wavelet's steps as a macro: gpuops/wavelets/lifting.py.
 // Global: (tiles, bands, planes), any group size.
 
 #define LANES 16

@@ -1,6 +1,7 @@
 // A wavelet's lifting steps on a row of N pairs of samples, and on the columns that such rows make.
 //
-// After dwt_layout.cl and a schedule (gpuops/dwt/schedule.py). What it defines has N in its name, for programs with several.
+// After dwt_layout.cl and the wavelet's steps as a macro (gpuops/wavelets/lifting.py). What it defines has N in its name,
+// for programs with several.
 // -D N=n                  pairs
 // -D BEFORE=n, AFTER=n    columns that a row's own depend on, multiples of four
 

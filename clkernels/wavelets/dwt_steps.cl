@@ -1,4 +1,4 @@
-// One lifting step, with the constants that gpuops/dwt/generate.py writes before this file.
+// One lifting step, with the constants that gpuops/wavelets/lifting.py writes before this file.
 //
 //   floats          target[k] + Σ_j WEIGHT[s][j] other[k + FIRST[s] + j]
 //   whole numbers   target[k] ± ((Σ + ROUNDING[s]) >> SHIFT[s])

@@ -5,7 +5,7 @@
 // beyond edges, too. Then work-items take RUN pairs and those around them into registers, of a row, and after that of a
 // column, and lift them there. Steps and sums have the order of dwt_level.cl: bit by bit the result is the same.
 //
-// After border.cl, dwt_layout.cl, dwt_beyond.cl and a schedule: gpuops/dwt/schedule.py.
+// After border.cl, dwt_layout.cl, dwt_beyond.cl and the wavelet's steps as a macro: gpuops/wavelets/lifting.py.
 // -D SIDE=n    pairs of a tile along each axis
 // -D RUN=n     divides SIDE
 // -D ITEMS=n   of a group, a multiple of SIDE / RUN

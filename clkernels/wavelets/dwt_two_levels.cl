@@ -13,8 +13,8 @@
 //   start    the first column that is put aside
 //   beyond   rows put aside above the first, and in all
 //
-// After dwt_layout.cl, a schedule of the wavelet's steps (gpuops/dwt/schedule.py), dwt_lift.cl for 4 and for 2, and dwt_rows.cl
-// with WORDS.
+// After dwt_layout.cl, the wavelet's steps as a macro (gpuops/wavelets/lifting.py), dwt_lift.cl for 4 and for 2, and
+// dwt_rows.cl with WORDS.
 // Local: (ITEMS + 2 GHOSTS, 1, 1). Global: (tiles · local, bands, planes).
 
 #define HALF (PAIRS / 2)

@@ -25,8 +25,9 @@ from ..metrics.compare import compare
 from ..params.compare import CompareParams
 from ..params.dwt import WAVELETS, DwtParams, wavelet_name
 from ..profile import Report
-from ..wavelets import blocked, in_place, laan, split, strips, transform
-from ..wavelets.rows import HostPlanes
+from ..tiles.ends import HostImage
+from ..tiles.memory import least
+from ..wavelets import blocked, in_place, laan, multilevel, strips, transform
 from . import copies as bench
 
 if TYPE_CHECKING:
@@ -305,8 +306,8 @@ def _check(
         for name, way in ways.items():
             bands = way(gpu.array(host))
             if name == "strip":
-                bands = transform.flat(*strips.split(bands[0], variants[name], levels))
-            whole = bands[0] if len(bands) == 1 else blocked.join(*transform.nested(bands), host.shape[1:])
+                bands = list(strips.each(bands[0], variants[name], levels))
+            whole = bands[0] if len(bands) == 1 else blocked.joined(bands, host.shape[1:])
             expected = expected or whole
             error = compare(gpu, whole, expected, CompareParams(("max",), data_range=largest)).max
             if not error <= TOLERANCE:
@@ -321,7 +322,8 @@ def predicted(gpu: Gpu, shape: tuple[int, ...], params: DwtParams, levels: int) 
 
     For both axes of N² samples these are 16 N² for the creation and 16 N² for the permutation of chunks, and
     16 (1 + h / r) N² for lifting, where groups make r samples and read h more on either side. The source does not say
-    its r; here it is that of :mod:`.dwt.laan` on this device. The result is empty for methods that the table lacks.
+    its r; here it is that of :mod:`gpuops.wavelets.laan` on this device. The result is empty for methods that the table
+    lacks.
     """
     if params.method not in ("laan", "in-place"):
         return {}
@@ -377,8 +379,8 @@ def _in_slabs(
 ) -> list[Any]:
     """Does the same in slabs."""
     source = host if upload else work.numpy()
-    bands = split.decompose(gpu, HostPlanes(source), params, params.levels or 0, memory=memory, overlap=False)
-    return list(bands.values()) if download else [gpu.array(band) for band in bands.values()]
+    bands = multilevel.decompose(HostImage(gpu, source), params, memory=memory, overlap=False)
+    return [band.numpy() if download else gpu.array(band.numpy()) for band in bands]
 
 
 def _walls(
@@ -396,14 +398,8 @@ def _slabs(gpu: Gpu, host: Array, params: DwtParams) -> dict[str, tuple[float, .
     """Returns the milliseconds on the host's clock that a split transform takes."""
 
     def call(overlap: bool) -> None:
-        split.decompose(
-            gpu,
-            HostPlanes(host),
-            params,
-            params.levels or 0,
-            memory=split.least(host.nbytes),
-            overlap=overlap,
-        )
+        memory = least(host.nbytes, multilevel.COPIES)
+        multilevel.decompose(HostImage(gpu, host), params, memory=memory, overlap=overlap)
 
     return {
         name: _clock(gpu, partial(call, overlap)) for name, overlap in ((IN_TURN, False), (OVERLAPPED, True))

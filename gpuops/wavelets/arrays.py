@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ..errors import DeviceError, ParameterError
 from ..image import Image
 from ..operands import planes_of
+from ..tiles.ends import Anywhere
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -64,13 +65,16 @@ def triple(bands: Any) -> tuple[Any, Any, Any]:
     return tuple(bands)
 
 
-def samples(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic]) -> Image:
+def samples(
+    gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic], *, band: bool = False
+) -> Image:
     """``data`` as planes of ``dtype``: for a complex one, planes of real parts and then of imaginary parts.
 
-    Raises DeviceError for double precision if the device has none.
+    A ``band`` may be empty, as the modes mirror and vc2 give them of a single row or column. Raises DeviceError for
+    double precision if the device has none.
     """
     if not isinstance(data, Image):
-        return gpu.array(planes(gpu, data, dtype))
+        return gpu.array(planes(gpu, data, dtype, band=band))
     _check_precision(gpu, dtype)
     gpu.check_own(data)
     if data.dtype != _real(dtype) or len(data.shape) != 3:
@@ -80,10 +84,13 @@ def samples(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic]) 
     return data
 
 
-def planes(gpu: Gpu, data: npt.ArrayLike, dtype: np.dtype[np.generic]) -> Array:
+def planes(gpu: Gpu, data: npt.ArrayLike, dtype: np.dtype[np.generic], *, band: bool = False) -> Array:
     """:func:`samples` on the host."""
+    shape = np.shape(data)
+    if band and len(shape) >= 2 and 0 in shape[-2:] and 0 not in shape[:-2]:
+        return np.empty((prod(shape[:-2]) * (1 + (dtype.kind == "c")), *shape[-2:]), _real(dtype))
     _check_precision(gpu, dtype)
-    if dtype.kind == "c" and np.ndim(data) >= 2:
+    if dtype.kind == "c" and len(shape) >= 2:
         data = np.stack((np.real(data), np.imag(data)))
     if dtype.kind == "i" and np.size(data):
         least, most = -(2**31), 2**31 - 1
@@ -92,25 +99,12 @@ def planes(gpu: Gpu, data: npt.ArrayLike, dtype: np.dtype[np.generic]) -> Array:
     return planes_of(data, _real(dtype))
 
 
-def band_planes(gpu: Gpu, data: npt.ArrayLike, dtype: np.dtype[np.generic]) -> Array:
-    """As :func:`planes`; under the modes mirror and vc2 the details of a single row or column are empty."""
-    shape = np.shape(data)
-    if len(shape) >= 2 and 0 in shape[-2:] and 0 not in shape[:-2]:
-        return np.empty((prod(shape[:-2]) * (1 + (dtype.kind == "c")), *shape[-2:]), _real(dtype))
-    return planes(gpu, data, dtype)
-
-
-def band_of(gpu: Gpu, data: Image | npt.ArrayLike, dtype: np.dtype[np.generic]) -> Image:
-    """As :func:`samples`, but a band may be empty, as for :func:`band_planes`."""
-    return samples(gpu, data, dtype) if isinstance(data, Image) else gpu.array(band_planes(gpu, data, dtype))
-
-
-def result(like: Image | npt.ArrayLike, found: Image | Array, dtype: np.dtype[np.generic]) -> Any:
+def result(like: Image | npt.ArrayLike, found: Anywhere, dtype: np.dtype[np.generic]) -> Any:
     """``found`` itself for an Image; for an array, ``found`` on the host with the array's leading axes, complex if the
     array was."""
     if isinstance(like, Image):
         return found
-    parts = found.numpy() if isinstance(found, Image) else found
+    parts = found.numpy()
     leading = np.shape(like)[:-2]
     if dtype.kind != "c":
         return parts.reshape(*leading, *parts.shape[-2:])

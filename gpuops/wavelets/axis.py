@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import partial
 from math import prod
 
 import numpy as np
 
 from ..errors import ParameterError
-from ..gpu import Gpu, Kernel, Local, Source
+from ..gpu import Gpu, Kernel, Local
 from ..image import Image
 from ..params.dwt import DwtParams
-from . import extension, generate, laan
+from . import extension, filters, laan
+from .lifting import lifting, tables
 from .wavelets import WAVELETS, Wavelet
+
+_SOURCES = ("border", "dwt_extension", "dwt_steps", "dwt")
 
 
 def expansive(params: DwtParams) -> bool:
@@ -86,36 +90,40 @@ def _launch(
     if not any(image.nbytes for image in outputs):
         return
     gpu, wavelet, dtype = inputs[0].gpu, WAVELETS[params.wavelet], inputs[0].dtype
-    inverse, rows, integer, double = name == "synthesise", axis == 2, dtype.kind == "i", dtype == np.float64
+    inverse, rows, integer = name == "synthesise", axis == 2, dtype.kind == "i"
     mode = params.mode
     if mode == "mirror" and n == 1 and wavelet.rows_first:
         mode = "vc2"  # some of VC-2's wavelets give a mirrored sample a detail, which is not stored
     first = (1 - wavelet.length // 2) // 2 if expansive(params) else 0
-    filters: tuple[Image | int, ...] = ()
+    taps: tuple[Image | int, ...] = ()
+    sample = laan.TYPES[dtype.name]
     if params.method == "lifting":
-        held = mode == "vc2"
-        constants = generate.lifting(wavelet, inverse=inverse, integer=integer, double=double, held=held)
-        halo = generate.halo(constants)
+        plan = lifting(wavelet, inverse=inverse, held=mode == "vc2")
+        constants, halo = tables(plan, sample), plan.left + plan.right
     else:
-        first, filters = _filters(gpu, wavelet, dtype, inverse, expansive(params))
-        constants, halo = generate.FILTERS, int(filters[1]) - 1
+        first, taps = _filters(gpu, wavelet, dtype, inverse, expansive(params))
+        constants, halo = filters.CONSTANTS, int(taps[1]) - 1
     shape = outputs[0].shape if inverse else inputs[0].shape
     outer, inner = (prod(shape[:2]), 1) if rows else (shape[0], shape[2])
-    defines = {
+    build = partial(
+        gpu.kernel, (constants, *_SOURCES), name, S=sample, ROWS=rows, INTEGER=integer, INVERSE=inverse,
+        ACCURACY=wavelet.accuracy if integer and rows and wavelet.accuracy else None,
         **extension.defines(wavelet, mode, inverse=inverse),
-        "ROWS": rows,
-        "INTEGER": integer,
-        "INVERSE": inverse,
-        "S": "int" if integer else "double" if double else "float",
-        "ACCURACY": wavelet.accuracy if integer and rows and wavelet.accuracy else None,
-    }
-    private = params.tile == "private" or (params.tile == "auto" and gpu.limits.is_cpu)
-    tiling = (_private if private else _local)(
-        gpu, name, constants, defines, (outer, (n + 1) // 2, counts[0], inner), halo
-    )
+    )  # fmt: skip
+    made = (n + 1) // 2 if inverse else counts[0]
+    if params.tile == "private" or (params.tile == "auto" and gpu.limits.is_cpu):
+        run = 128 if rows else 32 if taps else 16  # filters have wider halos
+        kernel, size, local = _private(build, sample, rows, run, -(-made // run), outer, inner)
+        tile: tuple[Local, ...] = ()
+    else:
+        kernel, run, columns, items = _shared(gpu, build, sample, rows)
+        tiles = -(-made // run) * items
+        size = (tiles * outer,) if rows else (inner, tiles, outer)
+        local = (items,) if rows else (columns, items, 1)
+        tile = (Local(2 * (run + halo) * columns * (8 if sample == "double" else 4)),)
     gpu.launch(
-        tiling.kernel, tiling.size, *inputs, *outputs, outer, n, inner, *counts, first, *filters, *tiling.tile,
-        local=tiling.local, label=f"{'i' if inverse else ''}dwt {'yx'[rows]} {wavelet.name} {params.method}",
+        kernel, size, *inputs, *outputs, outer, n, inner, *counts, first, *taps, *tile, local=local,
+        label=f"{'i' if inverse else ''}dwt {'yx'[rows]} {wavelet.name} {params.method}",
         traffic=sum(image.nbytes for image in (*inputs, *outputs)),
     )  # fmt: skip
 
@@ -124,7 +132,7 @@ def _filters(
     gpu: Gpu, wavelet: Wavelet, dtype: np.dtype[np.generic], inverse: bool, expanded: bool
 ) -> tuple[int, tuple[Image, int]]:
     """The pair that the tile begins with, and the filters on the device, kept there, with their number."""
-    start, matrices = generate.polyphase(wavelet, inverse=inverse, expansive=expanded)
+    start, matrices = filters.polyphase(wavelet, inverse=inverse, expansive=expanded)
     key = ("dwt filters", wavelet.name, dtype, inverse, expanded)
     # Forwards the tile begins at pair k + first, backwards at k − first.
     return -start if inverse else start, (
@@ -133,65 +141,30 @@ def _filters(
     )
 
 
-@dataclass(frozen=True)
-class _Tiling:
-    kernel: Kernel
-    size: tuple[int, ...]
-    local: tuple[int, ...]
-    tile: tuple[Local, ...] = ()
-
-
-Defines = dict[str, "bool | int | str | None"]
-_SOURCES = ("border", "dwt_extension", "dwt_steps", "dwt")
-
-
 def _private(
-    gpu: Gpu, name: str, constants: Source, defines: Defines, dims: tuple[int, int, int, int], halo: int
-) -> _Tiling:
-    """One work-item takes a tile. Columns: 16 neighbours abreast, short tiles. Rows: 8 neighbours at once, long
-    tiles."""
-    outer, pairs, lows, inner = dims
-    sample, rows = defines["S"], defines["ROWS"]
-    run = 128 if rows else 16 if constants is not generate.FILTERS else 32  # filters have wider halos
-    tiles = -(-(pairs if defines["INVERSE"] else lows) // run)
+    build: Callable[..., Kernel], sample: str, rows: bool, run: int, tiles: int, outer: int, inner: int
+) -> tuple[Kernel, tuple[int, ...], tuple[int, ...]]:
+    """A kernel whose work-items each take a tile of ``run`` pairs, its global size and its groups'.
+
+    Columns: 16 neighbours abreast, short tiles. Rows: 8 neighbours at once, long tiles.
+    """
     if rows:
-        kernel = gpu.kernel(
-            (constants, *_SOURCES), name, V=sample, WIDTH=1, LANES=8, LANES2=16, SUMS="long8", WS=f"{sample}8",
-            PAIRS=run, **defines,
-        )  # fmt: skip
-        return _Tiling(kernel, (tiles * outer,), kernel.fit(8))
+        lanes = {"LANES": 8, "LANES2": 16, "SUMS": "long8", "WS": f"{sample}8"}
+        kernel = build(V=sample, WIDTH=1, PAIRS=run, **lanes)
+        return kernel, (tiles * outer,), kernel.fit(8)
     vector = f"{sample}16"
-    kernel = gpu.kernel(
-        (constants, *_SOURCES), name, V=vector, WIDTH=16, SUMS="long16", WS=vector, PAIRS=run, **defines
-    )
-    return _Tiling(kernel, (-(-inner // 16), tiles, outer), kernel.fit(16, 1, 1))
+    kernel = build(V=vector, WIDTH=16, SUMS="long16", WS=vector, PAIRS=run)
+    return kernel, (-(-inner // 16), tiles, outer), kernel.fit(16, 1, 1)
 
 
-def _local(
-    gpu: Gpu, name: str, constants: Source, defines: Defines, dims: tuple[int, int, int, int], halo: int
-) -> _Tiling:
-    """One work-group takes a tile (for columns, a tile of each of 16 columns), each work-item a few pairs."""
-    outer, pairs, lows, inner = dims
-    sample = defines["S"]
-    columns, items, each = (1, 128, 2) if defines["ROWS"] else (16, 16, 4)
+def _shared(gpu: Gpu, build: Callable[..., Kernel], sample: str, rows: bool) -> tuple[Kernel, int, int, int]:
+    """A kernel whose groups each take a tile (of columns a tile of each of 16), its work-items a few pairs.
+
+    With it go the pairs of a tile, its columns, and the work-items along the axis.
+    """
+    columns, items, each = (1, 128, 2) if rows else (16, 16, 4)
     while True:
-        run = each * items
-        kernel = gpu.kernel(
-            (constants, *_SOURCES),
-            name,
-            V=sample,
-            WIDTH=1,
-            SUMS="long",
-            WS=sample,
-            PAIRS=run,
-            LOCAL=True,
-            **defines,
-        )
+        kernel = build(V=sample, WIDTH=1, SUMS="long", WS=sample, PAIRS=each * items, LOCAL=True)
         if items * columns <= min(kernel.work_group, gpu.limits.work_group) or items == 1:
-            break
+            return kernel, each * items, columns, items
         items //= 2
-    tile = Local(2 * (run + halo) * columns * (8 if sample == "double" else 4))
-    tiles = -(-(pairs if defines["INVERSE"] else lows) // run)
-    if defines["ROWS"]:
-        return _Tiling(kernel, (tiles * outer * items,), (items,), (tile,))
-    return _Tiling(kernel, (inner, tiles * items, outer), (columns, items, 1), (tile,))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..gpu import Gpu, Kernel
 from ..image import Image
+from ..tiles.ends import HostImage, Somewhere
 
 
 def kernel(gpu: Gpu, name: str, *, encode: bool = False) -> Kernel:
@@ -26,6 +27,13 @@ def to_levels(image: Image, maximum: int) -> Image:
 def from_levels(image: Image, maximum: int) -> Image:
     """Whole levels 0 … maximum as values in [0, 1]."""
     return _convert("from_levels", image, image.like(dtype="float32"), maximum)
+
+
+def as_floats(band: Somewhere) -> Somewhere:
+    """Whole numbers as float32."""
+    if isinstance(band, Image):
+        return from_levels(band, 1)
+    return HostImage(band.gpu, band.array.astype(np.float32), alpha=band.alpha, linear=band.linear)
 
 
 def in_precision(image: Image, dtype: np.dtype[Any]) -> Image:

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from ..errors import ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
+from ..tiles.rectangles import cut, paste
 
 Shape = tuple[int, ...]
-Details = tuple[Image, Image, Image]
 
 
 def regions(shape: Shape, params: DwtParams, levels: int) -> list[Shape]:
@@ -34,14 +34,8 @@ def regions(shape: Shape, params: DwtParams, levels: int) -> list[Shape]:
     return found
 
 
-def split(image: Image, shapes: Sequence[Shape]) -> tuple[Image, list[Details]]:
-    """Copies of the bands: cA, [coarsest (cH, cV, cD), …]; ``shapes`` are :func:`regions`."""
-    approximation, *rest = each(image, shapes)
-    return approximation, [(rest[i], rest[i + 1], rest[i + 2]) for i in range(0, len(rest), 3)]
-
-
 def each(image: Image, shapes: Sequence[Shape]) -> Iterator[Image]:
-    """Copies of the bands one after the other: cA, the coarsest cH, cV, cD, and so on."""
+    """Copies of the bands one after the other: cA, the coarsest cH, cV, cD, …; ``shapes`` are :func:`regions`."""
     height, width = shapes[-1] if shapes else (2 * n - 1 for n in image.shape[1:])
     yield cut(image, (0, 0), ((height + 1) // 2, (width + 1) // 2))
     for height, width in reversed(shapes):
@@ -51,45 +45,14 @@ def each(image: Image, shapes: Sequence[Shape]) -> Iterator[Image]:
         yield cut(image, (low, left), (height - low, width - left))
 
 
-def join(approximation: Image, details: Sequence[Details], shape: Shape) -> Image:
-    """The image of (height, width) ``shape`` that holds the bands; the inverse of :func:`split`."""
+def joined(bands: Sequence[Image], shape: Shape) -> Image:
+    """The image of (height, width) ``shape`` that holds the bands; the inverse of :func:`each`."""
+    approximation, *details = bands
     image = approximation.like((approximation.shape[0], *shape))
     paste(image, approximation, (0, 0))
-    for horizontal, vertical, diagonal in details:
+    for horizontal, vertical, diagonal in zip(details[::3], details[1::3], details[2::3], strict=True):
         low, left = vertical.shape[1], horizontal.shape[2]
         paste(image, horizontal, (low, 0))
         paste(image, vertical, (0, left))
         paste(image, diagonal, (low, left))
     return image
-
-
-def cut(image: Image, at: Shape, shape: Shape) -> Image:
-    """A copy of the rectangle of (height, width) ``shape`` at (row, column) ``at``."""
-    part = image.like((image.shape[0], *shape))
-    copy(image, at, part, (0, 0), part.shape)
-    return part
-
-
-def paste(image: Image, part: Image, at: Shape) -> None:
-    """Overwrites the rectangle at (row, column) ``at``."""
-    copy(part, (0, 0), image, at, part.shape)
-
-
-def copy(source: Image, origin: Shape, target: Image, at: Shape, shape: Shape) -> None:
-    """Copies a block of ``shape`` (planes, rows, columns), from (row, column) ``origin`` of each plane to ``at``."""
-    planes, height, width = shape
-    if planes * height * width == 0:
-        return
-
-    def place(image: Image, where: Shape) -> tuple[tuple[int, int, int], tuple[int, int]]:
-        item, (_, rows, columns) = image.dtype.itemsize, image.shape
-        return (where[1] * item, where[0], 0), (columns * item, rows * columns * item)
-
-    (source_origin, source_pitches), (target_origin, target_pitches) = (
-        place(source, origin),
-        place(target, at),
-    )
-    source.gpu.copy(
-        target.buffer, source.buffer, src_origin=source_origin, dst_origin=target_origin,
-        region=(width * source.dtype.itemsize, height, planes), src_pitches=source_pitches, dst_pitches=target_pitches,
-    )  # fmt: skip

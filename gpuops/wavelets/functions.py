@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import gcd, isfinite, prod
+from math import gcd, isfinite
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -13,20 +13,10 @@ from ..errors import ParameterError
 from ..image import Image
 from ..operands import shaped_like
 from ..params.dwt import DwtParams, wavelet_name
-from . import shrink, split, stationary, transform
-from .arrays import (
-    LAST,
-    axes_back,
-    axes_last,
-    band_of,
-    band_planes,
-    dtype_of,
-    planes,
-    result,
-    samples,
-    triple,
-)
-from .rows import HostPlanes
+from ..tiles.ends import HostImage
+from ..tiles.memory import room
+from . import multilevel, shrink, stationary, transform
+from .arrays import LAST, axes_back, axes_last, dtype_of, planes, result, samples, triple
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -91,7 +81,7 @@ def dwt2(
     Arrays of the dtype that is computed in, complex for complex data; Images for an Image.
 
     An array that the device's memory has no room for is transformed in slabs of rows, with the same result
-    (:mod:`gpuops.wavelets.split`); `Gpu(memory=…)` says how much memory there is. On GPUs large arrays always are
+    (:mod:`gpuops.wavelets.multilevel`); `Gpu(memory=…)` says how much memory there is. On GPUs large arrays always are
     transformed in slabs, because it is faster.
 
     Raises
@@ -163,14 +153,10 @@ def _decompose(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> tupl
     if isinstance(data, Image):
         return transform.decompose(samples(gpu, data, dtype), params)
     host = planes(gpu, data, dtype)
-    room = split.room(gpu, host.nbytes)
-    bands: list[Image] | list[Array]
-    if split.fits(gpu, host.shape, transform.working(gpu, host.dtype, params), room):
-        bands = transform.flat(*transform.decompose(gpu.array(host), params))
-    else:
-        levels = params.levels if params.levels is not None else transform.max_levels(host.shape[1:], params)
-        bands = list(split.decompose(gpu, HostPlanes(host), params, levels, memory=room).values())
-    return transform.nested([result(data, band, dtype) for band in bands])
+    memory = room(gpu, host.nbytes, multilevel.COPIES)
+    source = multilevel.resident(HostImage(gpu, host), params, memory=memory)
+    found = multilevel.decompose(source, params, memory=memory)
+    return transform.nested([result(data, band, dtype) for band in found])
 
 
 def idwt2(
@@ -221,15 +207,15 @@ def waverec2(
         raise ParameterError("there must be one band at least that is not None")
     dtype = dtype_of(given, integer)
     if not any(isinstance(band, Image) for band in given):
-        host = [None if band is None else band_planes(gpu, band, dtype) for band in bands]
+        host = [
+            None if band is None else HostImage(gpu, planes(gpu, band, dtype, band=True)) for band in bands
+        ]
         size = transform.image_shape(*transform.nested(host), params, shape)
-        kind = next(band.dtype for band in host if band is not None)
-        room = split.room(gpu, prod(size) * kind.itemsize)
-        if not split.fits(gpu, size, kind, room):
-            whole = np.empty(size, kind)
-            split.recompose(gpu, *transform.nested(host), params, HostPlanes(whole), memory=room)
-            return axes_back(result(given[0], whole, dtype), axes)
-    images = [None if band is None else band_of(gpu, band, dtype) for band in bands]
+        whole = HostImage(gpu, np.empty(size, next(band.dtype for band in host if band is not None)))
+        memory = room(gpu, whole.nbytes, multilevel.COPIES)
+        multilevel.recompose(host, params, whole, memory=memory)
+        return axes_back(result(given[0], whole, dtype), axes)
+    images = [None if band is None else samples(gpu, band, dtype, band=True) for band in bands]
     image = transform.recompose(*transform.nested(images), params, shape)
     return axes_back(result(given[0], image, dtype), axes)
 

@@ -11,8 +11,8 @@ cycles are cut into pieces that are moved at the same time. Each lifting step is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -71,21 +71,14 @@ def recompose(
         _columns(image, height, width, params, table, inverse=True)
 
 
-def bands(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[blocked.Details]]:
-    """cA, [coarsest (cH, cV, cD), …] of an Image that stays as it is."""
-    copy = image.like()
-    copy.put(slice(0, image.shape[0]), image)
-    decompose(copy, params, levels)
-    return blocked.split(copy, blocked.regions(image.shape[1:], params, levels))
+def each(image: Image, params: DwtParams, levels: int) -> Iterator[Image]:
+    """Copies of the bands that :func:`decompose` has left, one after the other: cA, the coarsest cH, cV, cD, …"""
+    return blocked.each(image, blocked.regions(image.shape[1:], params, levels))
 
 
-def image_of(
-    approximation: Image, details: Sequence[blocked.Details], params: DwtParams, shape: Shape
-) -> Image:
-    """The Image of (height, width) ``shape`` that bands stand for."""
-    image = blocked.join(approximation, details, shape)
-    recompose(image, params, len(details))
-    return image
+def joined(bands: Sequence[Image], params: DwtParams, shape: Shape) -> Image:
+    """The Image of (height, width) ``shape`` that :func:`recompose` overwrites; the inverse of :func:`each`."""
+    return blocked.joined(bands, shape)
 
 
 def _check(image: Image, params: DwtParams, chunk: int) -> None:
@@ -124,16 +117,14 @@ def _rows(
 ) -> None:
     line = Line(WAVELETS[params.wavelet], params.mode, 2, width, height, inverse)
     chunks = 2 * (width // (2 * chunk))
-    if inverse:
-        run(line, image)
-        _shift(image, line.label, height, width, chunk, inverse)
-        _permute(image, line.label, chunks, chunk, height, chunk, inverse, table)
-        _create(image, line.label, height, width, chunk, inverse)
-    else:
-        _create(image, line.label, height, width, chunk, inverse)
-        _permute(image, line.label, chunks, chunk, height, chunk, inverse, table)
-        _shift(image, line.label, height, width, chunk, inverse)
-        run(line, image)
+    steps = [
+        partial(_create, image, line.label, height, width, chunk, inverse),
+        partial(_permute, image, line.label, chunks, chunk, height, chunk, inverse, table),
+        partial(_shift, image, line.label, height, width, chunk, inverse),
+        partial(run, line, image),
+    ]
+    for step in steps[::-1] if inverse else steps:
+        step()
 
 
 def _group(gpu: Gpu, name: str, chunk: int, wide: int) -> tuple[Kernel, int]:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..image import Image
-from ..metrics.compare import compare, mean_squared_error
-from ..params.compare import CompareParams
-from ..params.dwt import DwtParams, KeepParams
-from ..pixels.coding import Decoding, Encoding, on_device, pack, unpack
-from ..tiles.planes import planewise
-from . import statistics, transform
-from .parts import Band, HostBand
-from .shrink import shrink_band, shrink_band_on_host
-from .transform import Details
+from ..metrics.compare import mean_squared_error
+from ..params.dwt import KeepParams
+from ..pixels.coding import Decoding, Encoding, on_device, unpack
+from ..tiles import memory
+from ..tiles.ends import Somewhere, changed
+from . import statistics
+from .shrink import shrink_band
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -36,79 +35,37 @@ class Kept:
     threshold: float
 
 
-def keep(
-    approximation: Image, details: Sequence[Details[Image]], params: KeepParams
-) -> tuple[Image, list[Details[Image]], Kept]:
+def keep(found: Sequence[Somewhere], params: KeepParams) -> tuple[list[Somewhere], Kept]:
     """The bands with only the largest coefficients of all colours and bands; alpha's are all kept.
 
-    If several have the magnitude of the last one kept, all of them are kept, since none is better than another. With
-    orthogonal wavelets, whose coefficients' squares sum up to the image's, this leaves the least squared error.
+    Bands on the host are overwritten. If several have the magnitude of the last one kept, all of them are kept, since
+    none is better than another. With orthogonal wavelets, whose coefficients' squares sum up to the image's, this
+    leaves the least squared error.
     """
-    found = transform.flat(approximation, details)
-    kept, limits = _limits(found, params)
-    first, rest = transform.nested([shrink_band(band, limits, "hard") for band in found])
-    return first, rest, kept
-
-
-def keep_on_host(found: Sequence[HostBand], params: KeepParams) -> Kept:
-    """:func:`keep` for bands on the host, which are overwritten."""
-    kept, limits = _limits(found, params)
-    for band in found:
-        shrink_band_on_host(band, limits, "hard")
-    return kept
-
-
-def _limits(found: Sequence[Band], params: KeepParams) -> tuple[Kept, list[float]]:
-    """The coefficients to keep, and for each plane the least magnitude that is kept."""
     alpha = found[0].alpha
     planes = found[0].shape[0] - alpha
     count = sum(planes * math.prod(band.shape[1:]) for band in found)
     wanted = max(1, round(count * params.percent / 100))
     threshold, kept = statistics.largest(found, planes, wanted)
-    return Kept(kept, count, threshold), [threshold] * planes + [0.0] * alpha
+    limits = [threshold] * planes + [0.0] * alpha
+    shrunk = [changed(band, partial(shrink_band, thresholds=limits, mode="hard")) for band in found]
+    return shrunk, Kept(kept, count, threshold)
 
 
-def restored(
-    approximation: Image, details: Sequence[Details[Image]], params: DwtParams, like: Image
-) -> Image:
-    """The image that all its bands stand for, with the size and attributes of ``like``; a large one is made plane by
-    plane."""
-    every = transform.flat(approximation, details)
-    result = planewise(
-        like.shape[0],
-        like.nbytes,
-        lambda at: transform.recompose(
-            *transform.nested([band.planes(at) for band in every]), params, like.shape[1:]
-        ),
-    )
-    result.alpha, result.linear = like.alpha, like.linear
-    return result
-
-
-def psnr(pixels: Image, image: Image, *, linear: bool) -> float:
-    """The PSNR in dB of an image, as pixels of its original's depth, against that original ``pixels`` (height, width,
-    channels).
+def psnr(gpu: Gpu, pixels: Array, restored: Array, *, alpha: bool, linear: bool) -> float:
+    """The PSNR in dB of pixels (height, width, channels) ``restored``, in :func:`depth_of` their original ``pixels``.
 
     ``linear`` says whether the original's values are linear. All channels count, alpha included. As in ``clpix
     compare``, values of float pixels are compared as linear light, other values as they are encoded.
     """
-    ours, _ = pack(image, depth_of(pixels.dtype, linear=image.linear))
-    return compare(
-        image.gpu, *_compared(pixels, ours, alpha=image.alpha, linear=linear), CompareParams(("psnr",))
-    ).psnr
-
-
-def psnr_split(gpu: Gpu, pixels: Array, restored: Array, *, alpha: bool, linear: bool) -> float:
-    """:func:`psnr` of two pictures on the host, of which the second is in :func:`depth_of` the first."""
-    height = pixels.shape[0]
-    squares = 0.0
-    rows = max(1, gpu.limits.global_bytes // 8 // max(1, 4 * pixels[0].size))
-    for start in range(0, height, rows):
-        at = slice(start, min(start + rows, height))
+    height, squares = pixels.shape[0], 0.0
+    for at in memory.turns(gpu, height, 4 * pixels[0].size):
         ours, theirs = (on_device(gpu, np.ascontiguousarray(part[at])) for part in (pixels, restored))
         error = mean_squared_error(gpu, *_compared(ours, theirs, alpha=alpha, linear=linear))
-        squares += error * (at.stop - at.start) / height
-    return math.inf if squares == 0 else -10 * math.log10(squares)
+        squares += error * ((at.stop - at.start) / height)
+    if squares == 0:
+        return math.inf
+    return 10 * math.log10(1 / squares) if math.isfinite(squares) else -math.inf
 
 
 def depth_of(dtype: np.dtype[Any], *, linear: bool) -> Encoding:

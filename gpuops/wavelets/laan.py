@@ -23,8 +23,8 @@ from ..errors import DeviceError
 from ..gpu import Argument, Define, Gpu, Kernel, Local
 from ..image import Image
 from ..params.dwt import DwtParams
-from . import blocked, extension, generate
-from .schedule import Schedule
+from . import blocked, extension
+from .lifting import Lifting, lifting, tables
 from .wavelets import WAVELETS, Wavelet
 
 _SOURCES = ("border", "dwt_extension", "dwt_steps", "dwt_laan")
@@ -123,8 +123,8 @@ class _Axis:
         return (self.n + 1) // 2, self.n // 2 if self.mode == "mirror" else (self.n + 1) // 2
 
     @cached_property
-    def plan(self) -> Schedule:
-        return Schedule.of(self.wavelet.steps[::-1] if self.inverse else self.wavelet.steps)
+    def plan(self) -> Lifting:
+        return lifting(self.wavelet, inverse=self.inverse)
 
     @property
     def made(self) -> int:
@@ -197,13 +197,12 @@ class _Axis:
         return _LANES if self.gpu.limits.lanes > 1 else 1
 
     def _kernel(self, name: str, **defines: Define) -> Kernel:
-        integer, double = self.dtype.kind == "i", self.dtype == np.float64
-        constants = generate.lifting(self.wavelet, inverse=self.inverse, integer=integer, double=double)
         border = extension.defines(self.wavelet, self.mode, inverse=self.inverse)
         sample, wide = TYPES[self.dtype.name], self.lanes
         return self.gpu.kernel(
-            (constants, *_SOURCES, f"dwt_laan_{name}"), name, S=sample, V=f"{sample}{wide}" if wide > 1 else sample,
-            WIDTH=wide, INTEGER=integer, INVERSE=self.inverse, **border, **defines,
+            (tables(self.plan, sample), *_SOURCES, f"dwt_laan_{name}"), name, S=sample,
+            V=f"{sample}{wide}" if wide > 1 else sample, WIDTH=wide, INTEGER=sample == "int", INVERSE=self.inverse,
+            **border, **defines,
         )  # fmt: skip
 
     def _too_small(self) -> DeviceError:

@@ -18,7 +18,7 @@ from ..image import Image
 from ..params.dwt import DwtParams
 from . import axis, extension
 from . import tiled_level as tile
-from .schedule import Schedule, lifting, schedule
+from .lifting import Lifting, lifting, macro, rows
 from .wavelets import WAVELETS, Wavelet
 
 _PAIRS = 4  # pairs of columns of a work-item, as in dwt_rows.cl
@@ -37,7 +37,7 @@ _KEPT = 256  # levels that stay prepared on a device, of any images
 SAMPLES = {"float32": "float", "float64": "double"}
 Shape = tuple[int, int]
 Shape3 = tuple[int, int, int]
-Details = tuple[Image, Image, Image]  # cH, cV, cD
+Three = tuple[Image, Image, Image]  # cH, cV, cD
 Four = tuple[Image, Image, Image, Image]  # cA, cH, cV, cD
 
 
@@ -130,7 +130,7 @@ class Level:
         """Four bands, uninitialised."""
         return (like.like((self.planes, self.bands[0], self.bands[2])), *self.details(like))
 
-    def details(self, like: Image) -> Details:
+    def details(self, like: Image) -> Three:
         """The bands cH, cV and cD, uninitialised."""
         low_y, high_y, low_x, high_x = self.bands
         return (
@@ -154,7 +154,7 @@ class Level:
     def _tiled(self) -> Step | None:
         """The launch in which each work-group takes a tile; None if no tile fits the device."""
         found = tile.fitting(
-            self.gpu, self.schedule, self.pairs, self.planes, self.dtype.itemsize,
+            self.gpu, self.lifting, self.steps, self.pairs, self.planes, self.dtype.itemsize,
             {"S": SAMPLES[self.dtype.name], "INVERSE": self.inverse, **self.border},
         )  # fmt: skip
         if found is None:
@@ -167,7 +167,7 @@ class Level:
 
     def _wide(self) -> Step:
         """The launch in which each work-item takes a tile."""
-        sources = ("border", "dwt_layout", "dwt_beyond", self.schedule[1], "dwt_level_wide")
+        sources = ("border", "dwt_layout", "dwt_beyond", self.steps, "dwt_level_wide")
         wide = _NARROW if self.pairs[1] <= _NARROW else _WIDE
         kernel = self.gpu.kernel(sources, "level_wide", **self.defines, **self.border, PAIRS=wide)
         tiles = -(-self.pairs[1] // wide)
@@ -204,7 +204,7 @@ class Level:
         rest = (
             LATER, LATER, self.bands, self.image, np.uint64(plane), self.first, aside.sides, aside.beyond, tiles, band,
         )  # fmt: skip
-        sources = ("border", "dwt_layout", "dwt_beyond", self.schedule[1], "dwt_margins")
+        sources = ("border", "dwt_layout", "dwt_beyond", self.steps, "dwt_margins")
         margins = self.gpu.kernel(sources, "margins", **self.defines, **self.border, TILE=items * _COLUMNS)
         columns, rows = self.shapes(aside)
         samples = prod(columns) + prod(rows)
@@ -271,14 +271,18 @@ class Level:
         return WAVELETS[self.params.wavelet]
 
     @cached_property
-    def schedule(self) -> tuple[Schedule, Source]:
-        return schedule(self._wavelet, inverse=self.inverse, sample=SAMPLES[self.dtype.name])
+    def lifting(self) -> Lifting:
+        return lifting(self._wavelet, inverse=self.inverse)
+
+    @property
+    def steps(self) -> Source:
+        """The steps, for the kernels."""
+        return macro(self.lifting, SAMPLES[self.dtype.name])
 
     @cached_property
     def reach(self) -> tuple[int, int]:
         """The columns before and after its own that a work-item reads: multiples of four."""
-        plan, _ = self.schedule
-        return _up(2 * plan.left, 4), _up(2 * plan.right, 4)
+        return _up(2 * self.lifting.left, 4), _up(2 * self.lifting.right, 4)
 
     @cached_property
     def defines(self) -> dict[str, Define]:
@@ -305,7 +309,7 @@ class Level:
     @cached_property
     def group(self) -> tuple[Kernel, int] | None:
         """The kernel for groups, and the largest that the device can run; None where all are too small."""
-        sources = ("dwt_layout", self.schedule[1], *lifting(_PAIRS), "dwt_rows", "dwt_level")
+        sources = ("dwt_layout", self.steps, *rows(_PAIRS), "dwt_rows", "dwt_level")
         edge, limits = sum(self.reach), self.gpu.limits
         items = _ITEMS
         while items >= max(_LEAST_ITEMS, 2 * edge):  # the work-items fetch the edges of two rows
@@ -320,7 +324,7 @@ class Level:
 
     def aside(self, origin: int | None = None) -> Aside:
         """The samples put aside if there is no layout; work-items' columns begin eight by eight from ``origin``."""
-        plan, _ = self.schedule
+        plan = self.lifting
         before, after = self.reach
         (height, width), (pairs_y, pairs_x), first = self.read, self.pairs, self.first
         origin = 2 * first if origin is None else origin
@@ -374,7 +378,7 @@ def fitting(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: 
     return level if level.fits else None
 
 
-def forward(image: Image, level: Level) -> tuple[Image, Details]:
+def forward(image: Image, level: Level) -> tuple[Image, Three]:
     """One level: cA, (cH, cV, cD)."""
     level.check()
     four = level.empty(image)
@@ -382,7 +386,7 @@ def forward(image: Image, level: Level) -> tuple[Image, Details]:
     return four[0], four[1:]
 
 
-def inverse(approximation: Image, details: Details, level: Level) -> Image:
+def inverse(approximation: Image, details: Three, level: Level) -> Image:
     """The image that one level's bands stand for."""
     image = approximation.like((level.planes, *level.image))
     level.run(image, (approximation, *details))

@@ -9,15 +9,15 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from ..tiles.ends import Anywhere
 from . import statistics
-from .parts import Band
 from .transform import Details, X, Y
 from .wavelets import WAVELETS
 
 _MAD = 0.6744897501960817  # median of |x| for a normal distribution of σ = 1
 
 
-def estimate(finest: Details[Band], wavelet: str) -> npt.NDArray[np.float64]:
+def estimate(finest: Details[Anywhere], wavelet: str) -> npt.NDArray[np.float64]:
     """The noise's standard deviation in each plane of the image: the median of |finest cD| over 0.6745 (Donoho and
     Johnstone 1994), over the σ that noise of σ = 1 has in that band.
 
@@ -30,7 +30,7 @@ def estimate(finest: Details[Band], wavelet: str) -> npt.NDArray[np.float64]:
     return statistics.medians(band) / (_MAD * sigma)
 
 
-def levels(details: Sequence[Details[Band]], wavelet: str) -> list[tuple[float, float, float]]:
+def levels(details: Sequence[Details[Anywhere]], wavelet: str) -> list[tuple[float, float, float]]:
     """The σ that white noise of σ = 1 has in cH, cV and cD of each level, coarsest first; far from the border."""
     if not details:
         return []

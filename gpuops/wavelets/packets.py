@@ -11,15 +11,7 @@ from ..errors import ParameterError
 from ..image import Image
 from ..params.dwt import MAX_LEVELS, DwtParams
 from . import axis, transform
-from .arrays import (
-    LAST,
-    axes_back,
-    axes_last,
-    band_of,
-    dtype_of,
-    result,
-    samples,
-)
+from .arrays import LAST, axes_back, axes_last, dtype_of, result, samples
 from .bands import in_precision
 
 if TYPE_CHECKING:
@@ -84,7 +76,7 @@ def wprec2(
 
     def band(path: str, shape: tuple[int, ...]) -> Image | None:
         if path in packets:
-            image = band_of(gpu, packets[path], dtype)
+            image = samples(gpu, packets[path], dtype, band=True)
             if image.shape[1:] != shape:
                 raise ParameterError(
                     f"the packet {path!r} must be {shape[0]}×{shape[1]}, not {image.shape[1]}×{image.shape[2]}"

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from typing import NamedTuple
 
 from ..image import Image
-from ..pixels.coding import Encoding, Losses, losses, pack
+from ..tiles import memory
+from ..tiles.ends import Anywhere, DeviceImage, Sink, end_of
+from ..tiles.slabs import Slab, stream
 from . import bands, statistics
-from .parts import Band, HostBand
 from .transform import Details, flat
 
 _SHARE = 0.05  # the part of a band's coefficients that is shown more than half way to black or white
@@ -22,47 +20,50 @@ _THIN = 1024  # the widest picture, in pixels, whose lines are one pixel wide
 
 
 def picture(approximation: Image, details: Sequence[Details[Image]], white: float = 1.0) -> Image:
-    """The bands side by side: cV to the right of the coarser bands, cH below, cD at the bottom right, with thin black
-    lines between them.
+    """The picture that :func:`paint` makes of the bands."""
+    found = flat(approximation, details)
+    result = DeviceImage(approximation.gpu.empty(size(found)))
+    paint(found, result, white)
+    return result.image
+
+
+def size(found: Sequence[Anywhere]) -> tuple[int, int, int]:
+    """(colours, height, width) of the picture of bands."""
+    _, (height, width) = layout([band.shape[1:] for band in found])
+    return found[0].shape[0] - found[0].alpha, height, width
+
+
+def paint(found: Sequence[Anywhere], sink: Sink, white: float = 1.0) -> None:
+    """Paints bands side by side: cV to the right of the coarser bands, cH below, cD at the bottom right, with thin
+    black lines between them.
 
     Zero is mid gray and fine structure stays visible (see ``paint`` in dwt_bands.cl). The approximation is shown as
     the image it is; ``white`` is its brightest value before any level. Alpha is left out; values are encoded.
     """
-    every, gain = flat(approximation, details), 2.0 ** len(details)
-    if approximation.dtype.kind == "i":
-        every, gain = [bands.from_levels(band, 1) for band in every], 1.0
-    places, size = layout([band.shape[1:] for band in every])
-    result = approximation.gpu.zeros((approximation.colours, *size))
-    result.linear = False
-    for band, place, look in zip(every, places, looks(every, gain, white), strict=True):
-        _paint(band, result, place, look)
-    return result
-
-
-def picture_split(
-    found: Sequence[HostBand], encoding: Encoding, white: float = 1.0
-) -> tuple[npt.NDArray[Any], Losses]:
-    """:func:`picture` for bands on the host, as pixels (height, width, colours) there; and the losses."""
     gain = 2.0 ** (len(found) // 3)
-    if found[0].array.dtype.kind == "i":
-        gain, found = 1.0, [band.astype(np.float32) for band in found]
-    places, (height, width) = layout([band.shape[1:] for band in found])
-    colours = found[0].shape[0] - found[0].alpha
-    pixels = np.zeros((height, width, colours), encoding.dtype)
-    lost = Losses()
-    for band, place, look in zip(found, places, looks(found, gain, white), strict=True):
-        for at, part in band.parts():
-            # The last part also fills the rows that the place has more than the band.
-            rows = (place.height if at.stop == band.shape[1] else at.stop) - at.start
-            shown = band.gpu.zeros((colours, rows, place.width))
-            shown.linear = False
-            _paint(part, shown, Place(0, 0, rows, place.width), look)
-            codes, one = pack(shown, encoding)
-            top = place.top + at.start
-            pixels[top : top + rows, place.left : place.left + place.width] = codes.numpy()
-            more = losses(one)
-            lost = Losses(lost.clipped + more.clipped, lost.not_finite + more.not_finite)
-    return pixels, lost
+    if found[0].dtype.kind == "i":
+        found, gain = [bands.as_floats(band) for band in found], 1.0
+    gpu, (colours, height, width) = found[0].gpu, sink.shape
+    places, _ = layout([band.shape[1:] for band in found])
+    painted = list(zip(found, places, looks(found, gain, white), strict=True))
+    turns = memory.turns(gpu, height, 4 * colours * width)
+    if isinstance(found[0], Image):
+        turns = [slice(0, height)]
+
+    def strip(slab: Slab, _: Sequence[Image]) -> list[Image]:
+        result = gpu.zeros((colours, slab.stop - slab.start, width))
+        result.linear = False
+        for band, place, look in painted:
+            top, bottom = max(slab.start, place.top), min(slab.stop, place.top + place.height)
+            if top < bottom:
+                # Where its place is larger than the band there are no rows of it.
+                rows = slice(*(min(at - place.top, band.shape[1]) for at in (top, bottom)))
+                there = Place(top - slab.start, place.left, bottom - top, place.width)
+                _paint(end_of(band).rows(rows), result, there, look)
+        return [result]
+
+    slabs = [Slab(at.start, at.stop, at.start, at.stop) for at in turns]
+    stream(gpu, [], [(sink, 1)], slabs, strip)
 
 
 class Place(NamedTuple):
@@ -102,7 +103,7 @@ def layout(shapes: Sequence[tuple[int, ...]]) -> tuple[list[Place], tuple[int, i
     return places, (top, left)
 
 
-def looks(every: Sequence[Band], gain: float, white: float) -> list[Look]:
+def looks(every: Sequence[Anywhere], gain: float, white: float) -> list[Look]:
     """The look of each band. Each level multiplies a constant by √2 along both axes: all levels by ``gain``, which is 1
     for whole numbers."""
     approximation, *rest = every
@@ -112,7 +113,7 @@ def looks(every: Sequence[Band], gain: float, white: float) -> list[Look]:
     return [Look(1.0 / (gain * white), 0.0), *(Look(1.0, knee) for knee in knees)]
 
 
-def _knee(band: Band, colours: int) -> float:
+def _knee(band: Anywhere, colours: int) -> float:
     """The magnitude that is shown half way: few coefficients exceed it, or one bright lamp would make all others
     gray."""
     count = colours * math.prod(band.shape[1:])

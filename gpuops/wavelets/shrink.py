@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from ..image import Image
 from ..params.dwt import ShrinkParams
+from ..tiles.ends import Anywhere, Somewhere, changed
 from . import noise, statistics
-from .parts import Band, HostBand
 from .transform import Details
 
 # pywt.threshold's modes, as dwt_shrink.cl numbers them.
@@ -19,29 +20,22 @@ MODES = ("soft", "hard", "garrote", "greater", "less")
 
 
 def shrink(
-    approximation: Image, details: Sequence[Details[Image]], wavelet: str, params: ShrinkParams
-) -> list[Details[Image]]:
-    """The detail bands, coarsest first, shrunk by :func:`thresholds`; alpha's are left as they are."""
+    approximation: Somewhere, details: Sequence[Details[Somewhere]], wavelet: str, params: ShrinkParams
+) -> list[Details[Somewhere]]:
+    """The detail bands, coarsest first, shrunk by :func:`thresholds`; alpha's are left as they are.
+
+    Bands on the host are overwritten.
+    """
     limits = iter(thresholds(approximation, details, wavelet, params))
 
-    def one(band: Image) -> Image:
-        return shrink_band(band, next(limits), params.kind)
+    def one(band: Somewhere) -> Somewhere:
+        return changed(band, partial(shrink_band, thresholds=next(limits), mode=params.kind))
 
     return [(one(horizontal), one(vertical), one(diagonal)) for horizontal, vertical, diagonal in details]
 
 
-def shrink_on_host(
-    approximation: HostBand, details: Sequence[Details[HostBand]], wavelet: str, params: ShrinkParams
-) -> None:
-    """:func:`shrink` for bands on the host, which are overwritten."""
-    limits = iter(thresholds(approximation, details, wavelet, params))
-    for level in details:
-        for band in level:
-            shrink_band_on_host(band, next(limits), params.kind)
-
-
 def thresholds(
-    approximation: Band, details: Sequence[Details[Band]], wavelet: str, params: ShrinkParams
+    approximation: Anywhere, details: Sequence[Details[Anywhere]], wavelet: str, params: ShrinkParams
 ) -> npt.NDArray[np.float64]:
     """The threshold of each band, in the order of ``details``, and each plane: (bands, planes). Alpha's are 0."""
     found = [band for level in details for band in level]
@@ -91,11 +85,3 @@ def shrink_band(
             local=(*kernel.fit(128), 1), label="dwt shrink", traffic=2 * band.nbytes,
         )  # fmt: skip
     return result
-
-
-def shrink_band_on_host(
-    band: HostBand, thresholds: Sequence[float] | npt.NDArray[np.float64], mode: str
-) -> None:
-    """:func:`shrink_band` for a band on the host, which is overwritten."""
-    for at, part in band.parts():
-        band.array[:, at] = shrink_band(part, thresholds, mode).numpy()

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..gpu import Kernel, Local
 from ..image import Image
-from .parts import Band, images
+from ..tiles.ends import Anywhere, end_of
 
 _GROUPS = 8  # groups of a compute unit
 _ROUNDS = 1 << 15  # the most rounds of a work-item: llvmpipe ends longer loops
@@ -29,26 +29,26 @@ class Ranked:
     following: float
 
 
-def mean_squares(bands: Sequence[Band]) -> npt.NDArray[np.float64]:
+def mean_squares(bands: Sequence[Anywhere]) -> npt.NDArray[np.float64]:
     """Mean of the squares of each plane of each band, to 1e-11: (bands, planes).
 
     A mean is inf if squares are too large for float32.
     """
     # All sums are launched before the first is waited for.
-    sums = [[_sums_of_squares(part) for part in images(band)] for band in bands]
+    sums = [[_sums_of_squares(part) for _, part in end_of(band).parts()] for band in bands]
     with np.errstate(invalid="ignore"):
         totals = [
             sum(
-                (pairs.numpy().astype(np.float64).sum(axis=(1, 2)) for pairs in parts),
+                (pairs.numpy().astype(np.float64).sum(axis=(1, 2)) for pairs in found),
                 np.zeros(band.shape[0]),
             )
-            for parts, band in zip(sums, bands, strict=True)
+            for found, band in zip(sums, bands, strict=True)
         ]
     means = np.array([total / max(1, _size(band)) for total, band in zip(totals, bands, strict=True)])
     return np.where(np.isfinite(means), means, np.inf)
 
 
-def medians(band: Band) -> npt.NDArray[np.float64]:
+def medians(band: Anywhere) -> npt.NDArray[np.float64]:
     """The median of each plane's magnitudes, exact: for an even number the mean of the two in the middle.
 
     It is 0 for a band without coefficients.
@@ -60,7 +60,7 @@ def medians(band: Band) -> npt.NDArray[np.float64]:
     return np.array([r.value if size % 2 else (r.value + r.following) / 2 for r in found])
 
 
-def largest(bands: Sequence[Band], planes: int, count: int) -> tuple[float, int]:
+def largest(bands: Sequence[Anywhere], planes: int, count: int) -> tuple[float, int]:
     """The ``count``-th largest magnitude in the first ``planes`` planes of all bands, exact, and how many reach it.
 
     ``count`` is 1 … the number of coefficients.
@@ -70,7 +70,7 @@ def largest(bands: Sequence[Band], planes: int, count: int) -> tuple[float, int]
     return found.value, total - found.below
 
 
-def _ranked(bands: Sequence[Band], planes: int, rank: int, *, jointly: bool) -> list[Ranked]:
+def _ranked(bands: Sequence[Anywhere], planes: int, rank: int, *, jointly: bool) -> list[Ranked]:
     """The magnitude of ``rank`` (from 0 on, upwards) in each plane of each band, or in all of them jointly."""
     rows = len(bands) * planes
     sets = 1 if jointly else rows
@@ -92,14 +92,16 @@ def _ranked(bands: Sequence[Band], planes: int, rank: int, *, jointly: bool) -> 
 
 
 def _count(
-    bands: Sequence[Band], planes: int, prefixes: npt.NDArray[np.uint32], shift: int, bits: int
+    bands: Sequence[Anywhere], planes: int, prefixes: npt.NDArray[np.uint32], shift: int, bits: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
     """Histograms of the digits of magnitudes that begin with a row's prefix, and the least magnitude beyond those."""
     gpu = bands[0].gpu
     histograms = gpu.zeros((len(prefixes), _BINS), np.uint32)
     beyond = gpu.array(np.full(len(prefixes), 0xFFFFFFFF, np.uint32))
     heads = gpu.array(prefixes)
-    for index, part in ((index, part) for index, band in enumerate(bands) for part in images(band)):
+    for index, part in (
+        (index, part) for index, band in enumerate(bands) for _, part in end_of(band).parts()
+    ):
         kernel, items, groups, stretch = _plan(part, "magnitudes")
         if part.nbytes:
             gpu.launch(
@@ -133,5 +135,5 @@ def _plan(band: Image, name: str) -> tuple[Kernel, int, int, int]:
     return kernel, items, -(-_size(band) // stretch), stretch
 
 
-def _size(band: Band) -> int:
+def _size(band: Anywhere) -> int:
     return math.prod(band.shape[1:])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from ..image import Image
+from .lifting import lifting
 from .wavelets import Step, Wavelet
 
 
@@ -50,7 +51,7 @@ def run(line: Line, image: Image) -> None:
 
     With ``line.inverse`` it is the other way round. The image is float32 or int32.
     """
-    steps = line.wavelet.steps[::-1] if line.inverse else line.wavelet.steps
+    steps = lifting(line.wavelet, inverse=line.inverse).steps
     # The image's values relative to those that the steps work on.
     stored = line.scales if line.inverse else (1.0, 1.0)
     end = (1.0, 1.0) if line.inverse else line.scales
@@ -80,14 +81,14 @@ def _launch(line: Line, image: Image, step: Step, own: float, other: float, resu
         **{line.border: True},
         **defines,
     )
-    taps = [int(tap) for tap in step.taps] if integer else [-w if line.inverse else w for w in step.weights]
+    taps = [int(tap) for tap in step.taps] if integer else [*step.weights]
     weights = tuple(taps + [type(taps[0])(0)] * (16 - len(taps)))
     size = (-(-targets // wide), line.across) if rows else (-(-line.across // wide), targets)
     to, beside = (line.counts[0], 0) if step.odd else (0, line.counts[0])
     gpu.launch(
         kernel, (*size, planes), image, planes, image.shape[1:], line.across, line.n, targets, others, to, beside,
         weights, step.first, int(step.odd), 1.0 / own, 1.0 / other, result, step.rounding, step.shift,
-        int(step.odd != line.inverse), local=kernel.fit(64 // wide, 4, 1),
+        int(step.subtract), local=kernel.fit(64 // wide, 4, 1),
         label=f"{line.label} {'predict' if step.odd else 'update'}",
         traffic=4 * planes * line.across * (2 * targets + others),
     )  # fmt: skip

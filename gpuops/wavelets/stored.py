@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,13 @@ import numpy.typing as npt
 from ..errors import FileError, ParameterError
 from ..gpu import Gpu
 from ..image import PIXEL_TYPES, Image
-from ..params.dwt import IN_PLACE, DwtParams, ShrinkParams
+from ..params.dwt import IN_PLACE, DwtParams
 from ..pixels.coding import Decoding, Encoding
-from ..tiles.planes import in_turn, planewise
-from . import bands, shrink, split, transform
-from .parts import HostBand
-from .rows import PixelSink, PixelSource, Source
-from .transform import Details, band_shapes
+from ..tiles.ends import Anywhere, HostImage, Source
+from ..tiles.pixels import PixelSink, PixelSource
+from ..tiles.planes import in_turn
+from . import bands, multilevel, transform
+from .transform import band_shapes
 
 Array = npt.NDArray[Any]
 
@@ -38,7 +39,7 @@ class Stored:
     @property
     def sample(self) -> np.dtype[Any]:
         """The coefficients' type."""
-        return _sample(self.params)
+        return np.dtype(np.int32 if self.params.integer else np.float32)
 
     def bands(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes (planes, height, width) of the arrays; bands without coefficients are not stored."""
@@ -48,6 +49,10 @@ class Stored:
     def names(self) -> list[str]:
         """The names of all bands, those without coefficients too."""
         return [name for name, _ in band_shapes(self.params, self.shape[1:], self.params.levels or 0)]
+
+    def without_alpha(self) -> Stored:
+        """The description of the colours' bands alone."""
+        return replace(self, shape=(self.shape[0] - self.alpha, *self.shape[1:]), alpha=False)
 
     def attributes(self) -> dict[str, Any]:
         """The attributes that :func:`unpack` reads again."""
@@ -69,115 +74,71 @@ def _sample(params: DwtParams) -> np.dtype[Any]:
     return np.dtype(np.int32 if params.integer else np.float32)
 
 
-def fits(gpu: Gpu, stored: Stored, *, overwrite_input: bool = False, more: bool = False) -> bool:
-    """Whether the device has room for the pixels, the image and all that :func:`pack` needs beside them.
+def copies(params: DwtParams, *, overwrite: bool = False, more: bool = False) -> float:
+    """The copies of an image that its pixels, its samples and all that is made of them take on the device.
 
-    ``more``: coefficients are processed further, too, which takes up to twice as much.
+    ``overwrite``: the image may be. ``more``: coefficients are processed further, which takes up to twice as much.
     """
-    if overwrite_input and stored.params.method in IN_PLACE:
-        return split.fits(gpu, stored.shape, stored.sample, copies=3.5 if stored.params.integer else 2.5)
-    return room_for(gpu, stored.shape, stored.params, more=more)
+    if overwrite and params.method in IN_PLACE:
+        return 3.5 if params.integer else 2.5
+    return multilevel.COPIES * (2 if more else 1)
 
 
-def room_for(gpu: Gpu, shape: Sequence[int], params: DwtParams, *, more: bool = False) -> bool:
-    """:func:`fits` for an image of ``shape`` (planes, height, width)."""
-    sample = transform.working(gpu, _sample(params), params)
-    return split.fits(gpu, shape, sample, copies=(2 if more else 1) * split.COPIES)
+def source_of(gpu: Gpu, pixels: Array, decoding: Decoding, about: Stored) -> PixelSource:
+    """A file's pixels (height, width, channels) as the source of what is transformed."""
+    convert = partial(bands.to_levels, maximum=WHITE[about.dtype]) if about.params.integer else None
+    return PixelSource(gpu, pixels, decoding, linear=about.linear, convert=convert, dtype=about.sample)
 
 
-def pack(
-    image: Image, stored: Stored, shrinking: ShrinkParams | None = None, *, overwrite_input: bool = False
-) -> dict[str, Array]:
-    """The bands of an image on the host: arrays cA5, cH5, cV5, cD5, … cD1 of (planes, height, width).
+def sink_of(about: Stored, encoding: Encoding) -> PixelSink:
+    """The sink of what is transformed back."""
+    convert = partial(bands.from_levels, maximum=WHITE[about.dtype]) if about.params.integer else None
+    return PixelSink(about.shape, encoding, alpha=about.alpha, convert=convert)
 
-    Large images are transformed plane by plane. Methods that work in place do so if they may: they need a quarter of
-    the image's memory beside it. Raises ParameterError for NaN or infinite pixels, which spread over all coefficients.
+
+def coefficients(source: Source, params: DwtParams) -> list[Anywhere]:
+    """All bands. Raises ParameterError for NaN or infinite pixels, which spread over all coefficients."""
+    found = multilevel.decompose(source, params)
+    if found[0].dtype.kind == "f":
+        _check_finite(found[0].numpy())
+    return found
+
+
+def overwritten(image: Image, about: Stored) -> dict[str, Array]:
+    """The arrays of a file by a method that works in place, in the memory of the image: little is needed beside it.
+
+    Large images are transformed plane by plane. Raises ParameterError as :func:`coefficients`.
     """
-    arrays, params = _empty(stored), stored.params
+    arrays = {name: np.empty(shape, about.sample) for name, shape in about.bands().items()}
     for at in in_turn(image.shape[0], image.nbytes):
-        part = image.planes(at)
-        if params.integer:
-            part = bands.to_levels(part, WHITE[stored.dtype])
-        may_be_overwritten = overwrite_input or part is not image
-        if may_be_overwritten and shrinking is None and params.method in IN_PLACE:
-            _download(transform.overwriting(part, params, params.levels or 0), stored, arrays, at)
-            continue
-        approximation, details = transform.decompose(part, params)
-        if shrinking is not None:
-            _check_finite(approximation.numpy())  # the estimate of noise needs finite values
-            details = shrink.shrink(approximation, details, params.wavelet, shrinking)
-        _download(transform.flat(approximation, details), stored, arrays, at)
+        found = transform.overwriting(image.planes(at), about.params, about.params.levels or 0)
+        for name in about.names():
+            band = next(found)
+            if name in arrays:
+                band.numpy(arrays[name][at])
+            del band  # its memory may be the next one's
+            if name.startswith("cA"):
+                _check_finite(arrays[name][at])
     return arrays
 
 
-def pack_split(
-    gpu: Gpu, pixels: Array, decoding: Decoding, stored: Stored, shrinking: ShrinkParams | None = None
-) -> dict[str, Array]:
-    """:func:`pack` for pixels (height, width, channels) on the host, in slabs that the device has room for."""
-    found = coefficients_split(gpu, pixels, decoding, stored)
-    if shrinking is not None:
-        shrink.shrink_on_host(*transform.nested(found), stored.params.wavelet, shrinking)
-    return named(found, stored)
-
-
-def coefficients_split(gpu: Gpu, pixels: Array, decoding: Decoding, stored: Stored) -> list[HostBand]:
-    """:func:`coefficients` for pixels on the host; the bands are on the host, too, in the order of a file's."""
-    source = PixelSource(pixels, decoding, WHITE[stored.dtype] if stored.params.integer else None)
-    return coefficients_of(gpu, source, stored.params, alpha=stored.alpha, linear=stored.linear)
-
-
-def coefficients_of(
-    gpu: Gpu, source: Source, params: DwtParams, *, alpha: bool = False, linear: bool = False
-) -> list[HostBand]:
-    """:func:`coefficients_split` for an image by its rows."""
-    arrays = list(split.decompose(gpu, source, params, params.levels or 0).values())
-    _check_finite(arrays[0])
-    return [HostBand(gpu, array, alpha=alpha, linear=linear) for array in arrays]
-
-
-def named(found: Sequence[HostBand], stored: Stored) -> dict[str, Array]:
+def named(found: Sequence[Anywhere], about: Stored) -> dict[str, Array]:
     """The arrays of a file: bands without coefficients are not stored."""
-    return {name: band.array for name, band in zip(stored.names(), found, strict=True) if band.nbytes}
+    return {name: band.numpy() for name, band in zip(about.names(), found, strict=True) if band.nbytes}
 
 
-def pack_bands(approximation: Image, details: Sequence[Details[Image]], stored: Stored) -> dict[str, Array]:
-    """:func:`pack` for bands that are already computed."""
-    arrays = _empty(stored)
-    _download(transform.flat(approximation, details), stored, arrays, slice(0, stored.shape[0]))
-    return arrays
-
-
-def coefficients(image: Image, params: DwtParams) -> tuple[Image, list[Details[Image]]]:
-    """All levels of an image. Raises ParameterError for NaN or infinite pixels, which the approximation shows, too."""
-    approximation, details = transform.decompose(image, params)
-    if approximation.dtype.kind == "f":
-        _check_finite(approximation.numpy())
-    return approximation, details
+def found_in(gpu: Gpu, arrays: Mapping[str, Array], about: Stored) -> list[HostImage]:
+    """All bands of a file; ``about`` may be without the file's alpha."""
+    planes = about.shape[0]
+    return [
+        HostImage(gpu, arrays[name][:planes] if name in arrays else np.empty((planes, *size), about.sample))
+        for name, size in band_shapes(about.params, about.shape[1:], about.params.levels or 0)
+    ]
 
 
 def _check_finite(approximation: Array) -> None:
     if not np.isfinite(approximation).all():
         raise ParameterError("holds NaN or infinite pixels, which would spread over all coefficients")
-
-
-def _empty(stored: Stored) -> dict[str, Array]:
-    return {name: np.empty(shape, stored.sample) for name, shape in stored.bands().items()}
-
-
-def _download(found: Iterable[Image], stored: Stored, arrays: Mapping[str, Array], at: slice) -> None:
-    """Copies bands, the approximation first, into planes ``at`` of the arrays.
-
-    Raises ParameterError for an approximation that is not finite.
-    """
-    names = stored.names()
-    remaining = iter(found)
-    for name in names:
-        band = next(remaining)
-        if name in arrays:
-            band.numpy(arrays[name][at])
-        del band  # its memory may be the next one's
-        if name == names[0]:
-            _check_finite(arrays[name][at])
 
 
 def unpack(arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> Stored:
@@ -224,40 +185,6 @@ def unpack(arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> Stored
             f"the band {extra[0]} does not belong to {params.levels} levels of {shape[1]}×{shape[2]} pixels"
         )
     return stored
-
-
-def image_of(gpu: Gpu, arrays: Mapping[str, Array], stored: Stored) -> Image:
-    """The image that a file's bands stand for; a large one is made plane by plane."""
-    planes, *shape = stored.shape
-    layout = band_shapes(stored.params, stored.shape[1:], stored.params.levels or 0)
-
-    def image(at: slice) -> Image:
-        empty = gpu.empty((at.stop - at.start, 0, 0), stored.sample)
-        found = [
-            gpu.array(arrays[name][at]) if 0 not in size else empty.like((at.stop - at.start, *size))
-            for name, size in layout
-        ]
-        result = transform.recompose(*transform.nested(found), stored.params, tuple(shape))
-        return bands.from_levels(result, WHITE[stored.dtype]) if stored.params.integer else result
-
-    result = planewise(planes, sum(arrays[name].nbytes for name in stored.bands()), image)
-    result.alpha, result.linear = stored.alpha, stored.linear
-    return result
-
-
-def pixels_of(
-    gpu: Gpu, arrays: Mapping[str, Array], stored: Stored, encoding: Encoding, *, alpha: bool
-) -> PixelSink:
-    """:func:`image_of` in slabs that the device has room for, as pixels on the host, with alpha or without."""
-    planes = stored.shape[0] - (stored.alpha and not alpha)
-    found = [
-        arrays[name][:planes] if 0 not in size else np.empty((planes, *size), stored.sample)
-        for name, size in band_shapes(stored.params, stored.shape[1:], stored.params.levels or 0)
-    ]
-    white = WHITE[stored.dtype] if stored.params.integer else None
-    sink = PixelSink((planes, *stored.shape[1:]), encoding, alpha=stored.alpha and alpha, white=white)
-    split.recompose(gpu, *transform.nested(found), stored.params, sink)
-    return sink
 
 
 _ATTRIBUTES: dict[str, type] = {

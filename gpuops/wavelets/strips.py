@@ -9,6 +9,7 @@ anew: at most 2 % of a large image, and a quarter of a small one, which has too 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from ..errors import DeviceError, ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
+from ..tiles.rectangles import cut
 from .level import MOST, SAMPLES, Layout, Level
 
 _STRIP = 10  # binary logarithm of a strip's columns, if groups have as many
@@ -24,12 +26,11 @@ _RUN = 3  # binary logarithm of the columns of the shortest run, which one work-
 # otherwise. So many bands take as much memory whatever the image's size; a band on its way out takes a quarter later.
 _ASIDE, _MORE_ASIDE = 0.0195, 0.25
 
-Details = tuple[Image, Image, Image]
 Shape = tuple[int, int]
 
 
 def decompose(image: Image, params: DwtParams, levels: int) -> None:
-    """All levels of an Image (planes, height, width), float32 or float64, which is overwritten: see :func:`split`.
+    """All levels of an Image (planes, height, width), float32 or float64, which is overwritten: see :func:`each`.
 
     ``params``: a wavelet with lifting steps, the mode ``mirror``, or ``periodization`` for lengths that stay even.
     Raises ParameterError for other parameters, or more levels than :func:`most_levels`.
@@ -49,51 +50,45 @@ def most_levels(image: Image, params: DwtParams) -> int:
     return _strip(image, params) - _RUN + 1
 
 
-def bands(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[Details]]:
-    """cA, [coarsest (cH, cV, cD), …] of an Image that stays as it is."""
-    copy = image.like()
-    copy.put(slice(0, image.shape[0]), image)
-    decompose(copy, params, levels)
-    return split(copy, params, levels)
+def each(image: Image, params: DwtParams, levels: int) -> Iterator[Image]:
+    """Copies of the bands that :func:`decompose` has left, one after the other: cA, the coarsest cH, cV, cD, …"""
+    found = _levels(image, params, levels)
+    if not found:
+        yield cut(image, (0, 0), image.shape[1:])
+    for at in _places(found):
+        band = image.like((image.shape[0], *at.size))
+        _move(image, at, band, back=False)
+        yield band
+        del band
 
 
-def image_of(approximation: Image, details: Sequence[Details], params: DwtParams, shape: Shape) -> Image:
-    """The inverse of :func:`bands`."""
-    image = approximation.like((approximation.shape[0], *shape))
-    levels = _levels(image, params, len(details))
-    for (layout, size), (horizontal, vertical, diagonal) in zip(levels, reversed(details), strict=True):
-        for band, odd, high in ((horizontal, 1, 0), (vertical, 0, 1), (diagonal, 1, 1)):
-            _move(image, layout, size, band, odd, high, back=True)
-    if levels:
-        _move(image, *levels[-1], approximation, 0, 0, back=True)
-    else:
-        image.put(slice(0, image.shape[0]), approximation)
-    recompose(image, params, len(details))
+def joined(bands: Sequence[Image], params: DwtParams, shape: Shape) -> Image:
+    """The Image of (height, width) ``shape`` that :func:`recompose` overwrites; the inverse of :func:`each`."""
+    image = bands[0].like((bands[0].shape[0], *shape))
+    found = _levels(image, params, len(bands) // 3)
+    if not found:
+        image.put(slice(0, image.shape[0]), bands[0])
+    for at, band in zip(_places(found), bands, strict=bool(found)):
+        _move(image, at, band, back=True)
     return image
 
 
-def split(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[Details]]:
-    """The bands of an Image that :func:`decompose` has overwritten: copies."""
-    approximation, *rest = each(image, params, levels)
-    return approximation, [(rest[i], rest[i + 1], rest[i + 2]) for i in range(0, len(rest), 3)]
+@dataclass(frozen=True)
+class BandInStrips:
+    """The place of a band in the strips of a level of ``width`` columns: in ``odd`` rows, in ``high`` halves."""
+
+    layout: Layout
+    width: int
+    size: Shape
+    odd: int
+    high: int
 
 
-def each(image: Image, params: DwtParams, levels: int) -> Iterator[Image]:
-    """The bands of :func:`split` one after the other: cA, the coarsest cH, cV, cD, and so on."""
-    found = _levels(image, params, levels)
-    if not found:
-        copy = image.like()
-        copy.put(slice(0, image.shape[0]), image)
-        yield copy
-    for number, (layout, size) in enumerate(reversed(found)):
-        low, high = (ceil(n / 2) for n in size), (n // 2 for n in size)
-        (low_y, low_x), (high_y, high_x) = low, high
-        places = ((low_y, low_x, 0, 0), (high_y, low_x, 1, 0), (low_y, high_x, 0, 1), (high_y, high_x, 1, 1))
-        for rows, columns, odd, right in places[number > 0 :]:
-            band = image.like((image.shape[0], rows, columns))
-            _move(image, layout, size, band, odd, right, back=False)
-            yield band
-            del band
+def _places(levels: Sequence[tuple[Layout, Shape]]) -> Iterator[BandInStrips]:
+    """The places of all bands: cA, the coarsest cH, cV, cD, and so on."""
+    for number, (layout, (height, width)) in enumerate(reversed(levels)):
+        for odd, high in ((0, 0), (1, 0), (0, 1), (1, 1))[number > 0 :]:
+            yield BandInStrips(layout, width, ((height + 1 - odd) // 2, (width + 1 - high) // 2), odd, high)
 
 
 def _levels(image: Image, params: DwtParams, levels: int) -> list[tuple[Layout, Shape]]:
@@ -144,7 +139,7 @@ def _level(image: Image, params: DwtParams, layout: Layout, shape: Shape, *, inv
     return level.prepared()
 
 
-def _move(image: Image, layout: Layout, size: Shape, band: Image, odd: int, high: int, *, back: bool) -> None:
+def _move(image: Image, at: BandInStrips, band: Image, *, back: bool) -> None:
     """Copies a band of one level from the strips, or ``back`` to them."""
     planes, height, width = band.shape
     if not band.nbytes:
@@ -152,8 +147,8 @@ def _move(image: Image, layout: Layout, size: Shape, band: Image, odd: int, high
     kernel = image.gpu.kernel(
         ("dwt_layout", "dwt_strips"), "band_of_strips", S=SAMPLES[image.dtype.name], STRIPS=True, BACK=back
     )
+    pitch, layout = at.layout.pitch, at.layout.vector(at.width)
     image.gpu.launch(
-        kernel, (width, height, planes), image, 2 * layout.pitch, layout.vector(size[1]), band, height, width,
-        np.uint64(layout.plane), odd * layout.pitch, high, local=(*kernel.fit(64), 1, 1), label="dwt strips",
-        traffic=2 * band.nbytes,
+        kernel, (width, height, planes), image, 2 * pitch, layout, band, height, width, np.uint64(at.layout.plane),
+        at.odd * pitch, at.high, local=(*kernel.fit(64), 1, 1), label="dwt strips", traffic=2 * band.nbytes,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from ..gpu import Define, Gpu, Kernel, Source
-from .schedule import Schedule
+from .lifting import Lifting
 
 # Bytes of a small image: larger ones take the time that memory takes.
 _SMALL, _SMALL_INVERSE = 64 << 20, 40 << 20
@@ -35,7 +35,8 @@ def pays(nbytes: int, *, inverse: bool, words: bool) -> bool:
 
 def fitting(
     gpu: Gpu,
-    schedule: tuple[Schedule, Source],
+    plan: Lifting,
+    steps: Source,
     pairs: tuple[int, int],
     planes: int,
     itemsize: int,
@@ -45,7 +46,6 @@ def fitting(
 
     ``pairs``: the pairs to make, along y and x; ``itemsize``: the bytes of a sample.
     """
-    plan, source = schedule
     found = None
     for side in _SIDES:
         if _bytes(plan, side, itemsize, defines) > min(_LOCAL, gpu.limits.local_bytes):
@@ -55,7 +55,7 @@ def fitting(
             break
     if found is None:
         return None
-    sources = ("border", "dwt_layout", "dwt_beyond", source, "dwt_tile")
+    sources = ("border", "dwt_layout", "dwt_beyond", steps, "dwt_tile")
     for items in _groups(gpu, plan, found):
         kernel = gpu.kernel(sources, "level_tile", **defines, SIDE=found, RUN=_run(found), ITEMS=items)
         if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
@@ -63,14 +63,14 @@ def fitting(
     return None
 
 
-def _bytes(plan: Schedule, side: int, itemsize: int, defines: Mapping[str, Define]) -> int:
+def _bytes(plan: Lifting, side: int, itemsize: int, defines: Mapping[str, Define]) -> int:
     """Bytes of local memory: for the samples, and for the places where each row's samples come from."""
     lines = 2 * (plan.left + side + plan.right)
     terms = 3 if defines.get("ANTIREFLECT") or defines.get("SMOOTH") else 1
     return lines * ((lines + 1) * itemsize + -(-terms * (4 + itemsize) // itemsize) * itemsize)
 
 
-def _groups(gpu: Gpu, plan: Schedule, side: int) -> Iterator[int]:
+def _groups(gpu: Gpu, plan: Lifting, side: int) -> Iterator[int]:
     """Sizes of groups that the device can run, which lift all rows of a tile: in the fewest rounds first, then in
     more."""
     limits = gpu.limits

@@ -18,7 +18,8 @@ from ..image import Image
 from ..notes import note
 from ..params.dwt import DwtParams
 from ..tiles.planes import in_turn
-from . import axis, bands, blocked, in_place, level, strips, two_levels
+from ..tiles.rectangles import cut
+from . import axis, bands, in_place, level, strips, two_levels
 from .wavelets import WAVELETS
 
 if TYPE_CHECKING:
@@ -30,46 +31,49 @@ Shape = tuple[int, ...]
 
 Y, X = 1, 2
 
+# The methods that overwrite the image, and their modules.
+_OVERWRITING: dict[str, Any] = {"in-place": in_place, "strip": strips}
+
 
 def forward(image: Image, params: DwtParams) -> tuple[Image, Details[Image]]:
     """One level: cA, (cH, cV, cD)."""
-    if params.method == "in-place":
-        approximation, details = in_place.bands(image, params, 1)
-        return approximation, details[0]
-    if params.method == "strip":
-        approximation, details = strips.bands(image, params, 1)
+    if params.method in _OVERWRITING:
+        approximation, details = _levels(image, params, 1)
         return approximation, details[0]
     whole = level.fitting(image, params, image.shape[1:], inverse=False)
     if whole is not None:
         return level.forward(image, whole)
-    if WAVELETS[params.wavelet].rows_first:
-        low, high = axis.analyse(image, params, X)
-        approximation, horizontal = axis.analyse(low, params, Y)
-        vertical, diagonal = axis.analyse(high, params, Y)
-        return approximation, (horizontal, vertical, diagonal)
-    low, high = axis.analyse(image, params, Y)
-    approximation, vertical = axis.analyse(low, params, X)
-    horizontal, diagonal = axis.analyse(high, params, X)
+    first, second = _axes(params)
+    low, high = axis.analyse(image, params, first)
+    approximation, vertical = axis.analyse(low, params, second)
+    horizontal, diagonal = axis.analyse(high, params, second)
+    if first == X:
+        horizontal, vertical = vertical, horizontal
     return approximation, (horizontal, vertical, diagonal)
 
 
 def inverse(approximation: Image, details: Details[Image], params: DwtParams, shape: Shape) -> Image:
     """The image of (height, width) ``shape`` that one level's bands stand for."""
-    if params.method == "in-place":
-        return in_place.image_of(approximation, [details], params, shape)
-    if params.method == "strip":
-        return strips.image_of(approximation, [details], params, (shape[0], shape[1]))
+    if params.method in _OVERWRITING:
+        module = _OVERWRITING[params.method]
+        image: Image = module.joined((approximation, *details), params, shape)
+        module.recompose(image, params, 1)
+        return image
     whole = level.fitting(approximation, params, shape, inverse=True)
     if whole is not None:
         return level.inverse(approximation, details, whole)
+    first, second = _axes(params)
     horizontal, vertical, diagonal = details
-    if WAVELETS[params.wavelet].rows_first:
-        low = axis.synthesise(approximation, horizontal, params, Y, shape[0])
-        high = axis.synthesise(vertical, diagonal, params, Y, shape[0])
-        return axis.synthesise(low, high, params, X, shape[1])
-    low = axis.synthesise(approximation, vertical, params, X, shape[1])
-    high = axis.synthesise(horizontal, diagonal, params, X, shape[1])
-    return axis.synthesise(low, high, params, Y, shape[0])
+    if first == X:
+        horizontal, vertical = vertical, horizontal
+    low = axis.synthesise(approximation, vertical, params, second, shape[second - 1])
+    high = axis.synthesise(horizontal, diagonal, params, second, shape[second - 1])
+    return axis.synthesise(low, high, params, first, shape[first - 1])
+
+
+def _axes(params: DwtParams) -> tuple[int, int]:
+    """The axes in the order in which they are transformed."""
+    return (X, Y) if WAVELETS[params.wavelet].rows_first else (Y, X)
 
 
 def decompose(image: Image, params: DwtParams) -> tuple[Image, list[Details[Image]]]:
@@ -107,10 +111,8 @@ def _levels(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[D
     if levels and image.dtype != dtype:
         found = flat(*_levels(bands.in_precision(image, dtype), params, levels))
         return nested([bands.in_precision(band, image.dtype) for band in found])
-    if params.method == "in-place":
-        return in_place.bands(image, params, levels)
-    if params.method == "strip":
-        return strips.bands(image, params, levels)
+    if params.method in _OVERWRITING:
+        return nested(list(overwriting(cut(image, (0, 0), image.shape[1:]), params, levels)))
     coefficients: list[Details[Image]] = []
     while len(coefficients) < levels:
         two = None
@@ -130,11 +132,10 @@ def overwriting(image: Image, params: DwtParams, levels: int) -> Iterator[Image]
 
     The bands are copies, in the order of :func:`band_shapes`: no more than one needs memory at a time.
     """
-    if params.method == "strip":
-        strips.decompose(image, params, levels)
-        return strips.each(image, params, levels)
-    in_place.decompose(image, params, levels)
-    return blocked.each(image, blocked.regions(image.shape[1:], params, levels))
+    module = _OVERWRITING[params.method]
+    module.decompose(image, params, levels)
+    found: Iterator[Image] = module.each(image, params, levels)
+    return found
 
 
 def flat(approximation: Band, details: Sequence[Details[Band]]) -> list[Band]:
@@ -221,11 +222,10 @@ def sizes(
         raise ParameterError(f"the bands must have as many planes as each other, not {sorted(planes)}")
     low = None if approximation is None else approximation.shape[1:]
     for number, three in enumerate(details):
-        bands = _complete(low, *(None if band is None else band.shape[1:] for band in three))
-        _check(bands, params)
+        bands = _complete((low, *(None if band is None else band.shape[1:] for band in three)), params)
         target = tuple(axis.samples(params, a, d) for a, d in zip(bands[0], bands[3], strict=True))
         finest = number + 1 == len(details)
-        wanted = (shape or target) if finest else _approximation_shape(details[number + 1], params, target)
+        wanted = (shape or target) if finest else _low(details[number + 1], params, target)
         if any(not 0 <= n - m <= (not params.critical) for n, m in zip(target, wanted, strict=True)):
             raise ParameterError(
                 f"coefficients of {target[0]}×{target[1]} samples cannot give {wanted[0]}×{wanted[1]}"
@@ -248,49 +248,40 @@ def image_shape(
     return given.shape[0], height, width
 
 
-def _complete(
-    approximation: Shape | None, horizontal: Shape | None, vertical: Shape | None, diagonal: Shape | None
-) -> tuple[Shape, Shape, Shape, Shape]:
-    """The sizes of cA, cH, cV, cD; those that are None follow from the others."""
-    given = [size for size in (approximation, horizontal, vertical, diagonal) if size is not None]
-    if not given:
+def _complete(given: Sequence[Shape | None], params: DwtParams) -> tuple[Shape, Shape, Shape, Shape]:
+    """The sizes of cA, cH, cV, cD; those that are None follow from the others.
+
+    Raises ParameterError unless the bands belong together.
+    """
+    approximation, horizontal, vertical, diagonal = given
+    known = [size for size in given if size is not None]
+    if not known:
         raise ParameterError("a level whose bands are all None has no size")
 
-    def length(axis: int, *sizes: Shape | None) -> int:
-        return next((size[axis] for size in sizes if size is not None), given[0][axis])
+    def length(along: int, one: Shape | None, other: Shape | None) -> int:
+        return (one or other or known[0])[along]
 
-    low_y, high_y = length(0, approximation, vertical), length(0, horizontal, diagonal)
-    low_x, high_x = length(1, approximation, horizontal), length(1, vertical, diagonal)
-    return (
-        approximation or (low_y, low_x),
-        horizontal or (high_y, low_x),
-        vertical or (low_y, high_x),
-        diagonal or (high_y, high_x),
-    )
-
-
-def _approximation_shape(details: Details[HasShape | None], params: DwtParams, default: Shape) -> Shape:
-    """(height, width) of the approximation beside these details; ``default`` where they are None."""
-    horizontal, vertical, diagonal = details
-    square = not params.critical  # all four bands alike
-    heights = (vertical, horizontal, diagonal) if square else (vertical,)
-    widths = (horizontal, vertical, diagonal) if square else (horizontal,)
-    return (
-        next((band.shape[Y] for band in heights if band is not None), default[0]),
-        next((band.shape[X] for band in widths if band is not None), default[1]),
-    )
-
-
-def _check(bands: tuple[Shape, Shape, Shape, Shape], params: DwtParams) -> None:
-    """Raises ParameterError unless the four bands of a level belong together."""
-    (height, width), horizontal, vertical, diagonal = bands
-    slack = 1 if params.critical else 0
-    if (horizontal, vertical) != ((diagonal[0], width), (height, diagonal[1])) or any(
-        not 0 <= low - high <= slack for low, high in ((height, diagonal[0]), (width, diagonal[1]))
+    low = length(0, approximation, vertical), length(1, approximation, horizontal)
+    high = length(0, horizontal, diagonal), length(1, vertical, diagonal)
+    found = low, (high[0], low[1]), (low[0], high[1]), high
+    if any(size not in (None, whole) for size, whole in zip(given, found, strict=True)) or any(
+        not 0 <= a - d <= params.critical for a, d in zip(low, high, strict=True)
     ):
-        raise ParameterError(
-            f"the bands of a level do not fit together: cA {bands[0]}, cH {horizontal}, cV {vertical}, cD {diagonal}"
-        )
+        names = zip(("cA", "cH", "cV", "cD"), given, strict=True)
+        bands = ", ".join(f"{name} {size}" for name, size in names)
+        raise ParameterError(f"the bands of a level do not fit together: {bands}")
+    return found
+
+
+def _low(details: Details[HasShape | None], params: DwtParams, default: Shape) -> Shape:
+    """(height, width) of the approximation beside these details; ``default`` where they are None."""
+    horizontal, vertical, _ = details
+    others = () if params.critical else details  # all four bands are alike, or only one has the low length
+
+    def length(axis: int, *bands: HasShape | None) -> int:
+        return next((band.shape[axis] for band in bands if band is not None), default[axis - 1])
+
+    return length(Y, vertical, *others), length(X, horizontal, *others)
 
 
 def band_shapes(params: DwtParams, shape: Shape, levels: int) -> list[tuple[str, Shape]]:

@@ -17,8 +17,8 @@ from ..gpu import LATER, Argument, Define, Gpu, Kernel, Step
 from ..image import Image
 from ..params.dwt import DwtParams
 from . import axis
-from .level import MOST, Aside, Details, Level
-from .schedule import lifting
+from .level import MOST, Aside, Level, Three
+from .lifting import rows
 
 _PAIRS = 4  # pairs of columns of a work-item, as in dwt_rows.cl
 _ITEMS = 96  # work-items of a group that write
@@ -97,11 +97,11 @@ class TwoLevels:
             (levels[::-1], asides[::-1]) if self.fine.inverse else (levels, asides)
         )
         sources = (
-            "border", "dwt_layout", "dwt_beyond", read.schedule[1], "dwt_margins", *lifting(1), "dwt_two_margins",
+            "border", "dwt_layout", "dwt_beyond", read.steps, "dwt_margins", *rows(1), "dwt_two_margins",
         )  # fmt: skip
         kernel = self.gpu.kernel(sources, "two_margins", **read.defines, **read.border)
         # Of the approximations no more are put aside than the steps read.
-        plan = other.schedule[0]
+        plan = other.lifting
         begin, end = 2 * (other.first - plan.left), 2 * (other.first + other.pairs[1] + plan.right)
         beside = max(other_aside.inside - begin, 0) + max(end - other_aside.outside, 0)
         count = other.read[0] * beside + other_aside.rows * (end - begin)
@@ -127,8 +127,7 @@ class TwoLevels:
 
     @property
     def _reach(self) -> int:
-        plan, _ = self.fine.schedule
-        return plan.left + plan.right
+        return self.fine.lifting.left + self.fine.lifting.right
 
     @property
     def _ghosts(self) -> int:
@@ -148,8 +147,9 @@ class TwoLevels:
         samples = 4 * (size * 2 * _PAIRS + edge) + 4 * (size * _PAIRS + edge)
         if size > limits.work_group or samples * self.fine.dtype.itemsize > limits.local_bytes:
             return None
-        rows = lifting(_PAIRS, _PAIRS // 2)
-        sources = ("dwt_layout", self.fine.schedule[1], *rows, "dwt_rows", "dwt_two_levels")
+        sources = (
+            "dwt_layout", self.fine.steps, *rows(_PAIRS, _PAIRS // 2), "dwt_rows", "dwt_two_levels",
+        )  # fmt: skip
         defines: dict[str, Define] = {**self.fine.defines, "EDGE": False, "WORDS": True}
         kernel = self.gpu.kernel(sources, "two_levels", **defines, ITEMS=_ITEMS, GHOSTS=self._ghosts)
         fits = kernel.fit(size) == (size,) and kernel.local_bytes <= limits.local_bytes
@@ -158,7 +158,7 @@ class TwoLevels:
     @cached_property
     def can_be(self) -> bool:
         """Whether two levels in one pass pay, and all rows that are read or written begin where vectors may."""
-        fine, coarse, plan = self.fine, self.coarse, self.fine.schedule[0]
+        fine, coarse, plan = self.fine, self.coarse, self.fine.lifting
         return (
             self._reach <= _MOST_REACH[fine.inverse]
             and all(n % _PAIRS == 0 for n in (fine.image[1], fine.bands[2]))
@@ -183,7 +183,7 @@ def fitting(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: 
     return levels if levels.can_be and levels.kernel is not None else None
 
 
-def forward(image: Image, levels: TwoLevels) -> tuple[Image, list[Details]]:
+def forward(image: Image, levels: TwoLevels) -> tuple[Image, list[Three]]:
     """Two levels: cA, [coarse (cH, cV, cD), fine (cH, cV, cD)]."""
     levels.fine.check()
     levels.coarse.check()

@@ -11,7 +11,7 @@ possibly repeated; then low = K c and high = −d / K. With a K that multiplies 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 Filters = tuple[tuple[float, ...], tuple[float, ...]]
@@ -36,6 +36,11 @@ class Step:
         """The factors of the samples that are added: the taps with sign and divisor, as floats."""
         factor = (-1.0 if self.subtract else 1.0) / 2**self.shift
         return tuple(factor * tap for tap in self.taps)
+
+    @property
+    def undone(self) -> Step:
+        """The step that takes this one back."""
+        return replace(self, subtract=not self.subtract)
 
 
 @dataclass(frozen=True)

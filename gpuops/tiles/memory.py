@@ -1,0 +1,76 @@
+"""The memory plan: whether an image fits the device as a whole, and else how many of its rows do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import DeviceError
+from .transfers import TURNS
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+ENOUGH = 1 << 25  # bytes of a slab: larger slabs are moved no faster
+_SHARE = 8  # rows that come by themselves may have one in so many bytes of the device's memory
+# Bytes of an array on the host from which on a GPU gets it in slabs, though it has room for all of it. That is 1.2 to
+# 1.8 times as fast: transfers overlap with computing, and several threads get new pages (docs/benchmarks).
+_LARGE = 1 << 27
+
+
+def fits(
+    gpu: Gpu, shape: Sequence[int], dtype: np.dtype[Any], copies: float, memory: int | None = None
+) -> bool:
+    """Whether memory has room for so many ``copies`` of an image (planes, height, width)."""
+    nbytes, limits = prod(shape) * dtype.itemsize, gpu.limits
+    return copies * nbytes <= (memory or limits.global_bytes) and nbytes <= limits.max_alloc_bytes
+
+
+def least(nbytes: int, copies: int) -> int:
+    """Bytes of memory in which an image of ``nbytes`` just does not fit, so that it goes in slabs."""
+    return copies * nbytes - 1
+
+
+def room(gpu: Gpu, nbytes: int, copies: int) -> int:
+    """The bytes of the device's memory to use for an array of ``nbytes`` on the host."""
+    memory = gpu.limits.global_bytes
+    return memory if gpu.limits.is_cpu or nbytes < _LARGE else min(memory, least(nbytes, copies))
+
+
+def turns(gpu: Gpu, height: int, row: int) -> list[slice]:
+    """Rows of ``row`` bytes in turns, for work that needs little beside them."""
+    count = max(1, min(ENOUGH, gpu.limits.global_bytes // _SHARE) // max(1, row))
+    return [slice(start, min(start + count, height)) for start in range(0, height, count)]
+
+
+def units(gpu: Gpu, memory: int, *, row: int, moved: int, copies: int, margin: int = 0, rows: int = 1) -> int:
+    """The most units that a slab may make, of ``rows`` rows each.
+
+    Parameters
+    ----------
+    row, moved
+        Bytes of a row on the device, and on its way there and back.
+    copies
+        The copies of a row that the work takes.
+    margin
+        Units that are read before and after those that are made.
+
+    Raises
+    ------
+    DeviceError
+        There is no room for a unit.
+    """
+    cost = TURNS * (moved + row) + copies * row
+    most = min(memory // cost, gpu.limits.max_alloc_bytes // row, max(1, ENOUGH // row, 16 * rows * margin))
+    # Less the units before and after, and those that the last slab has more.
+    found = most // rows - 3 * margin
+    if found < 1:
+        needed = (3 * margin + 1) * rows
+        raise DeviceError(
+            f"not even {needed} rows of {row / 1e3:.3g} kB fit into {memory / 1e6:.3g} MB of device memory: "
+            f"{needed * cost / 1e6:.3g} MB are needed: raise the limit, or use another device"
+        )
+    return found

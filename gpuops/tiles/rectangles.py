@@ -1,0 +1,39 @@
+"""Copies of rectangles from one device image to another."""
+
+from __future__ import annotations
+
+from ..image import Image
+
+Shape = tuple[int, ...]
+
+
+def cut(image: Image, at: Shape, shape: Shape) -> Image:
+    """A copy of the rectangle of (height, width) ``shape`` at (row, column) ``at``."""
+    part = image.like((image.shape[0], *shape))
+    copy(image, at, part, (0, 0), part.shape)
+    return part
+
+
+def paste(image: Image, part: Image, at: Shape) -> None:
+    """Overwrites the rectangle at (row, column) ``at``."""
+    copy(part, (0, 0), image, at, part.shape)
+
+
+def copy(source: Image, origin: Shape, target: Image, at: Shape, shape: Shape) -> None:
+    """Copies a block of ``shape`` (planes, rows, columns), from (row, column) ``origin`` of each plane to ``at``."""
+    planes, height, width = shape
+    if planes * height * width == 0:
+        return
+
+    def place(image: Image, where: Shape) -> tuple[tuple[int, int, int], tuple[int, int]]:
+        item, (_, rows, columns) = image.dtype.itemsize, image.shape
+        return (where[1] * item, where[0], 0), (columns * item, rows * columns * item)
+
+    (source_origin, source_pitches), (target_origin, target_pitches) = (
+        place(source, origin),
+        place(target, at),
+    )
+    source.gpu.copy(
+        target.buffer, source.buffer, src_origin=source_origin, dst_origin=target_origin,
+        region=(width * source.dtype.itemsize, height, planes), src_pitches=source_pitches, dst_pitches=target_pitches,
+    )  # fmt: skip
