@@ -1,11 +1,13 @@
 """gpuops: image operations on OpenCL devices, on numpy arrays and on device images.
 
-    from gpuops import Gpu, blur, fft
+    from gpuops import Gpu, fourier
+    from gpuops.filters import blur
     gpu = Gpu()                                   # the best device that works; Gpu("cpu"), Gpu("nvidia"), Gpu("1")
     smooth = blur.gaussian_filter(gpu, array, 3)  # numpy in, numpy out; Image in, Image out
 
-Each operation lives in a module of its own and follows its ecosystem: ``fft`` scipy.fft, ``dwt`` PyWavelets,
-``blur`` scipy.ndimage, ``compare`` skimage.metrics. The Gpu is always given explicitly.
+:mod:`gpuops.ops` is the table of contents: the operations, each declared once. The families say how they are computed,
+and follow their ecosystems: ``fourier`` scipy.fft, ``wavelets`` PyWavelets, ``filters`` scipy.ndimage, ``metrics``
+skimage.metrics. The Gpu is always given explicitly; :class:`gpuops.chain.Chain` joins operations.
 """
 
 from __future__ import annotations

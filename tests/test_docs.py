@@ -16,6 +16,7 @@ import click
 import numpy as np
 import pytest
 from clpix.commands import leaves, option_names
+from clpix.derived import Derived
 from clpix.main import cli
 from clpix.naming import outputs_for
 
@@ -195,12 +196,20 @@ def test_command_lines_parse(page: str) -> None:
             continue
         path, args = command_of(words)
         command = COMMANDS[path]
+        known = option_names(command, CONTEXT)
+        for part in line.split(" then ")[1:]:
+            known |= (
+                option_names(COMMANDS[(part.split()[0],)], CONTEXT) if not part.startswith("write") else set()
+            )
         for name in re.findall(r"(?<![\w-])--[a-z][\w-]*", line):
-            assert name in option_names(command, CONTEXT), (line, name)
+            assert name in known, (line, name)
         if PLACEHOLDER.search(line) or not args:
             continue
         # A line without an output only shows options.
-        required = [param for param in command.params if param.required and param.name == "output"]
+        derived = isinstance(command, Derived)
+        required = [
+            param for param in command.params if param.name == "output" and (param.required or derived)
+        ]
         if required and not {"-o", "--output"}.intersection(args):
             args = [*args, "-o", "out.png"]
         if any(param.name == "inputs" for param in command.params) and args[0].startswith("-"):
@@ -240,15 +249,16 @@ IN_PASSING = {
 @pytest.mark.parametrize("path", list(COMMANDS), ids=" ".join)
 def test_every_option_is_documented(path: tuple[str, ...]) -> None:
     """An option is on the command's page, or on the page of the options that all commands share."""
-    page = "operations" if path[0] in OPERATIONS else PAGES_OF.get(path[0], path[0])
-    known = text_of(f"docs/{page}.md") + text_of("docs/options.md")
+    pages = {"operations", path[0]} if path[0] in OPERATIONS else {PAGES_OF.get(path[0], path[0])}
+    names = {f"docs/{page}.md" for page in pages}.intersection(PAGES)
+    known = "".join(map(text_of, [*names, "docs/options.md"]))
     for option in COMMANDS[path].params:
         if isinstance(option, click.Option):
             assert max(option.opts, key=len) in known, (path, option.opts)
 
 
 # Commands that another one's page describes.
-PAGES_OF = {"ifft": "fft", "idwt": "dwt"}
+PAGES_OF = {"ifft": "fft", "idwt": "dwt", "run": "chains"}
 
 
 # -- figures that anybody can make again -------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from gpuops.files import FORMATS, Format, Picture, drafts, output, write
 HALF = """
 import sys, time
 from pathlib import Path
-from gpuops import drafts
+from gpuops.files import drafts
 from gpuops.files.output import atomic
 with atomic(sys.argv[1]) as temporary, drafts.draft_folder() as folder:
     Path(temporary).write_text("half")
