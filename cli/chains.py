@@ -66,14 +66,14 @@ def _asides(shared: options.Shared, chain: Chain, name: str) -> dict[WriteParams
             raise click.UsageError("what is written on the way is written once: leave out --repeat")
         paths = naming.outputs_for(shared.inputs, params.output, name)
         assert shared.output is not None
-        for path in (*paths, *naming.outputs_for(shared.inputs, shared.output, name)):
-            if path != naming.STREAM and os.path.realpath(path) in taken:
-                raise click.UsageError(f"{path} would be written twice: name another file")
+        taken.update(map(os.path.realpath, naming.outputs_for(shared.inputs, shared.output, name)))
         for path in paths:
+            if os.path.realpath(path) in taken:
+                raise click.UsageError(f"{path} would be written twice: name another file")
             if path == naming.STREAM:
                 raise click.UsageError("'write' needs a file's name; -o - is for the result")
             check_output(replace(shared, output=params.output), path, files_of(chain))
-            taken.add(os.path.realpath(path))
+        taken.update(map(os.path.realpath, paths))
         found[params] = dict(zip(shared.inputs, paths, strict=True))
     return found
 

@@ -67,7 +67,7 @@ class Chain:
 
     @property
     def digest(self) -> str:
-        """A SHA-256 digest of what the chain does: defaults that are spelled out do not change it."""
+        """A SHA-256 digest of what the chain does: order, comments and spelled out defaults do not change it."""
         import hashlib
 
         return hashlib.sha256(self.to_toml().encode()).hexdigest()
@@ -157,12 +157,15 @@ def _params(values: dict[str, Any], name: str, text: str, place: int, folder: st
             raise ParameterError(f"{line}: {key} is a number, not {value!r}")
         if known[key].metavar in ("IMAGE", "FILE"):
             given[key] = _relative(value, folder)
+    missing = [option.name for option in known.values() if option.required and option.name not in given]
+    if missing:
+        raise ParameterError(f"{where}: {op} needs the key {missing[0]!r}")
     try:
         return params.of_options(Given(given, lambda option: option))
     except ParameterError as error:
-        wrong = next(
-            (key for key in given if re.search(rf"\b{re.escape(key.replace('_', '-'))}\b", str(error))), None
-        )
+        # Of the keys that the message names the last one is wrong; others may be what makes it useless.
+        named = [word.replace("-", "_") for word in re.findall(r"[\w-]+", str(error))]
+        wrong = next((word for word in reversed(named) if word in given), None)
         raise ParameterError(f"{name}, line {_line(text, place, wrong)}: {error}") from None
 
 

@@ -169,6 +169,9 @@ class Number(Kind):
     def metavar(self) -> str:
         return self.unit.upper() or "X"
 
+    def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
+        return {} if value is None else {name: float(value)}
+
     def text(self, value: Any) -> str:
         return repr(float(value))
 
@@ -484,7 +487,7 @@ class PerAxis(Kind):
         return MISSING if known == [None, None] else tuple(0.0 if value is None else value for value in known)
 
     def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
-        y, x = value
+        y, x = map(float, value)
         return {name: x} if x == y else {f"{name}_x": x, f"{name}_y": y}
 
     @property

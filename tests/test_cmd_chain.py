@@ -1,0 +1,171 @@
+"""Chains and recipes on the command line: files in, files out, stderr and exit codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpuops import files
+from gpuops.files import operands
+
+from .conftest import Run
+
+Program = Callable[..., Run]
+
+
+@pytest.fixture
+def scene(rng: np.random.Generator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with pictures; commands run in it."""
+    x = rng.gamma(0.5, 2, (24, 36, 3)).astype(np.float32)
+    files.write(tmp_path / "in.exr", files.Picture(x, linear=True))
+    files.write(tmp_path / "in.png", files.Picture((np.clip(x, 0, 1) * 255).astype(np.uint8)))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def pixels(path: Path) -> np.ndarray[Any, Any]:
+    return files.read(path).pixels
+
+
+STEPS = [
+    "blur --sigma 1.5",
+    "bloom --strength 0.3",
+    "grade --exposure 0.5 --contrast 1.2",
+    "sharpen",
+    "crop --region 10%,20%,60%,70%",
+    "flip --axis horizontal",
+    "rotate --angle 90",
+    "resize --scale 0.5",
+    "tonemap --operator agx",
+]
+
+
+@pytest.mark.parametrize(("first", "second"), product(STEPS, STEPS))
+def test_a_chain_equals_single_commands_over_float_exr(
+    clpix: Program, scene: Path, first: str, second: str
+) -> None:
+    """Bit for bit where nothing is fused, and within rounding where something is."""
+    one, *options = first.split()
+    assert clpix(one, "in.exr", *options, "--no-fuse", "-o", "middle.exr").code == 0
+    two, *more = second.split()
+    assert clpix(two, "middle.exr", *more, "--no-fuse", "-o", "single.exr").code == 0
+    for way in ("--no-fuse", "--fuse"):
+        run = clpix(one, "in.exr", *options, "then", *second.split(), way, "-o", f"chain{way}.exr")
+        assert run.code == 0, run.err
+    expected = pixels(scene / "single.exr")
+    np.testing.assert_array_equal(pixels(scene / "chain--no-fuse.exr"), expected)
+    np.testing.assert_allclose(
+        pixels(scene / "chain--fuse.exr"), expected, rtol=1e-4, atol=2e-6 * np.abs(expected).max()
+    )
+
+
+def test_integers_stay_as_they_are_where_pixels_only_move(clpix: Program, scene: Path) -> None:
+    run = clpix(
+        "crop", "in.png", "--region", "1,2,20,10", "then", "flip", "--axis", "vertical", "-o", "out.png"
+    )
+    assert (run.code, run.err) == (0, "")
+    np.testing.assert_array_equal(pixels(scene / "out.png"), pixels(scene / "in.png")[2:12, 1:21][::-1])
+
+
+def test_writing_on_the_way(clpix: Program, scene: Path) -> None:
+    run = clpix(
+        "blur", "in.exr", "--sigma", 2, "then", "write", "middle.exr", "then", "tonemap", "-o", "out.png"
+    )
+    assert (run.code, run.err) == (0, "")
+    assert clpix("blur", "in.exr", "--sigma", 2, "--no-fuse", "-o", "blur.exr").code == 0
+    np.testing.assert_array_equal(pixels(scene / "middle.exr"), pixels(scene / "blur.exr"))
+    assert clpix("tonemap", "middle.exr", "-o", "single.png").code == 0
+    np.testing.assert_array_equal(pixels(scene / "out.png"), pixels(scene / "single.png"))
+
+
+def test_shared_options_stand_in_any_part(clpix: Program, scene: Path) -> None:
+    run = clpix("blur", "in.exr", "--sigma", 1, "-o", "a.png", "then", "tonemap", "--dtype", "uint16")
+    assert (run.code, run.err) == (0, "")
+    assert pixels(scene / "a.png").dtype == np.uint16
+    several = clpix("blur", "in.exr", "in.png", "--sigma", 1, "then", "sharpen", "-o", "{stem}-{op}.{ext}")
+    assert several.code == 0
+    assert {"in-blur-sharpen.exr", "in-blur-sharpen.png"} <= {path.name for path in scene.iterdir()}
+
+
+def test_recipes(clpix: Program, scene: Path) -> None:
+    chain = ("blur", "in.exr", "--sigma", 2, "then", "tonemap", "--operator", "hable", "--white", 8)
+    assert clpix(*chain, "-o", "a.png", "--save-recipe", "look.toml").code == 0
+    assert clpix("run", "look.toml", "in.exr", "-o", "b.png").code == 0
+    assert (scene / "a.png").read_bytes() == (scene / "b.png").read_bytes()
+    assert clpix("run", "look.toml", "in.exr", "--set", "blur.sigma=4", "-o", "c.png").code == 0
+    assert clpix("blur", "in.exr", "--sigma", 4, *chain[4:], "-o", "d.png").code == 0
+    assert (scene / "c.png").read_bytes() == (scene / "d.png").read_bytes()
+    run = clpix(*chain, "-o", "e.png", "--save-recipe", "look.toml")
+    assert run.code == 1 and "look.toml: exists already" in run.err and not (scene / "e.png").exists()
+
+
+def test_a_kernel_in_a_recipe_is_the_one_that_it_was(clpix: Program, scene: Path) -> None:
+    (scene / "sub").mkdir()
+    files.write(scene / "sub" / "k.png", files.Picture(np.uint8([[[0], [9]], [[3], [1]]])))
+    run = clpix("convolve", "in.exr", "--kernel", "sub/k.png", "-o", "a.exr", "--save-recipe", "look.toml")
+    assert run.code == 0
+    assert clpix("run", "look.toml", "in.exr", "-o", "b.exr").code == 0
+    assert (scene / "a.exr").read_bytes() == (scene / "b.exr").read_bytes()
+    files.write(scene / "sub" / "k.png", files.Picture(np.uint8([[[5]]])), overwrite=True)
+    operands.picture.cache_clear()  # as in another process
+    run = clpix("run", "look.toml", "in.exr", "-o", "c.exr")
+    assert run.code == 1 and "k.png: has changed" in run.err and not (scene / "c.exr").exists()
+
+
+def test_explain(clpix: Program, scene: Path) -> None:
+    run = clpix(
+        "blur", "in.exr", "--sigma", 2, "then", "grade", "then", "tonemap", "--explain", "-o", "out.png"
+    )
+    assert (run.code, run.err) == (0, "") and not (scene / "out.png").exists()
+    lines = run.out.splitlines()
+    assert lines[0].startswith("input   in.exr: 36 × 24, 3 channels of float32")
+    assert "halo 9 pixels" in run.out and "first measures log-mean" in run.out
+    assert "1 of 3 steps change nothing" in run.out and "writes the file's pixels" in run.out
+
+
+BAD = [
+    ("then blur in.exr --sigma 1 -o o.png", "'then' stands between two operations"),
+    ("blur in.exr --sigma 1 -o o.png then", "an operation follows 'then'"),
+    ("blur in.exr --sigma 1 then then sharpen -o o.png", "an operation follows 'then'"),
+    ("blur in.exr --sigma 1 then fft then sharpen -o o.png", "fft does not make a picture of a picture"),
+    ("fft in.exr -o o.png then blur --sigma 1", "fft cannot stand in a chain"),
+    (
+        "blur in.exr --sigma 1 then sharpen in.png -o o.png",
+        "inputs stand before the first 'then': move in.png",
+    ),
+    ("blur in.exr --sigma 1 then shapen -o o.png", "no operation 'shapen': did you mean 'sharpen'?"),
+    ("blur in.exr --sigma 1 then sharpen --amont 2 -o o.png", "no option --amont: did you mean --amount?"),
+    ("blur in.exr --sigma 1 then sharpen --amount 1e9 -o o.png", "amount must be from 0 to 1000"),
+    ("blur in.exr --sigma 1 -o o.png then sharpen -o p.png", "--output is given in two parts: give it once"),
+    ("blur in.exr --sigma 1 then sharpen", "Missing option '-o'"),
+    ("blur --sigma 1 then sharpen -o o.png", "Missing argument 'INPUT...'"),
+    ("blur in.exr then sharpen -o o.png", "give --sigma"),
+    ("tonemap in.exr --contact-sheet then blur --sigma 1 -o o.png", "stand alone"),
+    ("blur in.exr --sigma 1 then tonemap --plot-curve c.png -o o.png", "--plot-curve stands alone"),
+    ("blur in.exr --sigma 1 then write then sharpen -o o.png", "Missing argument 'FILE'"),
+    ("blur in.exr --sigma 1 then write a.exr --repeat 2 then sharpen -o o.png", "no option --repeat"),
+    ("blur in.exr --sigma 1 --repeat 2 then write a.exr then sharpen -o o.png", "leave out --repeat"),
+    ("blur in.exr --sigma 1 then write o.png then sharpen -o o.png", "o.png would be written twice"),
+    ("run none.toml in.exr -o o.png", "none.toml: there is no such file"),
+    ("run in.png in.exr -o o.png", "in.png: is no recipe"),
+    ("run look.toml in.exr --set blur.sigma=x -o o.png", "'x' is no number"),
+    ("run look.toml in.exr --set sharpen.amount=1 -o o.png", "there is no step 'sharpen'"),
+    ("tonemap in.exr --dither then blur --sigma 1 -o o.png", "dither where the result is written"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), BAD)
+def test_what_is_wrong_is_one_line_and_nothing_is_written(
+    clpix: Program, scene: Path, line: str, message: str
+) -> None:
+    (scene / "look.toml").write_text('schema = 1\n[[step]]\nop = "blur"\nsigma = 2.0\n')
+    before = sorted(scene.iterdir())
+    run = clpix(*line.split())
+    assert run.code in ((1, 2) if "none.toml" in line or "dither" in line else (2,)), run.err
+    assert message in run.err and len(run.err.splitlines()) == 1
+    assert sorted(scene.iterdir()) == before
