@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 #: name: what a list of commands says of it.
 OPERATIONS = {
     "crop": "a rectangle of an image",
+    "deconvolve": "undo a blur, by Wiener or Richardson–Lucy",
     "sharpen": "unsharp mask, of light or of its luminance",
 }
 

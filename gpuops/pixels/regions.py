@@ -38,3 +38,16 @@ def cut(image: Image, region: Region | None, *, interleaved: bool, alpha: bool =
         dst_origin=(0, 0, 0), dst_pitches=(columns * size, rows * columns * size),
     )  # fmt: skip
     return part
+
+
+def paste(image: Image, into: Image, at: tuple[int, int]) -> None:
+    """Overwrites the rectangle of ``into`` that begins at row and column ``at`` by a planar image of the same type."""
+    planes, rows, columns = image.shape
+    _, high, wide = into.shape
+    size = image.dtype.itemsize
+    cl.enqueue_copy(
+        image.gpu.queue, into.buffer, image.buffer,
+        region=(columns * size, rows, planes),
+        src_origin=(0, 0, 0), src_pitches=(columns * size, rows * columns * size),
+        dst_origin=(at[1] * size, at[0], 0), dst_pitches=(wide * size, high * wide * size),
+    )  # fmt: skip
