@@ -16,9 +16,8 @@ from gpuops.params.bilateral import BilateralParams
 from gpuops.params.border import BORDERS
 
 from . import borders
+from .tolerance import BILATERAL as TOLERANCE
 
-# Relative to the range of values: float32, and weights within 2.5e-7; differences' squares, relative to σ², in float32.
-TOLERANCE = 2e-6
 SHAPES = [
     (1, 1),
     (1, 7),

@@ -20,13 +20,7 @@ from gpuops.params.tonemap import TonemapParams
 from gpuops.pixels.coding import Decoding, Encoding
 
 from . import borders, tonemap_reference
-
-# Relative to the largest value.
-TOLERANCE = {
-    "mip": 2e-6,  # float32: at most 36 + 10 · 16 sums, weights up to 1/2 exact
-    "gaussians": 3e-6,  # as above, sums over up to 8σ + 1 taps
-    "constant": 1e-6,  # asked for
-}
+from .tolerance import BLOOM as TOLERANCE
 
 MEMORY = ("direct", "local")
 # 1 × 1; one row; one column; smaller than the 6 × 6 support; odd; a vector of 16 ± 1; group of 16 ± 1; over two groups

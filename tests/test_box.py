@@ -13,8 +13,8 @@ from gpuops.filters.box import Box, box
 from gpuops.params.border import BORDERS
 
 from . import borders
+from .tolerance import BOX as TOLERANCE
 
-TOLERANCE = 1e-6  # of the largest value: sums of sums, of at most 64 terms one after the other
 # On CPUs tiles are of 512 columns and blocks of 2·radius + 1 rows; radii of 0, beyond the image, and of one axis.
 CASES = [
     ((1, 1, 1), (3, 2)),

@@ -15,10 +15,9 @@ from gpuops.tone import local as tonemap_local
 
 from . import d3d11_reference, tonemap_reference
 from .conftest import Run
+from .tolerance import TONEMAP_COMMAND as TOLERANCE
 
 Clpix = Callable[..., Run]
-# Levels of the output: the operator's error is below 1e-3 of an 8-bit level, so only ties may round differently.
-TOLERANCE = {"levels": 1}
 
 
 @pytest.fixture

@@ -22,14 +22,7 @@ from gpuops.metrics.compare import (
 )
 from gpuops.params.compare import CompareParams
 
-TOLERANCE = {
-    # Differences and squares are rounded to float32 (2⁻²⁴ each), the sum is compensated: errors average out.
-    "mse": 1e-6,
-    # dB: 4.3 × the relative error of the mean square.
-    "psnr": 1e-5,
-    # float32 windows around a local base; skimage itself in float32 is off by 1e-5.
-    "ssim": 1e-6,
-}
+from .tolerance import COMPARE as TOLERANCE
 
 # One value; less than a vector of four; just above; prime; tile of SSIM ± 1; several groups.
 SHAPES = [

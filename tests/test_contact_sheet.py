@@ -21,13 +21,9 @@ from gpuops.tone.metered import metered
 from gpuops.tone.tonemap import tonemap
 
 from . import tonemap_reference
+from .tolerance import CONTACT_SHEET as TOLERANCE
 
 Array = npt.NDArray[Any]
-TOLERANCE = {
-    "light": 1e-6,  # float32 sums of up to a thousand values
-    "curve": 4e-6,  # an operator's, relative above 1, and a transfer's
-    "levels": 1,  # of 8 bits: ties
-}
 
 
 def shares(size: int, count: int) -> Array:

@@ -17,13 +17,7 @@ from gpuops.filters.convolve import convolve, kernel_for, kernel_from_picture
 from gpuops.params.border import BORDERS
 
 from . import borders
-
-# Relative to Σ|w| · max|x|.
-TOLERANCE = {
-    "direct": 1e-6,  # float32 fma, taps one after the other: errors grow as √taps · 6e-8
-    "local": 1e-6,
-    "fft": 2e-6,  # float32 transforms there and back: about log2(size) · 6e-8 of the largest value
-}
+from .tolerance import CONVOLVE as TOLERANCE
 
 METHODS = tuple(TOLERANCE)
 # image, kernel: one pixel; a row; even; beyond one block of 16 taps; a vector of 32 with and without edges; the tile

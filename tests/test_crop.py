@@ -15,9 +15,10 @@ from gpuops.files import exif
 from gpuops.ops.crop import CropParams, crop
 from gpuops.params.region import Region
 
+from . import tolerance
 from .conftest import Run
 
-TOLERANCE = 0.0  # values are copied
+TOLERANCE = tolerance.CROP
 IDENTITIES: list[CropParams] = []
 CASES = [CropParams(Region(25, 30, 50, 40, True)), CropParams(Region(0, 0, 1, 100, True))]
 

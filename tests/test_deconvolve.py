@@ -18,13 +18,12 @@ from gpuops.fourier import next_fast_len
 from gpuops.ops.deconvolve import OPERATION, DeconvolveParams, deconvolve
 from gpuops.tiles import planes
 
+from . import tolerance
 from .test_operations import Program
 
 Array = np.ndarray[Any, Any]
 
-# Of the largest value. Wiener: transforms in float32, with an error of 1e-7, and gains up to 1 / (2 √balance) = 16.
-# Richardson and Lucy: each iteration adds a few roundings of 6e-8 to the pixel.
-TOLERANCE = 2e-6
+TOLERANCE = tolerance.DECONVOLVE
 IDENTITIES = [
     DeconvolveParams(sigma=0),
     DeconvolveParams("richardson-lucy", "disc", radius=0.5),

@@ -31,14 +31,8 @@ from gpuops.wavelets import (
 )
 from gpuops.wavelets.wavelets import WAVELETS
 
-TOLERANCE = {
-    # Relative to the largest coefficient: float32 sums of up to 104 products, up to 3 levels deep.
-    "coefficients": 2e-6,
-    "double": 1e-13,
-    "double, smooth": 1e-12,
-    # For values in [0, 1] after forward and inverse, 5 levels: well below half a level of 16 bits, 7.6e-6.
-    "round trip": 3e-6,
-}
+from .tolerance import DWT as TOLERANCE
+
 LIFTING = ["haar", "bior2.2", "bior4.4", "dd13/7"]
 INTEGER = ["haar", "bior2.2", "dd13/7"]
 # Every length from 1 to 33 along both axes, with odd and even ones paired.

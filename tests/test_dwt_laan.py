@@ -15,6 +15,7 @@ from gpuops.params.dwt import DwtParams
 from gpuops.wavelets import dwt2, idwt2, laan
 
 from . import test_dwt as of_dwt
+from .tolerance import DWT as TOLERANCE
 
 Array = npt.NDArray[np.generic]
 # Samples before and after a pair that its coefficients depend on: half the length of the longer filter.
@@ -69,7 +70,7 @@ def test_all_kinds_of_devices(opened: Callable[..., Gpu], rng: np.random.Generat
         )
         of_dwt.assert_close(ours, expected)
         back = idwt2(gpu, ours, name, mode, shape=shape, method="laan")
-        np.testing.assert_allclose(back, x, rtol=0, atol=of_dwt.TOLERANCE["round trip"] * np.abs(x).max())
+        np.testing.assert_allclose(back, x, rtol=0, atol=TOLERANCE["round trip"] * np.abs(x).max())
 
 
 def test_double_precision(gpu: Gpu, rng: np.random.Generator) -> None:
@@ -78,9 +79,9 @@ def test_double_precision(gpu: Gpu, rng: np.random.Generator) -> None:
     x = rng.standard_normal((41, 70))
     ours = dwt2(gpu, x, "9/7", "mirror", method="laan")
     for mine, theirs in zip(of_dwt.flat(ours), of_dwt.flat(mirrored(x, "bior4.4")), strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=0, atol=of_dwt.TOLERANCE["double"])
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=TOLERANCE["double"])
     back = idwt2(gpu, ours, "9/7", "mirror", method="laan")
-    np.testing.assert_allclose(back, x, rtol=0, atol=of_dwt.TOLERANCE["double"])
+    np.testing.assert_allclose(back, x, rtol=0, atol=TOLERANCE["double"])
 
 
 @pytest.mark.parametrize("name", HALO)

@@ -24,11 +24,8 @@ from gpuops.image import COMPLEX_HALF
 from gpuops.kept import Bounds
 from gpuops.params.fft import FftParams, FilterParams, SpectrumParams, filter_option
 
-TOLERANCE = {
-    "single": 4e-7,  # relative L2: log2 N rounding errors of 2⁻²⁴, and twice as many for Bluestein's sizes
-    "compute": 6e-7,  # the roots are up to 2.5 ulp of 1 off
-    "double": 1e-14,
-}
+from .tolerance import FFT as TOLERANCE
+
 METHODS = ("auto", "local", "global")
 # One pixel, one row, one column; primes with a butterfly and without; composite, and odd, and a row of lanes.
 SHAPES = [(1, 1), (1, 7), (7, 1), (17, 30), (48, 31)]

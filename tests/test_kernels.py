@@ -96,7 +96,7 @@ from gpuops.wavelets import (
 )
 from gpuops.wavelets.denoise import denoise
 
-from . import borders, d3d11_reference, tonemap_local_reference, tonemap_reference
+from . import borders, d3d11_reference, tolerance, tonemap_local_reference, tonemap_reference
 from . import test_bilateral as of_bilateral
 from . import test_bloom as of_bloom
 from . import test_compare as of_compare
@@ -111,21 +111,13 @@ from . import test_reduce as of_reduce
 from . import test_starburst as of_starburst
 from . import test_tonemap_local as of_tonemap_local
 from .test_image import linear_to_srgb, pixels_of, srgb_to_linear
+from .tolerance import KERNELS as TOLERANCE
 
 Array = npt.NDArray[Any]
 
 # Odd both ways: five groups of 256, three by two of 16 × 16, and a rest behind every vector of 4, 8, 16 or 32.
 SHAPE = (29, 37)
 LAYOUTS = {1: False, 2: True, 3: False, 4: True}  # channels: is the last one alpha?
-
-TOLERANCE = {
-    "curve": 4e-6,  # relative: powers by log2 and exp2 of 3 ulp each
-    "blur": 1e-6,  # of the largest value: float32, taps one after the other
-    "operator": 4e-6,  # absolute, and relative above 1: as "curve", of one operator and one transfer
-    "wavelet": 3e-6,  # of the largest value: there and back
-    "fft": 6e-7,  # relative L2; computed roots are up to 2.5 ulp of 1 off
-    "fft double": 1e-14,
-}
 
 
 RAN: set[str] = set()
@@ -528,12 +520,12 @@ def test_convolve(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
         expected = [of_convolve.expected(p, k, border, 0.7) for p, k in zip(x, w, strict=True)]
         got = convolve(gpu, x, w, mode=border, cval=0.7, method=method)
         scale = np.abs(w).sum() * np.abs(x).max()
-        assert np.abs(got - np.stack(expected)).max() <= of_convolve.TOLERANCE[method] * scale
+        assert np.abs(got - np.stack(expected)).max() <= tolerance.CONVOLVE[method] * scale
 
 
 def check_bilateral(gpu: Recorder, x: Array, params: BilateralParams, alpha: bool = False) -> None:
     got = bilateral(gpu, on(gpu, x, alpha), params).numpy()
-    close(got, of_bilateral.reference(x, params, alpha), of_bilateral.TOLERANCE)
+    close(got, of_bilateral.reference(x, params, alpha), tolerance.BILATERAL)
 
 
 @pytest.mark.parametrize("border", ["wrap-x", "constant"])
@@ -567,7 +559,7 @@ def check_bilateral_grid(gpu: Gpu, x: Array, *sigmas: float) -> None:
     got = bilateral_grid.bilateral(gpu, on(gpu, x[np.newaxis]), *sigmas).numpy()[0]
     expected, known = tonemap_local_reference.bilateral(x, *sigmas), np.isfinite(x)
     off = np.abs(got[known] - expected[known]).max()
-    assert off <= of_tonemap_local.TOLERANCE["grid"] * sigmas[0]
+    assert off <= tolerance.TONEMAP_LOCAL["grid"] * sigmas[0]
     np.testing.assert_array_equal(got[~known], x[~known])
 
 
@@ -605,7 +597,7 @@ def test_bloom(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
     params = BloomParams(strength=0.7, radius=0.3, threshold=0.5, karis=channels > 2)
     with pytest.warns(GpuopsWarning, match="1 pixel was not finite"):
         result = bloom(gpu, on(gpu, x, alpha), params).numpy()
-    of_bloom.close(result, of_bloom.reference(x, params, alpha), of_bloom.TOLERANCE["mip"])
+    of_bloom.close(result, of_bloom.reference(x, params, alpha), tolerance.BLOOM["mip"])
 
 
 # From a file's depth to a file's depth: each type, number of channels and curve; with an operator and without; rows of
@@ -683,7 +675,7 @@ def test_bloom_of_panoramas(gpu: Recorder, rng: np.random.Generator, channels: i
     for options in ({"threshold": 0.5}, {"radius": 0.6}):
         params = BloomParams(strength=0.6, border="wrap-x", **options)
         result = bloom(gpu, on(gpu, x, alpha), params).numpy()
-        of_bloom.close(result, of_bloom.reference(x, params, alpha), of_bloom.TOLERANCE["mip"])
+        of_bloom.close(result, of_bloom.reference(x, params, alpha), tolerance.BLOOM["mip"])
 
 
 @pytest.mark.parametrize("channels", [1, 4])
@@ -695,7 +687,7 @@ def test_bloom_of_gaussians(gpu: Recorder, rng: np.random.Generator, channels: i
     params = BloomParams(method="gaussians", strength=0.6, radius=0.05, threshold=0.5)
     expected = of_bloom.of_gaussians(x, params, alpha)
     result = bloom(gpu, on(gpu, x, alpha), params).numpy()
-    of_bloom.close(result, expected, of_bloom.TOLERANCE["gaussians"])
+    of_bloom.close(result, expected, tolerance.BLOOM["gaussians"])
 
 
 @pytest.mark.parametrize("channels", [1, 4])
@@ -730,7 +722,7 @@ def test_bloom_by_starbursts(gpu: Recorder, monkeypatch: pytest.MonkeyPatch, cha
         for got, plane, k in zip(glow, x.astype(np.float64), kernels, strict=True):
             inside = convolved(np.ones(SHAPE), k)
             expected = convolved(plane, k) + (1 - inside) * plane
-            assert np.abs(got - expected).max() <= of_starburst.TOLERANCE["convolution"] * x.max()
+            assert np.abs(got - expected).max() <= tolerance.STARBURST["convolution"] * x.max()
 
 
 @pytest.mark.parametrize("channels", LAYOUTS)
@@ -1008,7 +1000,7 @@ def test_compare(gpu: Recorder, rng: np.random.Generator) -> None:
     result = compare(gpu, first, second, CompareParams())
     assert result.rmse == pytest.approx(np.sqrt(np.mean((a.astype(float) - b) ** 2)), rel=1e-6)
     assert result.max == np.abs(a - b).max() and result.differing == (a != b).sum()
-    assert result.ssim == pytest.approx(of_compare.skimage_ssim(a, b, 1.0), abs=of_compare.TOLERANCE["ssim"])
+    assert result.ssim == pytest.approx(of_compare.skimage_ssim(a, b, 1.0), abs=tolerance.COMPARE["ssim"])
     assert compare(gpu, first, first, CompareParams()).equal
     shown = np.minimum(np.abs(a - b) * 3, 1)
     np.testing.assert_allclose(difference(gpu, first, second, 3.0).numpy(), shown, rtol=1e-6)
@@ -1091,7 +1083,7 @@ def test_convolution_of_rows_joined(rng: np.random.Generator, monkeypatch) -> No
     x, w = rng.standard_normal((2, 12, 31)), rng.random((5, 4))
     expected = [of_convolve.expected(p, w, "mirror", 0) for p in x]
     got = convolve(gpu, x, w, mode="mirror", method="fft")
-    assert np.abs(got - np.stack(expected)).max() <= of_convolve.TOLERANCE["fft"] * w.sum() * 4
+    assert np.abs(got - np.stack(expected)).max() <= tolerance.CONVOLVE["fft"] * w.sum() * 4
 
 
 def test_fourier_of_real_rows(gpu: Recorder, rng: np.random.Generator) -> None:
@@ -1477,7 +1469,7 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     expected = np.stack([of_convolve.expected(p, w, "reflect", 0) for p in x])
     close(convolve(tiny, x, w, **method), expected, np.abs(w).sum() * TOLERANCE["blur"])
     glow = BloomParams(strength=0.7, radius=0.3)
-    close(bloom(tiny, image, glow).numpy(), of_bloom.reference(x, glow), of_bloom.TOLERANCE["mip"])
+    close(bloom(tiny, image, glow).numpy(), of_bloom.reference(x, glow), tolerance.BLOOM["mip"])
     np.testing.assert_allclose(d3d11.blur(tiny, image).numpy(), d3d11_reference.blur(x), rtol=1e-6)
     for reduction in ("tiles", "direct"):
         of_reduce.check(statistics(tiny, image, method=reduction), of_reduce.luminance(x))
@@ -1489,7 +1481,7 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
         np.testing.assert_array_equal(got, of_median.expected(x[:, :9], radius))
     other = on(tiny, x[::-1])
     ssim = compare(tiny, image, other, CompareParams()).ssim
-    assert ssim == pytest.approx(of_compare.skimage_ssim(x, x[::-1], 1.0), abs=of_compare.TOLERANCE["ssim"])
+    assert ssim == pytest.approx(of_compare.skimage_ssim(x, x[::-1], 1.0), abs=tolerance.COMPARE["ssim"])
 
 
 # -- the whole of it ----------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 
 from . import tonemap_reference
 from .test_image import srgb_to_linear
+from .tolerance import LUT as TOLERANCE
 
 Array = npt.NDArray[np.float64]
 
@@ -246,9 +247,6 @@ def expected(params: LutParams, light: Array) -> Array:
     if params.output == "srgb":
         v = srgb_to_linear(v)
     return np.moveaxis(v, -1, 0)
-
-
-TOLERANCE = 2e-6
 
 
 def mapped(gpu: Gpu, light: npt.NDArray[np.floating], params: LutParams) -> npt.NDArray[np.float32]:

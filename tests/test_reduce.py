@@ -26,12 +26,8 @@ from gpuops.metrics.statistics import (
 )
 from gpuops.pixels.coding import Decoding, upload
 
-TOLERANCE = {
-    # Sums are compensated, so what remains is the rounding of each luminance: 3 operations of 2^-24.
-    "sum": 2e-7,
-    # Per value, in stops: the same rounding, and that of the products of mantissas.
-    "log2": 3e-7,
-}
+from .tolerance import REDUCE as TOLERANCE
+
 METHODS = ("tiles", "direct")
 # One pixel; less than a tile and a vector; a tile ± 1; partial tiles both ways; more than 128 tiles; one long row.
 SIZES = [(1, 1), (1, 7), (15, 16), (16, 17), (33, 31), (97, 101), (240, 250), (1, 4099), (3001, 2)]

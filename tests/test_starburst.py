@@ -17,15 +17,9 @@ from gpuops.image import Image
 from gpuops.params.bloom import BloomParams
 from gpuops.params.starburst import Aperture
 
-Array = np.ndarray
+from .tolerance import STARBURST as TOLERANCE
 
-TOLERANCE = {
-    "pattern": 0.03,  # of the envelope: interpolated from four samples of the transform
-    "kernel": 0.02,  # of all light in the wrong place: linear between polar samples, twelve to a ring
-    "pixel": 0.15,  # of the light around a pixel: the same in dark rings
-    "sum": 1e-6,
-    "convolution": 2e-6,  # of the largest value: transforms in float32
-}
+Array = np.ndarray
 
 
 # -- the reference ----------------------------------------------------------------------------------------------

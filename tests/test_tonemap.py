@@ -24,19 +24,8 @@ from gpuops.tone.operators import CLIPPED
 from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 
 from . import d3d11_reference, tonemap_reference
+from .tolerance import TONEMAP as TOLERANCE
 
-TOLERANCE = {
-    # Absolute, and relative where the result exceeds 1: a few operations of 2^-24, log2 and exp2 of 3 ulp.
-    "operator": 2e-6,
-    "transfer": 2e-6,
-    # three.js's matrices between Rec. 709 and Rec. 2020 are rounded to four digits.
-    "four digits": 1.2e-4,
-    # Exposure: the mean's error in stops.
-    "exposure": 1e-6,
-    "histogram exposure": 0.13,  # half a bin of a quarter of a stop
-    # The Direct3D preset: levels of 8 bits. What rounding to 8 bits may flip inside.
-    "d3d11": 1.0,
-}
 POINTWISE = [name for name in OPERATORS if name not in LOCAL]
 Array = npt.NDArray[np.float32]
 SLOW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

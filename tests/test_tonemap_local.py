@@ -21,23 +21,10 @@ from gpuops.tone.tonemap import exposure as metered
 from gpuops.tone.tonemap import tonemap, tonemap_pixels
 
 from . import tonemap_local_reference as reference
+from .tolerance import TONEMAP_LOCAL as TOLERANCE
 from .tonemap_reference import luminance
 
 SAMPLES = Path(__file__).parent.parent / "samples"
-TOLERANCE = {
-    # Relative, of a gain of a given scale: blurs within 5e-5 of their peak, float32.
-    "reinhard-local": 1e-4,
-    # Around the threshold, where either of two scales may be chosen: by the blurs' error.
-    "threshold": 1e-3,
-    # Relative to sigma_color: the largest error of a grid with 4 cells and 3 bins a sigma, and the root of the mean
-    # square.
-    "grid": 0.1,
-    "grid rms": 0.004,
-    # Relative: exponents of 30 stops in float32 and log2 and exp2 of 3 ulp.
-    "durand": 2e-5,
-    # Stops: a quarter's bin, within which percentiles are interpolated.
-    "ends": 0.25,
-}
 Array = npt.NDArray[np.float32]
 
 

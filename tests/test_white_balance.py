@@ -26,13 +26,9 @@ from gpuops.tone.metered import metered
 from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 
 from . import tonemap_reference
+from .tolerance import WHITE_BALANCE as TOLERANCE
 from .tonemap_reference import REC709
 
-TOLERANCE = {
-    "planckian": 6e-4,  # Kim et al.'s cubics, of (x, y)
-    "daylight": 1.5e-4,  # four digits of the CIE's constants
-    "image": 1e-6,  # of the largest value: three products
-}
 Array = npt.NDArray[np.float32]
 WARM = Illuminant(2856.0, -0.004)
 
