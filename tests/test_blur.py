@@ -14,7 +14,7 @@ from gpuops.params.blur import BlurParams
 from gpuops.params.border import BORDERS, SYNONYMS, border_name, border_option
 from gpuops.pixels.coding import Decoding, Encoding
 
-from . import borders
+from .reference import borders
 from .tolerance import BLUR as TOLERANCE
 
 # A single pixel, single lines, primes, and the tiles' and vectors' sizes ± 1: each takes another path.

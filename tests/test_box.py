@@ -12,7 +12,7 @@ from gpuops import Gpu
 from gpuops.filters.box import Box, box
 from gpuops.params.border import BORDERS
 
-from . import borders
+from .reference import borders
 from .tolerance import BOX as TOLERANCE
 
 # On CPUs tiles are of 512 columns and blocks of 2·radius + 1 rows; radii of 0, beyond the image, and of one axis.

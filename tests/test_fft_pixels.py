@@ -18,7 +18,9 @@ from gpuops.image import COMPLEX_HALF
 from gpuops.params.fft import FftParams, SpectrumParams, filter_option
 from gpuops.pixels.coding import Decoding, Encoding, losses, pack
 
-from .test_fft import error, noise, small_primes
+from .reference.colour import srgb_signal
+from .reference.fourier import error
+from .test_fft import noise, small_primes
 from .tolerance import FFT as TOLERANCE
 
 # Both ends of the pixels' type; even and odd columns, whose last pass is another one; padded; whole spectra.
@@ -132,7 +134,7 @@ def test_planes_in_turn(gpu: Gpu, rng, monkeypatch) -> None:
         light = pixels / 65535
         if encode:
             colours = light[..., :3]
-            curved = np.where(colours <= 0.0031308, 12.92 * colours, 1.055 * colours ** (1 / 2.4) - 0.055)
+            curved = srgb_signal(colours)
             light = np.concatenate([curved, light[..., 3:]], -1)
         assert np.abs(got.numpy() - light * 255).max() < 0.51
 

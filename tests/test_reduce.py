@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from gpuops.metrics.statistics import (
 )
 from gpuops.pixels.coding import Decoding, upload
 
+from .reference.metrics import halved, luminance
 from .tolerance import REDUCE as TOLERANCE
 
 METHODS = ("tiles", "direct")
@@ -36,22 +37,6 @@ SIZES = [(1, 1), (1, 7), (15, 16), (16, 17), (33, 31), (97, 101), (240, 250), (1
 def light(shape: tuple[int, ...], seed: int = 0) -> npt.NDArray[np.float32]:
     """Light over 30 stops."""
     return np.exp2(np.random.default_rng(seed).normal(0, 5, shape)).astype(np.float32)
-
-
-def luminance(image: npt.NDArray[np.float32], weights: tuple[float, ...] = REC709) -> npt.NDArray[np.float64]:
-    return np.tensordot(np.float32(weights).astype(np.float64), image.astype(np.float64), 1)
-
-
-def halved(image: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Means of the 2 × 2 pixels that exist, of planes."""
-    planes, height, width = image.shape
-    size = (height + 1) // 2, (width + 1) // 2
-    padded = np.zeros((planes, 2 * size[0], 2 * size[1]))
-    exists = np.zeros(padded.shape[1:])
-    padded[:, :height, :width] = image
-    exists[:height, :width] = 1
-    total, count = (v.reshape(*v.shape[:-2], size[0], 2, size[1], 2).sum((-3, -1)) for v in (padded, exists))
-    return np.asarray(total / count)
 
 
 def alike(a: Statistics, b: Statistics) -> None:

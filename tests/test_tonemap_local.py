@@ -20,9 +20,9 @@ from gpuops.tone.local import OPERATORS, gain
 from gpuops.tone.tonemap import exposure as metered
 from gpuops.tone.tonemap import tonemap, tonemap_pixels
 
-from . import tonemap_local_reference as reference
+from .reference import local_tone as reference
+from .reference.tone import luminance
 from .tolerance import TONEMAP_LOCAL as TOLERANCE
-from .tonemap_reference import luminance
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 Array = npt.NDArray[np.float32]

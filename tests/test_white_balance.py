@@ -25,9 +25,9 @@ from gpuops.tone.lut import Lut
 from gpuops.tone.metered import metered
 from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 
-from . import tonemap_reference
+from .reference import tone as tonemap_reference
+from .reference.tone import REC709
 from .tolerance import WHITE_BALANCE as TOLERANCE
-from .tonemap_reference import REC709
 
 Array = npt.NDArray[np.float32]
 WARM = Illuminant(2856.0, -0.004)
