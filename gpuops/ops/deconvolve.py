@@ -39,10 +39,10 @@ class DeconvolveParams(Params):
     --kind says what the blur was, as in clpix blur: a Gaussian of --sigma, a disc of --radius, or a motion of --length
     and --angle. Each colour is restored by itself, and alpha stays as it is. Images go on mirrored beyond their edges.
 
-    --method wiener divides spectra. The larger --balance, the less noise there is, and the less detail. Its ringing can
-    fall below black, which integers cut off. --method richardson-lucy improves an estimate --iterations times, and
-    light stays at black or above; noise grows with the iterations. Large discs and long motions take it long, as it
-    sums every pixel of them. A blur of width 0, and --iterations 0, give the input exactly.
+    --method wiener divides spectra. The larger --balance, the less noise there is, and the less detail. It rings beside
+    bright light, and may fall below black there, which integers cut off. --method richardson-lucy improves an estimate
+    --iterations times, and light stays at black or above; noise grows with the iterations. Large discs and long motions
+    take it long, as it sums every pixel of them. A blur of width 0, and --iterations 0, give the input exactly.
     """
 
     method: str = parameter("wiener", Choice("How it is undone.", ("wiener", "richardson-lucy")))
