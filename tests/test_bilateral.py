@@ -15,10 +15,9 @@ from gpuops.filters.bilateral import bilateral, denoise_bilateral
 from gpuops.params.bilateral import BilateralParams
 from gpuops.params.border import BORDERS
 
-from . import borders
+from .reference.filters import bilateral as reference
+from .tolerance import BILATERAL as TOLERANCE
 
-# The error relative to the range of values: sums are float32, weights within 2.5e-7, squared differences float32.
-TOLERANCE = 2e-6
 SHAPES = [
     (1, 1),
     (1, 7),
@@ -27,28 +26,6 @@ SHAPES = [
     (33, 129),
     (70, 150),
 ]  # tiles are 128 × 32 on CPUs and 32 × 32 on GPUs
-
-
-def reference(x: np.ndarray, params: BilateralParams, alpha: bool = False) -> np.ndarray:
-    """The filtered planes, all of them colours but an alpha's: sums of products over the window, as defined."""
-    x, r = x.astype(float), params.radius
-    colours = x[: len(x) - alpha]
-    padded = borders.pad(x, [(0, 0), (r, r), (r, r)], params.border, params.cval)
-    sums, total = np.zeros_like(x), np.zeros(x.shape[1:])
-    for j in range(-r, r + 1):
-        for i in range(-r, r + 1):
-            if params.window == "round" and i * i + j * j > r * r:
-                continue
-            v = padded[:, r + j : r + j + x.shape[1], r + i : r + i + x.shape[2]]
-            with np.errstate(invalid="ignore"):
-                squares = ((v[: len(colours)] - colours) ** 2).sum(0)
-            space = (i * i + j * j) / params.sigma_spatial**2
-            w = np.exp(-0.5 * (space + squares / params.sigma_color**2))
-            w[~np.isfinite(v).all(0)] = 0
-            sums += w * np.where(w > 0, v, 0)
-            total += w
-    with np.errstate(invalid="ignore"):
-        return np.where(np.isfinite(x).all(0), sums / total, x)
 
 
 @pytest.fixture(params=["cpu", "gpu"])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,156 +17,24 @@ from gpuops.ops.bloom import OCTAVES, BloomParams, variance
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.pixels.coding import Decoding, Encoding
 
-from . import borders, tonemap_reference
-
-# Errors relative to the largest value.
-TOLERANCE = {
-    "mip": 2e-6,  # float32: at most 36 + 10 · 16 sums, weights up to 1/2 exact
-    "gaussians": 3e-6,  # as above, sums over up to 8σ + 1 taps
-    "constant": 1e-6,  # the accuracy that is demanded
-}
+from .reference.glow import bloom as reference
+from .reference.glow import bloom_of_gaussians as of_gaussians
+from .reference.glow import bloom_stages as stages
+from .reference.glow import over
+from .tolerance import BLOOM as TOLERANCE
 
 MEMORY = ("direct", "local")
 # 1 × 1; one row; one column; smaller than the 6 × 6 support; odd; a vector of 16 ± 1; group of 16 ± 1; over two groups
 SHAPES = [(1, 1), (1, 7), (9, 1), (2, 3), (5, 5), (33, 47), (17, 15), (32, 64), (70, 131)]
 
 
-# -- the reference ----------------------------------------------------------------------------------------------
-
-
-def weigh(x: np.ndarray, threshold: float, knee: float, colours: int) -> np.ndarray:
-    """The light of pixels (planes, height, width)."""
-    finite = np.isfinite(x).all(axis=0)
-    x = np.where(finite, x, 0.0)
-    if threshold == 0:
-        return x
-    bright = np.maximum(x[:colours].max(axis=0), 0.0)
-    k = threshold * knee
-    soft = np.clip(bright - threshold + k, 0, 2 * k) ** 2 / (4 * k) if k else np.zeros_like(bright)
-    share = np.maximum(np.maximum(soft, bright - threshold), 0) / np.maximum(bright, 1e-20)
-    return x * share
-
-
-def halve(x: np.ndarray, karis: float, colours: int, border: str = "reflect") -> np.ndarray:
-    """Thirteen bilinear taps: five boxes of four taps each, the middle one with weight 1/2, the others 1/8."""
-    _, height, width = x.shape
-    p = borders.pad(x, ((0, 0), (2, 5), (2, 5)), border)
-    means = (p[:, :-1, :-1] + p[:, 1:, :-1] + p[:, :-1, 1:] + p[:, 1:, 1:]) / 4
-    rows, columns = (height + 1) // 2, (width + 1) // 2
-    total, weights = np.zeros((len(x), rows, columns)), np.zeros((rows, columns))
-    boxes = [((-1, 1), (-1, 1), 0.5)] + [
-        (ys, xs, 0.125) for ys in ((-2, 0), (0, 2)) for xs in ((-2, 0), (0, 2))
-    ]
-    luma = [0.2126, 0.7152, 0.0722] if colours == 3 else np.full(colours, 1 / colours)
-    for ys, xs, share in boxes:
-        taps = [
-            means[:, 2 + dy : 2 + dy + 2 * rows : 2, 2 + dx : 2 + dx + 2 * columns : 2]
-            for dy in ys
-            for dx in xs
-        ]
-        box = sum(taps) / 4
-        weight = share / (1 + karis * np.maximum(np.tensordot(luma, box[:colours], 1), 0))
-        total += weight * box
-        weights += weight
-    return total / weights
-
-
-def double(x: np.ndarray, height: int, width: int, border: str = "reflect") -> np.ndarray:
-    """The tent, then bilinear interpolation at pixel centres."""
-    p = borders.pad(x, ((0, 0), (2, 2), (2, 2)), border)
-    for axis in (1, 2):
-        p = ndimage.correlate1d(p, [0.25, 0.5, 0.25], axis=axis)
-    for axis, n in ((1, height), (2, width)):
-        at = (np.arange(n) + 0.5) / 2 - 0.5
-        below = np.floor(at).astype(int)
-        part = (at - below).reshape((-1, 1) if axis == 1 else (1, -1))
-        p = np.take(p, below + 2, axis) * (1 - part) + np.take(p, below + 3, axis) * part
-    return p
-
-
-def reference(x: np.ndarray, params: BloomParams, alpha: bool = False) -> np.ndarray:
-    x = x.astype(np.float64)
-    colours = len(x) - alpha
-    light = weigh(x, params.threshold / params.scale, params.knee, colours)
-    shares, width = params.levels(x.shape[1]), x.shape[2]
-    chain = [stretched(light, params.columns(*x.shape[1:]))]
-    for level in range(1, len(shares)):
-        karis = params.karis * params.scale * (level == 1)
-        chain.append(halve(chain[-1], karis, colours, params.border))
-    glow = np.zeros_like(chain[-1])
-    for level in range(len(shares) - 1, 0, -1):
-        glow = double(glow + shares[level] * chain[level], *chain[level - 1].shape[1:], params.border)
-    return over(x, light, shares[0] * light + stretched(glow, width), params, alpha)
-
-
-def stretched(x: np.ndarray, width: int) -> np.ndarray:
-    """Rows of another width, each sample the mean of what it covers."""
-    return np.repeat(x, width, -1).reshape(*x.shape[:-1], width, x.shape[-1]).mean(-1)
-
-
-def over(x: np.ndarray, light: np.ndarray, glow: np.ndarray, params: BloomParams, alpha: bool) -> np.ndarray:
-    added = params.strength * (glow - light if params.blend == "energy" else glow)
-    x = np.nan_to_num(x, nan=0.0, posinf=65504.0, neginf=-65504.0)
-    if alpha:
-        added[-1] = np.clip(added[-1], 0, np.maximum(1 - x[-1], 0))
-    return x + added
+# -- what is compared ----------------------------------------------------------------------------------------------
 
 
 def device(gpu: Gpu, x: np.ndarray, alpha: bool = False) -> Image:
     image = gpu.array(x.astype(np.float32))
     image.alpha = alpha
     return image
-
-
-def stages(
-    pixels: np.ndarray,
-    params: BloomParams,
-    decoding: Decoding,
-    encoding: Encoding,
-    operator: str | None = None,
-    *,
-    metered: bool = False,
-    glowing: Callable[..., np.ndarray] = reference,
-) -> tuple[np.ndarray, int, int]:
-    """Does bloom_pixels step by step, before rounding; also counts pixels that are not finite, and negative ones.
-
-    The operator gets straight colours, as if the bloom had been written to a file and read.
-    """
-    scale = np.iinfo(pixels.dtype).max if pixels.dtype.kind == "u" else 1
-    v, alpha = np.moveaxis(pixels.astype(np.float64), -1, 0) / scale, decoding.alpha
-    colours = len(v) - alpha
-    if decoding.linearise:
-        v[:colours] = np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)[:colours]
-    if metered:
-        y = np.tensordot(tonemap_reference.REC709, v[:3], 1) if colours == 3 else v[0]
-        stops = np.log2(0.18 / y[np.isfinite(y) & (y > 0)])
-        params = replace(params, exposure=float(stops.mean()))
-    if alpha and decoding.premultiply:
-        v[:colours] *= v[-1]
-    broken, negative = int((~np.isfinite(v).all(0)).sum()), 0
-    v = glowing(v, params, alpha)
-    if alpha and encoding.unpremultiply:
-        v[:colours] = np.divide(v[:colours], v[-1], out=v[:colours].copy(), where=v[-1] > 0)
-    if operator:
-        negative = int((v[:colours] < 0).any(0).sum())
-        light = np.maximum(v[:colours], 0) * params.scale
-        three = np.repeat(light, 3, 0) if colours == 1 else light
-        shown = tonemap_reference.OPERATORS[operator](three, 11.2)
-        v[:colours] = tonemap_reference.luminance(shown) if colours == 1 else shown
-    if encoding.encode:
-        v[:colours] = np.copysign(tonemap_reference.srgb(np.abs(v[:colours])), v[:colours])
-    return np.moveaxis(v, 0, -1), broken, negative
-
-
-def of_gaussians(x: np.ndarray, params: BloomParams, alpha: bool = False) -> np.ndarray:
-    """The method ``gaussians``, by scipy."""
-    x = x.astype(np.float64)
-    light = weigh(x, params.threshold / params.scale, params.knee, len(x) - alpha)
-    glow = sum(
-        share * ndimage.gaussian_filter(light, (0, s, s), truncate=6, mode=borders.modes(params.border))
-        for s, share in params.octaves(x.shape[1])
-    )
-    return over(x, light, glow, params, alpha)
 
 
 def hdr(rng: np.random.Generator, *shape: int) -> np.ndarray:

@@ -14,10 +14,9 @@ from gpuops.ops.blur import BlurParams
 from gpuops.params.border import BORDERS, SYNONYMS, border_name, border_option
 from gpuops.pixels.coding import Decoding, Encoding
 
-from . import borders
+from .reference import borders
+from .tolerance import BLUR as TOLERANCE
 
-# float32 sums of at most a few hundred products of values in [0, 1] and weights that sum to 1.
-TOLERANCE = 2e-6
 # A single pixel, single lines, primes, and the tiles' and vectors' sizes ± 1: each takes another path.
 SHAPES = [(1, 1), (1, 7), (9, 1), (17, 31), (64, 65), (97, 101), (63, 257)]
 

@@ -12,10 +12,10 @@ from gpuops import Gpu
 from gpuops.filters.box import Box, box
 from gpuops.params.border import BORDERS
 
-from . import borders
+from .reference import borders
+from .tolerance import BOX as TOLERANCE
 
-TOLERANCE = 1e-6  # relative to the largest value: sums of sums, of at most 64 terms one after the other
-# On CPUs tiles have 512 columns and blocks 2·radius + 1 rows. Radii are 0, beyond the image, or of one axis.
+# On CPUs tiles are of 512 columns and blocks of 2·radius + 1 rows; radii of 0, beyond the image, and of one axis.
 CASES = [
     ((1, 1, 1), (3, 2)),
     ((2, 1, 9), (1, 1)),

@@ -19,8 +19,8 @@ from gpuops.files import Metadata, Picture, oiio
 from gpuops.pixels.coding import unpack
 from gpuops.pixels.light import readable
 
-from . import colour_reference as reference
 from .conftest import Run
+from .reference import colour as reference
 
 Clpix = Callable[..., Run]
 

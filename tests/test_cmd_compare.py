@@ -15,6 +15,7 @@ from gpuops import files
 from gpuops.files import Picture
 
 from .conftest import Run
+from .reference.colour import srgb_light
 
 Program = Callable[..., Run]
 Pixels = npt.NDArray[np.generic]
@@ -137,7 +138,7 @@ def test_linear_against_encoded_says_what_is_compared(
     clpix: Program, tmp_path: Path, pixels: npt.NDArray[np.uint8]
 ) -> None:
     v = pixels / 255
-    light = np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4).astype(np.float32)
+    light = srgb_light(v).astype(np.float32)
     paths = save(tmp_path / "a.png", pixels), save(tmp_path / "a.pfm", light, linear=True)
     run = clpix("compare", *paths, "--max-error", 1e-5)
     assert (run.code, run.err) == (0, "")

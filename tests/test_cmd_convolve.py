@@ -13,7 +13,7 @@ from scipy import ndimage
 from gpuops import files
 from gpuops.files import Picture
 
-TOLERANCE = 2e-6  # relative to the largest value: float32 sums
+from .tolerance import CONVOLVE_COMMAND as TOLERANCE
 
 
 @pytest.fixture

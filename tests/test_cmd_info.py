@@ -21,6 +21,7 @@ from gpuops import files, gpu
 from gpuops.files import Metadata, Picture, oiio
 
 from .conftest import Run
+from .reference.colour import srgb_light
 
 Program = Callable[..., Run]
 Pixels = npt.NDArray[Any]
@@ -54,7 +55,7 @@ def of(clpix: Program, *args: object) -> dict[str, Any]:
 def light(codes: Pixels) -> npt.NDArray[np.float64]:
     """IEC 61966-2-1."""
     v = codes / np.iinfo(codes.dtype).max
-    return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
+    return srgb_light(v)
 
 
 def check(got: dict[str, Any], values: Pixels) -> None:

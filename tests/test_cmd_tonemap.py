@@ -13,12 +13,13 @@ import pytest
 from gpuops import Gpu, files
 from gpuops.tone import local as tonemap_local
 
-from . import d3d11_reference, tonemap_reference
 from .conftest import Run
+from .reference import colour as colour_reference
+from .reference import d3d11 as d3d11_reference
+from .reference import tone as tonemap_reference
+from .tolerance import TONEMAP_COMMAND as TOLERANCE
 
 Clpix = Callable[..., Run]
-# Levels of the output: the operator's error is below 1e-3 of an 8-bit level, so only ties may round differently.
-TOLERANCE = {"levels": 1}
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def test_exr_to_png(clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], tmp
     assert (run.code, run.err) == (0, "")
     got = read(tmp_path / "out.png")
     assert got.dtype == np.uint8
-    levels = tonemap_reference.srgb(expected(scene)) * 255
+    levels = colour_reference.srgb_signal(expected(scene)) * 255
     assert np.abs(got - np.rint(levels)).max() <= TOLERANCE["levels"]
     assert (got == np.rint(levels)).mean() > 0.999
 
@@ -101,7 +102,7 @@ def test_operator_and_exposure(
         "uint16",
     )
     assert (run.code, run.err) == (0, "")
-    levels = tonemap_reference.srgb(expected(scene, operator, 2**-1.5)) * 65535
+    levels = colour_reference.srgb_signal(expected(scene, operator, 2**-1.5)) * 65535
     assert np.abs(read(tmp_path / "out.png") - levels).max() <= 1
 
 
@@ -212,7 +213,7 @@ def test_the_preset_repairs_before_its_blur(
     luminance = d3d11_reference.metered(scene[np.isfinite(scene).all(-1)].T)
     repaired = np.moveaxis(np.nan_to_num(scene, nan=0, posinf=65504), -1, 0)
     light = d3d11_reference.mapped(d3d11_reference.blur(repaired), luminance)
-    reference = tonemap_reference.srgb(np.clip(light, 0, 1)) * 255
+    reference = colour_reference.srgb_signal(np.clip(light, 0, 1)) * 255
     assert np.abs(read(tmp_path / "out.png") - np.moveaxis(reference, 0, -1)).max() <= 1
 
 
@@ -222,7 +223,7 @@ def test_preset_d3d11(
 ) -> None:
     run = clpix("tonemap", exr, "-o", tmp_path / "out.png", "--preset", "d3d11", "--method", method)
     assert (run.code, run.err) == (0, "")
-    reference = tonemap_reference.srgb(d3d11_reference.tonemap(np.moveaxis(scene, -1, 0))) * 255
+    reference = colour_reference.srgb_signal(d3d11_reference.tonemap(np.moveaxis(scene, -1, 0))) * 255
     assert np.abs(read(tmp_path / "out.png") - np.moveaxis(reference, 0, -1)).max() <= 1
 
 
@@ -244,7 +245,7 @@ def test_effects_of_the_preset(
 ) -> None:
     """Effects are on and off as in the sample; opaque alpha changes nothing."""
     planes = np.moveaxis(scene, -1, 0)
-    reference = tonemap_reference.srgb(d3d11_reference.tonemap(planes, **frame)) * 255
+    reference = colour_reference.srgb_signal(d3d11_reference.tonemap(planes, **frame)) * 255
     opaque = write(
         tmp_path / "opaque.exr", np.dstack([scene, np.ones(scene.shape[:2], np.float32)]), alpha=True
     )
@@ -291,7 +292,7 @@ def test_a_table_as_an_operator(
         np.testing.assert_allclose(got, light, rtol=5e-6, atol=5e-6)
     else:
         assert run.err.count("\n") == 1 and "clipped" in run.err
-        levels = tonemap_reference.srgb(np.minimum(light, 1)) * 65535
+        levels = colour_reference.srgb_signal(np.minimum(light, 1)) * 65535
         assert np.abs(got - levels).max() <= 1
 
 
@@ -450,7 +451,7 @@ def test_a_balanced_contact_sheet_and_its_curve(clpix: Clpix, tmp_path: Path) ->
     assert (run.code, run.err) == (0, "")
     tile = read(tmp_path / "sheet.png")[12:52, 12:40]
     luminance = tonemap_reference.REC709 @ [0.5, 0.25, 0.125]
-    assert (tile == np.rint(255 * tonemap_reference.srgb(np.array(luminance)))).all()
+    assert (tile == np.rint(255 * colour_reference.srgb_signal(np.array(luminance)))).all()
     assert b"<svg" in (tmp_path / "curve.svg").read_bytes()
 
 
@@ -487,7 +488,9 @@ def test_contact_sheet(clpix: Clpix, exr: Path, scene: npt.NDArray[np.float32], 
         for j, stops in enumerate((-1, 0, 1)):
             tile = sheet[gap + i * down :, gap + j * across :][: scene.shape[0], : scene.shape[1]]
             light = np.minimum(expected(scene, operator, metered * 2.0**stops), 1)
-            assert np.abs(tile - np.rint(tonemap_reference.srgb(light) * 255)).max() <= TOLERANCE["levels"]
+            assert (
+                np.abs(tile - np.rint(colour_reference.srgb_signal(light) * 255)).max() <= TOLERANCE["levels"]
+            )
 
 
 def test_contact_sheets_by_default(clpix: Clpix, exr: Path, tmp_path: Path) -> None:

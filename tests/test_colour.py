@@ -23,7 +23,7 @@ from gpuops.pixels import colour as colours
 from gpuops.pixels import light
 from gpuops.pixels.colour import LINEAR, NAMED, SRGB, Colour, Parametric
 
-from . import colour_reference as reference
+from .reference import colour as reference
 
 V = np.linspace(0, 1, 1001)
 SRGB_CURVE = reference.parametric(3, 2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)

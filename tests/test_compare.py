@@ -22,14 +22,9 @@ from gpuops.metrics.compare import (
 )
 from gpuops.params.compare import CompareParams
 
-TOLERANCE = {
-    # Differences and squares are rounded to float32 (2⁻²⁴ each), the sum is compensated: errors average out.
-    "mse": 1e-6,
-    # dB: 4.3 × the relative error of the mean square.
-    "psnr": 1e-5,
-    # float32 windows around a local base; skimage itself in float32 is off by 1e-5.
-    "ssim": 1e-6,
-}
+from .reference.colour import srgb_light
+from .reference.metrics import skimage_ssim
+from .tolerance import COMPARE as TOLERANCE
 
 # One value; less than a vector of four; just above; prime; tile of SSIM ± 1; several groups.
 SHAPES = [
@@ -51,21 +46,6 @@ def noisy(
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     a = rng.random(shape, np.float32)
     return a, (a + rng.normal(0, 0.05, shape)).astype(np.float32)
-
-
-def skimage_ssim(a: npt.NDArray[np.generic], b: npt.NDArray[np.generic], data_range: float) -> float:
-    a, b = (x.astype(np.float64).reshape(-1, *x.shape[-2:]) for x in (a, b))
-    return float(
-        metrics.structural_similarity(
-            a,
-            b,
-            data_range=data_range,
-            channel_axis=0,
-            gaussian_weights=True,
-            sigma=1.5,
-            use_sample_covariance=False,
-        )
-    )
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -218,7 +198,7 @@ def test_levels_of_8_and_16_bits_compare_exactly(gpu: Gpu, rng: np.random.Genera
 def test_a_linear_picture_meets_an_encoded_one_as_encoded_values(gpu: Gpu) -> None:
     codes = np.arange(256, dtype=np.uint8).reshape(16, 16, 1)
     v = codes / 255
-    light = np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4).astype(np.float32)
+    light = srgb_light(v).astype(np.float32)
     for space in ("auto", "encoded", "linear"):
         a, b, data_range = pair(gpu, Picture(codes), Picture(light, linear=True), space=space)
         assert data_range == 1

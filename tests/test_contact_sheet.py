@@ -17,36 +17,16 @@ from gpuops.params.contact_sheet import ContactSheetParams, stops_option
 from gpuops.params.operators import LOCAL, METERS, OPERATORS, WHITE
 from gpuops.tone import contact_sheet
 from gpuops.tone import curves as tone_curve
-from gpuops.tone.contact_sheet import GREY, GREY_CODE
+from gpuops.tone.contact_sheet import GREY_CODE
 from gpuops.tone.metered import metered
 from gpuops.tone.tonemap import tonemap
 
-from . import tonemap_reference
+from .reference import colour as colour_reference
+from .reference import tone as tonemap_reference
+from .reference.lut import reduced
+from .tolerance import CONTACT_SHEET as TOLERANCE
 
 Array = npt.NDArray[Any]
-TOLERANCE = {
-    "light": 1e-6,  # float32 sums of up to a thousand values
-    "curve": 4e-6,  # an operator's, relative above 1, and a transfer's
-    "levels": 1,  # 8-bit levels, for ties
-}
-
-
-def shares(size: int, count: int) -> Array:
-    """(count, size): how much of each sample of an axis is in each of ``count`` equal parts of it, of sum 1."""
-    edges = np.arange(count + 1) * size / count
-    low, high = (
-        np.maximum(edges[:-1, None], np.arange(size)),
-        np.minimum(edges[1:, None], np.arange(1, size + 1)),
-    )
-    return np.maximum(high - low, 0) * count / size
-
-
-def reduced(pixels: Array, height: int, width: int, *, alpha: bool = False) -> Array:
-    """Planar light as a display shows it over grey, averaged over areas."""
-    light = np.clip(pixels.astype(np.float64), 0, 1)
-    if alpha:
-        light = GREY + light[-1] * (light[:-1] - GREY)
-    return shares(pixels.shape[1], height) @ light @ shares(pixels.shape[2], width).T
 
 
 def scene(shape: tuple[int, ...], seed: int = 1) -> Array:
@@ -113,7 +93,7 @@ def test_tiles_are_results_made_smaller(
         for more, tile in zip(stops, row, strict=True):
             params = TonemapParams(operator, exposure=scale + more, transfer="linear")
             light = reduced(tonemap(gpu, image, params).numpy(), height, width, alpha=alpha)
-            codes = np.moveaxis(tonemap_reference.srgb(light) * 255, 0, -1)
+            codes = np.moveaxis(colour_reference.srgb_signal(light) * 255, 0, -1)
             assert np.abs(tile - codes).max() <= 0.5 + 1e-2
             if alpha:
                 assert (tile[: height // 2 - 1] == GREY_CODE).all()
@@ -273,7 +253,7 @@ def test_curves_are_the_operators(gpu: Gpu, operator: str) -> None:
     tolerance = TOLERANCE["curve"]
     np.testing.assert_allclose(got.light, expected, rtol=tolerance, atol=tolerance)
     np.testing.assert_allclose(
-        got.signal, tonemap_reference.srgb(expected), rtol=2 * tolerance, atol=2 * tolerance
+        got.signal, colour_reference.srgb_signal(expected), rtol=2 * tolerance, atol=2 * tolerance
     )
 
 

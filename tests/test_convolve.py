@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.signal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
@@ -16,14 +15,9 @@ from gpuops.files import Picture
 from gpuops.filters.convolve import convolve, kernel_for, kernel_from_picture
 from gpuops.params.border import BORDERS
 
-from . import borders
-
-# Errors relative to Σ|w| · max|x|.
-TOLERANCE = {
-    "direct": 1e-6,  # float32 fma, taps one after the other: errors grow as √taps · 6e-8
-    "local": 1e-6,
-    "fft": 2e-6,  # float32 transforms there and back: about log2(size) · 6e-8 of the largest value
-}
+from .reference import borders
+from .reference.filters import convolved as expected
+from .tolerance import CONVOLVE as TOLERANCE
 
 METHODS = tuple(TOLERANCE)
 # image, kernel: one pixel; a row; even; beyond one block of 16 taps; a vector of 32 with and without edges; the tile
@@ -40,14 +34,6 @@ CASES = [
     ((64, 64), (1, 40)),
     ((7, 9), (20, 31)),
 ]
-
-
-def expected(x: np.ndarray, w: np.ndarray, mode: str, cval: float) -> np.ndarray:
-    """Convolves by the definition: scipy.ndimage's reflect is wrong for kernels several times the image's size."""
-    by, bx = w.shape
-    padded = borders.pad(x, ((by, by), (bx, bx)), mode, cval)
-    whole = scipy.signal.convolve(padded, w, method="auto")  # by float64 transforms for large kernels
-    return whole[by + by // 2 :, bx + bx // 2 :][: x.shape[0], : x.shape[1]]
 
 
 def close(result: np.ndarray, wanted: np.ndarray, x: np.ndarray, w: np.ndarray, method: str) -> None:

@@ -15,9 +15,10 @@ from gpuops.files import exif
 from gpuops.ops.crop import CropParams, crop
 from gpuops.params.region import Region
 
+from . import tolerance
 from .conftest import Run
 
-TOLERANCE = 0.0  # values are copied
+TOLERANCE = tolerance.CROP
 IDENTITIES: list[CropParams] = []
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from itertools import cycle, pairwise, product
 from typing import Any
 
@@ -31,14 +30,18 @@ from gpuops.wavelets import (
 )
 from gpuops.wavelets.wavelets import WAVELETS
 
-TOLERANCE = {
-    # Relative to the largest coefficient: float32 sums of up to 104 products, up to 3 levels deep.
-    "coefficients": 2e-6,
-    "double": 1e-13,
-    "double, smooth": 1e-12,
-    # The error for values in [0, 1] after 5 levels forward and inverse: well below half a 16-bit level, 7.6e-6.
-    "round trip": 3e-6,
-}
+from .reference.wavelets import (
+    VC2,
+    flat,
+    integer_line,
+    largest,
+    stationary_bands,
+    vc2_level_of,
+    vc2_lines,
+    wavelet_of,
+)
+from .tolerance import DWT as TOLERANCE
+
 LIFTING = ["haar", "bior2.2", "bior4.4", "dd13/7"]
 INTEGER = ["haar", "bior2.2", "dd13/7"]
 # All lengths from 1 to 33 along both axes; odd and even ones are paired.
@@ -49,28 +52,6 @@ LIFTING_WAYS: list[dict[str, str]] = [
     {"method": "lifting", "tile": "local"},
     {"method": "laan"},
 ]
-
-
-@cache
-def reference(name: str) -> pywt.Wavelet:
-    """PyWavelets' wavelet; those it has not, from the filters here.
-
-    And bior4.4, of whose filters PyWavelets has 12 digits: :func:`test_the_9_7_filters_are_the_polynomials_factors`.
-    """
-    if name in pywt.wavelist(kind="discrete") and name != "bior4.4":
-        return pywt.Wavelet(name)
-    wavelet = WAVELETS[name]
-    return pywt.Wavelet(name, filter_bank=(*wavelet.decompose, *wavelet.reconstruct))
-
-
-def flat(coefficients: Any) -> list[Any]:
-    """All bands, coarsest first."""
-    return [coefficients[0], *(band for details in coefficients[1:] for band in details)]
-
-
-def largest(coefficients: Any) -> float:
-    """The largest magnitude in a coefficient structure."""
-    return float(max(np.abs(band).max(initial=0) for band in flat(coefficients)))
 
 
 def assert_close(ours: Any, theirs: Any, dtype: type = np.float32, factor: float = 1.0) -> None:
@@ -132,7 +113,7 @@ def test_deslauriers_dubuc_filters_are_the_published_ones(name: str, taps: list[
 
 def assert_is_pywts(gpu: Gpu, x: np.ndarray, name: str, mode: str, level: int) -> None:
     """Both directions, of an array in the precision to test."""
-    dtype, wavelet = x.dtype.type, reference(name)
+    dtype, wavelet = x.dtype.type, wavelet_of(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # PyWavelets warns of more levels than the size allows
         theirs = pywt.wavedec2(x.astype(np.result_type(x, np.float64)), wavelet, mode, level)
@@ -216,11 +197,11 @@ def test_nan_goes_where_pywts_goes(gpu: Gpu, rng) -> None:
 def test_every_size_is_pywts(gpu: Gpu, rng, name: str, mode: str) -> None:
     for shape in SHAPES:
         x = rng.standard_normal(shape).astype(np.float32)
-        theirs = pywt.dwt2(x.astype(float), reference(name), mode)
+        theirs = pywt.dwt2(x.astype(float), wavelet_of(name), mode)
         ours = dwt2(gpu, x, name, mode)
         assert_close(ours, theirs)
         full = idwt2(gpu, ours, name, mode)
-        expected = pywt.idwt2(theirs, reference(name), mode)
+        expected = pywt.idwt2(theirs, wavelet_of(name), mode)
         assert full.shape == expected.shape
         np.testing.assert_allclose(full, expected, atol=TOLERANCE["coefficients"] * np.abs(expected).max())
         assert idwt2(gpu, ours, name, mode, shape=shape).shape == shape
@@ -232,7 +213,7 @@ def test_every_mode_is_pywts(gpu: Gpu, rng, name: str, tile: str, mode: str) -> 
     least = 2 if "reflect" in mode else 1
     for shape in [(least, 5), (3, 2), (6, 33), (40, 31)]:
         x = rng.standard_normal(shape).astype(np.float32)
-        assert_close(dwt2(gpu, x, name, mode, tile=tile), pywt.dwt2(x.astype(float), reference(name), mode))
+        assert_close(dwt2(gpu, x, name, mode, tile=tile), pywt.dwt2(x.astype(float), wavelet_of(name), mode))
 
 
 @pytest.mark.parametrize("name", ["haar", "bior4.4", "db4"])
@@ -253,7 +234,7 @@ def test_levels_are_pywts(gpu: Gpu, rng, name: str) -> None:
 
 @pytest.mark.parametrize("name", LIFTING)
 def test_mirror_is_pywts_symmetric_extension_cropped(gpu: Gpu, rng, name: str) -> None:
-    wavelet = reference(name)
+    wavelet = wavelet_of(name)
     # Whole-sample symmetry for filters of odd length; half-sample for haar, which needs one sample at most.
     mode = "symmetric" if name == "haar" else "reflect"
     skip = (wavelet.dec_len // 2 - 1) // 2
@@ -280,16 +261,9 @@ def test_wide_tiles_and_many_bands(gpu: Gpu, rng) -> None:
     x = rng.standard_normal((1, 150, 4250)).astype(np.float32)
     for name in ("bior4.4", "dd13/7"):
         ours = dwt2(gpu, x, name, "periodization")
-        assert_close(ours, pywt.dwt2(x.astype(float), reference(name), "periodization"))
+        assert_close(ours, pywt.dwt2(x.astype(float), wavelet_of(name), "periodization"))
         back = idwt2(gpu, ours, name, "periodization")
         np.testing.assert_allclose(back, x, atol=1e-5)
-
-
-def stationary_bands(coefficients: Any) -> list[np.ndarray]:
-    """All bands of a stationary transform, with or without the finer approximations."""
-    if isinstance(coefficients, np.ndarray):
-        return [coefficients]
-    return [band for part in coefficients for band in stationary_bands(part)]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
@@ -308,7 +282,7 @@ def test_the_stationary_transform_is_pywts(gpu: Gpu, rng, dtype: type) -> None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # PyWavelets warns that norm is for orthogonal wavelets
                 theirs = pywt.swt2(
-                    x.astype(np.result_type(x, float)), reference(name), level, start, (-2, -1), trim, norm
+                    x.astype(np.result_type(x, float)), wavelet_of(name), level, start, (-2, -1), trim, norm
                 )
                 ours = swt2(gpu, x, name, level, start, trim_approx=trim, norm=norm)
                 bands = stationary_bands(theirs)
@@ -320,7 +294,7 @@ def test_the_stationary_transform_is_pywts(gpu: Gpu, rng, dtype: type) -> None:
                     level if isinstance(level, np.ndarray) else tuple(0.5 * np.stack(level))
                     for level in swt2(gpu, x, name, level, start, trim_approx=True, norm=norm)
                 ]
-                expected = pywt.iswt2(shrunk, reference(name), norm)
+                expected = pywt.iswt2(shrunk, wavelet_of(name), norm)
                 np.testing.assert_allclose(
                     iswt2(gpu, shrunk, name, norm=norm), expected, rtol=0, atol=tolerance
                 )
@@ -501,33 +475,6 @@ def test_orthogonal_wavelets_keep_the_energy(gpu: Gpu, rng, name: str) -> None:
 # -- whole numbers --------------------------------------------------------------------------------------
 
 
-def integer_line(x: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Low and high half of every row by the published integer formulas, extended by symmetry."""
-    n = x.shape[1]
-    if name == "haar":
-        e = np.pad(x, ((0, 0), (0, n % 2)), "symmetric")
-        high = e[:, 1::2] - e[:, ::2]
-        return e[:, ::2] + (high >> 1), high[:, : n // 2]
-    margin = 16
-    e = np.pad(x, ((0, 0), (margin, margin + n % 2)), "reflect" if n > 1 else "edge")
-    even, odd = e[:, ::2], e[:, 1::2]
-
-    def at(a: np.ndarray, shift: int) -> np.ndarray:
-        return np.roll(a, -shift, 1)
-
-    if name == "bior2.2":  # JPEG 2000
-        high = odd - ((even + at(even, 1)) >> 1)
-        low = even + ((at(high, -1) + high + 2) >> 2)
-    else:  # Sweldens (1996), rounding of VC-2
-        high = odd - ((9 * (even + at(even, 1)) - at(even, -1) - at(even, 2) + 8) >> 4)
-        if name == "dd9/7":
-            low = even + ((at(high, -1) + high + 2) >> 2)
-        else:
-            low = even + ((9 * (at(high, -1) + high) - at(high, -2) - at(high, 1) + 16) >> 5)
-    skip = margin // 2
-    return low[:, skip : skip + (n + 1) // 2], high[:, skip : skip + n // 2]
-
-
 @pytest.mark.parametrize(
     ("name", "way"),
     [*product(INTEGER, LIFTING_WAYS), ("dd9/7", LIFTING_WAYS[0])],
@@ -560,49 +507,6 @@ def test_integers_are_lossless_in_every_mode(gpu: Gpu, rng) -> None:
         np.testing.assert_array_equal(back, x, mode)
 
 
-# VC-2, SMPTE ST 2042-1, 15.4.4: the shift after a level, and the stages of synthesis: the samples that change, + or −
-# (Σ tap · sample at that distance, halved s times, rounded), and s.
-VC2: dict[str, tuple[int, list[tuple[str, dict[int, int], int]]]] = {
-    "vc2-dd9/7": (1, [("even -", {-1: 1, 1: 1}, 2), ("odd +", {-3: -1, -1: 9, 1: 9, 3: -1}, 4)]),
-    "vc2-5/3": (1, [("even -", {-1: 1, 1: 1}, 2), ("odd +", {-1: 1, 1: 1}, 1)]),
-    "vc2-dd13/7": (
-        1,
-        [("even -", {-3: -1, -1: 9, 1: 9, 3: -1}, 5), ("odd +", {-3: -1, -1: 9, 1: 9, 3: -1}, 4)],
-    ),
-    "vc2-haar": (0, [("even -", {1: 1}, 1), ("odd +", {-1: 1}, 0)]),
-    "vc2-haar-shift": (1, [("even -", {1: 1}, 1), ("odd +", {-1: 1}, 0)]),
-    "vc2-fidelity": (
-        0,
-        [
-            ("odd +", {-7: -2, -5: 10, -3: -25, -1: 81, 1: 81, 3: -25, 5: 10, 7: -2}, 8),
-            ("even -", {-7: -8, -5: 21, -3: -46, -1: 161, 1: 161, 3: -46, 5: 21, 7: -8}, 8),
-        ],
-    ),
-    "vc2-9/7": (
-        1,
-        [
-            ("even -", {-1: 1817, 1: 1817}, 12),
-            ("odd -", {-1: 3616, 1: 3616}, 12),
-            ("even +", {-1: 217, 1: 217}, 12),
-            ("odd +", {-1: 6497, 1: 6497}, 12),
-        ],
-    ),
-}
-
-
-def vc2_lines(lines: np.ndarray, name: str, *, inverse: bool) -> np.ndarray:
-    """Every row of interleaved low and high samples synthesised by the standard's formulas, or analysed."""
-    a, n = lines.copy(), lines.shape[1]
-    for stage, taps, s in VC2[name][1] if inverse else VC2[name][1][::-1]:
-        half, sign = stage.split()
-        targets = np.arange(half == "odd", n, 2)
-        least, most = (0, n - 2) if half == "odd" else (1, n - 1)
-        total = sum(tap * a[:, np.clip(targets + distance, least, most)] for distance, tap in taps.items())
-        change = (total + ((1 << s) >> 1)) >> s
-        a[:, targets] += change if (sign == "+") == inverse else -change
-    return a
-
-
 def vc2_level(bands: Any, name: str) -> np.ndarray:
     """15.4.3: bands interleaved, synthesised vertically, then horizontally, shifted."""
     ll, (lh, hl, hh) = bands
@@ -611,13 +515,6 @@ def vc2_level(bands: Any, name: str) -> np.ndarray:
     a = vc2_lines(vc2_lines(a.T, name, inverse=True).T, name, inverse=True)
     shift = VC2[name][0]
     return (a + ((1 << shift) >> 1)) >> shift
-
-
-def vc2_level_of(a: np.ndarray, name: str) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """The inverse of :func:`vc2_level` for what it can give."""
-    a = vc2_lines(a << VC2[name][0], name, inverse=False)
-    a = vc2_lines(a.T, name, inverse=False).T
-    return a[::2, ::2], (a[1::2, ::2], a[::2, 1::2], a[1::2, 1::2])
 
 
 @pytest.mark.parametrize(
@@ -686,7 +583,7 @@ def test_vc2_in_float_comes_back(gpu: Gpu, rng, mode: str) -> None:
         x = rng.random(shape, dtype=np.float32)
         coefficients = dwt2(gpu, x, name, mode)
         if mode == "symmetric":
-            assert_close(coefficients, pywt.dwt2(x.astype(float), reference(name), mode))
+            assert_close(coefficients, pywt.dwt2(x.astype(float), wavelet_of(name), mode))
         back = idwt2(gpu, coefficients, name, mode, shape=shape)
         np.testing.assert_allclose(back, x, atol=TOLERANCE["round trip"])
 

@@ -15,6 +15,9 @@ from gpuops.params.dwt import DwtParams
 from gpuops.wavelets import dwt2, idwt2, laan
 
 from . import test_dwt as of_dwt
+from .reference import wavelets as wavelets_reference
+from .reference.wavelets import mirrored
+from .tolerance import DWT as TOLERANCE
 
 Array = npt.NDArray[np.generic]
 # Samples before and after a pair that its coefficients depend on: half the length of the longer filter.
@@ -47,15 +50,6 @@ def claiming(gpu: Gpu, claims: dict[str, int]) -> Gpu:
     return gpu
 
 
-def mirrored(x: Array, name: str) -> tuple[Array, tuple[Array, Array, Array]]:
-    """PyWavelets' coefficients in its mode reflect, for haar symmetric, without the redundant ones."""
-    wavelet = of_dwt.reference(name)
-    a, (h, v, d) = pywt.dwt2(x.astype(float), wavelet, "symmetric" if name == "haar" else "reflect")
-    skip = (wavelet.dec_len // 2 - 1) // 2
-    (low_y, low_x), (high_y, high_x) = ([slice(skip, skip + (n + r) // 2) for n in x.shape] for r in (1, 0))
-    return a[low_y, low_x], (h[high_y, low_x], v[low_y, high_x], d[high_y, high_x])
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_kinds_of_devices(opened: Callable[..., Gpu], rng: np.random.Generator, kind: str) -> None:
     claims, name, mode = KINDS[kind]
@@ -65,11 +59,13 @@ def test_all_kinds_of_devices(opened: Callable[..., Gpu], rng: np.random.Generat
         ours = dwt2(gpu, x, name, mode, method="laan")
         plain = x.astype(float)
         expected = (
-            mirrored(plain, name) if mode == "mirror" else pywt.dwt2(plain, of_dwt.reference(name), mode)
+            mirrored(plain, name)
+            if mode == "mirror"
+            else pywt.dwt2(plain, wavelets_reference.wavelet_of(name), mode)
         )
         of_dwt.assert_close(ours, expected)
         back = idwt2(gpu, ours, name, mode, shape=shape, method="laan")
-        np.testing.assert_allclose(back, x, rtol=0, atol=of_dwt.TOLERANCE["round trip"] * np.abs(x).max())
+        np.testing.assert_allclose(back, x, rtol=0, atol=TOLERANCE["round trip"] * np.abs(x).max())
 
 
 def test_double_precision(gpu: Gpu, rng: np.random.Generator) -> None:
@@ -77,10 +73,12 @@ def test_double_precision(gpu: Gpu, rng: np.random.Generator) -> None:
         pytest.skip("no double precision")
     x = rng.standard_normal((41, 70))
     ours = dwt2(gpu, x, "9/7", "mirror", method="laan")
-    for mine, theirs in zip(of_dwt.flat(ours), of_dwt.flat(mirrored(x, "bior4.4")), strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=0, atol=of_dwt.TOLERANCE["double"])
+    for mine, theirs in zip(
+        wavelets_reference.flat(ours), wavelets_reference.flat(mirrored(x, "bior4.4")), strict=True
+    ):
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=TOLERANCE["double"])
     back = idwt2(gpu, ours, "9/7", "mirror", method="laan")
-    np.testing.assert_allclose(back, x, rtol=0, atol=of_dwt.TOLERANCE["double"])
+    np.testing.assert_allclose(back, x, rtol=0, atol=TOLERANCE["double"])
 
 
 @pytest.mark.parametrize("name", HALO)

@@ -15,8 +15,9 @@ from gpuops import Gpu
 from gpuops.params.dwt import DwtParams
 from gpuops.wavelets import strips, transform
 
-from . import test_dwt as of_dwt
-from .test_dwt_laan import mirrored
+from .reference import wavelets as wavelets_reference
+from .reference.wavelets import mirrored
+from .tolerance import DWT as TOLERANCE
 
 UNITS = 132  # compute units
 
@@ -59,7 +60,7 @@ def test_many_bands(opened: Callable[..., Gpu], rng: np.random.Generator, shape:
     params = DwtParams("bior4.4", "mirror", 1, "strip")
     approximation, details = transform.forward(gpu.array(x[None]), params)
     ours = [band.numpy()[0] for band in (approximation, *details)]
-    for mine, theirs in zip(ours, of_dwt.flat(mirrored(x.astype(float), "bior4.4")), strict=True):
+    for mine, theirs in zip(ours, wavelets_reference.flat(mirrored(x.astype(float), "bior4.4")), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=0, atol=2e-6 * np.abs(x).max())
     back = transform.inverse(approximation, details, params, shape).numpy()[0]
-    np.testing.assert_allclose(back, x, rtol=0, atol=of_dwt.TOLERANCE["round trip"] * np.abs(x).max())
+    np.testing.assert_allclose(back, x, rtol=0, atol=TOLERANCE["round trip"] * np.abs(x).max())

@@ -24,20 +24,12 @@ from gpuops.image import COMPLEX_HALF
 from gpuops.kept import Bounds
 from gpuops.params.fft import FftParams, FilterParams, SpectrumParams, filter_option
 
-TOLERANCE = {
-    "single": 4e-7,  # relative L2: log2 N rounding errors of 2⁻²⁴, and twice as many for Bluestein's sizes
-    "compute": 6e-7,  # the roots are up to 2.5 ulp of 1 off
-    "double": 1e-14,
-}
+from .reference.fourier import VIEWS, error, picture_error
+from .tolerance import FFT as TOLERANCE
+
 METHODS = ("auto", "local", "global")
 # One pixel, one row, one column; primes with a butterfly and without; composite, and odd, and a row of lanes.
 SHAPES = [(1, 1), (1, 7), (7, 1), (17, 30), (48, 31)]
-
-
-def error(got: np.ndarray, expected: np.ndarray) -> float:
-    """Relative L2."""
-    assert got.shape == expected.shape
-    return float(np.linalg.norm(got - expected) / np.linalg.norm(expected))
 
 
 def noise(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -542,34 +534,6 @@ def test_filters(gpu: Gpu, rng, kind: str, cutoff: str, shape: str) -> None:
     }[kind]()
     got = spectrum.spectrum(gpu, gpu.array(x), SpectrumParams(filter=f)).numpy()
     np.testing.assert_allclose(got, np.fft.rfft2(x, norm="ortho") * h, atol=2e-6 * np.abs(got).max() + 1e-6)
-
-
-VIEWS = {
-    "log-magnitude": lambda x: np.log(np.maximum(np.abs(x), 1e-30)),
-    "magnitude": np.abs,
-    "phase": np.angle,
-    "power": lambda x: np.abs(x) ** 2,
-    "real": np.real,
-    "imag": np.imag,
-}
-
-
-def picture_error(got: np.ndarray, x: np.ndarray, view: str, shift: bool) -> float:
-    """The largest difference of a picture to that of the spectrum of x, padded to the picture's size, by its docs."""
-    size = got.shape[1:]
-    half, whole = (VIEWS[view](f(x, s=size, norm="ortho")) for f in (np.fft.rfft2, np.fft.fft2))
-    low, high, brightest = np.percentile(half, (1, 99, 99.99))
-    black, white = {
-        "log-magnitude": (max(low, brightest - np.log(1e6)), brightest),
-        "phase": (-np.pi, np.pi),
-        "real": (-max(-low, high), max(-low, high)),
-        "imag": (-max(-low, high), max(-low, high)),
-    }.get(view, (0, brightest))
-    expected = np.clip((whole - black) / (white - black), 0, 1)
-    difference = np.abs(got - (np.fft.fftshift(expected, (-2, -1)) if shift else expected))
-    if view == "phase":  # −π and π are the same phase
-        difference = np.minimum(difference, 1 - difference)
-    return difference.max()
 
 
 @pytest.mark.parametrize("shift", [True, False])

@@ -18,7 +18,10 @@ from gpuops.image import COMPLEX_HALF
 from gpuops.params.fft import FftParams, SpectrumParams, filter_option
 from gpuops.pixels.coding import Decoding, Encoding, losses, pack
 
-from .test_fft import error, noise, small_primes
+from .reference.colour import srgb_signal
+from .reference.fourier import error
+from .test_fft import noise, small_primes
+from .tolerance import FFT as TOLERANCE
 
 # Both ends of the type's range; even and odd columns, whose last passes differ; padding; whole spectra.
 WRITTEN = [
@@ -111,7 +114,7 @@ def test_pixels_of_convolutions(gpu: Gpu, rng, monkeypatch, size, local_bytes: i
     values = spectrum.values_of(gpu, gpu.array(pixels), Decoding(), params)
     got = values["real"] + 1j * values["imag"].astype(float) if half else values
     expected = np.fft.rfft2(np.moveaxis(pixels / 255, 2, 0), norm="ortho")
-    assert error(got, expected) < (HALF_ERROR * passes(gpu) ** 0.5 if half else 4e-7)
+    assert error(got, expected) < (TOLERANCE["half"] * passes(gpu) ** 0.5 if half else 4e-7)
     assert any(p.convolved or p.schedule.length for plan in gpu.plans.values() for p in plan.passes)
     back, _ = spectrum.pixels_of(gpu, values, size, size, params, Encoding(np.dtype(np.uint8)), False)
     np.testing.assert_array_equal(back.numpy(), pixels)
@@ -131,7 +134,7 @@ def test_planes_in_turn(gpu: Gpu, rng, monkeypatch) -> None:
         light = pixels / 65535
         if encode:
             colours = light[..., :3]
-            curved = np.where(colours <= 0.0031308, 12.92 * colours, 1.055 * colours ** (1 / 2.4) - 0.055)
+            curved = srgb_signal(colours)
             light = np.concatenate([curved, light[..., 3:]], -1)
         assert np.abs(got.numpy() - light * 255).max() < 0.51
 
@@ -190,8 +193,6 @@ def test_interleaved_rows_are_one_launch(gpu: Gpu, rng, monkeypatch) -> None:
 
 # -- halves in memory -------------------------------------------------------------------------------------------------
 
-HALF_ERROR = 3e-4  # the relative L2 error of rounding to 11 bits
-
 
 def passes(gpu: Gpu) -> int:
     return len(next(reversed(gpu.plans.values())).passes)
@@ -220,7 +221,7 @@ def test_half_precision(gpu: Gpu, rng, size: tuple[int, int], method: str, optio
     if params.shift:
         expected = np.fft.fftshift(expected, -2 if params.half else (-2, -1))
     got = values["real"] + 1j * values["imag"].astype(float)
-    assert error(got, expected) < HALF_ERROR * passes(gpu) ** 0.5
+    assert error(got, expected) < TOLERANCE["half"] * passes(gpu) ** 0.5
     back, _ = spectrum.pixels_of(gpu, values, size, transform, params, Encoding(np.dtype(np.uint8)), False)
     np.testing.assert_array_equal(back.numpy(), pixels)
 

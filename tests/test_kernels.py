@@ -97,12 +97,8 @@ from gpuops.wavelets import (
 )
 from gpuops.wavelets.denoise import denoise
 
-from . import borders, d3d11_reference, tonemap_local_reference, tonemap_reference
-from . import test_bilateral as of_bilateral
 from . import test_bloom as of_bloom
 from . import test_compare as of_compare
-from . import test_contact_sheet as of_contact_sheet
-from . import test_convolve as of_convolve
 from . import test_dwt as of_dwt
 from . import test_fft as of_fft
 from . import test_lut as of_lut
@@ -111,22 +107,27 @@ from . import test_operations as of_operations
 from . import test_reduce as of_reduce
 from . import test_starburst as of_starburst
 from . import test_tonemap_local as of_tonemap_local
-from .test_image import linear_to_srgb, pixels_of, srgb_to_linear
+from . import tolerance
+from .reference import borders
+from .reference import colour as colour_reference
+from .reference import d3d11 as d3d11_reference
+from .reference import filters as filters_reference
+from .reference import fourier as fourier_reference
+from .reference import glow as glow_reference
+from .reference import local_tone as tonemap_local_reference
+from .reference import lut as lut_reference
+from .reference import metrics as metrics_reference
+from .reference import tone as tonemap_reference
+from .reference import wavelets as wavelets_reference
+from .reference.colour import srgb_light, srgb_signal
+from .test_image import pixels_of
+from .tolerance import KERNELS as TOLERANCE
 
 Array = npt.NDArray[Any]
 
 # Odd both ways: five groups of 256, three by two of 16 × 16, and a remainder after vectors of 4, 8, 16 and 32.
 SHAPE = (29, 37)
 LAYOUTS = {1: False, 2: True, 3: False, 4: True}  # channels: is the last one alpha?
-
-TOLERANCE = {
-    "curve": 4e-6,  # relative: powers by log2 and exp2 of 3 ulp each
-    "blur": 1e-6,  # of the largest value: float32, taps one after the other
-    "operator": 4e-6,  # absolute, and relative above 1: as "curve", of one operator and one transfer
-    "wavelet": 3e-6,  # of the largest value: there and back
-    "fft": 6e-7,  # relative L2; computed roots are up to 2.5 ulp of 1 off
-    "fft double": 1e-14,
-}
 
 
 RAN: set[str] = set()
@@ -253,8 +254,8 @@ def close(result: Array, expected: Array, tolerance: float) -> None:
 DTYPES = ("uint8", "uint16", "float16", "float32")
 CURVES: dict[str, Any] = {
     "": lambda v: v,
-    "linearise": lambda v: np.copysign(srgb_to_linear(np.abs(v)), v),
-    "encode": lambda v: np.copysign(linear_to_srgb(np.abs(v)), v),
+    "linearise": lambda v: np.copysign(srgb_light(np.abs(v)), v),
+    "encode": lambda v: np.copysign(srgb_signal(np.abs(v)), v),
 }
 
 
@@ -322,7 +323,7 @@ def test_light(gpu: Recorder, rng: np.random.Generator, dtype: str, channels: in
             if form == "samples" or (form == "both" and c == 2):
                 expected[..., c] = np.interp(v, [0, 1 / 3, 2 / 3, 1], [0, 0.1, 0.3, 1])
             elif form != "light":
-                powers = srgb_to_linear, lambda v: v**1.8, lambda v: np.maximum(1.25 * v - 0.25, 0) ** 2
+                powers = srgb_light, lambda v: v**1.8, lambda v: np.maximum(1.25 * v - 0.25, 0) ** 2
                 expected[..., c] = np.copysign(powers[c](np.abs(v)), v)
         if colour_count == 3:
             expected[..., :3] = expected[..., :3] @ np.reshape(found.matrix, (3, 3)).T
@@ -536,15 +537,15 @@ def test_convolve(gpu: Recorder, rng: np.random.Generator, border: str) -> None:
     for size, method in (((4, 5), ""), ((3, 18), ""), ((5, 4), "fft")):
         w = rng.standard_normal((2, *size))
         method = method or ("direct" if gpu.limits.is_cpu else "local")
-        expected = [of_convolve.expected(p, k, border, 0.7) for p, k in zip(x, w, strict=True)]
+        expected = [filters_reference.convolved(p, k, border, 0.7) for p, k in zip(x, w, strict=True)]
         got = convolve(gpu, x, w, mode=border, cval=0.7, method=method)
         scale = np.abs(w).sum() * np.abs(x).max()
-        assert np.abs(got - np.stack(expected)).max() <= of_convolve.TOLERANCE[method] * scale
+        assert np.abs(got - np.stack(expected)).max() <= tolerance.CONVOLVE[method] * scale
 
 
 def check_bilateral(gpu: Recorder, x: Array, params: BilateralParams, alpha: bool = False) -> None:
     got = bilateral(gpu, on(gpu, x, alpha), params).numpy()
-    close(got, of_bilateral.reference(x, params, alpha), of_bilateral.TOLERANCE)
+    close(got, filters_reference.bilateral(x, params, alpha), tolerance.BILATERAL)
 
 
 @pytest.mark.parametrize("border", ["wrap-x", "constant"])
@@ -578,7 +579,7 @@ def check_bilateral_grid(gpu: Gpu, x: Array, *sigmas: float) -> None:
     got = bilateral_grid.bilateral(gpu, on(gpu, x[np.newaxis]), *sigmas).numpy()[0]
     expected, known = tonemap_local_reference.bilateral(x, *sigmas), np.isfinite(x)
     off = np.abs(got[known] - expected[known]).max()
-    assert off <= of_tonemap_local.TOLERANCE["grid"] * sigmas[0]
+    assert off <= tolerance.TONEMAP_LOCAL["grid"] * sigmas[0]
     np.testing.assert_array_equal(got[~known], x[~known])
 
 
@@ -598,7 +599,7 @@ def test_median(
     gpu: Recorder, rng: np.random.Generator, border: str, dtype: str, radius: tuple[int, int]
 ) -> None:
     x = of_median.values(rng, (2 if max(radius) < 5 else 1, 11, 37), dtype)
-    expected = of_median.expected(x, radius, border, 3)
+    expected = filters_reference.median(x, radius, border, 3)
     np.testing.assert_array_equal(median(gpu, gpu.array(x), radius, border, 3).numpy(), expected)
     wide = np.ascontiguousarray(np.moveaxis(x, 0, 2))
     if max(radius) == 1:
@@ -616,7 +617,7 @@ def test_bloom(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
     params = BloomParams(strength=0.7, radius=0.3, threshold=0.5, karis=channels > 2)
     with pytest.warns(GpuopsWarning, match="1 pixel was not finite"):
         result = bloom(gpu, on(gpu, x, alpha), params).numpy()
-    of_bloom.close(result, of_bloom.reference(x, params, alpha), of_bloom.TOLERANCE["mip"])
+    of_bloom.close(result, glow_reference.bloom(x, params, alpha), tolerance.BLOOM["mip"])
 
 
 # From a file's depth to a file's depth: each type, number of channels and curve; with an operator and without; rows of
@@ -658,7 +659,7 @@ def test_bloom_of_pixels(
     display = TonemapParams(operator, exposure=1.0, transfer="linear") if operator else None
     params = BloomParams(strength=0.7, radius=0.3, threshold=0.0 if operator == "agx" else 0.5, exposure=1.0)
     metered = channels in (2, 3)
-    expected, broken, negative = of_bloom.stages(
+    expected, broken, negative = glow_reference.bloom_stages(
         pixels, params, decoding, encoding, operator, metered=metered
     )
     most = np.iinfo(target).max if encoded else 1
@@ -694,7 +695,7 @@ def test_bloom_of_panoramas(gpu: Recorder, rng: np.random.Generator, channels: i
     for options in ({"threshold": 0.5}, {"radius": 0.6}):
         params = BloomParams(strength=0.6, border="wrap-x", **options)
         result = bloom(gpu, on(gpu, x, alpha), params).numpy()
-        of_bloom.close(result, of_bloom.reference(x, params, alpha), of_bloom.TOLERANCE["mip"])
+        of_bloom.close(result, glow_reference.bloom(x, params, alpha), tolerance.BLOOM["mip"])
 
 
 @pytest.mark.parametrize("channels", [1, 4])
@@ -704,9 +705,9 @@ def test_bloom_of_gaussians(gpu: Recorder, rng: np.random.Generator, channels: i
     if alpha:
         x[-1] = np.clip(x[-1], 0, 1)
     params = BloomParams(method="gaussians", strength=0.6, radius=0.05, threshold=0.5)
-    expected = of_bloom.of_gaussians(x, params, alpha)
+    expected = glow_reference.bloom_of_gaussians(x, params, alpha)
     result = bloom(gpu, on(gpu, x, alpha), params).numpy()
-    of_bloom.close(result, expected, of_bloom.TOLERANCE["gaussians"])
+    of_bloom.close(result, expected, tolerance.BLOOM["gaussians"])
 
 
 @pytest.mark.parametrize("channels", [1, 4])
@@ -725,7 +726,7 @@ def test_bloom_by_starbursts(gpu: Recorder, monkeypatch: pytest.MonkeyPatch, cha
     for name, value in small.items():
         monkeypatch.setattr(starburst, name, value)
     kernel = starburst.starburst(gpu, aperture, 30.0)
-    of_starburst.check(kernel, of_starburst.reference(aperture, 7.5, starburst.RADIUS / 30, every=1))
+    of_starburst.check(kernel, glow_reference.burst(aperture, 7.5, starburst.RADIUS / 30, every=1))
 
     x = np.abs(of_bloom.hdr(np.random.default_rng(1), channels, *SHAPE))
     for around in (False, True):
@@ -741,7 +742,7 @@ def test_bloom_by_starbursts(gpu: Recorder, monkeypatch: pytest.MonkeyPatch, cha
         for got, plane, k in zip(glow, x.astype(np.float64), kernels, strict=True):
             inside = convolved(np.ones(SHAPE), k)
             expected = convolved(plane, k) + (1 - inside) * plane
-            assert np.abs(got - expected).max() <= of_starburst.TOLERANCE["convolution"] * x.max()
+            assert np.abs(got - expected).max() <= tolerance.STARBURST["convolution"] * x.max()
 
 
 @pytest.mark.parametrize("channels", LAYOUTS)
@@ -793,7 +794,7 @@ def test_tonemap(gpu: Recorder, operator: str) -> None:
     if colours == 1:
         mapped = tonemap_reference.luminance(mapped)[np.newaxis]
     encode = {
-        "srgb": tonemap_reference.srgb,
+        "srgb": colour_reference.srgb_signal,
         "pq": tonemap_reference.pq,
         "gamma": lambda v: v ** (1 / 2.2),
         "linear": lambda v: v,
@@ -834,7 +835,7 @@ def test_tile(gpu: Recorder, channels: int) -> None:
     pixels = np.random.default_rng(channels).normal(0.5, 0.5, (channels, *SHAPE)).astype(np.float32)
     image = on(gpu, pixels, LAYOUTS[channels])
     for height, width in ((7, 10), SHAPE):
-        expected = of_contact_sheet.reduced(pixels, height, width, alpha=LAYOUTS[channels])
+        expected = lut_reference.reduced(pixels, height, width, alpha=LAYOUTS[channels])
         close(contact_sheet.tile(image, height, width).numpy(), expected, TOLERANCE["blur"])
 
 
@@ -844,7 +845,7 @@ def test_lut(gpu: Recorder, case: str, channels: int) -> None:
     alpha, colours = LAYOUTS[channels], channels - LAYOUTS[channels]
     pixels = of_lut.light(SHAPE)
     three = pixels if colours == 3 else np.repeat(pixels[:1], 3, 0)
-    expected = of_lut.expected(params, three)
+    expected = lut_reference.mapped(params, three)
     if colours == 1:
         expected = tonemap_reference.luminance(expected)[np.newaxis]
     image = on(gpu, np.concatenate([pixels[:colours], pixels[:1]])[:channels], alpha)
@@ -907,11 +908,11 @@ def test_tonemap_pixels(
     expected = np.moveaxis(pixels.astype(np.float64), -1, 0)
     if np.dtype(source).kind == "u":
         expected /= np.iinfo(source).max
-        expected[:colours] = srgb_to_linear(expected[:colours])
+        expected[:colours] = srgb_light(expected[:colours])
     exposed = np.repeat(expected[:colours], 3 // colours, 0) * 2**0.5
     mapped = np.maximum(tonemap_reference.OPERATORS[operator](exposed, 4.0), 0)
     mapped = mapped if colours == 3 else tonemap_reference.luminance(mapped)
-    curves = {"srgb": tonemap_reference.srgb, "pq": tonemap_reference.pq, "linear": lambda v: v}
+    curves = {"srgb": colour_reference.srgb_signal, "pq": tonemap_reference.pq, "linear": lambda v: v}
     expected[:colours] = curves["srgb" if encoding.encode else transfer](mapped)
     expected, clipped = np.moveaxis(expected, 0, -1), 0
     if np.dtype(target).kind == "u":
@@ -953,7 +954,7 @@ def test_tonemap_pixels_by_a_curve(gpu: Recorder, curve: str) -> None:
     params = TonemapParams("linear", exposure=1.0, transfer="linear")
     with pytest.warns(GpuopsWarning, match="1 NaN"):
         got, _ = tonemap_pixels(gpu, gpu.array(pixels), params, decoding, Encoding(np.dtype(np.float32)))
-    light = {"linearise": srgb_to_linear, "encode": linear_to_srgb}[curve](pixels[..., :3])
+    light = {"linearise": srgb_light, "encode": srgb_signal}[curve](pixels[..., :3])
     light[3, 4, 1] = 0
     np.testing.assert_allclose(got.numpy()[..., :3], 2 * light, rtol=TOLERANCE["curve"], atol=1e-7)
     np.testing.assert_array_equal(got.numpy()[..., 3], pixels[..., 3])
@@ -964,7 +965,7 @@ def test_tonemap_pixels_by_a_curve(gpu: Recorder, curve: str) -> None:
 def test_reduce(gpu: Recorder, monkeypatch, colours: int, method: str) -> None:
     pixels = of_reduce.light((colours, *SHAPE))
     pixels.flat[[0, 7, 99]] = np.nan, np.inf, -3
-    values = pixels[0].astype(np.float64) if colours == 1 else of_reduce.luminance(pixels)
+    values = pixels[0].astype(np.float64) if colours == 1 else metrics_reference.luminance(pixels)
     image = on(gpu, pixels)
     full = statistics(gpu, image, method=method)
     of_reduce.check(full, values)
@@ -997,7 +998,7 @@ def test_reduce_all(gpu: Recorder, monkeypatch, channels: int) -> None:
         of_reduce.check(got, plane)
     assert (of_luminance is None) == (channels == 3)
     if of_luminance is not None:
-        of_reduce.check(of_luminance, of_reduce.luminance(pixels[:3]))
+        of_reduce.check(of_luminance, metrics_reference.luminance(pixels[:3]))
 
 
 @pytest.mark.parametrize(("channels", "width"), [(1, 37), (4, 36)])
@@ -1010,7 +1011,7 @@ def test_reduce_mip(gpu: Recorder, channels: int, width: int) -> None:
     centre = channels == 1
     got, mip = statistics_and_mip(gpu, image, decoding=decoding, centre=centre, histogram=centre)
     of_reduce.alike(got, statistics(gpu, image, decoding=decoding, centre=centre, histogram=centre))
-    close(mip.numpy(), of_reduce.halved(pixels[:3]), TOLERANCE["blur"])
+    close(mip.numpy(), metrics_reference.halved(pixels[:3]), TOLERANCE["blur"])
 
 
 def test_compare(gpu: Recorder, rng: np.random.Generator) -> None:
@@ -1019,7 +1020,9 @@ def test_compare(gpu: Recorder, rng: np.random.Generator) -> None:
     result = compare(gpu, first, second, CompareParams())
     assert result.rmse == pytest.approx(np.sqrt(np.mean((a.astype(float) - b) ** 2)), rel=1e-6)
     assert result.max == np.abs(a - b).max() and result.differing == (a != b).sum()
-    assert result.ssim == pytest.approx(of_compare.skimage_ssim(a, b, 1.0), abs=of_compare.TOLERANCE["ssim"])
+    assert result.ssim == pytest.approx(
+        metrics_reference.skimage_ssim(a, b, 1.0), abs=tolerance.COMPARE["ssim"]
+    )
     assert compare(gpu, first, first, CompareParams()).equal
     shown = np.minimum(np.abs(a - b) * 3, 1)
     np.testing.assert_allclose(difference(gpu, first, second, 3.0).numpy(), shown, rtol=1e-6)
@@ -1054,7 +1057,7 @@ def fourier(
         x = data.get(kind, z)
         expected = getattr(scipy.fft, name)(x.astype(complex if x.dtype.kind == "c" else float), **options)
         got = getattr(fft, name)(gpu, x, params=params, **options)
-        assert of_fft.error(got, expected) < TOLERANCE[tolerance], kind
+        assert fourier_reference.error(got, expected) < TOLERANCE[tolerance], kind
 
 
 @pytest.mark.parametrize("method", ["auto", "local"])
@@ -1100,9 +1103,9 @@ def test_convolution_of_rows_joined(rng: np.random.Generator, monkeypatch) -> No
         pytest.skip("its compiler is wrong unless told not to optimise; for CPUs no such plan is made")
     monkeypatch.setattr(planner.Planner, "joined", lambda _, n, divided, *__: 1 + (n % 2 == divided % 2 == 0))
     x, w = rng.standard_normal((2, 12, 31)), rng.random((5, 4))
-    expected = [of_convolve.expected(p, w, "mirror", 0) for p in x]
+    expected = [filters_reference.convolved(p, w, "mirror", 0) for p in x]
     got = convolve(gpu, x, w, mode="mirror", method="fft")
-    assert np.abs(got - np.stack(expected)).max() <= of_convolve.TOLERANCE["fft"] * w.sum() * 4
+    assert np.abs(got - np.stack(expected)).max() <= tolerance.CONVOLVE["fft"] * w.sum() * 4
 
 
 def test_fourier_of_real_rows(gpu: Recorder, rng: np.random.Generator) -> None:
@@ -1110,9 +1113,11 @@ def test_fourier_of_real_rows(gpu: Recorder, rng: np.random.Generator) -> None:
         for length in (n, n + 1, n - 1):  # odd numbers leave a pair without its second
             x = rng.standard_normal((9, length)).astype(np.float32)
             half = scipy.fft.rfft(x.astype(float), n)
-            assert of_fft.error(fft.rfft(gpu, x, n), half) < TOLERANCE["fft"]
+            assert fourier_reference.error(fft.rfft(gpu, x, n), half) < TOLERANCE["fft"]
             assert (
-                of_fft.error(fft.irfft(gpu, half.astype(np.complex64), n), scipy.fft.irfft(half, n))
+                fourier_reference.error(
+                    fft.irfft(gpu, half.astype(np.complex64), n), scipy.fft.irfft(half, n)
+                )
                 < TOLERANCE["fft"]
             )
 
@@ -1123,7 +1128,7 @@ def test_fourier_in_half_storage(gpu: Recorder, rng: np.random.Generator, method
     x["real"], x["imag"] = rng.standard_normal((2, *x.shape))
     y = fft.fft2(gpu, x, norm="ortho", params=FftParams(method))
     expected = scipy.fft.fft2(x["real"] + 1j * x["imag"].astype(float), norm="ortho")
-    assert of_fft.error(y["real"] + 1j * y["imag"].astype(float), expected) < 1e-3
+    assert fourier_reference.error(y["real"] + 1j * y["imag"].astype(float), expected) < 1e-3
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -1132,7 +1137,7 @@ def test_fourier_of_pixels(gpu: Recorder, rng: np.random.Generator, dtype: str, 
     pixels = (rng.random((height, 12, 3)) * (255 if dtype[0] == "u" else 1)).astype(dtype)
     largest = np.iinfo(dtype).max if dtype[0] == "u" else 1
     expected = np.fft.rfft2(np.moveaxis(pixels.astype(float) / largest, 2, 0))
-    assert of_fft.error(fft.rfft2_of_pixels(gpu, pixels), expected) < TOLERANCE["fft"]
+    assert fourier_reference.error(fft.rfft2_of_pixels(gpu, pixels), expected) < TOLERANCE["fft"]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -1159,8 +1164,10 @@ def test_fourier_of_other_layouts(gpu: Recorder, rng: np.random.Generator, form:
     exact = z.real.astype(float) if form == bench_fft_ways.ZEROS else np.moveaxis(z.astype(complex), 0, -1)
     axes = (1, 2) if form == bench_fft_ways.ZEROS else (0, 1)
     there = way.there(way.source)
-    assert of_fft.error(there.numpy(), np.fft.fft2(exact, axes=axes, norm="ortho")) < TOLERANCE["fft"]
-    assert of_fft.error(way.back(there).numpy(), exact) < TOLERANCE["fft"]
+    assert (
+        fourier_reference.error(there.numpy(), np.fft.fft2(exact, axes=axes, norm="ortho")) < TOLERANCE["fft"]
+    )
+    assert fourier_reference.error(way.back(there).numpy(), exact) < TOLERANCE["fft"]
 
 
 @pytest.mark.parametrize("radix", ["8", "32"])
@@ -1205,7 +1212,9 @@ def test_spectrum_in_half_storage(gpu: Recorder, rng: np.random.Generator) -> No
                 r = np.hypot(np.fft.fftfreq(size[0])[:, None], columns)
                 expected *= 2.0 ** -((r / 0.3) ** 2)
             expected = np.fft.fftshift(expected, -2 if half else (-2, -1))
-            assert of_fft.error(values["real"] + 1j * values["imag"].astype(float), expected) < 1e-3
+            assert (
+                fourier_reference.error(values["real"] + 1j * values["imag"].astype(float), expected) < 1e-3
+            )
             if chosen is None:
                 encoding = Encoding(np.dtype(np.uint8))
                 back, _ = spectrum.pixels_of(gpu, values, size, size, params, encoding, False)
@@ -1225,17 +1234,20 @@ def test_spectrum(gpu: Recorder, rng: np.random.Generator, precision: str) -> No
             x * np.multiply.outer(*hamming), s=(17, 28), norm="ortho"
         )
         expected = np.fft.fftshift(padded, -2 if half else (-2, -1))
-        assert of_fft.error(values.numpy(), expected) < TOLERANCE["fft"]
+        assert fourier_reference.error(values.numpy(), expected) < TOLERANCE["fft"]
         back = spectrum.image_of(gpu, values.numpy(), x.shape[1:], (17, 28), params)
         np.testing.assert_allclose(back.numpy(), x, atol=2e-5)
     r = np.hypot(np.fft.fftfreq(17)[:, None], np.fft.rfftfreq(28))
     low = SpectrumParams(pad="1", precision=precision, filter=filter_option("lowpass", "0.2"))
     got = spectrum.spectrum(gpu, image, low).numpy()
-    assert of_fft.error(got, np.fft.rfft2(x, s=(17, 28), norm="ortho") * 2.0 ** -((r / 0.2) ** 2)) < 2e-6
+    assert (
+        fourier_reference.error(got, np.fft.rfft2(x, s=(17, 28), norm="ortho") * 2.0 ** -((r / 0.2) ** 2))
+        < 2e-6
+    )
     whole = SpectrumParams(pad="1", half=False, precision=precision)
     for view in VIEWS:
         shown = spectrum.picture(gpu, image, whole, view).numpy()
-        assert of_fft.picture_error(shown, x, view, shift=False) < 1e-4
+        assert fourier_reference.picture_error(shown, x, view, shift=False) < 1e-4
 
 
 # -- wavelets -----------------------------------------------------------------------------------------------------
@@ -1258,9 +1270,9 @@ LARGE = pytest.mark.parametrize("gpu", ["cpu", "large gpu"], indirect=True)
 def test_wavelets(gpu: Recorder, rng: np.random.Generator, name: str, method: str, mode: str) -> None:
     x = rng.standard_normal((2, *SHAPE)).astype(np.float32)
     ours = dwt2(gpu, x, name, mode, method=method)
-    theirs = pywt.dwt2(x.astype(float), of_dwt.reference(name), mode)
+    theirs = pywt.dwt2(x.astype(float), wavelets_reference.wavelet_of(name), mode)
     of_dwt.assert_close(ours, theirs)
-    expected = pywt.idwt2(theirs, of_dwt.reference(name), mode)
+    expected = pywt.idwt2(theirs, wavelets_reference.wavelet_of(name), mode)
     close(idwt2(gpu, ours, name, mode, method=method), expected, TOLERANCE["wavelet"])
     close(idwt2(gpu, ours, name, mode, method=method, shape=SHAPE), x, TOLERANCE["wavelet"])
 
@@ -1270,7 +1282,7 @@ def test_wavelets(gpu: Recorder, rng: np.random.Generator, name: str, method: st
 @pytest.mark.parametrize("name", of_dwt.LIFTING)
 def test_wavelets_mirrored(gpu: Recorder, rng: np.random.Generator, name: str, method: str) -> None:
     x = rng.standard_normal(SHAPE).astype(np.float32)
-    wavelet = of_dwt.reference(name)
+    wavelet = wavelets_reference.wavelet_of(name)
     skip = (wavelet.dec_len // 2 - 1) // 2
     a, (h, v, d) = pywt.dwt2(x.astype(float), wavelet, "symmetric" if name == "haar" else "reflect")
     (low_y, low_x), (high_y, high_x) = ([slice(skip, skip + (n + r) // 2) for n in SHAPE] for r in (1, 0))
@@ -1293,7 +1305,7 @@ def test_wavelets_by_tiles(gpu: Recorder, rng: np.random.Generator, name: str, m
     """Several tiles; and one, whose rows are lifted in several rounds."""
     x = rng.standard_normal((2, *SHAPE)).astype(np.float32)
     ours = dwt2(gpu, x, name, mode)
-    of_dwt.assert_close(ours, pywt.dwt2(x.astype(float), of_dwt.reference(name), mode))
+    of_dwt.assert_close(ours, pywt.dwt2(x.astype(float), wavelets_reference.wavelet_of(name), mode))
     close(idwt2(gpu, ours, name, mode, shape=SHAPE), x, TOLERANCE["wavelet"])
 
 
@@ -1324,10 +1336,10 @@ def test_two_levels_of_wavelets(
 @pytest.mark.parametrize("name", of_dwt.INTEGER)
 def test_wavelets_in_whole_numbers(gpu: Recorder, rng: np.random.Generator, name: str, method: str) -> None:
     x = rng.integers(0, 65536, SHAPE).astype(np.int64)
-    low, high = (half.T for half in of_dwt.integer_line(x.T, name))
-    (a, v), (h, d) = (of_dwt.integer_line(half, name) for half in (low, high))
+    low, high = (half.T for half in wavelets_reference.integer_line(x.T, name))
+    (a, v), (h, d) = (wavelets_reference.integer_line(half, name) for half in (low, high))
     ours = dwt2(gpu, x, name, "mirror", integer=True, method=method)
-    for mine, theirs in zip(of_dwt.flat(ours), (a, h, v, d), strict=True):
+    for mine, theirs in zip(wavelets_reference.flat(ours), (a, h, v, d), strict=True):
         np.testing.assert_array_equal(mine, theirs)
     np.testing.assert_array_equal(idwt2(gpu, ours, name, "mirror", integer=True, method=method), x)
 
@@ -1390,7 +1402,11 @@ def test_wavelets_in_tall_strips(rng: np.random.Generator) -> None:
 def test_wavelets_of_vc2(gpu: Recorder, rng: np.random.Generator, name: str) -> None:
     x = rng.integers(0, 65536, (28, 36)).astype(np.int64)
     ours = dwt2(gpu, x, name, "vc2", integer=True)
-    for mine, theirs in zip(of_dwt.flat(ours), of_dwt.flat(of_dwt.vc2_level_of(x, name)), strict=True):
+    for mine, theirs in zip(
+        wavelets_reference.flat(ours),
+        wavelets_reference.flat(wavelets_reference.vc2_level_of(x, name)),
+        strict=True,
+    ):
         np.testing.assert_array_equal(mine, theirs)
     np.testing.assert_array_equal(idwt2(gpu, ours, name, "vc2", integer=True), x)
 
@@ -1407,7 +1423,9 @@ def test_stationary_wavelets(gpu: Recorder, rng: np.random.Generator) -> None:
     x = rng.standard_normal((2, 12, 20)).astype(np.float32)
     ours = swt2(gpu, x, "db2", 2)
     for mine, theirs in zip(
-        of_dwt.stationary_bands(ours), of_dwt.stationary_bands(pywt.swt2(x, "db2", 2)), strict=True
+        wavelets_reference.stationary_bands(ours),
+        wavelets_reference.stationary_bands(pywt.swt2(x, "db2", 2)),
+        strict=True,
     ):
         np.testing.assert_allclose(mine, theirs, atol=1e-5)
     np.testing.assert_allclose(iswt2(gpu, ours, "db2"), x, atol=1e-5)
@@ -1454,7 +1472,7 @@ def test_bands(gpu: Recorder, rng: np.random.Generator) -> None:
         first.linear = detail.linear = linear
         shown = pyramid.picture(first, [(detail, detail, detail)], white=1.0 if linear else 255.0).numpy()
         plain = np.clip(values / (2 if linear else 255), 0, 1)
-        expected = linear_to_srgb(plain) if linear else plain
+        expected = srgb_signal(plain) if linear else plain
         np.testing.assert_allclose(shown[:, : SHAPE[0], : SHAPE[1]], expected, atol=TOLERANCE["operator"])
         half_way = np.sort(np.abs(values), axis=None)[-round(values.size / 20)]
         gray = 0.5 + 0.5 * values / (np.abs(values) + half_way)
@@ -1485,22 +1503,24 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     recursive = BlurParams(sigma=(1.5, 1.5), method="recursive")
     close(blur(tiny, image, recursive).numpy(), separable(x, recursive), 1e-4)
     w = rng.standard_normal((3, 18))
-    expected = np.stack([of_convolve.expected(p, w, "reflect", 0) for p in x])
+    expected = np.stack([filters_reference.convolved(p, w, "reflect", 0) for p in x])
     close(convolve(tiny, x, w, **method), expected, np.abs(w).sum() * TOLERANCE["blur"])
     glow = BloomParams(strength=0.7, radius=0.3)
-    close(bloom(tiny, image, glow).numpy(), of_bloom.reference(x, glow), of_bloom.TOLERANCE["mip"])
+    close(bloom(tiny, image, glow).numpy(), glow_reference.bloom(x, glow), tolerance.BLOOM["mip"])
     np.testing.assert_allclose(d3d11.blur(tiny, image).numpy(), d3d11_reference.blur(x), rtol=1e-6)
     for reduction in ("tiles", "direct"):
-        of_reduce.check(statistics(tiny, image, method=reduction), of_reduce.luminance(x))
-    of_reduce.check(statistics_and_mip(tiny, image)[0], of_reduce.luminance(x))
+        of_reduce.check(statistics(tiny, image, method=reduction), metrics_reference.luminance(x))
+    of_reduce.check(statistics_and_mip(tiny, image)[0], metrics_reference.luminance(x))
     check_bilateral_grid(tiny, x[0].astype(float), 0.1, 6.0)
     of_tonemap_local.check_durand(tiny, x, 1.0)
     for radius in ((2, 2), (6, 6)):
         got = median(tiny, on(tiny, x[:, :9]), radius).numpy()
-        np.testing.assert_array_equal(got, of_median.expected(x[:, :9], radius))
+        np.testing.assert_array_equal(got, filters_reference.median(x[:, :9], radius))
     other = on(tiny, x[::-1])
     ssim = compare(tiny, image, other, CompareParams()).ssim
-    assert ssim == pytest.approx(of_compare.skimage_ssim(x, x[::-1], 1.0), abs=of_compare.TOLERANCE["ssim"])
+    assert ssim == pytest.approx(
+        metrics_reference.skimage_ssim(x, x[::-1], 1.0), abs=tolerance.COMPARE["ssim"]
+    )
 
 
 # -- the whole of it ----------------------------------------------------------------------------------------------

@@ -19,8 +19,12 @@ from gpuops.pixels.coding import Decoding, Encoding, losses
 from gpuops.tone.lut import Lut
 from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 
-from . import tonemap_reference
-from .test_image import srgb_to_linear
+from .reference import colour as colour_reference
+from .reference import tone as tonemap_reference
+from .reference.colour import srgb_light
+from .reference.lut import mapped as expected
+from .reference.lut import tetrahedral
+from .tolerance import LUT as TOLERANCE
 
 Array = npt.NDArray[np.float64]
 
@@ -208,50 +212,6 @@ def test_bad_tables(table: Array, domain: dict[str, tuple[float, ...]], message:
 # -- interpolation ------------------------------------------------------------------------------------------------
 
 
-def tetrahedral(lut: Lut, v: Array) -> Array:
-    """The colours (…, 3) that the table gives for colours (…, 3), pixel by pixel, in float64."""
-    table, n = lut.table.astype(np.float64), lut.size
-    low, high = np.array(lut.low), np.array(lut.high)
-    result = np.empty(v.shape)
-    for at in np.ndindex(v.shape[:-1]):
-        x = np.clip((v[at] - low) / (high - low), 0, 1) * (n - 1)
-        here = np.minimum(x.astype(int), n - 2)
-        fraction = x - here
-        result[at] = table[tuple(here[::-1])]
-        # A step along each axis, from the largest fraction to the smallest.
-        for axis in np.argsort(-fraction):
-            before = table[tuple(here[::-1])]
-            here[axis] += 1
-            result[at] += fraction[axis] * (table[tuple(here[::-1])] - before)
-    return result
-
-
-def along_curves(lut: Lut, v: Array) -> Array:
-    grids = (np.linspace(low, high, lut.size) for low, high in zip(lut.low, lut.high, strict=True))
-    return np.stack([np.interp(v[..., c], grid, lut.table[:, c]) for c, grid in enumerate(grids)], -1)
-
-
-def expected(params: LutParams, light: Array) -> Array:
-    """The result for light (3, …), in float64."""
-    c = np.moveaxis(light.astype(np.float64), 0, -1)
-    if params.input == "srgb":
-        c = tonemap_reference.srgb(c)
-    elif params.input == "reinhard":
-        c = c / (1 + c)
-    elif params.input == "log2":
-        low, high = params.stops or (0, 1)
-        c = (np.log2(np.maximum(c, 2.0**-200)) - low) / (high - low)
-    if params.lut.shaper is not None:
-        c = along_curves(params.lut.shaper, c)
-    v = np.maximum((along_curves if params.lut.curves else tetrahedral)(params.lut, c), 0)
-    if params.output == "srgb":
-        v = srgb_to_linear(v)
-    return np.moveaxis(v, -1, 0)
-
-
-TOLERANCE = 2e-6
-
-
 def mapped(gpu: Gpu, light: npt.NDArray[np.floating], params: LutParams) -> npt.NDArray[np.float32]:
     display = TonemapParams(params, exposure=0.0, transfer="linear")
     return tonemap(gpu, gpu.array(light.astype(np.float32)), display).numpy()
@@ -385,7 +345,7 @@ def test_gray_alpha_and_a_signal(gpu: Gpu) -> None:
     result = tonemap(gpu, image, TonemapParams(params, exposure=-1.0, transfer="srgb"))
     assert result.alpha and not result.linear
     luminance = tonemap_reference.luminance(expected(params, np.repeat(gray / 2, 3, 0)))
-    np.testing.assert_allclose(result.numpy()[0], tonemap_reference.srgb(luminance), atol=TOLERANCE)
+    np.testing.assert_allclose(result.numpy()[0], colour_reference.srgb_signal(luminance), atol=TOLERANCE)
     np.testing.assert_array_equal(result.numpy()[1], gray[0] / 2)
 
 
@@ -401,7 +361,7 @@ def test_looks_change_codes_and_nothing_else(gpu: Gpu) -> None:
             got, lost = tonemap_pixels(gpu, gpu.array(codes), shown, decoding, encoding)
             signal = codes[..., :3].astype(np.float64) / 255
             if stops:
-                signal = tonemap_reference.srgb(srgb_to_linear(signal) / 2)
+                signal = colour_reference.srgb_signal(srgb_light(signal) / 2)
             wanted = tetrahedral(lut, signal) * 255
             assert np.abs(got.numpy()[..., :3] - np.minimum(wanted, 255)).max() <= 0.5 + 1e-3
             assert losses(lost).clipped == (wanted > 255.5).sum()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from gpuops.filters import median_merges as networks
 from gpuops.filters.median import LARGEST, median, median_filter
 from gpuops.params.border import BORDERS
 
-from . import borders
+from .reference.filters import median as expected
 
 # The windows take straight-line code with tiles of 1, 2, 4 and 8 rows, merges in memory with as many, and histograms.
 RADII = [
@@ -57,15 +56,6 @@ def values(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.n
     limits = np.iinfo(dtype)
     wide = rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
     return np.where(rng.random(shape) < 0.3, rng.integers(0, 4, shape).astype(dtype), wide)
-
-
-def expected(x: np.ndarray, radius: tuple[int, int], mode: str = "reflect", cval: float = 0) -> np.ndarray:
-    """Gives scipy's median; float16, which scipy lacks, goes through float32."""
-    size = (2 * radius[0] + 1, 2 * radius[1] + 1)
-    wide = x.astype(np.float32) if x.dtype == np.float16 else x
-    median_of = partial(borders.filtered, scipy.ndimage.median_filter, mode=mode, reach=radius[1], cval=cval)
-    planes = [median_of(p, size) for p in wide]
-    return np.stack(planes).astype(x.dtype)
 
 
 def by_sorting(x: np.ndarray, radius: tuple[int, int]) -> np.ndarray:

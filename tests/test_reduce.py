@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +26,9 @@ from gpuops.metrics.statistics import (
 )
 from gpuops.pixels.coding import Decoding, upload
 
-TOLERANCE = {
-    # Sums are compensated, so what remains is the rounding of each luminance: 3 operations of 2^-24.
-    "sum": 2e-7,
-    # The error of a value in stops: the same rounding, and the rounding of mantissas' products.
-    "log2": 3e-7,
-}
+from .reference.metrics import halved, luminance
+from .tolerance import REDUCE as TOLERANCE
+
 METHODS = ("tiles", "direct")
 # One pixel; less than a tile and a vector; a tile ± 1; partial tiles both ways; more than 128 tiles; one long row.
 SIZES = [(1, 1), (1, 7), (15, 16), (16, 17), (33, 31), (97, 101), (240, 250), (1, 4099), (3001, 2)]
@@ -40,22 +37,6 @@ SIZES = [(1, 1), (1, 7), (15, 16), (16, 17), (33, 31), (97, 101), (240, 250), (1
 def light(shape: tuple[int, ...], seed: int = 0) -> npt.NDArray[np.float32]:
     """Light over 30 stops."""
     return np.exp2(np.random.default_rng(seed).normal(0, 5, shape)).astype(np.float32)
-
-
-def luminance(image: npt.NDArray[np.float32], weights: tuple[float, ...] = REC709) -> npt.NDArray[np.float64]:
-    return np.tensordot(np.float32(weights).astype(np.float64), image.astype(np.float64), 1)
-
-
-def halved(image: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Means of the 2 × 2 pixels that exist, of planes."""
-    planes, height, width = image.shape
-    size = (height + 1) // 2, (width + 1) // 2
-    padded = np.zeros((planes, 2 * size[0], 2 * size[1]))
-    exists = np.zeros(padded.shape[1:])
-    padded[:, :height, :width] = image
-    exists[:height, :width] = 1
-    total, count = (v.reshape(*v.shape[:-2], size[0], 2, size[1], 2).sum((-3, -1)) for v in (padded, exists))
-    return np.asarray(total / count)
 
 
 def alike(a: Statistics, b: Statistics) -> None:

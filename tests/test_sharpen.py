@@ -7,7 +7,9 @@ from scipy.ndimage import gaussian_filter
 
 from gpuops.ops.sharpen import SharpenParams
 
-TOLERANCE = 1e-4  # of the largest value: the Gaussian is within 5e-5 of its peak, and amounts are up to 2
+from . import tolerance
+
+TOLERANCE = tolerance.SHARPEN
 IDENTITIES = [SharpenParams(amount=0), SharpenParams(sigma=0)]
 
 

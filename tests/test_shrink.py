@@ -25,13 +25,9 @@ from gpuops.wavelets.denoise import denoise
 from gpuops.wavelets.keep import keep
 from gpuops.wavelets.wavelets import WAVELETS
 
-Array = npt.NDArray[Any]
+from .tolerance import SHRINK as TOLERANCE
 
-TOLERANCE = {
-    "shrink": 1e-6,  # absolute, for values about 1: a division and two products
-    "mean square": 1e-11,  # relative: pairs of floats
-    "denoise": 1e-6,  # absolute, of values in [0, 1]: there and back in float32
-}
+Array = npt.NDArray[Any]
 
 
 @pytest.fixture

@@ -17,50 +17,11 @@ from gpuops.image import Image
 from gpuops.ops.bloom import BloomParams
 from gpuops.params.starburst import Aperture
 
+from .reference.glow import burst as reference
+from .reference.glow import polygon_transform as transform
+from .tolerance import STARBURST as TOLERANCE
+
 Array = np.ndarray
-
-TOLERANCE = {
-    "pattern": 0.03,  # relative to the envelope: interpolation from four samples of the transform
-    # The share of light in the wrong place: interpolation between polar samples, twelve in a ring.
-    "kernel": 0.02,
-    "pixel": 0.15,  # relative to the light around a pixel: the same in dark rings
-    "sum": 1e-6,
-    "convolution": 2e-6,  # of the largest value: transforms in float32
-}
-
-
-# -- the reference ----------------------------------------------------------------------------------------------
-
-
-def transform(blades: int, x: Array, y: Array) -> Array:
-    """The Fourier transform of a polygon with the area π and a blade in the direction of x, divided by π: Green's
-    theorem, edge by edge."""
-    corners = np.exp(1j * np.pi * (2 * np.arange(blades) + 1) / blades)
-    corners *= math.sqrt(math.pi / (blades / 2 * math.sin(2 * math.pi / blades)))
-    total = np.zeros(np.broadcast(x, y).shape, complex)
-    for a, b in zip(corners, np.roll(corners, -1), strict=True):
-        d, middle = b - a, (a + b) / 2
-        share = np.sinc((x * d.real + y * d.imag) / 2 / np.pi)
-        total += (x * d.imag - y * d.real) * share * np.exp(-1j * (x * middle.real + y * middle.imag))
-    square = x * x + y * y
-    return np.where(square > 0, 1j * total / np.maximum(square, 1e-30) / np.pi, 1)
-
-
-def reference(aperture: Aperture, reach: float, unit: float, every: int) -> Array:
-    """The kernel (4, n, n) of a polygon, every so many wavelengths. ``unit``: v of a pixel."""
-    half, per = math.ceil(reach), math.ceil(unit / 0.75)
-    at = (np.arange((2 * half + 1) * per) + 0.5) / per - 0.5 - half
-    x, y = at, -at[:, None]
-    turned = (x + 1j * y) * np.exp(-1j * math.radians(aperture.angle)) * unit
-    light = 0
-    for *rgb, s in starburst._responses()[::every]:
-        pattern = abs(transform(aperture.blades, turned.real * s, turned.imag * s)) ** 2
-        light = light + np.array(rgb)[:, None, None] * (s * s * pattern)
-    y709 = np.tensordot([0.2126, 0.7152, 0.0722], light, 1)
-    light = y709 + (light - y709) * y709 / (y709 - np.minimum(light.min(0), 0))
-    light = np.concatenate([light, y709[None]]) * np.maximum(1 - (x * x + y * y) / reach**2, 0) ** 2
-    kernel = light.reshape(4, 2 * half + 1, per, 2 * half + 1, per).mean((2, 4))
-    return kernel / kernel.sum((1, 2), keepdims=True)
 
 
 def check(kernel: Array, expected: Array) -> None:

@@ -24,20 +24,11 @@ from gpuops.tone import blue_noise
 from gpuops.tone.operators import CLIPPED
 from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 
-from . import d3d11_reference, tonemap_reference
+from .reference import colour as colour_reference
+from .reference import d3d11 as d3d11_reference
+from .reference import tone as tonemap_reference
+from .tolerance import TONEMAP as TOLERANCE
 
-TOLERANCE = {
-    # The error, relative where the result exceeds 1: a few operations of 2^-24, log2 and exp2 of 3 ulp.
-    "operator": 2e-6,
-    "transfer": 2e-6,
-    # three.js's matrices between Rec. 709 and Rec. 2020 are rounded to four digits.
-    "four digits": 1.2e-4,
-    # The error of the mean in stops, which becomes the exposure's.
-    "exposure": 1e-6,
-    "histogram exposure": 0.13,  # half a bin of a quarter of a stop
-    # The Direct3D preset in 8-bit levels: rounding to 8 bits inside may flip one.
-    "d3d11": 1.0,
-}
 POINTWISE = [name for name in OPERATORS if name not in LOCAL]
 Array = npt.NDArray[np.float32]
 SLOW = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -271,7 +262,7 @@ def test_gray_is_rgb_with_equal_channels(gpu: Gpu, operator: str, alpha: bool) -
     got = mapped(gpu, pixels, alpha, operator=operator, transfer="srgb", exposure=None)
     rgb = mapped(gpu, np.concatenate([gray] * 3), operator=operator, exposure=None)
     luminance = np.tensordot(tonemap_reference.REC709, rgb.astype(np.float64), 1)
-    np.testing.assert_allclose(got[0], tonemap_reference.srgb(luminance), atol=TOLERANCE["operator"])
+    np.testing.assert_allclose(got[0], colour_reference.srgb_signal(luminance), atol=TOLERANCE["operator"])
     if alpha:
         np.testing.assert_array_equal(got[1], coverage[0])
 
@@ -418,7 +409,7 @@ def test_white_defaults_to_the_brightest_pixel(gpu: Gpu) -> None:
 @pytest.mark.parametrize(
     ("transfer", "reference"),
     [
-        ("srgb", tonemap_reference.srgb),
+        pytest.param("srgb", colour_reference.srgb_signal, id="srgb-srgb"),
         ("pq", tonemap_reference.pq),
         ("gamma", lambda v: v ** (1 / 1.8)),
         ("linear", lambda v: v),
@@ -604,8 +595,8 @@ def test_d3d11_within_a_level_of_8_bits(gpu: Gpu, size: tuple[int, int], method:
     pixels = scene((3, *size))
     got = d3d11.tonemap(gpu, upload(gpu, pixels), method)
     assert got.linear
-    levels = tonemap_reference.srgb(got.numpy().astype(np.float64)) * 255
-    expected = tonemap_reference.srgb(d3d11_reference.tonemap(pixels)) * 255
+    levels = colour_reference.srgb_signal(got.numpy().astype(np.float64)) * 255
+    expected = colour_reference.srgb_signal(d3d11_reference.tonemap(pixels)) * 255
     assert np.abs(levels - expected).max() <= TOLERANCE["d3d11"]
 
 

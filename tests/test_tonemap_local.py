@@ -21,24 +21,11 @@ from gpuops.tone.local import OPERATORS, gain
 from gpuops.tone.tonemap import exposure as metered
 from gpuops.tone.tonemap import tonemap, tonemap_pixels
 
-from . import tonemap_local_reference as reference
-from .tonemap_reference import luminance
+from .reference import local_tone as reference
+from .reference.tone import luminance
+from .tolerance import TONEMAP_LOCAL as TOLERANCE
 
 SAMPLES = Path(__file__).parent.parent / "samples"
-TOLERANCE = {
-    # The relative error of a gain at a given scale: blurs are within 5e-5 of their peak, in float32.
-    "reinhard-local": 1e-4,
-    # The distance to the threshold within which the blurs' error may choose either of two scales.
-    "threshold": 1e-3,
-    # Relative to sigma_color: the largest error of a grid with 4 cells and 3 bins a sigma, and the root of the mean
-    # square.
-    "grid": 0.1,
-    "grid rms": 0.004,
-    # The relative error of exponents of 30 stops in float32, with log2 and exp2 of 3 ulp.
-    "durand": 2e-5,
-    # Stops of a bin, within which percentiles are interpolated.
-    "ends": 0.25,
-}
 Array = npt.NDArray[np.float32]
 
 

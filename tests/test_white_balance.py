@@ -26,14 +26,10 @@ from gpuops.tone.lut import Lut
 from gpuops.tone.metered import metered
 from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 
-from . import tonemap_reference
-from .tonemap_reference import REC709
+from .reference import tone as tonemap_reference
+from .reference.tone import REC709
+from .tolerance import WHITE_BALANCE as TOLERANCE
 
-TOLERANCE = {
-    "planckian": 6e-4,  # the error of Kim et al.'s cubics in (x, y)
-    "daylight": 1.5e-4,  # four digits of the CIE's constants
-    "image": 1e-6,  # relative to the largest value: three products
-}
 Array = npt.NDArray[np.float32]
 WARM = Illuminant(2856.0, -0.004)
 

@@ -21,6 +21,7 @@ OPERATIONS = {
     "grade": "exposure, ASC CDL, contrast, saturation and a curve",
     "rotate": "an image turned, by any angle or as its EXIF orientation asks",
     "resize": "another size, by Lanczos and other filters",
+    "deconvolve": "undo a blur, by Wiener or Richardson–Lucy",
     "sharpen": "unsharp mask, of light or of its luminance",
 }
 

@@ -183,10 +183,6 @@ GIVEN: dict[str, dict[str, float]] = {
 }
 
 
-def srgb(v: Array) -> Array:
-    return np.where(v <= 0.0031308, 12.92 * v, 1.055 * np.maximum(v, 0.0031308) ** (1 / 2.4) - 0.055)
-
-
 def pq(v: Array) -> Array:
     """SMPTE ST 2084, 1 at 203 cd/m²."""
     m1, m2, c1, c2, c3 = 2610 / 16384, 2523 / 4096 * 128, 3424 / 4096, 2413 / 4096 * 32, 2392 / 4096 * 32
