@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuops.chain import Chain
+from gpuops.errors import ParameterError
 from gpuops.operation import Params
 from gpuops.ops.write import WriteParams
 from gpuops.params.files import FileOperand
@@ -101,7 +102,10 @@ def work(gpu: Gpu, item: Item, chain: Chain, asides: dict[WriteParams, str], *, 
     )
     height, width, channels = pixels.shape
     for step in todo.steps:
-        step.operation.prepare(gpu, step.params, item.target if step is todo.steps[-1] else None)
+        try:
+            step.operation.prepare(gpu, step.params, item.target if step is todo.steps[-1] else None)
+        except ParameterError as error:
+            raise click.UsageError(str(error), click.get_current_context()) from None
 
     def seen(params: Params, image: Image) -> None:
         if isinstance(params, WriteParams):

@@ -38,7 +38,7 @@ def test_integers_stay(
 def test_eight_bits_become_light_and_come_back(clpix: Callable[..., Run], tmp_path: Path) -> None:
     codes = np.arange(256, dtype=np.uint8).reshape(16, 16, 1)
     files.write(tmp_path / "in.png", files.Picture(codes))
-    for step in (("in.png", "a.exr"), ("a.exr", "b.png", "--dtype", "uint8")):
+    for step in (("in.png", "a.exr", "--dtype", "float"), ("a.exr", "b.png", "--dtype", "uint8")):
         assert clpix("convert", tmp_path / step[0], "-o", tmp_path / step[1], *step[2:]).code == 0
     v = codes / 255
     light = np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)  # IEC 61966-2-1

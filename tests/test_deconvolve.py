@@ -222,8 +222,8 @@ def test_large_images_go_plane_by_plane(
             "balance belongs to method wiener, not to method richardson-lucy",
         ),
         (
-            {"sigma": 1, "method": "richardson-lucy", "iterations": 2.5},
-            "iterations must be a whole number, not 2.5",
+            {"sigma": 1, "method": "richardson-lucy", "iterations": 1001},
+            "iterations must be a whole number from 0 to 1000, not 1001",
         ),
         ({"sigma": -1}, "sigma must be from 0 to 30 pixels, not -1"),
         ({"sigma": 1, "balance": 0}, "balance must be from 1e-06 to 1e+06, not 0"),

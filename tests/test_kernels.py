@@ -9,6 +9,7 @@ Of independent choices (type × channels × curve …) each pair occurs, not eac
 
 from __future__ import annotations
 
+import itertools
 import re
 import warnings
 from collections import defaultdict
@@ -16,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from itertools import product
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -71,6 +73,7 @@ from gpuops.pixels.coding import (
     unpack,
     upload,
 )
+from gpuops.pixels.colour import LINEAR, SRGB
 from gpuops.tone import blue_noise, contact_sheet, white_balance
 from gpuops.tone.local import gain
 from gpuops.tone.tonemap import tonemap, tonemap_pixels
@@ -98,11 +101,13 @@ from gpuops.wavelets import (
 from gpuops.wavelets.denoise import denoise
 
 from . import test_bloom as of_bloom
+from . import test_chain as of_chain
 from . import test_compare as of_compare
 from . import test_dwt as of_dwt
 from . import test_fft as of_fft
 from . import test_lut as of_lut
 from . import test_median as of_median
+from . import test_mix as of_mix
 from . import test_operations as of_operations
 from . import test_reduce as of_reduce
 from . import test_starburst as of_starburst
@@ -336,6 +341,25 @@ def test_copy(gpu: Recorder, rng: np.random.Generator) -> None:
     kernel = gpu.kernel("copy", "copy")
     gpu.launch(kernel, (1073,), gpu.array(values), result, np.uint64(1073), local=kernel.fit(256))
     np.testing.assert_array_equal(result.numpy(), values)
+
+
+# -- between steps -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_conversions(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
+    spaces, flags = itertools.product((LINEAR, SRGB), repeat=2), itertools.product((False, True), repeat=2)
+    for (before, after), (was, becomes) in itertools.product(list(spaces), list(flags)):
+        of_chain.test_converted(gpu, rng, channels, before, after, was, becomes)
+
+
+@pytest.mark.parametrize("other", [False, True])
+@pytest.mark.parametrize("alpha", [False, True])
+@pytest.mark.parametrize("masked", [False, True])
+def test_mixtures(
+    gpu: Recorder, rng: np.random.Generator, tmp_path: Path, other: bool, alpha: bool, masked: bool
+) -> None:
+    of_mix.test_formula(gpu, rng, (7, 13), other, alpha, masked, 0.3, tmp_path)
 
 
 # -- operations that are declared once ----------------------------------------------------------------------------

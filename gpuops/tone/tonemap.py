@@ -49,17 +49,9 @@ def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
     ParameterError
         The image is neither gray nor RGB, or gray and to be balanced, or does not contain the meter's region.
     """
-    params = replace(params, transfer="srgb") if params.transfer == "auto" else params
-    result, _ = _mapped(gpu, image, params)
+    result, _ = mapped(gpu, image, params)
     result.linear = params.transfer == "linear"
     return result
-
-
-def mapped(
-    gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None, encoding: Encoding
-) -> tuple[Image, Image]:
-    """Does :func:`tonemap_pixels` from pixels with a ``decoding``, or from planes of straight colours without one."""
-    return _mapped(gpu, source, params, decoding, encoding)
 
 
 def tonemap_pixels(
@@ -70,7 +62,7 @@ def tonemap_pixels(
     ``encoding`` is applied after the transfer of ``params``. Also returns the counters of values that did not fit: see
     :func:`gpuops.pixels.coding.losses`. Memory beside the input: the result.
     """
-    return _mapped(gpu, pixels, params, decoding, encoding)
+    return mapped(gpu, pixels, params, decoding, encoding)
 
 
 def tonemap_premultiplied(
@@ -86,7 +78,7 @@ def tonemap_premultiplied(
     return tonemap_pixels(gpu, straight, params, Decoding(image.alpha), encoding)
 
 
-def _mapped(
+def mapped(
     gpu: Gpu,
     source: Image,
     params: TonemapParams,
@@ -95,8 +87,11 @@ def _mapped(
 ) -> tuple[Image, Image]:
     """Returns the result, and the counters of values that did not fit.
 
-    The result is planes where there is no decoding and no encoding.
+    The source is pixels with a ``decoding``, or planes of straight colours without one; the result is pixels with an
+    ``encoding``, or planes without one.
     """
+    if params.transfer == "auto":
+        params = replace(params, transfer="srgb")
     ways = reading(gpu, source, decoding)
     channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
     assert isinstance(channels, int) and isinstance(colours, int)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from gpuops.params.bloom import BloomParams
 from scipy import ndimage
 
 from gpuops.glow import starburst
+from gpuops.ops.bloom import BloomParams
 from gpuops.params.starburst import Aperture
 from gpuops.pixels.coding import Decoding, Encoding
 
