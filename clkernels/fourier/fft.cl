@@ -1,8 +1,8 @@
 // Discrete Fourier transforms of many sequences at once:  X[k] = Σ_n x[n] · exp(−2πi·n·k / N).
 //
-// What is here reads, writes and multiplies. Behind it come butterflies (gpuops/fft/butterflies.py) and the kernel itself
-// (gpuops/fft/generate.py), which calls take() → stages, exchanging through local memory → give(). The inverse is the
-// forward transform with real and imaginary parts swapped on the way in and out.
+// What is here reads, writes and multiplies. Behind it come butterflies (gpuops/fourier/engine/butterflies.py) and the
+// kernel itself (fft_local.cl or fft_global.cl), which calls take() → stages → give(). The inverse is the forward transform
+// with real and imaginary parts swapped on the way in and out.
 //
 // Layout: sequence (outer, middle, beside) has element i at  outer·s.x + middle·s.y + beside·s.z + i·s.w  (steps s,
 // in elements); complex arrays are interleaved. A work-item carries LANES sequences that are neighbours in `beside`:
@@ -47,6 +47,7 @@
 // -D SPLIT_BESIDE       the other half's index runs along `beside` (rows) rather than `middle` (columns)
 
 #define ROLLED __attribute__((opencl_unroll_hint(1)))  // a loop that is to stay one
+#define UNROLLED __attribute__((opencl_unroll_hint))   // as in lanes.cl
 #define GLUE_(a, b) a##b
 #define GLUE(a, b) GLUE_(a, b)
 
@@ -592,4 +593,14 @@ static inline void give(__global real *out, __global const real2 *factors, __glo
 #endif
         scatter((__global out_stored *)out + at, (long)w.lane * s.out.z, w.rest, w.out_back, v);
 #endif
+}
+
+// -- what kernels have in common ----------------------------------------------------------------------------------
+
+#define ARGUMENTS                                                                                                  \
+    __global const SAMPLE *in, __global const real2 *UNALIASED tables, __global const real2 *UNALIASED factors,    \
+        __global const real2 *UNALIASED roots, __global real *out, int4 in_step, int4 out_step, int4 more,         \
+        int4 count, int4 edge, real scale ENCODING
+
+static inline void dft1(cplx *x) {
 }

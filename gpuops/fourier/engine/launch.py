@@ -14,7 +14,7 @@ from ...gpu import Define, Source
 from ...image import PIXEL_TYPES
 from ...params.border import define
 from ...pixels.coding import Encoding
-from . import butterflies, generate, multipass, tables
+from . import butterflies, local_kernel, tables
 from .planner import Pass, Planner
 from .problem import Problem
 from .schedule import LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS, SHARED, Schedule
@@ -81,13 +81,16 @@ def _sources(gpu: Gpu, problem: Problem, p: Pass) -> tuple[str | Source, ...]:
     own = [r for i, r in enumerate(p.schedule.radices) if not (p.schedule.share and i == SHARED)]
     text = butterflies.butterflies((*own, *across), real, unrolled, problem.params.butterfly == "subdivided")
     if p.kind == "local":
-        text += generate.local_kernel(p.schedule, real, vectors)
-    else:
-        text += multipass.global_kernel(p.schedule.radices[0], p.schedule.computed)
+        text += local_kernel.definitions(p.schedule, real, vectors)
     before: tuple[str, ...] = ("border",) if p.ends.load == "image" else ()
     if _written(problem, p):
         before = ("lanes", "colour", "encode")
-    return (*before, "fft", Source("fft_generated", text, once=True))
+    loops = ("fft_prime",) if "dft_of_prime" in text else ()
+    behind: tuple[str, ...] = ("fft_global",)
+    if p.kind == "local":
+        rader, pairs = ("fft_rader",) * bool(p.schedule.share), ("fft_pairs",) * bool(p.schedule.twin)
+        behind = ("fft_stages", *rader, *pairs, "fft_local")
+    return (*before, "fft", *loops, Source("fft_generated", text, once=True), *behind)
 
 
 def _written(problem: Problem, p: Pass) -> Encoding | None:
@@ -122,7 +125,7 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
         "FACTOR_IN": bool(inside) or factor == "chirp", "FACTOR_OUT": {"filter": 1, "unchirp": -1}.get(factor),
         "FACTORS": (inside or (p.n if factor == "filter" else p.convolved)) if factor else None,
         "FACTOR_BY": ("i" if inside else "n") if factor else None,
-        "TWINS": twins, "TWIN": p.gap if twins and fixed else None, "JOINED": at.joined if twins else None,
+        "TWINS": twins, "TWIN": p.gap if twins and fixed else None, "JOINED": at.joined,
         "SPECTRUM_IN": twins and schedule.twin == "pack",
         "PITCH": schedule.points + 1 if schedule.twin == "convolve" else None,
         "IN_ALL": at.in_n == (spectrum if schedule.twin == "pack" else elements),
@@ -133,8 +136,11 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
         "LANES_OUT_ORDER": p.lanes > 1 and at.out_steps[2] == 1 and ends.store == "complex",
         "SPLIT": p.split or None, "GAP": p.gap if p.split else None, "SPLIT_BESIDE": p.beside,
         "SWAPPED": bool(inside) and p.split == 1,
-        "ALONG": p.kind == "global" and schedule.along,
     }  # fmt: skip
+    if p.kind == "global":
+        radix = schedule.radices[0]
+        defines |= {"RADIX": radix, "UNROLLED_RADIX": radix if radix <= LARGEST_UNROLLED else 1}
+        defines |= {"ALONG": schedule.along, "COMPUTED": schedule.computed}
     around = problem.around
     if around and ends.load == "image":
         defines |= {**define(around.border), "CVAL": f"{float(around.cval)!r}f"}

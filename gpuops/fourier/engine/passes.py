@@ -58,7 +58,7 @@ def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
         between = row_steps((planes, high, wide))
         counts = (planes, 1, out_rows) if problem.pixels else (1, 1, planes * out_rows)
         rows = Sequences(counts, between, out_steps, wide, out_columns)
-        share = problem.scale_of(rows_n) if two else 1.0
+        share = planner.part(problem.scale, rows_n, problem.size) if two else 1.0
         last = planner.passes(
             columns_n, rows, Ends("hermitian", "samples", True, True, problem.scale / share)
         )
@@ -74,7 +74,7 @@ def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
     rows = Sequences((planes, 1, present), in_steps, between, in_columns, out_columns)
     if present == in_rows == out_rows and not problem.pixels:  # no plane has a gap behind it
         rows = replace(rows, counts=(1, 1, planes * present))
-    share = problem.scale_of(columns_n) if two else problem.scale
+    share = planner.part(problem.scale, columns_n, problem.size) if two else problem.scale
     first = planner.passes(columns_n, rows, Ends(load, "complex", swap, swap, share))
     if not two:
         return first
@@ -88,7 +88,11 @@ def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
 def _interleaved(planner: Planner, problem: Problem) -> list[Pass]:
     """Rows, then columns in place, of (rows, columns, planes), in which the values of a pixel are neighbours."""
     planes, n_rows, n_columns = problem.in_shape
-    row, swap, share = n_columns * planes, problem.inverse, problem.scale_of(n_columns)
+    row, swap, share = (
+        n_columns * planes,
+        problem.inverse,
+        planner.part(problem.scale, n_columns, problem.size),
+    )
     along, across = (row, 0, 1, planes), (0, 0, 1, row)
     rows = Sequences((n_rows, 1, planes), along, along, n_columns, n_columns)
     columns = Sequences((1, 1, row), across, across, n_rows, n_rows)
@@ -168,7 +172,7 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
     between: Four = (n_rows * pitch, 0, pitch, 1)
     between_columns: Four = (n_rows * pitch, short * pitch, 1, pitch)
     image_in, image_out = problem.in_steps, problem.out_steps
-    swap, share = problem.inverse and not real, problem.scale_of(short)
+    swap, share = problem.inverse and not real, planner.part(problem.scale, short, problem.size)
     found: list[Pass] = []
 
     def columns_of(rows: Four, pixels: int) -> tuple[Four, Ends, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, prod
+from math import prod
 
 import numpy as np
 
@@ -124,11 +124,10 @@ class Problem:
     def stored(self) -> np.dtype[np.generic]:
         return COMPLEX_HALF if self.half else self.complex
 
-    def scale_of(self, points: int) -> float:
-        """The part of the scale that a pass over ``points`` takes, so that halves neither overflow nor vanish; in
-        other precisions the last pass takes all of it."""
-        size = prod(self.n) if self.axes == 2 else self.n[1]
-        return float(self.scale ** (log(points) / log(size))) if self.half and size > 1 else 1.0
+    @property
+    def size(self) -> int:
+        """The points of the transform."""
+        return prod(self.n) if self.axes == 2 else self.n[1]
 
 
 def _pixel_steps(shape: tuple[int, int, int], pixels: Pixels) -> Four:
