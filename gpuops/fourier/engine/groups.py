@@ -94,7 +94,7 @@ class Groups:
         factors, prime = self.factors(n), largest_prime(n)
         in_turn = not self.vectors and prime <= self._registers // 2 < n
         base = replace(form, radices=factors or (1,), channels=form.channels if in_turn else 1)
-        base = replace(base, computed=self.params.twiddle == "compute")
+        base = replace(base, computed=self.params.twiddle == "compute", vectors=self.vectors)
         # A work-item has registers for all butterflies that it has side by side, or for one and the pixels it keeps.
         beside = 2 if base.alone or base.channels > 1 else base.carried
         found: Schedule | None = base

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyopencl as cl
 
 from ...gpu import Define, Source
-from ...image import PIXEL_TYPES
-from ...params.border import define
 from ...pixels.coding import Encoding
 from . import butterflies, local_kernel, tables
-from .planner import Pass, Planner
+from .planner import Pass
 from .problem import Problem
-from .schedule import LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS, SHARED, Schedule
+from .schedule import LARGEST_UNROLLED, SHARED
 
 if TYPE_CHECKING:
     from ...gpu import Gpu, Kernel, Step
     from ...image import Image
-
-Table = npt.NDArray[np.complex128]
 
 LOST = 12  # the number of the kernel's argument that counts values lost in pixels
 #: The most work-items in a group of a stage in global memory.
@@ -35,15 +30,15 @@ ON_A_STACK = 4096
 def steps(gpu: Gpu, problem: Problem, passes: Sequence[Pass]) -> list[Step]:
     """Returns the launches of passes. Their arguments 0, 2 and 4 are input, factors and output; argument :data:`LOST`
     counts values that do not fit into pixels that are written."""
-    requests = [(_sources(gpu, problem, p), f"fft_{p.kind}", _defines(gpu, problem, p)) for p in passes]
-    kept: dict[str, Image] = {}
+    requests = [(_sources(problem, p), f"fft_{p.kind}", _defines(gpu, problem, p)) for p in passes]
+    kept: dict[Hashable, Image] = {}
     return [
         _bind(gpu, problem, p, kernel, kept) for p, kernel in zip(passes, gpu.kernels(requests), strict=True)
     ]
 
 
-def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[str, Image]) -> Step:
-    """Returns the launch of a pass; ``cache`` keeps tables, by name."""
+def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[Hashable, Image]) -> Step:
+    """Returns the launch of a pass; ``cache`` keeps tables."""
     schedule, at, ends = p.schedule, p.at, p.ends
     outer = at.counts[0] // schedule.channels
     groups = outer * at.counts[1] * -(-at.counts[2] // (schedule.columns * p.lanes))
@@ -69,26 +64,21 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[str, 
     )  # fmt: skip
 
 
-def _vectors(gpu: Gpu, problem: Problem) -> bool:
-    """Whether the kernel is for vectors of a CPU, where a kernel for one size alone is not worth another build."""
-    return Planner(gpu.limits, problem.params).vectors
-
-
-def _sources(gpu: Gpu, problem: Problem, p: Pass) -> tuple[str | Source, ...]:
-    real, vectors = "double" if problem.double else "float", _vectors(gpu, problem)
-    across = (p.at.joined,) if p.at.joined > 1 else ()
-    unrolled = LARGEST_UNROLLED_ON_CPUS if vectors else LARGEST_UNROLLED
-    own = [r for i, r in enumerate(p.schedule.radices) if not (p.schedule.share and i == SHARED)]
-    text = butterflies.butterflies((*own, *across), real, unrolled, problem.params.butterfly == "subdivided")
+def _sources(problem: Problem, p: Pass) -> tuple[str | Source, ...]:
+    """The parts of a pass's program: what it reads and writes, its butterflies, and its kernel."""
+    real, schedule = "double" if problem.double else "float", p.schedule
+    own = [r for i, r in enumerate(schedule.radices) if not (schedule.share and i == SHARED)]
+    subdivided = problem.params.butterfly == "subdivided"
+    text = butterflies.butterflies((*own, p.at.joined), real, schedule.largest_unrolled, subdivided)
     if p.kind == "local":
-        text += local_kernel.definitions(p.schedule, real, vectors)
+        text += local_kernel.definitions(schedule, real)
     before: tuple[str, ...] = ("border",) if p.ends.load == "image" else ()
     if _written(problem, p):
         before = ("lanes", "colour", "encode")
     loops = ("fft_prime",) if "dft_of_prime" in text else ()
     behind: tuple[str, ...] = ("fft_global",)
     if p.kind == "local":
-        rader, pairs = ("fft_rader",) * bool(p.schedule.share), ("fft_pairs",) * bool(p.schedule.twin)
+        rader, pairs = ("fft_rader",) * bool(schedule.share), ("fft_pairs",) * bool(schedule.twin)
         behind = ("fft_stages", *rader, *pairs, "fft_local")
     return (*before, "fft", *loops, Source("fft_generated", text, once=True), *behind)
 
@@ -100,7 +90,8 @@ def _written(problem: Problem, p: Pass) -> Encoding | None:
 
 def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
     """The definitions that the head of fft.cl lists."""
-    schedule, at, ends, fixed = p.schedule, p.at, p.ends, not _vectors(gpu, problem)
+    # A kernel for vectors of a CPU is for any size: one for one size alone is not worth another build.
+    schedule, at, ends, fixed = p.schedule, p.at, p.ends, not p.schedule.vectors
     # The number of elements that a kernel is compiled for; −2: any number.
     elements = -2 if not fixed or p.split else schedule.points if p.kind == "local" else p.n
     spectrum = elements * 2 if schedule.whole else elements + 1  # elements of the spectrum of unpacked values
@@ -141,20 +132,15 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
         radix = schedule.radices[0]
         defines |= {"RADIX": radix, "UNROLLED_RADIX": radix if radix <= LARGEST_UNROLLED else 1}
         defines |= {"ALONG": schedule.along, "COMPUTED": schedule.computed}
-    around = problem.around
-    if around and ends.load == "image":
-        defines |= {**define(around.border), "CVAL": f"{float(around.cval)!r}f"}
+    if problem.around and ends.load == "image":
+        defines |= problem.around.defines()
         if fixed:
             rows, columns = problem.in_shape[1:]
             defines |= {"HIGH": problem.n[0], "WIDE": problem.n[1], "ROWS": rows, "COLUMNS": columns}
     if problem.read and p.real_in:
-        dtype = np.dtype(problem.read.dtype)
-        gain = 1 / np.iinfo(dtype.name).max if dtype.kind == "u" else 1.0
-        defines |= {"SAMPLE": PIXEL_TYPES[dtype.name], "GAIN": f"{gain!r}f", "HALF": dtype == np.float16}
-    encoding = _written(problem, p)
-    if problem.written and encoding:
-        defines |= {"STORE_PIXELS": True, "WIDTH": p.lanes if p.lanes == 8 else 1}
-        defines |= encoding.defines(problem.written.channels, alpha=problem.written.alpha)
+        defines |= problem.read.defines()
+    if problem.written and p.real_out:
+        defines |= problem.written.written(p.lanes)
     return defines
 
 
@@ -174,45 +160,31 @@ def _edge(problem: Problem, p: Pass) -> tuple[int, int, int, int]:
 
 
 def _tables(
-    gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]
+    gpu: Gpu, problem: Problem, p: Pass, cache: dict[Hashable, Image]
 ) -> tuple[Image, Image | None, Image | None]:
     """Three tables: the twiddles and the constants behind them; Bluestein's factors; the turns of halves or of joined
     sequences."""
 
-    def table(name: str, make: Callable[[], Table]) -> Image:
-        if name not in cache:
-            cache[name] = gpu.array(make().astype(problem.complex))
-        return cache[name]
+    def table(make: Callable[..., tables.Complex], *args: object) -> Image:
+        key = make, args
+        if key not in cache:
+            cache[key] = gpu.array(make(*args).astype(problem.complex))
+        return cache[key]
 
-    schedule, inside, factors, roots = p.schedule, p.schedule.length, None, None
+    s, convolved, factors, roots = p.schedule, p.schedule.length or p.convolved, None, None
     if p.kind == "local":
-        constants = table(
-            f"{schedule.radices} {inside} {schedule.twin != ''} {schedule.share}",
-            lambda: _constants(schedule),
-        )
+        sums = (s.radices[SHARED], s.share * s.pieces) if s.share else None
+        constants = table(tables.constants, s.radices, s.length, bool(s.twin), sums)
     else:
-        radix = schedule.radices[0]
-        constants = table(f"{p.stride} {radix}", lambda: tables.stage(p.stride, radix))
-    if not inside and p.ends.factor == "filter":
-        factors = table(f"filter {p.convolved} {p.n}", lambda: tables.filter(p.convolved, p.n))
-    elif inside or p.ends.factor:
-        factors = table(f"chirp {inside or p.convolved}", lambda: tables.chirp(inside or p.convolved))
+        constants = table(tables.stage, p.stride, s.radices[0])
+    if not s.length and p.ends.factor == "filter":
+        factors = table(tables.filter, convolved, p.n)
+    elif s.length or p.ends.factor:
+        factors = table(tables.chirp, convolved)
     turns = p.n if p.split == 1 else p.at.joined * p.gap if p.at.joined > 1 else 0
     if turns:
-        roots = table(f"roots {turns}", lambda: tables.roots(turns))
+        roots = table(tables.roots, turns)
     return constants, factors, roots
-
-
-def _constants(schedule: Schedule) -> Table:
-    """Twiddles; behind them Bluestein's filter, the roots that separate twins, a shared prime's cosines and sines."""
-    values = [tables.twiddles(schedule.radices)]
-    if schedule.length:
-        values.append(tables.filter(schedule.length, schedule.points))
-    if schedule.twin:
-        values.append(tables.roots(2 * schedule.points))
-    if schedule.share:
-        values.append(tables.shared(schedule.radices[SHARED], schedule.share * schedule.pieces))
-    return np.concatenate(values)
 
 
 def _traffic(p: Pass, problem: Problem) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import prod
 
 from .butterflies import turned
-from .schedule import LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS, SHARED, Schedule
+from .schedule import SHARED, Schedule
 from .tables import primitive_root
 
 
-def definitions(s: Schedule, real: str, vectors: bool) -> str:
-    """OpenCL C that stands before fft_local.cl; ``vectors``: the kernel is for vectors of a CPU."""
+def definitions(s: Schedule, real: str) -> str:
+    """OpenCL C that stands before fft_stages.cl: its constants, tables and STAGES."""
     last = len(s.radices) - 1
     lines = [
         f"GROUP {s.group}", f"ITEMS {s.items}", f"SETS {s.sets}", f"GROUP_COLUMNS {s.columns}",
@@ -19,15 +19,14 @@ def definitions(s: Schedule, real: str, vectors: bool) -> str:
         f"PAIRED {int(bool(s.twin))}", f"OWN_MIRROR {int(s.alone)}", f"WHOLE {int(s.whole)}",
         f"REVERSED(t) ({_reversed(s)})",
     ]  # fmt: skip
-    given = {"ALONG": s.along, "VECTORS": vectors, "HALVED": s.halved, "COMPUTED": s.computed}
+    given = {"ALONG": s.along, "VECTORS": s.vectors, "HALVED": s.halved, "COMPUTED": s.computed}
     lines += [name for name, there in given.items() if there]
     lines += [f"CHANNELS {s.channels}"] * (s.channels > 1)
-    unrolled = LARGEST_UNROLLED_ON_CPUS if vectors else LARGEST_UNROLLED
     for i, radix in enumerate(s.radices):
         pieces, values = s.work(i)
         lines += [
             f"RADIX_{i} {radix}", f"STRIDE_{i} {_stride(s, i)}", f"PIECES_{i} {pieces}", f"VALUES_{i} {values}",
-            f"MIRRORED_{i} {int(i == s.mirrored)}", f"UNROLLED_{i} {radix if radix <= unrolled else 1}",
+            f"MIRRORED_{i} {int(i == s.mirrored)}", f"UNROLLED_{i} {radix if radix <= s.largest_unrolled else 1}",
         ]  # fmt: skip
     tables = ""
     if s.share:
@@ -36,7 +35,7 @@ def definitions(s: Schedule, real: str, vectors: bool) -> str:
         terms = min(range(6, 12), key=lambda terms: (half % terms > 0, abs(terms - 8)))
         lines += [f"SHARE {s.share}", f"TERMS {terms}"]
         tables += _orders(s.radices[SHARED])
-    if s.mirrored is not None and not vectors:
+    if s.mirrored is not None and not s.vectors:
         tables += _half_turn(s.radices[s.mirrored], real)
     lines.append(" \\\n    ".join(["STAGES", *_steps(s)]))
     return "".join(f"#define {line}\n" for line in lines) + tables

@@ -227,7 +227,8 @@ class Planner(Groups):
             if index < len(factors) - 1:
                 here, what = replace(here, out_steps=dense, out_n=n), what.before(part)
                 left /= part
-            schedule = Schedule((radix,), 1, along=dense[3] == 1, computed=self.params.twiddle == "compute")
+            computed = self.params.twiddle == "compute"
+            schedule = Schedule((radix,), 1, along=dense[3] == 1, computed=computed, vectors=self.vectors)
             temporary = n * at.total if index < len(factors) - 1 else 0
             result.append(Pass("global", n, schedule, here, what, lanes, stride=stride, temporary=temporary))
             stride *= radix

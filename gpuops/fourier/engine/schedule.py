@@ -40,6 +40,8 @@ class Schedule:
         Local memory has room for real parts alone: imaginary parts follow when the real parts are exchanged.
     computed
         Twiddles are computed rather than read from the table.
+    vectors
+        The kernel is for vectors of a CPU: a work-item has whole sequences, as lanes.
     share
         The number of results of a shared butterfly that one work-item computes, each with its mirror image; 0: no
         butterfly is shared.
@@ -59,12 +61,18 @@ class Schedule:
     whole: bool = False
     halved: bool = False
     computed: bool = False
+    vectors: bool = False
     share: int = 0
     channels: int = 1
 
     @property
     def points(self) -> int:
         return prod(self.radices)
+
+    @property
+    def largest_unrolled(self) -> int:
+        """The largest radix whose butterfly is straight-line code."""
+        return LARGEST_UNROLLED_ON_CPUS if self.vectors else LARGEST_UNROLLED
 
     @property
     def rows(self) -> int:
