@@ -1494,7 +1494,7 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
 
 # -- the whole of it ----------------------------------------------------------------------------------------------
 
-# gpuops/fft/generate.py's. Those of canary.cl, which say "kernel", are run before a device is used at all.
+# Kernels with generated butterflies. Those of canary.cl, which say "kernel", are run before a device is used at all.
 GENERATED = {("generated", "fft_local"), ("generated", "fft_global")}
 # Not for llvmpipe, whose loops end after 65535 rounds.
 FOR_VECTORS = {("box", "box"), ("both_axes_wide", "both_wide"), ("dwt_level_wide", "level_wide")}

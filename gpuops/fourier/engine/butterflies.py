@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from .radices import largest_prime
-from .schedule import LARGEST_UNROLLED
 from .tables import roots
 
 
@@ -79,9 +78,7 @@ def _direct(x: list[str], let: Callable[[str], str], real: str) -> list[str]:
 
 
 @cache
-def butterfly(
-    radix: int, real: str = "float", unrolled: int = LARGEST_UNROLLED, subdivided: bool = True
-) -> str:
+def butterfly(radix: int, real: str, unrolled: int, subdivided: bool) -> str:
     """The function ``dftN``, which transforms N values in place, with constants from float64. Primes above ``unrolled``
     are in loops; other radices are ``subdivided`` into smaller transforms, or computed by the definition."""
     if radix > unrolled and largest_prime(radix) == radix:
@@ -114,8 +111,6 @@ static inline void dft{prime}(cplx *x) {{
 """
 
 
-def butterflies(
-    radices: Sequence[int], real: str, unrolled: int = LARGEST_UNROLLED, subdivided: bool = True
-) -> str:
+def butterflies(radices: Sequence[int], real: str, unrolled: int, subdivided: bool) -> str:
     """The butterflies that a schedule needs."""
     return "\n".join(butterfly(radix, real, unrolled, subdivided) for radix in sorted({*radices} - {1}))

@@ -78,9 +78,9 @@ def _sources(problem: Problem, p: Pass) -> tuple[str | Source, ...]:
     loops = ("fft_prime",) if "dft_of_prime" in text else ()
     behind: tuple[str, ...] = ("fft_global",)
     if p.kind == "local":
-        rader, pairs = ("fft_rader",) * bool(schedule.share), ("fft_pairs",) * bool(schedule.twin)
+        rader, pairs = ("fft_rader",) * bool(schedule.share), ("fft_pairs",) * bool(schedule.pairs)
         behind = ("fft_stages", *rader, *pairs, "fft_local")
-    return (*before, "fft", *loops, Source("fft_generated", text, once=True), *behind)
+    return (*before, "fft", "fft_take", "fft_give", *loops, Source("fft_generated", text, once=True), *behind)
 
 
 def _written(problem: Problem, p: Pass) -> Encoding | None:
@@ -95,7 +95,7 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
     # The number of elements that a kernel is compiled for; −2: any number.
     elements = -2 if not fixed or p.split else schedule.points if p.kind == "local" else p.n
     spectrum = elements * 2 if schedule.whole else elements + 1  # elements of the spectrum of unpacked values
-    twins = bool(schedule.twin) and not schedule.alone
+    opposites = bool(schedule.pairs) and not schedule.own_mirror
     inside = schedule.length  # this kernel does all of Bluestein's convolution, with both chirps
     factor = "unchirp" if inside else ends.factor
     pairs = ends.pixels if "samples" in (ends.load, ends.store) else 0
@@ -109,18 +109,18 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
         "LOAD_SAMPLES": ends.load == "samples", "STORE_SAMPLES": ends.store == "samples",
         "LOAD_IMAGE": ends.load == "image",
         "ALL_PAIRS": pairs > 0 and pairs % 2 == 0, "PAIR_STEP": ends.pixel if (fixed or of_pixels) and pairs else None,
-        "PAIRS_ALONG": schedule.alone,
+        "PAIRS_ALONG": schedule.own_mirror,
         "LOAD_HERMITIAN": ends.load == "hermitian", "LENGTH": (p.convolved or p.n) * (ends.load == "hermitian") or None,
         # Swapped values times the chirp are swapped products with its conjugate.
         "SWAP_IN": ends.swap_in, "SWAP_OUT": ends.swap_out != bool(inside),
         "FACTOR_IN": bool(inside) or factor == "chirp", "FACTOR_OUT": {"filter": 1, "unchirp": -1}.get(factor),
         "FACTORS": (inside or (p.n if factor == "filter" else p.convolved)) if factor else None,
         "FACTOR_BY": ("i" if inside else "n") if factor else None,
-        "TWINS": twins, "TWIN": p.gap if twins and fixed else None, "JOINED": at.joined,
-        "SPECTRUM_IN": twins and schedule.twin == "pack",
-        "PITCH": schedule.points + 1 if schedule.twin == "convolve" else None,
-        "IN_ALL": at.in_n == (spectrum if schedule.twin == "pack" else elements),
-        "OUT_ALL": at.out_n == (spectrum if schedule.twin == "unpack" else elements),
+        "OPPOSITES": opposites, "APART": p.gap if opposites and fixed else None, "JOINED": at.joined,
+        "SPECTRUM_IN": opposites and schedule.pairs == "pack",
+        "PITCH": schedule.points + 1 if schedule.pairs == "convolve" else None,
+        "IN_ALL": at.in_n == (spectrum if schedule.pairs == "pack" else elements),
+        "OUT_ALL": at.out_n == (spectrum if schedule.pairs == "unpack" else elements),
         "UNSCALED": fixed and ends.scale == 1,
         "IN_STEP": at.in_steps[3] if fixed else None, "OUT_STEP": at.out_steps[3] if fixed else None,
         "LANES_IN_ORDER": p.lanes > 1 and at.in_steps[2] == 1 and ends.load == "complex",
@@ -147,12 +147,12 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
 def _edge(problem: Problem, p: Pass) -> tuple[int, int, int, int]:
     """The member ``edge`` of fft.cl's Shape. For an image it is height, width and origin. For other inputs it is the
     number of rows of a plane's transfer function (0: one for all planes) or the first plane's channel of pixels, and
-    then the distance of twins.
+    then the distance of opposites.
     """
     around = problem.around
     if around and p.ends.load == "image":
         return *problem.in_shape[1:], *around.origin
-    if around and p.schedule.twin == "convolve":
+    if around and p.schedule.pairs == "convolve":
         first = problem.n[0] if around.kernels > 1 else 0
     else:
         first = problem.pixels.first if problem.pixels else 0
@@ -174,7 +174,7 @@ def _tables(
     s, convolved, factors, roots = p.schedule, p.schedule.length or p.convolved, None, None
     if p.kind == "local":
         sums = (s.radices[SHARED], s.share * s.pieces) if s.share else None
-        constants = table(tables.constants, s.radices, s.length, bool(s.twin), sums)
+        constants = table(tables.constants, s.radices, s.length, bool(s.pairs), sums)
     else:
         constants = table(tables.stage, p.stride, s.radices[0])
     if not s.length and p.ends.factor == "filter":
@@ -189,25 +189,20 @@ def _tables(
 
 def _traffic(p: Pass, problem: Problem) -> int:
     """The bytes of the samples that exist and of the results that are wanted."""
-    at, schedule = p.at, p.schedule
-    real, stored = problem.real.itemsize, problem.stored.itemsize // 2
-    twins = schedule.twin and not schedule.alone
-    sequences = at.counts[0] * p.gap * at.joined if twins else at.total // (p.gap if p.split else 1)
-    read, written = (
-        sequences
-        * n
-        * (p.gap if p.split == half else 1)
-        * (1 if what == "samples" and not p.ends.pixels else 2)
-        * (real if is_image else stored)
-        for n, half, what, is_image in (
-            (at.in_n, 2, p.ends.load, p.real_in),
-            (at.out_n, 1, p.ends.store, p.real_out),
-        )
-    )
+    at, schedule, stored = p.at, p.schedule, problem.stored.itemsize // 2
+    opposites = schedule.pairs and not schedule.own_mirror
+    sequences = at.counts[0] * p.gap * at.joined if opposites else at.total // (p.gap if p.split else 1)
+
+    def moved(elements: int, what: str, is_image: bool) -> int:
+        numbers = 1 if what == "samples" and not p.ends.pixels else 2
+        return sequences * elements * numbers * (problem.real.itemsize if is_image else stored)
+
+    read = moved(at.in_n * (p.gap if p.split == 2 else 1), p.ends.load, p.real_in)
+    written = moved(at.out_n * (p.gap if p.split == 1 else 1), p.ends.store, p.real_out)
     if p.real_in and (problem.around or problem.read):
         pixel = np.dtype(problem.read.dtype if problem.read else problem.real).itemsize
         read = prod(problem.in_shape) * pixel
     if p.real_out and problem.written:
         written = prod(problem.out_shape) * np.dtype(problem.written.dtype).itemsize
-    transfer = 2 * sequences * schedule.points * stored * (schedule.twin == "convolve")
+    transfer = 2 * sequences * schedule.points * stored * (schedule.pairs == "convolve")
     return read + written + transfer

@@ -14,9 +14,9 @@ def definitions(s: Schedule, real: str) -> str:
     last = len(s.radices) - 1
     lines = [
         f"GROUP {s.group}", f"ITEMS {s.items}", f"SETS {s.sets}", f"GROUP_COLUMNS {s.columns}",
-        f"LOADED {s.rows}", f"CARRIED {s.carried}", f"MOST {s.most}",
+        f"LOADED {s.loaded}", f"CARRIED {s.carried}", f"MOST {s.most}",
         f"POINTS {s.points}", f"PLACES {s.places}", f"PAD {s.pad}", f"LAST {last}", f"LAST_STRIDE {_stride(s, last)}",
-        f"PAIRED {int(bool(s.twin))}", f"OWN_MIRROR {int(s.alone)}", f"WHOLE {int(s.whole)}",
+        f"PAIRED {int(bool(s.pairs))}", f"OWN_MIRROR {int(s.own_mirror)}", f"WHOLE {int(s.whole)}",
         f"REVERSED(t) ({_reversed(s)})",
     ]  # fmt: skip
     given = {"ALONG": s.along, "VECTORS": s.vectors, "HALVED": s.halved, "COMPUTED": s.computed}
@@ -107,7 +107,7 @@ def _steps(s: Schedule) -> list[str]:
     stages = [(i, twiddle(i) + dft(i)) for i in range(last + 1)]
     if s.share and s.radices[0] > 1:
         stages[0][1].append("TURN_BEFORE(0)")
-    transfer = [f"READ_TRANSFER({last})"] if s.twin == "convolve" else []
+    transfer = [f"READ_TRANSFER({last})"] if s.pairs == "convolve" else []
     early = (
         s.items > 1 and last > 0
     )  # read while the last stage's values are on their way through local memory
@@ -117,11 +117,11 @@ def _steps(s: Schedule) -> list[str]:
         stages += [(i, dft(i) + twiddle(i, "root_again")) for i in range(last - 1, -1, -1)]
 
     end = stages[-1][0]
-    load = ["LOAD_PACKED(0)"] if s.twin == "pack" else ["NEXT_CHANNEL(0)" if s.channels > 1 else "LOAD(0)"]
-    store = [f"UNPACK({end})"] if s.twin == "unpack" else [f"STORE({end})"]
-    if s.joined > 1 and s.twin != "pack":
+    load = ["LOAD_PACKED(0)"] if s.pairs == "pack" else ["NEXT_CHANNEL(0)" if s.channels > 1 else "LOAD(0)"]
+    store = [f"UNPACK({end})"] if s.pairs == "unpack" else [f"STORE({end})"]
+    if s.joined > 1 and s.pairs != "pack":
         load.append("JOIN(0, 1, 0)")
-    if s.joined > 1 and s.twin in ("pack", "convolve"):
+    if s.joined > 1 and s.pairs in ("pack", "convolve"):
         store.insert(0, f"JOIN({end}, 0, 1)")
 
     if s.channels > 1:

@@ -107,11 +107,11 @@ def _packed_rows(planner: Planner, problem: Problem) -> Pass | None:
     counts, beyond = (1, 1, real[0] * real[1]), (0, 0, spectrum[2], 1)
     if problem.kind == "r2c":
         rows = Sequences(counts, steps, beyond, -(-present // 2), half + 1)
-        ends, twin = replace(ends, store="complex", scale=problem.scale / 2), "unpack"
+        ends, pairs = replace(ends, store="complex", scale=problem.scale / 2), "unpack"
     else:
         rows = Sequences(counts, beyond, steps, min(spectrum[2], half + 1), half)
-        ends, twin = replace(ends, load="complex", swap_in=True, swap_out=True, scale=problem.scale), "pack"
-    return planner.single(half, rows, ends, replace(ROWS, twin=twin, alone=True))
+        ends, pairs = replace(ends, load="complex", swap_in=True, swap_out=True, scale=problem.scale), "pack"
+    return planner.single(half, rows, ends, replace(ROWS, pairs=pairs, own_mirror=True))
 
 
 def _turned(rows: Four) -> Four:
@@ -137,7 +137,7 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
         return None
     if kind == "c2c" and out_rows < n_rows:  # the rows that are not wanted are among the joined ones
         return None
-    twin = {"c2c": "", "r2c": "unpack", "c2r": "pack", "convolve": "convolve"}[kind]
+    pairs = {"c2c": "", "r2c": "unpack", "c2r": "pack", "convolve": "convolve"}[kind]
     present = min(in_columns, n_columns)  # columns; two of a real image are one value
     points = n_columns // 2 if real else n_columns
     wide = points if kind == "c2r" or problem.around else -(-present // 2) if real else present
@@ -147,7 +147,7 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
     pixels = problem.read
     words = pixels and pixels.dtype == "uint8" and present % 2 == problem.in_steps[2] % 4 == 0
     channels = planes if pixels and words and kind == "r2c" and planes == pixels.channels <= 4 else 1
-    joined = planner.joined(n_rows, divided, points, wide, twin, channels)
+    joined = planner.joined(n_rows, divided, points, wide, pairs, channels)
     short = n_rows // joined
     # From row to row of an intermediate: not a power of two, at which caches have the fewest places.
     pitch = -(-wide // 16) * 16 | 16
@@ -200,7 +200,7 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
         swap_out=swap,
         scale=problem.scale / share / (2 if kind == "r2c" else 1),
     )
-    form = replace(ROWS, twin=twin, whole=kind == "r2c" and out_columns == n_columns)
+    form = replace(ROWS, pairs=pairs, whole=kind == "r2c" and out_columns == n_columns)
     row = planner.single(points, rows, ends, form)
     if row is None:
         return None

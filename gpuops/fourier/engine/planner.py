@@ -49,8 +49,8 @@ class Ends:
     ----------
     load, store
         ``complex``; ``samples``: real numbers, two of which, ``pixel`` elements apart, are one complex value. There are
-        ``pixels`` of them; the two lie beside each other, or along a sequence that is its own twin. If ``pixels`` is 0,
-        each real number is a value. The input may also be ``hermitian`` (half a spectrum) or ``image`` (samples and
+        ``pixels`` of them; the two lie beside each other, or along a sequence. If ``pixels`` is 0, each real number
+        is a value. The input may also be ``hermitian`` (half a spectrum) or ``image`` (samples and
         their surroundings).
     swap_in, swap_out
         Real and imaginary parts change places: with both, the transform is the inverse.
@@ -141,7 +141,7 @@ class Planner(Groups):
         return (self._convolved if self.factors(n) is None else self._stages)(n, at, ends)
 
     def joined(
-        self, n_rows: int, divided: int, points: int, wide: int, twin: str = "", channels: int = 1
+        self, n_rows: int, divided: int, points: int, wide: int, pairs: str = "", channels: int = 1
     ) -> int:
         """The number of rows of ``points`` to transform across each other, so that columns are short.
 
@@ -151,10 +151,10 @@ class Planner(Groups):
         costs = {}
         # A convolution has no registers left for four. (With two, Intel's compiler for CPUs makes errors.)
         fixed = self.vectors or self.params.radix != "auto"
-        choices = (1,) if fixed else (1, 2) if twin == "convolve" else (1, 2, 4)
+        choices = (1,) if fixed else (1, 2) if pairs == "convolve" else (1, 2, 4)
         for joined in (j for j in choices if n_rows % j == divided % j == 0 and j < n_rows):
             columns = self.schedule(n_rows // joined, wide, replace(COLUMNS, channels=channels))
-            rows = self.schedule(points, n_rows // joined, replace(ROWS, joined=joined, twin=twin))
+            rows = self.schedule(points, n_rows // joined, replace(ROWS, joined=joined, pairs=pairs))
             if rows and (joined == 1 or columns):
                 cost = self.cost(columns[0]) if columns else _HALVES_COST
                 cost = cost + _JOINED_COST * (joined - 1) if joined > 1 else min(cost, _HALVES_COST)
