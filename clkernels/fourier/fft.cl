@@ -264,38 +264,37 @@ static inline int beside(Place w, int l) {
     return w.k + w.lane * min(l, w.rest);
 }
 
-// The q-th of joined sequences; or, of sequence −k, which is in row APART − k: packed ones begin anew after APART rows, those
-// of a spectrum after all joined ones.
-static inline Place carried(Place w, int q, int opposite, Shape s) {
-    Place v;  // filled by field: Mesa's compiler lets changes of a copied struct through to the original
-    v.in = w.in + (size_t)q * s.more.x;
-    v.out = w.out + (size_t)q * s.more.y;
-    v.o = w.o;
-    v.m = w.m;
-    v.q = q;
-    v.k = w.k;
-    v.lane = w.lane;
-    v.rest = w.rest;
-    v.in_back = v.out_back = 0;
-    v.there = v.stored = w.there;
+// Fills v with the place of the q-th of the joined sequences, or of its opposite −k. That is in row APART − k: pairs begin
+// anew after APART rows, and spectra after all joined ones. Each member is filled on its own, as Mesa's compiler lets
+// changes of a copied struct through to the original.
+static inline void carried(Place *v, Place w, int q, int opposite, Shape s) {
+    v->in = w.in + (size_t)q * s.more.x;
+    v->out = w.out + (size_t)q * s.more.y;
+    v->o = w.o;
+    v->m = w.m;
+    v->q = q;
+    v->k = w.k;
+    v->lane = w.lane;
+    v->rest = w.rest;
+    v->in_back = v->out_back = 0;
+    v->there = v->stored = w.there;
 #ifdef OPPOSITES
     if (opposite) {
         int packed = w.k ? 0 : APART, spectrum = w.k || q < JOINED - 1 ? 0 : JOINED * APART;
 #ifdef SPECTRUM_IN
-        v.in_back = -spectrum * s.in.z;
-        v.out_back = -packed * s.out.z;
+        v->in_back = -spectrum * s.in.z;
+        v->out_back = -packed * s.out.z;
 #else
-        v.in_back = -packed * s.in.z;
-        v.out_back = -spectrum * s.out.z;
+        v->in_back = -packed * s.in.z;
+        v->out_back = -spectrum * s.out.z;
 #endif
-        v.k = APART - w.k;
-        v.lane = -1;
-        v.in += (size_t)((long)(v.k - w.k) * s.in.z + v.in_back);
-        v.out += (size_t)((long)(v.k - w.k) * s.out.z + v.out_back);
-        v.stored = v.stored && v.k != APART && v.k != w.k;  // not its own opposite
+        v->k = APART - w.k;
+        v->lane = -1;
+        v->in += (size_t)((long)(v->k - w.k) * s.in.z + v->in_back);
+        v->out += (size_t)((long)(v->k - w.k) * s.out.z + v->out_back);
+        v->stored = v->stored && v->k != APART && v->k != w.k;  // not its own opposite
     }
 #endif
-    return v;
 }
 
 // The other half's index of a transform in halves.

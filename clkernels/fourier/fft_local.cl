@@ -21,12 +21,14 @@ void fft_local(ARGUMENTS) {
     v[0] = all;
     ulong kept[MOST];
 #else
-    EACH_CARRIED v[slot] = carried(all, slot % JOINED, SETS > 1 ? set : slot / JOINED, s);
+    EACH_CARRIED carried(v + slot, all, slot % JOINED, SETS > 1 ? set : slot / JOINED, s);
 #endif
 #if SETS > 1
     Place w[CARRIED];  // where those are that it has at the spectrum's end
-    EACH_CARRIED w[slot] = 2 * slot < CARRIED ? carried(all, slot + set * (CARRIED / 2), 0, s)
-                                              : carried(all, slot - set * (CARRIED / 2), 1, s);
+    EACH_CARRIED {
+        const int other = 2 * slot >= CARRIED;
+        carried(w + slot, all, slot + (other ? -set : set) * (CARRIED / 2), other, s);
+    }
 #endif
 #if JOINED > 1
     real2 turn[CARRIED];
