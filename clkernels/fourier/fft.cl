@@ -1,52 +1,68 @@
 // Discrete Fourier transforms of many sequences at once:  X[k] = Σ_n x[n] · exp(−2πi·n·k / N).
 //
-// What is here reads, writes and multiplies. Behind it come butterflies (gpuops/fft/butterflies.py) and the kernel itself
-// (gpuops/fft/generate.py), which calls take() → stages, exchanging through local memory → give(). The inverse is the
-// forward transform with real and imaginary parts swapped on the way in and out.
+// This file says where sequences lie, and has the arithmetic of complex numbers. Behind it come fft_take.cl and
+// fft_give.cl, which read and write; butterflies (gpuops/fourier/engine/butterflies.py); and the kernel itself
+// (fft_local.cl or fft_global.cl), which calls take() → stages → give(). The inverse is the forward transform with real
+// and imaginary parts swapped on the way in and on the way out.
 //
 // Layout: sequence (outer, middle, beside) has element i at  outer·s.x + middle·s.y + beside·s.z + i·s.w  (steps s,
 // in elements); complex arrays are interleaved. A work-item carries LANES sequences that are neighbours in `beside`:
 // 1 on a GPU; the lanes of a vector register on a CPU.
 //
-// A real image of even width is a complex image of half the width, two neighbours a value, and is transformed as one:
-// first columns, then rows A[k] of M = N/2 points. As those of even columns and of odd ones are spectra of real images,
-// E + i·O = A[k] has conj E + i·conj O at −q of row −k. So rows k and −k are one work-item's (TWIN), and their spectrum
+// A real image of even width is transformed as a complex image of half the width, each value of which is a pair of
+// neighbours: first its columns, then its rows. The result is rows A[k] of M = N/2 points. With E for the spectrum of the
+// even columns and O for that of the odd ones, A[k] is E + i·O. Both are spectra of real images, so row −k has
+// conj E + i·conj O at −q. Hence a work-item takes row k and its opposite −k, and makes their spectrum:
 //   X[k, q] = E[q] + w_N^q·O[q]     X[k, q + M] = E[q] − w_N^q·O[q] = conj X[−k, M − q].
-// Of a single sequence whose own neighbours are packed the same holds without k: it is its own twin (PAIRS_ALONG).
+// The same holds, without k, for a single sequence whose own neighbours are pairs: it is its own mirror image.
 //
-// -D REAL=float|double  -D LANES=n  -D REALS=2n   LANES sequences in one complex value
-// -D HALF_IN, HALF_OUT    complex numbers of the input, of the output are two half floats
-// -D SWAP_IN, -D SWAP_OUT     real and imaginary parts
-// -D LOAD_SAMPLES | LOAD_HERMITIAN     input: real, see element(); half a spectrum, with X[N−k] = conj X[k]. Else complex
-// -D LOAD_IMAGE         input: pairs of an image, and what stands around it, see around()
-// -D STORE_SAMPLES      output: real. Else complex;  -D STORE_PIXELS: real as pixels, channels interleaved. Then this stands
-//                       after lanes.cl, colour.cl and encode.cl, which say of what type and by which curve
-// -D PAIRS_ALONG        real pairs are elements 2n and 2n + 1 of a sequence, rather than of sequences 2k and 2k + 1
-// -D ALL_PAIRS          no pair lacks its second;  -D PAIR_STEP=n    to it, where that is compiled in
-// -D UNALIASED=restrict|nothing    of tables: a GPU reads them 3 % faster, but a CPU's compiler (Intel's) then errs
-// -D SAMPLE=type -D GAIN=g    of an input of pixels, channels interleaved, and what they are multiplied by; -D HALF:
-//                       SAMPLE is ushort, the bits of half floats
-// -D PLANES=n           of pixels, read or written: those of the same pixels follow each other
-//                       -D PIXEL_STEP=n    from a pair's first pixel to its second, where sequences are pairs
-// -D IN_TURN            a work-item takes all channels of bytes, one after the other
-// -D BORDER_x           what stands around an image (border.cl); where they are compiled in -D HIGH=n -D WIDE=n, elements
-//                       of both axes, and -D ROWS=n -D COLUMNS=n, those of the image: a remainder takes long
-// -D TWINS -D JOINED=m  sequences k and n − k, and m − 1 further ones n apart each, are one work-item's: see carried();
-//                       -D TWIN=n    where n is compiled in
-// -D SPECTRUM_IN        the input is their spectrum
-// -D PITCH=n            of a transfer function's rows
-// -D FACTOR_IN, -D FACTOR_OUT=1|-1     element i (n: of the whole transform) times factors[i], or its conjugate
-// -D FACTORS=n -D FACTOR_BY=i|n        of so many, beyond which are Bluestein's zeros
-// -D LENGTH=n           of the whole transform, where the input is half a spectrum
-// -D IN_ALL, -D OUT_ALL       every element exists in the input, is wanted of the output
-// -D IN_STEP=n, -D OUT_STEP=n     from element to element, where that is compiled in;  -D UNSCALED: scale is 1
-// -D LANES_IN_ORDER, -D LANES_OUT_ORDER    neighbouring sequences are neighbours in memory (vector access)
-// -D SPLIT=1|2          first or second half of a transform of N = N1·N2 points too long for local memory
-//                       (four-step: Bailey, "FFTs in external or hierarchical memory", 1990); -D GAP=N2 or N1
-// -D SWAPPED            what the first half stores is swapped yet: Bluestein's convolution ends so
-// -D SPLIT_BESIDE       the other half's index runs along `beside` (rows) rather than `middle` (columns)
+// These definitions are for all three files. "Compiled in" means: else an argument says it.
+// REAL=float|double       the type of real numbers
+// LANES=n, REALS=2n       the sequences in one complex value, and its real numbers
+// UNALIASED=restrict|     qualifies tables: a GPU reads them 3 % faster then, but a CPU's compiler (Intel's) errs
+// HALF_IN, HALF_OUT       the complex numbers of the input, or of the output, are two half floats each
+// SWAP_IN, SWAP_OUT       real and imaginary parts change places
+// IN_ALL, OUT_ALL         every element exists in the input, or is wanted of the output
+// IN_STEP=n, OUT_STEP=n   the step from element to element, where it is compiled in
+// UNSCALED                the scale is 1
+// LANES_IN_ORDER, LANES_OUT_ORDER    neighbouring sequences are neighbours in memory, so that vectors are read or written
+//
+// What is read and written is complex unless one of these says otherwise:
+// LOAD_SAMPLES            the input is real: see element()
+// LOAD_HERMITIAN          the input is half a spectrum, with X[N − k] = conj X[k]; LENGTH=N
+// LOAD_IMAGE              the input is pairs of an image and of its surroundings: see around()
+// BORDER_x, CVAL=v        the surroundings: see border.cl, which stands before this
+// HIGH=n, WIDE=n, ROWS=n, COLUMNS=n    the transform's and the image's size, where they are compiled in: a remainder takes
+//                         long
+// STORE_SAMPLES           the output is real
+// STORE_PIXELS            the output is pixels. lanes.cl, colour.cl and encode.cl stand before this and say their type
+// SAMPLE=type, GAIN=g     the input is pixels, which are multiplied by g
+// HALF                    those pixels are half floats, whose bits are SAMPLE
+// PLANES=n                the pixels that are read or written have n planes, which follow each other
+// PIXEL_STEP=n            the step from a pair's first pixel to its second, where sequences are pairs of pixels
+// IN_TURN                 a work-item takes all channels of bytes, one after the other
+//
+// Pairs of real numbers:
+// PAIRS_ALONG             a pair is elements 2n and 2n + 1 of a sequence, else an element of sequences 2k and 2k + 1
+// ALL_PAIRS               no pair lacks its second number
+// PAIR_STEP=n             the step to the second number, where it is compiled in
+// OPPOSITES               a work-item has sequences k and n − k: see carried(); APART=n where n is compiled in
+// JOINED=m                it has further sequences, m in all, n apart each
+// SPECTRUM_IN             the input is their spectrum
+// PITCH=n                 the elements from row to row of the transfer function that multiplies the spectrum
+//
+// Transforms in several launches, and Bluestein's convolution:
+// SPLIT=1|2               this is the first or the second half of a transform of N = N1·N2 points too long for local
+//                         memory (four-step: Bailey, "FFTs in external or hierarchical memory", 1990)
+// GAP=n                   the other half's length. Its index runs along `beside` with SPLIT_BESIDE (rows), else `middle`
+// FACTOR_IN               element i of the input is multiplied by factors[i]
+// FACTOR_OUT=1|-1         element i of the output is multiplied by factors[i], or by its conjugate
+// FACTORS=n               the number of factors; beyond them are Bluestein's zeros
+// FACTOR_BY=i|n           the index of factors is that in this half (i) or in all of the transform (n)
+// SWAPPED                 the first half ends with Bluestein's convolution, whose result is still swapped
 
 #define ROLLED __attribute__((opencl_unroll_hint(1)))  // a loop that is to stay one
+#define UNROLLED __attribute__((opencl_unroll_hint))   // as in lanes.cl
 #define GLUE_(a, b) a##b
 #define GLUE(a, b) GLUE_(a, b)
 
@@ -85,8 +101,8 @@
 #define HIGH s.more.x
 #define WIDE s.more.y
 #endif
-#ifndef TWIN
-#define TWIN s.edge.y
+#ifndef APART
+#define APART s.edge.y
 #endif
 #ifndef IN_STEP
 #define IN_STEP s.in.w
@@ -189,14 +205,14 @@ static inline real2 root_again(int j, int n) {
     return (real2)(w.x, -w.y);
 }
 
-// Of all sequences.
+// The layout and the sizes of all sequences.
 typedef struct {
     int4 in, out;  // steps
-    int4 more;     // to the next of joined sequences in the input, in the output; to a pair's second; pixels in all.
-                   // Of an image first the transform's elements along both axes
+    int4 more;     // steps to the next joined sequence in the input and in the output, and to a pair's second number;
+                   // the number of pixels. For an image the first two are the transform's elements along both axes
     int4 count;    // sequences beside each other, in the middle; elements that exist in the input, that are wanted
     int4 edge;     // image: height, width, origin's row and column; transfer function: rows of a plane (0: one for all);
-                   // where there are twins, behind it: TWIN; pixels: the first plane's channel
+                   // where there are opposites, behind it: APART; pixels: the first plane's channel
     real scale;
 } Shape;
 
@@ -208,7 +224,7 @@ typedef struct {
     int k;           // beside: of the first lane
     int lane;        // 1 or −1: from a lane's k to the next one's
     int rest;        // the last lane that is another one
-    int in_back, out_back;  // so much less have other lanes than the first (it alone begins anew)
+    int in_back, out_back;  // the address of other lanes is so much less: only the first one begins anew
     bool there, stored;  // where LANES is 1: the sequence exists; this work-item writes it
 } Place;
 
@@ -248,38 +264,37 @@ static inline int beside(Place w, int l) {
     return w.k + w.lane * min(l, w.rest);
 }
 
-// The q-th of joined sequences; or, of sequence −k, which is in row TWIN − k: packed ones begin anew after TWIN rows, those
-// of a spectrum after all joined ones.
-static inline Place carried(Place w, int q, int twin, Shape s) {
-    Place v;  // filled by field: Mesa's compiler lets changes of a copied struct through to the original
-    v.in = w.in + (size_t)q * s.more.x;
-    v.out = w.out + (size_t)q * s.more.y;
-    v.o = w.o;
-    v.m = w.m;
-    v.q = q;
-    v.k = w.k;
-    v.lane = w.lane;
-    v.rest = w.rest;
-    v.in_back = v.out_back = 0;
-    v.there = v.stored = w.there;
-#ifdef TWINS
-    if (twin) {
-        int packed = w.k ? 0 : TWIN, spectrum = w.k || q < JOINED - 1 ? 0 : JOINED * TWIN;
+// Fills v with the place of the q-th of the joined sequences, or of its opposite −k. That is in row APART − k: pairs begin
+// anew after APART rows, and spectra after all joined ones. Each member is filled on its own, as Mesa's compiler lets
+// changes of a copied struct through to the original.
+static inline void carried(Place *v, Place w, int q, int opposite, Shape s) {
+    v->in = w.in + (size_t)q * s.more.x;
+    v->out = w.out + (size_t)q * s.more.y;
+    v->o = w.o;
+    v->m = w.m;
+    v->q = q;
+    v->k = w.k;
+    v->lane = w.lane;
+    v->rest = w.rest;
+    v->in_back = v->out_back = 0;
+    v->there = v->stored = w.there;
+#ifdef OPPOSITES
+    if (opposite) {
+        int packed = w.k ? 0 : APART, spectrum = w.k || q < JOINED - 1 ? 0 : JOINED * APART;
 #ifdef SPECTRUM_IN
-        v.in_back = -spectrum * s.in.z;
-        v.out_back = -packed * s.out.z;
+        v->in_back = -spectrum * s.in.z;
+        v->out_back = -packed * s.out.z;
 #else
-        v.in_back = -packed * s.in.z;
-        v.out_back = -spectrum * s.out.z;
+        v->in_back = -packed * s.in.z;
+        v->out_back = -spectrum * s.out.z;
 #endif
-        v.k = TWIN - w.k;
-        v.lane = -1;
-        v.in += (size_t)((long)(v.k - w.k) * s.in.z + v.in_back);
-        v.out += (size_t)((long)(v.k - w.k) * s.out.z + v.out_back);
-        v.stored = v.stored && v.k != TWIN && v.k != w.k;  // not its own twin
+        v->k = APART - w.k;
+        v->lane = -1;
+        v->in += (size_t)((long)(v->k - w.k) * s.in.z + v->in_back);
+        v->out += (size_t)((long)(v->k - w.k) * s.out.z + v->out_back);
+        v->stored = v->stored && v->k != APART && v->k != w.k;  // not its own opposite
     }
 #endif
-    return v;
 }
 
 // The other half's index of a transform in halves.
@@ -291,305 +306,11 @@ static inline int other(Place w) {
 #endif
 }
 
-// -- in -----------------------------------------------------------------------------------------------------------
+// The arguments that both kernels have.
+#define ARGUMENTS                                                                                                  \
+    __global const SAMPLE *in, __global const real2 *UNALIASED tables, __global const real2 *UNALIASED factors,    \
+        __global const real2 *UNALIASED roots, __global real *out, int4 in_step, int4 out_step, int4 more,         \
+        int4 count, int4 edge, real scale ENCODING
 
-#ifdef LOAD_IMAGE
-// Pixels 2k and 2k + 1 of a row of an image with what stands around it. Of each axis, what is beyond the first so many
-// lies before the image; all of it `edge.z` or `edge.w` further on.
-static inline real2 around(__global const real *in, int i, int k, Place w, Shape s) {
-    int y = i * s.count.y + w.m;
-    y = border_index((y < s.count.z ? y : y - HIGH) + s.edge.z, ROWS);
-    int x0 = border_column((2 * k < s.more.w ? 2 * k : 2 * k - WIDE) + s.edge.w, COLUMNS);
-    int x1 = border_column((2 * k + 1 < s.more.w ? 2 * k + 1 : 2 * k + 1 - WIDE) + s.edge.w, COLUMNS);
-    __global const real *row = in + (size_t)w.o * s.in.x + (size_t)max(y, 0) * s.in.y;
-    real2 a = (real2)(row[max(x0, 0)], row[max(x1, 0)]);  // read in any case: a branch would wait for it
-#ifdef BORDER_CONSTANT
-    if (x0 < 0 || y < 0) a.x = (real)CVAL;
-    if (x1 < 0 || y < 0) a.y = (real)CVAL;
-#endif
-    return a;
-}
-#endif
-
-// Element i (of the whole transform: n) of sequence k, which lies at `at`.
-static inline real2 element(__global const SAMPLE *in, size_t at, int i, int n, int k, Place w, Shape s) {
-    real2 a = 0;
-#if defined(LOAD_IMAGE)
-    a = around(in, i, k, w, s);
-#elif defined(LOAD_SAMPLES)  // a pair is a complex value; without pairs (more.w is 0) each is one
-    if (EXISTS(n)) {
-        a.x = VALUE(in + at);
-        if (SECOND(n, k)) a.y = VALUE(in + at + PAIR_STEP);
-    }
-#elif defined(LOAD_HERMITIAN)
-    bool mirrored = n > LENGTH / 2;
-    if (mirrored) at += ((long)LENGTH - 2 * (long)n) * (s.in.w / GAP);
-    if (n < LENGTH && EXISTS(mirrored ? LENGTH - n : n)) {  // beyond are Bluestein's zeros
-        a = value((__global const in_stored *)in + at);
-        if (n == 0 || 2 * n == LENGTH) a.y = 0;  // real by definition: what is there besides is ignored
-        if (mirrored) a.y = -a.y;
-    }
-#else
-    if (EXISTS(n)) a = value((__global const in_stored *)in + at);
-#endif
-#ifdef SWAP_IN
-    a = a.yx;
-#endif
-    return a;
-}
-
-#if LANES > 1
-// From the first lane to lane l of some that are `step` apart.
-static inline long lane_offset(int l, long step, int rest, int back) {
-    return min(l, rest) * step - (l ? back : 0);
-}
-
-// Complex numbers of all lanes; where not all are there, which is rare, short for compilers.
-static inline cplx gathered(__global const in_stored *first, long step, int rest, int back) {
-    real t[REALS], u[REALS];
-    if (rest < LANES - 1 || back) {
-        ROLLED
-        for (int l = 0; l < LANES; l++) {
-            real2 a = value(first + lane_offset(l, step, rest, back));
-            t[l] = a.x;
-            t[LANES + l] = a.y;
-        }
-        return GLUE(vload, REALS)(0, t);
-    }
-    for (int l = 0; l < LANES; l++) {
-        real2 a = value(first + l * step);
-        u[l] = a.x;
-        u[LANES + l] = a.y;
-    }
-    return GLUE(vload, REALS)(0, u);
-}
-
-static inline void scatter(__global out_stored *first, long step, int rest, int back, cplx v) {
-    real t[REALS], u[REALS];
-    if (rest < LANES - 1 || back) {
-        GLUE(vstore, REALS)(v, 0, t);
-        ROLLED
-        for (int l = 0; l < LANES; l++) write(first + lane_offset(l, step, rest, back), (real2)(t[l], t[LANES + l]));
-        return;
-    }
-    GLUE(vstore, REALS)(v, 0, u);
-    for (int l = 0; l < LANES; l++) write(first + l * step, (real2)(u[l], u[LANES + l]));
-}
-#endif
-
-// Element i of all lanes.
-static inline cplx take(__global const SAMPLE *in, __global const real2 *factors, Place w, uint i, Shape s) {
-#if defined(SPLIT) && SPLIT == 1
-    int n = i * GAP + other(w);
-#else
-    int n = i;
-#endif
-    size_t at = w.in + (size_t)i * IN_STEP;
-    cplx v = 0;
-#if LANES == 1
-    if (w.there) v = element(in, at, i, n, w.k, w, s);
-#elif defined(LOAD_SAMPLES) || defined(LOAD_HERMITIAN) || defined(LOAD_IMAGE)
-    real t[REALS];
-#ifdef PLANES
-    if (w.rest == LANES - 1 && EXISTS(n) && SECOND(n, w.k + w.rest)) {
-        __global const SAMPLE *first = in + at;
-        real u[REALS];
-        for (int l = 0; l < LANES; l++) {
-            u[l] = VALUE(first + l * LANE_STEP(in));
-            u[LANES + l] = VALUE(first + l * LANE_STEP(in) + PAIR_STEP);
-        }
-        v = GLUE(vload, REALS)(0, u);
-    } else {
-        ROLLED
-#else
-    {
-#endif
-        for (int l = 0; l < LANES; l++) {
-            size_t there = at + (size_t)lane_offset(l, (long)w.lane * s.in.z, w.rest, w.in_back);
-            real2 a = element(in, there, i, n, beside(w, l), w, s);
-            t[l] = a.x;
-            t[LANES + l] = a.y;
-        }
-        v = GLUE(vload, REALS)(0, t);
-    }
-#else
-    if (EXISTS(n)) {
-#ifdef LANES_IN_ORDER
-        if (w.rest == LANES - 1) {
-#ifdef HALF_IN
-            v = GLUE(vload_half, REALS)(0, (__global const half *)in + 2 * at);
-#else
-            v = GLUE(vload, REALS)(0, (__global const real *)in + 2 * at);
-#endif
-            v = (cplx)(v.even, v.odd);
-        } else
-#endif
-            v = gathered((__global const in_stored *)in + at, (long)w.lane * s.in.z, w.rest, w.in_back);
-#ifdef SWAP_IN
-        v = swapped(v);
-#endif
-    }
-#endif
-#ifdef FACTOR_IN
-    v = times(v, FACTOR_BY < FACTORS ? factors[FACTOR_BY] : (real2)0);
-#endif
-    return v;
-}
-
-#ifdef IN_TURN
-// Elements i of all channels: of a pair of pixels, all bytes.
-static inline ulong pixels(__global const uchar *in, Place w, uint i, Shape s) {
-    if (!w.there || !EXISTS(i)) return 0;
-    size_t at = w.in + (size_t)i * IN_STEP;
-    __global const uint *words = (__global const uint *)(in + (at & ~(size_t)3));
-    return (PLANES > 2 ? upsample(words[1], words[0]) : words[0]) >> 8 * (at & 3);
-}
-
-// Element i of the next channel.
-static inline cplx channel(ulong *pixels) {
-    real2 a = (real2)((uchar)*pixels * GAIN, (uchar)(*pixels >> 8 * PLANES) * GAIN);
-    *pixels >>= 8;
-    return a;
-}
-#endif
-
-#ifdef PITCH
-// The transfer function's value in column `column`.
-static inline cplx transfer(__global const real2 *h, Place w, int column, Shape s) {
-    int row = w.k + w.q * TWIN, around = row == JOINED * TWIN ? row : 0;
-    h += ((size_t)w.o * s.edge.x + row - around) * PITCH + column;
-#if LANES == 1
-    return w.there ? *h : (real2)0;
-#else
-    return gathered((__global const in_stored *)h, w.lane * PITCH, w.rest, -around * PITCH);
-#endif
-}
-#endif
-
-// -- out ----------------------------------------------------------------------------------------------------------
-
-#ifdef STORE_PIXELS
-// What a kernel and give() have beside other arguments: encode's table, and its counts of what does not fit.
-#define ENCODING , __global const uint *codes, __global uint *lost
-#define LOSSES , __global const uint *codes, INT *losses
-#define COUNTED , codes, losses
-#define COUNTERS INT losses[2] = {0, 0};
-#define COUNT                                            \
-    for (int k = 0; k < 2; k++) {                        \
-        int sum = lanes_sum(losses[k]);                  \
-        if (sum) atomic_add(&lost[k], (uint)sum);        \
-    }
-
-// Real parts of all lanes, and imaginary parts where those are the second of a pair, to pixels.
-static inline void give_pixels(__global PIXEL *out, cplx v, Place w, Shape s LOSSES) {
-    int colour = w.o + s.edge.x < COLOURS;
-    real t[REALS];
-    GLUE(vstore, REALS)(v, 0, t);
-    for (int part = 0; part < 2; part++)
-        for (int l = 0; l < LANES; l += WIDTH) {
-            __global PIXEL *to = out + l * LANE_STEP(out) + part * PAIR_STEP;
-            int there = min(w.rest + 1, part ? s.more.w / 2 - w.k : LANES) - l;  // of WIDTH lanes from l on
-#if WIDTH == 1
-            if (there > 0) *to = encode((float)t[part * LANES + l], colour, codes, 1, losses);
-#else
-            FLOAT a = TO_FLOAT(GLUE(vload, WIDTH)(0, t + part * LANES));
-            PIXEL u[WIDTH];
-            vstore8(encode(a, colour, codes, LANE_INDEX < (INT)there, losses), 0, u);
-            if (there >= WIDTH) {
-                UNROLLED
-                for (int j = 0; j < WIDTH; j++) to[j * LANE_STEP(out)] = u[j];
-            } else {
-                for (int j = 0; j < there; j++) to[j * LANE_STEP(out)] = u[j];
-            }
-#endif
-        }
-}
-#else
-#define ENCODING
-#define LOSSES
-#define COUNTED
-#define COUNTERS
-#define COUNT
-#endif
-
-// Element n of sequence k to `at`, if it is wanted.
-static inline void put(__global real *out, size_t at, real2 a, int n, int k, Shape s) {
-    if (!WANTED(n)) return;
-#ifdef SWAP_OUT
-    a = a.yx;
-#endif
-#ifdef STORE_SAMPLES
-    out[at] = a.x;
-    if (SECOND(n, k)) out[at + PAIR_STEP] = a.y;
-#else
-    write((__global out_stored *)out + at, a);
-#endif
-}
-
-// Element i of all lanes, times `scale`; of the first half of a split transform also times exp(−2πi·n2·k1 / N).
-static inline void give(__global real *out, __global const real2 *factors, __global const real2 *roots, Place w, uint i,
-                        cplx v, Shape s LOSSES) {
-    int n = i;
-#if defined(SPLIT) && SPLIT == 1
-#ifdef SWAPPED
-    v = swapped(v);
-#endif
-#ifdef SPLIT_BESIDE
-    real r[REALS];
-    for (int l = 0; l < LANES; l++) {
-        real2 a = WANTED(n) ? roots[beside(w, l) * i] : (real2)0;
-        r[l] = a.x;
-        r[LANES + l] = a.y;
-    }
-    v = product(v, GLUE(vload, REALS)(0, r));
-#else
-    v = times(v, WANTED(n) ? roots[w.m * i] : (real2)0);
-#endif
-#ifdef SWAPPED
-    v = swapped(v);
-#endif
-#elif defined(SPLIT)
-    n = i * GAP + other(w);
-#endif
-#ifdef FACTOR_OUT
-    real2 f = FACTOR_BY < FACTORS ? factors[FACTOR_BY] : (real2)0;
-    v = times(v, (real2)(f.x, FACTOR_OUT * f.y));
-#endif
-#ifndef UNSCALED
-    v *= s.scale;
-#endif
-    size_t at = w.out + (size_t)i * OUT_STEP;
-#ifdef STORE_PIXELS
-#ifdef SWAP_OUT
-    v = swapped(v);
-#endif
-    if (WANTED(n) && w.stored) give_pixels((__global PIXEL *)out + at, v, w, s COUNTED);
-#elif LANES == 1
-    if (w.stored) put(out, at, v, n, w.k, s);
-#elif defined(STORE_SAMPLES)
-    real t[REALS];
-    GLUE(vstore, REALS)(v, 0, t);
-    for (int l = 0; l < LANES; l++) {
-        size_t there = at + (size_t)lane_offset(l, (long)w.lane * s.out.z, w.rest, w.out_back);
-        put(out, there, (real2)(t[l], t[LANES + l]), n, beside(w, l), s);
-    }
-#else
-    if (!WANTED(n)) return;
-#ifdef SWAP_OUT
-    v = swapped(v);
-#endif
-#ifdef LANES_OUT_ORDER
-    if (w.rest == LANES - 1) {
-        cplx u;
-        u.even = v.lo;
-        u.odd = v.hi;
-#ifdef HALF_OUT
-        GLUE(vstore_half, REALS)(u, 0, (__global half *)out + 2 * at);
-#else
-        GLUE(vstore, REALS)(u, 0, out + 2 * at);
-#endif
-    } else
-#endif
-        scatter((__global out_stored *)out + at, (long)w.lane * s.out.z, w.rest, w.out_back, v);
-#endif
+static inline void dft1(cplx *x) {
 }

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from .. import fourier as fft
 from ..fourier import of_pixels
-from ..fourier.engine.problem import Pixels, Problem
+from ..fourier.engine.problem import Problem
 from ..fourier.engine.transform import plan
+from ..fourier.image_ends import Pixels
 from ..image import COMPLEX_HALF, Image
 from ..params.fft import FftParams, SpectrumParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack

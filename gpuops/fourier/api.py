@@ -13,8 +13,9 @@ import numpy.typing as npt
 from ..errors import ParameterError
 from ..image import COMPLEX_HALF, Image
 from ..params.fft import NORMS, FftParams
-from .engine.problem import Problem, Surroundings
+from .engine.problem import Problem
 from .engine.transform import plan
+from .image_ends import Surroundings
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

@@ -12,8 +12,9 @@ from ..image import COMPLEX_HALF, PIXEL_TYPES, Image
 from ..params.fft import FftParams, SpectrumParams
 from ..pixels.coding import Encoding, Losses, losses
 from .api import DEFAULT, scale_of
-from .engine.problem import Pixels, Problem
+from .engine.problem import Problem
 from .engine.transform import plan
+from .image_ends import Pixels
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

@@ -17,8 +17,8 @@ from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..tiles.planes import in_turn, planewise, planewise_to_host
 from . import of_pixels
 from .api import run
-from .engine.problem import Pixels
 from .engine.radices import next_fast_len
+from .image_ends import Pixels
 
 if TYPE_CHECKING:
     from ..gpu import Argument, Gpu

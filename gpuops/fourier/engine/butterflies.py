@@ -9,10 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from .radices import largest_prime
-from .schedule import LARGEST_UNROLLED
 from .tables import roots
-
-_AT_ONCE = 4  # results of a prime that one pass of its loop computes
 
 
 def _literal(value: float, real: str) -> str:
@@ -81,9 +78,7 @@ def _direct(x: list[str], let: Callable[[str], str], real: str) -> list[str]:
 
 
 @cache
-def butterfly(
-    radix: int, real: str = "float", unrolled: int = LARGEST_UNROLLED, subdivided: bool = True
-) -> str:
+def butterfly(radix: int, real: str, unrolled: int, subdivided: bool) -> str:
     """The function ``dftN``, which transforms N values in place, with constants from float64. Primes above ``unrolled``
     are in loops; other radices are ``subdivided`` into smaller transforms, or computed by the definition."""
     if radix > unrolled and largest_prime(radix) == radix:
@@ -104,51 +99,18 @@ def butterfly(
 
 
 def _looped(prime: int, real: str) -> str:
-    """The sums of :func:`dft` for an odd prime in loops. Some results are computed at once, as they read the same
-    values; where fewer are left, some are computed twice."""
-    pairs = ", ".join(f"{{{_literal(w.real, real)}, {_literal(-w.imag, real)}}}" for w in _roots(prime))
-
-    def each(text: str) -> str:
-        return " ".join(text.replace("#", str(i)) for i in range(_AT_ONCE))
-
+    """The function ``dftN`` of an odd prime as a call of fft_prime.cl's, with a table of cosines and negative sines."""
+    pairs = ", ".join(f"{_literal(w.real, real)}, {_literal(-w.imag, real)}" for w in _roots(prime))
     return f"""
-__constant {real} roots{prime}[{prime}][2] = {{{pairs}}};
+__constant {real} roots{prime}[] = {{{pairs}}};
 
 static inline void dft{prime}(cplx *x) {{
-    const int half_way = {prime // 2};
-    cplx y[{prime}], sum = x[0];
-    ROLLED
-    for (int k = 1; k <= half_way; k++) {{
-        const cplx a = x[k], b = x[{prime} - k];
-        x[k] = a + b;
-        x[{prime} - k] = turned(a - b);
-        sum += x[k];
-    }}
-    ROLLED
-    for (int j = 1; j <= half_way; j += {_AT_ONCE}) {{
-        {each("cplx even# = x[0], odd# = 0; int jk# = j + #;")}
-        ROLLED
-        for (int k = 1; k <= half_way;) {{
-            {each("cplx c# = 0, s# = 0;")}
-            ROLLED
-            for (const int end = min(k + 7, half_way); k <= end; k++) {{
-                const cplx a = x[k], b = x[{prime} - k];
-                {each(f"c# += roots{prime}[jk#][0] * a; s# += roots{prime}[jk#][1] * b;")}
-                {each(f"jk# = (jk# + j + #) % {prime};")}
-            }}
-            {each("even# += c#; odd# += s#;")}
-        }}
-        {each(f"y[j + #] = even# + odd#; y[{prime} - j - #] = even# - odd#;")}
-    }}
-    x[0] = sum;
-    ROLLED
-    for (int k = 1; k < {prime}; k++) x[k] = y[k];
+    cplx y[{prime}];
+    dft_of_prime(x, y, {prime}, roots{prime});
 }}
 """
 
 
-def butterflies(
-    radices: Sequence[int], real: str, unrolled: int = LARGEST_UNROLLED, subdivided: bool = True
-) -> str:
+def butterflies(radices: Sequence[int], real: str, unrolled: int, subdivided: bool) -> str:
     """The butterflies that a schedule needs."""
     return "\n".join(butterfly(radix, real, unrolled, subdivided) for radix in sorted({*radices} - {1}))

@@ -82,30 +82,30 @@ class Groups:
         if base is None:
             return None
         if self.vectors:
-            room = self.limits.local_bytes // (2 * self.itemsize * base.points * base.rows)
+            room = self.limits.local_bytes // (2 * self.itemsize * base.points * base.loaded)
             lanes = (w for w in (8, 4, 2, 1) if w <= room and (w == 1 or w < 2 * sequences))
             return next(((base, w) for w in lanes), None)
         groups = (self._group(base, columns, sequences) for columns in (64, 32, 16, 8, 4, 2, 1))
         return next(((s, 1) for s in groups if s is not None), None)
 
     def _divided(self, n: int, form: Schedule) -> Schedule | None:
-        """Returns ``form`` with radices for ``n`` points, or for Bluestein's convolution; None for twins that would
-        need that convolution."""
+        """Returns ``form`` with radices for ``n`` points, or for Bluestein's convolution; None for pairs of real
+        numbers that would need that convolution."""
         factors, prime = self.factors(n), largest_prime(n)
         in_turn = not self.vectors and prime <= self._registers // 2 < n
         base = replace(form, radices=factors or (1,), channels=form.channels if in_turn else 1)
-        base = replace(base, computed=self.params.twiddle == "compute")
+        base = replace(base, computed=self.params.twiddle == "compute", vectors=self.vectors)
         # A work-item has registers for all butterflies that it has side by side, or for one and the pixels it keeps.
-        beside = 2 if base.alone or base.channels > 1 else base.carried
+        beside = 2 if base.own_mirror or base.channels > 1 else base.carried
         found: Schedule | None = base
-        if factors is None or (self.vectors and form.twin and 2 * prime > 3 * self._registers):
+        if factors is None or (self.vectors and form.pairs and 2 * prime > 3 * self._registers):
             found = None
         elif not self.vectors and self._shares(prime, beside, _ALONE):
             found = self._shared(base)
         elif not self.vectors and beside > 1:
             most = max(2, min(self._most, self._registers // beside))
             found = replace(base, radices=self.factors(n, most) or (1,))
-        if found is None and not form.twin:
+        if found is None and not form.pairs:
             found = replace(base, radices=self.factors(next_fast_len(2 * n - 1)) or (1,), length=n)
         return found
 
@@ -115,8 +115,8 @@ class Groups:
         prime = largest_prime(base.points)
         rest = base.points // prime
         base = replace(base, radices=(1, prime, rest))
-        beside = 2 if base.alone else base.carried
-        if self._shares(largest_prime(rest), beside, LARGEST_UNROLLED) or base.twin == "convolve":
+        beside = 2 if base.own_mirror else base.carried
+        if self._shares(largest_prime(rest), beside, LARGEST_UNROLLED) or base.pairs == "convolve":
             return None
         first = min(d for d in range(1, rest + 1) if rest % d == 0 and d * d >= rest)
         factors: tuple[int, ...] = (first, prime, rest // first)
@@ -147,7 +147,7 @@ class Groups:
             return None
         if columns > 1 and (
             columns >= 2 * sequences
-            or n * columns * s.rows > self._group_values(s.channels)
+            or n * columns * s.loaded > self._group_values(s.channels)
             or s.held > max(self._registers, base.held)
             or (s.along and s.items * columns > 64)  # 64 work-items are enough for a group
             or (not s.along and columns == 64 and s.items > 1)
@@ -160,7 +160,7 @@ class Groups:
     def cost(self, s: Schedule) -> float:
         """The time of a pass relative to a copy, roughly."""
         if self.vectors or s.along:
-            values = s.points * s.columns * s.rows
+            values = s.points * s.columns * s.loaded
             cost = 1.05 if values <= 4096 else 1.15 if values <= 8192 else 1.6
         else:
             cost = _COLUMN_COST[max(c for c in _COLUMN_COST if c <= s.columns)]

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyopencl as cl
 
 from ...gpu import Define, Source
-from ...image import PIXEL_TYPES
-from ...params.border import define
 from ...pixels.coding import Encoding
-from . import butterflies, generate, multipass, tables
-from .planner import Pass, Planner
+from . import butterflies, local_kernel, tables
+from .planner import Pass
 from .problem import Problem
-from .schedule import LARGEST_UNROLLED, LARGEST_UNROLLED_ON_CPUS, SHARED, Schedule
+from .schedule import LARGEST_UNROLLED, SHARED
 
 if TYPE_CHECKING:
     from ...gpu import Gpu, Kernel, Step
     from ...image import Image
-
-Table = npt.NDArray[np.complex128]
 
 LOST = 12  # the number of the kernel's argument that counts values lost in pixels
 #: The most work-items in a group of a stage in global memory.
@@ -35,15 +30,15 @@ ON_A_STACK = 4096
 def steps(gpu: Gpu, problem: Problem, passes: Sequence[Pass]) -> list[Step]:
     """Returns the launches of passes. Their arguments 0, 2 and 4 are input, factors and output; argument :data:`LOST`
     counts values that do not fit into pixels that are written."""
-    requests = [(_sources(gpu, problem, p), f"fft_{p.kind}", _defines(gpu, problem, p)) for p in passes]
-    kept: dict[str, Image] = {}
+    requests = [(_sources(problem, p), f"fft_{p.kind}", _defines(gpu, problem, p)) for p in passes]
+    kept: dict[Hashable, Image] = {}
     return [
         _bind(gpu, problem, p, kernel, kept) for p, kernel in zip(passes, gpu.kernels(requests), strict=True)
     ]
 
 
-def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[str, Image]) -> Step:
-    """Returns the launch of a pass; ``cache`` keeps tables, by name."""
+def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[Hashable, Image]) -> Step:
+    """Returns the launch of a pass; ``cache`` keeps tables."""
     schedule, at, ends = p.schedule, p.at, p.ends
     outer = at.counts[0] // schedule.channels
     groups = outer * at.counts[1] * -(-at.counts[2] // (schedule.columns * p.lanes))
@@ -69,25 +64,23 @@ def _bind(gpu: Gpu, problem: Problem, p: Pass, kernel: Kernel, cache: dict[str, 
     )  # fmt: skip
 
 
-def _vectors(gpu: Gpu, problem: Problem) -> bool:
-    """Whether the kernel is for vectors of a CPU, where a kernel for one size alone is not worth another build."""
-    return Planner(gpu.limits, problem.params).vectors
-
-
-def _sources(gpu: Gpu, problem: Problem, p: Pass) -> tuple[str | Source, ...]:
-    real, vectors = "double" if problem.double else "float", _vectors(gpu, problem)
-    across = (p.at.joined,) if p.at.joined > 1 else ()
-    unrolled = LARGEST_UNROLLED_ON_CPUS if vectors else LARGEST_UNROLLED
-    own = [r for i, r in enumerate(p.schedule.radices) if not (p.schedule.share and i == SHARED)]
-    text = butterflies.butterflies((*own, *across), real, unrolled, problem.params.butterfly == "subdivided")
+def _sources(problem: Problem, p: Pass) -> tuple[str | Source, ...]:
+    """The parts of a pass's program: what it reads and writes, its butterflies, and its kernel."""
+    real, schedule = "double" if problem.double else "float", p.schedule
+    own = [r for i, r in enumerate(schedule.radices) if not (schedule.share and i == SHARED)]
+    subdivided = problem.params.butterfly == "subdivided"
+    text = butterflies.butterflies((*own, p.at.joined), real, schedule.largest_unrolled, subdivided)
     if p.kind == "local":
-        text += generate.local_kernel(p.schedule, real, vectors)
-    else:
-        text += multipass.global_kernel(p.schedule.radices[0], p.schedule.computed)
+        text += local_kernel.definitions(schedule, real)
     before: tuple[str, ...] = ("border",) if p.ends.load == "image" else ()
     if _written(problem, p):
         before = ("lanes", "colour", "encode")
-    return (*before, "fft", Source("fft_generated", text, once=True))
+    loops = ("fft_prime",) if "dft_of_prime" in text else ()
+    behind: tuple[str, ...] = ("fft_global",)
+    if p.kind == "local":
+        rader, pairs = ("fft_rader",) * bool(schedule.share), ("fft_pairs",) * bool(schedule.pairs)
+        behind = ("fft_stages", *rader, *pairs, "fft_local")
+    return (*before, "fft", "fft_take", "fft_give", *loops, Source("fft_generated", text, once=True), *behind)
 
 
 def _written(problem: Problem, p: Pass) -> Encoding | None:
@@ -97,11 +90,12 @@ def _written(problem: Problem, p: Pass) -> Encoding | None:
 
 def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
     """The definitions that the head of fft.cl lists."""
-    schedule, at, ends, fixed = p.schedule, p.at, p.ends, not _vectors(gpu, problem)
+    # A kernel for vectors of a CPU is for any size: one for one size alone is not worth another build.
+    schedule, at, ends, fixed = p.schedule, p.at, p.ends, not p.schedule.vectors
     # The number of elements that a kernel is compiled for; −2: any number.
     elements = -2 if not fixed or p.split else schedule.points if p.kind == "local" else p.n
     spectrum = elements * 2 if schedule.whole else elements + 1  # elements of the spectrum of unpacked values
-    twins = bool(schedule.twin) and not schedule.alone
+    opposites = bool(schedule.pairs) and not schedule.own_mirror
     inside = schedule.length  # this kernel does all of Bluestein's convolution, with both chirps
     factor = "unchirp" if inside else ends.factor
     pairs = ends.pixels if "samples" in (ends.load, ends.store) else 0
@@ -115,52 +109,50 @@ def _defines(gpu: Gpu, problem: Problem, p: Pass) -> dict[str, Define]:
         "LOAD_SAMPLES": ends.load == "samples", "STORE_SAMPLES": ends.store == "samples",
         "LOAD_IMAGE": ends.load == "image",
         "ALL_PAIRS": pairs > 0 and pairs % 2 == 0, "PAIR_STEP": ends.pixel if (fixed or of_pixels) and pairs else None,
-        "PAIRS_ALONG": schedule.alone,
+        "PAIRS_ALONG": schedule.own_mirror,
         "LOAD_HERMITIAN": ends.load == "hermitian", "LENGTH": (p.convolved or p.n) * (ends.load == "hermitian") or None,
         # Swapped values times the chirp are swapped products with its conjugate.
         "SWAP_IN": ends.swap_in, "SWAP_OUT": ends.swap_out != bool(inside),
         "FACTOR_IN": bool(inside) or factor == "chirp", "FACTOR_OUT": {"filter": 1, "unchirp": -1}.get(factor),
         "FACTORS": (inside or (p.n if factor == "filter" else p.convolved)) if factor else None,
         "FACTOR_BY": ("i" if inside else "n") if factor else None,
-        "TWINS": twins, "TWIN": p.gap if twins and fixed else None, "JOINED": at.joined if twins else None,
-        "SPECTRUM_IN": twins and schedule.twin == "pack",
-        "PITCH": schedule.points + 1 if schedule.twin == "convolve" else None,
-        "IN_ALL": at.in_n == (spectrum if schedule.twin == "pack" else elements),
-        "OUT_ALL": at.out_n == (spectrum if schedule.twin == "unpack" else elements),
+        "OPPOSITES": opposites, "APART": p.gap if opposites and fixed else None, "JOINED": at.joined,
+        "SPECTRUM_IN": opposites and schedule.pairs == "pack",
+        "PITCH": schedule.points + 1 if schedule.pairs == "convolve" else None,
+        "IN_ALL": at.in_n == (spectrum if schedule.pairs == "pack" else elements),
+        "OUT_ALL": at.out_n == (spectrum if schedule.pairs == "unpack" else elements),
         "UNSCALED": fixed and ends.scale == 1,
         "IN_STEP": at.in_steps[3] if fixed else None, "OUT_STEP": at.out_steps[3] if fixed else None,
         "LANES_IN_ORDER": p.lanes > 1 and at.in_steps[2] == 1 and ends.load == "complex",
         "LANES_OUT_ORDER": p.lanes > 1 and at.out_steps[2] == 1 and ends.store == "complex",
         "SPLIT": p.split or None, "GAP": p.gap if p.split else None, "SPLIT_BESIDE": p.beside,
         "SWAPPED": bool(inside) and p.split == 1,
-        "ALONG": p.kind == "global" and schedule.along,
     }  # fmt: skip
-    around = problem.around
-    if around and ends.load == "image":
-        defines |= {**define(around.border), "CVAL": f"{float(around.cval)!r}f"}
+    if p.kind == "global":
+        radix = schedule.radices[0]
+        defines |= {"RADIX": radix, "UNROLLED_RADIX": radix if radix <= LARGEST_UNROLLED else 1}
+        defines |= {"ALONG": schedule.along, "COMPUTED": schedule.computed}
+    if problem.around and ends.load == "image":
+        defines |= problem.around.defines()
         if fixed:
             rows, columns = problem.in_shape[1:]
             defines |= {"HIGH": problem.n[0], "WIDE": problem.n[1], "ROWS": rows, "COLUMNS": columns}
     if problem.read and p.real_in:
-        dtype = np.dtype(problem.read.dtype)
-        gain = 1 / np.iinfo(dtype.name).max if dtype.kind == "u" else 1.0
-        defines |= {"SAMPLE": PIXEL_TYPES[dtype.name], "GAIN": f"{gain!r}f", "HALF": dtype == np.float16}
-    encoding = _written(problem, p)
-    if problem.written and encoding:
-        defines |= {"STORE_PIXELS": True, "WIDTH": p.lanes if p.lanes == 8 else 1}
-        defines |= encoding.defines(problem.written.channels, alpha=problem.written.alpha)
+        defines |= problem.read.defines()
+    if problem.written and p.real_out:
+        defines |= problem.written.written(p.lanes)
     return defines
 
 
 def _edge(problem: Problem, p: Pass) -> tuple[int, int, int, int]:
     """The member ``edge`` of fft.cl's Shape. For an image it is height, width and origin. For other inputs it is the
     number of rows of a plane's transfer function (0: one for all planes) or the first plane's channel of pixels, and
-    then the distance of twins.
+    then the distance of opposites.
     """
     around = problem.around
     if around and p.ends.load == "image":
         return *problem.in_shape[1:], *around.origin
-    if around and p.schedule.twin == "convolve":
+    if around and p.schedule.pairs == "convolve":
         first = problem.n[0] if around.kernels > 1 else 0
     else:
         first = problem.pixels.first if problem.pixels else 0
@@ -168,68 +160,49 @@ def _edge(problem: Problem, p: Pass) -> tuple[int, int, int, int]:
 
 
 def _tables(
-    gpu: Gpu, problem: Problem, p: Pass, cache: dict[str, Image]
+    gpu: Gpu, problem: Problem, p: Pass, cache: dict[Hashable, Image]
 ) -> tuple[Image, Image | None, Image | None]:
     """Three tables: the twiddles and the constants behind them; Bluestein's factors; the turns of halves or of joined
     sequences."""
 
-    def table(name: str, make: Callable[[], Table]) -> Image:
-        if name not in cache:
-            cache[name] = gpu.array(make().astype(problem.complex))
-        return cache[name]
+    def table(make: Callable[..., tables.Complex], *args: object) -> Image:
+        key = make, args
+        if key not in cache:
+            cache[key] = gpu.array(make(*args).astype(problem.complex))
+        return cache[key]
 
-    schedule, inside, factors, roots = p.schedule, p.schedule.length, None, None
+    s, convolved, factors, roots = p.schedule, p.schedule.length or p.convolved, None, None
     if p.kind == "local":
-        constants = table(
-            f"{schedule.radices} {inside} {schedule.twin != ''} {schedule.share}",
-            lambda: _constants(schedule),
-        )
+        sums = (s.radices[SHARED], s.share * s.pieces) if s.share else None
+        constants = table(tables.constants, s.radices, s.length, bool(s.pairs), sums)
     else:
-        radix = schedule.radices[0]
-        constants = table(f"{p.stride} {radix}", lambda: tables.stage(p.stride, radix))
-    if not inside and p.ends.factor == "filter":
-        factors = table(f"filter {p.convolved} {p.n}", lambda: tables.filter(p.convolved, p.n))
-    elif inside or p.ends.factor:
-        factors = table(f"chirp {inside or p.convolved}", lambda: tables.chirp(inside or p.convolved))
+        constants = table(tables.stage, p.stride, s.radices[0])
+    if not s.length and p.ends.factor == "filter":
+        factors = table(tables.filter, convolved, p.n)
+    elif s.length or p.ends.factor:
+        factors = table(tables.chirp, convolved)
     turns = p.n if p.split == 1 else p.at.joined * p.gap if p.at.joined > 1 else 0
     if turns:
-        roots = table(f"roots {turns}", lambda: tables.roots(turns))
+        roots = table(tables.roots, turns)
     return constants, factors, roots
-
-
-def _constants(schedule: Schedule) -> Table:
-    """Twiddles; behind them Bluestein's filter, the roots that separate twins, a shared prime's cosines and sines."""
-    values = [tables.twiddles(schedule.radices)]
-    if schedule.length:
-        values.append(tables.filter(schedule.length, schedule.points))
-    if schedule.twin:
-        values.append(tables.roots(2 * schedule.points))
-    if schedule.share:
-        values.append(tables.shared(schedule.radices[SHARED], schedule.share * schedule.pieces))
-    return np.concatenate(values)
 
 
 def _traffic(p: Pass, problem: Problem) -> int:
     """The bytes of the samples that exist and of the results that are wanted."""
-    at, schedule = p.at, p.schedule
-    real, stored = problem.real.itemsize, problem.stored.itemsize // 2
-    twins = schedule.twin and not schedule.alone
-    sequences = at.counts[0] * p.gap * at.joined if twins else at.total // (p.gap if p.split else 1)
-    read, written = (
-        sequences
-        * n
-        * (p.gap if p.split == half else 1)
-        * (1 if what == "samples" and not p.ends.pixels else 2)
-        * (real if is_image else stored)
-        for n, half, what, is_image in (
-            (at.in_n, 2, p.ends.load, p.real_in),
-            (at.out_n, 1, p.ends.store, p.real_out),
-        )
-    )
+    at, schedule, stored = p.at, p.schedule, problem.stored.itemsize // 2
+    opposites = schedule.pairs and not schedule.own_mirror
+    sequences = at.counts[0] * p.gap * at.joined if opposites else at.total // (p.gap if p.split else 1)
+
+    def moved(elements: int, what: str, is_image: bool) -> int:
+        numbers = 1 if what == "samples" and not p.ends.pixels else 2
+        return sequences * elements * numbers * (problem.real.itemsize if is_image else stored)
+
+    read = moved(at.in_n * (p.gap if p.split == 2 else 1), p.ends.load, p.real_in)
+    written = moved(at.out_n * (p.gap if p.split == 1 else 1), p.ends.store, p.real_out)
     if p.real_in and (problem.around or problem.read):
         pixel = np.dtype(problem.read.dtype if problem.read else problem.real).itemsize
         read = prod(problem.in_shape) * pixel
     if p.real_out and problem.written:
         written = prod(problem.out_shape) * np.dtype(problem.written.dtype).itemsize
-    transfer = 2 * sequences * schedule.points * stored * (schedule.twin == "convolve")
+    transfer = 2 * sequences * schedule.points * stored * (schedule.pairs == "convolve")
     return read + written + transfer

@@ -16,31 +16,23 @@ def passes(limits: Limits, problem: Problem) -> list[Pass]:
 
     Raises ParameterError beyond what addresses of type int reach, and TooLongError for rows that need several passes if
     the image has surroundings."""
-    found = _passes(limits, problem)
-    found[0] = replace(found[0], real_in=problem.real_in)
-    found[-1] = replace(found[-1], real_out=problem.real_out)
-    return found
-
-
-def _passes(limits: Limits, problem: Problem) -> list[Pass]:
     values = problem.in_shape[0] * prod(problem.n if problem.axes == 2 else problem.in_shape[1:])
     planner = Planner(limits, problem.params, problem.real.itemsize, values=values, spread=problem.half)
     n_rows, n_columns = problem.n
     _, rows, columns = problem.in_shape
-    if (
-        max(rows, n_rows) * max(columns, n_columns) * (1 if problem.axes == 2 else problem.in_shape[0])
-        >= 2**31
-    ):
+    planes = 1 if problem.axes == 2 else problem.in_shape[0]
+    if planes * max(rows, n_rows) * max(columns, n_columns) >= 2**31:
         raise ParameterError(f"a transform of {n_rows}×{n_columns} is beyond 2³¹ elements: use a smaller one")
-    if problem.interleaved:
-        return _interleaved(planner, problem)
-    found = _columns_and_rows(planner, problem)
+    found = _interleaved(planner, problem) if problem.interleaved else _columns_and_rows(planner, problem)
     if found is None and problem.around:
         raise TooLongError(
             f"rows of {n_columns} points do not fit into the device's {limits.local_bytes // 1024} KB of local memory: "
             "choose another method than fft"
         )
-    return found or _rows_and_columns(planner, problem)
+    found = found or _rows_and_columns(planner, problem)
+    found[0] = replace(found[0], real_in=problem.real_in)
+    found[-1] = replace(found[-1], real_out=problem.real_out)
+    return found
 
 
 def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
@@ -58,7 +50,7 @@ def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
         between = row_steps((planes, high, wide))
         counts = (planes, 1, out_rows) if problem.pixels else (1, 1, planes * out_rows)
         rows = Sequences(counts, between, out_steps, wide, out_columns)
-        share = problem.scale_of(rows_n) if two else 1.0
+        share = planner.part(problem.scale, rows_n, problem.size) if two else 1.0
         last = planner.passes(
             columns_n, rows, Ends("hermitian", "samples", True, True, problem.scale / share)
         )
@@ -74,7 +66,7 @@ def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
     rows = Sequences((planes, 1, present), in_steps, between, in_columns, out_columns)
     if present == in_rows == out_rows and not problem.pixels:  # no plane has a gap behind it
         rows = replace(rows, counts=(1, 1, planes * present))
-    share = problem.scale_of(columns_n) if two else problem.scale
+    share = planner.part(problem.scale, columns_n, problem.size) if two else problem.scale
     first = planner.passes(columns_n, rows, Ends(load, "complex", swap, swap, share))
     if not two:
         return first
@@ -88,19 +80,16 @@ def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
 def _interleaved(planner: Planner, problem: Problem) -> list[Pass]:
     """Rows, then columns in place, of (rows, columns, planes), in which the values of a pixel are neighbours."""
     planes, n_rows, n_columns = problem.in_shape
-    row, swap, share = n_columns * planes, problem.inverse, problem.scale_of(n_columns)
+    row, share = n_columns * planes, planner.part(problem.scale, n_columns, problem.size)
     along, across = (row, 0, 1, planes), (0, 0, 1, row)
     rows = Sequences((n_rows, 1, planes), along, along, n_columns, n_columns)
     columns = Sequences((1, 1, row), across, across, n_rows, n_rows)
-    ends = Ends(swap_in=swap, swap_out=swap)
-    scaled = replace(ends, scale=share)
+    ends = Ends(swap_in=problem.inverse, swap_out=problem.inverse, scale=share)
     # A group that takes all planes of a row reads whole lines of memory, however few planes there are.
-    single = None if planner.params.method == "global" else planner.single(n_columns, rows, scaled)
-    whole = single is not None and single.schedule.columns * single.lanes >= planes
-    return [
-        *([single] if single and whole else planner.passes(n_columns, rows, scaled)),
-        *planner.passes(n_rows, columns, replace(ends, scale=problem.scale / share)),
-    ]
+    single = planner.single(n_columns, rows, ends) if planner.params.method != "global" else None
+    whole = single and single.schedule.columns * single.lanes >= planes
+    first = [single] if single and whole else planner.passes(n_columns, rows, ends)
+    return first + planner.passes(n_rows, columns, replace(ends, scale=problem.scale / share))
 
 
 def _packed_rows(planner: Planner, problem: Problem) -> Pass | None:
@@ -118,11 +107,11 @@ def _packed_rows(planner: Planner, problem: Problem) -> Pass | None:
     counts, beyond = (1, 1, real[0] * real[1]), (0, 0, spectrum[2], 1)
     if problem.kind == "r2c":
         rows = Sequences(counts, steps, beyond, -(-present // 2), half + 1)
-        ends, twin = replace(ends, store="complex", scale=problem.scale / 2), "unpack"
+        ends, pairs = replace(ends, store="complex", scale=problem.scale / 2), "unpack"
     else:
         rows = Sequences(counts, beyond, steps, min(spectrum[2], half + 1), half)
-        ends, twin = replace(ends, load="complex", swap_in=True, swap_out=True, scale=problem.scale), "pack"
-    return planner.single(half, rows, ends, replace(ROWS, twin=twin, alone=True))
+        ends, pairs = replace(ends, load="complex", swap_in=True, swap_out=True, scale=problem.scale), "pack"
+    return planner.single(half, rows, ends, replace(ROWS, pairs=pairs, own_mirror=True))
 
 
 def _turned(rows: Four) -> Four:
@@ -148,27 +137,31 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
         return None
     if kind == "c2c" and out_rows < n_rows:  # the rows that are not wanted are among the joined ones
         return None
-    twin = {"c2c": "", "r2c": "unpack", "c2r": "pack", "convolve": "convolve"}[kind]
+    pairs = {"c2c": "", "r2c": "unpack", "c2r": "pack", "convolve": "convolve"}[kind]
     present = min(in_columns, n_columns)  # columns; two of a real image are one value
     points = n_columns // 2 if real else n_columns
     wide = points if kind == "c2r" or problem.around else -(-present // 2) if real else present
-    divided = {"c2r": out_rows, "convolve": out_rows}.get(
-        kind, n_rows if problem.around else min(in_rows, n_rows)
-    )
+    columns_last = kind in ("c2r", "convolve")
+    divided = out_rows if columns_last else n_rows if problem.around else min(in_rows, n_rows)
     # One work-item takes all channels of pixels of bytes if their pairs are whole words and two words hold a pair.
     pixels = problem.read
     words = pixels and pixels.dtype == "uint8" and present % 2 == problem.in_steps[2] % 4 == 0
     channels = planes if pixels and words and kind == "r2c" and planes == pixels.channels <= 4 else 1
-    joined = planner.joined(n_rows, divided, points, wide, twin, channels)
+    joined = planner.joined(n_rows, divided, points, wide, pairs, channels)
     short = n_rows // joined
-    pitch = _pitch(wide)
+    # From row to row of an intermediate: not a power of two, at which caches have the fewest places.
+    pitch = -(-wide // 16) * 16 | 16
     if n_rows * pitch >= 2**31:  # steps are ints
         return None
     size = planes * n_rows * pitch
     between: Four = (n_rows * pitch, 0, pitch, 1)
     between_columns: Four = (n_rows * pitch, short * pitch, 1, pitch)
     image_in, image_out = problem.in_steps, problem.out_steps
-    swap, share = problem.inverse and not real, problem.scale_of(short)
+    swap = problem.inverse and not real
+    # The part of the scale that the last columns take, or the first ones if rows follow.
+    share = planner.part(problem.scale, short, problem.size)
+    if columns_last and not problem.half:
+        share = problem.scale
     found: list[Pass] = []
 
     def columns_of(rows: Four, pixels: int) -> tuple[Four, Ends, int]:
@@ -176,11 +169,8 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
         ends; their number."""
         plane, _, row, pixel = rows
         if not real:
-            return (
-                (plane, row, pixel, joined * row),
-                Ends("samples" if problem.real_in else "complex"),
-                pixels,
-            )
+            ends = Ends("samples" if problem.real_in else "complex")
+            return (plane, row, pixel, joined * row), ends, pixels
         if problem.pixels or row % 2 or pixels % 2:
             ends = Ends("samples", "samples", pixel=pixel, pixels=pixels, channels=channels)
             return (plane, row, 2 * pixel, joined * row), ends, -(-pixels // 2)
@@ -194,12 +184,13 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
             steps, count = (image_in[0], in_columns, 2, joined * in_columns), wide
             ends, in_n = Ends("image", pixels=in_columns + after[1]), in_rows + after[0]
         columns = Sequences((planes, joined, count), steps, between_columns, in_n, short)
-        ends = replace(ends, store="complex", swap_in=swap, swap_out=swap, scale=share)
+        scale = 1.0 if columns_last else share
+        ends = replace(ends, store="complex", swap_in=swap, swap_out=swap, scale=scale)
         found += planner.passes(short, columns, ends)
         found[-1] = replace(found[-1], temporary=size)
 
     rows_in, in_n = (image_in, in_columns) if kind == "c2r" else (between, wide)
-    rows_out, out_n = (between, wide) if kind in ("c2r", "convolve") else (image_out, out_columns)
+    rows_out, out_n = (between, wide) if columns_last else (image_out, out_columns)
     sequences = (planes, 1, short // 2 + 1 if real else short)
     partner = (short * rows_in[2], short * rows_out[2])
     rows = Sequences(sequences, rows_in, rows_out, in_n, out_n, joined, partner)
@@ -209,23 +200,15 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[Pass] | None:
         swap_out=swap,
         scale=problem.scale / share / (2 if kind == "r2c" else 1),
     )
-    form = replace(ROWS, twin=twin, whole=kind == "r2c" and out_columns == n_columns)
+    form = replace(ROWS, pairs=pairs, whole=kind == "r2c" and out_columns == n_columns)
     row = planner.single(points, rows, ends, form)
     if row is None:
         return None
     found.append(replace(row, gap=short))
 
-    if kind in ("c2r", "convolve"):
-        if not problem.half:  # the last pass takes all of the scale
-            ends, share = replace(ends, scale=1.0), problem.scale
-        found[-1] = replace(found[-1], temporary=size, ends=ends)
+    if columns_last:
+        found[-1] = replace(found[-1], temporary=size)
         steps, ends, count = columns_of(image_out, out_columns)
         columns = Sequences((planes, joined, count), between_columns, steps, short, out_rows // joined)
         found += planner.passes(short, columns, replace(ends, load="complex", swap_out=True, scale=share))
     return found
-
-
-def _pitch(wide: int) -> int:
-    """The elements from one row of an intermediate to the next: not a power of two, at which caches have the fewest
-    places."""
-    return -(-wide // 16) * 16 | 16

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import log, prod
+from typing import Any
 
 from .groups import Groups
 from .radices import next_fast_len
@@ -48,8 +49,8 @@ class Ends:
     ----------
     load, store
         ``complex``; ``samples``: real numbers, two of which, ``pixel`` elements apart, are one complex value. There are
-        ``pixels`` of them; the two lie beside each other, or along a sequence that is its own twin. If ``pixels`` is 0,
-        each real number is a value. The input may also be ``hermitian`` (half a spectrum) or ``image`` (samples and
+        ``pixels`` of them; the two lie beside each other, or along a sequence. If ``pixels`` is 0, each real number
+        is a value. The input may also be ``hermitian`` (half a spectrum) or ``image`` (samples and
         their surroundings).
     swap_in, swap_out
         Real and imaginary parts change places: with both, the transform is the inverse.
@@ -69,6 +70,16 @@ class Ends:
     pixels: int = 0
     factor: str = ""
     channels: int = 1
+
+    def before(self, scale: float) -> Ends:
+        """The ends of a pass that is followed by others: it writes complex numbers, in order, and takes ``scale``."""
+        chirp = self.factor * (self.factor == "chirp")
+        return replace(self, store="complex", swap_out=False, scale=scale, factor=chirp)
+
+    def behind(self, scale: float) -> Ends:
+        """The ends of a pass that follows others."""
+        rest = self.factor * (self.factor != "chirp")
+        return replace(self, load="complex", swap_in=False, scale=scale, factor=rest)
 
 
 @dataclass(frozen=True)
@@ -130,7 +141,7 @@ class Planner(Groups):
         return (self._convolved if self.factors(n) is None else self._stages)(n, at, ends)
 
     def joined(
-        self, n_rows: int, divided: int, points: int, wide: int, twin: str = "", channels: int = 1
+        self, n_rows: int, divided: int, points: int, wide: int, pairs: str = "", channels: int = 1
     ) -> int:
         """The number of rows of ``points`` to transform across each other, so that columns are short.
 
@@ -140,10 +151,10 @@ class Planner(Groups):
         costs = {}
         # A convolution has no registers left for four. (With two, Intel's compiler for CPUs makes errors.)
         fixed = self.vectors or self.params.radix != "auto"
-        choices = (1,) if fixed else (1, 2) if twin == "convolve" else (1, 2, 4)
+        choices = (1,) if fixed else (1, 2) if pairs == "convolve" else (1, 2, 4)
         for joined in (j for j in choices if n_rows % j == divided % j == 0 and j < n_rows):
             columns = self.schedule(n_rows // joined, wide, replace(COLUMNS, channels=channels))
-            rows = self.schedule(points, n_rows // joined, replace(ROWS, joined=joined, twin=twin))
+            rows = self.schedule(points, n_rows // joined, replace(ROWS, joined=joined, pairs=pairs))
             if rows and (joined == 1 or columns):
                 cost = self.cost(columns[0]) if columns else _HALVES_COST
                 cost = cost + _JOINED_COST * (joined - 1) if joined > 1 else min(cost, _HALVES_COST)
@@ -166,54 +177,42 @@ class Planner(Groups):
         outer, middle, beside = at.counts
         if middle > 1 or at.joined > 1:
             return None
-        best = None
+        found = []
         for n1 in (d for d in range(2, n // 2 + 1) if n % d == 0):
-            n2 = n // n1
-            found = (
-                self.schedule(n1, n2 if at.along else beside, COLUMNS),
-                self.schedule(n2, n1 if at.along else beside, ROWS if at.along else COLUMNS),
-            )
-            if found[0] is None or found[1] is None:
-                continue
-            cost = (bool(found[0][0].length) + bool(found[1][0].length), abs(log(n1 / n2)))
-            if best is None or cost < best[0]:
-                best = cost, n1, n2, found[0], found[1]
-        if best is None:
+            one = self.schedule(n1, n // n1 if at.along else beside, COLUMNS)
+            two = self.schedule(n // n1, n1 if at.along else beside, ROWS if at.along else COLUMNS)
+            if one and two:
+                convolutions = bool(one[0].length) + bool(two[0].length)
+                found.append(((convolutions, abs(log(n1 / (n // n1)))), n1, *one, *two))
+        if not found:
             return None
-        _, n1, n2, (schedule1, lanes1), (schedule2, lanes2) = best
-        (o, _, b, e), (p, _, c, f) = at.in_steps, at.out_steps
+        _, n1, schedule1, lanes1, schedule2, lanes2 = min(found, key=lambda choice: choice[0])
+        n2 = n // n1
         if at.along:
-            one = Sequences((outer, beside, n2), (o, b, e, n2 * e), (beside * n, n, 1, n2), at.in_n, n1)
-            two = Sequences((outer, beside, n1), (beside * n, n, n2, 1), (p, c, f, n1 * f), n2, at.out_n)
             lanes1 = lanes2 = 1  # elements differ from lane to lane
-        else:
-            between = (n * beside, n2 * beside, 1, beside)
-            one = Sequences(
-                (outer, n2, beside), (o, e, b, n2 * e), (n * beside, beside, 1, n2 * beside), at.in_n, n1
-            )
-            two = Sequences((outer, n1, beside), between, (p, f, c, n1 * f), n2, at.out_n)
-        part = self._part(ends, n1, n)
-        first = replace(
-            ends, store="complex", swap_out=False, scale=part, factor=ends.factor * (ends.factor == "chirp")
-        )
-        second = replace(
-            ends,
-            load="complex",
-            swap_in=False,
-            scale=ends.scale / part,
-            factor=ends.factor * (ends.factor != "chirp"),
-        )
-        schedule1, schedule2 = (
-            replace(s, along=a.in_steps[2] != 1) for s, a in ((schedule1, one), (schedule2, two))
-        )
+
+        def order(outer: int, beside: int, other: int, *element: int) -> Any:
+            """Numbers of the three directions in which sequences follow each other; ``other``: the other half's."""
+            return (outer, beside, other, *element) if at.along else (outer, other, beside, *element)
+
+        (o, _, b, e), (p, _, c, f) = at.in_steps, at.out_steps
+        size, (sequence, k1, j2) = n * beside, (n, n2, 1) if at.along else (1, n2 * beside, beside)
+        between = order(size, sequence, j2, k1), order(size, sequence, k1, j2)
+        first = Sequences(order(outer, beside, n2), order(o, b, e, n2 * e), between[0], at.in_n, n1)
+        second = Sequences(order(outer, beside, n1), between[1], order(p, c, f, n1 * f), n2, at.out_n)
+        schedule1 = replace(schedule1, along=first.in_steps[2] != 1)
+        schedule2 = replace(schedule2, along=second.in_steps[2] != 1)
+        part = self.part(ends.scale, n1, n)
+        start, end = ends.before(part), ends.behind(ends.scale / part)
         return [
-            Pass("local", n, schedule1, one, first, lanes1, 1, at.along, n2, temporary=outer * beside * n),
-            Pass("local", n, schedule2, two, second, lanes2, 2, at.along, n1),
+            Pass("local", n, schedule1, first, start, lanes1, 1, at.along, n2, temporary=outer * size),
+            Pass("local", n, schedule2, second, end, lanes2, 2, at.along, n1),
         ]
 
-    def _part(self, ends: Ends, points: int, n: int) -> float:
-        """The part of the scale that a pass over ``points`` of ``n`` takes if it is not the last pass."""
-        return float(ends.scale ** (log(points) / log(n))) if self.spread and n > 1 else 1.0
+    def part(self, scale: float, points: int, n: int) -> float:
+        """The part of ``scale`` that a pass over ``points`` of ``n`` takes if others follow, so that halves stay in
+        range. In other precisions the last pass takes all of it."""
+        return float(scale ** (log(points) / log(n))) if self.spread and n > 1 else 1.0
 
     def _stages(self, n: int, at: Sequences, ends: Ends) -> list[Pass]:
         """One dispatch for each stage, ping-pong through global memory."""
@@ -222,18 +221,14 @@ class Planner(Groups):
         lanes = 8 if self.limits.is_cpu and dense[2] == 1 and at.counts[2] >= 8 else 1
         result, stride, left = [], 1, ends.scale
         for index, radix in enumerate(factors):
-            here, what, part = at, replace(ends, scale=left), self._part(ends, radix, n)
+            here, what, part = at, replace(ends, scale=left), self.part(ends.scale, radix, n)
             if index > 0:
-                here = replace(here, in_steps=dense, in_n=n)
-                what = replace(
-                    what, load="complex", swap_in=False, factor=what.factor * (what.factor != "chirp")
-                )
+                here, what = replace(here, in_steps=dense, in_n=n), what.behind(left)
             if index < len(factors) - 1:
-                here = replace(here, out_steps=dense, out_n=n)
-                what = replace(what, store="complex", swap_out=False, scale=part)
-                what = replace(what, factor=what.factor * (what.factor == "chirp"))
+                here, what = replace(here, out_steps=dense, out_n=n), what.before(part)
                 left /= part
-            schedule = Schedule((radix,), 1, along=dense[3] == 1, computed=self.params.twiddle == "compute")
+            computed = self.params.twiddle == "compute"
+            schedule = Schedule((radix,), 1, along=dense[3] == 1, computed=computed, vectors=self.vectors)
             temporary = n * at.total if index < len(factors) - 1 else 0
             result.append(Pass("global", n, schedule, here, what, lanes, stride=stride, temporary=temporary))
             stride *= radix
@@ -245,17 +240,12 @@ class Planner(Groups):
         dense = _dense(points, at)
         # Swapped, a forward transform is the inverse that the convolution needs; and a swapped value times the chirp
         # is the swapped product with its conjugate.
-        there = self.passes(
-            points, replace(at, out_steps=dense, out_n=points),
-            replace(ends, store="complex", swap_out=True, scale=1.0, factor="chirp"),
-        )  # fmt: skip
-        there[-1] = replace(
-            there[-1], ends=replace(there[-1].ends, factor="filter"), temporary=points * at.total
-        )
-        back = self.passes(
-            points, replace(at, in_steps=dense, in_n=points),
-            replace(ends, load="complex", swap_in=False, swap_out=not ends.swap_out, factor="unchirp"),
-        )  # fmt: skip
+        chirped = replace(ends.before(1.0), swap_out=True, factor="chirp")
+        there = self.passes(points, replace(at, out_steps=dense, out_n=points), chirped)
+        last = replace(there[-1].ends, factor="filter")
+        there[-1] = replace(there[-1], ends=last, temporary=points * at.total)
+        unchirped = replace(ends.behind(ends.scale), swap_out=not ends.swap_out, factor="unchirp")
+        back = self.passes(points, replace(at, in_steps=dense, in_n=points), unchirped)
         return [replace(p, convolved=n) for p in [*there, *back]]
 
 

@@ -1,47 +1,16 @@
-"""The description of a transform: its input, its result and the surroundings of its image."""
+"""The description of a transform: its input and its result."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, prod
+from math import prod
 
 import numpy as np
 
 from ...image import COMPLEX_HALF
 from ...params.fft import FftParams
-from ...pixels.coding import Encoding
+from ..image_ends import Pixels, Surroundings
 from .planner import Four
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """The surroundings of an image: ``border`` and ``cval`` are those of border.cl.
-
-    ``after``: the number of their rows and columns behind the image; the others of the transform's length are before
-    it. ``origin``: the pixel at index (0, 0). ``kernels``: the number of a convolution's kernels, 1 for all planes or
-    one for each.
-    """
-
-    border: str
-    cval: float
-    after: tuple[int, int]
-    origin: tuple[int, int] = (0, 0)
-    kernels: int = 1
-
-
-@dataclass(frozen=True)
-class Pixels:
-    """Interleaved pixels that a transform reads, or writes, itself: its planes are channels ``first``, … of them.
-
-    ``dtype`` is a name of :data:`gpuops.image.PIXEL_TYPES`, ``channels`` the number of values of a pixel. For pixels
-    that are written, ``encoding`` says how, and ``alpha`` whether the last channel is alpha.
-    """
-
-    dtype: str
-    channels: int
-    first: int = 0
-    encoding: Encoding | None = None
-    alpha: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,12 +64,12 @@ class Problem:
     @property
     def in_steps(self) -> Four:
         """The steps of the input's rows, in elements."""
-        return _pixel_steps(self.in_shape, self.read) if self.read else row_steps(self.in_shape)
+        return self.read.steps(self.in_shape[2]) if self.read else row_steps(self.in_shape)
 
     @property
     def out_steps(self) -> Four:
         """The steps of the result's rows, in elements."""
-        return _pixel_steps(self.out_shape, self.written) if self.written else row_steps(self.out_shape)
+        return self.written.steps(self.out_shape[2]) if self.written else row_steps(self.out_shape)
 
     @property
     def result(self) -> tuple[tuple[int, ...], np.dtype[np.generic]]:
@@ -124,16 +93,10 @@ class Problem:
     def stored(self) -> np.dtype[np.generic]:
         return COMPLEX_HALF if self.half else self.complex
 
-    def scale_of(self, points: int) -> float:
-        """The part of the scale that a pass over ``points`` takes, so that halves neither overflow nor vanish; in
-        other precisions the last pass takes all of it."""
-        size = prod(self.n) if self.axes == 2 else self.n[1]
-        return float(self.scale ** (log(points) / log(size))) if self.half and size > 1 else 1.0
-
-
-def _pixel_steps(shape: tuple[int, int, int], pixels: Pixels) -> Four:
-    """:func:`row_steps` for planes that are channels of pixels."""
-    return 1, 0, shape[2] * pixels.channels, pixels.channels
+    @property
+    def size(self) -> int:
+        """The points of the transform."""
+        return prod(self.n) if self.axes == 2 else self.n[1]
 
 
 def row_steps(shape: tuple[int, int, int]) -> Four:

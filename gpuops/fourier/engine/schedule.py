@@ -28,18 +28,20 @@ class Schedule:
         Neighbouring work-items take neighbouring elements (rows) rather than neighbouring sequences.
     joined
         The number of sequences that one work-item takes and transforms across each other at their packed end.
-    twin
-        Packed, a complex value is two real ones. ``unpack``: the input is packed, the output the spectrum; ``pack``:
-        the reverse; ``convolve``: both are packed, and in between the spectrum is multiplied. Neighbouring columns are
-        packed, and one work-item takes rows k and −k. "": nothing is packed.
-    alone
-        Neighbours along the sequence are packed: the sequence is its own twin.
+    pairs
+        A complex value is a pair of neighbouring real numbers. ``unpack``: the input is such pairs, the output their
+        spectrum; ``pack``: the reverse; ``convolve``: input and output are pairs, and in between the spectrum is
+        multiplied. If columns are neighbours, one work-item takes row k and its opposite, row −k. "": no pairs.
+    own_mirror
+        Pairs are neighbours along the sequence: it is its own mirror image, and there is no opposite.
     whole
         ``unpack`` gives all of the spectrum, not half of it.
     halved
         Local memory has room for real parts alone: imaginary parts follow when the real parts are exchanged.
     computed
         Twiddles are computed rather than read from the table.
+    vectors
+        The kernel is for vectors of a CPU: a work-item has whole sequences, as lanes.
     share
         The number of results of a shared butterfly that one work-item computes, each with its mirror image; 0: no
         butterfly is shared.
@@ -54,11 +56,12 @@ class Schedule:
     length: int = 0
     along: bool = True
     joined: int = 1
-    twin: str = ""
-    alone: bool = False
+    pairs: str = ""
+    own_mirror: bool = False
     whole: bool = False
     halved: bool = False
     computed: bool = False
+    vectors: bool = False
     share: int = 0
     channels: int = 1
 
@@ -67,20 +70,25 @@ class Schedule:
         return prod(self.radices)
 
     @property
-    def rows(self) -> int:
-        """The number of sequences that are loaded together, twins behind the others."""
-        return self.joined * (2 if self.twin and not self.alone else 1)
+    def largest_unrolled(self) -> int:
+        """The largest radix whose butterfly is straight-line code."""
+        return LARGEST_UNROLLED_ON_CPUS if self.vectors else LARGEST_UNROLLED
+
+    @property
+    def loaded(self) -> int:
+        """The number of sequences that are loaded together: the joined ones, and behind them their opposites."""
+        return self.joined * (2 if self.pairs and not self.own_mirror else 1)
 
     @property
     def sets(self) -> int:
-        """The number of sets of work-items that share ``rows``: of two, one has the twins at the packed end; at the
-        other end each has half of all pairs."""
-        return 2 if self.twin and self.joined > 1 and len(self.radices) > 1 else 1
+        """The number of sets of work-items that share the loaded sequences. Of two sets, one has the opposites at the
+        packed end; at the spectrum's end each has half of the pairs of a sequence and its opposite."""
+        return 2 if self.pairs and self.joined > 1 and len(self.radices) > 1 else 1
 
     @property
     def carried(self) -> int:
         """Sequences that a work-item carries side by side."""
-        return self.rows // self.sets
+        return self.loaded // self.sets
 
     @property
     def group(self) -> int:
@@ -89,15 +97,15 @@ class Schedule:
 
     @property
     def mirrored(self) -> int | None:
-        """The stage, at the spectrum's end, at which twins take butterflies t and −t: q meets −q in one work-item."""
-        return {"": None, "pack": 0}.get(self.twin, len(self.radices) - 1)
+        """The stage at the spectrum's end. A work-item has butterfly t of a sequence and −t of its opposite there."""
+        return {"": None, "pack": 0}.get(self.pairs, len(self.radices) - 1)
 
     def work(self, index: int) -> tuple[int, int]:
-        """The number of pieces that work-items share at a stage, and the number of a sequence's values in each."""
+        """The number of pieces that a stage is divided into among work-items, and a sequence's values in each."""
         count, radix = self.points // self.radices[index], self.radices[index]
         if self.share and index == SHARED:
             return count * self.pieces, 2 * self.share + 1
-        return (count // 2 + 1, 2 * radix) if self.alone and index == self.mirrored else (count, radix)
+        return (count // 2 + 1, 2 * radix) if self.own_mirror and index == self.mirrored else (count, radix)
 
     @property
     def pieces(self) -> int:
@@ -126,7 +134,7 @@ class Schedule:
         """Elements of local memory."""
         if len(self.radices) == 1:
             return 0
-        return (self.points + self.pad * self.radices[-1]) * self.columns * self.rows
+        return (self.points + self.pad * self.radices[-1]) * self.columns * self.loaded
 
     @property
     def most(self) -> int:

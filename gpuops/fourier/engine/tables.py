@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -70,3 +71,16 @@ def filter(n: int, points: int) -> Complex:
     kernel[:n] = np.conj(c)
     kernel[points - n + 1 :] = np.conj(c[:0:-1])
     return np.fft.fft(kernel) / points
+
+
+def constants(radices: tuple[int, ...], length: int, paired: bool, sums: tuple[int, int] | None) -> Complex:
+    """The table of a kernel in local memory: :func:`twiddles`, and behind them what it needs of Bluestein's filter for
+    ``length`` points, of the roots that separate ``paired`` real numbers, and of :func:`shared` for ``sums``."""
+    values, points = [twiddles(radices)], prod(radices)
+    if length:
+        values.append(filter(length, points))
+    if paired:
+        values.append(roots(2 * points))
+    if sums:
+        values.append(shared(*sums))
+    return np.concatenate(values)

@@ -23,7 +23,7 @@ class Plan:
         self.passes = passes(gpu.limits, problem)
         self.steps = launch.steps(gpu, problem, self.passes)
         # For each pass: the elements of its target, 0 if that is the result; whether it multiplies by a spectrum.
-        ways = [(p.temporary, p.schedule.twin == "convolve") for p in self.passes]
+        ways = [(p.temporary, p.schedule.pairs == "convolve") for p in self.passes]
         self._ways = list(zip(self.steps, *zip(*ways, strict=True), strict=True))
         self._stored = problem.stored
         # While it is kept the plan takes bytes of tables on the device, and programs that suit its size only.
