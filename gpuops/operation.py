@@ -13,26 +13,8 @@ from dataclasses import dataclass, field
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
-from .params.kinds import (
-    Choice,
-    File,
-    Flag,
-    Given,
-    Group,
-    Kind,
-    Number,
-    Numbers,
-    Option,
-    Params,
-    PerAxis,
-    Points,
-    Rectangle,
-    Size,
-    Whole,
-    Written,
-    kinds,
-    parameter,
-)
+from .params.kinds import Choice, Flag, Given, Kind, Number, Option, Params, Whole, kinds, parameter
+from .params.notations import File, Group, Numbers, PerAxis, Points, Rectangle, Size, Written
 
 if TYPE_CHECKING:
     from .gpu import Gpu

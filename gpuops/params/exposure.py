@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import ParameterError
-from .kinds import Written
+from .notations import Written
 
 
 def exposure_option(text: str) -> float | None:
