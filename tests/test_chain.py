@@ -158,7 +158,7 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize(("first", "second"), product(STEPS, STEPS))
+@pytest.mark.parametrize(("first", "second"), list(product(STEPS, STEPS)))
 def test_a_chain_is_its_steps_one_by_one(gpu: Gpu, rng: np.random.Generator, first: Any, second: Any) -> None:
     """Bit for bit: straight light between them is what EXR files hold."""
     x = rng.gamma(0.5, 2, (4, 23, 31)).astype(np.float32)
@@ -227,8 +227,8 @@ def from_srgb(v: Array) -> Array:
 
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
-@pytest.mark.parametrize(("before", "after"), product((LINEAR, SRGB), (LINEAR, SRGB)))
-@pytest.mark.parametrize(("was", "becomes"), product((False, True), (False, True)))
+@pytest.mark.parametrize(("before", "after"), list(product((LINEAR, SRGB), (LINEAR, SRGB))))
+@pytest.mark.parametrize(("was", "becomes"), list(product((False, True), (False, True))))
 def test_converted(
     gpu: Gpu, rng: np.random.Generator, channels: int, before: Colour, after: Colour, was: bool, becomes: bool
 ) -> None:

@@ -45,7 +45,7 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize(("first", "second"), product(STEPS, STEPS))
+@pytest.mark.parametrize(("first", "second"), list(product(STEPS, STEPS)))
 def test_a_chain_equals_single_commands_over_float_exr(
     clpix: Program, scene: Path, first: str, second: str
 ) -> None:
