@@ -43,7 +43,9 @@ def process_chain(shared: options.Shared, how: options.ChainOptions, chain: Chai
         text = chain.to_toml()
 
     def each(gpu: Gpu, item: Item) -> None:
-        work(gpu, item, chain, {params: paths[item.path] for params, paths in asides.items()}, fuse=how.fuse)
+        work(
+            gpu, item, chain, {params: paths[item.output] for params, paths in asides.items()}, fuse=how.fuse
+        )
 
     process(shared, name, each, also_read=files_of(chain))
     if how.save_recipe is not None:
@@ -55,7 +57,7 @@ def process_chain(shared: options.Shared, how: options.ChainOptions, chain: Chai
 
 
 def _asides(shared: options.Shared, chain: Chain, name: str) -> dict[WriteParams, dict[str, str]]:
-    """Where each step that writes puts the picture of each input; what cannot be written is refused."""
+    """Where each step that writes puts its picture, by the output that it is for; what cannot be written is refused."""
     from .checks import check_output
 
     found: dict[WriteParams, dict[str, str]] = {}
@@ -67,7 +69,8 @@ def _asides(shared: options.Shared, chain: Chain, name: str) -> dict[WriteParams
             raise click.UsageError("what is written on the way is written once: leave out --repeat")
         paths = naming.outputs_for(shared.inputs, params.output, name)
         assert shared.output is not None
-        taken.update(map(os.path.realpath, naming.outputs_for(shared.inputs, shared.output, name)))
+        outputs = naming.outputs_for(shared.inputs, shared.output, name)
+        taken.update(map(os.path.realpath, outputs))
         for path in paths:
             if os.path.realpath(path) in taken:
                 raise click.UsageError(f"{path} would be written twice: name another file")
@@ -75,7 +78,7 @@ def _asides(shared: options.Shared, chain: Chain, name: str) -> dict[WriteParams
                 raise click.UsageError("'write' needs a file's name; -o - is for the result")
             check_output(replace(shared, output=params.output), path, files_of(chain))
         taken.update(map(os.path.realpath, paths))
-        found[params] = dict(zip(shared.inputs, paths, strict=True))
+        found[params] = dict(zip(outputs, paths, strict=True))
     return found
 
 

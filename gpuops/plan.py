@@ -86,7 +86,7 @@ def plan(steps: Iterable[Params], space: str = "auto") -> Plan:
     # Steps that take any values get those that the first one after them wants: pixels are read once, as that.
     wants = [step.traits for step in found if step.traits.space == "light"]
     linear = bool(wants) if found else records[0][1].traits_of(given[0]).space == "light"
-    return Plan(tuple(found), space, linear, bool(wants) and wants[0].premultiplied and space != "encoded")
+    return Plan(tuple(found), space, linear, bool(wants) and wants[0].premultiplied)
 
 
 def run(

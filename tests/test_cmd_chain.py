@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.ndimage import gaussian_filter
 
 from gpuops import files
 from gpuops.files import operands
@@ -83,6 +84,32 @@ def test_writing_on_the_way(clpix: Program, scene: Path) -> None:
     np.testing.assert_array_equal(pixels(scene / "out.png"), pixels(scene / "single.png"))
 
 
+def test_the_same_input_twice_writes_two_files_on_the_way(clpix: Program, scene: Path) -> None:
+    run = clpix(
+        "blur", "in.exr", "in.exr", "--sigma", 1, "then", "write", "m{index}.exr", "then", "flip", "--axis", "both",
+        "-o", "o{index}.exr",
+    )  # fmt: skip
+    assert (run.code, run.err) == (0, "")
+    assert (scene / "m0001.exr").read_bytes() == (scene / "m0002.exr").read_bytes()
+
+
+@pytest.mark.parametrize("way", ["--fuse", "--no-fuse"])
+@pytest.mark.parametrize("then", [(), ("then", "flip", "--axis", "both")])
+def test_stored_values_are_multiplied_by_alpha_as_well(
+    clpix: Program, scene: Path, rng: np.random.Generator, way: str, then: tuple[str, ...]
+) -> None:
+    x = rng.integers(0, 65535, (24, 36, 4), endpoint=True).astype(np.uint16)
+    files.write(scene / "rgba.png", files.Picture(x, alpha=True))
+    run = clpix("blur", "rgba.png", "--sigma", 2, *then, "--space", "encoded", way, "-o", "out.png")
+    assert (run.code, run.err) == (0, "")
+    v = x / 65535
+    v[..., :3] *= v[..., 3:]
+    v = gaussian_filter(v, (2, 2, 0), truncate=8)
+    v[..., :3] /= v[..., 3:]
+    result = pixels(scene / "out.png")
+    np.testing.assert_allclose((result[::-1, ::-1] if then else result) / 65535, v, atol=2e-4)
+
+
 def test_shared_options_stand_in_any_part(clpix: Program, scene: Path) -> None:
     run = clpix("blur", "in.exr", "--sigma", 1, "-o", "a.png", "then", "tonemap", "--dtype", "uint16")
     assert (run.code, run.err) == (0, "")
@@ -155,7 +182,7 @@ BAD = [
     ("run in.png in.exr -o o.png", "in.png: is no recipe"),
     ("run look.toml in.exr --set blur.sigma=x -o o.png", "'x' is no number"),
     ("run look.toml in.exr --set sharpen.amount=1 -o o.png", "there is no step 'sharpen'"),
-    ("tonemap in.exr --dither then blur --sigma 1 -o o.png", "dither where the result is written"),
+    ("tonemap in.exr --dither then blur --sigma 1 -o o.png", "dither in the last step"),
 ]
 
 

@@ -335,7 +335,9 @@ def _tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
     from ..tone import tonemap
 
     if params.dither:
-        raise ParameterError("noise is for the depth of a file: dither where the result is written")
+        raise ParameterError(
+            "noise is for the depth of a file: dither in the last step, and not with --no-fuse"
+        )
     if params.preset is not None:
         result = d3d11.tonemap(gpu, image, params.method, with_bloom=params.bloom, blurred=params.blur)
         result.space = replace(image.space, display=True)
