@@ -40,7 +40,9 @@ typedef cplx moved;
 
 #define BUTTERFLIES(i) (POINTS / RADIX_##i)
 
-// All of a work-item's pieces of stage i. On CPUs the steps of a stage are in one such loop, else each is in its own.
+// All of a work-item's pieces of stage i. The steps between two barriers are in one such loop and share its test, as
+// compilers do not join the tests of several loops and then hold more values in registers. On GPUs a step that writes to
+// local memory has a loop of its own: the reads of later pieces need not wait for it.
 #if ITEMS > 1
 #define EACH(i)                                                                       \
     UNROLLED for (uint block = 0; block < (PIECES_##i + ITEMS - 1) / ITEMS; block++)  \

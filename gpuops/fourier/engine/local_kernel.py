@@ -94,10 +94,7 @@ def _steps(s: Schedule) -> list[str]:
         return [f"SCATTER({part})" if shared(index) else f"PUT({index}, {part})"]
 
     def each(index: int, steps: list[str]) -> None:
-        if s.items == 1:
-            found.append(f"EACH({index}) {{ REGISTERS {' '.join(steps)} }}")
-        else:
-            found.extend(f"EACH({index}) {{ {step} }}" for step in steps)
+        found.append(f"EACH({index}) {{ {'REGISTERS ' * (s.items == 1)}{' '.join(steps)} }}")
 
     def barrier(everything: bool = False) -> None:
         """Adds a barrier; ``everything``: for global memory too, as the output may be the input."""
@@ -124,27 +121,30 @@ def _steps(s: Schedule) -> list[str]:
     if s.joined > 1 and s.pairs in ("pack", "convolve"):
         store.insert(0, f"JOIN({end}, 0, 1)")
 
+    read = load
     if s.channels > 1:
         each(0, ["LOAD_PIXELS(0)"])
         found.append("ROLLED for (int c = 0; c < CHANNELS; c++, v[0].out += s.out.x) {")
     for number, (index, work) in enumerate(stages[:-1]):
         target = stages[number + 1][0]
         if s.items == 1:  # all of a stage in one loop
-            each(index, [*(get(index) if number else load), *work, *put(index)])
+            each(index, [*read, *work, *put(index)])
             barrier(everything=number == 0)
+            read = get(target)
             continue
-        each(index, [*(load if number == 0 else []), *work])
+        each(index, [*read, *work])
         # Values move from their places after this stage to those before the next one.
         for part in (".lo", ".hi") if s.halved else ("",):
             if part == ".hi" or shared(index):
                 barrier()
             each(index, put(index, part))  # to where this work-item read: no barrier
-            if part != ".hi" and number == last - 1:
+            if part != ".hi" and number == last - 1 and transfer:
                 each(target, transfer)
             barrier(everything=number == 0)
-            each(target, get(target, part))
-    first = load if len(stages) == 1 else get(end) if s.items == 1 else []
-    each(end, [*first, *stages[-1][1], *store])
+            read = get(target, part)
+            if part == ".lo":
+                each(target, read)
+    each(end, [*read, *stages[-1][1], *store])
     if s.channels > 1:
         barrier()  # local memory is free again
         found.append("}")
