@@ -115,7 +115,8 @@ def work(gpu: Gpu, item: Item, chain: Chain, asides: dict[WriteParams, str], *, 
             item.save_aside(image, asides[params])
 
     def computed() -> Image | Stored:
-        return plan.run(gpu, todo, pixels, decoding, item.target if fuse else None, seen=seen)
+        target = item.target if fuse else None
+        return plan.run(gpu, todo, pixels, decoding, target, fuse=fuse, seen=seen)
 
     result = item.run(computed)
     item.warn_of_spread(todo.reach(gpu, (channels, height, width)) if todo.spreads else 0)

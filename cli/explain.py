@@ -33,10 +33,8 @@ def explain(shared: options.Shared, chain: Chain, *, fuse: bool) -> str:
     ]
     with Gpu(shared.device, memory=shared.device_memory) as gpu:
         for step in todo.steps:
-            last = step is todo.steps[-1]
-            lines.append(
-                f"{step.name:<12}{_step(gpu, step, (channels, height, width))}{_fused(step, todo, last, fuse)}"
-            )
+            fused = _fused(step, plan.launches(todo)) if fuse else ""
+            lines.append(f"{step.name:<12}{_step(gpu, step, (channels, height, width))}{fused}")
         device = gpu.info.name
         pixels = values * picture.pixels.dtype.itemsize
         beside = (step.traits.bytes_per_value * values + step.traits.fixed_bytes for step in todo.steps)
@@ -71,7 +69,13 @@ def _step(gpu: object, step: Step, shape: tuple[int, ...]) -> str:
     return ", ".join(words)
 
 
-def _fused(step: Step, todo: Plan, last: bool, fuse: bool) -> str:
-    if not (fuse and step.operation.ends and last):
-        return ""
-    return "; reads and writes the files' pixels" if len(todo.steps) == 1 else "; writes the file's pixels"
+def _fused(step: Step, launches: list[tuple[Step, ...]]) -> str:
+    """Says what a step has in common with its neighbours and with the files."""
+    group = next(group for group in launches if step in group)
+    last = group[-1].operation
+    if step is not group[-1]:
+        return f"; at once with {group[-1].name}"
+    writes = group is launches[-1] and (last.ends or last.stage)
+    if group is launches[0] and (last.stage or (last.ends and writes)):
+        return "; reads and writes the files' pixels" if writes else "; reads the file's pixels"
+    return "; writes the file's pixels" if writes else ""

@@ -19,7 +19,7 @@ from .params.notations import File, Group, Numbers, PerAxis, Points, Rectangle, 
 if TYPE_CHECKING:
     from .gpu import Gpu
     from .image import Image
-    from .pixels.coding import Decoding
+    from .pixels.pointwise import Stage
     from .space import Stored, Target
 
 __all__ = [
@@ -102,6 +102,11 @@ class Operation:
     ends : callable, optional
         ``(gpu, source, params, decoding, target) → Stored``: the same from a file's own pixels to such pixels. Without
         a ``decoding`` the source is planes.
+    stage : callable, optional
+        ``(params, colours, channels) → Stage``: a pointwise operation as a function of a pixel of so many colours and
+        channels. It then joins the launch that reads its result.
+    joins : callable, optional
+        ``(params)`` → whether ``function`` and ``ends`` take the argument ``stages``, which are done as they read.
     check : callable, optional
         ``(params)``: raises an error for what only reading files or computing can tell to be wrong.
     prepare : callable, optional
@@ -113,11 +118,13 @@ class Operation:
 
     name: str
     params: type[Params]
-    function: Callable[[Gpu, Image, Any], Image]
+    function: Callable[..., Image]
     traits: Traits | Callable[[Any], Traits] = field(default_factory=Traits)
     identity: Callable[[Any], bool] = lambda _params: False
     reach: Callable[[Gpu, tuple[int, ...], Any], float] | None = None
-    ends: Callable[[Gpu, Image, Any, Decoding | None, Target], Stored] | None = None
+    ends: Callable[..., Stored] | None = None
+    stage: Callable[[Any, int, int], Stage] | None = None
+    joins: Callable[[Any], bool] = lambda _params: False
     check: Callable[[Any], object] = lambda _params: None
     prepare: Callable[[Gpu, Any, Target | None], object] = lambda _gpu, _params, _target: None
     cases: tuple[Params, ...] = ()

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .chain import Chain
 from .operation import Operation, Params, Traits, operation_of
-from .pixels.colour import LINEAR
-from .space import Stored, converted
+from .pixels.colour import LINEAR, SRGB
+from .space import Space, Stored, conversion, converted
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from .gpu import Gpu
     from .image import Image
     from .pixels.coding import Decoding
+    from .pixels.pointwise import Stage
     from .space import Target
 
 
@@ -89,6 +91,81 @@ def plan(steps: Iterable[Params], space: str = "auto") -> Plan:
     return Plan(tuple(found), space, linear, bool(wants) and wants[0].premultiplied)
 
 
+def launches(todo: Plan) -> list[tuple[Step, ...]]:
+    """Returns the steps of a plan for a file, in groups that :func:`run` does at once.
+
+    Steps that are functions of a pixel join each other, and the next step if that can do them as it reads.
+    """
+    groups: list[tuple[Step, ...]] = []
+    waiting: tuple[Step, ...] = ()
+    for step in todo.steps:
+        if step.operation.stage is not None:
+            waiting += (step,)
+            continue
+        # Without planes only a step that reads and writes a file's pixels takes them through stages.
+        ends = step.operation.ends is not None and step is todo.steps[-1]
+        if waiting and not (step.operation.joins(step.params) and (ends or groups)):
+            groups.append(waiting)
+            waiting = ()
+        groups.append((*waiting, step))
+        waiting = ()
+    return [*groups, waiting] if waiting else groups
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the next launch reads: planes, or with a decoding a file's pixels, and the stages that they go through.
+
+    ``space`` is that of the values behind the stages, and ``orientation`` is the picture's.
+    """
+
+    image: Image
+    decoding: Decoding | None
+    space: Space
+    orientation: int | None
+    stages: tuple[Stage, ...] = ()
+
+    @classmethod
+    def of(cls, image: Image) -> Source:
+        """Returns planes as they are."""
+        return cls(image, None, image.space, image.orientation)
+
+    @property
+    def alpha(self) -> bool:
+        return self.image.alpha if self.decoding is None else self.decoding.alpha
+
+    @property
+    def channels(self) -> int:
+        return self.image.shape[0 if self.decoding is None else 2]
+
+    def through(self, stage: Stage, space: Space) -> Source:
+        """Returns the same with one more stage, behind which values are in ``space``."""
+        return replace(self, stages=(*self.stages, stage), space=space)
+
+    def read(self, gpu: Gpu) -> Image:
+        """Returns the planes behind the stages."""
+        if self.decoding is None and not self.stages:
+            return self.image
+        if self.stages:
+            from .pixels.pointwise import each
+
+            image, _ = each(gpu, self.image, self.stages, self.decoding)
+        else:
+            assert self.decoding is not None
+            image = planes(self.image, self.decoding)
+        image.space, image.owned, image.orientation = self.space, True, self.orientation
+        return image
+
+    def stored(self, gpu: Gpu, target: Target) -> Stored:
+        """Returns them as pixels for a target."""
+        from .pixels.pointwise import each
+
+        encoding = target.encoding(self.space)
+        pixels, lost = each(gpu, self.image, self.stages, self.decoding, encoding)
+        assert lost is not None
+        return Stored(pixels, lost, self.space, orientation=self.orientation)
+
+
 def run(
     gpu: Gpu,
     todo: Plan,
@@ -96,6 +173,7 @@ def run(
     decoding: Decoding | None = None,
     target: Target | None = None,
     *,
+    fuse: bool = True,
     seen: Callable[[Params, Image], None] = lambda _params, _image: None,
 ) -> Image | Stored:
     """Does the steps of a plan.
@@ -105,7 +183,10 @@ def run(
     source : Image
         Planes, or with a ``decoding`` pixels (height, width, channels) of a file; its ``space`` says what values are.
     target : Target, optional
-        Where the result is going: the last step writes pixels for it, if the operation can.
+        Where the result is going: the last launch writes pixels for it, if the operation can.
+    fuse : bool
+        Whether steps that are functions of a pixel join the launch that reads their result. Else each step reads planes
+        and gives planes, and there is no target.
     seen : callable
         It is given the parameters of each step and the planes that it made, unless they were never made.
 
@@ -113,26 +194,41 @@ def run(
     -------
     Planes, or what the last step has stored for the target.
     """
-    image = source
-    for place, step in enumerate(todo.steps):
-        with _named(gpu, step, todo):
-            if decoding is None:
-                image = _prepared(image, step.traits, todo.space)
-            if step.operation.ends and target is not None and place == len(todo.steps) - 1:
-                stored = step.operation.ends(gpu, image, step.params, decoding, target)
-                return replace(stored, orientation=image.orientation)
-            if decoding is not None:
-                image, decoding = planes(image, decoding), None
-            before = image.space
-            result = step.operation.function(gpu, image, step.params)
-            if result is not image and not step.traits.display:
-                result.space = before
-            if result is not image:
-                result.owned = True
-                result.orientation = result.orientation or image.orientation
-            image = result
-        seen(step.params, image)
-    return image if decoding is None else planes(image, decoding)
+    at = Source(source, decoding, source.space, source.orientation)
+    waiting: list[str] = []  # the steps that the next launch does as it reads
+    for step in todo.steps:
+        operation, last = step.operation, step is todo.steps[-1]
+        if at.decoding is None or at.stages:
+            at = _prepared(gpu, at, step.traits, todo.space)
+        if fuse and operation.stage is not None:
+            at = at.through(operation.stage(step.params, at.channels - at.alpha, at.channels), at.space)
+            waiting.append(step.name)
+            continue
+        ends = operation.ends if target is not None and last else None
+        joins = fuse and at.stages and operation.joins(step.params) and (ends or at.decoding is None)
+        if not joins and (at.stages or not ends):
+            with _named(gpu, waiting or [step.name], todo):
+                at, waiting = Source.of(at.read(gpu)), []
+        with _named(gpu, [*waiting, step.name], todo):
+            more = {"stages": at.stages} if joins else {}
+            image = at.image
+            if joins:
+                image = copy(image)  # whose space is that behind the stages
+                image.space = at.space
+            if ends:
+                assert target is not None
+                stored = ends(gpu, image, step.params, at.decoding, target, **more)
+                return replace(stored, orientation=at.orientation)
+            result = operation.function(gpu, image, step.params, **more)
+        if result is not image:
+            if not step.traits.display:
+                result.space = image.space
+            result.owned = True
+            result.orientation = result.orientation or at.orientation
+        at, waiting = Source.of(result), []
+        seen(step.params, result)
+    with _named(gpu, waiting, todo):
+        return at.stored(gpu, target) if at.stages and target is not None else at.read(gpu)
 
 
 def planes(pixels: Image, decoding: Decoding) -> Image:
@@ -144,23 +240,27 @@ def planes(pixels: Image, decoding: Decoding) -> Image:
     return image
 
 
-def _prepared(image: Image, wants: Traits, space: str) -> Image:
-    """Returns the image in the space that a step wants."""
+def _prepared(gpu: Gpu, at: Source, wants: Traits, space: str) -> Source:
+    """Returns the source in the space that a step wants."""
     as_it_is = wants.space == "stored" or space == "encoded"
-    colour = image.space.colour if as_it_is else LINEAR
-    premultiplied = image.space.premultiplied if wants.space == "stored" else wants.premultiplied
-    result = converted(image, colour, premultiplied=premultiplied)
-    result.owned = image.owned or result is not image
-    return result
+    colour = at.space.colour if as_it_is else LINEAR
+    premultiplied = at.space.premultiplied if wants.space == "stored" else wants.premultiplied
+    if colour != at.space.colour and at.space.colour not in (LINEAR, SRGB):
+        image = at.read(gpu)
+        result = converted(image, colour, premultiplied=premultiplied)
+        result.owned, result.orientation = True, at.orientation
+        return Source.of(result)
+    stage, after = conversion(at.space, colour, alpha=at.alpha, premultiplied=premultiplied)
+    return at if stage is None else at.through(stage, after)
 
 
 @contextmanager
-def _named(gpu: Gpu, step: Step, todo: Plan) -> Iterator[None]:
-    """While it lasts, kernels in the report have the step's name before theirs, if there are several steps."""
+def _named(gpu: Gpu, names: Iterable[str], todo: Plan) -> Iterator[None]:
+    """While it lasts, kernels in the report have the names of steps before theirs, if there are several steps."""
     if gpu.report is None or len(todo.steps) == 1:
         yield
         return
-    gpu.report.step = step.name
+    gpu.report.step = " + ".join(names)
     try:
         yield
     finally:

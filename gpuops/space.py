@@ -10,9 +10,9 @@ import numpy as np
 from .pixels.colour import LINEAR, SRGB, Colour
 
 if TYPE_CHECKING:
-    from .gpu import Gpu
     from .image import Image
     from .pixels.coding import Encoding
+    from .pixels.pointwise import Stage
 
 
 @dataclass(frozen=True)
@@ -90,44 +90,42 @@ def converted(image: Image, colour: Colour, *, premultiplied: bool) -> Image:
     """
     from .pixels import light
     from .pixels.coding import Encoding
+    from .pixels.pointwise import each
 
     space = image.space
-    premultiplied = premultiplied and image.alpha
-    wanted = replace(space, colour=colour, premultiplied=premultiplied)
-    if wanted == replace(space, premultiplied=space.premultiplied and image.alpha):
-        return image
     if colour != space.colour and space.colour not in (LINEAR, SRGB):
         floats = Encoding(np.dtype(np.float32), unpremultiply=space.premultiplied)
         image = light.of_planes(image, space.colour, floats, levels=space.levels)
         image.space = replace(space, colour=LINEAR, premultiplied=False, levels=None)
         return converted(image, colour, premultiplied=premultiplied)
-    result = _convert(image.gpu, image, colour, multiply=premultiplied)
+    stage, wanted = conversion(space, colour, alpha=image.alpha, premultiplied=premultiplied)
+    if stage is None:
+        return image
+    result, _ = each(image.gpu, image, [stage])
     result.space = wanted
     return result
 
 
-def _convert(gpu: Gpu, image: Image, colour: Colour, *, multiply: bool) -> Image:
-    """Changes between light and its sRGB signal, and between straight and premultiplied colours, in one launch."""
-    before = image.space
-    channels, height, width = image.shape
-    curved = colour != before.colour
-    # Colours change their curve only as they are without alpha.
-    straighten = image.alpha and before.premultiplied and (curved or not multiply)
-    kernel = gpu.kernel(
-        ("lanes", "colour", "encode", "convert"),
-        "convert",
-        WIDTH=gpu.limits.lanes,
-        PIXEL="float",
-        CHANNELS=channels,
-        COLOURS=image.colours,
-        TO_SRGB=curved and colour == SRGB,
-        TO_LINEAR=curved and colour == LINEAR,
-        STRAIGHTEN=straighten,
-        MULTIPLY=multiply and (curved or not before.premultiplied),
-    )
-    size, result = height * width, image.like()
-    gpu.launch(
-        kernel, (-(-size // gpu.limits.lanes),), image, result, np.uint64(size), local=kernel.fit(256),
-        traffic=2 * image.nbytes,
-    )  # fmt: skip
-    return result
+def conversion(
+    space: Space, colour: Colour, *, alpha: bool, premultiplied: bool
+) -> tuple[Stage | None, Space]:
+    """Returns the function of a pixel that :func:`converted` applies, None if nothing changes, and the space after it.
+
+    The colour spaces are linear Rec. 709 light, its sRGB signal, or twice the same.
+    """
+    from .pixels.pointwise import Stage
+
+    premultiplied, before = premultiplied and alpha, space.premultiplied and alpha
+    wanted = replace(space, colour=colour, premultiplied=premultiplied)
+    curved = colour != space.colour
+    parts = {
+        # Colours change their curve only as they are without alpha.
+        "STRAIGHTEN": before and (curved or not premultiplied),
+        "LIGHT_TO_SRGB": curved and colour == SRGB,
+        "SRGB_TO_LIGHT": curved and colour == LINEAR,
+        "MULTIPLY": premultiplied and (curved or not before),
+    }
+    if not any(parts.values()):
+        return None, wanted
+    names = tuple(part for part, on in parts.items() if on)
+    return Stage("convert", "converted", parts=names, exact=curved), wanted

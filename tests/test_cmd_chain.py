@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -153,6 +154,40 @@ def test_explain(clpix: Program, scene: Path) -> None:
     assert lines[0].startswith("input   in.exr: 36 × 24, 3 channels of float32")
     assert "halo 9 pixels" in run.out and "first measures log-mean" in run.out
     assert "1 of 3 steps change nothing" in run.out and "writes the file's pixels" in run.out
+
+
+GRADE = ("grade", "--exposure", 1)
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ((GRADE,), ["reads and writes"]),
+        ((GRADE, GRADE), ["at once with 2 grade", "reads and writes"]),
+        ((GRADE, ("tonemap",)), ["at once with tonemap", "reads and writes"]),
+        ((GRADE, ("tonemap",), ("sharpen",)), ["reads the file", "", ""]),
+        ((("blur", "--sigma", 1), GRADE, ("tonemap",), GRADE), ["", "at once with tonemap", "", "writes the file"]),
+        ((("blur", "--sigma", 1), GRADE, ("sharpen",)), ["", "", ""]),
+        ((GRADE, ("tonemap", "--preset", "d3d11")), ["reads the file", "writes the file"]),
+    ],
+)  # fmt: skip
+def test_explain_what_is_fused(
+    clpix: Program, scene: Path, steps: tuple[tuple[object, ...], ...], said: list[str]
+) -> None:
+    """As the report of the launches has it: a launch's label begins with the steps that it does."""
+    (name, *options), *later = steps
+    line = [name, "in.exr", *options]
+    for step in later:
+        line += ["then", *step]
+    told = clpix(*line, "--explain", "-o", "out.png").out.splitlines()[2 : 2 + len(steps)]
+    for text, expected in zip(told, said, strict=True):
+        assert expected in text and (expected or "; " not in text)
+    if len(steps) > 1:
+        run = clpix(*line, "-o", "out.png", "--timing-file", "t.json")
+        assert run.code == 0, run.err
+        labels = [launch["name"] for launch in json.loads((scene / "t.json").read_text())["kernels"]]
+        together = [text.split("; at once")[0].split("  ")[0] for text in told if "at once" in text]
+        assert all(any(label.startswith(f"{name} + ") for label in labels) for name in together)
 
 
 BAD = [

@@ -126,10 +126,10 @@ static inline FLOAT luminance(const FLOAT *v, float4 weight) {
 
 // Gives the light of FOUR times WIDTH neighbours. Beyond the image's end its last pixel is repeated.
 static inline void light_of_four(__global const STORED *image, uint place, uint size, __global const float *table,
-                                 float decoding, FLOAT v[FOUR][CHANNELS]) {
+                                 float decoding, __constant const float *stages, FLOAT v[FOUR][CHANNELS]) {
     UNROLLED
     for (int t = 0; t < FOUR; t += VECTORS)
-        light_of(take(image, min(place + t * WIDTH, size - 1), size), table, decoding, v + t);
+        light_of(take(image, min(place + t * WIDTH, size - 1), size), table, decoding, stages, v + t);
 }
 
 // The value of pixels that a set measures.
@@ -287,7 +287,8 @@ static inline void publish_bins(__local uint *histogram, __global uint *total, i
 // sum of all bins.
 __kernel void reduce_direct(__global const STORED *restrict image, ulong offset, __global Statistics *partial,
                             __global uint *histogram, int width, int height, int span, float4 weight, float scale,
-                            __global const float *restrict table, float decoding, __local Statistics *tree) {
+                            __global const float *restrict table, float decoding, __constant const float *stages,
+                            __local Statistics *tree) {
     __local uint bins[SETS * BINS];
     int item = get_local_id(0), items = get_local_size(0);
     uint size = (uint)width * height, first = (uint)get_group_id(0) * span, last = min(size, first + span);
@@ -299,7 +300,7 @@ __kernel void reduce_direct(__global const STORED *restrict image, ulong offset,
     uint step = items * FOUR * WIDTH;
     for (uint i = first + item * FOUR * WIDTH; i < last; i += step) {
         FLOAT v[FOUR][CHANNELS];
-        light_of_four(image, i, size, table, decoding, v);
+        light_of_four(image, i, size, table, decoding, stages, v);
         int count = (int)min(last - i, (uint)(FOUR * WIDTH));
         lanes[0].taken += count;
         UNROLLED
@@ -326,7 +327,8 @@ __kernel void reduce_direct(__global const STORED *restrict image, ulong offset,
 #if WIDTH == 1
 __kernel void reduce_tiles(__global const STORED *image, ulong offset, __global Statistics *partial,
                            __global uint *histogram, int width, int height, float4 weight, float scale,
-                           __global const float *restrict table, float decoding, __local Statistics *tree) {
+                           __global const float *restrict table, float decoding, __constant const float *stages,
+                           __local Statistics *tree) {
     __local uint bins[SETS * BINS];
     int x = get_global_id(0), y = get_global_id(1);
     int item = get_local_id(1) * get_local_size(0) + get_local_id(0);
@@ -339,6 +341,9 @@ __kernel void reduce_tiles(__global const STORED *image, ulong offset, __global 
     float v[CHANNELS];
     fetch(image + offset, i, (size_t)width * height, pixel);
     decode(pixel, table, decoding, v);
+#ifdef STAGES
+    staged(v, stages);
+#endif
     Lanes lanes = empty_lanes();
     take_any(&lanes, luminance(v, weight), inside, (int)i, width, height, scale, bins);
     lanes.taken = inside;

@@ -1,11 +1,17 @@
-// The sRGB transfer functions (IEC 61966-2-1:1999), both odd, so that negative values survive. The file stands after
-// lanes.cl.
+// Colours and alpha, and the sRGB transfer functions (IEC 61966-2-1:1999), both odd, so that negative values survive.
+// The file stands after lanes.cl.
 //
 // -D CODES_SPACE=__global|__local   is the address space of srgb_code's table; without it __global
 
 #ifndef CODES_SPACE
 #define CODES_SPACE __global
 #endif
+
+// A premultiplied colour divided by alpha; where alpha is 0 it stays. The reciprocal of a subnormal alpha would
+// overflow.
+static inline FLOAT straight(FLOAT v, FLOAT alpha) {
+    return select(v, v / alpha, alpha > (FLOAT)0.0f);
+}
 
 static inline FLOAT srgb_to_linear(FLOAT v) {
     FLOAT a = fabs(v);

@@ -1,30 +1,20 @@
-// Planes of one colour space and kind of alpha → the same colours in another, value by value:
-//   straight colours are premultiplied ones divided by alpha; sRGB and light become each other by encode.cl's curve.
-// The input's planes are (CHANNELS, size) floats, and so are the result's; the last plane is alpha if COLOURS < CHANNELS.
-// This stands after lanes.cl, colour.cl and encode.cl, whose TO_SRGB or TO_LINEAR names the curve.
+// Colours of one space and kind of alpha → the same colours in another. After lanes.cl and colour.cl.
 //
-// -D STRAIGHTEN    Colours are premultiplied and are divided by alpha before the curve.
-// -D MULTIPLY      Colours are multiplied by alpha after the curve.
-//
-// Each work-item takes WIDTH pixels; the launch has any group size.
-__kernel void convert(__global const float *in, __global float *out, ulong size) {
-    size_t at = get_global_id(0) * WIDTH;
-    if (at >= size) return;
-    int count = (int)min(size - at, (ulong)WIDTH);
-#if defined(STRAIGHTEN) || defined(MULTIPLY)
-    FLOAT alpha = load(in + COLOURS * size + at, count);
-#endif
-    for (int c = 0; c < CHANNELS; c++) {
-        FLOAT v = load(in + c * size + at, count);
-        if (c < COLOURS) {
-#ifdef STRAIGHTEN
-            v = straight(v, alpha);
-#endif
-            v = CURVE(v);
-#ifdef MULTIPLY
-            v *= alpha;
-#endif
-        }
-        store(v, out + c * size + at, count);
+// -D CHANNELS=n -D COLOURS=n   Channels from COLOURS on are alpha.
+
+enum { STRAIGHTEN = 1, LIGHT_TO_SRGB = 2, SRGB_TO_LIGHT = 4, MULTIPLY = 8 };  // what is done, in this order
+
+static inline void converted(FLOAT v[CHANNELS], __constant const float *numbers, int parts) {
+    FLOAT alpha = v[CHANNELS - 1];
+    for (int c = 0; c < COLOURS; c++) {
+        if (parts & STRAIGHTEN) v[c] = straight(v[c], alpha);
+        if (parts & LIGHT_TO_SRGB) v[c] = linear_to_srgb(v[c]);
+        if (parts & SRGB_TO_LIGHT) v[c] = srgb_to_linear(v[c]);
+        if (parts & MULTIPLY) v[c] *= alpha;
     }
+}
+
+// Straight colours of premultiplied ones, where there is alpha.
+static inline void straightened(FLOAT v[CHANNELS], __constant const float *numbers, int parts) {
+    if (COLOURS < CHANNELS) converted(v, numbers, STRAIGHTEN);
 }

@@ -1,18 +1,33 @@
-// Planes → planes, pixel by pixel, by a function of another source. After that source, and what takes and gives planes:
-// take_quads.cl and give_quads.cl, or take_lanes.cl and give_lanes.cl.
+// Planes or a file's pixels → planes or pixels of any type, pixel by pixel: light goes through the stages that light_of
+// has. After what takes and gives pixels: take_quads.cl and give_quads.cl, or take_lanes.cl and give_lanes.cl.
 //
-// -D EACH=f   f(v, numbers) changes the channels v of a pixel, WIDTH of them at a time, by `numbers`
-// A group takes `times` times as many neighbours as its work-items can at once. Any group size.
+// -D CODES=n   is the number of entries of `codes`, which a group copies to local memory
+//
+// A group takes `times` times as many neighbours as its work-items can at once. Any group size. `lost` is as in encode.cl.
 
 __kernel void each(__global const STORED *restrict in, __global MADE *restrict out, int pixels, int times,
-                   __global const float *restrict numbers) {
-    uint items = get_local_size(0), size = pixels, step = items * TAKEN, first = (uint)get_group_id(0) * step * times;
+                   __global const float *restrict table, float scale, __constant const float *stages,
+                   __global const uint *restrict codes, __global uint *lost) {
+    int item = get_local_id(0), items = get_local_size(0);
+#ifdef CODES
+    __local uint entries[CODES];
+    for (int k = item; k < CODES; k += items) entries[k] = codes[k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+#else
+    __global const uint *entries = codes;
+#endif
+    uint size = pixels, step = items * TAKEN, first = (uint)get_group_id(0) * step * times;
     uint end = min(size, first + step * times);
-    for (uint i = first + (uint)get_local_id(0) * TAKEN; i < end; i += step) {
+    INT losses[2] = {0, 0};
+    for (uint i = first + (uint)item * TAKEN; i < end; i += step) {
         FLOAT v[VECTORS][CHANNELS];
-        light_of(take(in, i, size), 0, 1.0f, v);
-        UNROLLED
-        for (int k = 0; k < VECTORS; k++) EACH(v[k], numbers);
-        give(v, out, i, size, 0, 0);
+        light_of(take(in, i, size), table, scale, stages, v);
+        give(v, out, i, size, entries, losses);
     }
+#ifdef PIXEL
+    for (int k = 0; k < 2; k++) {
+        int sum = lanes_sum(losses[k]);
+        if (sum) atomic_add(&lost[k], (uint)sum);
+    }
+#endif
 }

@@ -5,6 +5,7 @@
 // -D HALF                 PIXEL is ushort and holds the bits of half floats, so that no extension is needed
 // -D CODE_TABLE           takes 8-bit sRGB codes from a table, by srgb_code of colour.cl
 // -D UP_TO_1              promises that colours are within 0 … 1, so that encode_plain need not check them
+// -D ANY_LIGHT            says that colours may be negative or not finite in encode_light
 // -D TO_SRGB, TO_LINEAR   encode to sRGB or decode it by formula (decode.cl has other names for these, as both files
 //                         may be in one program)
 
@@ -34,23 +35,27 @@ static inline FLOAT within(FLOAT v, float most) {
     return select((FLOAT)most, v, v < (FLOAT)most);
 }
 
-// A premultiplied colour divided by alpha; where alpha is 0 it stays. The reciprocal of a subnormal alpha would
-// overflow.
-static inline FLOAT straight(FLOAT v, FLOAT alpha) {
-    return select(v, v / alpha, alpha > (FLOAT)0.0f);
-}
-
 // The nearest whole number, ties to even, for 0 … 2^22: adding 1.5 · 2^23 leaves no bits below 1. (rint() is a function
 // call on some CPUs, and takes longer than all the rest.)
 static inline INT nearest(FLOAT v) {
     return AS_INT(v + 12582912.0f) - 0x4b400000;
 }
 
-// A colour above MOST_CODED does not fit the type; one between 1 and it is merely rounded.
+// A colour above MOST_CODED or below LEAST_CODED does not fit the type; one between 1 and MOST_CODED, or between
+// LEAST_CODED and 0, is merely rounded.
 #ifdef CODE_TABLE
 #define MOST_CODED 1.0045f
+#define LEAST_CODED (-0.5f / (255.0f * 12.92f))
 #elif defined(MAXIMUM)
 #define MOST_CODED (1.0f + 0.5f / MAXIMUM)
+#define LEAST_CODED (-0.5f / MAXIMUM)
+#endif
+
+// Clamps a colour to 0 … 1.
+#ifdef ANY_LIGHT
+#define FROM_0_TO_1(v) fmin(fmax(v, 0.0f), 1.0f)  // NaN becomes 0
+#else
+#define FROM_0_TO_1(v) clamp(v, 0.0f, 1.0f)
 #endif
 
 // lost[0] counts the finite values that did not fit the type, lost[1] those that were not finite, both only where
@@ -62,7 +67,7 @@ static inline PIXELS encode(FLOAT v, int colour, CODES_SPACE const uint *codes, 
 #endif
 #ifdef CODE_TABLE
     if (colour) {
-        lost[0] += one_if(present & finite & ((v < -0.5f / (255.0f * 12.92f)) | (v > MOST_CODED)));
+        lost[0] += one_if(present & finite & ((v < LEAST_CODED) | (v > MOST_CODED)));
         return TO_PIXELS(srgb_code(AS_UINT(within(v, 1.0f)), codes));
     }
 #else
@@ -117,8 +122,9 @@ static inline void encode_pixel(const float *v, CODES_SPACE const uint *codes, i
     for (int c = 0; c < CHANNELS; c++) pixel[c] = encode(v[c], c < COLOURS, codes, c < count, lost);
 }
 
-// Encodes `number` pixels whose colours are finite and not negative; the first `count` of them exist. One branch finds
-// all that do not fit. An 8-bit code stays in bits 16 … 23 of a Coded, where srgb_sum puts it.
+// Encodes `number` pixels, the first `count` of which exist, and whose colours are finite and not negative unless there
+// is ANY_LIGHT. One branch finds all that do not fit. An 8-bit code stays in bits 16 … 23 of a Coded, where srgb_sum
+// puts it.
 #if MAXIMUM == 255
 typedef uint Coded;
 #define PIXEL_OF(coded) ((coded) >> 16)
@@ -131,7 +137,7 @@ typedef PIXEL Coded;
 
 static inline void encode_light(FLOAT v[][CHANNELS], CODES_SPACE const uint *codes, int number, int count, int *lost,
                                 Coded *coded) {
-    float most = 0.0f;
+    int fit = 1;
     UNROLLED
     for (int p = 0; p < number; p++) {
         Coded *pixel = coded + p * CHANNELS;
@@ -140,22 +146,26 @@ static inline void encode_light(FLOAT v[][CHANNELS], CODES_SPACE const uint *cod
 #if defined(CODE_TABLE) && defined(UP_TO_1)
             pixel[c] = srgb_sum(as_uint(v[p][c]), codes);
 #elif defined(CODE_TABLE)
-            pixel[c] = srgb_sum(as_uint(clamp(v[p][c], 0.0f, 1.0f)), codes);
-            most = fmax(most, v[p][c]);
+            pixel[c] = srgb_sum(as_uint(FROM_0_TO_1(v[p][c])), codes);
+            fit &= as_uint(v[p][c]) <= as_uint(MOST_CODED);
 #elif defined(MAXIMUM)
             v[p][c] = CURVE(v[p][c]);
-            pixel[c] = CODED_AS(nearest(clamp(v[p][c], 0.0f, 1.0f) * MAXIMUM));
-            most = fmax(most, v[p][c]);
+            pixel[c] = CODED_AS(nearest(FROM_0_TO_1(v[p][c]) * MAXIMUM));
+            fit &= as_uint(v[p][c]) <= as_uint(MOST_CODED);
 #else
             pixel[c] = encode(v[p][c], 1, codes, p < count, lost);
 #endif
         }
     }
 #ifdef MAXIMUM
-    if (most <= MOST_CODED) return;
+    if (fit) return;
     UNROLLED
     for (int p = 0; p < number; p++)
-        for (int c = 0; c < COLOURS; c++) lost[0] += p < count && v[p][c] > MOST_CODED;
+        for (int c = 0; c < COLOURS; c++) {
+            int finite = fabs(v[p][c]) <= FLT_MAX;
+            lost[0] += p < count && finite && (v[p][c] > MOST_CODED || v[p][c] < LEAST_CODED);
+            lost[1] += p < count && !finite;
+        }
 #endif
 }
 #endif

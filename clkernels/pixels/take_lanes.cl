@@ -2,7 +2,7 @@
 // converts them to light. take_quads.cl does the same for GPUs. The file stands after lanes.cl (WIDTH 8) and colour.cl.
 //
 // -D PIXEL=type, HALF, TABLE, LINEARISE, ENCODE, UNSCALED, PREMULTIPLY, CHANNELS=n and COLOURS=n are as in decode.cl;
-// without PIXEL the input is planar.
+// without PIXEL the input is planar. -D STAGES is as in take_quads.cl.
 
 #define TAKEN 8
 #define VECTORS 1
@@ -22,9 +22,9 @@ static inline Taken take(__global const STORED *in, uint first, uint size) {
     return taken;
 }
 
-static inline void light_of(Taken taken, __global const float *table, float scale, FLOAT v[VECTORS][CHANNELS]) {
+static inline void decoded(Taken taken, __global const float *table, float scale, FLOAT v[CHANNELS]) {
     UNROLLED
-    for (int c = 0; c < CHANNELS; c++) v[0][c] = taken.v[c];
+    for (int c = 0; c < CHANNELS; c++) v[c] = taken.v[c];
 }
 
 #else
@@ -99,13 +99,21 @@ static inline FLOAT light_of_channel(Stored stored, int colour, __global const f
     return v;
 }
 
-static inline void light_of(Taken taken, __global const float *table, float scale, FLOAT v[VECTORS][CHANNELS]) {
-    for (int c = 0; c < CHANNELS; c++) v[0][c] = light_of_channel(taken.v[c], c < COLOURS, table, scale);
+static inline void decoded(Taken taken, __global const float *table, float scale, FLOAT v[CHANNELS]) {
+    for (int c = 0; c < CHANNELS; c++) v[c] = light_of_channel(taken.v[c], c < COLOURS, table, scale);
 #ifdef PREMULTIPLY
-    for (int c = 0; c < COLOURS; c++) v[0][c] *= v[0][CHANNELS - 1];
+    for (int c = 0; c < COLOURS; c++) v[c] *= v[CHANNELS - 1];
 #endif
 }
 #endif
+
+static inline void light_of(Taken taken, __global const float *table, float scale, __constant const float *numbers,
+                            FLOAT v[VECTORS][CHANNELS]) {
+    decoded(taken, table, scale, v[0]);
+#ifdef STAGES
+    staged(v[0], numbers);
+#endif
+}
 
 #define COUNT_IN(k, first, size) ((int)min((size) - (first), 8u))
 #define PLACE_OF(k, first) (first)

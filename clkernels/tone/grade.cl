@@ -12,8 +12,17 @@
 // Gray is R = G = B, and becomes the luminance of the result. A NaN or an infinity stays what it is, and a pixel that
 // has one keeps its saturation. Channels from COLOURS on are alpha, and stay.
 //
-// -D POWER -D CDL_SATURATION -D CONTRAST -D SATURATION -D CURVE   for the parts that change something
 // -D CHANNELS=n -D COLOURS=1|3
+
+enum { POWER = 1, CDL_SATURATION = 2, CONTRAST = 4, SATURATION = 8, CUBICS = 16 };  // parts that change something
+enum { NO_SLOPE = 32 };                                                                // a slope is 0
+
+// The parts that would change what is not finite. Of the others slopes and powers of infinities are infinities.
+#ifdef FINITE
+#define ONLY_FINITE (CUBICS | NO_SLOPE | POWER | CONTRAST)
+#else
+#define ONLY_FINITE (CUBICS | NO_SLOPE)
+#endif
 
 typedef struct {
     float slope[3], offset[3], power[3], cdl_saturation;
@@ -26,48 +35,41 @@ typedef struct {
     float start, low, high, b, c, d;
 } Cubic;
 
-static inline INT finite(FLOAT v) { return fabs(v) <= FLT_MAX; }
+static inline INT finite_light(FLOAT v) { return fabs(v) <= FLT_MAX; }
 
-static inline FLOAT luminance(const FLOAT v[3]) { return fma(v[0], 0.2126f, fma(v[1], 0.7152f, v[2] * 0.0722f)); }
+static inline FLOAT rec709_luminance(const FLOAT v[3]) { return fma(v[0], 0.2126f, fma(v[1], 0.7152f, v[2] * 0.0722f)); }
 
 static inline void saturate_by(FLOAT v[3], float saturation) {
-    FLOAT y = luminance(v);
-    for (int c = 0; c < 3; c++) v[c] = select(v[c], fma(v[c] - y, (FLOAT)saturation, y), finite(y));
+    FLOAT y = rec709_luminance(v);
+    for (int c = 0; c < 3; c++) v[c] = select(v[c], fma(v[c] - y, (FLOAT)saturation, y), finite_light(y));
 }
 
-static inline FLOAT curved(FLOAT v, float base, __global const Cubic *cubics, int count) {
+static inline FLOAT by_cubics(FLOAT v, float base, __constant const Cubic *cubics, int count) {
     FLOAT sum = base;
     for (int k = 0; k < count; k++) {
-        __global const Cubic *p = cubics + k;
+        __constant const Cubic *p = cubics + k;
         FLOAT t = clamp(v - p->start, (FLOAT)p->low, (FLOAT)p->high);
         sum = fma(t, fma(t, fma(t, (FLOAT)p->d, (FLOAT)p->c), (FLOAT)p->b), sum);
     }
     return sum;
 }
 
-static inline void graded(FLOAT channels[CHANNELS], __global const float *numbers) {
-    __global const Grade *g = (__global const Grade *)numbers;
+static inline void graded(FLOAT channels[CHANNELS], __constant const float *numbers, int parts) {
+    __constant const Grade *g = (__constant const Grade *)numbers;
     FLOAT v[3];
     for (int c = 0; c < 3; c++) {
         v[c] = fma(channels[COLOURS == 1 ? 0 : c], (FLOAT)g->slope[c], (FLOAT)g->offset[c]);
-#ifdef POWER
-        v[c] = select(v[c], power(fabs(v[c]), g->power[c]), v[c] > 0.0f);
-#endif
+        if (parts & POWER) v[c] = select(v[c], power(fabs(v[c]), g->power[c]), v[c] > 0.0f);
     }
-#ifdef CDL_SATURATION
-    saturate_by(v, g->cdl_saturation);
-#endif
-#ifdef CONTRAST
-    for (int c = 0; c < 3; c++) v[c] = copysign(g->pivot * power(fabs(v[c]) / g->pivot, g->contrast), v[c]);
-#endif
-#ifdef SATURATION
-    saturate_by(v, g->saturation);
-#endif
-#ifdef CURVE
-    for (int c = 0; c < 3; c++) v[c] = curved(v[c], g->base, (__global const Cubic *)(g + 1), (int)g->cubics);
-#endif
+    if (parts & CDL_SATURATION) saturate_by(v, g->cdl_saturation);
+    if (parts & CONTRAST)
+        for (int c = 0; c < 3; c++) v[c] = copysign(g->pivot * power(fabs(v[c]) / g->pivot, g->contrast), v[c]);
+    if (parts & SATURATION) saturate_by(v, g->saturation);
+    if (parts & CUBICS)
+        for (int c = 0; c < 3; c++) v[c] = by_cubics(v[c], g->base, (__constant const Cubic *)(g + 1), (int)g->cubics);
 #if COLOURS == 1
-    v[0] = luminance(v);
+    v[0] = rec709_luminance(v);
 #endif
-    for (int c = 0; c < COLOURS; c++) channels[c] = select(channels[c], v[c], finite(channels[c]));
+    for (int c = 0; c < COLOURS; c++)
+        channels[c] = parts & ONLY_FINITE ? select(channels[c], v[c], finite_light(channels[c])) : v[c];
 }

@@ -21,11 +21,11 @@ static inline FLOAT luminance_of(FLOAT *v, float exposure, float16 white) {
 // gain: 1/beyond for pixels beyond; for others −1, and negative means that tonemap_local.cl is still to find it.
 __kernel void surroundings(__global const STORED *restrict in, __global float *around, __global float *gain, int pixels,
                            float exposure, float beyond, __global const float *restrict table, float scale,
-                           float16 white) {
+                           __constant const float *stages, float16 white) {
     uint size = pixels, i = (uint)get_global_id(0) * TAKEN;
     if (i >= size) return;
     FLOAT v[VECTORS][CHANNELS];
-    light_of(take(in, i, size), table, scale, v);
+    light_of(take(in, i, size), table, scale, stages, v);
     for (int k = 0; k < VECTORS; k++) {
         int count = COUNT_IN(k, i, size);
         if (count <= 0) continue;
@@ -38,11 +38,12 @@ __kernel void surroundings(__global const STORED *restrict in, __global float *a
 
 // Gives binary logarithms; NaN for luminance below `darkest`, ∞ for luminance of `beyond` or more.
 __kernel void logarithms(__global const STORED *restrict in, __global float *out, int pixels, float exposure, float darkest,
-                         float beyond, __global const float *restrict table, float scale, float16 white) {
+                         float beyond, __global const float *restrict table, float scale,
+                         __constant const float *stages, float16 white) {
     uint size = pixels, i = (uint)get_global_id(0) * TAKEN;
     if (i >= size) return;
     FLOAT v[VECTORS][CHANNELS];
-    light_of(take(in, i, size), table, scale, v);
+    light_of(take(in, i, size), table, scale, stages, v);
     for (int k = 0; k < VECTORS; k++) {
         int count = COUNT_IN(k, i, size);
         if (count <= 0) continue;

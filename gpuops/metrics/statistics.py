@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from ..image import Image
 from ..operands import on_device
 from ..pixels import coding as pixels
 from ..pixels.coding import Decoding
-from ..pixels.pointwise import reading
+from ..pixels.pointwise import Stage, reading
 
 if TYPE_CHECKING:
     from ..gpu import Gpu, Step
@@ -135,6 +136,7 @@ def statistics(
     image: Image | npt.ArrayLike,
     *,
     decoding: Decoding | None = None,
+    stages: Sequence[Stage] = (),
     weights: tuple[float, float, float] = REC709,
     histogram: bool = True,
     centre: bool = False,
@@ -151,6 +153,8 @@ def statistics(
         One colour plane, or three that ``weights`` join: Rec. 709's by default.
     decoding
         ``image`` is pixels (height, width, channels) as a file has them, whose light is measured.
+    stages
+        What light goes through before it is measured.
     histogram, centre
         Also count the histogram; also weigh for ``centre_mean``.
     method
@@ -165,7 +169,7 @@ def statistics(
     """
     _check_method(method)
     operand = _operand(gpu, image, decoding)
-    how = _How((*weights,), histogram, centre, tiled=method == "tiles")
+    how = _How((*weights,), histogram, centre, tiled=method == "tiles", stages=(*stages,))
     return _reduction(gpu, operand, decoding, how)(operand)[0]
 
 
@@ -197,6 +201,7 @@ def all_statistics(
     image: Image | npt.ArrayLike,
     *,
     decoding: Decoding | None = None,
+    stages: Sequence[Stage] = (),
     weights: tuple[float, float, float] = REC709,
     histogram: bool = True,
 ) -> tuple[Statistics | None, tuple[Statistics, ...]]:
@@ -210,7 +215,9 @@ def all_statistics(
         operand, decoding = pixels.unpack(operand, decoding), None
     if decoding is None and operand.shape[0] > _CHANNELS:
         return None, channel_statistics(gpu, operand, histogram=histogram)
-    reduction = _reduction(gpu, operand, decoding, _How((*weights,), histogram, every=True))
+    reduction = _reduction(
+        gpu, operand, decoding, _How((*weights,), histogram, every=True, stages=(*stages,))
+    )
     found, channels, colours = reduction(operand), reduction.channels, reduction.colours
     luminance = found[-1] if colours == 3 else found[0] if colours == 1 else None
     return luminance, found[:channels]
@@ -251,7 +258,8 @@ def _operand(gpu: Gpu, image: Image | npt.ArrayLike, decoding: Decoding | None) 
 @dataclass(frozen=True)
 class _How:
     """The options of a reading pass. ``every``: of each channel, and of luminance beside them if there are colours;
-    ``mip``: the pass also makes the first level of a mip chain; ``tiled``: it goes by tiles."""
+    ``mip``: the pass also makes the first level of a mip chain; ``tiled``: it goes by tiles; ``stages``: what light
+    goes through first."""
 
     weights: tuple[float, float, float] = REC709
     histogram: bool = True
@@ -259,6 +267,7 @@ class _How:
     every: bool = False
     mip: bool = False
     tiled: bool = False
+    stages: tuple[Stage, ...] = ()
 
 
 def _reduction(gpu: Gpu, like: Image, decoding: Decoding | None, how: _How) -> _Reduction:
@@ -272,7 +281,9 @@ class _Reduction:
 
     def __init__(self, gpu: Gpu, like: Image, decoding: Decoding | None, how: _How) -> None:
         lanes = 1 if how.tiled else None
-        ways = reading(gpu, like, decoding, colours_only=not how.every, lanes=lanes, rows=how.mip)
+        ways = reading(
+            gpu, like, decoding, stages=how.stages, colours_only=not how.every, lanes=lanes, rows=how.mip
+        )
         channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
         assert isinstance(channels, int) and isinstance(colours, int)
         if not how.every:

@@ -10,6 +10,7 @@ from ..operation import Number, Numbers, Operation, Params, Points, Traits, para
 if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
+    from ..pixels.pointwise import Stage
 
 _PIVOT = 0.18  # light of middle grey
 
@@ -52,13 +53,20 @@ def grade(gpu: Gpu, image: Image, params: GradeParams) -> Image:
 
     Raises ParameterError where the image is neither gray nor RGB.
     """
-    from ..metrics.statistics import check_colours
     from ..pixels.pointwise import each
-    from ..tone.monotone import cubics
 
     if OPERATION.identity(params):
         return image
-    check_colours(image.colours, image.shape[0], "grading")
+    return each(gpu, image, [_stage(params, image.colours, image.shape[0])])[0]
+
+
+def _stage(params: GradeParams, colours: int, channels: int) -> Stage:
+    """Returns the function of a pixel."""
+    from ..metrics.statistics import check_colours
+    from ..pixels.pointwise import Stage
+    from ..tone.monotone import cubics
+
+    check_colours(colours, channels, "grading")
     slope = (2.0**params.exposure * v for v in params.slope)
     points = params.curve if params.curve and params.curved else ()
     curve = cubics(points) if points else []
@@ -67,11 +75,15 @@ def grade(gpu: Gpu, image: Image, params: GradeParams) -> Image:
         params.contrast, params.pivot, params.saturation,
         points[0][1] if points else 0.0, len(curve), *(number for cubic in curve for number in cubic),
     )  # fmt: skip
-    return each(
-        gpu, image, "grade", "graded", numbers,
-        POWER=params.power != (1.0,) * 3, CDL_SATURATION=params.cdl_saturation != 1,
-        CONTRAST=params.contrast != 1, SATURATION=params.saturation != 1, CURVE=params.curved,
-    )  # fmt: skip
+    parts = {
+        "POWER": params.power != (1.0,) * 3,
+        "CDL_SATURATION": params.cdl_saturation != 1,
+        "CONTRAST": params.contrast != 1,
+        "SATURATION": params.saturation != 1,
+        "CUBICS": params.curved,
+        "NO_SLOPE": 0 in params.slope,
+    }
+    return Stage("grade", "graded", numbers, tuple(part for part, on in parts.items() if on))
 
 
 OPERATION = Operation(
@@ -79,6 +91,7 @@ OPERATION = Operation(
     GradeParams,
     grade,
     traits=Traits(kind="pointwise"),
+    stage=_stage,
     identity=lambda p: not p.curved and replace(p, curve=None, pivot=_PIVOT) == GradeParams(),
     cases=(
         GradeParams(exposure=-1.5),

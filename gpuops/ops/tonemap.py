@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from ..image import Image
     from ..pixels.coding import Decoding
     from ..pixels.colour import Colour
+    from ..pixels.pointwise import Stage
     from ..space import Stored, Target
 
 
@@ -328,7 +329,7 @@ def percentiles_option(text: str) -> tuple[float, float]:
     return low, high
 
 
-def _tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
+def _tonemap(gpu: Gpu, image: Image, params: TonemapParams, stages: Sequence[Stage] = ()) -> Image:
     """Maps planes of light to a display's light, or to its signal if the transfer says one."""
     from ..glow import d3d11
     from ..pixels.colour import LINEAR, of_signal
@@ -343,14 +344,19 @@ def _tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
         result.space = replace(image.space, display=True)
         return result
     light = params.transfer in ("auto", "srgb")  # as in a file of floats
-    result = tonemap.tonemap(gpu, image, replace(params, transfer="linear") if light else params)
+    result = tonemap.tonemap(gpu, image, replace(params, transfer="linear") if light else params, stages)
     colour = LINEAR if light else of_signal(params.transfer, params.gamma)
     result.space = replace(image.space, colour=colour, display=True)
     return result
 
 
 def _ends(
-    gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None, target: Target
+    gpu: Gpu,
+    source: Image,
+    params: TonemapParams,
+    decoding: Decoding | None,
+    target: Target,
+    stages: Sequence[Stage] = (),
 ) -> Stored:
     import numpy as np
 
@@ -372,7 +378,7 @@ def _ends(
         signal = replace(signal, dither=int(np.iinfo(depth.name).max))
     elif signal.transfer == "srgb":  # light, which the file's encoding makes exact codes of, or keeps
         signal, encoding, written = replace(signal, transfer="linear"), light, None
-    return Stored(*tonemap.mapped(gpu, source, signal, decoding, encoding), shown, written)
+    return Stored(*tonemap.mapped(gpu, source, signal, decoding, encoding, stages), shown, written)
 
 
 def _prepare(_gpu: Gpu, params: TonemapParams, target: Target | None) -> None:
@@ -397,6 +403,8 @@ def _traits(params: TonemapParams) -> Traits:
     from ..tone import operators  # which needs numpy: kinds are asked for when there is work
 
     statistics: tuple[str, ...] = (params.meter,) if params.exposure is None else ()
+    if params.white_balance == GRAY_WORLD:
+        statistics += ("means of channels",)
     if operators.needs_scene(params):
         statistics += ("scene",)
     kind = (
@@ -417,6 +425,7 @@ OPERATION = Operation(
     _tonemap,
     traits=_traits,
     ends=_ends,
+    joins=lambda params: params.preset is None,
     check=_check,
     prepare=_prepare,
     cases=(

@@ -2,11 +2,13 @@
 
 A GPU's work-item takes four neighbours, as whole words (take_quads.cl, give_quads.cl); a CPU's takes eight, as vectors
 (take_lanes.cl, give_lanes.cl).
+
+What is read may go through stages: functions of a pixel, each in a source of its own. So operations that change pixels
+one by one need no launch, but are done by the one that reads their result.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -29,6 +31,32 @@ _SHARED = ("CHANNELS", "COLOURS", "UNPREMULTIPLY")
 
 
 @dataclass(frozen=True)
+class Stage:
+    """A function of a pixel that kernels apply to what they read.
+
+    Attributes
+    ----------
+    source : str
+        The file of OpenCL C that has it: ``f(FLOAT v[CHANNELS], __constant const float *numbers, int parts)`` changes
+        the channels of a pixel, or of a vector of them.
+    function : str
+        Its name.
+    numbers : tuple of float
+        What it is given.
+    parts : tuple of str
+        The names of the parts that it is to do; the file has them as flags. The others are not compiled.
+    exact : bool
+        It needs a library's powers, not a GPU's own.
+    """
+
+    source: str
+    function: str
+    numbers: tuple[float, ...] = ()
+    parts: tuple[str, ...] = ()
+    exact: bool = False
+
+
+@dataclass(frozen=True)
 class Reading:
     """The sources of a kernel that reads pixels, its build's defines, those of reading alone, and its arguments."""
 
@@ -38,11 +66,12 @@ class Reading:
     arguments: tuple[Argument, ...]
     lanes: int
     nbytes: int
+    exact: bool
 
     @property
     def by_formula(self) -> bool:
         """Whether pixels, which may have any value, go through a power."""
-        return bool(self.own.get("LINEARISE") or self.own.get("ENCODE"))
+        return self.exact or bool(self.own.get("LINEARISE") or self.own.get("ENCODE"))
 
     @property
     def at_once(self) -> int:
@@ -55,20 +84,22 @@ def reading(
     image: Image,
     decoding: Decoding | None,
     *,
+    stages: Sequence[Stage] = (),
     colours_only: bool = False,
     lanes: int | None = None,
     rows: bool = False,
 ) -> Reading:
     """Returns how to read ``image``: float32 planes (channels, height, width), or with ``decoding`` a file's pixels.
 
-    Pixels are (height, width, channels). ``colours_only``: alpha is not wanted, and its plane is not read. ``lanes``:
-    in place of those that the device prefers. ``rows``: the kernel takes each row by itself, and not all pixels as one
-    row.
+    Pixels are (height, width, channels). What is read goes through the ``stages``. ``colours_only``: alpha is not
+    wanted, and its plane is not read unless a stage may need it. ``lanes``: in place of those that the device prefers.
+    ``rows``: the kernel takes each row by itself, and not all pixels as one row.
     """
+    colours_only = colours_only and not stages
     lanes = gpu.limits.lanes if lanes is None else lanes
     shared: dict[str, Define] = {"WIDTH": lanes}
     own: dict[str, Define] = {}
-    arguments: tuple[Argument, ...] = (None, 1.0)
+    table, scale = None, 1.0
     if decoding is None:
         channels = image.colours if colours_only else image.shape[0]
         shared |= {"CHANNELS": channels, "COLOURS": image.colours}
@@ -77,14 +108,18 @@ def reading(
     else:
         own = own_of(decoding.defines(image))
         shared |= {"CHANNELS": image.shape[2], "COLOURS": image.shape[2] - decoding.alpha}
-        arguments = decoding.arguments(image)
+        table, scale = decoding.arguments(image)
         height, width = image.shape[:2]
         words = words_of_four(image)
     if rows and width % 4:
         words = None
     if lanes == 1:
         own["READ_WORDS"] = words
-    before: tuple[str | Source, ...] = ("lanes", "colour", defined("reading", own))
+    numbers = None
+    if stages:
+        own["STAGES"] = True
+        numbers = gpu.array(np.array([n for stage in stages for n in stage.numbers] or [0], np.float32))
+    before: tuple[str | Source, ...] = ("lanes", "colour", defined("reading", own), *_joined(stages))
     if lanes > 1:
         sources = (*before, "take_lanes")
     else:
@@ -92,7 +127,22 @@ def reading(
     nbytes = image.nbytes
     if decoding is None and colours_only:
         nbytes = nbytes // image.shape[0] * image.colours
-    return Reading(sources, shared, own, arguments, lanes, nbytes)
+    exact = any(stage.exact for stage in stages)
+    return Reading(sources, shared, own, (table, scale, numbers), lanes, nbytes, exact)
+
+
+def _joined(stages: Sequence[Stage]) -> tuple[str | Source, ...]:
+    """Returns the sources of the stages, and the function that does one after the other."""
+    if not stages:
+        return ()
+    calls, place = [], 0
+    for stage in stages:
+        calls.append(f"    {stage.function}(v, numbers + {place}, {' | '.join(stage.parts) or 0});")
+        place += len(stage.numbers)
+    text = "\n".join(
+        ["static inline void staged(FLOAT v[CHANNELS], __constant const float *numbers) {", *calls, "}"]
+    )
+    return (*dict.fromkeys(stage.source for stage in stages), Source("stages", text))
 
 
 def writing(
@@ -136,32 +186,49 @@ def defined(name: str, defines: dict[str, Define], before: dict[str, Define] | N
     return Source(name, "\n".join([*gone, *now]))
 
 
-def each(gpu: Gpu, image: Image, source: str, function: str, numbers: Sequence[float], **on: bool) -> Image:
-    """Returns the planes of ``image`` with a function applied to each pixel's channels.
+def each(
+    gpu: Gpu,
+    image: Image,
+    stages: Sequence[Stage] = (),
+    decoding: Decoding | None = None,
+    encoding: Encoding | None = None,
+) -> tuple[Image, Image | None]:
+    """Does stages in one launch, from planes or pixels to planes or pixels; the Image given stays as it is.
 
-    ``source`` has the function: see each.cl. ``numbers`` are what it is given, and ``on`` says which parts are built.
+    With an ``encoding`` there are also the counters of values that did not fit: see
+    :func:`gpuops.pixels.coding.losses`.
     """
-    ways = reading(gpu, image, None)
-    size = math.prod(image.shape[1:])
-    sources, defines, _ = writing(gpu, size, ways, None, alpha=image.alpha)
-    native = not gpu.limits.is_cpu
+    if encoding is not None and encoding.unpremultiply:
+        stages = (*stages, Stage("convert", "straightened"))
+    ways = reading(gpu, image, decoding, stages=stages)
+    channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
+    assert isinstance(channels, int) and isinstance(colours, int)
+    height, width = image.shape[:2] if decoding else image.shape[1:]
+    size, alpha = height * width, channels > colours
+    sources, defines, codes = writing(gpu, size, ways, encoding, alpha=alpha)
+    exact = ways.by_formula or bool(encoding and (encoding.linearise or (encoding.encode and codes is None)))
+    native = not gpu.limits.is_cpu and not exact
     kernel = gpu.kernel(
-        (*ways.sources, source, *sources, "each"),
+        (*ways.sources, *sources, "each"),
         "each",
-        EACH=function,
         NATIVE=native,
-        FINITE=not native,
+        FINITE=not native and not exact,
         DENORMS_ARE_ZERO=native,
+        ANY_LIGHT=encoding is not None,
         **ways.defines,
         **defines,
-        **on,
     )
-    result = image.like()
+    lost = None
+    if encoding is None:
+        result = gpu.empty((channels, height, width))
+        result.alpha, result.space, result.orientation = alpha, image.space, image.orientation
+    else:
+        result, lost = gpu.empty((height, width, channels), encoding.dtype), gpu.zeros((2,), np.uint32)
     local = kernel.fit(1 if gpu.limits.is_cpu else 256)
     items = -(-size // ways.at_once)
     times = min(max(1, items // (gpu.limits.compute_units * local[0] * _GROUPS)), _TIMES)
     gpu.launch(
-        kernel, (-(-items // times),), image, result, size, times, gpu.array(np.array(numbers, np.float32)),
-        local=local, label=source, traffic=2 * image.nbytes,
+        kernel, (-(-items // times),), image, result, size, times, *ways.arguments, codes, lost, local=local,
+        label=" + ".join(stage.source for stage in stages) or "each", traffic=ways.nbytes + result.nbytes,
     )  # fmt: skip
-    return result
+    return result, lost

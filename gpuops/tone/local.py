@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from ..metrics.statistics import Statistics, check_colours, statistics
 from ..ops.blur import BlurParams
 from ..pixels.coding import Decoding
 from ..pixels.colour import Matrix
-from ..pixels.pointwise import reading
+from ..pixels.pointwise import Stage, reading
 from . import white_balance
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def gain(
     *,
     decoding: Decoding | None = None,
     balance: Matrix | None = None,
+    stages: Sequence[Stage] = (),
     **parameters: float,
 ) -> Image:
     """Returns the factor for each pixel's light, after exposure: an Image (1, height, width), finite and positive.
@@ -59,6 +60,8 @@ def gain(
     balance : array (3, 3), optional
         The matrix of :func:`gpuops.tone.white_balance.matrix`, which the light of an RGB image goes through before
         that.
+    stages
+        What the light goes through first of all.
     parameters
         Those of :func:`reinhard_local` or :func:`durand`.
 
@@ -69,15 +72,16 @@ def gain(
     """
     if operator not in OPERATORS:
         raise ParameterError(f"unknown local operator {operator!r}: use one of {', '.join(OPERATORS)}")
-    return OPERATORS[operator](gpu, _Light(source, decoding, exposure, balance), **parameters)
+    return OPERATORS[operator](gpu, _Light(source, decoding, stages, exposure, balance), **parameters)
 
 
 @dataclass(frozen=True)
 class _Light:
-    """A source of light: planes, or with a decoding pixels; and its exposure and white balance."""
+    """A source of light: planes, or with a decoding pixels; stages, the exposure and the white balance after them."""
 
     source: Image
     decoding: Decoding | None
+    stages: Sequence[Stage]
     exposure: float
     balance: Matrix | None
 
@@ -89,7 +93,7 @@ class _Light:
 
     def to(self, gpu: Gpu, name: str, images: tuple[Image, ...], *scalars: Argument) -> None:
         """Launches one of tonemap_surroundings.cl's kernels, which writes planes."""
-        ways = reading(gpu, self.source, self.decoding, colours_only=True)
+        ways = reading(gpu, self.source, self.decoding, stages=self.stages, colours_only=True)
         colours = ways.defines["COLOURS"]
         assert isinstance(colours, int)
         check_colours(colours, self.source.shape[2 if self.decoding else 0], "tone mapping")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,7 @@ from ..params.operators import LOCAL, MAX_STOPS, PERCENTILES
 from ..params.region import Region
 from ..params.white_balance import WhiteBalance
 from ..pixels.coding import Decoding, Encoding, pack
-from ..pixels.colour import Matrix
-from ..pixels.pointwise import reading, writing
+from ..pixels.pointwise import Stage, reading, writing
 from ..pixels.regions import cut
 from ..space import converted
 from . import blue_noise, local, lut, operators, white_balance
@@ -32,8 +32,8 @@ _GROUPS = 24
 _TIMES = 1 << 10
 
 
-def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
-    """Maps linear Rec. 709 light to a display's signal.
+def tonemap(gpu: Gpu, image: Image, params: TonemapParams, stages: Sequence[Stage] = ()) -> Image:
+    """Maps linear Rec. 709 light, which goes through ``stages`` first, to a display's signal.
 
     The result is finite whatever the input holds: NaN and negative light become 0, infinite light becomes the
     operator's brightest value; a GpuopsWarning counts such pixels. Values above 1 are not clipped: the function that
@@ -49,7 +49,7 @@ def tonemap(gpu: Gpu, image: Image, params: TonemapParams) -> Image:
     ParameterError
         The image is neither gray nor RGB, or gray and to be balanced, or does not contain the meter's region.
     """
-    result, _ = mapped(gpu, image, params)
+    result, _ = mapped(gpu, image, params, stages=stages)
     result.linear = params.transfer == "linear"
     return result
 
@@ -84,30 +84,37 @@ def mapped(
     params: TonemapParams,
     decoding: Decoding | None = None,
     encoding: Encoding | None = None,
+    stages: Sequence[Stage] = (),
 ) -> tuple[Image, Image]:
     """Returns the result, and the counters of values that did not fit.
 
     The source is pixels with a ``decoding``, or planes of straight colours without one; the result is pixels with an
-    ``encoding``, or planes without one.
+    ``encoding``, or planes without one. All that is read goes through the ``stages`` first.
     """
     if params.transfer == "auto":
         params = replace(params, transfer="srgb")
-    ways = reading(gpu, source, decoding)
+    ways = reading(gpu, source, decoding, stages=stages)
     channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
     assert isinstance(channels, int) and isinstance(colours, int)
     check_colours(colours, channels, "tone mapping")
-    params = white_balance.resolved(gpu, source, params, decoding)
+    params = white_balance.resolved(gpu, source, params, decoding, stages)
     balance = white_balance.known(params.white_balance)
-    exposure, p = _levels(gpu, source, params, decoding)
+    exposure, p = _levels(gpu, source, params, decoding, stages)
     transfer = params.transfer
     hue = params.gamut == "hue" and colours == 3
     table = params.operator if isinstance(params.operator, LutParams) else None
     if table and not hue:  # keeping the hue works on light
         table, transfer, decoding, encoding = lut.in_signals(
-            table, transfer, decoding, encoding, as_it_is=exposure == 1 and balance is None, colours=colours
+            table, transfer, decoding, encoding,
+            as_it_is=exposure == 1 and balance is None and not stages, colours=colours,
+        )  # fmt: skip
+        ways = reading(gpu, source, decoding, stages=stages)
+    gains = None
+    if isinstance(params.operator, str) and params.operator in LOCAL:  # all of whose parameters have values
+        own = {name: params.value(name) or 0.0 for name in params.known}
+        gains = local.gain(
+            gpu, source, exposure, params.operator, decoding=decoding, balance=balance, stages=stages, **own
         )
-        ways = reading(gpu, source, decoding)
-    gains = _gains(gpu, source, exposure, params, decoding, balance) if params.operator in LOCAL else None
     size, width = math.prod(source.shape) // channels, source.shape[1 if decoding else 2]
     sources, defines, codes = writing(gpu, size, ways, encoding, alpha=channels > colours)
     native = not gpu.limits.is_cpu
@@ -155,20 +162,6 @@ def mapped(
     return result, lost
 
 
-def _gains(
-    gpu: Gpu,
-    source: Image,
-    exposure: float,
-    params: TonemapParams,
-    decoding: Decoding | None,
-    balance: Matrix | None,
-) -> Image:
-    """Returns the gains of a local operator, all of whose parameters have values."""
-    assert isinstance(params.operator, str)
-    own = {name: params.value(name) or 0.0 for name in params.known}
-    return local.gain(gpu, source, exposure, params.operator, decoding=decoding, balance=balance, **own)
-
-
 def exposure(
     gpu: Gpu,
     image: Image,
@@ -194,7 +187,7 @@ def exposure(
         white_balance=balance,
     )
     params = white_balance.resolved(gpu, image, params, None)
-    return _factor(_measured(gpu, image, params, None), params)
+    return _factor(_measured(gpu, image, params), params)
 
 
 def stops_of_pixels(gpu: Gpu, pixels: Image, decoding: Decoding) -> float:
@@ -211,15 +204,22 @@ def stops_of_pixels(gpu: Gpu, pixels: Image, decoding: Decoding) -> float:
 def stops(gpu: Gpu, image: Image) -> float:
     """Returns the same for planes of light, multiplied by alpha or not."""
     straight = converted(image, image.space.colour, premultiplied=False)
-    factor = _factor(_measured(gpu, straight, TonemapParams(), None), TonemapParams())
+    factor = _factor(_measured(gpu, straight, TonemapParams()), TonemapParams())
     return min(max(math.log2(factor), -MAX_STOPS), MAX_STOPS)
 
 
-def _measured(gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None) -> Statistics:
+def _measured(
+    gpu: Gpu,
+    source: Image,
+    params: TonemapParams,
+    decoding: Decoding | None = None,
+    stages: Sequence[Stage] = (),
+) -> Statistics:
     return statistics(
         gpu,
         cut(source, params.meter_region, interleaved=decoding is not None),
         decoding=decoding,
+        stages=stages,
         weights=white_balance.weights(params.white_balance),
         histogram=params.meter == "histogram" or operators.needs_scene(params),
         centre=params.meter == "center",
@@ -243,18 +243,18 @@ def _factor(measured: Statistics, params: TonemapParams) -> float:
 
 
 def _levels(
-    gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None
+    gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None, stages: Sequence[Stage]
 ) -> tuple[float, operators.Vector]:
     """Returns the exposure's factor, and the operator's vector p."""
     measured = None
     if params.exposure is not None:
         scale = 2.0**params.exposure
     else:
-        measured = _measured(gpu, source, params, decoding)
+        measured = _measured(gpu, source, params, decoding, stages)
         scale = _factor(measured, params)
     if operators.needs_scene(params):
         if measured is None or params.meter_region is not None:  # the whole image has not been read
-            measured = _measured(gpu, source, replace(params, meter_region=None), decoding)
+            measured = _measured(gpu, source, replace(params, meter_region=None), decoding, stages)
         params = operators.resolved(params, operators.Scene.of(measured), scale)
     return scale, operators.vector(params)
 

@@ -25,6 +25,7 @@ from ..pixels.regions import cut
 if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
+    from ..pixels.pointwise import Stage
 
 Gains = tuple[float, float, float]
 
@@ -138,9 +139,16 @@ def gray_world(means: Sequence[float]) -> Gains:
     return r, g, b
 
 
-def resolved(gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding | None) -> TonemapParams:
+def resolved(
+    gpu: Gpu,
+    source: Image,
+    params: TonemapParams,
+    decoding: Decoding | None,
+    stages: Sequence[Stage] = (),
+) -> TonemapParams:
     """Returns ``params`` with gains in place of a balance left to the image: planes, or pixels with a ``decoding``.
 
+    The image goes through the ``stages`` first.
     Reads the meter's region where it has to; memory is as for :func:`gpuops.pixels.regions.cut`.
 
     Raises
@@ -155,7 +163,7 @@ def resolved(gpu: Gpu, source: Image, params: TonemapParams, decoding: Decoding 
     if params.white_balance != GRAY_WORLD:
         return params
     part = cut(source, params.meter_region, interleaved=decoding is not None)
-    _, found = all_statistics(gpu, part, decoding=decoding, histogram=False)
+    _, found = all_statistics(gpu, part, decoding=decoding, stages=stages, histogram=False)
     return replace(params, white_balance=gray_world([one.mean for one in found[:3]]))
 
 

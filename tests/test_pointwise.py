@@ -1,0 +1,210 @@
+"""Runs of pointwise steps in one launch, from and to pixels of any depth, against numpy in double precision."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpuops import Gpu, Report
+from gpuops.chain import Chain
+from gpuops.ops.grade import GradeParams
+from gpuops.ops.tonemap import TonemapParams
+from gpuops.pixels.coding import Decoding, Encoding, losses, on_device
+from gpuops.pixels.colour import LINEAR, SRGB
+from gpuops.pixels.pointwise import Stage, each
+from gpuops.plan import operation_of
+from gpuops.space import Space, conversion
+
+from . import test_grade
+from .reference.colour import srgb_light, srgb_signal
+
+Array = np.ndarray[Any, Any]
+DEPTHS = ("uint8", "uint16", "float16", "float32")
+GRADES = (
+    GradeParams(0.5, (1.2, 0.9, 0.7), (-0.05, 0.0, 0.05), (1.3, 1.0, 0.8), 0.6),
+    GradeParams(contrast=1.2, saturation=1.4),
+    GradeParams(-1.0, curve=((0, 0.02), (0.25, 0.2), (0.6, 0.7), (1, 0.7), (3, 2))),
+)
+
+
+@pytest.fixture(params=["cpu", "gpu"])
+def planned(request: pytest.FixtureRequest, gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> Gpu:
+    """The device under test, planned for as a CPU and as a GPU."""
+    claims = {} if request.param == "cpu" else {"is_cpu": False, "lanes": 1}
+    monkeypatch.setitem(gpu.__dict__, "limits", replace(gpu.limits, **claims))
+    return gpu
+
+
+def stages(grades: Sequence[GradeParams], colours: int, channels: int) -> list[Stage]:
+    found = []
+    for params in grades:
+        make = operation_of(params).stage
+        assert make is not None
+        found.append(make(params, colours, channels))
+    return found
+
+
+def pixels(rng: np.random.Generator, dtype: str, channels: int, *, alpha: bool) -> Array:
+    """Pixels of any size, with an odd number of values."""
+    if dtype.startswith("uint"):
+        x = rng.integers(0, np.iinfo(dtype).max, (7, 13, channels), endpoint=True).astype(dtype)
+    else:
+        x = rng.gamma(0.5, 1, (7, 13, channels)).astype(dtype)
+        x[..., : channels - alpha] -= np.array(0.05, dtype)
+    if alpha:
+        x[2, 3:5, -1] = 0
+    return x
+
+
+def decoded(x: Array, decoding: Decoding) -> Array:
+    """Planes in double precision."""
+    v = x.transpose(2, 0, 1).astype(float)
+    if x.dtype.kind == "u":
+        v /= np.iinfo(x.dtype).max
+    colours = len(v) - decoding.alpha
+    if decoding.linearise:
+        v[:colours] = np.sign(v[:colours]) * srgb_light(np.abs(v[:colours]))
+    if decoding.premultiply:
+        v[:colours] *= v[-1]
+    return v
+
+
+def encoded(v: Array, encoding: Encoding, *, alpha: bool) -> Array:
+    """Values (height, width, channels) that are not rounded or clipped."""
+    v, colours = v.copy(), len(v) - alpha
+    if encoding.unpremultiply and alpha:
+        v[:colours] /= np.where(v[-1] > 0, v[-1], 1)
+    if encoding.encode:
+        v[:colours] = np.sign(v[:colours]) * srgb_signal(np.abs(v[:colours]))
+    if encoding.dtype.kind == "u":
+        v = np.clip(v, 0, 1) * np.iinfo(encoding.dtype.name).max
+    return v.transpose(1, 2, 0)
+
+
+#: How many stages; linearise; encode; multiply by alpha in the last stage, and divide by it in the encoding.
+WAYS = list(itertools.product(range(4), *[(False, True)] * 3))
+_dice = random.Random(7)
+#: Depth before and after, channels, and one of the ways.
+CASES = [(*layout, _dice.choice(WAYS)) for layout in itertools.product(DEPTHS, DEPTHS, (1, 2, 3, 4))]
+
+
+@pytest.mark.parametrize(("before", "after", "channels", "way"), CASES)
+@pytest.mark.parametrize("planned", ["cpu", "gpu"], indirect=True)
+def test_any_depth_to_any_depth(
+    planned: Gpu,
+    rng: np.random.Generator,
+    before: str,
+    after: str,
+    channels: int,
+    way: tuple[int, bool, bool, bool],
+) -> None:
+    alpha = channels % 2 == 0
+    x = pixels(rng, before, channels, alpha=alpha)
+    count, linearise, encode, multiply = way
+    decoding = Decoding(alpha, linearise=linearise and before != "float16")
+    encoding = Encoding(np.dtype(after), encode=encode, unpremultiply=multiply)
+    grades = GRADES[:count]
+    done = stages(grades, channels - alpha, channels)
+    expected = decoded(x, decoding)
+    for params in grades:
+        expected = test_grade.reference(expected, channels - alpha, params)
+    if multiply and alpha:  # as before a filter; the encoding divides by alpha again
+        step, _ = conversion(Space(), LINEAR, alpha=True, premultiplied=True)
+        assert step is not None
+        done.append(step)
+        expected[:-1] *= expected[-1]
+    result, lost = each(planned, on_device(planned, x), done, decoding, encoding)
+    assert lost is not None and losses(lost).not_finite == 0
+    expected = encoded(expected, encoding, alpha=alpha)
+    visible = expected[..., -1:] > 0 if alpha else np.ones_like(expected[..., :1], bool)
+    error = np.abs(result.numpy() - expected) * (visible if multiply else 1)
+    rounding = {"uint8": 0.5, "uint16": 0.5, "float16": 2.0**-11 * np.abs(expected), "float32": 0}[after]
+    scale = {"uint8": 255, "uint16": 65535}.get(after, np.abs(expected).max())
+    # Powers on the way: 1e-5 of the largest value as for one step, and the curves' steep beginning.
+    allowed = rounding + (3e-5 if encode else 1e-5) * scale
+    assert (error <= allowed).all()
+
+
+@pytest.mark.parametrize("after", DEPTHS)
+def test_what_is_not_finite(planned: Gpu, after: str) -> None:
+    """It goes through stages as it is, and is counted where integers cannot hold it."""
+    x = np.full((3, 5, 4), 0.25, np.float32)
+    x[0, 0, 0], x[1, 2, 1], x[2, 4, 2], x[1, 1, 1] = np.nan, np.inf, -np.inf, -3
+    for encode in (False, True):
+        done = stages([GradeParams(slope=(0.5,) * 3)], 3, 4)
+        encoding = Encoding(np.dtype(after), encode=encode)
+        result, lost = each(planned, on_device(planned, x), done, Decoding(alpha=True), encoding)
+        assert lost is not None
+        count, found = losses(lost), result.numpy()
+        if np.dtype(after).kind == "f":
+            np.testing.assert_array_equal(np.isnan(found), np.isnan(x))
+            np.testing.assert_array_equal(np.isposinf(found), np.isposinf(x))
+            assert (count.clipped, count.not_finite) == (0, 0)
+        else:
+            assert (count.clipped, count.not_finite) == (1, 3)
+            most = np.iinfo(after).max
+            assert (found[0, 0, 0], found[1, 2, 1], found[2, 4, 2], found[1, 1, 1]) == (0, most, 0, 0)
+
+
+@pytest.mark.parametrize("first", [LINEAR, SRGB])
+@pytest.mark.parametrize("second", [LINEAR, SRGB])
+@pytest.mark.parametrize("multiplied", list(itertools.product([False, True], repeat=2)))
+def test_conversions_are_stages(
+    planned: Gpu, rng: np.random.Generator, first: Any, second: Any, multiplied: tuple[bool, bool]
+) -> None:
+    x = rng.uniform(0.1, 1, (4, 9, 11)).astype(np.float32)
+    step, space = conversion(Space(first, multiplied[0]), second, alpha=True, premultiplied=multiplied[1])
+    assert (space.colour, space.premultiplied) == (second, multiplied[1])
+    if step is None:
+        assert (first, multiplied[0]) == (second, multiplied[1])
+        return
+    image = planned.array(x)
+    image.alpha = True
+    colours = x[:3].astype(float) / (x[3] if multiplied[0] else 1)
+    if first != second:
+        colours = srgb_signal(colours) if second == SRGB else srgb_light(colours)
+    result, _ = each(planned, image, [step])
+    np.testing.assert_allclose(result.numpy()[:3], colours * (x[3] if multiplied[1] else 1), rtol=2e-6)
+    np.testing.assert_array_equal(result.numpy()[3], x[3])
+
+
+TONES = [
+    TonemapParams("aces-hill"),
+    TonemapParams("reinhard-extended", exposure=0.5),
+    TonemapParams("hable", meter="histogram", white_balance="gray-world"),
+    TonemapParams("reinhard", meter="mean", method="local"),
+    TonemapParams("agx", meter="center"),
+    TonemapParams("reinhard-local"),
+    TonemapParams("durand"),
+]
+
+
+@pytest.mark.parametrize("params", TONES)
+@pytest.mark.parametrize("alpha", [False, True])
+def test_tone_mapping_reads_through_stages(
+    planned: Gpu, opened: Callable[..., Gpu], rng: np.random.Generator, params: TonemapParams, alpha: bool
+) -> None:
+    """The steps one after the other give the same; so its measurements are of what the stages make of light."""
+    x = rng.gamma(0.5, 1, (3 + alpha, 21, 34)).astype(np.float32)
+    image = planned.array(x)
+    image.alpha = alpha
+    image.space = Space(premultiplied=alpha)
+    report = Report()
+    reporting = opened(report=report)
+    reporting.limits = planned.limits
+    again = reporting.array(x)
+    again.alpha, again.space = alpha, image.space
+    reporting.run(Chain(*GRADES, params), again).numpy()
+    names = {time.label.split(":")[0] for time in report.kernels()}
+    assert names == {"1 grade + 2 grade + 3 grade + tonemap"}
+    single = image
+    for step in (*GRADES, params):
+        single = planned.run(Chain(step), single)
+    result = planned.run(Chain(*GRADES, params), image)
+    np.testing.assert_allclose(result.numpy(), single.numpy(), rtol=2e-4, atol=2e-5)
