@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .chain import Chain
 from .operation import Operation, Params, Traits, operation_of
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from .space import Target
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A step of a plan: parameters, the record of their operation, and what it wants and gives with them."""
 
     params: Params
@@ -35,8 +34,7 @@ class Step:
     name: str
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """The steps of a chain that do something.
 
     Attributes
@@ -80,7 +78,7 @@ def plan(steps: Iterable[Params], space: str = "auto") -> Plan:
     if len(found) > 1:
         counts = [step.name for step in found]
         found = [
-            replace(step, name=f"{k + 1} {step.name}") if counts.count(step.name) > 1 else step
+            step._replace(name=f"{k + 1} {step.name}") if counts.count(step.name) > 1 else step
             for k, step in enumerate(found)
         ]
     # Steps that take any values get those that the first one after them wants: pixels are read once, as that.

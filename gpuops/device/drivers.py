@@ -14,9 +14,9 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
-from dataclasses import astuple, dataclass
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
 from gpuops import notes
 from gpuops.device import cache, probe
@@ -41,8 +41,7 @@ _LIBRARY_FOLDERS = (
 )
 
 
-@dataclass(frozen=True)
-class Driver:
+class Driver(NamedTuple):
     """An .icd file: its name, and the library it names."""
 
     name: str
@@ -207,7 +206,7 @@ def _tune_pocl() -> None:
 def refused_drivers(drivers: list[Driver], *, refresh: bool) -> dict[str, str]:
     """Returns the drivers that crash the process when platforms are listed, by name, with what they do."""
     key = {
-        "drivers": [[*astuple(driver), _changed(driver)] for driver in drivers],
+        "drivers": [[*driver, _changed(driver)] for driver in drivers],
         "program": probe.program(),
     }
     cached = None if refresh else cache.load("drivers", key)
@@ -246,7 +245,7 @@ def materialise(drivers: list[Driver]) -> Path:
 
 
 def _materialise(drivers: list[Driver], base: Path) -> Path:
-    folder = base / (_PREFIX + cache.digest([astuple(driver) for driver in drivers]))
+    folder = base / (_PREFIX + cache.digest(drivers))
     if folder.is_dir() and set(os.listdir(folder)) == {driver.name for driver in drivers}:
         return folder
     with draft_folder(base) as name:
