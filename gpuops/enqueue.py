@@ -51,8 +51,6 @@ def _function() -> Any:
         function = ctypes.PyDLL(cl._cl.__file__).clEnqueueNDRangeKernel
     except (OSError, AttributeError):
         return None
-    pointer, number, sizes = ctypes.c_void_p, ctypes.c_uint, ctypes.POINTER(ctypes.c_size_t)
-    function.argtypes = (pointer, pointer, number, sizes, sizes, sizes, number, pointer, pointer)
     function.restype = ctypes.c_int
     return function
 
@@ -67,10 +65,15 @@ def launcher(
     if _enqueue is None:
         return lambda: cl.enqueue_nd_range_kernel(queue, kernel, size, local)
     sizes = ctypes.c_size_t * len(size)
-    arguments = queue.int_ptr, kernel.int_ptr, len(size), None, sizes(*size), sizes(*local) if local else None
+    pointer, number = ctypes.c_void_p, ctypes.c_uint
+    # In C's types from the start: to convert them would take longer than all the rest of a call in Python.
+    arguments = (
+        pointer(queue.int_ptr), pointer(kernel.int_ptr), number(len(size)), None, sizes(*size),
+        sizes(*local) if local else None, number(0), None, None,
+    )  # fmt: skip
 
     def enqueue() -> None:
-        if _enqueue(*arguments, 0, None, None):
+        if _enqueue(*arguments):
             cl.enqueue_nd_range_kernel(queue, kernel, size, local)  # fails again, with pyopencl's error
 
     return enqueue
