@@ -94,7 +94,6 @@ def test_long_steps_and_other_samples_go_level_by_level(
     monkeypatch.setattr(two_levels, "_ITEMS", 16)
     gpu = opened()
     gpu.limits = replace(gpu.limits, is_cpu=False, lanes=1)
-    image = gpu.array(rng.standard_normal((1, 64, 64)).astype(np.float32))
     single = np.dtype(np.float32)
 
     def goes(name: str, *, inverse: bool, mode: str = "mirror", width: int = 64) -> bool:
