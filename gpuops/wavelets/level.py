@@ -386,7 +386,6 @@ def fitting(
 
 def forward(image: Image, level: Level) -> tuple[Image, list[Three]]:
     """One level: cA, [(cH, cV, cD)]."""
-    level.check()
     four = level.empty(image)
     level.run(image, four)
     return four[0], [four[1:]]

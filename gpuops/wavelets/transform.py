@@ -129,14 +129,20 @@ def _levels(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[D
 
 
 def _passes(gpu: Gpu, params: DwtParams, dtype: np.dtype[Any], shape: Shape, levels: int) -> list[Pass]:
-    """The passes over an image and its approximations that make all levels: each makes one level, or two."""
+    """The passes over an image and its approximations that make all levels: each makes one level, or two.
+
+    Raises ParameterError where the mode has nothing to reflect.
+    """
     found: list[Pass] = []
     while levels:
         count = 1
         if levels > 1 and (two := two_levels.fitting(gpu, params, dtype, shape, inverse=False)):
+            two.fine.check()
+            two.coarse.check()
             found.append(partial(two_levels.forward, levels=two))
             count = 2
         elif whole := level.fitting(gpu, params, dtype, shape, inverse=False):
+            whole.check()
             found.append(partial(level.forward, level=whole))
         else:
             found.append(partial(_by_axes, params=params))

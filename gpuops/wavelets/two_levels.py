@@ -187,8 +187,6 @@ def fitting(
 
 def forward(image: Image, levels: TwoLevels) -> tuple[Image, list[Three]]:
     """Two levels: cA, [coarse (cH, cV, cD), fine (cH, cV, cD)]."""
-    levels.fine.check()
-    levels.coarse.check()
     details = levels.fine.details(image)
     coarse = levels.coarse.empty(image)
     levels.run(image, details, coarse)
