@@ -90,7 +90,8 @@ def _prepare(*, refresh: bool) -> None:
     if os.path.basename(user.rstrip("/")).startswith(_PREFIX) and os.path.isdir(user):
         _known[:] = read_folder(user)  # inherited from a process that did all this
     elif user and not os.path.isdir(user):
-        _tune_intel(user)
+        _known[:] = read_file(user)
+        _tune_intel(" ".join((user, *(driver.library for driver in _known))))
     else:
         _choose(user, refresh=refresh)
 
@@ -117,11 +118,17 @@ def read_folder(path: str) -> list[Driver]:
     found: dict[str, Driver] = {}
     with contextlib.suppress(OSError):
         for name in sorted(os.listdir(path)):
-            if name.endswith(".icd"):
-                with contextlib.suppress(OSError, UnicodeDecodeError):
-                    library = Path(path, name).read_text().partition("\n")[0].strip()
-                    found.setdefault(library, Driver(name, library))
+            for driver in read_file(os.path.join(path, name)):
+                found.setdefault(driver.library, driver)
     return list(found.values())
+
+
+def read_file(path: str) -> list[Driver]:
+    """The driver that an .icd file names; none if the file is something else, or cannot be read."""
+    if path.endswith(".icd"):
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            return [Driver(os.path.basename(path), Path(path).read_text().partition("\n")[0].strip())]
+    return []
 
 
 def missing(present: list[Driver], *, explicit: bool) -> list[Driver]:
