@@ -127,6 +127,7 @@ class Step:
 
     def __init__(
         self,
+        gpu: Gpu,
         of: Kernel,
         kernel: cl.Kernel,
         size: tuple[int, ...],
@@ -135,7 +136,7 @@ class Step:
         traffic: int,
         arguments: tuple[Argument, ...],
     ) -> None:
-        self.gpu: Gpu = of.gpu
+        self.gpu = gpu  # `of.gpu` is a proxy: it takes longer, and is not an Image's Gpu itself
         self.kernel = kernel
         self.size = size
         self.local = local

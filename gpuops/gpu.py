@@ -418,7 +418,7 @@ class Gpu:
         else:
             rounded = tuple(-(-int(n) // int(m)) * int(m) for n, m in zip(size, local, strict=True))
             local = tuple(int(m) for m in local)
-        return Step(of, kernel, rounded, local, label or of.name, int(traffic), args)
+        return Step(self, of, kernel, rounded, local, label or of.name, int(traffic), args)
 
     def check_own(self, image: Image) -> None:
         """Raises ParameterError for an Image in the memory of another Gpu, on which some drivers crash."""
