@@ -2,11 +2,11 @@
 
     python docs/benchmarks/host_time.py --json host.json [--device NAME]
 
-A call's time is the median of 300, each on an idle device, and the least of three such medians: until it returns, and
-of that what the calling thread computed rather than waited. Images lie on the device,
-arrays on the host. Processes alternate with those that they are compared to: `clpix --help` with `import click`, a
-command up to its first kernel with `import pyopencl`. All have compiled modules, as an installed program has, whatever
-PYTHONDONTWRITEBYTECODE says. Ratios travel; absolute times on a shared machine do not.
+A call's time is the median of 300, each on an idle device, and the least of ten such medians: until it returns, and
+of that what the calling thread computed rather than waited. Images lie on the device, arrays on the host. Processes
+alternate with those that they are compared to: `clpix --help` with `import click`, a command up to its first kernel with
+`import pyopencl`. All have compiled modules, as an installed program has, whatever PYTHONDONTWRITEBYTECODE says. Ratios
+travel; absolute times on a shared machine do not.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from gpuops.ops.blur import BlurParams
 from gpuops.wavelets import functions as dwt
 
 SIZE = 256
-CALLS, SERIES, RUNS = 300, 3, 15
+CALLS, SERIES, RUNS = 300, 10, 15
 
 
 def calls(gpu: Gpu) -> dict[str, Callable[[], object]]:
