@@ -138,10 +138,8 @@ class Level:
     @cached_property
     def _four(self) -> tuple[Shape3, Shape3, Shape3, Shape3]:
         """The shapes of the bands cA, cH, cV and cD."""
-        low_y, high_y, low_x, high_x = self.bands
-        sizes = (low_y, low_x), (high_y, low_x), (low_y, high_x), (high_y, high_x)
-        a, h, v, d = ((self.planes, *size) for size in sizes)
-        return a, h, v, d
+        n, (low_y, high_y, low_x, high_x) = self.planes, self.bands
+        return (n, low_y, low_x), (n, high_y, low_x), (n, low_y, high_x), (n, high_y, high_x)
 
     @cached_property
     def _whole(self) -> Step | None:
