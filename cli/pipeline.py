@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -13,7 +12,6 @@ import click
 
 from gpuops import files, notes
 from gpuops.errors import DeviceError, FileError, GpuopsError, ParameterError
-from gpuops.profile import Report, process_age
 
 from . import naming
 from .checks import check_dump, check_input, check_output, check_stdin, check_stream, writes_data
@@ -23,6 +21,7 @@ from .reader import Reader
 
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
+    from gpuops.profile import Report
 
     from .item import Item
 
@@ -130,6 +129,8 @@ def open_gpu(shared: Shared, report: Report | None) -> Gpu:
     gpu = Gpu(shared.device, report=report, dump=shared.dump_kernels, memory=shared.device_memory)
     click.get_current_context().call_on_close(gpu.close)
     if report is not None:
+        import shlex
+
         from gpuops.bench import report_formats
 
         report.context |= report_formats.device_context(gpu.info) | {
@@ -160,6 +161,8 @@ def reporting(shared: Shared, also_read: Sequence[str] = ()) -> Iterator[Report 
 
 def _begun(shared: Shared, inputs: Sequence[str]) -> Report:
     """A report from the process's first moment on; no input may be overwritten by it."""
+    from gpuops.profile import Report, process_age
+
     report = Report()
     age = process_age()
     if age is not None:  # what Python and the imports took before this line

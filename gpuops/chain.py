@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -226,6 +225,8 @@ def _value(text: str, kind: Any, change: str) -> Any:
 
 def nearest(name: str, known: Mapping[str, object]) -> str:
     """Returns the end of a message on an unknown name: what was meant, or what there is."""
+    from difflib import get_close_matches
+
     close = get_close_matches(name, known, 1)
     return f": did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"
 

@@ -51,8 +51,6 @@ def _function() -> Any:
         function = ctypes.PyDLL(cl._cl.__file__).clEnqueueNDRangeKernel
     except (OSError, AttributeError):
         return None
-    pointer, number, sizes = ctypes.c_void_p, ctypes.c_uint, ctypes.POINTER(ctypes.c_size_t)
-    function.argtypes = (pointer, pointer, number, sizes, sizes, sizes, number, pointer, pointer)
     function.restype = ctypes.c_int
     return function
 
@@ -67,10 +65,15 @@ def launcher(
     if _enqueue is None:
         return lambda: cl.enqueue_nd_range_kernel(queue, kernel, size, local)
     sizes = ctypes.c_size_t * len(size)
-    arguments = queue.int_ptr, kernel.int_ptr, len(size), None, sizes(*size), sizes(*local) if local else None
+    pointer, number = ctypes.c_void_p, ctypes.c_uint
+    # In C's types from the start: to convert them would take longer than all the rest of a call in Python.
+    arguments = (
+        pointer(queue.int_ptr), pointer(kernel.int_ptr), number(len(size)), None, sizes(*size),
+        sizes(*local) if local else None, number(0), None, None,
+    )  # fmt: skip
 
     def enqueue() -> None:
-        if _enqueue(*arguments, 0, None, None):
+        if _enqueue(*arguments):
             cl.enqueue_nd_range_kernel(queue, kernel, size, local)  # fails again, with pyopencl's error
 
     return enqueue
@@ -124,6 +127,7 @@ class Step:
 
     def __init__(
         self,
+        gpu: Gpu,
         of: Kernel,
         kernel: cl.Kernel,
         size: tuple[int, ...],
@@ -132,7 +136,7 @@ class Step:
         traffic: int,
         arguments: tuple[Argument, ...],
     ) -> None:
-        self.gpu: Gpu = of.gpu
+        self.gpu = gpu  # `of.gpu` is a proxy: it takes longer, and is not an Image's Gpu itself
         self.kernel = kernel
         self.size = size
         self.local = local

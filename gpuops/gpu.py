@@ -11,7 +11,7 @@ from functools import cached_property
 from math import prod
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -216,10 +216,12 @@ class Gpu:
 
     def empty(self, shape: Sequence[int], dtype: npt.DTypeLike = np.float32) -> Image:
         """A new, uninitialised device array. Its memory returns to the pool with the last reference to it."""
+        return self.new(tuple(map(int, shape)), np.dtype(dtype))
+
+    def new(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Image:
+        """Does as :meth:`empty`, in half the time, for a tuple of ints and a numpy dtype."""
         self._check_open()
-        shape = tuple(map(int, shape))
-        dtype = np.dtype(dtype)
-        nbytes = max(1, prod(shape) * dtype.itemsize)
+        nbytes = prod(shape) * dtype.itemsize or 1
         if nbytes > self.limits.max_alloc_bytes:
             hint = "use a smaller image or another device" if self.memory is None else "raise the limit"
             raise DeviceError(
@@ -227,7 +229,10 @@ class Gpu:
                 f"{self.limits.max_alloc_bytes / 1e6:.3g} MB at most: {hint}"
             )
         try:
-            buffer = self._allocate(nbytes)
+            with self.lock:
+                if self.memory is not None:
+                    self._make_room(nbytes)
+                buffer: Any = self._pool.allocate(nbytes)
         except (cl.MemoryError, MemoryError) as error:
             raise DeviceError(
                 f"{self.info.name} is out of memory: {nbytes / 1e6:.3g} MB more are needed beside "
@@ -237,17 +242,14 @@ class Gpu:
             self.report.peak_device_bytes = max(self.report.peak_device_bytes, int(self._pool.active_bytes))
         return Image(self, buffer, shape, dtype)
 
-    def _allocate(self, nbytes: int) -> cl.Buffer:
-        """Takes memory from the pool. Raises MemoryError if all would be more than :attr:`memory`."""
-        pool = self._pool
-        with self.lock:
-            if self.memory is not None:
-                rounded = int(pool.alloc_size(pool.bin_number(nbytes)))
-                if int(pool.managed_bytes) + rounded > self.memory:
-                    pool.free_held()
-                if int(pool.managed_bytes) + rounded > self.memory:
-                    raise MemoryError
-            return cast(cl.Buffer, pool.allocate(nbytes))
+    def _make_room(self, nbytes: int) -> None:
+        """Frees what the pool holds if need be; raises MemoryError if there were still more than the limit."""
+        pool, limit = self._pool, self.memory or 0
+        rounded = int(pool.alloc_size(pool.bin_number(nbytes)))
+        if int(pool.managed_bytes) + rounded > limit:
+            pool.free_held()
+        if int(pool.managed_bytes) + rounded > limit:
+            raise MemoryError
 
     def array(self, values: npt.ArrayLike) -> Image:
         """Copies a host array to the device as it is (shape and dtype kept)."""
@@ -288,6 +290,22 @@ class Gpu:
             event = cl.enqueue_copy(self.queue, target, source, **extent)
         if with_host:
             event.wait()  # without the lock; if the event were dropped instead, Python's lock would be held meanwhile
+
+    def read(self, images: Sequence[Image], into: Sequence[npt.NDArray[Any]]) -> None:
+        """Copies Images to arrays on the host, contiguous and of as many bytes, and waits for all of them at once."""
+        report = self.report
+        with self.phase("download"):
+            launched = report.launched if report is not None else 0
+            with self.lock:
+                events = [
+                    cl.enqueue_copy(self.queue, array, image.buffer, is_blocking=False)
+                    for image, array in zip(images, into, strict=True)
+                    if array.size
+                ]
+            for event in reversed(events):  # without the lock; the last one ends last
+                event.wait()
+            if report is not None:
+                report.saw_the_end(launched)
 
     def finish(self) -> None:
         """Waits until the device has done all enqueued work."""
@@ -400,7 +418,7 @@ class Gpu:
         else:
             rounded = tuple(-(-int(n) // int(m)) * int(m) for n, m in zip(size, local, strict=True))
             local = tuple(int(m) for m in local)
-        return Step(of, kernel, rounded, local, label or of.name, int(traffic), args)
+        return Step(self, of, kernel, rounded, local, label or of.name, int(traffic), args)
 
     def check_own(self, image: Image) -> None:
         """Raises ParameterError for an Image in the memory of another Gpu, on which some drivers crash."""

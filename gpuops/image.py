@@ -6,7 +6,6 @@ ones stay as they are. Conversion happens on the device: the host moves bytes in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
@@ -94,9 +93,11 @@ class Image:
         """Planes that are not alpha."""
         return self.shape[0] - self.alpha
 
-    def like(self, shape: Sequence[int] | None = None, dtype: npt.DTypeLike | None = None) -> Image:
+    def like(self, shape: tuple[int, ...] | None = None, dtype: npt.DTypeLike | None = None) -> Image:
         """A new, uninitialised Image with this one's attributes (and shape and dtype, where not given)."""
-        image = self.gpu.empty(self.shape if shape is None else shape, self.dtype if dtype is None else dtype)
+        image = self.gpu.new(
+            self.shape if shape is None else shape, self.dtype if dtype is None else np.dtype(dtype)
+        )
         image.alpha = self.alpha
         image.space = self.space
         image.orientation = self.orientation
@@ -105,13 +106,7 @@ class Image:
     def numpy(self, out: Array | None = None) -> Array:
         """Copies the array to the host as it is, to ``out`` where that is given (contiguous, as many bytes)."""
         host = np.empty(self.shape, self.dtype) if out is None else out
-        if host.size:
-            report = self.gpu.report
-            with self.gpu.phase("download"):
-                launched = report.launched if report is not None else 0
-                self.gpu.copy(host, self.buffer)
-                if report is not None:
-                    report.saw_the_end(launched)
+        self.gpu.read([self], [host])
         return host
 
     def pixel(self, row: int, column: int) -> Array:

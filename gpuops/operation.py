@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .params.kinds import Choice, Flag, Given, Kind, Number, Option, Params, Whole, kinds, parameter
 from .params.notations import File, Group, Numbers, PerAxis, Points, Rectangle, Size, Written
@@ -47,8 +47,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Traits:
+class Traits(NamedTuple):
     """What an operation wants and gives, with certain parameters. Without anything said: the whole image, in light.
 
     Attributes

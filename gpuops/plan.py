@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .chain import Chain
 from .operation import Operation, Params, Traits, operation_of
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from .space import Target
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A step of a plan: parameters, the record of their operation, and what it wants and gives with them."""
 
     params: Params
@@ -37,8 +36,7 @@ class Step:
     name: str
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """The steps of a chain that do something.
 
     Attributes
@@ -82,7 +80,7 @@ def plan(steps: Iterable[Params], space: str = "auto") -> Plan:
     if len(found) > 1:
         counts = [step.name for step in found]
         found = [
-            replace(step, name=f"{k + 1} {step.name}") if counts.count(step.name) > 1 else step
+            step._replace(name=f"{k + 1} {step.name}") if counts.count(step.name) > 1 else step
             for k, step in enumerate(found)
         ]
     # Steps that take any values get those that the first one after them wants: pixels are read once, as that.
@@ -112,8 +110,7 @@ def launches(todo: Plan) -> list[tuple[Step, ...]]:
     return [*groups, waiting] if waiting else groups
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """What the next launch reads: planes, or with a decoding a file's pixels, and the stages that they go through.
 
     ``space`` is that of the values behind the stages, and ``orientation`` is the picture's.
@@ -140,7 +137,7 @@ class Source:
 
     def through(self, stage: Stage, space: Space) -> Source:
         """Returns the same with one more stage, behind which values are in ``space``."""
-        return replace(self, stages=(*self.stages, stage), space=space)
+        return self._replace(stages=(*self.stages, stage), space=space)
 
     def read(self, gpu: Gpu) -> Image:
         """Returns the planes behind the stages."""

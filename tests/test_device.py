@@ -498,6 +498,17 @@ def test_nothing_to_add_leaves_the_environment_alone(
     assert os.environ["OCL_ICD_VENDORS"] == str(folder)
 
 
+def test_the_driver_of_a_single_file_is_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = icd(tmp_path / "vendors", good="libgood.so", other="libother.so") / "good.icd"
+    monkeypatch.setattr(drivers, "_prepared", False)
+    monkeypatch.setattr(drivers, "_known", [])
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(file))
+    drivers.prepare()
+    assert drivers.prepared() == [drivers.Driver("good.icd", "libgood.so")]
+    assert os.environ["OCL_ICD_VENDORS"] == str(file)
+    assert drivers.read_file(str(tmp_path / "there is none.icd")) == drivers.read_file("libgood.so") == []
+
+
 def test_drivers_are_loaded_ahead() -> None:
     code = (
         "import sys, threading\nfrom gpuops.process import ahead\nahead.begin()\n"

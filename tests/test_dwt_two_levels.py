@@ -94,10 +94,11 @@ def test_long_steps_and_other_samples_go_level_by_level(
     monkeypatch.setattr(two_levels, "_ITEMS", 16)
     gpu = opened()
     gpu.limits = replace(gpu.limits, is_cpu=False, lanes=1)
-    image = gpu.array(rng.standard_normal((1, 64, 64)).astype(np.float32))
+    single = np.dtype(np.float32)
 
     def goes(name: str, *, inverse: bool, mode: str = "mirror", width: int = 64) -> bool:
-        return two_levels.fitting(image, DwtParams(name, mode, 2), (64, width), inverse=inverse) is not None
+        params = DwtParams(name, mode, 2)
+        return two_levels.fitting(gpu, params, single, (1, 64, width), inverse=inverse) is not None
 
     assert goes("bior4.4", inverse=False)
     assert not goes("bior4.4", inverse=True)  # its state leaves room for too few work-items

@@ -36,11 +36,11 @@ def commands_h200() -> list[str]:
 def host_cpu() -> list[str]:
     def cells(row: Row) -> list[str]:
         if "us" in row:
-            return [row["what"], f"{row['us']:.0f} µs", "", ""]
+            return [row["what"], f"{row['us']:.0f} µs", f"{row['thread_us']:.0f} µs", "", ""]
         ratio = f"{row['ms'] / row['beside_ms']:.2f}"
-        return [row["what"], f"{row['ms']:.0f} ms", f"{row['beside']}: {row['beside_ms']:.0f} ms", ratio]
+        return [row["what"], f"{row['ms']:.0f} ms", "", f"{row['beside']}: {row['beside_ms']:.0f} ms", ratio]
 
-    return markdown(["what", "host", "beside", "ratio"], map(cells, rows_of("host-cpu")))
+    return markdown(["what", "until then", "not waiting", "beside", "ratio"], map(cells, rows_of("host-cpu")))
 
 
 # -- filters ---------------------------------------------------------------------------------------------------

@@ -14,9 +14,9 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
-from dataclasses import astuple, dataclass
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
 from gpuops import notes
 from gpuops.device import cache, probe
@@ -41,8 +41,7 @@ _LIBRARY_FOLDERS = (
 )
 
 
-@dataclass(frozen=True)
-class Driver:
+class Driver(NamedTuple):
     """An .icd file: its name, and the library it names."""
 
     name: str
@@ -91,7 +90,8 @@ def _prepare(*, refresh: bool) -> None:
     if os.path.basename(user.rstrip("/")).startswith(_PREFIX) and os.path.isdir(user):
         _known[:] = read_folder(user)  # inherited from a process that did all this
     elif user and not os.path.isdir(user):
-        _tune_intel(user)
+        _known[:] = read_file(user)
+        _tune_intel(" ".join((user, *(driver.library for driver in _known))))
     else:
         _choose(user, refresh=refresh)
 
@@ -118,11 +118,17 @@ def read_folder(path: str) -> list[Driver]:
     found: dict[str, Driver] = {}
     with contextlib.suppress(OSError):
         for name in sorted(os.listdir(path)):
-            if name.endswith(".icd"):
-                with contextlib.suppress(OSError, UnicodeDecodeError):
-                    library = Path(path, name).read_text().partition("\n")[0].strip()
-                    found.setdefault(library, Driver(name, library))
+            for driver in read_file(os.path.join(path, name)):
+                found.setdefault(driver.library, driver)
     return list(found.values())
+
+
+def read_file(path: str) -> list[Driver]:
+    """The driver that an .icd file names; none if the file is something else, or cannot be read."""
+    if path.endswith(".icd"):
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            return [Driver(os.path.basename(path), Path(path).read_text().partition("\n")[0].strip())]
+    return []
 
 
 def missing(present: list[Driver], *, explicit: bool) -> list[Driver]:
@@ -207,7 +213,7 @@ def _tune_pocl() -> None:
 def refused_drivers(drivers: list[Driver], *, refresh: bool) -> dict[str, str]:
     """Returns the drivers that crash the process when platforms are listed, by name, with what they do."""
     key = {
-        "drivers": [[*astuple(driver), _changed(driver)] for driver in drivers],
+        "drivers": [[*driver, _changed(driver)] for driver in drivers],
         "program": probe.program(),
     }
     cached = None if refresh else cache.load("drivers", key)
@@ -246,7 +252,7 @@ def materialise(drivers: list[Driver]) -> Path:
 
 
 def _materialise(drivers: list[Driver], base: Path) -> Path:
-    folder = base / (_PREFIX + cache.digest([astuple(driver) for driver in drivers]))
+    folder = base / (_PREFIX + cache.digest(drivers))
     if folder.is_dir() and set(os.listdir(folder)) == {driver.name for driver in drivers}:
         return folder
     with draft_folder(base) as name:

@@ -10,9 +10,8 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import clkernels
 from gpuops.device import cache
@@ -26,8 +25,7 @@ _START = """import sys; sys.path[:] = sys.argv[1].split("\\n")
 from gpuops.device.canary import main; main(sys.argv[2:])"""
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """The results of the canary."""
 
     usable: bool
@@ -63,7 +61,7 @@ def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: b
             found = _verdict(run_canary(["probe", json.dumps(sought)], {}))
             if found is None:
                 found = Verdict(usable=False, reason="its check gave no sensible answer")
-            cache.store("device", key, {**asdict(found), **stamp(bad=not found.usable)})
+            cache.store("device", key, {**found._asdict(), **stamp(bad=not found.usable)})
     _verdicts[name] = found
     return found
 

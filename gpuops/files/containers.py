@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from . import colours, jpeg2000
-from . import exif as exif_blocks
+from . import colours
 from .colours import Found
 
 #: How a JPEG segment with EXIF begins.
@@ -225,6 +224,8 @@ _JP2_STORAGE = (b"jP  ", b"ftyp", b"jp2h", b"jp2c", b"free")
 
 
 def read_jpeg2000(file: BinaryIO) -> Extras:
+    from . import jpeg2000
+
     end = file.seek(0, 2)
     file.seek(0)
     if file.read(4) == jpeg2000.CODESTREAM:
@@ -303,13 +304,17 @@ def read_extras(path: str, format_name: str) -> Extras:
     with open(path, "rb") as file:
         extras = readers[format_name](file)
     if extras.exif:
-        return replace(extras, exif=exif_blocks.without_thumbnail(extras.exif))
+        from .exif import without_thumbnail
+
+        return replace(extras, exif=without_thumbnail(extras.exif))
     return extras
 
 
 def _read_tiff(file: BinaryIO) -> Extras:
+    from .exif import MalformedError, of_tiff
+
     try:
-        exif, xmp, left = exif_blocks.of_tiff(file)
+        exif, xmp, left = of_tiff(file)
         return Extras(exif=exif, xmp=xmp, unused=tuple(left))
-    except (exif_blocks.MalformedError, struct.error):
+    except (MalformedError, struct.error):
         return Extras()  # damage that the decoder will name

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..pixels.colour import LINEAR, SRGB, Colour, Primaries, of_primaries, usual
-from . import exif, icc
+from . import icc
 
 Pixels = NDArray[Any]
 
@@ -61,7 +61,11 @@ class Metadata:
     @property
     def orientation(self) -> int:
         """EXIF's orientation, 1 (upright) to 8, by which pixels are to be turned when they are shown."""
-        return exif.orientation(self.exif) if self.exif else 1
+        if not self.exif:
+            return 1
+        from .exif import orientation
+
+        return orientation(self.exif)
 
     def oriented(self, orientation: int) -> Metadata:
         """Returns the metadata with this orientation; itself where it says nothing else.
@@ -70,9 +74,11 @@ class Metadata:
         """
         if orientation == self.orientation:
             return self
+        from .exif import oriented
+
         return replace(
             self,
-            exif=exif.oriented(self.exif, orientation) if self.exif else None,
+            exif=oriented(self.exif, orientation) if self.exif else None,
             xmp=_XMP_ORIENTATION.sub(rb"\g<1>%d" % orientation, self.xmp) if self.xmp else None,
         )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import FileError, ParameterError
 from ..notes import note
-from . import colours, containers, exif
+from . import colours, containers
 from .formats import EXTENSIONS, Format, format_of, sniff
 from .output import atomic
 from .picture import CHROMATICITIES, Metadata, Picture
@@ -221,6 +221,8 @@ def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gra
 
 
 def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gray: bool) -> Metadata:
+    from . import exif
+
     metadata = picture.metadata
     if metadata.exif:
         metadata = replace(metadata, exif=exif.sized(metadata.exif, picture.width, picture.height))

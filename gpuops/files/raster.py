@@ -5,7 +5,7 @@ PNG, TIFF, JPEG and WebP only for reading; png.py, tiff.py and lossy.py write th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,15 +16,16 @@ from . import (
     by_pillow,
     colours,
     containers,
-    jpeg2000,
     oiio,
-    radiance,
     tiff_page,
 )
 from .alpha import straight
 from .colours import Found
 from .formats import Format
 from .picture import Metadata, Picture, Pixels, upright
+
+if TYPE_CHECKING:
+    from . import jpeg2000
 
 #: The least width and height in pixels, as JPEG 2000's encoder halves the picture five times.
 _JPEG2000_LEAST = 32
@@ -52,7 +53,11 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         raise FileError(f"{path}: {extras.damage}; get a whole copy of it")
     if extras.refusal:
         raise FileError(f"{path}: {extras.refusal}")
-    header = jpeg2000.read_header(path) if fmt.name == "JPEG 2000" else None
+    header = None
+    if fmt.name == "JPEG 2000":
+        from . import jpeg2000
+
+        header = jpeg2000.read_header(path)
     if header is not None and header.needs_pillow():
         spec, count, page = oiio.no_spec(), 1, _page(path, layer, 1)
         pixels = by_pillow.read(path, "JPEG2000")
@@ -64,6 +69,8 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
             # the decoder applies a gain map, and gives half with alpha
             applied = fmt.name == "JPEG" and (spec.nchannels > 3 or str(spec.format) != "uint8")
             if fmt.name == "Radiance HDR":
+                from . import radiance
+
                 file.check_plausible(spec)
                 pixels = radiance.read(path)
             else:
@@ -173,6 +180,8 @@ def write(path: str, picture: Picture, fmt: Format) -> None:
         attributes["ICCProfile"] = (f"uint8[{len(metadata.icc)}]", np.frombuffer(metadata.icc, np.uint8))
     oiio.write_parts(path, [(picture.pixels, attributes)])
     if fmt.name == "JPEG 2000" and picture.alpha:
+        from . import jpeg2000
+
         jpeg2000.define_alpha(path, picture.channels)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 
-from . import depth, exif
+from . import depth
 from .picture import Pixels
 
 # The tag ExtraSamples.
@@ -21,6 +21,8 @@ def extra_samples(path: str, page: int) -> tuple[int, ...] | None:
 
     0: unspecified, 1: associated alpha, 2: unassociated alpha. Also None where the directory is damaged.
     """
+    from . import exif
+
     try:
         with open(path, "rb") as file:
             entry = exif.entries_of_page(file, page).get(_EXTRA_SAMPLES)

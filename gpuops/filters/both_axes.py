@@ -12,7 +12,7 @@ from ..gpu import LATER, Local
 from ..image import Image
 from ..params.border import define
 from ..tiles.planes import in_turn
-from .grids import FOUR, LANES, WIDTH, Layout
+from .layout import FOUR, LANES, WIDTH, Layout
 
 if TYPE_CHECKING:
     from ..gpu import Define, Gpu, Kernel, Later, Step

@@ -9,17 +9,15 @@ from ..image import Image
 from ..pixels.coding import Decoding, unpack
 from . import coarse
 from .grids import (
-    FOUR,
     GROUPS,
-    LANES,
     Grids,
-    Layout,
     band_of,
     bases_of,
     coarse_columns,
     is_wide_enough,
     items_of,
 )
+from .layout import FOUR, LANES, Layout
 
 if TYPE_CHECKING:
     from ..gpu import Define, Gpu
@@ -46,7 +44,7 @@ def decimated(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None = 
         return _wide(gpu, image, grids, decoding)
     y, x = grids.y, grids.x
     layout = Layout.of(image, decoding.alpha if decoding else image.alpha, pixels=decoding is not None)
-    small = layout.coarse(gpu, grids)
+    small = _empty(gpu, grids, layout)
     table, scale = decoding.arguments(image) if decoding else (None, 1.0)
     copied = table is not None and table.shape[0] <= _COPIED
     reading = _reading(image, layout, decoding, FOUR)
@@ -128,7 +126,7 @@ def _wide(gpu: Gpu, image: Image, grids: Grids, decoding: Decoding | None) -> Im
     tile = _TILE * layout.channels
     if decoding and tile * (y.taps + LANES) * 4 > gpu.limits.local_bytes:
         return _wide(gpu, unpack(image, decoding), grids, None)
-    small = layout.coarse(gpu, grids)
+    small = _empty(gpu, grids, layout)
     table, scale = decoding.arguments(image) if decoding else (None, 1.0)
     defines = grids.defines(TILE=tile, ROWS=LANES) | _reading(image, layout, decoding, LANES)
     kernel = gpu.kernel(_sources(decoding, "load_sixteen", "decimate_wide"), "decimate_wide", **defines)
@@ -150,3 +148,10 @@ def _sources(decoding: object, *kernel: str) -> tuple[str, ...]:
 def _reading(image: Image, layout: Layout, decoding: Decoding | None, lanes: int) -> dict[str, Define]:
     """Returns the defines for pixels; ``lanes`` values are decoded together where they need not be whole pixels."""
     return decoding.defines(image) | layout.defines(image.dtype, lanes) if decoding else {}
+
+
+def _empty(gpu: Gpu, grids: Grids, layout: Layout) -> Image:
+    """The coarse image's memory, planar."""
+    small = gpu.empty((layout.planes * layout.channels, grids.y.coarse, grids.x.coarse))
+    small.alpha = layout.alpha
+    return small

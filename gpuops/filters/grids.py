@@ -14,16 +14,11 @@ from ..image import Image
 from ..params.border import by_axis, define
 from . import coarse
 from .coarse import Axis, Left
+from .layout import FOUR, Layout
 
 if TYPE_CHECKING:
     from ..gpu import Define, Gpu, Kernel
 
-# Values of a work-item (fours.cl).
-FOUR = 4
-# Values that CPUs read and write together (load_sixteen.cl).
-LANES = 16
-# Values that CPUs encode together.
-WIDTH = 8
 # Work-items of a group, at most.
 ITEMS = 128
 # Groups of ITEMS that a compute unit runs at once: of planes, and of pixels, which take less room.
@@ -90,39 +85,6 @@ class Grids:
     def base_bytes(self) -> int:
         """Bytes of local memory for the weights of one base's rows."""
         return self.y.most * self.y.taps * 4
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The order of values in memory: ``planes``, each with groups of its own, or pixels of ``channels`` channels."""
-
-    planes: int
-    channels: int
-    alpha: bool
-    pixels: bool
-
-    @classmethod
-    def of(cls, image: Image, alpha: bool, *, pixels: bool) -> Layout:
-        """The layout of a planar ``image``, or of ``pixels`` (height, width, channels)."""
-        planes, channels = (1, image.shape[2]) if pixels else (image.shape[0], 1)
-        return cls(planes, channels, alpha, pixels)
-
-    def defines(self, dtype: np.dtype[np.generic], lanes: int) -> dict[str, Define]:
-        """The defines of decode.cl and encode.cl that differ for a work-item that owns ``lanes`` values."""
-        together = self.channels if self.alpha else lanes
-        return {
-            "WIDTH": 1,
-            "BYTES": dtype.itemsize,
-            "INTERLEAVED": self.channels,
-            "CHANNELS": together,
-            "COLOURS": together - self.alpha,
-        }
-
-    def coarse(self, gpu: Gpu, grids: Grids) -> Image:
-        """The coarse image's memory, planar."""
-        small = gpu.empty((self.planes * self.channels, grids.y.coarse, grids.x.coarse))
-        small.alpha = self.alpha
-        return small
 
 
 def items_of(gpu: Gpu, grids: Grids, layout: Layout, items: int = ITEMS) -> int:

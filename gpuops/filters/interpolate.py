@@ -11,17 +11,14 @@ from ..image import Image
 from ..pixels.coding import Encoding, pack
 from . import coarse
 from .grids import (
-    FOUR,
     GROUPS,
-    LANES,
-    WIDTH,
     Grids,
-    Layout,
     band_of,
     bases_of,
     items_of,
     segment,
 )
+from .layout import FOUR, LANES, WIDTH, Layout
 
 if TYPE_CHECKING:
     from ..gpu import Define, Gpu

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -255,8 +255,7 @@ def _operand(gpu: Gpu, image: Image | npt.ArrayLike, decoding: Decoding | None) 
     return pixels.on_device(gpu, np.asarray(image))
 
 
-@dataclass(frozen=True)
-class _How:
+class _How(NamedTuple):
     """The options of a reading pass. ``every``: of each channel, and of luminance beside them if there are colours;
     ``mip``: the pass also makes the first level of a mip chain; ``tiled``: it goes by tiles; ``stages``: what light
     goes through first."""
@@ -360,10 +359,10 @@ class _Reduction:
             joined = _records(gpu, sets * groups)
             join(partial, joined)
             partial = joined
-        records = partial.numpy().view(_RECORD).reshape(sets, groups)
-        counts = bins.numpy() if self._histogram else (None,) * sets
+        records, counts = np.empty((sets, groups), _RECORD), np.empty(bins.shape, np.uint32)
+        gpu.read((partial, bins), (records, counts))
         return tuple(
-            _statistics(of, self.size, self._bits, of_bins)
+            _statistics(of, self.size, self._bits, of_bins if self._histogram else counts[0, :0])
             for of, of_bins in zip(records, counts, strict=True)
         )
 
@@ -383,14 +382,15 @@ def _records(gpu: Gpu, count: int) -> Image:
 
 
 def _statistics(
-    records: npt.NDArray[np.void], count: int, bits: int, histogram: npt.NDArray[np.generic] | None
+    records: npt.NDArray[np.void], count: int, bits: int, histogram: npt.NDArray[np.uint32]
 ) -> Statistics:
     # Sums of all records' fields at once: each by itself would take ten times as long as all of them.
-    floats = records.view(np.float32).reshape(len(records), -1)[:, _FLOATS].sum(0, dtype=np.float64).tolist()
-    counts = records.view(np.uint32).reshape(len(records), -1)[:, _COUNTS].sum(0, dtype=np.int64).tolist()
+    words = records.view(np.uint32).reshape(len(records), -1)
+    floats = np.add.reduce(words.view(np.float32)[:, _FLOATS], 0, np.float64).tolist()
+    counts = np.add.reduce(words[:, _COUNTS], 0, np.int64).tolist()
     total, mantissas, weights, weighted = (a + b for a, b in zip(floats[::2], floats[1::2], strict=True))
     finite, positive, nan, infinite, negative = counts
-    exponents = int(records["exponents"].sum())
+    exponents = int(np.add.reduce(records["exponents"]))
     return Statistics(
         count=count,
         finite=finite,
@@ -403,5 +403,5 @@ def _statistics(
         minimum=float(records["minimum"].min()) if finite else math.nan,
         maximum=float(records["maximum"].max()) if finite else math.nan,
         centre_log2=weighted / weights if weights else math.nan,
-        histogram=np.zeros(0, np.uint32) if histogram is None else histogram.astype(np.uint32),
+        histogram=histogram,
     )

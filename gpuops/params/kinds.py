@@ -11,15 +11,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass
 from math import isfinite
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ..errors import ParameterError
 
 P = TypeVar("P", bound="Params")
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """One option of a command, and the key of a recipe, that says something of a parameter.
 
     Attributes
@@ -82,7 +81,10 @@ class Given(Mapping[str, Any]):
 
 
 class Kind(ABC):
-    """What values a parameter may have: how they are written, checked and explained to people in ``help``."""
+    """What values a parameter may have: how they are written, checked and explained to people in ``help``.
+
+    Nothing compares kinds, so they have no methods for it: to make these takes longer than all else of a module.
+    """
 
     help: str
 
@@ -125,7 +127,7 @@ class Kind(ABC):
         return {} if value is None else {name: value if plain else self.text(value)}
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Number(Kind):
     """A parameter that is a number from ``low`` to ``high``, in ``unit`` if it has one.
 
@@ -172,7 +174,7 @@ class Number(Kind):
         return repr(float(value))
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Choice(Kind):
     """A parameter that is one of several names; or None, which stands for none of them, if it is ``optional``.
 
@@ -207,7 +209,7 @@ class Choice(Kind):
         return f"[{'|'.join(self.names)}]"
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Flag(Kind):
     """A parameter that is true or false, or None if it is ``optional``: an option ``--NAME/--no-NAME``."""
 
@@ -234,7 +236,7 @@ class Flag(Kind):
         return ""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Whole(Kind):
     """A parameter that is a whole number from ``low`` to ``high``."""
 

@@ -32,7 +32,7 @@ class FrozenMapping(Mapping[str, float]):
         return repr(dict(self._items))
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class NamedNumbers(Kind):
     """The kind: an option ``--OPTION NAME=NUMBER`` that may be repeated; in a recipe a table of numbers."""
 

@@ -14,7 +14,7 @@ from .kinds import Given, Kind, Number, Option, Params
 from .region import Region, region_option
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Numbers(Kind):
     """A parameter that is ``count`` numbers from ``low`` to ``high``, with commas between them; one stands for all.
 
@@ -63,7 +63,7 @@ class Numbers(Kind):
         return ",".join(map(repr, value))
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Size(Kind):
     """A parameter that is a width and a height in pixels, written ``WIDTHxHEIGHT``, or None.
 
@@ -100,7 +100,7 @@ class Size(Kind):
         return "x".join("" if side is None else str(side) for side in value)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Points(Kind):
     """A parameter that is points of a curve from left to right, written ``X,Y X,Y …``, or None.
 
@@ -147,7 +147,7 @@ class Points(Kind):
         return " ".join(f"{x!r},{y!r}" for x, y in value)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Rectangle(Kind):
     """A parameter that is a :class:`Region` of the image, or its text ``X,Y,W,H``; or None if it is ``optional``."""
 
@@ -171,7 +171,7 @@ class Rectangle(Kind):
         return "X,Y,W,H"
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Written(Kind):
     """A parameter with a notation of its own: ``read`` makes its value of a text, ``write`` a text of its value."""
 
@@ -209,7 +209,7 @@ class Written(Kind):
         return {name: self.write(value)}
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class PerAxis(Kind):
     """A parameter of two numbers, (y, x), that one option says for both, and two more where ``apart``."""
 
@@ -245,7 +245,7 @@ class PerAxis(Kind):
         return "S" if self.apart else "R"
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class File(Kind):
     """A parameter that is another file: a :class:`FileOperand`, its path and the digest of what is in it."""
 
@@ -267,7 +267,7 @@ class File(Kind):
         return {} if value is None else {name: value.written()}
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Group(Kind):
     """A parameter that is a dataclass whose fields have options of their own."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +27,7 @@ _GROUPS = 8
 _TIMES = 1 << 10
 
 
-@dataclass(frozen=True)
-class Losses:
+class Losses(NamedTuple):
     """The numbers of values that a conversion to a narrower type clipped, and that were not finite."""
 
     clipped: int = 0

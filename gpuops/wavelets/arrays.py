@@ -121,6 +121,7 @@ def _check_precision(gpu: Gpu, dtype: np.dtype[np.generic]) -> None:
         )
 
 
+@lru_cache(64)
 def _real(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
     """The dtype of a number's real part."""
     return np.empty(0, dtype).real.dtype

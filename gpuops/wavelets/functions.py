@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import gcd, isfinite
 from typing import TYPE_CHECKING, Any, overload
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 ImageCoefficients = list[Image | tuple[Image, Image, Image]]
 ArrayCoefficients = list[Array | tuple[Array, Array, Array]]
+
+# To check parameters takes as long as to launch a level, so they are kept.
+_params = lru_cache(256, typed=True)(DwtParams)
 
 
 @overload
@@ -92,7 +96,7 @@ def dwt2(
     DeviceError
         Double precision where the device has none; not enough memory for an Image, or even for a slab.
     """
-    params = DwtParams(wavelet, mode, 1, method, integer, tile)
+    params = _params(wavelet, mode, 1, method, integer, tile)
     approximation, details = _decompose(gpu, axes_last(data, axes), params)
     return axes_back((approximation, details[0]), axes)
 
@@ -140,7 +144,7 @@ def wavedec2(
     ``level`` None takes ``pywt.dwtn_max_level`` (modes ``mirror`` and ``vc2``: until the shorter side is one sample); a
     higher level than that warns. Otherwise as :func:`dwt2`.
     """
-    params = DwtParams(wavelet, mode, level, method, integer, tile)
+    params = _params(wavelet, mode, level, method, integer, tile)
     data = axes_last(data, axes)
     approximation, details = _decompose(gpu, data, params)
     transform.warn_of_levels(np.shape(data)[-2:], params)
@@ -199,7 +203,7 @@ def waverec2(
     """The inverse of :func:`wavedec2`, as ``pywt.waverec2``. Otherwise as :func:`idwt2`."""
     if not coeffs:
         raise ParameterError("the list of coefficients is empty: it must hold cA at least")
-    params = DwtParams(wavelet, mode, len(coeffs) - 1, method, integer, tile)
+    params = _params(wavelet, mode, len(coeffs) - 1, method, integer, tile)
     bands = [axes_last(coeffs[0], axes)]
     bands += [axes_last(band, axes) for details in coeffs[1:] for band in triple(details)]
     given = [band for band in bands if band is not None]

@@ -128,16 +128,18 @@ class Level:
 
     def empty(self, like: Image) -> Four:
         """Four bands, uninitialised."""
-        return (like.like((self.planes, self.bands[0], self.bands[2])), *self.details(like))
+        return (like.like(self._four[0]), *self.details(like))
 
     def details(self, like: Image) -> Three:
         """The bands cH, cV and cD, uninitialised."""
-        low_y, high_y, low_x, high_x = self.bands
-        return (
-            like.like((self.planes, high_y, low_x)),
-            like.like((self.planes, low_y, high_x)),
-            like.like((self.planes, high_y, high_x)),
-        )
+        _, horizontal, vertical, diagonal = self._four
+        return like.like(horizontal), like.like(vertical), like.like(diagonal)
+
+    @cached_property
+    def _four(self) -> tuple[Shape3, Shape3, Shape3, Shape3]:
+        """The shapes of the bands cA, cH, cV and cD."""
+        n, (low_y, high_y, low_x, high_x) = self.planes, self.bands
+        return (n, low_y, low_x), (n, high_y, low_x), (n, low_y, high_x), (n, high_y, high_x)
 
     @cached_property
     def _whole(self) -> Step | None:
@@ -358,8 +360,10 @@ class Level:
         return replace(aside, column_pitch=columns, rows=edge * (ceil(pairs / band) + 1)), band
 
 
-def fitting(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: bool) -> Level | None:
-    """The level of an image of ``size``, given the image or one of its bands; None if it cannot be done in one pass.
+def fitting(
+    gpu: Gpu, params: DwtParams, dtype: np.dtype[np.generic], shape: tuple[int, ...], *, inverse: bool
+) -> Level | None:
+    """The level of an image (planes, height, width); None if it cannot be done in one pass.
 
     It can for the lifting of floats that extends the samples, rather than each step, beyond the edges.
     """
@@ -367,23 +371,22 @@ def fitting(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: 
         return None
     if params.mode == "vc2" or params.wavelet.startswith("vc2-"):  # these extend each step
         return None
-    if prod(size) >= MOST:
+    planes, height, width = shape
+    if height * width >= MOST:
         return None
-    gpu = image.gpu
     known = gpu.kept("dwt levels of images", lambda: lru_cache(_KEPT)(partial(Level, gpu)))
-    level = known(params, image.dtype, image.shape[0], (size[0], size[1]), inverse)
-    if image.gpu.limits.is_cpu:
+    level: Level = known(params, dtype, planes, (height, width), inverse)
+    if gpu.limits.is_cpu:
         # A compiler that does not know vectors takes half a minute for these kernels.
-        return level if image.gpu.limits.lanes > 1 else None
+        return level if gpu.limits.lanes > 1 else None
     return level if level.fits else None
 
 
-def forward(image: Image, level: Level) -> tuple[Image, Three]:
-    """One level: cA, (cH, cV, cD)."""
-    level.check()
+def forward(image: Image, level: Level) -> tuple[Image, list[Three]]:
+    """One level: cA, [(cH, cV, cD)]."""
     four = level.empty(image)
     level.run(image, four)
-    return four[0], four[1:]
+    return four[0], [four[1:]]
 
 
 def inverse(approximation: Image, details: Three, level: Level) -> Image:

@@ -7,8 +7,9 @@ PyWavelets' names: cH is high vertically (horizontal edges).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -28,28 +29,32 @@ if TYPE_CHECKING:
 Band = TypeVar("Band")
 Details = tuple[Band, Band, Band]
 Shape = tuple[int, ...]
+# Makes one level of an image, or more: cA, [coarsest (cH, cV, cD), …].
+Pass = Callable[[Image], tuple[Image, list[Details[Image]]]]
 
 Y, X = 1, 2
 
+# The images of a device whose passes are kept.
+_KEPT = 256
 # The methods that overwrite the image, and their modules.
 _OVERWRITING: dict[str, Any] = {"in-place": in_place, "strip": strips}
 
 
 def forward(image: Image, params: DwtParams) -> tuple[Image, Details[Image]]:
     """One level: cA, (cH, cV, cD)."""
-    if params.method in _OVERWRITING:
-        approximation, details = _levels(image, params, 1)
-        return approximation, details[0]
-    whole = level.fitting(image, params, image.shape[1:], inverse=False)
-    if whole is not None:
-        return level.forward(image, whole)
+    approximation, (details,) = _levels(image, params, 1)
+    return approximation, details
+
+
+def _by_axes(image: Image, params: DwtParams) -> tuple[Image, list[Details[Image]]]:
+    """One level, one axis after the other."""
     first, second = _axes(params)
     low, high = axis.analyse(image, params, first)
     approximation, vertical = axis.analyse(low, params, second)
     horizontal, diagonal = axis.analyse(high, params, second)
     if first == X:
         horizontal, vertical = vertical, horizontal
-    return approximation, (horizontal, vertical, diagonal)
+    return approximation, [(horizontal, vertical, diagonal)]
 
 
 def inverse(approximation: Image, details: Details[Image], params: DwtParams, shape: Shape) -> Image:
@@ -59,7 +64,9 @@ def inverse(approximation: Image, details: Details[Image], params: DwtParams, sh
         image: Image = module.joined((approximation, *details), params, shape)
         module.recompose(image, params, 1)
         return image
-    whole = level.fitting(approximation, params, shape, inverse=True)
+    whole = level.fitting(
+        approximation.gpu, params, approximation.dtype, (approximation.shape[0], *shape), inverse=True
+    )
     if whole is not None:
         return level.inverse(approximation, details, whole)
     first, second = _axes(params)
@@ -113,17 +120,36 @@ def _levels(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[D
         return nested([bands.in_precision(band, image.dtype) for band in found])
     if params.method in _OVERWRITING:
         return nested(list(overwriting(cut(image, (0, 0), image.shape[1:]), params, levels)))
+    known = image.gpu.kept("dwt passes", lambda: lru_cache(_KEPT)(partial(_passes, image.gpu)))
     coefficients: list[Details[Image]] = []
-    while len(coefficients) < levels:
-        two = None
-        if levels - len(coefficients) > 1:
-            two = two_levels.fitting(image, params, image.shape[1:], inverse=False)
-        if two is None:
-            image, details = forward(image, params)
-            coefficients.insert(0, details)
-        else:
-            image, coefficients[:0] = two_levels.forward(image, two)
+    for made in known(params, image.dtype, image.shape, levels):
+        image, details = made(image)
+        coefficients[:0] = details
     return image, coefficients
+
+
+def _passes(gpu: Gpu, params: DwtParams, dtype: np.dtype[Any], shape: Shape, levels: int) -> list[Pass]:
+    """The passes over an image and its approximations that make all levels: each makes one level, or two.
+
+    Raises ParameterError where the mode has nothing to reflect.
+    """
+    found: list[Pass] = []
+    while levels:
+        count = 1
+        if levels > 1 and (two := two_levels.fitting(gpu, params, dtype, shape, inverse=False)):
+            two.fine.check()
+            two.coarse.check()
+            found.append(partial(two_levels.forward, levels=two))
+            count = 2
+        elif whole := level.fitting(gpu, params, dtype, shape, inverse=False):
+            whole.check()
+            found.append(partial(level.forward, level=whole))
+        else:
+            found.append(partial(_by_axes, params=params))
+        for _ in range(count):
+            shape = (shape[0], *(axis.lengths(params, n)[0] for n in shape[1:]))
+        levels -= count
+    return found
 
 
 def overwriting(image: Image, params: DwtParams, levels: int) -> Iterator[Image]:
@@ -168,7 +194,8 @@ def recompose(
         )
         two = None
         if (len(found) - number) % 2 == 0:  # so that the last two, which are the largest, go together
-            two = two_levels.fitting(low, params, found[number + 1].image, inverse=True)
+            size = (low.shape[0], *found[number + 1].image)
+            two = two_levels.fitting(low.gpu, params, low.dtype, size, inverse=True)
         if two is None:
             approximation = inverse(low, (high[0], high[1], high[2]), params, found[number].image)
             number += 1

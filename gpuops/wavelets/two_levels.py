@@ -167,26 +167,26 @@ class TwoLevels:
         )
 
 
-def fitting(image: Image, params: DwtParams, size: tuple[int, ...], *, inverse: bool) -> TwoLevels | None:
-    """Two levels of an image of ``size``, given the image or one of its bands; None if one pass does not suit them."""
-    gpu, planes = image.gpu, image.shape[0]
+def fitting(
+    gpu: Gpu, params: DwtParams, dtype: np.dtype[np.generic], shape: tuple[int, ...], *, inverse: bool
+) -> TwoLevels | None:
+    """Two levels of an image (planes, height, width); None if one pass does not suit them."""
+    planes, height, width = shape
     if params.integer or params.method != "lifting" or params.tile != "auto" or gpu.limits.is_cpu:
         return None
     if params.mode in ("vc2", "antireflect", "smooth") or params.wavelet.startswith("vc2-"):
         return None  # these extend each step, or need three approximations for each one beyond an edge
-    if image.dtype != np.float32 or planes * prod(size) <= _LEAST_SAMPLES or prod(size) >= MOST:
+    if dtype != np.float32 or prod(shape) <= _LEAST_SAMPLES or height * width >= MOST:
         return None
-    fine = Level(gpu, params, image.dtype, planes, (size[0], size[1]), inverse)
-    lows = tuple(axis.lengths(params, n)[0] for n in size)
-    coarse = Level(gpu, params, image.dtype, planes, (lows[0], lows[1]), inverse)
+    fine = Level(gpu, params, dtype, planes, (height, width), inverse)
+    lows = axis.lengths(params, height)[0], axis.lengths(params, width)[0]
+    coarse = Level(gpu, params, dtype, planes, lows, inverse)
     levels = TwoLevels(fine, coarse).prepared()
     return levels if levels.can_be and levels.kernel is not None else None
 
 
 def forward(image: Image, levels: TwoLevels) -> tuple[Image, list[Three]]:
     """Two levels: cA, [coarse (cH, cV, cD), fine (cH, cV, cD)]."""
-    levels.fine.check()
-    levels.coarse.check()
     details = levels.fine.details(image)
     coarse = levels.coarse.empty(image)
     levels.run(image, details, coarse)
