@@ -10,10 +10,10 @@ import numpy as np
 
 from gpuops.bench.report_formats import columns
 from gpuops.files import Format, Metadata, Numbers, Picture, exif, icc
+from gpuops.metrics.contents import CHANNELS, Measured
 from gpuops.metrics.statistics import BINS_PER_STOP, LOWEST_STOP, Statistics
 from gpuops.pixels.colour import Colour
 
-from .measure import CHANNELS, Measured
 from .naming import printable
 
 #: The percentiles in the tables.

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from gpuops.params import fft as choices
 
 from . import options
-
-if TYPE_CHECKING:
-    from gpuops.gpu import Gpu
-    from gpuops.image import Image
-    from gpuops.pixels.coding import Decoding
-
-    from .item import Item
 
 
 @options.command(short_help="image → spectrum, or a picture of it")
@@ -123,51 +114,10 @@ def command(
         if precision == "half":
             options.refuse("a picture stores no spectrum", "precision")
 
-    params(False)  # wrong options are reported before any device is sought
+    numbers = params(False)  # wrong options are reported before any device is sought
+
+    from gpuops.batch.spectra import ToSpectrum
 
     from .pipeline import process
 
-    def work(gpu: Gpu, item: Item) -> None:
-        from gpuops.fourier import spectrum
-
-        pixels, decoding = item.load_pixels(linear=False)
-        if view is not None or not item.writes_data:
-            shown = view or "log-magnitude"
-            picture = item.run(spectrum.picture_of_pixels, gpu, pixels, decoding, params(True), shown)
-            depth = "uint16" if item.picture and item.picture.pixels.itemsize > 1 else "uint8"
-            item.save(picture, depth, display=True)
-        else:
-            _save(gpu, item, pixels, decoding, params(False))
-
-    process(shared, "fft", work, check=check)
-
-
-def _save(gpu: Gpu, item: Item, pixels: Image, decoding: Decoding, params: choices.SpectrumParams) -> None:
-    from importlib.metadata import version
-
-    from gpuops.errors import FileError, ParameterError
-    from gpuops.fourier import record, spectrum
-    from gpuops.notes import note
-
-    assert item.picture is not None
-    values = item.run(spectrum.values_of, gpu, pixels, decoding, params)
-    height, width, channels = pixels.shape
-    depth = item.picture.pixels.dtype.name
-    about = record.Record(params, (height, width), channels, depth, decoding.alpha, item.linear)
-    lost = spectrum.lost_pixels(params.window, about.size)
-    if lost:
-        note(
-            f"{item.path}: the {params.window} window is as good as 0 at {lost} of {height * width} "
-            "pixels: ifft restores the others"
-        )
-    exact = about.dtype == "uint8" and params.window == "none" and params.how.method != "global"
-    if params.precision == "half" and not exact:
-        note(
-            f"{item.path}: half precision keeps about 11 bits of a value: ifft restores the image only nearly; exactly "
-            "if it has 8 bits, without --window and --method global"
-        )
-    try:
-        arrays = about.arrays(values)
-    except ParameterError as error:
-        raise FileError(f"{item.path}: {error}") from None
-    item.save_data(arrays, about.attributes(f"clpix {version('clpix')}"))
+    process(shared, "fft", ToSpectrum(numbers, params(True), view), check=check)

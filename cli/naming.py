@@ -9,9 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpuops.errors import FileError, ParameterError
+from gpuops.params.files import STREAM
 
-# The path that stands for standard input and output.
-STREAM = "-"
 # The fields of a pattern for names of outputs.
 _FIELDS = ("stem", "name", "ext", "op", "index")
 

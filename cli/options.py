@@ -13,6 +13,9 @@ from click.core import ParameterSource
 
 from . import commands
 
+if TYPE_CHECKING:
+    from gpuops.batch.job import Options
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 # The depths that options name, and numpy's names of them.
@@ -91,6 +94,21 @@ class Shared:
     dump_kernels: str | None = None
     verbose: int = 0
     quiet: bool = False
+
+    def of_job(self, *, fuse: bool = True) -> Options:
+        """Returns those that say how files are read and written."""
+        from gpuops.batch.job import Options
+
+        return Options(
+            layer=self.layer,
+            space=self.space,
+            alpha=self.alpha == "keep",
+            dtype=DTYPES[self.dtype],
+            format=self.format,
+            overwrite=self.overwrite,
+            repeat=self.repeat,
+            fuse=fuse,
+        )
 
 
 def inputs(command: Command, *, required: bool = True) -> Command:

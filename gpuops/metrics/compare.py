@@ -106,6 +106,20 @@ def difference(gpu: Gpu, a: Image, b: Image, gain: float) -> Image:
     return result
 
 
+def space_of(image: Image) -> str:
+    """Returns which values of pictures an Image of :func:`pair` holds: ``linear`` or ``encoded``."""
+    return "linear" if image.linear else "encoded"
+
+
+def converted_to(image: Image, first: Picture, second: Picture) -> str | None:
+    """Returns the values of :func:`pair` in words, or None if they are those that both pictures hold."""
+    if first.colour == second.colour and first.linear == image.linear:
+        return None
+    converted = any(picture.metadata.colour is not None for picture in (first, second))
+    kind = " (sRGB)" if not image.linear else " (Rec. 709)" if converted else ""
+    return f"{space_of(image)} values{kind}"
+
+
 def visible_gain(comparison: Comparison, data_range: float = 1.0) -> float:
     """Returns the gain at which the root mean square difference shows as a quarter of white."""
     usable = math.isfinite(comparison.rmse) and comparison.rmse > 0

@@ -91,6 +91,8 @@ MODE_SYNONYMS = {
 METHODS = ("auto", "lifting", "filterbank", "laan", "in-place", "strip")
 # The methods that can overwrite the image.
 IN_PLACE = ("in-place", "strip")
+# The number of levels unless another one is given.
+DEFAULT_LEVELS = 5
 # The kinds of memory that hold tiles.
 TILES = ("auto", "local", "private")
 # The curves by which coefficients shrink.

@@ -1,0 +1,70 @@
+"""What a chain would do: its steps, the values that each works on, what is fused, and the memory that it takes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from .. import plan
+from ..params.files import STREAM
+from .reader import read_picture
+
+if TYPE_CHECKING:
+    from ..chain import Chain
+    from ..gpu import Gpu
+    from ..plan import Plan, Step
+    from .job import Options
+
+
+def explain(gpu: Gpu, chain: Chain, source: str, target: str, options: Options) -> str:
+    """Returns the explanation, for the picture in a file."""
+    picture = read_picture(source, options.layer)
+    todo = plan.plan(chain, options.space)
+    height, width, channels = picture.pixels.shape
+    values = height * width * channels
+    lines = [
+        f"input   {source}: {width} × {height}, {channels} channels of {picture.pixels.dtype.name}",
+        f"read as {_values(todo)}",
+    ]
+    for step in todo.steps:
+        last = step is todo.steps[-1]
+        about = _step(gpu, step, (channels, height, width)) + _fused(step, todo, last, options.fuse)
+        lines.append(f"{step.name:<12}{about}")
+    pixels = values * picture.pixels.dtype.itemsize
+    beside = (step.traits.bytes_per_value * values + step.traits.fixed_bytes for step in todo.steps)
+    memory = pixels + 4 * values + max(beside, default=4.0 * values)
+    there = f"{gpu.limits.global_bytes / 1e6:.4g} MB on {gpu.info.name}"
+    lines.append(f"memory  {memory / 1e6:.3g} MB of {there}")
+    idle = len(chain) - len(todo.steps)
+    if idle:
+        lines.append(f"{idle} of {len(chain)} steps change nothing and are left out")
+    lines.append(f"output  {target}, {options.format if target == STREAM else options.format_of(target)}")
+    return "\n".join(lines)
+
+
+def _values(todo: Plan) -> str:
+    kind = "light" if todo.linear and todo.space != "encoded" else "stored values"
+    if todo.space == "linear":
+        kind = "light"
+    return f"{kind}, {'premultiplied' if todo.premultiplied else 'straight'}"
+
+
+def _step(gpu: Gpu, step: Step, shape: tuple[int, ...]) -> str:
+    traits = step.traits
+    reach = step.operation.reach(gpu, shape, step.params) if step.operation.reach else 0
+    words = [traits.kind, "stored values" if traits.space == "stored" else "light"]
+    if traits.space != "stored":
+        words.append("premultiplied" if traits.premultiplied else "straight")
+    if reach:
+        words.append(f"halo {reach:g} pixels" if math.isfinite(reach) else "halo: the whole image")
+    if traits.statistics:
+        words.append(f"first measures {', '.join(traits.statistics)}")
+    if traits.display:
+        words.append("gives a display's values")
+    return ", ".join(words)
+
+
+def _fused(step: Step, todo: Plan, last: bool, fuse: bool) -> str:
+    if not (fuse and step.operation.ends and last):
+        return ""
+    return "; reads and writes the files' pixels" if len(todo.steps) == 1 else "; writes the file's pixels"
