@@ -21,6 +21,7 @@ from ..params.lut import LutParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..tone import operators, tonemap
 from . import mip as bloom_mip
+from .mip_ends import Display
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -137,7 +138,7 @@ def bloom_pixels(
         assert display.exposure is not None
         function, clipped = operators.function_of(display.operator), display.operator in operators.CLIPPED
         p = operators.vector(display)
-        shown = bloom_mip.Display(function, 2.0**display.exposure, p, up_to_1=clipped)
+        shown = Display(function, 2.0**display.exposure, p, up_to_1=clipped)
     counters = gpu.zeros((1,), np.uint32), gpu.zeros((3,), np.uint32)
     result, lost = bloom_mip.over_pixels(gpu, pixels, params, decoding, encoding, shown, *counters)
     not_finite, repaired = (counter.numpy() for counter in counters)
