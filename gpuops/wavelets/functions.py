@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import gcd, isfinite
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Concatenate
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..image import Image
-from ..operands import shaped_like
+from ..operands import P, TwoEnded, shaped_like, two_ended
 from ..params.dwt import DwtParams, wavelet_name
 from ..tiles.ends import HostImage
 from ..tiles.memory import room
@@ -26,30 +26,19 @@ ImageCoefficients = list[Image | tuple[Image, Image, Image]]
 ArrayCoefficients = list[Array | tuple[Array, Array, Array]]
 
 
-@overload
-def dwt2(
-    gpu: Gpu,
-    data: Image,
-    wavelet: str,
-    mode: str = ...,
-    axes: Sequence[int] = ...,
-    *,
-    method: str = ...,
-    integer: bool = ...,
-    tile: str = ...,
-) -> tuple[Image, tuple[Image, Image, Image]]: ...
-@overload
-def dwt2(
-    gpu: Gpu,
-    data: npt.ArrayLike,
-    wavelet: str,
-    mode: str = ...,
-    axes: Sequence[int] = ...,
-    *,
-    method: str = ...,
-    integer: bool = ...,
-    tile: str = ...,
-) -> tuple[Array, tuple[Array, Array, Array]]: ...
+def _of_level(
+    function: Callable[Concatenate[Gpu, Any, P], Any],
+) -> TwoEnded[P, tuple[Image, tuple[Image, Image, Image]], tuple[Array, tuple[Array, Array, Array]]]:
+    return function
+
+
+def _of_levels(
+    function: Callable[Concatenate[Gpu, Any, P], Any],
+) -> TwoEnded[P, ImageCoefficients, ArrayCoefficients]:
+    return function
+
+
+@_of_level
 def dwt2(
     gpu: Gpu,
     data: Image | npt.ArrayLike,
@@ -97,32 +86,7 @@ def dwt2(
     return axes_back((approximation, details[0]), axes)
 
 
-@overload
-def wavedec2(
-    gpu: Gpu,
-    data: Image,
-    wavelet: str,
-    mode: str = ...,
-    level: int | None = ...,
-    axes: Sequence[int] = ...,
-    *,
-    method: str = ...,
-    integer: bool = ...,
-    tile: str = ...,
-) -> ImageCoefficients: ...
-@overload
-def wavedec2(
-    gpu: Gpu,
-    data: npt.ArrayLike,
-    wavelet: str,
-    mode: str = ...,
-    level: int | None = ...,
-    axes: Sequence[int] = ...,
-    *,
-    method: str = ...,
-    integer: bool = ...,
-    tile: str = ...,
-) -> ArrayCoefficients: ...
+@_of_levels
 def wavedec2(
     gpu: Gpu,
     data: Image | npt.ArrayLike,
@@ -305,12 +269,7 @@ def iswt2(
     return axes_back(result(bands[0], image, dtype), axes)
 
 
-@overload
-def threshold(gpu: Gpu, data: Image, value: float, mode: str = ..., substitute: float = ...) -> Image: ...
-@overload
-def threshold(
-    gpu: Gpu, data: npt.ArrayLike, value: float, mode: str = ..., substitute: float = ...
-) -> Array: ...
+@two_ended
 def threshold(
     gpu: Gpu, data: Image | npt.ArrayLike, value: float, mode: str = "soft", substitute: float = 0.0
 ) -> Any:
