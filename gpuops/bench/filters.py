@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 from ..filters import blur
 from ..glow import bloom, d3d11
 from ..metrics import statistics as reduce
@@ -165,8 +165,7 @@ def measure(
         The device has too little memory.
     """
     bench.need_events(gpu)
-    if operation not in VARIANTS:
-        raise ParameterError(f"unknown operation {operation!r}: use one of {', '.join(VARIANTS)}")
+    check_name("operation", operation, VARIANTS)
     if not 1 <= channels <= 4:
         raise ParameterError(f"an image has 1 … 4 channels, not {channels}")
     sizes = tuple(dict.fromkeys(sizes)) or (CPU_SIZE if gpu.limits.is_cpu else GPU_SIZE,)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 from ..gpu import Local
 from ..image import Image
 from ..operands import on_device
@@ -183,8 +183,7 @@ def pair(
 
     Raises ParameterError for different sizes, channels, or an unknown space.
     """
-    if space not in ("auto", "linear", "encoded"):
-        raise ParameterError(f"unknown space {space!r}: use one of auto, linear, encoded")
+    check_name("space", space, ("auto", "linear", "encoded"))
     if (a.width, a.height) != (b.width, b.height):
         raise ParameterError(f"sizes differ: {a.width}×{a.height} and {b.width}×{b.height} pixels")
     if channels(a, alpha) != channels(b, alpha):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 from .kinds import Kind, Params
 
 # The values beyond the edges of abcd, by mode; the names are those of scipy.ndimage, except wrap-x.
@@ -55,7 +55,7 @@ def border_name(name: str) -> str:
     key = name.lower()
     key = SYNONYMS.get(key, key)
     if key not in BORDERS:
-        raise ParameterError(f"unknown border {name!r}: use one of {', '.join(BORDERS)}")
+        check_name("border", name, BORDERS)
     return key
 
 

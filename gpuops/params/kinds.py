@@ -274,7 +274,7 @@ def parameter(default: Any, kind: Kind | None) -> Any:
     return dataclasses.field(default=default, metadata={"kind": kind})
 
 
-def kinds(params: type[Params] | Params) -> dict[str, Kind]:
+def kinds(params: type[Params]) -> dict[str, Kind]:
     """Returns each parameter's kind by its name, in the order of their declaration."""
     return {f.name: f.metadata["kind"] for f in dataclasses.fields(params) if f.metadata.get("kind")}
 
@@ -284,8 +284,14 @@ class Params:
     """Parameters of an operation: they are checked when they are made, frozen, and equal if their values are equal."""
 
     def __post_init__(self) -> None:
-        for name, kind in kinds(self).items():
-            object.__setattr__(self, name, kind.checked(name.replace("_", "-"), getattr(self, name)))
+        self.check_kinds(*kinds(type(self)))
+
+    def check_kinds(self, *names: str) -> None:
+        """Checks these parameters, and gives each the type of its kind."""
+        known = kinds(type(self))
+        for name in names:
+            checked = known[name].checked(name.replace("_", "-"), getattr(self, name))
+            object.__setattr__(self, name, checked)
 
     def check_given(self, given: Given) -> None:
         """Raises ParameterError where an option is missing, or can have no effect beside the others."""
@@ -308,7 +314,7 @@ class Params:
         """Returns the options, as plain values, of which :meth:`of_options` makes the same parameters."""
         usual = {f.name: f.default for f in dataclasses.fields(self)}
         found: dict[str, Any] = {}
-        for name, kind in kinds(self).items():
+        for name, kind in kinds(type(self)).items():
             value = getattr(self, name)
             if usual[name] is MISSING or value != usual[name]:
                 found |= kind.written(name, value, self)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 from ..image import Image
 from ..operands import P, TwoEnded, shaped_like, two_ended
 from ..params.dwt import DwtParams, wavelet_name
@@ -286,8 +286,7 @@ def threshold(
     ParameterError
         Another mode, a value that is not finite, or a negative one of a magnitude.
     """
-    if mode not in shrink.MODES:
-        raise ParameterError(f"unknown mode {mode!r}: use one of {', '.join(shrink.MODES)}")
+    check_name("mode", mode, shrink.MODES)
     if not isfinite(value) or (value < 0 and mode not in ("greater", "less")):
         raise ParameterError(f"the threshold must be a finite number, 0 or more, not {value}")
     image = samples(gpu, data, np.dtype(np.float32))
