@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from gpuops.params import fft as choices
 
 from . import options
+
+
+def ways(command: options.Command) -> options.Command:
+    """Adds the options that say by which kernels a transform is computed, as one ``how`` argument."""
+    given: dict[str, Any] = {"default": "auto", "show_default": True}
+    return options.collected(
+        "how",
+        choices.FftParams,
+        click.option("--method", type=options.Choice(choices.METHODS), help="Which kernels.", **given),
+        click.option("--radix", type=options.Choice(choices.RADICES), help="The largest.", **given),
+        click.option("--twiddle", type=options.Choice(choices.TWIDDLES), **given),
+    )(command)
 
 
 @options.command(short_help="image → spectrum, or a picture of it")
@@ -46,13 +60,7 @@ from . import options
     help="Of the filter.",
 )
 @click.option("--order", type=int, default=2, show_default=True, help="Of a Butterworth filter.")
-@click.option(
-    "--method", type=options.Choice(choices.METHODS), default="auto", show_default=True, help="Which kernels."
-)
-@click.option(
-    "--radix", type=options.Choice(choices.RADICES), default="auto", show_default=True, help="The largest."
-)
-@click.option("--twiddle", type=options.Choice(choices.TWIDDLES), default="auto", show_default=True)
+@ways
 @click.option(
     "--precision",
     type=options.Choice(choices.PRECISIONS),
@@ -72,9 +80,7 @@ def command(
     cutoff: str | None,
     filter_shape: str,
     order: int,
-    method: str,
-    radix: str,
-    twiddle: str,
+    how: choices.FftParams,
     precision: str,
 ) -> None:
     """Fourier transform of images.
@@ -88,7 +94,6 @@ def command(
         options.refuse("there is no --filter", "filter_shape", "order")
     elif filter_shape != "butterworth":
         options.refuse("only --filter-shape butterworth has an order", "order")
-    how = choices.FftParams(method=method, radix=radix, twiddle=twiddle)
     chosen = choices.filter_option(kind, cutoff, filter_shape, order) if kind and cutoff else None
 
     def params(picture: bool) -> choices.SpectrumParams:

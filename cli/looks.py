@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import Any
 
 import click
 
@@ -20,7 +17,7 @@ from gpuops.params.operators import LOCAL, OPERATORS, WHITE
 
 from . import naming
 from .chains import files_of
-from .options import Command, Shared, Word, refuse
+from .options import Command, Shared, Word, collected, refuse
 
 
 @dataclass(frozen=True)
@@ -148,7 +145,9 @@ class Looks:
 
 def options(command: Command) -> Command:
     """Adds these options to a command, which receives them as one ``looks`` argument."""
-    decorators = (
+    return collected(
+        "looks",
+        Looks,
         click.option(
             "--contact-sheet",
             is_flag=True,
@@ -176,14 +175,4 @@ def options(command: Command) -> Command:
             metavar="FILE",
             help="Also draw the curves of gray light, with this exposure, to a .png or .svg (needs matplotlib).",
         ),
-    )
-
-    @functools.wraps(command)
-    def collected(*args: Any, **values: Any) -> Any:
-        taken = {field.name: values.pop(field.name) for field in fields(Looks)}
-        return command(*args, looks=Looks(**taken), **values)
-
-    wrapped: Callable[..., Any] = collected
-    for decorator in reversed(decorators):
-        wrapped = decorator(wrapped)
-    return wrapped  # type: ignore[return-value]
+    )(command)

@@ -111,6 +111,23 @@ class Shared:
         )
 
 
+def collected(name: str, kind: type, *options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Adds options to a command, which receives their values as one argument ``name`` of a ``kind`` of dataclass."""
+
+    def added(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_one(**values: Any) -> Any:
+            taken = {field.name: values.pop(field.name) for field in fields(kind) if field.name in values}
+            return command(**{name: kind(**taken)}, **values)
+
+        wrapped: Any = with_one
+        for option in reversed(options):
+            wrapped = option(wrapped)
+        return cast("Command", wrapped)
+
+    return added
+
+
 def inputs(command: Command, *, required: bool = True) -> Command:
     """INPUT... (``-`` is stdin)."""
     return click.argument("inputs", nargs=-1, required=required, metavar="INPUT...")(command)
@@ -158,15 +175,7 @@ def chain(command: Command) -> Command:
         ),
     )
 
-    @functools.wraps(command)
-    def collected(*args: Any, **values: Any) -> Any:
-        taken = {field.name: values.pop(field.name) for field in fields(ChainOptions)}
-        return command(*args, chain=ChainOptions(**taken), **values)
-
-    wrapped: Any = collected
-    for option in reversed(options):
-        wrapped = option(wrapped)
-    return cast("Command", wrapped)
+    return collected("chain", ChainOptions, *options)(command)
 
 
 device = click.option(
@@ -230,12 +239,4 @@ def shared(command: Command) -> Command:
         click.option("-q", "--quiet", is_flag=True, help="No warnings."),
     )
 
-    @functools.wraps(command)
-    def collected(**values: Any) -> Any:
-        taken = {field.name: values.pop(field.name) for field in fields(Shared) if field.name in values}
-        return command(Shared(**taken), **values)
-
-    wrapped: Any = collected
-    for option in reversed(options):
-        wrapped = option(wrapped)
-    return cast("Command", wrapped)
+    return collected("shared", Shared, *options)(command)

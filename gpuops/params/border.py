@@ -79,6 +79,7 @@ def border_option(text: str) -> tuple[str, float]:
 class _Border(Kind):
     """The kind of a parameter ``border`` beside ``cval``: a mode's name, or ``constant:V``."""
 
+    metavar = "MODE"
     help = (
         "reflect, mirror, nearest, wrap, constant or constant:V, as in scipy.ndimage (OpenCV's names work too); "
         "wrap-x, for panoramas: wrap along rows, reflect down columns."
@@ -95,10 +96,6 @@ class _Border(Kind):
     @property
     def values(self) -> str:
         return ", ".join(f"`{name}`" for name in BORDERS)
-
-    @property
-    def metavar(self) -> str:
-        return "MODE"
 
 
 BORDER = _Border()

@@ -85,10 +85,20 @@ class Kind(ABC):
     """What values a parameter may have: how they are written, checked and explained to people in ``help``."""
 
     help: str
+    #: Whether the value may be None, which stands for none.
+    optional: bool = False
+    #: Whether the command's help does not show the default, as it is none that people would give.
+    hidden: bool = False
+    #: The type of an option's value, as in :class:`Option`.
+    type: Any = str
+
+    def check(self, name: str, value: Any) -> Any:
+        """Returns the value, as its own type where it was a text; raises ParameterError if it is none of the kind."""
+        return None if value is None and self.optional else self.checked(name, value)
 
     @abstractmethod
     def checked(self, name: str, value: Any) -> Any:
-        """Returns the value, as its own type where it was a text; raises ParameterError if it is none of the kind."""
+        """Does so for a value that is not None, unless that has a meaning of its own."""
 
     @property
     @abstractmethod
@@ -107,13 +117,8 @@ class Kind(ABC):
     def options(self, name: str, default: Any) -> list[Option]:
         """Returns the options that say the parameter ``name``."""
         required = default is MISSING
-        shown = None if required or default is None else default
+        shown = None if required or self.hidden else default
         return [Option(name, self.help, self.metavar, self.type, shown, required=required)]
-
-    @property
-    def type(self) -> Any:
-        """The type of an option's value, as in :class:`Option`."""
-        return str
 
     def collected(self, name: str, given: Given) -> Any:
         """Returns the value that the options say, or MISSING if none of them was given."""
@@ -127,11 +132,9 @@ class Kind(ABC):
 
 @dataclass(frozen=True)
 class Number(Kind):
-    """A parameter that is a number from ``low`` to ``high``, in ``unit`` if it has one.
+    """A parameter that is a number from ``low`` to ``high``, in ``unit`` if it has one."""
 
-    ``optional``: it may be None, which stands for no number. ``hidden``: the default is none that people would give.
-    """
-
+    type = float
     help: str
     low: float
     high: float
@@ -139,12 +142,7 @@ class Number(Kind):
     optional: bool = False
     hidden: bool = False
 
-    def options(self, name: str, default: Any) -> list[Option]:
-        return super().options(name, None if self.hidden else default)
-
-    def checked(self, name: str, value: Any) -> float | None:
-        if value is None and self.optional:
-            return None
+    def checked(self, name: str, value: Any) -> float:
         try:
             number = float(value)
         except (TypeError, ValueError):
@@ -152,10 +150,6 @@ class Number(Kind):
         if not (isfinite(number) and self.low <= number <= self.high):
             raise ParameterError(f"{name} must be from {self.values}, not {number:g}".replace("…", "to"))
         return number
-
-    @property
-    def type(self) -> Any:
-        return float
 
     @property
     def values(self) -> str:
@@ -174,22 +168,14 @@ class Number(Kind):
 
 @dataclass(frozen=True)
 class Choice(Kind):
-    """A parameter that is one of several names; or None, which stands for none of them, if it is ``optional``.
-
-    ``hidden``: the command's help does not show the default.
-    """
+    """A parameter that is one of several names."""
 
     help: str
     names: tuple[str, ...]
     optional: bool = False
     hidden: bool = False
 
-    def options(self, name: str, default: Any) -> list[Option]:
-        return super().options(name, None if self.hidden else default)
-
-    def checked(self, name: str, value: Any) -> str | None:
-        if value is None and self.optional:
-            return None
+    def checked(self, name: str, value: Any) -> str:
         if value not in self.names:
             raise ParameterError(f"{name} must be one of {', '.join(self.names)}, not {value!r}")
         return str(value)
@@ -209,35 +195,26 @@ class Choice(Kind):
 
 @dataclass(frozen=True)
 class Flag(Kind):
-    """A parameter that is true or false, or None if it is ``optional``: an option ``--NAME/--no-NAME``."""
+    """A parameter that is true or false: an option ``--NAME/--no-NAME``."""
 
+    type = bool
+    values = "on or off"
+    metavar = ""
     help: str
     optional: bool = False
 
-    def checked(self, name: str, value: Any) -> bool | None:
-        if value is None and self.optional:
-            return None
+    def checked(self, name: str, value: Any) -> bool:
         if not isinstance(value, bool):
             raise ParameterError(f"{name} must be true or false, not {value!r}")
         return value
-
-    @property
-    def type(self) -> Any:
-        return bool
-
-    @property
-    def values(self) -> str:
-        return "on or off"
-
-    @property
-    def metavar(self) -> str:
-        return ""
 
 
 @dataclass(frozen=True)
 class Whole(Kind):
     """A parameter that is a whole number from ``low`` to ``high``."""
 
+    type = int
+    metavar = "N"
     help: str
     low: int
     high: int
@@ -252,16 +229,8 @@ class Whole(Kind):
         return number
 
     @property
-    def type(self) -> Any:
-        return int
-
-    @property
     def values(self) -> str:
         return f"{self.low} … {self.high}"
-
-    @property
-    def metavar(self) -> str:
-        return "N"
 
 
 def parameter(default: Any, kind: Kind | None) -> Any:
@@ -290,7 +259,7 @@ class Params:
         """Checks these parameters, and gives each the type of its kind."""
         known = kinds(type(self))
         for name in names:
-            checked = known[name].checked(name.replace("_", "-"), getattr(self, name))
+            checked = known[name].check(name.replace("_", "-"), getattr(self, name))
             object.__setattr__(self, name, checked)
 
     def check_given(self, given: Given) -> None:
