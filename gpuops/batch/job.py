@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .. import files
-from ..chain import Chain
 from ..errors import ParameterError
-from ..ops.write import WriteParams
 from ..params.files import STREAM
 
 if TYPE_CHECKING:
+    from ..chain import Chain
     from ..files import Format
     from ..gpu import Gpu
     from .item import Item
@@ -94,15 +93,22 @@ class Job:
     options: Options = Options()
 
     def __post_init__(self) -> None:
-        writes = (
-            sum(isinstance(step, WriteParams) for step in self.work) if isinstance(self.work, Chain) else 0
-        )
+        writes = 0
+        if self.chain is not None:
+            from ..ops.write import WriteParams
+
+            writes = sum(isinstance(step, WriteParams) for step in self.chain)
         if writes != len(self.asides):
             raise ParameterError(
                 f"{writes} steps write on the way, and there are {len(self.asides)} paths for them"
             )
         if len({self.target, *self.asides}) <= len(self.asides):
             raise ParameterError("two outputs of a job have the same path")
+
+    @property
+    def chain(self) -> Chain | None:
+        """The work, if it is a chain. Other work does not wait for the import of that module."""
+        return cast("Chain", self.work) if hasattr(self.work, "steps") else None
 
 
 def run_job(gpu: Gpu, job: Job, reader: Reader | None = None) -> Any:
@@ -112,15 +118,17 @@ def run_job(gpu: Gpu, job: Job, reader: Reader | None = None) -> Any:
     for parameters that do not go with its output.
     """
     with gpu.phase("import"):  # while the input may be being read
-        from .chains import work
         from .item import Item
         from .reader import Reader
+
+        if job.chain is not None:
+            from .chains import work
 
     if reader is None:
         with Reader(job.options.layer) as own:
             return run_job(gpu, job, own)
     item = Item(gpu, job.source, job.target, job.options, reader)
-    if isinstance(job.work, Chain):
-        work(item, job.work, job.asides)
+    if job.chain is not None:
+        work(item, job.chain, job.asides)
         return None
-    return job.work(item)
+    return cast("Work", job.work)(item)
