@@ -61,11 +61,11 @@ def command(
     from gpuops.batch.item import Item
     from gpuops.batch.reader import Reader, check_input
     from gpuops.errors import DeviceError, FileError, ParameterError
+    from gpuops.files.streams import printable
     from gpuops.metrics import compare
     from gpuops.params.files import STREAM
 
     from .checks import check_output, check_stdin
-    from .naming import printable
     from .pipeline import open_gpu, reporting
 
     if shared.output is None:

@@ -142,8 +142,9 @@ def _tell(job: Job, told: Told | None, *, as_json: bool) -> None:
     import json
     import math
 
+    from gpuops.files.streams import printable
+
     from .main import say, visible
-    from .naming import printable
 
     if told is None:
         return

@@ -38,12 +38,12 @@ def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool)
     import json
     from contextlib import nullcontext
 
+    from gpuops.batch import describe
     from gpuops.errors import DeviceError, GpuopsError
+    from gpuops.files.streams import printable
 
-    from . import describe
     from .checks import check_stdin
     from .main import FAILURE, complain, visible
-    from .naming import printable
     from .pipeline import failure, open_gpu, reporting
 
     check_stdin(*shared.inputs)

@@ -83,11 +83,6 @@ def without_empty_folders(outputs: Iterable[str]) -> Iterator[None]:
                 folder.rmdir()
 
 
-def printable(text: str) -> str:
-    """Returns text that any encoding of Unicode can hold, also for file names whose bytes are not text."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
 def make_folder(path: str) -> None:
     """Creates the folder that an output given as ``folder/`` or a template names; only its last level."""
     folder = Path(path).parent

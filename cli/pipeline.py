@@ -15,6 +15,7 @@ from gpuops import files, notes
 from gpuops.batch.job import Job, run_job
 from gpuops.batch.reader import Reader, check_input
 from gpuops.errors import DeviceError, FileError, GpuopsError, ParameterError
+from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
 from gpuops.profile import Report, process_age
 
@@ -139,7 +140,7 @@ def open_gpu(shared: Shared, report: Report | None) -> Gpu:
         from gpuops.bench import report_formats
 
         report.context |= report_formats.device_context(gpu.info) | {
-            "command": naming.printable(shlex.join(["clpix", *sys.argv[1:]]))
+            "command": printable(shlex.join(["clpix", *sys.argv[1:]]))
         }
     if shared.verbose:
         say(f"clpix: device {gpu.info.index}: {gpu.info.name} ({gpu.info.platform})")
