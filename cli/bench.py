@@ -3,64 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from . import commands, options
 
+if TYPE_CHECKING:
+    from gpuops import Gpu
+
 Row = TypeVar("Row")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @click.group(cls=commands.Group, short_help="Measure this device", no_args_is_help=False)
 def command() -> None:
     """Measure what this device can do."""
-
-
-def _measured(rows: Iterable[Row]) -> list[Row]:
-    """Returns all rows. A device with too little memory for one is a failure, not a missing device."""
-    from gpuops.errors import DeviceError
-
-    try:
-        return list(rows)
-    except DeviceError as error:
-        raise click.ClickException(str(error)) from error
-
-
-@command.command(short_help="Copies within the device, and between it and the host")
-@click.option(
-    "--size",
-    "sizes",
-    type=click.IntRange(1),
-    multiple=True,
-    metavar="MIB",
-    help="Size of a copy in MiB; may be repeated. Without it 8, 32, 128 and 512, as memory allows.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
-@options.device
-def copy(sizes: tuple[int, ...], as_json: bool, device: str | None) -> None:
-    """Measure copy bandwidth: the limit that the timing report compares kernels with.
-
-    The median of repeated runs after a warm-up. Within the device bytes count as read and as written.
-    """
-    import json
-
-    from gpuops import Gpu, Report
-    from gpuops.bench import copies as bench
-
-    from .main import complain
-
-    gpu = click.get_current_context().with_resource(Gpu(device, report=Report()))
-    fitting = bench.sizes_that_fit(gpu)
-    if not sizes and len(fitting) < len(bench.SIZES):
-        left_out = ", ".join(f"{size} MiB" for size in bench.SIZES if size not in fitting)
-        complain("warning", f"{left_out} left out: too little device memory")
-    measurements = _measured(bench.copy(gpu, sizes or fitting))
-    if as_json:
-        click.echo(json.dumps(bench.to_json(gpu, measurements), indent=1, ensure_ascii=False))
-    else:
-        click.echo(bench.table(gpu, measurements))
 
 
 class Size(options.SizeType):
@@ -78,17 +37,73 @@ class Size(options.SizeType):
         return int(match[1]), int(match[2] or match[1])
 
 
-@command.command(short_help="Ways of Fourier transforms, and the least that they could take")
+def _open(device: str | None) -> Gpu:
+    """Returns the device, with a report, until the command's end."""
+    from gpuops import Gpu, Report
+
+    return click.get_current_context().with_resource(Gpu(device, report=Report()))
+
+
+def _print(gpu: Gpu, rows: Iterable[Row], tables: Any, *, as_json: bool, **about: str) -> list[Row]:
+    """Prints all rows by functions of ``tables``, and returns them; ``about`` goes to the table.
+
+    A device with too little memory for one is a failure, not a missing device.
+    """
+    import json
+
+    from gpuops.errors import DeviceError
+
+    try:
+        found = list(rows)
+    except DeviceError as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps(tables.to_json(gpu, found), indent=1, ensure_ascii=False))
+    else:
+        click.echo(tables.table(gpu, found, **about))
+    return found
+
+
+_json = click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+
+
+def _sizes(help: str) -> Callable[[F], F]:
+    """The option --size; ``help`` tells what the sizes are."""
+    return click.option("--size", "sizes", type=Size(), multiple=True, metavar="N|WxH", help=help)
+
+
+@command.command(short_help="Copies within the device, and between it and the host")
 @click.option(
     "--size",
     "sizes",
-    type=Size(),
+    type=click.IntRange(1),
     multiple=True,
-    metavar="N|WxH",
-    help="Powers of two; may be repeated. Without it 1024, 512 and 512x256.",
+    metavar="MIB",
+    help="Size of a copy in MiB; may be repeated. Without it 8, 32, 128 and 512, as memory allows.",
 )
+@_json
+@options.device
+def copy(sizes: tuple[int, ...], as_json: bool, device: str | None) -> None:
+    """Measure copy bandwidth: the limit that the timing report compares kernels with.
+
+    The median of repeated runs after a warm-up. Within the device bytes count as read and as written.
+    """
+    from gpuops.bench import copies as bench
+
+    from .main import complain
+
+    gpu = _open(device)
+    fitting = bench.sizes_that_fit(gpu)
+    if not sizes and len(fitting) < len(bench.SIZES):
+        left_out = ", ".join(f"{size} MiB" for size in bench.SIZES if size not in fitting)
+        complain("warning", f"{left_out} left out: too little device memory")
+    _print(gpu, bench.copy(gpu, sizes or fitting), bench, as_json=as_json)
+
+
+@command.command(short_help="Ways of Fourier transforms, and the least that they could take")
+@_sizes("Powers of two; may be repeated. Without it 1024, 512 and 512x256.")
 @click.option("--channels", type=click.IntRange(1), default=4, show_default=True, help="Of the image.")
-@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+@_json
 @click.option(
     "--chart", metavar="FILE", help="Draw the table as bars to a .png or .svg, too (needs matplotlib)."
 )
@@ -108,9 +123,6 @@ def fft(
     from a table, or computed; radices subdivided (R8*) or not; complex, real and packed data, and pixels. Beside the
     times stand the bytes that the documents' formulas predict, and what these take at a copy's speed.
     """
-    import json
-
-    from gpuops import Gpu, Report
     from gpuops.bench import fft as bench_fft
     from gpuops.bench import fft_tables as bench_fft_tables
     from gpuops.files import charts
@@ -119,25 +131,15 @@ def fft(
         options.refuse("without --chart no file is written", "overwrite")
     else:
         charts.check(chart, overwrite=overwrite)
-    gpu = click.get_current_context().with_resource(Gpu(device, report=Report()))
-    rows = _measured(bench_fft.measure(gpu, sizes or bench_fft.SIZES, channels))
-    if as_json:
-        click.echo(json.dumps(bench_fft_tables.to_json(gpu, rows), indent=1, ensure_ascii=False))
-    else:
-        click.echo(bench_fft_tables.table(gpu, rows))
+    gpu = _open(device)
+    measured = bench_fft.measure(gpu, sizes or bench_fft.SIZES, channels)
+    rows = _print(gpu, measured, bench_fft_tables, as_json=as_json)
     if chart is not None:
         bench_fft_tables.chart(gpu, rows, chart, overwrite=overwrite)
 
 
 @command.command(short_help="Wavelet transforms in place, and with memory to spare")
-@click.option(
-    "--size",
-    "sizes",
-    type=Size(),
-    multiple=True,
-    metavar="N|WxH",
-    help="In pixels; may be repeated. Without it 1024 to 16384 as memory allows, on CPUs 512, 1024 and 2048.",
-)
+@_sizes("In pixels; may be repeated. Without it 1024 to 16384 as memory allows, on CPUs 512, 1024 and 2048.")
 @click.option(
     "--wavelet",
     default="dd13/7",
@@ -163,31 +165,18 @@ def dwt(
     van der Laan et al. (out of place), lifting in one pass, the same in place by strips, and the filter bank. Methods
     that take more than --device-memory are split.
     """
-    import json
-
-    from gpuops import Gpu, Report
     from gpuops.bench import dwt as bench_dwt
     from gpuops.bench import dwt_tables as bench_dwt_tables
 
-    gpu = click.get_current_context().with_resource(Gpu(device, report=Report()))
-    rows = _measured(bench_dwt.measure(gpu, sizes, wavelet, levels, memory=device_memory))
-    if as_json:
-        click.echo(json.dumps(bench_dwt_tables.to_json(gpu, rows), indent=1, ensure_ascii=False))
-    else:
-        click.echo(bench_dwt_tables.table(gpu, rows))
+    gpu = _open(device)
+    measured = bench_dwt.measure(gpu, sizes, wavelet, levels, memory=device_memory)
+    _print(gpu, measured, bench_dwt_tables, as_json=as_json)
 
 
 def _filters(name: str, what: str, help: str) -> click.Command:
     """Returns the command `clpix bench NAME`, which measures the variants of a filter."""
 
-    @click.option(
-        "--size",
-        "sizes",
-        type=Size(),
-        multiple=True,
-        metavar="N|WxH",
-        help="In pixels; may be repeated. Without it 3840x2160, on CPUs 1280x720.",
-    )
+    @_sizes("In pixels; may be repeated. Without it 3840x2160, on CPUs 1280x720.")
     @click.option(
         "--channels",
         type=click.IntRange(1, 4),
@@ -195,20 +184,14 @@ def _filters(name: str, what: str, help: str) -> click.Command:
         show_default=True,
         help="Planes of float32; of 2 and 4 the last is alpha.",
     )
-    @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+    @_json
     @options.device
     def run(sizes: tuple[tuple[int, int], ...], channels: int, as_json: bool, device: str | None) -> None:
-        import json
-
-        from gpuops import Gpu, Report
         from gpuops.bench import filters as bench_filters
 
-        gpu = click.get_current_context().with_resource(Gpu(device, report=Report()))
-        rows = _measured(bench_filters.measure(gpu, name, sizes, channels))
-        if as_json:
-            click.echo(json.dumps(bench_filters.to_json(gpu, rows), indent=1, ensure_ascii=False))
-        else:
-            click.echo(bench_filters.table(gpu, name, rows))
+        gpu = _open(device)
+        measured = bench_filters.measure(gpu, name, sizes, channels)
+        _print(gpu, measured, bench_filters, as_json=as_json, operation=name)
 
     short = f"{what} by way of local memory, by direct reads, and as clpix does it"
     return command.command(name, short_help=short, help=help)(run)

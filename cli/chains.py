@@ -5,25 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING
 
 import click
 
 from gpuops.chain import Chain
-from gpuops.errors import ParameterError
 from gpuops.operation import Params
 from gpuops.ops.write import WriteParams
-from gpuops.params.files import FileOperand
+from gpuops.params.files import STREAM, FileOperand
 from gpuops.params.lut import LutParams
 
 from . import naming, options
-
-if TYPE_CHECKING:
-    from gpuops.gpu import Gpu
-    from gpuops.image import Image
-    from gpuops.space import Stored
-
-    from .item import Item
 
 
 def process_chain(shared: options.Shared, how: options.ChainOptions, chain: Chain, name: str) -> None:
@@ -33,21 +24,14 @@ def process_chain(shared: options.Shared, how: options.ChainOptions, chain: Chai
     from .pipeline import process
 
     if how.explain:
-        from .explain import explain
-
-        click.echo(explain(shared, chain, fuse=how.fuse))
+        _explain(shared, chain, fuse=how.fuse)
         return
     asides = _asides(shared, chain, name)
     if how.save_recipe is not None:
         check_place(how.save_recipe, overwrite=shared.overwrite, inputs=shared.inputs)
         text = chain.to_toml()
 
-    def each(gpu: Gpu, item: Item) -> None:
-        work(
-            gpu, item, chain, {params: paths[item.output] for params, paths in asides.items()}, fuse=how.fuse
-        )
-
-    process(shared, name, each, also_read=files_of(chain))
+    process(shared, name, chain, fuse=how.fuse, asides=asides, also_read=files_of(chain))
     if how.save_recipe is not None:
         with (
             atomic(how.save_recipe, overwrite=shared.overwrite) as draft,
@@ -56,29 +40,40 @@ def process_chain(shared: options.Shared, how: options.ChainOptions, chain: Chai
             file.write(text)
 
 
-def _asides(shared: options.Shared, chain: Chain, name: str) -> dict[WriteParams, dict[str, str]]:
-    """Where each step that writes puts its picture, by the output that it is for; what cannot be written is refused."""
+def _explain(shared: options.Shared, chain: Chain, *, fuse: bool) -> None:
+    """Prints what would be done with the first input."""
+    from gpuops.batch.explain import explain
+    from gpuops.gpu import Gpu
+
+    assert shared.output is not None
+    target = naming.outputs_for(shared.inputs, shared.output, "chain")[0]
+    with Gpu(shared.device, memory=shared.device_memory) as gpu:
+        click.echo(explain(gpu, chain, shared.inputs[0], target, shared.of_job(fuse=fuse)))
+
+
+def _asides(shared: options.Shared, chain: Chain, name: str) -> dict[str, tuple[str, ...]]:
+    """Where the steps that write put their pictures, by the output; what cannot be written is refused."""
     from .checks import check_output
 
-    found: dict[WriteParams, dict[str, str]] = {}
-    taken: set[str] = set()
-    for params in chain:
-        if not isinstance(params, WriteParams):
-            continue
-        if shared.repeat > 1:
-            raise click.UsageError("what is written on the way is written once: leave out --repeat")
+    writes = [params for params in chain if isinstance(params, WriteParams)]
+    if not writes:
+        return {}
+    if shared.repeat > 1:
+        raise click.UsageError("what is written on the way is written once: leave out --repeat")
+    assert shared.output is not None
+    outputs = naming.outputs_for(shared.inputs, shared.output, name)
+    found: dict[str, tuple[str, ...]] = dict.fromkeys(outputs, ())
+    taken = set(map(os.path.realpath, outputs))
+    for params in writes:
         paths = naming.outputs_for(shared.inputs, params.output, name)
-        assert shared.output is not None
-        outputs = naming.outputs_for(shared.inputs, shared.output, name)
-        taken.update(map(os.path.realpath, outputs))
         for path in paths:
             if os.path.realpath(path) in taken:
                 raise click.UsageError(f"{path} would be written twice: name another file")
-            if path == naming.STREAM:
+            if path == STREAM:
                 raise click.UsageError("'write' needs a file's name; -o - is for the result")
             check_output(replace(shared, output=params.output), path, files_of(chain))
         taken.update(map(os.path.realpath, paths))
-        found[params] = dict(zip(outputs, paths, strict=True))
+        found = {output: (*found[output], path) for output, path in zip(outputs, paths, strict=True)}
     return found
 
 
@@ -92,32 +87,3 @@ def files_of(chain: Iterable[Params]) -> list[str]:
             if isinstance(file, FileOperand):
                 found.append(file.path)
     return found
-
-
-def work(gpu: Gpu, item: Item, chain: Chain, asides: dict[WriteParams, str], *, fuse: bool) -> None:
-    """One input: its pixels, the steps, its result."""
-    with gpu.phase("import"):  # while the first input is being read
-        from gpuops import plan
-
-    todo = plan.plan(chain, item.shared.space)
-    pixels, decoding = item.load_pixels(
-        linear=todo.linear, premultiply=todo.premultiplied, count=todo.spreads
-    )
-    height, width, channels = pixels.shape
-    for step in todo.steps:
-        try:
-            step.operation.prepare(gpu, step.params, item.target if step is todo.steps[-1] else None)
-        except ParameterError as error:
-            raise click.UsageError(str(error), click.get_current_context()) from None
-
-    def seen(params: Params, image: Image) -> None:
-        if isinstance(params, WriteParams):
-            item.save_aside(image, asides[params])
-
-    def computed() -> Image | Stored:
-        target = item.target if fuse else None
-        return plan.run(gpu, todo, pixels, decoding, target, fuse=fuse, seen=seen)
-
-    result = item.run(computed)
-    item.warn_of_spread(todo.reach(gpu, (channels, height, width)) if todo.spreads else 0)
-    item.save_result(result)

@@ -58,14 +58,15 @@ def command(
     import json
     from dataclasses import replace
 
+    from gpuops.batch.item import Item
+    from gpuops.batch.reader import Reader, check_input
     from gpuops.errors import DeviceError, FileError, ParameterError
+    from gpuops.files.streams import printable
     from gpuops.metrics import compare
+    from gpuops.params.files import STREAM
 
-    from .checks import check_input, check_output, check_stdin
-    from .item import Item
-    from .naming import STREAM, printable
+    from .checks import check_output, check_stdin
     from .pipeline import open_gpu, reporting
-    from .reader import Reader
 
     if shared.output is None:
         options.refuse("without -o there is no difference picture", "dtype")
@@ -95,16 +96,15 @@ def command(
             except ParameterError as error:
                 raise ParameterError(f"{first} and {second}: {error}") from error
             params = replace(params, data_range=data_range)
-            item = Item(gpu, shared, first, shared.output or "", reader)
+            item = Item(gpu, first, shared.output or "", shared.of_job(), reader)
             comparison = item.run(compare.compare, gpu, a, b, params)
             gain = compare.visible_gain(comparison, data_range)
             if shared.output is not None:
-                item.save(compare.difference(gpu, a, b, gain), "uint8", display=True)
+                item.output.save(compare.difference(gpu, a, b, gain), "uint8", display=True)
     except (FileError, DeviceError) as error:  # here this is no failure of the work but "could not compare"
         if gpu is None and isinstance(error, DeviceError):
             raise
         raise ParameterError(str(error)) from error
-    space = "linear" if a.linear else "encoded"
     if as_json:
         figures = _as_json(comparison, params)
         size = dict(zip(("channels", "height", "width"), a.shape, strict=True))
@@ -117,16 +117,14 @@ def command(
             "a": printable(first),
             "b": printable(second),
             **size,
-            "space": space,
+            "space": compare.space_of(a),
             **figures,
             "difference": picture,
         }
         click.echo(json.dumps(result, indent=1, ensure_ascii=False))
     else:
-        if pictures[0].colour != pictures[1].colour or pictures[0].linear != a.linear:
-            converted = any(picture.metadata.colour is not None for picture in pictures)
-            kind = " (sRGB)" if not a.linear else " (Rec. 709)" if converted else ""
-            click.echo(f"compared as {space} values{kind}")
+        if (converted := compare.converted_to(a, *pictures)) is not None:
+            click.echo(f"compared as {converted}")
         for line in _as_text(comparison, params):
             click.echo(line)
         if shared.output is not None:

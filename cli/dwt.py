@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from gpuops.params.dwt import (
+    DEFAULT_LEVELS,
     FAMILIES,
     MAX_SPINS,
     METHODS,
@@ -20,16 +21,13 @@ from gpuops.params.dwt import (
     threshold_option,
     wavelet_name,
 )
+from gpuops.params.files import STREAM
 
 from . import options
 
 if TYPE_CHECKING:
-    from gpuops.gpu import Gpu
-
-    from .item import Item
-
-# The number of levels unless --levels says otherwise.
-DEFAULT_LEVELS = 5
+    from gpuops.batch.coefficients import Told
+    from gpuops.batch.job import Job
 
 
 @options.command(short_help="image → wavelet coefficients, or a picture of them")
@@ -131,46 +129,41 @@ def command(
         elif not writes_data and not reconstruct:
             options.refuse("a picture of the pyramid shows the colours", "alpha")
 
-    from gpuops.errors import FileError
-    from gpuops.notes import note
-    from gpuops.wavelets import multilevel, stored, transform
+    from gpuops.batch.coefficients import ToCoefficients
 
-    from .dwt_ways import Work
     from .pipeline import process
 
-    def one(gpu: Gpu, item: Item) -> None:
-        pixels, decoding = item.read_pixels(linear=False)
-        height, width, planes = pixels.shape
-        shape = height, width
-        if integer and pixels.dtype.kind != "u":
-            raise FileError(f"{item.path}: --integer needs 8- or 16-bit pixels, not {pixels.dtype}")
-        if params.levels is None:
-            chosen = replace(params, levels=min(DEFAULT_LEVELS, transform.max_levels(shape, params)))
-            if chosen.levels == 0 and shrinking is not None:
-                note(
-                    f"{item.path}: {shape[0]}×{shape[1]} pixels are too few for a level that could be shrunk"
-                )
-        else:
-            chosen = params
-            transform.warn_of_levels(shape, params)
-        assert item.picture is not None
-        dtype = item.picture.pixels.dtype.name
-        about = stored.Stored(chosen, (planes, *shape), dtype, decoding.alpha, item.linear)
-        plain = item.writes_data and not (reconstruct or shrinks or keeping)
-        copies = stored.copies(chosen, overwrite=plain and item.once, more=not plain)
-        source = stored.source_of(gpu, pixels, decoding, about)
-        work = Work(item, multilevel.resident(source, chosen, copies=copies), about)
-        if keeping is not None:
-            work.keep(keeping, pixels, reconstruct=reconstruct, as_json=as_json)
-            return
-        del pixels, source  # what is on the device need not stay on the host
-        if reconstruct:
-            assert shrinking is not None
-            work.denoise(shrinking, cycle_spins or 1)
-        else:
-            work.transform(shrinking)
+    work = ToCoefficients(params, shrinking, keeping, reconstruct, cycle_spins or 1)
+    process(shared, "dwt", work, check=check, tell=partial(_tell, as_json=as_json))
 
-    process(shared, "dwt", one, check=check)
+
+def _tell(job: Job, told: Told | None, *, as_json: bool) -> None:
+    """Prints what was kept, if a part was."""
+    import json
+    import math
+
+    from gpuops.files.streams import printable
+
+    from .main import say, visible
+
+    if told is None:
+        return
+    kept, psnr = told.kept, told.psnr
+    if as_json:
+        figures = {
+            "input": printable(job.source),
+            "output": printable(job.target),
+            "kept": kept.kept,
+            "coefficients": kept.coefficients,
+            "threshold": kept.threshold,
+            "psnr": psnr if math.isfinite(psnr) else str(psnr),
+        }
+        click.echo(json.dumps(figures, ensure_ascii=False))
+        return
+    streams = job.target == STREAM
+    name, share = "stdout" if streams else printable(job.target), 100 * kept.kept / kept.coefficients
+    line = f"{name}: {kept.kept} of {kept.coefficients} coefficients kept ({share:.3g} %), PSNR {psnr:.2f} dB"
+    (say if streams else click.echo)(visible(line))
 
 
 def _check(

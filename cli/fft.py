@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
@@ -10,12 +10,17 @@ from gpuops.params import fft as choices
 
 from . import options
 
-if TYPE_CHECKING:
-    from gpuops.gpu import Gpu
-    from gpuops.image import Image
-    from gpuops.pixels.coding import Decoding
 
-    from .item import Item
+def ways(command: options.Command) -> options.Command:
+    """Adds the options that say by which kernels a transform is computed, as one ``how`` argument."""
+    given: dict[str, Any] = {"default": "auto", "show_default": True}
+    return options.collected(
+        "how",
+        choices.FftParams,
+        click.option("--method", type=options.Choice(choices.METHODS), help="Which kernels.", **given),
+        click.option("--radix", type=options.Choice(choices.RADICES), help="The largest.", **given),
+        click.option("--twiddle", type=options.Choice(choices.TWIDDLES), **given),
+    )(command)
 
 
 @options.command(short_help="image → spectrum, or a picture of it")
@@ -55,13 +60,7 @@ if TYPE_CHECKING:
     help="Of the filter.",
 )
 @click.option("--order", type=int, default=2, show_default=True, help="Of a Butterworth filter.")
-@click.option(
-    "--method", type=options.Choice(choices.METHODS), default="auto", show_default=True, help="Which kernels."
-)
-@click.option(
-    "--radix", type=options.Choice(choices.RADICES), default="auto", show_default=True, help="The largest."
-)
-@click.option("--twiddle", type=options.Choice(choices.TWIDDLES), default="auto", show_default=True)
+@ways
 @click.option(
     "--precision",
     type=options.Choice(choices.PRECISIONS),
@@ -81,9 +80,7 @@ def command(
     cutoff: str | None,
     filter_shape: str,
     order: int,
-    method: str,
-    radix: str,
-    twiddle: str,
+    how: choices.FftParams,
     precision: str,
 ) -> None:
     """Fourier transform of images.
@@ -97,7 +94,6 @@ def command(
         options.refuse("there is no --filter", "filter_shape", "order")
     elif filter_shape != "butterworth":
         options.refuse("only --filter-shape butterworth has an order", "order")
-    how = choices.FftParams(method=method, radix=radix, twiddle=twiddle)
     chosen = choices.filter_option(kind, cutoff, filter_shape, order) if kind and cutoff else None
 
     def params(picture: bool) -> choices.SpectrumParams:
@@ -123,51 +119,10 @@ def command(
         if precision == "half":
             options.refuse("a picture stores no spectrum", "precision")
 
-    params(False)  # wrong options are reported before any device is sought
+    numbers = params(False)  # wrong options are reported before any device is sought
+
+    from gpuops.batch.spectra import ToSpectrum
 
     from .pipeline import process
 
-    def work(gpu: Gpu, item: Item) -> None:
-        from gpuops.fourier import spectrum
-
-        pixels, decoding = item.load_pixels(linear=False)
-        if view is not None or not item.writes_data:
-            shown = view or "log-magnitude"
-            picture = item.run(spectrum.picture_of_pixels, gpu, pixels, decoding, params(True), shown)
-            depth = "uint16" if item.picture and item.picture.pixels.itemsize > 1 else "uint8"
-            item.save(picture, depth, display=True)
-        else:
-            _save(gpu, item, pixels, decoding, params(False))
-
-    process(shared, "fft", work, check=check)
-
-
-def _save(gpu: Gpu, item: Item, pixels: Image, decoding: Decoding, params: choices.SpectrumParams) -> None:
-    from importlib.metadata import version
-
-    from gpuops.errors import FileError, ParameterError
-    from gpuops.fourier import record, spectrum
-    from gpuops.notes import note
-
-    assert item.picture is not None
-    values = item.run(spectrum.values_of, gpu, pixels, decoding, params)
-    height, width, channels = pixels.shape
-    depth = item.picture.pixels.dtype.name
-    about = record.Record(params, (height, width), channels, depth, decoding.alpha, item.linear)
-    lost = spectrum.lost_pixels(params.window, about.size)
-    if lost:
-        note(
-            f"{item.path}: the {params.window} window is as good as 0 at {lost} of {height * width} "
-            "pixels: ifft restores the others"
-        )
-    exact = about.dtype == "uint8" and params.window == "none" and params.how.method != "global"
-    if params.precision == "half" and not exact:
-        note(
-            f"{item.path}: half precision keeps about 11 bits of a value: ifft restores the image only nearly; exactly "
-            "if it has 8 bits, without --window and --method global"
-        )
-    try:
-        arrays = about.arrays(values)
-    except ParameterError as error:
-        raise FileError(f"{item.path}: {error}") from None
-    item.save_data(arrays, about.attributes(f"clpix {version('clpix')}"))
+    process(shared, "fft", ToSpectrum(numbers, params(True), view), check=check)

@@ -11,8 +11,7 @@ from . import options
 if TYPE_CHECKING:
     from gpuops.files import Format, Numbers, Picture
     from gpuops.gpu import Gpu
-
-    from .measure import Measured
+    from gpuops.metrics.contents import Measured
 
 
 @options.command(short_help="What a file is, and the statistics of its values")
@@ -39,12 +38,12 @@ def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool)
     import json
     from contextlib import nullcontext
 
+    from gpuops.batch import describe
     from gpuops.errors import DeviceError, GpuopsError
+    from gpuops.files.streams import printable
 
-    from . import describe
     from .checks import check_stdin
     from .main import FAILURE, complain, visible
-    from .naming import printable
     from .pipeline import failure, open_gpu, reporting
 
     check_stdin(*shared.inputs)
@@ -87,10 +86,9 @@ def _read(path: str, layer: str | None) -> tuple[Format, Picture | Numbers]:
     import sys
 
     from gpuops import files
+    from gpuops.batch.reader import check_input
     from gpuops.files import streams
-
-    from .checks import check_input
-    from .naming import STREAM
+    from gpuops.params.files import STREAM
 
     if path == STREAM:
         with streams.from_stream(sys.stdin.buffer) as name:
@@ -102,8 +100,7 @@ def _read(path: str, layer: str | None) -> tuple[Format, Picture | Numbers]:
 def _measured(gpu: Gpu, shared: options.Shared, path: str, content: Picture | Numbers) -> dict[str, Measured]:
     """Returns statistics by arrays' names; those of a picture are under ""."""
     from gpuops.files import Numbers
-
-    from . import measure
+    from gpuops.metrics import contents as measure
 
     with gpu.phase("compute"):
         for _ in range(shared.repeat):

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpuops.operation import Given, operation_of
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.contact_sheet import TILE_WIDTH, ContactSheetParams, stops_option
+from gpuops.params.files import STREAM
 from gpuops.params.lut import LutParams
 from gpuops.params.operator import OPERATOR_OR_LUT
 from gpuops.params.operators import LOCAL, OPERATORS, WHITE
 
 from . import naming
 from .chains import files_of
-from .options import Command, Shared, Word, refuse
-
-if TYPE_CHECKING:
-    from gpuops.gpu import Gpu
-    from gpuops.image import Image
-    from gpuops.tone.curves import Curve
-
-    from .item import Item
+from .options import Command, Shared, Word, collected, refuse
 
 
 @dataclass(frozen=True)
@@ -71,30 +62,15 @@ class Looks:
 
     def process(self, shared: Shared, params: TonemapParams, names: tuple[str | LutParams, ...]) -> None:
         """Draws what is asked for, of every input, in place of its result or beside it."""
+        from gpuops.batch.previews import Previews
+
         from .pipeline import process
 
         operation_of(params).check(params)
         self.check(shared, params, names)
-        process(
-            shared,
-            "tonemap",
-            lambda gpu, item: self._work(gpu, item, params, names),
-            also_read=files_of([params]),
-        )
-
-    def _work(self, gpu: Gpu, item: Item, params: TonemapParams, names: tuple[str | LutParams, ...]) -> None:
-        from gpuops import plan
-
-        pixels, decoding = item.load_pixels(linear=True)
-        image = item.unpacked(pixels, decoding)
-        curves = self.curves(gpu, item, image, params, names)
-        if self.contact_sheet:
-            self.save_sheet(gpu, item, image, params, names)
-        else:
-            todo = plan.plan([params], item.shared.space)
-            operation_of(params).prepare(gpu, params, item.target)
-            item.save_result(item.run(plan.run, gpu, todo, pixels, decoding, item.target))
-        self.plot(gpu, item, curves)
+        sheet = self._sheet(names) if self.contact_sheet else None
+        work = Previews(params, names, sheet, self.plot_curve)
+        process(shared, "tonemap", work, also_read=files_of([params]))
 
     def shown(self, operator: str | LutParams | None) -> tuple[str | LutParams, ...]:
         """Returns the operators of the sheet's rows and of the curves; ``operator`` is the result's, if it was given.
@@ -133,7 +109,7 @@ class Looks:
                 replace(params, exposure=params.exposure + stops)  # this checks that it is within the limits
         assert shared.output is not None
         for output in naming.outputs_for(shared.inputs, shared.output, "tonemap"):
-            if output != naming.STREAM:
+            if output != STREAM:
                 fmt = files.format_of(output)
             elif shared.format is not None:
                 fmt = files.format_named(shared.format)
@@ -159,60 +135,19 @@ class Looks:
             refuse("a plot shows the curves for one input", "plot_curve")
         charts.check(path, overwrite=shared.overwrite, inputs=shared.inputs)
         for output in naming.outputs_for(shared.inputs, shared.output, "tonemap"):
-            if output != naming.STREAM and os.path.realpath(output) == os.path.realpath(path):
+            if output != STREAM and os.path.realpath(output) == os.path.realpath(path):
                 raise ParameterError(f"{path} is the output of both -o and --plot-curve: name another one")
 
     def _sheet(self, operators: tuple[str | LutParams, ...]) -> ContactSheetParams:
         sheet = ContactSheetParams(operators, tile_width=self.tile_width or TILE_WIDTH)
         return sheet if self.stops is None else replace(sheet, stops=stops_option(self.stops))
 
-    def save_sheet(
-        self,
-        gpu: Gpu,
-        item: Item,
-        image: Image,
-        params: TonemapParams,
-        operators: tuple[str | LutParams, ...],
-    ) -> None:
-        """Makes the contact sheet the item's result."""
-        from gpuops.tone.contact_sheet import contact_sheet
-
-        make = functools.partial(contact_sheet, orientation=item.orientation)
-        item.save_codes(item.run(make, gpu, image, params, self._sheet(operators)))
-
-    def curves(
-        self,
-        gpu: Gpu,
-        item: Item,
-        image: Image,
-        params: TonemapParams,
-        operators: tuple[str | LutParams, ...],
-    ) -> list[Curve]:
-        """Returns the curves to be plotted for the item; there are none without a request, or for local operators."""
-        if self.plot_curve is None:
-            return []
-        from gpuops.tone import curves as tone_curve
-        from gpuops.tone.metered import metered
-
-        def computed() -> list[Curve]:
-            light = metered(gpu, image, params, operators)
-            return tone_curve.curves(gpu, [light.look(name) for name in operators if name not in LOCAL])
-
-        return item.run(computed)
-
-    def plot(self, gpu: Gpu, item: Item, curves: list[Curve]) -> None:
-        """Draws the curves if a plot was asked for."""
-        if self.plot_curve is None:
-            return
-        from gpuops.tone import curves as tone_curve
-
-        with gpu.phase("encode"):
-            tone_curve.plot(curves, self.plot_curve, overwrite=item.shared.overwrite)
-
 
 def options(command: Command) -> Command:
     """Adds these options to a command, which receives them as one ``looks`` argument."""
-    decorators = (
+    return collected(
+        "looks",
+        Looks,
         click.option(
             "--contact-sheet",
             is_flag=True,
@@ -240,14 +175,4 @@ def options(command: Command) -> Command:
             metavar="FILE",
             help="Also draw the curves of gray light, with this exposure, to a .png or .svg (needs matplotlib).",
         ),
-    )
-
-    @functools.wraps(command)
-    def collected(*args: Any, **values: Any) -> Any:
-        taken = {field.name: values.pop(field.name) for field in fields(Looks)}
-        return command(*args, looks=Looks(**taken), **values)
-
-    wrapped: Callable[..., Any] = collected
-    for decorator in reversed(decorators):
-        wrapped = decorator(wrapped)
-    return wrapped  # type: ignore[return-value]
+    )(command)

@@ -9,9 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpuops.errors import FileError, ParameterError
+from gpuops.params.files import STREAM
 
-# The path that stands for standard input and output.
-STREAM = "-"
 # The fields of a pattern for names of outputs.
 _FIELDS = ("stem", "name", "ext", "op", "index")
 
@@ -82,11 +81,6 @@ def without_empty_folders(outputs: Iterable[str]) -> Iterator[None]:
         for folder in new:
             with suppress(OSError):
                 folder.rmdir()
-
-
-def printable(text: str) -> str:
-    """Returns text that any encoding of Unicode can hold, also for file names whose bytes are not text."""
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def make_folder(path: str) -> None:

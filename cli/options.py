@@ -13,6 +13,9 @@ from click.core import ParameterSource
 
 from . import commands
 
+if TYPE_CHECKING:
+    from gpuops.batch.job import Options
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 # The depths that options name, and numpy's names of them.
@@ -92,6 +95,38 @@ class Shared:
     verbose: int = 0
     quiet: bool = False
 
+    def of_job(self, *, fuse: bool = True) -> Options:
+        """Returns those that say how files are read and written."""
+        from gpuops.batch.job import Options
+
+        return Options(
+            layer=self.layer,
+            space=self.space,
+            alpha=self.alpha == "keep",
+            dtype=DTYPES[self.dtype],
+            format=self.format,
+            overwrite=self.overwrite,
+            repeat=self.repeat,
+            fuse=fuse,
+        )
+
+
+def collected(name: str, kind: type, *options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Adds options to a command, which receives their values as one argument ``name`` of a ``kind`` of dataclass."""
+
+    def added(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_one(**values: Any) -> Any:
+            taken = {field.name: values.pop(field.name) for field in fields(kind) if field.name in values}
+            return command(**{name: kind(**taken)}, **values)
+
+        wrapped: Any = with_one
+        for option in reversed(options):
+            wrapped = option(wrapped)
+        return cast("Command", wrapped)
+
+    return added
+
 
 def inputs(command: Command, *, required: bool = True) -> Command:
     """INPUT... (``-`` is stdin)."""
@@ -140,15 +175,7 @@ def chain(command: Command) -> Command:
         ),
     )
 
-    @functools.wraps(command)
-    def collected(*args: Any, **values: Any) -> Any:
-        taken = {field.name: values.pop(field.name) for field in fields(ChainOptions)}
-        return command(*args, chain=ChainOptions(**taken), **values)
-
-    wrapped: Any = collected
-    for option in reversed(options):
-        wrapped = option(wrapped)
-    return cast("Command", wrapped)
+    return collected("chain", ChainOptions, *options)(command)
 
 
 device = click.option(
@@ -212,12 +239,4 @@ def shared(command: Command) -> Command:
         click.option("-q", "--quiet", is_flag=True, help="No warnings."),
     )
 
-    @functools.wraps(command)
-    def collected(**values: Any) -> Any:
-        taken = {field.name: values.pop(field.name) for field in fields(Shared) if field.name in values}
-        return command(Shared(**taken), **values)
-
-    wrapped: Any = collected
-    for option in reversed(options):
-        wrapped = option(wrapped)
-    return cast("Command", wrapped)
+    return collected("shared", Shared, *options)(command)

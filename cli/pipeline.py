@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpuops import files, notes
+from gpuops.batch.job import Job, run_job
+from gpuops.batch.reader import Reader, check_input
 from gpuops.errors import DeviceError, FileError, GpuopsError, ParameterError
+from gpuops.files.streams import printable
+from gpuops.params.files import STREAM
+from gpuops.profile import Report, process_age
 
 from . import naming
-from .checks import check_dump, check_input, check_output, check_stdin, check_stream, writes_data
+from .checks import check_dump, check_output, check_stdin, check_stream
 from .main import FAILURE, complain, say
 from .options import Shared, refuse
-from .reader import Reader
 
 if TYPE_CHECKING:
+    from gpuops.batch.job import Work
+    from gpuops.chain import Chain
     from gpuops.gpu import Gpu
     from gpuops.profile import Report
-
-    from .item import Item
 
 # The path of an input, and that of its output.
 Task = tuple[str, str]
@@ -32,24 +36,29 @@ Task = tuple[str, str]
 def process(
     shared: Shared,
     op: str,
-    work: Callable[[Gpu, Item], None],
+    work: Chain | Work,
     *,
+    fuse: bool = True,
+    asides: Mapping[str, tuple[str, ...]] | None = None,
     pictures: bool = True,
     also_read: Sequence[str] = (),
     check: Callable[[bool], None] = lambda _writes_data: None,
+    tell: Callable[[Job, Any], None] = lambda _job, _told: None,
 ) -> None:
-    """Runs ``work`` on every input; each failure is one line, and the exit code says that some failed.
+    """Does the job of every input; each failure is one line, and the exit code says that some failed.
 
-    ``pictures``: inputs are pictures; the first is read while the device is being opened. ``also_read`` are further
-    files that no output may overwrite, such as a kernel image. ``check`` refuses options that have no meaning for an
-    output of numbers, or of a picture.
+    ``asides``: by output, the files that a chain writes on the way. ``pictures``: inputs are pictures; the first is
+    read while the device is being opened. ``also_read`` are further files that no output may overwrite, such as a
+    kernel image. ``check`` refuses options that have no meaning for an output of numbers, or of a picture. ``tell``
+    is given what the work has to tell.
     What can be known to fail is refused before the device is even opened.
     """
     with reporting(shared, also_read) as report:
         assert shared.output is not None
+        how = shared.of_job(fuse=fuse)
         check_stdin(*shared.inputs, *also_read)
         outputs = naming.outputs_for(shared.inputs, shared.output, op)
-        if naming.STREAM in outputs:
+        if STREAM in outputs:
             check_stream(shared)
         elif shared.format is not None:
             refuse("an output's name says its format, and --format that of '-'", "format")
@@ -58,7 +67,7 @@ def process(
             _passing(zip(shared.inputs, outputs, strict=True), lambda path, _output: check_input(path))
         )
         for _, output in tasks:
-            check(writes_data(shared, output))
+            check(how.writes_data(output))
         with naming.without_empty_folders(outputs):
             tasks = list(_passing(tasks, lambda _path, output: check_output(shared, output, also_read)))
             failed = len(shared.inputs) - len(tasks)
@@ -66,7 +75,11 @@ def process(
                 with Reader(shared.layer) as reader:
                     if pictures:
                         reader.begin(tasks[0][0])
-                    failed += _run(shared, report, tasks, reader, work)
+                    jobs = (
+                        Job(path, work, output, (asides or {}).get(output, ()), how)
+                        for path, output in _with_progress(shared, tasks)
+                    )
+                    failed += _run(shared, report, jobs, reader, tell)
         if failed and len(shared.inputs) > 1:
             complain("error", f"{failed} of {len(shared.inputs)} inputs failed")
     if failed:
@@ -87,32 +100,27 @@ def _passing(tasks: Iterable[Task], check: Callable[[str, str], None]) -> Iterat
 def _run(
     shared: Shared,
     report: Report | None,
-    tasks: list[Task],
+    jobs: Iterable[Job],
     reader: Reader,
-    work: Callable[[Gpu, Item], None],
+    tell: Callable[[Job, Any], None],
 ) -> int:
-    """The device, and each task's work; how many failed."""
+    """Opens the device and does the jobs. Returns how many failed."""
     gpu, failed = open_gpu(shared, report), 0
-    with gpu.phase("import"):
-        from .item import Item
-
-    for path, output in _with_progress(shared, tasks):
+    for job in jobs:
         try:
-            work(gpu, Item(gpu, shared, path, output, reader))
+            tell(job, run_job(gpu, job, reader))
         except BrokenPipeError:
             raise
-        except (GpuopsError, click.UsageError, OSError, MemoryError) as error:
-            if isinstance(error, (ParameterError, click.UsageError)) and len(shared.inputs) == 1:
-                raise
-            complain("error", failure(path, error))
+        except (GpuopsError, OSError, MemoryError) as error:
+            if isinstance(error, ParameterError) and len(shared.inputs) == 1:
+                raise click.UsageError(str(error), click.get_current_context()) from None
+            complain("error", failure(job.source, error))
             failed += 1
     return failed
 
 
 def failure(path: str, error: Exception) -> str:
     """Returns the message of an error with one input of several: parameters that do not fit it may fit the next."""
-    if isinstance(error, click.UsageError):
-        return f"{path}: {error.format_message()}"
     if isinstance(error, MemoryError):
         return f"{path}: does not fit in memory; use a smaller one"
     if isinstance(error, OSError):
@@ -134,7 +142,7 @@ def open_gpu(shared: Shared, report: Report | None) -> Gpu:
         from gpuops.bench import report_formats
 
         report.context |= report_formats.device_context(gpu.info) | {
-            "command": naming.printable(shlex.join(["clpix", *sys.argv[1:]]))
+            "command": printable(shlex.join(["clpix", *sys.argv[1:]]))
         }
     if shared.verbose:
         say(f"clpix: device {gpu.info.index}: {gpu.info.name} ({gpu.info.platform})")
@@ -161,7 +169,7 @@ def reporting(shared: Shared, also_read: Sequence[str] = ()) -> Iterator[Report 
 
 def _begun(shared: Shared, inputs: Sequence[str]) -> Report:
     """A report from the process's first moment on; no input may be overwritten by it."""
-    from gpuops.profile import Report, process_age
+    from gpuops.profile import Report
 
     report = Report()
     age = process_age()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 
 class GpuopsError(Exception):
     """Base of every error that a person can do something about; its text is one line that says what to do."""
@@ -25,3 +27,9 @@ class TooLongError(DeviceError):
 
 class GpuopsWarning(UserWarning):
     """A warning of something that a person should know: a loss, a clipped value, a device passed over."""
+
+
+def check_name(what: str, value: object, names: Collection[object]) -> None:
+    """Raises ParameterError unless ``value`` is one of the names that there are of ``what``."""
+    if value not in names:
+        raise ParameterError(f"unknown {what} {value!r}: use one of {', '.join(map(str, names))}")

@@ -30,19 +30,9 @@ if TYPE_CHECKING:
     from .profile import Report
 
 __all__ = [
-    "LATER",
-    "Argument",
-    "Define",
-    "Gpu",
-    "Kernel",
-    "Later",
-    "Limits",
-    "Local",
-    "Scalar",
-    "Source",
-    "Sources",
+    "LATER", "Argument", "Define", "Gpu", "Kernel", "Later", "Limits", "Local", "Scalar", "Source", "Sources",
     "Step",
-]
+]  # fmt: skip
 
 T = TypeVar("T")
 _KEPT = Bounds()

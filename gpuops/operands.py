@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,26 @@ from .image import Image
 
 if TYPE_CHECKING:
     from .gpu import Gpu
+
+P = ParamSpec("P")
+OfImage = TypeVar("OfImage", covariant=True)
+OfArray = TypeVar("OfArray", covariant=True)
+
+
+class TwoEnded(Protocol[P, OfImage, OfArray]):
+    """A function of a Gpu and of an Image or an array, which gives other types for the one than for the other."""
+
+    @overload
+    def __call__(self, gpu: Gpu, operand: Image, /, *args: P.args, **kwargs: P.kwargs) -> OfImage: ...
+    @overload
+    def __call__(self, gpu: Gpu, operand: npt.ArrayLike, /, *args: P.args, **kwargs: P.kwargs) -> OfArray: ...
+
+
+def two_ended(
+    function: Callable[Concatenate[Gpu, Any, P], Any],
+) -> TwoEnded[P, Image, npt.NDArray[Any]]:
+    """Declares that a function gives an Image for an Image, and an array for an array."""
+    return function
 
 
 def on_device(gpu: Gpu, operand: Image | npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> Image:

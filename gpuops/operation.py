@@ -23,28 +23,10 @@ if TYPE_CHECKING:
     from .space import Stored, Target
 
 __all__ = [
-    "Choice",
-    "File",
-    "Flag",
-    "Given",
-    "Group",
-    "Kind",
-    "Number",
-    "Numbers",
-    "Operation",
-    "Option",
-    "Params",
-    "PerAxis",
-    "Points",
-    "Rectangle",
-    "Size",
-    "Traits",
-    "Whole",
-    "Written",
-    "kinds",
-    "operation_of",
+    "Choice", "File", "Flag", "Given", "Group", "Kind", "Number", "Numbers", "Operation", "Option", "Params",
+    "PerAxis", "Points", "Rectangle", "Size", "Traits", "Whole", "Written", "kinds", "operation_of",
     "parameter",
-]
+]  # fmt: skip
 
 
 class Traits(NamedTuple):

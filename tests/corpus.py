@@ -156,6 +156,12 @@ DWTS = (
     "--threshold bayes --reconstruct --cycle-spins 4",
 )  # fmt: skip
 WAYS = ("lifting", "filterbank", "laan", "in-place", "strip")
+#: What works on light unless it is told to work on stored values, for pictures with alpha.
+ENCODED = (
+    "blur --sigma 2", "blur --sigma 2 --method direct", "bloom --threshold 0.5", "tonemap --operator agx",
+    "tonemap --preset d3d11", "resize --size 40x30", "sharpen", "blur --sigma 2 then tonemap then sharpen",
+    "tonemap then resize --size 40x30",
+)  # fmt: skip
 REFUSED = (
     "blur IN/rgb8.png -o OUT.png --sigma -1", "blur IN/none.png -o OUT.png --sigma 1", "blur IN/rgb8.png --sigma 1",
     "blur IN/rgb8.png -o OUT.png --sigma 1 --sigma 2", "blur IN/rgb8.png -o OUT.png --kind bok", "blurr IN/rgb8.png",
@@ -201,6 +207,9 @@ def _tone() -> Iterator[str]:
         ending = ".exr" if "float" in option else ".png"
         yield f"tonemap IN/{next(kinds)} -o OUT{ending} {option}"
     yield "tonemap IN/rgb8.png -o OUT.jpg --space linear"
+    for line, name in product(ENCODED, ("rgba8.png", "grayalpha16.png", "rgba.exr")):
+        command, _, rest = line.partition(" ")
+        yield f"{command} IN/{name} -o OUT{_ending(name)} --space encoded {rest}".strip()
 
 
 def _transforms() -> Iterator[str]:

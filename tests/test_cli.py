@@ -621,7 +621,7 @@ def test_values_without_effect_are_values(clpix: Program, tmp_path: Path, comman
         ("--kind median --radius 16", "15"),
         ("--kind median --radius 1 --border constant:nan", "constant"),
         ("--kind bilateral --sigma 2", "--sigma-color"),
-        ("--kind bilateral --sigma 2 --sigma-color -1", "sigma_color"),
+        ("--kind bilateral --sigma 2 --sigma-color -1", "sigma-color must be"),
         ("--kind median --radius 2 --sigma-color 1", "--sigma-color"),
         ("--kind disc --radius -1", "radius"),
         ("--kind motion --angle 30", "--length"),

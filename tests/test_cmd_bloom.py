@@ -222,9 +222,9 @@ def test_pixels_that_are_not_finite(clpix: Callable[..., Any], tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--strength", 2], 2, "strength must be a share of the light"),
+        (["--strength", 2], 2, "strength must be 0 … 1 with the blend energy, not 2"),
         (["--strength", "nan"], 2, "strength"),
-        (["--radius", -1], 2, "fraction of the image height"),
+        (["--radius", -1], 2, "radius must be from 0 to 1"),
         (["--threshold", "inf"], 2, "threshold"),
         (
             ["--method", "mip", "--kernel", "k.png"],

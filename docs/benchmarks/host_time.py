@@ -5,8 +5,8 @@
 A call's time is the median of 300, each on an idle device, and the least of ten such medians: until it returns, and
 of that what the calling thread computed rather than waited. Images lie on the device, arrays on the host. Processes
 alternate with those that they are compared to: `clpix --help` with `import click`, a command up to its first kernel
-with `import pyopencl`. All have compiled modules, as an installed program has, whatever PYTHONDONTWRITEBYTECODE says. Ratios
-travel; absolute times on a shared machine do not.
+with `import pyopencl`. All have compiled modules, as an installed program has, whatever PYTHONDONTWRITEBYTECODE says.
+Ratios travel; absolute times on a shared machine do not.
 """
 
 from __future__ import annotations

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,27 @@ if TYPE_CHECKING:
 SIZES = (8, 32, 128, 512)
 # Bytes of a MiB.
 MIB = 1 << 20
+
+
+class Timed:
+    """What has ``ms`` of several runs, in each of which it moves ``model_bytes`` by the library's own model."""
+
+    ms: tuple[float, ...]
+    model_bytes: int
+
+    @property
+    def median_ms(self) -> float:
+        return median(self.ms)
+
+    @property
+    def gbps(self) -> float | None:
+        """10⁹ model bytes a second at the median time; None where the device's clock cannot tell."""
+        return self.model_bytes / self.median_ms / 1e6 if self.model_bytes and self.median_ms > 0 else None
+
+
+def cell(value: float | None, digits: int = 1, *, per: float = 1.0) -> str:
+    """Returns a table's cell for ``value`` over ``per``; a dash for None."""
+    return "-" if value is None else f"{value / per:.{digits}f}"
 
 
 @dataclass(frozen=True)
@@ -98,8 +121,8 @@ def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
             yield Measurement("clEnqueueCopyBuffer", size, 2 * n, _event_times(by_driver))
             for name, host in (("pageable", pageable[:n]), ("pinned", direct[:n])):
                 there, back = copying(target.buffer, host), copying(host, source.buffer)
-                yield Measurement(f"host → device, {name}", size, n, _wall_times(gpu, there))
-                yield Measurement(f"device → host, {name}", size, n, _wall_times(gpu, back))
+                yield Measurement(f"host → device, {name}", size, n, repeat(partial(wall_ms, gpu, there)))
+                yield Measurement(f"device → host, {name}", size, n, repeat(partial(wall_ms, gpu, back)))
     finally:
         unpin(gpu, gpu.queue, direct)
 
@@ -125,16 +148,12 @@ def _event_times(enqueue: Callable[[], cl.Event]) -> tuple[float, ...]:
     return repeat(run)
 
 
-def _wall_times(gpu: Gpu, transfer: Callable[[], object]) -> tuple[float, ...]:
-    """Returns the milliseconds of each run after a warm-up, by the host's clock."""
-
-    def run() -> float:
-        start = time.perf_counter()
-        transfer()
-        gpu.finish()
-        return (time.perf_counter() - start) * 1e3
-
-    return repeat(run)
+def wall_ms(gpu: Gpu, call: Callable[[], object]) -> float:
+    """Returns the milliseconds of a run by the host's clock."""
+    start = time.perf_counter()
+    call()
+    gpu.finish()
+    return (time.perf_counter() - start) * 1e3
 
 
 def need_events(gpu: Gpu) -> None:
@@ -146,16 +165,23 @@ def need_events(gpu: Gpu) -> None:
 def times(gpu: Gpu, call: Callable[[], object]) -> tuple[list[KernelTime], tuple[float, ...]]:
     """Returns the kernels of one call, and the sum of their times in each run, in ms."""
     kernels: list[KernelTime] = []
-    kept = gpu.report
 
     def run() -> float:
-        report = gpu.report = Report()  # of this run alone
-        call()
-        kernels[:] = report.kernels()
+        with own_report(gpu) as report:
+            call()
+            kernels[:] = report.kernels()
         return sum(sum(kernel.ms) for kernel in kernels)
 
+    return kernels, repeat(run)
+
+
+@contextmanager
+def own_report(gpu: Gpu) -> Iterator[Report]:
+    """Collects the launches inside in a report of their own, and not in the gpu's."""
+    kept = gpu.report
+    report = gpu.report = Report()
     try:
-        return kernels, repeat(run)
+        yield report
     finally:
         gpu.report = kept
 

@@ -8,9 +8,7 @@ bench_dwt_tables prints them.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -24,7 +22,6 @@ from ..errors import DeviceError, ParameterError
 from ..metrics.compare import compare
 from ..params.compare import CompareParams
 from ..params.dwt import WAVELETS, DwtParams, wavelet_name
-from ..profile import Report
 from ..tiles.ends import HostImage
 from ..tiles.memory import least
 from ..wavelets import blocked, in_place, laan, multilevel, strips, transform
@@ -83,7 +80,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Part:
+class Part(bench.Timed):
     """All launches of one of a method's steps in a transform, or of the whole transform.
 
     Attributes
@@ -101,15 +98,6 @@ class Part:
     model_bytes: int
     predicted_bytes: int | None
     ms: tuple[float, ...]
-
-    @property
-    def median_ms(self) -> float:
-        return median(self.ms)
-
-    @property
-    def gbps(self) -> float | None:
-        """10⁹ model bytes a second at the median time; None where the device's clock cannot tell."""
-        return self.model_bytes / self.median_ms / 1e6 if self.median_ms > 0 else None
 
 
 @dataclass(frozen=True)
@@ -276,20 +264,9 @@ def _transform(image: Image, params: DwtParams, table: bool) -> list[Image]:
     return transform.flat(*transform.decompose(image, params))
 
 
-@contextmanager
-def _own_report(gpu: Gpu) -> Iterator[Report]:
-    """Collects the launches inside in a report of their own, and not in the gpu's."""
-    kept = gpu.report
-    report = gpu.report = Report()
-    try:
-        yield report
-    finally:
-        gpu.report = kept
-
-
 def _memory(gpu: Gpu, shape: tuple[int, ...], way: Way) -> int:
     """Returns the most bytes that the pool has given out at a time: for input, result, and temporary memory."""
-    with _own_report(gpu) as report:
+    with bench.own_report(gpu) as report:
         way(gpu.empty(shape))
         gpu.finish()
     return report.peak_device_bytes
@@ -302,7 +279,7 @@ def _check(
     expected: Image | None = None
     levels = next(iter(variants.values())).levels or 0
     largest = 2.0**levels  # the coefficient that a constant of 1 becomes
-    with _own_report(gpu):
+    with bench.own_report(gpu):
         for name, way in ways.items():
             bands = way(gpu.array(host))
             if name == "strip":
@@ -342,7 +319,7 @@ def _times(gpu: Gpu, call: Callable[[], object], predicted: Mapping[str, int]) -
     runs: list[dict[str, list[tuple[float, int]]]] = []
 
     def run() -> float:
-        with _own_report(gpu) as report:  # the report of this run alone
+        with bench.own_report(gpu) as report:  # the report of this run alone
             call()
             launches = report.kernels()
         steps: dict[str, list[tuple[float, int]]] = {}
@@ -409,12 +386,6 @@ def _slabs(gpu: Gpu, host: Array, params: DwtParams) -> dict[str, tuple[float, .
 def _clock(gpu: Gpu, call: Callable[[], object]) -> tuple[float, ...]:
     """Returns the milliseconds of some runs after a first one."""
 
-    def run() -> float:
-        start = time.perf_counter()
-        call()
-        gpu.finish()
-        return (time.perf_counter() - start) * 1e3
-
-    with _own_report(gpu):
-        run()
-        return tuple(run() for _ in range(_WALL_RUNS))
+    with bench.own_report(gpu):
+        bench.wall_ms(gpu, call)
+        return tuple(bench.wall_ms(gpu, call) for _ in range(_WALL_RUNS))

@@ -113,11 +113,11 @@ def _efficiency_table(rows: Sequence[Row]) -> list[str]:
                     f"{min(part.ms):.4f}",
                     f"{part.median_ms:.4f}",
                     f"{part.model_bytes / 1e6:.2f}",
-                    "-" if part.predicted_bytes is None else f"{part.predicted_bytes / 1e6:.2f}",
-                    "-" if part.gbps is None else f"{part.gbps:.1f}",
+                    bench.cell(part.predicted_bytes, 2, per=1e6),
+                    bench.cell(part.gbps),
                     f"{row.copy_gbps:.1f}",
-                    "-" if efficiency is None else f"{100 * efficiency:.1f}",
-                    "-" if useful is None else f"{100 * useful:.1f}",
+                    bench.cell(efficiency, per=0.01),
+                    bench.cell(useful, per=0.01),
                 )
             )
     header = (

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -100,7 +99,7 @@ def _powers(radices: Sequence[int]) -> str:
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(bench.Timed):
     """One variant at one size: a forward and an inverse transform of ``channels`` channels.
 
     Attributes
@@ -141,10 +140,6 @@ class Row:
     floor_bytes: int = 0
 
     @property
-    def median_ms(self) -> float:
-        return median(self.ms)
-
-    @property
     def plan(self) -> str:
         """The radices for a person: 8³·2, or 8³·2 / 8³ where rows and columns differ; empty without a transform."""
         return " / ".join(dict.fromkeys(map(_powers, self.radices)))
@@ -163,11 +158,6 @@ class Row:
     def channel_ms(self) -> float:
         """The time of one channel in one direction."""
         return self.median_ms / (2 * self.channels)
-
-    @property
-    def gbps(self) -> float | None:
-        """10⁹ model bytes a second at the median time; None where nothing is moved."""
-        return self.model_bytes / self.median_ms / 1e6 if self.model_bytes and self.median_ms > 0 else None
 
 
 def check_size(gpu: Gpu, width: int, height: int, channels: int) -> None:

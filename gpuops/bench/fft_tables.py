@@ -38,11 +38,11 @@ def table(gpu: Gpu, rows: Sequence[Row]) -> str:
             str(row.launches),
             f"{min(row.ms):.4f}",
             f"{row.median_ms:.4f}",
-            "-" if row.predicted_ms is None else f"{row.predicted_ms:.4f}",
+            bench.cell(row.predicted_ms, 4),
             f"{1e3 * row.channel_ms:.2f}",
-            "-" if row.floors is None else f"{row.floors:.2f}",
+            bench.cell(row.floors, 2),
             *(f"{n / 1e6:.2f}" for n in (row.predicted_bytes, row.predicted_half_bytes, row.model_bytes)),
-            "-" if row.gbps is None else f"{row.gbps:.1f}",
+            bench.cell(row.gbps),
         )
         for row in rows
     ]

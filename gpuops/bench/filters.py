@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 from ..filters import blur
 from ..glow import bloom, d3d11
 from ..metrics import statistics as reduce
@@ -97,7 +96,7 @@ VARIANTS = {"blur": BLURS, "bloom": BLOOMS, "tonemap": TONEMAPS}
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(bench.Timed):
     """The measurements of one variant at one size, from float32 planes to float32 planes, on the device.
 
     Attributes
@@ -123,18 +122,9 @@ class Row:
     copy_gbps: float = 0.0
 
     @property
-    def median_ms(self) -> float:
-        return median(self.ms)
-
-    @property
     def copies(self) -> float | None:
         """The median time over the copy's; None where the device's clock cannot tell."""
         return self.median_ms / self.copy_ms if self.copy_ms > 0 else None
-
-    @property
-    def gbps(self) -> float | None:
-        """10⁹ model bytes a second at the median time; None where the device's clock cannot tell."""
-        return self.model_bytes / self.median_ms / 1e6 if self.median_ms > 0 else None
 
     @property
     def copy_share(self) -> float | None:
@@ -165,8 +155,7 @@ def measure(
         The device has too little memory.
     """
     bench.need_events(gpu)
-    if operation not in VARIANTS:
-        raise ParameterError(f"unknown operation {operation!r}: use one of {', '.join(VARIANTS)}")
+    check_name("operation", operation, VARIANTS)
     if not 1 <= channels <= 4:
         raise ParameterError(f"an image has 1 … 4 channels, not {channels}")
     sizes = tuple(dict.fromkeys(sizes)) or (CPU_SIZE if gpu.limits.is_cpu else GPU_SIZE,)
@@ -200,7 +189,7 @@ def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
     )
 
 
-def table(gpu: Gpu, operation: str, rows: Sequence[Row]) -> str:
+def table(gpu: Gpu, rows: Sequence[Row], operation: str) -> str:
     """Returns the rows as text for a person."""
     header = (
         operation, "size", "launches", "min ms", "median", "× copy", "model MB", "GB/s", "% of copy",
@@ -212,10 +201,10 @@ def table(gpu: Gpu, operation: str, rows: Sequence[Row]) -> str:
             str(len(row.kernels)),
             f"{min(row.ms):.4f}",
             f"{row.median_ms:.4f}",
-            "-" if row.copies is None else f"{row.copies:.2f}",
-            f"{row.model_bytes / 1e6:.2f}",
-            "-" if row.gbps is None else f"{row.gbps:.1f}",
-            "-" if row.copy_share is None else f"{100 * row.copy_share:.1f}",
+            bench.cell(row.copies, 2),
+            bench.cell(row.model_bytes, 2, per=1e6),
+            bench.cell(row.gbps),
+            bench.cell(row.copy_share, per=0.01),
         )
         for row in rows
     ]

@@ -35,35 +35,12 @@ if TYPE_CHECKING:
     from .pictures import format_in, read, read_stream, write, write_stream
 
 __all__ = [
-    "CHROMATICITIES",
-    "EXTENSIONS",
-    "FORMATS",
-    "Format",
-    "Metadata",
-    "Numbers",
-    "Picture",
-    "can_say",
-    "check_output",
-    "check_place",
-    "format_in",
-    "format_named",
-    "format_of",
-    "is_data_format",
-    "is_display_format",
-    "is_understood",
-    "output_dtype",
-    "read",
-    "read_contents",
-    "read_data",
-    "read_data_stream",
-    "read_lut",
-    "read_stream",
-    "upright",
-    "write",
-    "write_data",
-    "write_data_stream",
+    "CHROMATICITIES", "EXTENSIONS", "FORMATS", "Format", "Metadata", "Numbers", "Picture", "can_say",
+    "check_output", "check_place", "format_in", "format_named", "format_of", "is_data_format",
+    "is_display_format", "is_understood", "output_dtype", "read", "read_contents", "read_data",
+    "read_data_stream", "read_lut", "read_stream", "upright", "write", "write_data", "write_data_stream",
     "write_stream",
-]
+]  # fmt: skip
 
 # The names of each module, which is imported on their first use: no run needs all of them, and many want to start soon.
 _MODULES = {

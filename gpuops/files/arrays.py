@@ -11,7 +11,9 @@ from ..errors import FileError
 from ..notes import note
 from ..pixels.colour import unusual
 from .colours import of_profile
+from .formats import Format
 from .picture import DTYPES, Metadata, Picture, Pixels
+from .reading import parsing
 
 # The name of a member that holds pixels.
 _PIXELS = "pixels"
@@ -25,20 +27,16 @@ class NoPictureError(FileError):
 
 def read_arrays(path: str) -> dict[str, Pixels]:
     """All arrays of an .npz by name, or the one of an .npy; of any shapes and types but Python's objects."""
-    try:
+    with parsing(path):
         content = np.load(path, allow_pickle=False)
         if not isinstance(content, np.lib.npyio.NpzFile):
             return {"": content}
         with content as file:
             arrays = {name: file[name] for name in file.files}
-        for name, array in arrays.items():
-            if not isinstance(array, np.ndarray):
-                raise FileError(f"{path}: holds {name!r}, which is no array")
-        return arrays
-    except (FileError, MemoryError):
-        raise
-    except Exception as error:  # whatever numpy's, zip's and inflate's parsers meet in a damaged file
-        raise FileError(f"{path}: could not be read: it is cut off or damaged ({_line(error)})") from None
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise FileError(f"{path}: holds {name!r}, which is no array")
+    return arrays
 
 
 def is_several(path: str) -> bool:
@@ -50,45 +48,40 @@ def is_several(path: str) -> bool:
         return False
 
 
-def read_npy(path: str, layer: str | int | None = None) -> Picture:
+def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
+    """The pixels of an .npy; of an .npz the array named by layer, else "pixels", else the only one."""
+    with parsing(path):
+        return _read_npy(path, layer) if fmt.name == "NPY" else _read_npz(path, layer)
+
+
+def _read_npy(path: str, layer: str | int | None) -> Picture:
     if layer is not None:
         raise FileError(f"{path}: has no layer {layer!r}; an .npy file has one array")
-    try:
-        mapped = np.load(path, mmap_mode="r", allow_pickle=False)  # checks the size first
-        return picture_of(path, np.array(mapped))
-    except (FileError, MemoryError):
-        raise
-    except Exception as error:  # whatever numpy's parsers meet in a damaged header
-        raise FileError(f"{path}: could not be read: it is cut off or damaged ({_line(error)})") from None
+    mapped = np.load(path, mmap_mode="r", allow_pickle=False)  # checks the size first
+    return picture_of(path, np.array(mapped))
 
 
-def read_npz(path: str, layer: str | int | None = None) -> Picture:
-    """The array named by layer, else "pixels", else the only one."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            names = file.files
-            if "clpix" in names:
-                raise FileError(f"{path}: is a spectrum or coefficient file; ifft or idwt makes it a picture")
-            if not names or (layer is not None and layer not in names):
-                raise FileError(f"{path}: has no layer {layer!r}; it has {', '.join(names)}")
-            name = str(layer or (_PIXELS if _PIXELS in names else names[0]))
-            if _PIXELS not in names:
-                if layer is None and len(names) > 1:
-                    note(f"{path}: holds arrays {', '.join(names)}; {name} is used")
-                layers = tuple(names) if len(names) > 1 else ()
-                return picture_of(path, file[name], layer=name, layers=layers)
-            resolution = None
-            if "resolution" in names:
-                x, y, unit = file["resolution"].tolist()
-                resolution = (float(x), float(y), str(unit)) if unit in ("in", "cm") else None
-            parts = {key: file[key].tobytes() for key in _BYTES if key in names}
-            linear = bool(file["linear"]) if "linear" in names else None
-            picture = picture_of(path, file[name], linear, Metadata(**parts, resolution=resolution))
-            return _coloured(path, picture)
-    except (FileError, MemoryError):
-        raise
-    except Exception as error:  # whatever numpy's, zip's and inflate's parsers meet in a damaged file
-        raise FileError(f"{path}: could not be read: it is cut off or damaged ({_line(error)})") from None
+def _read_npz(path: str, layer: str | int | None) -> Picture:
+    with np.load(path, allow_pickle=False) as file:
+        names = file.files
+        if "clpix" in names:
+            raise FileError(f"{path}: is a spectrum or coefficient file; ifft or idwt makes it a picture")
+        if not names or (layer is not None and layer not in names):
+            raise FileError(f"{path}: has no layer {layer!r}; it has {', '.join(names)}")
+        name = str(layer or (_PIXELS if _PIXELS in names else names[0]))
+        if _PIXELS not in names:
+            if layer is None and len(names) > 1:
+                note(f"{path}: holds arrays {', '.join(names)}; {name} is used")
+            layers = tuple(names) if len(names) > 1 else ()
+            return picture_of(path, file[name], layer=name, layers=layers)
+        resolution = None
+        if "resolution" in names:
+            x, y, unit = file["resolution"].tolist()
+            resolution = (float(x), float(y), str(unit)) if unit in ("in", "cm") else None
+        parts = {key: file[key].tobytes() for key in _BYTES if key in names}
+        linear = bool(file["linear"]) if "linear" in names else None
+        picture = picture_of(path, file[name], linear, Metadata(**parts, resolution=resolution))
+        return _coloured(path, picture)
 
 
 def _coloured(path: str, picture: Picture) -> Picture:
@@ -105,12 +98,12 @@ def _coloured(path: str, picture: Picture) -> Picture:
     return replace(picture, linear=found.colour.linear, metadata=metadata)
 
 
-def write_npy(path: str, picture: Picture) -> None:
-    with open(path, "wb") as file:
-        np.save(file, picture.pixels)
-
-
-def write_npz(path: str, picture: Picture) -> None:
+def write(path: str, picture: Picture, fmt: Format) -> None:
+    """Writes the pixels, and to an .npz what is known of them."""
+    if fmt.name == "NPY":
+        with open(path, "wb") as file:
+            np.save(file, picture.pixels)
+        return
     metadata = picture.metadata
     parts: dict[str, Any] = {_PIXELS: picture.pixels, "linear": np.array(picture.linear)}
     for key in _BYTES:
@@ -153,7 +146,3 @@ def picture_of(
         layer=layer,
         layers=layers,
     )
-
-
-def _line(error: Exception) -> str:
-    return str(error).split("\n")[0]

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from ..errors import FileError, ParameterError
 from .formats import Format, sniff
 from .output import atomic, check_place
+from .reading import parsing, reading
 from .streams import from_stream, to_stream, with_text_name
 
 Array = NDArray[Any]
@@ -77,15 +78,12 @@ def write_data(
 def read_data(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, Any]]:
     """The arrays and the attributes that write_data was given. The format is told by the content."""
     name = os.fspath(path)
-    if os.path.isdir(path):
-        raise FileError(f"{name}: is a folder; name a file in it")
-    if not os.path.exists(path):
-        raise FileError(f"{name}: no such file")
-    if os.path.getsize(path) == 0:
-        raise FileError(f"{name}: is empty (0 bytes)")
-    try:
+    with reading(name):
         with open(path, "rb") as file:
-            fmt = sniff(file.read(64))
+            head = file.read(64)
+        if not head:
+            raise FileError(f"{name}: is empty (0 bytes)")
+        fmt = sniff(head)
         if fmt is None or fmt.name not in _READERS:
             kind = fmt or "of no known format"
             raise FileError(
@@ -93,12 +91,6 @@ def read_data(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str,
             )
         with with_text_name(name) as text:
             return _READERS[fmt.name](text)
-    except UnicodeDecodeError:
-        raise FileError(f"{name}: is damaged: a name in its header is no text") from None
-    except MemoryError:
-        raise FileError(f"{name}: does not fit in memory") from None
-    except OSError as error:
-        raise FileError(f"{name}: could not be read ({error.strerror or error})") from None
 
 
 def describes_itself(path: str, fmt: Format) -> bool:
@@ -173,11 +165,6 @@ def _contradiction(path: str) -> FileError:
     return FileError(f"{path}: is damaged: its arrays are not those it describes; write it anew")
 
 
-def _damaged(path: str, error: Exception) -> FileError:
-    reason = str(error).split("\n")[0]
-    return FileError(f"{path}: could not be read: it is cut off or damaged ({reason})")
-
-
 # NPZ ----------------------------------------------------------------------------------------------
 
 
@@ -194,16 +181,11 @@ def _member(i: int, name: str) -> str:
 
 
 def _read_npz(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
-                raise FileError(f"{path}: is not a spectrum or coefficient file written by clpix")
-            description = _Description(path, str(file[_KEY]) if _KEY in file.files else None)
-            arrays = {name: file[_member(i, name)] for i, name in enumerate(description.arrays)}
-    except (FileError, MemoryError):
-        raise
-    except Exception as error:  # whatever numpy's, zip's and inflate's parsers meet in a damaged file
-        raise _damaged(path, error) from None
+    with parsing(path), np.load(path, allow_pickle=False) as file:
+        if not isinstance(file, np.lib.npyio.NpzFile):
+            raise FileError(f"{path}: is not a spectrum or coefficient file written by clpix")
+        description = _Description(path, str(file[_KEY]) if _KEY in file.files else None)
+        arrays = {name: file[_member(i, name)] for i, name in enumerate(description.arrays)}
     for name, (shape, dtype) in description.arrays.items():
         array = arrays[name]  # other members of the archive may be bytes
         if not isinstance(array, np.ndarray) or (array.shape, array.dtype) != (shape, dtype):
@@ -241,26 +223,20 @@ def _read_tiff(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
     import tifffile
 
     logging.getLogger("tifffile").addHandler(logging.NullHandler())  # otherwise its remarks go to stderr
-    try:
-        with tifffile.TiffFile(path) as file:
-            text = file.pages.first.description if len(file.pages) else ""
-            description = _Description(path, text if text.startswith(_BEGINNING) else None)
-            pages, arrays = iter(file.pages), {}
-            for name, (shape, dtype) in description.arrays.items():
-                planes = shape[0] if len(shape) == 3 else 1
-                array = np.empty((planes, *shape[-2:]), dtype)
-                for i in range(planes):
-                    page = next(pages)
-                    if (page.shape, page.dtype) != (shape[-2:], dtype):  # checked before memory is taken
-                        raise _contradiction(path)
-                    array[i] = page.asarray()
-                arrays[name] = array.reshape(shape)
-    except StopIteration:
-        raise _contradiction(path) from None
-    except (FileError, MemoryError):
-        raise
-    except Exception as error:  # tifffile may raise anything
-        raise _damaged(path, error) from None
+    with parsing(path), tifffile.TiffFile(path) as file:
+        text = file.pages.first.description if len(file.pages) else ""
+        description = _Description(path, text if text.startswith(_BEGINNING) else None)
+        pages, arrays = iter(file.pages), {}
+        for name, (shape, dtype) in description.arrays.items():
+            planes = shape[0] if len(shape) == 3 else 1
+            array = np.empty((planes, *shape[-2:]), dtype)
+            for i in range(planes):
+                page = next(pages, None)
+                there = page and (page.shape, page.dtype)
+                if page is None or there != (shape[-2:], dtype):  # checked before memory is taken
+                    raise _contradiction(path)
+                array[i] = page.asarray()
+            arrays[name] = array.reshape(shape)
     return arrays, description.attributes
 
 

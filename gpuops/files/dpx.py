@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..errors import FileError
 from ..notes import note
 from .depth import full_range
+from .formats import Format
 from .picture import Picture, Pixels, upright
 
 #: Bytes of the header that is written.
@@ -59,7 +60,7 @@ _TEXTS = (
 )  # fmt: skip
 
 
-def read(path: str, layer: str | int | None = None) -> Picture:
+def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     if layer is not None:
         raise FileError(f"{path}: has no layer {layer!r}; it has no layers")
     with open(path, "rb") as file:
@@ -97,7 +98,7 @@ def read(path: str, layer: str | int | None = None) -> Picture:
     return Picture(upright_pixels, alpha=pixels.shape[2] == 4, linear=transfer == _LINEAR)
 
 
-def write(path: str, picture: Picture) -> None:
+def write(path: str, picture: Picture, fmt: Format) -> None:
     """Writes 8 or 16 bits, big-endian; the header states the layout, and linear light if the pixels are that."""
     bits = 8 * picture.pixels.dtype.itemsize
     rows = np.ascontiguousarray(picture.pixels, picture.pixels.dtype.newbyteorder(">")).view(np.uint8)

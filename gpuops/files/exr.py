@@ -17,6 +17,7 @@ from ..notes import note
 from ..pixels.colour import LINEAR, unusual
 from . import alpha, oiio
 from .colours import Found, of_chromaticities
+from .formats import Format
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels
 from .raster import resolution, resolution_attributes
 
@@ -84,7 +85,7 @@ class Layer:
         return (not colour, "Y" not in names, "." in self.name)
 
 
-def read(path: str, layer: str | int | None = None) -> Picture:
+def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     with oiio.Reader(path) as file:
         layers = _layers(file)
         chosen = _choose(path, layers, layer)
@@ -163,7 +164,7 @@ def _name_the_unused(path: str, chosen: Layer, layers: tuple[str, ...], attribut
         note(f"{path}: is read without its header attributes {', '.join(attributes)}")
 
 
-def write(path: str, picture: Picture) -> None:
+def write(path: str, picture: Picture, fmt: Format) -> None:
     metadata = picture.metadata
     attributes: dict[str, Any] = dict(metadata.attributes)
     window = attributes.pop("window", None)

@@ -38,6 +38,14 @@ class Format:
         return self.name
 
 
+# The depths of pixels, as messages name them.
+DEPTHS = {
+    "uint8": "8-bit integers",
+    "uint16": "16-bit integers",
+    "float16": "half floats",
+    "float32": "floats",
+}
+
 # All kinds of metadata.
 _ALL = frozenset({"icc", "exif", "xmp", "resolution"})
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import FileError, ParameterError
 from ..tone.lut import SIZES, Lut, Table, Triple
+from .reading import reading
 
 # Bytes that tell text from other files.
 _BEGINNING = 4096
@@ -46,19 +47,10 @@ class _Text:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        if os.path.isdir(name):
-            raise FileError(f"{name}: is a folder; name a file in it")
-        try:
-            with open(name, "rb") as file:
-                content = file.read(_BEGINNING)
-                if b"\0" not in content:
-                    content += file.read()
-        except FileNotFoundError:
-            raise FileError(f"{name}: no such file") from None
-        except MemoryError:
-            raise FileError(f"{name}: does not fit in memory") from None
-        except OSError as error:
-            raise FileError(f"{name}: could not be read ({error.strerror or error})") from None
+        with reading(name), open(name, "rb") as file:
+            content = file.read(_BEGINNING)
+            if b"\0" not in content:
+                content += file.read()
         if not content:
             raise FileError(f"{name}: is empty (0 bytes)")
         if b"\0" in content:

@@ -12,13 +12,16 @@ import re
 import numpy as np
 
 from ..errors import FileError
+from .formats import Format
 from .picture import Picture
 
 # The header: the kind of file, width, height, and scale.
 _HEADER = re.compile(rb"(PF|Pf)\s+(\d+)\s+(\d+)\s+([-+.\deE]+)\s")
 
 
-def read(path: str, layer: str | int | None = None) -> Picture:
+def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
+    if layer is not None:
+        raise FileError(f"{path}: has no layer {layer!r}; a PFM file has one picture")
     with open(path, "rb") as file:
         header = _HEADER.match(file.read(256))
         if header is None:
@@ -40,7 +43,7 @@ def read(path: str, layer: str | int | None = None) -> Picture:
     return Picture(np.ascontiguousarray(pixels), linear=True)
 
 
-def write(path: str, picture: Picture) -> None:
+def write(path: str, picture: Picture, fmt: Format) -> None:
     kind = "PF" if picture.channels == 3 else "Pf"
     with open(path, "wb") as file:
         file.write(f"{kind}\n{picture.width} {picture.height}\n-1.0\n".encode())

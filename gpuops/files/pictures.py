@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -15,8 +16,13 @@ from . import colours, containers
 from .formats import EXTENSIONS, Format, format_of, sniff
 from .output import atomic
 from .picture import CHROMATICITIES, Metadata, Picture
+from .reading import reading
 from .streams import from_stream, to_stream, with_text_name
 
+# The modules that read formats; raster reads the others.
+_READERS = {"PFM": "pfm", "NPY": "arrays", "NPZ": "arrays", "EXR": "exr", "DPX": "dpx"}
+# The modules that write formats; raster writes the others.
+_WRITERS = _READERS | {"PNG": "png", "JPEG": "lossy", "WebP": "lossy", "TIFF": "tiff"}
 # Bytes of a file that tell its format.
 _HEAD = 64
 # The least and the largest resolution, in pixels per inch or centimetre; others are damage, and fit no
@@ -35,17 +41,9 @@ def read(path: str | os.PathLike[str], *, layer: str | int | None = None) -> Pic
     """
     name = os.fspath(path)
     fmt = format_in(name)
-    try:
-        with with_text_name(name) as text:
-            return _read(text, fmt, layer)
-    except FileNotFoundError:
-        raise FileError(f"{name}: no such file") from None
-    except UnicodeDecodeError:
-        raise FileError(f"{name}: is damaged: a name in its header is no text") from None
-    except MemoryError:
-        raise FileError(f"{name}: does not fit in memory; use a smaller picture") from None
-    except OSError as error:
-        raise FileError(f"{name}: could not be read ({error.strerror or error})") from None
+    with reading(name), with_text_name(name) as text:
+        picture: Picture = _module(fmt, _READERS).read(text, fmt, layer)
+        return picture
 
 
 def write(path: str | os.PathLike[str], picture: Picture, *, overwrite: bool = False) -> None:
@@ -64,7 +62,7 @@ def write(path: str | os.PathLike[str], picture: Picture, *, overwrite: bool = F
             f"{name}: {fmt} holds {fmt.largest} pixels along a side at most, not {side}; name another format"
         )
     with atomic(path, overwrite=overwrite) as temporary:
-        _write(temporary, _fitted(name, picture, fmt), fmt)
+        _module(fmt, _WRITERS).write(temporary, _fitted(name, picture, fmt), fmt)
 
 
 def read_stream(stream: BinaryIO, *, layer: str | int | None = None) -> Picture:
@@ -82,15 +80,8 @@ def write_stream(stream: BinaryIO, picture: Picture, fmt: Format) -> None:
 def format_in(path: str | os.PathLike[str]) -> Format:
     """The format of a file's content, whatever its name says."""
     name = os.fspath(path)
-    if os.path.isdir(name):
-        raise FileError(f"{name}: is a folder; name a file in it")
-    try:
-        with open(name, "rb") as file:
-            head = file.read(_HEAD)
-    except FileNotFoundError:
-        raise FileError(f"{name}: no such file") from None
-    except OSError as error:
-        raise FileError(f"{name}: could not be read ({error.strerror})") from None
+    with reading(name), open(name, "rb") as file:
+        head = file.read(_HEAD)
     if not head:
         raise FileError(f"{name}: is empty (0 bytes)")
     fmt = sniff(head)
@@ -99,74 +90,9 @@ def format_in(path: str | os.PathLike[str]) -> Format:
     return fmt
 
 
-def _read(name: str, fmt: Format, layer: str | int | None) -> Picture:
-    match fmt.name:
-        case "PFM":
-            from . import pfm
-
-            if layer is not None:
-                raise FileError(f"{name}: has no layer {layer!r}; a PFM file has one picture")
-            return pfm.read(name)
-        case "NPY":
-            from . import arrays
-
-            return arrays.read_npy(name, layer)
-        case "NPZ":
-            from . import arrays
-
-            return arrays.read_npz(name, layer)
-        case "EXR":
-            from . import exr
-
-            return exr.read(name, layer)
-        case "DPX":
-            from . import dpx
-
-            return dpx.read(name, layer)
-        case _:
-            from . import raster
-
-            return raster.read(name, fmt, layer)
-
-
-def _write(path: str, picture: Picture, fmt: Format) -> None:
-    match fmt.name:
-        case "PNG":
-            from . import png
-
-            png.write(path, picture)
-        case "JPEG" | "WebP":
-            from . import lossy
-
-            lossy.write(path, picture, fmt)
-        case "TIFF":
-            from . import tiff
-
-            tiff.write(path, picture)
-        case "PFM":
-            from . import pfm
-
-            pfm.write(path, picture)
-        case "NPY":
-            from . import arrays
-
-            arrays.write_npy(path, picture)
-        case "NPZ":
-            from . import arrays
-
-            arrays.write_npz(path, picture)
-        case "EXR":
-            from . import exr
-
-            exr.write(path, picture)
-        case "DPX":
-            from . import dpx
-
-            dpx.write(path, picture)
-        case _:
-            from . import raster
-
-            raster.write(path, picture, fmt)
+def _module(fmt: Format, modules: dict[str, str]) -> Any:
+    """The module of a format: ``read(path, fmt, layer)`` and ``write(path, picture, fmt)``; it is imported here."""
+    return import_module(f".{modules.get(fmt.name, 'raster')}", __package__)
 
 
 def _fitted(name: str, picture: Picture, fmt: Format) -> Picture:

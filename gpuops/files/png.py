@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import colours
+from .formats import Format
 from .picture import Picture
 
 # How a PNG file begins.
@@ -41,7 +42,7 @@ Bytes = NDArray[np.uint8]
 Strip = TypeVar("Strip")
 
 
-def write(path: str, picture: Picture) -> None:
+def write(path: str, picture: Picture, fmt: Format) -> None:
     """Writes an 8- or 16-bit picture of 1 to 4 channels, with everything of its metadata that PNG knows."""
     pixels = picture.pixels
     depth = 8 * pixels.dtype.itemsize

@@ -60,6 +60,11 @@ def is_text(path: str) -> bool:
     return True
 
 
+def printable(text: str) -> str:
+    """Returns text that any encoding of Unicode can hold, also for file names whose bytes are not text."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 @contextmanager
 def to_stream(stream: BinaryIO, extension: str) -> Iterator[str]:
     """The path of a file to be written, which then goes to the stream."""

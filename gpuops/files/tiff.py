@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import FileError
 from . import exif
+from .formats import Format
 from .picture import Picture
 
 # Bytes from which on tifffile writes BigTIFF.
@@ -42,7 +43,7 @@ def read_double(path: str, page: int, shape: tuple[int, int, int]) -> NDArray[np
         ) from None
 
 
-def write(path: str, picture: Picture) -> None:
+def write(path: str, picture: Picture, fmt: Format) -> None:
     metadata = picture.metadata
     options: dict[str, Any] = {}
     if picture.alpha:

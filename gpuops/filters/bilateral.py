@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import e, log2
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ..errors import ParameterError
 from ..gpu import Local
 from ..image import Image
-from ..operands import on_device, shaped_like
+from ..operands import on_device, shaped_like, two_ended
 from ..params.bilateral import BilateralParams
 from ..params.border import define
 
@@ -82,32 +82,7 @@ def bilateral(gpu: Gpu, image: Image, params: BilateralParams) -> Image:
     return result
 
 
-@overload
-def denoise_bilateral(
-    gpu: Gpu,
-    image: Image,
-    *,
-    sigma_color: float,
-    sigma_spatial: float = ...,
-    win_size: int | None = ...,
-    window: str = ...,
-    mode: str = ...,
-    cval: float = ...,
-    channel_axis: None = ...,
-) -> Image: ...
-@overload
-def denoise_bilateral(
-    gpu: Gpu,
-    image: npt.ArrayLike,
-    *,
-    sigma_color: float,
-    sigma_spatial: float = ...,
-    win_size: int | None = ...,
-    window: str = ...,
-    mode: str = ...,
-    cval: float = ...,
-    channel_axis: int | None = ...,
-) -> npt.NDArray[np.generic]: ...
+@two_ended
 def denoise_bilateral(
     gpu: Gpu,
     image: Image | npt.ArrayLike,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..image import Image
-from ..operands import on_device, shaped_like
+from ..operands import on_device, shaped_like, two_ended
 from ..ops.blur import LEAST_MULTIRATE, BlurParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from . import separable
@@ -140,26 +140,7 @@ def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> float:
     return max(params.radii)
 
 
-@overload
-def gaussian_filter(
-    gpu: Gpu,
-    input: Image,
-    sigma: float | Sequence[float],
-    *,
-    mode: str = ...,
-    cval: float = ...,
-    truncate: float | None = ...,
-) -> Image: ...
-@overload
-def gaussian_filter(
-    gpu: Gpu,
-    input: npt.ArrayLike,
-    sigma: float | Sequence[float],
-    *,
-    mode: str = ...,
-    cval: float = ...,
-    truncate: float | None = ...,
-) -> npt.NDArray[np.generic]: ...
+@two_ended
 def gaussian_filter(
     gpu: Gpu,
     input: Image | npt.ArrayLike,
@@ -196,14 +177,7 @@ def gaussian_filter(
     return shaped_like(input, blur(gpu, on_device(gpu, input), params))
 
 
-@overload
-def uniform_filter(
-    gpu: Gpu, input: Image, size: int | Sequence[int], *, mode: str = ..., cval: float = ...
-) -> Image: ...
-@overload
-def uniform_filter(
-    gpu: Gpu, input: npt.ArrayLike, size: int | Sequence[int], *, mode: str = ..., cval: float = ...
-) -> npt.NDArray[np.generic]: ...
+@two_ended
 def uniform_filter(
     gpu: Gpu,
     input: Image | npt.ArrayLike,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ from ..errors import ParameterError, TooLongError
 from ..gpu import Kernel
 from ..image import Image
 from ..notes import note
-from ..operands import on_device, shaped_like
+from ..operands import on_device, shaped_like, two_ended
 from ..ops.convolve import ConvolveParams
 from ..params.border import define
 from ..pixels.coding import unpack
@@ -40,26 +40,7 @@ _PER = 4
 _LAUNCH_TAPS = 8192
 
 
-@overload
-def convolve(
-    gpu: Gpu,
-    input: Image,
-    weights: Image | npt.ArrayLike,
-    *,
-    mode: str = ...,
-    cval: float = ...,
-    method: str = ...,
-) -> Image: ...
-@overload
-def convolve(
-    gpu: Gpu,
-    input: npt.ArrayLike,
-    weights: Image | npt.ArrayLike,
-    *,
-    mode: str = ...,
-    cval: float = ...,
-    method: str = ...,
-) -> npt.NDArray[np.generic]: ...
+@two_ended
 def convolve(
     gpu: Gpu,
     input: Image | npt.ArrayLike,

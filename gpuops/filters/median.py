@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..errors import ParameterError
 from ..gpu import Local
 from ..image import Image
-from ..operands import on_device, shaped_like
+from ..operands import on_device, shaped_like, two_ended
 from ..ops.blur import MAX_MEDIAN as LARGEST
 from ..params.border import border_name, define
 from .median_merges import merges, network, sorting
@@ -269,14 +269,7 @@ def _outside(cval: float, dtype: np.dtype[np.generic]) -> np.generic:
     return dtype.type(int(cval))
 
 
-@overload
-def median_filter(
-    gpu: Gpu, input: Image, size: int | Sequence[int], *, mode: str = ..., cval: float = ...
-) -> Image: ...
-@overload
-def median_filter(
-    gpu: Gpu, input: npt.ArrayLike, size: int | Sequence[int], *, mode: str = ..., cval: float = ...
-) -> npt.NDArray[np.generic]: ...
+@two_ended
 def median_filter(
     gpu: Gpu,
     input: Image | npt.ArrayLike,

@@ -22,21 +22,6 @@ from .nd import fftn, ifftn, irfftn, rfftn
 from .of_pixels import irfft2_to_pixels, rfft2_of_pixels
 
 __all__ = [
-    "convolution",
-    "fft",
-    "fft2",
-    "fftn",
-    "ifft",
-    "ifft2",
-    "ifftn",
-    "irfft",
-    "irfft2",
-    "irfft2_to_pixels",
-    "irfftn",
-    "next_fast_len",
-    "rfft",
-    "rfft2",
-    "rfft2_of_pixels",
-    "rfftn",
-    "transfer_function",
-]
+    "convolution", "fft", "fft2", "fftn", "ifft", "ifft2", "ifftn", "irfft", "irfft2", "irfft2_to_pixels",
+    "irfftn", "next_fast_len", "rfft", "rfft2", "rfft2_of_pixels", "rfftn", "transfer_function",
+]  # fmt: skip

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, overload
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 from ..image import COMPLEX_HALF, Image
 from ..params.fft import NORMS, FftParams
 from .engine.problem import Problem
@@ -225,8 +225,8 @@ def _problem(
 
 def scale_of(norm: str | None, size: int, inverse: bool) -> float:
     """The factor of a transform of ``size`` points."""
-    if norm is not None and norm not in NORMS:
-        raise ParameterError(f"unknown norm {norm!r}: use one of {', '.join(NORMS)}")
+    if norm is not None:
+        check_name("norm", norm, NORMS)
     if norm == "ortho":
         return 1 / sqrt(size)
     return 1 / size if inverse == (norm != "forward") else 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..gpu import Gpu
 
 Size = tuple[int, int]
+Operand = TypeVar("Operand", Image, npt.NDArray[Any])
 
 
 def read(gpu: Gpu, pixels: Image, at: slice, size: Size, params: SpectrumParams) -> Image:
@@ -64,15 +65,9 @@ def back(
     return plan(gpu, problem)(values, into=into, lost=lost)
 
 
-@overload
-def rfft2_of_pixels(gpu: Gpu, pixels: Image, norm: str | None = ..., *, params: FftParams = ...) -> Image: ...
-@overload
 def rfft2_of_pixels(
-    gpu: Gpu, pixels: npt.NDArray[Any], norm: str | None = ..., *, params: FftParams = ...
-) -> npt.NDArray[Any]: ...
-def rfft2_of_pixels(
-    gpu: Gpu, pixels: Image | npt.NDArray[Any], norm: str | None = None, *, params: FftParams = DEFAULT
-) -> Image | npt.NDArray[Any]:
+    gpu: Gpu, pixels: Operand, norm: str | None = None, *, params: FftParams = DEFAULT
+) -> Operand:
     """:func:`rfft2` of every channel of an image as files have it, read by the transform itself in its own depth.
 
     Parameters
@@ -100,35 +95,15 @@ def rfft2_of_pixels(
     return spectra if isinstance(pixels, Image) else spectra.numpy()
 
 
-@overload
 def irfft2_to_pixels(
     gpu: Gpu,
-    spectra: Image,
-    s: Size,
-    dtype: npt.DTypeLike,
-    norm: str | None = ...,
-    *,
-    params: FftParams = ...,
-) -> tuple[Image, Losses]: ...
-@overload
-def irfft2_to_pixels(
-    gpu: Gpu,
-    spectra: npt.NDArray[Any],
-    s: Size,
-    dtype: npt.DTypeLike,
-    norm: str | None = ...,
-    *,
-    params: FftParams = ...,
-) -> tuple[npt.NDArray[Any], Losses]: ...
-def irfft2_to_pixels(
-    gpu: Gpu,
-    spectra: Image | npt.NDArray[Any],
+    spectra: Operand,
     s: Size,
     dtype: npt.DTypeLike,
     norm: str | None = None,
     *,
     params: FftParams = DEFAULT,
-) -> tuple[Image | npt.NDArray[Any], Losses]:
+) -> tuple[Operand, Losses]:
     """Inverse of :func:`rfft2_of_pixels`: pixels (s[0], s[1], channels) of ``dtype``, written by the transform itself.
 
     Parameters

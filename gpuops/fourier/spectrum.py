@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 from ..image import COMPLEX_HALF, Image
 from ..params.fft import FILTERS, SHAPES, VIEWS, FilterParams, SpectrumParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
@@ -150,8 +150,7 @@ def _of_picture(params: SpectrumParams) -> SpectrumParams:
 def _picture(
     gpu: Gpu, shape: Sequence[int], part: Callable[[slice], Image], params: SpectrumParams, view: str
 ) -> Image:
-    if view not in VIEWS:
-        raise ParameterError(f"unknown view {view!r}: use one of {', '.join(VIEWS)}")
+    check_name("view", view, VIEWS)
     planes, (rows, columns) = shape[0], padded((shape[1], shape[2]), params.pad)
     viewed = planewise(planes, 4 * prod(shape), lambda at: _viewed(gpu, part(at), view))
     low, high = _range(viewed, view)

@@ -21,6 +21,7 @@ from ..params.lut import LutParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..tone import operators, tonemap
 from . import mip as bloom_mip
+from .mip_ends import Display, knee
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -137,7 +138,7 @@ def bloom_pixels(
         assert display.exposure is not None
         function, clipped = operators.function_of(display.operator), display.operator in operators.CLIPPED
         p = operators.vector(display)
-        shown = bloom_mip.Display(function, 2.0**display.exposure, p, up_to_1=clipped)
+        shown = Display(function, 2.0**display.exposure, p, up_to_1=clipped)
     counters = gpu.zeros((1,), np.uint32), gpu.zeros((3,), np.uint32)
     result, lost = bloom_mip.over_pixels(gpu, pixels, params, decoding, encoding, shown, *counters)
     not_finite, repaired = (counter.numpy() for counter in counters)
@@ -160,7 +161,7 @@ def _light(gpu: Gpu, image: Image, params: BloomParams) -> Image:
     kernel = gpu.kernel("bloom", "light", **_defines(image))
     size = image.shape[1] * image.shape[2]
     gpu.launch(
-        kernel, (size,), image, light, size, _knee(params), local=kernel.fit(256), label="bloom light",
+        kernel, (size,), image, light, size, knee(params), local=kernel.fit(256), label="bloom light",
         traffic=image.nbytes + light.nbytes,
     )  # fmt: skip
     return light
@@ -221,16 +222,10 @@ def _composite(
     size = image.shape[1] * image.shape[2]
     own = float(params.strength) * (stays - (params.blend == "energy"))
     gpu.launch(
-        kernel, (size,), image, glow, result, not_finite, size, _knee(params), own, float(params.strength),
+        kernel, (size,), image, glow, result, not_finite, size, knee(params), own, float(params.strength),
         local=kernel.fit(256), label="bloom over", traffic=image.nbytes + glow.nbytes + result.nbytes,
     )  # fmt: skip
 
 
 def _defines(image: Image) -> dict[str, int]:
     return {"CHANNELS": image.shape[0], "COLOURS": image.colours}
-
-
-def _knee(params: BloomParams) -> tuple[float, float]:
-    """The threshold and the half-width of its knee, in the image's own units."""
-    threshold = params.threshold / params.scale
-    return threshold, threshold * params.knee

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import check_name
 from ..gpu import Local
 from ..image import Image
 from ..metrics.statistics import REC601, check_colours, statistics
@@ -72,8 +72,7 @@ def blur(gpu: Gpu, image: Image, method: str = "auto") -> Image:
 
 
 def _local(gpu: Gpu, method: str) -> bool:
-    if method not in METHODS:
-        raise ParameterError(f"unknown method {method!r}: use one of {', '.join(METHODS)}")
+    check_name("method", method, METHODS)
     return method == "local" or (method == "auto" and not gpu.limits.is_cpu)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 from ..gpu import Local
 from ..image import Image
 from ..operands import on_device
@@ -106,6 +106,20 @@ def difference(gpu: Gpu, a: Image, b: Image, gain: float) -> Image:
     return result
 
 
+def space_of(image: Image) -> str:
+    """Returns which values of pictures an Image of :func:`pair` holds: ``linear`` or ``encoded``."""
+    return "linear" if image.linear else "encoded"
+
+
+def converted_to(image: Image, first: Picture, second: Picture) -> str | None:
+    """Returns the values of :func:`pair` in words, or None if they are those that both pictures hold."""
+    if first.colour == second.colour and first.linear == image.linear:
+        return None
+    converted = any(picture.metadata.colour is not None for picture in (first, second))
+    kind = " (sRGB)" if not image.linear else " (Rec. 709)" if converted else ""
+    return f"{space_of(image)} values{kind}"
+
+
 def visible_gain(comparison: Comparison, data_range: float = 1.0) -> float:
     """Returns the gain at which the root mean square difference shows as a quarter of white."""
     usable = math.isfinite(comparison.rmse) and comparison.rmse > 0
@@ -169,8 +183,7 @@ def pair(
 
     Raises ParameterError for different sizes, channels, or an unknown space.
     """
-    if space not in ("auto", "linear", "encoded"):
-        raise ParameterError(f"unknown space {space!r}: use one of auto, linear, encoded")
+    check_name("space", space, ("auto", "linear", "encoded"))
     if (a.width, a.height) != (b.width, b.height):
         raise ParameterError(f"sizes differ: {a.width}×{a.height} and {b.width}×{b.height} pixels")
     if channels(a, alpha) != channels(b, alpha):

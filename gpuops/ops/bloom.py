@@ -22,7 +22,7 @@ from ..operation import (
 )
 from ..params.exposure import EXPOSURE
 from ..params.files import FileOperand
-from ..params.operators import OPERATORS
+from ..params.operators import MAX_STOPS, OPERATORS
 from ..params.starburst import Aperture
 from .tonemap import TonemapParams
 
@@ -176,34 +176,13 @@ class BloomParams(Params):
     )
 
     def __post_init__(self) -> None:
-        for name, choices in (
-            ("blend", BLENDS),
-            ("method", METHODS),
-            ("memory", MEMORY),
-            ("border", BORDERS),
-        ):
-            if getattr(self, name) not in choices:
-                raise ParameterError(
-                    f"unknown {name} {getattr(self, name)!r}: use one of {', '.join(choices)}"
-                )
-        most = 1.0 if self.blend == "energy" else 100.0
-        for name, low, high, unit in (
-            ("exposure", -60.0, 60.0, "a number of stops"),
-            ("threshold", 0.0, 1e6, "a linear value after exposure"),
-            ("knee", 0.0, 1.0, "a fraction of the threshold"),
-            ("strength", 0.0, most, f"a share of the light with the blend {self.blend}"),
-            ("radius", 0.0, 1.0, "a fraction of the image height"),
-        ):
-            value = getattr(self, name)
-            if value is None and name == "exposure":
-                continue
-            if not low <= value <= high:  # NaN is not inside either
-                raise ParameterError(f"{name} must be {unit}, {low:g} … {high:g}, not {value}")
-
+        super().__post_init__()
+        if self.blend == "energy" and self.strength > 1:
+            raise ParameterError(f"strength must be 0 … 1 with the blend energy, not {self.strength}")
+        if self.exposure is not None and not abs(self.exposure) <= MAX_STOPS:
+            raise ParameterError(f"exposure must be within ±{MAX_STOPS:g} stops, not {self.exposure}")
         if self.tonemap is not None:
             _ = self.display  # which checks the operator's name
-        if self.kernel is not None:
-            object.__setattr__(self, "kernel", FileOperand.of(self.kernel))
         if self.kernel is not None and self.method != "fft":
             raise ParameterError(f"a kernel image needs the method fft, not {self.method}")
 
@@ -364,10 +343,6 @@ def _ends(gpu: Gpu, source: Image, params: BloomParams, decoding: Decoding | Non
     return Stored(*pack(_bloom(gpu, image, params), encoding), shown)
 
 
-def _prepare(gpu: Gpu, params: BloomParams, target: Target | None) -> None:
-    _weights(gpu, params)
-
-
 def _weights(gpu: Gpu, params: BloomParams) -> Weights | None:
     from ..filters.convolve import kernel_from_file
 
@@ -401,7 +376,7 @@ OPERATION = Operation(
     identity=lambda params: params.strength == 0 and params.tonemap is None and params.preset is None,
     ends=_ends,
     check=_check,
-    prepare=_prepare,
+    prepare=lambda gpu, params, _target: _weights(gpu, params),
     cases=(
         BloomParams(),
         BloomParams(threshold=0.8, knee=0.25, strength=0.5, blend="add", exposure=1.0),

@@ -96,16 +96,14 @@ class BlurParams(Params):
     )
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ParameterError(f"unknown kind of blur {self.kind!r}: use one of {', '.join(KINDS)}")
-        if self.method not in METHODS:
-            raise ParameterError(f"unknown method {self.method!r}: use one of {', '.join(METHODS)}")
+        super().__post_init__()
         set_border(self)
-        for sigma in self.sigma:
-            if not (math.isfinite(sigma) and sigma >= 0):
-                raise ParameterError(f"sigma must be a finite number of pixels, 0 or more, not {sigma}")
-        if self.truncate is not None and not (math.isfinite(self.truncate) and self.truncate > 0):
-            raise ParameterError(f"truncate must be a positive number of sigmas, not {self.truncate}")
+        for name in ("sigma", "radius"):
+            for value in getattr(self, name):
+                if not (math.isfinite(value) and value >= 0):
+                    raise ParameterError(f"{name} must be a finite number of pixels, 0 or more, not {value}")
+        if self.truncate == 0:
+            raise ParameterError("truncate must be a positive number of sigmas, not 0")
         if not math.isfinite(self.cval):
             raise ParameterError(f"the border's constant must be finite, not {self.cval}")
         if self.method in ("multirate", "recursive") and (
@@ -114,11 +112,6 @@ class BlurParams(Params):
             raise ParameterError(f"{self.method} is a whole Gaussian's method: use local, direct or fft")
         if self.method == "multirate" and max(self.sigma) < LEAST_MULTIRATE:
             raise ParameterError(f"multirate needs a sigma of {LEAST_MULTIRATE} or more: use local or direct")
-        for name, value in (*(("radius", radius) for radius in self.radius), ("length", self.length)):
-            if not (math.isfinite(value) and value >= 0):
-                raise ParameterError(f"{name} must be a finite number of pixels, 0 or more, not {value}")
-        if not math.isfinite(self.angle):
-            raise ParameterError(f"angle must be a finite number of degrees, not {self.angle}")
         if self.kind == "median" and max(self.radius) > MAX_MEDIAN:
             raise ParameterError(f"a median's radius is {MAX_MEDIAN} at most, not {max(self.radius):g}")
         if self.kind == "bilateral" and (self.sigma[0] != self.sigma[1] or self.radius[0] != self.radius[1]):

@@ -56,13 +56,10 @@ class ConvolveParams(Params):
     )
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise ParameterError(f"unknown method {self.method!r}: use one of {', '.join(METHODS)}")
+        super().__post_init__()
         set_border(self)
         if not math.isfinite(self.cval):
             raise ParameterError(f"the border's constant must be finite, not {self.cval}")
-        if self.kernel is not None:
-            object.__setattr__(self, "kernel", FileOperand.of(self.kernel))
 
 
 def _convolve(gpu: Gpu, image: Image, params: ConvolveParams) -> Image:

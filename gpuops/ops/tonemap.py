@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 from ..operation import (
     Choice,
     Flag,
@@ -42,6 +41,7 @@ from ..params.operators import (
     Parameter,
 )
 from ..params.region import Region
+from ..params.signal import percentiles_option, transfer_option
 from ..params.white_balance import (
     GRAY_WORLD,
     Illuminant,
@@ -121,7 +121,7 @@ class TonemapParams(Params):
         Written(
             "Of the lit pixels, between which --meter histogram reads.  [default: 10,90]",
             "LOW,HIGH",
-            lambda text: percentiles_option(text),
+            percentiles_option,
             lambda pair: f"{pair[0]!r},{pair[1]!r}",
             hidden=True,
         ),
@@ -207,20 +207,14 @@ class TonemapParams(Params):
         if isinstance(self.operator, str) and self.operator in AMBIGUOUS:
             names = " or ".join(AMBIGUOUS[self.operator])
             raise ParameterError(f"{self.operator!r} is the name of several operators: use {names}")
-        for name, value, choices in (
-            ("operator", self.operator, OPERATORS),
-            ("meter", self.meter, METERS),
-            ("transfer", self.transfer, TRANSFERS),
-            ("gamut", self.gamut, GAMUTS),
-            ("noise", self.noise, NOISES),
-            ("method", self.method, METHODS),
-        ):
-            if value not in choices and not isinstance(value, LutParams):
-                raise ParameterError(f"unknown {name} {value!r}: use one of {', '.join(choices)}")
+        if not isinstance(self.operator, LutParams):
+            check_name("operator", self.operator, OPERATORS)
+        check_name("transfer", self.transfer, TRANSFERS)
+        self.check_kinds(
+            "meter", "key", "meter_region", "gamut", "noise", "seed", "method", "preset", "bloom", "blur"
+        )
         if self.exposure is not None and not abs(self.exposure) <= MAX_STOPS:
             raise ParameterError(f"the exposure must be within ±{MAX_STOPS:g} stops, not {self.exposure}")
-        if not (math.isfinite(self.key) and 1e-6 <= self.key <= 1e6):
-            raise ParameterError(f"the key must be a luminance such as 0.18, not {self.key}")
         low, high = self.percentiles
         if not 0 <= low <= high - LEAST_SHARE or not high <= 100:
             raise ParameterError(f"percentiles are two of 0 … 100, the lower one first, not {low:g},{high:g}")
@@ -238,8 +232,6 @@ class TonemapParams(Params):
             raise ParameterError(f"gamma must be between 0.1 and 10, not {self.gamma}")
         if self.dither is not None and not isinstance(self.dither, bool) and self.dither < 1:
             raise ParameterError(f"dither is the largest code of the output, such as 255, not {self.dither}")
-        if not 0 <= self.seed < 2**32:
-            raise ParameterError(f"the seed must be between 0 and 2³²−1, not {self.seed}")
 
     def _check_parameters(self) -> None:
         given = {**self.parameters, **({} if self.white is None else {"white": self.white})}
@@ -307,28 +299,6 @@ class TonemapParams(Params):
         return self.parameters.get(name, self.known[name].default)
 
 
-def transfer_option(text: str) -> tuple[str, float | None]:
-    """``NAME`` or ``gamma:G`` as transfer and gamma, which is None where it is not said. Raises ParameterError."""
-    name, colon, value = text.partition(":")
-    if not colon:
-        return name, None
-    try:
-        if name == "gamma":
-            return name, float(value)
-    except ValueError:
-        pass
-    raise ParameterError(f"unknown transfer {text!r}: use srgb, gamma:2.2, pq or linear")
-
-
-def percentiles_option(text: str) -> tuple[float, float]:
-    """``LOW,HIGH``. Raises ParameterError."""
-    try:
-        low, high = map(float, text.split(","))
-    except ValueError:
-        raise ParameterError(f"percentiles are two numbers such as 10,90, not {text!r}") from None
-    return low, high
-
-
 def _tonemap(gpu: Gpu, image: Image, params: TonemapParams, stages: Sequence[Stage] = ()) -> Image:
     """Maps planes of light to a display's light, or to its signal if the transfer says one."""
     from ..glow import d3d11
@@ -358,8 +328,6 @@ def _ends(
     target: Target,
     stages: Sequence[Stage] = (),
 ) -> Stored:
-    import numpy as np
-
     from ..pixels.coding import Encoding, pack, unpack
     from ..pixels.colour import of_signal
     from ..space import Stored
@@ -375,7 +343,7 @@ def _ends(
     signal = replace(params, transfer="srgb") if params.transfer == "auto" else params
     encoding, written = Encoding(depth), cast("Colour | None", of_signal(signal.transfer, signal.gamma))
     if params.dither:
-        signal = replace(signal, dither=int(np.iinfo(depth.name).max))
+        signal = replace(signal, dither=2 ** (8 * depth.itemsize) - 1)
     elif signal.transfer == "srgb":  # light, which the file's encoding makes exact codes of, or keeps
         signal, encoding, written = replace(signal, transfer="linear"), light, None
     return Stored(*tonemap.mapped(gpu, source, signal, decoding, encoding, stages), shown, written)

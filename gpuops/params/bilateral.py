@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 from .border import border_name
 
 # The shapes of the window.
@@ -49,8 +49,7 @@ class BilateralParams:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "border", border_name(self.border))
-        if self.window not in WINDOWS:
-            raise ParameterError(f"unknown window {self.window!r}: use one of {', '.join(WINDOWS)}")
+        check_name("window", self.window, WINDOWS)
         for name in ("sigma_color", "sigma_spatial"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):

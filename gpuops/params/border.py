@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 from .kinds import Kind, Params
 
 # The values beyond the edges of abcd, by mode; the names are those of scipy.ndimage, except wrap-x.
@@ -55,7 +55,7 @@ def border_name(name: str) -> str:
     key = name.lower()
     key = SYNONYMS.get(key, key)
     if key not in BORDERS:
-        raise ParameterError(f"unknown border {name!r}: use one of {', '.join(BORDERS)}")
+        check_name("border", name, BORDERS)
     return key
 
 
@@ -79,6 +79,7 @@ def border_option(text: str) -> tuple[str, float]:
 class _Border(Kind):
     """The kind of a parameter ``border`` beside ``cval``: a mode's name, or ``constant:V``."""
 
+    metavar = "MODE"
     help = (
         "reflect, mirror, nearest, wrap, constant or constant:V, as in scipy.ndimage (OpenCV's names work too); "
         "wrap-x, for panoramas: wrap along rows, reflect down columns."
@@ -95,10 +96,6 @@ class _Border(Kind):
     @property
     def values(self) -> str:
         return ", ".join(f"`{name}`" for name in BORDERS)
-
-    @property
-    def metavar(self) -> str:
-        return "MODE"
 
 
 BORDER = _Border()

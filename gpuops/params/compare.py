@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 
 # The metrics by which images are compared.
 METRICS = ("max", "rmse", "psnr", "ssim")
@@ -41,8 +41,7 @@ class CompareParams:
 
     def __post_init__(self) -> None:
         for metric in self.metrics:
-            if metric not in METRICS:
-                raise ParameterError(f"unknown metric {metric!r}: use one of {', '.join(METRICS)}")
+            check_name("metric", metric, METRICS)
         if not (math.isfinite(self.data_range) and self.data_range > 0):
             raise ParameterError(f"the data range must be a positive number, not {self.data_range}")
         if self.max_error is not None and not self.max_error >= 0:

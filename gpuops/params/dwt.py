@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 
 # The wavelets with lifting steps, and whether each has a reversible integer form.
 _LIFTED = {
@@ -91,6 +91,8 @@ MODE_SYNONYMS = {
 METHODS = ("auto", "lifting", "filterbank", "laan", "in-place", "strip")
 # The methods that can overwrite the image.
 IN_PLACE = ("in-place", "strip")
+# The number of levels unless another one is given.
+DEFAULT_LEVELS = 5
 # The kinds of memory that hold tiles.
 TILES = ("auto", "local", "private")
 # The curves by which coefficients shrink.
@@ -175,9 +177,8 @@ class DwtParams:
         object.__setattr__(self, "wavelet", wavelet_name(self.wavelet))
         object.__setattr__(self, "mode", mode_name(self.mode))
         lifts, whole = WAVELETS[self.wavelet]
-        for what, value, choices in (("method", self.method, METHODS), ("tile", self.tile, TILES)):
-            if value not in choices:
-                raise ParameterError(f"unknown {what} {value!r}: use one of {', '.join(choices)}")
+        check_name("method", self.method, METHODS)
+        check_name("tile", self.tile, TILES)
         if self.method == "auto":
             object.__setattr__(self, "method", "lifting" if lifts else "filterbank")
         if self.levels is not None and not 0 <= self.levels <= MAX_LEVELS:
@@ -231,8 +232,7 @@ class ShrinkParams:
     estimate: str | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in SHRINKS:
-            raise ParameterError(f"unknown way to shrink {self.kind!r}: use one of {', '.join(SHRINKS)}")
+        check_name("way to shrink", self.kind, SHRINKS)
         if self.kind in ESTIMATES:
             if self.estimate not in (None, self.kind):
                 raise ParameterError(
@@ -240,8 +240,8 @@ class ShrinkParams:
                 )
             object.__setattr__(self, "estimate", self.kind)
             object.__setattr__(self, "kind", "soft")
-        if self.estimate is not None and self.estimate not in ESTIMATES:
-            raise ParameterError(f"unknown estimate {self.estimate!r}: use one of {', '.join(ESTIMATES)}")
+        if self.estimate is not None:
+            check_name("estimate", self.estimate, ESTIMATES)
         if self.threshold is None and self.estimate is None:
             raise ParameterError(
                 f"--shrink {self.kind} needs a threshold: a number, or {' or '.join(ESTIMATES)}"

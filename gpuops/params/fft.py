@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 
 # The places of the factor 1/n, as scipy.fft names them.
 NORMS = ("ortho", "backward", "forward")
@@ -50,10 +50,7 @@ class FftParams:
     def __post_init__(self) -> None:
         chosen = (("method", METHODS), ("radix", RADICES), ("twiddle", TWIDDLES), ("butterfly", BUTTERFLIES))
         for name, choices in chosen:
-            if getattr(self, name) not in choices:
-                raise ParameterError(
-                    f"unknown {name} {getattr(self, name)!r} of a transform: use one of {', '.join(choices)}"
-                )
+            check_name(name, getattr(self, name), choices)
 
 
 # The windows that an image may be multiplied by.
@@ -92,11 +89,8 @@ class FilterParams:
     order: int = 2
 
     def __post_init__(self) -> None:
-        for name, choices in (("kind", FILTERS), ("shape", SHAPES)):
-            if getattr(self, name) not in choices:
-                raise ParameterError(
-                    f"unknown {name} of filter {getattr(self, name)!r}: use {', '.join(choices)}"
-                )
+        check_name("kind of filter", self.kind, FILTERS)
+        check_name("shape of filter", self.shape, SHAPES)
         used = {"lowpass": (self.high,), "highpass": (self.low,), "bandpass": (self.low, self.high)}
         for cutoff in used.get(self.kind, (self.high,)):
             if not (math.isfinite(cutoff) and 0 < cutoff <= 1):
@@ -164,10 +158,7 @@ class SpectrumParams:
 
     def __post_init__(self) -> None:
         for name, choices in (("norm", NORMS), ("window", WINDOWS), ("precision", PRECISIONS)):
-            if getattr(self, name) not in choices:
-                raise ParameterError(
-                    f"unknown {name} {getattr(self, name)!r}: use one of {', '.join(choices)}"
-                )
+            check_name(name, getattr(self, name), choices)
         number = self.pad.isascii() and self.pad.isdigit() and len(self.pad) < 10
         if self.pad not in ("none", "pow2", "fast") and not number:
             raise ParameterError(f"--pad is none, pow2, fast or a number of pixels, not {self.pad!r:.40}")

@@ -87,10 +87,20 @@ class Kind(ABC):
     """
 
     help: str
+    #: Whether the value may be None, which stands for none.
+    optional: bool = False
+    #: Whether the command's help does not show the default, as it is none that people would give.
+    hidden: bool = False
+    #: The type of an option's value, as in :class:`Option`.
+    type: Any = str
+
+    def check(self, name: str, value: Any) -> Any:
+        """Returns the value, as its own type where it was a text; raises ParameterError if it is none of the kind."""
+        return None if value is None and self.optional else self.checked(name, value)
 
     @abstractmethod
     def checked(self, name: str, value: Any) -> Any:
-        """Returns the value, as its own type where it was a text; raises ParameterError if it is none of the kind."""
+        """Does so for a value that is not None, unless that has a meaning of its own."""
 
     @property
     @abstractmethod
@@ -109,13 +119,8 @@ class Kind(ABC):
     def options(self, name: str, default: Any) -> list[Option]:
         """Returns the options that say the parameter ``name``."""
         required = default is MISSING
-        shown = None if required or default is None else default
+        shown = None if required or self.hidden else default
         return [Option(name, self.help, self.metavar, self.type, shown, required=required)]
-
-    @property
-    def type(self) -> Any:
-        """The type of an option's value, as in :class:`Option`."""
-        return str
 
     def collected(self, name: str, given: Given) -> Any:
         """Returns the value that the options say, or MISSING if none of them was given."""
@@ -129,11 +134,9 @@ class Kind(ABC):
 
 @dataclass(eq=False)
 class Number(Kind):
-    """A parameter that is a number from ``low`` to ``high``, in ``unit`` if it has one.
+    """A parameter that is a number from ``low`` to ``high``, in ``unit`` if it has one."""
 
-    ``optional``: it may be None, which stands for no number. ``hidden``: the default is none that people would give.
-    """
-
+    type = float
     help: str
     low: float
     high: float
@@ -141,12 +144,7 @@ class Number(Kind):
     optional: bool = False
     hidden: bool = False
 
-    def options(self, name: str, default: Any) -> list[Option]:
-        return super().options(name, None if self.hidden else default)
-
-    def checked(self, name: str, value: Any) -> float | None:
-        if value is None and self.optional:
-            return None
+    def checked(self, name: str, value: Any) -> float:
         try:
             number = float(value)
         except (TypeError, ValueError):
@@ -154,10 +152,6 @@ class Number(Kind):
         if not (isfinite(number) and self.low <= number <= self.high):
             raise ParameterError(f"{name} must be from {self.values}, not {number:g}".replace("…", "to"))
         return number
-
-    @property
-    def type(self) -> Any:
-        return float
 
     @property
     def values(self) -> str:
@@ -176,22 +170,14 @@ class Number(Kind):
 
 @dataclass(eq=False)
 class Choice(Kind):
-    """A parameter that is one of several names; or None, which stands for none of them, if it is ``optional``.
-
-    ``hidden``: the command's help does not show the default.
-    """
+    """A parameter that is one of several names."""
 
     help: str
     names: tuple[str, ...]
     optional: bool = False
     hidden: bool = False
 
-    def options(self, name: str, default: Any) -> list[Option]:
-        return super().options(name, None if self.hidden else default)
-
-    def checked(self, name: str, value: Any) -> str | None:
-        if value is None and self.optional:
-            return None
+    def checked(self, name: str, value: Any) -> str:
         if value not in self.names:
             raise ParameterError(f"{name} must be one of {', '.join(self.names)}, not {value!r}")
         return str(value)
@@ -211,35 +197,26 @@ class Choice(Kind):
 
 @dataclass(eq=False)
 class Flag(Kind):
-    """A parameter that is true or false, or None if it is ``optional``: an option ``--NAME/--no-NAME``."""
+    """A parameter that is true or false: an option ``--NAME/--no-NAME``."""
 
+    type = bool
+    values = "on or off"
+    metavar = ""
     help: str
     optional: bool = False
 
-    def checked(self, name: str, value: Any) -> bool | None:
-        if value is None and self.optional:
-            return None
+    def checked(self, name: str, value: Any) -> bool:
         if not isinstance(value, bool):
             raise ParameterError(f"{name} must be true or false, not {value!r}")
         return value
-
-    @property
-    def type(self) -> Any:
-        return bool
-
-    @property
-    def values(self) -> str:
-        return "on or off"
-
-    @property
-    def metavar(self) -> str:
-        return ""
 
 
 @dataclass(eq=False)
 class Whole(Kind):
     """A parameter that is a whole number from ``low`` to ``high``."""
 
+    type = int
+    metavar = "N"
     help: str
     low: int
     high: int
@@ -254,16 +231,8 @@ class Whole(Kind):
         return number
 
     @property
-    def type(self) -> Any:
-        return int
-
-    @property
     def values(self) -> str:
         return f"{self.low} … {self.high}"
-
-    @property
-    def metavar(self) -> str:
-        return "N"
 
 
 def parameter(default: Any, kind: Kind | None) -> Any:
@@ -276,7 +245,7 @@ def parameter(default: Any, kind: Kind | None) -> Any:
     return dataclasses.field(default=default, metadata={"kind": kind})
 
 
-def kinds(params: type[Params] | Params) -> dict[str, Kind]:
+def kinds(params: type[Params]) -> dict[str, Kind]:
     """Returns each parameter's kind by its name, in the order of their declaration."""
     return {f.name: f.metadata["kind"] for f in dataclasses.fields(params) if f.metadata.get("kind")}
 
@@ -286,8 +255,14 @@ class Params:
     """Parameters of an operation: they are checked when they are made, frozen, and equal if their values are equal."""
 
     def __post_init__(self) -> None:
-        for name, kind in kinds(self).items():
-            object.__setattr__(self, name, kind.checked(name.replace("_", "-"), getattr(self, name)))
+        self.check_kinds(*kinds(type(self)))
+
+    def check_kinds(self, *names: str) -> None:
+        """Checks these parameters, and gives each the type of its kind."""
+        known = kinds(type(self))
+        for name in names:
+            checked = known[name].check(name.replace("_", "-"), getattr(self, name))
+            object.__setattr__(self, name, checked)
 
     def check_given(self, given: Given) -> None:
         """Raises ParameterError where an option is missing, or can have no effect beside the others."""
@@ -310,7 +285,7 @@ class Params:
         """Returns the options, as plain values, of which :meth:`of_options` makes the same parameters."""
         usual = {f.name: f.default for f in dataclasses.fields(self)}
         found: dict[str, Any] = {}
-        for name, kind in kinds(self).items():
+        for name, kind in kinds(type(self)).items():
             value = getattr(self, name)
             if usual[name] is MISSING or value != usual[name]:
                 found |= kind.written(name, value, self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 
 if TYPE_CHECKING:
     from ..tone.lut import Lut
@@ -44,9 +44,8 @@ class LutParams:
     stops: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        for name, value, choices in (("input", self.input, INPUTS), ("output", self.output, OUTPUTS)):
-            if value not in choices:
-                raise ParameterError(f"unknown {name} of a table, {value!r}: use one of {', '.join(choices)}")
+        check_name("input of a table,", self.input, INPUTS)
+        check_name("output of a table,", self.output, OUTPUTS)
         if (self.input == "log2") != (self.stops is not None):
             raise ParameterError("a table of log2 takes LOW and HIGH in stops, and no other does")
         if self.stops is not None and not -200 <= self.stops[0] < self.stops[1] <= 200:

@@ -36,6 +36,7 @@ class FrozenMapping(Mapping[str, float]):
 class NamedNumbers(Kind):
     """The kind: an option ``--OPTION NAME=NUMBER`` that may be repeated; in a recipe a table of numbers."""
 
+    values, metavar = "`NAME=V`", "NAME=V"
     help: str
     option: str
 
@@ -59,14 +60,6 @@ class NamedNumbers(Kind):
 
     def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
         return {self.option: dict(value)}
-
-    @property
-    def values(self) -> str:
-        return "`NAME=V`"
-
-    @property
-    def metavar(self) -> str:
-        return "NAME=V"
 
 
 def _named(text: str) -> tuple[str, float]:

@@ -18,7 +18,7 @@ from .region import Region, region_option
 class Numbers(Kind):
     """A parameter that is ``count`` numbers from ``low`` to ``high``, with commas between them; one stands for all.
 
-    ``percent``: a number may be written in percent. ``optional``: the parameter may be None.
+    ``percent``: a number may be written in percent.
     """
 
     help: str
@@ -28,14 +28,12 @@ class Numbers(Kind):
     percent: bool = False
     optional: bool = False
 
-    def checked(self, name: str, value: Any) -> tuple[float, ...] | None:
-        if value is None and self.optional:
-            return None
+    def checked(self, name: str, value: Any) -> tuple[float, ...]:
         given = (
             value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else (value,)
         )
         one = Number(self.help, self.low, self.high)
-        found = [one.checked(name, self._fraction(part)) or 0.0 for part in given]
+        found = [one.checked(name, self._fraction(part)) for part in given]
         if len(found) not in (1, self.count):
             raise ParameterError(f"{name} must be one number or {self.count}, not {len(found)}")
         return tuple(found * self.count if len(found) == 1 else found)
@@ -70,13 +68,13 @@ class Size(Kind):
     ``partial``: one of them may be left out, as in ``1920x`` or ``x1080``, and is None then.
     """
 
+    metavar = "WxH"
+    optional = True
     help: str
     most: int = 1 << 20
     partial: bool = False
 
-    def checked(self, name: str, value: Any) -> tuple[int | None, int | None] | None:
-        if value is None:
-            return None
+    def checked(self, name: str, value: Any) -> tuple[int | None, int | None]:
         if isinstance(value, str):
             match = re.fullmatch(r"(\d{0,9})x(\d{0,9})", value.lower().replace("×", "x"), re.ASCII)
             value = [int(side) if side else None for side in match.groups()] if match else ()
@@ -92,10 +90,6 @@ class Size(Kind):
     def values(self) -> str:
         return "`WIDTHxHEIGHT` pixels" + (", `WIDTHx`, `xHEIGHT`" if self.partial else "")
 
-    @property
-    def metavar(self) -> str:
-        return "WxH"
-
     def text(self, value: Any) -> str:
         return "x".join("" if side is None else str(side) for side in value)
 
@@ -107,14 +101,14 @@ class Points(Kind):
     There are 2 to ``most`` of them. Coordinates are from −``high`` to ``high``, and x grows by ``apart`` at least.
     """
 
+    metavar = '"X,Y X,Y…"'
+    optional = True
     help: str
     most: int = 16
     high: float = 1e5
     apart: float = 1e-6
 
-    def checked(self, name: str, value: Any) -> tuple[tuple[float, float], ...] | None:
-        if value is None:
-            return None
+    def checked(self, name: str, value: Any) -> tuple[tuple[float, float], ...]:
         try:
             pairs = [pair.split(",") for pair in value.split()] if isinstance(value, str) else value
             points = tuple((float(x), float(y)) for x, y in pairs)
@@ -139,36 +133,24 @@ class Points(Kind):
     def values(self) -> str:
         return f"2 … {self.most} points `X,Y`"
 
-    @property
-    def metavar(self) -> str:
-        return '"X,Y X,Y…"'
-
     def text(self, value: Any) -> str:
         return " ".join(f"{x!r},{y!r}" for x, y in value)
 
 
 @dataclass(eq=False)
 class Rectangle(Kind):
-    """A parameter that is a :class:`Region` of the image, or its text ``X,Y,W,H``; or None if it is ``optional``."""
+    """A parameter that is a :class:`Region` of the image, or its text ``X,Y,W,H``."""
 
+    values = "`X,Y,W,H`"
+    metavar = "X,Y,W,H"
     help: str
     optional: bool = False
 
-    def checked(self, name: str, value: Any) -> Region | None:
-        if value is None and self.optional:
-            return None
+    def checked(self, name: str, value: Any) -> Region:
         return value if isinstance(value, Region) else region_option(str(value))
 
     def collected(self, name: str, given: Given) -> Any:
         return region_option(str(given[name])) if name in given else MISSING
-
-    @property
-    def values(self) -> str:
-        return "`X,Y,W,H`"
-
-    @property
-    def metavar(self) -> str:
-        return "X,Y,W,H"
 
 
 @dataclass(eq=False)
@@ -249,6 +231,8 @@ class PerAxis(Kind):
 class File(Kind):
     """A parameter that is another file: a :class:`FileOperand`, its path and the digest of what is in it."""
 
+    values = "a file"
+    optional = True
     help: str
     metavar: str = "IMAGE"
     required: bool = False
@@ -256,12 +240,8 @@ class File(Kind):
     def options(self, name: str, default: Any) -> list[Option]:
         return [Option(name, self.help, self.metavar, required=self.required)]
 
-    def checked(self, name: str, value: Any) -> FileOperand | None:
-        return value if value is None or isinstance(value, FileOperand) else FileOperand.of(value)
-
-    @property
-    def values(self) -> str:
-        return "a file"
+    def checked(self, name: str, value: Any) -> FileOperand:
+        return FileOperand.of(value)
 
     def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
         return {} if value is None else {name: value.written()}
@@ -271,6 +251,7 @@ class File(Kind):
 class Group(Kind):
     """A parameter that is a dataclass whose fields have options of their own."""
 
+    values = metavar = ""
     help: str
     of: type
     fields: tuple[
@@ -298,11 +279,3 @@ class Group(Kind):
             (option, getattr(value, field), getattr(defaults, field)) for field, option, *_ in self.fields
         )
         return {option: ours for option, ours, usual in pairs if ours != usual}
-
-    @property
-    def values(self) -> str:
-        return ""
-
-    @property
-    def metavar(self) -> str:
-        return ""

@@ -15,6 +15,7 @@ class _OperatorOrLut(Kind):
     """The kind: ``--operator NAME``, or ``--lut FILE`` with ``--lut-input`` and ``--lut-output``."""
 
     help = "A name; docs/tonemap.md lists them."
+    values, metavar = "a name", "NAME"
 
     def checked(self, name: str, value: Any) -> Any:
         return value
@@ -44,14 +45,6 @@ class _OperatorOrLut(Kind):
         if not isinstance(value.lut, FileOperand):
             raise TypeError("a colour table that is no file has no place in a recipe")
         return {"lut": value.lut.written(), "lut_input": lut_input_text(value), "lut_output": value.output}
-
-    @property
-    def values(self) -> str:
-        return "a name"
-
-    @property
-    def metavar(self) -> str:
-        return "NAME"
 
 
 OPERATOR_OR_LUT = _OperatorOrLut()

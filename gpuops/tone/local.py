@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import ParameterError
+from ..errors import check_name
 from ..filters import bilateral_grid
 from ..filters.blur import blur
 from ..image import Image
@@ -70,8 +70,7 @@ def gain(
     ParameterError
         The image is neither gray nor RGB, or there is no such operator.
     """
-    if operator not in OPERATORS:
-        raise ParameterError(f"unknown local operator {operator!r}: use one of {', '.join(OPERATORS)}")
+    check_name("local operator", operator, OPERATORS)
     return OPERATORS[operator](gpu, _Light(source, decoding, stages, exposure, balance), **parameters)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..image import Image
-from ..operands import planes_of
+from ..operands import planes_of, two_ended
 from ..params.dwt import MAX_SPINS, DwtParams, ShrinkParams
 from ..tiles.ends import DeviceImage, HostImage, Sink, Source
 from ..tiles.pixels import PixelSource, WithAlpha
@@ -25,14 +25,7 @@ if TYPE_CHECKING:
 Original = DeviceImage | HostImage | PixelSource
 
 
-@overload
-def denoise(
-    gpu: Gpu, data: Image, params: DwtParams, shrinking: ShrinkParams, *, spins: int = ...
-) -> Image: ...
-@overload
-def denoise(
-    gpu: Gpu, data: npt.ArrayLike, params: DwtParams, shrinking: ShrinkParams, *, spins: int = ...
-) -> npt.NDArray[np.generic]: ...
+@two_ended
 def denoise(
     gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams, shrinking: ShrinkParams, *, spins: int = 1
 ) -> Any:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import gcd, isfinite
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Concatenate
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_name
 from ..image import Image
-from ..operands import shaped_like
+from ..operands import P, TwoEnded, shaped_like, two_ended
 from ..params.dwt import DwtParams, wavelet_name
 from ..tiles.ends import HostImage
 from ..tiles.memory import room
@@ -30,30 +30,19 @@ ArrayCoefficients = list[Array | tuple[Array, Array, Array]]
 _params = lru_cache(256, typed=True)(DwtParams)
 
 
-@overload
-def dwt2(
-    gpu: Gpu,
-    data: Image,
-    wavelet: str,
-    mode: str = ...,
-    axes: Sequence[int] = ...,
-    *,
-    method: str = ...,
-    integer: bool = ...,
-    tile: str = ...,
-) -> tuple[Image, tuple[Image, Image, Image]]: ...
-@overload
-def dwt2(
-    gpu: Gpu,
-    data: npt.ArrayLike,
-    wavelet: str,
-    mode: str = ...,
-    axes: Sequence[int] = ...,
-    *,
-    method: str = ...,
-    integer: bool = ...,
-    tile: str = ...,
-) -> tuple[Array, tuple[Array, Array, Array]]: ...
+def _of_level(
+    function: Callable[Concatenate[Gpu, Any, P], Any],
+) -> TwoEnded[P, tuple[Image, tuple[Image, Image, Image]], tuple[Array, tuple[Array, Array, Array]]]:
+    return function
+
+
+def _of_levels(
+    function: Callable[Concatenate[Gpu, Any, P], Any],
+) -> TwoEnded[P, ImageCoefficients, ArrayCoefficients]:
+    return function
+
+
+@_of_level
 def dwt2(
     gpu: Gpu,
     data: Image | npt.ArrayLike,
@@ -101,32 +90,7 @@ def dwt2(
     return axes_back((approximation, details[0]), axes)
 
 
-@overload
-def wavedec2(
-    gpu: Gpu,
-    data: Image,
-    wavelet: str,
-    mode: str = ...,
-    level: int | None = ...,
-    axes: Sequence[int] = ...,
-    *,
-    method: str = ...,
-    integer: bool = ...,
-    tile: str = ...,
-) -> ImageCoefficients: ...
-@overload
-def wavedec2(
-    gpu: Gpu,
-    data: npt.ArrayLike,
-    wavelet: str,
-    mode: str = ...,
-    level: int | None = ...,
-    axes: Sequence[int] = ...,
-    *,
-    method: str = ...,
-    integer: bool = ...,
-    tile: str = ...,
-) -> ArrayCoefficients: ...
+@_of_levels
 def wavedec2(
     gpu: Gpu,
     data: Image | npt.ArrayLike,
@@ -309,12 +273,7 @@ def iswt2(
     return axes_back(result(bands[0], image, dtype), axes)
 
 
-@overload
-def threshold(gpu: Gpu, data: Image, value: float, mode: str = ..., substitute: float = ...) -> Image: ...
-@overload
-def threshold(
-    gpu: Gpu, data: npt.ArrayLike, value: float, mode: str = ..., substitute: float = ...
-) -> Array: ...
+@two_ended
 def threshold(
     gpu: Gpu, data: Image | npt.ArrayLike, value: float, mode: str = "soft", substitute: float = 0.0
 ) -> Any:
@@ -331,8 +290,7 @@ def threshold(
     ParameterError
         Another mode, a value that is not finite, or a negative one of a magnitude.
     """
-    if mode not in shrink.MODES:
-        raise ParameterError(f"unknown mode {mode!r}: use one of {', '.join(shrink.MODES)}")
+    check_name("mode", mode, shrink.MODES)
     if not isfinite(value) or (value < 0 and mode not in ("greater", "less")):
         raise ParameterError(f"the threshold must be a finite number, 0 or more, not {value}")
     image = samples(gpu, data, np.dtype(np.float32))

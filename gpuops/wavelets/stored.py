@@ -70,10 +70,6 @@ class Stored:
         }
 
 
-def _sample(params: DwtParams) -> np.dtype[Any]:
-    return np.dtype(np.int32 if params.integer else np.float32)
-
-
 def copies(params: DwtParams, *, overwrite: bool = False, more: bool = False) -> float:
     """The copies of an image that its pixels, its samples and all that is made of them take on the device.
 

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from gpuops.bench.report_formats import columns
-from gpuops.files import Format, Metadata, Numbers, Picture, exif, icc
-from gpuops.metrics.statistics import BINS_PER_STOP, LOWEST_STOP, Statistics
-from gpuops.pixels.colour import Colour
-
-from .measure import CHANNELS, Measured
-from .naming import printable
+from ..bench.report_formats import columns
+from ..files import Format, Metadata, Numbers, Picture, exif, icc
+from ..files.streams import printable
+from ..metrics.contents import CHANNELS, Measured
+from ..metrics.statistics import BINS_PER_STOP, LOWEST_STOP, Statistics
+from ..pixels.colour import Colour
 
 #: The percentiles in the tables.
 PERCENTS = (1, 10, 50, 90, 99)

@@ -5,45 +5,39 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gpuops.chain import Chain
-
-from . import naming, options
+from .. import plan
+from ..params.files import STREAM
+from .reader import read_picture
 
 if TYPE_CHECKING:
-    from gpuops.plan import Plan, Step
+    from ..chain import Chain
+    from ..gpu import Gpu
+    from ..plan import Plan, Step
+    from .job import Options
 
 
-def explain(shared: options.Shared, chain: Chain, *, fuse: bool) -> str:
-    """Returns the explanation, for the first input."""
-    from gpuops import files, plan
-    from gpuops.gpu import Gpu
-
-    from .reader import read_picture
-
-    first = shared.inputs[0]
-    picture = read_picture(first, shared.layer)
-    assert shared.output is not None
-    output = naming.outputs_for(shared.inputs, shared.output, "chain")[0]
-    todo = plan.plan(chain, shared.space)
+def explain(gpu: Gpu, chain: Chain, source: str, target: str, options: Options) -> str:
+    """Returns the explanation, for the picture in a file."""
+    picture = read_picture(source, options.layer)
+    todo = plan.plan(chain, options.space)
     height, width, channels = picture.pixels.shape
     values = height * width * channels
     lines = [
-        f"input   {first}: {width} × {height}, {channels} channels of {picture.pixels.dtype.name}",
+        f"input   {source}: {width} × {height}, {channels} channels of {picture.pixels.dtype.name}",
         f"read as {_values(todo)}",
     ]
-    with Gpu(shared.device, memory=shared.device_memory) as gpu:
-        for step in todo.steps:
-            fused = _fused(step, plan.launches(todo)) if fuse else ""
-            lines.append(f"{step.name:<12}{_step(gpu, step, (channels, height, width))}{fused}")
-        device = gpu.info.name
-        pixels = values * picture.pixels.dtype.itemsize
-        beside = (step.traits.bytes_per_value * values + step.traits.fixed_bytes for step in todo.steps)
-        memory = pixels + 4 * values + max(beside, default=4.0 * values)
-        lines.append(f"memory  {memory / 1e6:.3g} MB of {gpu.limits.global_bytes / 1e6:.4g} MB on {device}")
+    for step in todo.steps:
+        fused = _fused(step, plan.launches(todo)) if options.fuse else ""
+        lines.append(f"{step.name:<12}{_step(gpu, step, (channels, height, width))}{fused}")
+    pixels = values * picture.pixels.dtype.itemsize
+    beside = (step.traits.bytes_per_value * values + step.traits.fixed_bytes for step in todo.steps)
+    memory = pixels + 4 * values + max(beside, default=4.0 * values)
+    there = f"{gpu.limits.global_bytes / 1e6:.4g} MB on {gpu.info.name}"
+    lines.append(f"memory  {memory / 1e6:.3g} MB of {there}")
     idle = len(chain) - len(todo.steps)
     if idle:
         lines.append(f"{idle} of {len(chain)} steps change nothing and are left out")
-    lines.append(f"output  {output}, {files.format_of(output) if output != naming.STREAM else shared.format}")
+    lines.append(f"output  {target}, {options.format if target == STREAM else options.format_of(target)}")
     return "\n".join(lines)
 
 
@@ -54,9 +48,9 @@ def _values(todo: Plan) -> str:
     return f"{kind}, {'premultiplied' if todo.premultiplied else 'straight'}"
 
 
-def _step(gpu: object, step: Step, shape: tuple[int, ...]) -> str:
+def _step(gpu: Gpu, step: Step, shape: tuple[int, ...]) -> str:
     traits = step.traits
-    reach = step.operation.reach(gpu, shape, step.params) if step.operation.reach else 0  # type: ignore[arg-type]
+    reach = step.operation.reach(gpu, shape, step.params) if step.operation.reach else 0
     words = [traits.kind, "stored values" if traits.space == "stored" else "light"]
     if traits.space != "stored":
         words.append("premultiplied" if traits.premultiplied else "straight")

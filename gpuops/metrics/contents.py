@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuops.files import Numbers, Picture
-from gpuops.gpu import Gpu
-from gpuops.metrics.statistics import Statistics, all_statistics, channel_statistics
-from gpuops.notes import note
-from gpuops.pixels.coding import Decoding
-from gpuops.pixels.colour import SRGB
-from gpuops.pixels.light import readable
+from ..files import Numbers, Picture
+from ..gpu import Gpu
+from ..notes import note
+from ..pixels.coding import Decoding
+from ..pixels.colour import SRGB
+from ..pixels.light import readable
+from .statistics import Statistics, all_statistics, channel_statistics
 
 # The names of channels, by their number.
 CHANNELS = {1: ("Y",), 2: ("Y", "A"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}

@@ -1,0 +1,43 @@
+"""The work of a chain on one input: its pixels, the steps, the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from .. import plan
+from ..ops.write import WriteParams
+
+if TYPE_CHECKING:
+    from ..chain import Chain
+    from ..image import Image
+    from ..operation import Params
+    from ..space import Stored
+    from .item import Item
+
+
+def work(item: Item, chain: Chain, asides: Sequence[str]) -> None:
+    """Reads the input, does the chain, and writes the result; ``asides`` are the paths of what is written before."""
+    gpu = item.gpu
+    todo = plan.plan(chain, item.options.space)
+    pixels, decoding = item.load_pixels(
+        linear=todo.linear, premultiply=todo.premultiplied, count=todo.spreads
+    )
+    height, width, channels = pixels.shape
+    for step in todo.steps:
+        step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
+    paths = iter(asides)
+
+    def seen(params: Params, image: Image) -> None:
+        if isinstance(params, WriteParams):
+            replace(item.output, path=next(paths)).save_result(image)
+
+    def computed() -> Image | Stored:
+        fuse = item.options.fuse
+        target = item.output if fuse else None
+        return plan.run(gpu, todo, pixels, decoding, target, fuse=fuse, seen=seen)
+
+    result = item.run(computed)
+    item.warn_of_spread(todo.reach(gpu, (channels, height, width)) if todo.spreads else 0)
+    item.output.save_result(result)

@@ -1,0 +1,150 @@
+"""An input on its way: read → upload → operation → its output."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .. import notes
+from ..errors import FileError, ParameterError
+from ..gpu import Gpu
+from ..image import Image
+from ..notes import note
+from ..pixels import light
+from ..pixels.coding import Decoding, on_device
+from ..pixels.colour import Colour
+from ..space import Space
+from .job import Options
+from .origin import Origin, decoding_of
+from .output import Output
+from .reader import Reader, read_numbers
+
+Result = TypeVar("Result")
+
+
+class Item:
+    """One input on its way to its output.
+
+    Attributes
+    ----------
+    gpu : Gpu
+    path : str
+        The input's.
+    options : Options
+    output : Output
+        Where the result is going; it knows the input once that has been read.
+    """
+
+    def __init__(self, gpu: Gpu, path: str, output: str, options: Options, reader: Reader) -> None:
+        self.gpu = gpu
+        self.path = path
+        self.options = options
+        self.output = Output(gpu, output, options)
+        self._reader = reader
+        self._not_finite = 0
+
+    @property
+    def origin(self) -> Origin:
+        """What is known of the input."""
+        return self.output.origin
+
+    def load_pixels(
+        self, *, linear: bool, premultiply: bool = False, count: bool = False
+    ) -> tuple[Image, Decoding]:
+        """decode → upload: the file's own pixels, and how work on light, or on stored values, is to read them.
+
+        ``linear`` is what is worked on unless the options say otherwise. ``count``: how many of them are not finite,
+        for :meth:`warn_of_spread`.
+        """
+        pixels, decoding, colour = self._read(linear=linear, premultiply=premultiply)
+        if count:
+            self._not_finite = count_not_finite(pixels)
+        stored = on_device(self.gpu, pixels)
+        image = stored if colour is None else light.of_pixels(stored, colour, alpha=decoding.alpha)
+        values = self.origin.values(linear=self.origin.linear, display=False)
+        levels = self.origin.levels(None, self.output.depth(display=False))
+        image.space = Space(values, premultiplied=decoding.premultiply, levels=levels)
+        image.orientation = self.origin.metadata.orientation
+        return image, decoding
+
+    def read_pixels(self, *, linear: bool) -> tuple[np.ndarray[Any, Any], Decoding]:
+        """decode: the file's own pixels, on the host and the caller's from now on, and how they are to be read."""
+        pixels, decoding, colour = self._read(linear=linear, premultiply=False)
+        if colour is not None:
+            pixels, _ = light.of_host(self.gpu, pixels, colour, alpha=decoding.alpha)
+        return pixels, decoding
+
+    def _read(
+        self, *, linear: bool, premultiply: bool
+    ) -> tuple[np.ndarray[Any, Any], Decoding, Colour | None]:
+        """Pixels as the file has them, and how they are to be read once they are light, if a colour space is given."""
+        with self.gpu.phase("decode"):
+            picture = self._reader.read(self.path)
+        if self.options.space != "auto":
+            linear = self.options.space == "linear"
+        origin = Origin.of_picture(picture, alpha=self.options.alpha, linear=linear)
+        self.output = self.output.of(origin)
+        pixels = picture.pixels if origin.alpha == picture.alpha else picture.pixels[..., :-1]
+        return pixels, *decoding_of(picture, origin, premultiply=premultiply)
+
+    def load_data(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The arrays and attributes of a spectrum or coefficient file; the picture's metadata goes to its result."""
+        with self.gpu.phase("decode"):
+            arrays, attributes = read_numbers(self.path)
+        self.output = self.output.of(
+            Origin.of_numbers(self.path, arrays, attributes, alpha=self.options.alpha)
+        )
+        return arrays, attributes
+
+    def run(self, operation: Callable[..., Result], *args: Any) -> Result:
+        """The operation, as often as the options say, under the report's phase "compute".
+
+        Its notes name the input, and what it refuses is this input's failure: the options alone were checked before.
+        """
+        found: list[str] = []
+        with notes.to(found.append), self.gpu.phase("compute"):
+            try:
+                for _ in range(self.options.repeat):
+                    found.clear()  # every run says the same
+                    result = operation(*args)
+            except ParameterError as error:
+                raise FileError(f"{self.path}: {error}") from error
+            self.gpu.finish()
+        for text in dict.fromkeys(found):  # an operation of many steps may say the same of every one
+            self.note(text)
+        return result
+
+    def note(self, text: str) -> None:
+        """Says something about the input."""
+        note(f"{self.path}: {text}")
+
+    def warn_of_spread(self, reach: float) -> None:
+        """Says how many values of the input are not finite, if a filter takes them ``reach`` pixels far."""
+        if self._not_finite and reach:
+            several = self._not_finite > 1
+            what = (
+                "values are NaN or infinite and spoil" if several else "value is NaN or infinite and spoils"
+            )
+            pixels = "pixel" if reach == 1 else "pixels"
+            where = f"up to {reach:g} {pixels} away" if math.isfinite(reach) else "through whole channels"
+            self.note(f"{self._not_finite} {what} the result {where}")
+
+    @property
+    def once(self) -> bool:
+        """The operation runs a single time: it may overwrite its input."""
+        return self.options.repeat == 1
+
+
+def count_not_finite(pixels: np.ndarray[Any, Any]) -> int:
+    """Counts the NaN and infinite values of pixels (height, width, channels): their exponent's bits are all ones."""
+    kinds = {"float16": (np.uint16, 0x7C00), "float32": (np.uint32, 0x7F800000)}
+    if pixels.dtype.name not in kinds:
+        return 0
+    dtype, ones = kinds[pixels.dtype.name]
+    bits = pixels.view(dtype)
+    rows = max(1, (1 << 19) // max(1, bits[0].nbytes))  # at a time: what is compared stays in the cache
+    parts = (bits[at : at + rows] for at in range(0, len(bits), rows))
+    return sum(int(np.count_nonzero((part & ones) == ones)) for part in parts)

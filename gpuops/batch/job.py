@@ -1,0 +1,134 @@
+"""A job: a file that is read, what is done to it, and the files that its result is written to.
+
+job = Job("in.exr", Chain(BlurParams((2, 2)), TonemapParams("agx")), "out.png")
+run_job(gpu, job)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from .. import files
+from ..errors import ParameterError
+from ..params.files import STREAM
+
+if TYPE_CHECKING:
+    from ..chain import Chain
+    from ..files import Format
+    from ..gpu import Gpu
+    from .item import Item
+    from .reader import Reader
+
+    #: Work that is no chain. It reads and writes by the item; what it returns is what it has to tell beside that.
+    Work = Callable[[Item], Any]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How files are read and written, whatever the work on them is.
+
+    Attributes
+    ----------
+    layer : str, optional
+        Which layer of a file that has several.
+    space : str
+        ``auto``: the work is done on light or on stored values, as it wants; ``linear`` or ``encoded``: on these.
+    alpha : bool
+        Whether alpha is kept.
+    dtype : str, optional
+        The depth of the output, by numpy's name. The default is that of the input, as near as the format can hold it.
+    format : str, optional
+        The format of standard output, as a file's extension.
+    overwrite : bool
+        Whether files that exist may be replaced.
+    repeat : int
+        How often the work is done, for timing.
+    fuse : bool
+        Whether the last step of a chain may write the file's pixels itself.
+    """
+
+    layer: str | None = None
+    space: str = "auto"
+    alpha: bool = True
+    dtype: str | None = None
+    format: str | None = None
+    overwrite: bool = False
+    repeat: int = 1
+    fuse: bool = True
+
+    def format_of(self, path: str) -> Format:
+        """Returns the format of an output."""
+        return files.format_named(self.format or "") if path == STREAM else files.format_of(path)
+
+    def writes_data(self, path: str) -> bool:
+        """Says whether an output's format holds numbers (spectra, coefficients) rather than just a picture."""
+        return files.is_data_format(f"stdout.{self.format}" if path == STREAM else path)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One file on its way; it can be sent to another process.
+
+    Attributes
+    ----------
+    source, target : str
+        The paths of the input and of the output; ``-`` is standard input and output.
+    work : Chain or callable
+        The operations, or other work that is given an :class:`~gpuops.batch.item.Item`.
+    asides : str
+        The path for each step of the chain that writes what it has come to, in their order.
+
+    Raises
+    ------
+    ParameterError
+        There are not as many asides as such steps, or two outputs have the same path.
+    """
+
+    source: str
+    work: Chain | Work
+    target: str
+    asides: tuple[str, ...] = ()
+    options: Options = Options()
+
+    def __post_init__(self) -> None:
+        writes = 0
+        if self.chain is not None:
+            from ..ops.write import WriteParams
+
+            writes = sum(isinstance(step, WriteParams) for step in self.chain)
+        if writes != len(self.asides):
+            raise ParameterError(
+                f"{writes} steps write on the way, and there are {len(self.asides)} paths for them"
+            )
+        if len({self.target, *self.asides}) <= len(self.asides):
+            raise ParameterError("two outputs of a job have the same path")
+
+    @property
+    def chain(self) -> Chain | None:
+        """The work, if it is a chain. Other work does not wait for the import of that module."""
+        return cast("Chain", self.work) if hasattr(self.work, "steps") else None
+
+
+def run_job(gpu: Gpu, job: Job, reader: Reader | None = None) -> Any:
+    """Reads, works and writes. Returns what work that is no chain has to tell.
+
+    ``reader`` may already be reading the input. Raises FileError for what fails with this input, and ParameterError
+    for parameters that do not go with its output.
+    """
+    with gpu.phase("import"):  # while the input may be being read
+        from .item import Item
+        from .reader import Reader
+
+        if job.chain is not None:
+            from .chains import work
+
+    if reader is None:
+        with Reader(job.options.layer) as own:
+            return run_job(gpu, job, own)
+    item = Item(gpu, job.source, job.target, job.options, reader)
+    if job.chain is not None:
+        work(item, job.chain, job.asides)
+        return None
+    return cast("Work", job.work)(item)

@@ -1,0 +1,147 @@
+"""The input of a job as far as its output depends on it: the meaning of its values, and the metadata beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .. import files
+from ..files.colours import usual
+from ..notes import note
+from ..pixels.coding import Decoding
+from ..pixels.colour import LINEAR, SRGB, Colour, unusual
+
+
+@dataclass(frozen=True)
+class Origin:
+    """An input, and the space that its values are worked on in.
+
+    Attributes
+    ----------
+    metadata : Metadata
+        The input's.
+    associated : bool
+        The input's alpha was, so its colour under alpha 0 is light.
+    dtype : dtype, optional
+        The type of a picture's pixels.
+    channels : int
+        Of the input, without alpha where that is dropped.
+    alpha : bool
+        What is worked on has alpha.
+    linear : bool
+        What is worked on is light.
+    colour : Colour, optional
+        The space of the input, where it is a picture.
+    stored : Colour, optional
+        The values worked on are those of the input, as they are, in this space. None: they are linear Rec. 709
+        light, or its sRGB signal.
+    """
+
+    metadata: files.Metadata = field(default_factory=files.Metadata)
+    associated: bool = False
+    dtype: np.dtype[Any] | None = None
+    channels: int = 3
+    alpha: bool = False
+    linear: bool = True
+    colour: Colour | None = None
+    stored: Colour | None = None
+
+    @classmethod
+    def of_picture(cls, picture: files.Picture, *, alpha: bool, linear: bool) -> Origin:
+        """Makes the origin of work on a picture's light, or on its values; ``alpha``: it is kept if there is one."""
+        alpha = picture.alpha and alpha
+        return cls(
+            picture.metadata,
+            picture.associated,
+            picture.pixels.dtype,
+            picture.channels - (picture.alpha and not alpha),
+            alpha,
+            linear or picture.linear,
+            picture.colour,
+            None if linear else picture.colour,
+        )
+
+    @classmethod
+    def of_numbers(
+        cls, path: str, arrays: Mapping[str, Any], attributes: Mapping[str, Any], *, alpha: bool
+    ) -> Origin:
+        """Makes the origin of what a file of numbers with these attributes is turned back into."""
+        metadata = files.Metadata()
+        try:
+            metadata = files.Metadata.from_json(attributes.get("metadata") or {})
+        except (ValueError, TypeError, KeyError, AttributeError):
+            note(f"{path}: the picture's metadata in it is damaged and left out")
+        planes = max((array.shape[0] for array in arrays.values()), default=0)
+        return cls(
+            metadata,
+            attributes.get("associated") is True,
+            channels=planes - (planes in (2, 4) and not alpha),
+            stored=metadata.colour,
+        )
+
+    def values(self, *, linear: bool, display: bool) -> Colour:
+        """Returns the space of a result, ``linear`` or not; ``display``: its values are made for a display."""
+        if self.stored is not None and self.stored.linear == linear and not display:
+            return self.stored
+        return LINEAR if linear else SRGB
+
+    def written(
+        self, values: Colour, fmt: files.Format, depth: np.dtype[Any], dtype: str | None, *, display: bool
+    ) -> Colour:
+        """Returns the values' space in their file: their own if these are as stored, of one kind, and it can say so.
+
+        One kind is integers or floats; of a narrow range it is the same depth, since black and white are at other
+        fractions in another. ``dtype``: the original's depth where the input says it.
+        """
+        before = self._before(dtype, depth)
+        alike = before == depth if values.narrow else before.kind == depth.kind
+        as_stored = values == self.stored and alike and not display
+        gray = fmt.fitting(self.channels) < 3
+        return values if as_stored and files.can_say(fmt, values, gray=gray) else usual(depth)
+
+    def levels(self, dtype: str | None, depth: np.dtype[Any]) -> str | None:
+        """Returns the integer type of which stored values are fractions, if any; ``dtype`` is as in :meth:`written`."""
+        before = self._before(dtype, depth)
+        return before.name if before.kind == "u" else None
+
+    def _before(self, dtype: str | None, depth: np.dtype[Any]) -> np.dtype[Any]:
+        """Returns the depth of the original, or of the result if there is no original."""
+        return np.dtype(dtype) if dtype else self.dtype or depth
+
+    def labelled(self, colour: Colour, dtype: str | None, *, display: bool) -> files.Metadata:
+        """Returns the metadata without a profile and chromaticities that are not those of values in this space."""
+        before = self.colour or self.stored or usual(np.dtype(dtype))
+        metadata = replace(self.metadata, colour=unusual(colour))
+        foreign = display and metadata.icc is not None and not files.is_understood(metadata.icc)
+        if colour == before and not foreign:
+            return metadata
+        return replace(metadata, icc=None, attributes=self.attributes)
+
+    @property
+    def kept(self) -> files.Metadata:
+        """The metadata, with what a file of numbers needs to give values back as they were."""
+        is_usual = self.dtype is not None and (self.stored or self.colour) == usual(self.dtype)
+        if self.stored is None:
+            return self.metadata if is_usual else replace(self.metadata, icc=None, colour=None)
+        return replace(self.metadata, colour=None if is_usual else self.stored)
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The EXR attributes without those that describe the stored colours."""
+        return {
+            name: value for name, value in self.metadata.attributes.items() if name != files.CHROMATICITIES
+        }
+
+
+def decoding_of(
+    picture: files.Picture, origin: Origin, *, premultiply: bool
+) -> tuple[Decoding, Colour | None]:
+    """Returns how a picture's pixels are to be read, once they are light if they are in the space that is returned."""
+    light = picture.metadata.colour if origin.stored is None else None
+    is_light = picture.linear or light is not None
+    return Decoding(
+        origin.alpha, origin.linear and not is_light, premultiply=origin.alpha and premultiply
+    ), light

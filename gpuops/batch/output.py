@@ -1,0 +1,242 @@
+"""The output of a job: values → pixels of its depth and colour space → file, with the input's metadata."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .. import files
+from ..files.colours import usual
+from ..files.formats import DEPTHS
+from ..gpu import Gpu
+from ..image import Image
+from ..notes import note
+from ..params.files import STREAM
+from ..pixels import light
+from ..pixels.coding import Encoding, Losses, losses, pack
+from ..pixels.colour import LINEAR, SRGB, Colour
+from ..space import Space, Stored
+from .job import Options
+from .origin import Origin
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the result of an input is going: it is the :class:`gpuops.space.Target` of the last step.
+
+    ``dtype`` of its methods is the depth of a result unless the options say another one; None is the input's.
+    """
+
+    gpu: Gpu
+    path: str
+    options: Options
+    origin: Origin = field(default_factory=Origin)
+
+    def of(self, origin: Origin) -> Output:
+        """Returns the same output for an input that is known."""
+        return replace(self, origin=origin)
+
+    @property
+    def name(self) -> str:
+        """The path, for messages."""
+        return self.path
+
+    @property
+    def format(self) -> files.Format:
+        """The format."""
+        return self.options.format_of(self.path)
+
+    @property
+    def writes_data(self) -> bool:
+        """Whether the format holds numbers rather than a picture."""
+        return self.options.writes_data(self.path)
+
+    # -- what the pixels are to be ----------------------------------------------------------------------------
+
+    def depth(self, *, display: bool) -> np.dtype[np.generic]:
+        """Returns the depth of a result that was made for a ``display``, or of one of the input's kind."""
+        return self._depth(self._display_dtype if display else None)
+
+    def encoding(self, space: Space) -> Encoding:
+        """Returns the encoding of a result's values in a space, light that was made for a display among them."""
+        if space.display:
+            dtype = self._display_dtype
+            values, written = LINEAR, usual(self._depth(dtype))
+        else:
+            dtype = None
+            values, written = self._spaces(dtype, linear=space.linear, display=False)
+        return self._encoding(dtype, values, written, premultiplied=space.premultiplied)
+
+    def encoding_of(self, dtype: str | None, *, linear: bool, display: bool = False) -> Encoding:
+        """Returns the encoding for :meth:`save_host`; ``linear`` says whether values are light."""
+        return self._encoding(dtype, *self._spaces(dtype, linear=linear, display=display))
+
+    def _wanted(self, dtype: str | None) -> str:
+        input_ = self.origin.dtype
+        return self.options.dtype or dtype or ("uint8" if input_ is None else input_.name)
+
+    def _depth(self, dtype: str | None) -> np.dtype[np.generic]:
+        """The wanted depth, as near as the format can hold it."""
+        return files.output_dtype(self.format, self._wanted(dtype))
+
+    @property
+    def _display_dtype(self) -> str | None:
+        """The default type of a picture for a display: 8 bits, unless the format is one of numbers."""
+        return "uint8" if files.is_display_format(self.format) else None
+
+    def _spaces(self, dtype: str | None, *, linear: bool, display: bool) -> tuple[Colour, Colour]:
+        """The colour space of a result's values, and the one they have in its file."""
+        values = self.origin.values(linear=linear, display=display)
+        return values, self.origin.written(values, self.format, self._depth(dtype), dtype, display=display)
+
+    def _encoding(
+        self, dtype: str | None, values: Colour, written: Colour, *, premultiplied: bool = False
+    ) -> Encoding:
+        """Returns the encoding of pixels; they are floats where they have to become light first."""
+        return Encoding(
+            np.dtype(np.float32) if _needs_light(values, written) else self._depth(dtype),
+            encode=(values, written) == (LINEAR, SRGB),
+            linearise=(values, written) == (SRGB, LINEAR),
+            unpremultiply=premultiplied,
+        )
+
+    def _of_light(self, dtype: str | None, written: Colour) -> Encoding:
+        """Returns the encoding of values that had to become light first."""
+        return Encoding(self._depth(dtype), encode=written == SRGB)
+
+    def _levels(self, dtype: str | None) -> str | None:
+        return self.origin.levels(dtype, self._depth(dtype))
+
+    # -- pictures ---------------------------------------------------------------------------------------------
+
+    def save_result(self, result: Image | Stored) -> None:
+        """Writes what a chain has made: planes, or pixels that only have to be written."""
+        if isinstance(result, Image):
+            self.save(result, self._display_dtype if result.space.display else None)
+            return
+        alpha, space, turned = self.origin.alpha, result.space, self._turned(result.orientation)
+        pixels, lost = result.pixels.numpy(), losses(result.lost)
+        if space.display:
+            dtype = self._display_dtype
+            written = result.written or usual(self._depth(dtype))
+            turned._write(pixels, lost, written, dtype, alpha=alpha, display=True)
+        else:
+            turned.save_host(pixels, lost, None, linear=space.linear, alpha=alpha)
+
+    def _turned(self, orientation: int | None) -> Output:
+        """The same output, whose metadata says how the result is to be turned, if that is known."""
+        if orientation is None:
+            return self
+        return self.of(replace(self.origin, metadata=self.origin.metadata.oriented(orientation)))
+
+    def save(self, image: Image, dtype: str | None = None, *, display: bool = False) -> None:
+        """convert → download → encode; losses become warnings.
+
+        Integer files get sRGB and float files linear Rec. 709 light, but for what was worked on as it was stored, which
+        stays so where the output can say what it is. ``display``: values are made for one, and are no longer the
+        input's. The orientation becomes the image's, if that has one.
+        """
+        display = display or image.space.display
+        turned = self._turned(image.orientation)
+        values, written = self._spaces(dtype, linear=image.linear, display=display)
+        if image.space.display and not image.linear:  # a display's signal, which stays what it is
+            values = written = image.space.colour
+        encoding = self._encoding(dtype, values, written, premultiplied=image.space.premultiplied)
+        if _needs_light(values, written):
+            image = light.of_planes(image, values, encoding, levels=self._levels(dtype))
+            encoding = self._of_light(dtype, written)
+        with self.gpu.phase("convert"):
+            pixels, lost = pack(image, encoding)
+            host = pixels.numpy()
+        turned._write(host, losses(lost), written, dtype, alpha=image.alpha, display=display)
+
+    def save_host(
+        self,
+        pixels: np.ndarray[Any, Any],
+        lost: Losses,
+        dtype: str | None,
+        *,
+        linear: bool,
+        alpha: bool,
+        display: bool = False,
+    ) -> None:
+        """encode of pixels on the host, as :meth:`encoding_of` has them; losses become warnings."""
+        values, written = self._spaces(dtype, linear=linear, display=display)
+        if _needs_light(values, written):
+            encoding = self._of_light(dtype, written)
+            with self.gpu.phase("convert"):
+                pixels, lost = light.of_host(
+                    self.gpu, pixels, values, alpha=alpha, encoding=encoding, levels=self._levels(dtype)
+                )
+        self._write(pixels, lost, written, dtype, alpha=alpha, display=display)
+
+    def save_codes(self, codes: np.ndarray[Any, Any]) -> None:
+        """encode of another picture than the input's: 8-bit sRGB codes (height, width, channels) without alpha.
+
+        Of the metadata it keeps an sRGB profile: the rest tells of the input's pixels.
+        """
+        only = self.of(replace(self.origin, metadata=files.Metadata(icc=self.origin.metadata.icc)))
+        only._write(codes, Losses(), SRGB, "uint8", alpha=False, display=True)
+
+    def _write(
+        self,
+        pixels: Any,
+        lost: Losses,
+        colour: Colour,
+        dtype: str | None,
+        *,
+        alpha: bool,
+        display: bool = False,
+    ) -> None:
+        self._warn_of_depth(dtype)
+        if lost.clipped:
+            depth = DEPTHS[pixels.dtype.name]
+            self._note(f"{lost.clipped} values were outside the range of {depth} and clipped")
+        if lost.not_finite:
+            self._note(f"{lost.not_finite} values were NaN or infinite and became 0 or the limit")
+        result = files.Picture(
+            pixels=pixels,
+            alpha=alpha,
+            linear=colour.linear,
+            metadata=self.origin.labelled(colour, dtype, display=display),
+            associated=self.origin.associated,
+        )
+        with self.gpu.phase("encode"):
+            if self.path == STREAM:
+                files.write_stream(sys.stdout.buffer, result, self.format)
+            else:
+                files.write(self.path, result, overwrite=self.options.overwrite)
+
+    def _warn_of_depth(self, dtype: str | None) -> None:
+        wanted, depth = self._wanted(dtype), self._depth(dtype)
+        if depth.itemsize < np.dtype(wanted).itemsize or (depth.kind == "u" and np.dtype(wanted).kind == "f"):
+            self._note(f"{self.format} holds no {DEPTHS[wanted]}; the result has {DEPTHS[depth.name]}")
+
+    def _note(self, text: str) -> None:
+        note(f"{'stdout' if self.path == STREAM else self.path}: {text}")
+
+    # -- numerical data ---------------------------------------------------------------------------------------
+
+    def save_data(
+        self, arrays: dict[str, Any], attributes: dict[str, Any], *, compress: bool = False
+    ) -> None:
+        """Writes a spectrum or coefficient file, with the picture's metadata; ``compress``: it has many zeros."""
+        origin = self.origin
+        if origin.attributes:
+            self._note("a file of numbers cannot hold the EXR header attributes")
+        attributes = attributes | {"metadata": origin.kept.to_json(), "associated": origin.associated}
+        with self.gpu.phase("encode"):
+            if self.path == STREAM:
+                files.write_data_stream(sys.stdout.buffer, arrays, attributes, self.format, compress=compress)
+            else:
+                files.write_data(
+                    self.path, arrays, attributes, overwrite=self.options.overwrite, compress=compress
+                )
+
+
+def _needs_light(values: Colour, written: Colour) -> bool:
+    """Says whether values must become Rec. 709 light, other than by sRGB's curve, before they are written."""
+    return values != written and values not in (LINEAR, SRGB)

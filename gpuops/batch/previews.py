@@ -1,0 +1,71 @@
+"""Previews of operators before one is chosen: contact sheets in place of results, and plots of curves beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..operation import operation_of
+from ..ops.tonemap import TonemapParams
+from ..params.contact_sheet import ContactSheetParams
+from ..params.lut import LutParams
+from ..params.operators import LOCAL
+
+if TYPE_CHECKING:
+    from ..image import Image
+    from ..tone.curves import Curve
+    from .item import Item
+
+
+@dataclass(frozen=True)
+class Previews:
+    """Draws a contact sheet, or writes the tone-mapped image, and plots the curves of its light.
+
+    Attributes
+    ----------
+    params : TonemapParams
+        Those of the result.
+    operators : str or LutParams
+        Those whose curves are plotted.
+    sheet : ContactSheetParams, optional
+        The sheet that is written in place of the result.
+    plot : str, optional
+        The path of the plot.
+    """
+
+    params: TonemapParams
+    operators: tuple[str | LutParams, ...]
+    sheet: ContactSheetParams | None = None
+    plot: str | None = None
+
+    def __call__(self, item: Item) -> None:
+        from .. import plan
+
+        gpu = item.gpu
+        pixels, decoding = item.load_pixels(linear=True)
+        image = plan.planes(pixels, decoding)
+        image.owned = False  # it is looked at several times
+        curves = item.run(self._curves, image) if self.plot is not None else []
+        if self.sheet is not None:
+            from ..tone.contact_sheet import contact_sheet
+
+            make = partial(contact_sheet, orientation=item.origin.metadata.orientation)
+            item.output.save_codes(item.run(make, gpu, image, self.params, self.sheet))
+        else:
+            todo = plan.plan([self.params], item.options.space)
+            operation_of(self.params).prepare(gpu, self.params, item.output)
+            item.output.save_result(item.run(plan.run, gpu, todo, pixels, decoding, item.output))
+        if self.plot is not None:
+            from ..tone.curves import plot
+
+            with gpu.phase("encode"):
+                plot(curves, self.plot, overwrite=item.options.overwrite)
+
+    def _curves(self, image: Image) -> list[Curve]:
+        """Returns the curves of all operators that are not local."""
+        from ..tone.curves import curves
+        from ..tone.metered import metered
+
+        light = metered(image.gpu, image, self.params, self.operators)
+        return curves(image.gpu, [light.look(name) for name in self.operators if name not in LOCAL])

@@ -1,0 +1,97 @@
+"""Reading of pictures, the first of which may be read while the device is being opened."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+from .. import files, notes
+from ..errors import FileError
+from ..params.files import STREAM
+from ..process import signals
+
+
+class Reader:
+    """Reads pictures. A thread, which ends with this context, may already be reading one of them."""
+
+    def __init__(self, layer: str | None = None) -> None:
+        self._layer = layer
+        self._pool = ThreadPoolExecutor(1, initializer=signals.leave_to_others)
+        self._ahead: tuple[str, Future[files.Picture], list[str]] | None = None
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._pool.shutdown()
+
+    def begin(self, path: str) -> None:
+        """Starts to read a file, unless it is one that may wait for its data, such as a pipe."""
+        if os.path.isfile(path):
+            found: list[str] = []
+            self._ahead = path, self._pool.submit(self._noting, found, path), found
+
+    def read(self, path: str) -> files.Picture:
+        """Returns the picture or raises the error of reading it, and passes on the notes about it."""
+        ahead, self._ahead = self._ahead, None  # its memory belongs to the caller from now on
+        if ahead is None or ahead[0] != path:
+            return read_picture(path, self._layer)
+        try:
+            return ahead[1].result()
+        finally:
+            for text in ahead[2]:
+                notes.note(text)
+
+    def _noting(self, found: list[str], path: str) -> files.Picture:
+        with notes.to(found.append):
+            return read_picture(path, self._layer)
+
+
+def read_picture(path: str, layer: str | None = None) -> files.Picture:
+    """Returns the picture in a file, or in standard input."""
+    if path == STREAM:
+        return files.read_stream(sys.stdin.buffer, layer=layer)
+    check_input(path)
+    return files.read(path, layer=layer)
+
+
+def read_numbers(path: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Returns the arrays and attributes in a file of numbers, or in standard input."""
+    if path == STREAM:
+        return files.read_data_stream(sys.stdin.buffer)
+    check_input(path)
+    return files.read_data(path)
+
+
+def check_input(path: str) -> None:
+    """Refuses an input that cannot be read as a file."""
+    if path == STREAM:
+        return
+    if not path:
+        raise FileError("an input's name is empty: a variable of the shell may be unset")
+    try:
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        if "://" in path:
+            raise FileError(f"{path}: is an address; download the file and name that") from None
+        if any(character in path for character in "*?["):
+            raise FileError(f"{path}: no file matches this pattern") from None
+        raise FileError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise FileError(f"{path}: could not be read ({error.strerror})") from None
+    if stat.S_ISDIR(mode):
+        kinds = {os.path.splitext(name)[1].lower() for name in _names_in(path)}.intersection(files.EXTENSIONS)
+        example = os.path.join(path, f"*{min(kinds, default='.png')}")
+        raise FileError(f"{path}: is a folder; name the files in it, such as {example}")
+    if not stat.S_ISREG(mode):  # it may be readable only once, and files are inspected before they are read
+        raise FileError(f"{path}: is no regular file; give '-' for it and redirect standard input")
+
+
+def _names_in(folder: str) -> list[str]:
+    with suppress(OSError):
+        return os.listdir(folder)
+    return []

@@ -1,0 +1,38 @@
+"""The errors of reading: whatever goes wrong becomes one line that names the file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..errors import FileError
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """While it lasts, errors of the system become a FileError that names the file; a folder is one at once."""
+    if os.path.isdir(name):
+        raise FileError(f"{name}: is a folder; name a file in it")
+    try:
+        yield
+    except FileNotFoundError:
+        raise FileError(f"{name}: no such file") from None
+    except UnicodeDecodeError:
+        raise FileError(f"{name}: is damaged: a name in its header is no text") from None
+    except MemoryError:
+        raise FileError(f"{name}: does not fit in memory; use a smaller one") from None
+    except OSError as error:
+        raise FileError(f"{name}: could not be read ({error.strerror or error})") from None
+
+
+@contextmanager
+def parsing(name: str) -> Iterator[None]:
+    """While it lasts, whatever a library's parser raises of a damaged file becomes a FileError."""
+    try:
+        yield
+    except (FileError, MemoryError):
+        raise
+    except Exception as error:
+        reason = str(error).split("\n")[0]
+        raise FileError(f"{name}: could not be read: it is cut off or damaged ({reason})") from None
