@@ -16,7 +16,6 @@ from gpuops.batch.reader import Reader, check_input
 from gpuops.errors import DeviceError, FileError, GpuopsError, ParameterError
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
-from gpuops.profile import Report, process_age
 
 from . import naming
 from .checks import check_dump, check_output, check_stdin, check_stream
@@ -169,7 +168,7 @@ def reporting(shared: Shared, also_read: Sequence[str] = ()) -> Iterator[Report 
 
 def _begun(shared: Shared, inputs: Sequence[str]) -> Report:
     """A report from the process's first moment on; no input may be overwritten by it."""
-    from gpuops.profile import Report
+    from gpuops.profile import Report, process_age
 
     report = Report()
     age = process_age()

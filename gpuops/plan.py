@@ -129,10 +129,12 @@ class Source(NamedTuple):
 
     @property
     def alpha(self) -> bool:
+        """Whether the last channel is alpha."""
         return self.image.alpha if self.decoding is None else self.decoding.alpha
 
     @property
     def channels(self) -> int:
+        """The number of channels, alpha among them."""
         return self.image.shape[0 if self.decoding is None else 2]
 
     def through(self, stage: Stage, space: Space) -> Source:
