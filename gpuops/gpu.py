@@ -6,7 +6,6 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy.typing as npt
 import pyopencl as cl
 import pyopencl.tools
 
+from .device.limits import Limits
 from .enqueue import LATER, Argument, Later, Local, Scalar, Step, set_argument
 from .errors import DeviceError, ParameterError
 from .image import Image
@@ -37,34 +37,6 @@ __all__ = [
 T = TypeVar("T")
 _KEPT = Bounds()
 _SMALL = 1 << 20  # bytes: host arrays up to this size become buffers of their own instead of queued copies
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The device's limits and properties. Sizes are in bytes, ``work_group`` in work-items.
-
-    ``lanes``: how many neighbouring pixels a work-item should take at once (WIDTH in lanes.cl). CPUs whose compilers
-    know vectors compute eight in the time of one; on other devices work-items are the vector's lanes.
-    """
-
-    work_group: int
-    work_item_sizes: tuple[int, ...]
-    local_bytes: int
-    global_bytes: int
-    max_alloc_bytes: int
-    compute_units: int
-    is_cpu: bool
-    lanes: int
-    double: bool
-    half: bool
-
-    @property
-    def band(self) -> int:
-        """The largest number of rows that a work-item may go down.
-
-        llvmpipe ends a work-item's loops after 65535 rounds altogether; the longest kernel takes 80 for a row.
-        """
-        return 512 if self.is_cpu and self.lanes == 1 else 2**31 - 1
 
 
 class Gpu:
@@ -158,24 +130,7 @@ class Gpu:
     @cached_property
     def limits(self) -> Limits:
         """The device's limits."""
-        device = self.device
-        extensions = device.extensions.split()
-        is_cpu = bool(device.type & cl.device_type.CPU)
-        global_bytes = int(device.global_mem_size)
-        if self.memory is not None:
-            global_bytes = min(global_bytes, self.memory)
-        return Limits(
-            work_group=int(device.max_work_group_size),
-            work_item_sizes=tuple(int(n) for n in device.max_work_item_sizes),
-            local_bytes=int(device.local_mem_size),
-            global_bytes=global_bytes,
-            max_alloc_bytes=min(global_bytes, int(device.max_mem_alloc_size)),
-            compute_units=int(device.max_compute_units),
-            is_cpu=is_cpu,
-            lanes=8 if is_cpu and device.native_vector_width_float >= 4 else 1,
-            double="cl_khr_fp64" in extensions,
-            half="cl_khr_fp16" in extensions,
-        )
+        return Limits.of(self.device, self.memory)
 
     def kept(self, key: Hashable, make: Callable[[], T]) -> T:
         """Returns the result of ``make``, and keeps it under ``key``; of too many the least recently used is dropped.

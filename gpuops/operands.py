@@ -63,6 +63,14 @@ def planes_of(operand: npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> npt.
     return array.reshape(-1, *array.shape[-2:]).astype(dtype, copy=False)
 
 
+def check_colours(colours: int, channels: int, what: str) -> None:
+    """Raises ParameterError unless the image is gray or RGB, with or without alpha."""
+    if colours not in (1, 3):
+        raise ParameterError(
+            f"{what} needs a gray or RGB image, with or without alpha, not one of {channels} channels"
+        )
+
+
 @overload
 def shaped_like(operand: Image, result: Image) -> Image: ...
 @overload

@@ -12,8 +12,8 @@ from ..errors import ParameterError
 from ..filters.blur import blur
 from ..filters.convolve import Weights, convolve, kernel_for
 from ..image import Image
-from ..metrics.statistics import check_colours
 from ..notes import note
+from ..operands import check_colours
 from ..ops.bloom import BloomParams
 from ..ops.blur import BlurParams
 from ..ops.tonemap import TonemapParams

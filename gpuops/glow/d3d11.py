@@ -16,8 +16,9 @@ import numpy as np
 from ..errors import check_name
 from ..gpu import Local
 from ..image import Image
-from ..metrics.statistics import REC601, check_colours, statistics
+from ..metrics.statistics import REC601, statistics
 from ..notes import note
+from ..operands import check_colours
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

@@ -14,7 +14,7 @@ from ..enqueue import set_argument
 from ..errors import ParameterError
 from ..gpu import LATER, Local
 from ..image import Image
-from ..operands import on_device
+from ..operands import check_colours, on_device
 from ..pixels import coding as pixels
 from ..pixels.coding import Decoding
 from ..pixels.pointwise import Stage, reading
@@ -233,14 +233,6 @@ def channel_statistics(
     first = Image(gpu, operand.buffer, (1, height, width), operand.dtype)
     reduction = _reduction(gpu, first, None, _How(histogram=histogram, every=True, tiled=method == "tiles"))
     return tuple(reduction(operand, plane=plane)[0] for plane in range(planes))
-
-
-def check_colours(colours: int, channels: int, what: str) -> None:
-    """Raises ParameterError unless the image is gray or RGB, with or without alpha."""
-    if colours not in (1, 3):
-        raise ParameterError(
-            f"{what} needs a gray or RGB image, with or without alpha, not one of {channels} channels"
-        )
 
 
 def _check_method(method: str) -> None:

@@ -62,7 +62,7 @@ def grade(gpu: Gpu, image: Image, params: GradeParams) -> Image:
 
 def _stage(params: GradeParams, colours: int, channels: int) -> Stage:
     """Returns the function of a pixel."""
-    from ..metrics.statistics import check_colours
+    from ..operands import check_colours
     from ..pixels.pointwise import Stage
     from ..tone.monotone import cubics
 

@@ -25,21 +25,9 @@ from ..params.lut import LutParams
 from ..params.mapping import FrozenMapping, NamedNumbers
 from ..params.operator import OPERATOR_OR_LUT
 from ..params.operators import (
-    AMBIGUOUS,
-    DEFAULT_OPERATOR,
-    GAMUTS,
-    LEAST_SHARE,
-    LOCAL,
-    MAX_STOPS,
-    METERS,
-    METHODS,
-    NOISES,
-    OPERATORS,
-    PERCENTILES,
-    TRANSFERS,
-    WHITE,
-    Parameter,
-)
+    AMBIGUOUS, DEFAULT_OPERATOR, GAMUTS, LEAST_SHARE, LOCAL, MAX_STOPS, METERS, METHODS, NOISES, OPERATORS, PERCENTILES,
+    TRANSFERS, WHITE, Parameter,
+)  # fmt: skip
 from ..params.region import Region
 from ..params.signal import percentiles_option, transfer_option
 from ..params.white_balance import (

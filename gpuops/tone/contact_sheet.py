@@ -14,7 +14,7 @@ from PIL import ImageDraw, ImageFont
 
 from ..files import upright
 from ..image import Image
-from ..metrics.statistics import check_colours
+from ..operands import check_colours
 from ..ops.tonemap import TonemapParams
 from ..params.contact_sheet import ContactSheetParams
 from ..params.lut import LutParams

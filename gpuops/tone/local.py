@@ -11,7 +11,8 @@ from ..errors import check_name
 from ..filters import bilateral_grid
 from ..filters.blur import blur
 from ..image import Image
-from ..metrics.statistics import Statistics, check_colours, statistics
+from ..metrics.statistics import Statistics, statistics
+from ..operands import check_colours
 from ..ops.blur import BlurParams
 from ..pixels.coding import Decoding
 from ..pixels.colour import Matrix

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..image import Image
-from ..metrics.statistics import Statistics, check_colours, statistics
+from ..metrics.statistics import Statistics, statistics
 from ..notes import note
+from ..operands import check_colours
 from ..ops.tonemap import TonemapParams
 from ..params.lut import LutParams
 from ..params.operators import LOCAL, MAX_STOPS, PERCENTILES
