@@ -25,8 +25,20 @@ from ..params.lut import LutParams
 from ..params.mapping import FrozenMapping, NamedNumbers
 from ..params.operator import OPERATOR_OR_LUT
 from ..params.operators import (
-    AMBIGUOUS, DEFAULT_OPERATOR, GAMUTS, LEAST_SHARE, LOCAL, MAX_STOPS, METERS, METHODS, NOISES, OPERATORS, PERCENTILES,
-    TRANSFERS, WHITE, Parameter,
+    DEFAULT_OPERATOR,
+    GAMUTS,
+    LEAST_SHARE,
+    LOCAL,
+    MAX_STOPS,
+    METERS,
+    METHODS,
+    NOISES,
+    OPERATORS,
+    PERCENTILES,
+    TRANSFERS,
+    WHITE,
+    Parameter,
+    check_operator,
 )  # fmt: skip
 from ..params.region import Region
 from ..params.signal import percentiles_option, transfer_option
@@ -181,10 +193,7 @@ class TonemapParams(Params):
     )
     bloom: bool = parameter(True, Flag("With --preset: whether the sample's bloom is on."))
     blur: bool = parameter(
-        False,
-        Flag(
-            "With --preset: whether the sample's blur is on; metering and bloom are of the picture before it."
-        ),
+        False, Flag("With --preset: whether the sample's blur is on, after metering and bloom.")
     )
 
     def __post_init__(self) -> None:
@@ -192,11 +201,8 @@ class TonemapParams(Params):
         transfer, gamma = transfer_option(self.transfer)
         object.__setattr__(self, "transfer", transfer)
         object.__setattr__(self, "gamma", gamma if gamma is not None else self.gamma)
-        if isinstance(self.operator, str) and self.operator in AMBIGUOUS:
-            names = " or ".join(AMBIGUOUS[self.operator])
-            raise ParameterError(f"{self.operator!r} is the name of several operators: use {names}")
         if not isinstance(self.operator, LutParams):
-            check_name("operator", self.operator, OPERATORS)
+            check_operator(self.operator)
         check_name("transfer", self.transfer, TRANSFERS)
         self.check_kinds(
             "meter", "key", "meter_region", "gamut", "noise", "seed", "method", "preset", "bloom", "blur"
@@ -358,20 +364,17 @@ def _check(params: TonemapParams) -> None:
 def _traits(params: TonemapParams) -> Traits:
     from ..tone import operators  # which needs numpy: kinds are asked for when there is work
 
-    statistics: tuple[str, ...] = (params.meter,) if params.exposure is None else ()
-    if params.white_balance == GRAY_WORLD:
-        statistics += ("means of channels",)
-    if operators.needs_scene(params):
-        statistics += ("scene",)
-    kind = (
-        "opaque" if params.preset or params.operator in LOCAL else "measured" if statistics else "pointwise"
-    )
+    statistics = (params.meter,) * (params.exposure is None)
+    statistics += ("means of channels",) * (params.white_balance == GRAY_WORLD)
+    statistics += ("scene",) * operators.needs_scene(params)
+    opaque = params.preset is not None or params.operator in LOCAL
+    kind = "opaque" if opaque else "measured" if statistics else "pointwise"
     return Traits(
         premultiplied=params.preset is not None,
         display=True,
         kind=kind,
         statistics=statistics,
-        bytes_per_value=24.0 if kind == "opaque" else 4.0,
+        bytes_per_value=24.0 if opaque else 4.0,
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..errors import ParameterError, check_name
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -97,6 +99,14 @@ WHITE = {
 }
 # Names that mean several operators.
 AMBIGUOUS = {"aces": ("aces-narkowicz", "aces-hill")}
+
+
+def check_operator(name: str) -> None:
+    """Raises ParameterError unless ``name`` is that of one operator."""
+    if name in AMBIGUOUS:
+        raise ParameterError(f"{name!r} is the name of several operators: use {' or '.join(AMBIGUOUS[name])}")
+    check_name("operator", name, OPERATORS)
+
 
 # The ways to meter, and what each measures.
 METERS = {
