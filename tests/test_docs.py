@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -93,6 +94,29 @@ def test_bench_output_becomes_a_table(tmp_path: Path, monkeypatch: pytest.Monkey
     titles, _, cells = import_module("figures_of_pictures").bench("bench-x")
     assert titles == "| variant | size | launches | min ms | median | × copy | model MB | GB/s | % of copy |"
     assert cells == "| copy | 8×4×3 | 1 | 0.2000 | 0.3000 | 1.00 | 2.00 | 6.67 | 100.0 |"
+
+
+# -- numbers of kernels -------------------------------------------------------------------------------------------
+
+
+def test_agx_has_the_numbers_that_follow_from_the_published_ones() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "agx.py"))
+    differences, source = script["differences"], script["SOURCE"].read_text(encoding="utf-8")
+    assert not differences(source)
+    for function, literal in (  # each of them once in the source
+        ("agx_sigmoid", "6.369044f"),
+        ("agx_base", "0.7541376f"),
+        ("agx_rec709", "5.140334f"),
+        ("op_agx", "0.6259682f"),
+        ("op_agx_punchy", "0.7464504f"),
+        ("op_agx_golden", "0.5079946f"),
+        ("power_1_35", "0.24260138f"),
+        ("power_0_8", "0.13862953f"),
+    ):
+        assert source.count(literal) == 1
+        other = np.nextafter(np.float32(literal[:-1]), np.float32(8))
+        (line,) = differences(source.replace(literal, f"{other!s}f"))
+        assert line.startswith(f"{function} ")
 
 
 # -- the library -------------------------------------------------------------------------------------------------
