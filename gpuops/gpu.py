@@ -36,7 +36,9 @@ __all__ = [
 
 T = TypeVar("T")
 _KEPT = Bounds()
-_SMALL = 1 << 20  # bytes: host arrays up to this size become buffers of their own instead of queued copies
+# Bytes: host arrays up to this size become buffers of their own instead of queued copies, and Images up to it are not
+# looked at to bound the pool.
+_SMALL = 1 << 20
 
 
 class Gpu:
@@ -91,6 +93,7 @@ class Gpu:
                     self.context, properties=cl.command_queue_properties.PROFILING_ENABLE
                 )
             self._pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(self.queue))
+        self._most_active = 0  # bytes
         self.closed = False
         self.programs = Programs(self)
         # The objects that operations prepared, the least recently used first.
@@ -178,6 +181,8 @@ class Gpu:
                 if self.memory is not None:
                     self._make_room(nbytes)
                 buffer: Any = self._pool.allocate(nbytes)
+                if nbytes > _SMALL:
+                    self._bound_pool()
         except (cl.MemoryError, MemoryError) as error:
             raise DeviceError(
                 f"{self.info.name} is out of memory: {nbytes / 1e6:.3g} MB more are needed beside "
@@ -195,6 +200,12 @@ class Gpu:
             pool.free_held()
         if int(pool.managed_bytes) + rounded > limit:
             raise MemoryError
+
+    def _bound_pool(self) -> None:
+        """Frees what the pool holds once it is more than was ever in use: Images of many sizes would fill a device."""
+        self._most_active = max(self._most_active, int(self._pool.active_bytes))
+        if int(self._pool.managed_bytes) > 2 * self._most_active:
+            self._pool.free_held()
 
     def array(self, values: npt.ArrayLike) -> Image:
         """Copies a host array to the device as it is (shape and dtype kept)."""

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from clpix.main import COMMANDS
 from clpix.naming import outputs_for
+
 from gpuops import ParameterError, files
 from gpuops.files import Picture
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
-
 from clpix.commands import Strict, leaves, near, option_names
 from clpix.main import cli
+
 from gpuops import DeviceError, files
 from gpuops.files import Picture
 

@@ -16,11 +16,11 @@ from typing import Any
 import click
 import numpy as np
 import pytest
-
 from clpix.commands import leaves, option_names
 from clpix.derived import Derived
 from clpix.main import cli
 from clpix.naming import outputs_for
+
 from gpuops.files.formats import format_of, is_display_format
 from gpuops.ops import OPERATIONS
 

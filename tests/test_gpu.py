@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -205,3 +206,13 @@ def test_an_image_of_another_gpu_is_refused(gpu: Gpu) -> None:
     kernel = gpu.kernel("copy", "copy")
     with pytest.raises(ParameterError, match="another Gpu"):
         gpu.launch(kernel, (16,), foreign, gpu.empty((64,)), np.uint64(16))
+
+
+def test_images_of_many_sizes_do_not_fill_the_device(opened: Callable[..., Gpu]) -> None:
+    """Freed memory is kept for the next Image of its size, but not more of it than was in use at once."""
+    gpu = opened()
+    for megabytes in range(2, 40):
+        assert gpu.empty((megabytes << 20,), np.uint8).nbytes == megabytes << 20
+        assert gpu._pool.managed_bytes <= 3 * (megabytes << 20)
+    held = gpu.empty((39 << 20,), np.uint8)
+    assert gpu._pool.active_bytes >= held.nbytes

@@ -42,7 +42,7 @@ from gpuops.filters.median import CLANG, median
 from gpuops.fourier import spectrum
 from gpuops.fourier.engine import planner
 from gpuops.glow import d3d11, starburst
-from gpuops.glow import mip as bloom_mip
+from gpuops.glow import mip_local as bloom_mip
 from gpuops.glow.bloom import bloom, bloom_pixels
 from gpuops.gpu import Kernel, Limits, Source
 from gpuops.image import COMPLEX_HALF
@@ -51,6 +51,7 @@ from gpuops.metrics.compare import compare, difference
 from gpuops.metrics.statistics import all_statistics, statistics, statistics_and_mip
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
+from gpuops.ops.grade import GradeParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.bilateral import BilateralParams
 from gpuops.params.border import BORDERS
@@ -108,6 +109,7 @@ from . import test_lut as of_lut
 from . import test_median as of_median
 from . import test_mix as of_mix
 from . import test_operations as of_operations
+from . import test_pointwise as of_pointwise
 from . import test_reduce as of_reduce
 from . import test_starburst as of_starburst
 from . import test_tonemap_local as of_tonemap_local
@@ -1003,6 +1005,31 @@ def test_reduce(gpu: Recorder, monkeypatch, colours: int, method: str) -> None:
     assert statistics(gpu, image, histogram=False, method=method) == full
     monkeypatch.setattr(reduce, "_ON_HOST", 1)  # so that any number of tiles is reduced on the device
     of_reduce.check(statistics(gpu, image, method=method), values)
+
+
+@pytest.mark.parametrize("method", ["tiles", "direct"])
+def test_reduce_through_stages(gpu: Recorder, method: str) -> None:
+    pixels = of_reduce.light((3, *SHAPE))
+    stages = of_pointwise.stages([GradeParams(exposure=1)], 3, 3)
+    found = statistics(gpu, on(gpu, pixels), stages=stages, method=method)
+    of_reduce.check(found, metrics_reference.luminance(2 * pixels))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "channels", "way"),
+    [
+        ("float16", "uint8", 3, (2, False, True, False)),
+        ("uint8", "uint8", 4, (1, True, True, True)),
+        ("uint16", "uint16", 1, (3, True, True, False)),
+        ("float32", "uint8", 2, (1, False, False, True)),
+        ("float32", "float16", 4, (2, False, False, True)),
+        ("uint8", "float32", 3, (0, True, False, False)),
+    ],
+)
+def test_stages_of_pixels(
+    gpu: Recorder, rng: np.random.Generator, before: str, after: str, channels: int, way: of_pointwise.Way
+) -> None:
+    of_pointwise.check(gpu, rng, before, after, channels, way)
 
 
 @pytest.mark.parametrize("channels", [3, 4])

@@ -25,6 +25,7 @@ from . import test_grade
 from .reference.colour import srgb_light, srgb_signal
 
 Array = np.ndarray[Any, Any]
+Way = tuple[int, bool, bool, bool]
 DEPTHS = ("uint8", "uint16", "float16", "float32")
 GRADES = (
     GradeParams(0.5, (1.2, 0.9, 0.7), (-0.05, 0.0, 0.05), (1.3, 1.0, 0.8), 0.6),
@@ -102,8 +103,13 @@ def test_any_depth_to_any_depth(
     before: str,
     after: str,
     channels: int,
-    way: tuple[int, bool, bool, bool],
+    way: Way,
 ) -> None:
+    check(planned, rng, before, after, channels, way)
+
+
+def check(gpu: Gpu, rng: np.random.Generator, before: str, after: str, channels: int, way: Way) -> None:
+    """Stages from pixels to pixels, against numpy."""
     alpha = channels % 2 == 0
     x = pixels(rng, before, channels, alpha=alpha)
     count, linearise, encode, multiply = way
@@ -119,7 +125,7 @@ def test_any_depth_to_any_depth(
         assert step is not None
         done.append(step)
         expected[:-1] *= expected[-1]
-    result, lost = each(planned, on_device(planned, x), done, decoding, encoding)
+    result, lost = each(gpu, on_device(gpu, x), done, decoding, encoding)
     assert lost is not None and losses(lost).not_finite == 0
     expected = encoded(expected, encoding, alpha=alpha)
     visible = expected[..., -1:] > 0 if alpha else np.ones_like(expected[..., :1], bool)
