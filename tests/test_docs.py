@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import runpy
 import shlex
@@ -52,6 +53,20 @@ def test_tables_are_those_of_the_json() -> None:
         [sys.executable, str(MEASURED / "tables.py"), "--check"], capture_output=True, text=True
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_benchmarks_find_what_they_measure() -> None:
+    """Each script is imported; libraries that it compares with are asked for when it runs."""
+    program = (
+        "import pathlib, runpy, sys\n"
+        "for path in sorted(pathlib.Path(sys.argv[1]).glob('*.py')):\n"
+        "    runpy.run_path(str(path), run_name='imported')\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(MEASURED)}
+    run = subprocess.run(
+        [sys.executable, "-c", program, str(MEASURED)], capture_output=True, text=True, env=environment
+    )
+    assert run.returncode == 0, run.stderr
 
 
 def test_every_table_is_whole_and_every_file_is_shown() -> None:

@@ -4,7 +4,7 @@
 
 Errors are absolute, relative where the reference exceeds 1, in millionths: of made light of 2^-20 … 2^20 (random
 colours, grey, primaries and their mixtures, the ends of every formula's pieces, black), and of FOLDER's photographs, by
-default samples/, at the metered exposure and three stops to either side. References: tests/tonemap_reference.py, with
+default samples/, at the metered exposure and three stops to either side. References: tests/reference/tone.py, with
 its parameters; its white points are fixed, so that the operator alone is measured and not the metering.
 8 bits: how many codes in a million differ from those of float64, and by how much, with the sRGB curve.
 """
@@ -33,7 +33,8 @@ from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT))  # the tests are not installed
 
-from tests import tonemap_reference  # noqa: E402
+from tests.reference import tone  # noqa: E402
+from tests.reference.colour import srgb_signal  # noqa: E402
 
 Array = npt.NDArray[Any]
 WHITE, GAMMA = 4.0, 2.2
@@ -41,9 +42,9 @@ WHITE, GAMMA = 4.0, 2.2
 # AgX's range; Drago's series; middle grey; white.
 EDGES = (0.0031308, 0.04, 0.08, 0.76, 0.8, 2**-12.47393, 2**4.026069, 0.25 * 0.18, 0.18, 0.5, 1.0, 2.0, WHITE)
 TRANSFER: dict[str, Callable[[Array], Array]] = {
-    "srgb": tonemap_reference.srgb,
+    "srgb": srgb_signal,
     "gamma": lambda v: np.asarray(v ** (1 / GAMMA)),
-    "pq": tonemap_reference.pq,
+    "pq": tone.pq,
     "linear": lambda v: v,
 }
 
@@ -102,7 +103,7 @@ def largest(got: Array, expected: Array, planes: Array) -> Error:
 
 
 def params(operator: str, light: Light, transfer: str = "linear") -> TonemapParams:
-    given = tonemap_reference.GIVEN.get(operator, {})
+    given = tone.GIVEN.get(operator, {})
     return TonemapParams(operator, light.stops, parameters=given, transfer=transfer, gamma=GAMMA)
 
 
@@ -111,10 +112,10 @@ def of_operator(gpu: Gpu, operator: str, lights: list[Light]) -> dict[str, Any]:
     errors: dict[str, Error] = {}
     codes, wrong, most = 0, 0, 0
     for light in lights:
-        expected = tonemap_reference.OPERATORS[operator](light.exposed, WHITE)
+        expected = tone.OPERATORS[operator](light.exposed, WHITE)
         got = tonemap(gpu, gpu.array(light.planes), params(operator, light)).numpy().astype(np.float64)
         errors[light.name] = largest(got, expected, light.planes)
-        signal = tonemap_reference.srgb(np.clip(expected, 0, 1))
+        signal = srgb_signal(np.clip(expected, 0, 1))
         off = np.abs(eight_bits(gpu, operator, light) - np.rint(255 * signal))
         codes, wrong, most = codes + off.size, wrong + int(np.count_nonzero(off)), max(most, int(off.max()))
     made_light, *others = errors

@@ -46,7 +46,7 @@ class Options:
     repeat : int
         How often the work is done, for timing.
     fuse : bool
-        Whether the last step of a chain may write the file's pixels itself.
+        Whether steps of a chain may join each other's launches, and read and write the file's pixels themselves.
     """
 
     layer: str | None = None
