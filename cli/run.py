@@ -31,18 +31,15 @@ def command(
     each operation, with its name as `op` and its options as keys.
     """
     from gpuops.chain import Chain
-    from gpuops.errors import FileError, ParameterError
+    from gpuops.errors import ParameterError
+    from gpuops.params.files import read_bytes
 
     from .chains import process_chain
 
     try:
-        text = Path(recipe).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise FileError(f"{recipe}: there is no such file") from None
+        text = read_bytes(recipe).decode()
     except UnicodeDecodeError:
         raise ParameterError(f"{recipe}: is no recipe, which is a text of TOML") from None
-    except OSError as error:
-        raise FileError(f"{recipe}: could not be read ({error.strerror})") from None
     steps = Chain.from_toml(text, name=recipe, folder=str(Path(recipe).parent), changes=changes)
     for step, operation in zip(steps, steps.operations, strict=True):
         operation.check(step)

@@ -26,8 +26,9 @@ def explain(gpu: Gpu, chain: Chain, source: str, target: str, options: Options) 
         f"input   {source}: {width} × {height}, {channels} channels of {picture.pixels.dtype.name}",
         f"read as {_values(todo)}",
     ]
+    launches = plan.launches(todo)
     for step in todo.steps:
-        fused = _fused(step, plan.launches(todo)) if options.fuse else ""
+        fused = _fused(step, launches) if options.fuse else ""
         lines.append(f"{step.name:<12}{_step(gpu, step, (channels, height, width))}{fused}")
     pixels = values * picture.pixels.dtype.itemsize
     beside = (step.traits.bytes_per_value * values + step.traits.fixed_bytes for step in todo.steps)

@@ -84,6 +84,11 @@ def _read(path: str) -> bytes:
         import sys
 
         return sys.stdin.buffer.read()
+    return read_bytes(path)
+
+
+def read_bytes(path: str) -> bytes:
+    """Returns what is in a file. Raises FileError, which names it."""
     try:
         with open(path, "rb") as file:
             return file.read()
