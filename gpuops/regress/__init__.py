@@ -1,0 +1,1 @@
+"""Image regression suites: pictures beside their references, verdicts, reports."""
