@@ -126,7 +126,7 @@ static inline FLOAT luminance(const FLOAT *v, float4 weight) {
 
 // Gives the light of FOUR times WIDTH neighbours. Beyond the image's end its last pixel is repeated.
 static inline void light_of_four(__global const STORED *image, uint place, uint size, __global const float *table,
-                                 float decoding, __constant const float *stages, FLOAT v[FOUR][CHANNELS]) {
+                                 float decoding, Numbers stages, FLOAT v[FOUR][CHANNELS]) {
     UNROLLED
     for (int t = 0; t < FOUR; t += VECTORS)
         light_of(take(image, min(place + t * WIDTH, size - 1), size), table, decoding, stages, v + t);
@@ -287,7 +287,7 @@ static inline void publish_bins(__local uint *histogram, __global uint *total, i
 // sum of all bins.
 __kernel void reduce_direct(__global const STORED *restrict image, ulong offset, __global Statistics *partial,
                             __global uint *histogram, int width, int height, int span, float4 weight, float scale,
-                            __global const float *restrict table, float decoding, __constant const float *stages,
+                            __global const float *restrict table, float decoding, Numbers stages,
                             __local Statistics *tree) {
     __local uint bins[SETS * BINS];
     int item = get_local_id(0), items = get_local_size(0);
@@ -327,7 +327,7 @@ __kernel void reduce_direct(__global const STORED *restrict image, ulong offset,
 #if WIDTH == 1
 __kernel void reduce_tiles(__global const STORED *image, ulong offset, __global Statistics *partial,
                            __global uint *histogram, int width, int height, float4 weight, float scale,
-                           __global const float *restrict table, float decoding, __constant const float *stages,
+                           __global const float *restrict table, float decoding, Numbers stages,
                            __local Statistics *tree) {
     __local uint bins[SETS * BINS];
     int x = get_global_id(0), y = get_global_id(1);

@@ -33,7 +33,7 @@ static inline void store_halved(const FLOAT *v, __global float *to, int count) {
 __kernel void reduce_mip(__global const STORED *restrict image, __global float *restrict mip,
                          __global Statistics *partial, __global uint *histogram, int width, int height, int span,
                          float4 weight, float scale, __global const float *restrict table, float decoding,
-                         __constant const float *stages,
+                         Numbers stages,
                          __local Statistics *tree) {
     __local uint bins[SETS * BINS];
     int item = get_local_id(0), items = get_local_size(0);

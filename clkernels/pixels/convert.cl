@@ -4,7 +4,7 @@
 
 enum { STRAIGHTEN = 1, LIGHT_TO_SRGB = 2, SRGB_TO_LIGHT = 4, MULTIPLY = 8 };  // what is done, in this order
 
-static inline void converted(FLOAT v[CHANNELS], __constant const float *numbers, int parts) {
+static inline void converted(FLOAT v[CHANNELS], NUMBERS const float *numbers, int parts) {
     FLOAT alpha = v[CHANNELS - 1];
     for (int c = 0; c < COLOURS; c++) {
         if (parts & STRAIGHTEN) v[c] = straight(v[c], alpha);
@@ -15,6 +15,6 @@ static inline void converted(FLOAT v[CHANNELS], __constant const float *numbers,
 }
 
 // Straight colours of premultiplied ones, where there is alpha.
-static inline void straightened(FLOAT v[CHANNELS], __constant const float *numbers, int parts) {
+static inline void straightened(FLOAT v[CHANNELS], NUMBERS const float *numbers, int parts) {
     if (COLOURS < CHANNELS) converted(v, numbers, STRAIGHTEN);
 }

@@ -6,7 +6,7 @@
 // A group takes `times` times as many neighbours as its work-items can at once. Any group size. `lost` is as in encode.cl.
 
 __kernel void each(__global const STORED *restrict in, __global MADE *restrict out, int pixels, int times,
-                   __global const float *restrict table, float scale, __constant const float *stages,
+                   __global const float *restrict table, float scale, Numbers stages,
                    __global const uint *restrict codes, __global uint *lost) {
     int item = get_local_id(0), items = get_local_size(0);
 #ifdef CODES

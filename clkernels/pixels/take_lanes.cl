@@ -107,7 +107,7 @@ static inline void decoded(Taken taken, __global const float *table, float scale
 }
 #endif
 
-static inline void light_of(Taken taken, __global const float *table, float scale, __constant const float *numbers,
+static inline void light_of(Taken taken, __global const float *table, float scale, Numbers numbers,
                             FLOAT v[VECTORS][CHANNELS]) {
     decoded(taken, table, scale, v[0]);
 #ifdef STAGES

@@ -25,7 +25,7 @@ static inline Taken take(__global const STORED *in, uint first, uint size) {
     return pack_quad(four);
 }
 
-static inline void light_of(Taken taken, __global const float *table, float scale, __constant const float *numbers,
+static inline void light_of(Taken taken, __global const float *table, float scale, Numbers numbers,
                             FLOAT v[VECTORS][CHANNELS]) {
     STORED four[4 * CHANNELS];
     unpack_quad(taken, four);

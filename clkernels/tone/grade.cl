@@ -44,18 +44,18 @@ static inline void saturate_by(FLOAT v[3], float saturation) {
     for (int c = 0; c < 3; c++) v[c] = select(v[c], fma(v[c] - y, (FLOAT)saturation, y), finite_light(y));
 }
 
-static inline FLOAT by_cubics(FLOAT v, float base, __constant const Cubic *cubics, int count) {
+static inline FLOAT by_cubics(FLOAT v, float base, NUMBERS const Cubic *cubics, int count) {
     FLOAT sum = base;
     for (int k = 0; k < count; k++) {
-        __constant const Cubic *p = cubics + k;
+        NUMBERS const Cubic *p = cubics + k;
         FLOAT t = clamp(v - p->start, (FLOAT)p->low, (FLOAT)p->high);
         sum = fma(t, fma(t, fma(t, (FLOAT)p->d, (FLOAT)p->c), (FLOAT)p->b), sum);
     }
     return sum;
 }
 
-static inline void graded(FLOAT channels[CHANNELS], __constant const float *numbers, int parts) {
-    __constant const Grade *g = (__constant const Grade *)numbers;
+static inline void graded(FLOAT channels[CHANNELS], NUMBERS const float *numbers, int parts) {
+    NUMBERS const Grade *g = (NUMBERS const Grade *)numbers;
     FLOAT v[3];
     for (int c = 0; c < 3; c++) {
         v[c] = fma(channels[COLOURS == 1 ? 0 : c], (FLOAT)g->slope[c], (FLOAT)g->offset[c]);
@@ -66,7 +66,7 @@ static inline void graded(FLOAT channels[CHANNELS], __constant const float *numb
         for (int c = 0; c < 3; c++) v[c] = copysign(g->pivot * power(fabs(v[c]) / g->pivot, g->contrast), v[c]);
     if (parts & SATURATION) saturate_by(v, g->saturation);
     if (parts & CUBICS)
-        for (int c = 0; c < 3; c++) v[c] = by_cubics(v[c], g->base, (__constant const Cubic *)(g + 1), (int)g->cubics);
+        for (int c = 0; c < 3; c++) v[c] = by_cubics(v[c], g->base, (NUMBERS const Cubic *)(g + 1), (int)g->cubics);
 #if COLOURS == 1
     v[0] = rec709_luminance(v);
 #endif

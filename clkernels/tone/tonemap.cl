@@ -80,7 +80,7 @@ static inline void repair_all(FLOAT v[VECTORS][CHANNELS], float most, uint first
 // any size.
 __kernel void tonemap(__global const STORED *restrict in, __global MADE *restrict out, int pixels, int width, int times,
                       float exposure, float8 p, float gamma, float code, uint seed, __global const float *restrict table,
-                      float scale, __constant const float *stages, __global const uint *restrict codes, __global uint *lost, __global uint *repaired,
+                      float scale, Numbers stages, __global const uint *restrict codes, __global uint *lost, __global uint *repaired,
                       __global const float *restrict noise, __global const float4 *restrict lut,
                       __global const float *restrict gains, float16 white) {
     __local uint counted[5];

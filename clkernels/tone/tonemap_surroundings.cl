@@ -21,7 +21,7 @@ static inline FLOAT luminance_of(FLOAT *v, float exposure, float16 white) {
 // gain: 1/beyond for pixels beyond; for others −1, and negative means that tonemap_local.cl is still to find it.
 __kernel void surroundings(__global const STORED *restrict in, __global float *around, __global float *gain, int pixels,
                            float exposure, float beyond, __global const float *restrict table, float scale,
-                           __constant const float *stages, float16 white) {
+                           Numbers stages, float16 white) {
     uint size = pixels, i = (uint)get_global_id(0) * TAKEN;
     if (i >= size) return;
     FLOAT v[VECTORS][CHANNELS];
@@ -39,7 +39,7 @@ __kernel void surroundings(__global const STORED *restrict in, __global float *a
 // Gives binary logarithms; NaN for luminance below `darkest`, ∞ for luminance of `beyond` or more.
 __kernel void logarithms(__global const STORED *restrict in, __global float *out, int pixels, float exposure, float darkest,
                          float beyond, __global const float *restrict table, float scale,
-                         __constant const float *stages, float16 white) {
+                         Numbers stages, float16 white) {
     uint size = pixels, i = (uint)get_global_id(0) * TAKEN;
     if (i >= size) return;
     FLOAT v[VECTORS][CHANNELS];

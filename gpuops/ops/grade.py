@@ -83,7 +83,8 @@ def _stage(params: GradeParams, colours: int, channels: int) -> Stage:
         "CUBICS": params.curved,
         "NO_SLOPE": 0 in params.slope,
     }
-    return Stage("grade", "graded", numbers, tuple(part for part, on in parts.items() if on))
+    on = tuple(part for part, is_on in parts.items() if is_on)
+    return Stage("grade", "graded", numbers, on, indexed=params.curved)
 
 
 OPERATION = Operation(

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _GROUPS = 24
 # Rounds of a work-item, at most.
 _TIMES = 1 << 10
+# Numbers of stages that are an argument of a kernel by value: any device takes 1024 bytes of arguments.
+_BY_VALUE = 192
 # Defines that reading and writing have in common.
 _SHARED = ("CHANNELS", "COLOURS", "UNPREMULTIPLY")
 
@@ -37,8 +39,8 @@ class Stage:
     Attributes
     ----------
     source : str
-        The file of OpenCL C that has it: ``f(FLOAT v[CHANNELS], __constant const float *numbers, int parts)`` changes
-        the channels of a pixel, or of a vector of them.
+        The file of OpenCL C that has it: ``f(FLOAT v[CHANNELS], NUMBERS const float *numbers, int parts)`` changes
+        the channels of a pixel, or of a vector of them. NUMBERS is the address space of its numbers.
     function : str
         Its name.
     numbers : tuple of float
@@ -47,6 +49,8 @@ class Stage:
         The names of the parts that it is to do; the file has them as flags. The others are not compiled.
     exact : bool
         It needs a library's powers, not a GPU's own.
+    indexed : bool
+        It takes numbers by an index that it computes.
     """
 
     source: str
@@ -54,6 +58,7 @@ class Stage:
     numbers: tuple[float, ...] = ()
     parts: tuple[str, ...] = ()
     exact: bool = False
+    indexed: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,11 +120,20 @@ def reading(
         words = None
     if lanes == 1:
         own["READ_WORDS"] = words
-    numbers = None
+    numbers: Argument = None
+    by_value = False
     if stages:
         own["STAGES"] = True
-        numbers = gpu.array(np.array([n for stage in stages for n in stage.numbers] or [0], np.float32))
-    before: tuple[str | Source, ...] = ("lanes", "colour", defined("reading", own), *_joined(stages))
+        numbers = np.array([n for stage in stages for n in stage.numbers] or [0], np.float32)
+        by_value = len(numbers) <= _BY_VALUE and not any(stage.indexed for stage in stages)
+        if not by_value:
+            numbers = gpu.array(numbers)
+    before: tuple[str | Source, ...] = (
+        "lanes",
+        "colour",
+        defined("reading", own),
+        *_joined(stages, by_value),
+    )
     if lanes > 1:
         sources = (*before, "take_lanes")
     else:
@@ -131,18 +145,26 @@ def reading(
     return Reading(sources, shared, own, (table, scale, numbers), lanes, nbytes, exact)
 
 
-def _joined(stages: Sequence[Stage]) -> tuple[str | Source, ...]:
-    """Returns the sources of the stages, and the function that does one after the other."""
+def _joined(stages: Sequence[Stage], by_value: bool) -> tuple[str | Source, ...]:
+    """Returns the sources of the stages, and ``staged``, the function that does one after the other.
+
+    ``Numbers`` is what a kernel is given for them: a buffer in constant memory, or ``by_value`` the numbers themselves,
+    which GPUs use without loading them first.
+    """
     if not stages:
-        return ()
+        return (Source("numbers", "typedef __constant const float *Numbers;"),)
     calls, place = [], 0
+    at = "numbers.of + " if by_value else "numbers + "
     for stage in stages:
-        calls.append(f"    {stage.function}(v, numbers + {place}, {' | '.join(stage.parts) or 0});")
+        calls.append(f"    {stage.function}(v, {at}{place}, {' | '.join(stage.parts) or 0});")
         place += len(stage.numbers)
-    text = "\n".join(
-        ["static inline void staged(FLOAT v[CHANNELS], __constant const float *numbers) {", *calls, "}"]
+    kind = f"struct {{ float of[{max(place, 1)}]; }}" if by_value else "__constant const float *"
+    text = "\n".join(["static inline void staged(FLOAT v[CHANNELS], Numbers numbers) {", *calls, "}"])
+    return (
+        Source("numbers", f"typedef {kind} Numbers;\n#define NUMBERS {'' if by_value else '__constant'}"),
+        *dict.fromkeys(stage.source for stage in stages),
+        Source("stages", text),
     )
-    return (*dict.fromkeys(stage.source for stage in stages), Source("stages", text))
 
 
 def writing(
