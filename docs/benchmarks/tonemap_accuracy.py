@@ -26,7 +26,7 @@ from peers import measured_on
 
 from gpuops import Gpu, GpuopsWarning, files
 from gpuops.ops.tonemap import TonemapParams
-from gpuops.params.operators import LOCAL, OPERATORS, TRANSFERS
+from gpuops.params.operators import LOCAL, OPERATORS
 from gpuops.pixels.coding import Decoding, Encoding, on_device
 from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 
@@ -172,7 +172,7 @@ def main() -> None:
     gpu = Gpu(options.device)
     lights = [Light("made", made()), *photographs(gpu, options.folder)]
     rows = [of_operator(gpu, name, lights) for name in OPERATORS if name not in LOCAL]
-    transfers = [of_transfer(gpu, transfer, lights[0]) for transfer in TRANSFERS]
+    transfers = [of_transfer(gpu, transfer, lights[0]) for transfer in TRANSFER]
     context = measured_on(gpu.info)
     print("\n".join(f"{key}: {value}" for key, value in context.items()))
     show(rows, transfers)
