@@ -11,11 +11,12 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from gpuops.chain import Chain, nearest
+from gpuops.chain import Chain
 from gpuops.errors import ParameterError
 from gpuops.operation import Given, Operation, Option, Params
 from gpuops.ops import OPERATIONS, STEPS
 from gpuops.ops import operation as declared
+from gpuops.params.toml import nearest
 
 from . import commands, options
 

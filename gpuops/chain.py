@@ -16,6 +16,7 @@ from typing import Any
 from .errors import ParameterError
 from .operation import Given, Operation, Params, operation_of
 from .ops import STEPS, operation
+from .params.toml import Lines, loads, nearest
 
 #: The version of the notation that :meth:`Chain.to_toml` writes, and the newest that can be read.
 SCHEMA = 1
@@ -104,28 +105,14 @@ class Chain:
             Text that is no recipe, or of a newer version; an unknown step or key; a value that is wrong. It names the
             line.
         """
-        steps = _steps(text, name)
+        steps, lines = _steps(text, name), Lines(text, name, "step")
         for change in changes:
             _change(steps, change)
-        return cls(*(_params(values, name, text, place, folder) for place, values in enumerate(steps)))
+        return cls(*(_params(values, lines, place, folder) for place, values in enumerate(steps)))
 
 
 def _steps(text: str, name: str) -> list[dict[str, Any]]:
-    try:
-        import tomllib
-    except ImportError:  # Python 3.10
-        import tomli as tomllib  # type: ignore[no-redef, import-not-found, unused-ignore]
-    try:
-        recipe = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ParameterError(f"{name}: is no TOML ({error})") from None
-    schema = recipe.pop("schema", None)
-    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
-        raise ParameterError(f"{name}: has no line 'schema = {SCHEMA}', which tells the version of a recipe")
-    if schema > SCHEMA:
-        raise ParameterError(
-            f"{name}: is of schema {schema}, and this version knows {SCHEMA} at most: use a newer clpix"
-        )
+    recipe = loads(text, name, SCHEMA, "recipe")
     steps = recipe.pop("step", None)
     if recipe:
         raise ParameterError(f"{name}: unknown key {next(iter(recipe))!r}; there are schema and [[step]]")
@@ -134,58 +121,44 @@ def _steps(text: str, name: str) -> list[dict[str, Any]]:
     return steps
 
 
-def _params(values: dict[str, Any], name: str, text: str, place: int, folder: str) -> Params:
+def _params(values: dict[str, Any], lines: Lines, place: int, folder: str) -> Params:
     """Makes the parameters of one step; ``place``: its number in the recipe."""
-    where = f"{name}, line {_line(text, place)}"
+    where = lines.of_entry(place)
     if "op" not in values:
-        raise ParameterError(f"{where}: the step has no 'op'")
+        raise ParameterError(f"{where}the step has no 'op'")
     given = dict(values)
     op = given.pop("op")
     if not isinstance(op, str) or op not in STEPS:
-        raise ParameterError(f"{where}: unknown step {op!r}{nearest(str(op), STEPS)}")
+        raise ParameterError(f"{where}unknown step {op!r}{nearest(str(op), STEPS)}")
     params = operation(op).params
     known = {option.name: option for option in params.options()}
     for key, value in given.items():
-        line = f"{name}, line {_line(text, place, key)}"
+        line = lines.of_entry(place, key)
         if key not in known:
-            raise ParameterError(f"{line}: {op} has no key {key!r}{nearest(key, known)}")
+            raise ParameterError(f"{line}{op} has no key {key!r}{nearest(key, known)}")
         fitting = known[key].type is bool, isinstance(value, bool)
         if fitting[0] != fitting[1]:
-            raise ParameterError(f"{line}: {key} is {'true or false' if fitting[0] else 'not true or false'}")
+            raise ParameterError(f"{line}{key} is {'true or false' if fitting[0] else 'not true or false'}")
         if known[key].type in (int, float) and not isinstance(value, int | float):
-            raise ParameterError(f"{line}: {key} is a number, not {value!r}")
+            raise ParameterError(f"{line}{key} is a number, not {value!r}")
         if known[key].metavar in ("IMAGE", "FILE"):
             given[key] = _relative(value, folder)
     missing = [option.name for option in known.values() if option.required and option.name not in given]
     if missing:
-        raise ParameterError(f"{where}: {op} needs the key {missing[0]!r}")
+        raise ParameterError(f"{where}{op} needs the key {missing[0]!r}")
     try:
         return params.of_options(Given(given, lambda option: option))
     except ParameterError as error:
         # Of the keys that the message names the last one is wrong; others may be what makes it useless.
         named = [word.replace("-", "_") for word in re.findall(r"[\w-]+", str(error))]
         wrong = next((word for word in reversed(named) if word in given), None)
-        raise ParameterError(f"{name}, line {_line(text, place, wrong)}: {error}") from None
+        raise ParameterError(f"{lines.of_entry(place, wrong)}{error}") from None
 
 
 def _relative(value: Any, folder: str) -> Any:
     if isinstance(value, Mapping) and "path" in value:
         return {**value, "path": str(Path(folder) / str(value["path"]))}
     return str(Path(folder) / value) if isinstance(value, str) else value
-
-
-def _line(text: str, place: int, key: str | None = None) -> int:
-    """Returns the line of a step's head, or of a key in it."""
-    heads = [at for at, line in enumerate(text.splitlines(), 1) if re.match(r"\s*\[\[\s*step\s*\]\]", line)]
-    if place >= len(heads):
-        return 1
-    if key is not None:
-        for at, line in enumerate(text.splitlines()[heads[place] :], heads[place] + 1):
-            if line.lstrip().startswith("[["):
-                break
-            if re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
-                return at
-    return heads[place]
 
 
 def _change(steps: list[dict[str, Any]], change: str) -> None:
@@ -221,14 +194,6 @@ def _value(text: str, kind: Any, change: str) -> Any:
         except ValueError:
             raise ParameterError(f"--set {change}: {text!r} is no number") from None
     return text
-
-
-def nearest(name: str, known: Mapping[str, object]) -> str:
-    """Returns the end of a message on an unknown name: what was meant, or what there is."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, known, 1)
-    return f": did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"
 
 
 def _toml(value: Any) -> str:

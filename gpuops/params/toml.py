@@ -1,0 +1,73 @@
+"""TOML that people write: errors name the line, and unknown names the nearest one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+from ..errors import ParameterError
+
+
+def loads(text: str, path: str, schema: int, kind: str) -> dict[str, Any]:
+    """Returns the tables of a text, without the key ``schema``, which is the version of the notation.
+
+    ``schema`` is the newest version that can be read, ``kind`` what the text is. Raises ParameterError for a text that
+    is no TOML, or of a newer version.
+    """
+    try:
+        import tomllib
+    except ImportError:  # Python 3.10
+        import tomli as tomllib  # type: ignore[no-redef, import-not-found, unused-ignore]
+    try:
+        found: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ParameterError(f"{path}: is no TOML ({error})") from None
+    version = found.pop("schema", None)
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise ParameterError(f"{path}: has no line 'schema = {schema}', which tells the version of a {kind}")
+    if version > schema:
+        raise ParameterError(
+            f"{path}: is of schema {version}, and this version knows {schema} at most: use a newer clpix"
+        )
+    return found
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Returns the end of a message on an unknown name: what was meant, or what there is."""
+    known = list(known)
+    close = get_close_matches(name, known, 1)
+    return f": did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"
+
+
+class Lines:
+    """Says in which line of a text a key stands: the beginning of a message.
+
+    ``array``: the name of an array of tables, such as ``step`` of ``[[step]]``.
+    """
+
+    def __init__(self, text: str, path: str, array: str) -> None:
+        self._lines = text.splitlines()
+        self._path = path
+        head = re.compile(rf"\s*\[\[\s*{array}\s*\]\]")
+        self._heads = [at for at, line in enumerate(self._lines) if head.match(line)]
+
+    def of(self, key: str) -> str:
+        """Returns the place of a key or a table of the whole text."""
+        return self._find(rf"\s*(\[+\s*)?[\"']?{re.escape(key)}[\"']?\s*[=.\]]", 0, len(self._lines))
+
+    def of_entry(self, number: int, key: str | None = None) -> str:
+        """Returns the place of an entry of the array, or of a key in it."""
+        if number >= len(self._heads):
+            return f"{self._path}, line 1: "
+        first = self._heads[number]
+        end = self._heads[number + 1] if number + 1 < len(self._heads) else len(self._lines)
+        found = self._find(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]", first, end) if key is not None else ""
+        return found if "line" in found.removeprefix(self._path) else f"{self._path}, line {first + 1}: "
+
+    def _find(self, pattern: str, first: int, end: int) -> str:
+        for at in range(first, end):
+            if re.match(pattern, self._lines[at]):
+                return f"{self._path}, line {at + 1}: "
+        return f"{self._path}: "
