@@ -184,11 +184,7 @@ def pair(
     Raises ParameterError for different sizes, channels, or an unknown space.
     """
     check_name("space", space, ("auto", "linear", "encoded"))
-    if (a.width, a.height) != (b.width, b.height):
-        raise ParameterError(f"sizes differ: {a.width}×{a.height} and {b.width}×{b.height} pixels")
-    if channels(a, alpha) != channels(b, alpha):
-        advice = "; --alpha drop leaves alpha out" if channels(a, False) == channels(b, False) else ""
-        raise ParameterError(f"channels differ: {channels(a, alpha)} and {channels(b, alpha)}{advice}")
+    check_same(a, b, alpha)
     as_stored = a.colour == b.colour and space in ("auto", "linear" if a.linear else "encoded")
     linear = a.linear if as_stored else space == "linear" or (space == "auto" and a.linear and b.linear)
     maxima = [np.iinfo(p.pixels.dtype).max if p.pixels.dtype.kind == "u" else 1 for p in (a, b)]
@@ -202,6 +198,15 @@ def pair(
     )
     first.linear = second.linear = linear
     return first, second, data_range
+
+
+def check_same(a: Picture, b: Picture, alpha: bool = True) -> None:
+    """Raises ParameterError unless two pictures have one size and the same channels; ``alpha``: whether it counts."""
+    if (a.width, a.height) != (b.width, b.height):
+        raise ParameterError(f"sizes differ: {a.width}×{a.height} and {b.width}×{b.height} pixels")
+    if channels(a, alpha) != channels(b, alpha):
+        advice = "; --alpha drop leaves alpha out" if channels(a, False) == channels(b, False) else ""
+        raise ParameterError(f"channels differ: {channels(a, alpha)} and {channels(b, alpha)}{advice}")
 
 
 def channels(picture: Picture, alpha: bool = True) -> str:

@@ -11,19 +11,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ..params.comparing import Worst
+from ..params.thresholds import Limit
+
+__all__ = ["DIFFERENT", "STATUSES", "UNCOMPARED", "Limit", "Outcome", "Picture", "Run", "Worst"]
+
 # The verdicts, the worst first, and what each says.
 STATUSES = {
     "error": "could not be compared",
     "missing": "the result is missing",
     "new": "there is no reference",
     "failed": "differs from its reference",
+    "size": "has another size or other channels",
     "warned": "differs, within what only warns",
     "renamed": "equals the reference of another name",
     "passed": "differs within the thresholds",
     "equal": "equals its reference",
 }
 # Verdicts that make the exit code 1, and those that make it 2.
-DIFFERENT, UNCOMPARED = ("failed",), ("error", "missing", "new", "renamed")
+DIFFERENT, UNCOMPARED = ("failed", "size"), ("error", "missing", "new", "renamed")
 
 
 class Picture(NamedTuple):
@@ -42,23 +48,6 @@ class Picture(NamedTuple):
     height: int | None = None
     channels: str | None = None
     dtype: str | None = None
-
-
-class Worst(NamedTuple):
-    """The pixel with the largest difference: its place, and the values of both pictures there."""
-
-    x: int
-    y: int
-    result: tuple[float, ...]
-    reference: tuple[float, ...]
-
-
-class Limit(NamedTuple):
-    """A threshold that was missed, or that warns: its name, the figure, and the most or the least that is allowed."""
-
-    name: str
-    value: float
-    limit: float
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,136 @@
+"""The options by which pictures are compared: figures, thresholds, and what is left out. `compare` and `regress`
+have them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+
+from gpuops.errors import ParameterError
+from gpuops.params.comparing import Comparing, Rectangle
+from gpuops.params.metrics import LIMITS, METRICS
+from gpuops.params.thresholds import Thresholds
+
+from . import options
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+if TYPE_CHECKING:
+    _RectangleType = click.ParamType[Rectangle]
+else:
+    _RectangleType = click.ParamType
+
+# What the help says of the thresholds that idiff has.
+_IDIFF = {
+    "fail": ("E", "A pixel is bad if a value's error is above E, of 0…1."),
+    "failrelative": ("E", "… and above E relative to the mean of both values."),
+    "failpercent": ("P", "Differ if more than P percent of the pixels are bad."),
+    "hardfail": ("E", "Differ if any error is above E."),
+    "allowfailures": ("N", "Alike if at most N pixels are bad."),
+    "warn": ("E", "As --fail, for a warning."),
+    "warnrelative": ("E", "As --failrelative, for a warning."),
+    "warnpercent": ("P", "As --failpercent, for a warning."),
+    "hardwarn": ("E", "As --hardfail, for a warning."),
+}
+
+
+class _Rectangle(_RectangleType):
+    """A parameter type for X,Y,W,H in pixels."""
+
+    name = "rectangle"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Rectangle:
+        match = re.fullmatch(r"(\d{1,9}),(\d{1,9}),(\d{1,9}),(\d{1,9})", str(value), re.ASCII)
+        if not match:
+            self.fail(f"{value!r} is no rectangle: give X,Y,W,H in pixels, such as 0,0,64,16", param, ctx)
+        x, y, width, height = (int(part) for part in match.groups())
+        return x, y, width, height
+
+
+@dataclass(frozen=True)
+class Given:
+    """The values of these options."""
+
+    how: Comparing
+    thresholds: Thresholds
+    metrics: tuple[str, ...]
+
+
+def comparing(command: Command) -> Command:
+    """Adds the options; the command receives them as one ``given`` argument, a :class:`Given`."""
+
+    def with_one(**values: Any) -> Any:
+        table = {
+            name: value
+            for name in (*_IDIFF, *LIMITS)
+            if (value := values.pop(name.replace("-", "_"), None)) is not None
+        }
+        metrics = tuple(values.pop("metrics"))
+        how = Comparing(
+            mask=values.pop("mask"),
+            ignore=values.pop("ignore"),
+            ppd=values.pop("ppd"),
+            white=values.pop("white"),
+        )
+        if metrics:
+            how = replace(how, metrics=metrics)
+        try:
+            thresholds = Thresholds.of(table)
+        except ParameterError as error:
+            raise click.UsageError(f"--{error}") from None
+        return command(given=Given(how, thresholds, metrics), **values)
+
+    with_one.__name__, with_one.__doc__ = command.__name__, command.__doc__
+    wrapped: Any = with_one
+    wrapped.__click_params__ = getattr(command, "__click_params__", [])
+    for option in reversed(_options()):
+        wrapped = option(wrapped)
+    return cast("Command", wrapped)
+
+
+def _options() -> list[Callable[[Any], Any]]:
+    limits = [
+        click.option(
+            f"--{name}",
+            type=float,
+            metavar="V",
+            help=f"Alike if {metric} is at {'least' if METRICS[metric].higher else 'most'} V.",
+        )
+        for name, metric in LIMITS.items()
+    ]
+    counts = [
+        click.option(f"--{name}", type=int if name == "allowfailures" else float, metavar=metavar, help=text)
+        for name, (metavar, text) in _IDIFF.items()
+    ]
+    return [
+        click.option(
+            "--metric",
+            "metrics",
+            type=options.Choice(METRICS),
+            multiple=True,
+            help="Which figures to tell; may be repeated.",
+        ),
+        *limits,
+        *counts,
+        click.option("--mask", metavar="IMAGE", help="Where this picture is black, nothing is compared."),
+        click.option(
+            "--ignore",
+            type=_Rectangle(),
+            multiple=True,
+            metavar="X,Y,W,H",
+            help="Nothing in this rectangle is compared; may be repeated.",
+        ),
+        click.option("--ppd", type=float, metavar="N", help="Pixels a degree of the eye, for FLIP."),
+        click.option(
+            "--white",
+            type=float,
+            default=203.0,
+            show_default=True,
+            metavar="L",
+            help="cd/m² of light 1, for PU21 and ΔE ITP.",
+        ),
+    ]

@@ -1,0 +1,241 @@
+"""The fixture ``clpix_regress`` for pytest: pictures of a test beside their references.
+
+def test_render(clpix_regress):
+    clpix_regress.check(render())          # an array or a file; the reference is called as the test is
+
+@pytest.mark.clpix(max_flip=0.02)          # thresholds, by the command line's names
+def test_noise(clpix_regress): ...
+
+This module is loaded in every run of pytest: it imports nothing of the library before a test asks for the fixture.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gpuops.gpu import Gpu
+    from gpuops.regress.outcome import Outcome
+
+# Where outcomes of this process are kept until its end.
+_FOUND = pytest.StashKey["list[Outcome]"]()
+_SESSION = pytest.StashKey["_Session"]()
+# The key under which a worker of xdist hands its outcomes to the main process.
+_SENT = "clpix_outcomes"
+# Options, and the names of the same in an ini file.
+_OPTIONS = {
+    "references": "the folder of references, or an index (default: references beside the test's file)",
+    "results": "the folder where pictures of tests go (default: .clpix-regress/pytest)",
+    "report": "write a page with all pictures, or a folder without scripts",
+    "device": "the device that compares, as clpix --device",
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("clpix", "clpix: pictures beside their references")
+    group.addoption(
+        "--clpix-update",
+        action="store_true",
+        help="make the pictures of tests that ran the references of their names",
+    )
+    for name, text in _OPTIONS.items():
+        group.addoption(f"--clpix-{name}", metavar="X", help=text)
+        parser.addini(f"clpix_{name}", text)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "clpix(name=None, **thresholds): thresholds of clpix_regress, such as max_flip=0.02 or fail=0.01",
+    )
+    config.stash[_FOUND] = []
+
+
+def _option(config: pytest.Config, name: str) -> str | None:
+    value: str | None = config.getoption(f"--clpix-{name}") or config.getini(f"clpix_{name}") or None
+    return value
+
+
+class _Session:
+    """The device, which is opened when a picture has to be measured."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._gpu: Gpu | None = None
+
+    def open(self) -> Gpu:
+        if self._gpu is None:
+            from gpuops.gpu import Gpu
+
+            self._gpu = Gpu(_option(self._config, "device"))
+        return self._gpu
+
+    def close(self) -> None:
+        if self._gpu is not None:
+            self._gpu.close()
+
+
+class Regress:
+    """What the fixture gives: ``check`` compares a picture with its reference."""
+
+    def __init__(self, request: pytest.FixtureRequest, session: _Session) -> None:
+        self._request = request
+        self._session = session
+        self._count = 0
+
+    def check(self, picture: Any, name: str | None = None, **thresholds: float) -> None:
+        """Compares a picture with its reference, and fails the test if it differs.
+
+        Parameters
+        ----------
+        picture : array or path
+            (height, width) or (height, width, channels) of uint8, uint16, float16 or float32, or a picture's file.
+            Floats are light.
+        name : str, optional
+            The reference's name. Without it that of the test, and from the second picture of a test on a number.
+        **thresholds : float
+            By the command line's names with ``_`` in place of ``-``, over those of the test's marker.
+        """
+        __tracebackhide__ = True
+        from gpuops.params.comparing import Comparing
+        from gpuops.params.thresholds import Thresholds
+        from gpuops.regress.folders import pairs
+        from gpuops.regress.judge import judge
+        from gpuops.regress.references import places_of, references
+
+        node = self._request.node
+        config = node.config
+        marker = node.get_closest_marker("clpix")
+        given = {**(marker.kwargs if marker else {}), **thresholds}
+        name = name or given.pop("name", None) or self._name()
+        given.pop("name", None)
+        self._count += 1
+        limits = Thresholds.of({_option_name(key): value for key, value in given.items()})
+        where = Path(_option(config, "references") or Path(node.path).parent / "references")
+        folder = Path(_option(config, "results") or config.rootpath / ".clpix-regress" / "pytest")
+        result = _write(picture, folder / name)
+        inside = result.relative_to(folder).as_posix()
+        known = references(str(where))
+        if config.getoption("--clpix-update"):
+            known.accept({inside: str(result)})
+        places: tuple[str, ...] = ()
+        if str(where).endswith(".json") or any(where.glob("@*")):
+            info = self._session.open().info
+            places = places_of(info.name, info.platform)
+        (outcome,) = judge(
+            pairs(folder, known, places, {inside}),
+            Comparing(),
+            lambda _name: limits,
+            self._session.open,
+            jobs=1,
+        )
+        config.stash[_FOUND].append(outcome)
+        node.user_properties.append((f"clpix {inside}", outcome.status))
+        if not outcome.good and outcome.status != "warned":
+            pytest.fail(_message(outcome, str(where)), pytrace=False)
+
+    def _name(self) -> str:
+        node = self._request.node
+        stem = re.sub(r"[^\w.\[\]=+-]+", "_", node.name)
+        number = f"-{self._count + 1}" if self._count else ""
+        return f"{Path(node.path).stem}/{stem}{number}"
+
+
+def _option_name(key: str) -> str:
+    return key.replace("_", "-")
+
+
+def _write(picture: Any, path: Path) -> Path:
+    """Puts the picture at ``path``, whose extension is added if it has none, and returns where it is."""
+    import numpy as np
+
+    from gpuops import files
+    from gpuops.errors import ParameterError
+    from gpuops.regress.references import put
+
+    if isinstance(picture, str | os.PathLike):
+        source = Path(picture)
+        target = (
+            path if path.suffix.lower() in files.EXTENSIONS else path.with_name(path.name + source.suffix)
+        )
+        put(str(source), target)
+        return target
+    pixels = np.asarray(picture)
+    if pixels.ndim == 2:
+        pixels = pixels[..., None]
+    if pixels.ndim != 3 or pixels.dtype.name not in ("uint8", "uint16", "float16", "float32"):
+        raise ParameterError(
+            "a picture is (height, width) or (height, width, channels) of uint8, uint16, float16 or float32, "
+            f"not {pixels.shape} {pixels.dtype}"
+        )
+    light = pixels.dtype.kind == "f"
+    if path.suffix.lower() not in files.EXTENSIONS:
+        path = path.with_name(f"{path.name}{'.exr' if light else '.png'}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    picture = files.Picture(np.ascontiguousarray(pixels), alpha=pixels.shape[2] in (2, 4), linear=light)
+    files.write(path, picture)
+    return path
+
+
+def _message(outcome: Outcome, references: str) -> str:
+    lines = [f"{outcome.name} {outcome.status}" + (f": {outcome.message}" if outcome.message else "")]
+    lines += [f"  {limit.name}: {limit.value:.6g} against {limit.limit:.6g}" for limit in outcome.missed]
+    if outcome.worst is not None:
+        worst = outcome.worst
+        lines.append(f"  worst pixel {worst.x},{worst.y}: {worst.result} in place of {worst.reference}")
+    if outcome.result is not None:
+        lines.append(f"  result: {outcome.result.path}")
+    lines.append(f"  references: {references} (--clpix-update makes results the references)")
+    return "\n".join(lines)
+
+
+@pytest.fixture(scope="session")
+def _clpix_session(pytestconfig: pytest.Config) -> Iterator[_Session]:
+    session = _Session(pytestconfig)
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def clpix_regress(request: pytest.FixtureRequest, _clpix_session: _Session) -> Regress:
+    """Compares pictures with their references: ``clpix_regress.check(picture)``."""
+    return Regress(request, _clpix_session)
+
+
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Takes the outcomes of a worker of xdist that has ended."""
+    sent = getattr(node, "workeroutput", {}).get(_SENT)
+    if sent:
+        from gpuops.regress.report import from_json
+
+        node.config.stash[_FOUND].extend(from_json(sent).outcomes)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    found = session.config.stash[_FOUND]
+    sent = getattr(session.config, "workeroutput", None)
+    target = _option(session.config, "report")
+    if not found or (sent is None and target is None):
+        return
+    from gpuops.regress.report import to_json
+
+    from gpuops.regress.outcome import Run
+
+    run = Run(sorted(found, key=lambda outcome: outcome.name), {"command": ["pytest"]})
+    if sent is not None:  # this is a worker
+        sent[_SENT] = to_json(run)
+        return
+    from gpuops.regress import html
+
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    said = html.write(run, str(target))
+    if reporter is not None:
+        reporter.write_line(f"clpix: {said}")

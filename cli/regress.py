@@ -1,0 +1,179 @@
+"""The command ``clpix regress``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from gpuops.errors import ParameterError
+
+from . import commands
+from .audit import across, audit, calibrate
+from .comparing import Given, comparing
+from .suites import LAST, STATE, Device, Telling, finish, has_places, how_of, last, with_telling
+
+# Threads that read files, if nobody says how many.
+_READERS = 4
+# The name of the subcommand that compares two folders: no folder is called so.
+_FOLDERS = "two folders"
+
+
+class Regress(commands.Group):
+    """Takes two folders where no subcommand is named."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.list_commands(ctx):
+            args = [_FOLDERS, *args]
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        known = [*self.list_commands(ctx), "-h", "--help"]
+        if args and args[0].startswith("-") and args[0] not in known:
+            args = [_FOLDERS, *args]  # options may stand before the folders
+        return super().parse_args(ctx, args)
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage(ctx.command_path, "RESULTS REFERENCES [OPTIONS]")
+        formatter.write_usage(ctx.command_path, "run SUITE.toml [NAMES]... [OPTIONS]")
+
+
+@click.group(cls=Regress, short_help="Image regression suites", no_args_is_help=True)
+def command() -> None:
+    """Compare pictures with their references: two folders, or the cases of a suite.
+
+    A folder that is called as a subcommand is, such as run, is ./run.
+    """
+
+
+@command.command(_FOLDERS, hidden=True)
+@click.argument("results")
+@click.argument("references")
+@comparing
+@with_telling
+def folders(telling: Telling, given: Given, results: str, references: str) -> None:
+    """Compare the pictures in RESULTS with those of the same names in REFERENCES, folders included.
+
+    0: all are alike within the thresholds (without one: equal). 1: some differ. 2: some could not be compared, are
+    missing, or have no reference.
+    """
+    from gpuops.regress.folders import pairs
+    from gpuops.regress.judge import judge
+    from gpuops.regress.references import references as open_references
+
+    with Device(telling.device) as device:
+        known = open_references(references)
+        found = pairs(results, known, device.places() if has_places(references) else ())
+        jobs = telling.jobs or min(_READERS, os.cpu_count() or 1)
+        seen = judge(found, how_of(telling, given), lambda _name: given.thresholds, device.open, jobs=jobs)
+        finish(telling, seen, device, {"results": results, "references": references})
+
+
+@command.command("run", short_help="The cases of a suite")
+@click.argument("suite", metavar="SUITE.toml")
+@click.argument("names", nargs=-1, metavar="[NAMES]...")
+@click.option(
+    "--tag", "tags", multiple=True, metavar="TAG", help="Only cases with this tag; may be repeated."
+)
+@click.option("--failed-first", is_flag=True, help="Begin with what failed last time.")
+@click.option("--shard", metavar="I/N", help="Only part I of N parts of the cases.")
+@click.option(
+    "--across-devices", is_flag=True, help="Run the cases on every device, and compare what they make."
+)
+@click.option("--results", metavar="DIR", help=f"Where results go.  [default: {STATE}/results]")
+@comparing
+@with_telling
+def run(
+    telling: Telling,
+    given: Given,
+    suite: str,
+    names: tuple[str, ...],
+    tags: tuple[str, ...],
+    failed_first: bool,
+    shard: str | None,
+    across_devices: bool,
+    results: str | None,
+) -> None:
+    """Run the cases of SUITE.toml, and compare what they make with the references.
+
+    NAMES are those of cases, or patterns such as 'blur*'. Thresholds on the command line count over the suite's.
+
+    With --across-devices there are no references: each case runs on every device, and the results of any two are
+    compared. Without thresholds on the command line they may differ by one level of 16 bits.
+    """
+    from gpuops.regress import manifest
+    from gpuops.regress.cases import outcomes
+    from gpuops.regress.references import references as open_references
+
+    found = manifest.load(suite)
+    cases = manifest.select(found.cases, names, tags)
+    if shard is not None:
+        cases = manifest.shard(cases, shard)
+    if failed_first:
+        failed = {outcome.name for outcome in last().outcomes if not outcome.good}
+        cases.sort(key=lambda case: failed.isdisjoint(case.outputs))
+    out = Path(results or f"{STATE}/results")
+    if across_devices:
+        across(telling, given, found, cases, out)
+        return
+    references = open_references(found.references)
+    with Device(telling.device) as device:
+        seen = outcomes(
+            found,
+            cases,
+            out,
+            references,
+            device.places() if has_places(found.references) else (),
+            how_of(telling, given),
+            device.open,
+            over=given.thresholds,
+            jobs=telling.jobs or os.cpu_count() or 1,
+        )
+        finish(telling, seen, device, {"suite": suite, "results": str(out), "references": found.references})
+
+
+@command.command("accept", short_help="Make results the references")
+@click.argument("names", nargs=-1, metavar="[NAMES]...")
+@click.option(
+    "--from", "source", default=LAST, metavar="REPORT.json", help="Of this run.  [default: the last]"
+)
+@click.option("--references", metavar="DIR", help="Where they go.  [default: those of the run]")
+@click.option("--for", "place", metavar="NAME", help="For this device or platform alone, such as linux.")
+@click.option("--dry-run", is_flag=True, help="Tell what would change, and change nothing.")
+@click.option("--in-ci", is_flag=True, help="Do so though this is a CI job, which should not approve itself.")
+def accept(
+    names: tuple[str, ...], source: str, references: str | None, place: str | None, dry_run: bool, in_ci: bool
+) -> None:
+    """Make the results that a run has seen the references of their names, by their bytes.
+
+    NAMES are those of pictures, or patterns; without any, all results that are new, renamed or differ. A result that
+    has changed since the run is refused.
+    """
+    from gpuops.regress import accepting
+    from gpuops.regress.references import references as open_references
+    from gpuops.regress.references import slug
+
+    if os.environ.get("CI", "").lower() not in ("", "0", "false") and not (in_ci or dry_run):
+        raise click.UsageError(
+            "this is a CI job (CI is set), and would approve its own results: use --in-ci if it may"
+        )
+    seen = last(source)
+    target = references or seen.context.get("references")
+    if not target:
+        raise ParameterError(f"{source}: says no folder of references: name it by --references")
+    chosen = accepting.choose(seen, names)
+    if dry_run:
+        for name, path in chosen.items():
+            click.echo(f"would accept {name} from {path}")
+        return
+    changed = accepting.accept(seen, chosen, open_references(target), slug(place) if place else None)
+    for name in changed:
+        click.echo(f"accepted {name}")
+    click.echo(f"{len(changed)} of {len(chosen)} references changed in {target}")
+
+
+command.add_command(audit)
+command.add_command(calibrate)

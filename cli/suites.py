@@ -1,0 +1,207 @@
+"""What the commands of suites share: their options, the device, and how outcomes are told."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpuops.errors import FileError, ParameterError
+
+from . import options
+from .comparing import Given
+from .main import visible
+
+if TYPE_CHECKING:
+    from gpuops.gpu import Gpu
+    from gpuops.params.comparing import Comparing
+    from gpuops.regress.outcome import Outcome, Run
+
+# Where a run leaves its results and its report, in the folder where it was started.
+STATE = ".clpix-regress"
+# The report of the last run in there.
+LAST = f"{STATE}/last.json"
+
+
+@dataclass(frozen=True)
+class Telling:
+    """The options of reports."""
+
+    report: str | None = None
+    junit: str | None = None
+    json: str | None = None
+    github: bool = False
+    strict: bool = False
+    jobs: int = 0
+    device: str | None = None
+    space: str = "auto"
+    alpha: str = "keep"
+    layer: str | None = None
+    quiet: bool = False
+
+
+def with_telling(command: Callable[..., Any]) -> Callable[..., Any]:
+    return options.collected(
+        "telling",
+        Telling,
+        click.option(
+            "--report", metavar="FILE.html|DIR", help="Write a page with all pictures, or a folder without scripts."
+        ),
+        click.option("--junit", metavar="FILE", help="Write JUnit's XML, for GitLab, Jenkins and others."),
+        click.option("--json", metavar="FILE", help="Write all figures as JSON."),
+        click.option("--github", is_flag=True, help="Print annotations and write the step summary of GitHub."),
+        click.option("--strict", is_flag=True, help="Warnings are differences."),
+        click.option("--jobs", type=click.IntRange(1), default=0, metavar="N", help="How much to do at once."),
+        options.device,
+        click.option(
+            "--space", type=options.Choice(["auto", "linear", "encoded"]), default="auto",
+            help="Compare linear light or the stored values.",
+        ),
+        click.option("--alpha", type=options.Choice(["keep", "drop"]), default="keep", help="Whether alpha counts."),
+        click.option("--layer", metavar="NAME", help="Which layer of multi-layer files."),
+        click.option("-q", "--quiet", is_flag=True, help="Only the totals."),
+    )(command)  # fmt: skip
+
+
+class Device:
+    """The device, which is opened when it is first needed and closed at the end."""
+
+    def __init__(self, name: str | None) -> None:
+        self._name = name
+        self._gpu: Gpu | None = None
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self._gpu is not None:
+            self._gpu.close()
+
+    def open(self) -> Gpu:
+        if self._gpu is None:
+            from gpuops.gpu import Gpu
+
+            self._gpu = Gpu(self._name)
+        return self._gpu
+
+    def places(self) -> tuple[str, ...]:
+        """Returns the names under which this device and platform have references of their own."""
+        from gpuops.regress.references import places_of
+
+        info = self.open().info
+        return places_of(info.name, info.platform)
+
+    def context(self) -> dict[str, str]:
+        if self._gpu is None:
+            return {}
+        info = self._gpu.info
+        return {"device": info.name, "platform": info.platform, "driver": info.driver}
+
+
+def has_places(references: str) -> bool:
+    """Says whether there are references of platforms or devices: else none has to be asked for its name."""
+    from gpuops.regress.references import MARK
+
+    return references.endswith(".json") or (
+        os.path.isdir(references) and any(name.startswith(MARK) for name in os.listdir(references))
+    )
+
+
+def how_of(telling: Telling, given: Given) -> Comparing:
+    return replace(given.how, space=telling.space, alpha=telling.alpha == "keep", layer=telling.layer)
+
+
+def last(source: str = LAST) -> Run:
+    from gpuops.regress.report import from_json
+
+    try:
+        return from_json(Path(source).read_text(encoding="utf-8"))
+    except OSError:
+        raise ParameterError(f"{source}: there is no report of a run; run the suite first") from None
+
+
+def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about: dict[str, str]) -> None:
+    """Tells the outcomes one by one, writes the reports, and exits."""
+    from datetime import datetime, timezone
+    from importlib.metadata import version
+
+    from gpuops.regress import report
+    from gpuops.regress.outcome import Run
+
+    found = []
+    for outcome in outcomes:
+        found.append(outcome)
+        if not telling.quiet and not outcome.good:
+            click.echo(_line(outcome))
+    context = {
+        "clpix": version("clpix"),
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "command": ["clpix", *sys.argv[1:]],
+        **about,
+        **device.context(),
+    }
+    seen = Run(found, context)
+    if not found:
+        raise ParameterError(f"{about.get('results')}: there are no pictures to compare")
+    totals = ", ".join(f"{count} {status}" for status, count in seen.totals.items())
+    click.echo(f"{len(found)} pictures: {totals}")
+    text = report.to_json(seen)
+    _write(LAST, text)
+    if telling.json:
+        _write(telling.json, text)
+    _write_reports(telling, seen)
+    click.get_current_context().exit(seen.exit_code(strict=telling.strict))
+
+
+def _write_reports(telling: Telling, seen: Run) -> None:
+    if telling.junit:
+        from gpuops.regress import junit
+
+        _write(telling.junit, junit.to_xml(seen))
+    if telling.github:
+        from gpuops.regress import github
+
+        for line in github.annotations(seen):
+            click.echo(line)
+        if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+            with open(summary, "a", encoding="utf-8") as file:
+                file.write(github.summary(seen))
+    if telling.report:
+        from gpuops.regress import html
+
+        click.echo(html.write(seen, telling.report))
+
+
+def _write(path: str, text: str) -> None:
+    from gpuops.files.drafts import draft_file
+
+    folder = os.path.dirname(path) or "."
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with draft_file(folder, os.path.splitext(path)[1]) as draft:
+            Path(draft).write_text(text, encoding="utf-8")
+            os.replace(draft, path)
+    except OSError as error:
+        raise FileError(f"{path}: could not be written ({error.strerror})") from None
+
+
+def _line(outcome: Outcome) -> str:
+    """Returns one line on a picture that needs attention."""
+    parts: Sequence[str] = [
+        f"{limit.name} {limit.value:.4g} against {limit.limit:.4g}"
+        for limit in (*outcome.missed, *outcome.warned)
+    ]
+    if outcome.worst is not None and outcome.missed:
+        worst = outcome.worst
+        values = [" ".join(f"{v:.5g}" for v in side) for side in (worst.result, worst.reference)]
+        parts = [*parts, f"worst at {worst.x},{worst.y}: {values[0]} in place of {values[1]}"]
+    if outcome.message:
+        parts = [*parts, outcome.message]
+    if outcome.reference is not None and outcome.reference.of != "base":
+        parts = [*parts, f"reference of {outcome.reference.of}"]
+    return visible(f"{outcome.status:<8} {outcome.name}: {'; '.join(parts)}")

@@ -1,0 +1,113 @@
+"""How two pictures are compared, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..errors import ParameterError, check_name
+from .metrics import METRICS
+from .thresholds import Limit
+
+#: The figures that are measured if nobody says which.
+FIGURES = ("max", "mean", "rmse", "psnr", "flip")
+#: The values that figures of stored values compare.
+SPACES = ("auto", "linear", "encoded")
+
+Rectangle = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Comparing:
+    """How pictures are compared.
+
+    Attributes
+    ----------
+    metrics : tuple of str
+        The figures to measure beside those that thresholds need, where they are defined.
+    space : str
+        ``auto``, ``linear`` or ``encoded``: the values that ``max``, ``rmse`` and others of stored values compare.
+    alpha : bool
+        Whether alpha is compared, too. Figures of light never have it.
+    layer : str, optional
+        The layer of files that have several.
+    mask : str, optional
+        The file of a picture of the same size. Where it is black, nothing is compared.
+    ignore : tuple of (x, y, width, height)
+        Rectangles in pixels in which nothing is compared.
+    ppd : float, optional
+        Pixels a degree of the eye, for FLIP. Without it 67.02: 0.7 m before a display of 0.7 m and 3840 pixels.
+    white : float
+        The luminance of light 1 in cd/m², for PU21 and ΔE ITP.
+    """
+
+    metrics: tuple[str, ...] = FIGURES
+    space: str = "auto"
+    alpha: bool = True
+    layer: str | None = None
+    mask: str | None = None
+    ignore: tuple[Rectangle, ...] = ()
+    ppd: float | None = None
+    white: float = 203.0
+
+    def __post_init__(self) -> None:
+        for metric in self.metrics:
+            check_name("metric", metric, METRICS)
+        check_name("space", self.space, SPACES)
+        for x, y, width, height in self.ignore:
+            if min(x, y) < 0 or min(width, height) < 1:
+                raise ParameterError(
+                    f"a rectangle to ignore is X,Y,W,H in pixels, not {x},{y},{width},{height}"
+                )
+        if self.ppd is not None and not 0 < self.ppd < 10_000:
+            raise ParameterError(f"pixels a degree must be above 0 and below 10000, not {self.ppd:g}")
+        if not 0 < self.white <= 10_000:
+            raise ParameterError(f"white must be above 0 and at most 10000 cd/m², not {self.white:g}")
+
+
+class Worst(NamedTuple):
+    """The pixel with the largest error: its place, and the values of both pictures there."""
+
+    x: int
+    y: int
+    result: tuple[float, ...]
+    reference: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What comparing two pictures gave.
+
+    Attributes
+    ----------
+    figures : dict
+        By metric; what is not defined for these pictures is left out.
+    pixels, differing, bad : int
+        How many pixels were compared, differ, and are above ``fail``.
+    data_range : float
+        The value that counts as 1: 255 where levels of 8 bits are compared.
+    missed, warned : tuple of Limit
+        The thresholds that fail these pictures, and those that warn.
+    worst : Worst, optional
+        None if nothing differs. Its values are those that were compared.
+    space : str
+        ``linear`` or ``encoded``: the values of ``max``, ``rmse`` …
+    note : str
+        What was left out of the comparison, in one line.
+    """
+
+    figures: dict[str, float]
+    pixels: int
+    differing: int
+    bad: int
+    data_range: float
+    missed: tuple[Limit, ...]
+    warned: tuple[Limit, ...]
+    worst: Worst | None
+    space: str
+    note: str = ""
+
+    @property
+    def equal(self) -> bool:
+        """Whether every value is the same; NaN equals NaN."""
+        return self.differing == 0

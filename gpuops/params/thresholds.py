@@ -1,0 +1,177 @@
+"""The thresholds within which a picture passes: those of idiff, by its names, and one for each metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from ..errors import ParameterError
+from .metrics import LIMITS, METRICS, option_of
+
+
+class Limit(NamedTuple):
+    """A threshold that was missed, or that warns: its name, the figure, and the most or the least that is allowed."""
+
+    name: str
+    value: float
+    limit: float
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """What passes, what warns and what fails. Without any threshold only equal pictures pass.
+
+    Errors are fractions of the full range. A value is bad if its error is above ``fail`` and, relative to the mean of
+    both values' magnitudes, above ``failrelative``; a pixel counts once. More than ``allowfailures`` bad pixels fail if
+    they are more than ``failpercent`` of all, and so does any error above ``hardfail``. What fails nothing may warn, by
+    the same rule. A value that is NaN or infinite in one picture only is bad whatever the thresholds are.
+
+    Attributes
+    ----------
+    limits : dict
+        By metric, the most that passes, or the least where more is better.
+    """
+
+    fail: float | None = None
+    failrelative: float | None = None
+    failpercent: float | None = None
+    hardfail: float | None = None
+    allowfailures: int | None = None
+    warn: float | None = None
+    warnrelative: float | None = None
+    warnpercent: float | None = None
+    hardwarn: float | None = None
+    limits: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in NAMES:
+            value = getattr(self, name)
+            if value is not None and not value >= 0:
+                raise ParameterError(f"{name} must be 0 or more, not {value}")
+        for name in ("failpercent", "warnpercent"):
+            if (value := getattr(self, name)) is not None and value > 100:
+                raise ParameterError(f"{name} must be at most 100, not {value}")
+        if self.allowfailures is not None and self.allowfailures != int(self.allowfailures):
+            raise ParameterError(f"allowfailures must be a whole number of pixels, not {self.allowfailures}")
+        for metric, limit in self.limits.items():
+            if math.isnan(limit):
+                raise ParameterError(f"{option_of(metric)} must be a number")
+            if METRICS[metric].worst is not None and METRICS[metric].higher and limit > METRICS[metric].best:
+                raise ParameterError(
+                    f"{option_of(metric)} {limit:g}: no picture has more than {METRICS[metric].best:g}"
+                )
+
+    @classmethod
+    def of(cls, values: Mapping[str, object], where: str = "") -> Thresholds:
+        """Returns the thresholds of a table, such as a TOML file has: ``fail``, ``max-flip``, ``min-ssim`` …
+
+        Raises ParameterError, which begins with ``where``, for an unknown name or a value that is no number.
+        """
+        own: dict[str, float | int] = {}
+        limits: dict[str, float] = {}
+        for name, value in values.items():
+            if name not in NAMES and name not in LIMITS:
+                near = get_close_matches(name, [*NAMES, *LIMITS], 1)
+                raise ParameterError(
+                    f"{where}unknown threshold {name!r}{f'; did you mean {near[0]!r}?' if near else ''}"
+                )
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise ParameterError(f"{where}{name} must be a number, not {value!r}")
+            if name in NAMES:
+                own[name] = value
+            else:
+                limits[LIMITS[name]] = float(value)
+        try:
+            return cls(**own, limits=limits)  # type: ignore[arg-type]
+        except ParameterError as error:
+            raise ParameterError(f"{where}{error}") from None
+
+    def over(self, base: Thresholds) -> Thresholds:
+        """Returns these thresholds, and those of ``base`` that are not set here."""
+        own = {name: v if (v := getattr(self, name)) is not None else getattr(base, name) for name in NAMES}
+        return Thresholds(**own, limits={**base.limits, **self.limits})
+
+    @property
+    def table(self) -> dict[str, float]:
+        """The thresholds that are set, as :meth:`of` takes them."""
+        own = {name: v for name in NAMES if (v := getattr(self, name)) is not None}
+        return own | {option_of(metric): limit for metric, limit in self.limits.items()}
+
+    @property
+    def counts(self) -> bool:
+        """Whether bad pixels are counted: by ``fail`` or a threshold beside it, or as there is no other threshold."""
+        near = (self.fail, self.failrelative, self.failpercent, self.allowfailures)
+        return any(value is not None for value in near) or (not self.limits and self.hardfail is None)
+
+    def missed(self, figures: Mapping[str, float], bad: int, pixels: int) -> tuple[Limit, ...]:
+        """Returns the thresholds that a picture misses; a NaN misses each.
+
+        ``figures`` has those of :attr:`limits` and ``max``; ``bad``: how many of the ``pixels`` are.
+        """
+        found = []
+        if self.counts and bad > (self.allowfailures or 0):
+            percent = 100 * bad / pixels
+            if percent > (self.failpercent or 0):
+                by_percent = self.failpercent is not None
+                name = "failpercent" if by_percent else "allowfailures"
+                found.append(Limit(name, percent if by_percent else bad, getattr(self, name) or 0))
+        if self.hardfail is not None and not figures["max"] <= self.hardfail:
+            found.append(Limit("hardfail", figures["max"], self.hardfail))
+        for metric, limit in self.limits.items():
+            value = figures.get(metric, math.nan)
+            if not (value >= limit if METRICS[metric].higher else value <= limit):
+                found.append(Limit(option_of(metric), value, limit))
+        return tuple(found)
+
+    def warned(self, figures: Mapping[str, float], bad: int, pixels: int) -> tuple[Limit, ...]:
+        """Returns the thresholds by which a picture warns; ``bad``: how many of the ``pixels`` are above ``warn``."""
+        if self.warnings is None:
+            return ()
+        names = {"allowfailures": "warn", "failpercent": "warnpercent", "hardfail": "hardwarn"}
+        return tuple(
+            limit._replace(name=names[limit.name]) for limit in self.warnings.missed(figures, bad, pixels)
+        )
+
+    @property
+    def warnings(self) -> Thresholds | None:
+        """The thresholds that warn, as if they failed; None if there are none."""
+        own = (self.warn, self.warnrelative, self.warnpercent, self.hardwarn)
+        return None if all(value is None for value in own) else Thresholds(*own)
+
+    def blind(self, pixels: int, *, most: float | None = 1.0) -> str | None:
+        """Says why no picture at all would fail, or returns None.
+
+        ``pixels``: the number of pixels. ``most``: the largest error that there can be, None if it has no bound.
+        """
+        reasons = []
+        if self.counts:
+            reason = None
+            if self.failpercent is not None and self.failpercent >= 100:
+                reason = f"failpercent {self.failpercent:g} allows all pixels"
+            elif self.allowfailures is not None and self.allowfailures >= pixels:
+                reason = f"allowfailures {self.allowfailures} allows all {pixels} pixels"
+            elif self.fail is not None and most is not None and self.fail >= most:
+                reason = f"fail {self.fail:g} allows every error"
+            elif self.failrelative is not None and self.failrelative >= 2:
+                reason = f"failrelative {self.failrelative:g} allows every error: 2 is the largest"
+            reasons.append(reason)
+        if self.hardfail is not None:
+            allows = self.hardfail == math.inf or (most is not None and self.hardfail >= most)
+            reasons.append(f"hardfail {self.hardfail:g} allows every error" if allows else None)
+        for metric, limit in self.limits.items():
+            worst = most if metric in ("max", "mean", "rmse") else METRICS[metric].worst
+            if metric == "pixelmatch":
+                worst = pixels
+            higher = METRICS[metric].higher
+            none = limit == -math.inf if higher else limit == math.inf
+            beyond = worst is not None and (limit <= worst if higher else limit >= worst)
+            reasons.append(f"{option_of(metric)} {limit:g} allows any picture" if none or beyond else None)
+        found = [reason for reason in reasons if reason is not None]
+        return f"these thresholds can never fail: {'; '.join(found)}" if len(found) == len(reasons) else None
+
+
+# The names of idiff's thresholds.
+NAMES = tuple(one.name for one in fields(Thresholds) if one.name != "limits")

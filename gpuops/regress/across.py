@@ -1,0 +1,145 @@
+"""One picture as several devices made it: who agrees with whom, and where the first difference is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import files
+from ..errors import GpuopsError
+from ..params.comparing import Comparing, Measured
+from ..params.thresholds import Thresholds
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+# The width of a tile in pixels: the first one that differs is told.
+TILE = 64
+# What devices may differ by if nobody says so: one level of 16 bits.
+LEVEL = 1 / 65535
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first pixel in reading order in which two devices differ by more than allowed.
+
+    ``tile``: the column and row of its tile, of TILE pixels each way. ``values``: those of both devices, as stored.
+    """
+
+    x: int
+    y: int
+    values: tuple[tuple[float, ...], tuple[float, ...]]
+
+    @property
+    def tile(self) -> tuple[int, int]:
+        return self.x // TILE, self.y // TILE
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far the devices that made one picture agree.
+
+    Attributes
+    ----------
+    largest : dict
+        The largest error of each pair of devices, as a fraction of the full range; infinite where sizes differ.
+    clusters : tuple of tuples
+        Groups of devices of which each agrees with another of its group; one group if all agree.
+    first : dict
+        By pair, the first difference of those that do not agree.
+    errors : dict
+        What devices failed to make the picture, or to be compared, and why.
+    """
+
+    name: str
+    largest: dict[tuple[str, str], float]
+    clusters: tuple[tuple[str, ...], ...]
+    first: dict[tuple[str, str], Difference]
+    errors: dict[str, str]
+
+    @property
+    def good(self) -> bool:
+        """Whether all devices made the picture, and agree."""
+        return len(self.clusters) <= 1 and not self.errors
+
+
+def agreement(
+    gpu: Gpu,
+    name: str,
+    made: Mapping[str, str],
+    thresholds: Thresholds | None = None,
+    how: Comparing | None = None,
+    errors: Mapping[str, str] | None = None,
+) -> Agreement:
+    """Compares what devices made of one picture.
+
+    ``made``: the file of each device, by its name. ``thresholds``: within which two devices agree; without any, no
+    value may differ by more than one level of 16 bits. ``errors``: of devices that made none.
+    """
+    from ..metrics.measure import measure
+
+    thresholds = thresholds if thresholds is not None and thresholds.table else Thresholds(hardfail=LEVEL)
+    how = how or Comparing(metrics=("max",))
+    pictures: dict[str, files.Picture] = {}
+    failed = dict(errors or {})
+    for device, path in made.items():
+        try:
+            pictures[device] = files.read(path, layer=how.layer)
+        except GpuopsError as error:
+            failed[device] = str(error)
+    largest: dict[tuple[str, str], float] = {}
+    first: dict[tuple[str, str], Difference] = {}
+    groups = [{device} for device in pictures]
+    for a, b in combinations(pictures, 2):
+        try:
+            measured: Measured | None = measure(gpu, pictures[a], pictures[b], how, thresholds)
+        except GpuopsError as error:
+            measured = None
+            failed.setdefault(b, f"beside {a}: {error}")
+        largest[a, b] = measured.figures["max"] if measured else float("inf")
+        if measured is not None and not measured.missed:
+            joined = [group for group in groups if a in group or b in group]
+            groups = [group for group in groups if group not in joined]
+            groups.append(set().union(*joined))
+        elif measured is not None:
+            first[a, b] = _first(pictures[a], pictures[b])
+    order = list(pictures)
+    clusters = sorted(
+        (tuple(sorted(group, key=order.index)) for group in groups), key=lambda g: order.index(g[0])
+    )
+    return Agreement(name, largest, tuple(clusters), first, failed)
+
+
+def _first(a: files.Picture, b: files.Picture) -> Difference:
+    differs = (a.pixels != b.pixels) & ~(np.isnan(a.pixels) & np.isnan(b.pixels))
+    y, x = np.unravel_index(int(differs.any(axis=-1).argmax()), differs.shape[:2])
+    one, other = (tuple(float(v) for v in picture.pixels[y, x]) for picture in (a, b))
+    return Difference(int(x), int(y), (one, other))
+
+
+def table(found: list[Agreement], devices: list[str]) -> list[str]:
+    """Returns lines: for each pair of devices the largest error of all pictures, and below it what does not agree."""
+    width = max((len(device) for device in devices), default=0)
+    lines = []
+    for at, device in enumerate(devices):
+        errors = [
+            max((one.largest.get((other, device), 0.0) for one in found), default=0.0)
+            for other in devices[:at]
+        ]
+        lines.append("  ".join([f"{device:<{width}}", *(f"{error:9.2g}" for error in errors), "        –"]))
+    for one in found:
+        for device, error in one.errors.items():
+            lines.append(f"{one.name}: {device}: {error}")
+        if len(one.clusters) > 1:
+            lines.append(f"{one.name}: " + " | ".join(", ".join(cluster) for cluster in one.clusters))
+        for (a, b), at_ in one.first.items():
+            values = [" ".join(f"{v:.6g}" for v in side) for side in at_.values]
+            lines.append(
+                f"{one.name}: {a} and {b} differ first in tile {at_.tile[0]},{at_.tile[1]}, "
+                f"pixel {at_.x},{at_.y}: {values[0]} and {values[1]}"
+            )
+    return lines

@@ -1,0 +1,85 @@
+"""Thresholds from measured noise: how far results of the same command differ from run to run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from .. import files
+from ..params.comparing import Comparing
+from ..params.metrics import METRICS, option_of
+from ..params.thresholds import Thresholds
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+#: How much more than the largest noise is allowed.
+MARGIN = 2.0
+# Significant digits of thresholds.
+_DIGITS = 2
+
+
+def noise(gpu: Gpu, runs: Mapping[str, Sequence[str]], how: Comparing) -> dict[str, dict[str, float]]:
+    """Returns the worst figures of each picture: of each of its files against the first.
+
+    ``runs``: the files that several runs made, by the picture's name. A picture that never changed has no figures.
+    """
+    from ..metrics.measure import measure
+
+    found: dict[str, dict[str, float]] = {}
+    for name, paths in runs.items():
+        worst: dict[str, float] = {}
+        first = files.read(paths[0], layer=how.layer)
+        for path in paths[1:]:
+            measured = measure(gpu, files.read(path, layer=how.layer), first, how, Thresholds())
+            if measured.equal:
+                continue
+            for metric, value in measured.figures.items():
+                pick = min if METRICS[metric].higher else max
+                worst[metric] = pick(worst.get(metric, value), value)
+        found[name] = worst
+    return found
+
+
+def thresholds_for(figures: Mapping[str, float], margin: float = MARGIN) -> Thresholds:
+    """Returns thresholds that allow ``margin`` times this noise; without noise only equal pictures pass.
+
+    A figure of which more is better is moved away from its best by the margin; dB fall by the margin's.
+    """
+    limits = {}
+    for metric, value in figures.items():
+        declared = METRICS[metric]
+        if not declared.higher:
+            limits[metric] = _rounded(value * margin, up=True)
+        elif math.isinf(declared.best):
+            limits[metric] = _rounded(value - 20 * math.log10(margin), up=False)
+        else:
+            limits[metric] = declared.best - _rounded((declared.best - value) * margin, up=True)
+    return Thresholds(limits=limits)
+
+
+def to_toml(found: Mapping[str, Mapping[str, float]], margin: float = MARGIN) -> str:
+    """Returns the thresholds as tables of a suite."""
+    lines: list[str] = []
+    for name, figures in found.items():
+        if not figures:
+            lines.append(f"# {_comment(name)}: no noise; without thresholds only equal pictures pass")
+            continue
+        quoted = name.replace("\\", "\\\\").replace('"', '\\"')
+        lines.append(f'[thresholds."{quoted}"]')
+        lines += [f"{option_of(m)} = {v:.10g}" for m, v in thresholds_for(figures, margin).limits.items()]
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _comment(text: str) -> str:
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def _rounded(value: float, *, up: bool) -> float:
+    """Rounds to a few digits, away from the noise."""
+    if value == 0 or not math.isfinite(value):
+        return value
+    step = 10.0 ** (math.floor(math.log10(abs(value))) - _DIGITS + 1)
+    return (math.ceil if up else math.floor)(value / step) * step

@@ -1,0 +1,150 @@
+"""Running of a suite: each case is a process of its own, with a limit of time; then its pictures are judged."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..params.comparing import Comparing
+from ..params.thresholds import Thresholds
+from .folders import pairs
+from .judge import judge
+from .manifest import Case, Suite
+from .outcome import Outcome
+from .references import References
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+# Characters of what a command printed that are kept, at its end.
+_KEPT = 4000
+
+
+@dataclass(frozen=True)
+class Made:
+    """What became of a case: ``error`` is one line, empty if its command succeeded; ``output`` is what it printed."""
+
+    case: Case
+    seconds: float
+    error: str = ""
+    output: str = ""
+
+
+def outcomes(
+    suite: Suite,
+    cases: Sequence[Case],
+    out: Path,
+    references: References,
+    places: Sequence[str],
+    how: Comparing,
+    open_gpu: Callable[[], Gpu],
+    *,
+    over: Thresholds | None = None,
+    jobs: int = 1,
+) -> Iterator[Outcome]:
+    """Runs cases of a suite, and gives the outcome of each of their pictures, in the order of the cases.
+
+    ``out``: the folder of their results. ``places``: see :meth:`References.nearest`. ``over``: thresholds that count
+    over the suite's. ``jobs``: how many cases run at once.
+    """
+    over = over or Thresholds()
+    for made in run_cases(cases, suite.folder, out, jobs):
+        case = made.case
+        if made.error:
+            found: list[Outcome] = [Outcome(name, "error", message=made.error) for name in case.outputs]
+        else:
+
+            def thresholds(name: str, case: Case = case) -> Thresholds:
+                return over.over(suite.thresholds(case, name))
+
+            written = [name for name in case.outputs if (out / name).is_file()]
+            written = [name for name in case.outputs if (out / name).is_file()]
+            found = list(judge(pairs(out, references, places, written), how, thresholds, open_gpu))
+            found += [
+                Outcome(name, "error", message="the command did not write this file")
+                for name in case.outputs
+                if name not in written
+            ]
+        for outcome in found:
+            yield replace(
+                outcome,
+                tags=case.tags,
+                command=" ".join(case.command(str(out))),
+                output=made.output if made.error else "",
+                seconds=outcome.seconds + made.seconds / len(case.outputs),
+            )
+
+
+def run_cases(
+    cases: Sequence[Case], folder: Path, out: Path, jobs: int, environment: Mapping[str, str] | None = None
+) -> Iterator[Made]:
+    """Runs the cases, ``jobs`` at once, and gives what became of each, in their order.
+
+    ``folder`` is where commands run, ``out`` the folder of their results, ``environment`` has further variables.
+    """
+    variables = {**os.environ, **(environment or {})}
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        yield from pool.map(lambda case: _run(case, folder, out, variables), cases)
+
+
+def _run(case: Case, folder: Path, out: Path, environment: Mapping[str, str]) -> Made:
+    for output in case.outputs:
+        path = out / output
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)  # a result of an earlier run must not pass for this one's
+    arguments = case.command(str(out.resolve()))
+    if arguments[0] == "clpix":
+        arguments = (sys.executable, "-m", "clpix", *arguments[1:])
+    begun = time.perf_counter()
+    try:
+        process = subprocess.Popen(
+            arguments,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=os.name == "posix",
+        )
+    except OSError as failure:
+        return Made(case, 0.0, f"{arguments[0]}: could not be started ({failure.strerror})")
+    try:
+        printed, _ = process.communicate(timeout=case.timeout)
+        error = "" if process.returncode == 0 else _ended(process.returncode)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        printed, _ = process.communicate()
+        error = f"the command took longer than its {case.timeout:g} s"
+    except BaseException:
+        _end(process)
+        raise
+    output = printed.decode(errors="replace")[-_KEPT:]
+    return Made(case, time.perf_counter() - begun, error, output)
+
+
+def _ended(code: int) -> str:
+    if code >= 0:
+        return f"the command ended with exit code {code}"
+    try:
+        return f"the command was ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"the command was ended by signal {-code}"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ends a command and what it has started."""
+    if os.name == "posix":
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+            return
+        except ProcessLookupError:
+            pass
+    process.kill()

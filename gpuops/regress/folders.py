@@ -1,0 +1,70 @@
+"""Results beside their references: which belong together, which are new, missing or renamed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .outcome import Outcome, Picture
+from .references import References, pictures_in, sha256_of
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The files of a result and of its reference; ``of`` says which reference that is."""
+
+    name: str
+    result: str
+    reference: str
+    of: str
+
+
+def pairs(
+    results: str | Path, references: References, places: Sequence[str], wanted: Collection[str] | None = None
+) -> Iterator[Pair | Outcome]:
+    """Gives the pairs of a folder's pictures, and the verdict on those that have no other half, in the order of names.
+
+    ``places``: see :meth:`References.nearest`. ``wanted``: the only names that count. A new picture that has the bytes
+    of a missing one's reference is that one, renamed.
+    """
+    there = set(pictures_in(results)) if wanted is None else _existing(results, wanted)
+    known = set(references.names())
+    if wanted is not None:
+        known &= set(wanted)
+    alone, missing = there - known, known - there
+    found = {name: references.nearest(name, places) for name in sorted(known)}
+    lost = {sha256_of(at[0]): name for name in sorted(missing) if (at := found[name])} if alone else {}
+    renamed: dict[str, str] = {}
+    for name in sorted(alone):
+        if (
+            before := lost.get(sha256_of(Path(results) / name))
+        ) is not None and before not in renamed.values():
+            renamed[name] = before
+    for name in sorted(there | known):
+        path, reference = str(Path(results) / name), found.get(name)
+        if name in renamed:
+            before = renamed[name]
+            at = found[before]
+            assert at is not None
+            yield Outcome(
+                name,
+                "renamed",
+                Picture(path, name, sha256_of(path)),
+                Picture(at[0], before, sha256_of(at[0]), at[1]),
+                message=f"it has the bytes of the reference {before}, of which there is no result",
+            )
+        elif name not in there:
+            if name not in renamed.values():
+                other = (
+                    Picture(reference[0], name, sha256_of(reference[0]), reference[1]) if reference else None
+                )
+                yield Outcome(name, "missing", None, other, message="there is a reference and no result")
+        elif reference is None:
+            yield Outcome(name, "new", Picture(path, name, sha256_of(path)), message="there is no reference")
+        else:
+            yield Pair(name, path, *reference)
+
+
+def _existing(results: str | Path, names: Collection[str]) -> set[str]:
+    return {name for name in names if (Path(results) / name).is_file()}

@@ -1,0 +1,249 @@
+"""A suite in TOML: cases with what makes their pictures, and the thresholds within which these pass.
+
+    schema = 1
+    references = "references"
+
+    [defaults]
+    max-flip = 0.01
+
+    [thresholds."noise/*"]
+    min-ssim = 0.9
+
+    [[case]]
+    name = "glow"
+    chain = "blur --sigma 2 then bloom --strength 0.3"
+    inputs = ["courtyard.exr"]
+    outputs = ["glow.png"]
+    tags = ["quick"]
+    timeout = 20
+    thresholds = {max-de2000 = 2.3}
+
+A case has one of ``command``, any program with its arguments, ``chain``, operations of clpix as on its command line,
+or ``recipe``, a file that ``clpix run`` takes. In a command ``{inputs}``, ``{input}``, ``{output}`` and ``{out}``, the
+folder of the results, are replaced.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ..errors import ParameterError
+from ..params.files import read_bytes
+from ..params.thresholds import Thresholds
+from ..params.toml import Lines, loads, nearest
+
+# The newest version of the notation that can be read.
+SCHEMA = 1
+# What makes a case's pictures.
+_MAKERS = ("command", "chain", "recipe")
+# The keys of a suite, and of a case.
+_SUITE = ("references", "defaults", "thresholds", "case")
+_CASE = ("name", *_MAKERS, "inputs", "outputs", "tags", "timeout", "thresholds")
+# Seconds that a case may take if it does not say so itself.
+_TIMEOUT = 300.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """What makes one or several pictures.
+
+    ``arguments`` is the program's command line, in which ``{out}`` stands for the folder of the results.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    outputs: tuple[str, ...]
+    inputs: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    timeout: float = _TIMEOUT
+    thresholds: Thresholds = field(default_factory=Thresholds)
+
+    def command(self, out: str) -> tuple[str, ...]:
+        """Returns the command line for results in the folder ``out``."""
+        return tuple(argument.replace("{out}", out) for argument in self.arguments)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The cases of a manifest, in its order. ``folder`` is where the manifest is: commands run there."""
+
+    folder: Path
+    references: str
+    cases: tuple[Case, ...]
+    defaults: Thresholds = field(default_factory=Thresholds)
+    patterns: Mapping[str, Thresholds] = field(default_factory=dict)
+
+    def thresholds(self, case: Case, output: str) -> Thresholds:
+        """Returns an output's thresholds: the case's, over those of patterns that it matches, over the defaults."""
+        return case.thresholds.over(of_patterns(self.patterns, self.defaults, output))
+
+
+def of_patterns(patterns: Mapping[str, Thresholds], defaults: Thresholds, name: str) -> Thresholds:
+    """Returns the defaults, and over them the thresholds of each pattern that ``name`` matches, in their order."""
+    found = defaults
+    for pattern, thresholds in patterns.items():
+        if fnmatchcase(name, pattern):
+            found = thresholds.over(found)
+    return found
+
+
+def select(cases: Iterable[Case], names: Iterable[str] = (), tags: Iterable[str] = ()) -> list[Case]:
+    """Returns the cases of which the name matches a pattern and which have one of the tags.
+
+    Raises ParameterError for a pattern or a tag that no case has.
+    """
+    cases, names, tags = list(cases), tuple(names), tuple(tags)
+    known = {tag for case in cases for tag in case.tags}
+    for tag in tags:
+        if tag not in known:
+            raise ParameterError(f"no case has the tag {tag!r}{nearest(tag, known)}")
+    for name in names:
+        if not any(fnmatchcase(case.name, name) for case in cases):
+            raise ParameterError(f"no case is called {name!r}{nearest(name, [case.name for case in cases])}")
+    return [
+        case
+        for case in cases
+        if (not names or any(fnmatchcase(case.name, name) for name in names))
+        and (not tags or any(tag in case.tags for tag in tags))
+    ]
+
+
+def shard(cases: list[Case], part: str) -> list[Case]:
+    """Returns part ``I/N`` of the cases: every N-th, from the I-th on. All parts together are all cases."""
+    match = re.fullmatch(r"(\d+)/(\d+)", part)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
+        raise ParameterError(f"--shard {part}: write I/N with I from 1 to N, such as 2/4")
+    return cases[int(match[1]) - 1 :: int(match[2])]
+
+
+def load(path: str) -> Suite:
+    """Reads a suite. Raises ParameterError with the line of what is wrong, and the nearest name of a typo."""
+    try:
+        text = read_bytes(path).decode()
+    except UnicodeDecodeError:
+        raise ParameterError(f"{path}: is no suite, which is a text of TOML") from None
+    return parse(text, path)
+
+
+def parse(text: str, path: str = "suite.toml") -> Suite:
+    """Returns the suite that a text says; ``path`` is its file, for messages and for names in it."""
+    found = loads(text, path, SCHEMA, "suite")
+    lines = Lines(text, path, "case")
+    for key in found:
+        if key not in _SUITE:
+            raise ParameterError(f"{lines.of(key)}unknown key {key!r}{nearest(key, _SUITE)}")
+    entries = found.get("case", [])
+    if not isinstance(entries, list) or not entries:
+        raise ParameterError(f"{path}: has no [[case]]")
+    tables = found.get("thresholds", {})
+    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
+        raise ParameterError(f'{lines.of("thresholds")}thresholds are tables such as [thresholds."noise/*"]')
+    cases = tuple(_case(entry, lines, number) for number, entry in enumerate(entries))
+    _check_outputs(cases, lines)
+    references = found.get("references", "references")
+    if not isinstance(references, str):
+        raise ParameterError(
+            f"{lines.of('references')}references must be the name of a folder or of an index"
+        )
+    folder = Path(path).parent
+    return Suite(
+        folder,
+        references if "://" in references else str(folder / references),
+        cases,
+        _thresholds(found.get("defaults", {}), "[defaults]", lines),
+        {pattern: _thresholds(table, f"[thresholds.{pattern}]", lines) for pattern, table in tables.items()},
+    )
+
+
+def _case(entry: dict[str, Any], lines: Lines, number: int) -> Case:
+    where = lines.of_entry(number)
+    for key in entry:
+        if key not in _CASE:
+            raise ParameterError(f"{lines.of_entry(number, key)}unknown key {key!r}{nearest(key, _CASE)}")
+    name = entry.get("name")
+    if not isinstance(name, str) or not name:
+        raise ParameterError(f"{where}a case needs a name")
+    where = f"{where}case {name!r}: "
+    makers = [key for key in _MAKERS if key in entry]
+    if len(makers) != 1:
+        raise ParameterError(f"{where}give one of {', '.join(_MAKERS)}")
+    inputs, outputs, tags = (_strings(entry, key, where) for key in ("inputs", "outputs", "tags"))
+    outputs = outputs or (f"{name}.png",)
+    for output in outputs:
+        if PurePosixPath(output).is_absolute() or ".." in PurePosixPath(output).parts:
+            raise ParameterError(f"{where}the output {output!r} must be inside the folder of results")
+    timeout = entry.get("timeout", _TIMEOUT)
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
+        raise ParameterError(f"{where}timeout must be a number of seconds above 0, not {timeout!r}")
+    table = entry.get("thresholds", {})
+    if not isinstance(table, dict):
+        raise ParameterError(f"{where}thresholds must be a table such as {{max-flip = 0.01}}")
+    arguments = _arguments(makers[0], entry[makers[0]], inputs, outputs, where)
+    thresholds = Thresholds.of(table, where)
+    return Case(name, arguments, outputs, inputs, tags, float(timeout), thresholds)
+
+
+def _arguments(
+    maker: str, value: object, inputs: tuple[str, ...], outputs: tuple[str, ...], where: str
+) -> tuple[str, ...]:
+    """Returns the command line of a case."""
+    if isinstance(value, str) and value.strip():
+        try:
+            words = shlex.split(value) if maker != "recipe" else [value]
+        except ValueError as error:
+            raise ParameterError(f"{where}{maker}: {error}") from None
+    elif maker != "recipe" and isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+        words = value
+    else:
+        raise ParameterError(f"{where}{maker} must be a text{' or a list of texts' * (maker != 'recipe')}")
+    target = f"{{out}}/{outputs[0]}"
+    if maker == "recipe":
+        return ("clpix", "run", words[0], *inputs, "-o", target, "--overwrite")
+    if maker == "chain":
+        return ("clpix", words[0], *inputs, *words[1:], "-o", target, "--overwrite")
+    placed: list[str] = []
+    for word in words:
+        if word == "{inputs}":
+            placed.extend(inputs)
+            continue
+        if "{input}" in word and not inputs:
+            raise ParameterError(f"{where}the command has {{input}}, and the case has no inputs")
+        placed.append(word.replace("{input}", inputs[0] if inputs else "").replace("{output}", target))
+    if not any("{out}" in word for word in placed):
+        raise ParameterError(f"{where}the command needs {{output}}, or {{out}} for the folder of results")
+    return tuple(placed)
+
+
+def _thresholds(table: object, name: str, lines: Lines) -> Thresholds:
+    if not isinstance(table, dict):
+        raise ParameterError(f"{lines.of(name)}{name} must be a table")
+    for key, value in table.items():
+        Thresholds.of({key: value}, lines.of(key))
+    return Thresholds.of(table, f"{name}: ")
+
+
+def _strings(entry: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
+    value = entry.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+        raise ParameterError(f"{where}{key} must be a list of texts")
+    return tuple(value)
+
+
+def _check_outputs(cases: tuple[Case, ...], lines: Lines) -> None:
+    names: set[str] = set()
+    makers: dict[str, str] = {}
+    for number, case in enumerate(cases):
+        if case.name in names:
+            raise ParameterError(f"{lines.of_entry(number)}there are two cases called {case.name!r}")
+        names.add(case.name)
+        for output in case.outputs:
+            if (first := makers.setdefault(output, case.name)) != case.name or case.outputs.count(output) > 1:
+                raise ParameterError(
+                    f"{lines.of_entry(number)}cases {first!r} and {case.name!r} have the same output {output!r}"
+                )

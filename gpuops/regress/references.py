@@ -1,0 +1,292 @@
+"""References: a folder of pictures, and beside it the pictures of platforms and devices that have their own.
+
+``references/blur/a.png`` is a base. ``references/@linux/blur/a.png`` takes its place where ``linux`` is among the names
+of where a suite runs: the device's, the OpenCL platform's, the operating system's, the nearest first. A file ``.json``
+in place of the folder is an index: it says for each name the SHA-256 of its picture, which lies under that in a store,
+another folder or any address that fsspec knows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..errors import FileError, ParameterError
+from ..files import EXTENSIONS
+from ..files.drafts import draft_file
+
+# Marks the folder of a platform's or a device's own references.
+MARK = "@"
+BASE = "base"
+# The version of the index.
+_SCHEMA = 1
+# What is read of a file at a time.
+_CHUNK = 1 << 20
+
+
+class References(Protocol):
+    """Where references are."""
+
+    def names(self) -> list[str]:
+        """Returns the names of all pictures that have a reference, in order."""
+
+    def nearest(self, name: str, places: Sequence[str]) -> tuple[str, str] | None:
+        """Returns the path of the reference of the first of ``places`` that has one, or the base, and which it is."""
+
+    def accept(self, results: dict[str, str], place: str = BASE) -> list[str]:
+        """Makes files the references of names, and returns the names that changed: each is old or new, never half."""
+
+
+def references(path: str) -> References:
+    """Returns the references in a folder, or those of an index, a file that ends with .json."""
+    return Index(path) if path.endswith(".json") else Folder(path)
+
+
+def slug(name: str) -> str:
+    """Returns a device's or a platform's name as a folder has it: ``NVIDIA H200`` is ``nvidia-h200``."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def places_of(device: str | None, platform: str | None) -> tuple[str, ...]:
+    """Returns the names of where a suite runs, the nearest first."""
+    names = (device, platform, {"darwin": "macos", "win32": "windows"}.get(sys.platform, sys.platform))
+    return tuple(dict.fromkeys(slug(name) for name in names if name))
+
+
+def sha256_of(path: str | Path) -> str:
+    """Returns the digest of a file's bytes. Raises FileError if it cannot be read."""
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:
+            while part := file.read(_CHUNK):
+                digest.update(part)
+    except OSError as error:
+        raise FileError(f"{path}: could not be read ({error.strerror})") from None
+    return digest.hexdigest()
+
+
+def equal_bytes(a: str | Path, b: str | Path) -> bool:
+    """Says whether two files have the same bytes. Raises FileError if one cannot be read."""
+    try:
+        with open(a, "rb", 0) as first, open(b, "rb", 0) as second:
+            if os.fstat(first.fileno()).st_size != os.fstat(second.fileno()).st_size:
+                return False
+            while part := first.read(_CHUNK):
+                if part != second.read(_CHUNK):
+                    return False
+            return True
+    except OSError as error:
+        raise FileError(f"{error.filename or a}: could not be read ({error.strerror})") from None
+
+
+def pictures_in(folder: str | Path) -> Iterator[str]:
+    """Gives the names of the pictures in a folder and its folders, in no order, with ``/`` between them.
+
+    Hidden files and folders are passed over. Raises ParameterError if there is no such folder.
+    """
+    root = os.fspath(folder)
+    if not os.path.isdir(root):
+        raise ParameterError(f"{root}: there is no such folder")
+    for parent, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        inside = os.path.relpath(parent, root).replace(os.sep, "/")
+        for name in files:
+            if not name.startswith(".") and os.path.splitext(name)[1].lower() in EXTENSIONS:
+                yield name if inside == "." else f"{inside}/{name}"
+
+
+def put(source: str, target: Path) -> None:
+    """Copies a file's bytes to ``target``, which appears whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with draft_file(target.parent, target.suffix) as draft:
+        with open(source, "rb") as read, open(draft, "wb") as write:
+            while part := read.read(_CHUNK):
+                write.write(part)
+            write.flush()
+            os.fsync(write.fileno())
+        os.chmod(draft, 0o666 & ~_umask())
+        os.replace(draft, target)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+class Folder:
+    """A folder of references."""
+
+    def __init__(self, path: str) -> None:
+        self.path = Path(path)
+
+    def names(self) -> list[str]:
+        if not self.path.exists():
+            return []
+        found = set()
+        for name in pictures_in(self.path):
+            place, _, rest = name.partition("/")
+            found.add(rest if place.startswith(MARK) and rest else name)
+        return sorted(found)
+
+    def nearest(self, name: str, places: Sequence[str]) -> tuple[str, str] | None:
+        for place in places:
+            path = self.path / f"{MARK}{place}" / name
+            if path.is_file():
+                return str(path), place
+        path = self.path / name
+        return (str(path), BASE) if path.is_file() else None
+
+    def accept(self, results: dict[str, str], place: str = BASE) -> list[str]:
+        changed = []
+        for name, source in results.items():
+            base = self.path / name
+            own = base if place == BASE else self.path / f"{MARK}{place}" / name
+            if place != BASE and base.is_file() and equal_bytes(source, base):
+                if own.is_file():  # it is what the base is: no copy is needed
+                    own.unlink()
+                    changed.append(name)
+            elif not own.is_file() or not equal_bytes(source, own):
+                put(source, own)
+                changed.append(name)
+        return changed
+
+
+class Index:
+    """An index of references that lie in a store under their digests."""
+
+    def __init__(self, path: str) -> None:
+        self.path = Path(path)
+        self._read = _read_index(self.path)
+        self.store = _Store(self._read["store"], self.path.parent)
+
+    @property
+    def _pictures(self) -> dict[str, dict[str, str]]:
+        pictures: dict[str, dict[str, str]] = self._read["pictures"]
+        return pictures
+
+    def names(self) -> list[str]:
+        return sorted(self._pictures)
+
+    def nearest(self, name: str, places: Sequence[str]) -> tuple[str, str] | None:
+        digests = self._pictures.get(name, {})
+        for place in (*places, BASE):
+            if place in digests:
+                return self.store.fetch(digests[place], Path(name).suffix), place
+        return None
+
+    def accept(self, results: dict[str, str], place: str = BASE) -> list[str]:
+        pictures = {name: dict(digests) for name, digests in self._pictures.items()}
+        changed = []
+        for name, source in results.items():
+            digest, digests = sha256_of(source), pictures.setdefault(name, {})
+            before = dict(digests)
+            if place != BASE and digests.get(BASE) == digest:
+                digests.pop(place, None)  # it is what the base is
+            else:
+                digests[place] = digest
+            if digests != before:
+                self.store.add(source, digest, Path(name).suffix)
+                changed.append(name)
+        if changed:
+            self._read["pictures"] = dict(sorted(pictures.items()))
+            text = json.dumps({"schema": _SCHEMA, **self._read}, indent=1, ensure_ascii=False) + "\n"
+            with draft_file(self.path.parent, ".json") as draft:
+                Path(draft).write_text(text, encoding="utf-8")
+                os.chmod(draft, 0o666 & ~_umask())
+                os.replace(draft, self.path)
+        return changed
+
+
+def make_index(path: str, store: str) -> Index:
+    """Writes the index of a store that has nothing yet."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"schema": _SCHEMA, "store": store, "pictures": {}}, indent=1) + "\n"
+    Path(path).write_text(text, encoding="utf-8")
+    return Index(path)
+
+
+def _read_index(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ParameterError(f"{path}: could not be read ({error.strerror})") from None
+    except ValueError as error:
+        raise ParameterError(f"{path}: is no JSON ({error})") from None
+    if not isinstance(found, dict) or not isinstance(found.get("pictures"), dict) or "store" not in found:
+        raise ParameterError(
+            f"{path}: is no index of references, which has the keys schema, store and pictures"
+        )
+    if found.pop("schema", None) != _SCHEMA:
+        raise ParameterError(f"{path}: is an index of another version; this clpix reads version {_SCHEMA}")
+    return found
+
+
+class _Store:
+    """Files under their digests, in a folder or at an address; those of an address are kept on this machine."""
+
+    def __init__(self, where: str, beside: Path) -> None:
+        self._where = where
+        self._folder = None if "://" in where else beside / where
+
+    def fetch(self, digest: str, extension: str) -> str:
+        """Returns the path of a file on this machine. Raises FileError if the store does not have it."""
+        name = f"{digest[:2]}/{digest}{extension}"
+        if self._folder is not None:
+            path = self._folder / name
+            if not path.is_file():
+                raise FileError(
+                    f"{path}: the store lacks this reference; fetch it, or accept the result again"
+                )
+            return str(path)
+        path = _kept() / name
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with draft_file(path.parent, extension) as draft:
+                self._remote(lambda files, address: files.get_file(f"{address}/{name}", draft))
+                if sha256_of(draft) != digest:
+                    raise FileError(f"{self._where}/{name}: its bytes are not those that the index names")
+                os.replace(draft, path)
+        return str(path)
+
+    def add(self, source: str, digest: str, extension: str) -> None:
+        """Puts a file into the store."""
+        name = f"{digest[:2]}/{digest}{extension}"
+        if self._folder is not None:
+            if not (self._folder / name).is_file():
+                put(source, self._folder / name)
+            return
+
+        def upload(files: Any, address: str) -> None:
+            if not files.exists(f"{address}/{name}"):
+                files.makedirs(f"{address}/{digest[:2]}", exist_ok=True)
+                files.put_file(source, f"{address}/{name}")
+
+        self._remote(upload)
+
+    def _remote(self, work: Any) -> None:
+        try:
+            import fsspec  # type: ignore[import-untyped, import-not-found, unused-ignore]
+        except ImportError:
+            raise ParameterError(
+                f"{self._where}: an address needs fsspec: pip install 'clpix[regress]'"
+            ) from None
+        try:
+            files, address = fsspec.core.url_to_fs(self._where)
+            work(files, address.rstrip("/"))
+        except (OSError, ValueError, ImportError) as error:
+            raise FileError(
+                f"{self._where}: {' '.join(str(error).split()) or type(error).__name__}"
+            ) from None
+
+
+def _kept() -> Path:
+    from ..device.store import cache_folder
+
+    return Path(cache_folder()) / "references"
