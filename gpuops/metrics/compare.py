@@ -98,7 +98,7 @@ def difference(gpu: Gpu, a: Image, b: Image, gain: float) -> Image:
     _, height, width = a.shape
     result = gpu.empty((a.colours, height, width))
     result.linear = False
-    kernel = gpu.kernel("compare", "difference")
+    kernel = gpu.kernel(("sums", "compare"), "difference")
     gpu.launch(
         kernel, (height * width, a.colours), a, b, result, height * width, a.colours, int(a.alpha), float(gain),
         local=kernel.fit(256, 1), traffic=a.nbytes + b.nbytes + result.nbytes,
@@ -234,7 +234,7 @@ def _scaled_differences(gpu: Gpu, a: Image, b: Image, scale: float) -> tuple[flo
     """Returns the same as :func:`_differences` for errors times ``scale``; the largest error is not scaled."""
     _same_shape(a, b)
     n = math.prod(a.shape)
-    kernel = gpu.kernel("compare", "differences")
+    kernel = gpu.kernel(("sums", "compare"), "differences")
     (items,) = kernel.fit(256)
     groups = min(_GROUPS, -(-n // (4 * items)))
     partial = gpu.empty((groups, 4), np.uint32)
@@ -261,7 +261,7 @@ def _ssim(gpu: Gpu, a: Image, b: Image, data_range: float) -> float:
     # skimage's window: cut at 3.5 sigma, which gives 11 taps
     weights = gpu.array(np.array(BlurParams(sigma=(1.5, 1.5), truncate=3.5).weights(0), np.float32))
     groups = -(-rows // _SSIM_ROWS) * -(-columns // _SSIM_COLUMNS) * planes
-    kernel = gpu.kernel("compare", "ssim")
+    kernel = gpu.kernel(("sums", "compare"), "ssim")
     (items,) = kernel.fit(128)
     partial = gpu.empty((groups, 2))
     gpu.launch(
