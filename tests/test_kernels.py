@@ -48,6 +48,7 @@ from gpuops.gpu import Kernel, Limits, Source
 from gpuops.image import COMPLEX_HALF
 from gpuops.metrics import statistics as reduce
 from gpuops.metrics.compare import compare, difference
+from gpuops.metrics.ssim import structural_similarity
 from gpuops.metrics.statistics import all_statistics, statistics, statistics_and_mip
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
@@ -111,6 +112,7 @@ from . import test_mix as of_mix
 from . import test_operations as of_operations
 from . import test_pointwise as of_pointwise
 from . import test_reduce as of_reduce
+from . import test_ssim as of_ssim
 from . import test_starburst as of_starburst
 from . import test_tonemap_local as of_tonemap_local
 from . import tolerance
@@ -123,6 +125,7 @@ from .reference import glow as glow_reference
 from .reference import local_tone as tonemap_local_reference
 from .reference import lut as lut_reference
 from .reference import metrics as metrics_reference
+from .reference import metrics_ssim
 from .reference import tone as tonemap_reference
 from .reference import wavelets as wavelets_reference
 from .reference.colour import srgb_light, srgb_signal
@@ -1082,6 +1085,20 @@ def test_compare(gpu: Recorder, rng: np.random.Generator) -> None:
     )
 
 
+@pytest.mark.parametrize("convention", of_ssim.CONVENTIONS)
+def test_ssim(gpu: Recorder, rng: np.random.Generator, convention: str) -> None:
+    """Two strips of columns and two bands of rows."""
+    of_ssim.check(gpu, rng, (1, 77, 141), convention)
+    x = rng.random((3, *SHAPE)).astype(np.float32)
+    y = np.tensordot(metrics_ssim.LUMA, x, 1)
+    luma = structural_similarity(gpu, x, x * x, data_range=1.0, luma=True, convention=convention)
+    expected = np.tensordot(metrics_ssim.LUMA, x.astype(float) ** 2, 1)
+    assert luma == pytest.approx(
+        of_ssim.of_skimage(y[None], expected[None], convention)[0], abs=tolerance.COMPARE["ssim"]
+    )
+    of_ssim.test_shrunk(gpu, rng, SHAPE, 3)
+
+
 # -- Fourier transforms -------------------------------------------------------------------------------------------
 
 
@@ -1572,6 +1589,7 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     assert ssim == pytest.approx(
         metrics_reference.skimage_ssim(x, x[::-1], 1.0), abs=tolerance.COMPARE["ssim"]
     )
+    of_ssim.check(tiny, rng, (1, *SHAPE), "skimage")
 
 
 # -- the whole of it ----------------------------------------------------------------------------------------------
