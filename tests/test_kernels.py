@@ -116,7 +116,7 @@ from . import test_ssim as of_ssim
 from . import test_starburst as of_starburst
 from . import test_tonemap_local as of_tonemap_local
 from . import tolerance
-from .reference import borders
+from .reference import borders, metrics_ssim
 from .reference import colour as colour_reference
 from .reference import d3d11 as d3d11_reference
 from .reference import filters as filters_reference
@@ -125,7 +125,6 @@ from .reference import glow as glow_reference
 from .reference import local_tone as tonemap_local_reference
 from .reference import lut as lut_reference
 from .reference import metrics as metrics_reference
-from .reference import metrics_ssim
 from .reference import tone as tonemap_reference
 from .reference import wavelets as wavelets_reference
 from .reference.colour import srgb_light, srgb_signal
