@@ -113,6 +113,7 @@ from . import test_operations as of_operations
 from . import test_pointwise as of_pointwise
 from . import test_reduce as of_reduce
 from . import test_ssim as of_ssim
+from . import test_ssimulacra2 as of_ssimulacra2
 from . import test_starburst as of_starburst
 from . import test_tonemap_local as of_tonemap_local
 from . import tolerance
@@ -1098,6 +1099,12 @@ def test_ssim(gpu: Recorder, rng: np.random.Generator, convention: str) -> None:
     of_ssim.test_shrunk(gpu, rng, SHAPE, 3)
 
 
+@pytest.mark.parametrize("planes", [1, 3])
+def test_ssimulacra2(gpu: Recorder, rng: np.random.Generator, planes: int) -> None:
+    """Two strips of columns and two bands of rows; 16 rows of cells."""
+    of_ssimulacra2.check(gpu, rng, (planes, 67, 141) if planes == 1 else (planes, *SHAPE))
+
+
 # -- Fourier transforms -------------------------------------------------------------------------------------------
 
 
@@ -1589,6 +1596,7 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
         metrics_reference.skimage_ssim(x, x[::-1], 1.0), abs=tolerance.COMPARE["ssim"]
     )
     of_ssim.check(tiny, rng, (1, *SHAPE), "skimage")
+    of_ssimulacra2.check(tiny, rng, (1, *SHAPE))
 
 
 # -- the whole of it ----------------------------------------------------------------------------------------------

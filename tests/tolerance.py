@@ -115,6 +115,13 @@ COMPARE = {
     "ssim map": 1e-6,
 }
 
+SSIMULACRA2 = {
+    # Absolute, of means and fourth roots: variances of float32 squares next to C2 = 9e-4.
+    "norm": 2e-6,
+    # Of a score of 100 for equal pictures: norms have weights of up to 225.
+    "score": 2e-4,
+}
+
 REDUCE = {
     # Sums are compensated, so what remains is the rounding of each luminance: 3 operations of 2⁻²⁴.
     "sum": 2e-7,

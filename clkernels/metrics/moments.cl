@@ -80,12 +80,12 @@ static inline void accumulate(Total *total, FLOAT x) {
     total->sum = s;
 }
 
-// Folds the lanes of all work-items' totals. The sum is right in work-item 0. The whole group calls this.
+// Folds the lanes of all work-items' totals, for work-item 0. The whole group calls this.
 static inline float2 group_total(Total total, __local float2 *sums) {
     float2 sum = (float2)(lane(total.sum, 0), lane(total.lost, 0));
     for (int k = 1; k < WIDTH; k++) sum = add(sum, (float2)(lane(total.sum, k), lane(total.lost, k)));
     barrier(CLK_LOCAL_MEM_FENCE);  // the sums before are read
     sums[get_local_id(0)] = sum;
     fold_sums(sums);
-    return sums[0];
+    return get_local_id(0) == 0 ? sums[0] : (float2)(0.0f);
 }
