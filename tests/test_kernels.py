@@ -48,6 +48,7 @@ from gpuops.gpu import Kernel, Limits, Source
 from gpuops.image import COMPLEX_HALF
 from gpuops.metrics import statistics as reduce
 from gpuops.metrics.compare import compare, difference
+from gpuops.metrics.ssim import structural_similarity
 from gpuops.metrics.statistics import all_statistics, statistics, statistics_and_mip
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
@@ -111,10 +112,12 @@ from . import test_mix as of_mix
 from . import test_operations as of_operations
 from . import test_pointwise as of_pointwise
 from . import test_reduce as of_reduce
+from . import test_ssim as of_ssim
+from . import test_ssimulacra2 as of_ssimulacra2
 from . import test_starburst as of_starburst
 from . import test_tonemap_local as of_tonemap_local
 from . import tolerance
-from .reference import borders
+from .reference import borders, metrics_ssim
 from .reference import colour as colour_reference
 from .reference import d3d11 as d3d11_reference
 from .reference import filters as filters_reference
@@ -1082,6 +1085,26 @@ def test_compare(gpu: Recorder, rng: np.random.Generator) -> None:
     )
 
 
+@pytest.mark.parametrize("convention", of_ssim.CONVENTIONS)
+def test_ssim(gpu: Recorder, rng: np.random.Generator, convention: str) -> None:
+    """Two strips of columns and two bands of rows."""
+    of_ssim.check(gpu, rng, (1, 77, 141), convention)
+    x = rng.random((3, *SHAPE)).astype(np.float32)
+    y = np.tensordot(metrics_ssim.LUMA, x, 1)
+    luma = structural_similarity(gpu, x, x * x, data_range=1.0, luma=True, convention=convention)
+    expected = np.tensordot(metrics_ssim.LUMA, x.astype(float) ** 2, 1)
+    assert luma == pytest.approx(
+        of_ssim.of_skimage(y[None], expected[None], convention)[0], abs=tolerance.COMPARE["ssim"]
+    )
+    of_ssim.test_shrunk(gpu, rng, SHAPE, 3)
+
+
+@pytest.mark.parametrize("planes", [1, 3])
+def test_ssimulacra2(gpu: Recorder, rng: np.random.Generator, planes: int) -> None:
+    """Two strips of columns and two bands of rows; 16 rows of cells."""
+    of_ssimulacra2.check(gpu, rng, (planes, 67, 141) if planes == 1 else (planes, *SHAPE))
+
+
 # -- Fourier transforms -------------------------------------------------------------------------------------------
 
 
@@ -1572,6 +1595,8 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     assert ssim == pytest.approx(
         metrics_reference.skimage_ssim(x, x[::-1], 1.0), abs=tolerance.COMPARE["ssim"]
     )
+    of_ssim.check(tiny, rng, (1, *SHAPE), "skimage")
+    of_ssimulacra2.check(tiny, rng, (1, *SHAPE))
 
 
 # -- the whole of it ----------------------------------------------------------------------------------------------

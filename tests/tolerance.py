@@ -111,6 +111,15 @@ COMPARE = {
     "psnr": 1e-5,
     # float32 windows around a local base; skimage itself in float32 is off by 1e-5.
     "ssim": 1e-6,
+    # Of one pixel, where variances of 1/12 next to C2 = 9e-4 lose digits.
+    "ssim map": 1e-6,
+}
+
+SSIMULACRA2 = {
+    # Absolute, of means and fourth roots: variances of float32 squares next to C2 = 9e-4.
+    "norm": 2e-6,
+    # Of a score of 100 for equal pictures: norms have weights of up to 225.
+    "score": 2e-4,
 }
 
 REDUCE = {

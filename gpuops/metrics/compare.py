@@ -12,22 +12,21 @@ import numpy.typing as npt
 from ..errors import ParameterError, check_name
 from ..gpu import Local
 from ..image import Image
-from ..operands import on_device
-from ..ops.blur import BlurParams
 from ..params.compare import SSIM_SIZE, CompareParams
 from ..pixels.coding import unpack, upload
 from ..pixels.light import readable
+from .pairs import Operand, data_range_of, operands, same_shape
+from .ssim import WINDOWS, means, structural_similarity
 
 if TYPE_CHECKING:
     from ..files.picture import Picture
     from ..gpu import Gpu
 
-Operand = Image | npt.ArrayLike
+__all__ = [
+    "Comparison", "channels", "compare", "converted_to", "difference", "mean_squared_error", "pair",
+    "peak_signal_noise_ratio", "space_of", "structural_similarity", "visible_gain",
+]  # fmt: skip
 
-# Rows of a group's results, as in compare.cl.
-_SSIM_ROWS = 16
-# Columns of a group's results, as in compare.cl.
-_SSIM_COLUMNS = 32
 # Groups of the reduction: enough to fill any device, and the same number on all, so that sums are the same.
 _GROUPS = 1024
 # The least largest error for which float32 holds its square, and the squares of much smaller errors.
@@ -85,7 +84,7 @@ def compare(gpu: Gpu, a: Image, b: Image, params: CompareParams) -> Comparison:
         max=largest / params.data_range,
         rmse=math.sqrt(mse) / params.data_range,
         psnr=_psnr(mse, params.data_range),
-        ssim=_ssim(gpu, a, b, params.data_range) if wanted else None,
+        ssim=float(means(gpu, a, b, params.data_range, WINDOWS["wang"])[:, 0].mean()) if wanted else None,
     )
 
 
@@ -94,11 +93,11 @@ def difference(gpu: Gpu, a: Image, b: Image, gain: float) -> Image:
 
     It has the colours of ``a`` and no alpha: a difference of alpha shows in every colour.
     """
-    _same_shape(a, b)
+    same_shape(a, b)
     _, height, width = a.shape
     result = gpu.empty((a.colours, height, width))
     result.linear = False
-    kernel = gpu.kernel("compare", "difference")
+    kernel = gpu.kernel(("sums", "compare"), "difference")
     gpu.launch(
         kernel, (height * width, a.colours), a, b, result, height * width, a.colours, int(a.alpha), float(gain),
         local=kernel.fit(256, 1), traffic=a.nbytes + b.nbytes + result.nbytes,
@@ -133,7 +132,7 @@ def mean_squared_error(gpu: Gpu, image0: Operand, image1: Operand) -> float:
 
     Raises ParameterError for different shapes.
     """
-    a, b = _operands(gpu, image0, image1)
+    a, b = operands(gpu, image0, image1)
     return _differences(gpu, a, b)[0] / math.prod(a.shape)
 
 
@@ -154,20 +153,7 @@ def peak_signal_noise_ratio(
         Different shapes, or no data range where it is needed.
     """
     mse = mean_squared_error(gpu, image_true, image_test)
-    return _psnr(mse, _data_range(image_true, data_range))
-
-
-def structural_similarity(gpu: Gpu, im1: Operand, im2: Operand, *, data_range: float | None = None) -> float:
-    """Returns the mean structural similarity of Wang et al. (2004), over all planes.
-
-    It is the same as skimage.metrics.structural_similarity with gaussian_weights=True, sigma=1.5,
-    use_sample_covariance=False and, for more than two dimensions, the leading ones as channels.
-    ``data_range`` as in :func:`peak_signal_noise_ratio`.
-
-    Raises ParameterError for different shapes, or images of less than 11 × 11 pixels.
-    """
-    scale = _data_range(im1, data_range)
-    return _ssim(gpu, *_operands(gpu, im1, im2), scale)
+    return _psnr(mse, data_range_of(image_true, data_range))
 
 
 def pair(
@@ -237,9 +223,9 @@ def _differences(gpu: Gpu, a: Image, b: Image) -> tuple[float, float, int]:
 
 def _scaled_differences(gpu: Gpu, a: Image, b: Image, scale: float) -> tuple[float, float, int]:
     """Returns the same as :func:`_differences` for errors times ``scale``; the largest error is not scaled."""
-    _same_shape(a, b)
+    same_shape(a, b)
     n = math.prod(a.shape)
-    kernel = gpu.kernel("compare", "differences")
+    kernel = gpu.kernel(("sums", "compare"), "differences")
     (items,) = kernel.fit(256)
     groups = min(_GROUPS, -(-n // (4 * items)))
     partial = gpu.empty((groups, 4), np.uint32)
@@ -254,28 +240,6 @@ def _scaled_differences(gpu: Gpu, a: Image, b: Image, scale: float) -> tuple[flo
     return total, largest, int(bits[:, 3].sum(dtype=np.int64))
 
 
-def _ssim(gpu: Gpu, a: Image, b: Image, data_range: float) -> float:
-    _same_shape(a, b)
-    planes, height, width = a.shape
-    if min(height, width) < SSIM_SIZE:
-        least = f"{SSIM_SIZE}×{SSIM_SIZE}"
-        raise ParameterError(
-            f"SSIM needs images of {least} pixels or more, not {width}×{height}: use another metric"
-        )
-    rows, columns = height - SSIM_SIZE + 1, width - SSIM_SIZE + 1
-    # skimage's window: cut at 3.5 sigma, which gives 11 taps
-    weights = gpu.array(np.array(BlurParams(sigma=(1.5, 1.5), truncate=3.5).weights(0), np.float32))
-    groups = -(-rows // _SSIM_ROWS) * -(-columns // _SSIM_COLUMNS) * planes
-    kernel = gpu.kernel("compare", "ssim")
-    (items,) = kernel.fit(128)
-    partial = gpu.empty((groups, 2))
-    gpu.launch(
-        kernel, (groups * items,), a, b, weights, partial, height, width, (0.01 * data_range) ** 2,
-        (0.03 * data_range) ** 2, Local(8 * items), local=(items,), traffic=a.nbytes + b.nbytes,
-    )  # fmt: skip
-    return _total(partial.numpy().astype(np.float64)) / (rows * columns * planes)
-
-
 def _total(partial: npt.NDArray[np.float64]) -> float:
     """Adds up the groups' sums and their rounding errors; NaN if one of them is NaN."""
     return float(partial.sum())
@@ -285,28 +249,3 @@ def _psnr(mse: float, data_range: float) -> float:
     if mse == 0:
         return math.inf
     return 10 * math.log10(data_range**2 / mse) if math.isfinite(mse) else -math.inf
-
-
-def _operands(gpu: Gpu, a: Operand, b: Operand) -> tuple[Image, Image]:
-    first, second = on_device(gpu, a), on_device(gpu, b)
-    if not isinstance(a, Image) and not isinstance(b, Image) and np.shape(a) != np.shape(b):
-        raise ParameterError(f"shapes differ: {np.shape(a)} and {np.shape(b)}")
-    return first, second
-
-
-def _same_shape(a: Image, b: Image) -> None:
-    if a.shape != b.shape:
-        raise ParameterError(f"shapes differ: {a.shape} and {b.shape}")
-
-
-def _data_range(image: Operand, given: float | None) -> float:
-    if given is None:
-        dtype = image.dtype if isinstance(image, Image) else np.asarray(image).dtype
-        if dtype.kind != "u":
-            raise ParameterError(
-                f"data_range is needed for {dtype}: the largest minus the smallest possible value"
-            )
-        return float(np.iinfo(dtype).max)
-    if not (math.isfinite(given) and given > 0):
-        raise ParameterError(f"data_range must be a positive number, not {given}")
-    return given

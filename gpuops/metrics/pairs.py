@@ -1,0 +1,49 @@
+"""Two operands of a metric: arrays or Images of one shape, and the range of their values."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError
+from ..image import Image
+from ..operands import on_device
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+Operand = Image | npt.ArrayLike
+
+
+def operands(gpu: Gpu, a: Operand, b: Operand) -> tuple[Image, Image]:
+    """Returns both on the device, as planes. Raises ParameterError for arrays of different shapes."""
+    first, second = on_device(gpu, a), on_device(gpu, b)
+    if not isinstance(a, Image) and not isinstance(b, Image) and np.shape(a) != np.shape(b):
+        raise ParameterError(f"shapes differ: {np.shape(a)} and {np.shape(b)}")
+    return first, second
+
+
+def same_shape(a: Image, b: Image) -> None:
+    """Raises ParameterError for Images of different shapes."""
+    if a.shape != b.shape:
+        raise ParameterError(f"shapes differ: {a.shape} and {b.shape}")
+
+
+def data_range_of(image: Operand, given: float | None) -> float:
+    """Returns the data range that was given, or that of the operand's unsigned integers.
+
+    Raises ParameterError for one that is not positive, and where none is given for other values.
+    """
+    if given is None:
+        dtype = image.dtype if isinstance(image, Image) else np.asarray(image).dtype
+        if dtype.kind != "u":
+            raise ParameterError(
+                f"data_range is needed for {dtype}: the largest minus the smallest possible value"
+            )
+        return float(np.iinfo(dtype).max)
+    if not (math.isfinite(given) and given > 0):
+        raise ParameterError(f"data_range must be a positive number, not {given}")
+    return given

@@ -1,0 +1,236 @@
+"""Structural similarity, on one scale and on five, by the conventions of its authors and of skimage.metrics."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError, check_name
+from ..image import Image
+from ..ops.blur import BlurParams
+from .moments import Strips, kernel_of, table_of
+from .pairs import Operand, data_range_of, operands, same_shape
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+
+@dataclass(frozen=True)
+class Window:
+    """The weights of a window along each axis, and by what the variance in it is multiplied."""
+
+    weights: tuple[float, ...]
+    sample: float = 1.0
+
+    @property
+    def size(self) -> int:
+        """The window's width and height in pixels."""
+        return len(self.weights)
+
+
+#: A Gaussian cut at 3.5 σ, which gives 11 taps, and skimage's default: 7 × 7 pixels as a sample of a population.
+WINDOWS = {
+    "wang": Window(tuple(BlurParams(sigma=(1.5, 1.5), truncate=3.5).weights(0))),
+    "skimage": Window((1 / 7,) * 7, 49 / 48),
+}
+# Pixels of the smaller side at which the picture is seen as in the authors' experiments (Wang's ssim.m).
+_SEEN = 256
+# The exponents of Z. Wang, E. Simoncelli, A. Bovik, "Multiscale structural similarity", Asilomar 2003, finest first.
+_EXPONENTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
+# The least side in pixels of which five scales are made: the coarsest one has the window's 11.
+_LEAST = 176
+
+
+@overload
+def structural_similarity(
+    gpu: Gpu, im1: Operand, im2: Operand, *, data_range: float | None = None, convention: str = "wang",
+    luma: bool = False, downsample: bool = False, full: Literal[False] = False,
+) -> float: ...  # fmt: skip
+@overload
+def structural_similarity(
+    gpu: Gpu, im1: Operand, im2: Operand, *, data_range: float | None = None, convention: str = "wang",
+    luma: bool = False, downsample: bool = False, full: Literal[True],
+) -> tuple[float, Image]: ...  # fmt: skip
+def structural_similarity(
+    gpu: Gpu,
+    im1: Operand,
+    im2: Operand,
+    *,
+    data_range: float | None = None,
+    convention: str = "wang",
+    luma: bool = False,
+    downsample: bool = False,
+    full: bool = False,
+) -> float | tuple[float, Image]:
+    """Returns the mean structural similarity over all planes: 1 for equal images, and at least −1.
+
+    Parameters
+    ----------
+    im1, im2 : array or Image (planes, height, width)
+        Usually sRGB-encoded values. Alpha is a plane like any other.
+    data_range : float, optional
+        Largest minus smallest possible value. It may be left out only for arrays of unsigned integers; then it is their
+        type's maximum.
+    convention : {"wang", "skimage"}
+        ``wang``: Gaussian windows of σ 1.5 and 11 × 11 pixels, as Z. Wang, A. Bovik, H. Sheikh, E. Simoncelli, "Image
+        quality assessment", IEEE Trans. Image Process. 13, 2004; the same as
+        skimage.metrics.structural_similarity with gaussian_weights=True, sigma=1.5, use_sample_covariance=False.
+        ``skimage``: what that function does by itself, flat windows of 7 × 7 pixels and sample covariances.
+    luma : bool
+        Compares the luma 0.299 R + 0.587 G + 0.114 B of images of three planes, as Wang's program does.
+    downsample : bool
+        Makes images smaller by max(1, round(smaller side / 256)) first, as Wang's program does.
+    full : bool
+        Returns also the similarity of each pixel, as an Image of the size that is compared. Images are continued by
+        reflection for it; the mean is of the windows inside.
+
+    Notes
+    -----
+    Values that are NaN or infinite at the same place in both images count as equal; any other gives NaN.
+
+    Raises
+    ------
+    ParameterError
+        Different shapes, images smaller than the window, no data range where it is needed, luma of other images than
+        RGB.
+    """
+    check_name("convention", convention, WINDOWS)
+    scale = data_range_of(im1, data_range)
+    a, b = _planes(gpu, im1, im2, luma)
+    if downsample:
+        factor = max(1, math.floor(min(a.shape[-2:]) / _SEEN + 0.5))
+        a, b = (shrunk(gpu, image, factor) for image in (a, b))
+    window = WINDOWS[convention]
+    mean = float(means(gpu, a, b, scale, window)[:, 0].mean())
+    return (mean, _map(gpu, a, b, scale, window)) if full else mean
+
+
+def multiscale_structural_similarity(
+    gpu: Gpu, im1: Operand, im2: Operand, *, data_range: float | None = None, luma: bool = False
+) -> float:
+    """Returns the multi-scale structural similarity of Wang, Simoncelli and Bovik (2003), the mean over all planes.
+
+    It is Π cⱼ^wⱼ · s₅^w₅ with the mean contrast terms cⱼ of the scales 1 to 4 and the mean similarity s₅ of the fifth.
+    From scale to scale, images are halved by means of 2 × 2 pixels; an odd edge is mirrored. Windows are those of
+    ``wang`` in :func:`structural_similarity`, which also describes ``data_range``, ``luma`` and what NaN and infinities
+    count as. A negative mean counts as 0, because it has no real power.
+
+    Raises ParameterError as that function does, and for images whose smaller side is less than 176 pixels.
+    """
+    scale = data_range_of(im1, data_range)
+    a, b = _planes(gpu, im1, im2, luma)
+    _, height, width = a.shape
+    if min(height, width) < _LEAST:
+        raise ParameterError(
+            f"MS-SSIM needs images of {_LEAST}×{_LEAST} pixels or more, not {width}×{height}: use SSIM"
+        )
+    levels = []
+    for level in range(len(_EXPONENTS)):
+        if level:
+            a, b = (shrunk(gpu, image, 2) for image in (a, b))
+        levels.append(_launch(gpu, a, b, scale, WINDOWS["wang"]))
+    found = _totals(gpu, levels)
+    terms = np.stack([*(contrast for _, contrast in found[:-1].transpose(0, 2, 1)), found[-1, :, 0]])
+    powers = np.where(terms < 0, 0.0, terms) ** np.array(_EXPONENTS)[:, None]
+    return float(powers.prod(0).mean())
+
+
+def means(gpu: Gpu, a: Image, b: Image, data_range: float, window: Window) -> npt.NDArray[np.float64]:
+    """Returns each plane's mean similarity and mean contrast term.
+
+    Raises ParameterError for different shapes, and images smaller than the window.
+    """
+    same_shape(a, b)
+    _, height, width = a.shape
+    size = window.size
+    if min(height, width) < size:
+        raise ParameterError(
+            f"SSIM needs images of {size}×{size} pixels or more, not {width}×{height}: use another metric"
+        )
+    found: npt.NDArray[np.float64] = _totals(gpu, [_launch(gpu, a, b, data_range, window)])[0]
+    return found
+
+
+def shrunk(gpu: Gpu, image: Image, factor: int) -> Image:
+    """Returns planes whose pixels are means of ``factor`` × ``factor`` pixels, as Wang's programs compute them."""
+    if factor == 1:
+        return image
+    planes, height, width = image.shape
+    rows, columns = -(-height // factor), -(-width // factor)
+    result = image.like((planes, rows, columns))
+    kernel = gpu.kernel(("reflected", "shrink"), "shrink")
+    gpu.launch(
+        kernel, (columns, rows, planes), image, result, height, width, rows, columns, factor,
+        local=kernel.fit(64, 1, 1), traffic=image.nbytes + result.nbytes,
+    )  # fmt: skip
+    return result
+
+
+def _planes(gpu: Gpu, im1: Operand, im2: Operand, luma: bool) -> tuple[Image, Image]:
+    a, b = operands(gpu, im1, im2)
+    same_shape(a, b)
+    return (_luma(gpu, a), _luma(gpu, b)) if luma else (a, b)
+
+
+def _luma(gpu: Gpu, image: Image) -> Image:
+    planes, height, width = image.shape
+    if planes == 1:
+        return image
+    if planes != 3:
+        raise ParameterError(f"luma needs an image of one or three planes, not of {planes}: leave alpha out")
+    result = gpu.empty((1, height, width))
+    kernel = gpu.kernel(("reflected", "shrink"), "luma")
+    gpu.launch(
+        kernel, (height * width,), image, result, height * width, local=kernel.fit(256),
+        traffic=image.nbytes + result.nbytes,
+    )  # fmt: skip
+    return result
+
+
+_Sums = tuple[Image, int]  # groups' sums, and how many results of a plane there are
+
+
+def _launch(gpu: Gpu, a: Image, b: Image, data_range: float, window: Window) -> _Sums:
+    """Enqueues the sums of all windows inside the images."""
+    planes, height, width = a.shape
+    rows, columns = height - window.size + 1, width - window.size + 1
+    kernel = kernel_of(gpu, ("reflected", "ssim"), "ssim", window.size)
+    strips = Strips.of(gpu, kernel, window.size, planes, rows, columns)
+    partial = gpu.empty((planes, math.prod(strips.groups), 4))
+    gpu.launch(
+        kernel, strips.size, a, b, table_of(gpu, window.weights), partial, height, width, rows, columns, 0,
+        *strips.numbers, *_constants(data_range), window.sample, *strips.memory, local=strips.local,
+        traffic=a.nbytes + b.nbytes,
+    )  # fmt: skip
+    return partial, rows * columns
+
+
+def _map(gpu: Gpu, a: Image, b: Image, data_range: float, window: Window) -> Image:
+    """Returns the similarity of each pixel, from windows about it."""
+    planes, height, width = a.shape
+    kernel = kernel_of(gpu, ("reflected", "ssim"), "ssim", window.size, MAP=True)
+    strips = Strips.of(gpu, kernel, window.size, planes, height, width)
+    result = gpu.empty(a.shape)
+    gpu.launch(
+        kernel, strips.size, a, b, table_of(gpu, window.weights), result, height, width, height, width,
+        window.size // 2, *strips.numbers, *_constants(data_range), window.sample, *strips.memory,
+        local=strips.local, label="ssim map", traffic=a.nbytes + b.nbytes + result.nbytes,
+    )  # fmt: skip
+    return result
+
+
+def _constants(data_range: float) -> tuple[float, float]:
+    return (0.01 * data_range) ** 2, (0.03 * data_range) ** 2
+
+
+def _totals(gpu: Gpu, launched: list[_Sums]) -> npt.NDArray[np.float64]:
+    """Returns the means by launch, plane, and similarity or contrast; they are read at once."""
+    partial = [np.empty(image.shape, np.float32) for image, _ in launched]
+    gpu.read([image for image, _ in launched], partial)
+    # The sums and their rounding errors are added up in double precision.
+    sums = [each.reshape(*each.shape[:2], 2, 2).sum((1, 3), np.float64) for each in partial]
+    return np.stack([each / count for each, (_, count) in zip(sums, launched, strict=True)])

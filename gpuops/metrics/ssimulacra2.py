@@ -1,0 +1,171 @@
+"""SSIMULACRA 2.1: how visible the differences of two pictures are, tuned to what people saw in compressed ones."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError
+from ..image import Image
+from .moments import Strips, kernel_of, table_of
+from .pairs import Operand, operands, same_shape
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+# Scales, each of half the size of the one before it.
+_SCALES = 6
+# The least side in pixels of which another scale is made.
+_LEAST = 8
+# Sums of each scale and plane, as in ssimulacra2.cl: three errors, each by itself and as its fourth power.
+_ERRORS = 6
+# One half of the window, the middle first: libjxl's recursive Gaussian of sigma 1.5 (D. Charalampidis, "Recursive
+# implementation of the Gaussian filter using truncated cosine functions", IEEE Trans. Signal Process. 64, 2016), whose
+# response to an impulse ends after these.
+_HALF = (
+    0.2646211054881985,
+    0.2129285920104222,
+    0.1093353727774603,
+    0.0360111146583644,
+    0.00941436780965374,
+)
+_WINDOW = (*_HALF[:0:-1], *_HALF)
+# The weights of cloudinary/ssimulacra2, src/ssimulacra2.cc (Jon Sneyers, BSD-3-Clause): for X, Y and B, and for each
+# scale, the finest first, two lines. They are of the means, and of the fourth roots of the mean fourth powers, of
+# structure, ringing and blur.
+_WEIGHTS = (
+    # X
+    0.0, 0.0007376606707406586, 0.0,
+    0.0, 0.0007793481682867309, 0.0,
+    0.0, 0.0004371155730107379, 0.0,
+    1.1041726426657346, 0.00066284834129271, 0.00015231632783718752,
+    0.0, 0.0016406437456599754, 0.0,
+    1.8422455520539298, 11.441172603757666, 0.0,
+    0.0007989109436015163, 0.000176816438078653, 0.0,
+    1.8787594979546387, 10.94906990605142, 0.0,
+    0.0007289346991508072, 0.9677937080626833, 0.0,
+    0.00014003424285435884, 0.9981766977854967, 0.00031949755934435053,
+    0.0004550992113792063, 0.0, 0.0,
+    0.0013648766163243398, 0.0, 0.0,
+    # Y
+    0.0, 0.0, 0.0,
+    7.466890328078848, 0.0, 17.445833984131262,
+    0.0006235601634041466, 0.0, 0.0,
+    6.683678146179332, 0.00037724407979611296, 1.027889937768264,
+    225.20515300849274, 0.0, 0.0,
+    19.213238186143016, 0.0011401524586618361, 0.001237755635509985,
+    176.39317598450694, 0.0, 0.0,
+    24.43300999870476, 0.28520802612117757, 0.0004485436923833408,
+    0.0, 0.0, 0.0,
+    34.77906344483772, 44.835625328877896, 0.0,
+    0.0, 0.0, 0.0,
+    0.0, 0.0, 0.0,
+    # B
+    0.0, 0.0008680556573291698, 0.0,
+    0.0, 0.0, 0.0,
+    0.0, 0.0005313191874358747, 0.0,
+    0.00016533814161379112, 0.0, 0.0,
+    0.0, 0.0, 0.0,
+    0.0004179171803251336, 0.0017290828234722833, 0.0,
+    0.0020827005846636437, 0.0, 0.0,
+    8.826982764996862, 23.19243343998926, 0.0,
+    95.1080498811086, 0.9863978034400682, 0.9834382792465353,
+    0.0012286405048278493, 171.2667255897307, 0.9807858872435379,
+    0.0, 0.0, 0.0,
+    0.0005130064588990679, 0.0, 0.00010854057858411537,
+)  # fmt: skip
+
+
+def ssimulacra2(gpu: Gpu, image_true: Operand, image_test: Operand) -> float:
+    """Returns the SSIMULACRA 2.1 score of ``image_test``: 100 for equal pictures, 90 where nobody sees a difference
+    side by side, 70 for high quality, 50 medium, 30 low; it may be negative.
+
+    Parameters
+    ----------
+    image_true, image_test : array or Image (planes, height, width), float
+        Linear Rec. 709 light, gray or RGB, of which 1 is white. The order counts: errors are those of ``image_test``.
+
+    Notes
+    -----
+    Values that are NaN or infinite at the same place in both pictures count as equal; any other gives NaN.
+    As in the reference program, a scale is left out if a side of the one before it is less than 8 pixels, and the
+    weights then move up to those that are left.
+
+    Source: https://github.com/cloudinary/ssimulacra2, version 2.1 of April 2023.
+
+    Raises
+    ------
+    ParameterError
+        Different shapes, a side of less than 8 pixels, another number of planes than 1 or 3, or integers, which are
+        levels and not light.
+    """
+    a, b = operands(gpu, image_true, image_test)
+    for operand in (image_true, image_test):
+        dtype = operand.dtype if isinstance(operand, Image) else np.asarray(operand).dtype
+        if dtype.kind != "f":
+            raise ParameterError(
+                f"SSIMULACRA 2 needs linear light as floats, not {dtype}: decode levels first"
+            )
+    same_shape(a, b)
+    planes, height, width = a.shape
+    if planes not in (1, 3):
+        raise ParameterError(f"SSIMULACRA 2 needs gray or RGB pictures, not {planes} planes: leave alpha out")
+    if min(height, width) < _LEAST:
+        raise ParameterError(
+            f"SSIMULACRA 2 needs pictures of {_LEAST}×{_LEAST} pixels or more, not {width}×{height}:"
+            " use another metric"
+        )
+    return _score(_norms(gpu, a, b))
+
+
+def _norms(gpu: Gpu, a: Image, b: Image) -> npt.NDArray[np.float64]:
+    """Returns means, and fourth roots of mean fourth powers, by plane, scale, norm and error."""
+    planes, height, width = a.shape
+    lanes = gpu.limits.lanes
+    taps = len(_WINDOW)
+    of_colours = kernel_of(gpu, ("ssimulacra2",), "xyb", taps)
+    of_errors = kernel_of(gpu, ("ssimulacra2",), "errors", taps)
+    weights = table_of(gpu, _WINDOW)
+    pictures = gpu.empty((2 * 3, height, width))  # in XYB; all scales use its memory
+    plane, second = (0 if planes == 1 else height * width), 0
+    sums, counts = [], []
+    for scale in range(_SCALES):
+        size = height * width
+        smaller = None
+        cells = (-(-height // 2), -(-width // 2))
+        if scale < _SCALES - 1 and min(height, width) >= _LEAST:
+            smaller = gpu.empty((2 * 3, *cells))
+        gpu.launch(
+            of_colours, (-(-cells[1] // lanes), cells[0]), a, b, pictures, smaller, np.uint64(second),
+            np.uint64(plane), height, width, local=of_colours.fit(64, 1) if lanes == 1 else of_colours.fit(8, 1),
+            traffic=8 * (planes if scale == 0 else 3) * size + 24 * size + (smaller.nbytes if smaller else 0),
+        )  # fmt: skip
+        strips = Strips.of(gpu, of_errors, taps, 3, height, width)
+        partial = gpu.empty((3, math.prod(strips.groups), _ERRORS, 2))
+        gpu.launch(
+            of_errors, strips.size, pictures, weights, partial, height, width, *strips.numbers, *strips.memory,
+            local=strips.local, traffic=24 * size,
+        )  # fmt: skip
+        sums.append(partial)
+        counts.append(size)
+        if smaller is None:
+            break
+        a = b = smaller
+        height, width = cells
+        plane, second = height * width, 3 * height * width
+    found = [np.empty(each.shape, np.float32) for each in sums]
+    gpu.read(sums, found)
+    # The sums and their rounding errors are added up in double precision.
+    means = np.stack([of.sum((1, 3), np.float64) / n for of, n in zip(found, counts, strict=True)], 1)
+    by_norm = means.reshape(3, len(sums), 3, 2).swapaxes(2, 3)
+    return np.stack([by_norm[:, :, 0], by_norm[:, :, 1] ** 0.25], 2)
+
+
+def _score(norms: npt.NDArray[np.float64]) -> float:
+    """Returns the score of the weighted norms; NaN if one of them is."""
+    s = 0.9562382616834844 * float(np.dot(_WEIGHTS[: norms.size], norms.ravel()))
+    s = 2.326765642916932 * s - 0.020884521182843837 * s**2 + 6.248496625763138e-05 * s**3
+    return 100.0 if s <= 0 else 100.0 - 10.0 * s**0.6276336467831387

@@ -1,0 +1,166 @@
+"""Structural similarity by each convention and on several scales, against skimage and scipy in float64."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from skimage import metrics
+
+from gpuops import Gpu, Image, ParameterError
+from gpuops.metrics.ssim import multiscale_structural_similarity, shrunk, structural_similarity
+
+from .reference import metrics_ssim as reference
+from .test_compare import noisy
+from .tolerance import COMPARE as TOLERANCE
+
+# What skimage is to be asked for by each convention, and the window's size.
+CONVENTIONS: dict[str, tuple[dict[str, Any], int]] = {
+    "wang": ({"gaussian_weights": True, "sigma": 1.5, "use_sample_covariance": False}, 11),
+    "skimage": ({}, 7),
+}
+# One window; ends of vectors of 8; more than a strip of 128 columns, and than a band of 64 rows, of results.
+SHAPES = [(0, 0), (3, 1), (7, 5), (8, 9), (53, 54), (55, 119), (1, 130), (70, 260)]
+
+
+def of_skimage(
+    a: npt.NDArray[Any], b: npt.NDArray[Any], convention: str
+) -> tuple[float, npt.NDArray[np.float64]]:
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    options = CONVENTIONS[convention][0]
+    mean, full = metrics.structural_similarity(a, b, data_range=1.0, channel_axis=0, full=True, **options)
+    return float(mean), full
+
+
+def check(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int, int], convention: str) -> None:
+    """Compares the mean and the map with skimage's."""
+    a, b = noisy(rng, shape)
+    mean, full = structural_similarity(gpu, a, b, data_range=1.0, convention=convention, full=True)
+    expected, expected_map = of_skimage(a, b, convention)
+    assert mean == pytest.approx(expected, abs=TOLERANCE["ssim"])
+    np.testing.assert_allclose(full.numpy(), expected_map, rtol=0, atol=TOLERANCE["ssim map"])
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("beyond", SHAPES, ids=str)
+def test_conventions_are_those_of_skimage(
+    gpu: Gpu, rng: np.random.Generator, beyond: tuple[int, int], convention: str
+) -> None:
+    size = CONVENTIONS[convention][1]
+    check(gpu, rng, (2, beyond[0] + size, beyond[1] + size), convention)
+
+
+def test_the_mean_is_the_same_with_the_map(gpu: Gpu, rng: np.random.Generator) -> None:
+    a, b = noisy(rng, (3, 40, 50))
+    mean, _ = structural_similarity(gpu, a, b, data_range=1.0, full=True)
+    assert mean == structural_similarity(gpu, a, b, data_range=1.0)
+
+
+def test_known_values(gpu: Gpu) -> None:
+    for size, rgb, luma in (((96, 128), 0.9539414, 0.9420064), ((192, 256), 0.9773193, 0.9711001)):
+        a, b = reference.pair(*size)
+        assert structural_similarity(gpu, a, b, data_range=1.0) == pytest.approx(rgb, abs=1e-6)
+        assert structural_similarity(gpu, a, b, data_range=1.0, luma=True) == pytest.approx(luma, abs=1e-6)
+    for size, rgb, luma in (((192, 256), 0.9588132, 0.9692029), ((193, 257), 0.9600786, 0.9697528)):
+        a, b = reference.pair(*size)
+        assert multiscale_structural_similarity(gpu, a, b, data_range=1.0) == pytest.approx(rgb, abs=1e-6)
+        found = multiscale_structural_similarity(gpu, a, b, data_range=1.0, luma=True)
+        assert found == pytest.approx(luma, abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [(176, 176), (177, 211), (223, 180)], ids=str)
+def test_multiscale(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int]) -> None:
+    a, b = noisy(rng, (2, *size))
+    expected = reference.multiscale(a, b, 2.0)
+    result = multiscale_structural_similarity(gpu, a, b, data_range=2.0)
+    assert result == pytest.approx(expected, abs=TOLERANCE["ssim"])
+    assert result < 0.999
+
+
+def test_a_negative_mean_of_a_scale_counts_as_0(gpu: Gpu, rng: np.random.Generator) -> None:
+    a = rng.random((1, 180, 180), np.float32)
+    assert reference.terms(a[0], 1 - a[0], 1.0)[1].mean() < -0.9
+    assert multiscale_structural_similarity(gpu, a, 1 - a, data_range=1.0) == 0
+
+
+@pytest.mark.parametrize("factor", [2, 3, 4, 5])
+@pytest.mark.parametrize("size", [(1, 1), (1, 7), (5, 2), (12, 13), (30, 35)], ids=str)
+def test_shrunk(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], factor: int) -> None:
+    x = rng.random((2, *size), np.float32)
+    if factor > 2 * min(size):
+        return  # farther beyond the edge than images are mirrored
+    expected = [reference.averaged(plane, factor) for plane in x]
+    np.testing.assert_allclose(shrunk(gpu, gpu.array(x), factor).numpy(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [(383, 400), (384, 400), (641, 643)], ids=str)
+def test_images_are_seen_at_the_authors_distance(
+    gpu: Gpu, rng: np.random.Generator, size: tuple[int, int]
+) -> None:
+    a, b = noisy(rng, (1, *size))
+    factor = {383: 1, 384: 2, 641: 3}[size[0]]
+    luminance, contrast = reference.terms(*(reference.averaged(v[0], factor) for v in (a, b)), 1.0)
+    result, full = structural_similarity(gpu, a, b, data_range=1.0, downsample=True, full=True)
+    assert result == pytest.approx((luminance * contrast).mean(), abs=TOLERANCE["ssim"])
+    assert full.shape == (1, *(-(-n // factor) for n in size))
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_equal_images_have_exactly_1_with_nan_and_infinity_in_them(
+    gpu: Gpu, rng: np.random.Generator, convention: str
+) -> None:
+    a = 100 * rng.random((3, 180, 190), np.float32)
+    a[0, 0, 0], a[0, 5, 6], a[2, 70, 181], a[1, 7, 8] = np.nan, np.inf, -np.inf, np.nan
+    result = structural_similarity(gpu, a, a.copy(), data_range=1.0, convention=convention)
+    assert result == 1
+    assert multiscale_structural_similarity(gpu, a, a.copy(), data_range=1.0) == 1
+
+
+@pytest.mark.parametrize("place", [(0, 0, 0), (0, 179, 189), (1, 64, 128), (0, 90, 3)], ids=str)
+@pytest.mark.parametrize(
+    ("one", "other"), [(np.nan, 0.5), (0.5, np.nan), (0.5, -np.inf), (np.inf, 0.5), (np.inf, -np.inf)]
+)
+def test_what_is_not_finite_against_another_value_gives_nan(
+    gpu: Gpu, rng: np.random.Generator, place: tuple[int, int, int], one: float, other: float
+) -> None:
+    a, b = noisy(rng, (2, 180, 190))
+    a[place], b[place] = one, other
+    mean, full = structural_similarity(gpu, a, b, data_range=1.0, full=True)
+    assert math.isnan(mean)
+    assert math.isnan(multiscale_structural_similarity(gpu, a, b, data_range=1.0))
+    near = np.zeros(a.shape, bool)
+    plane, row, column = place
+    near[plane, max(row - 5, 0) : row + 6, max(column - 5, 0) : column + 6] = True
+    np.testing.assert_array_equal(np.isfinite(full.numpy()), ~near)
+
+
+def test_images_on_the_device_and_runs_give_the_same_bits(gpu: Gpu, rng: np.random.Generator) -> None:
+    a, b = noisy(rng, (3, 201, 307))
+    first, second = gpu.array(a), gpu.array(b)
+    assert isinstance(structural_similarity(gpu, first, second, data_range=1.0, full=True)[1], Image)
+    for function in (structural_similarity, multiscale_structural_similarity):
+        assert function(gpu, first, second, data_range=1.0) == function(gpu, a, b, data_range=1.0)
+
+
+def test_operands_without_meaning(gpu: Gpu) -> None:
+    a = np.zeros((3, 175, 300), np.float32)
+    with pytest.raises(ParameterError, match="176×176 pixels or more, not 300×175: use SSIM"):
+        multiscale_structural_similarity(gpu, a, a, data_range=1.0)
+    with pytest.raises(ParameterError, match="7×7 pixels or more, not 6×175"):
+        structural_similarity(gpu, a[..., :6], a[..., :6], data_range=1.0, convention="skimage")
+    with pytest.raises(ParameterError, match="11×11 pixels or more, not 1×1"):
+        structural_similarity(gpu, a[:, :1, :1], a[:, :1, :1], data_range=1.0)
+    with pytest.raises(ParameterError, match="unknown convention 'matlab': use one of wang, skimage"):
+        structural_similarity(gpu, a, a, data_range=1.0, convention="matlab")
+    with pytest.raises(ParameterError, match="luma needs an image of one or three planes, not of 4"):
+        structural_similarity(gpu, *np.zeros((2, 4, 20, 20)), data_range=1.0, luma=True)
+    for function in (structural_similarity, multiscale_structural_similarity):
+        with pytest.raises(ParameterError, match="data_range is needed for float32"):
+            function(gpu, a, a)
+        with pytest.raises(ParameterError, match="shapes differ"):
+            function(gpu, a, a[..., 1:], data_range=1.0)
+        with pytest.raises(ParameterError, match="shapes differ"):
+            function(gpu, gpu.array(a), gpu.array(a[..., 1:]), data_range=1.0)

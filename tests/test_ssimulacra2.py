@@ -1,0 +1,122 @@
+"""SSIMULACRA 2.1 against its formulas in float64."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gpuops import Gpu, ParameterError
+from gpuops.metrics import ssimulacra2 as kernels
+from gpuops.metrics.ssimulacra2 import ssimulacra2
+
+from .reference import metrics_ssim
+from .reference import metrics_ssimulacra2 as reference
+from .reference.colour import srgb_light
+from .tolerance import SSIMULACRA2 as TOLERANCE
+
+# Two scales, of which the second is 4 × 4; odd and prime; ends of vectors of 8; two strips of columns and bands of rows.
+SIZES = [(8, 8), (8, 9), (15, 33), (17, 16), (31, 8), (61, 97), (67, 141)]
+
+
+def noisy(
+    rng: np.random.Generator, shape: tuple[int, int, int], sigma: float = 0.05
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Returns two pictures, with negative and large values."""
+    a = np.where(rng.random(shape) < 0.05, rng.normal(0, 3, shape), rng.random(shape) ** 2)
+    return a.astype(np.float32), (a + rng.normal(0, sigma, shape)).astype(np.float32)
+
+
+def check(gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int, int]) -> None:
+    """Compares the norms of all scales, and the score."""
+    a, b = noisy(rng, shape)
+    expected = reference.norms(a, b)
+    found = kernels._norms(gpu, gpu.array(a), gpu.array(b)).reshape(expected.shape)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCE["norm"])
+    assert ssimulacra2(gpu, a, b) == pytest.approx(reference.score(a, b), abs=TOLERANCE["score"])
+
+
+@pytest.mark.parametrize("planes", [1, 3])
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_formulas(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], planes: int) -> None:
+    check(gpu, rng, (planes, *size))
+
+
+@pytest.mark.parametrize("size", [(256, 300), (509, 263)], ids=str)
+def test_six_scales(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int]) -> None:
+    a, b = noisy(rng, (3, *size))
+    assert reference.norms(a, b).shape == (3, 12, 3)
+    check(gpu, rng, (3, *size))
+
+
+def test_known_values(gpu: Gpu) -> None:
+    a, b = (srgb_light(v) for v in metrics_ssim.pair(96, 128))
+    assert ssimulacra2(gpu, a, b) == pytest.approx(22.8216, abs=1e-4)
+    assert ssimulacra2(gpu, b, a) == pytest.approx(24.4128, abs=1e-4)
+
+
+def test_the_window_is_that_of_the_recursive_gaussian() -> None:
+    np.testing.assert_allclose(kernels._WINDOW, reference.taps(), rtol=0, atol=1e-15)
+    assert len(kernels._WEIGHTS) == 108
+
+
+@pytest.mark.parametrize("sigma", [1e-2, 1e-3, 1e-4])
+def test_small_errors_are_not_lost_to_rounding(gpu: Gpu, rng: np.random.Generator, sigma: float) -> None:
+    a = (0.4 + 0.05 * rng.random((3, 64, 70))).astype(np.float32)
+    b = (a + rng.normal(0, sigma, a.shape)).astype(np.float32)
+    expected = reference.score(a, b)
+    assert expected < 100
+    assert ssimulacra2(gpu, a, b) == pytest.approx(expected, abs=TOLERANCE["score"])
+
+
+def test_equal_pictures_have_exactly_100_with_nan_and_infinity_in_them(
+    gpu: Gpu, rng: np.random.Generator
+) -> None:
+    a = noisy(rng, (3, 67, 141))[0]
+    a[0, 0, 0], a[0, 5, 6], a[2, 66, 140], a[1, 7, 8] = np.nan, np.inf, -np.inf, np.nan
+    assert ssimulacra2(gpu, a, a.copy()) == 100
+    black = np.zeros((1, 8, 8), np.float32)
+    assert ssimulacra2(gpu, black, black) == 100
+
+
+@pytest.mark.parametrize("place", [(0, 0, 0), (0, 66, 140), (2, 64, 128), (1, 33, 3)], ids=str)
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(np.nan, 0.5), (0.5, np.nan), (0.5, -np.inf), (-np.inf, 0.5), (np.inf, 0.5), (np.inf, -np.inf)],
+)
+def test_what_is_not_finite_against_another_value_gives_nan(
+    gpu: Gpu, rng: np.random.Generator, place: tuple[int, int, int], one: float, other: float
+) -> None:
+    a = noisy(rng, (3, 67, 141))[0]
+    b = a.copy()
+    a[place], b[place] = one, other
+    assert math.isnan(ssimulacra2(gpu, a, b))
+
+
+def test_enormous_values_are_no_better_than_others(gpu: Gpu, rng: np.random.Generator) -> None:
+    a, b = noisy(rng, (3, 20, 20))
+    b[0, 3, 4] = 1e38
+    assert not ssimulacra2(gpu, a, b) > -1e6
+
+
+def test_images_on_the_device_and_runs_give_the_same_bits(gpu: Gpu, rng: np.random.Generator) -> None:
+    a, b = noisy(rng, (3, 201, 307))
+    first, second = gpu.array(a), gpu.array(b)
+    assert ssimulacra2(gpu, first, second) == ssimulacra2(gpu, a, b) == ssimulacra2(gpu, first, second)
+
+
+def test_operands_without_meaning(gpu: Gpu) -> None:
+    a = np.zeros((3, 20, 20), np.float32)
+    with pytest.raises(ParameterError, match="8×8 pixels or more, not 20×7: use another metric"):
+        ssimulacra2(gpu, a[:, :7], a[:, :7])
+    with pytest.raises(ParameterError, match="8×8 pixels or more, not 1×1"):
+        ssimulacra2(gpu, a[:, :1, :1], a[:, :1, :1])
+    with pytest.raises(ParameterError, match="gray or RGB pictures, not 2 planes: leave alpha out"):
+        ssimulacra2(gpu, a[:2], a[:2])
+    with pytest.raises(ParameterError, match="linear light as floats, not uint8: decode levels first"):
+        ssimulacra2(gpu, a, a.astype(np.uint8))
+    for make in (np.asarray, gpu.array):
+        with pytest.raises(ParameterError, match="shapes differ"):
+            ssimulacra2(gpu, make(a), make(a[:, :, 1:]))
