@@ -35,6 +35,12 @@
 #define SYNC(which) barrier(which)
 #endif
 
+#if MANY <= 24
+#define TAPS UNROLLED
+#else
+#define TAPS __attribute__((opencl_unroll_hint(1)))  // long code takes long to build
+#endif
+
 // Where the filters' weights begin: from the centre to the outermost one.
 #define LUMA 0                              // contrast sensitivity of Y
 #define RED_GREEN (LUMA + FEW + 1)          // of X − Y
@@ -179,7 +185,7 @@ static inline INT beyond_compare(__global const float *a, __global const float *
 // Σ w[|k|] v[k] for k = −n … n; the values are `step` floats apart. P is a pointer to local or global memory.
 #define SYMMETRIC(sum, v, step, w, n)                                                             \
     FLOAT sum = (w)[0] * NEAR(v);                                                                 \
-    UNROLLED                                                                                      \
+    TAPS                                                                                          \
     for (int k = 1; k <= (n); k++) sum += (w)[k] * (NEAR((v) + k * (step)) + NEAR((v) - k * (step)));
 
 // First and second derivatives of a Gaussian. As sums of differences they are exactly 0 on constants.
@@ -187,7 +193,7 @@ static inline INT beyond_compare(__global const float *a, __global const float *
     FLOAT first = 0.0f, second = 0.0f;                                                            \
     {                                                                                             \
         FLOAT centre = NEAR(v);                                                                   \
-        UNROLLED                                                                                  \
+        TAPS                                                                                      \
         for (int k = 1; k <= (n); k++) {                                                          \
             FLOAT after = NEAR((v) + k * (step)), before = NEAR((v) - k * (step));                \
             first += (w1)[k] * (after - before);                                                  \
@@ -280,8 +286,14 @@ static inline FLOAT error_at(__global const float *in, __constant const float *w
     return select(error, (FLOAT)0.0f, colours == 0.0f);
 }
 
-// Folds the group's sums and largest errors into those of item 0. Of equal errors the one nearest to the first pixel
-// counts. Called by the whole group, of a power of two in size.
+// Of equal errors the one nearest to the first pixel counts.
+static inline void take_larger(__local float *most, __local int *place, float error, int where) {
+    if (error < *most || (error == *most && where > *place)) return;
+    *most = error;
+    *place = where;
+}
+
+// Folds the group's sums and largest errors into those of item 0. Called by the whole group, of a power of two in size.
 static inline void fold(__local float *sums, __local float *most, __local int *places) {
 #ifndef ALONE
     int item = get_local_id(0);
@@ -290,10 +302,7 @@ static inline void fold(__local float *sums, __local float *most, __local int *p
         if (item < half_) {
             int other = item + half_;
             sums[item] += sums[other];
-            if (most[other] > most[item] || (most[other] == most[item] && places[other] < places[item])) {
-                most[item] = most[other];
-                places[item] = places[other];
-            }
+            take_larger(&most[item], &places[item], most[other], places[other]);
         }
     }
 #endif
@@ -306,18 +315,19 @@ static inline void fold(__local float *sums, __local float *most, __local int *p
 // best takes the number of the exposure of the largest error over the number of the last one (only with TONE_CURVE).
 // Local: any power of two, or 1 with ALONE. Global: any number of groups. `plane` is the distance of planes.
 __kernel void flip_error(__global const float *a, __global const float *b, __global const uint *list,
-                   __global const uint *count, __global float *map, __global float *best, __global float4 *records,
-                   __global float *scratch, __constant const float *weights, __constant const float *factors,
-                   int width, int height, ulong plane, int first, int rounds, int number, int exposures, float last,
-                   float8 tone, __local float *sums, __local float *most, __local int *places) {
+                         __global const uint *count, __global float *map, __global float *best,
+                         __global float4 *records, __global float *scratch, __constant const float *weights,
+                         __constant const float *factors, int width, int height, ulong plane, int first, int rounds,
+                         int number, int exposures, float last, float8 tone, __local float *sums, __local float *most,
+                         __local int *places) {
     __local float lines[LINES * 6 * PITCH];
     int item = get_local_id(0), items = get_local_size(0), tiles = (width + ACROSS - 1) / ACROSS;
     int slot = first + get_group_id(0), end = min(slot + rounds * (int)get_num_groups(0), (int)count[0]);
     scratch += (size_t)get_group_id(0) * ACROSS * TALL * 2 * PLANES;
     for (; slot < end; slot += get_num_groups(0)) {
         int tile = list[slot], x0 = tile % tiles * ACROSS, y0 = tile / tiles * DOWN;
-        float sum = 0.0f, largest = -1.0f;
-        int place = 0;
+        FLOAT sum = 0.0f, largest = -1.0f;
+        INT place = 0;
         for (int e = 0; e < exposures; e++) {
             tile_along_x(a, b, plane, width, height, x0, y0, factors[number + e], tone, weights, scratch, lines);
             for (int i = item; i < DOWN * (ACROSS / WIDTH); i += items) {
@@ -339,22 +349,24 @@ __kernel void flip_error(__global const float *a, __global const float *b, __glo
                 if (e == exposures - 1) {
                     INT bad = beyond_compare(a, b, at, plane, left);
                     error = select(error, (FLOAT)NAN, bad);
-                    for (int k = 0; k < min(WIDTH, left); k++) {
-                        float v = lane(error, k), key = isnan(v) ? INFINITY : v;
-                        sum += v;
-                        if (key > largest) {
-                            largest = key;
-                            place = (int)at + k;
-                        }
-                    }
+                    FLOAT key = select(error, (FLOAT)INFINITY, isnan(error));
+                    INT here = LANE_INDEX + (int)at, inside = (INT)LANE_INDEX < (INT)left;
+                    INT better = inside & ((key > largest) | ((key == largest) & (here < place)));
+                    sum += select((FLOAT)0.0f, error, inside);
+                    largest = select(largest, key, better);
+                    place = select(place, here, better);
                 }
                 store(error, map + at, left);
             }
             SYNC(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         }
-        sums[item] = sum;
-        most[item] = largest;
-        places[item] = place;
+        sums[item] = 0.0f;
+        most[item] = -1.0f;
+        places[item] = INT_MAX;
+        for (int k = 0; k < WIDTH; k++) {
+            sums[item] += lane(sum, k);
+            take_larger(&most[item], &places[item], lane(largest, k), int_lane(place, k));
+        }
         fold(sums, most, places);
         if (item == 0) records[tile] = (float4)(sums[0], most[0], as_float(places[0]), 0.0f);
         SYNC(CLK_LOCAL_MEM_FENCE);

@@ -19,5 +19,5 @@ __kernel void flip_heat(__global const float *errors, __global const float *tabl
     int i = get_global_id(0), c = get_global_id(1);
     if (i >= size || c >= 3) return;
     float e = errors[i];
-    out[(size_t)c * size + i] = isnan(e) ? 1.0f : table[3 * convert_int_rte(255.0f * clamp(e, 0.0f, 1.0f)) + c];
+    out[(size_t)c * size + i] = isnan(e) ? 1.0f : table[3 * convert_int_rte(255.0f * fmin(fmax(e, 0.0f), 1.0f)) + c];
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,6 +64,7 @@ class _Filters:
         return max(self.many, self.feature)
 
 
+@lru_cache(16)
 def _filters(ppd: float) -> _Filters:
     many = math.ceil(3 * math.sqrt(_BLUE_YELLOW[0][1] / (2 * math.pi**2)) * ppd)
     d = np.arange(-many, many + 1) / ppd
@@ -119,7 +121,7 @@ def error_map(
 
     errors, records = gpu.zeros((1, height, width)), gpu.zeros((tiles, 4))
     best = gpu.zeros((1, height, width)) if tone else gpu.empty((1,))
-    kernel, items, lines = _kernel(gpu, filters, (across, down), tone)
+    kernel, items = _kernel(gpu, filters, (across, down), tone)
     factors = gpu.array(np.exp2(np.array(exposures)).astype(np.float32))
     groups = min(tiles, gpu.limits.compute_units * _GROUPS)
     scratch = gpu.empty((groups, _PLANES * across * (down + 2 * filters.reach)))
@@ -136,13 +138,13 @@ def error_map(
                 Local(4 * items), Local(4 * items), Local(4 * items), local=(items,),
                 traffic=now * (reference.nbytes + test.nbytes + errors.nbytes),
             )  # fmt: skip
-    return records.numpy(), errors, best
+    found = np.empty(records.shape, np.float32)
+    records.numpy(out=found)
+    return found, errors, best
 
 
-def _kernel(
-    gpu: Gpu, filters: _Filters, tile: tuple[int, int], tone: Tone | None
-) -> tuple[Kernel, int, int]:
-    """Returns the kernel, the work-items of its groups, and how many rows it takes at a time."""
+def _kernel(gpu: Gpu, filters: _Filters, tile: tuple[int, int], tone: Tone | None) -> tuple[Kernel, int]:
+    """Returns the kernel and the work-items of its groups."""
     lanes = gpu.limits.lanes
     alone = lanes > 1
     across, down = tile
@@ -151,10 +153,10 @@ def _kernel(
     defines: dict[str, Define] = {
         "WIDTH": lanes, "FINITE": True, "ALONE": alone, "ACROSS": across, "DOWN": down, "LINES": lines,
         "STRIP": lanes if alone else across, "FEW": filters.few, "MANY": filters.many, "FEATURE": filters.feature,
-        "HALO": filters.reach,        "TONE_CURVE": tone is not None, "BY_LUMINANCE": tone is not None and tone.by_luminance,
+        "HALO": filters.reach, "TONE_CURVE": tone is not None, "BY_LUMINANCE": bool(tone and tone.by_luminance),
     }  # fmt: skip
     kernel = gpu.kernel(("lanes", "flip_error"), "flip_error", **defines)
-    return kernel, 1 if alone else kernel.fit(_ITEMS)[0], lines
+    return kernel, 1 if alone else kernel.fit(_ITEMS)[0]
 
 
 def _differing(

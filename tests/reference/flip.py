@@ -55,9 +55,7 @@ def hunt(rgb: Array) -> Array:
     d = 6 / 29
     fx, fy, fz = np.where(t > d**3, np.cbrt(t), t / (3 * d * d) + 4 / 29)
     lightness = 116 * fy - 16
-    return np.stack(
-        [lightness, 0.01 * lightness * 500 * (fx - fy), 0.01 * lightness * 200 * (fy - fz)]
-    )
+    return np.stack([lightness, 0.01 * lightness * 500 * (fx - fy), 0.01 * lightness * 200 * (fy - fz)])
 
 
 def hyab(a: Array, b: Array) -> Array:
@@ -72,9 +70,7 @@ def sensitivity_kernel(which: int, ppd: float) -> Array:
     r = math.ceil(3 * math.sqrt(0.04 / (2 * math.pi**2)) * ppd)
     y, x = np.mgrid[-r : r + 1, -r : r + 1] / ppd
     squared = x * x + y * y
-    g = sum(
-        a * math.sqrt(math.pi / b) * np.exp(-(math.pi**2) * squared / b) for a, b in ((a1, b1), (a2, b2))
-    )
+    g = sum(a * math.sqrt(math.pi / b) * np.exp(-(math.pi**2) * squared / b) for a, b in ((a1, b1), (a2, b2)))
     return np.asarray(g / g.sum())
 
 
