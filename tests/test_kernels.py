@@ -104,6 +104,7 @@ from gpuops.wavelets.denoise import denoise
 from . import test_bloom as of_bloom
 from . import test_chain as of_chain
 from . import test_compare as of_compare
+from . import test_delta_e as of_delta_e
 from . import test_dwt as of_dwt
 from . import test_fft as of_fft
 from . import test_lut as of_lut
@@ -1105,6 +1106,15 @@ def test_ssimulacra2(gpu: Recorder, rng: np.random.Generator, planes: int) -> No
     of_ssimulacra2.check(gpu, rng, (planes, 67, 141) if planes == 1 else (planes, *SHAPE))
 
 
+@pytest.mark.parametrize("method", of_delta_e.METHODS)
+@pytest.mark.parametrize("planes", [1, 3])
+def test_delta_e(gpu: Recorder, rng: np.random.Generator, method: str, planes: int) -> None:
+    a, b = of_delta_e.light(rng, (planes, *SHAPE))
+    of_delta_e.check(gpu, a, b, method)
+    if planes == 3:
+        of_delta_e.check_coordinates(gpu, a * 50, b * 50, method)
+
+
 # -- Fourier transforms -------------------------------------------------------------------------------------------
 
 
@@ -1591,6 +1601,7 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
         got = median(tiny, on(tiny, x[:, :9]), radius).numpy()
         np.testing.assert_array_equal(got, filters_reference.median(x[:, :9], radius))
     other = on(tiny, x[::-1])
+    of_delta_e.check(tiny, x, x[::-1], "2000")
     ssim = compare(tiny, image, other, CompareParams()).ssim
     assert ssim == pytest.approx(
         metrics_reference.skimage_ssim(x, x[::-1], 1.0), abs=tolerance.COMPARE["ssim"]

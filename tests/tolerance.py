@@ -122,6 +122,15 @@ SSIMULACRA2 = {
     "score": 2e-4,
 }
 
+DELTA_E = {
+    # Absolute. Lab: a* is 500 times the difference of two cube roots, of 2⁻²² each. ITP: 720 times differences of PQ,
+    # of 2⁻²¹ each, by factors of up to 4.4.
+    "76": 5e-4,
+    "2000": 1e-4,
+    "itp": 4e-3,
+    "relative": 3e-6,
+}
+
 REDUCE = {
     # Sums are compensated, so what remains is the rounding of each luminance: 3 operations of 2⁻²⁴.
     "sum": 2e-7,
