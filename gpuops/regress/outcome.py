@@ -25,6 +25,7 @@ STATUSES = {
     "size": "has another size or other channels",
     "warned": "differs, within what only warns",
     "renamed": "equals the reference of another name",
+    "skipped": "was not run",
     "passed": "differs within the thresholds",
     "equal": "equals its reference",
 }
@@ -64,6 +65,8 @@ class Outcome:
         None where there is none.
     figures : dict
         What was measured, by the metrics' names; empty for pictures that are equal byte for byte.
+    thresholds : dict
+        The most or the least that was allowed, by the metrics' names.
     missed, warned : tuple of Limit
         The thresholds that it failed, and those that merely warn.
     worst : Worst, optional
@@ -95,7 +98,7 @@ class Outcome:
     @property
     def good(self) -> bool:
         """Whether it needs no attention."""
-        return self.status in ("passed", "equal")
+        return self.status in ("skipped", "passed", "equal")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,147 @@
+"""The folder: pages without scripts, a style file, and pictures as files: what Jenkins' policy for artifacts allows.
+
+That policy: jenkins.io/doc/book/security/configuring-content-security-policy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+
+from ...errors import FileError
+from ...files.output import atomic
+from ..outcome import Outcome, Run
+from . import encode, fragments
+from .page import Path_, Written, budget, ordered
+from .pairs import PICTURED, Settings, View, view
+
+# Cases with pictures on a page, and rows of those without.
+_CASES, _ROWS = 50, 2000
+# What an earlier report in the same folder may have left.
+_OURS = re.compile(r"(index|cases-\d+|others-\d+)\.html|style\.css|case-\d+-(reference|result|heat)\.png")
+
+
+def write_folder(
+    folder: Path_, run: Run, settings: Settings | None = None, *, overwrite: bool = False
+) -> list[Written]:
+    """Writes the report as ``index.html``, further pages, ``style.css`` and ``pictures/*.png``; returns all files.
+
+    Floats are shown as a screen shows them. ``overwrite``: an earlier report in the folder is replaced, and its files
+    that this one does not have are removed; other files are left alone.
+
+    Raises
+    ------
+    FileError
+        A file cannot be written, or there is a report already.
+    """
+    settings, place = settings or Settings(), Path(folder)
+    pictures = place / "pictures"
+    try:
+        pictures.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{place}: cannot be made ({error.strerror}); name another folder") from None
+    index = place / "index.html"
+    if index.exists() and not overwrite:
+        raise FileError(
+            f"{index}: exists already; name another folder, or allow overwriting it with --overwrite"
+        )
+    written = []
+
+    def write(path: Path, data: bytes) -> None:
+        with atomic(path, overwrite=overwrite) as temporary:
+            Path(temporary).write_bytes(data)
+        written.append(Written(str(path), len(data)))
+
+    write(place / "style.css", files(__package__).joinpath("page.css").read_bytes())
+    outcomes = ordered(run)
+    shown = [outcome for outcome in outcomes if outcome.status in PICTURED]
+    others = [outcome for outcome in outcomes if outcome.status not in PICTURED]
+    each = budget(run, settings)
+    numbered = iter(enumerate(shown))
+    pages: list[str] = []
+    while part := list(islice(numbered, _CASES)):
+        name = f"cases-{len(pages) + 1}.html"
+        sections = []
+        for number, outcome in part:
+            seen = view(outcome, settings, each)
+            sources = {}
+            for which, data, width, height in _files(seen):
+                write(pictures / f"case-{number}-{which}.png", data)
+                sources[which] = (f"pictures/case-{number}-{which}.png", width, height)
+            sections.append(_section(number, outcome, seen, settings, sources))
+        write(place / name, _page(settings.title, _BACK + "".join(sections)))
+        pages.append(name)
+    links = []
+    for start in range(0, len(others), _ROWS):
+        name = f"others-{start // _ROWS + 1}.html"
+        part_of = others[start : start + _ROWS]
+        write(place / name, _page(settings.title, f"{_BACK}<table>{_rows(part_of)}</table>"))
+        links.append(
+            f'<li><a href="{name}">{fragments.text(part_of[0].name)} …</a>: {len(part_of)} cases</li>'
+        )
+    body = [f'<ul class="totals">{fragments.totals(run.totals)}</ul>']
+    if shown:
+        body.append(f"<h2>What needs attention</h2><table>{_rows(shown, linked=True)}</table>")
+    if links:
+        body.append(f"<h2>Others</h2><ul>{''.join(links)}</ul>")
+    body.append(f"<h2>About this run</h2><table>{fragments.rows(run.context.items())}</table>")
+    write(index, _page(settings.title, "".join(body)))
+    if overwrite:
+        _remove_old(place, {file.path for file in written})
+    return written
+
+
+_BACK = '<p><a href="index.html">All cases</a></p>'
+
+
+def _files(seen: View) -> Iterator[tuple[str, bytes, int, int]]:
+    for which, side in seen.sides.items():
+        data = side.data if side.kind == "png" else encode.png(encode.visible(side.part))
+        yield which, data, side.part.width, side.part.height
+    if seen.heat:
+        part = next(iter(seen.sides.values())).part
+        yield "heat", seen.heat, part.width, part.height
+
+
+def _section(
+    number: int, outcome: Outcome, seen: View, settings: Settings, sources: dict[str, tuple[str, int, int]]
+) -> str:
+    figures = fragments.pictures(outcome, seen, settings, sources)
+    return (
+        f'<section class="case" id="case-{number}"><h2>{fragments.heading(outcome)}</h2>'
+        f'<div class="pictures">{figures}</div>{fragments.facts(outcome, seen, settings)}</section>'
+    )
+
+
+def _rows(outcomes: Sequence[Outcome], *, linked: bool = False) -> str:
+    from ..text import reason
+
+    found = ['<tr><th scope="col">status</th><th scope="col">picture</th><th scope="col">why</th></tr>']
+    for number, outcome in enumerate(outcomes):
+        name = f"<bdi>{fragments.text(outcome.name)}</bdi>"
+        if linked:
+            name = f'<a href="cases-{number // _CASES + 1}.html#case-{number}">{name}</a>'
+        why = fragments.text(reason(outcome))
+        found.append(f"<tr><td>{fragments.badge(outcome.status)}</td><td>{name}</td><td>{why}</td></tr>")
+    return "".join(found)
+
+
+def _page(title: str, body: str) -> bytes:
+    text = fragments.text(title)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<title>{text}</title>\n<link rel="stylesheet" href="style.css">\n</head>\n'
+        f'<body class="plain">\n<header><h1>{text}</h1></header>\n<main>{body}</main>\n</body>\n</html>\n'
+    ).encode()
+
+
+def _remove_old(place: Path, kept: set[str]) -> None:
+    for path in (*place.iterdir(), *(place / "pictures").iterdir()):
+        if _OURS.fullmatch(path.name) and str(path) not in kept:
+            with suppress(OSError):
+                path.unlink()

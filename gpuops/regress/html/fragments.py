@@ -1,0 +1,129 @@
+"""Parts of pages: an outcome, the totals, the context, as HTML. All that comes from outside is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from html import escape
+
+from ..outcome import STATUSES, Limit, Outcome
+from ..text import block, details, line, number, reason
+from .heat import drawing
+from .pairs import SIDES, Settings, View
+
+# The signs of statuses, which say the same as their words and colours.
+SIGNS = {
+    "error": "■",
+    "missing": "○",
+    "new": "✚",
+    "failed": "✕",
+    "warned": "▲",
+    "renamed": "⇄",
+    "skipped": "–",
+    "passed": "≈",
+    "equal": "✓",
+}
+
+
+def text(value: object) -> str:
+    """Returns a text on one line, for elements and attributes."""
+    return escape(line(str(value)))
+
+
+def badge(status: str) -> str:
+    """Returns a status as a sign and its word."""
+    return f'<span class="status {status}"><span aria-hidden="true">{SIGNS[status]}</span> {status}</span>'
+
+
+def totals(counts: Mapping[str, int]) -> str:
+    """Returns the items of the list of totals."""
+    return (
+        "".join(f"<li>{badge(status)} {count}</li>" for status, count in counts.items())
+        or "<li>no cases</li>"
+    )
+
+
+def rows(pairs: Iterable[tuple[str, object]]) -> str:
+    """Returns the rows of a table of names and values."""
+    return "".join(
+        f'<tr><th scope="row">{text(name)}</th><td>{text(value)}</td></tr>' for name, value in pairs
+    )
+
+
+def heading(outcome: Outcome) -> str:
+    """Returns an outcome's status, name and reason on one line."""
+    return f"{badge(outcome.status)} <bdi>{text(outcome.name)}</bdi> <span>{escape(reason(outcome))}</span>"
+
+
+def facts(outcome: Outcome, view: View, settings: Settings) -> str:
+    """Returns all that is known of an outcome but its pictures: remarks, histogram, figures, files, output."""
+    parts = [f'<p class="remarks">{escape(" ".join(view.remarks))}</p>'] if view.remarks else []
+    if view.counts:
+        label = (
+            f"Histogram of {settings.heat_name} over all pixels that differ: {sum(view.counts)}, logarithmic"
+        )
+        parts.append(drawing(view.counts, view.top, view.mark, text(label)))
+        parts.append(
+            f'<p class="remarks">{text(settings.heat_name)}, of {sum(view.counts)} pixels that differ</p>'
+        )
+    tables = [_figures(outcome)] if outcome.figures or outcome.thresholds else []
+    if known := rows(details(outcome)):
+        tables.append(f"<table>{known}</table>")
+    if tables:
+        parts.append(f'<div class="facts">{"".join(tables)}</div>')
+    if outcome.output:
+        parts.append(f"<h3>Output</h3><pre>{escape(block(outcome.output))}</pre>")
+    return "".join(parts)
+
+
+def _figures(outcome: Outcome) -> str:
+    missed, warned = ({limit.name: limit for limit in found} for found in (outcome.missed, outcome.warned))
+    found = []
+    for name in dict.fromkeys((*outcome.figures, *outcome.thresholds)):
+        value = number(outcome.figures[name]) if name in outcome.figures else "not measured"
+        limit = missed.get(name) or warned.get(name)
+        allowed = limit.limit if limit else outcome.thresholds.get(name)
+        verdict = badge("failed") if name in missed else badge("warned") if name in warned else ""
+        found.append(
+            f'<tr><th scope="row">{text(name)}</th><td class="number">{value}</td>'
+            f'<td class="number">{"" if allowed is None else number(allowed)}</td><td>{verdict}</td></tr>'
+        )
+    head = '<tr><th scope="col">figure</th><th scope="col" class="number">value</th>'
+    head += '<th scope="col" class="number">limit</th><td></td></tr>'
+    return f"<table>{head}{''.join(found)}{_others(outcome, missed, warned)}</table>"
+
+
+def _others(outcome: Outcome, missed: Mapping[str, Limit], warned: Mapping[str, Limit]) -> str:
+    """Returns rows for limits that are on none of the figures, such as a share of pixels."""
+    named = {*outcome.figures, *outcome.thresholds}
+    return "".join(
+        f'<tr><th scope="row">{text(name)}</th><td class="number">{number(limit.value)}</td>'
+        f'<td class="number">{number(limit.limit)}</td><td>{badge(status)}</td></tr>'
+        for status, limits in (("failed", missed), ("warned", warned))
+        for name, limit in limits.items()
+        if name not in named
+    )
+
+
+def described(outcome: Outcome, which: str, settings: Settings) -> str:
+    """Returns the text that stands for a picture, with the figures."""
+    what = f"map of {settings.heat_name}" if which == "heat" else which
+    figures = ", ".join(f"{name} {number(value)}" for name, value in outcome.figures.items())
+    return text(f"{what} of {outcome.name}: {STATUSES[outcome.status]}{'; ' + figures if figures else ''}")
+
+
+def pictures(
+    outcome: Outcome, view: View, settings: Settings, sources: Mapping[str, tuple[str, int, int]]
+) -> str:
+    """Returns the figures of an outcome: reference, result, and map, with the addresses and sizes of ``sources``."""
+    found = []
+    for which in (*SIDES, "heat"):
+        if which in sources:
+            source, width, height = sources[which]
+            caption = (
+                f"{settings.heat_name}: black is 0, white {number(view.top)}" if which == "heat" else which
+            )
+            found.append(
+                f'<figure><img data-of="{which}" src="{source}" width="{width}" height="{height}" loading="lazy" '
+                f'alt="{described(outcome, which, settings)}"><figcaption>{text(caption)}</figcaption></figure>'
+            )
+    return "".join(found)

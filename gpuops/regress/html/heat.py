@@ -1,0 +1,145 @@
+"""Maps of differences: where two pictures differ and how far, as colours, and as a histogram over the same colours."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...files import Picture
+from ..text import number
+
+Pixels = NDArray[Any]
+Map = NDArray[np.float32]
+
+# The histogram's bars, and the size of the drawing in its own units.
+_BARS, _WIDTH, _HEIGHT = 64, 512, 120
+# The height of the strip of colours below the bars, and of the numbers below that.
+_STRIP, _NUMBERS = 14, 18
+
+
+@cache
+def palette() -> NDArray[np.uint8]:
+    """Returns 256 colours from black by violet and orange to white, whose brightness rises evenly.
+
+    It is a "cubehelix", so that it can be read by those who see colours differently, and in grey: D. A. Green,
+    "A colour scheme for the display of astronomical intensity images", Bull. Astr. Soc. India 39 (2011), 289,
+    with start 0, 0.55 rotations and hue 1.6.
+    """
+    level = np.linspace(0, 1, 256)
+    angle, amplitude = 2 * np.pi * 0.55 * level, 1.6 * level * (1 - level) / 2
+    turn = np.array([[-0.14861, 1.78277], [-0.29227, -0.90649], [1.97294, 0]])
+    colours = level + amplitude * (turn @ np.stack((np.cos(angle), np.sin(angle))))
+    levels: NDArray[np.uint8] = np.rint(255 * np.clip(colours, 0, 1)).astype(np.uint8)
+    return levels.T
+
+
+def signal(picture: Picture, *, coded: bool) -> NDArray[np.float32]:
+    """Returns colours as fractions of their range, straight; ``coded``: light of floats gets the curve of sRGB."""
+    pixels = picture.pixels
+    if pixels.dtype.kind == "u":
+        return pixels.astype(np.float32) / np.float32(np.iinfo(pixels.dtype).max)
+    values = pixels.astype(np.float32)
+    if coded and picture.linear:
+        colours = picture.channels - picture.alpha
+        values[..., :colours] = srgb(values[..., :colours])
+    return values
+
+
+def srgb(light: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Returns the signal of linear light by IEC 61966-2-1, whose straight part also takes what is negative."""
+    power = np.float32(1 / 2.4)
+    curved = np.float32(1.055) * np.maximum(light, np.float32(0.0031308)) ** power - np.float32(0.055)
+    coded: NDArray[np.float32] = np.where(light <= 0.0031308, np.float32(12.92) * light, curved)
+    return coded
+
+
+def largest_difference(result: Picture, reference: Picture) -> Map:
+    """Returns the largest absolute difference of a pixel's channels, as a fraction of the range, at most 1.
+
+    A float picture beside one of integers is coded as sRGB first. NaN equals NaN, and differs by 1 from all else.
+    Gray equals RGB of three such channels. A picture without alpha is opaque.
+    """
+    coded = "u" in (result.pixels.dtype.kind, reference.pixels.dtype.kind)
+    a, b = (_rgba(picture, coded=coded) for picture in (result, reference))
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(a - b)
+    # Equal infinities have no difference, and neither do two NaN; what is then left without one is NaN beside a number.
+    apart[(a == b) | (np.isnan(a) & np.isnan(b))] = 0
+    return np.minimum(np.nan_to_num(apart, nan=1), 1).max(axis=2)
+
+
+def _rgba(picture: Picture, *, coded: bool) -> NDArray[np.float32]:
+    values = signal(picture, coded=coded)
+    colours = picture.channels - picture.alpha
+    full = np.ones((*values.shape[:2], 4), np.float32)
+    full[..., :3] = values[..., :colours]
+    if picture.alpha:
+        full[..., 3] = values[..., -1]
+    return full
+
+
+def clean(heat: Map) -> Map:
+    """Returns the map with values within 0 … 1; NaN counts as 1."""
+    return np.clip(np.nan_to_num(np.asarray(heat, np.float32), nan=1), 0, 1)
+
+
+def worst_tile(heat: Map, size: int = 64) -> tuple[int, int]:
+    """Returns the centre (x, y) of the tile whose mean is the largest."""
+    height, width = heat.shape
+    rows, columns = np.arange(0, height, size), np.arange(0, width, size)
+    sums = np.add.reduceat(np.add.reduceat(heat, rows, axis=0, dtype=np.float64), columns, axis=1)
+    areas = np.outer(np.diff(rows, append=height), np.diff(columns, append=width))
+    row, column = np.unravel_index(np.argmax(sums / areas), sums.shape)
+    return (
+        int(min(column * size + size // 2, width - 1)),
+        int(min(row * size + size // 2, height - 1)),
+    )
+
+
+def histogram(heat: Map, top: float) -> list[int]:
+    """Returns the numbers of pixels in equal steps of differences from 0 to ``top``; those that are 0 are left out."""
+    found = heat[heat > 0]
+    return [int(count) for count in np.histogram(found, bins=_BARS, range=(0, top))[0]]
+
+
+def drawing(counts: list[int], top: float, mark: float | None, label: str) -> str:
+    """Returns an SVG drawing, all of attributes: the histogram, its bars as the logarithms of their numbers of pixels,
+    above the colours of the map, the numbers of both ends, and a mark at the threshold.
+    """
+    step, base = _WIDTH / _BARS, _HEIGHT
+    most = np.log1p(max(*counts, 1))
+    bars = "".join(
+        f'<rect x="{k * step:.1f}" y="{base - 100 * np.log1p(count) / most:.1f}" width="{step - 1:.1f}" '
+        f'height="{100 * np.log1p(count) / most:.1f}"/>'
+        for k, count in enumerate(counts)
+        if count
+    )
+    colours = palette()[:: 256 // _BARS]
+    strip = "".join(
+        f'<rect x="{k * step:.1f}" y="{base + 2}" width="{step + 0.5:.1f}" height="{_STRIP}" fill="#{bytes(c).hex()}"/>'
+        for k, c in enumerate(colours)
+    )
+    text = base + 2 + _STRIP + _NUMBERS - 4
+    numbers = (
+        f'<text x="0" y="{text}">0</text><text x="{_WIDTH}" y="{text}" text-anchor="end">{number(top)}</text>'
+    )
+    height = base + 2 + _STRIP + _NUMBERS
+    return (
+        f'<svg class="histogram" viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{label}">'
+        f'<g class="bars">{bars}</g><g>{strip}</g>{_mark(mark, top)}{numbers}</svg>'
+    )
+
+
+def _mark(mark: float | None, top: float) -> str:
+    if mark is None or not np.isfinite(mark):
+        return ""
+    x = _WIDTH * min(max(mark / top, 0), 1)
+    anchor, shift = ("end", -5) if x > _WIDTH / 2 else ("start", 5)
+    beyond = " (beyond)" if mark > top else ""
+    return (
+        f'<path class="mark" d="M{x:.1f} 0V{_HEIGHT + 2 + _STRIP}"/>'
+        f'<text class="mark" x="{x + shift:.1f}" y="11" text-anchor="{anchor}">threshold {number(mark)}{beyond}</text>'
+    )

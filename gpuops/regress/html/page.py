@@ -1,0 +1,257 @@
+"""The page: one HTML file with all that it needs, which asks for nothing else, or a few of them if one would be huge.
+
+A case stands in a ``<noscript>``, which is text for a browser that runs the page's script: nothing in it is loaded or
+laid out until the script opens the case, however many there are. Where scripts are blocked, the browser shows it all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import IO, Any, NamedTuple
+from urllib.parse import quote
+
+from ...files.output import atomic
+from ..outcome import STATUSES, Outcome, Run
+from ..text import line, reason
+from . import encode, fragments
+from .heat import palette
+from .pairs import PICTURED, SIDES, STANDIN, Settings, View, view
+
+Path_ = str | os.PathLike[str]
+
+# The files of the script, in their order.
+_SCRIPTS = ("pixels.js", "viewer.js", "page.js")
+# Bytes of base64 for each byte, of which the pictures' budget has to allow.
+_BASE64 = 4 / 3
+# The share of the aim that pictures get; the rest is for thumbnails, stand-ins, text and the script.
+_SHARE = 0.9
+# Nothing but the page's own style and script, and pictures within the page; no connection of any kind.
+_POLICY = (
+    "default-src 'none'; img-src data: blob:; style-src '{style}'; script-src '{script}'; "
+    "base-uri 'none'; form-action 'none'"
+)
+
+
+class Written(NamedTuple):
+    """A file of a report, and its size in bytes."""
+
+    path: str
+    size: int
+
+
+@dataclass
+class _Part:
+    """The cases of one page, written to files that have no name while the number of pages is not known."""
+
+    cases: IO[bytes]
+    index: IO[bytes]
+    first: int
+    count: int = 0
+    tags: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        return self.cases.tell() + self.index.tell()
+
+
+def write_page(
+    path: Path_, run: Run, settings: Settings | None = None, *, overwrite: bool = False
+) -> list[Written]:
+    """Writes the report as a self-contained HTML file, and more (``report-2.html``) where it would exceed the cap.
+
+    What needs attention comes first. Only one outcome's pictures are in memory at a time.
+
+    Raises
+    ------
+    FileError
+        A file cannot be written. Pictures that cannot be read are said to be so on the page.
+    """
+    settings = settings or Settings()
+    with ExitStack() as stack:
+        parts = _spool(run, settings, stack)
+        names = [Path(path)] + [
+            Path(path).with_stem(f"{Path(path).stem}-{k + 1}") for k in range(1, len(parts))
+        ]
+        outputs = [stack.enter_context(atomic(name, overwrite=overwrite)) for name in names]
+        for number, output in enumerate(outputs):
+            _assemble(output, number, parts, names, run, settings)
+        sizes = [os.path.getsize(output) for output in outputs]
+    return [Written(str(name), size) for name, size in zip(names, sizes, strict=True)]
+
+
+def ordered(run: Run) -> list[Outcome]:
+    """Returns the outcomes, the worst first."""
+    order = list(STATUSES)
+    return sorted(run.outcomes, key=lambda outcome: order.index(outcome.status))
+
+
+def budget(run: Run, settings: Settings) -> float:
+    """Returns the bytes that the pictures of each outcome may have."""
+    count = sum(outcome.status in PICTURED for outcome in run.outcomes)
+    return max(settings.least, settings.aim * _SHARE / max(count, 1)) / _BASE64
+
+
+def _spool(run: Run, settings: Settings, stack: ExitStack) -> list[_Part]:
+    def new(first: int) -> _Part:
+        cases, index = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115, the stack closes them
+        return _Part(stack.enter_context(cases), stack.enter_context(index), first)
+
+    room = settings.cap - len(_asset("page.css")) - len(_script())
+    bytes_each = budget(run, settings)
+    parts = [new(0)]
+    for number, outcome in enumerate(ordered(run)):
+        shown = view(outcome, settings, bytes_each) if outcome.status in PICTURED else View()
+        case = _case(outcome, shown, settings).encode()
+        if parts[-1].count and parts[-1].size + len(case) > room:
+            parts.append(new(number))
+        part = parts[-1]
+        part.cases.write(case)
+        entry = _entry(outcome, shown, part.tags)
+        part.index.write((b",\n" if part.count else b"") + _json(entry).encode())
+        part.count += 1
+    return parts
+
+
+def _case(outcome: Outcome, shown: View, settings: Settings) -> str:
+    """Returns a case as the script opens it, and as it is read without one."""
+    body = fragments.facts(outcome, shown, settings)
+    if shown.sides:
+        sources = dict(_sources(shown))
+        figures = fragments.pictures(outcome, shown, settings, sources)
+        raw = "".join(
+            f'<template data-of="{which}">{b64encode(side.data).decode()}</template>'
+            for which, side in shown.sides.items()
+            if side.kind != "png"
+        )
+        about = f'<script type="application/json">{_json(_about(outcome, shown, settings))}</script>'
+        # The stand-ins of floats are no data: the script finds the template first.
+        body = f'<div class="pictures">{raw}{about}{figures}</div>{body}'
+    return (
+        f'<noscript><details class="case"><summary>{fragments.heading(outcome)}</summary>'
+        f'<div class="body">{body}</div></details></noscript>\n'
+    )
+
+
+def _sources(shown: View) -> Iterator[tuple[str, tuple[str, int, int]]]:
+    """Gives the addresses and sizes of pictures as they are seen without scripts."""
+    for which, side in shown.sides.items():
+        if side.kind == "png":
+            yield which, (_address("png", side.data), side.part.width, side.part.height)
+        else:
+            data, width, height = encode.jpeg(side.part, *STANDIN)
+            yield which, (_address("jpeg", data), width, height)
+    if shown.heat:
+        part = next(iter(shown.sides.values())).part
+        yield "heat", (_address("png", shown.heat), part.width, part.height)
+
+
+def _address(kind: str, data: bytes) -> str:
+    return f"data:image/{kind};base64,{b64encode(data).decode()}"
+
+
+def _about(outcome: Outcome, shown: View, settings: Settings) -> dict[str, Any]:
+    """Returns what the viewer needs to know of the pictures."""
+    about: dict[str, Any] = {"aligned": bool(shown.counts), "top": shown.top}
+    for which in SIDES:
+        if side := shown.sides.get(which):
+            part = side.part
+            about[which] = {
+                "kind": side.kind,
+                "x": side.x,
+                "y": side.y,
+                "width": part.width,
+                "height": part.height,
+            }
+            about[which] |= {"channels": part.channels, "alpha": part.alpha, "linear": part.linear}
+    if shown.heat:
+        side = next(iter(shown.sides.values()))
+        about["heat"] = {"kind": "png", "x": side.x, "y": side.y, "name": line(settings.heat_name)}
+    worst = outcome.worst
+    if worst and any(_within(side, worst.x, worst.y) for side in shown.sides.values()):
+        about["worst"] = [worst.x, worst.y]
+    return about
+
+
+def _within(side: Any, x: int, y: int) -> bool:
+    return bool(0 <= x - side.x < side.part.width and 0 <= y - side.y < side.part.height)
+
+
+def _entry(outcome: Outcome, shown: View, tags: dict[str, int]) -> list[Any]:
+    numbers = [tags.setdefault(line(tag), len(tags)) for tag in outcome.tags]
+    thumbnail = b64encode(shown.thumbnail).decode()
+    return [line(outcome.name), list(STATUSES).index(outcome.status), reason(outcome), numbers, thumbnail]
+
+
+def _assemble(
+    output: Path_, number: int, parts: list[_Part], names: list[Path], run: Run, settings: Settings
+) -> None:
+    part, style, script = parts[number], _asset("page.css"), _script()
+    start: dict[str, Any] = {"statuses": list(STATUSES), "signs": fragments.SIGNS, "tags": list(part.tags)}
+    start |= {"palette": palette().reshape(-1).tolist()}
+    policy = _POLICY.format(style=_hash(style), script=_hash(script))
+    filled = {
+        "policy": escape(policy, quote=True),
+        "title": fragments.text(settings.title),
+        "style": style,
+        "script": script,
+        "totals": fragments.totals(run.totals),
+        "context": fragments.rows(run.context.items()),
+        "pages": _pages(number, parts, names),
+    }
+    before, rest = _asset("page.html").split("$cases")
+    between, after = rest.split("$index")
+    with open(output, "wb") as file:
+        file.write(Template(before).substitute(filled).encode())
+        _copy(part.cases, file)
+        file.write(Template(between).substitute(filled).encode())
+        file.write(f'{_json(start)[:-1]},"cases":[\n'.encode())
+        _copy(part.index, file)
+        file.write(b"]}")
+        file.write(Template(after).substitute(filled).encode())
+
+
+def _pages(number: int, parts: list[_Part], names: list[Path]) -> str:
+    if len(parts) == 1:
+        return ""
+    links = []
+    for k, (part, name) in enumerate(zip(parts, names, strict=True)):
+        says = f"{part.first + 1}–{part.first + part.count}"
+        link = f'<a href="{quote(os.fsencode(name.name))}">{says}</a>'
+        links.append(f"<strong>{says}</strong>" if k == number else link)
+    total = parts[-1].first + parts[-1].count
+    says = f"Page {number + 1} of {len(parts)} of {total} cases, the worst first: {', '.join(links)}"
+    return f'<nav class="pages" aria-label="Pages">{says}</nav>'
+
+
+def _copy(source: IO[bytes], target: IO[bytes]) -> None:
+    source.seek(0)
+    while data := source.read(1 << 20):
+        target.write(data)
+
+
+def _asset(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _script() -> str:
+    return "\n".join(map(_asset, _SCRIPTS))
+
+
+def _hash(content: str) -> str:
+    return f"sha256-{b64encode(hashlib.sha256(content.encode()).digest()).decode()}"
+
+
+def _json(value: Any) -> str:
+    """Returns JSON that can stand in an element: nothing in it begins a tag."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
