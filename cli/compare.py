@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuops.params.compare import METRICS, SSIM_SIZE, CompareParams
+from gpuops.params.metrics import LIMITS, METRICS
+from gpuops.params.thresholds import Limit
 
 from . import options
+from .comparing import Given, comparing
 
 if TYPE_CHECKING:
     from gpuops.gpu import Gpu
-    from gpuops.metrics.compare import Comparison
+    from gpuops.params.comparing import Measured
 
 # The exit code for images that are alike.
 ALIKE = 0
 # The exit code for images that differ.
 DIFFER = 1
+# The figures that are told if nobody says which.
+_FIGURES = ("max", "rmse", "psnr", "ssim")
+# What stands behind figures.
+_UNITS = {"psnr": " dB", "pu-psnr": " dB", "pixelmatch": " pixels"}
+# Digits behind the point of figures, where they are not those of %g.
+_DIGITS = {"psnr": 2, "pu-psnr": 2, "ssim": 6, "ssim-skimage": 6, "ms-ssim": 6, "pu-ssim": 6, "pixelmatch": 0}
 
 
 @options.command(short_help="How far two images differ; the verdict is the exit code")
@@ -28,41 +37,23 @@ DIFFER = 1
     "-o", "--output", metavar="OUTPUT", help="Write a difference picture: black where nothing differs."
 )
 @click.option("--overwrite", is_flag=True, help="Replace an existing difference picture (never A or B).")
-@click.option(
-    "--metric",
-    "metrics",
-    type=options.Choice(METRICS),
-    multiple=True,
-    help="Which figures to print; may be repeated. Without it all.",
-)
-@click.option("--max-error", type=float, metavar="E", help="Alike if no value differs by more, of 0…1.")
-@click.option("--min-psnr", type=float, metavar="P", help="Alike if the PSNR is at least P dB.")
-@click.option("--min-ssim", type=float, metavar="S", help="Alike if the structural similarity is at least S.")
+@comparing
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @options.shared
-def command(
-    shared: options.Shared,
-    first: str,
-    second: str,
-    metrics: tuple[str, ...],
-    max_error: float | None,
-    min_psnr: float | None,
-    min_ssim: float | None,
-    as_json: bool,
-) -> None:
-    """Compare images A and B: figures on stdout, the verdict as exit code.
+def command(shared: options.Shared, given: Given, first: str, second: str, as_json: bool) -> None:
+    """Compare images A and B: figures on stdout, the verdict as exit code. A is the reference where that matters.
 
     0: alike within the thresholds (without a threshold: equal). 1: they differ. 2: they could not be compared.
     Errors are fractions of the full range: 1 level of an 8-bit image is 1/255. NaN equals NaN.
     """
     import json
-    from dataclasses import replace
 
     from gpuops.batch.item import Item
     from gpuops.batch.reader import Reader, check_input
     from gpuops.errors import DeviceError, FileError, ParameterError
     from gpuops.files.streams import printable
-    from gpuops.metrics import compare
+    from gpuops.metrics.compare import converted_to, difference
+    from gpuops.metrics.measure import Both, measure
     from gpuops.params.files import STREAM
 
     from .checks import check_output, check_stdin
@@ -72,7 +63,9 @@ def command(
         options.refuse("without -o there is no difference picture", "dtype")
     if shared.progress:
         options.refuse("two images are one step", "progress")
-    params = CompareParams(metrics or METRICS, max_error=max_error, min_psnr=min_psnr, min_ssim=min_ssim)
+    how = replace(
+        given.how, metrics=given.metrics or _FIGURES, space=shared.space, alpha=shared.alpha == "keep"
+    )
     if shared.output == STREAM:
         raise click.UsageError("stdout is for the figures: give -o a file")
     check_stdin(first, second)
@@ -88,85 +81,115 @@ def command(
                 reader.begin(first)
                 gpu = open_gpu(shared, report)
                 with gpu.phase("decode"):
-                    pictures = [reader.read(path) for path in (first, second)]
+                    reference, result = (reader.read(path) for path in (first, second))
+            item = Item(gpu, first, shared.output or "", shared.of_job(), reader)
             try:
-                a, b, data_range = compare.pair(
-                    gpu, *pictures, space=shared.space, alpha=shared.alpha == "keep"
-                )
+                both = Both(gpu, result, reference, how)
             except ParameterError as error:
                 raise ParameterError(f"{first} and {second}: {error}") from error
-            params = replace(params, data_range=data_range)
-            item = Item(gpu, first, shared.output or "", shared.of_job(), reader)
-            comparison = item.run(compare.compare, gpu, a, b, params)
-            gain = compare.visible_gain(comparison, data_range)
+            measured = item.run(measure, both, given.thresholds)
             if shared.output is not None:
-                item.output.save(compare.difference(gpu, a, b, gain), "uint8", display=True)
+                item.output.save(difference(gpu, *both.stored, measured.gain), "uint8", display=True)
     except (FileError, DeviceError) as error:  # here this is no failure of the work but "could not compare"
         if gpu is None and isinstance(error, DeviceError):
             raise
         raise ParameterError(str(error)) from error
+    shown = measured.gain * measured.data_range
     if as_json:
-        figures = _as_json(comparison, params)
-        size = dict(zip(("channels", "height", "width"), a.shape, strict=True))
-        picture = (
-            {"path": printable(shared.output), "gain": gain * data_range}
-            if shared.output is not None
-            else None
-        )
-        result = {
+        channels, height, width = both.stored[0].shape
+        result_ = {
             "a": printable(first),
             "b": printable(second),
-            **size,
-            "space": compare.space_of(a),
-            **figures,
-            "difference": picture,
+            "channels": channels,
+            "height": height,
+            "width": width,
+            "space": measured.space,
+            **_as_json(measured, given),
+            "difference": {"path": printable(shared.output), "gain": shown} if shared.output else None,
         }
-        click.echo(json.dumps(result, indent=1, ensure_ascii=False))
+        click.echo(json.dumps(result_, indent=1, ensure_ascii=False))
     else:
-        if (converted := compare.converted_to(a, *pictures)) is not None:
+        if (converted := converted_to(both.stored[0], reference, result)) is not None:
             click.echo(f"compared as {converted}")
-        for line in _as_text(comparison, params):
+        for line in _as_text(measured, given):
             click.echo(line)
         if shared.output is not None:
-            click.echo(f"{printable(shared.output)}: differences × {gain * data_range:.4g}")
-    click.get_current_context().exit(ALIKE if comparison.alike(params) else DIFFER)
+            click.echo(f"{printable(shared.output)}: differences × {shown:.4g}")
+    click.get_current_context().exit(DIFFER if measured.missed else ALIKE)
 
 
-def _as_text(comparison: Comparison, params: CompareParams) -> list[str]:
-    levels = comparison.max * params.data_range
-    notes = f" ({levels:.0f} of {params.data_range:.0f} levels)" if params.data_range > 1 else ""
-    undefined = f"not defined below {SSIM_SIZE}×{SSIM_SIZE} pixels"
-    texts = {
-        "max": f"{comparison.max:.6g}{notes}",
-        "rmse": f"{comparison.rmse:.6g}",
-        "psnr": f"{comparison.psnr:.2f} dB",
-        "ssim": f"{comparison.ssim:.6f}" if comparison.ssim is not None else undefined,
-    }
-    lines = [f"{metric:<5} {texts[metric]}" for metric in params.measured]
-    if comparison.equal:
+def _as_text(measured: Measured, given: Given) -> list[str]:
+    width = max((len(metric) for metric in _told(measured, given)), default=0)
+    lines = [f"{metric:<{max(width, 5)}} {_figure(metric, measured)}" for metric in _told(measured, given)]
+    lines += [measured.note] if measured.note else []
+    if measured.equal:
         return [*lines, "equal"]
-    share = f"{comparison.differing} of {comparison.values} values differ"
-    if not params.thresholds:
-        return [*lines, share]
-    missed = comparison.exceeded(params)
-    kinds = {"max": "allows", "psnr": "needs", "ssim": "needs"}
-    verdict = (
-        "differ: " + ", ".join(f"{name} {kinds[name]} {limit:g}" for name, limit in missed.items())
-        if missed
-        else "alike within the thresholds"
-    )
-    return [*lines, share, verdict]
+    lines.append(f"{measured.differing} of {measured.values} values differ")
+    if (worst := measured.worst) is not None:
+        values = (" ".join(f"{value:.6g}" for value in side) for side in (worst.reference, worst.result))
+        lines.append(f"worst at {worst.x},{worst.y}: {' and '.join(values)}")
+    lines += [f"warning: {_said(limit)}" for limit in measured.warned]
+    if measured.missed and given.thresholds.table:
+        lines.append(f"differ: {', '.join(map(_said, measured.missed))}")
+    elif not measured.missed:
+        lines.append("alike within the thresholds")
+    return lines
 
 
-def _as_json(comparison: Comparison, params: CompareParams) -> dict[str, Any]:
+def _told(measured: Measured, given: Given) -> list[str]:
+    """Returns the metrics that were asked for, and those of thresholds."""
+    wanted = {*(given.metrics or _FIGURES), *given.thresholds.limits}
+    return [metric for metric in METRICS if metric in wanted]
+
+
+def _figure(metric: str, measured: Measured) -> str:
+    if metric in measured.undefined:
+        return measured.undefined[metric]
+    value = measured.figures[metric]
+    text = f"{value:.{_DIGITS[metric]}f}" if metric in _DIGITS else f"{value:.6g}"
+    if metric == "max" and measured.data_range > 1:
+        text += f" ({value * measured.data_range:.0f} of {measured.data_range:.0f} levels)"
+    return text + _UNITS.get(metric, "")
+
+
+def _said(limit: Limit) -> str:
+    """Returns a threshold that was missed, in words."""
+    if limit.name in LIMITS:
+        metric = LIMITS[limit.name]
+        return f"{metric} {'needs' if METRICS[metric].higher else 'allows'} {limit.limit:g}"
+    if limit.name.endswith("percent"):
+        return f"{limit.value:.4g} % of the pixels are bad, and {limit.name} allows {limit.limit:g}"
+    if limit.name.startswith("hard"):
+        return f"{limit.name} allows {limit.limit:g}"
+    return f"{limit.value:.0f} pixels are bad, and {limit.limit:g} are allowed"
+
+
+def _as_json(measured: Measured, given: Given) -> dict[str, Any]:
     """Returns figures as plain values; numbers that JSON lacks become "inf", "-inf" or "nan"."""
-    figures = {metric: getattr(comparison, metric) for metric in params.measured}
+
+    def plain(value: float | None) -> float | str | None:
+        return value if value is None or math.isfinite(value) else str(value)
+
+    figures = {metric: plain(measured.figures.get(metric)) for metric in _told(measured, given)}
+    worst = measured.worst
     return {
-        "data_range": params.data_range,
-        "values": comparison.values,
-        "differing": comparison.differing,
-        **{k: v if v is None or math.isfinite(v) else str(v) for k, v in figures.items()},
-        "thresholds": params.thresholds,
-        "missed": list(comparison.exceeded(params)),
-        "alike": comparison.alike(params),
+        "data_range": measured.data_range,
+        "values": measured.values,
+        "differing": measured.differing,
+        "pixels": measured.pixels,
+        "bad": measured.bad,
+        **figures,
+        "worst": {
+            "x": worst.x,
+            "y": worst.y,
+            "a": [plain(value) for value in worst.reference],
+            "b": [plain(value) for value in worst.result],
+        }
+        if worst is not None
+        else None,
+        "note": measured.note,
+        "thresholds": given.thresholds.table,
+        "missed": [limit.name for limit in measured.missed],
+        "warned": [limit.name for limit in measured.warned],
+        "alike": not measured.missed,
     }

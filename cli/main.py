@@ -31,6 +31,7 @@ COMMANDS = {
     **OPERATIONS,
     "run": "a recipe, which is a chain of operations in a file",
     "compare": "how far two images differ; the verdict is the exit code",
+    "regress": "image regression suites: pictures beside their references",
     "info": "what a file is, and the statistics of its values",
     "devices": "what can run, and what was skipped and why",
     "bench": "measure this device",

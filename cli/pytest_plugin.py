@@ -225,17 +225,17 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     target = _option(session.config, "report")
     if not found or (sent is None and target is None):
         return
-    from gpuops.regress.report import to_json
-
     from gpuops.regress.outcome import Run
+    from gpuops.regress.report import to_json
 
     run = Run(sorted(found, key=lambda outcome: outcome.name), {"command": ["pytest"]})
     if sent is not None:  # this is a worker
         sent[_SENT] = to_json(run)
         return
-    from gpuops.regress import html
+    from gpuops.regress.html import write_folder, write_page
 
+    write = write_page if str(target).lower().endswith((".html", ".htm")) else write_folder
+    written = write(str(target), run, overwrite=True)
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    said = html.write(run, str(target))
     if reporter is not None:
-        reporter.write_line(f"clpix: {said}")
+        reporter.write_line(f"clpix: {written[0].path}, {sum(one.size for one in written) / 1e6:.1f} MB")

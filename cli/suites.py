@@ -18,6 +18,10 @@ from .comparing import Given
 from .main import visible
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from gpuops.files.picture import Picture
     from gpuops.gpu import Gpu
     from gpuops.params.comparing import Comparing
     from gpuops.regress.outcome import Outcome, Run
@@ -96,6 +100,12 @@ class Device:
         info = self.open().info
         return places_of(info.name, info.platform)
 
+    def heat(self, result: Picture, reference: Picture) -> npt.NDArray[np.float32]:
+        """Returns the FLIP map (height, width) of two pictures of one size."""
+        from gpuops.metrics.measure import flip_map
+
+        return flip_map(self.open(), result, reference)
+
     def context(self) -> dict[str, str]:
         if self._gpu is None:
             return {}
@@ -154,27 +164,32 @@ def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about:
     _write(LAST, text)
     if telling.json:
         _write(telling.json, text)
-    _write_reports(telling, seen)
+    _write_reports(telling, seen, device)
     click.get_current_context().exit(seen.exit_code(strict=telling.strict))
 
 
-def _write_reports(telling: Telling, seen: Run) -> None:
+def _write_reports(telling: Telling, seen: Run, device: Device) -> None:
     if telling.junit:
         from gpuops.regress import junit
 
-        _write(telling.junit, junit.to_xml(seen))
+        _write(telling.junit, junit.to_junit(seen))
     if telling.github:
         from gpuops.regress import github
 
-        for line in github.annotations(seen):
+        for line in github.annotated(seen, strict=telling.strict):
             click.echo(line)
         if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
             with open(summary, "a", encoding="utf-8") as file:
                 file.write(github.summary(seen))
     if telling.report:
-        from gpuops.regress import html
+        from gpuops.regress.html import Settings, write_folder, write_page
 
-        click.echo(html.write(seen, telling.report))
+        settings = Settings(heat=device.heat, heat_name="FLIP", heat_threshold="max-flip")
+        write = write_page if telling.report.lower().endswith((".html", ".htm")) else write_folder
+        written = write(telling.report, seen, settings, overwrite=True)
+        size = sum(one.size for one in written)
+        more = f" and {len(written) - 1} more files" if len(written) > 1 else ""
+        click.echo(f"{written[0].path}{more}: {size / 1e6:.1f} MB")
 
 
 def _write(path: str, text: str) -> None:

@@ -18,11 +18,18 @@ from ..params.thresholds import Thresholds
 from ..pixels.coding import unpack
 from ..pixels.light import readable
 from .compare import check_same, pair, space_of
+from .delta_e import delta_e
+from .flip import PPD, flip, hdr_flip
+from .ssim import multiscale_structural_similarity, structural_similarity
+from .ssimulacra2 import ssimulacra2
 
 if TYPE_CHECKING:
     from ..files.picture import Picture
     from ..gpu import Gpu
     from ..image import Image
+
+# Figures that verdicts, reports and difference pictures need.
+ALWAYS = ("max", "rmse")
 
 Mask = npt.NDArray[np.bool_]
 
@@ -31,37 +38,21 @@ class SizeError(ParameterError):
     """Two pictures have different sizes or channels."""
 
 
-def measure(
-    gpu: Gpu, result: Picture, reference: Picture, how: Comparing, thresholds: Thresholds
-) -> Measured:
-    """Measures the figures that ``how`` and the thresholds name, and judges.
+def measure(both: Both, thresholds: Thresholds) -> Measured:
+    """Measures the figures that were asked for and those that the thresholds need, and judges.
 
-    Raises
-    ------
-    SizeError
-        The pictures' sizes or channels differ.
-    ParameterError
-        Thresholds that could not fail these pictures whatever they hold, a figure that a threshold needs and that is
-        not defined for them, a mask of another size.
+    Raises ParameterError for thresholds that could not fail these pictures whatever they hold, and where one needs a
+    figure that is not defined for them.
     """
-    try:
-        check_same(result, reference, how.alpha)
-    except ParameterError as error:
-        raise SizeError(str(error)) from None
-    left_out = _left_out(result, how)
-    if left_out is not None:
-        result, reference = _without(result, reference, left_out)
-    both = Both(gpu, result, reference, how)
-    pixels = result.width * result.height - (int(left_out.sum()) if left_out is not None else 0)
-    bounded = all(picture.pixels.dtype.kind == "u" for picture in (result, reference))
-    if (blind := thresholds.blind(pixels, most=1.0 if bounded else None)) is not None:
+    if (blind := thresholds.blind(both.pixels, most=1.0 if both.bounded else None)) is not None:
         raise ParameterError(blind)
+    how = both.how
     counted = both.counts(thresholds)
     figures: dict[str, float] = {}
-    undefined = []
+    undefined: dict[str, str] = {}
     for metric, declared in METRICS.items():
         needed = metric in thresholds.limits
-        if not needed and metric not in how.metrics and metric != "max":
+        if not needed and metric not in how.metrics and metric not in ALWAYS:
             continue
         if metric in counted.figures:
             figures[metric] = counted.figures[metric]
@@ -73,26 +64,30 @@ def measure(
             except ParameterError as error:
                 if needed:
                     raise ParameterError(f"{metric}: {error}") from None
-                undefined.append(metric)
-    notes = []
-    if left_out is not None:
-        notes.append(f"{int(left_out.sum())} of {left_out.size} pixels are not compared")
-    if reference.alpha and not how.alpha:
-        notes.append("alpha is not compared")
-    if undefined:
-        notes.append(f"not defined for these pictures: {', '.join(undefined)}")
+                undefined[metric] = str(error)
     return Measured(
         {metric: figures[metric] for metric in METRICS if metric in figures},
-        pixels,
+        both.pixels * both.stored[0].shape[0],
         counted.differing,
+        both.pixels,
         counted.bad,
         both.data_range,
-        thresholds.missed(figures, counted.bad, pixels),
-        thresholds.warned(figures, counted.warning, pixels),
+        thresholds.missed(figures, counted.bad, both.pixels),
+        thresholds.warned(figures, counted.warning, both.pixels),
         counted.worst,
         space_of(both.stored[0]),
-        "; ".join(notes),
+        both.note,
+        undefined,
     )
+
+
+def flip_map(gpu: Gpu, result: Picture, reference: Picture) -> npt.NDArray[np.float32]:
+    """Returns the FLIP errors (height, width) of two pictures of one size: of light HDR-FLIP's, else LDR-FLIP's."""
+    light = [unpack(*readable(gpu, p, linear=True, alpha=False)) for p in (reference, result)]
+    of_light = reference.linear and float(np.nanmax(reference.pixels.astype(np.float32))) > 1
+    errors = (hdr_flip if of_light else flip)(gpu, *light, full=True)[1]
+    found: npt.NDArray[np.float32] = errors.numpy()[0]
+    return found
 
 
 @dataclass(frozen=True)
@@ -107,25 +102,54 @@ class Counted:
 
 
 class Both:
-    """The two pictures on the device, in the values that figures want; each is made when it is first asked for."""
+    """The two pictures on the device, in the values that figures want; each is made when it is first asked for.
+
+    Attributes
+    ----------
+    stored : tuple of Image
+        The stored values, the reference first, as :func:`gpuops.metrics.compare.pair` gives them.
+    pixels : int
+        How many are compared.
+    bounded : bool
+        Whether values have a largest one, as integers do.
+    note : str
+        What is left out, in words.
+
+    Raises
+    ------
+    SizeError
+        The pictures' sizes or channels differ.
+    ParameterError
+        A mask of another size, or nothing left to compare.
+    """
 
     def __init__(self, gpu: Gpu, result: Picture, reference: Picture, how: Comparing) -> None:
+        try:
+            check_same(reference, result, how.alpha)
+        except ParameterError as error:
+            raise SizeError(str(error)) from None
+        left_out = _left_out(reference, how)
+        notes = []
+        self.pixels = reference.width * reference.height
+        if left_out is not None:
+            result, reference = _without(result, reference, left_out)
+            notes.append(f"{int(left_out.sum())} of {self.pixels} pixels are not compared")
+            self.pixels -= int(left_out.sum())
+        if not how.alpha and (reference.alpha or result.alpha):
+            notes.append("alpha is not compared")
+        self.note = "; ".join(notes)
         self.gpu = gpu
         self.how = how
         self.result = result
         self.reference = reference
-        first, second, self.data_range = pair(gpu, result, reference, space=how.space, alpha=how.alpha)
+        self.bounded = all(picture.pixels.dtype.kind == "u" for picture in (result, reference))
+        first, second, self.data_range = pair(gpu, reference, result, space=how.space, alpha=how.alpha)
         self.stored = first, second
 
     @cached_property
     def light(self) -> tuple[Image, Image]:
         """Linear Rec. 709 light without alpha, the reference first."""
         return self._values(linear=True)
-
-    @cached_property
-    def colours(self) -> tuple[Image, Image]:
-        """The stored values without alpha, the reference first."""
-        return self.stored[1].without_alpha(), self.stored[0].without_alpha()
 
     def _values(self, *, linear: bool) -> tuple[Image, Image]:
         reference, result = (
@@ -176,4 +200,29 @@ def _without(result: Picture, reference: Picture, left_out: Mask) -> tuple[Pictu
     return changed[0], changed[1]
 
 
-FUNCTIONS: dict[str, Callable[[Both], float]] = {}
+def _ssim(both: Both, convention: str) -> float:
+    return structural_similarity(both.gpu, *both.stored, data_range=both.data_range, convention=convention)
+
+
+def _ppd(both: Both) -> float:
+    return PPD if both.how.ppd is None else both.how.ppd
+
+
+def _delta_e(both: Both, method: str) -> float:
+    return delta_e(both.gpu, *both.light, method=method, white=both.how.white).max
+
+
+#: The functions of the figures that are no sums over the stored values.
+FUNCTIONS: dict[str, Callable[[Both], float]] = {
+    "ssim": lambda both: _ssim(both, "wang"),
+    "ssim-skimage": lambda both: _ssim(both, "skimage"),
+    "ms-ssim": lambda both: multiscale_structural_similarity(
+        both.gpu, *both.stored, data_range=both.data_range
+    ),
+    "flip": lambda both: flip(both.gpu, *both.light, ppd=_ppd(both)).mean,
+    "hdr-flip": lambda both: hdr_flip(both.gpu, *both.light, ppd=_ppd(both)).mean,
+    "de76": lambda both: _delta_e(both, "76"),
+    "de2000": lambda both: _delta_e(both, "2000"),
+    "de-itp": lambda both: _delta_e(both, "itp"),
+    "ssimulacra2": lambda both: ssimulacra2(both.gpu, *both.light),
+}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import isfinite
 from typing import NamedTuple
 
 from ..errors import ParameterError, check_name
@@ -81,9 +82,13 @@ class Measured:
     Attributes
     ----------
     figures : dict
-        By metric; what is not defined for these pictures is left out.
-    pixels, differing, bad : int
-        How many pixels were compared, differ, and are above ``fail``.
+        By metric.
+    undefined : dict
+        By metric that is not defined for these pictures, why.
+    values, differing : int
+        How many values were compared, alpha's included, and how many of them differ.
+    pixels, bad : int
+        How many pixels were compared, and are above ``fail``.
     data_range : float
         The value that counts as 1: 255 where levels of 8 bits are compared.
     missed, warned : tuple of Limit
@@ -97,8 +102,9 @@ class Measured:
     """
 
     figures: dict[str, float]
-    pixels: int
+    values: int
     differing: int
+    pixels: int
     bad: int
     data_range: float
     missed: tuple[Limit, ...]
@@ -106,8 +112,15 @@ class Measured:
     worst: Worst | None
     space: str
     note: str = ""
+    undefined: dict[str, str] = field(default_factory=dict)
 
     @property
     def equal(self) -> bool:
         """Whether every value is the same; NaN equals NaN."""
         return self.differing == 0
+
+    @property
+    def gain(self) -> float:
+        """The gain at which the root mean square error shows as a quarter of white."""
+        rmse = self.figures["rmse"]
+        return 0.25 / (rmse * self.data_range) if isfinite(rmse) and rmse > 0 else 1 / self.data_range

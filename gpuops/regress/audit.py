@@ -105,7 +105,7 @@ def audit(
 
     ``references``: their files, by name. Thresholds that could never fail are blind, too.
     """
-    from ..metrics.measure import SizeError, measure
+    from ..metrics.measure import Both, SizeError, measure
 
     names = list(references)
     before: files.Picture | None = None
@@ -120,7 +120,7 @@ def audit(
         for mutation, wrong in mutations(gpu, picture, other):
             tried += 1
             try:
-                measured = measure(gpu, wrong, picture, how, thresholds_of(name))
+                measured = measure(Both(gpu, wrong, picture, how), thresholds_of(name))
             except SizeError:
                 continue  # what fails by its size is seen
             except GpuopsError as error:

@@ -25,14 +25,14 @@ def noise(gpu: Gpu, runs: Mapping[str, Sequence[str]], how: Comparing) -> dict[s
 
     ``runs``: the files that several runs made, by the picture's name. A picture that never changed has no figures.
     """
-    from ..metrics.measure import measure
+    from ..metrics.measure import Both, measure
 
     found: dict[str, dict[str, float]] = {}
     for name, paths in runs.items():
         worst: dict[str, float] = {}
         first = files.read(paths[0], layer=how.layer)
         for path in paths[1:]:
-            measured = measure(gpu, files.read(path, layer=how.layer), first, how, Thresholds())
+            measured = measure(Both(gpu, files.read(path, layer=how.layer), first, how), Thresholds())
             if measured.equal:
                 continue
             for metric, value in measured.figures.items():

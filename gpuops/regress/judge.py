@@ -129,11 +129,11 @@ def _verdict(
             seconds=found.seconds + time.perf_counter() - begun,
         )
 
-    from ..metrics.measure import SizeError, measure
+    from ..metrics.measure import Both, SizeError, measure
 
     try:
         with notes.to(found.said.append):
-            measured = measure(open_gpu(), *found.pictures, how, thresholds)
+            measured = measure(Both(open_gpu(), *found.pictures, how), thresholds)
     except SizeError as error:
         return outcome("size", str(error))
     except (ParameterError, FileError) as error:
@@ -141,7 +141,7 @@ def _verdict(
     status = "failed" if measured.missed else "warned" if measured.warned else "passed"
     if measured.equal:
         status = "equal"
-    return outcome(status, measured.note, measured)
+    return outcome(status, _note(measured), measured)
 
 
 def _described(file: Picture, picture: files.Picture) -> Picture:
@@ -152,3 +152,10 @@ def _described(file: Picture, picture: files.Picture) -> Picture:
         channels=names.get(picture.channels, f"{picture.channels} channels"),
         dtype=picture.pixels.dtype.name,
     )
+
+
+def _note(measured: Measured) -> str:
+    """Returns what people should know of a comparison."""
+    notes = [measured.note] if measured.note else []
+    notes += [f"{metric}: {why}" for metric, why in measured.undefined.items()]
+    return "; ".join(notes)
