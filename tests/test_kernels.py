@@ -111,11 +111,13 @@ from . import test_lut as of_lut
 from . import test_median as of_median
 from . import test_mix as of_mix
 from . import test_operations as of_operations
+from . import test_pixelmatch as of_pixelmatch
 from . import test_pointwise as of_pointwise
 from . import test_reduce as of_reduce
 from . import test_ssim as of_ssim
 from . import test_ssimulacra2 as of_ssimulacra2
 from . import test_starburst as of_starburst
+from . import test_tolerant as of_tolerant
 from . import test_tonemap_local as of_tonemap_local
 from . import tolerance
 from .reference import borders, metrics_ssim
@@ -1115,6 +1117,16 @@ def test_delta_e(gpu: Recorder, rng: np.random.Generator, method: str, planes: i
         of_delta_e.check_coordinates(gpu, a * 50, b * 50, method)
 
 
+@pytest.mark.parametrize("name", ["discs with alpha", "slopes and opaque", "pixel"])
+def test_pixelmatch(gpu: Recorder, name: str) -> None:
+    of_pixelmatch.check(gpu, name, (0.05,))
+
+
+def test_tolerance_of_place(gpu: Recorder, rng: np.random.Generator) -> None:
+    of_tolerant.check_window(gpu, rng, SHAPE)
+    of_tolerant.check_radius(gpu, rng, (2, 11, 13))
+
+
 # -- Fourier transforms -------------------------------------------------------------------------------------------
 
 
@@ -1602,6 +1614,9 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
         np.testing.assert_array_equal(got, filters_reference.median(x[:, :9], radius))
     other = on(tiny, x[::-1])
     of_delta_e.check(tiny, x, x[::-1], "2000")
+    of_pixelmatch.check(tiny, "discs", (0.1,))
+    of_tolerant.check_window(tiny, rng, SHAPE)
+    of_tolerant.check_radius(tiny, rng, (1, 11, 13))
     ssim = compare(tiny, image, other, CompareParams()).ssim
     assert ssim == pytest.approx(
         metrics_reference.skimage_ssim(x, x[::-1], 1.0), abs=tolerance.COMPARE["ssim"]

@@ -1,0 +1,129 @@
+"""The number of pixels that differ visibly, as pixelmatch 7.2 counts them: exactly its numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError, check_name
+from ..image import Image
+from .spans import spans
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+Operand = Image | npt.ArrayLike
+
+#: What is behind pixels that are not opaque.
+BACKGROUNDS = ("checkerboard", "white")
+# The largest δ that pixelmatch knows.
+_LARGEST = 35215
+# What δ is multiplied by in pixelmatch.cl to be a whole number.
+_SCALE = 255**2 * 10**16 * 10**4
+# Pixels: beyond them pixelmatch's own arithmetic of 32 bits ends.
+_MOST_PIXELS = 1 << 29
+
+
+@dataclass(frozen=True)
+class Pixelmatch:
+    """The numbers of pixels: those that differ, those that differ only by anti-aliasing, and all.
+
+    pixelmatch's result is ``different``.
+    """
+
+    different: int
+    antialiased: int
+    pixels: int
+
+
+@overload
+def pixelmatch(
+    gpu: Gpu, image_true: Operand, image_test: Operand, *, threshold: float = ..., include_aa: bool = ...,
+    background: str = ..., full: Literal[False] = ...,
+) -> Pixelmatch: ...  # fmt: skip
+@overload
+def pixelmatch(
+    gpu: Gpu, image_true: Operand, image_test: Operand, *, threshold: float = ..., include_aa: bool = ...,
+    background: str = ..., full: Literal[True],
+) -> tuple[Pixelmatch, Image]: ...  # fmt: skip
+def pixelmatch(
+    gpu: Gpu,
+    image_true: Operand,
+    image_test: Operand,
+    *,
+    threshold: float = 0.1,
+    include_aa: bool = False,
+    background: str = "checkerboard",
+    full: bool = False,
+) -> Pixelmatch | tuple[Pixelmatch, Image]:
+    """Counts the pixels that differ visibly; with ``full`` it also says what each pixel is.
+
+    Parameters
+    ----------
+    image_true, image_test : Image or array (rows, columns, 4) of uint8
+        Encoded RGB and straight alpha.
+    threshold : float
+        0 … 1: a pixel differs if its YIQ difference is above 35215 · threshold².
+    include_aa : bool
+        Whether pixels that differ by anti-aliasing count too.
+    background : str
+        What is behind pixels that are not opaque: the ``"checkerboard"`` of pixelmatch 7, which depends on the place,
+        or ``"white"``, as in pixelmatch up to 6 and odiff.
+    full : bool
+        Whether to return an Image (rows, columns) of uint8 too: 0 the same, 1 different, 2 different by anti-aliasing.
+
+    Raises
+    ------
+    ParameterError
+        Other types or shapes, different shapes, or an option out of range.
+    """
+    check_name("background", background, BACKGROUNDS)
+    if not 0 <= threshold <= 1:
+        raise ParameterError(f"threshold must be 0 … 1, not {threshold}")
+    a, b = _pixels(gpu, image_true), _pixels(gpu, image_test)
+    if a.shape != b.shape:
+        raise ParameterError(f"shapes differ: {a.shape} and {b.shape}")
+    height, width, _ = a.shape
+    if height * width > _MOST_PIXELS:
+        raise ParameterError(
+            f"pixelmatch counts pictures of {_MOST_PIXELS} pixels at most: cut them into parts"
+        )
+    lanes = gpu.limits.lanes
+    kernel = gpu.kernel(
+        "pixelmatch", "pixelmatch", WIDTH=lanes, WHITE=background == "white", ALIASED=include_aa, MASK=full
+    )
+    items, groups, span = spans(kernel, height * width, lanes)
+    partial = gpu.empty((groups, 2), np.uint32)
+    mask = gpu.empty((height, width), np.uint8) if full else None
+    gpu.launch(
+        kernel, (groups * items,), a, b, partial, mask, width, height, np.uint32(span), _limit(threshold),
+        local=(items,), traffic=a.nbytes + b.nbytes + (mask.nbytes if mask else 0),
+    )  # fmt: skip
+    different, antialiased = (int(n) for n in partial.numpy().sum(0, dtype=np.int64))
+    figures = Pixelmatch(different, antialiased, height * width)
+    return (figures, mask) if mask is not None else figures
+
+
+def _pixels(gpu: Gpu, operand: Operand) -> Image:
+    if isinstance(operand, Image):
+        gpu.check_own(operand)
+        image = operand
+    else:
+        array = np.asarray(operand)
+        if array.dtype != np.uint8 or array.ndim != 3 or array.size == 0:
+            raise ParameterError(f"RGBA of uint8 is needed, not {array.dtype} of shape {array.shape}")
+        image = gpu.array(array)
+    if image.dtype != np.uint8 or len(image.shape) != 3 or image.shape[2] != 4:
+        raise ParameterError(f"RGBA of uint8 is needed, not {image.dtype} of shape {image.shape}")
+    return image
+
+
+def _limit(threshold: float) -> npt.NDArray[np.uint64]:
+    """Returns the largest whole δ that is within the threshold, as pixelmatch rounds it: low and high 64 bits."""
+    limit = math.floor(Fraction(_LARGEST * threshold * threshold) * _SCALE)
+    return np.array([limit & (2**64 - 1), limit >> 64], np.uint64)
