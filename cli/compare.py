@@ -124,10 +124,10 @@ def _as_text(measured: Measured, given: Given) -> list[str]:
     lines += [measured.note] if measured.note else []
     if measured.equal:
         return [*lines, "equal"]
-    lines.append(f"{measured.differing} of {measured.values} values differ")
     if (worst := measured.worst) is not None:
         values = (" ".join(f"{value:.6g}" for value in side) for side in (worst.reference, worst.result))
         lines.append(f"worst at {worst.x},{worst.y}: {' and '.join(values)}")
+    lines.append(f"{measured.differing} of {measured.values} values differ")
     lines += [f"warning: {_said(limit)}" for limit in measured.warned]
     if measured.missed and given.thresholds.table:
         lines.append(f"differ: {', '.join(map(_said, measured.missed))}")

@@ -118,7 +118,9 @@ def _usage(error: click.ClickException) -> str:
     """Returns a complaint about the command line, with the command that tells more."""
     text = error.format_message()
     context = getattr(error, "ctx", None)
-    return text if context is None else f"{text.rstrip('.')} (see {context.command_path} --help)"
+    if context is None:
+        return text
+    return f"{text.rstrip('.')} (see {context.command_path.strip()} --help)"
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:

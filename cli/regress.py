@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
-from gpuops.errors import ParameterError
+from gpuops.errors import FileError, ParameterError
 
 from . import commands
 from .audit import across, audit, calibrate
@@ -28,13 +29,20 @@ class Regress(commands.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.list_commands(ctx):
             args = [_FOLDERS, *args]
-        return super().resolve_command(ctx, args)
+        name, found, rest = super().resolve_command(ctx, args)
+        return "" if name == _FOLDERS else name, found, rest
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         known = [*self.list_commands(ctx), "-h", "--help"]
         if args and args[0].startswith("-") and args[0] not in known:
             args = [_FOLDERS, *args]  # options may stand before the folders
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except FileError as error:  # exit code 1 says that pictures differ
+            raise ParameterError(str(error)) from error
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_usage(ctx.command_path, "RESULTS REFERENCES [OPTIONS]")
@@ -45,7 +53,8 @@ class Regress(commands.Group):
 def command() -> None:
     """Compare pictures with their references: two folders, or the cases of a suite.
 
-    A folder that is called as a subcommand is, such as run, is ./run.
+    `clpix regress RESULTS REFERENCES --help` tells the options for two folders. One that is called as a subcommand is,
+    such as run, is ./run.
     """
 
 

@@ -41,7 +41,7 @@ class Telling:
     json: str | None = None
     github: bool = False
     strict: bool = False
-    jobs: int = 0
+    jobs: int | None = None
     device: str | None = None
     space: str = "auto"
     alpha: str = "keep"
@@ -60,7 +60,7 @@ def with_telling(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--json", metavar="FILE", help="Write all figures as JSON."),
         click.option("--github", is_flag=True, help="Print annotations and write the step summary of GitHub."),
         click.option("--strict", is_flag=True, help="Warnings are differences."),
-        click.option("--jobs", type=click.IntRange(1), default=0, metavar="N", help="How much to do at once."),
+        click.option("--jobs", type=click.IntRange(1), metavar="N", help="How much to do at once."),
         options.device,
         click.option(
             "--space", type=options.Choice(["auto", "linear", "encoded"]), default="auto",

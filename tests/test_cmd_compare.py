@@ -94,7 +94,7 @@ def test_only_the_metrics_asked_for(clpix: Program, two: tuple[Path, Path]) -> N
     run = clpix("compare", *two, "--metric", "psnr", "--metric", "max", "--min-psnr", 1)
     assert run.code == 0
     words = [line.split()[0] for line in run.out.splitlines()]
-    assert (words[:2], words[-1], len(words)) == (["max", "psnr"], "alike", 4)
+    assert (words[:2], words[-1], len(words)) == (["max", "psnr"], "alike", 5)
     assert "ssim" not in json.loads(clpix("compare", *two, "--metric", "max", "--json").out)
 
 
@@ -149,12 +149,13 @@ def test_linear_against_encoded_says_what_is_compared(
 
 
 def test_small_pictures_have_no_ssim(clpix: Program, tmp_path: Path) -> None:
-    path = save(tmp_path / "s.png", np.zeros((10, 30, 1), np.uint8))
-    run = clpix("compare", path, path)
-    assert run.code == 0
-    assert "ssim  not defined below 11×11 pixels" in run.out
-    assert json.loads(clpix("compare", path, path, "--json").out)["ssim"] is None
-    run = clpix("compare", path, path, "--min-ssim", 0.5)
+    paths = [save(tmp_path / f"{k}.png", np.full((10, 30, 1), k, np.uint8)) for k in range(2)]
+    run = clpix("compare", *paths)
+    assert run.code == 1
+    assert "11×11 pixels" in run.out
+    assert json.loads(clpix("compare", *paths, "--json").out)["ssim"] is None
+    assert clpix("compare", paths[0], paths[0], "--min-ssim", 0.5).code == 0  # equal all the same
+    run = clpix("compare", *paths, "--min-ssim", 0.5)
     assert (run.code, run.out) == (2, "")
     assert "11×11" in run.err
 
@@ -180,7 +181,7 @@ def test_what_cannot_be_compared_is_exit_code_2_and_one_line(
         ([a, alpha], "RGB and RGBA; --alpha drop"),
         ([a, small], "40×24 and 40×9"),
         ([a, a, "--max-error", -1], "0 or more"),
-        ([a, a, "--min-ssim", "nan"], "-1…1"),
+        ([a, a, "--min-ssim", "nan"], "must be a number"),
     ):
         run = clpix("compare", *args, "-o", target)
         assert (run.code, run.out) == (2, ""), args

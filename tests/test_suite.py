@@ -334,7 +334,7 @@ def test_cases_run_and_say_how_they_ended(tmp_path: Path) -> None:
     ]
     good, bad, slow, _stale, killed, none = run_cases(cases, tmp_path, out, 3)
     assert (good.error, (out / "good.png").read_text()) == ("", "x")
-    assert (bad.error, bad.output.strip()) == ("the command ended with exit code 3", "why")
+    assert (bad.error, bad.output.strip()) == ("the command ended with exit code 3: why", "why")
     assert slow.error == "the command took longer than its 0.3 s"
     assert slow.seconds < 30
     assert "SIGKILL" in killed.error

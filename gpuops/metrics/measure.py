@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -160,7 +161,41 @@ class Both:
 
     def counts(self, thresholds: Thresholds) -> Counted:
         """Returns the figures of one pass over the stored values."""
-        raise NotImplementedError
+        # INTERIM: on the host
+        reference, result = (image.numpy().astype(np.float64) for image in self.stored)
+        same = (reference == result) | (np.isnan(reference) & np.isnan(result))
+        with np.errstate(all="ignore"):
+            error = np.where(same, 0.0, np.abs(reference - result)) / self.data_range
+            error = np.where(np.isnan(error), np.inf, error)
+            scale = (np.abs(reference) + np.abs(result)) / 2 / self.data_range
+            relative = np.where(same, 0.0, error / scale)
+            relative = np.where(np.isnan(relative), np.inf, relative)
+
+        def over(absolute, rel):
+            return int(((error > (absolute or 0)) & (relative > (rel or 0))).any(axis=0).sum())
+
+        n = self.pixels * error.shape[0]
+        rmse = float(np.sqrt((error**2).sum() / n))
+        at = int(error.max(axis=0).argmax())
+        y, x = divmod(at, error.shape[2])
+        figures = {
+            "max": float(error.max()),
+            "mean": float(error.sum() / n),
+            "rmse": rmse,
+            "psnr": float("inf") if rmse == 0 else -20 * math.log10(rmse),
+        }
+        worst = (
+            Worst(x, y, tuple(map(float, result[:, y, x])), tuple(map(float, reference[:, y, x])))
+            if error.max() > 0
+            else None
+        )
+        return Counted(
+            figures,
+            int((error > 0).sum()),
+            over(thresholds.fail, thresholds.failrelative),
+            over(thresholds.warn, thresholds.warnrelative),
+            worst,
+        )
 
 
 def _left_out(picture: Picture, how: Comparing) -> Mask | None:

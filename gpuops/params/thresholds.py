@@ -59,6 +59,8 @@ class Thresholds:
         for metric, limit in self.limits.items():
             if math.isnan(limit):
                 raise ParameterError(f"{option_of(metric)} must be a number")
+            if not METRICS[metric].higher and limit < 0:
+                raise ParameterError(f"{option_of(metric)} must be 0 or more, not {limit:g}")
             if METRICS[metric].worst is not None and METRICS[metric].higher and limit > METRICS[metric].best:
                 raise ParameterError(
                     f"{option_of(metric)} {limit:g}: no picture has more than {METRICS[metric].best:g}"

@@ -127,6 +127,8 @@ def _run(case: Case, folder: Path, out: Path, environment: Mapping[str, str]) ->
         _end(process)
         raise
     output = printed.decode(errors="replace")[-_KEPT:]
+    if error and (last := output.strip().rpartition("\n")[2].strip()):
+        error += f": {last}"
     return Made(case, time.perf_counter() - begun, error, output)
 
 

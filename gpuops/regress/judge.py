@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from .. import files, notes
 from ..errors import FileError, ParameterError
 from ..params.comparing import Comparing
-from ..params.thresholds import Thresholds
+from ..params.metrics import METRICS
+from ..params.thresholds import Limit, Thresholds
 from ..process import signals
 from .folders import Pair
 from .outcome import Outcome, Picture
@@ -29,10 +31,10 @@ _AHEAD = 2
 
 @dataclass
 class _Decoded:
-    """What reading a pair gave: both pictures, or why not; ``seconds`` is how long it took."""
+    """What reading a pair gave: result and reference of each layer, or why not; ``seconds`` is how long it took."""
 
     equal: bool = False
-    pictures: tuple[files.Picture, files.Picture] | None = None
+    layers: dict[str, tuple[files.Picture, files.Picture]] = field(default_factory=dict)
     digests: tuple[str, str] = ("", "")
     error: str = ""
     said: list[str] = field(default_factory=list)
@@ -79,15 +81,29 @@ def _read(pair: Pair, how: Comparing) -> _Decoded:
             found.equal = True
         else:
             found.digests = sha256_of(pair.result), sha256_of(pair.reference)
-            with notes.to(found.said.append):
-                found.pictures = (
-                    files.read(pair.result, layer=how.layer),
-                    files.read(pair.reference, layer=how.layer),
-                )
+            found.layers = _layers(pair, how.layer, found.said)
     except FileError as error:
         found.error = str(error)
     found.seconds = time.perf_counter() - begun
     return found
+
+
+def _layers(pair: Pair, layer: str | None, said: list[str]) -> dict[str, tuple[files.Picture, files.Picture]]:
+    """Reads the layer of that name, or all layers if there is none; ``said`` receives notes about the files."""
+
+    def read(name: str | None, said: list[str]) -> tuple[files.Picture, files.Picture]:
+        with notes.to(said.append):
+            return files.read(pair.result, layer=name), files.read(pair.reference, layer=name)
+
+    notes_of_default: list[str] = []
+    result, reference = read(layer, notes_of_default)
+    if layer is not None or result.layers == reference.layers == ():
+        said += notes_of_default
+        return {"": (result, reference)}
+    if set(result.layers) != set(reference.layers):
+        here, there = (", ".join(picture.layers) or "none" for picture in (result, reference))
+        raise FileError(f"layers differ: {here} and {there}; --layer NAME compares one")
+    return {name: read(name, said) for name in reference.layers}
 
 
 def _verdict(
@@ -100,7 +116,7 @@ def _verdict(
     table = thresholds.table
     if found.equal:
         return Outcome(pair.name, "equal", result, reference, thresholds=table, seconds=found.seconds)
-    if found.pictures is None:
+    if not found.layers:
         return Outcome(
             pair.name,
             "error",
@@ -111,7 +127,8 @@ def _verdict(
             seconds=found.seconds,
         )
     result, reference = (
-        _described(file, picture) for file, picture in zip((result, reference), found.pictures, strict=True)
+        _described(file, picture)
+        for file, picture in zip((result, reference), next(iter(found.layers.values())), strict=True)
     )
 
     def outcome(status: str, message: str = "", measured: Measured | None = None) -> Outcome:
@@ -133,11 +150,15 @@ def _verdict(
 
     try:
         with notes.to(found.said.append):
-            measured = measure(Both(open_gpu(), *found.pictures, how), thresholds)
+            of_layers = {
+                name: measure(Both(open_gpu(), *pictures, how), thresholds)
+                for name, pictures in found.layers.items()
+            }
     except SizeError as error:
         return outcome("size", str(error))
     except (ParameterError, FileError) as error:
         return outcome("error", str(error))
+    measured = _joined(of_layers)
     status = "failed" if measured.missed else "warned" if measured.warned else "passed"
     if measured.equal:
         status = "equal"
@@ -151,6 +172,30 @@ def _described(file: Picture, picture: files.Picture) -> Picture:
         height=picture.height,
         channels=names.get(picture.channels, f"{picture.channels} channels"),
         dtype=picture.pixels.dtype.name,
+    )
+
+
+def _joined(layers: dict[str, Measured]) -> Measured:
+    """Returns the worst of all layers; limits that are missed name their layer."""
+    if len(layers) == 1:
+        return next(iter(layers.values()))
+
+    def named(name: str, limits: tuple[Limit, ...]) -> list[Limit]:
+        return [limit._replace(name=f"{limit.name} of {name or 'the unnamed layer'}") for limit in limits]
+
+    worst = max(layers.values(), key=lambda one: one.figures["max"])
+    figures: dict[str, float] = {}
+    for one in layers.values():
+        for metric, value in one.figures.items():
+            before = figures.get(metric, value)
+            worse = math.isnan(value) or (value < before if METRICS[metric].higher else value > before)
+            figures[metric] = value if worse else before
+    return replace(
+        worst,
+        figures=figures,
+        differing=sum(one.differing for one in layers.values()),
+        missed=tuple(limit for name, one in layers.items() for limit in named(name, one.missed)),
+        warned=tuple(limit for name, one in layers.items() for limit in named(name, one.warned)),
     )
 
 

@@ -1,0 +1,108 @@
+"""The fixture ``clpix_regress``, in runs of pytest of their own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ("pytester",)
+
+TESTS = """
+import numpy as np
+import pytest
+
+def picture(value=100, dtype=np.uint8):
+    x = np.arange(20 * 30 * 3).reshape(20, 30, 3) % 90 + value
+    return x.astype(dtype)
+
+def test_plain(clpix_regress):
+    clpix_regress.check(picture())
+
+@pytest.mark.clpix(max_error=0.02)
+@pytest.mark.parametrize("k", [1, 2])
+def test_noise(clpix_regress, k):
+    clpix_regress.check(picture(100 + SHIFT * k), f"noise/{k}")
+
+def test_light(clpix_regress):
+    clpix_regress.check(picture(dtype=np.float32) / 50)
+    clpix_regress.check(picture()[..., 0], max_error=0.5)
+"""
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    pytester.makepyfile(test_it=TESTS.replace("SHIFT", "0"))
+    return pytester
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.*"))
+
+
+def test_update_then_compare(project: pytest.Pytester) -> None:
+    project.runpytest_subprocess().assert_outcomes(failed=4)  # there are no references
+    project.runpytest_subprocess("--clpix-update").assert_outcomes(passed=4)
+    assert names(project.path / "references") == [
+        "noise/1.png",
+        "noise/2.png",
+        "test_it/test_light-2.png",
+        "test_it/test_light.exr",
+        "test_it/test_plain.png",
+    ]
+    project.runpytest_subprocess().assert_outcomes(passed=4)
+    project.makepyfile(test_it=TESTS.replace("SHIFT", "4"))
+    result = project.runpytest_subprocess()  # 4 levels of 255 pass, 8 do not
+    result.assert_outcomes(passed=3, failed=1)
+    result.stdout.fnmatch_lines(["*noise/2.png failed*", "*max-error: 0.031*against 0.02*", "*worst pixel*"])
+
+
+def test_xdist_hands_over_what_workers_found(project: pytest.Pytester) -> None:
+    pytest.importorskip("xdist")
+    project.runpytest_subprocess("--clpix-update").assert_outcomes(passed=4)
+    project.makeini("[pytest]\nclpix_report = report.html\n")
+    project.runpytest_subprocess("-n", "2").assert_outcomes(passed=4)
+    page = (project.path / "report.html").read_text("utf-8")
+    for name in names(project.path / "references"):
+        assert name in page
+
+
+def test_options_say_where(project: pytest.Pytester) -> None:
+    options = ("--clpix-references", "refs", "--clpix-results", "out")
+    project.runpytest_subprocess("--clpix-update", *options).assert_outcomes(passed=4)
+    assert names(project.path / "refs") == names(project.path / "out")
+
+
+def test_files_and_wrong_pictures(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import numpy as np
+        from gpuops import files
+
+        def test_file(clpix_regress, tmp_path):
+            files.write(tmp_path / "a.png", files.Picture(np.full((4, 5, 3), 9, np.uint8)))
+            clpix_regress.check(tmp_path / "a.png", name="sub/mine")
+
+        def test_shape(clpix_regress):
+            clpix_regress.check(np.zeros((2, 2, 2, 2), np.uint8))
+
+        def test_threshold(clpix_regress):
+            clpix_regress.check(np.zeros((2, 2), np.uint8), max_flp=1)
+        """
+    )
+    result = pytester.runpytest_subprocess("--clpix-update")
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(["*a picture is (height, width)*", "*did you mean 'max-flip'*"])
+    assert (pytester.path / "references" / "sub" / "mine.png").is_file()
+
+
+def test_the_plugin_is_cheap_to_load() -> None:
+    program = (
+        "import json, sys; before = set(sys.modules); import clpix.pytest_plugin;"
+        "print(json.dumps(sorted({name.partition('.')[0] for name in set(sys.modules) - before})))"
+    )
+    text = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert not {"numpy", "pyopencl", "gpuops", "click", "imageio"} & set(json.loads(text))
