@@ -25,6 +25,7 @@ from gpuops.glow.bloom import bloom
 from gpuops.kept import Bounds, nbytes_of, trim
 from gpuops.metrics import compare
 from gpuops.metrics import statistics as reduce
+from gpuops.metrics.ssimulacra2 import ssimulacra2
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
 from gpuops.ops.tonemap import TonemapParams
@@ -165,6 +166,7 @@ OPERATIONS: dict[str, Callable[[Gpu, Array], object]] = {
     "tonemap": lambda gpu, x: tonemap(gpu, gpu.array(x[None]), TonemapParams()),
     "bloom": lambda gpu, x: bloom(gpu, gpu.array(x[None]), BloomParams()),
     "compare": lambda gpu, x: compare.structural_similarity(gpu, x, x * x, data_range=1.0),
+    "ssimulacra2": lambda gpu, x: ssimulacra2(gpu, x, x * x),
 }
 
 

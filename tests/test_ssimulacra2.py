@@ -17,7 +17,7 @@ from .reference import metrics_ssimulacra2 as reference
 from .reference.colour import srgb_light
 from .tolerance import SSIMULACRA2 as TOLERANCE
 
-# Two scales, of which the second is 4 × 4; odd and prime; ends of vectors of 8; two strips of columns and bands of rows.
+# Two scales, of which the second is 4 × 4; odd and prime; ends of vectors of 8; two strips and two bands.
 SIZES = [(8, 8), (8, 9), (15, 33), (17, 16), (31, 8), (61, 97), (67, 141)]
 
 

@@ -2,9 +2,9 @@
 //   σa² + σb² = ⟨a² + b²⟩ − ⟨a⟩² − ⟨b⟩²        σa² + σb² − 2 σab = ⟨(a − b)²⟩ − ⟨a − b⟩²
 // The second one is what distinguishes the planes. It loses no digits where they are nearly equal, as 2 σab would.
 //
-// Windows have TAPS × TAPS values, and separable weights. A group goes down a strip of columns. Of each row, it puts the
-// four quantities into local lines, sums them along the row into a ring of the last TAPS rows, and sums the ring's rows.
-// These stay where they are while the weights turn: `weights` holds the TAPS weights of an axis twice.
+// Windows have TAPS × TAPS values, and separable weights. A group goes down a strip of columns. Of each row, it puts
+// the four quantities into local lines, sums them along the row into a ring of the last TAPS rows, and sums the rows of
+// the ring. These stay where they are while the weights turn: `weights` holds the TAPS weights of an axis twice.
 //
 // -D TAPS=n   is the size of a window along each axis
 // The file stands after lanes.cl and sums.cl.

@@ -1,18 +1,19 @@
-// Structural similarity (Z. Wang, A. Bovik, H. Sheikh, E. Simoncelli, IEEE Trans. Image Process. 13, 2004) is the product
-// of two terms, both 1 for equal images:
+// Structural similarity (Z. Wang, A. Bovik, H. Sheikh, E. Simoncelli, IEEE Trans. Image Process. 13, 2004) is the
+// product of two terms, both 1 for equal images:
 //   luminance  (2 μa μb + C1) / (μa² + μb² + C1)  = 1 − (μa − μb)² / (μa² + μb² + C1)
 //   contrast   (2 σab + C2) / (σa² + σb² + C2)    = 1 − (σa² + σb² − 2 σab) / (σa² + σb² + C2)
 // Means and variances are those of moments.cl; `sample` times the variance is that of the window's pixels as a sample.
-// Subtracting a constant does not change variances. The first pixel of a group is subtracted, because a bright flat area
-// would otherwise lose them to cancellation.
+// Subtracting a constant does not change variances. The first pixel of a group is subtracted, because a bright flat
+// area would otherwise lose them to cancellation.
 //
 // A result at row y and column x has a window that begins `margin` rows above and columns left of it. Beyond the edges
 // images are mirrored, dcba|abcd|dcba; with a margin of 0, no result that counts reads there.
 //
 // -D MAP   gives the similarity of each pixel instead of sums
 // The file stands after lanes.cl, sums.cl, moments.cl and reflected.cl.
-// Local: a power of two; a work-item takes every so many WIDTH columns of a strip. Global: local × strips, bands, planes.
-// Local memory: two sets of QUANTITIES lines of `length` values, TAPS · QUANTITIES · strip values, a sum per work-item.
+// Local: a power of two; work-items take WIDTH columns of a strip in turn. Global: (local × strips, bands, planes).
+// lines: two sets of QUANTITIES lines of `length` values. ring: TAPS · QUANTITIES · strip values. sums: one for each
+// work-item.
 
 // Values x … x + WIDTH − 1 of a row of n values.
 static inline FLOAT row_at(__global const float *row, int x, int n) {

@@ -1,5 +1,5 @@
-// SSIMULACRA 2.1 (Jon Sneyers, Cloudinary: https://github.com/cloudinary/ssimulacra2, ssimulacra2.cc, BSD-3-Clause), the
-// part of one scale. The file stands after lanes.cl, sums.cl and moments.cl.
+// SSIMULACRA 2.1 (Jon Sneyers, Cloudinary: https://github.com/cloudinary/ssimulacra2, ssimulacra2.cc, BSD-3-Clause),
+// the part of one scale. The file stands after lanes.cl, sums.cl and moments.cl.
 
 // -- XYB ----------------------------------------------------------------------------------------------------------
 // L, M, S = ∛(mix of R, G, B + bias), as in libjxl's opsin_params.h. From them come
@@ -115,9 +115,9 @@ static inline FLOAT fourth(FLOAT x) {
 
 // partial: for each group, the ERRORS sums with their rounding errors. Groups and local memory are as in ssim.cl;
 // dimension 2 counts X, Y and B. pictures: the planes of `xyb`.
-__kernel void errors(__global const float *pictures, __global const float *weights, __global float2 *partial, int height,
-                     int width, int strip, int length, int band, __local float *lines, __local float *ring,
-                     __local float2 *sums) {
+__kernel void errors(__global const float *pictures, __global const float *weights, __global float2 *partial,
+                     int height, int width, int strip, int length, int band, __local float *lines,
+                     __local float *ring, __local float2 *sums) {
     int item = get_local_id(0) * WIDTH, step = get_local_size(0) * WIDTH, channel = get_group_id(2);
     int x0 = get_group_id(0) * strip, y0 = get_group_id(1) * band, y1 = min(y0 + band, height);
     int wide = min(strip, width - x0);

@@ -1,6 +1,6 @@
-// Sums that are compensated (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005:
-// TwoSum and Sum2) and taken in a fixed order: they are as good as sums in double, on devices without it, and the same
-// in every run. The file stands before those of the metrics.
+// Sums that are compensated (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26,
+// 2005: TwoSum and Sum2) and taken in a fixed order: they are as good as sums in double, on devices without it, and the
+// same in every run. The file stands before those of the metrics.
 
 #pragma OPENCL FP_CONTRACT OFF  // an fma in TwoSum would destroy the error it is to find
 

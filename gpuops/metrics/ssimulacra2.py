@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -121,47 +122,77 @@ def ssimulacra2(gpu: Gpu, image_true: Operand, image_test: Operand) -> float:
     return _score(_norms(gpu, a, b))
 
 
+@dataclass(frozen=True)
+class _Pair:
+    """The light of both pictures on one scale, as the kernel ``xyb`` takes it.
+
+    ``second`` is where the planes of ``b`` begin in its memory, and ``plane`` is from where to where planes follow each
+    other: 0 for gray, whose one plane stands for three.
+    """
+
+    a: Image
+    b: Image
+    height: int
+    width: int
+    second: int
+    plane: int
+
+    @classmethod
+    def of(cls, a: Image, b: Image) -> _Pair:
+        planes, height, width = a.shape
+        return cls(a, b, height, width, second=0, plane=0 if planes == 1 else height * width)
+
+    @classmethod
+    def joined(cls, both: Image) -> _Pair:
+        _, height, width = both.shape
+        return cls(both, both, height, width, second=3 * height * width, plane=height * width)
+
+
 def _norms(gpu: Gpu, a: Image, b: Image) -> npt.NDArray[np.float64]:
     """Returns means, and fourth roots of mean fourth powers, by plane, scale, norm and error."""
-    planes, height, width = a.shape
-    lanes = gpu.limits.lanes
-    taps = len(_WINDOW)
-    of_colours = kernel_of(gpu, ("ssimulacra2",), "xyb", taps)
-    of_errors = kernel_of(gpu, ("ssimulacra2",), "errors", taps)
-    weights = table_of(gpu, _WINDOW)
-    pictures = gpu.empty((2 * 3, height, width))  # in XYB; all scales use its memory
-    plane, second = (0 if planes == 1 else height * width), 0
+    pair = _Pair.of(a, b)
+    pictures = gpu.empty((2 * 3, pair.height, pair.width))  # in XYB; the smaller scales use its memory
     sums, counts = [], []
     for scale in range(_SCALES):
-        size = height * width
         smaller = None
-        cells = (-(-height // 2), -(-width // 2))
-        if scale < _SCALES - 1 and min(height, width) >= _LEAST:
-            smaller = gpu.empty((2 * 3, *cells))
-        gpu.launch(
-            of_colours, (-(-cells[1] // lanes), cells[0]), a, b, pictures, smaller, np.uint64(second),
-            np.uint64(plane), height, width, local=of_colours.fit(64, 1) if lanes == 1 else of_colours.fit(8, 1),
-            traffic=8 * (planes if scale == 0 else 3) * size + 24 * size + (smaller.nbytes if smaller else 0),
-        )  # fmt: skip
-        strips = Strips.of(gpu, of_errors, taps, 3, height, width)
-        partial = gpu.empty((3, math.prod(strips.groups), _ERRORS, 2))
-        gpu.launch(
-            of_errors, strips.size, pictures, weights, partial, height, width, *strips.numbers, *strips.memory,
-            local=strips.local, traffic=24 * size,
-        )  # fmt: skip
-        sums.append(partial)
-        counts.append(size)
+        if scale < _SCALES - 1 and min(pair.height, pair.width) >= _LEAST:
+            smaller = gpu.empty((2 * 3, -(-pair.height // 2), -(-pair.width // 2)))
+        _to_xyb(gpu, pair, pictures, smaller)
+        sums.append(_sums(gpu, pictures, pair.height, pair.width))
+        counts.append(pair.height * pair.width)
         if smaller is None:
             break
-        a = b = smaller
-        height, width = cells
-        plane, second = height * width, 3 * height * width
+        pair = _Pair.joined(smaller)
     found = [np.empty(each.shape, np.float32) for each in sums]
     gpu.read(sums, found)
     # The sums and their rounding errors are added up in double precision.
     means = np.stack([of.sum((1, 3), np.float64) / n for of, n in zip(found, counts, strict=True)], 1)
     by_norm = means.reshape(3, len(sums), 3, 2).swapaxes(2, 3)
     return np.stack([by_norm[:, :, 0], by_norm[:, :, 1] ** 0.25], 2)
+
+
+def _to_xyb(gpu: Gpu, pair: _Pair, pictures: Image, smaller: Image | None) -> None:
+    """Fills ``pictures`` with both pictures' XYB, and ``smaller`` with their light at half the size."""
+    kernel = kernel_of(gpu, ("ssimulacra2",), "xyb", len(_WINDOW))
+    cells = (-(-pair.width // (2 * gpu.limits.lanes)), -(-pair.height // 2))
+    light = 2 * 4 * pair.height * pair.width * (3 if pair.plane else 1)  # bytes
+    gpu.launch(
+        kernel, cells, pair.a, pair.b, pictures, smaller, np.uint64(pair.second), np.uint64(pair.plane),
+        pair.height, pair.width, local=kernel.fit(64, 1),
+        traffic=light + 2 * 3 * 4 * pair.height * pair.width + (smaller.nbytes if smaller else 0),
+    )  # fmt: skip
+
+
+def _sums(gpu: Gpu, pictures: Image, height: int, width: int) -> Image:
+    """Returns each group's sums of errors, with their rounding errors: (planes, groups, errors, 2)."""
+    kernel = kernel_of(gpu, ("ssimulacra2",), "errors", len(_WINDOW))
+    strips = Strips.of(gpu, kernel, len(_WINDOW), 3, height, width)
+    partial = gpu.empty((3, math.prod(strips.groups), _ERRORS, 2))
+    gpu.launch(
+        kernel, strips.size, pictures, table_of(gpu, _WINDOW), partial, height, width, *strips.numbers,
+        *strips.memory, local=strips.local, traffic=2 * 3 * 4 * height * width,
+    )  # fmt: skip
+    return partial
 
 
 def _score(norms: npt.NDArray[np.float64]) -> float:
