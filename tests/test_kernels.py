@@ -1085,7 +1085,7 @@ def test_compare(gpu: Recorder, rng: np.random.Generator) -> None:
     )
 
 
-@pytest.mark.parametrize("ppd", [3.0, 67.0, 170.0])
+@pytest.mark.parametrize("ppd", [3.0, 67.0, 130.0])
 def test_flip(gpu: Recorder, rng: np.random.Generator, ppd: float) -> None:
     """Short filters, filters longer than the image, and such that loops remain loops."""
     check_flip(gpu, rng, SHAPE, ppd)

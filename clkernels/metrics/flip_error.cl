@@ -35,7 +35,7 @@
 #define SYNC(which) barrier(which)
 #endif
 
-#if MANY <= 24
+#if MANY <= 16
 #define TAPS UNROLLED
 #else
 #define TAPS __attribute__((opencl_unroll_hint(1)))  // long code takes long to build
