@@ -49,6 +49,9 @@ from gpuops.image import COMPLEX_HALF
 from gpuops.metrics import statistics as reduce
 from gpuops.metrics.compare import compare, difference
 from gpuops.metrics.ssim import structural_similarity
+
+
+from gpuops.metrics.flip import flip, hdr_flip
 from gpuops.metrics.statistics import all_statistics, statistics, statistics_and_mip
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
@@ -107,6 +110,7 @@ from . import test_compare as of_compare
 from . import test_delta_e as of_delta_e
 from . import test_dwt as of_dwt
 from . import test_fft as of_fft
+from . import test_flip_metric as of_flip_metric
 from . import test_lut as of_lut
 from . import test_median as of_median
 from . import test_mix as of_mix
@@ -124,6 +128,7 @@ from .reference import borders, metrics_ssim
 from .reference import colour as colour_reference
 from .reference import d3d11 as d3d11_reference
 from .reference import filters as filters_reference
+from .reference import flip as flip_reference
 from .reference import fourier as fourier_reference
 from .reference import glow as glow_reference
 from .reference import local_tone as tonemap_local_reference
@@ -1128,6 +1133,38 @@ def test_tolerance_of_place(gpu: Recorder, rng: np.random.Generator) -> None:
     of_tolerant.check_radius(gpu, rng, (2, 11, 13))
 
 
+@pytest.mark.parametrize("ppd", [3.0, 67.0, 130.0])
+def test_flip(gpu: Recorder, rng: np.random.Generator, ppd: float) -> None:
+    """Short filters, filters longer than the image, and such that loops remain loops."""
+    check_flip(gpu, rng, SHAPE, ppd)
+
+
+def check_flip(gpu: Recorder, rng: np.random.Generator, shape: tuple[int, int], ppd: float) -> None:
+    a, b = of_flip_metric.noisy(rng, (3, *shape))
+    result, errors = flip(gpu, a, b, ppd=ppd, full=True)
+    expected = flip_reference.flip(a, b, ppd)
+    assert np.abs(errors.numpy()[0] - expected).max() <= tolerance.FLIP["pixel"]
+    assert result.mean == pytest.approx(expected.mean(), abs=tolerance.FLIP["mean"])
+    assert flip(gpu, a, a.copy()).maximum == 0
+
+
+@pytest.mark.parametrize("curve", ["aces", "reinhard"])
+def test_hdr_flip(gpu: Recorder, rng: np.random.Generator, curve: str) -> None:
+    """There are more exposures than a launch takes at a time."""
+    a, b = of_flip_metric.noisy(rng, (3, 11, 13))
+    at = np.linspace(-9, 9, 19)
+    expected, _ = flip_reference.hdr_flip(a, b, at, curve, 10.0)
+    result, errors, _ = hdr_flip(gpu, a, b, ppd=10.0, tone_map=curve, exposures=(-9, 9), count=19, full=True)
+    assert np.abs(errors.numpy()[0] - expected).max() <= tolerance.FLIP["pixel"]
+    assert result.mean == pytest.approx(expected.mean(), abs=tolerance.FLIP["mean"])
+    automatic = hdr_flip(gpu, a, b, ppd=10.0, tone_map=curve).exposures
+    assert automatic == pytest.approx(flip_reference.exposures(a, curve), abs=1e-6)
+
+
+def test_heat(gpu: Recorder) -> None:
+    of_flip_metric.test_heat_has_the_colours_of_magma(gpu)
+
+
 # -- Fourier transforms -------------------------------------------------------------------------------------------
 
 
@@ -1624,6 +1661,8 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     )
     of_ssim.check(tiny, rng, (1, *SHAPE), "skimage")
     of_ssimulacra2.check(tiny, rng, (1, *SHAPE))
+
+    check_flip(tiny, rng, SHAPE, 20.0)
 
 
 # -- the whole of it ----------------------------------------------------------------------------------------------

@@ -131,6 +131,16 @@ DELTA_E = {
     "relative": 3e-6,
 }
 
+FLIP = {
+    # Absolute, of errors 0 … 1: sums of up to 40 products of differences in float32, then powers by log2 and exp2.
+    "pixel": 5e-6,
+    "mean": 2e-7,
+    # Relative: filters see the pictures' difference itself, so that small errors lose no digits to cancellation.
+    "small": 1e-5,
+    # The authors' program and OpenImageIO filter both pictures by themselves, in float32.
+    "peers": 1e-4,
+}
+
 REDUCE = {
     # Sums are compensated, so what remains is the rounding of each luminance: 3 operations of 2⁻²⁴.
     "sum": 2e-7,

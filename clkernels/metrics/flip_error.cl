@@ -35,7 +35,7 @@
 #define SYNC(which) barrier(which)
 #endif
 
-#if MANY <= 24
+#if MANY <= 16
 #define TAPS UNROLLED
 #else
 #define TAPS __attribute__((opencl_unroll_hint(1)))  // long code takes long to build
@@ -326,7 +326,7 @@ __kernel void flip_error(__global const float *a, __global const float *b, __glo
     scratch += (size_t)get_group_id(0) * ACROSS * TALL * 2 * PLANES;
     for (; slot < end; slot += get_num_groups(0)) {
         int tile = list[slot], x0 = tile % tiles * ACROSS, y0 = tile / tiles * DOWN;
-        FLOAT sum = 0.0f, largest = -1.0f;
+        FLOAT sum = 0.0f, lost = 0.0f, largest = -1.0f;
         INT place = 0;
         for (int e = 0; e < exposures; e++) {
             tile_along_x(a, b, plane, width, height, x0, y0, factors[number + e], tone, weights, scratch, lines);
@@ -352,7 +352,9 @@ __kernel void flip_error(__global const float *a, __global const float *b, __glo
                     FLOAT key = select(error, (FLOAT)INFINITY, isnan(error));
                     INT here = LANE_INDEX + (int)at, inside = (INT)LANE_INDEX < (INT)left;
                     INT better = inside & ((key > largest) | ((key == largest) & (here < place)));
-                    sum += select((FLOAT)0.0f, error, inside);
+                    FLOAT term = select((FLOAT)0.0f, error, inside) - lost, next = sum + term;  // Kahan's summation
+                    lost = (next - sum) - term;
+                    sum = next;
                     largest = select(largest, key, better);
                     place = select(place, here, better);
                 }

@@ -10,7 +10,7 @@ __kernel void flip_luminance(__global const float *in, __global float *out, int 
         v[c] = in[c * plane + i];
         v[c] = isfinite(v[c]) ? fmax(v[c], 0.0f) : 0.0f;
     }
-    out[i] = 0.2126f * v[0] + 0.7152f * v[1] + 0.0722f * v[2];
+    out[i] = fmin(0.2126f * v[0] + 0.7152f * v[1] + 0.0722f * v[2], FLT_MAX);
 }
 
 // Errors 0 … 1 in colours of a table of 256, which round(255 · error) numbers; NaN becomes white. A work-item takes a

@@ -238,7 +238,7 @@ def _automatic(gpu: Gpu, reference: Image, tone: Tone) -> tuple[float, float]:
     most, median = (largest([luminance], 1, rank)[0] for rank in (1, size - size // 2))
     k0, k1, k2, k3, k4, k5 = tone.k
     white = float(np.roots([k0 - _SHARE * k3, k1 - _SHARE * k4, k2 - _SHARE * k5]).real.max())
-    start, stop = (math.log2(white / max(v, _LEAST_LUMINANCE)) for v in (most, median))
+    start, stop = (max(math.log2(white / max(v, _LEAST_LUMINANCE)), -_MOST_STOPS) for v in (most, median))
     return start, stop
 
 

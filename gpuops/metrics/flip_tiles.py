@@ -24,8 +24,8 @@ _ITEMS = 256
 _GROUPS = 4
 # Rows taken at a time at most, and bytes of local memory for them.
 _LINES, _LINES_BYTES = 16, 24 << 10
-# Tiles of a group in a launch, times exposures, where work-items are the lanes: llvmpipe ends loops after 65535 rounds.
-_TURNS = 16
+# Rounds of a work-item's loops, at most, where work-items are the lanes: llvmpipe ends loops after 65535 altogether.
+_ROUNDS = 50_000
 # Pixels of a block's side, as in flip_tiles.cl.
 _BLOCK = 16
 # What the filters along x make of both pictures: planes in scratch memory.
@@ -125,9 +125,9 @@ def error_map(
     factors = gpu.array(np.exp2(np.array(exposures)).astype(np.float32))
     groups = min(tiles, gpu.limits.compute_units * _GROUPS)
     scratch = gpu.empty((groups, _PLANES * across * (down + 2 * filters.reach)))
-    vectors = gpu.limits.lanes > 1
-    at_once = len(exposures) if vectors else min(len(exposures), _TURNS)
-    rounds = -(-tiles // groups) if vectors else max(1, _TURNS // at_once)
+    most = tiles * len(exposures) if gpu.limits.lanes > 1 else _turns(filters, (across, down), items)
+    at_once = min(len(exposures), most)
+    rounds = most // at_once
     numbers = (*(tone.k if tone else (0.0,) * 6), 0.0, 0.0)
     for number in range(0, len(exposures), at_once):
         now = min(at_once, len(exposures) - number)
@@ -141,6 +141,14 @@ def error_map(
     found = np.empty(records.shape, np.float32)
     records.numpy(out=found)
     return found, errors, best
+
+
+def _turns(filters: _Filters, tile: tuple[int, int], items: int) -> int:
+    """Returns how often a group may compute a tile in a launch."""
+    across, down = tile
+    taps = 2 * (2 * filters.few + 2 * filters.many + 3 * filters.feature)
+    results = -(-across * (down + 2 * filters.reach) // items) + -(-across * down // items)
+    return max(1, _ROUNDS // (results * (taps + 8)))
 
 
 def _kernel(gpu: Gpu, filters: _Filters, tile: tuple[int, int], tone: Tone | None) -> tuple[Kernel, int]:
