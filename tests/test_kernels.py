@@ -112,6 +112,7 @@ from . import test_mix as of_mix
 from . import test_operations as of_operations
 from . import test_pixelmatch as of_pixelmatch
 from . import test_pointwise as of_pointwise
+from . import test_pu21 as of_pu21
 from . import test_reduce as of_reduce
 from . import test_starburst as of_starburst
 from . import test_tolerant as of_tolerant
@@ -1102,6 +1103,11 @@ def test_pixelmatch(gpu: Recorder, name: str) -> None:
 def test_tolerance_of_place(gpu: Recorder, rng: np.random.Generator) -> None:
     of_tolerant.check_window(gpu, rng, SHAPE)
     of_tolerant.check_radius(gpu, rng, (2, 11, 13))
+
+
+@pytest.mark.parametrize("planes", [1, 3])
+def test_pu21(gpu: Recorder, rng: np.random.Generator, planes: int) -> None:
+    of_pu21.check(gpu, rng, (planes, *SHAPE))
 
 
 # -- Fourier transforms -------------------------------------------------------------------------------------------
