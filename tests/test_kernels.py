@@ -117,6 +117,7 @@ from . import test_mix as of_mix
 from . import test_operations as of_operations
 from . import test_pixelmatch as of_pixelmatch
 from . import test_pointwise as of_pointwise
+from . import test_pu21 as of_pu21
 from . import test_reduce as of_reduce
 from . import test_ssim as of_ssim
 from . import test_ssimulacra2 as of_ssimulacra2
@@ -1163,6 +1164,11 @@ def test_hdr_flip(gpu: Recorder, rng: np.random.Generator, curve: str) -> None:
 
 def test_heat(gpu: Recorder) -> None:
     of_flip_metric.test_heat_has_the_colours_of_magma(gpu)
+
+
+@pytest.mark.parametrize("planes", [1, 3])
+def test_pu21(gpu: Recorder, rng: np.random.Generator, planes: int) -> None:
+    of_pu21.check(gpu, rng, (planes, *SHAPE))
 
 
 # -- Fourier transforms -------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def lonely(a: Array, b: Array, radius: int, tolerance: float) -> Array:
         for dx in range(-radius, radius + 1):
             here = slice(max(0, -dy), min(height, height - dy)), slice(max(0, -dx), min(width, width - dx))
             there = slice(max(0, dy), min(height, height + dy)), slice(max(0, dx), min(width, width + dx))
-            p, q = a[:, *here], b[:, *there]
+            p, q = a[(slice(None), *here)], b[(slice(None), *there)]
             with np.errstate(invalid="ignore"):
                 error = np.abs(p - q)
             error = np.where(

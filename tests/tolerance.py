@@ -141,6 +141,10 @@ FLIP = {
     "peers": 1e-4,
 }
 
+
+# Absolute, of values up to 595: 596 times a power of up to 1.9, within 2⁻²⁰ with a GPU's own logarithms.
+PU21 = 1.5e-3
+
 REDUCE = {
     # Sums are compensated, so what remains is the rounding of each luminance: 3 operations of 2⁻²⁴.
     "sum": 2e-7,

@@ -101,7 +101,8 @@ def pixelmatch(
     partial = gpu.empty((groups, 2), np.uint32)
     mask = gpu.empty((height, width), np.uint8) if full else None
     gpu.launch(
-        kernel, (groups * items,), a, b, partial, mask, width, height, np.uint32(span), _limit(threshold),
+        kernel, (groups * items,), a, b, partial, mask, width, height, np.uint32(span),
+        float(_LARGEST * threshold**2 * 255**2), _limit(threshold),
         local=(items,), traffic=a.nbytes + b.nbytes + (mask.nbytes if mask else 0),
     )  # fmt: skip
     different, antialiased = (int(n) for n in partial.numpy().sum(0, dtype=np.int64))
