@@ -23,6 +23,8 @@ from gpuops.pixels.colour import LINEAR, NAMED, SRGB, Colour, of_primaries
 from gpuops.pixels.colour import Parametric as Curve
 from gpuops.space import Space, converted
 
+from .tolerance import BLUR, COLOUR
+
 Array = np.ndarray[Any, Any]
 LOOK = Chain(BlurParams((2, 2)), BloomParams(strength=0.3), TonemapParams("agx"))
 
@@ -200,7 +202,7 @@ def test_arrays_and_images(gpu: Gpu, rng: np.random.Generator) -> None:
     from scipy.ndimage import gaussian_filter
 
     expected = gaussian_filter(premultiplied.astype(float), (0, 2, 2), truncate=8)
-    np.testing.assert_allclose(straight[:3] * straight[3], expected[:3], atol=1e-4)
+    np.testing.assert_allclose(straight[:3] * straight[3], expected[:3], rtol=0, atol=BLUR["coarse"])
 
 
 def test_the_report_names_the_steps(opened: Any, rng: np.random.Generator) -> None:
@@ -247,7 +249,7 @@ def test_converted(
         colours[:] = (srgb if after == SRGB else from_srgb)(colours)
     if becomes and alpha:
         colours *= expected[-1]
-    np.testing.assert_allclose(result.numpy(), expected, rtol=3e-6, atol=3e-7)
+    np.testing.assert_allclose(result.numpy(), expected, rtol=COLOUR["curve"], atol=COLOUR["near black"])
     assert (result.space.colour, result.space.premultiplied) == (after, becomes and alpha)
     same = before == after and (was == becomes or not alpha)
     assert (result is image) == same
@@ -261,7 +263,7 @@ def test_other_spaces_become_light(gpu: Gpu, rng: np.random.Generator) -> None:
     result = converted(image, LINEAR, premultiplied=True).numpy()
     values = (x[:3] / x[3]).astype(float) ** 2.4
     expected = np.tensordot(np.reshape(wide.matrix, (3, 3)), values, 1) * x[3]
-    np.testing.assert_allclose(result[:3], expected, rtol=0, atol=2e-5 * np.abs(expected).max())
+    np.testing.assert_allclose(result[:3], expected, rtol=0, atol=COLOUR["curve"] * np.abs(expected).max())
     np.testing.assert_array_equal(result[3], x[3])
 
 

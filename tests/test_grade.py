@@ -14,9 +14,10 @@ from gpuops import Gpu, ParameterError, files
 from gpuops.ops.grade import OPERATION, GradeParams, grade
 from gpuops.tone.monotone import cubics
 
+from . import tolerance
 from .conftest import Run
 
-TOLERANCE = 1e-5  # of the largest value: a GPU's own powers, within 5e-7 · |p| · (1 + |log2 x|) each
+TOLERANCE = tolerance.GRADE["grade"]
 IDENTITIES = [GradeParams(), GradeParams(pivot=0.5), GradeParams(curve=((-1, -1), (0.3, 0.3), (2, 2)))]
 WEIGHTS = (0.2126, 0.7152, 0.0722)
 
@@ -52,7 +53,8 @@ def test_light_far_beyond_both_ends(gpu: Gpu, rng: np.random.Generator, params: 
         params, cdl_saturation=1, saturation=1
     )  # by which a colour takes on the others' rounding
     expected = reference(x.astype(float), 3, params)
-    np.testing.assert_allclose(grade(gpu, gpu.array(x), params).numpy(), expected, rtol=2e-5, atol=2e-5)
+    far = tolerance.GRADE["far"]
+    np.testing.assert_allclose(grade(gpu, gpu.array(x), params).numpy(), expected, rtol=far, atol=far)
 
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
@@ -91,7 +93,8 @@ def test_curves_are_scipys(points: tuple[tuple[float, float], ...]) -> None:
     for start, low, high, *terms in cubics(points):
         t = (x - start).clip(low, high)
         result += np.polyval([*terms[::-1], 0], t)
-    np.testing.assert_allclose(result, curved(x, points), rtol=1e-12, atol=1e-12)
+    off = tolerance.GRADE["curve"]
+    np.testing.assert_allclose(result, curved(x, points), rtol=off, atol=off)
 
 
 def test_a_display_file_is_graded_in_light(

@@ -29,6 +29,7 @@ from gpuops.params.files import FileOperand
 from gpuops.space import converted
 
 from .conftest import Run
+from .tolerance import CHAIN
 
 Program = Callable[..., Run]
 LAYOUTS = {1: False, 2: True, 3: False, 4: True}  # channels: is the last one alpha?
@@ -157,9 +158,10 @@ def test_the_command_is_the_function(
             output = tmp_path / f"{i}{way}.exr"
             run = clpix(name, tmp_path / "in.exr", *options(params), way, "-o", output)
             assert (run.code, run.err) == (0, "")
-            tolerance = 0 if way == "--no-fuse" else 2e-6 * np.abs(expected).max()
+            allowed = 0 if way == "--no-fuse" else CHAIN["fused"] * np.abs(expected).max()
             # EXR holds colours multiplied by alpha, of which the quotient is rounded once more.
-            np.testing.assert_allclose(files.read(output).pixels, expected, rtol=2.4e-7, atol=tolerance)
+            found = files.read(output).pixels
+            np.testing.assert_allclose(found, expected, rtol=CHAIN["quotient"], atol=allowed)
 
 
 @every
