@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import ceil
 
 import numpy as np
@@ -16,6 +15,7 @@ from gpuops.params.bilateral import BilateralParams
 from gpuops.params.border import BORDERS
 
 from .reference.filters import bilateral as reference
+from .reference.images import on
 from .tolerance import BILATERAL as TOLERANCE
 from .tolerance import ROUNDING
 
@@ -29,22 +29,8 @@ SHAPES = [
 ]  # tiles are 128 × 32 on CPUs and 32 × 32 on GPUs
 
 
-@pytest.fixture(params=["cpu", "gpu"])
-def planned(request: pytest.FixtureRequest, gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> Gpu:
-    """The device under test, planned for as a CPU and as a GPU."""
-    claims = {} if request.param == "cpu" else {"is_cpu": False, "lanes": 1}
-    monkeypatch.setitem(gpu.__dict__, "limits", replace(gpu.limits, **claims))
-    return gpu
-
-
-def image_of(gpu: Gpu, x: np.ndarray, alpha: bool = False) -> Image:
-    image = gpu.array(x.astype(np.float32))
-    image.alpha = alpha
-    return image
-
-
 def check(gpu: Gpu, x: np.ndarray, params: BilateralParams, alpha: bool = False) -> None:
-    got = bilateral(gpu, image_of(gpu, x, alpha), params)
+    got = bilateral(gpu, on(gpu, x, alpha), params)
     assert got.alpha == alpha
     expected = reference(x.astype(np.float32), params, alpha)
     contrast = np.ptp([*x[np.isfinite(x)], params.cval])
@@ -117,7 +103,7 @@ def test_constants_stay_exactly(planned: Gpu) -> None:
 def test_edges_stay(planned: Gpu, rng) -> None:
     step = np.where(np.arange(60) < 30, 0.0, 1.0) * np.ones((1, 40, 1))
     noisy = step + 0.02 * rng.standard_normal(step.shape)
-    got = bilateral(planned, image_of(planned, noisy), BilateralParams(0.1, 3.0)).numpy()
+    got = bilateral(planned, on(planned, noisy), BilateralParams(0.1, 3.0)).numpy()
     assert np.abs(got - step).max() < 0.02
     assert (got - step).std() < 0.3 * (noisy - step).std()
 
@@ -133,11 +119,9 @@ def test_what_is_not_finite_stays_where_it_is(planned: Gpu, rng, where: int, val
 def test_alpha_is_no_part_of_the_distance(planned: Gpu, rng) -> None:
     x = rng.random((2, 30, 40), dtype=np.float32)
     params = BilateralParams(0.2, 2.0)
-    got = bilateral(planned, image_of(planned, x, alpha=True), params).numpy()
-    np.testing.assert_array_equal(got[:1], bilateral(planned, image_of(planned, x[:1]), params).numpy())
-    np.testing.assert_array_equal(
-        got[0], bilateral(planned, image_of(planned, x[[0, 0]], True), params).numpy()[1]
-    )
+    got = bilateral(planned, on(planned, x, alpha=True), params).numpy()
+    np.testing.assert_array_equal(got[:1], bilateral(planned, on(planned, x[:1]), params).numpy())
+    np.testing.assert_array_equal(got[0], bilateral(planned, on(planned, x[[0, 0]], True), params).numpy()[1])
 
 
 def test_is_skimages(gpu: Gpu, rng) -> None:

@@ -23,6 +23,7 @@ from gpuops.tone.tonemap import tonemap
 
 from .reference import colour as colour_reference
 from .reference import tone as tonemap_reference
+from .reference.images import on
 from .reference.lut import reduced
 from .tolerance import CONTACT_SHEET as TOLERANCE
 from .tolerance import TONEMAP
@@ -33,12 +34,6 @@ Array = npt.NDArray[Any]
 def scene(shape: tuple[int, ...], seed: int = 1) -> Array:
     """Planar light over many stops."""
     return np.exp2(np.random.default_rng(seed).normal(-1, 3, shape)).astype(np.float32)
-
-
-def on(gpu: Gpu, pixels: Array, alpha: bool = False) -> Image:
-    image = gpu.array(pixels.astype(np.float32))
-    image.alpha = alpha
-    return image
 
 
 def sheet_of(gpu: Gpu, image: Image, params: TonemapParams | None = None, **options: Any) -> Array:

@@ -16,6 +16,7 @@ from gpuops.tone.monotone import cubics
 
 from . import tolerance
 from .conftest import Run
+from .reference.colour import srgb_light, srgb_signal
 
 TOLERANCE = tolerance.GRADE["grade"]
 IDENTITIES = [GradeParams(), GradeParams(pivot=0.5), GradeParams(curve=((-1, -1), (0.3, 0.3), (2, 2)))]
@@ -105,9 +106,7 @@ def test_a_display_file_is_graded_in_light(
     files.write(tmp_path / "in.png", files.Picture(x, alpha=True))
     run = clpix("grade", tmp_path / "in.png", "--exposure=-1", "-o", tmp_path / "out.png")
     assert (run.code, run.err) == (0, "")
-    encoded = x[..., :3] / 255
-    light = np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4) / 2
-    expected = np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055) * 255
+    expected = srgb_signal(srgb_light(x[..., :3] / 255) / 2) * 255
     result = files.read(tmp_path / "out.png").pixels
     assert np.abs(result[..., :3] - expected).max() <= 0.501
     np.testing.assert_array_equal(result[..., 3], x[..., 3])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,14 +32,6 @@ GRADES = (
     GradeParams(contrast=1.2, saturation=1.4),
     GradeParams(-1.0, curve=((0, 0.02), (0.25, 0.2), (0.6, 0.7), (1, 0.7), (3, 2))),
 )
-
-
-@pytest.fixture(params=["cpu", "gpu"])
-def planned(request: pytest.FixtureRequest, gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> Gpu:
-    """The device under test, planned for as a CPU and as a GPU."""
-    claims = {} if request.param == "cpu" else {"is_cpu": False, "lanes": 1}
-    monkeypatch.setitem(gpu.__dict__, "limits", replace(gpu.limits, **claims))
-    return gpu
 
 
 def stages(grades: Sequence[GradeParams], colours: int, channels: int) -> list[Stage]:

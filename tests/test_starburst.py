@@ -19,6 +19,7 @@ from gpuops.params.starburst import Aperture
 
 from .reference.glow import burst as reference
 from .reference.glow import polygon_transform as transform
+from .reference.images import on
 from .tolerance import ROUNDINGS
 from .tolerance import STARBURST as TOLERANCE
 
@@ -158,12 +159,6 @@ def test_no_beads_along_a_ray(gpu: Gpu) -> None:
 
 
 # -- bloom by starbursts --------------------------------------------------------------------------------------------
-
-
-def on(gpu: Gpu, x: Array, alpha: bool = False) -> Image:
-    image = gpu.array(x.astype(np.float32))
-    image.alpha = alpha
-    return image
 
 
 @pytest.mark.parametrize(("planes", "alpha"), [(1, False), (2, True), (3, False), (4, True)])

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuops import Gpu, GpuopsWarning, Image, ParameterError
+from gpuops import Gpu, GpuopsWarning, ParameterError
 from gpuops.glow import d3d11
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.operators import LOCAL, METERS, OPERATORS, TRANSFERS
@@ -27,6 +27,7 @@ from gpuops.tone.tonemap import exposure, tonemap, tonemap_pixels
 from .reference import colour as colour_reference
 from .reference import d3d11 as d3d11_reference
 from .reference import tone as tonemap_reference
+from .reference.images import on
 from .tolerance import ROUNDINGS
 from .tolerance import TONEMAP as TOLERANCE
 
@@ -39,15 +40,9 @@ def light(shape: tuple[int, ...], stops: float = 20, seed: int = 0) -> Array:
     return np.exp2(np.random.default_rng(seed).uniform(-stops, stops, shape)).astype(np.float32)
 
 
-def upload(gpu: Gpu, pixels: Array, alpha: bool = False) -> Image:
-    image = gpu.array(pixels)
-    image.alpha = alpha
-    return image
-
-
 def mapped(gpu: Gpu, pixels: Array, alpha: bool = False, **params: object) -> Array:
     settings = {"exposure": 0.0, "transfer": "linear"} | params
-    return tonemap(gpu, upload(gpu, pixels, alpha), TonemapParams(**settings)).numpy()  # type: ignore[arg-type]
+    return tonemap(gpu, on(gpu, pixels, alpha), TonemapParams(**settings)).numpy()  # type: ignore[arg-type]
 
 
 def parameters_of(operator: str) -> dict[str, float]:
@@ -273,7 +268,7 @@ def test_gray_is_rgb_with_equal_channels(gpu: Gpu, operator: str, alpha: bool) -
 
 def test_alpha_passes_through(gpu: Gpu) -> None:
     pixels = light((4, 11, 13), 4)
-    image = upload(gpu, pixels, alpha=True)
+    image = on(gpu, pixels, alpha=True)
     result = tonemap(gpu, image, TonemapParams())
     assert result.alpha and not result.linear
     np.testing.assert_array_equal(result.numpy()[3], pixels[3])
@@ -285,7 +280,7 @@ def test_other_numbers_of_channels_are_refused(gpu: Gpu, planes: int) -> None:
     with pytest.raises(ParameterError, match=f"gray or RGB image, .* not one of {planes} channels"):
         mapped(gpu, np.ones((planes, 3, 3), np.float32))
     with pytest.raises(ParameterError, match="channels"):
-        d3d11.tonemap(gpu, upload(gpu, np.ones((planes, 3, 3), np.float32)))
+        d3d11.tonemap(gpu, on(gpu, np.ones((planes, 3, 3), np.float32)))
 
 
 # -- exposure -----------------------------------------------------------------------------------------------------
@@ -306,7 +301,7 @@ def test_meters(gpu: Gpu, method: str) -> None:
         "histogram": 2 ** log[(log >= low) & (log <= high)].mean(),
         "center": 2 ** ((weight * log).sum() / weight.sum()),
     }
-    image = upload(gpu, pixels)
+    image = on(gpu, pixels)
     for meter in METERS:
         got = exposure(gpu, image, meter, key=0.25, method=method)
         off = TOLERANCE["histogram exposure" if meter == "histogram" else "exposure"]
@@ -323,7 +318,7 @@ def test_percentiles(gpu: Gpu, low: float, high: float) -> None:
     pixels[:, 0] = 0
     log = np.log2(tonemap_reference.luminance(pixels[:, 1:].astype(np.float64)))
     inside = log[(log >= np.percentile(log, low)) & (log <= np.percentile(log, high))]
-    got = exposure(gpu, upload(gpu, pixels), "histogram", percentiles=(low, high))
+    got = exposure(gpu, on(gpu, pixels), "histogram", percentiles=(low, high))
     assert math.log2(0.18 / got) == pytest.approx(inside.mean(), abs=TOLERANCE["histogram exposure"])
 
 
@@ -345,8 +340,8 @@ def test_meters_read_their_region_alone(
 ) -> None:
     pixels = light((4, 29, 37), 8)
     inside = np.ascontiguousarray(pixels[(slice(None), *np.atleast_1d(part))])
-    expected = exposure(gpu, upload(gpu, inside, alpha=True), meter)
-    assert exposure(gpu, upload(gpu, pixels, alpha=True), meter, region=region) == expected
+    expected = exposure(gpu, on(gpu, inside, alpha=True), meter)
+    assert exposure(gpu, on(gpu, pixels, alpha=True), meter, region=region) == expected
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
@@ -370,7 +365,7 @@ def test_a_region_of_pixels(gpu: Gpu, dtype: str, channels: int) -> None:
 def test_the_scene_is_all_of_the_image(gpu: Gpu) -> None:
     pixels = light((3, 29, 37), 3)
     pixels[:, 20, 20] = 1000
-    image = upload(gpu, pixels)
+    image = on(gpu, pixels)
     region = Region(0, 0, 10, 10)
     scale = exposure(gpu, image, region=region)
     for operator in ("reinhard-extended", "reinhard-devlin"):
@@ -421,7 +416,7 @@ def test_white_defaults_to_the_brightest_pixel(gpu: Gpu) -> None:
 def test_transfer(gpu: Gpu, transfer: str, reference: object) -> None:
     pixels = light((3, 31, 33), 6)
     pixels[0, 0, :3] = 0, 1, 0.0031308
-    image = upload(gpu, pixels)
+    image = on(gpu, pixels)
     result = tonemap(gpu, image, TonemapParams("linear", exposure=0.0, transfer=transfer, gamma=1.8))
     assert result.linear == (transfer == "linear")
     expected = reference(pixels.astype(np.float64))  # type: ignore[operator]
@@ -501,7 +496,7 @@ def test_gamut_keeps_hue_and_luminance(gpu: Gpu, operator: str) -> None:
 
 
 def test_same_bits_on_every_run(gpu: Gpu) -> None:
-    image = upload(gpu, light((3, 201, 307)))
+    image = on(gpu, light((3, 201, 307)))
     for operator in ("linear", "agx", "drago"):
         params = TonemapParams(operator, meter="center", transfer="linear")
         np.testing.assert_array_equal(
@@ -596,7 +591,7 @@ def scene(shape: tuple[int, ...], seed: int = 0) -> Array:
 @pytest.mark.parametrize("size", D3D11_SIZES)
 def test_d3d11_within_a_level_of_8_bits(gpu: Gpu, size: tuple[int, int], method: str) -> None:
     pixels = scene((3, *size))
-    got = d3d11.tonemap(gpu, upload(gpu, pixels), method)
+    got = d3d11.tonemap(gpu, on(gpu, pixels), method)
     assert got.linear
     levels = colour_reference.srgb_signal(got.numpy().astype(np.float64)) * 255
     expected = colour_reference.srgb_signal(d3d11_reference.tonemap(pixels)) * 255
@@ -607,15 +602,15 @@ def test_d3d11_within_a_level_of_8_bits(gpu: Gpu, size: tuple[int, int], method:
 @pytest.mark.parametrize("size", D3D11_SIZES)
 def test_d3d11_blur_and_bloom(gpu: Gpu, size: tuple[int, int], method: str) -> None:
     pixels = scene((3, *size))
-    got = d3d11.blur(gpu, upload(gpu, pixels), method).numpy()
+    got = d3d11.blur(gpu, on(gpu, pixels), method).numpy()
     np.testing.assert_allclose(got, d3d11_reference.blur(pixels), rtol=ROUNDINGS)
-    got = d3d11.bloom(gpu, upload(gpu, pixels), method).numpy()
+    got = d3d11.bloom(gpu, on(gpu, pixels), method).numpy()
     expected, flip = d3d11_reference.bloom(pixels), TOLERANCE["d3d11 flip"]
     np.testing.assert_allclose(got, expected, rtol=ROUNDINGS, atol=flip)
 
 
 def test_d3d11_methods_agree(gpu: Gpu) -> None:
-    image = upload(gpu, scene((3, 300, 420)))
+    image = on(gpu, scene((3, 300, 420)))
     for effect in (d3d11.tonemap, d3d11.bloom, d3d11.blur):
         local, direct = (effect(gpu, image, method).numpy() for method in ("local", "direct"))
         np.testing.assert_allclose(local, direct, rtol=TOLERANCE["operator"], atol=TOLERANCE["d3d11 flip"])
@@ -629,7 +624,7 @@ def test_d3d11_methods_agree(gpu: Gpu) -> None:
 def test_d3d11_composed_frame(gpu: Gpu, size: tuple[int, int], with_bloom: bool, method: str) -> None:
     """The blurred scene is what is mapped; the luminance and the bloom are of the scene before the blur."""
     pixels = scene((3, *size))
-    got = d3d11.tonemap(gpu, upload(gpu, pixels), method, with_bloom=with_bloom, blurred=True).numpy()
+    got = d3d11.tonemap(gpu, on(gpu, pixels), method, with_bloom=with_bloom, blurred=True).numpy()
     expected = d3d11_reference.tonemap(pixels, with_bloom=with_bloom, blurred=True)
     flip = TOLERANCE["d3d11 flip"] if with_bloom else ROUNDINGS
     np.testing.assert_allclose(got, expected, rtol=TOLERANCE["operator"], atol=flip)
@@ -654,14 +649,14 @@ def test_d3d11_alpha(gpu: Gpu, colours: int, blurred: bool) -> None:
         straight = np.divide(shown, over, out=shown.copy(), where=over > 0)
         mapped = d3d11_reference.mapped(straight, d3d11_reference.metered(light))
         expected = over * np.clip(mapped + 0.6 * d3d11_reference.glow(light), 0, 1)
-        image = upload(gpu, np.concatenate([pixels * alpha, alpha]), alpha=True)
+        image = on(gpu, np.concatenate([pixels * alpha, alpha]), alpha=True)
         got = d3d11.tonemap(gpu, image, blurred=blurred).numpy()
         np.testing.assert_allclose(
             got[:colours], expected[:colours], rtol=TOLERANCE["operator"], atol=TOLERANCE["d3d11 flip"]
         )
         np.testing.assert_allclose(got[-1:], over, rtol=ROUNDINGS)
         if alpha.min() == 1:
-            opaque = d3d11.tonemap(gpu, upload(gpu, pixels), blurred=blurred).numpy()
+            opaque = d3d11.tonemap(gpu, on(gpu, pixels), blurred=blurred).numpy()
             np.testing.assert_allclose(got[:colours], opaque, rtol=TOLERANCE["operator"])
 
 
@@ -674,7 +669,7 @@ def test_d3d11_is_finite(gpu: Gpu, value: float, method: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GpuopsWarning)
             for effect in (d3d11.tonemap, d3d11.bloom):
-                assert np.isfinite(effect(gpu, upload(gpu, image), method).numpy()).all()
+                assert np.isfinite(effect(gpu, on(gpu, image), method).numpy()).all()
 
 
 @pytest.mark.parametrize("channels", [2, 4])
@@ -687,7 +682,7 @@ def test_d3d11_repairs_alpha_too(gpu: Gpu, value: float, channels: int) -> None:
     expected = 0 if np.isnan(value) else np.copysign(65504, value)
     for effect in (d3d11.bloom, d3d11.tonemap, partial(d3d11.tonemap, blurred=True)):
         with pytest.warns(GpuopsWarning, match=f"repaired: 1 {'NaN' if np.isnan(value) else 'infinite'}"):
-            result = effect(gpu, upload(gpu, pixels, alpha=True)).numpy()
+            result = effect(gpu, on(gpu, pixels, alpha=True)).numpy()
         assert np.isfinite(result).all()
         if not isinstance(effect, partial):
             assert result[-1, 4, 5] == expected
@@ -697,12 +692,12 @@ def test_d3d11_counts_repairs(gpu: Gpu) -> None:
     pixels = scene((3, 33, 35))
     pixels[0, 0, :2] = np.nan
     with pytest.warns(GpuopsWarning, match="2 NaN"):
-        d3d11.tonemap(gpu, upload(gpu, pixels))
+        d3d11.tonemap(gpu, on(gpu, pixels))
 
 
 def test_d3d11_unknown_method(gpu: Gpu) -> None:
     with pytest.raises(ParameterError, match="local, direct"):
-        d3d11.tonemap(gpu, upload(gpu, scene((3, 8, 8))), "tiles")
+        d3d11.tonemap(gpu, on(gpu, scene((3, 8, 8))), "tiles")
 
 
 #: Every tone mapping changes what light stands for.
