@@ -73,8 +73,8 @@ CHAIN = {
     "quotient": 2.4e-7,
 }
 
-# Values are copied.
-CROP = 0.0
+# Crop, flip, and convert without another depth: values are copied.
+COPIED = 0.0
 
 DECONVOLVE = {
     # Wiener: transforms in float32, with an error of 1e-7, and gains up to 1 / (2 √balance) = 16. Richardson and Lucy:
