@@ -106,8 +106,8 @@ RESIZE = 5e-7
 # Float32's rounding of 16 products, and weights of positions within 2e-9.
 ROTATE = 2e-6
 
-# The Gaussian is within 5e-5 of its peak, and amounts are up to 2.
-SHARPEN = 1e-4
+# Gaussians of noise, which has no peak, are within 1e-5, and amounts are up to 2.
+SHARPEN = 2e-5
 
 # -- glow ---------------------------------------------------------------------------------------------------------
 
