@@ -6,7 +6,7 @@ import signal
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,14 @@ def gpu() -> Iterator[Gpu]:
     """The device under test."""
     with Gpu() as gpu:
         yield gpu
+
+
+@pytest.fixture(params=["cpu", "gpu"])
+def planned(request: pytest.FixtureRequest, gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> Gpu:
+    """The device under test, planned for as a CPU and as a GPU."""
+    claims = {} if request.param == "cpu" else {"is_cpu": False, "lanes": 1}
+    monkeypatch.setitem(vars(gpu), "limits", replace(gpu.limits, **claims))
+    return gpu
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import scipy.ndimage
@@ -25,14 +23,6 @@ CASES = [
     ((2, 90, 77), (70, 0)),
     ((1, 300, 40), (33, 1)),
 ]
-
-
-@pytest.fixture(params=["cpu", "gpu"])
-def planned(request: pytest.FixtureRequest, gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> Gpu:
-    """The device under test, planned for as a CPU and as a GPU."""
-    claims = {} if request.param == "cpu" else {"is_cpu": False, "lanes": 1}
-    monkeypatch.setitem(gpu.__dict__, "limits", replace(gpu.limits, **claims))
-    return gpu
 
 
 def expected(x: np.ndarray, mean: Box) -> np.ndarray:

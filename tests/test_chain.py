@@ -11,7 +11,6 @@ import pytest
 
 from gpuops import Gpu, ParameterError, Report
 from gpuops.chain import Chain
-from gpuops.image import Image
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
 from gpuops.ops.crop import CropParams
@@ -23,14 +22,12 @@ from gpuops.pixels.colour import LINEAR, NAMED, SRGB, Colour, of_primaries
 from gpuops.pixels.colour import Parametric as Curve
 from gpuops.space import Space, converted
 
+from .reference.colour import srgb_light, srgb_signal
+from .reference.images import on
+from .tolerance import BLUR, COLOUR
+
 Array = np.ndarray[Any, Any]
 LOOK = Chain(BlurParams((2, 2)), BloomParams(strength=0.3), TonemapParams("agx"))
-
-
-def light(gpu: Gpu, x: Array, *, alpha: bool = False) -> Image:
-    image = gpu.array(x)
-    image.alpha = alpha
-    return image
 
 
 # -- values --------------------------------------------------------------------------------------------------------
@@ -163,7 +160,7 @@ def test_a_chain_is_its_steps_one_by_one(gpu: Gpu, rng: np.random.Generator, fir
     """Bit for bit: straight light between them is what EXR files hold."""
     x = rng.gamma(0.5, 2, (4, 23, 31)).astype(np.float32)
     x[3] = 1  # by which colours are multiplied and divided exactly
-    image = light(gpu, x, alpha=True)
+    image = on(gpu, x, alpha=True)
     together = gpu.run(Chain(first, second), image)
     one_by_one = gpu.run(Chain(second), gpu.run(Chain(first), image))
     np.testing.assert_array_equal(together.numpy(), one_by_one.numpy())
@@ -178,7 +175,7 @@ def test_bloom_with_an_operator_is_bloom_and_then_the_operator(
     """Of premultiplied colours as well, and no value exceeds white."""
     x = rng.gamma(0.5, 4, (4, 40, 50)).astype(np.float32)
     x[3] = rng.random((40, 50))
-    image = light(gpu, x, alpha=True)
+    image = on(gpu, x, alpha=True)
     both = gpu.run(Chain(BloomParams(strength=0.3, tonemap=tonemap, exposure=0.0)), image)
     steps = gpu.run(Chain(BloomParams(strength=0.3), TonemapParams(tonemap, exposure=0.0)), image)
     assert not both.space.premultiplied
@@ -200,7 +197,7 @@ def test_arrays_and_images(gpu: Gpu, rng: np.random.Generator) -> None:
     from scipy.ndimage import gaussian_filter
 
     expected = gaussian_filter(premultiplied.astype(float), (0, 2, 2), truncate=8)
-    np.testing.assert_allclose(straight[:3] * straight[3], expected[:3], atol=1e-4)
+    np.testing.assert_allclose(straight[:3] * straight[3], expected[:3], rtol=0, atol=BLUR["coarse"])
 
 
 def test_the_report_names_the_steps(opened: Any, rng: np.random.Generator) -> None:
@@ -216,16 +213,6 @@ def test_the_report_names_the_steps(opened: Any, rng: np.random.Generator) -> No
 # -- the converter -------------------------------------------------------------------------------------------------
 
 
-def srgb(v: Array) -> Array:
-    a = np.abs(v)
-    return np.copysign(np.where(a <= 0.0031308, 12.92 * a, 1.055 * a ** (1 / 2.4) - 0.055), v)
-
-
-def from_srgb(v: Array) -> Array:
-    a = np.abs(v)
-    return np.copysign(np.where(a <= 0.04045, a / 12.92, ((a + 0.055) / 1.055) ** 2.4), v)
-
-
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 @pytest.mark.parametrize(("before", "after"), list(product((LINEAR, SRGB), (LINEAR, SRGB))))
 @pytest.mark.parametrize(("was", "becomes"), list(product((False, True), (False, True))))
@@ -236,7 +223,7 @@ def test_converted(
     x = rng.uniform(-0.2, 1.5, (channels, 7, 19)).astype(np.float32)
     if alpha:
         x[-1] = rng.uniform(0.05, 1, (7, 19))
-    image = light(gpu, x, alpha=alpha)
+    image = on(gpu, x, alpha=alpha)
     image.space = Space(before, premultiplied=was and alpha)
     result = converted(image, after, premultiplied=becomes)
     expected = x.astype(float)
@@ -244,10 +231,11 @@ def test_converted(
     if was and alpha:
         colours /= expected[-1]
     if before != after:
-        colours[:] = (srgb if after == SRGB else from_srgb)(colours)
+        curve = srgb_signal if after == SRGB else srgb_light
+        colours[:] = np.copysign(curve(np.abs(colours)), colours)
     if becomes and alpha:
         colours *= expected[-1]
-    np.testing.assert_allclose(result.numpy(), expected, rtol=3e-6, atol=3e-7)
+    np.testing.assert_allclose(result.numpy(), expected, rtol=COLOUR["curve"], atol=COLOUR["near black"])
     assert (result.space.colour, result.space.premultiplied) == (after, becomes and alpha)
     same = before == after and (was == becomes or not alpha)
     assert (result is image) == same
@@ -256,18 +244,18 @@ def test_converted(
 def test_other_spaces_become_light(gpu: Gpu, rng: np.random.Generator) -> None:
     wide = of_primaries(NAMED["Rec. 2020"], Curve(2.4))
     x = rng.random((4, 5, 6)).astype(np.float32) * 0.9 + 0.05
-    image = light(gpu, x, alpha=True)
+    image = on(gpu, x, alpha=True)
     image.space = Space(wide, premultiplied=True)
     result = converted(image, LINEAR, premultiplied=True).numpy()
     values = (x[:3] / x[3]).astype(float) ** 2.4
     expected = np.tensordot(np.reshape(wide.matrix, (3, 3)), values, 1) * x[3]
-    np.testing.assert_allclose(result[:3], expected, rtol=0, atol=2e-5 * np.abs(expected).max())
+    np.testing.assert_allclose(result[:3], expected, rtol=0, atol=COLOUR["curve"] * np.abs(expected).max())
     np.testing.assert_array_equal(result[3], x[3])
 
 
 def test_nothing_is_divided_by_alpha_0(gpu: Gpu) -> None:
     x = np.zeros((2, 1, 9), np.float32)
     x[0] = 0.5
-    image = light(gpu, x, alpha=True)
+    image = on(gpu, x, alpha=True)
     image.space = Space(premultiplied=True)
     np.testing.assert_array_equal(converted(image, LINEAR, premultiplied=False).numpy(), x)

@@ -28,6 +28,8 @@ from gpuops.bench.fft_ways import Variant
 from gpuops.params.fft import FftParams
 
 from .conftest import Run
+from .tolerance import FFT as TOLERANCE
+from .tolerance import HALF
 
 Program = Callable[..., Run]
 
@@ -94,7 +96,8 @@ def test_every_variant_is_a_transform(gpu: Gpu, rng: np.random.Generator, name: 
         exact = values.real[::2] + 1j * values.real[1::2].astype(float)
     if form in (bench_fft_ways.PAIRS, bench_fft_ways.INTERLEAVED):
         got, back = (np.moveaxis(z, -1, 0) for z in (got, back))
-    transform, tolerance = np.fft.fft2, 1e-3 if variant.half else 6e-7
+    transform = np.fft.fft2
+    tolerance = TOLERANCE["half, eight times" if variant.half else "compute"]
     if form in (bench_fft_ways.REAL, bench_fft_ways.CONVERTED, bench_fft_ways.PIXELS):
         transform, exact = np.fft.rfft2, values.real.astype(float)
     elif form == bench_fft_ways.ZEROS:
@@ -104,7 +107,7 @@ def test_every_variant_is_a_transform(gpu: Gpu, rng: np.random.Generator, name: 
         exact = np.moveaxis(pixels / (np.iinfo(pixels.dtype).max if pixels.dtype.kind == "u" else 1), -1, 0)
         assert np.abs(exact - np.clip(values.real, 0, 1)).max() < 3e-3
         assert back.dtype == pixels.dtype
-        np.testing.assert_allclose(back, pixels, atol=1e-3 if variant.dtype == "float16" else 0)
+        np.testing.assert_allclose(back, pixels, atol=HALF if variant.dtype == "float16" else 0)
         back = exact
     for result, expected in ((got, transform(exact, norm="ortho")), (back, exact)):
         assert np.linalg.norm(result - expected) < tolerance * np.linalg.norm(expected)

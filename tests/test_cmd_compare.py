@@ -16,6 +16,7 @@ from gpuops.files import Picture
 
 from .conftest import Run
 from .reference.colour import srgb_light
+from .tolerance import COMPARE, DOUBLE
 
 Program = Callable[..., Run]
 Pixels = npt.NDArray[np.generic]
@@ -61,10 +62,12 @@ def test_figures_are_those_of_skimage(clpix: Program, two: tuple[Path, Path]) ->
     ssim = metrics.structural_similarity(
         a, b, data_range=1, channel_axis=2, gaussian_weights=True, sigma=1.5, use_sample_covariance=False
     )
-    assert result["max"] == pytest.approx(np.abs(a - b).max(), rel=1e-12) == 9 / 255
-    assert result["rmse"] == pytest.approx(mse**0.5, rel=1e-6)
-    assert result["psnr"] == pytest.approx(metrics.peak_signal_noise_ratio(a, b, data_range=1), abs=1e-5)
-    assert result["ssim"] == pytest.approx(ssim, abs=1e-6)
+    assert result["max"] == pytest.approx(np.abs(a - b).max(), rel=DOUBLE) == 9 / 255
+    assert result["rmse"] == pytest.approx(mse**0.5, rel=COMPARE["mse"])
+    assert result["psnr"] == pytest.approx(
+        metrics.peak_signal_noise_ratio(a, b, data_range=1), abs=COMPARE["psnr"]
+    )
+    assert result["ssim"] == pytest.approx(ssim, abs=COMPARE["ssim"])
     assert result["values"] == a.size
     assert result["differing"] == (a != b).sum()
     assert (result["width"], result["height"], result["channels"], result["space"]) == (40, 24, 3, "encoded")

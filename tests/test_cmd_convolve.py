@@ -14,6 +14,7 @@ from gpuops import files
 from gpuops.files import Picture
 
 from .tolerance import CONVOLVE_COMMAND as TOLERANCE
+from .tolerance import ROUNDINGS
 
 
 @pytest.fixture
@@ -111,7 +112,7 @@ def test_a_kernel_larger_than_one_pixel(clpix: Callable[..., Any], tmp_path: Pat
     write(kernel, np.arange(35.0).reshape(5, 7, 1))
     run = clpix("convolve", pixel, "-o", tmp_path / "out.exr", "--kernel", kernel, "--method", method)
     assert (run.code, run.err) == (0, "")
-    np.testing.assert_allclose(pixels(tmp_path / "out.exr"), [[[0.5, 0.25, 2.0]]], rtol=1e-5)
+    np.testing.assert_allclose(pixels(tmp_path / "out.exr"), [[[0.5, 0.25, 2.0]]], rtol=TOLERANCE)
 
 
 def test_negative_kernels(clpix: Callable[..., Any], pictures: Path) -> None:
@@ -125,7 +126,7 @@ def test_negative_kernels(clpix: Callable[..., Any], pictures: Path) -> None:
         run = clpix("convolve", pictures / "in.exr", "-o", out, "--kernel", kernel, "--overwrite", *options)
         assert (run.code, run.err) == (0, "")
         expected = np.stack([ndimage.convolve(x[..., c], np.full((1, 2), factor)) for c in range(3)], -1)
-        np.testing.assert_allclose(pixels(out), expected, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(pixels(out), expected, rtol=TOLERANCE, atol=ROUNDINGS)
 
 
 def test_what_is_not_finite_is_said_to_spread(clpix: Callable[..., Any], tmp_path: Path) -> None:

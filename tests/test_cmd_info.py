@@ -22,6 +22,7 @@ from gpuops.files import Metadata, Picture, oiio
 
 from .conftest import Run
 from .reference.colour import srgb_light
+from .tolerance import ROUNDINGS
 
 Program = Callable[..., Run]
 Pixels = npt.NDArray[Any]
@@ -68,23 +69,23 @@ def check(got: dict[str, Any], values: Pixels) -> None:
     assert got["negative"] == (finite < 0).sum()
     assert got["zero"] == finite.size - positive.size - (finite < 0).sum()
     if finite.size:
-        assert got["minimum"] == pytest.approx(finite.min(), rel=1e-6, abs=1e-6)
-        assert got["maximum"] == pytest.approx(finite.max(), rel=1e-6)
-        assert got["mean"] == pytest.approx(finite.mean(), rel=1e-5, abs=1e-6)
-        assert got["sum"] == pytest.approx(finite.sum(), rel=1e-5, abs=1e-6 * np.abs(finite).sum())
+        assert got["minimum"] == pytest.approx(finite.min(), rel=ROUNDINGS, abs=ROUNDINGS)
+        assert got["maximum"] == pytest.approx(finite.max(), rel=ROUNDINGS)
+        assert got["mean"] == pytest.approx(finite.mean(), rel=ROUNDINGS, abs=ROUNDINGS)
+        assert got["sum"] == pytest.approx(finite.sum(), abs=ROUNDINGS * np.abs(finite).sum())
     else:
         assert got["minimum"] is got["maximum"] is got["mean"] is None
     if positive.size:
         log2 = np.sort(np.log2(positive))
-        assert got["log_mean"] == pytest.approx(2 ** log2.mean(), rel=1e-5)
-        assert got["log2_sum"] == pytest.approx(log2.sum(), rel=1e-5, abs=1e-5 * positive.size)
+        assert got["log_mean"] == pytest.approx(2 ** log2.mean(), rel=ROUNDINGS)
+        assert got["log2_sum"] == pytest.approx(log2.sum(), rel=ROUNDINGS, abs=ROUNDINGS * positive.size)
         found = got["percentiles"]
         for percent, value in found.items():
             # A bin is a quarter of a stop; where the share ends between two neighbours, all between them are right.
             place = int(percent) / 100 * log2.size
             low, high = log2[math.ceil(place) - 1], log2[min(math.floor(place), log2.size - 1)]
             assert low - 0.2501 <= math.log2(value) <= high + 0.2501, percent
-            assert finite.min() * (1 - 1e-6) <= value <= finite.max() * (1 + 1e-6)
+            assert finite.min() * (1 - ROUNDINGS) <= value <= finite.max() * (1 + ROUNDINGS)
         assert got["dynamic_range"] == pytest.approx(np.log2(found["99"] / found["1"]))
     else:
         assert got["log_mean"] is got["log2_sum"] is got["dynamic_range"] is None

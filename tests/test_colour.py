@@ -24,6 +24,8 @@ from gpuops.pixels import light
 from gpuops.pixels.colour import LINEAR, NAMED, SRGB, Colour, Parametric
 
 from .reference import colour as reference
+from .tolerance import COLOUR as TOLERANCE
+from .tolerance import DOUBLE, ROUNDINGS
 
 V = np.linspace(0, 1, 1001)
 SRGB_CURVE = reference.parametric(3, 2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
@@ -50,15 +52,18 @@ def light_of(gpu: Gpu, picture: Picture) -> np.ndarray:
 @pytest.mark.parametrize("name", reference.TO_REC709)
 def test_primaries_are_those_that_others_publish(name: str) -> None:
     found = colours.of_primaries(colours.Primaries.of(reference.CHROMATICITIES[name]), colours.LINEAR_CURVE)
-    assert np.abs(np.reshape(found.matrix, (3, 3)) - reference.TO_REC709[name]).max() < 1e-4
+    assert (
+        np.abs(np.reshape(found.matrix, (3, 3)) - reference.TO_REC709[name]).max()
+        < TOLERANCE["published matrix"]
+    )
     assert found.primaries == name
     white = np.reshape(found.matrix, (3, 3)).sum(axis=1)
-    assert np.abs(white - 1).max() < 1e-12
+    assert np.abs(white - 1).max() < DOUBLE
 
 
 def test_pq_is_smptes() -> None:
     light = colours.Pq().light(V)
-    assert np.abs(reference.pq_signal(light) - V).max() < 1e-6  # PQ's signal of light 0 is 7e-7
+    assert np.abs(reference.pq_signal(light) - V).max() < TOLERANCE["signal"]
     assert light[-1] == pytest.approx(10000 / 203)
     assert colours.Pq().light(np.array([0.5806])) == pytest.approx(1, rel=1e-3)  # BT.2408: 203 cd/m² are 58 %
 
@@ -70,7 +75,7 @@ def test_hlg_is_bt_2100s() -> None:
     scene = light * (np.exp((0.75 - c) / a) + b) / 12
     with np.errstate(invalid="ignore"):
         signal = np.where(scene <= 1 / 12, np.sqrt(3 * scene), a * np.log(12 * scene - b) + c)
-    assert np.abs(signal - V).max() < 1e-6
+    assert np.abs(signal - V).max() < TOLERANCE["signal"]
     assert colours.Hlg().light(np.array([0.75])) == pytest.approx(1)
 
 
@@ -89,7 +94,7 @@ def test_hlg_is_bt_2100s() -> None:
     ids=lambda value: str(value) if isinstance(value, int) else "",
 )
 def test_transfers_are_h_273s(code: int, signal: Any) -> None:
-    assert np.abs(signal(cicp.TRANSFERS[code].light(V)) - V).max() < 1e-6
+    assert np.abs(signal(cicp.TRANSFERS[code].light(V)) - V).max() < TOLERANCE["signal"]
 
 
 def test_code_points_come_back() -> None:
@@ -135,9 +140,12 @@ def test_profiles_of_a_matrix_and_curves(name: str, version: int) -> None:
     found, besides = icc.colour_of(reference.rgb_profile("ACES AP1", data, version=version))
     assert besides == ""
     assert found.called == "ACES AP1"
-    assert np.abs(np.reshape(found.matrix, (3, 3)) - reference.TO_REC709["ACES AP1"]).max() < 1e-4
+    assert (
+        np.abs(np.reshape(found.matrix, (3, 3)) - reference.TO_REC709["ACES AP1"]).max()
+        < TOLERANCE["profile"]
+    )
     (curve,) = found.curves
-    assert np.abs(curve.light(V) - formula(V)).max() < 4e-5  # ICC's numbers have 16 fractional bits
+    assert np.abs(curve.light(V) - formula(V)).max() < TOLERANCE["profile's curve"]
 
 
 @pytest.mark.parametrize(
@@ -174,8 +182,8 @@ def test_curves_may_go_below_black(
     expected = np.where(v < 0, -formula(-v), formula(np.abs(v)))
     assert expected.min() < -0.05
     (curve,) = picture.colour.curves
-    assert np.abs(curve.light(v) - expected).max() < 4e-5  # ICC's numbers have 16 fractional bits
-    assert np.abs(light_of(gpu, picture) - expected).max() < 2e-4
+    assert np.abs(curve.light(v) - expected).max() < TOLERANCE["profile's curve"]
+    assert np.abs(light_of(gpu, picture) - expected).max() < TOLERANCE["profile"]
 
 
 def test_channels_may_have_curves_of_their_own(gpu: Gpu) -> None:
@@ -192,8 +200,8 @@ def test_channels_may_have_curves_of_their_own(gpu: Gpu) -> None:
         )
         picture = Picture(pixels, alpha=True, metadata=Metadata(colour=found))
         got = light_of(gpu, picture)
-        assert np.abs(got[..., :3] - expected).max() < 5e-5
-        assert np.abs(got[..., 3] - values[..., 3]).max() < 1e-7
+        assert np.abs(got[..., :3] - expected).max() < TOLERANCE["profile"]
+        assert np.abs(got[..., 3] - values[..., 3]).max() < TOLERANCE["alpha"]
 
 
 def test_channels_beyond_0_to_1_with_curves_of_their_own(gpu: Gpu) -> None:
@@ -204,7 +212,10 @@ def test_channels_beyond_0_to_1_with_curves_of_their_own(gpu: Gpu) -> None:
         pixels = np.linspace(-2, 3, 5 * 7 * 3).reshape(5, 7, 3).astype(dtype)
         expected = np.copysign(np.abs(pixels, dtype=np.float64) ** [1.5, 1, 2.5], pixels)
         expected[..., 1] = np.interp(pixels[..., 1], [0, 0.5, 1], [0, 9000 / 65535, 1])
-        assert np.abs(light_of(gpu, Picture(pixels, metadata=Metadata(colour=found))) - expected).max() < 1e-4
+        assert (
+            np.abs(light_of(gpu, Picture(pixels, metadata=Metadata(colour=found))) - expected).max()
+            < TOLERANCE["profile"]
+        )
 
 
 def test_tables_of_which_one_is_nearly_srgbs(gpu: Gpu) -> None:
@@ -215,7 +226,10 @@ def test_tables_of_which_one_is_nearly_srgbs(gpu: Gpu) -> None:
     found, _ = icc.colour_of(reference.rgb_profile("Rec. 709", *each))
     pixels = np.float32([[[2, 2, 2], [0.5, 0.5, 0.5], [-1, -1, -1]]])
     expected = np.stack([np.interp(pixels[..., i], at, table) for i, table in enumerate(tables)], 2)
-    assert np.abs(light_of(gpu, Picture(pixels, metadata=Metadata(colour=found))) - expected).max() < 1e-4
+    assert (
+        np.abs(light_of(gpu, Picture(pixels, metadata=Metadata(colour=found))) - expected).max()
+        < TOLERANCE["profile"]
+    )
 
 
 @pytest.mark.parametrize("space", ["Display P3", "Rec. 2020", "ACES AP1", "Rec. 709"])
@@ -241,7 +255,7 @@ def test_every_format_has_its_profile_read(suffix: str, gpu: Gpu, tmp_path: Path
     assert lines == []
     assert picture.metadata.icc == block
     expected = reference.srgb_light(picture.pixels / 255) @ reference.matrix("Display P3").T
-    assert np.abs(light_of(gpu, picture) - expected).max() < 5e-5
+    assert np.abs(light_of(gpu, picture) - expected).max() < TOLERANCE["profile"]
 
 
 SRGB_TABLE = np.rint(65535 * reference.srgb_light(np.linspace(0, 1, 1024))).astype(int).tolist()
@@ -279,7 +293,7 @@ def test_gray_profiles(data: bytes, formula: Any, gpu: Gpu, tmp_path: Path) -> N
     PIL.fromarray(pixels).save(tmp_path / "a.png", icc_profile=reference.gray_profile(data))
     picture, lines = read(tmp_path / "a.png")
     assert lines == []
-    assert np.abs(light_of(gpu, picture)[..., 0] - formula(pixels / 255)).max() < 5e-5
+    assert np.abs(light_of(gpu, picture)[..., 0] - formula(pixels / 255)).max() < TOLERANCE["profile"]
 
 
 def test_gray_profiles_of_lightness(gpu: Gpu, tmp_path: Path) -> None:
@@ -336,7 +350,7 @@ def test_a_curve_that_begins_beyond_all_values(tmp_path: Path) -> None:
     before = icc.colour_of(reference.rgb_profile("Rec. 709", reference.parametric(1, 2.0, 1 / 65536, 1.0)))[0]
     # The power would begin at −65536, for which 0 is stored.
     found = icc.colour_of(icc.profile_of(before, gray=False))[0]
-    assert np.abs(found.curves[0].light(V) - (V / 65536 + 1) ** 2).max() < 1e-6
+    assert np.abs(found.curves[0].light(V) - (V / 65536 + 1) ** 2).max() < DOUBLE
 
 
 def test_a_profile_with_tables_beside_its_matrix(tmp_path: Path) -> None:
@@ -378,8 +392,8 @@ def test_profiles_that_are_written_come_back(space: str, curve: colours.Curve) -
     block = icc.profile_of(colour, gray=False)
     assert ImageCms.getProfileDescription(ImageCms.ImageCmsProfile(io.BytesIO(block))).startswith(space)
     found, _ = icc.colour_of(block)
-    assert np.abs(np.subtract(found.matrix, colour.matrix)).max() < 1e-4
-    assert np.abs(found.curves[0].light(V) - curve.light(V)).max() < 2e-5
+    assert np.abs(np.subtract(found.matrix, colour.matrix)).max() < TOLERANCE["profile"]
+    assert np.abs(found.curves[0].light(V) - curve.light(V)).max() < TOLERANCE["profile's curve"]
     assert found.primaries == space
     assert block == icc.profile_of(colour, gray=False)
 
@@ -450,7 +464,7 @@ def test_png_chunks_count_in_their_order(
     expected[..., : channels - alpha] = curve(values[..., : channels - alpha])
     if not gray:
         expected[..., :3] = expected[..., :3] @ reference.matrix(space).T
-    assert np.abs(got - expected).max() < 1e-4 * max(1, expected.max())
+    assert np.abs(got - expected).max() < TOLERANCE["four digits"] * max(1, expected.max())
 
 
 @pytest.mark.parametrize(
@@ -505,7 +519,7 @@ def test_narrow_range(gpu: Gpu, tmp_path: Path) -> None:
     pixels = np.arange(256, dtype=np.uint8).reshape(16, 16, 1)
     (tmp_path / "a.png").write_bytes(reference.png(pixels, reference.png_chunk(b"cICP", bytes((1, 8, 0, 0)))))
     picture, _ = read(tmp_path / "a.png")
-    assert np.abs(light_of(gpu, picture) - np.clip((pixels - 16.0) / 219, 0, 1)).max() < 1e-6
+    assert np.abs(light_of(gpu, picture) - np.clip((pixels - 16.0) / 219, 0, 1)).max() < ROUNDINGS
     files.write(tmp_path / "b.png", picture)
     assert files.read(tmp_path / "b.png").colour == picture.colour
 
@@ -526,7 +540,7 @@ def test_exr_chromaticities(space: str, dtype: Any, gpu: Gpu, tmp_path: Path) ->
     assert lines == []
     expected = pixels.astype(np.float64)
     expected[..., :3] = expected[..., :3] @ reference.matrix(space).T
-    assert np.abs(light_of(gpu, picture) - expected).max() < 3e-3  # published numbers have 4 digits
+    assert np.abs(light_of(gpu, picture) - expected).max() < TOLERANCE["four digits"] * 20
 
 
 def test_exr_chromaticities_that_make_no_sense(tmp_path: Path) -> None:
@@ -548,7 +562,8 @@ def test_radiance_primaries(gpu: Gpu, tmp_path: Path) -> None:
     (tmp_path / "b.hdr").write_bytes(head + f"\nPRIMARIES= {numbers}\n".encode() + rest)
     picture, lines = read(tmp_path / "b.hdr")
     assert lines == []
-    assert np.abs(light_of(gpu, picture) - picture.pixels @ reference.matrix("Rec. 2020").T).max() < 3e-3
+    expected = picture.pixels @ reference.matrix("Rec. 2020").T
+    assert np.abs(light_of(gpu, picture) - expected).max() < TOLERANCE["four digits"] * 20
 
 
 @pytest.mark.parametrize("name", ["curv 5", "para 0", "para 3", "para 4"])
@@ -561,7 +576,7 @@ def test_tiff_floats_are_what_their_profile_says(name: str, dtype: Any, gpu: Gpu
     picture, lines = read(tmp_path / "a.tif")
     assert (lines, picture.linear) == ([], False)
     expected = formula(pixels.astype(np.float64)) @ reference.matrix("Display P3").T
-    assert np.abs(light_of(gpu, picture) - expected).max() < 2e-4
+    assert np.abs(light_of(gpu, picture) - expected).max() < TOLERANCE["profile"]
 
 
 def test_light_that_is_infinite_or_no_number(gpu: Gpu) -> None:
@@ -571,7 +586,7 @@ def test_light_that_is_infinite_or_no_number(gpu: Gpu) -> None:
     got = light_of(gpu, Picture(pixels, linear=True, metadata=Metadata(colour=colour)))[0]
     assert np.isposinf(got[0]).all()
     assert np.isnan(got[1]).all()
-    assert np.abs(got[2] - reference.matrix("ACES AP1") @ [-1, 2, 3]).max() < 1e-4
+    assert np.abs(got[2] - reference.matrix("ACES AP1") @ [-1, 2, 3]).max() < TOLERANCE["five digits"] * 3
     gamma = Colour((Parametric(2.0),))
     got = light_of(gpu, Picture(np.float32([[[-2, 2, np.inf]]]), metadata=Metadata(colour=gamma)))[0, 0]
     assert got.tolist() == pytest.approx([-4, 4, np.inf])
@@ -611,9 +626,9 @@ def test_what_is_written_is_read_again(suffix: str, space: str, channels: int, t
         colour, found = (replace(c, matrix=colours.IDENTITY) for c in (colour, back.colour))
     else:
         found = back.colour
-    assert np.abs(np.subtract(found.matrix, colour.matrix)).max() < 1e-4
+    assert np.abs(np.subtract(found.matrix, colour.matrix)).max() < TOLERANCE["profile"]
     differences = np.abs(found.light_of_codes("uint8") - colour.light_of_codes("uint8"))
-    assert differences.max() < 1e-3 * colour.curves[0].light(V).max()
+    assert differences.max() < TOLERANCE["profile's curve"] * colour.curves[0].light(V).max()
     assert back.linear == colour.linear
 
 
@@ -720,7 +735,7 @@ def test_metadata_keep_the_colour_as_json() -> None:
             assert found is None
             continue
         assert found is not None
-        assert np.abs(np.subtract(found.matrix, colour.matrix)).max() < 1e-4
+        assert np.abs(np.subtract(found.matrix, colour.matrix)).max() < TOLERANCE["profile"]
         assert (found.curves, found.narrow, found.primaries) == (
             colour.curves,
             colour.narrow,

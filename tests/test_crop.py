@@ -18,7 +18,7 @@ from gpuops.params.region import Region
 from . import tolerance
 from .conftest import Run
 
-TOLERANCE = tolerance.CROP
+TOLERANCE = tolerance.COPIED
 IDENTITIES: list[CropParams] = []
 
 

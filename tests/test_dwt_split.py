@@ -16,6 +16,8 @@ from gpuops.tiles.ends import HostImage
 from gpuops.wavelets import dwt2, idwt2, multilevel, transform, wavedec2, waverec2
 from gpuops.wavelets.denoise import denoise
 
+from .tolerance import DWT, ROUNDINGS, SHRINK
+
 Array = np.ndarray[Any, Any]
 
 TINY = 64_000  # bytes: images of these tests must be split
@@ -82,7 +84,8 @@ def test_methods(gpu: Gpu, rng, slabs_of_seven: None, method: str) -> None:
     bands: list[Array | None] = [*decomposed(gpu, x, params)]
     for ours, theirs in zip(bands, whole(gpu, x, params), strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    np.testing.assert_allclose(recomposed(gpu, bands, params, (110, 52)), x, atol=4e-6)
+    back = recomposed(gpu, bands, params, (110, 52))
+    np.testing.assert_allclose(back, x, rtol=0, atol=DWT["round trip"])
 
 
 def test_bands_that_are_none(gpu: Gpu, rng, slabs_of_seven: None) -> None:
@@ -166,7 +169,7 @@ def test_denoising_in_slabs(opened: Callable[..., Gpu], rng, spins: int, mode: s
     expected = denoise(large, x, *arguments, spins=spins)
     found = denoise(small, x, *arguments, spins=spins)
     assert found.shape == x.shape and found.dtype == np.float32
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=SHRINK["denoise"])
 
 
 def flat(coefficients: list[Any]) -> list[Array]:
@@ -193,8 +196,9 @@ def test_large_arrays_go_in_slabs_to_gpus(
         gpu.limits = replace(gpu.limits, is_cpu=is_cpu)
         coefficients = wavedec2(gpu, x, "haar", "mirror", 2)
         for ours, theirs in zip(flat(coefficients), flat(expected), strict=True):
-            np.testing.assert_allclose(ours, theirs, atol=1e-6)  # the plan of other devices
-        np.testing.assert_allclose(waverec2(gpu, coefficients, "haar", "mirror"), x, atol=1e-6)
+            np.testing.assert_allclose(ours, theirs, rtol=0, atol=ROUNDINGS)  # the plan of other devices
+        back = waverec2(gpu, coefficients, "haar", "mirror")
+        np.testing.assert_allclose(back, x, rtol=0, atol=ROUNDINGS)
         assert len(calls) == count
     wavedec2(gpu, x[:-1], "haar", "mirror", 2)
     assert len(calls) == 2

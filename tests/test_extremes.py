@@ -26,6 +26,8 @@ from gpuops.pixels.coding import download, upload
 from gpuops.tone.tonemap import tonemap
 from gpuops.wavelets import wavedec2, waverec2
 
+from .tolerance import BLUR, CONVOLVE, DWT, FFT, ROUNDINGS
+
 SHAPE = (1, 24, 37)
 GRAIN = 2.0**-149  # the step of subnormal numbers, by which each rounding of a sum may be off
 
@@ -80,7 +82,7 @@ def test_blurs(gpu: Gpu, kind: str, name: str) -> None:
     # Fft's sums contain all pixels, and are not normalised.
     x *= 1e-6 if kind == "fft" and name == "large" else 1
     got, expected = blur(gpu, gpu.array(x), params).numpy(), reference(x.astype(np.float64))
-    assert np.abs(got - expected).max() <= 5e-5 * np.abs(expected).max() + 400 * GRAIN
+    assert np.abs(got - expected).max() <= BLUR["coarse"] * np.abs(expected).max() + 400 * GRAIN
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -90,7 +92,7 @@ def test_convolution(gpu: Gpu, method: str, name: str) -> None:
     x *= 1e-6 if method == "fft" and name == "large" else 1
     expected = ndimage.convolve(x.astype(np.float64), w)
     got = convolve(gpu, x, w, method=method)
-    assert np.abs(got - expected).max() <= 4e-6 * np.abs(w).sum() * np.abs(x).max() + 400 * GRAIN
+    assert np.abs(got - expected).max() <= CONVOLVE["fft"] * np.abs(w).sum() * np.abs(x).max() + 400 * GRAIN
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -101,15 +103,15 @@ def test_transforms(gpu: Gpu, name: str) -> None:
     exact, most = x.astype(np.float64), float(np.abs(x).max())
     spectrum = fft.rfft2(gpu, x)
     expected = np.fft.rfft2(exact)
-    assert np.abs(spectrum - expected).max() <= 2e-6 * np.abs(expected).max() + 400 * GRAIN
-    assert np.abs(fft.irfft2(gpu, spectrum, x.shape) - x).max() <= 2e-6 * most + 400 * GRAIN
+    assert np.abs(spectrum - expected).max() <= FFT["value"] * np.abs(expected).max() + 400 * GRAIN
+    assert np.abs(fft.irfft2(gpu, spectrum, x.shape) - x).max() <= FFT["value"] * most + 400 * GRAIN
     for wavelet in ("haar", "db4", "bior4.4"):
         bands = wavedec2(gpu, x, wavelet, level=1)
         known = pywt.wavedec2(exact, wavelet, level=1)
         for got, wanted in zip((bands[0], *bands[1]), (known[0], *known[1]), strict=True):
-            assert np.abs(got - wanted).max() <= 8e-6 * most + 400 * GRAIN
+            assert np.abs(got - wanted).max() <= 2 * DWT["coefficients"] * most + 400 * GRAIN
         back = waverec2(gpu, bands, wavelet)[: x.shape[0], : x.shape[1]]
-        assert np.abs(back - x).max() <= 4e-6 * most + 400 * GRAIN
+        assert np.abs(back - x).max() <= DWT["round trip"] * most + 400 * GRAIN
 
 
 @pytest.mark.parametrize("name", ["halves", "the largest half", "large", "ratios", "negative zeros"])
@@ -118,10 +120,10 @@ def test_statistics(gpu: Gpu, name: str) -> None:
     found, exact = statistics(gpu, gpu.array(x)), x.astype(np.float64)
     assert (found.finite, found.nan, found.infinite) == (x.size, 0, 0)
     assert (found.minimum, found.maximum) == (exact.min(), exact.max())
-    assert found.mean == pytest.approx(exact.mean(), rel=1e-6, abs=1e-6 * np.abs(exact).mean())
+    assert found.mean == pytest.approx(exact.mean(), rel=ROUNDINGS, abs=ROUNDINGS * np.abs(exact).mean())
     lit = exact[exact > 0]
     if lit.size:
-        assert found.log_mean == pytest.approx(np.exp(np.log(lit).mean()), rel=1e-5)
+        assert found.log_mean == pytest.approx(np.exp(np.log(lit).mean()), rel=ROUNDINGS)
     assert found.negative == np.count_nonzero(exact < 0)
 
 
@@ -133,9 +135,9 @@ def test_comparison(gpu: Gpu, scale: float) -> None:
     found = compare(gpu, gpu.array(a), gpu.array(b), CompareParams(metrics=("max", "rmse", "psnr")))
     exact = a.astype(np.float64) - b
     rmse = np.sqrt((exact**2).mean())
-    assert found.max == pytest.approx(np.abs(exact).max(), rel=1e-6)
-    assert found.rmse == pytest.approx(rmse, rel=1e-5)
-    assert found.psnr == pytest.approx(-20 * np.log10(rmse), rel=1e-6)
+    assert found.max == pytest.approx(np.abs(exact).max(), rel=ROUNDINGS)
+    assert found.rmse == pytest.approx(rmse, rel=ROUNDINGS)
+    assert found.psnr == pytest.approx(-20 * np.log10(rmse), rel=ROUNDINGS)
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -159,7 +161,7 @@ def test_bloom_is_finite(gpu: Gpu, way: str, name: str) -> None:
     x = np.repeat(picture(name), 3, 0)
     how = {"memory": way} if way in ("direct", "local") else {"method": way}
     got = bloom(gpu, gpu.array(x), BloomParams(strength=0.5, radius=0.2, **how)).numpy()
-    assert np.isfinite(got).all() and np.abs(got).max() <= np.abs(x).max() * 1.0001
+    assert np.isfinite(got).all() and np.abs(got).max() <= np.abs(x).max() * (1 + 2 * BLUR["coarse"])
 
 
 @pytest.mark.parametrize("alpha", [1e-45, 1e-40, 2.0**-126, 6e-8, 1.0])
@@ -172,9 +174,9 @@ def test_colours_over_the_least_alpha(gpu: Gpu, alpha: float) -> None:
     back, _ = download(image, np.float32, unpremultiply=True)
     assert np.isfinite(back).all() and (back[..., 2] == 0).all()
     if alpha > 1e-38 or back[0, 0, 3] > 0:
-        assert back[..., :2].max() <= 1 + 1e-6
+        assert back[..., :2].max() <= 1 + ROUNDINGS
     if alpha > 1e-37:
-        np.testing.assert_allclose(back[..., :2], pixels[..., :2], rtol=1e-6)
+        np.testing.assert_allclose(back[..., :2], pixels[..., :2], rtol=ROUNDINGS)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16"])

@@ -25,6 +25,7 @@ from gpuops.kept import Bounds
 from gpuops.params.fft import FftParams, FilterParams, SpectrumParams, filter_option
 
 from .reference.fourier import VIEWS, error, picture_error
+from .tolerance import DOUBLE
 from .tolerance import FFT as TOLERANCE
 
 METHODS = ("auto", "local", "global")
@@ -117,9 +118,8 @@ def test_sizes_beyond_local_memory(tiny: Gpu, rng, n: int, kinds: set[tuple[str,
                 error(fft.irfft2(tiny, half.astype(np.complex64), s=shape, params=params), x)
                 < TOLERANCE["single"]
             )
-            assert (
-                error(fft.rfft2(tiny, x, s=(7, n + 9), params=params), np.fft.rfft2(x, s=(7, n + 9))) < 4e-7
-            )
+            padded = np.fft.rfft2(x, s=(7, n + 9))
+            assert error(fft.rfft2(tiny, x, s=(7, n + 9), params=params), padded) < TOLERANCE["single"]
     used = {(p.kind, p.convolved > 0) for plan in tiny.plans.values() for p in plan.passes}
     assert kinds <= used
 
@@ -129,7 +129,8 @@ def test_two_lengths_of_the_same_convolution(gpu: Gpu, rng, monkeypatch) -> None
     small_primes(monkeypatch)
     monkeypatch.setattr(gpu, "plans", OrderedDict())
     z = noise(rng, 101, 103)
-    assert error(fft.fft2(gpu, z, params=FftParams("global")), scipy.fft.fft2(z.astype(complex))) < 4e-7
+    exact = scipy.fft.fft2(z.astype(complex))
+    assert error(fft.fft2(gpu, z, params=FftParams("global")), exact) < TOLERANCE["single"]
     assert {(p.convolved, p.n) for p in next(iter(gpu.plans.values())).passes} == {(101, 210), (103, 210)}
 
 
@@ -278,10 +279,12 @@ def test_half_storage(gpu: Gpu, rng, shape: tuple[int, ...], method: str) -> Non
     spectra = fft.fft2(gpu, x, norm="ortho", params=params)
     assert spectra.dtype == COMPLEX_HALF
     got = spectra["real"] + 1j * spectra["imag"].astype(float)
-    assert error(got, scipy.fft.fft2(values, norm="ortho")) < 6e-4
+    passes = len(next(reversed(gpu.plans.values())).passes)
+    assert error(got, scipy.fft.fft2(values, norm="ortho")) < TOLERANCE["half"] * passes**0.5
     back = fft.ifft2(gpu, gpu.array(spectra), norm="ortho", params=params)
     assert isinstance(back, Image) and back.dtype == COMPLEX_HALF
-    assert np.abs(back.numpy()["real"].astype(float) - x["real"]).max() < 0.3
+    most = 5 * TOLERANCE["half, eight times"] * x["real"].max()
+    assert np.abs(back.numpy()["real"].astype(float) - x["real"]).max() < most
     with pytest.raises(ParameterError):
         fft.rfft2(gpu, x)
 
@@ -324,7 +327,7 @@ def test_images_stay_on_the_device(gpu: Gpu, rng) -> None:
     assert isinstance(half, Image) and half.shape == (3, 17, 16) and half.dtype == np.complex64
     kept = half.numpy()
     back = fft.irfft2(gpu, half, s=(17, 30), norm="ortho")
-    np.testing.assert_allclose(back.numpy(), x, atol=1e-6)
+    np.testing.assert_allclose(back.numpy(), x, rtol=0, atol=TOLERANCE["value"])
     np.testing.assert_array_equal(half.numpy(), kept)  # inputs are never overwritten
     np.testing.assert_array_equal(image.numpy(), x)
 
@@ -381,13 +384,14 @@ def test_properties(gpu: Gpu, shape: tuple[int, int], seed: int, a: float, shift
     x, y = noise(rng, *shape), noise(rng, *shape)
     fx, fy = fft.fft2(gpu, x, norm="ortho"), fft.fft2(gpu, y, norm="ortho")
     size = np.linalg.norm(x)
-    assert abs(np.linalg.norm(fx) - size) < 1e-6 * size  # Parseval
-    assert np.linalg.norm(fft.ifft2(gpu, fx, norm="ortho") - x) < 1e-6 * size  # round trip
+    assert abs(np.linalg.norm(fx) - size) < TOLERANCE["single"] * size  # Parseval
+    assert error(fft.ifft2(gpu, fx, norm="ortho"), x) < TOLERANCE["there and back"]
     linear = fft.fft2(gpu, (x + np.float32(a) * y).astype(np.complex64), norm="ortho")
-    assert np.linalg.norm(linear - (fx + a * fy)) < 1e-6 * (1 + abs(a)) * (size + np.linalg.norm(y))
+    sizes = (1 + abs(a)) * (size + np.linalg.norm(y))
+    assert np.linalg.norm(linear - (fx + a * fy)) < TOLERANCE["there and back"] * sizes
     rows, columns = (np.exp(-2j * np.pi * np.arange(n) * d / n) for n, d in zip(shape, shift, strict=True))
     moved = fft.fft2(gpu, np.roll(x, shift, (0, 1)), norm="ortho")
-    assert np.linalg.norm(moved - fx * rows[:, None] * columns) < 2e-6 * size  # shift theorem
+    assert error(moved, fx * rows[:, None] * columns) < TOLERANCE["there and back"]  # shift theorem
 
 
 @settings(max_examples=6, deadline=None)
@@ -469,7 +473,8 @@ def test_plans_respect_the_limits(
 
 def test_tables() -> None:
     for n in (1, 7, 8, 360):
-        np.testing.assert_allclose(tables.roots(n), np.exp(-2j * np.pi * np.arange(n) / n), atol=1e-15)
+        expected = np.exp(-2j * np.pi * np.arange(n) / n)
+        np.testing.assert_allclose(tables.roots(n), expected, rtol=0, atol=DOUBLE)
     assert np.all(tables.roots(8)[[0, 2, 4, 6]] == [1, -1j, -1, 1j])
     assert len(tables.twiddles((4, 2, 3))) == 24
 
@@ -493,7 +498,10 @@ def test_spectrum_of_an_image(gpu: Gpu, rng) -> None:
     assert error(values.numpy(), expected) < TOLERANCE["single"]
     back = spectrum.image_of(gpu, values.numpy(), (17, 30), (20, 33), params).numpy()
     kept = w >= 0.01
-    np.testing.assert_allclose(back[:, kept], x[:, kept], atol=1e-4)
+    difference = (back - x)[:, kept] * w[
+        kept
+    ]  # the windowed image is what comes back, and is divided by the window
+    assert np.abs(difference).max() < TOLERANCE["value"]
     assert np.all(back[:, w < spectrum.LEAST_WINDOW] == 0)
     assert spectrum.lost_pixels("hann", (17, 30)) == np.count_nonzero(w < spectrum.LEAST_WINDOW)
 
@@ -503,7 +511,8 @@ def test_windows_are_scipys(name: str) -> None:
     import scipy.signal
 
     for n in (1, 2, 9, 16):
-        np.testing.assert_allclose(spectrum.window(name, n), scipy.signal.get_window(name, n), atol=1e-15)
+        expected = scipy.signal.get_window(name, n)
+        np.testing.assert_allclose(spectrum.window(name, n), expected, rtol=0, atol=DOUBLE)
 
 
 @pytest.mark.parametrize("shape", ["gaussian", "butterworth", "ideal"])
@@ -533,7 +542,8 @@ def test_filters(gpu: Gpu, rng, kind: str, cutoff: str, shape: str) -> None:
         ),
     }[kind]()
     got = spectrum.spectrum(gpu, gpu.array(x), SpectrumParams(filter=f)).numpy()
-    np.testing.assert_allclose(got, np.fft.rfft2(x, norm="ortho") * h, atol=2e-6 * np.abs(got).max() + 1e-6)
+    whole = np.fft.rfft2(x, norm="ortho")
+    np.testing.assert_allclose(got, whole * h, rtol=0, atol=TOLERANCE["value"] * np.abs(whole).max())
 
 
 @pytest.mark.parametrize("shift", [True, False])
@@ -542,7 +552,7 @@ def test_filters(gpu: Gpu, rng, kind: str, cutoff: str, shape: str) -> None:
 def test_views(gpu: Gpu, rng, view: str, size: tuple[int, int], shift: bool) -> None:
     x = rng.random((2, *size), dtype=np.float32)
     got = spectrum.picture(gpu, gpu.array(x), SpectrumParams(half=False, shift=shift), view).numpy()
-    assert got.shape == x.shape and picture_error(got, x, view, shift) < 1e-4
+    assert got.shape == x.shape and picture_error(got, x, view, shift) < TOLERANCE["picture"]
 
 
 def test_views_of_nothing(gpu: Gpu) -> None:
@@ -614,4 +624,4 @@ def test_byte_order_does_not_matter(gpu: Gpu, rng) -> None:
     for kind in (">f8", ">c16"):
         got = fft.fft2(gpu, x.astype(kind))
         assert got.dtype == np.complex128
-        np.testing.assert_allclose(got, np.fft.fft2(x), atol=1e-13)
+        assert error(got, np.fft.fft2(x)) < TOLERANCE["double"]

@@ -32,10 +32,9 @@ from gpuops.fourier.engine.problem import Problem
 from gpuops.gpu import Limits
 from gpuops.params.fft import METHODS, RADICES, FftParams
 
-Array = npt.NDArray[Any]
+from .tolerance import FFT_EVERYWHERE as LIMITS
 
-# The largest relative L2 errors. Bluestein's convolution has three transforms, and those of radix 2 most stages.
-LIMITS = {"single": 4e-6, "double": 1e-13}
+Array = npt.NDArray[Any]
 
 # The limits that plans may count on. If the device has less than one of them, its own limit holds.
 DEVICES: dict[str, dict[str, Any]] = {

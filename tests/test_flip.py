@@ -12,9 +12,10 @@ import pytest
 from gpuops import files
 from gpuops.ops.flip import FlipParams
 
+from . import tolerance
 from .conftest import Run
 
-TOLERANCE = 0.0  # values are copied
+TOLERANCE = tolerance.COPIED
 IDENTITIES: list[FlipParams] = []
 AXES = {"horizontal": 1, "vertical": 0, "both": (0, 1)}  # of (height, width, channels)
 

@@ -13,6 +13,7 @@ from gpuops.errors import FileError
 from gpuops.files import Picture, read
 
 from .foreign import RATIONAL, SHORT, packed, tiff
+from .tolerance import ROUNDINGS
 
 BLACK, WHITE, RGB, PALETTE, INKS, YCBCR = 1, 0, 2, 3, 5, 6
 UNSPECIFIED, ASSOCIATED, UNASSOCIATED = 0, 1, 2
@@ -62,7 +63,9 @@ def test_channels_beside_the_colours(
         expected[..., :colours] = np.minimum(expected[..., :colours] * most / expected[..., -1:], most)
     assert picture.alpha == bool(alphas)
     assert picture.associated == (ASSOCIATED in extra)
-    np.testing.assert_allclose(picture.pixels, expected, rtol=1e-6, atol=0 if dtype == "float32" else 0.51)
+    np.testing.assert_allclose(
+        picture.pixels, expected, rtol=ROUNDINGS, atol=0 if dtype == "float32" else 0.5
+    )
     left = [str(colours + i + 1) for i, kind in enumerate(extra) if kind == UNSPECIFIED]
     words = f"channel{'s' * (len(left) > 1)} {', '.join(left)} of {values.shape[2]}" if left else ""
     assert said == (f"is read without its {words}, not said to be colour or alpha" if left else "")

@@ -13,6 +13,7 @@ from gpuops import Gpu, ParameterError, files
 from gpuops.ops.mix import MixParams, mix
 
 from .conftest import Run
+from .tolerance import MIX
 
 IDENTITIES: list[MixParams] = []
 Array = np.ndarray[Any, Any]
@@ -61,7 +62,7 @@ def test_formula(
     if params.invert:
         share = 1 - share
     result = mix(gpu, image, params)
-    np.testing.assert_allclose(result.numpy(), x + share * (y - x), rtol=0, atol=5e-7)
+    np.testing.assert_allclose(result.numpy(), x + share * (y - x), rtol=0, atol=MIX)
     np.testing.assert_array_equal(image.numpy(), x.astype(np.float32))
 
 
@@ -71,12 +72,12 @@ def test_gray_and_colour(gpu: Gpu, rng: np.random.Generator, tmp_path: Path) -> 
     half = {"amount": 0.5}
     params = MixParams(str(picture(tmp_path, "gray.tif", gray, alpha=False)), **half)  # type: ignore[arg-type]
     result = mix(gpu, gpu.array(planes(colour, alpha=False).astype(np.float32)), params).numpy()
-    np.testing.assert_allclose(result, (planes(colour, alpha=False) + gray[..., 0]) / 2, atol=2e-7)
+    np.testing.assert_allclose(result, (planes(colour, alpha=False) + gray[..., 0]) / 2, rtol=0, atol=MIX)
     params = MixParams(str(picture(tmp_path, "colour.tif", colour, alpha=False)), **half)  # type: ignore[arg-type]
     with pytest.warns(match="mixed as gray"):
         result = mix(gpu, gpu.array(planes(gray, alpha=False).astype(np.float32)), params).numpy()
     luminance = colour.astype(float) @ (0.2126, 0.7152, 0.0722)
-    np.testing.assert_allclose(result[0], (gray[..., 0] + luminance) / 2, atol=2e-7)
+    np.testing.assert_allclose(result[0], (gray[..., 0] + luminance) / 2, rtol=0, atol=MIX)
 
 
 def test_only_what_is_mixed_can_spoil(gpu: Gpu, tmp_path: Path) -> None:

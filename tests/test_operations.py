@@ -21,7 +21,6 @@ import pytest
 
 from gpuops import Gpu, ParameterError, Report, files
 from gpuops.chain import Chain
-from gpuops.image import Image
 from gpuops.operation import Choice, Given, Number, Operation, Params, kinds, operation_of, parameter
 from gpuops.ops import OPERATIONS, operation
 from gpuops.ops.convolve import ConvolveParams
@@ -29,6 +28,8 @@ from gpuops.params.files import FileOperand
 from gpuops.space import converted
 
 from .conftest import Run
+from .reference.images import on
+from .tolerance import CHAIN
 
 Program = Callable[..., Run]
 LAYOUTS = {1: False, 2: True, 3: False, 4: True}  # channels: is the last one alpha?
@@ -93,18 +94,11 @@ def options(params: Params) -> list[str]:
     return words
 
 
-def light(gpu: Gpu, x: np.ndarray[Any, Any], *, alpha: bool) -> Image:
-    """An Image of straight light."""
-    image = gpu.array(x)
-    image.alpha = alpha
-    return image
-
-
 def check(gpu: Gpu, name: str, x: np.ndarray[Any, Any], *, alpha: bool) -> None:
     """An operation's function, with each of its cases, against its reference."""
     module, found = module_of(name), operation(name)
     for params in found.cases:
-        image = light(gpu, x, alpha=alpha)
+        image = on(gpu, x, alpha=alpha)
         expected = module.reference(x.astype(float), image.colours, params)
         result = found.function(gpu, image, params)
         assert (result.shape, result.alpha) == (expected.shape, alpha)
@@ -145,7 +139,7 @@ def test_the_command_is_the_function(
     x[..., 3] = 2.0 ** -rng.integers(0, 4, (23, 29))  # products of colours with these alphas are exact
     files.write(tmp_path / "in.exr", files.Picture(x, alpha=True, linear=True))
     for i, params in enumerate(cases(name)):
-        image = light(gpu, x.transpose(2, 0, 1).copy(), alpha=True)
+        image = on(gpu, x.transpose(2, 0, 1).copy(), alpha=True)
         result = gpu.run(Chain(params), image)
         np.testing.assert_array_equal(image.numpy(), x.transpose(2, 0, 1))
         expected = converted(result, result.space.colour, premultiplied=False).numpy().transpose(1, 2, 0)
@@ -157,9 +151,10 @@ def test_the_command_is_the_function(
             output = tmp_path / f"{i}{way}.exr"
             run = clpix(name, tmp_path / "in.exr", *options(params), way, "-o", output)
             assert (run.code, run.err) == (0, "")
-            tolerance = 0 if way == "--no-fuse" else 2e-6 * np.abs(expected).max()
+            allowed = 0 if way == "--no-fuse" else CHAIN["fused"] * np.abs(expected).max()
             # EXR holds colours multiplied by alpha, of which the quotient is rounded once more.
-            np.testing.assert_allclose(files.read(output).pixels, expected, rtol=2.4e-7, atol=tolerance)
+            found = files.read(output).pixels
+            np.testing.assert_allclose(found, expected, rtol=CHAIN["quotient"], atol=allowed)
 
 
 @every
@@ -189,7 +184,7 @@ def test_what_is_declared_is_so(
         found, report = operation(name), Report()
         traits = found.traits_of(params)
         gpu = opened(report=report)
-        image = light(gpu, x, alpha=False)
+        image = on(gpu, x, alpha=False)
         before = report.peak_device_bytes = image.nbytes
         result = found.function(gpu, image, params)
         assert report.peak_device_bytes - before <= (
@@ -198,7 +193,7 @@ def test_what_is_declared_is_so(
         reach = found.reach(gpu, x.shape, params) if found.reach else 0
         if traits.kind not in ("pointwise", "local") or math.isinf(reach) or result.shape != image.shape:
             continue
-        changed = found.function(gpu, light(gpu, y, alpha=False), params).numpy() != result.numpy()
+        changed = found.function(gpu, on(gpu, y, alpha=False), params).numpy() != result.numpy()
         rows, columns = np.nonzero(changed.any(0))
         assert max(abs(rows - 60).max(), abs(columns - 80).max()) <= (reach or 15)
 
@@ -207,7 +202,7 @@ def test_what_is_declared_is_so(
 def test_it_is_a_step_of_a_chain_and_of_a_recipe(
     gpu: Gpu, rng: np.random.Generator, cases: Any, name: str
 ) -> None:
-    image = light(gpu, rng.random((3, 24, 40), np.float32), alpha=False)
+    image = on(gpu, rng.random((3, 24, 40), np.float32), alpha=False)
     for params in (*cases(name), *identities(name)):
         chain = Chain(params)
         again = Chain.from_toml(chain.to_toml())

@@ -17,6 +17,9 @@ from gpuops.wavelets import multilevel, shrink, stored, transform
 from gpuops.wavelets.denoise import denoise
 from gpuops.wavelets.keep import keep
 
+from .reference.fourier import error
+from .tolerance import CONVOLVE, DWT, FFT, ROUNDING, ROUNDINGS
+
 
 @pytest.fixture
 def in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,9 +50,9 @@ def test_spectra(gpu: Gpu, rng, in_turn: None) -> None:
         values = spectrum.values_of(gpu, pixels, Decoding(), params)
         expected = (np.fft.rfft2 if params.half else np.fft.fft2)(x, norm="ortho")
         expected = np.fft.fftshift(expected, (-2, -1)) if params.shift else expected
-        np.testing.assert_allclose(values, expected, atol=2e-6)
+        assert error(values, expected) < FFT["single"]
         back = spectrum.image_of(gpu, values, (17, 30), (17, 30), params).numpy()
-        np.testing.assert_allclose(back, x, atol=1e-6)
+        np.testing.assert_allclose(back, x, rtol=0, atol=FFT["value"])
 
 
 def test_pictures_of_spectra(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +62,7 @@ def test_pictures_of_spectra(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(planes, "_AT_ONCE", 0)
     parts = spectrum.picture(gpu, gpu.array(x), params, "log-magnitude")
     # In the whole image, rows of two planes share a transform.
-    np.testing.assert_allclose(parts.numpy(), whole, atol=1e-5)
+    np.testing.assert_allclose(parts.numpy(), whole, rtol=0, atol=FFT["picture"])
 
 
 @pytest.mark.parametrize("colours", [1, 3])
@@ -67,7 +70,8 @@ def test_convolution(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, colours: in
     x, kernel = rng.random((3, 17, 30)), rng.random((colours, 5, 4))
     whole = convolve(gpu, x, kernel, method="fft")
     monkeypatch.setattr(planes, "_AT_ONCE", 0)
-    np.testing.assert_allclose(convolve(gpu, x, kernel, method="fft"), whole, rtol=1e-5)
+    parts = convolve(gpu, x, kernel, method="fft")
+    np.testing.assert_allclose(parts, whole, rtol=0, atol=CONVOLVE["fft"] * np.abs(whole).max())
 
 
 @pytest.mark.parametrize("levels", [0, 2])
@@ -102,13 +106,13 @@ def test_stored_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch, params:
     parts = coefficients()
     assert list(parts) == list(whole) == list(about.bands())
     for name, band in parts.items():
-        np.testing.assert_allclose(band, whole[name], rtol=1e-6)
+        np.testing.assert_allclose(band, whole[name], rtol=ROUNDINGS)
     sink = stored.sink_of(about, Encoding(np.dtype(np.float32)))
     multilevel.recompose(stored.found_in(gpu, parts, about), params, sink)
     back = np.moveaxis(sink.pixels, -1, 0)
-    assert np.abs(back[-1] - x[-1]).max() < 1e-6  # alpha is not shrunk
+    assert np.abs(back[-1] - x[-1]).max() < DWT["round trip"]  # alpha is not shrunk
     if params.integer:  # whole levels, divided by 255 to the device's accuracy
-        assert np.abs(back - x).max() < 2e-7
+        assert np.abs(back - x).max() < 3 * ROUNDING
 
 
 def test_denoised_and_kept_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,4 +130,4 @@ def test_denoised_and_kept_wavelets(gpu: Gpu, rng, monkeypatch: pytest.MonkeyPat
     whole = both()
     monkeypatch.setattr(planes, "_AT_ONCE", 0)
     for part, all_at_once in zip(both(), whole, strict=True):
-        np.testing.assert_allclose(part, all_at_once, atol=1e-6)
+        np.testing.assert_allclose(part, all_at_once, rtol=0, atol=ROUNDINGS)

@@ -12,6 +12,8 @@ from gpuops import Gpu, Image
 from gpuops.params.dwt import DwtParams
 from gpuops.wavelets import pyramid, transform
 
+from .tolerance import ROUNDINGS
+
 Array = npt.NDArray[Any]
 
 
@@ -72,10 +74,13 @@ def test_shades_of_one_level(gpu: Gpu) -> None:
     )
     light = gpu.array(flat)  # linear: 0.25 is shown as the sRGB code 0.537099
     linear = np.unique(shown(light, DwtParams("haar", levels=1)))
-    np.testing.assert_allclose(linear, [0, 0.5, 0.537099], atol=1e-5)
+    np.testing.assert_allclose(linear, [0, 0.5, 0.537099], rtol=0, atol=ROUNDINGS)
     whole = encoded(gpu, (flat * 1020).astype(np.int32))
     np.testing.assert_allclose(
-        np.unique(shown(whole, DwtParams("haar", levels=1, integer=True), 255)), [0, 0.5, 1.0], atol=1e-6
+        np.unique(shown(whole, DwtParams("haar", levels=1, integer=True), 255)),
+        [0, 0.5, 1.0],
+        rtol=0,
+        atol=ROUNDINGS,
     )
 
 

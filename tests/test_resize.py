@@ -17,11 +17,12 @@ import pytest
 from gpuops import Gpu, ParameterError, files
 from gpuops.ops.resize import ResizeParams, resize
 
+from . import tolerance
 from .conftest import Run
 
 Array = npt.NDArray[Any]
 
-TOLERANCE = 5e-7  # of the largest value: weights and sums in float32, whose negative lobes add a half to both
+TOLERANCE = tolerance.RESIZE
 IDENTITIES = [ResizeParams(scale=(1, 1)), ResizeParams(scale="100%", filter="nearest")]  # type: ignore[arg-type]
 
 
@@ -141,7 +142,7 @@ def test_beside_pillow(gpu: Gpu, rng: np.random.Generator, filter: str, peer: PI
     for size in sizes:
         theirs = np.asarray(PIL.Image.fromarray(x).resize(size, peer))
         ours = planes(gpu, x, size=size, fit="stretch", filter=filter)[0]
-        np.testing.assert_allclose(ours, theirs, atol=1e-6)
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=tolerance.ROUNDINGS)
 
 
 def test_nearest_copies_the_sample_that_holds_the_centre(gpu: Gpu) -> None:
@@ -158,14 +159,14 @@ def test_constants_stay(gpu: Gpu, filter: str) -> None:
     """Edges included: weights add up to 1 in float32 as well; what is left is the rounding of sums."""
     for scale in (0.013, 0.3, 0.77, 1.9, 7.1):
         result = planes(gpu, np.full((1, 157, 211), 0.7, np.float32), scale=scale, filter=filter)
-        np.testing.assert_allclose(result, np.float32(0.7), rtol=1e-6)
+        np.testing.assert_allclose(result, np.float32(0.7), rtol=tolerance.ROUNDINGS)
 
 
 def test_area_keeps_the_mean(gpu: Gpu, rng: np.random.Generator) -> None:
     x = rng.random((97, 61)).astype(np.float32)
     for size in ((13, 7), (64, 100), (1, 1)):
         result = planes(gpu, x, size=size, fit="stretch", filter="area")
-        assert result.mean(dtype=float) == pytest.approx(x.mean(dtype=float), rel=1e-6)
+        assert result.mean(dtype=float) == pytest.approx(x.mean(dtype=float), rel=tolerance.ROUNDINGS)
 
 
 def test_cover_is_the_middle_of_a_larger_result(gpu: Gpu, rng: np.random.Generator) -> None:

@@ -16,13 +16,12 @@ from gpuops import Gpu, ParameterError, files
 from gpuops.files import exif
 from gpuops.ops.rotate import RotateParams, rotate
 
+from . import tolerance
 from .conftest import Run
 
 Program = Callable[..., Run]
 
-TOLERANCE = (
-    2e-6  # of the largest value: float32's rounding of 16 products, and weights of positions within 2e-9
-)
+TOLERANCE = tolerance.ROTATE
 IDENTITIES = [RotateParams(0), RotateParams(360), RotateParams(-360, expand=False)]
 
 
@@ -65,8 +64,8 @@ def test_it_turns_clockwise_about_the_centre(gpu: Gpu) -> None:
         across, down = rotate(gpu, image, RotateParams(angle, expand=False)).numpy()[:, 20, 25:35]
         dx, dy = np.arange(25, 35) - 29.5, 0.5
         c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
-        np.testing.assert_allclose(across, 29.5 + dx * c + dy * s, atol=1e-4)
-        np.testing.assert_allclose(down, 19.5 - dx * s + dy * c, atol=1e-4)
+        np.testing.assert_allclose(across, 29.5 + dx * c + dy * s, rtol=0, atol=tolerance.ROUNDINGS * 59)
+        np.testing.assert_allclose(down, 19.5 - dx * s + dy * c, rtol=0, atol=tolerance.ROUNDINGS * 59)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])

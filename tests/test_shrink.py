@@ -25,6 +25,8 @@ from gpuops.wavelets.denoise import denoise
 from gpuops.wavelets.keep import keep
 from gpuops.wavelets.wavelets import WAVELETS
 
+from .tolerance import DOUBLE
+from .tolerance import DWT as OF_TRANSFORM
 from .tolerance import SHRINK as TOLERANCE
 
 Array = npt.NDArray[Any]
@@ -151,7 +153,7 @@ def test_mean_squares_that_overflow_are_infinite(gpu: Gpu) -> None:
     x[0, ::2] = -1e25
     x += 1e23 * np.random.default_rng(0).standard_normal(x.shape).astype(np.float32)
     result = denoise(gpu, x, DwtParams(levels=1), ShrinkParams("bayes"))
-    np.testing.assert_allclose(result, x, rtol=1e-4)
+    np.testing.assert_allclose(result, x, rtol=OF_TRANSFORM["round trip"])
 
 
 # -- denoising ----------------------------------------------------------------------------------------------------
@@ -179,11 +181,11 @@ def test_thresholds_and_bands_are_those_of_the_formulas(
         if np.abs(theirs).max() < t:  # nothing but noise: any threshold will do
             assert limit[0] > np.abs(theirs).max()
         else:
-            assert limit[0] == pytest.approx(t, rel=1e-4)
+            assert limit[0] == pytest.approx(t, rel=TOLERANCE["threshold"])
         # Values at the threshold may fall on either side by rounding.
-        near = np.abs(np.abs(theirs) - t) > 1e-5
+        near = np.abs(np.abs(theirs) - t) > TOLERANCE["shrunk"]
         result = pywt.threshold(theirs, t, kind)
-        np.testing.assert_allclose(ours.numpy()[0][near], result[near], atol=2e-5)
+        np.testing.assert_allclose(ours.numpy()[0][near], result[near], rtol=0, atol=TOLERANCE["shrunk"])
     assert first.shape == bands[0].shape[1:]
 
 
@@ -237,7 +239,7 @@ def test_noise_in_every_band(gpu: Gpu, rng: np.random.Generator, name: str) -> N
     twice = np.convolve(low, np.kron(low, [1, 0]))  # both levels' filters in one
     then_high = np.convolve(low, np.kron(high, [1, 0]))
     expected = [(low @ low, high @ high), (twice @ twice, then_high @ then_high)]
-    np.testing.assert_allclose(noise.variances(name, 2), expected, rtol=1e-12)
+    np.testing.assert_allclose(noise.variances(name, 2), expected, rtol=DOUBLE)
 
 
 def test_noise_of_a_line(gpu: Gpu, rng: np.random.Generator) -> None:
@@ -262,7 +264,8 @@ def test_denoising_of_small_images(gpu: Gpu, rng: np.random.Generator, shape: tu
 def test_denoising_of_clean_images_changes_nothing(gpu: Gpu, scene: Array) -> None:
     flat = np.full((16, 18), 0.25, np.float32)
     for x in (flat, np.zeros_like(flat)):
-        np.testing.assert_allclose(denoise(gpu, x, DwtParams(), ShrinkParams("bayes")), x, atol=1e-6)
+        result = denoise(gpu, x, DwtParams(), ShrinkParams("bayes"))
+        np.testing.assert_allclose(result, x, rtol=0, atol=TOLERANCE["denoise"])
 
 
 def test_bad_denoising(gpu: Gpu, noisy: Array) -> None:
@@ -316,7 +319,7 @@ def test_kept_are_the_largest(gpu: Gpu, scene: Array, rng: np.random.Generator, 
     left_out = np.sort(squares)[: squares.size - kept.kept].sum()
     result = transform.recompose(*transform.nested(found), params, image.shape[1:])
     error = ((result.numpy()[:3].astype(float) - noisy[:3]) ** 2).sum()
-    assert error == pytest.approx(left_out, rel=1e-4, abs=1e-6)
+    assert error == pytest.approx(left_out, rel=TOLERANCE["threshold"], abs=TOLERANCE["denoise"])
 
 
 def test_equals_of_the_last_one_kept_are_kept(gpu: Gpu) -> None:
