@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from ...files.output import atomic
 from ..outcome import STATUSES, Outcome, Run
-from ..text import line, reason
+from ..text import cause, line
 from . import encode, fragments
 from .heat import palette
 from .pairs import PICTURED, SIDES, STANDIN, Settings, View, view
@@ -125,7 +125,8 @@ def _spool(run: Run, settings: Settings, stack: ExitStack) -> list[_Part]:
 
 def _case(outcome: Outcome, shown: View, settings: Settings) -> str:
     """Returns a case as the script opens it, and as it is read without one."""
-    body = fragments.facts(outcome, shown, settings)
+    whole = _address("jpeg", shown.whole) if shown.whole else ""
+    body = fragments.facts(outcome, shown, settings, whole)
     if shown.sides:
         sources = dict(_sources(shown))
         figures = fragments.pictures(outcome, shown, settings, sources)
@@ -190,7 +191,8 @@ def _within(side: Any, x: int, y: int) -> bool:
 def _entry(outcome: Outcome, shown: View, tags: dict[str, int]) -> list[Any]:
     numbers = [tags.setdefault(line(tag), len(tags)) for tag in outcome.tags]
     thumbnail = b64encode(shown.thumbnail).decode()
-    return [line(outcome.name), list(STATUSES).index(outcome.status), reason(outcome), numbers, thumbnail]
+    why = cause(outcome) or STATUSES[outcome.status]
+    return [line(outcome.name), list(STATUSES).index(outcome.status), why, numbers, thumbnail]
 
 
 def _assemble(

@@ -194,7 +194,8 @@ class Viewer {
     const canvas = this.canvases[0], boxes = [this.reference, this.result].filter(Boolean);
     const width = Math.max(...boxes.map((box) => box.width)), height = Math.max(...boxes.map((box) => box.height));
     const whole = Math.min(canvas.clientWidth / width, canvas.clientHeight / height) || 1;
-    this.zoom = whole > 1 ? Math.min(Math.floor(whole), 16) : whole;
+    // Pixels that are seen one by one are all of one size.
+    this.zoom = whole < 3 ? whole : Math.min(Math.floor(whole), 16);
     this.x = boxes[0].x + width / 2;
     this.y = boxes[0].y + height / 2;
   }
