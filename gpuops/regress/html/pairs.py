@@ -173,7 +173,7 @@ def _fitting(
                 break
             continue
         best = pixels, found
-        if pixels >= most or total > 0.7 * budget or all(side.whole for side in found.sides.values()):
+        if pixels >= most or total > 0.8 * budget or all(side.whole for side in found.sides.values()):
             break
         pixels = min(0.9 * pixels * budget / total, most)
     return best[1] if best else found
@@ -206,8 +206,9 @@ def _window(
     if width * height <= pixels:
         return 0, 0, width, height
     scale = math.sqrt(pixels / (width * height))
-    # A picture that is far longer than wide keeps its width.
-    columns = min(max(int(width * scale), min(width, 64)), width)
+    # A strip is cut along its length only.
+    rows = min(max(int(height * scale), min(height, 64)), height)
+    columns = min(max(int(pixels / rows), 1), width)
     rows = min(max(int(pixels / columns), 1), height)
     x, y = centre or (width // 2, height // 2)
     left = min(max(x - columns // 2, 0), width - columns)

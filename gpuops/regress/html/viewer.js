@@ -130,7 +130,7 @@ class Viewer {
       return [`Absolute difference × ${written(Number(gain.toPrecision(4)))}`, [["result", canvas, 1, 0]]];
     }
     const map = this.drawing("heat", 0, () => coloured(this.heat, this.about.palette));
-    return [`${this.about.heat.name}: black is 0, white ${written(this.about.top)}`, [
+    return [`${this.about.heat.name}: black is 0, white ${written(Number(this.about.top.toPrecision(4)))}`, [
       ["result", this.side("result"), 1, 0], ["result", map, amount / 100, 0],
     ]];
   }
