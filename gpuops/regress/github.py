@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 
 from .outcome import DIFFERENT, STATUSES, UNCOMPARED, Outcome, Run
-from .text import details, limits, line, reason
+from .text import cause, details, line, reason
 
 # The annotations of one kind that are shown for a step.
 SHOWN = 10
@@ -73,8 +73,7 @@ def summary(run: Run, *, title: str = "clpix regress", limit: int = SUMMARY_BYTE
 
 def _row(outcome: Outcome) -> str:
     status = f"{_SIGNS[outcome.status]} {outcome.status}"
-    said = [limits(outcome.missed or outcome.warned), line(outcome.message)]
-    why = "; ".join(filter(None, said)) or STATUSES[outcome.status]
+    why = cause(outcome) or STATUSES[outcome.status]
     where = dict(details(outcome)).get("largest difference", "")
     return f"| {status} | <code>{escaped(outcome.name)}</code> | {escaped(why)} | {escaped(where)} |\n"
 

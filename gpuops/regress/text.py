@@ -48,10 +48,14 @@ def limits(found: Iterable[Limit]) -> str:
     )
 
 
+def cause(outcome: Outcome) -> str:
+    """Returns the limits that were missed, and the message; nothing where there is neither."""
+    return "; ".join(filter(None, (limits(outcome.missed or outcome.warned), line(outcome.message))))
+
+
 def reason(outcome: Outcome) -> str:
     """Says on one line why an outcome is what it is."""
-    found = limits(outcome.missed or outcome.warned)
-    said = "; ".join(filter(None, (found, line(outcome.message))))
+    said = cause(outcome)
     return f"{STATUSES[outcome.status]}: {said}" if said else STATUSES[outcome.status]
 
 

@@ -22,7 +22,9 @@ from .pairs import PICTURED, Settings, View, view
 # Cases with pictures on a page, and rows of those without.
 _CASES, _ROWS = 50, 2000
 # What an earlier report in the same folder may have left.
-_OURS = re.compile(r"(index|cases-\d+|others-\d+)\.html|style\.css|case-\d+-(reference|result|heat)\.png")
+_OURS = re.compile(
+    r"(index|cases-\d+|others-\d+)\.html|style\.css|case-\d+-(reference|result|heat|whole)\.(png|jpg)"
+)
 
 
 def write_folder(
@@ -72,6 +74,8 @@ def write_folder(
             for which, data, width, height in _files(seen):
                 write(pictures / f"case-{number}-{which}.png", data)
                 sources[which] = (f"pictures/case-{number}-{which}.png", width, height)
+            if seen.whole:
+                write(pictures / f"case-{number}-whole.jpg", seen.whole)
             sections.append(_section(number, outcome, seen, settings, sources))
         write(place / name, _page(settings.title, _BACK + "".join(sections)))
         pages.append(name)
@@ -111,9 +115,10 @@ def _section(
     number: int, outcome: Outcome, seen: View, settings: Settings, sources: dict[str, tuple[str, int, int]]
 ) -> str:
     figures = fragments.pictures(outcome, seen, settings, sources)
+    whole = f"pictures/case-{number}-whole.jpg" if seen.whole else ""
     return (
         f'<section class="case" id="case-{number}"><h2>{fragments.heading(outcome)}</h2>'
-        f'<div class="pictures">{figures}</div>{fragments.facts(outcome, seen, settings)}</section>'
+        f'<div class="pictures">{figures}</div>{fragments.facts(outcome, seen, settings, whole)}</section>'
     )
 
 

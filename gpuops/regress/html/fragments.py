@@ -51,20 +51,17 @@ def rows(pairs: Iterable[tuple[str, object]]) -> str:
 
 def heading(outcome: Outcome) -> str:
     """Returns an outcome's status, name and reason on one line."""
-    return f"{badge(outcome.status)} <bdi>{text(outcome.name)}</bdi> <span>{escape(reason(outcome))}</span>"
+    return f"{badge(outcome.status)} <bdi>{text(outcome.name)}</bdi> – <span>{escape(reason(outcome))}</span>"
 
 
-def facts(outcome: Outcome, view: View, settings: Settings) -> str:
-    """Returns all that is known of an outcome but its pictures: remarks, histogram, figures, files, output."""
+def facts(outcome: Outcome, view: View, settings: Settings, whole: str = "") -> str:
+    """Returns all that is known of an outcome but its pictures: remarks, histogram, figures, files, output.
+
+    ``whole`` is the address of the small picture that shows where the part is that was cut.
+    """
     parts = [f'<p class="remarks">{escape(" ".join(view.remarks))}</p>'] if view.remarks else []
-    if view.counts:
-        label = (
-            f"Histogram of {settings.heat_name} over all pixels that differ: {sum(view.counts)}, logarithmic"
-        )
-        parts.append(drawing(view.counts, view.top, view.mark, text(label)))
-        parts.append(
-            f'<p class="remarks">{text(settings.heat_name)}, of {sum(view.counts)} pixels that differ</p>'
-        )
+    if drawings := _histogram(view, settings) + (_whole(view, whole) if whole else ""):
+        parts.append(f'<div class="drawings">{drawings}</div>')
     tables = [_figures(outcome)] if outcome.figures or outcome.thresholds else []
     if known := rows(details(outcome)):
         tables.append(f"<table>{known}</table>")
@@ -73,6 +70,27 @@ def facts(outcome: Outcome, view: View, settings: Settings) -> str:
     if outcome.output:
         parts.append(f"<h3>Output</h3><pre>{escape(block(outcome.output))}</pre>")
     return "".join(parts)
+
+
+def _histogram(view: View, settings: Settings) -> str:
+    if not view.counts:
+        return ""
+    name, count = text(settings.heat_name), sum(view.counts)
+    svg = drawing(view.counts, view.top, view.mark, f"Histogram of the {name}, logarithmic, {count} pixels")
+    return f"<figure>{svg}<figcaption>{name}: {count} pixels differ</figcaption></figure>"
+
+
+def _whole(view: View, address: str) -> str:
+    """Returns the small picture of all, with a frame around the part that is shown."""
+    side = next(iter(view.sides.values()))
+    frame = f'x="{side.x}" y="{side.y}" width="{side.part.width}" height="{side.part.height}"'
+    size = f'width="{side.width}" height="{side.height}"'
+    return (
+        f'<figure><svg class="whole" viewBox="0 0 {side.width} {side.height}" role="img" '
+        f'aria-label="The part that is shown, {side.part.width} × {side.part.height} of {side.width} × {side.height}">'
+        f'<image href="{address}" {size}/><rect class="under" {frame}/><rect {frame}/></svg>'
+        "<figcaption>the part that is shown</figcaption></figure>"
+    )
 
 
 def _figures(outcome: Outcome) -> str:

@@ -190,7 +190,7 @@ function restore() {
   for (const name of ["tag", "text", "open"]) state[name] = kept.get(name) || "";
   if (!INDEX.tags.includes(state.tag)) state.tag = "";
   state.view = kept.get("view") in VIEWS ? kept.get("view") : "side";
-  state.from = Math.floor((Number(kept.get("from")) || 0) / ROWS) * ROWS;
+  state.from = Math.max(0, Math.floor((Number(kept.get("from")) || 0) / ROWS) * ROWS);
   list();
   open(CASES.find((item) => item.name === state.open) || null);
   if (viewer.any) choose();
@@ -284,8 +284,9 @@ function start() {
   };
   for (const [id, act] of Object.entries(clicks)) find(id).addEventListener("click", act);
   document.addEventListener("keydown", (event) => {
-    const within = event.target.closest("input, select, textarea, dialog, button, summary, a");
-    const typing = within && (within.matches("dialog, select, textarea, [type=search]") || event.key === " ");
+    // Keys belong to what takes text and to the open dialog, and Space to what it would press.
+    const typing = event.target.closest("dialog, select, [type=search]") ||
+      (event.key === " " && event.target.closest("button, input, a"));
     if (event.key === "Escape" && event.target.id === "text") return event.target.blur();
     if (typing || event.ctrlKey || event.altKey || event.metaKey || !Object.hasOwn(KEYS, event.key)) return undefined;
     event.preventDefault();

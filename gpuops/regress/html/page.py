@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from ...files.output import atomic
 from ..outcome import STATUSES, Outcome, Run
-from ..text import line, reason
+from ..text import cause, line
 from . import encode, fragments
 from .heat import palette
 from .pairs import PICTURED, SIDES, STANDIN, Settings, View, view
@@ -36,6 +36,8 @@ _SCRIPTS = ("pixels.js", "viewer.js", "page.js")
 _BASE64 = 4 / 3
 # The share of the aim that pictures get; the rest is for thumbnails, stand-ins, text and the script.
 _SHARE = 0.9
+# The bytes that a page has beside its cases, its assets and the context: palette, totals, links.
+_FRAME_BYTES = 8192
 # Nothing but the page's own style and script, and pictures within the page; no connection of any kind.
 _POLICY = (
     "default-src 'none'; img-src data: blob:; style-src '{style}'; script-src '{script}'; "
@@ -99,7 +101,8 @@ def ordered(run: Run) -> list[Outcome]:
 def budget(run: Run, settings: Settings) -> float:
     """Returns the bytes that the pictures of each outcome may have."""
     count = sum(outcome.status in PICTURED for outcome in run.outcomes)
-    return max(settings.least, settings.aim * _SHARE / max(count, 1)) / _BASE64
+    each = max(settings.least, settings.aim * _SHARE / max(count, 1))
+    return min(each, settings.cap / 2) / _BASE64
 
 
 def _spool(run: Run, settings: Settings, stack: ExitStack) -> list[_Part]:
@@ -107,25 +110,28 @@ def _spool(run: Run, settings: Settings, stack: ExitStack) -> list[_Part]:
         cases, index = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115, the stack closes them
         return _Part(stack.enter_context(cases), stack.enter_context(index), first)
 
-    room = settings.cap - len(_asset("page.css")) - len(_script())
+    frame = [_script(), *map(_asset, ("page.css", "page.html")), fragments.rows(run.context.items())]
+    room = settings.cap - _FRAME_BYTES - sum(len(part.encode()) for part in frame)
     bytes_each = budget(run, settings)
     parts = [new(0)]
     for number, outcome in enumerate(ordered(run)):
         shown = view(outcome, settings, bytes_each) if outcome.status in PICTURED else View()
         case = _case(outcome, shown, settings).encode()
-        if parts[-1].count and parts[-1].size + len(case) > room:
+        entry = _json(_entry(outcome, shown, parts[-1].tags)).encode()
+        if parts[-1].count and parts[-1].size + len(case) + len(entry) > room:
             parts.append(new(number))
+            entry = _json(_entry(outcome, shown, parts[-1].tags)).encode()
         part = parts[-1]
         part.cases.write(case)
-        entry = _entry(outcome, shown, part.tags)
-        part.index.write((b",\n" if part.count else b"") + _json(entry).encode())
+        part.index.write((b",\n" if part.count else b"") + entry)
         part.count += 1
     return parts
 
 
 def _case(outcome: Outcome, shown: View, settings: Settings) -> str:
     """Returns a case as the script opens it, and as it is read without one."""
-    body = fragments.facts(outcome, shown, settings)
+    whole = _address("jpeg", shown.whole) if shown.whole else ""
+    body = fragments.facts(outcome, shown, settings, whole)
     if shown.sides:
         sources = dict(_sources(shown))
         figures = fragments.pictures(outcome, shown, settings, sources)
@@ -190,7 +196,8 @@ def _within(side: Any, x: int, y: int) -> bool:
 def _entry(outcome: Outcome, shown: View, tags: dict[str, int]) -> list[Any]:
     numbers = [tags.setdefault(line(tag), len(tags)) for tag in outcome.tags]
     thumbnail = b64encode(shown.thumbnail).decode()
-    return [line(outcome.name), list(STATUSES).index(outcome.status), reason(outcome), numbers, thumbnail]
+    why = cause(outcome) or STATUSES[outcome.status]
+    return [line(outcome.name), list(STATUSES).index(outcome.status), why, numbers, thumbnail]
 
 
 def _assemble(

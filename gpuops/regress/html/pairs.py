@@ -26,10 +26,12 @@ PICTURED = ("error", "missing", "new", "failed", "warned")
 SIDES = ("reference", "result")
 # The least pixels of a part of a picture: so many are shown whatever they take.
 _LEAST_PIXELS = 64 * 64
+# The pixels of the part from which it is estimated how many bytes others will have.
+_SAMPLE_PIXELS = 1 << 16
 # Attempts to cut a part that has the bytes it may have.
-_ATTEMPTS = 4
-# The sizes of a list's small pictures, and of those that stand for floats where no script runs.
-THUMBNAIL, STANDIN = (72, 48), (512, 512)
+_ATTEMPTS = 5
+# The sizes of small pictures: in the list, beside a part, and for floats where no script runs.
+THUMBNAIL, OVERVIEW, STANDIN = (72, 48), (224, 192), (512, 512)
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ class View:
 
     ``heat`` is a PNG of the same part as the sides, in the palette's colours, of which the last is ``top``; ``mark`` is
     the threshold. ``counts`` is the histogram of the whole map. ``remarks`` are lines that people should read.
+    ``thumbnail`` and ``whole`` are small JPEGs of the part, and of the whole picture if the part is not all of it.
     """
 
     sides: dict[str, Side] = field(default_factory=dict)
@@ -96,6 +99,7 @@ class View:
     counts: list[int] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     thumbnail: bytes = b""
+    whole: bytes = b""
 
 
 def view(outcome: Outcome, settings: Settings, budget: float) -> View:
@@ -115,29 +119,19 @@ def view(outcome: Outcome, settings: Settings, budget: float) -> View:
         if outcome.worst
         else None
     )
-    found = View()
-    pixels: float = settings.pixels
-    for _ in range(_ATTEMPTS):
-        found = _cut(pictures, heat, centre, pixels)
-        total = sum(len(side.data) for side in found.sides.values()) + len(found.heat)
-        shown = max((side.part.width * side.part.height for side in found.sides.values()), default=0)
-        if total <= budget or shown <= _LEAST_PIXELS:
-            break
-        # A little less than in proportion, since small parts are about what differs, and pack worse.
-        pixels = max(0.85 * shown * budget / total, _LEAST_PIXELS)
+    found = _fitting(pictures, heat, centre, settings.pixels, budget)
     remarks += _said_of_parts(found.sides, centre)
+    side = found.sides.get("result") or found.sides.get("reference")
+    if side is None:
+        return replace(found, remarks=remarks)
+    found = replace(found, remarks=remarks, thumbnail=encode.jpeg(side.part, *THUMBNAIL)[0])
+    if not side.whole and len(sizes) == 1:
+        found = replace(found, whole=encode.jpeg(next(iter(pictures.values())), *OVERVIEW)[0])
     if heat is None:
-        return replace(found, remarks=remarks, thumbnail=_thumbnail(found.sides))
+        return found
     top = float(heat.max()) or 1.0
     mark = outcome.thresholds.get(settings.heat_threshold)
-    return replace(
-        found,
-        top=top,
-        mark=mark,
-        counts=histogram(heat, top),
-        remarks=remarks,
-        thumbnail=_thumbnail(found.sides),
-    )
+    return replace(found, top=top, mark=mark, counts=histogram(heat, top))
 
 
 def _read(outcome: Outcome, remarks: list[str]) -> dict[str, Picture]:
@@ -163,6 +157,26 @@ def _heat(pictures: dict[str, Picture], settings: Settings, remarks: list[str]) 
     except GpuopsError as error:
         remarks.append(f"There is no map of {settings.heat_name}: {line(str(error))}")
         return None
+
+
+def _fitting(
+    pictures: dict[str, Picture], heat: Map | None, centre: tuple[int, int] | None, most: int, budget: float
+) -> View:
+    """Cuts the largest part, of at most ``most`` pixels, that has nearly the bytes it may have."""
+    best, pixels = None, float(min(most, _SAMPLE_PIXELS))
+    for _ in range(_ATTEMPTS):
+        found = _cut(pictures, heat, centre, pixels)
+        total = len(found.heat) + sum(len(side.data) for side in found.sides.values())
+        if total > budget and pixels > _LEAST_PIXELS:
+            pixels = max(0.85 * pixels * budget / total, _LEAST_PIXELS)
+            if best is not None and pixels < best[0]:
+                break
+            continue
+        best = pixels, found
+        if pixels >= most or total > 0.8 * budget or all(side.whole for side in found.sides.values()):
+            break
+        pixels = min(0.9 * pixels * budget / total, most)
+    return best[1] if best else found
 
 
 def _cut(
@@ -192,8 +206,9 @@ def _window(
     if width * height <= pixels:
         return 0, 0, width, height
     scale = math.sqrt(pixels / (width * height))
-    # A picture that is far longer than wide keeps its width.
-    columns = min(max(int(width * scale), min(width, 64)), width)
+    # A strip is cut along its length only.
+    rows = min(max(int(height * scale), min(height, 64)), height)
+    columns = min(max(int(pixels / rows), 1), width)
     rows = min(max(int(pixels / columns), 1), height)
     x, y = centre or (width // 2, height // 2)
     left = min(max(x - columns // 2, 0), width - columns)
@@ -210,8 +225,3 @@ def _said_of_parts(sides: dict[str, Side], centre: tuple[int, int] | None) -> li
     if len(said) == 2 and len({(side.x, side.y, side.part.pixels.shape[:2]) for side in sides.values()}) == 1:
         return [said[0].replace("The reference is cut", "Both pictures are cut")]
     return said
-
-
-def _thumbnail(sides: dict[str, Side]) -> bytes:
-    side = sides.get("result") or sides.get("reference")
-    return encode.jpeg(side.part, *THUMBNAIL)[0] if side else b""

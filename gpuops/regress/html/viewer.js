@@ -35,7 +35,7 @@ class Viewer {
   empty() {
     clearInterval(this.timer);
     Object.assign(this, { reference: null, result: null, heat: null, about: {}, drawn: {}, view: "side" });
-    Object.assign(this, { flipped: false, zoom: 0, x: 0, y: 0, probe: null, drag: null });
+    Object.assign(this, { flipped: false, fitted: true, zoom: 0, x: 0, y: 0, probe: null, drag: null });
   }
 
   // `about` is what the page knows of the pictures, `name` what people call them.
@@ -130,7 +130,7 @@ class Viewer {
       return [`Absolute difference × ${written(Number(gain.toPrecision(4)))}`, [["result", canvas, 1, 0]]];
     }
     const map = this.drawing("heat", 0, () => coloured(this.heat, this.about.palette));
-    return [`${this.about.heat.name}: black is 0, white ${written(this.about.top)}`, [
+    return [`${this.about.heat.name}: black is 0, white ${written(Number(this.about.top.toPrecision(4)))}`, [
       ["result", this.side("result"), 1, 0], ["result", map, amount / 100, 0],
     ]];
   }
@@ -144,7 +144,7 @@ class Viewer {
       const height = Math.max(1, Math.round(canvas.clientHeight * ratio));
       if (canvas.width !== width) canvas.width = width;
       if (canvas.height !== height) canvas.height = height;
-      if (!this.zoom) this.fit();
+      if (this.fitted) this.fit();
       const [caption, layers] = this.layers(pane);
       this.captions[pane].textContent = caption;
       canvas.setAttribute("aria-label", `${caption}. ${this.name}`);
@@ -190,16 +190,20 @@ class Viewer {
     }
   }
 
+  // Until people zoom or move, the whole part is seen, whatever the view and the size of the window.
   fit() {
+    this.fitted = true;
     const canvas = this.canvases[0], boxes = [this.reference, this.result].filter(Boolean);
     const width = Math.max(...boxes.map((box) => box.width)), height = Math.max(...boxes.map((box) => box.height));
     const whole = Math.min(canvas.clientWidth / width, canvas.clientHeight / height) || 1;
-    this.zoom = whole > 1 ? Math.min(Math.floor(whole), 16) : whole;
+    // Pixels that are seen one by one are all of one size.
+    this.zoom = whole < 3 ? whole : Math.min(Math.floor(whole), 16);
     this.x = boxes[0].x + width / 2;
     this.y = boxes[0].y + height / 2;
   }
 
   scaleTo(zoom, at = null) {
+    this.fitted = false;
     const before = this.zoom, next = Math.min(Math.max(zoom, 0.02), MOST_ZOOM);
     if (at) {
       // The point under the pointer stays where it is.
@@ -230,6 +234,7 @@ class Viewer {
     const x = Math.min(Math.max(from.x + dx * step, box.x), box.x + box.width - 1);
     const y = Math.min(Math.max(from.y + dy * step, box.y), box.y + box.height - 1);
     this.probe = { x, y };
+    this.fitted = false;
     const canvas = this.canvases[0];
     if (Math.abs(x - this.x) * this.zoom > canvas.clientWidth / 2) this.x = x + 0.5;
     if (Math.abs(y - this.y) * this.zoom > canvas.clientHeight / 2) this.y = y + 0.5;
@@ -272,6 +277,7 @@ class Viewer {
     canvas.addEventListener("pointercancel", () => (this.drag = null));
     canvas.addEventListener("pointermove", (event) => {
       if (this.drag) {
+        this.fitted = false;
         this.x -= (event.clientX - this.drag.x) / this.zoom;
         this.y -= (event.clientY - this.drag.y) / this.zoom;
         this.drag = { x: event.clientX, y: event.clientY };
