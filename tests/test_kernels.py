@@ -48,10 +48,8 @@ from gpuops.gpu import Kernel, Limits, Source
 from gpuops.image import COMPLEX_HALF
 from gpuops.metrics import statistics as reduce
 from gpuops.metrics.compare import compare, difference
-from gpuops.metrics.ssim import structural_similarity
-
-
 from gpuops.metrics.flip import flip, hdr_flip
+from gpuops.metrics.ssim import structural_similarity
 from gpuops.metrics.statistics import all_statistics, statistics, statistics_and_mip
 from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
