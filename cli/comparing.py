@@ -12,7 +12,7 @@ import click
 
 from gpuops.errors import ParameterError
 from gpuops.params.comparing import Comparing, Rectangle
-from gpuops.params.metrics import LIMITS, METRICS
+from gpuops.params.metrics import LIMITS, METRICS, option_of
 from gpuops.params.thresholds import Thresholds
 
 from . import options
@@ -75,11 +75,14 @@ def comparing(command: Command) -> Command:
             ignore=values.pop("ignore"),
             ppd=values.pop("ppd"),
             white=values.pop("white"),
+            idiff=values.pop("idiff"),
         )
         if metrics:
             how = replace(how, metrics=metrics)
         try:
             thresholds = Thresholds.of(table)
+            if how.idiff and thresholds.limits:
+                raise ParameterError(f"{option_of(next(iter(thresholds.limits)))} is no threshold of idiff")
         except ParameterError as error:
             raise click.UsageError(f"--{error}") from None
         return command(given=Given(how, thresholds, metrics), **values)
@@ -116,6 +119,12 @@ def _options() -> list[Callable[[Any], Any]]:
         ),
         *limits,
         *counts,
+        click.option(
+            "--idiff-compatible",
+            "idiff",
+            is_flag=True,
+            help="Judge as OpenImageIO's idiff does, holes included.",
+        ),
         click.option("--mask", metavar="IMAGE", help="Where this picture is black, nothing is compared."),
         click.option(
             "--ignore",

@@ -198,7 +198,7 @@ def test_the_map_of_the_caller(tmp_path: Path) -> None:
         Suite(tmp_path, {}).outcome("x.png", reference, reference ^ 1), thresholds={"flip": 0.2}
     )
     seen = view(outcome, settings, 1e6)
-    assert np.array_equal(given[0], reference ^ 1) and np.array_equal(given[1], reference)
+    assert np.array_equal(given[0].pixels, reference ^ 1) and np.array_equal(given[1].pixels, reference)
     levels = np.asarray(Image.open(io.BytesIO(seen.heat)))
     assert seen.top == 1 and seen.mark == 0.2 and sum(seen.counts) == 2
     assert (levels[4, 5], levels[6, 7], levels[8, 9], levels.sum()) == (128, 255, 0, 383)

@@ -16,11 +16,14 @@ from ..errors import ParameterError
 from ..params.comparing import Comparing, Measured, Worst
 from ..params.metrics import METRICS
 from ..params.thresholds import Thresholds
-from ..pixels.coding import unpack
+from ..pixels.coding import Encoding, pack, unpack
 from ..pixels.light import readable
-from .compare import check_same, pair, space_of
+from .compare import check_same, pair, peak_signal_noise_ratio, space_of
+from .counts import Threshold, counts
 from .delta_e import delta_e
 from .flip import PPD, flip, hdr_flip
+from .pixelmatch import pixelmatch
+from .pu21 import pu21
 from .ssim import multiscale_structural_similarity, structural_similarity
 from .ssimulacra2 import ssimulacra2
 
@@ -31,6 +34,10 @@ if TYPE_CHECKING:
 
 # Figures that verdicts, reports and difference pictures need.
 ALWAYS = ("max", "rmse")
+# What idiff lets values differ by if nobody says otherwise.
+_IDIFF_FAIL = 1e-6
+# The PU21 value that counts as white: of 100 cd/m².
+_PU_PEAK = 256
 
 Mask = npt.NDArray[np.bool_]
 
@@ -45,7 +52,10 @@ def measure(both: Both, thresholds: Thresholds) -> Measured:
     Raises ParameterError for thresholds that could not fail these pictures whatever they hold, and where one needs a
     figure that is not defined for them.
     """
-    if (blind := thresholds.blind(both.pixels, most=1.0 if both.bounded else None)) is not None:
+    if (
+        not both.how.idiff
+        and (blind := thresholds.blind(both.pixels, most=1.0 if both.bounded else None)) is not None
+    ):
         raise ParameterError(blind)
     how = both.how
     counted = both.counts(thresholds)
@@ -66,6 +76,11 @@ def measure(both: Both, thresholds: Thresholds) -> Measured:
                 if needed:
                     raise ParameterError(f"{metric}: {error}") from None
                 undefined[metric] = str(error)
+    if how.idiff:
+        missed, warned = thresholds.as_idiff(*counted.idiff, both.pixels)
+    else:
+        missed = thresholds.missed(figures, counted.bad, both.pixels)
+        warned = thresholds.warned(figures, counted.warning, both.pixels)
     return Measured(
         {metric: figures[metric] for metric in METRICS if metric in figures},
         both.pixels * both.stored[0].shape[0],
@@ -73,8 +88,8 @@ def measure(both: Both, thresholds: Thresholds) -> Measured:
         both.pixels,
         counted.bad,
         both.data_range,
-        thresholds.missed(figures, counted.bad, both.pixels),
-        thresholds.warned(figures, counted.warning, both.pixels),
+        missed,
+        warned,
         counted.worst,
         space_of(both.stored[0]),
         both.note,
@@ -93,13 +108,17 @@ def flip_map(gpu: Gpu, result: Picture, reference: Picture) -> npt.NDArray[np.fl
 
 @dataclass(frozen=True)
 class Counted:
-    """The figures of one pass over the stored values; ``bad`` and ``warning`` count pixels."""
+    """The figures of one pass over the stored values; ``bad`` and ``warning`` count pixels.
+
+    ``idiff`` is its largest error, and its numbers of bad pixels and of those that warn.
+    """
 
     figures: dict[str, float]
     differing: int
     bad: int
     warning: int
     worst: Worst | None
+    idiff: tuple[float, int, int]
 
 
 class Both:
@@ -148,6 +167,12 @@ class Both:
         self.stored = first, second
 
     @cached_property
+    def codes(self) -> tuple[Image, Image]:
+        """Encoded RGB and straight alpha, (rows, columns, 4) of uint8, the reference first."""
+        first, second = (_codes(self.gpu, picture) for picture in (self.reference, self.result))
+        return first, second
+
+    @cached_property
     def light(self) -> tuple[Image, Image]:
         """Linear Rec. 709 light without alpha, the reference first."""
         return self._values(linear=True)
@@ -161,41 +186,48 @@ class Both:
 
     def counts(self, thresholds: Thresholds) -> Counted:
         """Returns the figures of one pass over the stored values."""
-        # INTERIM: on the host
-        reference, result = (image.numpy().astype(np.float64) for image in self.stored)
-        same = (reference == result) | (np.isnan(reference) & np.isnan(result))
-        with np.errstate(all="ignore"):
-            error = np.where(same, 0.0, np.abs(reference - result)) / self.data_range
-            error = np.where(np.isnan(error), np.inf, error)
-            scale = (np.abs(reference) + np.abs(result)) / 2 / self.data_range
-            relative = np.where(same, 0.0, error / scale)
-            relative = np.where(np.isnan(relative), np.inf, relative)
-
-        def over(absolute, rel):
-            return int(((error > (absolute or 0)) & (relative > (rel or 0))).any(axis=0).sum())
-
-        n = self.pixels * error.shape[0]
-        rmse = float(np.sqrt((error**2).sum() / n))
-        at = int(error.max(axis=0).argmax())
-        y, x = divmod(at, error.shape[2])
+        reference, result = self.stored
+        scale = self.data_range
+        default = _IDIFF_FAIL if self.how.idiff else 0.0
+        limits = [
+            Threshold((default if absolute is None else absolute) * scale, relative or 0.0)
+            for absolute, relative in (
+                (thresholds.fail, thresholds.failrelative),
+                (thresholds.warn, thresholds.warnrelative),
+            )
+        ]
+        found = counts(self.gpu, reference, result, limits)
+        # What is left out was made equal before, and counts as nothing.
+        share = found.pixels / self.pixels
+        rmse = found.rms * math.sqrt(share) / scale
         figures = {
-            "max": float(error.max()),
-            "mean": float(error.sum() / n),
+            "max": found.max / scale,
+            "mean": found.mean * share / scale,
             "rmse": rmse,
-            "psnr": float("inf") if rmse == 0 else -20 * math.log10(rmse),
+            "psnr": math.inf if rmse == 0 else -20 * math.log10(rmse) if math.isfinite(rmse) else -math.inf,
         }
-        worst = (
-            Worst(x, y, tuple(map(float, result[:, y, x])), tuple(map(float, reference[:, y, x])))
-            if error.max() > 0
-            else None
-        )
-        return Counted(
-            figures,
-            int((error > 0).sum()),
-            over(thresholds.fail, thresholds.failrelative),
-            over(thresholds.warn, thresholds.warnrelative),
-            worst,
-        )
+        worst = None
+        if (at := found.worst) is not None:
+            pixel = (tuple(map(float, image.pixel(at.row, at.column))) for image in (result, reference))
+            worst = Worst(at.column, at.row, *pixel)
+        bad, warning = found.bad
+        counts_, largest = found.as_idiff()
+        return Counted(figures, found.differing, bad, warning, worst, (largest / scale, *counts_))
+
+
+def _codes(gpu: Gpu, picture: Picture) -> Image:
+    """Returns a picture as (rows, columns, 4) of uint8: sRGB and straight alpha, 255 where it has none."""
+    pixels = picture.pixels
+    if pixels.dtype != np.uint8 or picture.metadata.colour is not None or picture.linear:
+        values, decoding = readable(gpu, picture, linear=False)
+        pixels = pack(unpack(values, decoding), Encoding(np.dtype(np.uint8)))[0].numpy()
+    height, width, channels = pixels.shape
+    colours = channels - picture.alpha
+    codes = np.full((height, width, 4), 255, np.uint8)
+    codes[..., :3] = pixels[..., :colours]
+    if picture.alpha:
+        codes[..., 3] = pixels[..., -1]
+    return gpu.array(codes)
 
 
 def _left_out(picture: Picture, how: Comparing) -> Mask | None:
@@ -259,5 +291,14 @@ FUNCTIONS: dict[str, Callable[[Both], float]] = {
     "de76": lambda both: _delta_e(both, "76"),
     "de2000": lambda both: _delta_e(both, "2000"),
     "de-itp": lambda both: _delta_e(both, "itp"),
+    "pixelmatch": lambda both: float(pixelmatch(both.gpu, *both.codes).different),
+    "pu-psnr": lambda both: peak_signal_noise_ratio(
+        both.gpu, *(pu21(both.gpu, light, white=both.how.white) for light in both.light), data_range=_PU_PEAK
+    ),
+    "pu-ssim": lambda both: structural_similarity(
+        both.gpu,
+        *(pu21(both.gpu, light, white=both.how.white, luminance=True) for light in both.light),
+        data_range=_PU_PEAK,
+    ),
     "ssimulacra2": lambda both: ssimulacra2(both.gpu, *both.light),
 }

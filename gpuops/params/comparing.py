@@ -40,6 +40,8 @@ class Comparing:
         Pixels a degree of the eye, for FLIP. Without it 67.02: 0.7 m before a display of 0.7 m and 3840 pixels.
     white : float
         The luminance of light 1 in cd/m², for PU21 and ΔE ITP.
+    idiff : bool
+        The verdict is that of OpenImageIO's idiff by its thresholds, holes included.
     """
 
     metrics: tuple[str, ...] = FIGURES
@@ -50,6 +52,7 @@ class Comparing:
     ignore: tuple[Rectangle, ...] = ()
     ppd: float | None = None
     white: float = 203.0
+    idiff: bool = False
 
     def __post_init__(self) -> None:
         for metric in self.metrics:

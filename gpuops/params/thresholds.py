@@ -143,6 +143,29 @@ class Thresholds:
         own = (self.warn, self.warnrelative, self.warnpercent, self.hardwarn)
         return None if all(value is None for value in own) else Thresholds(*own)
 
+    def as_idiff(
+        self, largest: float, bad: int, warning: int, pixels: int
+    ) -> tuple[tuple[Limit, ...], tuple[Limit, ...]]:
+        """Returns the thresholds that a picture misses and those by which it warns, by idiff's rules.
+
+        Where no more than ``allowfailures`` pixels are bad, all is well at once, whatever else there is. ``largest``,
+        ``bad`` and ``warning`` are idiff's counts: see :meth:`gpuops.metrics.counts.Counts.as_idiff`.
+        """
+        if bad <= (self.allowfailures or 0):
+            return (), ()
+        for count, percent, hard, prefix in (
+            (bad, self.failpercent or 0.0, self.hardfail, "fail"),
+            (warning, self.warnpercent or 0.0, self.hardwarn, "warn"),
+        ):
+            found = []
+            if 100 * count / pixels > percent:
+                found.append(Limit(f"{prefix}percent", 100 * count / pixels, percent))
+            if hard is not None and largest > hard:
+                found.append(Limit(f"hard{prefix}", largest, hard))
+            if found:
+                return (tuple(found), ()) if prefix == "fail" else ((), tuple(found))
+        return (), ()
+
     def blind(self, pixels: int, *, most: float | None = 1.0) -> str | None:
         """Says why no picture at all would fail, or returns None.
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from .outcome import UNCOMPARED, Outcome, Run
+from .outcome import DIFFERENT, UNCOMPARED, Outcome, Run
 from .text import block, details, line, number, reason
 
 Attachments = Callable[[Outcome], Iterable[str | os.PathLike[str]]]
@@ -77,6 +77,6 @@ def _kind(outcome: Outcome, *, strict: bool) -> str | None:
     """Returns the element that says how a test case ended; None for one that passed."""
     if outcome.status in UNCOMPARED:
         return "error"
-    if outcome.status == "failed" or (strict and outcome.status == "warned"):
+    if outcome.status in DIFFERENT or (strict and outcome.status == "warned"):
         return "failure"
     return "skipped" if outcome.status == "skipped" else None

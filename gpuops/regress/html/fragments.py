@@ -16,6 +16,7 @@ SIGNS = {
     "missing": "○",
     "new": "✚",
     "failed": "✕",
+    "size": "⛶",
     "warned": "▲",
     "renamed": "⇄",
     "skipped": "–",

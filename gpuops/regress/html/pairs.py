@@ -18,10 +18,10 @@ from ..text import line, number
 from . import encode
 from .heat import Map, clean, histogram, largest_difference, palette, worst_tile
 
-Heat = Callable[[NDArray[Any], NDArray[Any]], Map]
+Heat = Callable[[Picture, Picture], Map]
 
 # The statuses whose pictures are in a report.
-PICTURED = ("error", "missing", "new", "failed", "warned")
+PICTURED = ("error", "missing", "new", "failed", "size", "warned")
 # The sides of a pair, in the order in which they are shown.
 SIDES = ("reference", "result")
 # The least pixels of a part of a picture: so many are shown whatever they take.
@@ -42,8 +42,7 @@ class Settings:
     ----------
     title : str
     heat : callable, optional
-        Gives the map of differences from the pixels of result and reference, (h, w, channels) of the same h and w, in
-        their stored depth: (h, w) float32 within 0 … 1. Without one it is the largest difference of a pixel's channels.
+        Gives the map of differences from result and reference, of the same size: (h, w) float32 within 0 … 1. Without one it is the largest difference of a pixel's channels.
     heat_name, heat_threshold : str
         What the map shows, and the name of the threshold of outcomes that is a value of the map.
     aim : int
@@ -153,7 +152,7 @@ def _heat(pictures: dict[str, Picture], settings: Settings, remarks: list[str]) 
     if settings.heat is None:
         return largest_difference(result, reference)
     try:
-        return clean(settings.heat(result.pixels, reference.pixels))
+        return clean(settings.heat(result, reference))
     except GpuopsError as error:
         remarks.append(f"There is no map of {settings.heat_name}: {line(str(error))}")
         return None
