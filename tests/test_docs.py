@@ -219,11 +219,17 @@ def command_lines(page: str) -> list[str]:
     return [re.split(r"\s+#|(?<![\w(])[|](?!\w)|\s&&\s|\\\|", line)[0].strip() for line in lines]
 
 
+# The subcommand that has no name.
+FOLDERS = next(path for path in COMMANDS if path[0] == "regress" and " " in path[1])
+
+
 def command_of(words: list[str]) -> tuple[tuple[str, ...], list[str]]:
     """The command that a line calls, and its arguments; a KeyError if there is none."""
     for count in (2, 1):
         if tuple(words[1 : 1 + count]) in COMMANDS:
             return tuple(words[1 : 1 + count]), words[1 + count :]
+    if words[1] == "regress":
+        return FOLDERS, words[2:]
     raise KeyError(" ".join(words))
 
 
@@ -275,7 +281,8 @@ def test_every_option_exists(page: str) -> None:
         r"^```.*?^```$|(?<=\])\([^)\n]*\)", "", text, flags=re.MULTILINE | re.DOTALL
     )  # targets of links are skipped, too
     for option in sorted(set(re.findall(r"(?<![\w-])--[a-z][\w-]*", text)) - known):
-        assert option in everywhere and option in IN_PASSING.get(page, ()), (page, option)
+        of_pytest = page == "docs/regress.md" and option.startswith("--clpix-")
+        assert of_pytest or (option in everywhere and option in IN_PASSING.get(page, ())), (page, option)
 
 
 # Options of other commands that a command's page mentions.
@@ -288,7 +295,7 @@ IN_PASSING = {
 @pytest.mark.parametrize("path", list(COMMANDS), ids=" ".join)
 def test_every_option_is_documented(path: tuple[str, ...]) -> None:
     """An option is on the command's page, or on the page of the options that all commands share."""
-    pages = {"operations", path[0]} if path[0] in OPERATIONS else {PAGES_OF.get(path[0], path[0])}
+    pages = {"operations", path[0]} if path[0] in OPERATIONS else {path[0], PAGES_OF.get(path[0], path[0])}
     names = {f"docs/{page}.md" for page in pages}.intersection(PAGES)
     known = "".join(map(text_of, [*names, "docs/options.md"]))
     for option in COMMANDS[path].params:
@@ -297,7 +304,7 @@ def test_every_option_is_documented(path: tuple[str, ...]) -> None:
 
 
 # Commands that another one's page describes.
-PAGES_OF = {"ifft": "fft", "idwt": "dwt", "run": "chains"}
+PAGES_OF = {"ifft": "fft", "idwt": "dwt", "run": "chains", "regress": "compare"}
 
 
 # -- figures that anybody can make again -------------------------------------------------------------------------

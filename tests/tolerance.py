@@ -100,8 +100,8 @@ GRADE = {
 # A share of two values in [0, 1]: four roundings.
 MIX = 2.5e-7
 
-# Weights and sums in float32, whose negative lobes add a half to both.
-RESIZE = 5e-7
+# Weights and sums in float32 along both axes, whose negative lobes add a half to both: about 16 roundings.
+RESIZE = 1e-6
 
 # Float32's rounding of 16 products, and weights of positions within 2e-9.
 ROTATE = 2e-6

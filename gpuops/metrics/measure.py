@@ -211,8 +211,9 @@ class Both:
             pixel = (tuple(map(float, image.pixel(at.row, at.column))) for image in (result, reference))
             worst = Worst(at.column, at.row, *pixel)
         bad, warning = found.bad
-        counts_, largest = found.as_idiff()
-        return Counted(figures, found.differing, bad, warning, worst, (largest / scale, *counts_))
+        (idiff_bad, idiff_warning), largest = found.as_idiff()
+        idiff = largest / scale, idiff_bad, idiff_warning
+        return Counted(figures, found.differing, bad, warning, worst, idiff)
 
 
 def _codes(gpu: Gpu, picture: Picture) -> Image:
