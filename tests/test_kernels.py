@@ -105,6 +105,7 @@ from gpuops.wavelets.denoise import denoise
 from . import test_bloom as of_bloom
 from . import test_chain as of_chain
 from . import test_compare as of_compare
+from . import test_counts as of_counts
 from . import test_delta_e as of_delta_e
 from . import test_dwt as of_dwt
 from . import test_fft as of_fft
@@ -1165,6 +1166,11 @@ def test_pu21(gpu: Recorder, rng: np.random.Generator, planes: int) -> None:
     of_pu21.check(gpu, rng, (planes, *SHAPE))
 
 
+@pytest.mark.parametrize("channels", [1, 3])
+def test_counts(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
+    of_counts.check(gpu, rng, (channels, *SHAPE))
+
+
 # -- Fourier transforms -------------------------------------------------------------------------------------------
 
 
@@ -1665,6 +1671,7 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
         got = median(tiny, on(tiny, x[:, :9]), radius).numpy()
         np.testing.assert_array_equal(got, filters_reference.median(x[:, :9], radius))
     other = on(tiny, x[::-1])
+    of_counts.check(tiny, rng, (3, *SHAPE))
     of_delta_e.check(tiny, x, x[::-1], "2000")
     of_pixelmatch.check(tiny, "discs", (0.1,))
     of_tolerant.check_window(tiny, rng, SHAPE)

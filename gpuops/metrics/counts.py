@@ -1,0 +1,250 @@
+"""What differs between two pictures, counted by idiff's rules in one reading: errors, bad pixels, the worst one.
+
+OpenImageIO's ``idiff`` lets a pixel pass that is NaN or infinite in one picture only. Here it never does: it is bad for
+every threshold. The figures tell the two apart, so that idiff's own verdict follows as well: see
+:meth:`Counts.as_idiff`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ParameterError
+from ..gpu import Local
+from ..image import Image
+from .spans import spans, two_pictures, worst_of
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+Operand = Image | npt.ArrayLike
+#: The first column and row, and those after the last.
+Rectangle = tuple[int, int, int, int]
+
+#: Pairs of thresholds that are counted together, as in counts.cl.
+MOST_THRESHOLDS = 4
+# Numbers of a group's results, and their places, as in counts.cl.
+_RESULTS, _WORST, _PLACE, _CHANNEL, _VALUES, _FINITE, _COUNTS = 32, 4, 5, 6, 7, 9, 10
+# The least largest error for which float32 holds its square, and the squares of much smaller errors.
+_LEAST_SQUARED = 2.0**-40
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A value is bad if |a − b| > ``absolute`` and |a − b| / mean(|a|, |b|) > ``relative``."""
+
+    absolute: float
+    relative: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (self.absolute >= 0 and self.relative >= 0):
+            raise ParameterError(f"thresholds must be 0 or more, not {self.absolute} and {self.relative}")
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The value with the largest error, the first in reading order of equal ones, in both pictures."""
+
+    row: int
+    column: int
+    channel: int
+    true: float
+    test: float
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The figures of one pair of pictures, over the pixels that are compared.
+
+    Attributes
+    ----------
+    pixels, values : int
+        Those that were compared.
+    differing : int
+        Values that differ; NaN equals NaN.
+    max : float
+        The largest |a − b|; infinite if ``infinite_values`` is not 0.
+    worst : Worst or None
+        Where that is; None if nothing differs.
+    mean, rms : float
+        The mean |a − b|, and the root of the mean (a − b)²; infinite as ``max`` is.
+    bad : tuple of int
+        For each threshold the number of pixels that are bad: by a finite value, or one that is not finite in one
+        picture and another value in the other.
+    finite_bad : tuple of int
+        The same, by finite values alone.
+    infinity_bad : tuple of int
+        Pixels that are not bad by finite values, but have an infinity against a number.
+    finite_max, finite_mean, finite_rms : float
+        Largest, mean and root mean square error without the values that are not finite.
+    infinite_pixels, infinite_values : int
+        Pixels and values that are not finite in one picture and another value in the other.
+    opposite_infinities : int
+        Those of these values that are +∞ and −∞.
+    """
+
+    pixels: int
+    values: int
+    differing: int
+    max: float
+    worst: Worst | None
+    mean: float
+    rms: float
+    bad: tuple[int, ...]
+    finite_bad: tuple[int, ...]
+    infinity_bad: tuple[int, ...]
+    finite_max: float
+    finite_mean: float
+    finite_rms: float
+    infinite_pixels: int
+    infinite_values: int
+    opposite_infinities: int
+
+    def as_idiff(self) -> tuple[tuple[int, ...], float]:
+        """Returns the numbers of bad pixels by the rule of idiff (OpenImageIO 3.2), and its largest error.
+
+        idiff takes +∞ and −∞ for equal, and counts no NaN nor the first infinity. What it does with further ones
+        depends on their order: here all others count, which is at most one pixel more. A single value that is not
+        finite passes, as it does there, unless the largest error is limited.
+        """
+        unlike = self.infinite_values - self.opposite_infinities
+        infinity = self.infinity_bad if unlike > 1 else (0,) * len(self.bad)
+        bad = tuple(finite + more for finite, more in zip(self.finite_bad, infinity, strict=True))
+        return bad, math.inf if unlike else self.finite_max
+
+
+def counts(
+    gpu: Gpu,
+    image_true: Operand,
+    image_test: Operand,
+    thresholds: Sequence[Threshold] = (),
+    *,
+    mask: Operand | None = None,
+    ignored: Sequence[Rectangle] = (),
+) -> Counts:
+    """Compares two pictures value by value; channels of a pixel count together where pixels are counted.
+
+    Parameters
+    ----------
+    image_true, image_test : Image or array (channels, rows, columns)
+        Values of any kind; every channel counts alike.
+    thresholds : sequence of Threshold
+        Up to four.
+    mask : Image or array (rows, columns) of uint8 or bool, optional
+        Pixels count where it is not 0.
+    ignored : sequence of (left, top, right, bottom)
+        Rectangles of pixels that do not count, without the column ``right`` and the row ``bottom``.
+
+    Raises
+    ------
+    ParameterError
+        Different shapes, too many thresholds, or a rectangle that is not inside the picture.
+    """
+    if len(thresholds) > MOST_THRESHOLDS:
+        raise ParameterError(
+            f"{MOST_THRESHOLDS} thresholds at most can be counted together, not {len(thresholds)}"
+        )
+    a, b = two_pictures(gpu, image_true, image_test)
+    shown = _mask(gpu, mask, ignored, a.shape[1:])
+    bits = _partial(gpu, a, b, shown, thresholds, 1.0)
+    found = bits[:, _COUNTS:].sum(0, dtype=np.int64)
+    largest, place = worst_of(bits, value=_WORST, place=_PLACE)
+    finite_max = float(bits[:, _FINITE].view(np.float32).max())
+    total, squares = _sums(bits)
+    if finite_max > 0 and not (finite_max >= _LEAST_SQUARED and math.isfinite(squares)):
+        # float32 does not hold the squares: errors are scaled, and read again.
+        exponent = min(max(math.frexp(finite_max)[1], -126), 126) if math.isfinite(finite_max) else 126
+        total, squares = _sums(_partial(gpu, a, b, shown, thresholds, 2.0**-exponent))
+        total, squares = math.ldexp(total, exponent), math.ldexp(squares, 2 * exponent)
+    pixels, differing, rest = int(found[0]), int(found[1]), found[14:17]
+    bad, infinity, unlike = (found[k : k + len(thresholds)] for k in (2, 6, 10))
+    values = pixels * a.shape[0]
+    mean, rms = total / max(values, 1), math.sqrt(squares / max(values, 1))
+    infinite = int(rest[1]) > 0
+    return Counts(
+        pixels=pixels,
+        values=values,
+        differing=differing,
+        max=largest,
+        worst=_worst(bits, largest, place, a.shape[2]) if largest > 0 else None,
+        mean=math.inf if infinite else mean,
+        rms=math.inf if infinite else rms,
+        bad=tuple(int(n) for n in bad + infinity),
+        finite_bad=tuple(int(n) for n in bad),
+        infinity_bad=tuple(int(n) for n in unlike),
+        finite_max=finite_max,
+        finite_mean=mean,
+        finite_rms=rms,
+        infinite_pixels=int(rest[0]),
+        infinite_values=int(rest[1]),
+        opposite_infinities=int(rest[2]),
+    )
+
+
+def _partial(
+    gpu: Gpu, a: Image, b: Image, mask: Image | None, thresholds: Sequence[Threshold], scale: float
+) -> npt.NDArray[Any]:
+    """Returns the results of all groups."""
+    channels, height, width = a.shape
+    lanes = gpu.limits.lanes
+    kernel = gpu.kernel(
+        ("lanes", "sums", "worst", "counts"), "count_differences", WIDTH=lanes, CHANNELS=channels,
+        MASK=mask is not None, FINITE=lanes > 1,
+    )  # fmt: skip
+    items, groups, span = spans(kernel, height * width, lanes)
+    rest = MOST_THRESHOLDS - len(thresholds)
+    absolute = np.array([t.absolute for t in thresholds] + [math.inf] * rest, np.float32)
+    relative = np.array([t.relative for t in thresholds] + [0.0] * rest, np.float32)
+    partial = gpu.empty((groups, _RESULTS), np.uint32)
+    gpu.launch(
+        kernel, (groups * items,), a, b, mask, partial, np.uint32(height * width), np.uint32(span), scale, absolute,
+        relative, Local(8 * items), Local(4 * items), Local(4 * items), local=(items,), label="counts",
+        traffic=a.nbytes + b.nbytes + (mask.nbytes if mask else 0),
+    )  # fmt: skip
+    return partial.numpy()
+
+
+def _sums(bits: npt.NDArray[Any]) -> tuple[float, float]:
+    """Returns the sum of errors and that of their squares; infinite where they overflow."""
+    sums = bits[:, :4].view(np.float32).astype(np.float64)
+    return tuple(  # type: ignore[return-value]
+        float(sums[:, k : k + 2].sum()) if np.isfinite(sums[:, k]).all() else math.inf for k in (0, 2)
+    )
+
+
+def _worst(bits: npt.NDArray[Any], largest: float, place: int, width: int) -> Worst:
+    """Returns the worst value, as the group that found it wrote it down."""
+    of = bits[(bits[:, _WORST].view(np.float32) == largest) & (bits[:, _PLACE] == place)][0]
+    true, test = (float(v) for v in of[_VALUES : _VALUES + 2].view(np.float32))
+    return Worst(place // width, place % width, int(of[_CHANNEL]), true, test)
+
+
+def _mask(
+    gpu: Gpu, mask: Operand | None, ignored: Sequence[Rectangle], shape: tuple[int, ...]
+) -> Image | None:
+    """Returns the pixels that count, an Image (rows, columns) of uint8; None if all do."""
+    if mask is None and not ignored:
+        return None
+    if isinstance(mask, Image):
+        gpu.check_own(mask)
+    array = (
+        mask if isinstance(mask, Image) else np.ones(shape, np.uint8) if mask is None else np.asarray(mask)
+    )
+    if array.dtype not in (np.uint8, np.bool_) or array.shape != shape:
+        raise ParameterError(f"a mask {shape} of uint8 is needed, not {array.dtype} of shape {array.shape}")
+    if isinstance(array, Image) and not ignored:
+        return array
+    host = np.array(array.numpy() if isinstance(array, Image) else array != 0, np.uint8)
+    height, width = shape
+    for rectangle in ignored:
+        left, top, right, bottom = rectangle
+        if not (0 <= left < right <= width and 0 <= top < bottom <= height):
+            raise ParameterError(f"the rectangle {rectangle} is not inside {width}×{height} pixels")
+        host[top:bottom, left:right] = 0
+    return gpu.array(host)
