@@ -28,8 +28,9 @@ __kernel void halve(__global const float *in, __global float *out, int height, i
     __global const float *lower = 2 * y + 1 < height ? upper + width : upper;
     int first = width - 2 * x, second = first - WIDTH;  // samples that exist
     int next = WIDTH == 1 && second < 1 ? 0 : WIDTH;
-    FLOAT sum = in_pairs(load(upper, first) + load(lower, first), load(upper + next, second) + load(lower + next, second));
-    store(0.25f * sum, out + ((size_t)get_global_id(2) * rows + y) * columns + x, columns - x);
+    FLOAT left = load(upper, first) + load(lower, first);
+    FLOAT right = load(upper + next, second) + load(lower + next, second);
+    store(0.25f * in_pairs(left, right), out + ((size_t)get_global_id(2) * rows + y) * columns + x, columns - x);
 }
 
 // out = 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601), of planes of `size` values.
