@@ -33,15 +33,6 @@ static inline void store_xyb(const FLOAT rgb[3], __global float *out, size_t siz
     store(s - y, out + 2 * size, count);
 }
 
-// Adds neighbours: p and q are 2 · WIDTH values of a row.
-static inline FLOAT in_pairs(FLOAT p, FLOAT q) {
-#if WIDTH == 1
-    return p + q;
-#else
-    return (FLOAT)(p.even + p.odd, q.even + q.odd);
-#endif
-}
-
 // The planes of XYB of both pictures (those of a, then those of b), and their linear RGB at half the size in the same
 // order: means of 2 × 2 pixels, where edges are repeated. b begins at `from`, and its planes and those of a are
 // `plane` values apart, 0 for gray. A work-item takes WIDTH such cells. smaller may be null. Values that are not finite

@@ -100,6 +100,15 @@ static inline void store(FLOAT v, __global float *p, int count) {
 #endif
 }
 
+// Adds neighbours: p and q are 2 · WIDTH values of a row.
+static inline FLOAT in_pairs(FLOAT p, FLOAT q) {
+#if WIDTH == 1
+    return p + q;
+#else
+    return (FLOAT)(p.even + p.odd, q.even + q.odd);
+#endif
+}
+
 // LOG2, EXP2 and RECIP are within 3 ulp of 2^-24. With NATIVE, reciprocals are within 2 ulp for 2^-126 … 2^126; log2 is
 // within 2^-21 for x in 0.5 … 2, and within 3 ulp elsewhere; exp2 is within 3 + 2 |x| ulp: Vulkan and Direct3D demand
 // this of these instructions. A library's functions take tens of instructions.

@@ -16,7 +16,7 @@ from .moments import Strips, kernel_of, table_of
 from .pairs import Operand, data_range_of, operands, same_shape
 
 if TYPE_CHECKING:
-    from ..gpu import Gpu
+    from ..gpu import Gpu, Kernel
 
 
 @dataclass(frozen=True)
@@ -162,12 +162,17 @@ def shrunk(gpu: Gpu, image: Image, factor: int) -> Image:
     planes, height, width = image.shape
     rows, columns = -(-height // factor), -(-width // factor)
     result = image.like((planes, rows, columns))
-    kernel = gpu.kernel(("reflected", "shrink"), "shrink")
+    lanes = gpu.limits.lanes if factor == 2 else 1
+    kernel = _pointwise(gpu, "halve" if factor == 2 else "shrink")
     gpu.launch(
-        kernel, (columns, rows, planes), image, result, height, width, rows, columns, factor,
-        local=kernel.fit(64, 1, 1), traffic=image.nbytes + result.nbytes,
+        kernel, (-(-columns // lanes), rows, planes), image, result, height, width, rows, columns,
+        *(() if factor == 2 else (factor,)), local=kernel.fit(64, 1, 1), traffic=image.nbytes + result.nbytes,
     )  # fmt: skip
     return result
+
+
+def _pointwise(gpu: Gpu, name: str) -> Kernel:
+    return gpu.kernel(("lanes", "reflected", "shrink"), name, WIDTH=gpu.limits.lanes)
 
 
 def _planes(gpu: Gpu, im1: Operand, im2: Operand, luma: bool) -> tuple[Image, Image]:
@@ -183,7 +188,7 @@ def _luma(gpu: Gpu, image: Image) -> Image:
     if planes != 3:
         raise ParameterError(f"luma needs an image of one or three planes, not of {planes}: leave alpha out")
     result = gpu.empty((1, height, width))
-    kernel = gpu.kernel(("reflected", "shrink"), "luma")
+    kernel = _pointwise(gpu, "luma")
     gpu.launch(
         kernel, (height * width,), image, result, height * width, local=kernel.fit(256),
         traffic=image.nbytes + result.nbytes,
