@@ -156,6 +156,7 @@ function choose(view = state.view) {
 function tellRanges() {
   find("amount-value").textContent = find("amount").value;
   find("exposure-value").textContent = `${viewer.exposure > 0 ? "+" : ""}${viewer.exposure} EV`;
+  find("exposure").setAttribute("aria-valuetext", find("exposure-value").textContent);
 }
 
 function amount(by) {

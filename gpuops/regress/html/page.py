@@ -40,7 +40,7 @@ _SHARE = 0.9
 _FRAME_BYTES = 8192
 # Nothing but the page's own style and script, and pictures within the page; no connection of any kind.
 _POLICY = (
-    "default-src 'none'; img-src data: blob:; style-src '{style}'; script-src '{script}'; "
+    "default-src 'none'; img-src data:; style-src '{style}'; script-src '{script}'; "
     "base-uri 'none'; form-action 'none'"
 )
 
@@ -168,7 +168,7 @@ def _address(kind: str, data: bytes) -> str:
 
 def _about(outcome: Outcome, shown: View, settings: Settings) -> dict[str, Any]:
     """Returns what the viewer needs to know of the pictures."""
-    about: dict[str, Any] = {"aligned": bool(shown.counts), "top": shown.top}
+    about: dict[str, Any] = {"aligned": shown.aligned, "top": shown.top}
     for which in SIDES:
         if side := shown.sides.get(which):
             part = side.part
