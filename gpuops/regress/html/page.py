@@ -216,15 +216,16 @@ def _assemble(
         "context": fragments.rows(run.context.items()),
         "pages": _pages(number, parts, names),
     }
-    before, rest = _asset("page.html").split("$cases")
-    between, after = rest.split("$index")
+    # The list works before the browser has read the cases, which come last.
+    before, rest = _asset("page.html").split("$index")
+    between, after = rest.split("$cases")
     with open(output, "wb") as file:
         file.write(Template(before).substitute(filled).encode())
-        _copy(part.cases, file)
-        file.write(Template(between).substitute(filled).encode())
         file.write(f'{_json(start)[:-1]},"cases":[\n'.encode())
         _copy(part.index, file)
         file.write(b"]}")
+        file.write(Template(between).substitute(filled).encode())
+        _copy(part.cases, file)
         file.write(Template(after).substitute(filled).encode())
 
 
