@@ -366,12 +366,34 @@ def test_both_pictures_have_one_zoom_and_one_place(page: Page, made: tuple[Suite
     assert page("return [viewer.x, viewer.y]") == pytest.approx(
         [before[1] - 40 / before[0], before[2] - 24 / before[0]]
     )
-    page("viewer.goTo(...arguments, 48)", *INSIDE)
+    page("viewer.goTo(...arguments, 40)", *INSIDE)
     x, y = INSIDE[0] + 1, INSIDE[1] + 1
     assert page.colour(x, y, "left") == pytest.approx(reference[y, x], abs=LEVELS)
     assert page.colour(x, y, "right") == pytest.approx(result[y, x], abs=LEVELS)
     page("find('right').dispatchEvent(new WheelEvent('wheel', { deltaY: 100, cancelable: true }))")
-    assert page("return viewer.zoom") == pytest.approx(48 / 2**0.5)
+    assert page("return viewer.zoom") == pytest.approx(40 / 2**0.5)
+
+
+def test_large_pixels_show_their_values(page: Page) -> None:
+    """Text is drawn in white, which the picture has not."""
+    page.case("depth/8.png")
+
+    def white() -> int:
+        page("viewer.probe = null; viewer.draw()")
+        return int((page.picture("right") == 255).all(axis=2).sum())
+
+    page("viewer.goTo(...arguments, 40)", *INSIDE)
+    assert white() == 0
+    page(
+        "window.texts = []; const draw = CanvasRenderingContext2D.prototype.fillText;"
+        "CanvasRenderingContext2D.prototype.fillText = function (...all) { texts.push(all[0]); draw.apply(this, all); }"
+    )
+    page("viewer.goTo(...arguments, 48)", *INSIDE)
+    assert white() > 500
+    x, y = INSIDE
+    values = page("return valuesAt(viewer.result, ...arguments).split(' ')", x, y)
+    texts = page("return texts")
+    assert any(texts[k : k + 3] == values for k in range(0, len(texts), 3))
 
 
 def test_pictures_that_are_not_a_pair(page: Page) -> None:

@@ -30,6 +30,11 @@ def test_the_installed_program_runs_outside_the_tree(tmp_path: Path) -> None:
     )
     assert all(place.startswith(str(target)) for place in places.split())
     assert (target / "gpuops" / "py.typed").exists()
+    run(
+        "-c",
+        "from gpuops.regress.html import write_page; from gpuops.regress.outcome import Run\n"
+        "from gpuops.regress.report import from_json, to_json; write_page('x.html', from_json(to_json(Run([]))))",
+    )
     image = str(ROOT / "samples" / "sunset.exr")
     run("-m", "clpix", "bloom", image, "--tonemap", "agx", "-o", "out.png", "--timing")
     assert (tmp_path / "out.png").stat().st_size > 100_000

@@ -19,7 +19,7 @@ from . import encode, fragments
 from .page import Path_, Written, budget, ordered
 from .pairs import PICTURED, Settings, View, view
 
-# Cases with pictures on a page, and rows of those without.
+# Cases that need attention on a page, and rows of the others.
 _CASES, _ROWS = 50, 2000
 # What an earlier report in the same folder may have left.
 _OURS = re.compile(
@@ -60,8 +60,8 @@ def write_folder(
 
     write(place / "style.css", files(__package__).joinpath("page.css").read_bytes())
     outcomes = ordered(run)
-    shown = [outcome for outcome in outcomes if outcome.status in PICTURED]
-    others = [outcome for outcome in outcomes if outcome.status not in PICTURED]
+    shown = [outcome for outcome in outcomes if not outcome.good]
+    others = [outcome for outcome in outcomes if outcome.good]
     each = budget(run, settings)
     numbered = iter(enumerate(shown))
     pages: list[str] = []
@@ -69,7 +69,7 @@ def write_folder(
         name = f"cases-{len(pages) + 1}.html"
         sections = []
         for number, outcome in part:
-            seen = view(outcome, settings, each)
+            seen = view(outcome, settings, each) if outcome.status in PICTURED else View()
             sources = {}
             for which, data, width, height in _files(seen):
                 write(pictures / f"case-{number}-{which}.png", data)

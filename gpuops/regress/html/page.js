@@ -86,15 +86,21 @@ async function open(item) {
   find("overview").hidden = Boolean(item);
   mark();
   if (!item) return;
+  find("name").replaceChildren(badge(item.status), " ", made("bdi", {}, item.name));
+  find("reason").textContent = item.reason;
+  find("place-of-case").textContent = `${listed.indexOf(item) + 1 || "–"} of ${listed.length}`;
+  find("facts").replaceChildren();
+  find("viewer").hidden = true;
+  if (document.readyState === "loading") {
+    await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
+    if (opened !== item) return;
+  }
   const source = document.querySelectorAll("#cases > noscript")[item.number].textContent;
   const body = new DOMParser().parseFromString(source, "text/html").querySelector(".body");
   const pictures = body.querySelector(".pictures");
   pictures?.remove();
-  find("name").replaceChildren(badge(item.status), " ", made("bdi", {}, item.name));
-  find("reason").textContent = item.reason;
   find("facts").replaceChildren(...body.childNodes);
   find("viewer").hidden = !pictures;
-  find("place-of-case").textContent = `${listed.indexOf(item) + 1 || "–"} of ${listed.length}`;
   find("case").scrollTop = 0;
   if (!document.activeElement?.closest("#list")) find("name").focus({ preventScroll: false });
   if (!pictures) return;
@@ -156,6 +162,7 @@ function choose(view = state.view) {
 function tellRanges() {
   find("amount-value").textContent = find("amount").value;
   find("exposure-value").textContent = `${viewer.exposure > 0 ? "+" : ""}${viewer.exposure} EV`;
+  find("exposure").setAttribute("aria-valuetext", find("exposure-value").textContent);
 }
 
 function amount(by) {

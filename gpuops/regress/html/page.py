@@ -40,7 +40,7 @@ _SHARE = 0.9
 _FRAME_BYTES = 8192
 # Nothing but the page's own style and script, and pictures within the page; no connection of any kind.
 _POLICY = (
-    "default-src 'none'; img-src data: blob:; style-src '{style}'; script-src '{script}'; "
+    "default-src 'none'; img-src data:; style-src '{style}'; script-src '{script}'; "
     "base-uri 'none'; form-action 'none'"
 )
 
@@ -168,7 +168,7 @@ def _address(kind: str, data: bytes) -> str:
 
 def _about(outcome: Outcome, shown: View, settings: Settings) -> dict[str, Any]:
     """Returns what the viewer needs to know of the pictures."""
-    about: dict[str, Any] = {"aligned": bool(shown.counts), "top": shown.top}
+    about: dict[str, Any] = {"aligned": shown.aligned, "top": shown.top}
     for which in SIDES:
         if side := shown.sides.get(which):
             part = side.part
@@ -216,15 +216,16 @@ def _assemble(
         "context": fragments.rows(run.context.items()),
         "pages": _pages(number, parts, names),
     }
-    before, rest = _asset("page.html").split("$cases")
-    between, after = rest.split("$index")
+    # The list works before the browser has read the cases, which come last.
+    before, rest = _asset("page.html").split("$index")
+    between, after = rest.split("$cases")
     with open(output, "wb") as file:
         file.write(Template(before).substitute(filled).encode())
-        _copy(part.cases, file)
-        file.write(Template(between).substitute(filled).encode())
         file.write(f'{_json(start)[:-1]},"cases":[\n'.encode())
         _copy(part.index, file)
         file.write(b"]}")
+        file.write(Template(between).substitute(filled).encode())
+        _copy(part.cases, file)
         file.write(Template(after).substitute(filled).encode())
 
 

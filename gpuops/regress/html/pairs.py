@@ -100,11 +100,18 @@ class View:
     thumbnail: bytes = b""
     whole: bytes = b""
 
+    @property
+    def aligned(self) -> bool:
+        """Whether both pictures are there and of one size."""
+        return len(self.sides) == 2 and len({(side.width, side.height) for side in self.sides.values()}) == 1
+
 
 def view(outcome: Outcome, settings: Settings, budget: float) -> View:
     """Reads an outcome's pictures and cuts of them what has at most ``budget`` bytes, around the worst tile."""
     remarks: list[str] = []
     pictures = _read(outcome, remarks)
+    if any(picture.metadata.colour is not None for picture in pictures.values()):
+        remarks.append("Colours that are neither sRGB nor linear Rec. 709 light are shown as if they were.")
     sizes = {(picture.width, picture.height) for picture in pictures.values()}
     heat = None
     if len(pictures) == 2 and len(sizes) == 1:

@@ -17,6 +17,8 @@ const AMOUNTS = {
   heat: ["Opacity (%)", 0, 100, 1, 100],
 };
 const MOST_ZOOM = 64;
+// The zoom from which pixels are large enough to hold their values.
+const WRITTEN_ZOOM = 48;
 
 class Viewer {
   constructor(find) {
@@ -173,11 +175,43 @@ class Viewer {
       context.restore();
       if (split) this.stroke(context, canvas.width * split, 0, 0, canvas.height, ratio);
     }
+    if (layers.length === 1 && this.zoom >= WRITTEN_ZOOM && this.view !== "difference") {
+      this.write(context, canvas, this[layers[0][0]], scale, ratio);
+    }
     if (this.probe) {
       const left = Math.round(canvas.width / 2 + (this.probe.x - this.x) * scale);
       const top = Math.round(canvas.height / 2 + (this.probe.y - this.y) * scale);
       const size = Math.max(scale, 6 * ratio);
       this.stroke(context, left + scale / 2 - size / 2, top + scale / 2 - size / 2, size, size, ratio);
+    }
+  }
+
+  // Writes the stored values into the pixels, a line for each channel.
+  write(context, canvas, picture, scale, ratio) {
+    const across = canvas.width / 2 / scale, down = canvas.height / 2 / scale;
+    const within = (from, to, first, size) => [
+      Math.max(Math.floor(from), first), Math.min(Math.ceil(to), first + size),
+    ];
+    const [left, right] = within(this.x - across, this.x + across, picture.x, picture.width);
+    const [top, bottom] = within(this.y - down, this.y + down, picture.y, picture.height);
+    const line = 11 * ratio;
+    context.font = `${10 * ratio}px monospace`;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.lineWidth = 3 * ratio;
+    context.strokeStyle = "#000";
+    context.fillStyle = "#fff";
+    for (let y = top; y < bottom; y++) {
+      for (let x = left; x < right; x++) {
+        const middle = canvas.width / 2 + (x + 0.5 - this.x) * scale;
+        const first = canvas.height / 2 + (y + 0.5 - this.y) * scale - (line * (picture.channels - 1)) / 2;
+        const at = ((y - picture.y) * picture.width + x - picture.x) * picture.channels;
+        for (let k = 0; k < picture.channels; k++) {
+          const text = written(Number(picture.values[at + k].toPrecision(picture.range > 1 ? 7 : 3)));
+          context.strokeText(text, middle, first + k * line);
+          context.fillText(text, middle, first + k * line);
+        }
+      }
     }
   }
 
