@@ -219,5 +219,5 @@ def test_timing(clpix: Program, two: tuple[Path, Path], tmp_path: Path) -> None:
     assert (run.code, run.err) == (1, "")
     result = json.loads((tmp_path / "t.json").read_text())
     counts = {kernel["name"]: kernel["count"] for kernel in result["kernels"]}
-    assert counts["differences"] == counts["ssim"] == 3
+    assert counts["counts"] == counts["ssim"] == 3
     assert result["totals"]["unaccounted_ms"] >= 0

@@ -18,7 +18,15 @@ SUMMARY_BYTES = 1 << 20
 # What may mean something in Markdown or HTML: the punctuation of ASCII but , - and /.
 _MARKUP = re.compile(r"[!-+.:-@\[-`{-~]")
 # The signs of statuses in the summary, beside their names.
-_SIGNS = {"error": "❗", "missing": "❓", "new": "🆕", "failed": "❌", "size": "📐", "warned": "⚠️", "renamed": "🔀"}
+_SIGNS = {
+    "error": "❗",
+    "missing": "❓",
+    "new": "🆕",
+    "failed": "❌",
+    "size": "📐",
+    "warned": "⚠️",
+    "renamed": "🔀",
+}
 
 
 def annotated(run: Run, *, strict: bool = False) -> list[str]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import notes
 from ...errors import GpuopsError
@@ -42,7 +40,8 @@ class Settings:
     ----------
     title : str
     heat : callable, optional
-        Gives the map of differences from result and reference, of the same size: (h, w) float32 within 0 … 1. Without one it is the largest difference of a pixel's channels.
+        Gives the map of differences from result and reference, of the same size: (h, w) float32 within 0 … 1. Without
+        one it is the largest difference of a pixel's channels.
     heat_name, heat_threshold : str
         What the map shows, and the name of the threshold of outcomes that is a value of the map.
     aim : int
