@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuops.params.metrics import LIMITS, METRICS
-from gpuops.params.thresholds import Limit
+from gpuops.params.metrics import METRICS
 
 from . import options
 from .comparing import Given, comparing
@@ -128,9 +127,9 @@ def _as_text(measured: Measured, given: Given) -> list[str]:
         values = (" ".join(f"{value:.6g}" for value in side) for side in (worst.reference, worst.result))
         lines.append(f"worst at {worst.x},{worst.y}: {' and '.join(values)}")
     lines.append(f"{measured.differing} of {measured.values} values differ")
-    lines += [f"warning: {_said(limit)}" for limit in measured.warned]
+    lines += [f"warning: {limit.said}" for limit in measured.warned]
     if measured.missed and given.thresholds.table:
-        lines.append(f"differ: {', '.join(map(_said, measured.missed))}")
+        lines.append(f"differ: {'; '.join(limit.said for limit in measured.missed)}")
     elif not measured.missed:
         lines.append("alike within the thresholds")
     return lines
@@ -150,18 +149,6 @@ def _figure(metric: str, measured: Measured) -> str:
     if metric == "max" and measured.data_range > 1:
         text += f" ({value * measured.data_range:.0f} of {measured.data_range:.0f} levels)"
     return text + _UNITS.get(metric, "")
-
-
-def _said(limit: Limit) -> str:
-    """Returns a threshold that was missed, in words."""
-    if limit.name in LIMITS:
-        metric = LIMITS[limit.name]
-        return f"{metric} {'needs' if METRICS[metric].higher else 'allows'} {limit.limit:g}"
-    if limit.name.endswith("percent"):
-        return f"{limit.value:.4g} % of the pixels are bad, and {limit.name} allows {limit.limit:g}"
-    if limit.name.startswith("hard"):
-        return f"{limit.name} allows {limit.limit:g}"
-    return f"{limit.value:.0f} pixels are bad, and {limit.limit:g} are allowed"
 
 
 def _as_json(measured: Measured, given: Given) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -151,7 +152,7 @@ def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about:
     context = {
         "clpix": version("clpix"),
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "command": ["clpix", *sys.argv[1:]],
+        "command": shlex.join(["clpix", *sys.argv[1:]]),
         **about,
         **device.context(),
     }
@@ -207,16 +208,13 @@ def _write(path: str, text: str) -> None:
 
 def _line(outcome: Outcome) -> str:
     """Returns one line on a picture that needs attention."""
-    parts: Sequence[str] = [
-        f"{limit.name} {limit.value:.4g} against {limit.limit:.4g}"
-        for limit in (*outcome.missed, *outcome.warned)
-    ]
+    parts = [limit.said for limit in (*outcome.missed, *outcome.warned)]
     if outcome.worst is not None and outcome.missed:
         worst = outcome.worst
         values = [" ".join(f"{v:.5g}" for v in side) for side in (worst.result, worst.reference)]
-        parts = [*parts, f"worst at {worst.x},{worst.y}: {values[0]} in place of {values[1]}"]
+        parts.append(f"worst at {worst.x},{worst.y}: {values[0]} in place of {values[1]}")
     if outcome.message:
-        parts = [*parts, outcome.message]
+        parts.append(outcome.message)
     if outcome.reference is not None and outcome.reference.of != "base":
-        parts = [*parts, f"reference of {outcome.reference.of}"]
+        parts.append(f"reference of {outcome.reference.of}")
     return visible(f"{outcome.status:<8} {outcome.name}: {'; '.join(parts)}")

@@ -351,3 +351,8 @@ KERNELS = {
     "fft": 6e-7,  # relative L2; computed roots are up to 2.5 ulp of 1 off
     "fft double": 2e-15,
 }
+
+# -- devices beside each other ------------------------------------------------------------------------------------
+
+# The largest differences between devices, where they are above one level of 16 bits.
+ACROSS_DEVICES: dict[str, float] = {}

@@ -19,6 +19,21 @@ class Limit(NamedTuple):
     value: float
     limit: float
 
+    @property
+    def said(self) -> str:
+        """What was measured, and what is allowed, in words."""
+        name, _, of = self.name.partition(" of ")  # which may be a layer
+        if name in LIMITS:
+            kind = "needs" if METRICS[LIMITS[name]].higher else "allows"
+            figure = f"{LIMITS[name]} of {of}" if of else LIMITS[name]
+            return f"{figure} {self.value:.4g}, {name} {kind} {self.limit:g}"
+        if name.endswith("percent"):
+            return f"{self.value:.4g} % of the pixels are bad, {self.name} allows {self.limit:g}"
+        if name in ("allowfailures", "warn"):
+            bad = "1 pixel is bad" if self.value == 1 else f"{self.value:.0f} pixels are bad"
+            return f"{bad}, {self.limit:g} are allowed"
+        return f"an error of {self.value:.4g}, {self.name} allows {self.limit:g}"
+
 
 @dataclass(frozen=True)
 class Thresholds:

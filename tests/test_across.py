@@ -1,0 +1,123 @@
+"""Devices beside each other: every operation's cases on all OpenCL devices here, and what tells them apart."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gpuops import Gpu, files
+from gpuops.files import Picture
+from gpuops.params.thresholds import Thresholds
+from gpuops.regress.across import LEVEL, agreement, table
+
+from .tolerance import ACROSS_DEVICES
+
+# Runs the cases of all operations on a device, and writes what they make as OpenEXR.
+_PROGRAM = """
+import sys
+import numpy as np
+from gpuops import Gpu, files
+from gpuops.chain import Chain
+from gpuops.ops import OPERATIONS, operation
+
+light = np.random.default_rng(8).gamma(0.7, 0.4, (3, 29, 37)).astype(np.float32)
+with Gpu(sys.argv[1]) as gpu:
+    for name in OPERATIONS:
+        for number, params in enumerate(operation(name).cases):
+            made = gpu.run(Chain(params), gpu.array(light)).numpy()
+            picture = files.Picture(np.ascontiguousarray(np.moveaxis(made, 0, -1)), linear=True)
+            files.write(f"{sys.argv[2]}/{name}-{number}.exr", picture)
+"""
+
+
+def devices(environment: dict[str, str]) -> dict[str, str]:
+    """The usable devices, by the index that names them."""
+    text = subprocess.run(
+        [sys.executable, "-m", "clpix", "devices", "--json"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return {
+        str(one["index"]): f"{one['name']} ({one['platform']})"
+        for one in json.loads(text)["devices"]
+        if one["usable"]
+    }
+
+
+def test_every_operation_gives_the_same_on_every_device(gpu: Gpu, tmp_path: Path) -> None:
+    environment = {**os.environ, "RUSTICL_ENABLE": "llvmpipe"}
+    environment.pop("CLPIX_DEVICE", None)
+    found = devices(environment)
+    if len(found) < 2:
+        pytest.skip("there is one device here")
+    running = {}
+    for index, name in found.items():
+        folder = tmp_path / index
+        folder.mkdir()
+        command = [sys.executable, "-c", _PROGRAM, index, str(folder)]
+        running[name] = folder, subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    for name, (_, process) in running.items():
+        _, said = process.communicate()
+        assert process.returncode == 0, f"{name}: {said}"
+    folders = {name: folder for name, (folder, _) in running.items()}
+    pictures = sorted({path.name for folder in folders.values() for path in folder.iterdir()})
+    assert len(pictures) > 40
+    apart = []
+    for picture in pictures:
+        limit = ACROSS_DEVICES.get(picture.removesuffix(".exr"), LEVEL)
+        made = {name: str(folder / picture) for name, folder in folders.items()}
+        one = agreement(gpu, picture, made, Thresholds(hardfail=limit))
+        if not one.good:
+            apart += [f"{picture}: {max(one.largest.values()):.2g}", *table([one], list(folders))]
+    assert not apart, "\n".join(apart)
+
+
+def save(path: Path, pixels: npt.NDArray[np.generic]) -> str:
+    files.write(path, Picture(pixels))
+    return str(path)
+
+
+def test_clusters_and_the_first_difference(gpu: Gpu, tmp_path: Path, rng: np.random.Generator) -> None:
+    pixels = rng.integers(0, 60_000, (130, 200, 3)).astype(np.uint16)
+    near, far = pixels + np.uint16(1), pixels.copy()
+    far[70, 150] += np.uint16(900)
+    far[100, 3] += np.uint16(5000)
+    made = {
+        "a": save(tmp_path / "a.png", pixels),
+        "b": save(tmp_path / "b.png", far),
+        "c": save(tmp_path / "c.png", near),
+    }
+    found = agreement(gpu, "x.png", made)
+    assert found.clusters == (("a", "c"), ("b",))
+    assert not found.good
+    assert found.largest["a", "c"] == pytest.approx(1 / 65535, rel=1e-6)
+    assert found.largest["a", "b"] == pytest.approx(5000 / 65535, rel=1e-6)
+    first = found.first["a", "b"]
+    assert (first.x, first.y, first.tile) == (150, 70, (2, 1))
+    assert first.values == (tuple(pixels[70, 150]), tuple(far[70, 150]))
+    lines = table([found], ["a", "b", "c"])
+    assert "x.png: a, c | b" in lines
+    assert any("a and b differ first in tile 2,1, pixel 150,70" in line for line in lines)
+    assert agreement(gpu, "x.png", made, Thresholds(hardfail=0.1)).clusters == (("a", "b", "c"),)
+
+
+def test_what_could_not_be_made_or_compared(gpu: Gpu, tmp_path: Path) -> None:
+    made = {
+        "a": save(tmp_path / "a.png", np.zeros((4, 5, 3), np.uint8)),
+        "b": save(tmp_path / "b.png", np.zeros((4, 6, 3), np.uint8)),
+        "c": str(tmp_path / "none.png"),
+    }
+    found = agreement(gpu, "x.png", made, errors={"d": "it failed"})
+    assert found.clusters == (("a",), ("b",))
+    assert found.largest["a", "b"] == np.inf
+    assert set(found.errors) == {"b", "c", "d"}
+    assert not agreement(gpu, "x.png", {"a": made["a"]}, errors={"d": "it failed"}).good
