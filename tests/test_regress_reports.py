@@ -59,6 +59,16 @@ RUN = Run(
 )
 
 
+def test_exit_codes() -> None:
+    def code(*statuses: str, strict: bool = False) -> int:
+        return Run([Outcome(s, s) for s in statuses]).exit_code(strict=strict)
+
+    assert code() == code("equal", "passed", "skipped", "warned") == 0
+    assert code("failed", "equal") == code("warned", strict=True) == 1
+    assert [code(s, "failed") for s in ("error", "missing", "new", "renamed")] == [2] * 4
+    assert [s for s in STATUSES if Outcome(s, s).good] == ["skipped", "passed", "equal"]
+
+
 # -- JSON ----------------------------------------------------------------------------------------------------------
 
 

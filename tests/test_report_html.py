@@ -405,6 +405,40 @@ def test_pictures_that_are_not_a_pair(page: Page) -> None:
     assert not page.find("#viewer").is_displayed() and "equals other.png" in page.find("#reason").text
 
 
+def of_page(pixels: NDArray[Any], *, alpha: bool = False, linear: bool = False) -> dict[str, Any]:
+    """A picture as the page's script holds it; JSON has no NaN and infinities, so values are strings."""
+    height, width, channels = pixels.shape
+    found = {"width": width, "height": height, "channels": channels, "alpha": alpha, "linear": linear}
+    found["range"] = int(np.iinfo(pixels.dtype).max) if pixels.dtype.kind == "u" else 1
+    return found | {"values": [str(float(v)).replace("inf", "Infinity") for v in pixels.reshape(-1)]}
+
+
+def test_differences_of_pictures_of_two_kinds(page: Page) -> None:
+    """The script's difference, whose expected values are written here by hand."""
+    gray = np.array([[[51], [0], [255]]], np.uint8)
+    rgb = np.array([[[51, 51, 51], [0, 102, 0], [255, 255, 0]]], np.uint8)
+    deep = np.array([[[13107], [65535], [0]]], np.uint16)
+    light = np.array([[[((0.2 + 0.055) / 1.055) ** 2.4], [0], [np.nan]]], np.float32)
+    clear = np.array([[[51, 255], [0, 204], [255, 0]]], np.uint8)
+    odd = np.array([[[np.nan], [np.inf], [-np.inf]]], np.float32)
+    cases = [
+        (of_page(gray), of_page(rgb), [[0, 0, 0], [0, 102, 0], [0, 0, 255]]),
+        (of_page(gray), of_page(deep), [[0] * 3, [255] * 3, [255] * 3]),
+        (of_page(gray), of_page(light, linear=True), [[0] * 3, [0] * 3, [255] * 3]),
+        (of_page(gray), of_page(clear, alpha=True), [[0] * 3, [51] * 3, [255] * 3]),
+        (of_page(odd), of_page(odd), [[0] * 3, [0] * 3, [0] * 3]),
+        (of_page(odd), of_page(np.zeros_like(odd)), [[255] * 3, [255] * 3, [255] * 3]),
+    ]
+    for a, b, expected in cases:
+        for pair in ((a, b), (b, a)):
+            found = page(
+                "const [a, b] = [...arguments].map((p) => ({ ...p, values: p.values.map(Number) }));"
+                "return Array.from(difference(a, b, 1).getContext('2d').getImageData(0, 0, a.width, a.height).data)",
+                *pair,
+            )
+            assert np.array(found).reshape(-1, 4)[:, :3].tolist() == expected
+
+
 # -- keys, sizes, schemes ------------------------------------------------------------------------------------------
 
 

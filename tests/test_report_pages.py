@@ -20,8 +20,9 @@ from PIL import Image
 
 from gpuops import files
 from gpuops.errors import FileError, ParameterError
-from gpuops.regress.html import Settings, encode, heat, write_folder, write_page
+from gpuops.regress.html import Settings, attachments, encode, heat, write_folder, write_page
 from gpuops.regress.html.pairs import view
+from gpuops.regress.junit import to_junit
 from gpuops.regress.outcome import Outcome, Run
 
 from .reference.suite import BLOCK, HEIGHT, MARKUP, WIDTH, Suite, ramp, small
@@ -98,6 +99,23 @@ def test_the_worst_tile_has_the_largest_mean() -> None:
     found[150:160, 130:190] = 0.5  # many
     assert heat.worst_tile(found) == (128 + 32, 128 + 32)
     assert heat.worst_tile(np.ones((1, 1), np.float32)) == (0, 0)
+
+
+def test_the_histogram_counts_every_pixel_that_differs(rng: np.random.Generator) -> None:
+    found = rng.random((50, 60)).astype(np.float32)
+    found[found < 0.3] = 0
+    counts = heat.histogram(found, float(found.max()))
+    assert len(counts) == 64 and sum(counts) == np.count_nonzero(found)
+    assert sum(counts[:10]) == 0 and min(counts[20:]) > 0
+    levels = np.array([[0, 1, 1, 5]], np.float32) / 255
+    assert heat.histogram(levels, float(levels.max())) == [2, 0, 0, 0, 1]
+
+
+def test_the_mark_stands_where_the_threshold_is() -> None:
+    for mark, place in ((0.2, "M204.8 0V"), (0.9, "M512.0 0V")):
+        svg = heat.drawing([1, 2], 0.5, mark, "x")
+        assert f'd="{place}' in svg and ("beyond" in svg) == (mark > 0.5)
+    assert "mark" not in heat.drawing([1, 2], 0.5, None, "x") + heat.drawing([1, 2], 0.5, float("inf"), "x")
 
 
 # -- encodings -----------------------------------------------------------------------------------------------------
@@ -348,6 +366,18 @@ def test_the_folder_obeys_jenkins_policy(made: tuple[Suite, Run, str], tmp_path:
     )
     source = re.findall(r'data-of="result" src="([^"]+)"', section)[0]
     assert np.array_equal(files.read(place / source).pixels, suite.pictures["depth/16.png"][1])
+
+
+def test_attachments_are_the_folder_s_pictures(made: tuple[Suite, Run, str], tmp_path: Path) -> None:
+    suite, run, _ = made
+    write_folder(tmp_path, run)
+    of = attachments(tmp_path, run)
+    outcome = next(outcome for outcome in run.outcomes if outcome.name == "depth/16.png")
+    result, reference, _map = of(outcome)
+    for path, pixels in zip((reference, result), suite.pictures["depth/16.png"], strict=True):
+        assert np.array_equal(files.read(path).pixels, pixels)
+    assert f"[[ATTACHMENT|{result}]]" in to_junit(run, attachments=of)
+    assert of(Outcome("equal/000.png", "equal")) == []
 
 
 def test_a_folder_is_replaced_and_other_files_stay(made: tuple[Suite, Run, str], tmp_path: Path) -> None:

@@ -29,17 +29,13 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def to_json(run: Run) -> str:
-    """Returns the run as JSON text of ASCII characters, whatever the files are called.
+    """Returns the run as JSON text of ASCII characters, whatever the files are called, with a line for each outcome.
 
     What is not finite within ``context`` comes back as a string, since there a string may stand for itself.
     """
-    report = {
-        "schema": SCHEMA,
-        "totals": run.totals,
-        "context": run.context,
-        "outcomes": [_of_outcome(outcome) for outcome in run.outcomes],
-    }
-    return json.dumps(_to_values(report), indent=1, allow_nan=False) + "\n"
+    head = _dumped({"schema": SCHEMA, "totals": run.totals, "context": run.context})
+    outcomes = ",\n".join(_dumped(_of_outcome(outcome)) for outcome in run.outcomes)
+    return f'{head[:-1]}, "outcomes": [\n{outcomes}\n]}}\n'
 
 
 def from_json(text: str) -> Run:
@@ -92,6 +88,10 @@ def _to_outcome(value: dict[str, Any]) -> Outcome:
         pixels = (tuple(map(float, worst[which])) for which in ("result", "reference"))
         known["worst"] = Worst(worst["x"], worst["y"], *pixels)
     return Outcome(**known | {"tags": tuple(known["tags"]), "seconds": float(known["seconds"])})
+
+
+def _dumped(value: dict[str, Any]) -> str:
+    return json.dumps(_to_values(value), allow_nan=False)
 
 
 def _to_values(value: Any) -> Any:

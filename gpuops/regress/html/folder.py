@@ -6,7 +6,7 @@ That policy: jenkins.io/doc/book/security/configuring-content-security-policy.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib.resources import files
 from itertools import islice
@@ -60,7 +60,7 @@ def write_folder(
 
     write(place / "style.css", files(__package__).joinpath("page.css").read_bytes())
     outcomes = ordered(run)
-    shown = [outcome for outcome in outcomes if not outcome.good]
+    shown = _attention(outcomes)
     others = [outcome for outcome in outcomes if outcome.good]
     each = budget(run, settings)
     numbered = iter(enumerate(shown))
@@ -97,6 +97,22 @@ def write_folder(
     if overwrite:
         _remove_old(place, {file.path for file in written})
     return written
+
+
+def attachments(folder: Path_, run: Run) -> Callable[[Outcome], list[str]]:
+    """Returns what gives the pictures that :func:`write_folder` wrote of an outcome, for :func:`~..junit.to_junit`."""
+    numbers = {outcome.name: number for number, outcome in enumerate(_attention(ordered(run)))}
+
+    def of(outcome: Outcome) -> list[str]:
+        stem = Path(folder) / "pictures" / f"case-{numbers.get(outcome.name, -1)}"
+        names = (f"{stem}-{which}.png" for which in ("result", "reference", "heat"))
+        return [name for name in names if Path(name).is_file()]
+
+    return of
+
+
+def _attention(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    return [outcome for outcome in outcomes if not outcome.good]
 
 
 _BACK = '<p><a href="index.html">All cases</a></p>'

@@ -14,7 +14,7 @@ from ..text import number
 Pixels = NDArray[Any]
 Map = NDArray[np.float32]
 
-# The histogram's bars, and the size of the drawing in its own units.
+# The histogram's bars, unless it has one for each level, and the size of the drawing in its own units.
 _BARS, _WIDTH, _HEIGHT = 64, 512, 120
 # The height of the strip of colours below the bars, and of the numbers below that.
 _STRIP, _NUMBERS = 14, 18
@@ -111,8 +111,14 @@ def worst_tile(heat: Map, size: int = 64) -> tuple[int, int]:
 
 
 def histogram(heat: Map, top: float) -> list[int]:
-    """Returns the numbers of pixels in equal steps of differences from 0 to ``top``; those that are 0 are left out."""
-    found = heat[heat > 0]
+    """Returns the numbers of pixels in equal steps of differences from 0 to ``top``; those that are 0 are left out.
+
+    Differences of 8-bit levels have a step for each level: others would hold now one of them and now two.
+    """
+    found = heat[heat > 0].astype(np.float64)
+    levels = found * 255
+    if found.size and np.abs(levels - np.rint(levels)).max() < 1e-3:
+        return [int(count) for count in np.bincount(np.rint(levels).astype(int))[1:]]
     return [int(count) for count in np.histogram(found, bins=_BARS, range=(0, top))[0]]
 
 
@@ -120,18 +126,20 @@ def drawing(counts: list[int], top: float, mark: float | None, label: str) -> st
     """Returns an SVG drawing, all of attributes: the histogram, its bars as the logarithms of their numbers of pixels,
     above the colours of the map, the numbers of both ends, and a mark at the threshold.
     """
-    step, base = _WIDTH / _BARS, _HEIGHT
+    step, base = _WIDTH / len(counts), _HEIGHT
+    gap = 1 if step > 4 else 0
     most = np.log1p(max(*counts, 1))
+    heights = [100 * np.log1p(count) / most for count in counts]
     bars = "".join(
-        f'<rect x="{k * step:.1f}" y="{base - 100 * np.log1p(count) / most:.1f}" width="{step - 1:.1f}" '
-        f'height="{100 * np.log1p(count) / most:.1f}"/>'
-        for k, count in enumerate(counts)
-        if count
+        f'<rect x="{k * step:.1f}" y="{base - height:.1f}" width="{step - gap:.1f}" height="{height:.1f}"/>'
+        for k, height in enumerate(heights)
+        if height
     )
-    colours = palette()[:: 256 // _BARS]
+    width = _WIDTH / _BARS
     strip = "".join(
-        f'<rect x="{k * step:.1f}" y="{base + 2}" width="{step + 0.5:.1f}" height="{_STRIP}" fill="#{bytes(c).hex()}"/>'
-        for k, c in enumerate(colours)
+        f'<rect x="{k * width:.1f}" y="{base + 2}" width="{width + 0.5:.1f}" height="{_STRIP}" '
+        f'fill="#{colour.tobytes().hex()}"/>'
+        for k, colour in enumerate(palette()[:: 256 // _BARS])
     )
     text = base + 2 + _STRIP + _NUMBERS - 4
     numbers = (
