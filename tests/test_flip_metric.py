@@ -11,7 +11,7 @@ import OpenImageIO as oiio
 import pytest
 
 from gpuops import Gpu, ParameterError
-from gpuops.metrics.flip import PPD, Flip, flip, hdr_flip, pixels_per_degree
+from gpuops.metrics.flip import PPD, Flip, flip, hdr_flip, pixels_per_degree, weighted_percentiles
 from gpuops.metrics.heat import heat
 
 from .reference import flip as reference
@@ -135,6 +135,18 @@ def test_anchors_of_the_formula_pair(gpu: Gpu, ppd: float, mean: float) -> None:
         assert result.maximum == pytest.approx(0.970416, abs=1e-6)
         assert errors.numpy()[0, 48, 64] == pytest.approx(0.411773, abs=1e-6)
         assert errors.numpy()[0, 42, 10] == pytest.approx(0.901912, abs=1e-6)
+
+
+def test_anchors_of_weighted_percentiles(gpu: Gpu) -> None:
+    _, errors = flip(gpu, *pair(), full=True)
+    assert weighted_percentiles(errors) == pytest.approx((0.146946, 0.186444, 0.571550), abs=2e-6)
+    assert weighted_percentiles(np.zeros((3, 4))) == (0, 0, 0)
+    assert np.isnan(weighted_percentiles(np.float32([[0.5, np.nan]]), (50,))).all()
+    assert weighted_percentiles(np.float32([[0.1, 0.2, 0.3]]), (0, 49, 51, 100)) == pytest.approx(
+        (0.1, 0.2, 0.3, 0.3)
+    )
+    with pytest.raises(ParameterError, match="percents must be 0 … 100"):
+        weighted_percentiles(errors, (101,))
 
 
 @pytest.mark.parametrize(

@@ -77,14 +77,14 @@ static inline void light_of_opponents(const FLOAT *o, FLOAT *rgb) {
 // CIELab's curve. `change` becomes its change from t to t + change, without loss of digits where that is small.
 static inline FLOAT lab_curve(FLOAT t, FLOAT *change) {
     FLOAT u = t + *change;
-    INT above = t > BRIGHT, below = u <= BRIGHT;
+    INT roots_at_both = (t > BRIGHT) & (u > BRIGHT), line_at_both = (t <= BRIGHT) & (u <= BRIGHT);
     FLOAT root = power(fmax(t, BRIGHT), 0.333333333f), next = power(fmax(u, BRIGHT), 0.333333333f);
     FLOAT line = SLOPE * t + 0.137931034f, line_next = SLOPE * u + 0.137931034f;
-    FLOAT f = select(line, root, above);
-    FLOAT mixed = select(next, line_next, below) - f;
+    FLOAT f = select(line, root, t > BRIGHT);
+    FLOAT mixed = select(line_next, next, u > BRIGHT) - f;
     FLOAT roots = *change / (root * root + root * next + next * next);  // a − b = (a³ − b³) / (a² + ab + b²)
     FLOAT on_line = SLOPE * *change;
-    *change = select(select(mixed, roots, above & !below), on_line, !above & below);
+    *change = select(select(mixed, roots, roots_at_both), on_line, line_at_both);
     return f;
 }
 
@@ -167,7 +167,7 @@ static inline INT beyond_compare(__global const float *a, __global const float *
     for (int c = 0; c < 3; c++) {
         FLOAT p = load(a + c * plane + at, count), q = load(b + c * plane + at, count);
         INT infinite = ((AS_INT(p) & 0x7f800000) == 0x7f800000) | ((AS_INT(q) & 0x7f800000) == 0x7f800000);
-        bad |= infinite & (p != q) & !(isnan(p) & isnan(q));
+        bad |= infinite & (p != q) & ((p == p) | (q == q));
     }
     return bad;
 }

@@ -5,7 +5,7 @@
 
 // Says whether a value differs from its counterpart; NaN equals NaN.
 static inline int unlike(float a, float b) {
-    return a != b && !(isnan(a) && isnan(b));
+    return a != b && (a == a || b == b);
 }
 
 // Marks the blocks of BLOCK × BLOCK pixels that differ. A work-item looks at a row of a block: global size (blocks in a
@@ -18,7 +18,7 @@ __kernel void flip_marks(__global const float *a, __global const float *b, __glo
         size_t at = c * plane + (size_t)y * width + x;
         if (x + BLOCK <= width) {
             float16 p = vload16(0, a + at), q = vload16(0, b + at);
-            differ = any(isnotequal(p, q) & ~(isnan(p) & isnan(q)));
+            differ = any((p != q) & ((p == p) | (q == q)));
         } else {
             for (int k = 0; k < width - x; k++) differ |= unlike(a[at + k], b[at + k]);
         }

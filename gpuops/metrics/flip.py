@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, overload
 
@@ -208,6 +209,35 @@ def hdr_flip(
     figures, errors, best = error_map(gpu, reference, test, ppd, tone, steps)
     result = replace(_figures(figures, reference), exposures=steps)
     return (result, errors, best) if full else result
+
+
+def weighted_percentiles(
+    errors: Image | npt.ArrayLike, percents: Sequence[float] = (25.0, 50.0, 75.0)
+) -> tuple[float, ...]:
+    """Returns the errors of a map below which given shares of all errors' sum lie; computed on the host.
+
+    Parameters
+    ----------
+    errors : Image or array
+        An error map, as :func:`flip` returns it.
+    percents : floats
+        The shares, 0 … 100; 50 gives the weighted median.
+
+    Returns
+    -------
+    The first of the sorted errors at which the running sum exceeds each share; NaN if the map has NaN, and 0 if all
+    errors are 0.
+    """
+    if any(not 0 <= percent <= 100 for percent in percents):
+        raise ParameterError(f"percents must be 0 … 100, not {', '.join(map(str, percents))}")
+    values = np.sort(
+        np.asarray(errors.numpy() if isinstance(errors, Image) else errors, np.float64), axis=None
+    )
+    if np.isnan(values).any():
+        return (math.nan,) * len(percents)
+    sums = np.cumsum(values)
+    places = np.searchsorted(sums, np.array(percents) / 100 * sums[-1], side="right")
+    return tuple(float(values[min(place, values.size - 1)]) for place in places)
 
 
 def _operands(gpu: Gpu, image_true: Operand, image_test: Operand, ppd: float) -> tuple[Image, Image]:
