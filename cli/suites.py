@@ -170,10 +170,22 @@ def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about:
 
 
 def _write_reports(telling: Telling, seen: Run, device: Device) -> None:
+    attached: Callable[[Outcome], list[str]] = _pictures_of
+    if telling.report:
+        from gpuops.regress.html import Settings, attachments, write_folder, write_page
+
+        settings = Settings(heat=device.heat, heat_name="FLIP", heat_threshold="max-flip")
+        in_one = telling.report.lower().endswith((".html", ".htm"))
+        written = (write_page if in_one else write_folder)(telling.report, seen, settings, overwrite=True)
+        size = sum(one.size for one in written)
+        more = f" and {len(written) - 1} more files" if len(written) > 1 else ""
+        click.echo(f"{written[0].path}{more}: {size / 1e6:.1f} MB")
+        if not in_one:
+            attached = attachments(telling.report, seen)
     if telling.junit:
         from gpuops.regress import junit
 
-        _write(telling.junit, junit.to_junit(seen))
+        _write(telling.junit, junit.to_junit(seen, strict=telling.strict, attachments=attached))
     if telling.github:
         from gpuops.regress import github
 
@@ -182,15 +194,12 @@ def _write_reports(telling: Telling, seen: Run, device: Device) -> None:
         if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
             with open(summary, "a", encoding="utf-8") as file:
                 file.write(github.summary(seen))
-    if telling.report:
-        from gpuops.regress.html import Settings, write_folder, write_page
 
-        settings = Settings(heat=device.heat, heat_name="FLIP", heat_threshold="max-flip")
-        write = write_page if telling.report.lower().endswith((".html", ".htm")) else write_folder
-        written = write(telling.report, seen, settings, overwrite=True)
-        size = sum(one.size for one in written)
-        more = f" and {len(written) - 1} more files" if len(written) > 1 else ""
-        click.echo(f"{written[0].path}{more}: {size / 1e6:.1f} MB")
+
+def _pictures_of(outcome: Outcome) -> list[str]:
+    """Returns the pictures of an outcome that needs attention."""
+    both = () if outcome.good else (outcome.result, outcome.reference)
+    return [picture.path for picture in both if picture is not None]
 
 
 def _write(path: str, text: str) -> None:

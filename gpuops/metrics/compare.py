@@ -13,7 +13,7 @@ from ..errors import ParameterError, check_name
 from ..gpu import Local
 from ..image import Image
 from ..params.compare import SSIM_SIZE, CompareParams
-from ..pixels.coding import unpack, upload
+from ..pixels.coding import Decoding, on_device, unpack
 from ..pixels.light import readable
 from .pairs import Operand, data_range_of, operands, same_shape
 from .ssim import WINDOWS, means, structural_similarity
@@ -157,7 +157,13 @@ def peak_signal_noise_ratio(
 
 
 def pair(
-    gpu: Gpu, a: Picture, b: Picture, *, space: str = "auto", alpha: bool = True
+    gpu: Gpu,
+    a: Picture,
+    b: Picture,
+    *,
+    space: str = "auto",
+    alpha: bool = True,
+    uploaded: tuple[Image, Image] | None = None,
 ) -> tuple[Image, Image, float]:
     """Returns two files' pictures as Images of one scale, and the data range of that scale.
 
@@ -165,7 +171,8 @@ def pair(
     equal and an error of one level is exactly one. ``space``: ``linear`` or ``encoded`` values are compared, or
     ``auto``. Pictures of one colour space are compared as they are stored if their values are of that kind, and with
     ``auto`` in any case. Other pictures are converted to linear Rec. 709 light, or to its sRGB signal; ``auto`` takes
-    the signal unless both are light. ``alpha=False`` leaves alpha out.
+    the signal unless both are light. ``alpha=False`` leaves alpha out. ``uploaded``: the pictures' pixels, or those
+    without alpha, if they are on the device already.
 
     Raises ParameterError for different sizes, channels, or an unknown space.
     """
@@ -177,10 +184,13 @@ def pair(
     as_levels = as_stored and min(maxima) > 1
     data_range = float(max(maxima)) if as_levels else 1.0
     first, second = (
-        _stored(gpu, picture, data_range / maximum, alpha)
+        unpack(
+            pixels or _uploaded(gpu, picture, alpha),
+            Decoding(picture.alpha and alpha, scale=data_range / maximum),
+        )
         if as_stored
-        else unpack(*readable(gpu, picture, linear=linear, alpha=alpha))
-        for picture, maximum in zip((a, b), maxima, strict=True)
+        else unpack(*readable(gpu, picture, linear=linear, alpha=alpha, pixels=pixels))
+        for picture, maximum, pixels in zip((a, b), maxima, uploaded or (None, None), strict=True)
     )
     first.linear = second.linear = linear
     return first, second, data_range
@@ -201,10 +211,9 @@ def channels(picture: Picture, alpha: bool = True) -> str:
     return names[picture.channels - (picture.alpha and not alpha)]
 
 
-def _stored(gpu: Gpu, picture: Picture, scale: float, alpha: bool) -> Image:
-    """Returns the picture's values as they are, times ``scale``."""
-    pixels = picture.pixels if alpha or not picture.alpha else picture.pixels[..., :-1]
-    return upload(gpu, pixels, alpha=picture.alpha and alpha, scale=scale)
+def _uploaded(gpu: Gpu, picture: Picture, alpha: bool) -> Image:
+    """Returns the picture's pixels on the device; ``alpha``: whether alpha is among them."""
+    return on_device(gpu, picture.pixels if alpha or not picture.alpha else picture.pixels[..., :-1])
 
 
 def _differences(gpu: Gpu, a: Image, b: Image) -> tuple[float, float, int]:

@@ -16,7 +16,7 @@ from ..errors import ParameterError
 from ..params.comparing import Comparing, Measured, Worst
 from ..params.metrics import METRICS
 from ..params.thresholds import Thresholds
-from ..pixels.coding import Encoding, pack, unpack
+from ..pixels.coding import Encoding, on_device, pack, unpack
 from ..pixels.light import readable
 from .compare import check_same, pair, peak_signal_noise_ratio, space_of
 from .counts import Threshold, counts
@@ -163,7 +163,15 @@ class Both:
         self.result = result
         self.reference = reference
         self.bounded = all(picture.pixels.dtype.kind == "u" for picture in (result, reference))
-        first, second, self.data_range = pair(gpu, reference, result, space=how.space, alpha=how.alpha)
+        # Light never has alpha: without any, both kinds of figures read the same pixels.
+        self._uploaded = (
+            None
+            if reference.alpha or result.alpha
+            else (on_device(gpu, reference.pixels), on_device(gpu, result.pixels))
+        )
+        first, second, self.data_range = pair(
+            gpu, reference, result, space=how.space, alpha=how.alpha, uploaded=self._uploaded
+        )
         self.stored = first, second
 
     @cached_property
@@ -175,14 +183,13 @@ class Both:
     @cached_property
     def light(self) -> tuple[Image, Image]:
         """Linear Rec. 709 light without alpha, the reference first."""
-        return self._values(linear=True)
-
-    def _values(self, *, linear: bool) -> tuple[Image, Image]:
-        reference, result = (
-            unpack(*readable(self.gpu, picture, linear=linear, alpha=False))
-            for picture in (self.reference, self.result)
+        first, second = (
+            unpack(*readable(self.gpu, picture, linear=True, alpha=False, pixels=pixels))
+            for picture, pixels in zip(
+                (self.reference, self.result), self._uploaded or (None, None), strict=True
+            )
         )
-        return reference, result
+        return first, second
 
     def counts(self, thresholds: Thresholds) -> Counted:
         """Returns the figures of one pass over the stored values."""

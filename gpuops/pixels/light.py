@@ -115,15 +115,24 @@ def unpack_light(pixels: Image, *, alpha: bool) -> Image:
 
 
 def readable(
-    gpu: Gpu, picture: Picture, *, linear: bool, alpha: bool = True, scale: float | None = None
+    gpu: Gpu,
+    picture: Picture,
+    *,
+    linear: bool,
+    alpha: bool = True,
+    scale: float | None = None,
+    pixels: Image | None = None,
 ) -> tuple[Image, Decoding]:
     """Returns a picture's pixels on the device, and how they become linear Rec. 709 light or its sRGB signal.
 
     ``alpha``: keep the alpha channel if there is one. ``scale``: see :class:`gpuops.pixels.coding.Decoding`.
+    ``pixels``: the picture's, or those without alpha, if they are on the device already.
     """
     kept = picture.alpha and alpha
-    host = picture.pixels if kept == picture.alpha else np.ascontiguousarray(picture.pixels[..., :-1])
-    pixels, is_light = on_device(gpu, host), picture.linear
+    if pixels is None:
+        host = picture.pixels if kept == picture.alpha else np.ascontiguousarray(picture.pixels[..., :-1])
+        pixels = on_device(gpu, host)
+    is_light = picture.linear
     if picture.metadata.colour is not None:
         pixels, is_light = of_pixels(pixels, picture.metadata.colour, alpha=kept), True
     return pixels, Decoding(
