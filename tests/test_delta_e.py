@@ -187,6 +187,7 @@ def test_every_run_gives_the_same(gpu: Gpu, rng: np.random.Generator) -> None:
         (((3, 4, 5), (3, 4, 5)), {"method": "94"}, "method"),
         (((3, 4, 5), (3, 4, 5)), {"white": 0.0}, "white"),
         (((3, 4, 5), (3, 4, 5)), {"threshold": math.nan}, "threshold"),
+        (((3, 4, 5), (3, 4, 5)), {"threshold": math.inf}, "threshold"),
     ],
 )
 def test_bad_input(gpu: Gpu, shapes: Any, options: dict[str, Any], message: str) -> None:

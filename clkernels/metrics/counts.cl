@@ -4,9 +4,8 @@
 //   A value is bad if |a − b| > absolute and |a − b| / mean(|a|, |b|) > relative; a pixel is bad if a channel of it is.
 //   Up to PAIRS such pairs of thresholds are counted together.
 //
-// A value that is NaN or infinite in one picture and another in the other is no difference that could be summed up: it is
-// the largest error, infinity, its pixel is bad whatever the thresholds are, and it is counted by itself. Equal ones are
-// equal.
+// A value that is NaN or infinite in one picture, and another value in the other, has an infinite error. It is left out
+// of the sums and counted by itself, and its pixel is bad whatever the thresholds are. Equal ones are equal.
 //
 // -D CHANNELS=n   planes of both pictures
 // -D MASK         only pixels where `mask` is not 0 count
@@ -41,7 +40,7 @@ static inline INT taken(__global const uchar *mask, int count) {
     if (count == 8) return convert_int8(vload8(0, mask)) != 0;
 #endif
     for (int k = 0; k < count; k++) set_int_lane(&shown, k, mask[k]);
-    there = there && shown != 0;
+    there &= shown != 0;
 #endif
     return there;
 }
@@ -140,7 +139,7 @@ __kernel void count_differences(__global const float *a, __global const float *b
             d[c] = fabs(x[c] - y[c]);
             sum += d[c];
         }
-        if (!any_lane(sum != 0.0f && here)) continue;
+        if (!any_lane((sum != 0.0f) & here)) continue;
         for (int c = 0; c < CHANNELS; c++) {
             FLOAT scaled = d[c] * scale;
             e.squares = fma(scaled, scaled, e.squares);
@@ -149,19 +148,20 @@ __kernel void count_differences(__global const float *a, __global const float *b
         }
         e.total = sum * scale;
         e.finite = e.most;
-        INT odd = !(sum <= FLT_MAX);
-        if (any_lane(e.most > least && !odd && here)) {
+        INT odd = here & (isnan(sum) | (sum > FLT_MAX)), ordinary = here & (odd == 0);
+        if (any_lane((e.most > least) & ordinary)) {
             UNROLLED
             for (int p = 0; p < PAIRS; p++) {
                 INT found = 0;
                 for (int c = 0; c < CHANNELS; c++)
-                    found |= d[c] > absolutes[p] && d[c] / (0.5f * fabs(x[c]) + 0.5f * fabs(y[c])) > relatives[p];
-                bad[p] += one_if(found && !odd && here);
+                    found |= (d[c] > absolutes[p]) &
+                             (d[c] / (0.5f * fabs(x[c]) + 0.5f * fabs(y[c])) > relatives[p]);
+                bad[p] += one_if(found & ordinary);
             }
         }
-        if (any_lane(odd && here))
+        if (any_lane(odd))
             for (int k = 0; k < count; k++)
-                if (int_lane(odd && here, k)) take_odd(a, b, i + k, size, scale, absolutes, relatives, &e, k, counts);
+                if (int_lane(odd, k)) take_odd(a, b, i + k, size, scale, absolutes, relatives, &e, k, counts);
         add_lanes(&total, &total_lost, select((FLOAT)0.0f, e.total, here));
         add_lanes(&squares, &squares_lost, select((FLOAT)0.0f, e.squares, here));
         differing += select((INT)0, e.differing, here);

@@ -41,9 +41,9 @@ static inline Colour product(__constant const float *m, Colour v) {
 }
 
 #if METHOD == 1
-// PQ of light y in units of 10,000 cd/m² (SMPTE ST 2084): ((c1 + c2 z) / (1 + c3 z))^m2 with z = y^m1. As c1 + c2 = 1 + c3,
-// the fraction is 1 − u with u = (1 − c1)(1 − z) / (1 + c3 z), and its logarithm is −2 artanh(u / (2 − u)): this loses no
-// digits, of which the power m2 would make 79 times as much. PQ of −y is that of y, negated.
+// PQ of light y in units of 10,000 cd/m² (SMPTE ST 2084): ((c1 + c2 z) / (1 + c3 z))^m2 with z = y^m1. As c1 + c2 is
+// 1 + c3, the fraction is 1 − u with u = (1 − c1)(1 − z) / (1 + c3 z), and its logarithm −2 artanh(u / (2 − u)). So no
+// digits are lost; the power m2 would multiply their loss by 79. PQ of −y is that of y, negated.
 static inline FLOAT pq(FLOAT y) {
     FLOAT z = power(fmin(fabs(y), FLT_MAX), 0.1593017578125f);
     FLOAT u = 0.1640625f * (1.0f - z) / (1.0f + 18.6875f * z);
@@ -79,7 +79,19 @@ static inline FLOAT sine_of_60_degrees(FLOAT x) {
     return t * (1.0f + tt * (-1.0f / 6.0f + tt * (1.0f / 120.0f + tt * (-1.0f / 5040.0f + tt * (1.0f / 362880.0f)))));
 }
 
-// C⁷ / (C⁷ + 25⁷), and its root.
+// θ² of cos θ, within 6e-6 up to 101°; larger angles count as 101°. This polynomial in 1 − cos θ was fitted at
+// Chebyshev's nodes.
+static inline FLOAT squared_angle(FLOAT cosine) {
+    FLOAT c = fmin(1.0f - cosine, 1.2f);
+    FLOAT p = fma(c, (FLOAT)0.0151238022f, (FLOAT)-0.0286434517f);
+    p = fma(p, c, (FLOAT)0.0422722772f);
+    p = fma(p, c, (FLOAT)0.0133806178f);
+    p = fma(p, c, (FLOAT)0.0921901166f);
+    p = fma(p, c, (FLOAT)0.3330699503f);
+    return c * fma(p, c, (FLOAT)2.0000033379f);
+}
+
+// √(C⁷ / (C⁷ + 25⁷)).
 static inline FLOAT chroma_term(FLOAT c) {
     FLOAT r = c * 0.04f, r7 = r * r * r * (r * r * r) * r;
     return sqrt(1.0f / (1.0f + 1.0f / r7));
@@ -93,7 +105,7 @@ static inline FLOAT difference(Colour v, Colour w) {
     FLOAT a1 = g * v.y, b1 = v.z, a2 = g * w.y, b2 = w.z;
     FLOAT c1 = length_of(a1, b1), c2 = length_of(a2, b2), chroma = 0.5f * (c1 + c2), c12 = c1 * c2;
     FLOAT p = a1 * a2 + b1 * b2, q = a1 * b2 - a2 * b1;
-    INT near = p >= 0.0f, first_low = b1 > 0.0f || (b1 == 0.0f && a1 > 0.0f);
+    INT near = p >= 0.0f, first_low = (b1 > 0.0f) | ((b1 == 0.0f) & (a1 > 0.0f));
     FLOAT sense = select(copysign((FLOAT)1.0f, q), select((FLOAT)-1.0f, (FLOAT)1.0f, first_low), q == 0.0f);
     // ΔH' = 2 √(C1' C2') sin(Δh/2), from the half-angle formula that loses no digits.
     FLOAT dh = select(sense * sqrt(2.0f * fmax(c12 - p, 0.0f)), q / sqrt(0.5f * (c12 + p)), near);
@@ -110,10 +122,11 @@ static inline FLOAT difference(Colour v, Colour w) {
     FLOAT x4 = x2 * x2 - y2 * y2, y4 = 2.0f * x2 * y2;
     FLOAT t = 1.0f - 0.17f * (0.8660254f * x + 0.5f * y) + 0.24f * x2 + 0.32f * (0.99452190f * x3 - 0.10452846f * y3) -
               0.20f * (0.45399050f * x4 + 0.89100652f * y4);
-    // The angle from 275°, in units of 25°. Hues of 0° … 95° are more than 180° from it, and have no rotation.
-    FLOAT from_x = 0.08715574f * x - 0.99619470f * y, from_y = 0.99619470f * x + 0.08715574f * y;
-    FLOAT angle = atan2(from_y, from_x) * 2.2918312f;
-    FLOAT bell = select(EXP2(-M_LOG2E_F * angle * angle), (FLOAT)0.0f, y >= 0.0f && from_y > 0.0f);
+    // The bell exp(−(θ / 25°)²) of the angle θ from 275°, by cos θ and a sine. Hues of 0° … 95° are more than 180° from
+    // it, and have no rotation.
+    FLOAT cosine = 0.08715574f * x - 0.99619470f * y, sine = 0.99619470f * x + 0.08715574f * y;
+    FLOAT bell = EXP2(-7.5777415f * squared_angle(cosine));  // (180 / 25π)² / ln 2
+    bell = select(bell, (FLOAT)0.0f, (y >= 0.0f) & (sine > 0.0f));
     FLOAT rotation = -2.0f * chroma_term(chroma) * sine_of_60_degrees(bell);
     FLOAT middle = square(0.5f * (v.x + w.x) - 50.0f);
     FLOAT dl = (w.x - v.x) / (1.0f + 0.015f * middle / sqrt(20.0f + middle));
@@ -156,9 +169,10 @@ __kernel void delta_e(__global const float *a, __global const float *b, __global
         for (int c = 0; c < CHANNELS; c++) {
             v[c] = load(a + (size_t)c * size + i, count);
             w[c] = load(b + (size_t)c * size + i, count);
-            INT same = v[c] == w[c] || (isnan(v[c]) && isnan(w[c])), infinite = !(fabs(v[c]) + fabs(w[c]) < INFINITY);
-            other |= !same;
-            bad |= infinite && !same;
+            INT unlike = (v[c] != w[c]) & ((isnan(v[c]) & isnan(w[c])) == 0);
+            INT infinite = isnan(v[c]) | isnan(w[c]) | isinf(v[c]) | isinf(w[c]);
+            other |= unlike;
+            bad |= infinite & unlike;
             v[c] = select(v[c], (FLOAT)0.0f, infinite);
             w[c] = select(w[c], (FLOAT)0.0f, infinite);
         }
@@ -166,7 +180,7 @@ __kernel void delta_e(__global const float *a, __global const float *b, __global
         if (any_lane(other)) {
             Colour p = {v[0], v[CHANNELS / 2], v[CHANNELS - 1]}, q = {w[0], w[CHANNELS / 2], w[CHANNELS - 1]};
             d = difference(coordinates(p, numbers), coordinates(q, numbers));
-            d = select(d, (FLOAT)INFINITY, isnan(d) || bad);
+            d = select(d, (FLOAT)INFINITY, isnan(d) | bad);
             d = select((FLOAT)0.0f, d, other);
         }
 #ifdef MAP

@@ -1,13 +1,13 @@
-// The pixels that differ visibly, as the program pixelmatch 7.2 counts them, without those that differ by anti-aliasing.
-// Pixels are RGBA of 8 bits, a pixel in a uint.
+// The pixels that differ visibly, as the program pixelmatch 7.2 counts them, without those that differ by
+// anti-aliasing. Pixels are RGBA of 8 bits, a pixel in a uint.
 //
 //   A pixel differs if δ > limit, where δ = 0.5053 y² + 0.299 i² + 0.1957 q² and y, i, q are the YIQ of the difference
 //   of the two colours over a background (Y. Kotsarenko, F. Ramos, "Measuring perceived color difference using YIQ NTSC
 //   transmission color space in mobile applications", Programación Matemática y Software 2, 2010).
-//   It is anti-aliased if it is so in either picture (V. Vyšniauskas, "Anti-aliased pixel and intensity slope detector",
-//   Elektronika ir Elektrotechnika 95, 2009): of its neighbours at most two are as bright, some are darker and some
-//   brighter, and the darkest or the brightest has three or more neighbours of its own colour in both pictures. Beyond
-//   the border is one more neighbour of the same colour.
+//   It is anti-aliased if it is so in either picture (V. Vyšniauskas, "Anti-aliased pixel and intensity slope
+//   detector", Elektronika ir Elektrotechnika 95, 2009): of its neighbours at most two are as bright, some are darker
+//   and some brighter, and the darkest or the brightest has three or more neighbours of its own colour in both
+//   pictures. Beyond the border is one more neighbour of the same colour.
 //
 // All of it is exact, in whole numbers: colours over the background times 255, the decimals of YIQ times 10^8 and those
 // of δ times 10^4.
@@ -25,8 +25,8 @@ static inline int whole_quotient(ulong k, ulong reciprocal) {
     return (int)(whole + (whole && rest > ULONG_MAX - (1UL << (74 - (int)clz(whole)))));
 }
 
-// The background of the pixel at a place, a pattern of dark and light: with k = 4 · place, green is dark where ⌊k / φ⌋ is
-// even, blue where ⌊k / φ²⌋ is, for the golden ratio φ as a double. The numbers are 2^64 / φ and 2^64 / φ².
+// The background of the pixel at a place, a pattern of dark and light: with k = 4 · place, green is dark where ⌊k / φ⌋
+// is even, blue where ⌊k / φ²⌋ is, for the golden ratio φ as a double. The numbers are 2^64 / φ and 2^64 / φ².
 static inline int4 background(uint place) {
 #ifdef WHITE
     return (int4)(255, 255, 255, 0);
@@ -51,7 +51,7 @@ static inline long brightness(int4 d) { return weighted(d, 29889531, 58662247, 1
 
 // sum + weight · v², of numbers of 128 bits: (low, high).
 static inline ulong2 add_square(ulong2 sum, ulong weight, long v) {
-    ulong m = (ulong)(v < 0 ? -v : v), low = m * m, high = mul_hi(m, m);
+    ulong low = (ulong)v * (ulong)v, high = (ulong)mul_hi(v, v);
     high = high * weight + mul_hi(low, weight);
     low *= weight;
     ulong total = sum.x + low;
@@ -90,7 +90,8 @@ static inline int among_equals(__global const uint *image, int x, int y, int wid
     return equal > 2;
 }
 
-// Says whether a pixel of `image` is anti-aliased. Neighbours are taken column by column: of equal ones the first counts.
+// Says whether a pixel of `image` is anti-aliased. Neighbours are taken column by column; of equally bright ones the
+// first counts.
 static inline int antialiased(__global const uint *image, __global const uint *other, int x, int y, int width,
                               int height) {
     size_t place = (size_t)y * width + x;
@@ -120,8 +121,8 @@ static inline int antialiased(__global const uint *image, __global const uint *o
             among_equals(other, brightest.x, brightest.y, width, height));
 }
 
-static inline int kind_of(__global const uint *a, __global const uint *b, uint i, int width, int height, float rough_limit,
-                          ulong2 limit) {
+static inline int kind_of(__global const uint *a, __global const uint *b, uint i, int width, int height,
+                          float rough_limit, ulong2 limit) {
     if (a[i] == b[i] || !exceeds(difference(a[i], b[i], background(i)), rough_limit, limit)) return SAME;
 #ifndef ALIASED
     int x = i % width, y = i / width;

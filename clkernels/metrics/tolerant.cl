@@ -40,7 +40,8 @@ __kernel void window_columns(__global const ushort *sums, __global uint *partial
         uint8 sum = 0, best = 0, at = 0;
         x = max(min(x, columns - 8), 0);  // the last block may have columns of the one before
         for (int y = y0; y < min(y0 + RUN, rows); y++) {
-            for (int k = y == y0 ? y0 : y + n - 1; k < y + n; k++) sum += columns_at(sums + (size_t)k * columns + x, columns);
+            for (int k = y == y0 ? y0 : y + n - 1; k < y + n; k++)
+                sum += columns_at(sums + (size_t)k * columns + x, columns);
             if (y > y0) sum -= columns_at(sums + (size_t)(y - 1) * columns + x, columns);
             at = select(at, (uint8)y, sum > best);
             best = max(best, sum);

@@ -97,8 +97,8 @@ def delta_e(
     check_name("method", method, tuple(METHODS))
     if not (math.isfinite(white) and white > 0):
         raise ParameterError(f"white must be a positive number of cd/m², not {white}")
-    if math.isnan(threshold) or threshold < 0:
-        raise ParameterError(f"threshold must be 0 or more, not {threshold}")
+    if not 0 <= threshold < math.inf:
+        raise ParameterError(f"threshold must be a number of 0 or more, not {threshold}")
     a, b = two_pictures(gpu, image_true, image_test)
     planes, height, width = a.shape
     if planes not in ((3,) if coordinates else (1, 3)):
