@@ -249,6 +249,12 @@ def test_errors_beyond_the_reach_of_a_change_are_exactly_zero(
     assert np.count_nonzero(errors.numpy()) > 50
 
 
+def test_pictures_may_be_swapped(gpu: Gpu, rng: np.random.Generator) -> None:
+    a, b = noisy(rng, (3, 50, 60))
+    first, second = (flip(gpu, *images, full=True)[1].numpy() for images in ((a, b), (b, a)))
+    assert np.abs(first - second).max() <= TOLERANCE["pixel"]
+
+
 def test_results_are_the_same_in_every_run(gpu: Gpu, rng: np.random.Generator) -> None:
     a, b = (gpu.array(v) for v in noisy(rng, (3, 140, 150)))
     assert len({flip(gpu, a, b) for _ in range(4)}) == 1

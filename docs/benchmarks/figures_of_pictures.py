@@ -162,6 +162,26 @@ def resize_cpu() -> list[str]:
 
 
 @table
+def metrics_cpu() -> list[str]:
+    def cells(row: Row) -> list[str]:
+        names = ("ms", "call_ms", "peer_ms", "ratio", "cpu_ms", "peer_cpu_ms", "cpu_ratio")
+        return [row["name"], row["peer"], *(digits(row[name]) for name in names), f"{row['difference']:.0e}"]
+
+    titles = [
+        "figure",
+        "peer",
+        "ms",
+        "call, ms",
+        "peer, ms",
+        "ratio",
+        "processors, ms",
+        "peer's, ms",
+        "ratio",
+    ]
+    return markdown([*titles, "difference"], map(cells, rows_of("metrics-cpu")))
+
+
+@table
 def convolve_h200() -> list[str]:
     rows, crossovers = rows_of("convolve-h200"), load("convolve-h200")["context"]["crossovers"]
     sizes = sorted({row["size"] for row in rows})
