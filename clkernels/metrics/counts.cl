@@ -101,14 +101,14 @@ static inline void add_lanes(FLOAT *sum, FLOAT *lost, FLOAT x) {
     *sum = s;
 }
 
-// The group's sum of all lanes' sums, at item 0.
+// The group's sum of all lanes' sums, at item 0; at the others 0.
 static inline float2 group_sum(FLOAT sum, FLOAT lost, __local float2 *sums) {
     float2 total = 0.0f;
     for (int k = 0; k < WIDTH; k++) total = add(total, (float2)(lane(sum, k), lane(lost, k)));
     barrier(CLK_LOCAL_MEM_FENCE);  // all have read what the last one left
     sums[get_local_id(0)] = total;
     fold_sums(sums);
-    return sums[0];
+    return get_local_id(0) == 0 ? sums[0] : 0.0f;
 }
 
 // Local: a power of two. A group takes `span` neighbouring pixels, and gives RESULTS numbers in `partial`.
