@@ -24,9 +24,13 @@ DIFFER = 1
 # The figures that are told if nobody says which.
 _FIGURES = ("max", "rmse", "psnr", "ssim")
 # What stands behind figures.
-_UNITS = {"psnr": " dB", "pu-psnr": " dB", "pixelmatch": " pixels"}
+_UNITS = {
+    "psnr": " dB", "pu-psnr": " dB",
+    "pixelmatch": " pixels", "pixelmatch-window": " pixels", "within-radius": " pixels",
+}  # fmt: skip
 # Digits behind the point of figures, where they are not those of %g.
-_DIGITS = {"psnr": 2, "pu-psnr": 2, "ssim": 6, "ssim-skimage": 6, "ms-ssim": 6, "pu-ssim": 6, "pixelmatch": 0}
+_DIGITS = {"psnr": 2, "pu-psnr": 2, "ssim": 6, "ssim-skimage": 6, "ms-ssim": 6, "pu-ssim": 6, "pixelmatch": 0,
+    "pixelmatch-window": 0, "within-radius": 0}  # fmt: skip
 
 
 @options.command(short_help="How far two images differ; the verdict is the exit code")

@@ -75,6 +75,9 @@ def comparing(command: Command) -> Command:
             ignore=values.pop("ignore"),
             ppd=values.pop("ppd"),
             white=values.pop("white"),
+            window=values.pop("window"),
+            radius=values.pop("radius"),
+            tolerance=values.pop("tolerance"),
             idiff=values.pop("idiff"),
         )
         if metrics:
@@ -134,6 +137,30 @@ def _options() -> list[Callable[[Any], Any]]:
             help="Nothing in this rectangle is compared; may be repeated.",
         ),
         click.option("--ppd", type=float, metavar="N", help="Pixels a degree of the eye, for FLIP."),
+        click.option(
+            "--window",
+            type=click.IntRange(1, 65535),
+            default=64,
+            show_default=True,
+            metavar="N",
+            help="The side of pixelmatch-window's window.",
+        ),
+        click.option(
+            "--radius",
+            type=click.IntRange(0),
+            default=1,
+            show_default=True,
+            metavar="R",
+            help="Pixels away that within-radius looks.",
+        ),
+        click.option(
+            "--tolerance",
+            type=click.FloatRange(0, 1, max_open=True),
+            default=0.0,
+            show_default=True,
+            metavar="E",
+            help="The error of a like, for within-radius.",
+        ),
         click.option(
             "--white",
             type=float,

@@ -11,7 +11,7 @@
 
 enum { PU21_LUMINANCE = 1 };  // all colours become the luminance first, with the weights of Rec. 709
 
-static inline void pu21(FLOAT v[CHANNELS], __constant const float *numbers, int parts) {
+static inline void pu21(FLOAT v[CHANNELS], NUMBERS const float *numbers, int parts) {
 #if COLOURS == 3
     if (parts & PU21_LUMINANCE) v[0] = v[1] = v[2] = 0.212656f * v[0] + 0.715158f * v[1] + 0.072186f * v[2];
 #endif

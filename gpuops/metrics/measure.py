@@ -26,6 +26,7 @@ from .pixelmatch import pixelmatch
 from .pu21 import pu21
 from .ssim import multiscale_structural_similarity, structural_similarity
 from .ssimulacra2 import ssimulacra2
+from .tolerant import densest_window, within_radius
 
 if TYPE_CHECKING:
     from ..files.picture import Picture
@@ -287,6 +288,16 @@ def _delta_e(both: Both, method: str) -> float:
     return delta_e(both.gpu, *both.light, method=method, white=both.how.white).max
 
 
+def _densest(both: Both) -> float:
+    _, kinds = pixelmatch(both.gpu, *both.codes, full=True)
+    return float(densest_window(both.gpu, kinds, both.how.window).count)
+
+
+def _unlike(both: Both) -> float:
+    tolerance = both.how.tolerance * both.data_range
+    return float(within_radius(both.gpu, *both.stored, radius=both.how.radius, tolerance=tolerance))
+
+
 #: The functions of the figures that are no sums over the stored values.
 FUNCTIONS: dict[str, Callable[[Both], float]] = {
     "ssim": lambda both: _ssim(both, "wang"),
@@ -300,6 +311,8 @@ FUNCTIONS: dict[str, Callable[[Both], float]] = {
     "de2000": lambda both: _delta_e(both, "2000"),
     "de-itp": lambda both: _delta_e(both, "itp"),
     "pixelmatch": lambda both: float(pixelmatch(both.gpu, *both.codes).different),
+    "pixelmatch-window": _densest,
+    "within-radius": _unlike,
     "pu-psnr": lambda both: peak_signal_noise_ratio(
         both.gpu, *(pu21(both.gpu, light, white=both.how.white) for light in both.light), data_range=_PU_PEAK
     ),

@@ -40,6 +40,12 @@ class Comparing:
         Pixels a degree of the eye, for FLIP. Without it 67.02: 0.7 m before a display of 0.7 m and 3840 pixels.
     white : float
         The luminance of light 1 in cd/m², for PU21 and ΔE ITP.
+    window : int
+        The side of ``pixelmatch-window``'s window in pixels.
+    radius : int
+        How many pixels away ``within-radius`` looks for a like.
+    tolerance : float
+        The largest error of any value of a like, as a fraction of the full range.
     idiff : bool
         The verdict is that of OpenImageIO's idiff by its thresholds, holes included.
     """
@@ -52,6 +58,9 @@ class Comparing:
     ignore: tuple[Rectangle, ...] = ()
     ppd: float | None = None
     white: float = 203.0
+    window: int = 64
+    radius: int = 1
+    tolerance: float = 0.0
     idiff: bool = False
 
     def __post_init__(self) -> None:
@@ -65,6 +74,8 @@ class Comparing:
                 )
         if self.ppd is not None and not 0 < self.ppd < 10_000:
             raise ParameterError(f"pixels a degree must be above 0 and below 10000, not {self.ppd:g}")
+        if not 0 <= self.tolerance < 1:
+            raise ParameterError(f"the tolerance must be 0 or more and below 1, not {self.tolerance:g}")
         if not 0 < self.white <= 10_000:
             raise ParameterError(f"white must be above 0 and at most 10000 cd/m², not {self.white:g}")
 

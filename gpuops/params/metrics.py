@@ -38,6 +38,8 @@ METRICS = {
     "de-itp": Metric("The largest ΔE ITP of ITU-R BT.2124; 1 is just noticeable.", wants="light"),
     "ssimulacra2": Metric("SSIMULACRA 2.1: 90 is visually lossless, 70 high quality.", True, 100, wants="light"),
     "pixelmatch": Metric("The number of pixels that pixelmatch 7.2 finds different.", wants="signal"),
+    "pixelmatch-window": Metric("The most of these pixels in a window of --window pixels a side.", wants="signal"),
+    "within-radius": Metric("The number of pixels without a like within --radius pixels, by --tolerance."),
     "pu-psnr": Metric("The PSNR of PU21 values in dB, for HDR.", True, INFINITE, wants="light"),
     "pu-ssim": Metric("The structural similarity of PU21 values' luminance, for HDR.", True, 1, -1, "light"),
 }  # fmt: skip

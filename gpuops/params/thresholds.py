@@ -203,7 +203,7 @@ class Thresholds:
             reasons.append(f"hardfail {self.hardfail:g} allows every error" if allows else None)
         for metric, limit in self.limits.items():
             worst = most if metric in ("max", "mean", "rmse") else METRICS[metric].worst
-            if metric == "pixelmatch":
+            if metric in ("pixelmatch", "pixelmatch-window", "within-radius"):
                 worst = pixels
             higher = METRICS[metric].higher
             none = limit == -math.inf if higher else limit == math.inf

@@ -1,0 +1,157 @@
+"""All figures of two files' pictures: each is that of its own function, or of a peer, on the values that it wants."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from skimage import color, metrics
+
+from gpuops import Gpu, ParameterError, files
+from gpuops.files import Picture
+from gpuops.metrics.measure import Both, SizeError, measure
+from gpuops.params.comparing import Comparing
+from gpuops.params.metrics import METRICS, option_of
+from gpuops.params.thresholds import Thresholds
+
+from .reference.colour import srgb_light
+from .tolerance import COMPARE
+
+Array = npt.NDArray[np.generic]
+EVERYTHING = Comparing(metrics=tuple(METRICS))
+
+
+def two(rng: np.random.Generator, shape: tuple[int, int, int] = (192, 200, 3)) -> tuple[Picture, Picture]:
+    a = rng.integers(0, 240, shape).astype(np.uint8)
+    b = a.copy()
+    part = b[20:90, 30:80]
+    part += rng.integers(0, 12, part.shape).astype(np.uint8)
+    return (Picture(a, alpha=shape[2] in (2, 4)), Picture(b, alpha=shape[2] in (2, 4)))
+
+
+def figures(gpu: Gpu, a: Picture, b: Picture, how: Comparing = EVERYTHING) -> dict[str, float]:
+    return measure(Both(gpu, b, a, how), Thresholds()).figures
+
+
+def test_every_figure_has_its_values(gpu: Gpu, rng: np.random.Generator) -> None:
+    a, b = two(rng)
+    found = figures(gpu, a, b)
+    assert list(found) == list(METRICS)
+    x, y = a.pixels / 255.0, b.pixels / 255.0
+    assert found["max"] == pytest.approx(np.abs(x - y).max(), rel=1e-6)
+    assert found["mean"] == pytest.approx(np.abs(x - y).mean(), rel=1e-6)
+    assert found["rmse"] == pytest.approx(metrics.mean_squared_error(x, y) ** 0.5, rel=COMPARE["mse"])
+    assert found["psnr"] == pytest.approx(metrics.peak_signal_noise_ratio(x, y, data_range=1), abs=1e-4)
+    plain = metrics.structural_similarity(x, y, data_range=1, channel_axis=2)
+    assert found["ssim-skimage"] == pytest.approx(plain, abs=COMPARE["ssim"])
+    lab = [color.xyz2lab(color.rgb2xyz(v), "D65") for v in (x, y)]
+    assert found["de2000"] == pytest.approx(color.deltaE_ciede2000(*lab).max(), rel=2e-3)
+    assert found["de76"] == pytest.approx(color.deltaE_cie76(*lab).max(), rel=2e-3)
+    assert 0 < found["flip"] < 1
+    assert 0 < found["hdr-flip"] < 1
+    assert found["pixelmatch-window"] <= found["pixelmatch"]
+    assert found["within-radius"] <= (a.pixels != b.pixels).any(axis=2).sum()
+    assert 0.5 < found["ms-ssim"] < 1
+    assert 0.5 < found["ssim"] < 1
+
+
+def test_light_and_its_signal_are_the_same_to_figures_of_light(gpu: Gpu, rng: np.random.Generator) -> None:
+    a, b = two(rng)
+    light = [Picture(srgb_light(p.pixels / 255).astype(np.float32), linear=True) for p in (a, b)]
+    coded, linear = figures(gpu, a, b), figures(gpu, light[0], light[1])
+    for metric, declared in METRICS.items():
+        if declared.wants == "light":
+            assert linear[metric] == pytest.approx(coded[metric], rel=1e-4), metric
+        elif declared.wants == "signal":
+            assert linear[metric] == coded[metric], metric
+
+
+@pytest.mark.parametrize("channels", [1, 2, 4])
+def test_gray_and_alpha(gpu: Gpu, rng: np.random.Generator, channels: int) -> None:
+    a, b = two(rng, (192, 200, channels))
+    found = figures(gpu, a, b)
+    assert set(found) == set(METRICS)
+    opaque = [Picture(p.pixels[..., : channels - p.alpha].copy()) for p in (a, b)]
+    without = figures(gpu, opaque[0], opaque[1])
+    for metric, declared in METRICS.items():
+        if declared.wants == "light":
+            assert found[metric] == without[metric], metric
+    dropped = figures(gpu, a, b, Comparing(metrics=("max", "mean"), alpha=False))
+    assert dropped["mean"] == without["mean"]
+    if channels > 1:
+        only_alpha = a.pixels.copy()
+        only_alpha[5, 5, -1] ^= 64
+        changed = figures(gpu, a, Picture(only_alpha, alpha=True))
+        assert changed["max"] == pytest.approx(64 / 255)
+        assert changed["flip"] == 0
+
+
+def test_equal_pictures_have_the_best_figures(gpu: Gpu, rng: np.random.Generator) -> None:
+    a, _ = two(rng, (9, 9, 3))
+    measured = measure(Both(gpu, a, a, EVERYTHING), Thresholds())
+    assert measured.equal
+    assert measured.worst is None
+    assert measured.figures == {metric: declared.best for metric, declared in METRICS.items()}
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_nothing_passes_beside_what_is_not_finite(gpu: Gpu, rng: np.random.Generator, value: float) -> None:
+    a = rng.random((192, 200, 3)).astype(np.float32)
+    b = a.copy()
+    b[7, 9, 1] = value
+    measured = measure(
+        Both(gpu, Picture(b, linear=True), Picture(a, linear=True), EVERYTHING),
+        Thresholds(limits={m: -1e30 if d.higher else 1e30 for m, d in METRICS.items() if d.worst is None}),
+    )
+    missed = {limit.name for limit in measured.missed}
+    wanted = {option_of(m) for m, d in METRICS.items() if d.worst is None}
+    counted = {
+        "max-pixelmatch",
+        "max-pixelmatch-window",
+        "max-within-radius",
+    }  # of pixels, which are many at most
+    assert missed >= wanted - counted
+    assert measured.bad == 1
+
+
+def test_what_is_left_out_counts_nothing(gpu: Gpu, tmp_path: Path, rng: np.random.Generator) -> None:
+    a, b = two(rng)
+    mask = np.full((192, 200, 1), 255, np.uint8)
+    mask[20:90, 30:80] = 0
+    files.write(tmp_path / "mask.png", Picture(mask))
+    for how in (
+        Comparing(metrics=tuple(METRICS), mask=str(tmp_path / "mask.png")),
+        Comparing(metrics=tuple(METRICS), ignore=((30, 20, 50, 70),)),
+    ):
+        measured = measure(Both(gpu, b, a, how), Thresholds())
+        assert measured.equal
+        assert measured.pixels == 192 * 200 - 70 * 50
+        assert measured.note == "3500 of 38400 pixels are not compared"
+    half = measure(
+        Both(gpu, b, a, Comparing(metrics=("mean", "rmse"), ignore=((0, 0, 200, 55),))), Thresholds()
+    )
+    x, y = (p.pixels[55:] / 255.0 for p in (a, b))
+    assert half.figures["mean"] == pytest.approx(np.abs(x - y).mean(), rel=1e-6)
+    assert half.figures["rmse"] == pytest.approx(np.sqrt(((x - y) ** 2).mean()), rel=1e-6)
+
+
+def test_what_cannot_be_compared(gpu: Gpu, rng: np.random.Generator) -> None:
+    a, _ = two(rng, (20, 30, 3))
+    small, gray = Picture(a.pixels[1:]), Picture(a.pixels[..., :1])
+    for other in (small, gray):
+        with pytest.raises(SizeError):
+            Both(gpu, other, a, Comparing())
+    with pytest.raises(ParameterError, match="outside"):
+        Both(gpu, a, a, Comparing(ignore=((30, 0, 1, 1),)))
+    with pytest.raises(ParameterError, match="leave no pixel"):
+        Both(gpu, a, a, Comparing(ignore=((0, 0, 99, 99),)))
+    other = Picture(a.pixels ^ 1)
+    measured = measure(Both(gpu, other, a, Comparing(metrics=("ms-ssim",))), Thresholds())
+    assert "176" in measured.undefined["ms-ssim"]
+    with pytest.raises(ParameterError, match="176"):
+        measure(Both(gpu, other, a, Comparing()), Thresholds(limits={"ms-ssim": 0.5}))
+    with pytest.raises(ParameterError, match="can never fail"):
+        measure(Both(gpu, other, a, Comparing()), Thresholds(fail=1))
