@@ -26,7 +26,7 @@
 
 #define TALL (DOWN + 2 * HALO)                                   // rows of a tile with its halo
 #define PITCH ((ACROSS + 2 * HALO + WIDTH - 1) / WIDTH * WIDTH)  // pixels of a row in local memory
-#define PLANES 7                                                 // what the filters along x make of a picture
+#define PLANES 7                                                 // planes that the filters along x make of a picture
 #define LARGEST 0x1p60f                                          // light above is no brighter; its square is finite
 
 #ifdef ALONE
@@ -182,7 +182,8 @@ static inline INT beyond_compare(__global const float *a, __global const float *
 #define PUT(v, p) vstore8(v, 0, p)
 #endif
 
-// Σ w[|k|] v[k] for k = −n … n; the values are `step` floats apart. P is a pointer to local or global memory.
+// Σ w[|k|] v[k] for k = −n … n; the values are `step` floats apart. These are macros because v points to local memory
+// along x and to global memory along y.
 #define SYMMETRIC(sum, v, step, w, n)                                                             \
     FLOAT sum = (w)[0] * NEAR(v);                                                                 \
     TAPS                                                                                          \

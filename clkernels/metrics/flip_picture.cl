@@ -1,4 +1,4 @@
-// What FLIP needs of a picture beside its errors: the luminance of the reference, and colours for an error map.
+// The luminance of FLIP's reference, for automatic exposures, and colours for its error map.
 
 // Rec. 709 luminance, at least 0; what is not finite counts as 0. A work-item takes a pixel; `plane` is the distance of
 // the three planes, 0 for gray. Groups of any size.

@@ -1,5 +1,5 @@
-// Which tiles of two pictures FLIP has to look at: those with a difference in them, or within `reach` pixels of them.
-// Elsewhere the error is 0.
+// Lists the tiles of two pictures that FLIP has to look at: those with a difference in them, or within `reach` pixels
+// of them. Elsewhere the error is 0.
 
 #define BLOCK 16  // pixels of a block's side
 

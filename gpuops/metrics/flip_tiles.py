@@ -28,7 +28,7 @@ _LINES, _LINES_BYTES = 16, 24 << 10
 _ROUNDS = 50_000
 # Pixels of a block's side, as in flip_tiles.cl.
 _BLOCK = 16
-# What the filters along x make of both pictures: planes in scratch memory.
+# Planes that the filters along x make of both pictures, in scratch memory.
 _PLANES = 14
 # Contrast sensitivities: amplitudes and widths in degrees² of Gaussians a √(π/b) exp(−π² d²/b).
 _LUMA, _RED_GREEN = (1.0, 0.0047), (1.0, 0.0053)
