@@ -182,6 +182,19 @@ def metrics_cpu() -> list[str]:
 
 
 @table
+def metrics_h200() -> list[str]:
+    rows = rows_of("metrics-h200")
+    found = {(row["name"], row["size"][0]): row for row in rows}
+
+    def cells(name: str) -> list[str]:
+        sizes = [found[name, height] for height in (1080, 2160)]
+        return [name, *(digits(row[key]) for row in sizes for key in ("ms", "call_ms"))]
+
+    titles = ["figure", "1920 × 1080, ms", "call, ms", "3840 × 2160, ms", "call, ms"]
+    return markdown(titles, map(cells, dict.fromkeys(row["name"] for row in rows)))
+
+
+@table
 def convolve_h200() -> list[str]:
     rows, crossovers = rows_of("convolve-h200"), load("convolve-h200")["context"]["crossovers"]
     sizes = sorted({row["size"] for row in rows})
