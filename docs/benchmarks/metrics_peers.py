@@ -1,6 +1,9 @@
 """Puts clpix's metrics of pictures beside the programs that define them, on a CPU with two threads each.
 
-    python docs/benchmarks/metrics_peers.py --json metrics-cpu.json [--device NAME] [--no-peers]
+    python docs/benchmarks/metrics_peers.py --json metrics-cpu.json [--device NAME]
+    python docs/benchmarks/metrics_peers.py --no-peers --json metrics-h200.json
+
+Without peers all figures are measured, at two sizes.
 
 Float32 planes on the device and a figure on the host; peers have their own arrays of interleaved pixels. ``ms`` is
 clpix's kernels by their events and ``call_ms`` the whole call by the clock. All run in turns, and the least counts.
@@ -12,6 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -20,7 +24,12 @@ import numpy.typing as npt
 import peers
 
 from gpuops import Gpu, Report
+from gpuops.metrics.counts import Threshold, counts
+from gpuops.metrics.delta_e import delta_e
 from gpuops.metrics.flip import TONE_MAPS, Flip, flip, hdr_flip
+from gpuops.metrics.pixelmatch import pixelmatch
+from gpuops.metrics.ssim import multiscale_structural_similarity, structural_similarity
+from gpuops.metrics.ssimulacra2 import ssimulacra2
 
 Array = npt.NDArray[Any]
 Row = dict[str, Any]
@@ -156,6 +165,46 @@ def rows_flip(gpu: Gpu, options: Any) -> Iterator[Row]:
     yield from case("HDR FLIP, 14 exposures", *noisy(HD, 50.0), (-9.0, 4.5, 14))
 
 
+# -- all figures --------------------------------------------------------------------------------------------------
+
+
+def rows_figures(gpu: Gpu) -> Iterator[Row]:
+    """Every figure of pictures that differ everywhere; FLIP also of others."""
+    for size in (HD, UHD):
+        a, b = noisy(size)
+        few = a.copy()
+        few[:, : size[0] // 10, : size[1] // 10] = b[:, : size[0] // 10, : size[1] // 10]
+        first, second, third = (gpu.array(v) for v in (a, b, few))
+        bright, other = gpu.array(50 * a), gpu.array(50 * b)
+        codes = [
+            gpu.array(np.dstack([interleaved(v * 255).astype(np.uint8), np.full(size, 255, np.uint8)]))
+            for v in (a, b)
+        ]
+        calls: dict[str, Callable[[], Any]] = {
+            "FLIP": partial(flip, gpu, first, second),
+            "FLIP, 1 % of it differs": partial(flip, gpu, first, third),
+            "FLIP, equal pictures": partial(flip, gpu, first, first),
+            "HDR FLIP, 14 exposures": partial(hdr_flip, gpu, bright, other, exposures=(-9.0, 4.5), count=14),
+            "HDR FLIP, exposures that suit it": partial(hdr_flip, gpu, bright, other),
+            "SSIM": partial(structural_similarity, gpu, first, second, data_range=1.0),
+            "MS-SSIM": partial(multiscale_structural_similarity, gpu, first, second, data_range=1.0),
+            "SSIMULACRA 2.1": partial(ssimulacra2, gpu, first, second),
+            "ΔE 76": partial(delta_e, gpu, first, second, method="76"),
+            "CIEDE2000": partial(delta_e, gpu, first, second),
+            "ΔE ITP": partial(delta_e, gpu, first, second, method="itp"),
+            "pixelmatch": partial(pixelmatch, gpu, *codes),
+            "counts": partial(counts, gpu, first, second, [Threshold(0.01), Threshold(0.1)]),
+        }
+        for name, call in calls.items():
+            call()
+            kernels, walls = [], []
+            for _ in range(TURNS):
+                gpu.report = Report()
+                walls.append(timed(call)[0])
+                kernels.append(sum(stop - start for _, start, stop in gpu.report.trace_events()) * 1e3)
+            yield {"name": name, "size": list(size), "ms": min(kernels), "call_ms": min(walls)}
+
+
 # -- all ----------------------------------------------------------------------------------------------------------
 
 
@@ -166,7 +215,7 @@ def main() -> None:
     titles = ("ms", "call_ms", "cpu_ms", "peer_ms", "peer_cpu_ms", "ratio", "cpu_ratio", "difference")
     print(f"{'':>28}{'peer':>16}", "".join(f"{title:>13}" for title in titles))
     rows: list[Row] = []
-    for row in rows_flip(gpu, options):
+    for row in rows_figures(gpu) if options.no_peers else rows_flip(gpu, options):
         rows.append(row)
         texts = [f"{row[title]:.3g}" if title in row else "" for title in titles]
         print(f"{row['name']:>28}{row.get('peer', ''):>16}", "".join(f"{t:>13}" for t in texts), flush=True)
