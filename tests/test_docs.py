@@ -401,3 +401,13 @@ def test_keys_of_json_are_documented(
     # Percentiles and channels are named by their numbers.
     missing = {key for key in keys_of(found) if not re.search(rf"`{key}`|`[^`]*\b{key}\b[^`]*`", text)}
     assert not {key for key in missing if not key.isdigit()}, missing
+
+
+def test_pictures_are_what_the_program_makes(
+    clpix: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The suite of the documentation's pictures: each command is run, and its picture compared."""
+    monkeypatch.chdir(tmp_path)
+    run = clpix("regress", "run", ROOT / "docs" / "images" / "suite.toml", "--report", "report.html")
+    assert (run.code, run.err) == (0, ""), run.out
+    assert (tmp_path / "report.html").is_file()
