@@ -74,6 +74,7 @@ def comparing(command: Command) -> Command:
             mask=values.pop("mask"),
             ignore=values.pop("ignore"),
             ppd=values.pop("ppd"),
+            exposures=values.pop("exposures"),
             white=values.pop("white"),
             window=values.pop("window"),
             radius=values.pop("radius"),
@@ -137,6 +138,13 @@ def _options() -> list[Callable[[Any], Any]]:
             help="Nothing in this rectangle is compared; may be repeated.",
         ),
         click.option("--ppd", type=float, metavar="N", help="Pixels a degree of the eye, for FLIP."),
+        click.option(
+            "--exposures",
+            type=float,
+            nargs=2,
+            metavar="START STOP",
+            help="Of hdr-flip, in stops; without them they suit the reference.",
+        ),
         click.option(
             "--window",
             type=click.IntRange(1, 65535),

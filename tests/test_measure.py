@@ -12,6 +12,7 @@ from skimage import color, metrics
 
 from gpuops import Gpu, ParameterError, files
 from gpuops.files import Picture
+from gpuops.metrics.flip import hdr_flip
 from gpuops.metrics.measure import Both, SizeError, measure
 from gpuops.params.comparing import Comparing
 from gpuops.params.metrics import METRICS, option_of
@@ -67,6 +68,18 @@ def test_light_and_its_signal_are_the_same_to_figures_of_light(gpu: Gpu, rng: np
             assert linear[metric] == pytest.approx(coded[metric], rel=1e-4), metric
         elif declared.wants == "signal":
             assert linear[metric] == coded[metric], metric
+
+
+def test_exposures_are_passed_on(gpu: Gpu, rng: np.random.Generator) -> None:
+    a, b = (rng.gamma(0.5, 3, (20, 30, 3)).astype(np.float32) for _ in range(2))
+    pictures = Picture(a, linear=True), Picture(b, linear=True)
+    planes = (np.moveaxis(v, -1, 0) for v in (a, b))
+    found = figures(gpu, *pictures, Comparing(metrics=("hdr-flip",), exposures=(-2, 3)))
+    assert found["hdr-flip"] == hdr_flip(gpu, *planes, exposures=(-2, 3)).mean
+    assert found["hdr-flip"] != figures(gpu, *pictures, Comparing(metrics=("hdr-flip",)))["hdr-flip"]
+    for wrong in ((1, 0), (0, 127), (math.nan, 1)):
+        with pytest.raises(ParameterError, match="exposures must go up"):
+            Comparing(exposures=wrong)
 
 
 @pytest.mark.parametrize("channels", [1, 2, 4])

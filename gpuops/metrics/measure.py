@@ -306,7 +306,9 @@ FUNCTIONS: dict[str, Callable[[Both], float]] = {
         both.gpu, *both.stored, data_range=both.data_range
     ),
     "flip": lambda both: flip(both.gpu, *both.light, ppd=_ppd(both)).mean,
-    "hdr-flip": lambda both: hdr_flip(both.gpu, *both.light, ppd=_ppd(both)).mean,
+    "hdr-flip": lambda both: (
+        hdr_flip(both.gpu, *both.light, ppd=_ppd(both), exposures=both.how.exposures).mean
+    ),
     "de76": lambda both: _delta_e(both, "76"),
     "de2000": lambda both: _delta_e(both, "2000"),
     "de-itp": lambda both: _delta_e(both, "itp"),

@@ -38,6 +38,9 @@ class Comparing:
         Rectangles in pixels in which nothing is compared.
     ppd : float, optional
         Pixels a degree of the eye, for FLIP. Without it 67.02: 0.7 m before a display of 0.7 m and 3840 pixels.
+    exposures : (start, stop), optional
+        The exposures of HDR-FLIP in stops. Without them they suit the reference, and figures of different pictures
+        cannot be compared.
     white : float
         The luminance of light 1 in cd/m², for PU21 and ΔE ITP.
     window : int
@@ -57,6 +60,7 @@ class Comparing:
     mask: str | None = None
     ignore: tuple[Rectangle, ...] = ()
     ppd: float | None = None
+    exposures: tuple[float, float] | None = None
     white: float = 203.0
     window: int = 64
     radius: int = 1
@@ -76,6 +80,11 @@ class Comparing:
             raise ParameterError(f"pixels a degree must be above 0 and below 10000, not {self.ppd:g}")
         if not 0 <= self.tolerance < 1:
             raise ParameterError(f"the tolerance must be 0 or more and below 1, not {self.tolerance:g}")
+        if self.exposures is not None and not -126 <= self.exposures[0] <= self.exposures[1] <= 126:
+            start, stop = self.exposures
+            raise ParameterError(
+                f"exposures must go up, within -126 to 126 stops, not from {start:g} to {stop:g}"
+            )
         if not 0 < self.white <= 10_000:
             raise ParameterError(f"white must be above 0 and at most 10000 cd/m², not {self.white:g}")
 
