@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import ParameterError
 from ..gpu import Local
 from ..image import Image
 
@@ -181,6 +182,10 @@ def _differing(
     _, height, width = a.shape
     across, down = tile
     blocks, tiles = (-(-width // BLOCK), -(-height // BLOCK)), (-(-width // across), -(-height // down))
+    if differing is not None and differing.shape != blocks[::-1]:
+        raise ParameterError(
+            f"{blocks[::-1]} blocks of {BLOCK} × {BLOCK} pixels are needed, not {differing.shape}"
+        )
     marks = _marks(gpu, a, b, blocks) if differing is None else gpu.array(differing.astype(np.uint32))
     listed, count = gpu.empty((math.prod(tiles), 4), np.int32), gpu.zeros((1,), np.uint32)
     kernel = gpu.kernel("flip_tiles", "flip_list")
