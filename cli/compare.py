@@ -99,20 +99,19 @@ def command(shared: options.Shared, given: Given, first: str, second: str, as_js
         raise ParameterError(str(error)) from error
     shown = measured.gain * measured.data_range
     if as_json:
-        channels, height, width = both.stored[0].shape
         result_ = {
             "a": printable(first),
             "b": printable(second),
-            "channels": channels,
-            "height": height,
-            "width": width,
+            "channels": both.compared[0].shape[0],
+            "height": reference.height,
+            "width": reference.width,
             "space": measured.space,
             **_as_json(measured, given),
             "difference": {"path": printable(shared.output), "gain": shown} if shared.output else None,
         }
         click.echo(json.dumps(result_, indent=1, ensure_ascii=False))
     else:
-        if (converted := converted_to(both.stored[0], reference, result)) is not None:
+        if (converted := converted_to(both.compared[0], reference, result)) is not None:
             click.echo(f"compared as {converted}")
         for line in _as_text(measured, given):
             click.echo(line)

@@ -105,6 +105,7 @@ from gpuops.wavelets.denoise import denoise
 
 from . import test_bloom as of_bloom
 from . import test_chain as of_chain
+from . import test_changed as of_changed
 from . import test_compare as of_compare
 from . import test_counts as of_counts
 from . import test_delta_e as of_delta_e
@@ -1135,6 +1136,7 @@ def test_tolerance_of_place(gpu: Recorder, rng: np.random.Generator) -> None:
 def test_flip(gpu: Recorder, rng: np.random.Generator, ppd: float) -> None:
     """Short filters, filters longer than the image, and such that loops remain loops."""
     check_flip(gpu, rng, SHAPE, ppd)
+    of_changed.check_flip_of_blocks(gpu, rng, (37, 150), ppd)
 
 
 def check_flip(gpu: Recorder, rng: np.random.Generator, shape: tuple[int, int], ppd: float) -> None:

@@ -9,13 +9,13 @@
 // reference. Small errors then keep all their digits, and equal parts give exactly 0. The opponent colours are
 // (Y, X − Y, Y − Z), where X, Y, Z are over those of white: YCxCz without its factors.
 //
-// A group computes a tile of ACROSS × DOWN pixels at a time, for one exposure after the other. It takes LINES rows at a
-// time into local memory, filters them along x to `scratch`, its own part of global memory, and then filters that
-// along y. The file stands after lanes.cl.
+// A group computes a window of a tile of ACROSS × DOWN pixels at a time, for one exposure after the other. It takes
+// LINES rows at a time into local memory, filters them along x to `scratch`, its own part of global memory, and then
+// filters that along y. The file stands after lanes.cl.
 //
 // -D ACROSS=n -D DOWN=n    are the sides of a tile
 // -D LINES=n               is the number of rows taken at a time
-// -D STRIP=n               is the number of neighbours in scratch, a multiple of WIDTH that divides ACROSS
+// -D STRIP=n               is the number of neighbours in scratch: WIDTH or ACROSS
 // -D FEW=n                 is the radius of the filters of Y and X − Y
 // -D MANY=n                is that of Y − Z
 // -D FEATURE=n             is that of edges and points
@@ -236,15 +236,16 @@ static inline void along_y(__global const float *in, __constant const float *w, 
 
 // -- tiles --------------------------------------------------------------------------------------------------------
 
-// Takes a tile with its halo, as shown at one exposure, and filters it along x.
-static inline void tile_along_x(__global const float *a, __global const float *b, ulong plane, int width, int height,
-                                int x0, int y0, float exposure, float8 tone, __constant const float *weights,
-                                __global float *scratch, __local float *lines) {
-    int item = get_local_id(0), items = get_local_size(0);
-    for (int first = 0; first < TALL; first += LINES) {
-        int rows = min(LINES, TALL - first);
-        for (int i = item; i < rows * (PITCH / WIDTH); i += items) {
-            int line = i / (PITCH / WIDTH), x = i % (PITCH / WIDTH) * WIDTH;
+// Takes a window of `vectors` × `down` times WIDTH pixels with its halo, as shown at one exposure, and filters it
+// along x.
+static inline void window_along_x(__global const float *a, __global const float *b, ulong plane, int width, int height,
+                                  int x0, int y0, int vectors, int down, float exposure, float8 tone,
+                                  __constant const float *weights, __global float *scratch, __local float *lines) {
+    int item = get_local_id(0), items = get_local_size(0), wide = vectors + (2 * HALO + WIDTH - 1) / WIDTH;
+    for (int first = 0; first < down + 2 * HALO; first += LINES) {
+        int rows = min(LINES, down + 2 * HALO - first);
+        for (int i = item; i < rows * wide; i += items) {
+            int line = i / wide, x = i % wide * WIDTH;
             size_t row = (size_t)clamp(y0 - HALO + first + line, 0, height - 1) * width;
             FLOAT p[3], q[3], o[3];
             UNROLLED
@@ -263,8 +264,8 @@ static inline void tile_along_x(__global const float *a, __global const float *b
             for (int c = 0; c < 3; c++) PUT(o[c], to + (3 + c) * PITCH);
         }
         SYNC(CLK_LOCAL_MEM_FENCE);
-        for (int i = item; i < rows * (ACROSS / WIDTH); i += items) {
-            int line = i / (ACROSS / WIDTH), x = i % (ACROSS / WIDTH) * WIDTH;
+        for (int i = item; i < rows * vectors; i += items) {
+            int line = i / vectors, x = i % vectors * WIDTH;
             __local const float *from = lines + line * 6 * PITCH + HALO + x;
             __global float *to = scratch + (x / STRIP * TALL + first + line) * 2 * PLANES * STRIP + x % STRIP;
             along_x(from, PITCH, weights, to);
@@ -309,13 +310,13 @@ static inline void fold(__local float *sums, __local float *most, __local int *p
 #endif
 }
 
-// Computes the tiles list[first] … of count[0], `rounds` tiles a group, for `exposures` exposures, the first of which
+// Computes the windows list[first] … of count[0], `rounds` windows a group, for `exposures` exposures, the first of which
 // has the number `number`; from the second launch on the map has the largest errors so far. Where values cannot be
 // compared, the error is NaN. The other pixels of the map, and other tiles' records, are 0 already.
 // records[tile] takes the sum of its errors, the largest, and its place as an int's bits; NaN counts as infinite.
 // best takes the number of the exposure of the largest error over the number of the last one (only with TONE_CURVE).
 // Local: any power of two, or 1 with ALONE. Global: any number of groups. `plane` is the distance of planes.
-__kernel void flip_error(__global const float *a, __global const float *b, __global const uint *list,
+__kernel void flip_error(__global const float *a, __global const float *b, __global const int4 *list,
                          __global const uint *count, __global float *map, __global float *best,
                          __global float4 *records, __global float *scratch, __constant const float *weights,
                          __constant const float *factors, int width, int height, ulong plane, int first, int rounds,
@@ -326,15 +327,18 @@ __kernel void flip_error(__global const float *a, __global const float *b, __glo
     int slot = first + get_group_id(0), end = min(slot + rounds * (int)get_num_groups(0), (int)count[0]);
     scratch += (size_t)get_group_id(0) * ACROSS * TALL * 2 * PLANES;
     for (; slot < end; slot += get_num_groups(0)) {
-        int tile = list[slot], x0 = tile % tiles * ACROSS, y0 = tile / tiles * DOWN;
+        int4 window = list[slot];
+        int x0 = window.x, y0 = window.y, tile = y0 / DOWN * tiles + x0 / ACROSS;
+        int vectors = (window.z - x0 + WIDTH - 1) / WIDTH, in_strip = min(vectors, STRIP / WIDTH);
+        int down = window.w - y0;
         FLOAT sum = 0.0f, lost = 0.0f, largest = -1.0f;
         INT place = 0;
         for (int e = 0; e < exposures; e++) {
-            tile_along_x(a, b, plane, width, height, x0, y0, factors[number + e], tone, weights, scratch, lines);
-            for (int i = item; i < DOWN * (ACROSS / WIDTH); i += items) {
-                int x = i % (STRIP / WIDTH) * WIDTH, y = i / (STRIP / WIDTH) % DOWN, strip = i / (STRIP / WIDTH) / DOWN;
+            window_along_x(a, b, plane, width, height, x0, y0, vectors, down, factors[number + e], tone, weights,
+                           scratch, lines);
+            for (int i = item; i < down * vectors; i += items) {
+                int x = i % in_strip * WIDTH, y = i / in_strip % down, strip = i / in_strip / down;
                 int column = x0 + strip * STRIP + x, left = width - column;
-                if (y0 + y >= height || left <= 0) continue;
                 size_t at = (size_t)(y0 + y) * width + column;
                 __global const float *in = scratch + (strip * TALL + HALO + y) * 2 * PLANES * STRIP + x;
                 FLOAT error = error_at(in, weights);

@@ -1,5 +1,5 @@
-// Lists the tiles of two pictures that FLIP has to look at: those with a difference in them, or within `reach` pixels
-// of them. Elsewhere the error is 0.
+// Lists the windows of two pictures that FLIP has to look at: in each tile, the rectangle around the pixels that have a
+// difference within `reach`. Elsewhere the error is 0.
 
 #define BLOCK 16  // pixels of a block's side
 
@@ -27,18 +27,27 @@ __kernel void flip_marks(__global const float *a, __global const float *b, __glo
     if (differ) atomic_or(&marks[y / BLOCK * blocks + x / BLOCK], 1u);
 }
 
-// Lists the tiles of `across` × `down` pixels that a marked block is near enough to. A work-item decides on a tile:
-// global size (tiles in a row, tiles in a column), groups of any size. count[0] is their number. Their order may differ
-// from run to run; nothing depends on it.
-__kernel void flip_list(__global const uint *marks, __global uint *list, __global uint *count, int width, int height,
-                        int across, int down, int reach) {
+// Lists the windows of tiles of `across` × `down` pixels that a marked block is near enough to: their first column and
+// row, and those after the last. The first column is a multiple of `lanes`, as `across` is. A work-item looks at a tile:
+// global size (tiles in a row, tiles in a column), groups of any size. count[0] is the number of windows. Their order
+// may differ from run to run; nothing depends on it.
+__kernel void flip_list(__global const uint *marks, __global int4 *list, __global uint *count, int width, int height,
+                        int across, int down, int reach, int lanes) {
     int tx = get_global_id(0), ty = get_global_id(1), tiles = (width + across - 1) / across;
     if (tx >= tiles || ty >= (height + down - 1) / down) return;
     int blocks = (width + BLOCK - 1) / BLOCK;
     int left = max(tx * across - reach, 0) / BLOCK, right = min((tx + 1) * across + reach, width);
     int top = max(ty * down - reach, 0) / BLOCK, bottom = min((ty + 1) * down + reach, height);
-    uint found = 0;
-    for (int by = top; by * BLOCK < bottom && !found; by++)
-        for (int bx = left; bx * BLOCK < right && !found; bx++) found = marks[by * blocks + bx];
-    if (found) list[atomic_inc(count)] = ty * tiles + tx;
+    int4 window = (int4)(INT_MAX, INT_MAX, 0, 0);
+    for (int by = top; by * BLOCK < bottom; by++)
+        for (int bx = left; bx * BLOCK < right; bx++)
+            if (marks[by * blocks + bx]) {
+                int4 near = (int4)(bx, by, bx + 1, by + 1) * BLOCK + (int4)(-reach, -reach, reach, reach);
+                window = (int4)(min(window.lo, near.lo), max(window.hi, near.hi));
+            }
+    if (window.z == 0) return;
+    int2 first = (int2)(tx * across, ty * down), end = min(first + (int2)(across, down), (int2)(width, height));
+    window = (int4)(max(window.lo, first), min(window.hi, end));
+    window.x -= window.x % lanes;
+    list[atomic_inc(count)] = window;
 }

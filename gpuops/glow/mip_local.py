@@ -10,8 +10,8 @@ from ..errors import DeviceError
 from ..gpu import Local, Source
 from ..image import Image
 from ..params.border import define
-from ..pixels.coding import Decoding, Encoding, words_of_four
-from ..pixels.pointwise import defined, own_of
+from ..pixels.coding import Decoding, Encoding
+from ..pixels.pointwise import defined, own_of, words_of_four
 from ..tone.operators import NO_PARAMETERS
 from .mip_ends import Ends, finest, halved, knee
 

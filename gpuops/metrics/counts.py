@@ -127,6 +127,7 @@ def counts(
     *,
     mask: Operand | None = None,
     ignored: Sequence[Rectangle] = (),
+    among: int | None = None,
 ) -> Counts:
     """Compares two pictures value by value; channels of a pixel count together where pixels are counted.
 
@@ -140,6 +141,9 @@ def counts(
         Pixels count where it is not 0.
     ignored : sequence of (left, top, right, bottom)
         Rectangles of pixels that do not count, without the column ``right`` and the row ``bottom``.
+    among : int, optional
+        The number of pixels that are compared altogether, if those beyond the given ones are known to be equal, or
+        some given ones were made equal so that they do not count.
 
     Raises
     ------
@@ -162,7 +166,7 @@ def counts(
         exponent = min(max(math.frexp(finite_max)[1], -126), 126) if math.isfinite(finite_max) else 126
         total, squares = _sums(_partial(gpu, a, b, shown, thresholds, 2.0**-exponent))
         total, squares = math.ldexp(total, exponent), math.ldexp(squares, 2 * exponent)
-    pixels, differing, rest = int(found[0]), int(found[1]), found[14:17]
+    pixels, differing, rest = int(found[0]) if among is None else among, int(found[1]), found[14:17]
     bad, infinity, unlike = (found[k : k + len(thresholds)] for k in (2, 6, 10))
     values = pixels * a.shape[0]
     mean, rms = total / max(values, 1), math.sqrt(squares / max(values, 1))

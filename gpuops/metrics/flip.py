@@ -14,7 +14,7 @@ from ..errors import ParameterError, check_name
 from ..image import Image
 from ..operands import on_device
 from ..wavelets.statistics import largest
-from .flip_tiles import Tone, error_map
+from .flip_tiles import Blocks, Tone, error_map
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -84,14 +84,32 @@ class Flip:
 
 @overload
 def flip(
-    gpu: Gpu, image_true: Operand, image_test: Operand, *, ppd: float = PPD, full: Literal[False] = False
+    gpu: Gpu,
+    image_true: Operand,
+    image_test: Operand,
+    *,
+    ppd: float = PPD,
+    blocks: Blocks | None = None,
+    full: Literal[False] = False,
 ) -> Flip: ...
 @overload
 def flip(
-    gpu: Gpu, image_true: Operand, image_test: Operand, *, ppd: float = PPD, full: Literal[True]
+    gpu: Gpu,
+    image_true: Operand,
+    image_test: Operand,
+    *,
+    ppd: float = PPD,
+    blocks: Blocks | None = None,
+    full: Literal[True],
 ) -> tuple[Flip, Image]: ...
 def flip(
-    gpu: Gpu, image_true: Operand, image_test: Operand, *, ppd: float = PPD, full: bool = False
+    gpu: Gpu,
+    image_true: Operand,
+    image_test: Operand,
+    *,
+    ppd: float = PPD,
+    blocks: Blocks | None = None,
+    full: bool = False,
 ) -> Flip | tuple[Flip, Image]:
     """Measures the errors that people notice when a picture and its reference are shown in turn.
 
@@ -102,6 +120,8 @@ def flip(
         Values are clamped to 0 … 1.
     ppd : float
         Pixels per degree of the visual angle, 1 … 1000; see :func:`pixels_per_degree`.
+    blocks : array (⌈height / 16⌉, ⌈width / 16⌉) of bool, optional
+        The blocks of 16 × 16 pixels that may differ, if it is known that all others are equal.
     full : bool
         Also return the error map, an Image (1, height, width).
 
@@ -120,7 +140,7 @@ def flip(
     P. Andersson et al., "FLIP: A Difference Evaluator for Alternating Images", HPG 2020. The same bits in every run.
     """
     reference, test = _operands(gpu, image_true, image_test, ppd)
-    figures, errors, _ = error_map(gpu, reference, test, ppd, None, (0.0,))
+    figures, errors, _ = error_map(gpu, reference, test, ppd, None, (0.0,), blocks)
     result = _figures(figures, reference)
     return (result, errors) if full else result
 
@@ -135,6 +155,7 @@ def hdr_flip(
     tone_map: str = "aces",
     exposures: tuple[float, float] | None = None,
     count: int | None = None,
+    blocks: Blocks | None = None,
     full: Literal[False] = False,
 ) -> Flip: ...
 @overload
@@ -147,6 +168,7 @@ def hdr_flip(
     tone_map: str = "aces",
     exposures: tuple[float, float] | None = None,
     count: int | None = None,
+    blocks: Blocks | None = None,
     full: Literal[True],
 ) -> tuple[Flip, Image, Image]: ...
 def hdr_flip(
@@ -158,6 +180,7 @@ def hdr_flip(
     tone_map: str = "aces",
     exposures: tuple[float, float] | None = None,
     count: int | None = None,
+    blocks: Blocks | None = None,
     full: bool = False,
 ) -> Flip | tuple[Flip, Image, Image]:
     """Measures the same as :func:`flip` for HDR pictures: the largest error over a range of exposures.
@@ -175,6 +198,8 @@ def hdr_flip(
         median, come to 0.85 of white. Figures of several pictures can only be compared if exposures are given.
     count : int, optional
         The number of exposures; by default one a stop, at least two.
+    blocks : array, optional
+        As for :func:`flip`.
     full : bool
         Also return the error map and the exposure map, Images (1, height, width). The latter tells at which exposure a
         pixel's error is largest: 0 for the first … 1 for the last; 0 where there is no error.
@@ -206,7 +231,7 @@ def hdr_flip(
     if not 1 <= number <= _MOST_EXPOSURES:
         raise ParameterError(f"count must be 1 … {_MOST_EXPOSURES} exposures, not {number}")
     steps = tuple(float(v) for v in np.linspace(start, stop, number))
-    figures, errors, best = error_map(gpu, reference, test, ppd, tone, steps)
+    figures, errors, best = error_map(gpu, reference, test, ppd, tone, steps, blocks)
     result = replace(_figures(figures, reference), exposures=steps)
     return (result, errors, best) if full else result
 

@@ -1,4 +1,4 @@
-"""The launches of FLIP: which tiles differ, and the errors of those; see flip_error.cl and flip_tiles.cl."""
+"""The launches of FLIP: where tiles differ, and the errors there; see flip_error.cl and flip_tiles.cl."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import ParameterError
 from ..gpu import Local
 from ..image import Image
 
@@ -26,8 +27,8 @@ _GROUPS = 4
 _LINES, _LINES_BYTES = 16, 24 << 10
 # Rounds of a work-item's loops, at most, where work-items are the lanes: llvmpipe ends loops after 65535 altogether.
 _ROUNDS = 50_000
-# Pixels of a block's side, as in flip_tiles.cl.
-_BLOCK = 16
+#: Pixels of a block's side, as in flip_tiles.cl.
+BLOCK = 16
 # Planes that the filters along x make of both pictures, in scratch memory.
 _PLANES = 14
 # Contrast sensitivities: amplitudes and widths in degrees² of Gaussians a √(π/b) exp(−π² d²/b).
@@ -39,6 +40,7 @@ _FEATURE_DEGREES = 0.082
 _LOST = 2.5e-7
 
 Weights = npt.NDArray[np.float64]
+Blocks = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,13 @@ def _rounded(half: Weights) -> Weights:
 
 
 def error_map(
-    gpu: Gpu, reference: Image, test: Image, ppd: float, tone: Tone | None, exposures: tuple[float, ...]
+    gpu: Gpu,
+    reference: Image,
+    test: Image,
+    ppd: float,
+    tone: Tone | None,
+    exposures: tuple[float, ...],
+    blocks: Blocks | None,
 ) -> tuple[npt.NDArray[np.float32], Image, Image]:
     """Computes FLIP of two Images of one shape, of one plane or three.
 
@@ -117,7 +125,7 @@ def error_map(
     weights = gpu.kept(("flip weights", ppd), lambda: gpu.array(filters.weights.astype(np.float32)))
     across, down = _CPU_TILE if gpu.limits.lanes > 1 else _GPU_TILE
     tiles = -(-width // across) * -(-height // down)
-    listed, count = _differing(gpu, reference, test, planes, (across, down), filters.reach)
+    listed, count = _differing(gpu, reference, test, (across, down), filters.reach, blocks)
 
     errors, records = gpu.zeros((1, height, width)), gpu.zeros((tiles, 4))
     best = gpu.zeros((1, height, width)) if tone else gpu.empty((1,))
@@ -168,22 +176,33 @@ def _kernel(gpu: Gpu, filters: _Filters, tile: tuple[int, int], tone: Tone | Non
 
 
 def _differing(
-    gpu: Gpu, a: Image, b: Image, planes: int, tile: tuple[int, int], reach: int
+    gpu: Gpu, a: Image, b: Image, tile: tuple[int, int], reach: int, differing: Blocks | None
 ) -> tuple[Image, Image]:
-    """Returns the list of tiles with a difference in them or within reach, and their number, on the device."""
+    """Returns the list of windows of tiles that have a difference within reach, and their number, on the device."""
     _, height, width = a.shape
     across, down = tile
-    blocks, tiles = (-(-width // _BLOCK), -(-height // _BLOCK)), (-(-width // across), -(-height // down))
-    marks, count = gpu.zeros((math.prod(blocks),), np.uint32), gpu.zeros((1,), np.uint32)
-    listed = gpu.empty((math.prod(tiles),), np.uint32)
+    blocks, tiles = (-(-width // BLOCK), -(-height // BLOCK)), (-(-width // across), -(-height // down))
+    if differing is not None and differing.shape != blocks[::-1]:
+        raise ParameterError(
+            f"{blocks[::-1]} blocks of {BLOCK} × {BLOCK} pixels are needed, not {differing.shape}"
+        )
+    marks = _marks(gpu, a, b, blocks) if differing is None else gpu.array(differing.astype(np.uint32))
+    listed, count = gpu.empty((math.prod(tiles), 4), np.int32), gpu.zeros((1,), np.uint32)
+    kernel = gpu.kernel("flip_tiles", "flip_list")
+    gpu.launch(
+        kernel, tiles, marks, listed, count, width, height, across, down, reach, gpu.limits.lanes,
+        local=kernel.fit(16, 16), traffic=marks.nbytes,
+    )  # fmt: skip
+    return listed, count
+
+
+def _marks(gpu: Gpu, a: Image, b: Image, blocks: tuple[int, int]) -> Image:
+    """Returns which blocks, of so many across and down, differ."""
+    planes, height, width = a.shape
+    marks = gpu.zeros((math.prod(blocks),), np.uint32)
     kernel = gpu.kernel("flip_tiles", "flip_marks")
     gpu.launch(
         kernel, (blocks[0], height), a, b, marks, width, height, np.uint64(height * width), planes,
         local=kernel.fit(16, 16), traffic=a.nbytes + b.nbytes,
     )  # fmt: skip
-    kernel = gpu.kernel("flip_tiles", "flip_list")
-    gpu.launch(
-        kernel, tiles, marks, listed, count, width, height, across, down, reach, local=kernel.fit(16, 16),
-        traffic=marks.nbytes,
-    )  # fmt: skip
-    return listed, count
+    return marks

@@ -18,10 +18,12 @@ from ..params.metrics import METRICS
 from ..params.thresholds import Thresholds
 from ..pixels.coding import Encoding, on_device, pack, unpack
 from ..pixels.light import readable
+from .changed import changed
 from .compare import check_same, pair, peak_signal_noise_ratio, space_of
 from .counts import Threshold, counts
 from .delta_e import delta_e
 from .flip import PPD, flip, hdr_flip
+from .flip_tiles import Blocks
 from .pixelmatch import pixelmatch
 from .pu21 import pu21
 from .ssim import multiscale_structural_similarity, structural_similarity
@@ -84,7 +86,7 @@ def measure(both: Both, thresholds: Thresholds) -> Measured:
         warned = thresholds.warned(figures, counted.warning, both.pixels)
     return Measured(
         {metric: figures[metric] for metric in METRICS if metric in figures},
-        both.pixels * both.stored[0].shape[0],
+        both.pixels * both.compared[0].shape[0],
         counted.differing,
         both.pixels,
         counted.bad,
@@ -92,7 +94,7 @@ def measure(both: Both, thresholds: Thresholds) -> Measured:
         missed,
         warned,
         counted.worst,
-        space_of(both.stored[0]),
+        space_of(both.compared[0]),
         both.note,
         undefined,
     )
@@ -127,8 +129,9 @@ class Both:
 
     Attributes
     ----------
-    stored : tuple of Image
-        The stored values, the reference first, as :func:`gpuops.metrics.compare.pair` gives them.
+    compared : tuple of Image
+        The stored values of the pixels that may differ, the reference first, as :func:`gpuops.metrics.compare.pair`
+        gives them: all, or those that :func:`gpuops.metrics.changed.changed` finds, as one row.
     pixels : int
         How many are compared.
     bounded : bool
@@ -164,16 +167,32 @@ class Both:
         self.result = result
         self.reference = reference
         self.bounded = all(picture.pixels.dtype.kind == "u" for picture in (result, reference))
-        # Light never has alpha: without any, both kinds of figures read the same pixels.
-        self._uploaded = (
-            None
-            if reference.alpha or result.alpha
-            else (on_device(gpu, reference.pixels), on_device(gpu, result.pixels))
-        )
-        first, second, self.data_range = pair(
-            gpu, reference, result, space=how.space, alpha=how.alpha, uploaded=self._uploaded
-        )
-        self.stored = first, second
+        self.changed = changed(reference, result)
+        if self.changed is None:
+            first, second, self.data_range = self._pair(reference, result, self._uploaded)
+        else:
+            first, second, self.data_range = self._pair(*self.changed.pictures)
+        self.compared = first, second
+
+    def _pair(
+        self, reference: Picture, result: Picture, uploaded: tuple[Image, Image] | None = None
+    ) -> tuple[Image, Image, float]:
+        how = self.how
+        return pair(self.gpu, reference, result, space=how.space, alpha=how.alpha, uploaded=uploaded)
+
+    @cached_property
+    def _uploaded(self) -> tuple[Image, Image] | None:
+        """Both pictures' pixels if they have no alpha: light never has it, so that all figures read the same pixels."""
+        if self.reference.alpha or self.result.alpha:
+            return None
+        return on_device(self.gpu, self.reference.pixels), on_device(self.gpu, self.result.pixels)
+
+    @cached_property
+    def stored(self) -> tuple[Image, Image]:
+        """The stored values of all pixels, as :func:`gpuops.metrics.compare.pair` gives them, the reference first."""
+        if self.changed is None:
+            return self.compared
+        return self._pair(self.reference, self.result, self._uploaded)[:2]
 
     @cached_property
     def codes(self) -> tuple[Image, Image]:
@@ -194,7 +213,7 @@ class Both:
 
     def counts(self, thresholds: Thresholds) -> Counted:
         """Returns the figures of one pass over the stored values."""
-        reference, result = self.stored
+        reference, result = self.compared
         scale = self.data_range
         default = _IDIFF_FAIL if self.how.idiff else 0.0
         limits = [
@@ -204,20 +223,23 @@ class Both:
                 (thresholds.warn, thresholds.warnrelative),
             )
         ]
-        found = counts(self.gpu, reference, result, limits)
         # What is left out was made equal before, and counts as nothing.
-        share = found.pixels / self.pixels
-        rmse = found.rms * math.sqrt(share) / scale
+        found = counts(self.gpu, reference, result, limits, among=self.pixels)
+        rmse = found.rms / scale
         figures = {
             "max": found.max / scale,
-            "mean": found.mean * share / scale,
+            "mean": found.mean / scale,
             "rmse": rmse,
             "psnr": math.inf if rmse == 0 else -20 * math.log10(rmse) if math.isfinite(rmse) else -math.inf,
         }
         worst = None
         if (at := found.worst) is not None:
             pixel = (tuple(map(float, image.pixel(at.row, at.column))) for image in (result, reference))
-            worst = Worst(at.column, at.row, *pixel)
+            place = at.row * reference.shape[2] + at.column
+            row, column = divmod(
+                place if self.changed is None else int(self.changed.places[place]), self.reference.width
+            )
+            worst = Worst(column, row, *pixel)
         bad, warning = found.bad
         (idiff_bad, idiff_warning), largest = found.as_idiff()
         idiff = largest / scale, idiff_bad, idiff_warning
@@ -284,6 +306,10 @@ def _ppd(both: Both) -> float:
     return PPD if both.how.ppd is None else both.how.ppd
 
 
+def _blocks(both: Both) -> Blocks | None:
+    return None if both.changed is None else both.changed.blocks
+
+
 def _delta_e(both: Both, method: str) -> float:
     return delta_e(both.gpu, *both.light, method=method, white=both.how.white).max
 
@@ -305,9 +331,11 @@ FUNCTIONS: dict[str, Callable[[Both], float]] = {
     "ms-ssim": lambda both: multiscale_structural_similarity(
         both.gpu, *both.stored, data_range=both.data_range
     ),
-    "flip": lambda both: flip(both.gpu, *both.light, ppd=_ppd(both)).mean,
+    "flip": lambda both: flip(both.gpu, *both.light, ppd=_ppd(both), blocks=_blocks(both)).mean,
     "hdr-flip": lambda both: (
-        hdr_flip(both.gpu, *both.light, ppd=_ppd(both), exposures=both.how.exposures).mean
+        hdr_flip(
+            both.gpu, *both.light, ppd=_ppd(both), exposures=both.how.exposures, blocks=_blocks(both)
+        ).mean
     ),
     "de76": lambda both: _delta_e(both, "76"),
     "de2000": lambda both: _delta_e(both, "2000"),

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..image import PIXEL_TYPES, Image
+from .pointwise import each
 
 if TYPE_CHECKING:
     from ..gpu import Define, Gpu
@@ -131,27 +132,10 @@ class Encoding:
         return self.encode and self.dtype == np.uint8
 
 
-def words_of_four(pixels: Image) -> int:
-    """Returns how many 32-bit words of four neighbours can be read at a time: READ_WORDS in layout.cl."""
-    words = pixels.shape[2] * pixels.dtype.itemsize
-    return 4 if words % 4 == 0 else 2 if words % 2 == 0 else 1
-
-
 def unpack(pixels: Image, decoding: Decoding) -> Image:
     """Pixels (height, width, channels) on the device → planar float32 Image."""
-    gpu = pixels.gpu
-    height, width, channels = pixels.shape
-    image = gpu.empty((channels, height, width))
-    image.alpha, image.linear = decoding.alpha, decoding.linearise
-    kernel = gpu.kernel(
-        ("lanes", "colour", "decode", "unpack"), "unpack", WIDTH=1, **decoding.defines(pixels)
-    )
-    table, scale = decoding.arguments(pixels)
-    size = height * width
-    gpu.launch(
-        kernel, (size,), pixels, table, image, size, scale, local=kernel.fit(256), label=f"unpack {pixels.dtype}",
-        traffic=pixels.nbytes + image.nbytes,
-    )  # fmt: skip
+    image, _ = each(pixels.gpu, pixels, decoding=decoding, label=f"unpack {pixels.dtype}")
+    image.linear = decoding.linearise
     return image
 
 

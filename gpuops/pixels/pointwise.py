@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..gpu import Source
-from .coding import Decoding, Encoding, words_of_four
 
 if TYPE_CHECKING:
     from ..gpu import Argument, Define, Gpu
     from ..image import Image
+    from .coding import Decoding, Encoding
 
 # Groups of a compute unit: those that end early make room for others.
 _GROUPS = 24
@@ -82,6 +82,12 @@ class Reading:
     def at_once(self) -> int:
         """The number of pixels that a work-item takes at a time."""
         return 8 if self.lanes > 1 else 4
+
+
+def words_of_four(pixels: Image) -> int:
+    """Returns how many 32-bit words of four neighbours can be read at a time: READ_WORDS in layout.cl."""
+    words = pixels.shape[2] * pixels.dtype.itemsize
+    return 4 if words % 4 == 0 else 2 if words % 2 == 0 else 1
 
 
 def reading(
@@ -214,11 +220,13 @@ def each(
     stages: Sequence[Stage] = (),
     decoding: Decoding | None = None,
     encoding: Encoding | None = None,
+    *,
+    label: str | None = None,
 ) -> tuple[Image, Image | None]:
     """Does stages in one launch, from planes or pixels to planes or pixels; the Image given stays as it is.
 
     With an ``encoding`` there are also the counters of values that did not fit: see
-    :func:`gpuops.pixels.coding.losses`.
+    :func:`gpuops.pixels.coding.losses`. ``label``: what reports call the launch, in place of the stages' names.
     """
     if encoding is not None and encoding.unpremultiply:
         stages = (*stages, Stage("convert", "straightened"))
@@ -251,6 +259,6 @@ def each(
     times = min(max(1, items // (gpu.limits.compute_units * local[0] * _GROUPS)), _TIMES)
     gpu.launch(
         kernel, (-(-items // times),), image, result, size, times, *ways.arguments, codes, lost, local=local,
-        label=" + ".join(stage.source for stage in stages) or "each", traffic=ways.nbytes + result.nbytes,
+        label=label or " + ".join(stage.source for stage in stages) or "each", traffic=ways.nbytes + result.nbytes,
     )  # fmt: skip
     return result, lost
