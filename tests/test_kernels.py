@@ -123,6 +123,7 @@ from . import test_ssimulacra2 as of_ssimulacra2
 from . import test_starburst as of_starburst
 from . import test_tolerant as of_tolerant
 from . import test_tonemap_local as of_tonemap_local
+from . import test_z_test as of_z_test
 from . import tolerance
 from .reference import borders, metrics_ssim
 from .reference import colour as colour_reference
@@ -1167,6 +1168,11 @@ def test_pu21(gpu: Recorder, rng: np.random.Generator, planes: int) -> None:
     of_pu21.check(gpu, rng, (planes, *SHAPE))
 
 
+@pytest.mark.parametrize("channels", [1, 4])
+def test_z_test(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
+    of_z_test.check(gpu, rng, (channels, *SHAPE))
+
+
 @pytest.mark.parametrize("channels", [1, 3])
 def test_counts(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
     of_counts.check(gpu, rng, (channels, *SHAPE))
@@ -1677,6 +1683,7 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     of_pixelmatch.check(tiny, "discs", (0.1,))
     of_tolerant.check_window(tiny, rng, SHAPE)
     of_tolerant.check_radius(tiny, rng, (1, 11, 13))
+    of_z_test.check(tiny, rng, (3, *SHAPE))
     ssim = structural_similarity(tiny, image, other, data_range=1.0)
     assert ssim == pytest.approx(
         metrics_reference.skimage_ssim(x, x[::-1], 1.0), abs=tolerance.COMPARE["ssim"]
