@@ -15,9 +15,10 @@ from gpuops.errors import FileError, ParameterError
 from . import options
 from .comparing import Given, comparing
 from .main import visible
-from .suites import STATE, Device, Telling, has_places, how_of, with_telling
+from .suites import STATE, Device, Telling, has_places, how_of, is_ci, with_telling
 
 if TYPE_CHECKING:
+    from gpuops.metrics.variance import Variance
     from gpuops.params.thresholds import Thresholds
     from gpuops.regress.manifest import Case, Suite
 
@@ -36,10 +37,10 @@ def audit(telling: Telling, given: Given, target: str, names: tuple[str, ...]) -
     from gpuops.regress import audit as auditing
 
     with Device(telling.device) as device:
-        pictures, thresholds_of = _references_of(target, names, given, device)
+        pictures, variances, thresholds_of = _references_of(target, names, given, device)
         blind = tried = 0
         for name, passed, count in auditing.audit(
-            device.open(), pictures, thresholds_of, how_of(telling, given)
+            device.open(), pictures, thresholds_of, how_of(telling, given), variances
         ):
             tried += count
             blind += len(passed)
@@ -58,21 +59,38 @@ def audit(telling: Telling, given: Given, target: str, names: tuple[str, ...]) -
 @click.option(
     "--margin", type=float, default=2.0, show_default=True, metavar="M", help="Allow M times the noise."
 )
+@click.option(
+    "--variance",
+    is_flag=True,
+    help="Write references of what has noise: the mean of the runs, and its variance.",
+)
 @comparing
 @with_telling
 def calibrate(
-    telling: Telling, given: Given, suite: str, names: tuple[str, ...], runs: int, margin: float
+    telling: Telling,
+    given: Given,
+    suite: str,
+    names: tuple[str, ...],
+    runs: int,
+    margin: float,
+    variance: bool,
 ) -> None:
     """Run the cases of SUITE.toml several times, and print thresholds that allow how far their results differ.
 
-    They are tables of TOML for the suite. A picture that never changes needs none.
+    They are tables of TOML for the suite. A picture that never changes needs none. With --variance the pictures of
+    Monte Carlo renders get references for the Z-test; 16 runs or more make it sharp.
     """
     from gpuops.regress import calibrate as calibrating
     from gpuops.regress import manifest
     from gpuops.regress.cases import run_cases
+    from gpuops.regress.references import references as open_references
 
     if not margin >= 1:
         raise click.UsageError(f"--margin must be 1 or more, not {margin:g}")
+    if variance and is_ci():
+        raise click.UsageError(
+            "this is a CI job (CI is set): --variance would approve its own results; calibrate elsewhere"
+        )
     found = manifest.load(suite)
     cases = manifest.select(found.cases, names)
     made: dict[str, list[str]] = {name: [] for case in cases for name in case.outputs}
@@ -85,15 +103,22 @@ def calibrate(
                 made[name].append(str(out / name))
     with Device(telling.device) as device:
         noise = calibrating.noise(device.open(), made, how_of(telling, given))
-    click.echo(calibrating.to_toml(noise, margin), nl=False)
+    said = {}
+    if variance:
+        noisy = {name: made[name] for name, figures in noise.items() if figures}
+        said = calibrating.write_references(
+            noisy, f"{STATE}/calibrate/mean", open_references(found.references)
+        )
+    click.echo(calibrating.to_toml(noise, margin, said), nl=False)
 
 
 def _references_of(
     target: str, names: tuple[str, ...], given: Given, device: Device
-) -> tuple[dict[str, str], Callable[[str], Thresholds]]:
-    """Returns the files of references by name, and their thresholds: of a suite, or of a folder."""
+) -> tuple[dict[str, str], dict[str, Variance], Callable[[str], Thresholds]]:
+    """Returns the files of references and the variances by name, and thresholds: of a suite, or of a folder."""
     from fnmatch import fnmatchcase
 
+    from gpuops.metrics import variance
     from gpuops.regress import manifest
     from gpuops.regress.references import references as open_references
 
@@ -113,10 +138,15 @@ def _references_of(
 
     known = open_references(where)
     places = device.places() if has_places(where) else ()
-    found = {name: at[0] for name in wanted if (at := known.nearest(name, places)) is not None}
+    found = {name: at for name in wanted if (at := known.nearest(name, places)) is not None}
     if not found:
         raise ParameterError(f"{where}: there are no references")
-    return found, thresholds_of
+    variances = {
+        name: variance.read(path)
+        for name, (_, place) in found.items()
+        if (path := known.variance_of(name, place))
+    }
+    return {name: path for name, (path, _) in found.items()}, variances, thresholds_of
 
 
 def across(telling: Telling, given: Given, suite: Suite, cases: list[Case], out: Path) -> None:

@@ -57,6 +57,7 @@ def command(shared: options.Shared, given: Given, first: str, second: str, as_js
     from gpuops.files.streams import printable
     from gpuops.metrics.compare import converted_to, difference
     from gpuops.metrics.measure import Both, measure
+    from gpuops.metrics.variance import beside as variance_beside
     from gpuops.params.files import STREAM
 
     from .checks import check_output, check_stdin
@@ -87,7 +88,7 @@ def command(shared: options.Shared, given: Given, first: str, second: str, as_js
                     reference, result = (reader.read(path) for path in (first, second))
             item = Item(gpu, first, shared.output or "", shared.of_job(), reader)
             try:
-                both = Both(gpu, result, reference, how)
+                both = Both(gpu, result, reference, how, variance_beside(first, shared.layer))
             except ParameterError as error:
                 raise ParameterError(f"{first} and {second}: {error}") from error
             measured = item.run(measure, both, given.thresholds)

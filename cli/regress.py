@@ -13,7 +13,7 @@ from gpuops.errors import FileError, ParameterError
 from . import commands
 from .audit import across, audit, calibrate
 from .comparing import Given, comparing
-from .suites import LAST, STATE, Device, Telling, finish, has_places, how_of, last, with_telling
+from .suites import LAST, STATE, Device, Telling, finish, has_places, how_of, is_ci, last, with_telling
 
 # Threads that read files, if nobody says how many.
 _READERS = 4
@@ -165,7 +165,7 @@ def accept(
     from gpuops.regress.references import references as open_references
     from gpuops.regress.references import slug
 
-    if os.environ.get("CI", "").lower() not in ("", "0", "false") and not (in_ci or dry_run):
+    if is_ci() and not (in_ci or dry_run):
         raise click.UsageError(
             "this is a CI job (CI is set), and would approve its own results: use --in-ci if it may"
         )

@@ -50,6 +50,11 @@ class Telling:
     quiet: bool = False
 
 
+def is_ci() -> bool:
+    """Says whether this is a CI job."""
+    return os.environ.get("CI", "").lower() not in ("", "0", "false")
+
+
 def with_telling(command: Callable[..., Any]) -> Callable[..., Any]:
     return options.collected(
         "telling",

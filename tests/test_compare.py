@@ -12,15 +12,16 @@ from skimage import metrics
 from gpuops import Gpu, ParameterError
 from gpuops.files import Picture
 from gpuops.metrics.compare import (
-    compare,
     difference,
     mean_squared_error,
     pair,
     peak_signal_noise_ratio,
     structural_similarity,
-    visible_gain,
 )
-from gpuops.params.compare import CompareParams
+from gpuops.metrics.counts import counts
+from gpuops.metrics.measure import Both, measure
+from gpuops.params.comparing import Comparing
+from gpuops.params.thresholds import Thresholds
 
 from .reference.colour import srgb_light
 from .reference.metrics import skimage_ssim
@@ -103,18 +104,21 @@ def test_many_small_squares_do_not_vanish_beside_large_ones(gpu: Gpu) -> None:
 
 def test_sums_are_the_same_in_every_run(gpu: Gpu, rng: np.random.Generator) -> None:
     a, b = noisy(rng, (3, 201, 307))
-    params = CompareParams()
     first, second = gpu.array(a), gpu.array(b)
-    assert compare(gpu, first, second, params) == compare(gpu, first, second, params)
+    assert counts(gpu, first, second) == counts(gpu, first, second)
+    once, again = (mean_squared_error(gpu, first, second) for _ in range(2))
+    assert once == again
+    once, again = (structural_similarity(gpu, first, second, data_range=1.0) for _ in range(2))
+    assert once == again
 
 
 def test_equal_images_are_equal_with_nan_and_infinity_in_them(gpu: Gpu, rng: np.random.Generator) -> None:
     a = rng.random((1, 20, 20), np.float32)
     a[0, 3, 4], a[0, 5, 6], a[0, 7, 8] = np.nan, np.inf, -np.inf
-    result = compare(gpu, gpu.array(a), gpu.array(a.copy()), CompareParams())
-    assert result.equal
-    assert (result.max, result.rmse, result.psnr, result.differing) == (0, 0, math.inf, 0)
-    assert result.ssim == pytest.approx(1, abs=1e-6)
+    found = counts(gpu, a, a.copy())
+    assert (found.max, found.rms, found.differing) == (0, 0, 0)
+    assert peak_signal_noise_ratio(gpu, a, a.copy(), data_range=1.0) == math.inf
+    assert structural_similarity(gpu, a, a.copy(), data_range=1.0) == pytest.approx(1, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -125,35 +129,40 @@ def test_what_is_not_finite_against_another_value_is_an_infinite_error(
 ) -> None:
     a, b = np.zeros((2, 1, 13, 13), np.float32)
     a[0, 2, 3], b[0, 2, 3] = one, other
-    params = CompareParams(max_error=1e30, min_psnr=-1e30, min_ssim=-1.0)
-    result = compare(gpu, gpu.array(a), gpu.array(b), params)
-    assert (result.max, result.rmse, result.psnr, result.differing) == (math.inf, math.inf, -math.inf, 1)
-    assert result.ssim is not None
-    assert math.isnan(result.ssim)
-    assert set(result.exceeded(params)) == {"max", "psnr", "ssim"}
-    assert not result.alike(params)
+    found = counts(gpu, a, b)
+    assert (found.max, found.rms, found.differing) == (math.inf, math.inf, 1)
+    assert mean_squared_error(gpu, a, b) == math.inf
+    assert peak_signal_noise_ratio(gpu, a, b, data_range=1.0) == -math.inf
+    assert math.isnan(structural_similarity(gpu, a, b, data_range=1.0))
+    limits = {"max": 1e30, "psnr": -1e30, "ssim": -0.999}
+    pictures = (Picture(x.reshape(13, 13, 1), linear=True) for x in (b, a))
+    measured = measure(Both(gpu, *pictures, Comparing()), Thresholds(limits=limits))
+    assert {limit.name for limit in measured.missed} == {"max-error", "min-psnr", "min-ssim"}
 
 
 def test_thresholds_decide_the_verdict(gpu: Gpu) -> None:
-    a = np.zeros((1, 12, 12), np.float32)
+    a = np.zeros((12, 12, 1), np.float32)
     b = a.copy()
     b[0, 0, 0] = 0.25
-    images = gpu.array(a), gpu.array(b)
-    result = compare(gpu, *images, CompareParams())
-    assert (result.max, result.differing) == (0.25, 1)
-    assert not result.alike(CompareParams())
-    assert result.alike(CompareParams(max_error=0.25))
-    assert not result.alike(CompareParams(max_error=0.2499))
-    assert result.alike(CompareParams(min_psnr=result.psnr))
-    assert not result.alike(CompareParams(max_error=1, min_psnr=result.psnr + 0.01))
-    assert CompareParams(("max",), min_ssim=0.5).measured == ("max", "ssim")
+    both = Both(gpu, Picture(b, linear=True), Picture(a, linear=True), Comparing())
+
+    def passes(**limits: float) -> bool:
+        return not measure(both, Thresholds(limits=limits)).missed
+
+    measured = measure(both, Thresholds())
+    assert (measured.figures["max"], measured.differing) == (0.25, 1)
+    assert not passes()
+    assert passes(max=0.25)
+    assert not passes(max=0.2499)
+    psnr = measured.figures["psnr"]
+    assert passes(psnr=psnr)
+    assert not passes(max=1, psnr=psnr + 0.01)
+    only = Both(gpu, both.result, both.reference, Comparing(metrics=("max",)))
+    assert set(measure(only, Thresholds(limits={"ssim": 0.5})).figures) == {"max", "rmse", "ssim"}
 
 
 def test_small_images_have_no_structural_similarity(gpu: Gpu) -> None:
     a = gpu.array(np.zeros((1, 10, 40), np.float32))
-    assert compare(gpu, a, a, CompareParams()).ssim is None
-    with pytest.raises(ParameterError, match="11×11"):
-        compare(gpu, a, a, CompareParams(min_ssim=0.5))
     with pytest.raises(ParameterError, match="11×11"):
         structural_similarity(gpu, a, a, data_range=1.0)
 
@@ -173,11 +182,10 @@ def test_difference_picture(gpu: Gpu, rng: np.random.Generator) -> None:
 
 
 def test_the_gain_of_the_difference_picture_makes_errors_visible(gpu: Gpu, rng: np.random.Generator) -> None:
-    a = rng.integers(0, 200, (1, 50, 50)).astype(np.float32)
-    b = a + rng.integers(0, 2, a.shape)
-    images = gpu.array(a), gpu.array(b.astype(np.float32))
-    result = compare(gpu, *images, CompareParams(data_range=255))
-    shown = difference(gpu, *images, visible_gain(result, 255)).numpy()
+    a = rng.integers(0, 200, (50, 50, 1), np.uint8)
+    b = a + rng.integers(0, 2, a.shape, np.uint8)
+    both = Both(gpu, Picture(b), Picture(a), Comparing())
+    shown = difference(gpu, *both.stored, measure(both, Thresholds()).gain).numpy()
     assert math.sqrt(np.mean(shown**2)) == pytest.approx(0.25, rel=1e-5)
 
 
@@ -186,13 +194,13 @@ def test_levels_of_8_and_16_bits_compare_exactly(gpu: Gpu, rng: np.random.Genera
     wide = narrow.astype(np.uint16) * 257
     a, b, data_range = pair(gpu, Picture(narrow), Picture(wide))
     assert data_range == 65535
-    assert compare(gpu, a, b, CompareParams(data_range=data_range)).equal
+    assert counts(gpu, a, b).differing == 0
     wide[2, 3, 1] += 1
     a, b, data_range = pair(gpu, Picture(narrow), Picture(wide))
-    assert compare(gpu, a, b, CompareParams(data_range=data_range)).max == 1 / 65535
+    assert (counts(gpu, a, b).max, data_range) == (1, 65535)
     other = narrow ^ 1
     a, b, data_range = pair(gpu, Picture(narrow), Picture(other))
-    assert compare(gpu, a, b, CompareParams(data_range=data_range)).max == 1 / 255
+    assert (counts(gpu, a, b).max, data_range) == (1, 255)
 
 
 def test_a_linear_picture_meets_an_encoded_one_as_encoded_values(gpu: Gpu) -> None:
@@ -203,14 +211,14 @@ def test_a_linear_picture_meets_an_encoded_one_as_encoded_values(gpu: Gpu) -> No
         a, b, data_range = pair(gpu, Picture(codes), Picture(light, linear=True), space=space)
         assert data_range == 1
         assert a.linear == b.linear == (space == "linear")
-        assert compare(gpu, a, b, CompareParams()).max < 5e-6  # powr: 16 ulp
+        assert counts(gpu, a, b).max < 5e-6  # powr: 16 ulp
 
 
 def test_float_pictures_compare_as_they_are(gpu: Gpu) -> None:
     half = np.array([[[0.5, 7.25, np.nan]]], np.float16)
     a, b, data_range = pair(gpu, Picture(half, linear=True), Picture(half.astype(np.float32), linear=True))
     assert (data_range, a.linear) == (1, True)
-    assert compare(gpu, a, b, CompareParams()).equal
+    assert counts(gpu, a, b).differing == 0
 
 
 def test_alpha_counts_unless_left_out(gpu: Gpu) -> None:
@@ -219,29 +227,13 @@ def test_alpha_counts_unless_left_out(gpu: Gpu) -> None:
     b[..., 3] = 19
     pictures = Picture(a, alpha=True), Picture(b, alpha=True)
     first, second, data_range = pair(gpu, *pictures)
-    assert compare(gpu, first, second, CompareParams(data_range=data_range)).max == 10 / 255
+    assert (counts(gpu, first, second).max, data_range) == (10, 255)
     first, second, data_range = pair(gpu, *pictures, alpha=False)
-    assert compare(gpu, first, second, CompareParams(data_range=data_range)).equal
+    assert counts(gpu, first, second).differing == 0
     colours = Picture(np.ascontiguousarray(a[..., :3]))
     with pytest.raises(ParameterError, match="RGBA and RGB; --alpha drop"):
         pair(gpu, pictures[0], colours)
     assert pair(gpu, pictures[0], colours, alpha=False)[0].shape == (3, 12, 12)
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"metrics": ("mse",)}, "max, rmse, psnr, ssim"),
-        ({"max_error": -1.0}, "0 or more"),
-        ({"max_error": math.nan}, "0 or more"),
-        ({"min_psnr": math.nan}, "number of dB"),
-        ({"min_ssim": 1.5}, "-1…1"),
-        ({"data_range": 0.0}, "positive"),
-    ],
-)
-def test_parameters_without_meaning(values: dict[str, object], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        CompareParams(**values)  # type: ignore[arg-type]
 
 
 def test_operands_without_meaning(gpu: Gpu) -> None:

@@ -48,7 +48,7 @@ from gpuops.gpu import Kernel, Limits, Source
 from gpuops.image import COMPLEX_HALF
 from gpuops.metrics import flip_tiles
 from gpuops.metrics import statistics as reduce
-from gpuops.metrics.compare import compare, difference
+from gpuops.metrics.compare import difference, mean_squared_error
 from gpuops.metrics.flip import flip, hdr_flip
 from gpuops.metrics.ssim import structural_similarity
 from gpuops.metrics.statistics import all_statistics, statistics, statistics_and_mip
@@ -58,7 +58,6 @@ from gpuops.ops.grade import GradeParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.bilateral import BilateralParams
 from gpuops.params.border import BORDERS
-from gpuops.params.compare import CompareParams
 from gpuops.params.dwt import DwtParams, ShrinkParams
 from gpuops.params.fft import VIEWS, FftParams, SpectrumParams, filter_option
 from gpuops.params.operators import LOCAL, OPERATORS, TRANSFERS
@@ -125,6 +124,7 @@ from . import test_ssimulacra2 as of_ssimulacra2
 from . import test_starburst as of_starburst
 from . import test_tolerant as of_tolerant
 from . import test_tonemap_local as of_tonemap_local
+from . import test_z_test as of_z_test
 from . import tolerance
 from .reference import borders, metrics_ssim
 from .reference import colour as colour_reference
@@ -1075,14 +1075,11 @@ def test_reduce_mip(gpu: Recorder, channels: int, width: int) -> None:
 def test_compare(gpu: Recorder, rng: np.random.Generator) -> None:
     a, b = of_compare.noisy(rng, (4, *SHAPE))
     first, second = on(gpu, a), on(gpu, b)
-    result = compare(gpu, first, second, CompareParams())
-    rmse = np.sqrt(np.mean((a.astype(float) - b) ** 2))
-    assert result.rmse == pytest.approx(rmse, rel=tolerance.COMPARE["mse"])
-    assert result.max == np.abs(a - b).max() and result.differing == (a != b).sum()
-    assert result.ssim == pytest.approx(
-        metrics_reference.skimage_ssim(a, b, 1.0), abs=tolerance.COMPARE["ssim"]
-    )
-    assert compare(gpu, first, first, CompareParams()).equal
+    mse = np.mean((a.astype(float) - b) ** 2)
+    assert mean_squared_error(gpu, first, second) == pytest.approx(mse, rel=tolerance.COMPARE["mse"])
+    assert mean_squared_error(gpu, first, first) == 0
+    ssim = structural_similarity(gpu, first, second, data_range=1.0)
+    assert ssim == pytest.approx(metrics_reference.skimage_ssim(a, b, 1.0), abs=tolerance.COMPARE["ssim"])
     shown = np.minimum(np.abs(a - b) * 3, 1)
     same = tolerance.ROUNDINGS
     np.testing.assert_allclose(difference(gpu, first, second, 3.0).numpy(), shown, rtol=same)
@@ -1171,6 +1168,11 @@ def test_heat(gpu: Recorder) -> None:
 @pytest.mark.parametrize("planes", [1, 3])
 def test_pu21(gpu: Recorder, rng: np.random.Generator, planes: int) -> None:
     of_pu21.check(gpu, rng, (planes, *SHAPE))
+
+
+@pytest.mark.parametrize("channels", [1, 4])
+def test_z_test(gpu: Recorder, rng: np.random.Generator, channels: int) -> None:
+    of_z_test.check(gpu, rng, (channels, *SHAPE))
 
 
 @pytest.mark.parametrize("channels", [1, 3])
@@ -1683,7 +1685,8 @@ def test_small_groups(tiny: Recorder, rng: np.random.Generator) -> None:
     of_pixelmatch.check(tiny, "discs", (0.1,))
     of_tolerant.check_window(tiny, rng, SHAPE)
     of_tolerant.check_radius(tiny, rng, (1, 11, 13))
-    ssim = compare(tiny, image, other, CompareParams()).ssim
+    of_z_test.check(tiny, rng, (3, *SHAPE))
+    ssim = structural_similarity(tiny, image, other, data_range=1.0)
     assert ssim == pytest.approx(
         metrics_reference.skimage_ssim(x, x[::-1], 1.0), abs=tolerance.COMPARE["ssim"]
     )

@@ -14,6 +14,8 @@ from gpuops import Gpu, ParameterError, files
 from gpuops.files import Picture
 from gpuops.metrics.flip import hdr_flip
 from gpuops.metrics.measure import Both, SizeError, measure
+from gpuops.metrics.variance import Variance
+from gpuops.metrics.z_test import critical
 from gpuops.params.comparing import Comparing
 from gpuops.params.metrics import METRICS, option_of
 from gpuops.params.thresholds import Thresholds
@@ -34,7 +36,12 @@ def two(rng: np.random.Generator, shape: tuple[int, int, int] = (192, 200, 3)) -
 
 
 def figures(gpu: Gpu, a: Picture, b: Picture, how: Comparing = EVERYTHING) -> dict[str, float]:
-    return measure(Both(gpu, b, a, how), Thresholds()).figures
+    return measure(Both(gpu, b, a, how, known(a)), Thresholds()).figures
+
+
+def known(picture: Picture) -> Variance:
+    """A variance that explains some of the noise."""
+    return Variance(Picture(np.full(picture.pixels.shape, 1e-5, np.float32), picture.alpha, linear=True))
 
 
 def test_every_figure_has_its_values(gpu: Gpu, rng: np.random.Generator) -> None:
@@ -57,6 +64,9 @@ def test_every_figure_has_its_values(gpu: Gpu, rng: np.random.Generator) -> None
     assert found["within-radius"] <= (a.pixels != b.pixels).any(axis=2).sum()
     assert 0.5 < found["ms-ssim"] < 1
     assert 0.5 < found["ssim"] < 1
+    assert found["z-test"] == pytest.approx(
+        100 * (np.abs(x - y) <= critical(192 * 200) * 1e-5**0.5).all(2).mean()
+    )
 
 
 def test_light_and_its_signal_are_the_same_to_figures_of_light(gpu: Gpu, rng: np.random.Generator) -> None:
@@ -116,7 +126,9 @@ def test_nothing_passes_beside_what_is_not_finite(gpu: Gpu, rng: np.random.Gener
     b = a.copy()
     b[7, 9, 1] = value
     measured = measure(
-        Both(gpu, Picture(b, linear=True), Picture(a, linear=True), EVERYTHING),
+        Both(
+            gpu, Picture(b, linear=True), Picture(a, linear=True), EVERYTHING, known(Picture(a, linear=True))
+        ),
         Thresholds(limits={m: -1e30 if d.higher else 1e30 for m, d in METRICS.items() if d.worst is None}),
     )
     missed = {limit.name for limit in measured.missed}

@@ -27,14 +27,3 @@ static inline void fold_sums(__local float2 *sums) {
         if (item < half_) sums[item] = add(sums[item], sums[item + half_]);
     }
 }
-
-static inline void fold_most(__local float *most, __local uint *counts) {
-    int item = get_local_id(0);
-    for (int half_ = get_local_size(0) / 2; half_ > 0; half_ /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (item < half_) {
-            most[item] = fmax(most[item], most[item + half_]);
-            counts[item] += counts[item + half_];
-        }
-    }
-}

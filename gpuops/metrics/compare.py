@@ -1,91 +1,31 @@
-"""Differences of two images: largest error, RMSE, PSNR and SSIM, on the device; after skimage.metrics."""
+"""Two pictures brought to one scale, their mean squared error and PSNR after skimage.metrics, and their difference."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
-from ..gpu import Local
 from ..image import Image
-from ..params.compare import SSIM_SIZE, CompareParams
 from ..pixels.coding import Decoding, on_device, unpack
 from ..pixels.light import readable
+from .counts import counts
 from .pairs import Operand, data_range_of, operands, same_shape
-from .ssim import WINDOWS, means, structural_similarity
+from .ssim import structural_similarity
 
 if TYPE_CHECKING:
     from ..files.picture import Picture
     from ..gpu import Gpu
 
 __all__ = [
-    "Comparison", "channels", "compare", "converted_to", "difference", "mean_squared_error", "pair",
-    "peak_signal_noise_ratio", "space_of", "structural_similarity", "visible_gain",
+    "channels", "converted_to", "difference", "mean_squared_error", "pair", "peak_signal_noise_ratio", "space_of",
+    "structural_similarity",
 ]  # fmt: skip
 
-# Groups of the reduction: enough to fill any device, and the same number on all, so that sums are the same.
-_GROUPS = 1024
-# The least largest error for which float32 holds its square, and the squares of much smaller errors.
-_LEAST_SQUARED = 2.0**-40
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The figures. Errors are fractions of the data range; ``psnr`` is inf for equal images.
-
-    ``ssim`` is None where it was not asked for, or not defined for so small an image.
-    A NaN or infinity against another value makes ``max`` and ``rmse`` infinite and ``ssim`` NaN.
-    """
-
-    values: int
-    differing: int
-    max: float
-    rmse: float
-    psnr: float
-    ssim: float | None
-
-    @property
-    def equal(self) -> bool:
-        """Whether every value is the same; NaN equals NaN."""
-        return self.differing == 0
-
-    def exceeded(self, params: CompareParams) -> dict[str, float]:
-        """Returns the thresholds of ``params`` that these figures miss, by metric (a NaN misses each)."""
-        kept = {
-            "max": self.max <= params.thresholds.get("max", math.inf),
-            "psnr": self.psnr >= params.thresholds.get("psnr", -math.inf),
-            "ssim": self.ssim is not None and self.ssim >= params.thresholds.get("ssim", -1),
-        }
-        return {metric: limit for metric, limit in params.thresholds.items() if not kept[metric]}
-
-    def alike(self, params: CompareParams) -> bool:
-        """Says whether the figures are within the thresholds of ``params``, or equal where it has none."""
-        return not self.exceeded(params) if params.thresholds else self.equal
-
-
-def compare(gpu: Gpu, a: Image, b: Image, params: CompareParams) -> Comparison:
-    """Measures how far two planar float32 images of one shape differ; all planes count, alpha included.
-
-    Raises ParameterError for different shapes, and a threshold on SSIM where the image is too small for it.
-    """
-    sum_of_squares, largest, differing = _differences(gpu, a, b)
-    values = math.prod(a.shape)
-    mse = sum_of_squares / values
-    wanted = "ssim" in params.measured
-    if wanted and min(a.shape[-2:]) < SSIM_SIZE and "ssim" not in params.thresholds:
-        wanted = False
-    return Comparison(
-        values=values,
-        differing=differing,
-        max=largest / params.data_range,
-        rmse=math.sqrt(mse) / params.data_range,
-        psnr=_psnr(mse, params.data_range),
-        ssim=float(means(gpu, a, b, params.data_range, WINDOWS["wang"])[:, 0].mean()) if wanted else None,
-    )
+# The most planes that counts.cl is compiled for as the channels of one pixel.
+_CHANNELS = 4
 
 
 def difference(gpu: Gpu, a: Image, b: Image, gain: float) -> Image:
@@ -119,21 +59,16 @@ def converted_to(image: Image, first: Picture, second: Picture) -> str | None:
     return f"{space_of(image)} values{kind}"
 
 
-def visible_gain(comparison: Comparison, data_range: float = 1.0) -> float:
-    """Returns the gain at which the root mean square difference shows as a quarter of white."""
-    usable = math.isfinite(comparison.rmse) and comparison.rmse > 0
-    return 0.25 / (comparison.rmse * data_range) if usable else 1.0 / data_range
-
-
 def mean_squared_error(gpu: Gpu, image0: Operand, image1: Operand) -> float:
-    """Does the same as skimage.metrics.mean_squared_error; errors are float32, their sum is as if in float64.
+    """Does the same as skimage.metrics.mean_squared_error; squares are float32, their sum is as if in float64.
 
     NaN equals NaN; a NaN or infinity against another value gives inf.
 
     Raises ParameterError for different shapes.
     """
     a, b = operands(gpu, image0, image1)
-    return _differences(gpu, a, b)[0] / math.prod(a.shape)
+    same_shape(a, b)
+    return counts(gpu, _few_planes(a), _few_planes(b)).rms ** 2
 
 
 def peak_signal_noise_ratio(
@@ -216,42 +151,12 @@ def _uploaded(gpu: Gpu, picture: Picture, alpha: bool) -> Image:
     return on_device(gpu, picture.pixels if alpha or not picture.alpha else picture.pixels[..., :-1])
 
 
-def _differences(gpu: Gpu, a: Image, b: Image) -> tuple[float, float, int]:
-    """Returns the sum of squared errors, the largest error and the number of values that differ.
-
-    Where float32 cannot hold the largest error's square with all digits, errors are scaled by it and read again.
-    """
-    total, largest, differing = _scaled_differences(gpu, a, b, 1.0)
-    held = largest >= _LEAST_SQUARED and math.isfinite(total)
-    if held or not 0 < largest < math.inf:
-        return total, largest, differing
-    exponent = min(max(math.frexp(largest)[1], -126), 126)
-    total, largest, differing = _scaled_differences(gpu, a, b, 2.0**-exponent)
-    return math.ldexp(total, 2 * exponent), largest, differing
-
-
-def _scaled_differences(gpu: Gpu, a: Image, b: Image, scale: float) -> tuple[float, float, int]:
-    """Returns the same as :func:`_differences` for errors times ``scale``; the largest error is not scaled."""
-    same_shape(a, b)
-    n = math.prod(a.shape)
-    kernel = gpu.kernel(("sums", "compare"), "differences")
-    (items,) = kernel.fit(256)
-    groups = min(_GROUPS, -(-n // (4 * items)))
-    partial = gpu.empty((groups, 4), np.uint32)
-    gpu.launch(
-        kernel, (groups * items,), a, b, partial, np.uint64(n), scale, Local(8 * items), Local(4 * items),
-        Local(4 * items), local=(items,), traffic=a.nbytes + b.nbytes,
-    )  # fmt: skip
-    bits = partial.numpy()
-    real = bits.view(np.float32).astype(np.float64)
-    largest = float(real[:, 2].max())
-    total = _total(real[:, :2]) if np.isfinite(real[:, 0]).all() else math.inf
-    return total, largest, int(bits[:, 3].sum(dtype=np.int64))
-
-
-def _total(partial: npt.NDArray[np.float64]) -> float:
-    """Adds up the groups' sums and their rounding errors; NaN if one of them is NaN."""
-    return float(partial.sum())
+def _few_planes(image: Image) -> Image:
+    """Returns an Image with its planes below each other if there are many; all values count alike."""
+    planes, height, width = image.shape
+    if planes <= _CHANNELS:
+        return image
+    return Image(image.gpu, image.buffer, (1, planes * height, width), image.dtype)
 
 
 def _psnr(mse: float, data_range: float) -> float:

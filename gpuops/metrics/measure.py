@@ -29,6 +29,8 @@ from .pu21 import pu21
 from .ssim import multiscale_structural_similarity, structural_similarity
 from .ssimulacra2 import ssimulacra2
 from .tolerant import densest_window, within_radius
+from .variance import SUFFIX, Variance
+from .z_test import z_test
 
 if TYPE_CHECKING:
     from ..files.picture import Picture
@@ -147,7 +149,14 @@ class Both:
         A mask of another size, or nothing left to compare.
     """
 
-    def __init__(self, gpu: Gpu, result: Picture, reference: Picture, how: Comparing) -> None:
+    def __init__(
+        self,
+        gpu: Gpu,
+        result: Picture,
+        reference: Picture,
+        how: Comparing,
+        variance: Variance | None = None,
+    ) -> None:
         try:
             check_same(reference, result, how.alpha)
         except ParameterError as error:
@@ -164,6 +173,7 @@ class Both:
         self.note = "; ".join(notes)
         self.gpu = gpu
         self.how = how
+        self.variance = variance
         self.result = result
         self.reference = reference
         self.bounded = all(picture.pixels.dtype.kind == "u" for picture in (result, reference))
@@ -324,6 +334,31 @@ def _unlike(both: Both) -> float:
     return float(within_radius(both.gpu, *both.stored, radius=both.how.radius, tolerance=tolerance))
 
 
+def _within_noise(both: Both) -> float:
+    """Returns the percentage of pixels that the reference's variance explains."""
+    reference, result = both.stored
+    if (variance := both.variance) is None:
+        raise ParameterError(
+            f"a variance is needed beside the reference, NAME{SUFFIX}: clpix regress calibrate --variance writes it"
+        )
+    if both.reference.colour != both.result.colour or space_of(reference) != _kind(both.reference):
+        raise ParameterError("a variance is of values as they are stored, and these are converted")
+    values = variance.picture.pixels
+    if variance.picture.alpha and not both.how.alpha:
+        values = values[..., :-1]
+    planes = np.ascontiguousarray(np.moveaxis(values, -1, 0), dtype=np.float32)
+    if planes.shape != reference.shape:
+        raise ParameterError("the variance has another size or other channels than the reference")
+    failing = z_test(
+        both.gpu, reference, result, planes, runs=variance.runs, pixels=both.pixels, scale=both.data_range
+    )
+    return 100 * (1 - failing / both.pixels)
+
+
+def _kind(picture: Picture) -> str:
+    return "linear" if picture.linear else "encoded"
+
+
 #: The functions of the figures that are no sums over the stored values.
 FUNCTIONS: dict[str, Callable[[Both], float]] = {
     "ssim": lambda both: _ssim(both, "wang"),
@@ -343,6 +378,7 @@ FUNCTIONS: dict[str, Callable[[Both], float]] = {
     "pixelmatch": lambda both: float(pixelmatch(both.gpu, *both.codes).different),
     "pixelmatch-window": _densest,
     "within-radius": _unlike,
+    "z-test": _within_noise,
     "pu-psnr": lambda both: peak_signal_noise_ratio(
         both.gpu, *(pu21(both.gpu, light, white=both.how.white) for light in both.light), data_range=_PU_PEAK
     ),

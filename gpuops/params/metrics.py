@@ -40,6 +40,7 @@ METRICS = {
     "pixelmatch": Metric("The number of pixels that pixelmatch 7.2 finds different.", wants="signal"),
     "pixelmatch-window": Metric("The most of these pixels in a window of --window pixels a side.", wants="signal"),
     "within-radius": Metric("The number of pixels without a like within --radius pixels, by --tolerance."),
+    "z-test": Metric("The percentage of pixels that the noise of a Monte Carlo render explains.", True, 100, 0),
     "pu-psnr": Metric("The PSNR of PU21 values in dB, for HDR.", True, INFINITE, wants="light"),
     "pu-ssim": Metric("The structural similarity of PU21 values' luminance, for HDR.", True, 1, -1, "light"),
 }  # fmt: skip

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .. import files
 from ..errors import GpuopsError
+from ..metrics.variance import Variance
 from ..params.comparing import Comparing
 from ..params.thresholds import Thresholds
 
@@ -100,10 +101,12 @@ def audit(
     references: Mapping[str, str],
     thresholds_of: Callable[[str], Thresholds],
     how: Comparing,
+    variances: Mapping[str, Variance] | None = None,
 ) -> Iterator[tuple[str, list[Blind], int]]:
     """Gives, for each reference, the wrong pictures that pass, and how many were tried.
 
-    ``references``: their files, by name. Thresholds that could never fail are blind, too.
+    ``references``: their files, by name; ``variances``: the variances of those that have one. Thresholds that could
+    never fail are blind, too.
     """
     from ..metrics.measure import Both, SizeError, measure
 
@@ -120,7 +123,9 @@ def audit(
         for mutation, wrong in mutations(gpu, picture, other):
             tried += 1
             try:
-                measured = measure(Both(gpu, wrong, picture, how), thresholds_of(name))
+                measured = measure(
+                    Both(gpu, wrong, picture, how, (variances or {}).get(name)), thresholds_of(name)
+                )
             except SizeError:
                 continue  # what fails by its size is seen
             except GpuopsError as error:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .. import files
 from ..params.comparing import Comparing
 from ..params.metrics import METRICS, option_of
 from ..params.thresholds import Thresholds
+from .references import References, sha256_of
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
 #: How much more than the largest noise is allowed.
 MARGIN = 2.0
+#: The percentage of pixels that have to pass the Z-test, as in Mitsuba 3.
+SHARE = 99.75
 # Significant digits of thresholds.
 _DIGITS = 2
 
@@ -59,8 +64,42 @@ def thresholds_for(figures: Mapping[str, float], margin: float = MARGIN) -> Thre
     return Thresholds(limits=limits)
 
 
-def to_toml(found: Mapping[str, Mapping[str, float]], margin: float = MARGIN) -> str:
-    """Returns the thresholds as tables of a suite."""
+def write_references(
+    runs: Mapping[str, Sequence[str]], folder: str, references: References
+) -> dict[str, str]:
+    """Makes the mean of each picture's runs its reference, with the variance beside it; all or none of them.
+
+    Files are made in ``folder`` before. Returns the thresholds of each as lines of TOML, with a remark of what it sees.
+
+    Raises ParameterError for pictures that no mean is made of: see :func:`gpuops.metrics.variance.mean_and_variance`.
+    """
+    from ..metrics import variance as variances
+    from ..metrics.z_test import critical
+
+    made: dict[str, str] = {}
+    said: dict[str, str] = {}
+    for name, paths in runs.items():
+        mean, variance = variances.mean_and_variance(paths)
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        files.write(path, mean, overwrite=True)
+        variances.write(path + variances.SUFFIX, replace(variance, of=sha256_of(path)))
+        made |= {name: path, name + variances.SUFFIX: path + variances.SUFFIX}
+        limit = critical(mean.width * mean.height, len(paths))
+        said[name] = (
+            f"# The noise of {len(paths)} runs explains {limit:.1f} standard deviations; of more runs, less.\n"
+            f"{option_of('z-test')} = {SHARE:g}"
+        )
+    references.accept(made)
+    return said
+
+
+def to_toml(
+    found: Mapping[str, Mapping[str, float]],
+    margin: float = MARGIN,
+    said: Mapping[str, str] | None = None,
+) -> str:
+    """Returns the thresholds as tables of a suite; ``said``: those of pictures whose variance is known."""
     lines: list[str] = []
     for name, figures in found.items():
         if not figures:
@@ -68,6 +107,9 @@ def to_toml(found: Mapping[str, Mapping[str, float]], margin: float = MARGIN) ->
             continue
         quoted = name.replace("\\", "\\\\").replace('"', '\\"')
         lines.append(f'[thresholds."{quoted}"]')
+        if said and name in said:
+            lines += [said[name], ""]
+            continue
         lines += [f"{option_of(m)} = {v:.10g}" for m, v in thresholds_for(figures, margin).limits.items()]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"

@@ -12,12 +12,16 @@ from .references import References, pictures_in, sha256_of
 
 @dataclass(frozen=True)
 class Pair:
-    """The files of a result and of its reference; ``of`` says which reference that is."""
+    """The files of a result and of its reference; ``of`` says which reference that is.
+
+    ``variance``: the file of the reference's variance, empty if there is none.
+    """
 
     name: str
     result: str
     reference: str
     of: str
+    variance: str = ""
 
 
 def pairs(
@@ -63,7 +67,7 @@ def pairs(
         elif reference is None:
             yield Outcome(name, "new", Picture(path, name, sha256_of(path)), message="there is no reference")
         else:
-            yield Pair(name, path, *reference)
+            yield Pair(name, path, *reference, references.variance_of(name, reference[1]))
 
 
 def _existing(results: str | Path, names: Collection[str]) -> set[str]:

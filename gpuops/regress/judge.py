@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from .. import files, notes
 from ..errors import FileError, ParameterError
+from ..metrics import variance as variances
+from ..metrics.variance import Variance
 from ..params.comparing import Comparing
 from ..params.metrics import METRICS
 from ..params.thresholds import Limit, Thresholds
@@ -35,6 +37,7 @@ class _Decoded:
 
     equal: bool = False
     layers: dict[str, tuple[files.Picture, files.Picture]] = field(default_factory=dict)
+    variances: dict[str, Variance] = field(default_factory=dict)
     digests: tuple[str, str] = ("", "")
     error: str = ""
     said: list[str] = field(default_factory=list)
@@ -82,10 +85,24 @@ def _read(pair: Pair, how: Comparing) -> _Decoded:
         else:
             found.digests = sha256_of(pair.result), sha256_of(pair.reference)
             found.layers = _layers(pair, how.layer, found.said)
+            found.variances = _variances(pair, how.layer, found)
     except FileError as error:
-        found.error = str(error)
+        found.layers, found.error = {}, str(error)
     found.seconds = time.perf_counter() - begun
     return found
+
+
+def _variances(pair: Pair, layer: str | None, found: _Decoded) -> dict[str, Variance]:
+    """Reads the variance of each layer, or none if it belongs to another reference, which is said."""
+    if not pair.variance:
+        return {}
+    read = {name: variances.read(pair.variance, name or layer) for name in found.layers}
+    if any(one.of not in ("", found.digests[1]) for one in read.values()):
+        found.said.append(
+            f"{pair.variance} is the variance of an older reference: calibrate again with --variance"
+        )
+        return {}
+    return read
 
 
 def _layers(pair: Pair, layer: str | None, said: list[str]) -> dict[str, tuple[files.Picture, files.Picture]]:
@@ -151,7 +168,7 @@ def _verdict(
     try:
         with notes.to(found.said.append):
             of_layers = {
-                name: measure(Both(open_gpu(), *pictures, how), thresholds)
+                name: measure(Both(open_gpu(), *pictures, how, found.variances.get(name)), thresholds)
                 for name, pictures in found.layers.items()
             }
     except SizeError as error:

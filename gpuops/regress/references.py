@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from ..errors import FileError, ParameterError
 from ..files import EXTENSIONS
 from ..files.drafts import draft_file
+from ..metrics.variance import SUFFIX, is_variance
 
 # Marks the folder of a platform's or a device's own references.
 MARK = "@"
@@ -34,10 +35,13 @@ class References(Protocol):
     """Where references are."""
 
     def names(self) -> list[str]:
-        """Returns the names of all pictures that have a reference, in order."""
+        """Returns the names of all pictures that have a reference, in order; variances are none."""
 
     def nearest(self, name: str, places: Sequence[str]) -> tuple[str, str] | None:
         """Returns the path of the reference of the first of ``places`` that has one, or the base, and which it is."""
+
+    def variance_of(self, name: str, place: str) -> str:
+        """Returns the path of the variance beside a name's reference of that place, empty if there is none."""
 
     def accept(self, results: dict[str, str], place: str = BASE) -> list[str]:
         """Makes files the references of names, and returns the names that changed: each is old or new, never half."""
@@ -133,7 +137,7 @@ class Folder:
         for name in pictures_in(self.path):
             place, _, rest = name.partition("/")
             found.add(rest if place.startswith(MARK) and rest else name)
-        return sorted(found)
+        return sorted(name for name in found if not is_variance(name))
 
     def nearest(self, name: str, places: Sequence[str]) -> tuple[str, str] | None:
         for place in places:
@@ -142,6 +146,10 @@ class Folder:
                 return str(path), place
         path = self.path / name
         return (str(path), BASE) if path.is_file() else None
+
+    def variance_of(self, name: str, place: str) -> str:
+        path = self.path / ("" if place == BASE else f"{MARK}{place}") / f"{name}{SUFFIX}"
+        return str(path) if path.is_file() else ""
 
     def accept(self, results: dict[str, str], place: str = BASE) -> list[str]:
         changed = []
@@ -172,7 +180,7 @@ class Index:
         return pictures
 
     def names(self) -> list[str]:
-        return sorted(self._pictures)
+        return sorted(name for name in self._pictures if not is_variance(name))
 
     def nearest(self, name: str, places: Sequence[str]) -> tuple[str, str] | None:
         digests = self._pictures.get(name, {})
@@ -180,6 +188,10 @@ class Index:
             if place in digests:
                 return self.store.fetch(digests[place], Path(name).suffix), place
         return None
+
+    def variance_of(self, name: str, place: str) -> str:
+        digest = self._pictures.get(f"{name}{SUFFIX}", {}).get(place)
+        return self.store.fetch(digest, Path(SUFFIX).suffix) if digest else ""
 
     def accept(self, results: dict[str, str], place: str = BASE) -> list[str]:
         pictures = {name: dict(digests) for name, digests in self._pictures.items()}
