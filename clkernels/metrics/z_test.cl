@@ -22,8 +22,9 @@ __kernel void z_test(__global const float *a, __global const float *b, __global 
         for (int c = 0; c < CHANNELS; c++) {
             size_t at = (size_t)c * size + i;
             FLOAT x = load(a + at, count), y = load(b + at, count), d = fabs(x - y);
-            INT within = (d <= limit * sqrt(load(variance + at, count))) & (d <= FLT_MAX);
-            fails |= !(within | (x == y) | (isnan(x) & isnan(y)));
+            FLOAT bound = limit * sqrt(load(variance + at, count));
+            INT beyond = (d > bound) | (d > FLT_MAX) | isnan(d) | isnan(bound);
+            fails |= beyond & (x != y) & ((isnan(x) & isnan(y)) == 0);
         }
         failing += lanes_sum(one_if(fails & (LANE_INDEX < (INT)count)));
     }
