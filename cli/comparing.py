@@ -21,8 +21,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 if TYPE_CHECKING:
     _RectangleType = click.ParamType[Rectangle]
+    _ExposuresType = click.ParamType[tuple[float, float]]
 else:
-    _RectangleType = click.ParamType
+    _RectangleType = _ExposuresType = click.ParamType
 
 # What the help says of the thresholds that idiff has.
 _IDIFF = {
@@ -49,6 +50,21 @@ class _Rectangle(_RectangleType):
             self.fail(f"{value!r} is no rectangle: give X,Y,W,H in pixels, such as 0,0,64,16", param, ctx)
         x, y, width, height = (int(part) for part in match.groups())
         return x, y, width, height
+
+
+class _Exposures(_ExposuresType):
+    """A parameter type for START,STOP in stops."""
+
+    name = "exposures"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float, float]:
+        try:
+            start, stop = (float(part) for part in str(value).split(","))
+        except ValueError:
+            self.fail(f"{value!r} are no exposures: give START,STOP in stops, such as -2,3", param, ctx)
+        return start, stop
 
 
 @dataclass(frozen=True)
@@ -140,9 +156,8 @@ def _options() -> list[Callable[[Any], Any]]:
         click.option("--ppd", type=float, metavar="N", help="Pixels a degree of the eye, for FLIP."),
         click.option(
             "--exposures",
-            type=float,
-            nargs=2,
-            metavar="START STOP",
+            type=_Exposures(),
+            metavar="START,STOP",
             help="Of hdr-flip, in stops; without them they suit the reference.",
         ),
         click.option(

@@ -32,7 +32,7 @@ OPTIONS = [
 ]
 IDS = [f"{' '.join(path)} {option.opts[-1]}" for path, option in OPTIONS]
 # The options that may be given more than once, which their help says.
-REPEATABLE = {"--metric", "--parameter", "--set", "--verbose"}
+REPEATABLE = {"--ignore", "--metric", "--parameter", "--set", "--tag", "--verbose"}
 
 
 def spellings(option: click.Option) -> list[str]:
@@ -131,7 +131,7 @@ def test_suggestions_are_near(clpix: Program, path: tuple[str, ...]) -> None:
         (("in.png",), "there are fft, "),
         (("bench", "fftt"), "did you mean 'fft'?"),
         (("--device", "cpu", "blur", "in.png"), "there is no option --device before the command"),
-        (("tonemap", "a.exr", "--json"), "here: dwt, compare, info, devices and others have it"),
+        (("tonemap", "a.exr", "--json"), "here: dwt, compare, regress audit, regress calibrate and others have it"),
         (("blur", "a.png", "--tonemap", "agx"), "here: bloom has it"),
         (("blur", "a.png", "-o", "o.png", "--sigma", "x"), "'x' is no number"),
         (("blur", "a.png", "-o", "o.png", "--repeat", "1.5"), "'1.5' is no whole number"),

@@ -66,7 +66,6 @@ def outcomes(
                 return over.over(suite.thresholds(case, name))
 
             written = [name for name in case.outputs if (out / name).is_file()]
-            written = [name for name in case.outputs if (out / name).is_file()]
             found = list(judge(pairs(out, references, places, written), how, thresholds, open_gpu))
             found += [
                 Outcome(name, "error", message="the command did not write this file")
