@@ -266,6 +266,14 @@ CURVES: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_unpack_of_five_channels(gpu: Recorder, rng: np.random.Generator, dtype: str) -> None:
+    pixels = (rng.random((*SHAPE, 5)) * (255 if dtype == "uint8" else 1)).astype(dtype)
+    largest = 255 if dtype == "uint8" else 1
+    expected = np.moveaxis(pixels.astype(np.float64), -1, 0) / largest
+    np.testing.assert_allclose(upload(gpu, pixels).numpy(), expected, rtol=0, atol=tolerance.ROUNDINGS)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("channels", LAYOUTS)
 def test_unpack_and_pack(gpu: Recorder, rng: np.random.Generator, dtype: str, channels: int) -> None:

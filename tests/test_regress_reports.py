@@ -135,7 +135,7 @@ def test_junit_counts_what_the_exit_code_counts() -> None:
     cases = suite.findall("testcase")
     of = {case.get("name"): case for case in cases}
     assert len(of) == len(RUN.outcomes) == int(suite.get("tests", ""))
-    assert suite.get("failures") == str(len(EVIL) + 1) == str(len(suite.findall(".//failure")))
+    assert suite.get("failures") == str(len(EVIL) + 2) == str(len(suite.findall(".//failure")))
     assert suite.get("errors") == "4" == str(len(suite.findall(".//error")))
     assert suite.get("skipped") == "1" == str(len(suite.findall(".//skipped")))
     for name in ("warned.exr", "passed.exr", "equal.exr", "bare"):
@@ -197,11 +197,12 @@ def test_at_most_ten_annotations_of_a_kind() -> None:
 def test_the_summary_is_a_table_whatever_the_names() -> None:
     text = summary(RUN)
     rows = [row for row in text.split("\n") if row.startswith("|")]
-    assert len(rows) == 2 + len(EVIL) + 6
+    assert len(rows) == 2 + len(EVIL) + 7
     assert all(row.count("|") == 5 for row in rows)
     assert not re.search(r"<(?!/?code>)", text)
     assert (
-        "**1 error, 1 missing, 1 new, 8 failed, 1 warned, 1 renamed, 1 skipped, 1 passed, 2 equal**" in text
+        "**1 error, 1 missing, 1 new, 8 failed, 1 size, 1 warned, 1 renamed, 1 skipped, 1 passed, 2 equal**"
+        in text
     )
     assert rows[2].startswith("| ❗ error | <code>error&#46;exr</code> | max inf &#40;limit 0&#46;1&#41;")
     assert "große" not in text and "größe/ナ/🙂" in text
