@@ -39,18 +39,8 @@ typedef struct {
 
 // Gathers each channel from whole vectors: single elements would take twice the time of the arithmetic.
 static inline Taken take(__global const STORED *in, uint first, uint size) {
-    in += (size_t)first * CHANNELS;
-#if CHANNELS > 4
-    Taken many;
-    int most = (int)min(size - first, 8u) - 1;
-    for (int c = 0; c < CHANNELS; c++) {
-        STORED values[8];
-        for (int k = 0; k < 8; k++) values[k] = in[min(k, most) * CHANNELS + c];
-        many.v[c] = vload8(0, values);
-    }
-    return many;
-#else
     Stored in_turn[4];  // as they stand in memory
+    in += (size_t)first * CHANNELS;
     if (size - first >= 8) {
         UNROLLED
         for (int k = 0; k < CHANNELS; k++) in_turn[k] = vload8(k, in);
@@ -79,7 +69,6 @@ static inline Taken take(__global const STORED *in, uint first, uint size) {
     taken.v[3] = (Stored)(a.s37, b.s37, c.s37, d.s37);
 #endif
     return taken;
-#endif
 }
 
 static inline FLOAT light_of_channel(Stored stored, int colour, __global const float *table, float scale) {

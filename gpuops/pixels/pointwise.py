@@ -28,6 +28,8 @@ _GROUPS = 24
 _TIMES = 1 << 10
 # Numbers of stages that are an argument of a kernel by value: any device takes 1024 bytes of arguments.
 _BY_VALUE = 192
+# Channels of a pixel that take_lanes.cl can gather, at most.
+_MOST_IN_LANES = 4
 # Defines that reading and writing have in common.
 _SHARED = ("CHANNELS", "COLOURS", "UNPREMULTIPLY")
 
@@ -230,7 +232,9 @@ def each(
     """
     if encoding is not None and encoding.unpremultiply:
         stages = (*stages, Stage("convert", "straightened"))
-    ways = reading(gpu, image, decoding, stages=stages)
+    # Vectors are gathered from pixels of up to four channels.
+    many = decoding is not None and image.shape[2] > _MOST_IN_LANES
+    ways = reading(gpu, image, decoding, stages=stages, lanes=1 if many else None)
     channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
     assert isinstance(channels, int) and isinstance(colours, int)
     height, width = image.shape[:2] if decoding else image.shape[1:]
