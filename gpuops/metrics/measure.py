@@ -15,7 +15,7 @@ from .. import files
 from ..errors import ParameterError
 from ..params.comparing import Comparing, Measured, Worst
 from ..params.metrics import METRICS
-from ..params.thresholds import Thresholds
+from ..params.thresholds import NOT_FINITE, Limit, Thresholds
 from ..pixels.coding import Encoding, on_device, pack, unpack
 from ..pixels.light import readable
 from .changed import changed
@@ -85,6 +85,8 @@ def measure(both: Both, thresholds: Thresholds) -> Measured:
         missed, warned = thresholds.as_idiff(*counted.idiff, both.pixels)
     else:
         missed = thresholds.missed(figures, counted.bad, both.pixels)
+        if counted.not_finite:
+            missed = (Limit(NOT_FINITE, counted.not_finite, 0), *missed)
         warned = thresholds.warned(figures, counted.warning, both.pixels)
     return Measured(
         {metric: figures[metric] for metric in METRICS if metric in figures},
@@ -115,7 +117,8 @@ def flip_map(gpu: Gpu, result: Picture, reference: Picture) -> npt.NDArray[np.fl
 class Counted:
     """The figures of one pass over the stored values; ``bad`` and ``warning`` count pixels.
 
-    ``idiff`` is its largest error, and its numbers of bad pixels and of those that warn.
+    ``not_finite``: pixels that are NaN or infinite in one picture and another value in the other. ``idiff`` is its
+    largest error, and its numbers of bad pixels and of those that warn.
     """
 
     figures: dict[str, float]
@@ -123,6 +126,7 @@ class Counted:
     bad: int
     warning: int
     worst: Worst | None
+    not_finite: int
     idiff: tuple[float, int, int]
 
 
@@ -253,7 +257,7 @@ class Both:
         bad, warning = found.bad
         (idiff_bad, idiff_warning), largest = found.as_idiff()
         idiff = largest / scale, idiff_bad, idiff_warning
-        return Counted(figures, found.differing, bad, warning, worst, idiff)
+        return Counted(figures, found.differing, bad, warning, worst, found.infinite_pixels, idiff)
 
 
 def _codes(gpu: Gpu, picture: Picture) -> Image:

@@ -11,6 +11,9 @@ from typing import NamedTuple
 from ..errors import ParameterError
 from .metrics import LIMITS, METRICS, option_of
 
+#: The limit that no threshold loosens.
+NOT_FINITE = "not-finite"
+
 
 class Limit(NamedTuple):
     """A threshold that was missed, or that warns: its name, the figure, and the most or the least that is allowed."""
@@ -27,6 +30,8 @@ class Limit(NamedTuple):
             kind = "needs" if METRICS[LIMITS[name]].higher else "allows"
             figure = f"{LIMITS[name]} of {of}" if of else LIMITS[name]
             return f"{figure} {self.value:.4g}, {name} {kind} {self.limit:g}"
+        if name == NOT_FINITE:
+            return f"NaN or infinities against other values: {self.value:.0f} pixels, and none passes"
         if name.endswith("percent"):
             return f"{self.value:.4g} % of the pixels are bad, {self.name} allows {self.limit:g}"
         if name in ("allowfailures", "warn"):
@@ -42,7 +47,7 @@ class Thresholds:
     Errors are fractions of the full range. A value is bad if its error is above ``fail`` and, relative to the mean of
     both values' magnitudes, above ``failrelative``; a pixel counts once. More than ``allowfailures`` bad pixels fail if
     they are more than ``failpercent`` of all, and so does any error above ``hardfail``. What fails nothing may warn, by
-    the same rule. A value that is NaN or infinite in one picture only is bad whatever the thresholds are.
+    the same rule. A value that is NaN or infinite in one picture only fails whatever the thresholds are.
 
     Attributes
     ----------
