@@ -137,7 +137,7 @@ def test_what_is_not_finite_against_another_value_is_an_infinite_error(
     limits = {"max": 1e30, "psnr": -1e30, "ssim": -0.999}
     pictures = (Picture(x.reshape(13, 13, 1), linear=True) for x in (b, a))
     measured = measure(Both(gpu, *pictures, Comparing()), Thresholds(limits=limits))
-    assert {limit.name for limit in measured.missed} == {"max-error", "min-psnr", "min-ssim"}
+    assert {limit.name for limit in measured.missed} == {"not-finite", "max-error", "min-psnr", "min-ssim"}
 
 
 def test_thresholds_decide_the_verdict(gpu: Gpu) -> None:
