@@ -11,9 +11,11 @@ import click
 from gpuops.errors import FileError, ParameterError
 
 from . import commands
-from .audit import across, audit, calibrate
+from .across import across
+from .audit import audit
+from .calibrate import calibrate
 from .comparing import Given, comparing
-from .suites import LAST, STATE, Device, Telling, finish, has_places, how_of, is_ci, last, with_telling
+from .suites import LAST, STATE, Device, Telling, finish, how_of, is_ci, last, with_telling
 
 # Threads that read files, if nobody says how many.
 _READERS = 4
@@ -75,7 +77,7 @@ def folders(telling: Telling, given: Given, results: str, references: str) -> No
 
     with Device(telling.device) as device:
         known = open_references(references)
-        found = pairs(results, known, device.places() if has_places(references) else ())
+        found = pairs(results, known, device.places() if known.has_places else ())
         jobs = telling.jobs or min(_READERS, os.cpu_count() or 1)
         seen = judge(found, how_of(telling, given), lambda _name: given.thresholds, device.open, jobs=jobs)
         finish(telling, seen, device, {"results": results, "references": references})
@@ -135,7 +137,7 @@ def run(
             cases,
             out,
             references,
-            device.places() if has_places(found.references) else (),
+            device.places() if references.has_places else (),
             how_of(telling, given),
             device.open,
             over=given.thresholds,

@@ -119,15 +119,6 @@ class Device:
         return {"device": info.name, "platform": info.platform, "driver": info.driver}
 
 
-def has_places(references: str) -> bool:
-    """Says whether there are references of platforms or devices: else none has to be asked for its name."""
-    from gpuops.regress.references import MARK
-
-    return references.endswith(".json") or (
-        os.path.isdir(references) and any(name.startswith(MARK) for name in os.listdir(references))
-    )
-
-
 def how_of(telling: Telling, given: Given) -> Comparing:
     return replace(given.how, space=telling.space, alpha=telling.alpha == "keep", layer=telling.layer)
 

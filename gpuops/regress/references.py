@@ -34,6 +34,10 @@ _CHUNK = 1 << 20
 class References(Protocol):
     """Where references are."""
 
+    @property
+    def has_places(self) -> bool:
+        """Says whether a platform or a device has references of its own: else none has to be asked for its name."""
+
     def names(self) -> list[str]:
         """Returns the names of all pictures that have a reference, in order; variances are none."""
 
@@ -130,6 +134,10 @@ class Folder:
     def __init__(self, path: str) -> None:
         self.path = Path(path)
 
+    @property
+    def has_places(self) -> bool:
+        return any(self.path.glob(f"{MARK}*/"))
+
     def names(self) -> list[str]:
         if not self.path.exists():
             return []
@@ -178,6 +186,10 @@ class Index:
     def _pictures(self) -> dict[str, dict[str, str]]:
         pictures: dict[str, dict[str, str]] = self._read["pictures"]
         return pictures
+
+    @property
+    def has_places(self) -> bool:
+        return any(place != BASE for digests in self._pictures.values() for place in digests)
 
     def names(self) -> list[str]:
         return sorted(name for name in self._pictures if not is_variance(name))

@@ -1,0 +1,76 @@
+"""The command ``clpix regress calibrate``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from gpuops.errors import FileError
+
+from . import options
+from .comparing import Given, comparing
+from .suites import STATE, Device, Telling, how_of, is_ci, with_telling
+
+
+@options.command("calibrate", short_help="Thresholds from measured noise")
+@click.argument("suite", metavar="SUITE.toml")
+@click.argument("names", nargs=-1, metavar="[NAMES]...")
+@click.option(
+    "--runs", type=click.IntRange(2), default=5, show_default=True, metavar="N", help="How often cases run."
+)
+@click.option(
+    "--margin", type=float, default=2.0, show_default=True, metavar="M", help="Allow M times the noise."
+)
+@click.option(
+    "--variance",
+    is_flag=True,
+    help="Write references of what has noise: the mean of the runs, and its variance.",
+)
+@comparing
+@with_telling
+def calibrate(
+    telling: Telling,
+    given: Given,
+    suite: str,
+    names: tuple[str, ...],
+    runs: int,
+    margin: float,
+    variance: bool,
+) -> None:
+    """Run the cases of SUITE.toml several times, and print thresholds that allow how far their results differ.
+
+    They are tables of TOML for the suite. A picture that never changes needs none. With --variance the pictures of
+    Monte Carlo renders get references for the Z-test; 16 runs or more make it sharp.
+    """
+    from gpuops.regress import calibrate as calibrating
+    from gpuops.regress import manifest
+    from gpuops.regress.cases import run_cases
+    from gpuops.regress.references import references as open_references
+
+    if not margin >= 1:
+        raise click.UsageError(f"--margin must be 1 or more, not {margin:g}")
+    if variance and is_ci():
+        raise click.UsageError(
+            "this is a CI job (CI is set): --variance would approve its own results; calibrate elsewhere"
+        )
+    found = manifest.load(suite)
+    cases = manifest.select(found.cases, names)
+    made: dict[str, list[str]] = {name: [] for case in cases for name in case.outputs}
+    for number in range(runs):
+        out = Path(f"{STATE}/calibrate/{number}")
+        for one in run_cases(cases, found.folder, out, telling.jobs or os.cpu_count() or 1):
+            if one.error:
+                raise FileError(f"case {one.case.name}: {one.error}")
+            for name in one.case.outputs:
+                made[name].append(str(out / name))
+    with Device(telling.device) as device:
+        noise = calibrating.noise(device.open(), made, how_of(telling, given))
+    said = {}
+    if variance:
+        noisy = {name: made[name] for name, figures in noise.items() if figures}
+        said = calibrating.write_references(
+            noisy, f"{STATE}/calibrate/mean", open_references(found.references)
+        )
+    click.echo(calibrating.to_toml(noise, margin, said), nl=False)
