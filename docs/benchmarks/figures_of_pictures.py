@@ -182,8 +182,8 @@ def metrics_cpu() -> list[str]:
 
 
 @table
-def metrics_h200() -> list[str]:
-    rows = rows_of("metrics-h200")
+def metrics_h100() -> list[str]:
+    rows = rows_of("metrics-h100")
     found = {(row["name"], row["size"][0]): row for row in rows}
 
     def cells(name: str) -> list[str]:

@@ -1,7 +1,7 @@
 """Puts clpix's metrics of pictures beside the programs that define them, on a CPU with two threads each.
 
     python docs/benchmarks/metrics_peers.py --json metrics-cpu.json [--device NAME]
-    python docs/benchmarks/metrics_peers.py --no-peers --json metrics-h200.json
+    python docs/benchmarks/metrics_peers.py --no-peers --json metrics-h100.json
 
 Without peers all figures are measured, at two sizes.
 
