@@ -153,10 +153,19 @@ def run(
 )
 @click.option("--references", metavar="DIR", help="Where they go.  [default: those of the run]")
 @click.option("--for", "place", metavar="NAME", help="For this device or platform alone, such as linux.")
+@click.option(
+    "--recompress", is_flag=True, help="Store PNG files smaller, with the same pixels and other bytes."
+)
 @click.option("--dry-run", is_flag=True, help="Tell what would change, and change nothing.")
 @click.option("--in-ci", is_flag=True, help="Do so though this is a CI job, which should not approve itself.")
 def accept(
-    names: tuple[str, ...], source: str, references: str | None, place: str | None, dry_run: bool, in_ci: bool
+    names: tuple[str, ...],
+    source: str,
+    references: str | None,
+    place: str | None,
+    recompress: bool,
+    dry_run: bool,
+    in_ci: bool,
 ) -> None:
     """Make the results that a run has seen the references of their names, by their bytes.
 
@@ -180,7 +189,9 @@ def accept(
         for name, path in chosen.items():
             click.echo(f"would accept {name} from {path}")
         return
-    changed = accepting.accept(seen, chosen, open_references(target), slug(place) if place else None)
+    changed = accepting.accept(
+        seen, chosen, open_references(target), slug(place) if place else None, recompress=recompress
+    )
     for name in changed:
         click.echo(f"accepted {name}")
     click.echo(f"{len(changed)} of {len(chosen)} references changed in {target}")

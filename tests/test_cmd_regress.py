@@ -165,6 +165,32 @@ def test_accept(clpix: Program, folders: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "has changed since the run" in run.err
 
 
+def test_accept_recompresses(clpix: Program, here: Path) -> None:
+    """Gray in RGB, 8 bits in 16, transparent colour: what a smaller file may not lose."""
+    ramp = np.broadcast_to(np.arange(64, dtype=np.uint8)[:, None, None], (64, 96, 3))
+    alpha = np.dstack([ramp.astype(np.uint16) * 257, np.zeros((64, 96, 1), np.uint16)])
+    given = {
+        "gray.png": ramp,
+        "wide.png": ramp.astype(np.uint16) * 257,
+        "alpha.png": alpha,
+        "light.exr": ramp / 7,
+    }
+    for name, picture in given.items():
+        save(here / "out" / name, np.asarray(picture, np.float32 if name.endswith("exr") else picture.dtype))
+    assert clpix("regress", "out", "refs").code == 2
+    assert clpix("regress", "accept", "--recompress").code == 0
+    for name in given:
+        before, after = here / "out" / name, here / "refs" / name
+        assert after.stat().st_size < before.stat().st_size or name == "light.exr"
+        read = [files.read(path) for path in (before, after)]
+        assert read[0].pixels.dtype == read[1].pixels.dtype
+        np.testing.assert_array_equal(read[0].pixels, read[1].pixels)
+        assert read[0].metadata == read[1].metadata
+    assert (here / "refs" / "light.exr").read_bytes() == (here / "out" / "light.exr").read_bytes()
+    run = clpix("regress", "out", "refs")
+    assert (run.code, run.out.splitlines()[-1]) == (0, "4 pictures: 4 equal")
+
+
 def test_a_suite_runs_and_says_what_went_wrong(clpix: Program, here: Path, pixels: Pixels) -> None:
     save(here / "in.png", pixels)
     (here / "suite.toml").write_text(

@@ -5,7 +5,7 @@
 The pictures are photographs with grain, or renders without. Where a pair differs, 1 % of the tiles of 64 × 64 do, by up
 to 8 levels. Each command is a process, timed from its start to its verdict after a run that warms the caches. Programs
 take turns, and the least counts. ``cpu_ms`` is the processors' time of the process and of those that it waits for,
-which misses reg-cli's work. ``decoding`` is the processors' time that reading the files alone takes, as a share of that.
+which misses reg-cli's work. ``decoding`` is the share of it that reading the files alone takes.
 idiff and odiff compare one pair a process, two processes at a time; they are not asked about equal files. odiff and
 reg-cli are npm's: ``npm install reg-cli odiff-bin``.
 """

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ..errors import FileError, ParameterError
 from ..params.toml import nearest
@@ -32,14 +34,28 @@ def choose(run: Run, names: Iterable[str] = ()) -> dict[str, str]:
     return chosen
 
 
-def accept(run: Run, chosen: dict[str, str], references: References, place: str | None = None) -> list[str]:
+def accept(
+    run: Run,
+    chosen: dict[str, str],
+    references: References,
+    place: str | None = None,
+    *,
+    recompress: bool = False,
+) -> list[str]:
     """Makes the chosen results references, and returns the names that changed.
 
-    ``place``: the device or platform that they are for, or None for the base. Raises FileError, before anything is
-    changed, if a result is gone or no longer what the run saw.
+    ``place``: the device or platform that they are for, or None for the base. ``recompress``: PNG files take less
+    room, and are no longer the same bytes. Raises FileError, before anything is changed, if a result is gone or no
+    longer what the run saw.
     """
     seen = {o.name: o.result.sha256 for o in run.outcomes if o.result is not None}
     for name, path in chosen.items():
         if sha256_of(path) != seen[name]:
             raise FileError(f"{path}: has changed since the run that saw it; run the suite again")
-    return references.accept(chosen, place or BASE)
+    if not recompress:
+        return references.accept(chosen, place or BASE)
+    from .recompress import recompressed
+
+    with TemporaryDirectory() as folder:
+        smaller = {name: recompressed(path, Path(folder, name)) for name, path in chosen.items()}
+        return references.accept(smaller, place or BASE)
