@@ -301,3 +301,33 @@ def bench(name: str) -> list[str]:
 
 for _path in sorted(HERE.glob("bench-*.json")):
     TABLES[_path.stem] = partial(bench, _path.stem)
+
+
+@table
+def regress_cpu() -> list[str]:
+    def cells(row: Row) -> list[str]:
+        decoding = f"{row['decoding']:.0%}" if "decoding" in row else NONE
+        rate = row["pairs"] / row["ms"] * 1e3
+        few = next(
+            (
+                one["ms"]
+                for one in rows
+                if one["folder"] == "few" and one["program"] == row["program"].split(",")[0]
+            ),
+            None,
+        )
+        # What one more pair takes: without the program's start.
+        more = (row["ms"] - few) / (row["pairs"] - 10) if few is not None and row["pairs"] == 40 else None
+        return [
+            row["folder"],
+            str(row["pairs"]),
+            row["program"],
+            digits(row["ms"]),
+            digits(rate),
+            digits(more),
+            decoding,
+        ]
+
+    rows = rows_of("regress-cpu")
+    titles = ["pictures", "pairs", "program", "ms", "pairs/s", "ms for one more", "decoding"]
+    return markdown(titles, map(cells, rows))
