@@ -19,6 +19,7 @@ from . import naming, options
 
 def process_chain(shared: options.Shared, how: options.ChainOptions, chain: Chain, name: str) -> None:
     """Does the chain on every input; ``name``: what {op} stands for in an output's name."""
+    from gpuops.files import Identities
     from gpuops.files.output import atomic, check_place
 
     from .pipeline import process
@@ -28,7 +29,7 @@ def process_chain(shared: options.Shared, how: options.ChainOptions, chain: Chai
         return
     asides = _asides(shared, chain, name)
     if how.save_recipe is not None:
-        check_place(how.save_recipe, overwrite=shared.overwrite, inputs=shared.inputs)
+        check_place(how.save_recipe, overwrite=shared.overwrite, inputs=Identities(shared.inputs))
         text = chain.to_toml()
 
     process(shared, name, chain, fuse=how.fuse, asides=asides, also_read=files_of(chain))
@@ -46,13 +47,15 @@ def _explain(shared: options.Shared, chain: Chain, *, fuse: bool) -> None:
     from gpuops.gpu import Gpu
 
     assert shared.output is not None
-    target = naming.outputs_for(shared.inputs, shared.output, "chain")[0]
+    target = naming.outputs_for(shared.inputs, shared.output, "chain", shared.below)[0]
     with Gpu(shared.device, memory=shared.device_memory) as gpu:
         click.echo(explain(gpu, chain, shared.inputs[0], target, shared.of_job(fuse=fuse)))
 
 
 def _asides(shared: options.Shared, chain: Chain, name: str) -> dict[str, tuple[str, ...]]:
     """Where the steps that write put their pictures, by the output; what cannot be written is refused."""
+    from gpuops.files import Identities
+
     from .checks import check_output
 
     writes = [params for params in chain if isinstance(params, WriteParams)]
@@ -61,17 +64,18 @@ def _asides(shared: options.Shared, chain: Chain, name: str) -> dict[str, tuple[
     if shared.repeat > 1:
         raise click.UsageError("what is written on the way is written once: leave out --repeat")
     assert shared.output is not None
-    outputs = naming.outputs_for(shared.inputs, shared.output, name)
+    outputs = naming.outputs_for(shared.inputs, shared.output, name, shared.below)
     found: dict[str, tuple[str, ...]] = dict.fromkeys(outputs, ())
     taken = set(map(os.path.realpath, outputs))
+    inputs = Identities((*shared.inputs, *files_of(chain)))
     for params in writes:
-        paths = naming.outputs_for(shared.inputs, params.output, name)
-        for path in paths:
+        paths = naming.outputs_for(shared.inputs, params.output, name, shared.below)
+        for path, folder in zip(paths, shared.below, strict=True):
             if os.path.realpath(path) in taken:
                 raise click.UsageError(f"{path} would be written twice: name another file")
             if path == STREAM:
                 raise click.UsageError("'write' needs a file's name; -o - is for the result")
-            check_output(replace(shared, output=params.output), path, files_of(chain))
+            check_output(replace(shared, output=params.output), path, inputs, naming.levels(folder))
         taken.update(map(os.path.realpath, paths))
         found = {output: (*found[output], path) for output, path in zip(outputs, paths, strict=True)}
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from functools import partial
 
 from gpuops import files
@@ -39,17 +38,15 @@ def check_dump(shared: Shared) -> None:
         raise FileError(f"--dump-kernels: {path} is a file; name a folder")
 
 
-def check_output(shared: Shared, output: str, also_read: Iterable[str] = ()) -> None:
+def check_output(shared: Shared, output: str, inputs: files.Identities, levels: int = 1) -> None:
     """Refuses an output that cannot be written in this way, and makes the folder that was named for several.
 
-    ``also_read`` are files beside the inputs, which no output may overwrite either.
+    ``inputs`` are files that no output may overwrite. ``levels``: how many of its folders may have to be made.
     """
     if output == STREAM:
         check_depth(shared, files.format_named(shared.format or ""))
         return
-    place = partial(
-        files.check_place, output, overwrite=shared.overwrite, inputs=(*shared.inputs, *also_read)
-    )
+    place = partial(files.check_place, output, overwrite=shared.overwrite, inputs=inputs)
     if os.path.exists(output):
         place()  # an output that is not a file needs no extension
     elif output == shared.output and shared.inputs and not os.path.splitext(output)[1]:
@@ -60,7 +57,7 @@ def check_output(shared: Shared, output: str, also_read: Iterable[str] = ()) -> 
     if not streams.is_text(os.path.dirname(os.path.realpath(output))):  # libraries cannot open such names
         raise FileError(f"{output}: the folder's name is not UTF-8; choose another one")
     if len(shared.inputs) > 1 or output != shared.output:
-        naming.make_folder(output)
+        naming.make_folder(output, levels)
     place()
 
 

@@ -50,15 +50,19 @@ def command(shared: options.Shared, given: Given, first: str, second: str, as_js
     Errors are fractions of the full range: 1 level of an 8-bit image is 1/255. NaN equals NaN.
     """
     import json
+    from concurrent.futures import ThreadPoolExecutor
 
+    from gpuops.batch.access import Access, Threaded
     from gpuops.batch.item import Item
-    from gpuops.batch.reader import Reader, check_input
+    from gpuops.batch.reader import check_input
     from gpuops.errors import DeviceError, FileError, ParameterError
+    from gpuops.files import Identities
     from gpuops.files.streams import printable
     from gpuops.metrics.compare import converted_to, difference
     from gpuops.metrics.measure import Both, measure
     from gpuops.metrics.variance import beside as variance_beside
     from gpuops.params.files import STREAM
+    from gpuops.process import signals
 
     from .checks import check_output, check_stdin
     from .pipeline import open_gpu, reporting
@@ -80,13 +84,13 @@ def command(shared: options.Shared, given: Given, first: str, second: str, as_js
             for path in paths:
                 check_input(path)
             if shared.output is not None:
-                check_output(shared, shared.output, paths)
-            with Reader(shared.layer) as reader:
-                reader.begin(first)
+                check_output(shared, shared.output, Identities(paths))
+            with ThreadPoolExecutor(2, initializer=signals.leave_to_others) as pool:
+                both_files = [Threaded(pool, path, shared.layer) for path in (first, second)]
                 gpu = open_gpu(shared, report)
                 with gpu.phase("decode"):
-                    reference, result = (reader.read(path) for path in (first, second))
-            item = Item(gpu, first, shared.output or "", shared.of_job(), reader)
+                    reference, result = (file.picture() for file in both_files)
+            item = Item(gpu, shared.output or "", shared.of_job(), Access(first))
             try:
                 both = Both(gpu, result, reference, how, variance_beside(first, shared.layer))
             except ParameterError as error:

@@ -36,9 +36,9 @@ class Derived(commands.Strict):
             ctx.meta[THEN] = [_later(ctx, part) for part in later]
             for context in ctx.meta[THEN]:
                 _take_shared(ctx, context)
-            for param in self.params:
-                if param.name in ("inputs", "output") and not ctx.params[param.name]:
-                    raise click.MissingParameter(ctx=ctx, param=param)
+            if not ctx.params["output"]:
+                missing = next(param for param in self.params if param.name == "output")
+                raise click.MissingParameter(ctx=ctx, param=missing)
         return rest
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -133,8 +133,8 @@ def command(name: str) -> click.Command:
     if extras is not None:
         made = extras.options(made)
     summary = options.command(cls=Derived, short_help=OPERATIONS[name])
-    needed = partial(options.output, required=False), partial(options.inputs, required=False)
-    for decorator in (options.chain, options.shared, *needed, summary):
+    needed = options.batch, options.shared, partial(options.output, required=False), options.inputs
+    for decorator in (options.chain, *needed, summary):
         made = decorator(made)
     found: click.Command = made
     return found

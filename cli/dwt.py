@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 @options.output
 @options.device_memory
 @options.shared
+@options.batch
 @click.option(
     "--wavelet",
     type=options.Word(),

@@ -27,6 +27,7 @@ def ways(command: options.Command) -> options.Command:
 @options.inputs
 @options.output
 @options.shared
+@options.batch
 @click.option(
     "--norm", type=options.Choice(choices.NORMS), default="ortho", show_default=True, help="As in scipy.fft."
 )

@@ -10,6 +10,7 @@ from . import options
 @options.output
 @options.device_memory
 @options.shared
+@options.batch
 def command(shared: options.Shared) -> None:
     """Turn the coefficients that `clpix dwt` wrote back into images.
 
@@ -22,4 +23,4 @@ def command(shared: options.Shared) -> None:
 
     from .pipeline import process
 
-    process(shared, "idwt", OfCoefficients(), pictures=False)
+    process(shared, "idwt", OfCoefficients())

@@ -12,6 +12,7 @@ from .fft import ways
 @options.inputs
 @options.output
 @options.shared
+@options.batch
 @ways
 def command(shared: options.Shared, how: FftParams) -> None:
     """Images from the spectra that `clpix fft` wrote as .exr, .npz or .tif.
@@ -24,4 +25,4 @@ def command(shared: options.Shared, how: FftParams) -> None:
 
     from .pipeline import process
 
-    process(shared, "ifft", OfSpectrum(how), pictures=False)
+    process(shared, "ifft", OfSpectrum(how))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @options.command(short_help="What a file is, and the statistics of its values")
-@options.inputs
+@partial(options.inputs, required=True)
 @click.option("--stats", is_flag=True, help="Measure luminance and each channel, on the device.")
 @click.option("--histogram", is_flag=True, help="With --stats: how many values each stop has, as bars.")
 @click.option("--json", "as_json", is_flag=True, help="Everything, as one JSON list on stdout.")

@@ -12,15 +12,17 @@ from gpuops.errors import FileError, ParameterError
 from gpuops.params.files import STREAM
 
 # The fields of a pattern for names of outputs.
-_FIELDS = ("stem", "name", "ext", "op", "index")
+_FIELDS = ("stem", "name", "ext", "dir", "op", "index")
 
 
-def outputs_for(inputs: tuple[str, ...], output: str, op: str) -> list[str]:
+def outputs_for(inputs: tuple[str, ...], output: str, op: str, below: tuple[str, ...] = ()) -> list[str]:
     """The output path of each input.
 
     A folder (an existing one, or a name that ends in a slash) keeps the inputs' names; a template fills in
-    {stem} {name} {ext} {op} {index}. Raises ParameterError where two inputs would share an output.
+    {stem} {name} {ext} {dir} {op} {index}. ``below``: the folder of each input below a folder that was named, which an
+    output folder keeps, and which is {dir}. Raises ParameterError where two inputs would share an output.
     """
+    below = below or ("",) * len(inputs)
     if output == STREAM:
         if len(inputs) > 1:
             raise ParameterError(
@@ -29,9 +31,15 @@ def outputs_for(inputs: tuple[str, ...], output: str, op: str) -> list[str]:
         return [STREAM]
     _check_fields(output)
     if any("{" + field + "}" in output for field in _FIELDS):
-        paths = [_fill(output, path, op, index) for index, path in enumerate(inputs, 1)]
+        paths = [
+            _fill(output, path, folder, op, index)
+            for index, (path, folder) in enumerate(zip(inputs, below, strict=True), 1)
+        ]
     elif os.path.isdir(output) or output.endswith(("/", os.sep)):
-        paths = [str(Path(output) / ("stdin.png" if path == STREAM else Path(path).name)) for path in inputs]
+        paths = [
+            os.path.join(output, folder, "stdin.png" if path == STREAM else os.path.basename(path))
+            for path, folder in zip(inputs, below, strict=True)
+        ]
     elif len(inputs) > 1:
         named = ", ".join(inputs[:2]) + (", …" if len(inputs) > 2 else "")
         raise ParameterError(
@@ -41,10 +49,15 @@ def outputs_for(inputs: tuple[str, ...], output: str, op: str) -> list[str]:
     else:
         paths = [output]
     seen: dict[str, str] = {}
+    folders: dict[str, str] = {}
     for path, source in zip(paths, inputs, strict=True):
-        key = os.path.realpath(path)
+        folder, name = os.path.split(path)
+        if folder not in folders:
+            folders[folder] = os.path.realpath(folder)
+        key = os.path.realpath(path) if os.path.islink(path) else os.path.join(folders[folder], name)
         if key in seen:
-            raise ParameterError(f"{seen[key]} and {source} would both become {path}: use {{index}} in -o")
+            fields = "{dir} or {index}" if any(below) else "{index}"
+            raise ParameterError(f"{seen[key]} and {source} would both become {path}: use {fields} in -o")
         seen[key] = source
     return paths
 
@@ -58,12 +71,13 @@ def _check_fields(output: str) -> None:
             raise ParameterError(f"{output}: unknown field {match[0]}; there are {' '.join(fields)}")
 
 
-def _fill(template: str, path: str, op: str, index: int) -> str:
+def _fill(template: str, path: str, below: str, op: str, index: int) -> str:
     name = Path("stdin" if path == STREAM else path)
     values = {
         "stem": name.stem,
         "name": name.name,
         "ext": name.suffix.lstrip("."),
+        "dir": below or os.curdir,
         "op": op,
         "index": f"{index:04d}",
     }
@@ -74,22 +88,31 @@ def _fill(template: str, path: str, op: str, index: int) -> str:
 @contextmanager
 def without_empty_folders(outputs: Iterable[str]) -> Iterator[None]:
     """Removes the outputs' folders that were made within this context and are empty at its end."""
-    new = [folder for folder in {Path(output).parent for output in outputs} if not folder.exists()]
+    folders = {Path(output).parent for output in outputs}
+    folders |= {above for folder in folders for above in folder.parents}
+    new = [folder for folder in folders if not folder.exists()]
     try:
         yield
     finally:
-        for folder in new:
+        for folder in sorted(new, key=lambda folder: len(folder.parts), reverse=True):
             with suppress(OSError):
                 folder.rmdir()
 
 
-def make_folder(path: str) -> None:
-    """Creates the folder that an output given as ``folder/`` or a template names; only its last level."""
+def levels(below: str) -> int:
+    """Returns how many folders may have to be made for an output that is ``below`` its folder."""
+    return 1 + len(Path(below).parts)
+
+
+def make_folder(path: str, levels: int = 1) -> None:
+    """Creates the folder that an output given as ``folder/`` or a template names; only its last levels."""
     folder = Path(path).parent
     try:
-        if not folder.exists():
-            folder.mkdir()
+        for made in reversed([folder, *folder.parents][:levels]):
+            made.mkdir(exist_ok=True)
+    except FileExistsError:  # it is a file, which the check of the output says
+        pass
     except FileNotFoundError:
-        raise FileError(f"{path}: the folder {folder.parent} does not exist; create it first") from None
+        raise FileError(f"{path}: the folder {made.parent} does not exist; create it first") from None
     except OSError as error:
         raise FileError(f"{folder}: the folder cannot be created ({error.strerror})") from error

@@ -75,9 +75,13 @@ def refuse(reason: str, *names: str) -> None:
 
 @dataclass(frozen=True)
 class Shared:
-    """The values of all shared options."""
+    """The values of all shared options.
+
+    ``below``: for each input the folder that it is in, below one that was named.
+    """
 
     inputs: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
     output: str | None = None
     format: str | None = None
     layer: str | None = None
@@ -91,6 +95,14 @@ class Shared:
     repeat: int = 1
     overwrite: bool = False
     progress: bool | None = None
+    jobs: int | None = None
+    recursive: bool = False
+    from0: str | None = None
+    skip_existing: bool = False
+    update: bool = False
+    journal: str | None = None
+    resume: str | None = None
+    shard: str | None = None
     dump_kernels: str | None = None
     verbose: int = 0
     quiet: bool = False
@@ -128,8 +140,8 @@ def collected(name: str, kind: type, *options: Callable[[Any], Any]) -> Callable
     return added
 
 
-def inputs(command: Command, *, required: bool = True) -> Command:
-    """INPUT... (``-`` is stdin)."""
+def inputs(command: Command, *, required: bool = False) -> Command:
+    """INPUT... (``-`` is stdin); with :func:`batch` there may be none on the command line."""
     return click.argument("inputs", nargs=-1, required=required, metavar="INPUT...")(command)
 
 
@@ -207,6 +219,54 @@ device_memory = click.option(
     metavar="LIMIT",
     help="Use no more memory of the device, such as 512M or 2G; larger images are split.",
 )
+
+
+class Jobs(BytesType):
+    """A parameter type for how much is done at a time: a number, or ``auto``, which is None."""
+
+    name = "jobs"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if str(value).lower() == "auto":
+            return None
+        if not re.fullmatch(r"[1-9]\d{0,4}", str(value), re.ASCII):
+            self.fail(f"{value!r} is neither 'auto' nor a number from 1 on")
+        return int(value)
+
+
+def batch(command: Command) -> Command:
+    """Adds the options of commands that take many inputs; their ``shared`` has every file as an input then."""
+
+    @functools.wraps(command)
+    def with_all(shared: Shared, **values: Any) -> Any:
+        from .inputs import listed
+
+        return command(shared=listed(shared), **values)
+
+    options = (
+        click.option("--recursive", is_flag=True, help="Take the pictures in folders, and keep their tree."),
+        click.option(
+            "--from0", metavar="FILE", help="Take inputs' names from a file, or '-', that a 0 byte ends."
+        ),
+        click.option(
+            "--jobs", type=Jobs(), metavar="auto|N", help="How many files to read and write at a time."
+        ),
+        click.option("--skip-existing", is_flag=True, help="Leave out inputs whose outputs are there."),
+        click.option(
+            "--update",
+            is_flag=True,
+            help="Leave out inputs whose outputs are up to date, and replace others.",
+        ),
+        click.option("--journal", metavar="FILE", help="Note in a file what is done."),
+        click.option(
+            "--resume", metavar="FILE", help="Leave out what this journal says is done; go on writing it."
+        ),
+        click.option("--shard", metavar="I/N|slurm", help="Only share I of N shares of the inputs."),
+    )
+    wrapped: Any = with_all
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return cast("Command", wrapped)
 
 
 def shared(command: Command) -> Command:

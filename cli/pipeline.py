@@ -5,31 +5,31 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpuops import files, notes
-from gpuops.batch.job import Job, run_job
-from gpuops.batch.reader import Reader, check_input
-from gpuops.errors import DeviceError, FileError, GpuopsError, ParameterError
+from gpuops.batch.job import Job
+from gpuops.batch.pipeline import run_jobs
+from gpuops.batch.reader import check_input
+from gpuops.errors import DeviceError, FileError, ParameterError
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
 
-from . import naming
+from . import batches, naming, status
 from .checks import check_dump, check_output, check_stdin, check_stream
 from .main import FAILURE, complain, say
 from .options import Shared, refuse
 
 if TYPE_CHECKING:
     from gpuops.batch.job import Work
+    from gpuops.batch.journal import Journal
     from gpuops.chain import Chain
     from gpuops.gpu import Gpu
     from gpuops.profile import Report
-
-# The path of an input, and that of its output.
-Task = tuple[str, str]
 
 
 def process(
@@ -39,83 +39,112 @@ def process(
     *,
     fuse: bool = True,
     asides: Mapping[str, tuple[str, ...]] | None = None,
-    pictures: bool = True,
     also_read: Sequence[str] = (),
     check: Callable[[bool], None] = lambda _writes_data: None,
     tell: Callable[[Job, Any], None] = lambda _job, _told: None,
 ) -> None:
     """Does the job of every input; each failure is one line, and the exit code says that some failed.
 
-    ``asides``: by output, the files that a chain writes on the way. ``pictures``: inputs are pictures; the first is
-    read while the device is being opened. ``also_read`` are further files that no output may overwrite, such as a
-    kernel image. ``check`` refuses options that have no meaning for an output of numbers, or of a picture. ``tell``
-    is given what the work has to tell.
+    ``asides``: by output, the files that a chain writes on the way. ``also_read`` are further files that no output may
+    overwrite, such as a kernel image. ``check`` refuses options that have no meaning for an output of numbers, or of a
+    picture. ``tell`` is given what the work has to tell.
     What can be known to fail is refused before the device is even opened.
     """
     with reporting(shared, also_read) as report:
         assert shared.output is not None
-        how = shared.of_job(fuse=fuse)
+        batches.check(shared)
         check_stdin(*shared.inputs, *also_read)
-        outputs = naming.outputs_for(shared.inputs, shared.output, op)
+        outputs = naming.outputs_for(shared.inputs, shared.output, op, shared.below)
         if STREAM in outputs:
             check_stream(shared)
         elif shared.format is not None:
             refuse("an output's name says its format, and --format that of '-'", "format")
-        # Inputs first: an output may be named after what is none.
-        tasks = list(
-            _passing(zip(shared.inputs, outputs, strict=True), lambda path, _output: check_input(path))
-        )
-        for _, output in tasks:
-            check(how.writes_data(output))
-        with naming.without_empty_folders(outputs):
-            tasks = list(_passing(tasks, lambda _path, output: check_output(shared, output, also_read)))
-            failed = len(shared.inputs) - len(tasks)
-            if tasks:
-                with Reader(shared.layer) as reader:
-                    if pictures:
-                        reader.begin(tasks[0][0])
-                    jobs = (
-                        Job(path, work, output, (asides or {}).get(output, ()), how)
-                        for path, output in _with_progress(shared, tasks)
+        how = shared.of_job(fuse=fuse)
+        jobs = [
+            Job(path, work, output, (asides or {}).get(output, ()), how)
+            for path, output in zip(shared.inputs, outputs, strict=True)
+        ]
+        levels = dict(zip(outputs, map(naming.levels, shared.below), strict=True))
+        if shared.shard is not None:
+            jobs = batches.shard(jobs, shared.shard)
+        with batches.journal_of(shared, jobs) as journal:
+            wanted = list(batches.remaining(shared, jobs, journal))
+            if shared.verbose and len(wanted) < len(jobs):
+                say(f"clpix: {len(jobs) - len(wanted)} of {len(jobs)} outputs are there and stay")
+            # Inputs first: an output may be named after what is none.
+            todo = list(_passing(wanted, lambda job: check_input(job.source)))
+            for job in todo:
+                check(how.writes_data(job.target))
+            with naming.without_empty_folders([job.target for job in todo]):
+                taken = files.Identities((*shared.inputs, *also_read))
+                todo = list(
+                    _passing(
+                        todo,
+                        lambda job: check_output(
+                            replace(shared, overwrite=job.options.overwrite),
+                            job.target,
+                            taken,
+                            levels[job.target],
+                        ),
                     )
-                    failed += _run(shared, report, jobs, reader, tell)
+                )
+                failed = len(wanted) - len(todo)
+                if todo:
+                    failed += _run(shared, report, todo, journal, tell)
         if failed and len(shared.inputs) > 1:
-            complain("error", f"{failed} of {len(shared.inputs)} inputs failed")
+            complain("error", f"{failed} of {len(wanted)} inputs failed")
     if failed:
         click.get_current_context().exit(FAILURE)
 
 
-def _passing(tasks: Iterable[Task], check: Callable[[str, str], None]) -> Iterator[Task]:
-    """The tasks that a check lets pass; each failure is one line."""
-    for task in tasks:
+def _passing(jobs: Iterable[Job], check: Callable[[Job], None]) -> Iterator[Job]:
+    """The jobs that a check lets pass; each failure is one line."""
+    for job in jobs:
         try:
-            check(*task)
+            check(job)
         except FileError as error:
             complain("error", error)
         else:
-            yield task
+            yield job
 
 
 def _run(
     shared: Shared,
     report: Report | None,
-    jobs: Iterable[Job],
-    reader: Reader,
+    jobs: Sequence[Job],
+    journal: Journal | None,
     tell: Callable[[Job, Any], None],
 ) -> int:
     """Opens the device and does the jobs. Returns how many failed."""
-    gpu, failed = open_gpu(shared, report), 0
-    for job in jobs:
-        try:
-            tell(job, run_job(gpu, job, reader))
-        except BrokenPipeError:
-            raise
-        except (GpuopsError, OSError, MemoryError) as error:
-            if isinstance(error, ParameterError) and len(shared.inputs) == 1:
-                raise click.UsageError(str(error), click.get_current_context()) from None
-            complain("error", failure(job.source, error))
-            failed += 1
+    failed = 0
+    with status.progress(len(jobs), wanted=shared.progress, quiet=shared.quiet) as progress:
+        for done in run_jobs(
+            partial(open_gpu, shared, report),
+            jobs,
+            at_once=shared.jobs,
+            begin=(lambda _job: None) if journal is None else journal.begin,
+        ):
+            for text in done.notes:
+                notes.note(text)
+            if done.error is None:
+                tell(done.job, done.told)
+            else:
+                _complain(shared, done.job, done.error)
+                failed += 1
+            if journal is not None:
+                journal.end(done)
+            if progress is not None:
+                progress.tell(done)
     return failed
+
+
+def _complain(shared: Shared, job: Job, error: Exception) -> None:
+    """Says why a job failed. Raises what ends the whole run."""
+    if isinstance(error, BrokenPipeError):
+        raise error
+    if isinstance(error, ParameterError) and len(shared.inputs) == 1:
+        raise click.UsageError(str(error), click.get_current_context()) from None
+    complain("error", failure(job.source, error))
 
 
 def failure(path: str, error: Exception) -> str:
@@ -179,15 +208,5 @@ def _begun(shared: Shared, inputs: Sequence[str]) -> Report:
         from gpuops.bench import report_formats
     if shared.timing_file:
         report_formats.check_path(shared.timing_file)
-        files.check_place(shared.timing_file, overwrite=shared.overwrite, inputs=inputs)
+        files.check_place(shared.timing_file, overwrite=shared.overwrite, inputs=files.Identities(inputs))
     return report
-
-
-def _with_progress(shared: Shared, tasks: list[Task]) -> Iterator[Task]:
-    wanted = shared.progress
-    if wanted is None:
-        wanted = len(tasks) > 1 and sys.stderr.isatty() and not shared.quiet
-    for index, (path, output) in enumerate(tasks, 1):
-        if wanted:
-            say(f"clpix: [{index}/{len(tasks)}] {Path(path).name} → {Path(output).name}")
-        yield path, output

@@ -115,6 +115,7 @@ def run(
     With --across-devices there are no references: each case runs on every device, and the results of any two are
     compared. Without thresholds on the command line they may differ by one level of 16 bits.
     """
+    from gpuops.batch.shards import shard as of_shard
     from gpuops.regress import manifest
     from gpuops.regress.cases import outcomes
     from gpuops.regress.references import references as open_references
@@ -122,7 +123,7 @@ def run(
     found = manifest.load(suite)
     cases = manifest.select(found.cases, names, tags)
     if shard is not None:
-        cases = manifest.shard(cases, shard)
+        cases = of_shard(cases, shard)
     if failed_first:
         failed = {outcome.name for outcome in last().outcomes if not outcome.good}
         cases.sort(key=lambda case: failed.isdisjoint(case.outputs))

@@ -944,8 +944,12 @@ def test_check_output(photo: Picture, tmp_path: Path) -> None:
         ("there.png/new.png", {}, "is a file"),
         ("dir.png", {"overwrite": True}, "is a folder"),
         ("there.png", {}, "exists already"),
-        ("there.png", {"overwrite": True, "inputs": [there]}, "inputs? |also an input"),
-        ("link.png", {"overwrite": True, "inputs": [tmp_path / "none.png", there]}, "also an input"),
+        ("there.png", {"overwrite": True, "inputs": files.Identities([there])}, "inputs? |also an input"),
+        (
+            "link.png",
+            {"overwrite": True, "inputs": files.Identities([tmp_path / "none.png", there])},
+            "also an input",
+        ),
     ]
     for name, options, words in cases:
         with pytest.raises(FileError, match=words):

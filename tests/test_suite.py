@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from gpuops import FileError, ParameterError, files
+from gpuops.batch.shards import shard
 from gpuops.params.thresholds import Thresholds
 from gpuops.regress import accepting, manifest
 from gpuops.regress.cases import run_cases
@@ -92,7 +93,7 @@ def test_cases_are_selected() -> None:
     cases = manifest.parse(SUITE).cases
     assert [case.name for case in manifest.select(cases, ["a", "[bc]"])] == ["a", "b", "c"]
     assert [case.name for case in manifest.select(cases, [], ["quick"])] == ["a"]
-    parts = [case.name for n in (1, 2) for case in manifest.shard(list(cases), f"{n}/2")]
+    parts = [case.name for n in (1, 2) for case in shard(list(cases), f"{n}/2")]
     assert sorted(parts) == ["a", "b", "c"]
     with pytest.raises(ParameterError, match="did you mean 'quick'"):
         manifest.select(cases, [], ["quik"])
@@ -100,7 +101,7 @@ def test_cases_are_selected() -> None:
         manifest.select(cases, ["d*"])
     for part in ("0/2", "3/2", "1", "a/b", "1/0"):
         with pytest.raises(ParameterError, match="I/N"):
-            manifest.shard(list(cases), part)
+            shard(list(cases), part)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import FileError
 from ..params.dwt import DEFAULT_LEVELS, IN_PLACE, DwtParams, KeepParams, ShrinkParams
@@ -82,8 +82,11 @@ class ToCoefficients:
         return replace(params, levels=levels)
 
 
+@dataclass(frozen=True)
 class OfCoefficients:
     """Writes the picture of a coefficient file, in the depth of the original."""
+
+    reads_numbers: ClassVar[bool] = True
 
     def __call__(self, item: Item) -> None:
         arrays, attributes = item.load_data()

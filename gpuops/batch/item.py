@@ -17,10 +17,10 @@ from ..pixels import light
 from ..pixels.coding import Decoding, on_device
 from ..pixels.colour import Colour
 from ..space import Space
+from .access import Access
 from .job import Options
 from .origin import Origin, decoding_of
 from .output import Output
-from .reader import Reader, read_numbers
 
 Result = TypeVar("Result")
 
@@ -38,12 +38,12 @@ class Item:
         Where the result is going; it knows the input once that has been read.
     """
 
-    def __init__(self, gpu: Gpu, path: str, output: str, options: Options, reader: Reader) -> None:
+    def __init__(self, gpu: Gpu, output: str, options: Options, access: Access) -> None:
         self.gpu = gpu
-        self.path = path
+        self.path = access.path
         self.options = options
-        self.output = Output(gpu, output, options)
-        self._reader = reader
+        self.output = Output(gpu, output, options, access)
+        self._access = access
         self._not_finite = 0
 
     @property
@@ -82,7 +82,7 @@ class Item:
     ) -> tuple[np.ndarray[Any, Any], Decoding, Colour | None]:
         """Pixels as the file has them, and how they are to be read once they are light, if a colour space is given."""
         with self.gpu.phase("decode"):
-            picture = self._reader.read(self.path)
+            picture = self._access.picture()
         if self.options.space != "auto":
             linear = self.options.space == "linear"
         origin = Origin.of_picture(picture, alpha=self.options.alpha, linear=linear)
@@ -93,7 +93,7 @@ class Item:
     def load_data(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The arrays and attributes of a spectrum or coefficient file; the picture's metadata goes to its result."""
         with self.gpu.phase("decode"):
-            arrays, attributes = read_numbers(self.path)
+            arrays, attributes = self._access.numbers()
         self.output = self.output.of(
             Origin.of_numbers(self.path, arrays, attributes, alpha=self.options.alpha)
         )

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ..chain import Chain
     from ..files import Format
     from ..gpu import Gpu
+    from .access import Access
     from .item import Item
-    from .reader import Reader
 
     #: Work that is no chain. It reads and writes by the item; what it returns is what it has to tell beside that.
     Work = Callable[[Item], Any]
@@ -106,28 +106,40 @@ class Job:
             raise ParameterError("two outputs of a job have the same path")
 
     @property
+    def recipe(self) -> str:
+        """A digest of what decides about the values and the form of the result, beside the input."""
+        from hashlib import sha256
+
+        chain, how = self.chain, self.options
+        work = repr(self.work) if chain is None else chain.digest
+        what = (work, how.layer, how.space, how.alpha, how.dtype, how.format)
+        return sha256(repr(what).encode()).hexdigest()
+
+    @property
+    def reads_numbers(self) -> bool:
+        """Whether the input is a file of numbers, not a picture."""
+        return getattr(self.work, "reads_numbers", False)
+
+    @property
     def chain(self) -> Chain | None:
         """The work, if it is a chain. Other work does not wait for the import of that module."""
         return cast("Chain", self.work) if hasattr(self.work, "steps") else None
 
 
-def run_job(gpu: Gpu, job: Job, reader: Reader | None = None) -> Any:
+def run_job(gpu: Gpu, job: Job, access: Access | None = None) -> Any:
     """Reads, works and writes. Returns what work that is no chain has to tell.
 
-    ``reader`` may already be reading the input. Raises FileError for what fails with this input, and ParameterError
-    for parameters that do not go with its output.
+    ``access``: how it gets at its files, for those who do not wait for them. Raises FileError for what fails with this
+    input, and ParameterError for parameters that do not go with its output.
     """
     with gpu.phase("import"):  # while the input may be being read
+        from .access import Access
         from .item import Item
-        from .reader import Reader
 
         if job.chain is not None:
             from .chains import work
 
-    if reader is None:
-        with Reader(job.options.layer) as own:
-            return run_job(gpu, job, own)
-    item = Item(gpu, job.source, job.target, job.options, reader)
+    item = Item(gpu, job.target, job.options, access or Access(job.source, job.options.layer))
     if job.chain is not None:
         work(item, job.chain, job.asides)
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..pixels import light
 from ..pixels.coding import Encoding, Losses, losses, pack
 from ..pixels.colour import LINEAR, SRGB, Colour
 from ..space import Space, Stored
+from .access import Access
 from .job import Options
 from .origin import Origin
 
@@ -33,6 +35,7 @@ class Output:
     gpu: Gpu
     path: str
     options: Options
+    access: Access
     origin: Origin = field(default_factory=Origin)
 
     def of(self, origin: Origin) -> Output:
@@ -208,7 +211,8 @@ class Output:
             if self.path == STREAM:
                 files.write_stream(sys.stdout.buffer, result, self.format)
             else:
-                files.write(self.path, result, overwrite=self.options.overwrite)
+                write = partial(files.write, self.path, result, overwrite=self.options.overwrite)
+                self.access.write(write, pixels.nbytes)
 
     def _warn_of_depth(self, dtype: str | None) -> None:
         wanted, depth = self._wanted(dtype), self._depth(dtype)
@@ -232,9 +236,15 @@ class Output:
             if self.path == STREAM:
                 files.write_data_stream(sys.stdout.buffer, arrays, attributes, self.format, compress=compress)
             else:
-                files.write_data(
-                    self.path, arrays, attributes, overwrite=self.options.overwrite, compress=compress
+                write = partial(
+                    files.write_data,
+                    self.path,
+                    arrays,
+                    attributes,
+                    overwrite=self.options.overwrite,
+                    compress=compress,
                 )
+                self.access.write(write, sum(array.nbytes for array in arrays.values()))
 
 
 def _needs_light(values: Colour, written: Colour) -> bool:

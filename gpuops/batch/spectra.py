@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ..errors import FileError, ParameterError
 from ..params.fft import FftParams, SpectrumParams
@@ -71,6 +71,7 @@ class OfSpectrum:
     """Writes the picture of a spectrum file, in the depth of the original."""
 
     how: FftParams
+    reads_numbers: ClassVar[bool] = True
 
     def __call__(self, item: Item) -> None:
         from ..fourier import record, spectrum

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
         output_dtype,
     )
     from .lut import read_lut
-    from .output import check_output, check_place
+    from .output import Identities, check_output, check_place
     from .picture import CHROMATICITIES, Metadata, Picture, upright
     from .pictures import format_in, read, read_stream, write, write_stream
 
 __all__ = [
-    "CHROMATICITIES", "EXTENSIONS", "FORMATS", "Format", "Metadata", "Numbers", "Picture", "can_say",
-    "check_output", "check_place", "format_in", "format_named", "format_of", "is_data_format",
+    "CHROMATICITIES", "EXTENSIONS", "FORMATS", "Format", "Identities", "Metadata", "Numbers", "Picture",
+    "can_say", "check_output", "check_place", "format_in", "format_named", "format_of", "is_data_format",
     "is_display_format", "is_understood", "output_dtype", "read", "read_contents", "read_data",
     "read_data_stream", "read_lut", "read_stream", "upright", "write", "write_data", "write_data_stream",
     "write_stream",
@@ -49,7 +49,7 @@ _MODULES = {
     "data": "is_data_format read_data read_data_stream write_data write_data_stream",
     "formats": "EXTENSIONS FORMATS Format format_named format_of is_display_format output_dtype",
     "lut": "read_lut",
-    "output": "check_output check_place",
+    "output": "Identities check_output check_place",
     "picture": "CHROMATICITIES Metadata Picture upright",
     "pictures": "format_in read read_stream write write_stream",
 }

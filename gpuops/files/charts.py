@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from .output import atomic, check_place
+from .output import Identities, atomic, check_place
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +36,7 @@ def check(path: Path, *, overwrite: bool = False, inputs: Iterable[Path] = ()) -
         import matplotlib.figure  # noqa: F401
     except ImportError:
         raise ParameterError("a chart needs matplotlib: pip install 'clpix[plots]'") from None
-    check_place(path, overwrite=overwrite, inputs=inputs)
+    check_place(path, overwrite=overwrite, inputs=Identities(inputs))
 
 
 def save(figure: Figure, path: Path, *, overwrite: bool = False) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import FileError
 from ..process import ahead
+from . import threads
 
 ahead.extension("OpenImageIO")  # which takes longer to load than most files to read
 import OpenImageIO  # noqa: E402
@@ -29,8 +30,7 @@ _BENIGN = "extraneous bytes before marker"
 #: OpenImageIO's words on whole files of a kind that it cannot decode.
 _UNSUPPORTED = ("support", "not implemented", "not configured", "Invalid sampleformat", "Invalid bits")
 
-OpenImageIO.attribute("threads", os.cpu_count() or 1)
-OpenImageIO.attribute("exr_threads", os.cpu_count() or 1)
+threads.tell(OpenImageIO)
 
 
 class Reader:

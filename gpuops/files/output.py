@@ -15,14 +15,33 @@ from .formats import Format, format_of
 Path_ = str | os.PathLike[str]
 
 
-def check_output(path: Path_, *, overwrite: bool = False, inputs: Iterable[Path_] = ()) -> Format:
+class Identities:
+    """Files by what the system knows them by: a path may lead to one of them under another name."""
+
+    def __init__(self, paths: Iterable[Path_] = ()) -> None:
+        self._known = set(filter(None, map(_identity, paths)))
+
+    def __contains__(self, path: Path_) -> bool:
+        return _identity(path) in self._known
+
+
+def _identity(path: Path_) -> tuple[int, int] | None:
+    """The file that a path leads to; None if there is none, which is reported when it is read."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
+
+
+def check_output(path: Path_, *, overwrite: bool = False, inputs: Identities | None = None) -> Format:
     """The format of an output that can be written; a FileError that says what to do where it cannot."""
     fmt = format_of(path)
     check_place(path, overwrite=overwrite, inputs=inputs)
     return fmt
 
 
-def check_place(path: Path_, *, overwrite: bool = False, inputs: Iterable[Path_] = ()) -> None:
+def check_place(path: Path_, *, overwrite: bool = False, inputs: Identities | None = None) -> None:
     """Does the checks of check_output except that of the format."""
     name, folder = os.fspath(path), Path(path).parent
     if os.path.isdir(path):
@@ -33,10 +52,8 @@ def check_place(path: Path_, *, overwrite: bool = False, inputs: Iterable[Path_]
         raise FileError(f"{name}: the folder {folder} does not exist; create it first")
     if os.path.exists(path) and not os.path.isfile(path):
         raise FileError(f"{name}: is not a regular file; name another output")
-    for source in inputs:
-        with suppress(OSError):  # an input that is not there is reported when it is read
-            if os.path.samefile(path, source):
-                raise FileError(f"{name}: is also an input, which is never overwritten; name another output")
+    if inputs is not None and path in inputs:
+        raise FileError(f"{name}: is also an input, which is never overwritten; name another output")
     if os.path.lexists(path) and not overwrite:
         raise FileError(
             f"{name}: exists already; name another output, or allow overwriting it with --overwrite"

@@ -7,7 +7,6 @@ one deflate stream, and the strips' Adler-32 sums combine to the stream's.
 
 from __future__ import annotations
 
-import os
 import struct
 import zlib
 from collections import deque
@@ -18,7 +17,7 @@ from typing import BinaryIO, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from . import colours
+from . import colours, threads
 from .formats import Format
 from .picture import Picture
 
@@ -104,13 +103,16 @@ def _image_data(file: BinaryIO, pixels: NDArray[np.generic]) -> None:
 
 def _in_order(work: Callable[[int], Strip], items: Iterable[int]) -> Iterator[Strip]:
     """The results of work on each item, in order, computed in threads a few items ahead of the reader."""
-    threads = os.cpu_count() or 1
-    pool = ThreadPoolExecutor(threads)
+    count = threads.count()
+    if count == 1:
+        yield from map(work, items)
+        return
+    pool = ThreadPoolExecutor(count)
     waiting = deque[Future[Strip]]()
     try:
         for item in items:
             waiting.append(pool.submit(work, item))
-            if len(waiting) > 2 * threads:
+            if len(waiting) > 2 * count:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

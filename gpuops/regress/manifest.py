@@ -25,7 +25,6 @@ folder of the results, are replaced.
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -112,14 +111,6 @@ def select(cases: Iterable[Case], names: Iterable[str] = (), tags: Iterable[str]
         if (not names or any(fnmatchcase(case.name, name) for name in names))
         and (not tags or any(tag in case.tags for tag in tags))
     ]
-
-
-def shard(cases: list[Case], part: str) -> list[Case]:
-    """Returns part ``I/N`` of the cases: every N-th, from the I-th on. All parts together are all cases."""
-    match = re.fullmatch(r"(\d+)/(\d+)", part)
-    if not match or not 1 <= int(match[1]) <= int(match[2]):
-        raise ParameterError(f"--shard {part}: write I/N with I from 1 to N, such as 2/4")
-    return cases[int(match[1]) - 1 :: int(match[2])]
 
 
 def load(path: str) -> Suite:

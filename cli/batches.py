@@ -1,0 +1,82 @@
+"""Which jobs of a batch are to be done: those of a shard, and those that are not done yet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import click
+
+from gpuops.batch.job import Job
+from gpuops.batch.journal import Journal
+from gpuops.batch.shards import shard
+
+from .options import Shared
+
+__all__ = ["check", "journal_of", "remaining", "shard"]
+
+
+def check(shared: Shared) -> None:
+    """Refuses options that contradict each other."""
+    modes = {
+        "--overwrite": shared.overwrite,
+        "--skip-existing": shared.skip_existing,
+        "--update": shared.update,
+        "--resume": shared.resume is not None,
+    }
+    for first, second, why in (
+        ("--overwrite", "--skip-existing", "one replaces what is there, and the other keeps it"),
+        ("--skip-existing", "--update", "one keeps all that is there, and the other what is new enough"),
+        ("--overwrite", "--update", "one replaces all that is there, and the other what is out of date"),
+    ):
+        if modes[first] and modes[second]:
+            raise click.UsageError(f"{first} and {second}: {why}; leave out one", click.get_current_context())
+    if shared.journal is not None and shared.resume is not None:
+        raise click.UsageError(
+            "--resume goes on writing its journal: leave out --journal", click.get_current_context()
+        )
+
+
+@contextmanager
+def journal_of(shared: Shared, jobs: Sequence[Job]) -> Iterator[Journal | None]:
+    """Opens the journal that the options name."""
+    path = shared.resume if shared.resume is not None else shared.journal
+    if path is None or not jobs:
+        yield None
+        return
+    with Journal(path, jobs[0].recipe) as journal:
+        yield journal
+
+
+def remaining(shared: Shared, jobs: Sequence[Job], journal: Journal | None) -> Iterator[Job]:
+    """The jobs that are not done, by what the options say. Out of date outputs may be replaced."""
+    for job in jobs:
+        outputs = (job.target, *job.asides)
+        if not all(map(os.path.exists, outputs)):
+            ours = shared.resume is not None and journal is not None and journal.is_ours(job.target)
+            yield _replacing(job) if ours or shared.update else job
+        elif shared.resume is not None and journal is not None:
+            if not journal.is_done(job):
+                yield _replacing(job) if journal.is_ours(job.target) else job
+        elif shared.update:
+            if not _is_new_enough(job, journal):
+                yield _replacing(job)
+        elif not shared.skip_existing:
+            yield job
+
+
+def _replacing(job: Job) -> Job:
+    return replace(job, options=replace(job.options, overwrite=True))
+
+
+def _is_new_enough(job: Job, journal: Journal | None) -> bool:
+    """Says whether outputs are of the input as it is, and by this recipe as far as that is known."""
+    if journal is not None and (known := journal.knows(job.target)) is not None:
+        return known.done and journal.is_done(job)
+    try:
+        made = os.stat(job.source).st_mtime_ns
+        return all(os.stat(output).st_mtime_ns >= made for output in (job.target, *job.asides))
+    except OSError:  # one has vanished
+        return False

@@ -1,0 +1,99 @@
+"""The inputs of a batch: files, folders with what is in them, and lists of names."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import click
+
+from gpuops import files
+from gpuops.errors import FileError, ParameterError
+from gpuops.params.files import STREAM
+
+from .options import Shared
+
+# What stands before the name of a file with names in lines.
+_LIST = "@"
+
+
+def listed(shared: Shared) -> Shared:
+    """Returns the options with every single file as an input, and the folder below the named one that it is in."""
+    named = list(_named(shared))
+    if not named:
+        if shared.from0 is not None or shared.inputs:
+            raise ParameterError("the lists of inputs are empty")
+        context = click.get_current_context()
+        missing = next(param for param in context.command.params if param.name == "inputs")
+        raise click.MissingParameter(ctx=context, param=missing)
+    if shared.from0 == STREAM and STREAM in named:
+        raise ParameterError("'-' is standard input, which can be read once: name it once")
+    pairs = [pair for path in named for pair in _within(path, shared)]
+    return replace(shared, inputs=tuple(path for path, _ in pairs), below=tuple(below for _, below in pairs))
+
+
+def _named(shared: Shared) -> Iterator[str]:
+    """The names on the command line and in lists."""
+    for path in shared.inputs:
+        if path.startswith(_LIST):
+            yield from _lines(path[1:])
+        else:
+            yield path
+    if shared.from0 is not None:
+        yield from filter(None, _text(shared.from0).split("\0"))
+
+
+def _lines(path: str) -> Iterator[str]:
+    """The names in the lines of a file; empty lines are none."""
+    if not path:
+        raise ParameterError("@ stands before the name of a file with names in lines, such as @list.txt")
+    yield from (line.rstrip("\r") for line in _text(path).split("\n") if line.rstrip("\r"))
+
+
+def _text(path: str) -> str:
+    """The text of a list; bytes of names that are no text stay what they are."""
+    try:
+        if path == STREAM:
+            content = sys.stdin.buffer.read()
+        else:
+            with open(path, "rb") as file:
+                content = file.read()
+    except OSError as error:
+        raise FileError(f"{path}: the list of inputs cannot be read ({error.strerror})") from None
+    return os.fsdecode(content)
+
+
+def _within(path: str, shared: Shared) -> Iterable[tuple[str, str]]:
+    """The pictures in a folder and those below it, in the order of their names; or the path itself."""
+    if path == STREAM or not shared.recursive or not os.path.isdir(path):
+        return [(path, "")]
+    found = list(_walk(path, _folder_of(shared.output)))
+    if not found:
+        raise FileError(f"{path}: there are no files in this folder that could be read")
+    return found
+
+
+def _walk(top: str, without: str) -> Iterator[tuple[str, str]]:
+    """Pictures below a folder, but those in ``without``, where results go; hidden files and folders are left out."""
+
+    def failed(error: OSError) -> None:
+        raise FileError(f"{error.filename}: the folder cannot be read ({error.strerror})") from None
+
+    for folder, below, names in os.walk(top, onerror=failed):
+        below[:] = sorted(
+            name
+            for name in below
+            if not name.startswith(".") and os.path.realpath(os.path.join(folder, name)) != without
+        )
+        relative = os.path.relpath(folder, top)
+        for name in sorted(names):
+            if not name.startswith(".") and os.path.splitext(name)[1].lower() in files.EXTENSIONS:
+                yield os.path.join(folder, name), "" if relative == os.curdir else relative
+
+
+def _folder_of(output: str | None) -> str:
+    """The folder of all results, as far as it is the same for all."""
+    static = (output or "").split("{")[0]
+    return os.path.realpath(static if os.path.isdir(static) else os.path.dirname(static) or os.curdir)

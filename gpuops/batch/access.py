@@ -1,0 +1,129 @@
+"""How a job gets at its files: when it asks for them, or by threads that read ahead and write behind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any, Generic, TypeVar
+
+from .. import files, notes
+from .reader import read_numbers, read_picture
+
+T = TypeVar("T")
+
+
+class Pending(Generic[T]):
+    """Work that a thread does. What it has to note is passed on with its result.
+
+    ``size``: bytes of memory that it holds.
+    """
+
+    def __init__(self, threads: Executor, work: Callable[[], T], size: int = 0) -> None:
+        self.size = size
+        self._said: list[str] = []
+        self._future = threads.submit(self._noting, work)
+
+    def _noting(self, work: Callable[[], T]) -> T:
+        with notes.to(self._said.append):
+            return work()
+
+    @property
+    def done(self) -> bool:
+        """Whether there is a result, or an error."""
+        return self._future.done()
+
+    def result(self) -> T:
+        """Waits for the result, or raises the work's error."""
+        try:
+            return self._future.result()
+        finally:
+            for text in self._said:
+                notes.note(text)
+
+
+class Access:
+    """The files of a job, which are read and written when they are asked for."""
+
+    def __init__(self, path: str, layer: str | None = None) -> None:
+        self.path = path
+        self._layer = layer
+
+    def picture(self) -> files.Picture:
+        """Returns the picture in the input."""
+        return read_picture(self.path, self._layer)
+
+    def numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Returns the arrays and attributes in the input, a file of numbers."""
+        return read_numbers(self.path)
+
+    def write(self, work: Callable[[], None], _size: int) -> None:
+        """Does work that writes a result, of ``_size`` bytes in memory."""
+        work()
+
+
+class Threaded(Access):
+    """The files of a job. Threads read the input from now on, and write results while the job goes on.
+
+    An input that may wait for its data, such as a pipe, is read when it is asked for.
+    """
+
+    def __init__(
+        self, threads: Executor, path: str, layer: str | None = None, *, numbers: bool = False
+    ) -> None:
+        super().__init__(path, layer)
+        self._threads = threads
+        self._written: list[Pending[None]] = []
+        self._picture: Pending[files.Picture] | None = None
+        self._numbers: Pending[tuple[dict[str, Any], dict[str, Any]]] | None = None
+        #: Bytes of what was read, once it is known.
+        self.read: int | None = None
+        #: The number of pixels in a picture that was read.
+        self.pixels = 0
+        if os.path.isfile(path):
+            if numbers:
+                self._numbers = Pending(threads, self._read_numbers)
+            else:
+                self._picture = Pending(threads, self._read_picture)
+
+    def _read_picture(self) -> files.Picture:
+        picture = super().picture()
+        self.read, self.pixels = picture.pixels.nbytes, picture.width * picture.height
+        return picture
+
+    def _read_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        arrays, attributes = super().numbers()
+        self.read = sum(array.nbytes for array in arrays.values())
+        return arrays, attributes
+
+    def picture(self) -> files.Picture:
+        pending, self._picture = self._picture, None  # its memory belongs to the caller from now on
+        return self._read_picture() if pending is None else pending.result()
+
+    def numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        pending, self._numbers = self._numbers, None
+        return self._read_numbers() if pending is None else pending.result()
+
+    def write(self, work: Callable[[], None], size: int) -> None:
+        self._written.append(Pending(self._threads, work, size))
+
+    @property
+    def held(self) -> int:
+        """Bytes of results that are being written."""
+        return sum(pending.size for pending in self._written if not pending.done)
+
+    @property
+    def done(self) -> bool:
+        """Whether everything is written."""
+        return all(pending.done for pending in self._written)
+
+    def finish(self) -> None:
+        """Waits until everything is written. Raises the first error, if there is one."""
+        errors = []
+        for pending in self._written:
+            try:
+                pending.result()
+            except Exception as error:
+                errors.append(error)
+        if errors:
+            raise errors[0]

@@ -1,0 +1,152 @@
+"""A journal of jobs: a text file with a line of JSON for each job that begins or ends, from which a run can be resumed.
+
+A job that ``begins`` may have written its output, or not; one that is ``done`` has written it whole. Lines are appended
+at once, so that a killed process loses none; once a second they are also put on the disk.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import FileError
+from .job import Job
+from .pipeline import Done
+
+# Seconds between two moments at which lines are put on the disk.
+_SYNC = 1.0
+# How a line begins.
+_START = b'{"event": "'
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a journal knows of an output: of which state of which input it was made, and by which recipe."""
+
+    source: str
+    size: int
+    mtime_ns: int
+    recipe: str
+    done: bool
+
+    @classmethod
+    def of(cls, job: Job, recipe: str, *, done: bool) -> Record:
+        """Returns the record of a job on its input as that is now. Raises OSError."""
+        status = os.stat(job.source)
+        return cls(os.path.abspath(job.source), status.st_size, status.st_mtime_ns, recipe, done)
+
+
+class Journal:
+    """A journal that this process alone reads and goes on writing.
+
+    Raises FileError if the file is no journal, cannot be opened, or is being written by another process.
+    """
+
+    def __init__(self, path: str, recipe: str) -> None:
+        self.path = path
+        self._recipe = recipe
+        self._synced = time.monotonic()
+        self._begun: dict[str, dict[str, Any]] = {}
+        try:
+            self._file = open(path, "a+b", buffering=0)  # noqa: SIM115
+        except OSError as error:
+            raise FileError(f"{path}: the journal cannot be opened ({error.strerror})") from None
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._known = self._read()
+        except BlockingIOError:
+            self._file.close()
+            raise FileError(
+                f"{path}: another run is writing this journal; wait for its end, or name another journal"
+            ) from None
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._sync()
+        self._file.close()
+
+    def knows(self, output: str) -> Record | None:
+        """Returns the last record of an output."""
+        return self._known.get(os.path.abspath(output))
+
+    def is_done(self, job: Job) -> bool:
+        """Says whether a job is done: by this recipe, on the input as it is now, with an output that is there."""
+        known = self.knows(job.target)
+        if known is None or not known.done or not os.path.exists(job.target):
+            return False
+        try:
+            return known == Record.of(job, self._recipe, done=True)
+        except OSError:
+            return False
+
+    def is_ours(self, output: str) -> bool:
+        """Says whether an output that is there was written by a run of this journal."""
+        return self.knows(output) is not None
+
+    def begin(self, job: Job) -> None:
+        """Notes that a job begins, before its input is read."""
+        about = self._begun[job.target] = self._about(job)
+        self._append({"event": "begin"} | about)
+
+    def end(self, done: Done) -> None:
+        """Notes what became of a job."""
+        event = {"event": "done"} if done.error is None else {"event": "failed", "error": str(done.error)}
+        self._append(event | self._begun.pop(done.job.target) | {"seconds": round(done.seconds, 4)})
+        if time.monotonic() - self._synced > _SYNC:
+            self._sync()
+
+    def _about(self, job: Job) -> dict[str, Any]:
+        about: dict[str, Any] = {"output": os.path.abspath(job.target), "input": os.path.abspath(job.source)}
+        try:
+            record = Record.of(job, self._recipe, done=False)
+        except OSError:  # it has vanished
+            return about | {"size": 0, "mtime_ns": 0, "recipe": self._recipe}
+        return about | {"size": record.size, "mtime_ns": record.mtime_ns, "recipe": record.recipe}
+
+    def _append(self, event: dict[str, Any]) -> None:
+        try:
+            self._file.write(json.dumps(event).encode() + b"\n")
+        except OSError as error:
+            raise FileError(f"{self.path}: the journal cannot be written ({error.strerror})") from None
+
+    def _sync(self) -> None:
+        self._synced = time.monotonic()
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise FileError(f"{self.path}: the journal cannot be written ({error.strerror})") from None
+
+    def _read(self) -> dict[str, Record]:
+        """Reads the lines so far. The last one may have been cut off by a loss of power, and is removed then."""
+        self._file.seek(0)
+        text = self._file.read()
+        whole, _, rest = text.rpartition(b"\n")
+        known: dict[str, Record] = {}
+        lines = whole.splitlines()
+        for number, line in enumerate([*lines, rest] if rest and not rest.startswith(_START) else lines, 1):
+            try:
+                event = json.loads(line)
+                record = Record(
+                    str(event["input"]),
+                    int(event["size"]),
+                    int(event["mtime_ns"]),
+                    str(event["recipe"]),
+                    event["event"] == "done",
+                )
+                known[str(event["output"])] = record
+            except (ValueError, KeyError, TypeError):
+                raise FileError(
+                    f"{self.path}: line {number} is not one of a journal; name another file"
+                ) from None
+        if rest:
+            self._file.truncate(len(text) - len(rest))
+        return known

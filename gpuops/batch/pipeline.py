@@ -1,0 +1,187 @@
+"""Many jobs: threads read inputs ahead and write results behind, while the device does one job after the other."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .. import notes
+from ..errors import GpuopsError
+from ..files import threads
+from ..process import signals
+from .access import Threaded
+from .job import Job, run_job
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+# The share of the machine's memory that pictures on their way may take, unless a caller says how much.
+_SHARE = 4
+
+
+@dataclass
+class Done:
+    """What became of a job.
+
+    Attributes
+    ----------
+    job : Job
+    told : Any
+        What work that is no chain has to tell.
+    error : Exception, optional
+        Why there is no result: a GpuopsError, OSError or MemoryError.
+    notes : list of str
+        What a person should know about it, in the order in which it came up.
+    pixels : int
+        Pixels of the input; 0 for a file of numbers.
+    seconds : float
+        From the first moment of the device's work to the end of writing.
+    """
+
+    job: Job
+    told: Any = None
+    error: Exception | None = None
+    notes: list[str] = field(default_factory=list)
+    pixels: int = 0
+    seconds: float = 0.0
+
+
+def run_jobs(
+    open_gpu: Callable[[], Gpu],
+    jobs: Sequence[Job],
+    *,
+    at_once: int | None = None,
+    memory: int | None = None,
+    begin: Callable[[Job], None] = lambda _job: None,
+) -> Iterator[Done]:
+    """Does jobs, and gives what became of each, in their order.
+
+    Parameters
+    ----------
+    open_gpu : callable
+        It is called once, while the first inputs are being read.
+    at_once : int, optional
+        How many pictures are read and written at a time: at most, and by default, one a processor. Each picture's
+        codec uses its share of the processors.
+    memory : int, optional
+        Bytes that pictures which were read, and results which are not yet written, may take together. The default is a
+        quarter of the machine's. One picture is always worked on, whatever its size.
+    begin : callable, optional
+        It is given each job before its input is read.
+    """
+    processors = os.cpu_count() or 1
+    count = max(1, min(at_once or processors, len(jobs)))
+    with threads.limited(processors // count):
+        pool = ThreadPoolExecutor(count, initializer=signals.leave_to_others)
+        try:
+            yield from _Line(pool, jobs, count, memory or _of_machine() // _SHARE, begin).run(open_gpu)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+class _Flight:
+    """A job on its way."""
+
+    def __init__(self, job: Job, pool: ThreadPoolExecutor) -> None:
+        self.done = Done(job)
+        self.access = Threaded(pool, job.source, job.options.layer, numbers=job.reads_numbers)
+        self._begun = 0.0
+
+    def size(self, usual: int) -> int:
+        """Bytes that it holds; ``usual``: what is assumed of an input that is still being read."""
+        return usual if self.access.read is None else self.access.read
+
+    def work(self, gpu: Gpu) -> None:
+        """Does the device's part."""
+        self._begun = time.perf_counter()
+        with self._guarded():
+            self.done.told = run_job(gpu, self.done.job, self.access)
+        self.done.pixels = self.access.pixels
+
+    def finish(self, gpu: Gpu) -> Done:
+        """Waits for the results to be written."""
+        with gpu.phase("encode"), self._guarded():
+            self.access.finish()
+        self.done.seconds = time.perf_counter() - self._begun
+        return self.done
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Keeps notes, and the first error."""
+        try:
+            with notes.to(self.done.notes.append):
+                yield
+        except (GpuopsError, OSError, MemoryError) as error:
+            self.done.error = self.done.error or error
+
+
+class _Line:
+    """The jobs on their way: those whose inputs are being read, the one on the device, those that are being written."""
+
+    def __init__(
+        self,
+        pool: ThreadPoolExecutor,
+        jobs: Sequence[Job],
+        count: int,
+        memory: int,
+        begin: Callable[[Job], None],
+    ) -> None:
+        self._pool = pool
+        self._begin = begin
+        self._rest = iter(jobs)
+        self._most = (
+            count + 1
+        )  # flights on either side of the device: each thread's next one is there when it asks
+        self._memory = memory
+        self._largest = 0
+        self._ahead: deque[_Flight] = deque()
+        self._behind: deque[_Flight] = deque()
+
+    def run(self, open_gpu: Callable[[], Gpu]) -> Iterator[Done]:
+        self._read_ahead()
+        gpu = open_gpu()
+        while self._ahead:
+            flight = self._ahead.popleft()
+            self._read_ahead(flight)
+            flight.work(gpu)
+            self._behind.append(flight)
+            while self._behind and (self._behind[0].access.done or self._is_full()):
+                yield self._behind.popleft().finish(gpu)
+            self._read_ahead()
+        while self._behind:
+            yield self._behind.popleft().finish(gpu)
+
+    def _read_ahead(self, working: _Flight | None = None) -> None:
+        """Begins to read as many inputs as there is room for beside the job that the device is ``working`` on."""
+        known = [flight.access.read or 0 for flight in self._ahead]
+        held = 0 if working is None else working.access.read or 0
+        self._largest = max(self._largest, held, *known)
+        idle = working is None
+        while (idle and not self._ahead) or (len(self._ahead) < self._most and self._has_room(held)):
+            job = next(self._rest, None)
+            if job is None:
+                return
+            self._begin(job)
+            self._ahead.append(_Flight(job, self._pool))
+
+    def _has_room(self, held: int) -> bool:
+        """Whether there is memory for one more. Before the first one's size is known, it is read alone."""
+        return self._largest > 0 and self._held() + held + self._largest <= self._memory
+
+    def _is_full(self) -> bool:
+        return len(self._behind) > self._most or self._held() > self._memory
+
+    def _held(self) -> int:
+        ahead = sum(flight.size(self._largest) for flight in self._ahead)
+        return ahead + sum(flight.access.held for flight in self._behind)
+
+
+def _of_machine() -> int:
+    """Returns the bytes of the machine's memory."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
