@@ -100,7 +100,7 @@ def exit_code(error: GpuopsError) -> int:
 
 def say(text: str) -> None:
     """Writes text to stderr. If stderr is closed, the exit code still tells of the error."""
-    if (status := sys.modules.get("cli.status")) is not None:
+    if (status := sys.modules.get(f"{__package__}.status")) is not None:
         status.hide()
     with suppress(OSError, ValueError):
         click.echo(text, err=True)
@@ -130,7 +130,7 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 
     Not by an exception: raised within a callback from C it would be swallowed, or bring the process down.
     """
-    line = getattr(sys.modules.get("cli.status"), "left_behind", bytes)()
+    line = getattr(sys.modules.get(f"{__package__}.status"), "left_behind", bytes)()
     os.write(2, line + b"clpix: error: interrupted; finished results are kept, nothing is half written\n")
     # Before that module is loaded to its end, no file is begun.
     discard = getattr(sys.modules.get("gpuops.files.drafts"), "discard_unfinished", None)

@@ -150,6 +150,7 @@ class _Line:
             flight = self._ahead.popleft()
             self._read_ahead(flight)
             flight.work(gpu)
+            self._largest = max(self._largest, flight.access.read or 0)
             self._behind.append(flight)
             while self._behind and (self._behind[0].access.done or self._is_full()):
                 yield self._behind.popleft().finish(gpu)
@@ -160,8 +161,8 @@ class _Line:
     def _read_ahead(self, working: _Flight | None = None) -> None:
         """Begins to read as many inputs as there is room for beside the job that the device is ``working`` on."""
         known = [flight.access.read or 0 for flight in self._ahead]
-        held = 0 if working is None else working.access.read or 0
-        self._largest = max(self._largest, held, *known)
+        held = 0 if working is None else working.size(self._largest)
+        self._largest = max([self._largest, held, *known])
         idle = working is None
         while (idle and not self._ahead) or (len(self._ahead) < self._most and self._has_room(held)):
             job = next(self._rest, None)

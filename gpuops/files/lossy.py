@@ -1,11 +1,10 @@
-"""JPEG and WebP, written by Pillow (through imageio): OpenImageIO's JPEG codec ends the program on a full disk."""
+"""JPEG and WebP, written by Pillow: OpenImageIO's JPEG codec ends the program on a full disk."""
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
-import imageio.v3 as iio
+import PIL.Image
 
 from .formats import Format
 from .picture import Picture
@@ -37,7 +36,5 @@ def write(path: str, picture: Picture, fmt: Format) -> None:
     if metadata.resolution:
         options["dpi"] = dots_per_inch(metadata.resolution)[1]
     pixels = picture.pixels if picture.channels > 1 else picture.pixels[:, :, 0]
-    encoded = io.BytesIO()
-    iio.imwrite(encoded, pixels, plugin="pillow", extension=fmt.extension, **options)
-    with open(path, "wb") as file:
-        file.write(encoded.getbuffer())
+    with open(path, "wb") as file:  # to a file, and not to memory, Pillow writes without Python's lock
+        PIL.Image.fromarray(pixels).save(file, fmt.name, **options)

@@ -37,4 +37,5 @@ def _set(count: int) -> None:
 def tell(library: Any) -> None:
     """Tells the number to OpenImageIO, which is only loaded when it is needed."""
     library.attribute("threads", _count)
-    library.attribute("exr_threads", _count)
+    # All EXR files share the threads; of a single one they would wait for each other, and -1 is none but their own.
+    library.attribute("exr_threads", _count if _count > 1 else -1)
