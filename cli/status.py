@@ -65,8 +65,8 @@ class Progress:
             return
         self._shown = now
         line = self._line(now - self._begun)[: _columns() - 1]
-        _write(CLEAR + line)
         _there = True
+        _write(CLEAR + line)
 
     def _line(self, seconds: float) -> str:
         left = seconds / self._count * (self._total - self._count)
@@ -81,9 +81,10 @@ def _clock(seconds: float) -> str:
 
 
 def _columns() -> int:
+    columns = 0
     with suppress(OSError, ValueError):
-        return os.get_terminal_size(sys.stderr.fileno()).columns
-    return 80
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns
+    return columns or 80  # a terminal that does not know its size says 0
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def check_input(path: str) -> None:
     if stat.S_ISDIR(mode):
         kinds = {os.path.splitext(name)[1].lower() for name in _names_in(path)}.intersection(files.EXTENSIONS)
         example = os.path.join(path, f"*{min(kinds, default='.png')}")
-        raise FileError(f"{path}: is a folder; name the files in it, such as {example}")
+        raise FileError(f"{path}: is a folder; name the files in it, such as {example}, or give --recursive")
     if not stat.S_ISREG(mode):  # it may be readable only once, and files are inspected before they are read
         raise FileError(f"{path}: is no regular file; give '-' for it and redirect standard input")
 

@@ -1,0 +1,484 @@
+"""Batches: what threads read ahead and write behind is what single commands give, in their order; lists, folders,
+journals and shards."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuops import FileError, Gpu, ParameterError, files
+from gpuops.batch.job import Job, Options
+from gpuops.batch.journal import Journal
+from gpuops.batch.pipeline import Done, run_jobs
+from gpuops.batch.shards import shard
+from gpuops.chain import Chain
+from gpuops.files import Picture, threads
+from gpuops.ops.flip import FlipParams
+
+from .conftest import Run
+
+Program = Callable[..., Run]
+FLIP = Chain(FlipParams("horizontal"))
+
+
+def save(path: Path, shape: tuple[int, int, int] = (12, 17, 3), dtype: str = "uint8", seed: int = 0) -> Path:
+    """Writes a picture of noise."""
+    rng = np.random.default_rng(seed)
+    light = dtype.startswith("f")
+    pixels = rng.random(shape) if light else rng.integers(0, np.iinfo(dtype).max + 1, shape)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    files.write(path, Picture(pixels.astype(dtype), alpha=shape[2] in (2, 4), linear=light))
+    return path
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder that is the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def names(folder: Path) -> list[str]:
+    """The files in a folder and below it."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in names(folder)}
+
+
+# -- the pipeline ----------------------------------------------------------------------------------------------
+
+
+def test_a_batch_gives_what_single_commands_give(clpix: Program, here: Path) -> None:
+    """Formats, depths, alpha and sizes follow each other; work is a chain, a transform, and its inverse."""
+    inputs = [
+        save(here / "in" / "a.png", (31, 17, 4), "uint16", 1),
+        save(here / "in" / "b.jpg", (16, 48, 3), seed=2),
+        save(here / "in" / "c.exr", (5, 9, 4), "float16", 3),
+        save(here / "in" / "d.tif", (23, 1, 1), "float32", 4),
+        save(here / "in" / "e.png", (1, 1, 2), seed=5),
+        save(here / "in" / "f.webp", (40, 33, 4), seed=6),
+    ]
+    commands = {
+        "chain": ("blur", "--sigma", "2", "then", "flip", "--axis", "vertical", "-o", "{to}/{stem}.png"),
+        "same": ("sharpen", "-o", "{to}/"),
+        "fft": ("fft", "-o", "{to}/{stem}.npz"),
+        "dwt": ("dwt", "-o", "{to}/{stem}.tif"),
+    }
+    for name, (command, *options) in commands.items():
+        for to, jobs in ((f"{name}-many", ("--jobs", "4")), (f"{name}-auto", ())):
+            made = clpix(command, *inputs, *(part.replace("{to}", to) for part in options), *jobs)
+            assert made.code == 0, made.err
+        for path in inputs:
+            single = clpix(command, path, *(part.replace("{to}", f"{name}-one") for part in options))
+            assert single.code == 0, single.err
+        one = contents(here / f"{name}-one")
+        assert len(one) == len(inputs)
+        assert one == contents(here / f"{name}-many") == contents(here / f"{name}-auto")
+    for command, of, ext in (("ifft", "fft", "npz"), ("idwt", "dwt", "tif")):
+        spectra = sorted((here / f"{of}-one").glob(f"*.{ext}"))
+        assert clpix(command, *spectra, "-o", f"{command}/{{stem}}.exr", "--jobs", "3").code == 0
+        for path in spectra:
+            assert clpix(command, path, "-o", f"{command}-one/{{stem}}.exr").code == 0
+        assert contents(here / command) == contents(here / f"{command}-one")
+
+
+def test_messages_come_in_the_order_of_the_inputs(clpix: Program, here: Path) -> None:
+    """A large picture comes before small ones; what is said of one stands before what is said of the next."""
+    inputs = [save(here / f"{k}.exr", (700 if k == 0 else 3, 600, 3), "float32", k) for k in range(9)]
+    inputs[4].write_bytes(inputs[4].read_bytes()[:400])
+    for k in (0, 3, 8):  # values that are clipped
+        files.write(inputs[k], Picture(np.full((3, 5, 3), 7, np.float32), linear=True), overwrite=True)
+    run = clpix("flip", "--axis", "vertical", *inputs, "-o", "out/{stem}.png", "--jobs", "4")
+    assert run.code == 1
+    said = run.err.splitlines()
+    where = [next(str(k) for k in range(9) if f"{k}.png" in line or f"{k}.exr" in line) for line in said[:-1]]
+    assert where == sorted(where) and set(where) == set("012345678")
+    assert next(line for line in said if "error" in line).startswith(f"clpix: error: {inputs[4]}: ")
+    assert said[-1] == "clpix: error: 1 of 9 inputs failed"
+    assert names(here / "out") == [f"{k}.png" for k in range(9) if k != 4]
+
+
+def test_memory_bounds_what_is_read_ahead(gpu: Gpu, here: Path) -> None:
+    """With room for one picture the next is read when a result is there; else several are on their way."""
+    jobs = [Job(str(save(here / f"{k}.png", seed=k)), FLIP, str(here / f"o{k}.png")) for k in range(8)]
+    ahead: dict[int, int] = {}
+    for memory in (1, 1 << 30):
+        begun: list[Job] = []
+        most = 0
+        for number, done in enumerate(
+            run_jobs(
+                lambda: gpu,
+                [Job(job.source, FLIP, job.target, options=Options(overwrite=True)) for job in jobs],
+                at_once=4,
+                memory=memory,
+                begin=begun.append,
+            )
+        ):
+            assert done.error is None and done.pixels == 12 * 17
+            most = max(most, len(begun) - number)
+        ahead[memory] = most
+        assert [job.target for job in begun] == [job.target for job in jobs]
+    assert ahead[1] <= 2 < ahead[1 << 30] <= 11
+
+
+def test_codecs_share_the_processors(gpu: Gpu, here: Path) -> None:
+    before = threads.count()
+    seen = []
+    jobs = [Job(str(save(here / f"{k}.png", seed=k)), FLIP, str(here / f"o{k}.png")) for k in range(3)]
+    for _done in run_jobs(lambda: gpu, jobs, at_once=before):
+        seen.append(threads.count())
+    assert seen == [max(1, before // min(before, 3))] * 3
+    assert threads.count() == before
+
+
+def test_what_fails_in_a_thread_is_the_failure_of_its_job(gpu: Gpu, here: Path) -> None:
+    """The folder of one output is gone when it is to be written, and one input is damaged."""
+    (here / "gone").mkdir()
+    sources = [str(save(here / f"{k}.png", seed=k)) for k in range(4)]
+    (here / "2.png").write_bytes(b"\x89PNG\r\n\x1a\n and no more")
+    targets = ["a.png", "gone/b.png", "c.png", "d.png"]
+    jobs = [Job(source, FLIP, str(here / target)) for source, target in zip(sources, targets, strict=True)]
+    shutil.rmtree(here / "gone")
+    found = list(run_jobs(lambda: gpu, jobs, at_once=2))
+    assert [done.job for done in found] == jobs
+    assert [type(done.error) for done in found] == [type(None), FileError, FileError, type(None)]
+    assert "gone" in str(found[1].error) and "2.png" in str(found[2].error)
+    assert (here / "a.png").exists() and (here / "d.png").exists()
+
+
+def test_no_thread_is_left_if_nobody_wants_the_rest(gpu: Gpu, here: Path) -> None:
+    import threading
+
+    jobs = [Job(str(save(here / f"{k}.png", seed=k)), FLIP, str(here / f"o{k}.png")) for k in range(9)]
+    before = threading.active_count()
+    results = run_jobs(lambda: gpu, jobs, at_once=2)
+    next(results)
+    results.close()  # type: ignore[attr-defined]
+    assert threading.active_count() == before
+    assert not [name for name in names(here) if name.startswith(".")]
+
+
+# -- lists and folders -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tree(here: Path) -> Path:
+    """A folder with pictures of the same name in three places, a text, and hidden ones."""
+    for name in ("x.png", "a/x.png", "a/b/x.exr", "a/b/y.png", ".hidden/x.png", ".x.png"):
+        save(here / "in" / name, dtype="float32" if name.endswith("exr") else "uint8")
+    (here / "in" / "a" / "readme.txt").write_text("no picture")
+    return here
+
+
+def test_folders_keep_their_tree(clpix: Program, tree: Path) -> None:
+    made = clpix("flip", "--axis", "vertical", "in", "--recursive", "-o", "out/")
+    assert made.code == 0, made.err
+    assert names(tree / "out") == ["a/b/x.exr", "a/b/y.png", "a/x.png", "x.png"]
+    chosen = clpix("flip", "--axis", "vertical", "in", "--recursive", "-o", "by/{dir}/{stem}-{op}.png")
+    assert chosen.code == 0, chosen.err
+    assert names(tree / "by") == ["a/b/x-flip.png", "a/b/y-flip.png", "a/x-flip.png", "x-flip.png"]
+
+
+def test_results_in_a_folder_are_no_inputs_of_the_next_run(clpix: Program, tree: Path) -> None:
+    for times in ((), ("--overwrite",)):
+        made = clpix("flip", "--axis", "vertical", "in", "--recursive", "-o", "in/out/", *times)
+        assert made.code == 0, made.err
+    assert names(tree / "in" / "out") == ["a/b/x.exr", "a/b/y.png", "a/x.png", "x.png"]
+
+
+def test_trouble_with_folders(clpix: Program, tree: Path) -> None:
+    same = clpix("flip", "--axis", "vertical", "in", "--recursive", "-o", "out/{stem}.png")
+    assert same.code == 2 and "use {dir} or {index}" in same.err and not (tree / "out").exists()
+    without = clpix("flip", "--axis", "vertical", "in", "-o", "out/")
+    assert without.code == 1 and "or give --recursive" in without.err and not (tree / "out").exists()
+    (tree / "empty").mkdir()
+    empty = clpix("flip", "--axis", "vertical", "empty", "--recursive", "-o", "out/")
+    assert empty.code == 1 and empty.err.count("\n") == 1 and "no files" in empty.err
+    assert not (tree / "out").exists()
+
+
+def test_lists_of_names(clpix: Program, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = save(here / "two\nlines.png")
+    one, two = save(here / "1.png"), save(here / "@2.png")
+    (here / "lines.txt").write_text(f"{one}\r\n\n{two}\n")
+    (here / "zero").write_bytes(b"\0".join(map(os.fsencode, (odd, one))))
+    made = clpix("flip", "--axis", "vertical", "@lines.txt", "--from0", "zero", "-o", "out/{index}-{name}")
+    assert made.code == 0, made.err
+    assert names(here / "out") == ["0001-1.png", "0002-@2.png", "0003-two\nlines.png", "0004-1.png"]
+    assert clpix("flip", "--axis", "vertical", "./@2.png", "-o", "o.png").code == 0
+    given = subprocess.run(
+        [sys.executable, "-m", "clpix", "flip", "--axis", "vertical", "--from0", "-", "-o", "piped/"],
+        input=os.fsencode(one) + b"\0",
+        capture_output=True,
+        timeout=120,
+    )
+    assert given.returncode == 0, given.stderr
+    assert names(here / "piped") == ["1.png"]
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "words"),
+    [
+        ("@none.txt -o out/", 1, "none.txt: the list of inputs cannot be read"),
+        ("@ -o out/", 2, "such as @list.txt"),
+        ("@empty -o out/", 2, "the lists of inputs are empty"),
+        ("--from0 empty -o out/", 2, "the lists of inputs are empty"),
+        ("-o out/", 2, "Missing argument 'INPUT...'"),
+        ("- --from0 - -o out/", 2, "read once"),
+        ("1.png -o out/ --jobs 0", 2, "neither 'auto' nor a number"),
+        ("1.png -o out/ --shard 4/3", 2, "--shard 4/3: write I/N with I from 1 to N"),
+        ("1.png -o out/ --shard slurm", 2, "Slurm's variables are not set"),
+        ("1.png -o out/ --skip-existing --overwrite", 2, "leave out one"),
+        ("1.png -o out/ --update --overwrite", 2, "leave out one"),
+        ("1.png -o out/ --update --skip-existing", 2, "leave out one"),
+        ("1.png -o out/ --journal j --resume j", 2, "leave out --journal"),
+        ("1.png -o out/ --journal no/j", 1, "no/j: the journal cannot be opened"),
+        ("1.png -o out/ --journal 1.png", 1, "1.png: line 1 is not one of a journal"),
+        ("1.png -o out/ --resume text", 1, "text: line 1 is not one of a journal"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(
+    clpix: Program, here: Path, monkeypatch: pytest.MonkeyPatch, args: str, code: int, words: str
+) -> None:
+    for name in list(os.environ):
+        if name.startswith("SLURM_"):
+            monkeypatch.delenv(name)
+    save(here / "1.png")
+    (here / "empty").touch()
+    (here / "text").write_text("not a line of JSON, and no end of line")
+    before = contents(here)
+    monkeypatch.setattr("sys.stdin", open(os.devnull))  # noqa: SIM115
+    run = clpix("flip", "--axis", "vertical", *args.split())
+    assert run.code == code and words in run.err and run.err.count("\n") == 1, run.err
+    assert contents(here) == before and not (here / "out").exists()
+
+
+# -- what is left to do ------------------------------------------------------------------------------------------
+
+
+def test_existing_outputs_are_left_out(clpix: Program, here: Path) -> None:
+    """Nothing is done if all are there: not even a device is needed."""
+    inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
+    flip = ("flip", "--axis", "vertical", *inputs, "-o", "out/")
+    assert clpix(*flip[:-3], "-o", "out/").code == 0
+    kept = (here / "out" / "0.png").stat().st_mtime_ns
+    run = clpix(*flip, "--skip-existing")
+    assert run.code == 0 and not run.err
+    assert names(here / "out") == ["0.png", "1.png", "2.png"]
+    assert (here / "out" / "0.png").stat().st_mtime_ns == kept
+    nothing = clpix(*flip, "--skip-existing", "--device", "there is no such device", "-v")
+    assert (nothing.code, nothing.err) == (0, "clpix: 3 of 3 outputs are there and stay\n")
+
+
+def test_update_does_what_is_out_of_date(clpix: Program, here: Path) -> None:
+    inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
+    blur = ("blur", *inputs, "-o", "out/", "--update", "--journal", "run.jsonl")
+    assert clpix(*blur, "--sigma", "1").code == 0
+    first = contents(here / "out")
+
+    def changed() -> list[str]:
+        return [name for name, content in contents(here / "out").items() if content != first[name]]
+
+    assert clpix(*blur, "--sigma", "1", "--device", "there is no such device").code == 0
+    files.write(inputs[1], Picture(np.zeros((4, 4, 3), np.uint8)), overwrite=True)
+    os.utime(
+        inputs[1], ns=(1, 1)
+    )  # older than the result, as a copy of an old file is: the journal knows another state
+    assert clpix(*blur, "--sigma", "1").code == 0
+    assert changed() == ["1.png"]
+    assert (
+        clpix(*blur, "--sigma", "1.0", "--jobs", "2").code == 0
+    )  # the same parameters, spelled in another way
+    assert changed() == ["1.png"]
+    assert clpix(*blur, "--sigma", "3").code == 0
+    assert changed() == ["0.png", "1.png", "2.png"]
+    without = ("blur", *inputs, "-o", "out/", "--update", "--sigma", "1")  # times alone decide
+    third = contents(here / "out")
+    assert clpix(*without).code == 0 and contents(here / "out") == third
+    os.utime(inputs[2], ns=(time.time_ns() + 10**9,) * 2)
+    assert clpix(*without).code == 0
+    assert [name for name, content in contents(here / "out").items() if content != third[name]] == ["2.png"]
+
+
+def test_a_killed_run_is_resumed(here: Path) -> None:
+    """Killed at any moment, and then resumed: each output is there, whole, and nothing else; none is done twice."""
+    inputs = [save(here / "in" / f"{k:02}.png", (300, 400, 3), seed=k) for k in range(24)]
+    command = [sys.executable, "-m", "clpix", "blur", "in", "--recursive", "--sigma", "3", "-o", "out/"]
+    command += ["--resume", "run.jsonl"]
+    kills = 0
+    for wanted in (2, 7, 12):
+        with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+            end = time.monotonic() + 60
+            while process.poll() is None and time.monotonic() < end:
+                if (here / "out").is_dir() and len(list((here / "out").glob("*.png"))) >= wanted:
+                    process.kill()
+                    kills += 1
+                    break
+                time.sleep(0.001)
+    events = [json.loads(line) for line in (here / "run.jsonl").read_text().splitlines()]
+    done_before = {event["output"] for event in events if event["event"] == "done"}
+    last = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert last.returncode == 0 and not last.stderr, last.stderr
+    assert kills and names(here / "out") == [path.name for path in inputs]
+    for path in inputs:
+        assert files.read(here / "out" / path.name).pixels.shape == (300, 400, 3)
+    events = [json.loads(line) for line in (here / "run.jsonl").read_text().splitlines()]
+    ended = [event["output"] for event in events if event["event"] == "done"]
+    assert sorted(ended) == sorted(str(here / "out" / path.name) for path in inputs) and done_before < set(
+        ended
+    )
+    shutil.rmtree(here / "out")
+    again = subprocess.run(command, capture_output=True, text=True, timeout=120)  # the outputs are gone
+    assert again.returncode == 0 and len(names(here / "out")) == len(inputs)
+
+
+def test_resuming_tries_again_what_failed(clpix: Program, here: Path) -> None:
+    save(here / "a.png")
+    (here / "b.png").write_bytes(b"no picture")
+    flip = ("flip", "--axis", "vertical", here / "a.png", here / "b.png", "-o", "out/", "--resume", "j")
+    run = clpix(*flip)
+    assert run.code == 1 and "1 of 2 inputs failed" in run.err
+    again = clpix(*flip)
+    assert again.code == 1 and names(here / "out") == ["a.png"]
+    (here / "b.png").unlink()
+    save(here / "b.png")
+    assert clpix(*flip).code == 0
+    assert names(here / "out") == ["a.png", "b.png"]
+    (here / "out" / "c.png").write_bytes(b"of somebody else")
+    save(here / "c.png")
+    foreign = clpix(*flip[:4], here / "c.png", *flip[5:])
+    assert foreign.code == 1 and "exists already" in foreign.err
+    assert (here / "out" / "c.png").read_bytes() == b"of somebody else"
+
+
+def test_a_journal_is_of_one_run(clpix: Program, here: Path) -> None:
+    save(here / "a.png")
+    with Journal("j", "recipe"):
+        run = clpix("flip", "--axis", "vertical", "a.png", "-o", "out/", "--journal", "j")
+        assert run.code == 1 and "another run is writing this journal" in run.err
+        assert not (here / "out").exists()
+
+
+def test_a_journal_that_was_cut_off_goes_on(here: Path) -> None:
+    job = Job(str(save(here / "a.png")), FLIP, str(save(here / "b.png")))
+    with Journal("j", "recipe") as journal:
+        journal.begin(job)
+        assert not journal.is_done(job)
+        journal.end(Done(job))
+    whole = (here / "j").read_bytes()
+    first = whole.index(b"\n") + 1
+    for length in (len(whole) - 1, len(whole) - 9, first + 20, first, first - 1, 20):
+        (here / "j").write_bytes(whole[:length])
+        with Journal("j", "recipe") as journal:
+            known = journal.knows(job.target)
+            assert (here / "j").read_bytes() == (whole[:first] if length >= first else b"")
+            assert (known is not None and not known.done) if length >= first else known is None
+    (here / "j").write_bytes(whole)
+    with Journal("j", "recipe") as journal:
+        assert journal.is_done(job)
+    with Journal("j", "other") as journal:
+        assert not journal.is_done(job)
+    (here / "j").write_bytes(b"\n" + whole)
+    with pytest.raises(FileError, match="line 1 is not one of a journal"):
+        Journal("j", "recipe")
+
+
+# -- shards --------------------------------------------------------------------------------------------------------
+
+
+@given(items=st.lists(st.integers()), count=st.integers(1, 20))
+def test_shards_are_a_partition(items: list[int], count: int) -> None:
+    parts = [shard(items, f"{index}/{count}") for index in range(1, count + 1)]
+    assert sorted(item for part in parts for item in part) == sorted(items)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+    for index, part in enumerate(parts):
+        array = {"SLURM_ARRAY_TASK_ID": str(10 + 5 * index), "SLURM_ARRAY_TASK_MIN": "10"}
+        array |= {"SLURM_ARRAY_TASK_STEP": "5", "SLURM_ARRAY_TASK_COUNT": str(count)}
+        step = {"SLURM_PROCID": str(index), "SLURM_NTASKS": str(count)}
+        assert shard(items, "slurm", array) == shard(items, "slurm", step) == part
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "1/0", "-1/2", "1/2/3", "١/٢", "SLURM"])
+def test_shards_that_there_are_not(text: str) -> None:
+    with pytest.raises(ParameterError, match="I/N"):
+        shard([1, 2, 3], text)
+
+
+def test_shards_of_a_batch_are_all_of_it(clpix: Program, here: Path) -> None:
+    inputs = [save(here / f"{k}.png", seed=k) for k in range(7)]
+    for part in ("1/3", "2/3", "3/3"):
+        made = clpix("flip", "--axis", "vertical", *inputs, "-o", "out/{index}.png", "--shard", part)
+        assert made.code == 0, made.err
+    assert names(here / "out") == [f"{k + 1:04}.png" for k in range(7)]
+    whole = clpix("flip", "--axis", "vertical", *inputs, "-o", "whole/{index}.png")
+    assert whole.code == 0 and contents(here / "out") == contents(here / "whole")
+    none = clpix("flip", "--axis", "vertical", inputs[0], "-o", "none/", "--shard", "2/2")
+    assert none.code == 0 and not (here / "none").exists()
+
+
+# -- the terminal ---------------------------------------------------------------------------------------------------
+
+
+def on_a_terminal(*command: object, until: bytes = b"", number: int = 0) -> tuple[int, bytes]:
+    """Runs the program with stderr on a terminal; once that has shown ``until``, a signal is sent."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-m", "clpix", *map(str, command)], stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    try:
+        while True:
+            shown += os.read(ours, 4096)
+            if until and until in shown and number:
+                process.send_signal(number)
+                number = 0
+    except OSError:  # the terminal's other end is closed
+        pass
+    os.close(ours)
+    return process.wait(60), shown
+
+
+def test_a_terminal_shows_how_far_it_is_and_is_clean_afterwards(here: Path) -> None:
+    inputs = [save(here / f"{k}.png", (300, 400, 3), seed=k) for k in range(30)]
+    inputs[3].write_bytes(b"no picture")
+    code, shown = on_a_terminal("blur", "--sigma", "9", *inputs, "-o", f"{here}/out/")
+    assert code == 1
+    assert b" of 30 files, " in shown and b"Mpixel/s, " in shown and b" left" in shown
+    lines = shown.decode().replace("\r\n", "\n").split("\n")
+    for line in lines:  # what was written over a line that was cleared
+        assert "\x1b" not in line.rpartition("\r\x1b[K")[2]
+    left = [line.rpartition("\r\x1b[K")[2] for line in lines]
+    assert len(left) == 3 and left[2] == ""
+    assert "3.png" in left[0] and left[1] == "clpix: error: 1 of 30 inputs failed"
+
+
+def test_a_terminal_is_clean_after_an_interruption(here: Path) -> None:
+    inputs = [save(here / f"{k}.png", (600, 800, 3), seed=k) for k in range(40)]
+    command = ("blur", "--sigma", "9", *inputs, "-o", f"{here}/out/")
+    code, shown = on_a_terminal(*command, until=b"files", number=signal.SIGINT)
+    assert code == 130
+    left = shown.decode().replace("\r\n", "\n").split("\n")[-2].rpartition("\r\x1b[K")[2]
+    assert left.startswith("clpix: error: interrupted")
+    assert all(name.endswith(".png") and not name.startswith(".") for name in names(here / "out"))
+
+
+def test_lines_in_place_of_a_bar(clpix: Program, here: Path) -> None:
+    inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
+    flip = ("flip", "--axis", "vertical", *inputs, "-o")
+    assert clpix(*flip, "quiet/").err == ""
+    run = clpix(*flip, "out/", "--progress")
+    assert run.err.splitlines() == [f"clpix: [{k + 1}/3] {k}.png → {k}.png" for k in range(3)]
