@@ -431,6 +431,26 @@ def test_shards_of_a_batch_are_all_of_it(clpix: Program, here: Path) -> None:
     assert none.code == 0 and not (here / "none").exists()
 
 
+@pytest.mark.skipif(not shutil.which("parallel"), reason="there is no GNU parallel")
+def test_the_recipe_for_gnu_parallel(here: Path) -> None:
+    """The command line of the documentation does all inputs once."""
+    page = (Path(__file__).parent.parent / "docs" / "batches.md").read_text()
+    recipe = next(line for line in page.splitlines() if line.startswith("parallel clpix"))
+    inputs = [save(here / f"{k}.png", seed=k) for k in range(6)]
+    (here / "list.txt").write_text("\n".join(map(str, inputs)))
+    (here / "look.toml").write_text('schema = 1\n[[step]]\nop = "flip"\naxis = "vertical"\n')
+    (here / "clpix").write_text(f'#!/bin/sh\nexec {sys.executable} -m clpix "$@"\n')
+    (here / "clpix").chmod(0o755)
+    environment = os.environ | {"PATH": f"{here}:{os.environ['PATH']}"}
+    done = subprocess.run(recipe, shell=True, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert names(here / "out") == [path.name for path in inputs]
+    for path in inputs:
+        np.testing.assert_array_equal(
+            files.read(here / "out" / path.name).pixels, files.read(path).pixels[::-1]
+        )
+
+
 # -- the terminal ---------------------------------------------------------------------------------------------------
 
 

@@ -331,3 +331,14 @@ def regress_cpu() -> list[str]:
     rows = rows_of("regress-cpu")
     titles = ["pictures", "pairs", "program", "ms", "pairs/s", "ms for one more", "decoding"]
     return markdown(titles, map(cells, rows))
+
+
+@table
+def batch_cpu() -> list[str]:
+    def cells(row: Row) -> list[str]:
+        cpu = digits(row["cpu_ms"]) if "cpu_ms" in row else NONE
+        ratio = f"{row['ratio']:.2f}" if "ratio" in row else NONE
+        return [row["what"], row["program"], digits(row["ms"]), cpu, ratio]
+
+    titles = ["files", "program", "ms", "processors, ms", "ms / (processors / 2)"]
+    return markdown(titles, map(cells, rows_of("batch-cpu")))
