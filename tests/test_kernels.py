@@ -76,6 +76,7 @@ from gpuops.pixels.coding import (
     upload,
 )
 from gpuops.pixels.colour import LINEAR, SRGB
+from gpuops.pixels.unfilter import unfiltered
 from gpuops.tone import blue_noise, contact_sheet, white_balance
 from gpuops.tone.local import gain
 from gpuops.tone.tonemap import tonemap, tonemap_pixels
@@ -102,6 +103,7 @@ from gpuops.wavelets import (
 )
 from gpuops.wavelets.denoise import denoise
 
+from . import png_filters, tolerance
 from . import test_bloom as of_bloom
 from . import test_chain as of_chain
 from . import test_changed as of_changed
@@ -125,7 +127,6 @@ from . import test_starburst as of_starburst
 from . import test_tolerant as of_tolerant
 from . import test_tonemap_local as of_tonemap_local
 from . import test_z_test as of_z_test
-from . import tolerance
 from .reference import borders, metrics_ssim
 from .reference import colour as colour_reference
 from .reference import d3d11 as d3d11_reference
@@ -1717,6 +1718,17 @@ FOR_VECTORS = {
 }
 FOR_DOUBLE = {("dwt_bands", "widen"), ("dwt_bands", "narrow")}
 FOR_CLANG = {("median", "CLANG")}  # branches for compilers that only some devices have
+
+
+@pytest.mark.parametrize(
+    ("channels", "dtype"),
+    [(1, "uint8"), (2, "uint8"), (3, "uint8"), (4, "uint8"), (1, "uint16"), (3, "uint16"), (4, "uint16")],
+)
+def test_unfilter(gpu: Recorder, rng: np.random.Generator, channels: int, dtype: str) -> None:
+    pixels = rng.integers(0, np.iinfo(dtype).max + 1, (11, 6, channels)).astype(dtype)
+    rows = png_filters.filtered(pixels, [3, 4, 0, 1, 2, 4, 4, 3, 2, 1, 4])
+    found = unfiltered(gpu.array(rows), pixels.shape, pixels.dtype)
+    np.testing.assert_array_equal(found.numpy(), pixels)
 
 
 def test_nothing_was_left_out(request: pytest.FixtureRequest) -> None:

@@ -8,6 +8,8 @@ from concurrent.futures import Executor
 from typing import Any, Generic, TypeVar
 
 from .. import files, notes
+from ..files import png_rows
+from ..files.png_rows import Undo
 from .reader import read_numbers, read_picture
 
 T = TypeVar("T")
@@ -49,9 +51,10 @@ class Access:
         self.path = path
         self._layer = layer
 
-    def picture(self) -> files.Picture:
-        """Returns the picture in the input."""
-        return read_picture(self.path, self._layer)
+    def picture(self, undo: Undo | None = None) -> files.Picture:
+        """Returns the picture in the input; ``undo``: what undoes PNG's filters, if it is read now."""
+        with png_rows.undone_by(undo):
+            return read_picture(self.path, self._layer)
 
     def numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Returns the arrays and attributes in the input, a file of numbers."""
@@ -65,14 +68,22 @@ class Access:
 class Threaded(Access):
     """The files of a job. Threads read the input from now on, and write results while the job goes on.
 
-    An input that may wait for its data, such as a pipe, is read when it is asked for.
+    An input that may wait for its data, such as a pipe, is read when it is asked for. ``undo`` returns what undoes
+    PNG's filters, once there is something.
     """
 
     def __init__(
-        self, threads: Executor, path: str, layer: str | None = None, *, numbers: bool = False
+        self,
+        threads: Executor,
+        path: str,
+        layer: str | None = None,
+        *,
+        numbers: bool = False,
+        undo: Callable[[], Undo | None] = lambda: None,
     ) -> None:
         super().__init__(path, layer)
         self._threads = threads
+        self._undo = undo
         self._written: list[Pending[None]] = []
         self._picture: Pending[files.Picture] | None = None
         self._numbers: Pending[tuple[dict[str, Any], dict[str, Any]]] | None = None
@@ -87,7 +98,7 @@ class Threaded(Access):
                 self._picture = Pending(threads, self._read_picture)
 
     def _read_picture(self) -> files.Picture:
-        picture = super().picture()
+        picture = super().picture(self._undo())
         self.read, self.pixels = picture.pixels.nbytes, picture.width * picture.height
         return picture
 
@@ -96,7 +107,7 @@ class Threaded(Access):
         self.read = sum(array.nbytes for array in arrays.values())
         return arrays, attributes
 
-    def picture(self) -> files.Picture:
+    def picture(self, undo: Undo | None = None) -> files.Picture:
         pending, self._picture = self._picture, None  # its memory belongs to the caller from now on
         return self._read_picture() if pending is None else pending.result()
 

@@ -16,6 +16,7 @@ from ..notes import note
 from ..pixels import light
 from ..pixels.coding import Decoding, on_device
 from ..pixels.colour import Colour
+from ..pixels.unfilter import undoing
 from ..space import Space
 from .access import Access
 from .job import Options
@@ -82,7 +83,7 @@ class Item:
     ) -> tuple[np.ndarray[Any, Any], Decoding, Colour | None]:
         """Pixels as the file has them, and how they are to be read once they are light, if a colour space is given."""
         with self.gpu.phase("decode"):
-            picture = self._access.picture()
+            picture = self._access.picture(undoing(self.gpu))
         if self.options.space != "auto":
             linear = self.options.space == "linear"
         origin = Origin.of_picture(picture, alpha=self.options.alpha, linear=linear)

@@ -19,6 +19,7 @@ from .access import Threaded
 from .job import Job, run_job
 
 if TYPE_CHECKING:
+    from ..files.png_rows import Undo
     from ..gpu import Gpu
 
 # The share of the machine's memory that pictures on their way may take, unless a caller says how much.
@@ -88,9 +89,9 @@ def run_jobs(
 class _Flight:
     """A job on its way."""
 
-    def __init__(self, job: Job, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, job: Job, pool: ThreadPoolExecutor, undo: Callable[[], Undo | None]) -> None:
         self.done = Done(job)
-        self.access = Threaded(pool, job.source, job.options.layer, numbers=job.reads_numbers)
+        self.access = Threaded(pool, job.source, job.options.layer, numbers=job.reads_numbers, undo=undo)
         self._begun = 0.0
 
     def size(self, usual: int) -> int:
@@ -140,12 +141,16 @@ class _Line:
         )  # flights on either side of the device: each thread's next one is there when it asks
         self._memory = memory
         self._largest = 0
+        self._undo: Undo | None = None
         self._ahead: deque[_Flight] = deque()
         self._behind: deque[_Flight] = deque()
 
     def run(self, open_gpu: Callable[[], Gpu]) -> Iterator[Done]:
         self._read_ahead()
         gpu = open_gpu()
+        from ..pixels.unfilter import undoing
+
+        self._undo = undoing(gpu)
         while self._ahead:
             flight = self._ahead.popleft()
             self._read_ahead(flight)
@@ -169,7 +174,7 @@ class _Line:
             if job is None:
                 return
             self._begin(job)
-            self._ahead.append(_Flight(job, self._pool))
+            self._ahead.append(_Flight(job, self._pool, lambda: self._undo))
 
     def _has_room(self, held: int) -> bool:
         """Whether there is memory for one more. Before the first one's size is known, it is read alone."""

@@ -17,6 +17,7 @@ from . import (
     colours,
     containers,
     oiio,
+    png_rows,
     tiff_page,
 )
 from .alpha import straight
@@ -74,7 +75,11 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
                 file.check_plausible(spec)
                 pixels = radiance.read(path)
             else:
-                pixels = by_pillow.read(path, "JPEG") if applied else _samples(path, file, page)
+                undone = png_rows.read(path) if fmt.name == "PNG" else None
+                if undone is not None:
+                    pixels = undone
+                else:
+                    pixels = by_pillow.read(path, "JPEG") if applied else _samples(path, file, page)
     unused = list(extras.unused)
     pixels = upright(pixels, extras.orientation)
     if header is not None:  # the decoder rounds the size up to whole steps of subsampled colours

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from .. import files, notes
 from ..errors import FileError, ParameterError
+from ..files import png_rows
 from ..metrics import variance as variances
 from ..metrics.variance import Variance
 from ..params.comparing import Comparing
@@ -24,6 +25,7 @@ from .outcome import Outcome, Picture
 from .references import equal_bytes, sha256_of
 
 if TYPE_CHECKING:
+    from ..files.png_rows import Undo
     from ..gpu import Gpu
     from ..params.comparing import Measured
 
@@ -57,13 +59,26 @@ def judge(
     ``open_gpu`` is called when a pair has to be measured, and may return the same device each time. ``jobs`` threads
     read files meanwhile; a few pairs are in memory at a time.
     """
+    undo: list[Undo] = []  # once there is a device
+
+    def opened() -> Gpu:
+        from ..pixels.unfilter import undoing
+
+        gpu = open_gpu()
+        undo[:] = [undoing(gpu)]
+        return gpu
+
+    def read(pair: Pair) -> _Decoded:
+        with png_rows.undone_by(undo[0] if undo else None):
+            return _read(pair, how)
+
     with ThreadPoolExecutor(max(1, jobs), initializer=signals.leave_to_others) as pool:
         waiting: deque[tuple[Pair | Outcome, Future[_Decoded] | None]] = deque()
         rest = iter(pairs)
 
         def take(count: int) -> None:
             for pair in islice(rest, count):
-                waiting.append((pair, pool.submit(_read, pair, how) if isinstance(pair, Pair) else None))
+                waiting.append((pair, pool.submit(read, pair) if isinstance(pair, Pair) else None))
 
         take(_AHEAD * max(1, jobs))
         while waiting:
@@ -72,7 +87,7 @@ def judge(
                 yield pair
             else:
                 assert future is not None
-                yield _verdict(pair, future.result(), how, thresholds_of(pair.name), open_gpu)
+                yield _verdict(pair, future.result(), how, thresholds_of(pair.name), opened)
             take(1)
 
 

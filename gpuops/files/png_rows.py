@@ -1,0 +1,88 @@
+"""The pixels of PNG files by isal, which inflates twice as fast as zlib, where somebody undoes the rows' filters.
+
+Whoever has a device says so by :func:`undone_by`. Files with a palette, a colour key, interlacing or less than 8 bits,
+and small or damaged ones, are left to OpenImageIO, which has the last word on what can be read.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .png import SIGNATURE
+
+#: Channels by PNG's colour type.
+_CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}
+#: The kinds of values, as the file has them first and as the device has them, by their bits.
+_DTYPES: dict[int, np.dtype[Any]] = {8: np.dtype(np.uint8), 16: np.dtype("<u2")}
+#: Bytes of pixels from which on it pays to have their filters undone by a device.
+_WORTH = 1 << 18
+#: The most bytes that deflate can make of one.
+_DENSEST = 1032
+
+Rows = npt.NDArray[np.uint8]
+Undo = Callable[[Rows, tuple[int, int, int], np.dtype[Any]], npt.NDArray[Any]]
+
+_undo: ContextVar[Undo | None] = ContextVar("undo", default=None)
+
+
+@contextmanager
+def undone_by(undo: Undo | None) -> Iterator[None]:
+    """While it lasts, this thread's PNG files have their filters undone by ``undo``: rows, shape, dtype → pixels."""
+    before = _undo.set(undo)
+    try:
+        yield
+    finally:
+        _undo.reset(before)
+
+
+def read(path: str) -> npt.NDArray[Any] | None:
+    """Returns the pixels (height, width, channels) of a file whose checksums are right, or None if others shall."""
+    undo = _undo.get()
+    if undo is None:
+        return None
+    found = _inflated(path)
+    return None if found is None else undo(*found)
+
+
+def _inflated(path: str) -> tuple[Rows, tuple[int, int, int], np.dtype[Any]] | None:
+    """Returns the rows with their filters, and the shape and kind of the pixels."""
+    from isal import isal_zlib
+
+    with open(path, "rb") as file:
+        content = memoryview(file.read())
+    parts = []
+    header = b""
+    at = len(SIGNATURE)
+    while at + 8 <= len(content):
+        length, kind = struct.unpack(">I4s", content[at : at + 8])
+        data = content[at + 8 : at + 8 + length]
+        at += 12 + length
+        if kind == b"IHDR":
+            header = bytes(data)
+        elif kind == b"IDAT":
+            parts.append(data)
+        elif kind == b"tRNS":
+            return None
+    if len(header) != 13:
+        return None
+    width, height, bits, colour, _, _, interlaced = struct.unpack(">IIBBBBB", header)
+    if interlaced or colour not in _CHANNELS or bits not in _DTYPES:
+        return None
+    shape, dtype = (height, width, _CHANNELS[colour]), _DTYPES[bits]
+    nbytes = height * (width * shape[2] * dtype.itemsize + 1)
+    if not _WORTH <= nbytes <= _DENSEST * len(content):
+        return None
+    try:
+        rows = np.frombuffer(isal_zlib.decompress(b"".join(parts), bufsize=nbytes), np.uint8)
+    except Exception:  # whatever is wrong with them, others say it in words
+        return None
+    if rows.size != nbytes or rows.reshape(height, -1)[:, 0].max() > 4:
+        return None
+    return rows, shape, dtype

@@ -1,0 +1,55 @@
+"""PNG's filters undone on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..enqueue import Local
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+
+Rows = npt.NDArray[np.uint8]
+
+# Rows that a GPU does at a time. Each waits for the one above, so that more of them only help while a row is longer.
+_ROWS = 256
+
+
+def unfiltered(rows: Image, shape: tuple[int, int, int], dtype: np.dtype[Any]) -> Image:
+    """Returns the pixels (height, width, channels) of a PNG file's inflated rows, uint8 or uint16.
+
+    ``rows``: uint8, for each row a byte that names its filter, and its filtered bytes; values of 16 bits have their
+    high byte first. Source: W3C Portable Network Graphics (Third Edition), section 9.
+    """
+    gpu, (height, width, channels) = rows.gpu, shape
+    size = channels * dtype.itemsize
+    several = not gpu.limits.is_cpu
+    kernel = gpu.kernel("unfilter", "unfilter", BYTES=size, WIDE=dtype.itemsize == 2, SEVERAL=several)
+    local = kernel.fit(_ROWS if several else 1)
+    pixels = gpu.empty(shape, dtype)
+    gpu.launch(
+        kernel, local, rows, pixels, width, height, Local(2 * (16 if size > 4 else 8) * local[0]), local=local,
+        traffic=rows.nbytes + pixels.nbytes,
+    )  # fmt: skip
+    return pixels
+
+
+def undoing(gpu: Gpu) -> Callable[[Rows, tuple[int, int, int], np.dtype[Any]], npt.NDArray[Any]]:
+    """Returns the same from host to host, for :func:`gpuops.files.png_rows.undone_by`.
+
+    It may be called by several threads; what they wait for is no phase of the report.
+    """
+
+    def undo(rows: Rows, shape: tuple[int, int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+        image = gpu.empty(rows.shape, rows.dtype)
+        gpu.copy(image.buffer, rows)
+        found = np.empty(shape, dtype)
+        gpu.copy(found, unfiltered(image, shape, dtype).buffer)
+        return found
+
+    return undo

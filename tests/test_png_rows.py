@@ -1,0 +1,145 @@
+"""PNG files that are inflated here and whose filters the device undoes, beside other readers and what was written."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import PIL.Image
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gpuops import FileError, Gpu, files
+from gpuops.files import Picture, png_rows
+from gpuops.image import Image
+from gpuops.pixels.unfilter import undoing, unfiltered
+
+from . import png_filters
+
+
+@pytest.fixture
+def worth_it() -> Iterator[None]:
+    """Files of any size are read so."""
+    with patch.object(png_rows, "_WORTH", 0):
+        yield
+
+
+@given(data=st.data())
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_every_filter_of_every_kind_of_pixels(planned: Gpu, data: st.DataObject) -> None:
+    """Any sequence of filters, sizes from 1 × 1 to more rows than a group has items."""
+    channels, dtype = data.draw(st.integers(1, 4)), np.dtype(data.draw(st.sampled_from(["uint8", "uint16"])))
+    height, width = (
+        data.draw(st.integers(1, 20)) * data.draw(st.sampled_from([1, 1, 1, 30])),
+        data.draw(st.integers(1, 12)),
+    )
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    kinds = rng.choice(data.draw(st.sampled_from([(0, 1, 2, 3, 4), (4,), (3,), (2, 4), (1,)])), height)
+    pixels = rng.integers(0, np.iinfo(dtype).max + 1, (height, width, channels)).astype(dtype)
+    rows = png_filters.filtered(pixels, kinds.tolist())
+    found = unfiltered(planned.array(rows), pixels.shape, dtype)
+    assert isinstance(found, Image)
+    np.testing.assert_array_equal(found.numpy(), pixels)
+
+
+@pytest.mark.usefixtures("worth_it")
+@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_files_are_what_others_read(gpu: Gpu, tmp_path: Path, channels: int, dtype: str) -> None:
+    rng = np.random.default_rng(channels)
+    pixels = rng.integers(0, np.iinfo(dtype).max + 1, (33, 21, channels)).astype(dtype)
+    path = tmp_path / "a.png"
+    seen = []
+    undo = undoing(gpu)
+    for parts in (1, 3):
+        png_filters.write(path, pixels, rng.integers(0, 5, 33).tolist(), parts)
+        with png_rows.undone_by(lambda *given: (seen.append(1), undo(*given))[1]):
+            found = files.read(path)
+        plain = files.read(path)
+        np.testing.assert_array_equal(found.pixels, pixels)
+        np.testing.assert_array_equal(plain.pixels, pixels)
+        assert found.pixels.dtype == plain.pixels.dtype and found.alpha == plain.alpha
+        assert found.pixels.flags.c_contiguous and found.metadata == plain.metadata
+    assert len(seen) == 2
+
+
+@pytest.mark.usefixtures("worth_it")
+def test_other_kinds_are_left_to_others(gpu: Gpu, tmp_path: Path) -> None:
+    """Palettes, a bit a value, colour keys, interlacing: they are read as before."""
+    gray = np.random.default_rng(0).integers(0, 256, (40, 30), np.uint8)
+    picture = PIL.Image.fromarray(gray)
+    kinds = {
+        "palette": (picture.convert("P"), {}),
+        "bit": (picture.convert("1"), {}),
+        "key": (picture, {"transparency": 7}),
+    }
+    for name, (image, options) in kinds.items():
+        image.save(tmp_path / f"{name}.png", **options)
+
+    def never(*_given: object) -> np.ndarray:
+        raise AssertionError("its filters are not to be undone")
+
+    for name in kinds:
+        with png_rows.undone_by(never):
+            found = files.read(tmp_path / f"{name}.png")
+        np.testing.assert_array_equal(found.pixels, files.read(tmp_path / f"{name}.png").pixels)
+
+
+@pytest.mark.usefixtures("worth_it")
+def test_damage_is_said_in_the_same_words(gpu: Gpu, tmp_path: Path) -> None:
+    """Cut off, a filter that there is not, too few or too many rows, a wrong checksum of zlib, no zlib at all."""
+    pixels = np.random.default_rng(1).integers(0, 256, (9, 8, 3), np.uint8)
+    rows = png_filters.filtered(pixels, [4] * 9).tobytes()
+    wrong = bytearray(rows)
+    wrong[25] = 9
+    contents = {
+        "filter": zlib.compress(bytes(wrong)),
+        "few": zlib.compress(rows[:-30]),
+        "many": zlib.compress(rows + rows),
+        "sum": zlib.compress(rows)[:-1] + b"\0",
+        "cut": zlib.compress(rows)[:-40],
+        "none": b"no zlib",
+        "right": zlib.compress(rows),
+    }
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return (
+            struct.pack(">I4s", len(content), kind) + content + struct.pack(">I", zlib.crc32(kind + content))
+        )
+
+    def outcome(path: Path) -> str | bytes:
+        try:
+            return files.read(path).pixels.tobytes()
+        except FileError as error:
+            return str(error)
+
+    for name, content in contents.items():
+        path = tmp_path / f"{name}.png"
+        header = chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 9, 8, 2, 0, 0, 0))
+        path.write_bytes(b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", content) + chunk(b"IEND", b""))
+        plain = outcome(path)
+        with png_rows.undone_by(undoing(gpu)):
+            assert outcome(path) == plain, name
+    assert outcome(tmp_path / "right.png") == pixels.tobytes()
+
+
+def test_small_files_are_not_worth_it(gpu: Gpu, tmp_path: Path) -> None:
+    files.write(tmp_path / "a.png", Picture(np.zeros((20, 20, 3), np.uint8)))
+    with png_rows.undone_by(None):
+        assert png_rows.read(str(tmp_path / "a.png")) is None
+    with png_rows.undone_by(undoing(gpu)):
+        assert png_rows.read(str(tmp_path / "a.png")) is None
+
+
+def test_a_program_of_others_writes_what_is_read(gpu: Gpu, tmp_path: Path) -> None:
+    """Pillow chooses filters row by row."""
+    rng = np.random.default_rng(5)
+    smooth = np.clip(np.cumsum(rng.normal(0, 3, (400, 300, 3)), axis=1) + 128, 0, 255).astype(np.uint8)
+    PIL.Image.fromarray(smooth).save(tmp_path / "a.png")
+    with png_rows.undone_by(undoing(gpu)):
+        np.testing.assert_array_equal(files.read(tmp_path / "a.png").pixels, smooth)
