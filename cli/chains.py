@@ -68,6 +68,8 @@ def _asides(shared: options.Shared, chain: Chain, name: str) -> dict[str, tuple[
     found: dict[str, tuple[str, ...]] = dict.fromkeys(outputs, ())
     taken = set(map(os.path.realpath, outputs))
     inputs = Identities((*shared.inputs, *files_of(chain)))
+    # What is there may stay, or be replaced, with its job: that is decided later.
+    later = shared.skip_existing or shared.update or shared.resume is not None
     for params in writes:
         paths = naming.outputs_for(shared.inputs, params.output, name, shared.below)
         for path, folder in zip(paths, shared.below, strict=True):
@@ -75,7 +77,8 @@ def _asides(shared: options.Shared, chain: Chain, name: str) -> dict[str, tuple[
                 raise click.UsageError(f"{path} would be written twice: name another file")
             if path == STREAM:
                 raise click.UsageError("'write' needs a file's name; -o - is for the result")
-            check_output(replace(shared, output=params.output), path, inputs, naming.levels(folder))
+            how = replace(shared, output=params.output, overwrite=shared.overwrite or later)
+            check_output(how, path, inputs, naming.levels(folder))
         taken.update(map(os.path.realpath, paths))
         found = {output: (*found[output], path) for output, path in zip(outputs, paths, strict=True)}
     return found

@@ -315,6 +315,26 @@ def test_update_does_what_is_out_of_date(clpix: Program, here: Path) -> None:
     assert [name for name, content in contents(here / "out").items() if content != third[name]] == ["2.png"]
 
 
+@pytest.mark.parametrize("how", [("--skip-existing",), ("--update",), ("--resume", "j")])
+def test_chains_that_write_on_the_way_are_left_out_whole(
+    clpix: Program, here: Path, how: tuple[str, ...]
+) -> None:
+    """Nothing is done while both outputs are there; where one is gone, what is up to date is made anew with it."""
+    inputs = [save(here / f"{k}.png", seed=k) for k in range(3)]
+    chain = ("flip", "--axis", "vertical", *inputs, "then", "write", "mid/", "then", "flip")
+    chain += ("--axis", "horizontal", "-o", "out/", *how)
+    assert clpix(*chain).code == 0
+    first = contents(here / "mid") | contents(here / "out")
+    again = clpix(*chain, "--device", "there is no such device")
+    assert again.code == 0, again.err
+    if how == ("--skip-existing",):
+        return
+    (here / "mid" / "1.png").unlink()
+    assert clpix(*chain).code == 0
+    assert contents(here / "mid") | contents(here / "out") == first
+    assert names(here / "mid") == names(here / "out") == ["0.png", "1.png", "2.png"]
+
+
 def test_a_killed_run_is_resumed(here: Path) -> None:
     """Killed at any moment, and then resumed: each output is there, whole, and nothing else; none is done twice."""
     inputs = [save(here / "in" / f"{k:02}.png", (300, 400, 3), seed=k) for k in range(24)]
