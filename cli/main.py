@@ -17,7 +17,7 @@ import click
 from gpuops import notes
 from gpuops.errors import DeviceError, GpuopsError, ParameterError
 from gpuops.ops import OPERATIONS
-from gpuops.process import signals
+from gpuops.process import heap, signals
 
 from .commands import Group
 
@@ -168,6 +168,7 @@ def main(args: list[str] | None = None) -> None:
     _occupy_standard_streams()
     # There is nothing here for numpy's threads to do, and signals that they took while drivers load might get lost.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    heap.keep_freed()
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # clpix tells its warnings as notes
     _handle_signals()

@@ -5,7 +5,10 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -143,3 +146,30 @@ def test_a_program_of_others_writes_what_is_read(gpu: Gpu, tmp_path: Path) -> No
     PIL.Image.fromarray(smooth).save(tmp_path / "a.png")
     with png_rows.undone_by(undoing(gpu)):
         np.testing.assert_array_equal(files.read(tmp_path / "a.png").pixels, smooth)
+
+
+@pytest.mark.usefixtures("worth_it")
+@pytest.mark.parametrize("there", [True, False])
+def test_threads_wait_for_a_device(gpu: Gpu, tmp_path: Path, there: bool) -> None:
+    """A file is inflated before there is a device; without one it is left to others."""
+    pixels = np.random.default_rng(1).integers(0, 256, (33, 21, 3)).astype(np.uint8)
+    path, asked = tmp_path / "a.png", Event()
+    png_filters.write(path, pixels, [4] * 33)
+    undo, calls = png_rows.Later(asked.set), []
+
+    def counted(*args: Any) -> Any:
+        calls.append(args)
+        return undoing(gpu)(*args)
+
+    def read() -> Picture:
+        with png_rows.undone_by(undo):
+            return files.read(path)
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(read)
+        assert asked.wait(60)
+        assert undo.awaited and not future.done()
+        undo.give(counted if there else None)
+        np.testing.assert_array_equal(future.result().pixels, pixels)
+    np.testing.assert_array_equal(read().pixels, pixels)  # it waits no more
+    assert len(calls) == 2 * there

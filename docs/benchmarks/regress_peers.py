@@ -32,6 +32,8 @@ import OpenImageIO
 import peers
 
 from gpuops import Gpu, files
+from gpuops.files import png_rows
+from gpuops.pixels.unfilter import undoing
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 HEIGHT, WIDTH, TILE = 1080, 1920, 64
@@ -147,11 +149,16 @@ def programs(folder: Path, given: argparse.Namespace) -> Iterator[tuple[str, Cal
         yield "reg-cli", lambda: quietly(regcli, *sides, "diff", "-I", "-C", str(THREADS), folder=folder)
 
 
-def decoding(folder: Path) -> float:
-    """Milliseconds of the processors for reading all files."""
+def decoding(folder: Path, gpu: Gpu) -> float:
+    """Milliseconds of the processors for reading all files, in the way that the command reads them."""
+
+    def read(path: Path) -> None:
+        with png_rows.undone_by(undoing(gpu)):
+            files.read(path)
+
     start = processors()
     with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(files.read, sorted(folder.glob("*/*.png"))))
+        list(pool.map(read, sorted(folder.glob("*/*.png"))))
     return (processors() - start) * 1e3
 
 
@@ -159,9 +166,10 @@ def rows_of(folder: Path, given: argparse.Namespace) -> Iterator[dict[str, Any]]
     """Times the programs in turns."""
     pairs = len(list((folder / "results").iterdir()))
     found: dict[str, list[tuple[float, float]]] = {}
-    reading = (
-        min(decoding(folder) for _ in range(TURNS)) if folder.name in ("photographs", "renders") else None
-    )
+    reading = None
+    if folder.name in ("photographs", "renders"):
+        with Gpu(given.device) as gpu:
+            reading = min(decoding(folder, gpu) for _ in range(TURNS))
     for turn in range(TURNS + 1):
         for name, call in programs(folder, given):
             wall, cpu = time.perf_counter(), processors()

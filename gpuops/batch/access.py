@@ -68,8 +68,8 @@ class Access:
 class Threaded(Access):
     """The files of a job. Threads read the input from now on, and write results while the job goes on.
 
-    An input that may wait for its data, such as a pipe, is read when it is asked for. ``undo`` returns what undoes
-    PNG's filters, once there is something.
+    An input that may wait for its data, such as a pipe, is read when it is asked for. ``undo`` is what undoes PNG's
+    filters.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Threaded(Access):
         layer: str | None = None,
         *,
         numbers: bool = False,
-        undo: Callable[[], Undo | None] = lambda: None,
+        undo: Undo | None = None,
     ) -> None:
         super().__init__(path, layer)
         self._threads = threads
@@ -98,7 +98,7 @@ class Threaded(Access):
                 self._picture = Pending(threads, self._read_picture)
 
     def _read_picture(self) -> files.Picture:
-        picture = super().picture(self._undo())
+        picture = super().picture(self._undo)
         self.read, self.pixels = picture.pixels.nbytes, picture.width * picture.height
         return picture
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .. import notes
 from ..errors import GpuopsError
 from ..files import threads
+from ..files.png_rows import Later
 from ..process import signals
 from .access import Threaded
 from .job import Job, run_job
@@ -89,7 +90,7 @@ def run_jobs(
 class _Flight:
     """A job on its way."""
 
-    def __init__(self, job: Job, pool: ThreadPoolExecutor, undo: Callable[[], Undo | None]) -> None:
+    def __init__(self, job: Job, pool: ThreadPoolExecutor, undo: Undo) -> None:
         self.done = Done(job)
         self.access = Threaded(pool, job.source, job.options.layer, numbers=job.reads_numbers, undo=undo)
         self._begun = 0.0
@@ -141,16 +142,20 @@ class _Line:
         )  # flights on either side of the device: each thread's next one is there when it asks
         self._memory = memory
         self._largest = 0
-        self._undo: Undo | None = None
+        self._undo = Later()
         self._ahead: deque[_Flight] = deque()
         self._behind: deque[_Flight] = deque()
 
     def run(self, open_gpu: Callable[[], Gpu]) -> Iterator[Done]:
         self._read_ahead()
-        gpu = open_gpu()
-        from ..pixels.unfilter import undoing
+        try:
+            gpu = open_gpu()
+            from ..pixels.unfilter import undoing
 
-        self._undo = undoing(gpu)
+            self._undo.give(undoing(gpu))
+        finally:
+            if not self._undo.known:
+                self._undo.give(None)  # there is no device, and nobody waits for it
         while self._ahead:
             flight = self._ahead.popleft()
             self._read_ahead(flight)
@@ -174,7 +179,7 @@ class _Line:
             if job is None:
                 return
             self._begin(job)
-            self._ahead.append(_Flight(job, self._pool, lambda: self._undo))
+            self._ahead.append(_Flight(job, self._pool, self._undo))
 
     def _has_room(self, held: int) -> bool:
         """Whether there is memory for one more. Before the first one's size is known, it is read alone."""

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,43 @@ _WORTH = 1 << 18
 _DENSEST = 1032
 
 Rows = npt.NDArray[np.uint8]
-Undo = Callable[[Rows, tuple[int, int, int], np.dtype[Any]], npt.NDArray[Any]]
+Pixels = npt.NDArray[Any]
+Undo = Callable[[Rows, tuple[int, int, int], np.dtype[Any]], Pixels | None]
 
 _undo: ContextVar[Undo | None] = ContextVar("undo", default=None)
+
+
+class Later:
+    """What undoes filters once there is a device. Threads that have inflated a file wait for it.
+
+    Attributes
+    ----------
+    awaited : bool
+        Whether a thread waits, or has waited. It then calls ``asked``.
+    """
+
+    def __init__(self, asked: Callable[[], object] = lambda: None) -> None:
+        self.awaited = False
+        self._asked = asked
+        self._undo: Undo | None = None
+        self._known = Event()
+
+    @property
+    def known(self) -> bool:
+        """Whether threads need not wait any more."""
+        return self._known.is_set()
+
+    def give(self, undo: Undo | None) -> None:
+        """Says what undoes filters; None if there is nothing, and files are left to OpenImageIO."""
+        self._undo = undo
+        self._known.set()
+
+    def __call__(self, rows: Rows, shape: tuple[int, int, int], dtype: np.dtype[Any]) -> Pixels | None:
+        if not self.known:
+            self.awaited = True
+            self._asked()
+            self._known.wait()
+        return None if self._undo is None else self._undo(rows, shape, dtype)
 
 
 @contextmanager
@@ -42,7 +77,7 @@ def undone_by(undo: Undo | None) -> Iterator[None]:
         _undo.reset(before)
 
 
-def read(path: str) -> npt.NDArray[Any] | None:
+def read(path: str) -> Pixels | None:
     """Returns the pixels (height, width, channels) of a file whose checksums are right, or None if others shall."""
     undo = _undo.get()
     if undo is None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from threading import Event
 from typing import TYPE_CHECKING
 
 from .. import files, notes
@@ -25,7 +26,6 @@ from .outcome import Outcome, Picture
 from .references import equal_bytes, sha256_of
 
 if TYPE_CHECKING:
-    from ..files.png_rows import Undo
     from ..gpu import Gpu
     from ..params.comparing import Measured
 
@@ -59,18 +59,28 @@ def judge(
     ``open_gpu`` is called when a pair has to be measured, and may return the same device each time. ``jobs`` threads
     read files meanwhile; a few pairs are in memory at a time.
     """
-    undo: list[Undo] = []  # once there is a device
+    wake = Event()  # a file waits for the device, or has been read
+    undo = png_rows.Later(wake.set)
 
     def opened() -> Gpu:
         from ..pixels.unfilter import undoing
 
         gpu = open_gpu()
-        undo[:] = [undoing(gpu)]
+        undo.give(undoing(gpu))
         return gpu
 
     def read(pair: Pair) -> _Decoded:
-        with png_rows.undone_by(undo[0] if undo else None):
+        with png_rows.undone_by(undo):
             return _read(pair, how)
+
+    def result(future: Future[_Decoded]) -> _Decoded:
+        future.add_done_callback(lambda _: wake.set())
+        while not (future.done() or undo.known):
+            wake.wait()
+            wake.clear()
+            if undo.awaited:
+                opened()
+        return future.result()
 
     with ThreadPoolExecutor(max(1, jobs), initializer=signals.leave_to_others) as pool:
         waiting: deque[tuple[Pair | Outcome, Future[_Decoded] | None]] = deque()
@@ -80,15 +90,18 @@ def judge(
             for pair in islice(rest, count):
                 waiting.append((pair, pool.submit(read, pair) if isinstance(pair, Pair) else None))
 
-        take(_AHEAD * max(1, jobs))
-        while waiting:
-            pair, future = waiting.popleft()
-            if isinstance(pair, Outcome):
-                yield pair
-            else:
-                assert future is not None
-                yield _verdict(pair, future.result(), how, thresholds_of(pair.name), opened)
-            take(1)
+        try:
+            take(_AHEAD * max(1, jobs))
+            while waiting:
+                pair, future = waiting.popleft()
+                if isinstance(pair, Outcome):
+                    yield pair
+                else:
+                    assert future is not None
+                    yield _verdict(pair, result(future), how, thresholds_of(pair.name), opened)
+                take(1)
+        finally:
+            undo.give(None)  # nobody waits any more
 
 
 def _read(pair: Pair, how: Comparing) -> _Decoded:
