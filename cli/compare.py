@@ -86,11 +86,11 @@ def command(shared: options.Shared, given: Given, first: str, second: str, as_js
             if shared.output is not None:
                 check_output(shared, shared.output, Identities(paths))
             with ThreadPoolExecutor(2, initializer=signals.leave_to_others) as pool:
-                both_files = [Threaded(pool, path, shared.layer) for path in (first, second)]
+                both_files = [Threaded(pool, path, shared.of_job()) for path in (first, second)]
                 gpu = open_gpu(shared, report)
                 with gpu.phase("decode"):
                     reference, result = (file.picture() for file in both_files)
-            item = Item(gpu, shared.output or "", shared.of_job(), Access(first))
+            item = Item(gpu, shared.output or "", shared.of_job(), Access(first, shared.of_job()))
             try:
                 both = Both(gpu, result, reference, how, variance_beside(first, shared.layer))
             except ParameterError as error:

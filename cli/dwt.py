@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 @options.command(short_help="image → wavelet coefficients, or a picture of them")
 @options.inputs
 @options.output
-@options.device_memory
 @options.shared
 @options.batch
 @click.option(

@@ -8,7 +8,6 @@ from . import options
 @options.command(short_help="wavelet coefficients → image")
 @options.inputs
 @options.output
-@options.device_memory
 @options.shared
 @options.batch
 def command(shared: options.Shared) -> None:

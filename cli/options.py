@@ -86,6 +86,7 @@ class Shared:
     format: str | None = None
     layer: str | None = None
     device: str | None = None
+    memory: int | None = None
     device_memory: int | None = None
     dtype: str = "auto"
     space: str = "auto"
@@ -119,6 +120,7 @@ class Shared:
             format=self.format,
             overwrite=self.overwrite,
             repeat=self.repeat,
+            memory=self.memory,
             fuse=fuse,
         )
 
@@ -216,7 +218,7 @@ class Bytes(BytesType):
 device_memory = click.option(
     "--device-memory",
     type=Bytes(),
-    metavar="LIMIT",
+    metavar="SIZE",
     help="Use no more memory of the device, such as 512M or 2G; larger images are split.",
 )
 
@@ -262,6 +264,13 @@ def batch(command: Command) -> Command:
             "--resume", metavar="FILE", help="Leave out what this journal says is done; go on writing it."
         ),
         click.option("--shard", metavar="I/N|slurm", help="Only share I of N shares of the inputs."),
+        click.option(
+            "--memory",
+            type=Bytes(),
+            metavar="SIZE",
+            help="Use no more of the host's memory for pictures; larger ones come and go by rows.",
+        ),
+        device_memory,
     )
     wrapped: Any = with_all
     for option in reversed(options):

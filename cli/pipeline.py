@@ -122,6 +122,7 @@ def _run(
             partial(open_gpu, shared, report),
             jobs,
             at_once=shared.jobs,
+            memory=shared.memory,
             begin=(lambda _job: None) if journal is None else journal.begin,
         ):
             for text in done.notes:

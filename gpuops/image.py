@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,13 @@ Array = npt.NDArray[np.generic]
 
 # numpy dtype of a file's pixels -> OpenCL C type (half floats travel as bits)
 PIXEL_TYPES = {"uint8": "uchar", "uint16": "ushort", "float16": "ushort", "float32": "float"}
+
+
+class Part(NamedTuple):
+    """The rows that an Image has of a taller picture: from ``first`` on, of ``height``."""
+
+    first: int
+    height: int
 
 
 # A complex number of two half floats, a type that numpy does not have.
@@ -47,9 +54,11 @@ class Image:
     orientation : int, optional
         EXIF's, 1 (upright) to 8, by which the picture is to be turned when it is shown. None: it is not known, or that
         of the picture that the Image was made from.
+    part : Part, optional
+        Which rows of a picture these are, for operations to which it matters where a pixel is. None: all.
     """
 
-    __slots__ = ("alpha", "buffer", "dtype", "gpu", "orientation", "owned", "shape", "space")
+    __slots__ = ("alpha", "buffer", "dtype", "gpu", "orientation", "owned", "part", "shape", "space")
 
     def __init__(
         self,
@@ -69,6 +78,7 @@ class Image:
         self.space = space
         self.owned = False
         self.orientation: int | None = None
+        self.part: Part | None = None
 
     def __repr__(self) -> str:
         extra = f"{', alpha' if self.alpha else ''}{'' if self.linear else ', encoded'}"
@@ -92,6 +102,12 @@ class Image:
     def colours(self) -> int:
         """Planes that are not alpha."""
         return self.shape[0] - self.alpha
+
+    @property
+    def of_whole(self) -> tuple[int, int, int]:
+        """The shape (planes, height, width) of the whole picture of planes that may be a part of it."""
+        planes, height, width = self.shape
+        return planes, height if self.part is None else self.part.height, width
 
     def like(self, shape: tuple[int, ...] | None = None, dtype: npt.DTypeLike | None = None) -> Image:
         """A new, uninitialised Image with this one's attributes (and shape and dtype, where not given)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -16,6 +16,8 @@ from .errors import GpuopsWarning
 
 # The function that takes notes in the current context; without one they are dropped.
 _sink: ContextVar[Callable[[str], object] | None] = ContextVar("notes", default=None)
+# The counts by their texts, where they are to be added.
+_sums: ContextVar[dict[str, dict[str, int]] | None] = ContextVar("sums", default=None)
 
 
 def note(text: str) -> None:
@@ -35,6 +37,33 @@ def to(sink: Callable[[str], object]) -> Iterator[None]:
         yield
     finally:
         _sink.reset(before)
+
+
+def tally(text: str, counts: Mapping[str, int]) -> None:
+    """Gives a text whose ``{}`` stands for counts such as "3 NaN, 2 infinite"; nothing if all of them are 0.
+
+    Within :func:`summed` the counts of the same text are added, and it is given at the end.
+    """
+    sums = _sums.get()
+    if sums is not None:
+        before = sums.setdefault(text, {})
+        for name, count in counts.items():
+            before[name] = before.get(name, 0) + count
+    elif found := [f"{count} {name}" for name, count in counts.items() if count]:
+        note(text.format(", ".join(found)))
+
+
+@contextmanager
+def summed() -> Iterator[None]:
+    """Adds the counts of :func:`tally` inside, for work that comes in parts."""
+    sums: dict[str, dict[str, int]] = {}
+    before = _sums.set(sums)
+    try:
+        yield
+    finally:
+        _sums.reset(before)
+    for text, counts in sums.items():
+        tally(text, counts)
 
 
 def _outside() -> int:

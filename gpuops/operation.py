@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .space import Stored, Target
 
 __all__ = [
-    "Choice", "File", "Flag", "Given", "Group", "Kind", "Number", "Numbers", "Operation", "Option", "Params",
-    "PerAxis", "Points", "Rectangle", "Size", "Traits", "Whole", "Written", "kinds", "operation_of",
+    "Choice", "File", "Flag", "Given", "Group", "Kind", "Measure", "Number", "Numbers", "Operation", "Option",
+    "Params", "PerAxis", "Points", "Rectangle", "Size", "Traits", "Whole", "Written", "kinds", "operation_of",
     "parameter",
 ]  # fmt: skip
 
@@ -61,6 +61,21 @@ class Traits(NamedTuple):
     fixed_bytes: float = 0.0
 
 
+class Measure(NamedTuple):
+    """Figures of a whole picture that a step needs first.
+
+    Attributes
+    ----------
+    of : callable
+        ``(gpu, image)`` → the figures of the rows that an Image has; they can be added. None: it has none that count.
+    settled : callable
+        ``(figures)`` → parameters that need them no more.
+    """
+
+    of: Callable[[Gpu, Image], Any]
+    settled: Callable[[Any], Any]
+
+
 @dataclass(frozen=True)
 class Operation:
     """The record of an operation.
@@ -80,6 +95,12 @@ class Operation:
     reach : callable, optional
         ``(gpu, shape, params)`` → how many pixels away a pixel of the input has an effect, for planes of this shape.
         Without this function a value that is not finite stays where it is, or is repaired.
+    halo : callable, optional
+        ``(gpu, shape, params)`` → how many rows above and below a row of the result depends on, for planes of this
+        shape; infinity if it is all. The function then takes Images that are a part of a picture. Without it, only
+        what has a ``stage`` does.
+    measure : callable, optional
+        ``(params)`` → the next :class:`Measure` of the whole picture that the step needs, or None.
     ends : callable, optional
         ``(gpu, source, params, decoding, target) → Stored``: the same from a file's own pixels to such pixels. Without
         a ``decoding`` the source is planes.
@@ -103,6 +124,8 @@ class Operation:
     traits: Traits | Callable[[Any], Traits] = field(default_factory=Traits)
     identity: Callable[[Any], bool] = lambda _params: False
     reach: Callable[[Gpu, tuple[int, ...], Any], float] | None = None
+    halo: Callable[[Gpu, tuple[int, int, int], Any], float] | None = None
+    measure: Callable[[Any], Measure | None] = lambda _params: None
     ends: Callable[..., Stored] | None = None
     stage: Callable[[Any, int, int], Stage] | None = None
     joins: Callable[[Any], bool] = lambda _params: False

@@ -49,12 +49,15 @@ class Plan(NamedTuple):
         Whether the first step is to get light.
     premultiplied : bool
         Whether the first step is to get colours multiplied by alpha.
+    several : bool
+        Whether the steps have names in reports, as there are several in the chain.
     """
 
     steps: tuple[Step, ...]
     space: str
     linear: bool
     premultiplied: bool
+    several: bool = False
 
     def reach(self, gpu: Gpu, shape: tuple[int, ...]) -> float:
         """Returns how many pixels away a pixel of the input has an effect on the result."""
@@ -86,7 +89,7 @@ def plan(steps: Iterable[Params], space: str = "auto") -> Plan:
     # Steps that take any values get those that the first one after them wants: pixels are read once, as that.
     wants = [step.traits for step in found if step.traits.space == "light"]
     linear = bool(wants) if found else records[0][1].traits_of(given[0]).space == "light"
-    return Plan(tuple(found), space, linear, bool(wants) and wants[0].premultiplied)
+    return Plan(tuple(found), space, linear, bool(wants) and wants[0].premultiplied, len(found) > 1)
 
 
 def launches(todo: Plan) -> list[tuple[Step, ...]]:
@@ -193,7 +196,7 @@ def run(
     -------
     Planes, or what the last step has stored for the target.
     """
-    at = Source(source, decoding, source.space, source.orientation)
+    at, part = Source(source, decoding, source.space, source.orientation), source.part
     waiting: list[str] = []  # the steps that the next launch does as it reads
     for step in todo.steps:
         operation, last = step.operation, step is todo.steps[-1]
@@ -214,6 +217,7 @@ def run(
             if joins:
                 image = copy(image)  # whose space is that behind the stages
                 image.space = at.space
+            image.part = part
             if ends:
                 assert target is not None
                 stored = ends(gpu, image, step.params, at.decoding, target, **more)
@@ -227,7 +231,11 @@ def run(
         at, waiting = Source.of(result), []
         seen(step.params, result)
     with _named(gpu, waiting, todo):
-        return at.stored(gpu, target) if at.stages and target is not None else at.read(gpu)
+        if at.stages and target is not None:
+            return at.stored(gpu, target)
+        result = at.read(gpu)
+        result.part = part
+        return result
 
 
 def planes(pixels: Image, decoding: Decoding) -> Image:
@@ -237,6 +245,13 @@ def planes(pixels: Image, decoding: Decoding) -> Image:
     image = unpack(pixels, decoding)
     image.space, image.owned, image.orientation = pixels.space, True, pixels.orientation
     return image
+
+
+def prepared(gpu: Gpu, image: Image, wants: Traits, space: str) -> Image:
+    """Returns planes in the space that a step wants; ``space`` is that of its plan."""
+    found = _prepared(gpu, Source.of(image), wants, space).read(gpu)
+    found.part = image.part
+    return found
 
 
 def _prepared(gpu: Gpu, at: Source, wants: Traits, space: str) -> Source:
@@ -256,7 +271,7 @@ def _prepared(gpu: Gpu, at: Source, wants: Traits, space: str) -> Source:
 @contextmanager
 def _named(gpu: Gpu, names: Iterable[str], todo: Plan) -> Iterator[None]:
     """While it lasts, kernels in the report have the names of steps before theirs, if there are several steps."""
-    if gpu.report is None or len(todo.steps) == 1:
+    if gpu.report is None or not todo.several:
         yield
         return
     gpu.report.step = " + ".join(names)

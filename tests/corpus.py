@@ -114,7 +114,7 @@ BLURS = (
 BLOOMS = (
     "", "--strength 0.4 --radius 0.3", "--threshold 2 --knee 1", "--blend add --threshold 1", "--method gaussians",
     "--method fft", "--method fft --blades 7 --blade-angle 10", "--method fft --roundness 0.5", "--no-karis",
-    "--kernel IN/kernel.png", "--tonemap agx", "--tonemap reinhard --exposure 1", "--border wrap-x", "--memory direct",
+    "--kernel IN/kernel.png", "--tonemap agx", "--tonemap reinhard --exposure 1", "--border wrap-x", "--reads direct",
     "--preset d3d11",
 )  # fmt: skip
 TONEMAPS = (

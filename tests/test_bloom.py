@@ -128,7 +128,7 @@ def test_a_kernel_is_the_glow(gpu: Gpu, rng: np.random.Generator, planes: int) -
 def test_many_channels_fit_local_memory(gpu: Gpu, rng: np.random.Generator) -> None:
     """A tile of 10 planes needs a smaller group than the usual one."""
     x = rng.random((10, 40, 33)).astype(np.float32)
-    params = BloomParams(strength=1.0, memory="local")
+    params = BloomParams(strength=1.0, reads="local")
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
 
 
@@ -457,7 +457,7 @@ def test_pixels_of_panoramas(gpu: Gpu, rng: np.random.Generator) -> None:
     encoding = Encoding(np.dtype(np.float32), unpremultiply=True)
     for width in (96, 100):
         pixels = with_alpha(rng, 3, "any", (40, width))
-        params = BloomParams(strength=0.6, exposure=2.0, border="wrap-x", memory="local")
+        params = BloomParams(strength=0.6, exposure=2.0, border="wrap-x", reads="local")
         decoding, display = (
             Decoding(True, premultiply=True),
             TonemapParams("agx", exposure=2.0, transfer="linear"),

@@ -56,7 +56,7 @@ def hwc(image: Image) -> np.ndarray:
         (["--threshold", 1, "--exposure", 2], BloomParams(threshold=1.0, exposure=2.0)),
         (["--method", "gaussians"], BloomParams(method="gaussians")),
         (["--border", "wrap-x"], BloomParams(border="wrap-x")),
-        (["--memory", "local", "--repeat", 2], BloomParams(memory="local")),
+        (["--reads", "local", "--repeat", 2], BloomParams(reads="local")),
         (["--method", "fft", "--radius", 0.3], BloomParams(method="fft", radius=0.3)),
         (
             ["--blades", 7, "--blade-angle", -20, "--roundness", 0.1],
@@ -90,7 +90,7 @@ def test_strength_zero_keeps_every_byte(
 def test_tone_mapped(clpix: Callable[..., Any], gpu: Gpu, scene: Path, memory: str) -> None:
     """The exposure is the input's; the threshold counts after it; a float input makes an 8-bit PNG."""
     out = scene.with_name("out.png")
-    run = clpix("bloom", scene, "-o", out, "--tonemap", "agx", "--threshold", 2, "--memory", memory)
+    run = clpix("bloom", scene, "-o", out, "--tonemap", "agx", "--threshold", 2, "--reads", memory)
     assert (run.code, run.err) == (0, "")
     image = planes(gpu, scene)
     scale = tonemap.exposure(gpu, image)
@@ -122,8 +122,8 @@ def test_tone_mapped_to_floats(clpix: Callable[..., Any], gpu: Gpu, scene: Path)
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("--memory", "direct"),
-        ("--memory", "local"),
+        ("--reads", "direct"),
+        ("--reads", "local"),
         ("--strength", 0),
         ("--method", "gaussians"),
         ("--method", "fft"),
@@ -153,7 +153,7 @@ def test_tone_mapped_is_bloom_then_tonemap(
     at_once = clpix("bloom", "in.exr", "-o", "once.exr", *arguments, "--tonemap", "agx", "--exposure", 1)
     assert (at_once.code, at_once.err) == (0, "")
     # The Karis average dims the glow, and depends on exposure.
-    damped = arguments[0] in ("--memory", "--strength")
+    damped = arguments[0] in ("--reads", "--strength")
     by_itself = (*arguments, "--exposure", 1) if damped else arguments
     assert clpix("bloom", "in.exr", "-o", "between.exr", "--dtype", "float", *by_itself).code == 0
     tonemap = ("tonemap", "between.exr", "-o", "two.exr", "--operator", "agx", "--exposure", 1)
@@ -171,7 +171,7 @@ def test_auto_exposure_is_that_of_tonemap(
     pixels = rng.random((40, 56, 4)).astype(np.float32)
     pixels[..., 3] *= 0.1
     files.write(str(tmp_path / "in.exr"), Picture(pixels, alpha=True, linear=True), overwrite=False)
-    glow = ("--strength", 1e-6, "--memory", memory, "--tonemap", "reinhard")
+    glow = ("--strength", 1e-6, "--reads", memory, "--tonemap", "reinhard")
     assert clpix("bloom", tmp_path / "in.exr", "-o", tmp_path / "bloom.exr", *glow).code == 0
     assert (
         clpix("tonemap", tmp_path / "in.exr", "-o", tmp_path / "tm.exr", "--operator", "reinhard").code == 0
@@ -188,7 +188,7 @@ def test_repairs_are_counted(clpix: Callable[..., Any], tmp_path: Path) -> None:
     files.write(str(tmp_path / "in.exr"), Picture(pixels, linear=True), overwrite=False)
     arguments = ("--tonemap", "agx", "--strength", 0.01, "-o", tmp_path / "out.png", "--overwrite")
     for memory in ("direct", "local"):
-        run = clpix("bloom", tmp_path / "in.exr", *arguments, "--memory", memory)
+        run = clpix("bloom", tmp_path / "in.exr", *arguments, "--reads", memory)
         assert run.code == 0 and run.err.count("\n") == 2
         assert "2 pixels were not finite" in run.err
         assert "repaired before tone mapping: 2 negative" in run.err
@@ -196,7 +196,7 @@ def test_repairs_are_counted(clpix: Callable[..., Any], tmp_path: Path) -> None:
 
 def test_preset(clpix: Callable[..., Any], gpu: Gpu, scene: Path) -> None:
     out = scene.with_name("out.exr")
-    run = clpix("bloom", scene, "-o", out, "--preset", "d3d11", "--memory", "direct")
+    run = clpix("bloom", scene, "-o", out, "--preset", "d3d11", "--reads", "direct")
     assert (run.code, run.err) == (0, "")
     expected = d3d11.bloom(gpu, planes(gpu, scene), "direct")
     np.testing.assert_array_equal(files.read(str(out)).pixels, hwc(expected))
@@ -240,7 +240,7 @@ def test_pixels_that_are_not_finite(clpix: Callable[..., Any], tmp_path: Path) -
         (["--method", "mip", "--blade-angle", 5], 2, "leave out --blade-angle"),
         (["--radius", 0.1, "--kernel", "k.png"], 2, "leave out --radius"),
         (["--roundness", 0.5, "--kernel", "k.png"], 2, "leave out --roundness"),
-        (["--blades", 5, "--memory", "local"], 2, "leave out --memory"),
+        (["--blades", 5, "--reads", "local"], 2, "leave out --reads"),
         (["--blades", 5, "--karis"], 2, "leave out --karis"),
         (["--blades", 2], 2, "3 … 32 blades"),
         (["--blades", 5.5], 2, "--blades"),

@@ -76,9 +76,10 @@ static inline void repair_all(FLOAT v[VECTORS][CHANNELS], float most, uint first
 }
 
 // A group takes `times` times as many neighbours as its work-items take at once. `lost` is as in encode.cl. `repaired`
-// counts pixels with a NaN, with an infinity, with negative light (each counts once, as the first of these). Groups of
-// any size.
-__kernel void tonemap(__global const STORED *restrict in, __global MADE *restrict out, int pixels, int width, int times,
+// counts pixels with a NaN, with an infinity, with negative light (each counts once, as the first of these). `before` is
+// the number of pixels of the picture that stand before these. Groups of any size.
+__kernel void tonemap(__global const STORED *restrict in, __global MADE *restrict out, int pixels, int width,
+                      uint before, int times,
                       float exposure, float8 p, float gamma, float code, uint seed, __global const float *restrict table,
                       float scale, Numbers stages, __global const uint *restrict codes, __global uint *lost, __global uint *repaired,
                       __global const float *restrict noise, __global const float4 *restrict lut,
@@ -119,7 +120,7 @@ __kernel void tonemap(__global const STORED *restrict in, __global MADE *restric
             displayed(v[k], exposure, p, lut);
 #endif
 #if defined(SRGB) || defined(GAMMA) || defined(PQ) || defined(DITHER)
-            UINT at = TO_UINT(LANE_INDEX) + PLACE_OF(k, i);
+            UINT at = TO_UINT(LANE_INDEX) + (before + PLACE_OF(k, i));
             for (int c = 0; c < COLOURS; c++) v[k][c] = signal(v[k][c], at, c, gamma, code, seed, width, noise);
 #endif
         }

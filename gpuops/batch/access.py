@@ -5,12 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import Executor
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .. import files, notes
+from ..errors import FileError
 from ..files import png_rows
 from ..files.png_rows import Undo
-from .reader import read_numbers, read_picture
+from ..files.strips import COPIES
+from ..params.files import STREAM
+from .reader import check_input, read_numbers, read_picture
+
+if TYPE_CHECKING:
+    from .job import Options
 
 T = TypeVar("T")
 
@@ -47,14 +53,43 @@ class Pending(Generic[T]):
 class Access:
     """The files of a job, which are read and written when they are asked for."""
 
-    def __init__(self, path: str, layer: str | None = None) -> None:
+    def __init__(self, path: str, options: Options) -> None:
         self.path = path
-        self._layer = layer
+        self._layer, self._memory = options.layer, options.memory
 
-    def picture(self, undo: Undo | None = None) -> files.Picture:
-        """Returns the picture in the input; ``undo``: what undoes PNG's filters, if it is read now."""
+    def opened(self, undo: Undo | None = None) -> files.Picture | files.Strips:
+        """Returns the picture in the input; only its rows, if it takes too much memory as a whole.
+
+        ``undo`` is what undoes PNG's filters, if it is read now.
+        """
+        if self.path != STREAM:
+            check_input(self.path)
+            try:
+                found = files.open_rows(self.path, self._layer, self._memory or of_machine() // 2)
+            except files.Whole as reason:
+                self._check_room(reason.nbytes, str(reason))
+            else:
+                if found is not None:
+                    return found
         with png_rows.undone_by(undo):
             return read_picture(self.path, self._layer)
+
+    def whole(self, of_rows: files.Strips) -> files.Picture:
+        """Returns a picture of which there are rows. Raises FileError if it takes more memory than was allowed."""
+        self._check_room(of_rows.picture.pixels.nbytes, "is needed as a whole for this")
+        return read_picture(self.path, self._layer)
+
+    def picture(self, undo: Undo | None = None) -> files.Picture:
+        """Returns the picture in the input as a whole."""
+        found = self.opened(undo)
+        return self.whole(found) if isinstance(found, files.Strips) else found
+
+    def _check_room(self, nbytes: int, reason: str) -> None:
+        if self._memory is not None:
+            raise FileError(
+                f"{self.path}: {reason}, which takes {COPIES * nbytes / 1e6:.4g} MB of memory, and "
+                f"{self._memory / 1e6:.4g} MB are allowed: raise --memory"
+            )
 
     def numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Returns the arrays and attributes in the input, a file of numbers."""
@@ -76,16 +111,16 @@ class Threaded(Access):
         self,
         threads: Executor,
         path: str,
-        layer: str | None = None,
+        options: Options,
         *,
         numbers: bool = False,
         undo: Undo | None = None,
     ) -> None:
-        super().__init__(path, layer)
+        super().__init__(path, options)
         self._threads = threads
         self._undo = undo
         self._written: list[Pending[None]] = []
-        self._picture: Pending[files.Picture] | None = None
+        self._picture: Pending[files.Picture | files.Strips] | None = None
         self._numbers: Pending[tuple[dict[str, Any], dict[str, Any]]] | None = None
         #: Bytes of what was read, once it is known.
         self.read: int | None = None
@@ -95,21 +130,23 @@ class Threaded(Access):
             if numbers:
                 self._numbers = Pending(threads, self._read_numbers)
             else:
-                self._picture = Pending(threads, self._read_picture)
+                self._picture = Pending(threads, self._open)
 
-    def _read_picture(self) -> files.Picture:
-        picture = super().picture(self._undo)
-        self.read, self.pixels = picture.pixels.nbytes, picture.width * picture.height
-        return picture
+    def _open(self) -> files.Picture | files.Strips:
+        found = super().opened(self._undo)
+        picture = found.picture if isinstance(found, files.Strips) else found
+        self.read = 0 if isinstance(found, files.Strips) else picture.pixels.nbytes
+        self.pixels = picture.width * picture.height
+        return found
 
     def _read_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         arrays, attributes = super().numbers()
         self.read = sum(array.nbytes for array in arrays.values())
         return arrays, attributes
 
-    def picture(self, undo: Undo | None = None) -> files.Picture:
+    def opened(self, undo: Undo | None = None) -> files.Picture | files.Strips:
         pending, self._picture = self._picture, None  # its memory belongs to the caller from now on
-        return self._read_picture() if pending is None else pending.result()
+        return self._open() if pending is None else pending.result()
 
     def numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         pending, self._numbers = self._numbers, None
@@ -138,3 +175,8 @@ class Threaded(Access):
                 errors.append(error)
         if errors:
             raise errors[0]
+
+
+def of_machine() -> int:
+    """Returns the bytes of the machine's memory."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .. import plan
+from ..files.strips import Strips
 from ..ops.write import WriteParams
+from . import streaming
 
 if TYPE_CHECKING:
     from ..chain import Chain
@@ -21,9 +23,14 @@ def work(item: Item, chain: Chain, asides: Sequence[str]) -> None:
     """Reads the input, does the chain, and writes the result; ``asides`` are the paths of what is written before."""
     gpu = item.gpu
     todo = plan.plan(chain, item.options.space)
-    pixels, decoding = item.load_pixels(
-        linear=todo.linear, premultiply=todo.premultiplied, count=todo.spreads
-    )
+    found = item.opened()
+    rows, picture = (found, found.picture) if isinstance(found, Strips) else (None, found)
+    large = rows is not None or streaming.is_too_large(item, todo, picture)
+    if large and streaming.obstacle(item, todo, picture, writes=bool(asides)) is None:
+        streaming.streamed(item, todo, rows or Strips.of(picture))
+        return
+    picture, how = item.read(found, linear=todo.linear, premultiply=todo.premultiplied)
+    pixels, decoding = item.on_device(picture.pixels, how, count=todo.spreads), how.decoding
     height, width, channels = pixels.shape
     for step in todo.steps:
         step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)

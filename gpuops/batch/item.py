@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .. import notes
+from .. import files, notes
 from ..errors import FileError, ParameterError
 from ..gpu import Gpu
 from ..image import Image
@@ -24,6 +25,18 @@ from .origin import Origin, decoding_of
 from .output import Output
 
 Result = TypeVar("Result")
+
+
+class How(NamedTuple):
+    """How a file's pixels are to be read: once they are light, if there is a ``colour``, which is their space."""
+
+    decoding: Decoding
+    colour: Colour | None
+    drops_alpha: bool
+
+    def wanted(self, pixels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Returns the pixels without what is dropped."""
+        return pixels[..., :-1] if self.drops_alpha else pixels
 
 
 class Item:
@@ -60,36 +73,55 @@ class Item:
         ``linear`` is what is worked on unless the options say otherwise. ``count``: how many of them are not finite,
         for :meth:`warn_of_spread`.
         """
-        pixels, decoding, colour = self._read(linear=linear, premultiply=premultiply)
+        picture, how = self.read(linear=linear, premultiply=premultiply)
+        return self.on_device(picture.pixels, how, count=count), how.decoding
+
+    def on_device(self, pixels: np.ndarray[Any, Any], how: How, *, count: bool = False) -> Image:
+        """upload: a file's pixels, or some rows of them. ``count`` is as for :meth:`load_pixels`."""
+        pixels = how.wanted(pixels)
         if count:
-            self._not_finite = count_not_finite(pixels)
+            self._not_finite += count_not_finite(pixels)
         stored = on_device(self.gpu, pixels)
-        image = stored if colour is None else light.of_pixels(stored, colour, alpha=decoding.alpha)
+        image = (
+            stored if how.colour is None else light.of_pixels(stored, how.colour, alpha=how.decoding.alpha)
+        )
         values = self.origin.values(linear=self.origin.linear, display=False)
         levels = self.origin.levels(None, self.output.depth(display=False))
-        image.space = Space(values, premultiplied=decoding.premultiply, levels=levels)
+        image.space = Space(values, premultiplied=how.decoding.premultiply, levels=levels)
         image.orientation = self.origin.metadata.orientation
-        return image, decoding
+        return image
 
     def read_pixels(self, *, linear: bool) -> tuple[np.ndarray[Any, Any], Decoding]:
         """decode: the file's own pixels, on the host and the caller's from now on, and how they are to be read."""
-        pixels, decoding, colour = self._read(linear=linear, premultiply=False)
-        if colour is not None:
-            pixels, _ = light.of_host(self.gpu, pixels, colour, alpha=decoding.alpha)
-        return pixels, decoding
+        picture, how = self.read(linear=linear, premultiply=False)
+        pixels = how.wanted(picture.pixels)
+        if how.colour is not None:
+            pixels, _ = light.of_host(self.gpu, pixels, how.colour, alpha=how.decoding.alpha)
+        return pixels, how.decoding
 
-    def _read(
-        self, *, linear: bool, premultiply: bool
-    ) -> tuple[np.ndarray[Any, Any], Decoding, Colour | None]:
-        """Pixels as the file has them, and how they are to be read once they are light, if a colour space is given."""
+    def opened(self) -> files.Picture | files.Strips:
+        """decode: the picture, or its rows if it takes too much memory as a whole."""
         with self.gpu.phase("decode"):
-            picture = self._access.picture(undoing(self.gpu))
+            return self._access.opened(undoing(self.gpu))
+
+    def read(
+        self, found: files.Picture | files.Strips | None = None, *, linear: bool, premultiply: bool
+    ) -> tuple[files.Picture, How]:
+        """decode: the picture as a whole, which may have been opened before, and how its pixels are to be read."""
+        found = self.opened() if found is None else found
+        if isinstance(found, files.Strips):
+            with self.gpu.phase("decode"):
+                found = self._access.whole(found)
+        return found, self.how(found, linear=linear, premultiply=premultiply)
+
+    def how(self, picture: files.Picture, *, linear: bool, premultiply: bool) -> How:
+        """Returns how a picture's pixels are to be read; the output knows the input from now on."""
         if self.options.space != "auto":
             linear = self.options.space == "linear"
         origin = Origin.of_picture(picture, alpha=self.options.alpha, linear=linear)
         self.output = self.output.of(origin)
-        pixels = picture.pixels if origin.alpha == picture.alpha else picture.pixels[..., :-1]
-        return pixels, *decoding_of(picture, origin, premultiply=premultiply)
+        decoding, colour = decoding_of(picture, origin, premultiply=premultiply)
+        return How(decoding, colour, drops_alpha=origin.alpha != picture.alpha)
 
     def load_data(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The arrays and attributes of a spectrum or coefficient file; the picture's metadata goes to its result."""
@@ -106,17 +138,22 @@ class Item:
         Its notes name the input, and what it refuses is this input's failure: the options alone were checked before.
         """
         found: list[str] = []
-        with notes.to(found.append), self.gpu.phase("compute"):
-            try:
-                for _ in range(self.options.repeat):
-                    found.clear()  # every run says the same
-                    result = operation(*args)
-            except ParameterError as error:
-                raise FileError(f"{self.path}: {error}") from error
+        with notes.to(found.append), self.gpu.phase("compute"), self.naming():
+            for _ in range(self.options.repeat):
+                found.clear()  # every run says the same
+                result = operation(*args)
             self.gpu.finish()
         for text in dict.fromkeys(found):  # an operation of many steps may say the same of every one
             self.note(text)
         return result
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """Makes what an operation refuses a failure of this input: the options alone were checked before."""
+        try:
+            yield
+        except ParameterError as error:
+            raise FileError(f"{self.path}: {error}") from error
 
     def note(self, text: str) -> None:
         """Says something about the input."""

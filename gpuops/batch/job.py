@@ -45,6 +45,9 @@ class Options:
         Whether files that exist may be replaced.
     repeat : int
         How often the work is done, for timing.
+    memory : int, optional
+        The bytes of the host's memory that pictures may take. The default is half of the machine's: what needs more is
+        read and written by rows, if that can be, and as a whole otherwise. If a number is given, it is refused then.
     fuse : bool
         Whether steps of a chain may join each other's launches, and read and write the file's pixels themselves.
     """
@@ -56,6 +59,7 @@ class Options:
     format: str | None = None
     overwrite: bool = False
     repeat: int = 1
+    memory: int | None = None
     fuse: bool = True
 
     def format_of(self, path: str) -> Format:
@@ -139,7 +143,7 @@ def run_job(gpu: Gpu, job: Job, access: Access | None = None) -> Any:
         if job.chain is not None:
             from .chains import work
 
-    item = Item(gpu, job.target, job.options, access or Access(job.source, job.options.layer))
+    item = Item(gpu, job.target, job.options, access or Access(job.source, job.options))
     if job.chain is not None:
         work(item, job.chain, job.asides)
         return None

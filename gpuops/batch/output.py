@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,31 @@ from ..space import Space, Stored
 from .access import Access
 from .job import Options
 from .origin import Origin
+
+
+class Described(NamedTuple):
+    """All of a picture but its pixels."""
+
+    alpha: bool
+    linear: bool
+    metadata: files.Metadata
+    associated: bool
+
+    def picture(self, pixels: np.ndarray[Any, Any]) -> files.Picture:
+        """Returns the picture with these pixels."""
+        return files.Picture(pixels, self.alpha, self.linear, self.metadata, self.associated)
+
+
+class Finished(NamedTuple):
+    """Pixels as their file has them, or some rows, what they have lost, and what the file says of them.
+
+    ``dtype`` is their depth unless the options say another one; None is the input's.
+    """
+
+    pixels: np.ndarray[Any, Any]
+    lost: Losses
+    of: Described
+    dtype: str | None
 
 
 @dataclass(frozen=True)
@@ -117,17 +142,19 @@ class Output:
 
     def save_result(self, result: Image | Stored) -> None:
         """Writes what a chain has made: planes, or pixels that only have to be written."""
+        self.write(self.finished(result))
+
+    def finished(self, result: Image | Stored) -> Finished:
+        """Returns the pixels, or some rows, of what a chain has made."""
         if isinstance(result, Image):
-            self.save(result, self._display_dtype if result.space.display else None)
-            return
+            return self._of_planes(result, self._display_dtype if result.space.display else None)
         alpha, space, turned = self.origin.alpha, result.space, self._turned(result.orientation)
         pixels, lost = result.pixels.numpy(), losses(result.lost)
         if space.display:
             dtype = self._display_dtype
             written = result.written or usual(self._depth(dtype))
-            turned._write(pixels, lost, written, dtype, alpha=alpha, display=True)
-        else:
-            turned.save_host(pixels, lost, None, linear=space.linear, alpha=alpha)
+            return Finished(pixels, lost, turned.described(written, dtype, alpha=alpha, display=True), dtype)
+        return turned._of_host(pixels, lost, None, linear=space.linear, alpha=alpha)
 
     def _turned(self, orientation: int | None) -> Output:
         """The same output, whose metadata says how the result is to be turned, if that is known."""
@@ -142,6 +169,9 @@ class Output:
         stays so where the output can say what it is. ``display``: values are made for one, and are no longer the
         input's. The orientation becomes the image's, if that has one.
         """
+        self.write(self._of_planes(image, dtype, display=display))
+
+    def _of_planes(self, image: Image, dtype: str | None = None, *, display: bool = False) -> Finished:
         display = display or image.space.display
         turned = self._turned(image.orientation)
         values, written = self._spaces(dtype, linear=image.linear, display=display)
@@ -154,7 +184,8 @@ class Output:
         with self.gpu.phase("convert"):
             pixels, lost = pack(image, encoding)
             host = pixels.numpy()
-        turned._write(host, losses(lost), written, dtype, alpha=image.alpha, display=display)
+        found = turned.described(written, dtype, alpha=image.alpha, display=display)
+        return Finished(host, losses(lost), found, dtype)
 
     def save_host(
         self,
@@ -167,6 +198,18 @@ class Output:
         display: bool = False,
     ) -> None:
         """encode of pixels on the host, as :meth:`encoding_of` has them; losses become warnings."""
+        self.write(self._of_host(pixels, lost, dtype, linear=linear, alpha=alpha, display=display))
+
+    def _of_host(
+        self,
+        pixels: np.ndarray[Any, Any],
+        lost: Losses,
+        dtype: str | None,
+        *,
+        linear: bool,
+        alpha: bool,
+        display: bool = False,
+    ) -> Finished:
         values, written = self._spaces(dtype, linear=linear, display=display)
         if _needs_light(values, written):
             encoding = self._of_light(dtype, written)
@@ -174,7 +217,7 @@ class Output:
                 pixels, lost = light.of_host(
                     self.gpu, pixels, values, alpha=alpha, encoding=encoding, levels=self._levels(dtype)
                 )
-        self._write(pixels, lost, written, dtype, alpha=alpha, display=display)
+        return Finished(pixels, lost, self.described(written, dtype, alpha=alpha, display=display), dtype)
 
     def save_codes(self, codes: np.ndarray[Any, Any]) -> None:
         """encode of another picture than the input's: 8-bit sRGB codes (height, width, channels) without alpha.
@@ -182,37 +225,36 @@ class Output:
         Of the metadata it keeps an sRGB profile: the rest tells of the input's pixels.
         """
         only = self.of(replace(self.origin, metadata=files.Metadata(icc=self.origin.metadata.icc)))
-        only._write(codes, Losses(), SRGB, "uint8", alpha=False, display=True)
+        found = only.described(SRGB, "uint8", alpha=False, display=True)
+        self.write(Finished(codes, Losses(), found, "uint8"))
 
-    def _write(
-        self,
-        pixels: Any,
-        lost: Losses,
-        colour: Colour,
-        dtype: str | None,
-        *,
-        alpha: bool,
-        display: bool = False,
-    ) -> None:
-        self._warn_of_depth(dtype)
+    def described(
+        self, colour: Colour, dtype: str | None, *, alpha: bool, display: bool = False
+    ) -> Described:
+        """Returns what a file says of pixels in a colour space."""
+        metadata = self.origin.labelled(colour, dtype, display=display)
+        return Described(alpha, colour.linear, metadata, self.origin.associated)
+
+    def write(self, result: Finished) -> None:
+        """encode; losses become warnings."""
+        self.warn(result)
+        picture = result.of.picture(result.pixels)
+        with self.gpu.phase("encode"):
+            if self.path == STREAM:
+                files.write_stream(sys.stdout.buffer, picture, self.format)
+            else:
+                write = partial(files.write, self.path, picture, overwrite=self.options.overwrite)
+                self.access.write(write, result.pixels.nbytes)
+
+    def warn(self, result: Finished) -> None:
+        """Says what the pixels have lost."""
+        self._warn_of_depth(result.dtype)
+        lost = result.lost
         if lost.clipped:
-            depth = DEPTHS[pixels.dtype.name]
+            depth = DEPTHS[result.pixels.dtype.name]
             self._note(f"{lost.clipped} values were outside the range of {depth} and clipped")
         if lost.not_finite:
             self._note(f"{lost.not_finite} values were NaN or infinite and became 0 or the limit")
-        result = files.Picture(
-            pixels=pixels,
-            alpha=alpha,
-            linear=colour.linear,
-            metadata=self.origin.labelled(colour, dtype, display=display),
-            associated=self.origin.associated,
-        )
-        with self.gpu.phase("encode"):
-            if self.path == STREAM:
-                files.write_stream(sys.stdout.buffer, result, self.format)
-            else:
-                write = partial(files.write, self.path, result, overwrite=self.options.overwrite)
-                self.access.write(write, pixels.nbytes)
 
     def _warn_of_depth(self, dtype: str | None) -> None:
         wanted, depth = self._wanted(dtype), self._depth(dtype)

@@ -16,7 +16,7 @@ from ..errors import GpuopsError
 from ..files import threads
 from ..files.png_rows import Later
 from ..process import signals
-from .access import Threaded
+from .access import Threaded, of_machine
 from .job import Job, run_job
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def run_jobs(
     with threads.limited(processors // count):
         pool = ThreadPoolExecutor(count, initializer=signals.leave_to_others)
         try:
-            yield from _Line(pool, jobs, count, memory or _of_machine() // _SHARE, begin).run(open_gpu)
+            yield from _Line(pool, jobs, count, memory or of_machine() // _SHARE, begin).run(open_gpu)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -92,7 +92,7 @@ class _Flight:
 
     def __init__(self, job: Job, pool: ThreadPoolExecutor, undo: Undo) -> None:
         self.done = Done(job)
-        self.access = Threaded(pool, job.source, job.options.layer, numbers=job.reads_numbers, undo=undo)
+        self.access = Threaded(pool, job.source, job.options, numbers=job.reads_numbers, undo=undo)
         self._begun = 0.0
 
     def size(self, usual: int) -> int:
@@ -191,8 +191,3 @@ class _Line:
     def _held(self) -> int:
         ahead = sum(flight.size(self._largest) for flight in self._ahead)
         return ahead + sum(flight.access.held for flight in self._behind)
-
-
-def _of_machine() -> int:
-    """Returns the bytes of the machine's memory."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

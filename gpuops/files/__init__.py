@@ -31,15 +31,16 @@ if TYPE_CHECKING:
     )
     from .lut import read_lut
     from .output import Identities, check_output, check_place
-    from .picture import CHROMATICITIES, Metadata, Picture, upright
-    from .pictures import format_in, read, read_stream, write, write_stream
+    from .picture import CHROMATICITIES, Metadata, Picture, unread, upright
+    from .pictures import format_in, read, read_stream, write, write_stream, writing
+    from .strips import Strips, Whole, open_rows
 
 __all__ = [
     "CHROMATICITIES", "EXTENSIONS", "FORMATS", "Format", "Identities", "Metadata", "Numbers", "Picture",
-    "can_say", "check_output", "check_place", "format_in", "format_named", "format_of", "is_data_format",
-    "is_display_format", "is_understood", "output_dtype", "read", "read_contents", "read_data",
-    "read_data_stream", "read_lut", "read_stream", "upright", "write", "write_data", "write_data_stream",
-    "write_stream",
+    "Strips", "Whole", "can_say", "check_output", "check_place", "format_in", "format_named", "format_of",
+    "is_data_format", "is_display_format", "is_understood", "open_rows", "output_dtype", "read",
+    "read_contents", "read_data", "read_data_stream", "read_lut", "read_stream", "unread", "upright", "write",
+    "write_data", "write_data_stream", "write_stream", "writing",
 ]  # fmt: skip
 
 # The names of each module, which is imported on their first use: no run needs all of them, and many want to start soon.
@@ -50,8 +51,9 @@ _MODULES = {
     "formats": "EXTENSIONS FORMATS Format format_named format_of is_display_format output_dtype",
     "lut": "read_lut",
     "output": "Identities check_output check_place",
-    "picture": "CHROMATICITIES Metadata Picture upright",
-    "pictures": "format_in read read_stream write write_stream",
+    "picture": "CHROMATICITIES Metadata Picture unread upright",
+    "pictures": "format_in read read_stream write write_stream writing",
+    "strips": "Strips Whole open_rows",
 }
 _LAZY = {name: module for module, names in _MODULES.items() for name in names.split()}
 

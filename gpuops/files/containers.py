@@ -182,6 +182,13 @@ def _segments(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         yield marker[0], file.read(max(0, int.from_bytes(length, "big") - 2))
 
 
+def is_progressive(path: str) -> bool:
+    """Whether a JPEG file's scans add to each other: its frame's marker is SOF2, 6, 10 or 14."""
+    with open(path, "rb") as file:
+        file.seek(2)
+        return any(marker in (0xC2, 0xC6, 0xCA, 0xCE) for marker, _ in _segments(file))
+
+
 def fits_jpeg(exif: bytes | None, xmp: bytes | None) -> tuple[bool, bool]:
     """Whether the EXIF block and the XMP packet each fit a JPEG segment."""
     return len(_EXIF + (exif or b"")) <= _JPEG_SEGMENT, len(_XMP + (xmp or b"")) <= _JPEG_SEGMENT

@@ -6,7 +6,8 @@ and the prefix joined by a dot, as far as there are any.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,8 +19,9 @@ from ..pixels.colour import LINEAR, unusual
 from . import alpha, oiio
 from .colours import Found, of_chromaticities
 from .formats import Format
-from .picture import CHROMATICITIES, Metadata, Picture, Pixels
+from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
 from .raster import resolution, resolution_attributes
+from .strips import COPIES, RowsOf, Whole
 
 #: Header attributes that describe this file's storage and making, not the picture.
 _STORAGE = frozenset({
@@ -90,7 +92,38 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         layers = _layers(file)
         chosen = _choose(path, layers, layer)
         spec = file.spec(chosen.part)
-        pixels = _pixels(path, file, chosen)
+        dtype, first, last, finished = _how_to_read(path, spec, chosen)
+        pixels = finished(file.read(index=chosen.part, channels=(first, last), dtype=dtype))
+    return replace(_described(path, spec, layers, chosen, layer, pixels.dtype), pixels=pixels)
+
+
+def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[Picture, RowsOf] | None:
+    """The picture and its rows, if it takes more than ``most`` bytes as a whole."""
+    with oiio.Reader(path) as file:
+        layers = _layers(file)
+        chosen = _choose(path, layers, layer)
+        spec = file.spec(chosen.part)
+        if spec.image_bytes(True) * COPIES <= most:
+            return None
+        if spec.deep:
+            raise Whole("holds deep data", spec.image_bytes(True))
+        file.check_plausible(spec)
+        dtype, first, last, finished = _how_to_read(path, spec, chosen)
+        kind = np.dtype(np.float32 if dtype == "uint32" else dtype)
+        picture = _described(path, spec, layers, chosen, layer, kind)
+
+    def rows(path: str, count: int) -> Iterator[Pixels]:
+        with oiio.Reader(path) as file:
+            blocks = file.blocks(count, index=chosen.part, channels=(first, last), dtype=dtype)
+            yield from map(finished, blocks)
+
+    return picture, rows
+
+
+def _described(
+    path: str, spec: Any, layers: list[Layer], chosen: Layer, wanted: str | int | None, dtype: np.dtype[Any]
+) -> Picture:
+    """Returns the picture without its pixels; ``wanted``: the layer that somebody has named."""
     names = tuple(entry.name for entry in layers)
     attributes, dropped = _attributes(spec)
     found = _colours(attributes) if len(chosen.picked()) >= 3 and not chosen.is_xyz() else Found()
@@ -101,9 +134,9 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         dropped.append(CHROMATICITIES)
     for remark in found.remarks(light=True):
         note(f"{path}: {remark}")
-    _name_the_unused(path, chosen, names if layer is None else (), dropped)
-    picture = Picture(
-        pixels,
+    _name_the_unused(path, chosen, names if wanted is None else (), dropped)
+    return Picture(
+        unread((spec.height, spec.width, len(chosen.picked())), dtype),
         alpha=chosen.has_alpha(),
         linear=True,
         metadata=Metadata(
@@ -115,7 +148,6 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
         layer=chosen.name,
         layers=names if len(names) > 1 else (),
     )
-    return replace(picture, pixels=alpha.straight(pixels)) if picture.alpha else picture
 
 
 def _colours(attributes: Mapping[str, Any]) -> Found:
@@ -126,9 +158,11 @@ def _colours(attributes: Mapping[str, Any]) -> Found:
     return of_chromaticities(numbers if kind == _EIGHT else (), CHROMATICITIES)
 
 
-def _pixels(path: str, file: oiio.Reader, layer: Layer) -> Pixels:
-    """The channels that the layer has picked, as half if all of them are, else as float."""
-    spec = file.spec(layer.part)
+def _how_to_read(path: str, spec: Any, layer: Layer) -> tuple[str, int, int, Callable[[Pixels], Pixels]]:
+    """Returns the type to read a layer's channels as, from and to, and what makes its pixels of them, row by row.
+
+    They are half if all of them are, else float.
+    """
     picked = layer.picked()
     kinds = {str(spec.channelformats[i] if spec.channelformats else spec.format) for i in picked}
     if "uint" in kinds and (len(kinds) > 1 or layer.has_alpha()):
@@ -137,14 +171,17 @@ def _pixels(path: str, file: oiio.Reader, layer: Layer) -> Pixels:
     # IDs are whole numbers, which OpenImageIO would scale to [0, 1] if asked for floats
     dtype = "float16" if kinds == {"half"} else "uint32" if kinds == {"uint"} else "float32"
     first, last = min(picked), max(picked) + 1
-    pixels = file.read(index=layer.part, channels=(first, last), dtype=dtype)
-    if picked != list(range(first, last)):
-        pixels = np.ascontiguousarray(pixels[:, :, [i - first for i in picked]])
-    if dtype == "uint32":
-        if pixels.max() > _EXACT_INTEGERS:
-            note(f"{path}: its whole numbers above {_EXACT_INTEGERS} are rounded to float")
-        pixels = pixels.astype(np.float32)
-    return pixels
+
+    def finished(pixels: Pixels) -> Pixels:
+        if picked != list(range(first, last)):
+            pixels = np.ascontiguousarray(pixels[:, :, [i - first for i in picked]])
+        if dtype == "uint32":
+            if pixels.max() > _EXACT_INTEGERS:
+                note(f"{path}: its whole numbers above {_EXACT_INTEGERS} are rounded to float")
+            pixels = pixels.astype(np.float32)
+        return alpha.straight(pixels) if layer.has_alpha() else pixels
+
+    return dtype, first, last, finished
 
 
 def _name_the_unused(path: str, chosen: Layer, layers: tuple[str, ...], attributes: list[str]) -> None:
@@ -165,6 +202,13 @@ def _name_the_unused(path: str, chosen: Layer, layers: tuple[str, ...], attribut
 
 
 def write(path: str, picture: Picture, fmt: Format) -> None:
+    with writer(path, picture, fmt) as put:
+        put(picture.pixels)
+
+
+@contextmanager
+def writer(path: str, picture: Picture, fmt: Format) -> Iterator[Callable[[Pixels], None]]:
+    """The same by rows: what it gives takes the picture's pixels from the top on, some rows at a time."""
     metadata = picture.metadata
     attributes: dict[str, Any] = dict(metadata.attributes)
     window = attributes.pop("window", None)
@@ -182,8 +226,11 @@ def write(path: str, picture: Picture, fmt: Format) -> None:
         x, y, _ = metadata.resolution
         # stated, since OpenImageIO would take its inverse from the resolutions
         attributes |= resolution_attributes(metadata.resolution) | {"PixelAspectRatio": y / x}
-    pixels = alpha.associated(picture) if picture.alpha else picture.pixels
-    oiio.write_parts(path, [(pixels, attributes)])
+    with oiio.writer(path, picture.pixels, attributes) as put:
+        if picture.alpha:
+            yield lambda pixels: put(alpha.associated(replace(picture, pixels=pixels)))
+        else:
+            yield put
 
 
 def _layers(file: Any) -> list[Layer]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,30 @@ class Reader:
             pixels[start:stop] = self._checked(strip, stop - start, spec.width)
         return pixels
 
+    def blocks(
+        self,
+        rows: int,
+        *,
+        index: int = 0,
+        channels: tuple[int, int] | None = None,
+        dtype: str | None = None,
+    ) -> Iterator[np.ndarray[Any, Any]]:
+        """Gives the same from the top on, about so many ``rows`` at a time: whole rows of tiles."""
+        spec = self.spec(index)
+        self.check_plausible(spec)
+        first, last = channels or (0, spec.nchannels)
+        kind = _TYPES[dtype] if dtype else str(spec.format)
+        if spec.tile_height:
+            rows = -(-rows // spec.tile_height) * spec.tile_height
+        for start in range(spec.y, spec.y + spec.height, rows):
+            stop = min(start + rows, spec.y + spec.height)
+            if spec.tile_height:
+                right = spec.x + spec.width
+                block = self._input.read_tiles(index, 0, spec.x, right, start, stop, 0, 1, first, last, kind)
+            else:
+                block = self._input.read_scanlines(start, stop, 0, first, last, kind)
+            yield self._checked(block, stop - start, spec.width)
+
     def _checked(self, pixels: Any, height: int, width: int) -> np.ndarray[Any, Any]:
         error = _error(self._input)
         if pixels is None or (error and _BENIGN not in error):
@@ -168,6 +193,36 @@ def write_parts(path: str, parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[s
     finally:
         out.close()  # after a failure, too: the file would stay open
     if error := _error(out):  # some codecs do their work on closing, and report its failure only so
+        raise OSError(error.split("\n")[0])
+
+
+@contextmanager
+def writer(
+    path: str, array: np.ndarray[Any, Any], attributes: Mapping[str, Any]
+) -> Iterator[Callable[[np.ndarray[Any, Any]], None]]:
+    """Writes an array by rows: ``array`` says its shape and type; what it gives takes rows from the top on.
+
+    The rest is as for :func:`write_parts`.
+    """
+    spec = _spec(array, attributes)
+    out = OpenImageIO.ImageOutput.create(path)
+    if out is None:
+        raise OSError(_error(OpenImageIO))
+    row = spec.y
+
+    def put(rows: np.ndarray[Any, Any]) -> None:
+        nonlocal row
+        start, row = row, row + len(rows)
+        if not out.write_scanlines(start, row, 0, np.ascontiguousarray(rows)):
+            raise OSError(_error(out) or "unknown reason")
+
+    try:
+        if not out.open(path, spec):
+            raise OSError(_error(out) or "unknown reason")
+        yield put
+    finally:
+        out.close()  # after a failure, too: the file would stay open
+    if error := _error(out):
         raise OSError(error.split("\n")[0])
 
 

@@ -102,6 +102,11 @@ def _colour(value: Mapping[str, Any]) -> Colour | None:
     return found
 
 
+def unread(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Pixels:
+    """Returns an array without memory that stands for pixels which are not read yet."""
+    return np.broadcast_to(np.zeros((), dtype), shape)
+
+
 @dataclass(frozen=True)
 class Picture:
     """An image of a file: `pixels` (height, width, channels), C-contiguous, in one of DTYPES.

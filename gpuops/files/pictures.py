@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, BinaryIO
@@ -15,7 +16,7 @@ from ..notes import note
 from . import colours, containers
 from .formats import EXTENSIONS, Format, format_of, sniff
 from .output import atomic
-from .picture import CHROMATICITIES, Metadata, Picture
+from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
 from .reading import reading
 from .streams import from_stream, to_stream, with_text_name
 
@@ -23,6 +24,8 @@ from .streams import from_stream, to_stream, with_text_name
 _READERS = {"PFM": "pfm", "NPY": "arrays", "NPZ": "arrays", "EXR": "exr", "DPX": "dpx"}
 # The modules that write formats; raster writes the others.
 _WRITERS = _READERS | {"PNG": "png", "JPEG": "lossy", "WebP": "lossy", "TIFF": "tiff"}
+# The formats that are written row by row.
+_BY_ROWS = ("PNG", "TIFF", "EXR")
 # Bytes of a file that tell its format.
 _HEAD = 64
 # The least and the largest resolution, in pixels per inch or centimetre; others are damage, and fit no
@@ -51,18 +54,47 @@ def write(path: str | os.PathLike[str], picture: Picture, *, overwrite: bool = F
 
     The pixels must have a depth that the format holds: see output_dtype.
     """
+    fmt = _format_for(path, picture)
+    with atomic(path, overwrite=overwrite) as temporary:
+        fitted, fit = _fitting(os.fspath(path), picture, fmt)
+        _module(fmt, _WRITERS).write(temporary, replace(fitted, pixels=fit(picture.pixels)), fmt)
+
+
+@contextmanager
+def writing(
+    path: str | os.PathLike[str], picture: Picture, *, overwrite: bool = False
+) -> Iterator[Callable[[Pixels], None]]:
+    """Writes a picture as :func:`write` does, but by rows: what it gives takes some at a time, from the top on.
+
+    The picture's own pixels only say how many there are, and of which type. Formats other than PNG, TIFF and EXR are
+    written from memory in the end.
+    """
+    fmt = _format_for(path, picture)
+    with atomic(path, overwrite=overwrite) as temporary:
+        fitted, fit = _fitting(os.fspath(path), picture, fmt)
+        module = _module(fmt, _WRITERS)
+        if fmt.name in _BY_ROWS:
+            with module.writer(temporary, fitted, fmt) as put:
+                yield lambda pixels: put(fit(pixels))
+        else:
+            found: list[Pixels] = []
+            yield lambda pixels: found.append(fit(pixels))
+            module.write(temporary, replace(fitted, pixels=np.concatenate(found)), fmt)
+
+
+def _format_for(path: str | os.PathLike[str], picture: Picture) -> Format:
+    """The format that a path names, if it can hold the picture's pixels."""
     fmt = format_of(path)
-    name = os.fspath(path)
     if picture.pixels.dtype.name not in fmt.dtypes:
         depths = ", ".join(fmt.dtypes)
         raise ParameterError(f"{fmt} holds {depths}, not {picture.pixels.dtype.name}; see output_dtype")
     side = max(picture.height, picture.width)
     if fmt.largest is not None and side > fmt.largest:
         raise FileError(
-            f"{name}: {fmt} holds {fmt.largest} pixels along a side at most, not {side}; name another format"
+            f"{os.fspath(path)}: {fmt} holds {fmt.largest} pixels along a side at most, not {side}; "
+            "name another format"
         )
-    with atomic(path, overwrite=overwrite) as temporary:
-        _module(fmt, _WRITERS).write(temporary, _fitted(name, picture, fmt), fmt)
+    return fmt
 
 
 def read_stream(stream: BinaryIO, *, layer: str | int | None = None) -> Picture:
@@ -95,32 +127,48 @@ def _module(fmt: Format, modules: dict[str, str]) -> Any:
     return import_module(f".{modules.get(fmt.name, 'raster')}", __package__)
 
 
-def _fitted(name: str, picture: Picture, fmt: Format) -> Picture:
-    """The picture with what the format can hold; one warning for each kind of loss."""
-    pixels, alpha = picture.pixels, picture.alpha
+def _fitting(name: str, picture: Picture, fmt: Format) -> tuple[Picture, Callable[[Pixels], Pixels]]:
+    """The picture without pixels as the format can hold it, and what makes its pixels of them, row by row.
+
+    There is one warning for each kind of loss.
+    """
     channels = fmt.fitting(picture.channels)
+    drops = picture.alpha and channels in (1, 3)
+    alpha = picture.alpha and not drops
+    said: set[str] = set()
 
     def lost(text: str) -> None:
-        note(f"{name}: {text}")
+        if text not in said:
+            said.add(text)
+            note(f"{name}: {text}")
 
-    if alpha and channels in (1, 3):
+    if drops:
         lost(f"{fmt} has no alpha; it is left out")
-        pixels, alpha = pixels[:, :, :-1], False
-    if pixels.shape[2] != channels:
+    coloured = channels - alpha > picture.channels - picture.alpha
+    if coloured:
         lost(f"{fmt} has no gray; it is written as RGB")
-        pixels = np.concatenate((pixels[:, :, :1],) * 3 + ((pixels[:, :, 1:],) if alpha else ()), axis=2)
-    hidden = fmt.name == "EXR" and alpha and not picture.associated
-    if hidden and np.any((pixels[..., -1:] == 0) & (pixels[..., :-1] != 0)):
-        lost("EXR holds colour times alpha; colour where alpha is 0 becomes 0")
-    if fmt.name == "Radiance HDR":
-        from . import radiance
+    hides = fmt.name == "EXR" and alpha and not picture.associated
 
-        pixels, remarks = radiance.fitted(pixels)
-        for remark in remarks:
-            lost(f"{fmt} {remark}")
+    def fit(pixels: Pixels) -> Pixels:
+        if drops:
+            pixels = pixels[:, :, :-1]
+        if coloured:
+            pixels = np.concatenate((pixels[:, :, :1],) * 3 + ((pixels[:, :, 1:],) if alpha else ()), axis=2)
+        if hides and np.any((pixels[..., -1:] == 0) & (pixels[..., :-1] != 0)):
+            lost("EXR holds colour times alpha; colour where alpha is 0 becomes 0")
+        if fmt.name == "Radiance HDR":
+            from . import radiance
+
+            pixels, remarks = radiance.fitted(pixels)
+            for remark in remarks:
+                lost(f"{fmt} {remark}")
+        return np.ascontiguousarray(pixels)
+
     metadata = _labelled(lost, picture, fmt, gray=channels < 3)
     metadata = _fitted_metadata(lost, replace(picture, metadata=metadata), fmt, gray=channels < 3)
-    return replace(picture, pixels=np.ascontiguousarray(pixels), alpha=alpha, metadata=metadata)
+    shape = picture.height, picture.width, channels
+    pixels = unread(shape, picture.pixels.dtype)
+    return replace(picture, pixels=pixels, alpha=alpha, metadata=metadata), fit
 
 
 def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gray: bool) -> Metadata:

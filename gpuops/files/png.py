@@ -12,7 +12,8 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import BinaryIO, TypeVar
+from contextlib import contextmanager
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,20 +39,27 @@ _ADLER = 65521
 _METRE = {"in": 1 / 0.0254, "cm": 100.0}
 
 Bytes = NDArray[np.uint8]
+Pixels = NDArray[Any]
 Strip = TypeVar("Strip")
 
 
 def write(path: str, picture: Picture, fmt: Format) -> None:
     """Writes an 8- or 16-bit picture of 1 to 4 channels, with everything of its metadata that PNG knows."""
-    pixels = picture.pixels
-    depth = 8 * pixels.dtype.itemsize
+    with writer(path, picture, fmt) as put:
+        put(picture.pixels)
+
+
+@contextmanager
+def writer(path: str, picture: Picture, fmt: Format) -> Iterator[Callable[[Pixels], None]]:
+    """The same by rows: what it gives takes the picture's pixels from the top on, some rows at a time."""
+    depth = 8 * picture.pixels.dtype.itemsize
     colour = _COLOUR_TYPE[picture.channels]
     header = struct.pack(">IIBBBBB", picture.width, picture.height, depth, colour, 0, 0, 0)
     with open(path, "wb") as file:
         file.write(SIGNATURE)
         _chunk(file, b"IHDR", header)
         _ancillary(file, picture)
-        _image_data(file, pixels)
+        yield _Rows(file, picture.height).put
         _chunk(file, b"IEND", b"")
 
 
@@ -77,28 +85,43 @@ def _chunk(file: BinaryIO, kind: bytes, data: bytes) -> None:
     file.writelines((struct.pack(">I", len(data)), kind, data, struct.pack(">I", checksum)))
 
 
-def _image_data(file: BinaryIO, pixels: NDArray[np.generic]) -> None:
-    from isal import isal_zlib
+class _Rows:
+    """The rows of a picture of this height on their way to a file."""
 
-    height, row_bytes = len(pixels), pixels[0].nbytes
-    rows = max(1, min(height, _STRIP_BYTES // row_bytes))
-    starts = range(0, height, rows)
+    def __init__(self, file: BinaryIO, height: int) -> None:
+        self._file, self._height = file, height
+        self._done = 0
+        self._above: Pixels | None = None  # the last row so far
+        self._adler = 1
 
-    def encode(start: int) -> tuple[bytes, int, int]:
-        """One strip: its deflated bytes, the Adler-32 sum of the filtered bytes, and their number."""
-        filtered = filter_rows(pixels, start, min(start + rows, height))
-        flat = filtered.reshape(-1)
-        compressor = isal_zlib.compressobj(_LEVEL, isal_zlib.DEFLATED, -15)
-        last = start + rows >= height
-        flush = isal_zlib.Z_FINISH if last else isal_zlib.Z_FULL_FLUSH
-        data = (b"\x78\x01" if start == 0 else b"") + compressor.compress(flat) + compressor.flush(flush)
-        return data, isal_zlib.adler32(flat), flat.size
+    def put(self, pixels: Pixels) -> None:
+        """Writes rows; the last ones of the picture end the stream."""
+        from isal import isal_zlib
 
-    adler = 1
-    for data, strip_adler, size in _in_order(encode, starts):
-        adler = _combine(adler, strip_adler, size)
-        _chunk(file, b"IDAT", data)
-    _chunk(file, b"IDAT", struct.pack(">I", adler))
+        count, row_bytes, before, above = len(pixels), pixels[0].nbytes, self._done, self._above
+        rows = max(1, min(count, _STRIP_BYTES // row_bytes))
+
+        def encode(start: int) -> tuple[bytes, int, int]:
+            """One strip: its deflated bytes, the Adler-32 sum of the filtered bytes, and their number."""
+            filtered = filter_rows(pixels, start, min(start + rows, count), above)
+            flat = filtered.reshape(-1)
+            compressor = isal_zlib.compressobj(_LEVEL, isal_zlib.DEFLATED, -15)
+            last = before + start + rows >= self._height
+            flush = isal_zlib.Z_FINISH if last else isal_zlib.Z_FULL_FLUSH
+            head = b"\x78\x01" if before + start == 0 else b""
+            return (
+                head + compressor.compress(flat) + compressor.flush(flush),
+                isal_zlib.adler32(flat),
+                flat.size,
+            )
+
+        for data, strip_adler, size in _in_order(encode, range(0, count, rows)):
+            self._adler = _combine(self._adler, strip_adler, size)
+            _chunk(self._file, b"IDAT", data)
+        self._done += count
+        self._above = pixels[-1:].copy()
+        if self._done >= self._height:
+            _chunk(self._file, b"IDAT", struct.pack(">I", self._adler))
 
 
 def _in_order(work: Callable[[int], Strip], items: Iterable[int]) -> Iterator[Strip]:
@@ -127,9 +150,12 @@ def _combine(first: int, second: int, length: int) -> int:
     return b << 16 | a
 
 
-def filter_rows(pixels: NDArray[np.generic], start: int, stop: int) -> Bytes:
-    """Rows start to stop as PNG stores them: a filter type (one for all rows), then the filtered bytes."""
-    above, rows = _row_bytes(pixels, start, stop)
+def filter_rows(pixels: Pixels, start: int, stop: int, before: Pixels | None = None) -> Bytes:
+    """Rows start to stop as PNG stores them: a filter type (one for all rows), then the filtered bytes.
+
+    ``before``: the row above all these, if they are not the picture's first.
+    """
+    above, rows = _row_bytes(pixels, start, stop, before)
     step = pixels.shape[2] * pixels.dtype.itemsize
     kind = _best_filter(rows, above, step)
     out = np.empty((rows.shape[0], rows.shape[1] + 1), np.uint8)
@@ -141,12 +167,14 @@ def filter_rows(pixels: NDArray[np.generic], start: int, stop: int) -> Bytes:
     return out
 
 
-def _row_bytes(pixels: NDArray[np.generic], start: int, stop: int) -> tuple[Bytes, Bytes]:
+def _row_bytes(pixels: Pixels, start: int, stop: int, before: Pixels | None) -> tuple[Bytes, Bytes]:
     """The big-endian bytes of rows start to stop, and of the rows above each of them."""
     block = pixels[max(start - 1, 0) : stop]
+    if start == 0 and before is not None:
+        block = np.concatenate((before, block))
     block = block.astype(block.dtype.newbyteorder(">"), copy=False)
     rows = block.reshape(len(block), -1).view(np.uint8)
-    if start == 0:
+    if start == 0 and before is None:
         rows = np.concatenate((np.zeros_like(rows[:1]), rows))
     return rows[:-1], rows[1:]
 

@@ -5,6 +5,8 @@ PNG, TIFF, JPEG and WebP only for reading; png.py, tiff.py and lossy.py write th
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +24,10 @@ from . import (
 )
 from .alpha import straight
 from .colours import Found
+from .containers import is_progressive
 from .formats import Format
-from .picture import Metadata, Picture, Pixels, upright
+from .picture import Metadata, Picture, Pixels, unread, upright
+from .strips import COPIES, RowsOf, Whole
 
 if TYPE_CHECKING:
     from . import jpeg2000
@@ -49,77 +53,162 @@ _PHOTOMETRICS = (_MIN_IS_WHITE, _MIN_IS_BLACK, 2, _PALETTE, 4, _SEPARATED, 6, _M
 
 
 def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
-    extras = containers.read_extras(path, fmt.name)
-    if extras.damage:
-        raise FileError(f"{path}: {extras.damage}; get a whole copy of it")
-    if extras.refusal:
-        raise FileError(f"{path}: {extras.refusal}")
+    extras = _extras(path, fmt)
     header = None
     if fmt.name == "JPEG 2000":
         from . import jpeg2000
 
         header = jpeg2000.read_header(path)
     if header is not None and header.needs_pillow():
-        spec, count, page = oiio.no_spec(), 1, _page(path, layer, 1)
-        pixels = by_pillow.read(path, "JPEG2000")
-    else:
-        with oiio.Reader(path) as file:
-            count = file.count() if fmt.name == "TIFF" else 1
-            page = _page(path, layer, count)
-            spec = file.spec(page)
-            # the decoder applies a gain map, and gives half with alpha
-            applied = fmt.name == "JPEG" and (spec.nchannels > 3 or str(spec.format) != "uint8")
-            if fmt.name == "Radiance HDR":
-                from . import radiance
+        page = _Page(path, fmt, extras, oiio.no_spec(), 1, _page(path, layer, 1), layer is None, header)
+        return page.picture(by_pillow.read(path, "JPEG2000"))
+    with oiio.Reader(path) as file:
+        page = _open(path, file, fmt, layer, extras, header)
+        if fmt.name == "Radiance HDR":
+            from . import radiance
 
-                file.check_plausible(spec)
-                pixels = radiance.read(path)
+            file.check_plausible(page.spec)
+            pixels = radiance.read(path)
+        else:
+            undone = png_rows.read(path) if fmt.name == "PNG" else None
+            if undone is not None:
+                pixels = undone
             else:
-                undone = png_rows.read(path) if fmt.name == "PNG" else None
-                if undone is not None:
-                    pixels = undone
-                else:
-                    pixels = by_pillow.read(path, "JPEG") if applied else _samples(path, file, page)
-    unused = list(extras.unused)
-    pixels = upright(pixels, extras.orientation)
-    if header is not None:  # the decoder rounds the size up to whole steps of subsampled colours
-        pixels = np.ascontiguousarray(pixels[: header.size[1], : header.size[0]])
-    visible, place, associated = _alpha(path, fmt, spec, header, page, pixels.shape[2])
-    pixels, alpha = _channels(path, pixels, visible, place)
-    icc = _icc(spec) if extras.colours is None else extras.icc
-    if header is not None:
-        icc = header.profile or None
-    if _ink(spec):
-        without = ", and without its ICC profile" if icc else ""
-        note(f"{path}: is CMYK and converted to RGB without colour management{without}")
-        icc = None
-    elif icc and icc[16:20] == b"CMYK":
-        unused.append("ICC profile for inks")
-        icc = None
-    light = pixels.dtype.kind == "f"
-    found = extras.colours
-    if found is None:
-        found = colours.of_profile(icc, gray=pixels.shape[2] < 3) if icc else Found()
-    for remark in found.remarks(light=light):
-        note(f"{path}: {remark}")
-    colour = found.colour or (LINEAR if light else SRGB)
-    size = resolution(spec)
-    aspect = spec.get_float_attribute("PixelAspectRatio", 1)
-    if not size and abs(aspect - 1) > _ASPECT_TOLERANCE:
-        unused.append(f"pixel aspect ratio ({aspect:.4g})")
-    if count > 1 and layer is None:
-        note(f"{path}: holds {count} pages; the first is used")
-    if unused:
-        note(f"{path}: is read without its {', '.join(unused)}")
-    return Picture(
-        straight(pixels) if associated else pixels,
-        alpha=alpha,
-        linear=colour.linear,
-        metadata=Metadata(icc, extras.exif, extras.xmp, size, colour=unusual(colour)),
-        associated=associated,
-        layer=str(page) if count > 1 else "",
-        layers=tuple(map(str, range(count))) if count > 1 else (),
-    )
+                pixels = by_pillow.read(path, "JPEG") if page.has_gain_map else _samples(path, file, page)
+    return page.picture(pixels)
+
+
+def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[Picture, RowsOf] | None:
+    """The picture in a PNG, JPEG or TIFF file and its rows, if it takes more than ``most`` bytes as a whole."""
+    with oiio.Reader(path) as file:
+        if file.spec().image_bytes() * COPIES <= most and fmt.name != "TIFF":
+            return None
+        page = _open(path, file, fmt, layer, _extras(path, fmt), None)
+        spec, nbytes = page.spec, page.spec.image_bytes()
+        if nbytes * COPIES <= most:
+            return None
+        file.check_plausible(spec)
+        if page.extras.orientation > 1:
+            raise Whole("is stored turned or mirrored", nbytes)
+        if page.has_gain_map:
+            raise Whole("has a gain map", nbytes)
+        if str(spec.format) == "double" or spec.get_string_attribute("planarconfig") == "separate":
+            raise Whole("holds doubles, or its channels one after the other", nbytes)
+        if (fmt.name == "PNG" and _is_interlaced(path)) or (fmt.name == "JPEG" and is_progressive(path)):
+            raise Whole("is interlaced or progressive", nbytes)
+        convert = _check_samples(path, file, page)
+        kind = np.dtype(oiio.DTYPES[str(spec.format)])
+        picture, finished = page.described((spec.height, spec.width, spec.nchannels), kind)
+
+    def rows(path: str, count: int) -> Iterator[Pixels]:
+        with oiio.Reader(path) as file:
+            for block in file.blocks(count, index=page.index):
+                yield finished(convert(block))
+
+    return picture, rows
+
+
+def _extras(path: str, fmt: Format) -> containers.Extras:
+    extras = containers.read_extras(path, fmt.name)
+    if extras.damage:
+        raise FileError(f"{path}: {extras.damage}; get a whole copy of it")
+    if extras.refusal:
+        raise FileError(f"{path}: {extras.refusal}")
+    return extras
+
+
+def _open(
+    path: str,
+    file: oiio.Reader,
+    fmt: Format,
+    layer: str | int | None,
+    extras: containers.Extras,
+    header: jpeg2000.Header | None,
+) -> _Page:
+    count = file.count() if fmt.name == "TIFF" else 1
+    index = _page(path, layer, count)
+    return _Page(path, fmt, extras, file.spec(index), count, index, layer is None, header)
+
+
+@dataclass(frozen=True)
+class _Page:
+    """A picture of a file that is open, before its pixels are read.
+
+    ``count`` and ``index``: of the file's pages. ``first``: nobody has chosen one, and the first is read.
+    """
+
+    path: str
+    fmt: Format
+    extras: containers.Extras
+    spec: Any
+    count: int
+    index: int
+    first: bool
+    header: jpeg2000.Header | None
+
+    @property
+    def has_gain_map(self) -> bool:
+        """Whether the decoder applies a gain map, and gives half with alpha."""
+        return self.fmt.name == "JPEG" and (self.spec.nchannels > 3 or str(self.spec.format) != "uint8")
+
+    def picture(self, pixels: Pixels) -> Picture:
+        """Returns the picture with these samples."""
+        pixels = upright(pixels, self.extras.orientation)
+        if self.header is not None:  # the decoder rounds the size up to whole steps of subsampled colours
+            pixels = np.ascontiguousarray(pixels[: self.header.size[1], : self.header.size[0]])
+        found, finished = self.described(pixels.shape, pixels.dtype)
+        return replace(found, pixels=finished(pixels))
+
+    def described(
+        self, shape: tuple[int, ...], dtype: np.dtype[Any]
+    ) -> tuple[Picture, Callable[[Pixels], Pixels]]:
+        """Returns a picture of samples of this shape without them, and what makes its pixels of them, row by row."""
+        path, fmt, spec, extras = self.path, self.fmt, self.spec, self.extras
+        unused = list(extras.unused)
+        visible, place, associated = _alpha(path, fmt, spec, self.header, self.index, shape[2])
+        kept = _kept(path, shape[2], visible, place)
+        alpha = len(kept) > visible
+        icc = _icc(spec) if extras.colours is None else extras.icc
+        if self.header is not None:
+            icc = self.header.profile or None
+        if _ink(spec):
+            without = ", and without its ICC profile" if icc else ""
+            note(f"{path}: is CMYK and converted to RGB without colour management{without}")
+            icc = None
+        elif icc and icc[16:20] == b"CMYK":
+            unused.append("ICC profile for inks")
+            icc = None
+        light = dtype.kind == "f"
+        found = extras.colours
+        if found is None:
+            found = colours.of_profile(icc, gray=len(kept) < 3) if icc else Found()
+        for remark in found.remarks(light=light):
+            note(f"{path}: {remark}")
+        colour = found.colour or (LINEAR if light else SRGB)
+        size = resolution(spec)
+        aspect = spec.get_float_attribute("PixelAspectRatio", 1)
+        if not size and abs(aspect - 1) > _ASPECT_TOLERANCE:
+            unused.append(f"pixel aspect ratio ({aspect:.4g})")
+        if self.count > 1 and self.first:
+            note(f"{path}: holds {self.count} pages; the first is used")
+        if unused:
+            note(f"{path}: is read without its {', '.join(unused)}")
+
+        def finished(pixels: Pixels) -> Pixels:
+            if kept != [*range(shape[2])]:
+                pixels = np.ascontiguousarray(pixels[:, :, kept])
+            return straight(pixels) if associated else pixels
+
+        several = self.count > 1
+        return Picture(
+            unread((*shape[:2], len(kept)), dtype),
+            alpha=alpha,
+            linear=colour.linear,
+            metadata=Metadata(icc, extras.exif, extras.xmp, size, colour=unusual(colour)),
+            associated=associated,
+            layer=str(self.index) if several else "",
+            layers=tuple(map(str, range(self.count))) if several else (),
+        ), finished
 
 
 def _alpha(
@@ -138,9 +227,24 @@ def _alpha(
     return 3 if channels >= 3 else 1, spec.alpha_channel if fmt.name != "JPEG" else -1, False
 
 
-def _samples(path: str, file: oiio.Reader, page: int) -> Pixels:
+def _samples(path: str, file: oiio.Reader, page: _Page) -> Pixels:
     """The samples of a page in their stored depth; a FileError where they have no place in a picture."""
-    spec = file.spec(page)
+    spec = page.spec
+    convert = _check_samples(path, file, page)
+    if str(spec.format) == "double":
+        from . import tiff
+
+        note(f"{path}: double precision is read as float")
+        file.check_plausible(spec)
+        shape = spec.height, spec.width, spec.nchannels
+        with np.errstate(over="ignore"):  # values beyond float's range become infinite
+            return tiff.read_double(path, page.index, shape).astype(np.float32)
+    return convert(file.read(index=page.index))
+
+
+def _check_samples(path: str, file: oiio.Reader, page: _Page) -> Callable[[Pixels], Pixels]:
+    """Refuses samples that have no place in a picture. Returns what is to be done to others, row by row."""
+    spec = page.spec
     stored, bits = str(spec.format), spec.get_int_attribute("oiio:BitsPerSample")
     photometric = spec.get_int_attribute(_PHOTOMETRIC, _MIN_IS_BLACK)
     if stored not in ("uint8", "uint16", "half", "float", "double") or (stored == "float" and bits == 24):
@@ -156,20 +260,22 @@ def _samples(path: str, file: oiio.Reader, page: int) -> Pixels:
         raise FileError(f"{path}: holds {stored} samples where 0 is white; invert it first")
     if photometric == _MOSAIC:
         note(f"{path}: holds a sensor's mosaic of colours, which is read as gray")
-    if stored == "double":
-        from . import tiff
 
-        note(f"{path}: double precision is read as float")
-        file.check_plausible(spec)
-        with np.errstate(over="ignore"):  # values beyond float's range become infinite
-            return tiff.read_double(path, page, (spec.height, spec.width, spec.nchannels)).astype(np.float32)
-    pixels = file.read(index=page)
-    if spec.getattribute(_PHOTOMETRIC) is not None:
-        pixels = tiff_page.full_range(pixels, bits)
-    if photometric == _MIN_IS_WHITE:  # the decoder has already inverted 8 bits, alpha included
-        inverse = pixels[:, :, 1:] if stored == "uint8" else pixels[:, :, :1]
-        np.invert(inverse, out=inverse)
-    return pixels
+    def converted(pixels: Pixels) -> Pixels:
+        if spec.getattribute(_PHOTOMETRIC) is not None:
+            pixels = tiff_page.full_range(pixels, bits)
+        if photometric == _MIN_IS_WHITE:  # the decoder has already inverted 8 bits, alpha included
+            inverse = pixels[:, :, 1:] if stored == "uint8" else pixels[:, :, :1]
+            np.invert(inverse, out=inverse)
+        return pixels
+
+    return converted
+
+
+def _is_interlaced(path: str) -> bool:
+    """Whether a PNG file is interlaced: the last byte of its header."""
+    with open(path, "rb") as file:
+        return file.read(29)[28:] != b"\0"
 
 
 def write(path: str, picture: Picture, fmt: Format) -> None:
@@ -212,15 +318,13 @@ def _page(path: str, layer: str | int | None, count: int) -> int:
     return int(layer)
 
 
-def _channels(path: str, pixels: Pixels, colours: int, alpha: int) -> tuple[Pixels, bool]:
+def _kept(path: str, channels: int, colours: int, alpha: int) -> list[int]:
     """Gray or RGB, with alpha last where the file has it; further channels are named and left out."""
-    n = pixels.shape[2]
     kept = [*range(colours), *([alpha] if alpha >= colours else [])]
-    if left := [str(channel + 1) for channel in range(n) if channel not in kept]:
+    if left := [str(channel + 1) for channel in range(channels) if channel not in kept]:
         which = f"channel {left[0]}" if len(left) == 1 else f"channels {', '.join(left)}"
-        note(f"{path}: is read without its {which} of {n}, not said to be colour or alpha")
-        pixels = np.ascontiguousarray(pixels[:, :, kept])
-    return pixels, len(kept) > colours
+        note(f"{path}: is read without its {which} of {channels}, not said to be colour or alpha")
+    return kept
 
 
 def _is_associated(path: str, spec: Any, page: int) -> bool:

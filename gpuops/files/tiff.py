@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
 
 import numpy as np
 import tifffile
@@ -12,8 +14,12 @@ from numpy.typing import NDArray
 from ..errors import FileError
 from . import exif
 from .formats import Format
-from .picture import Picture
+from .picture import Picture, Pixels
 
+# Bytes of pixels from which on they are in tiles.
+_TILED = 1 << 30
+# Rows and columns of a tile.
+_SIDE = 256
 # Bytes from which on tifffile writes BigTIFF.
 _BIG = 2**32 - 2**25
 # tifffile's names of the units of resolutions.
@@ -44,6 +50,16 @@ def read_double(path: str, page: int, shape: tuple[int, int, int]) -> NDArray[np
 
 
 def write(path: str, picture: Picture, fmt: Format) -> None:
+    with writer(path, picture, fmt) as put:
+        put(picture.pixels)
+
+
+@contextmanager
+def writer(path: str, picture: Picture, fmt: Format) -> Iterator[Callable[[Pixels], None]]:
+    """The same by rows: what it gives takes the picture's pixels from the top on, some rows at a time.
+
+    Large pictures are in tiles, so that a part of them can be read.
+    """
     metadata = picture.metadata
     options: dict[str, Any] = {}
     if picture.alpha:
@@ -51,17 +67,53 @@ def write(path: str, picture: Picture, fmt: Format) -> None:
     if metadata.resolution:
         x, y, unit = metadata.resolution
         options |= {"resolution": (x, y), "resolutionunit": _UNITS[unit]}
+    tiled = picture.pixels.nbytes >= _TILED
     tifffile.imwrite(
         path,
-        picture.pixels if picture.channels > 1 else picture.pixels[:, :, 0],
+        shape=picture.pixels.shape if picture.channels > 1 else picture.pixels.shape[:2],
+        dtype=picture.pixels.dtype,
         photometric="rgb" if picture.channels >= 3 else "minisblack",
         planarconfig="contig" if picture.channels > 1 else None,
         iccprofile=metadata.icc,
         metadata=None,
         software=False,
         byteorder="<",
+        tile=(_SIDE, _SIDE) if tiled else None,
         **options,
     )
+    with tifffile.TiffFile(path) as known:
+        start = known.pages[0].dataoffsets[0]  # all pixels follow each other from there on
+    with open(path, "r+b") as file:
+        file.seek(start)
+        yield _Tiles(file, picture).put if tiled else lambda pixels: _append(file, pixels)
     if metadata.exif or metadata.xmp:
         with open(path, "r+b") as file:
             exif.into_tiff(file, metadata.exif, metadata.xmp)
+
+
+def _append(file: BinaryIO, pixels: Pixels) -> None:
+    file.write(np.ascontiguousarray(pixels, pixels.dtype.newbyteorder("<")).data)
+
+
+class _Tiles:
+    """The rows of a picture on their way to tiles."""
+
+    def __init__(self, file: BinaryIO, picture: Picture) -> None:
+        self._file, self._height = file, picture.height
+        width = -(-picture.width // _SIDE) * _SIDE
+        self._rows = np.zeros((_SIDE, width, picture.channels), picture.pixels.dtype)
+        self._width, self._filled, self._done = picture.width, 0, 0
+
+    def put(self, pixels: Pixels) -> None:
+        """Writes rows as soon as they fill tiles; the last tiles end in zeros."""
+        while len(pixels):
+            count = min(_SIDE - self._filled, len(pixels))
+            self._rows[self._filled : self._filled + count, : self._width] = pixels[:count]
+            self._filled += count
+            self._done += count
+            pixels = pixels[count:]
+            if self._filled == _SIDE or self._done == self._height:
+                self._rows[self._filled :] = 0
+                tiles = self._rows.reshape(_SIDE, -1, _SIDE, self._rows.shape[2]).swapaxes(0, 1)
+                _append(self._file, tiles)
+                self._filled = 0

@@ -13,6 +13,7 @@ from ..errors import ParameterError
 from ..image import Image
 from ..operands import on_device, shaped_like, two_ended
 from ..ops.blur import LEAST_MULTIRATE, BlurParams
+from ..params.border import by_axis
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from . import separable
 from .both_axes import NEAR
@@ -61,7 +62,7 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
         from . import recursive
 
         return recursive.gaussian(gpu, image, params.sigma, params.border, params.cval)
-    if _coarse(gpu, image.shape, params):
+    if _coarse(gpu, image.of_whole, params):
         from . import multirate
 
         into = image if overwrite_input else None
@@ -138,6 +139,13 @@ def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> float:
 
         return multirate.reach(gpu, shape, params.sigma, params.border)
     return max(params.radii)
+
+
+def halo(gpu: Gpu, shape: tuple[int, int, int], params: BlurParams) -> float:
+    """Returns how many rows above and below a row of the result depends on, for planes of ``shape``."""
+    if params.method in ("recursive", "fft") or by_axis(params.border)[0] == "wrap":
+        return math.inf
+    return reach(gpu, shape, params) if _coarse(gpu, shape, params) else params.radii[0]
 
 
 @two_ended

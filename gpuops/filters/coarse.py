@@ -15,7 +15,7 @@ the division, Jackson et al., "Selection of a convolution function for Fourier i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import ceil, floor
 
@@ -99,6 +99,8 @@ class Axis:
     down, up
         Weights (fine, taps): ``down`` of fine samples, from ``low`` on, in coarse ones; ``up`` of coarse samples in the
         fine ones of the image. The weights of each resulting sample sum to 1.
+    most
+        The largest number of fine samples that one base has.
     """
 
     taps: int
@@ -111,6 +113,7 @@ class Axis:
     starts: npt.NDArray[np.int32]
     down: npt.NDArray[np.float32]
     up: npt.NDArray[np.float32]
+    most: int
 
     @property
     def inside(self) -> slice:
@@ -127,10 +130,25 @@ class Axis:
         """The number of coarse samples before the image, where steps are whole."""
         return (self.coarse - self.fine // self.whole) // 2
 
-    @cached_property
-    def most(self) -> int:
-        """The largest number of fine samples that one base has."""
-        return int(np.diff(self.starts).max())
+    def part(self, first: int, count: int) -> tuple[Axis, int]:
+        """Returns the axis of ``count`` fine samples from ``first`` on, and its first coarse one.
+
+        Its coarse samples are those from which these fine ones are made.
+        """
+        bases = self.bases[first - self.low : first + count - self.low]
+        start, stop = max(0, int(bases[0])), min(self.coarse, int(bases[-1]) + self.taps)
+        origin = int(self.starts[start])
+        made = slice(origin, int(self.starts[stop - 1 + self.taps]))
+        return replace(
+            self,
+            fine=count,
+            coarse=stop - start,
+            low=self.low + origin - first,
+            bases=self.bases[made] - start,
+            starts=self.starts[start : stop + self.taps] - origin,
+            down=self.down[made],
+            up=self.up[first : first + count],
+        ), start
 
     def by_base(self, weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Returns ``down``, or ``up`` for all fine samples, as (bases, most, taps): 0 where a base has fewer."""
@@ -179,7 +197,7 @@ def axis(n: int, left: Left, border: str, m: float) -> Axis:
     if m == 1:
         rest = np.arange(n, dtype=np.int32)
         one = np.ones((n, 1), np.float32)
-        return Axis(1, 0, n, n, left, 0, rest, np.arange(n + 1, dtype=np.int32), one, one)
+        return Axis(1, 0, n, n, left, 0, rest, np.arange(n + 1, dtype=np.int32), one, one, 1)
     margin = MARGIN if border in _STANDS else 0
     # The coarse position of fine sample 0.
     origin = margin + (0.0 if border == "mirror" else 0.5 / m - 0.5)
@@ -198,7 +216,7 @@ def axis(n: int, left: Left, border: str, m: float) -> Axis:
     starts = np.searchsorted(bases, np.arange(1 - TAPS, coarse + 1)).astype(np.int32)
     return Axis(
         TAPS, whole, n, coarse, left.on(m), low, bases.astype(np.int32), starts.astype(np.int32),
-        down.astype(np.float32), up[-low : n - low].astype(np.float32),
+        down.astype(np.float32), up[-low : n - low].astype(np.float32), int(np.diff(starts).max()),
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -53,6 +53,11 @@ class Grids:
             steps = [coarse.step(*axis) for axis in axes]
         y, x = (coarse.axis(*axis) for axis in zip(size, left, modes, steps, strict=True))
         return cls(y, x, border, cval)
+
+    def part(self, first: int, count: int) -> tuple[Grids, int]:
+        """Returns the grids of ``count`` rows from ``first`` on, and the first coarse row of them."""
+        y, start = self.y.part(first, count)
+        return replace(self, y=y), start
 
     @property
     def whole(self) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
-from ..image import Image
+from ..image import Image, Part
 from ..pixels.coding import Decoding, Encoding
 from . import coarse
 from .coarse import Left, Two
@@ -72,15 +72,21 @@ def reach(gpu: Gpu, shape: tuple[int, ...], sigma: Two, border: str) -> int:
 def _filtered(
     gpu: Gpu, image: Image, left: tuple[Left, Left], border: str, cval: float, into: Image | None
 ) -> Image:
-    grids = Grids.of(image.shape[1:], left, border, cval, whole=not gpu.limits.is_cpu)
-    small = _coarsely(gpu, decimated(gpu, image, grids), grids)
+    whole = Grids.of(image.of_whole[1:], left, border, cval, whole=not gpu.limits.is_cpu)
+    grids, first = whole, 0
+    if image.part is not None:
+        grids, first = whole.part(image.part.first, image.shape[1])
+    small = decimated(gpu, image, grids)
+    if image.part is not None:
+        small.part = Part(first, whole.y.coarse)
+    small = _coarsely(gpu, small, grids)
     return interpolated(gpu, small, image.like() if into is None else into, grids)
 
 
 def _coarsely(gpu: Gpu, small: Image, grids: Grids) -> Image:
     """Applies the filter that is still to be done, on the coarse grid or on a still coarser one."""
     left, border, cval = (grids.y.left, grids.x.left), grids.border, grids.cval
-    if _again(small.shape[1:], left, border):
+    if _again(small.of_whole[1:], left, border):
         return _filtered(gpu, small, left, border, cval, small)
     return convolve_axes(
         gpu, small, Taps((left[0].weights(), left[1].weights()), border, cval, name="gaussian")

@@ -32,7 +32,7 @@ MOST_CHANNELS = 4
 def direct(gpu: Gpu, params: BloomParams) -> bool:
     """Says whether the chain's filters read their neighbours straight from global memory."""
     small = gpu.limits.is_cpu or gpu.limits.work_group < LEAST_ITEMS
-    return params.memory == "direct" or (params.memory == "auto" and small)
+    return params.reads == "direct" or (params.reads == "auto" and small)
 
 
 def takes_pixels(gpu: Gpu, params: BloomParams, shape: tuple[int, ...]) -> bool:

@@ -135,7 +135,7 @@ def _halve(gpu: Gpu, fine: Image, sizes: list[tuple[int, int]], border: str) -> 
         if kernel.fit(items) == (items,) and kernel.local_bytes <= gpu.limits.local_bytes:
             break
     else:
-        raise DeviceError("local memory has no room for any tile: use direct reads (memory: direct)")
+        raise DeviceError("local memory has no room for any tile: use direct reads (reads: direct)")
     last = sizes[-1]
     gpu.launch(
         kernel, (-(-last[1] // columns) * items, -(-last[0] // rows), channels), fine, levels[0], levels[-1], height,
@@ -254,7 +254,7 @@ def _kernel(
         if items - _ENDS < 2:
             planes = defines["CHANNELS"]
             raise DeviceError(
-                f"{planes} channels at once do not fit local memory: use direct reads (memory: direct)"
+                f"{planes} channels at once do not fit local memory: use direct reads (reads: direct)"
             )
 
 

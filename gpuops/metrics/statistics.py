@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -88,7 +88,20 @@ class Statistics:
     minimum: float
     maximum: float
     centre_log2: float = math.nan
-    histogram: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32), compare=False)
+    histogram: npt.NDArray[np.integer[Any]] = field(
+        default_factory=lambda: np.zeros(0, np.uint32), compare=False
+    )
+
+    def __add__(self, other: Statistics) -> Statistics:
+        """Returns the statistics of both sets of values together. ``centre_log2`` is not known then."""
+        names = ("count", "finite", "positive", "negative", "nan", "infinite", "sum", "log2_sum")
+        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return Statistics(
+            **sums,
+            minimum=float(np.fmin(self.minimum, other.minimum)),
+            maximum=float(np.fmax(self.maximum, other.maximum)),
+            histogram=np.add(self.histogram, other.histogram, dtype=np.uint64),
+        )
 
     @property
     def mean(self) -> float:

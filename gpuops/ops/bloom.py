@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 METHODS = ("mip", "gaussians", "fft")
 # The ways to lay the glow over the image.
 BLENDS = ("energy", "add")
-# The kinds of memory through which the filters read neighbours.
-MEMORY = ("auto", "local", "direct")
+# The ways in which the filters read neighbours.
+READS = ("auto", "local", "direct")
 # The borders that bloom knows.
 BORDERS = ("reflect", "wrap-x")
 # The number of Gaussians in the glow; each is half as wide as the one before.
@@ -96,7 +96,7 @@ class BloomParams(Params):
     border : str
         The values outside the image: ``reflect`` mirrors it; with ``wrap-x`` its left and right edges are neighbours,
         as in a full panorama. Starbursts have darkness where others mirror.
-    memory : str
+    reads : str
         ``local`` reads the filters' neighbours through local memory, ``direct`` from global memory. ``auto`` is direct
         on CPUs and local elsewhere.
     aperture : Aperture
@@ -140,8 +140,8 @@ class BloomParams(Params):
         ),
     )
     karis: bool = parameter(True, Flag("Damp the glow of single hot pixels."))
-    memory: str = parameter(
-        "auto", Choice("The chain's filters through local memory, or with direct reads.", MEMORY)
+    reads: str = parameter(
+        "auto", Choice("The chain's filters through local memory, or with direct reads.", READS)
     )
     border: str = parameter(
         "reflect",
@@ -206,7 +206,7 @@ class BloomParams(Params):
             *_APERTURE_OPTIONS,
         )  # fmt: skip
         if self.preset is not None:
-            given.refuse("--preset fixes everything but --memory", *shaping)
+            given.refuse("--preset fixes everything but --reads", *shaping)
             if self.tonemap is None:
                 given.refuse(
                     "--preset meters by itself, and there is no --tonemap", "exposure", even_auto=True
@@ -217,7 +217,7 @@ class BloomParams(Params):
             given.refuse("the pixels of --kernel are the image's pixels", "radius")
             given.refuse("--kernel is the shape of the glow itself", *_APERTURE_OPTIONS)
         if self.method != "mip":
-            given.refuse(f"only --method mip has that, not {self.method}", "karis", "memory")
+            given.refuse(f"only --method mip has that, not {self.method}", "karis", "reads")
         if self.tonemap is None and "threshold" not in given and not (self.karis and self.method == "mip"):
             given.refuse("nothing here depends on exposure", "exposure", even_auto=True)
 
@@ -295,7 +295,7 @@ def _bloom(gpu: Gpu, image: Image, params: BloomParams) -> Image:
     if params.exposure is None:
         params = replace(params, exposure=tonemap.stops(gpu, image))
     if params.preset is not None:
-        result = d3d11.bloom(gpu, image, params.memory)
+        result = d3d11.bloom(gpu, image, params.reads)
     else:
         kernel = _weights(gpu, params)
         shape = None if kernel is None else kernel_for(image, kernel)

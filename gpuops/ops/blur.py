@@ -243,6 +243,12 @@ def _reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> float:
     return 0 if params.preset is not None else reach(gpu, shape, params)
 
 
+def _halo(gpu: Gpu, shape: tuple[int, int, int], params: BlurParams) -> float:
+    from ..filters.blur import halo
+
+    return math.inf if params.preset is not None else halo(gpu, shape, params)
+
+
 def _traits(params: BlurParams) -> Traits:
     wide = params.kind == "gaussian" and params.preset is None and params.truncate is None
     transforms = params.method in ("fft", "recursive")
@@ -257,6 +263,7 @@ OPERATION = Operation(
     traits=_traits,
     identity=lambda params: params.preset is None and not any(params.radii),
     reach=_reach,
+    halo=_halo,
     ends=_ends,
     cases=(
         BlurParams((1.5, 1.5)),

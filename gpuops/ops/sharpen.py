@@ -58,6 +58,12 @@ def _reach(gpu: Gpu, shape: tuple[int, ...], params: SharpenParams) -> float:
     return reach(gpu, shape, _gaussian(params))
 
 
+def _halo(gpu: Gpu, shape: tuple[int, int, int], params: SharpenParams) -> float:
+    from ..filters.blur import halo
+
+    return halo(gpu, shape, _gaussian(params))
+
+
 OPERATION = Operation(
     "sharpen",
     SharpenParams,
@@ -65,5 +71,6 @@ OPERATION = Operation(
     traits=Traits(premultiplied=True, kind="local"),
     identity=lambda p: not (p.amount and p.sigma),
     reach=_reach,
+    halo=_halo,
     cases=(SharpenParams(), SharpenParams(2.5, 0.7, 0.05), SharpenParams(1.5, 2, 0.02, "colours")),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -11,6 +12,7 @@ from ..operation import (
     Choice,
     Flag,
     Given,
+    Measure,
     Number,
     Operation,
     Params,
@@ -378,11 +380,26 @@ def _traits(params: TonemapParams) -> Traits:
     )
 
 
+def _halo(_gpu: Gpu, _shape: tuple[int, int, int], params: TonemapParams) -> float:
+    """No rows, but for local operators, which look at all, and for weights about the picture's centre."""
+    local = params.preset is not None or params.operator in LOCAL
+    centred = params.exposure is None and params.meter == "center"
+    return math.inf if local or centred else 0.0
+
+
+def _measure(params: TonemapParams) -> Measure | None:
+    from ..tone.tonemap import measure
+
+    return measure(params)
+
+
 OPERATION = Operation(
     "tonemap",
     TonemapParams,
     _tonemap,
     traits=_traits,
+    halo=_halo,
+    measure=_measure,
     ends=_ends,
     joins=lambda params: params.preset is None,
     check=_check,

@@ -19,7 +19,25 @@ def cut(image: Image, region: Region | None, *, interleaved: bool, alpha: bool =
     if region is None:
         return image
     rows_in, columns_in = image.shape[:2] if interleaved else image.shape[1:]
-    x, y, columns, rows = region.within(rows_in, columns_in)
+    return _cut(image, region.within(rows_in, columns_in), interleaved=interleaved, alpha=alpha)
+
+
+def cut_of_part(image: Image, region: Region | None) -> Image | None:
+    """Returns the colour planes of what an Image has of a region of the whole picture; None if that is nothing."""
+    if region is None or image.part is None:
+        return cut(image, region, interleaved=False)
+    first, height = image.part
+    x, y, columns, rows = region.within(height, image.shape[2])
+    top, bottom = max(y, first), min(y + rows, first + image.shape[1])
+    if top >= bottom:
+        return None
+    return _cut(image, (x, top - first, columns, bottom - top), interleaved=False, alpha=False)
+
+
+def _cut(image: Image, place: tuple[int, int, int, int], *, interleaved: bool, alpha: bool) -> Image:
+    """Returns the pixels at a place: x, y, columns, rows."""
+    x, y, columns, rows = place
+    rows_in, columns_in = image.shape[:2] if interleaved else image.shape[1:]
     if (rows, columns) == (rows_in, columns_in):
         return image
     gpu, dtype = image.gpu, image.dtype

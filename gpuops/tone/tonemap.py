@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..image import Image
-from ..metrics.statistics import Statistics, statistics
-from ..notes import note
+from ..metrics.statistics import Statistics, all_statistics, statistics
+from ..notes import tally
 from ..operands import check_colours
+from ..operation import Measure
 from ..ops.tonemap import TonemapParams
 from ..params.lut import LutParams
 from ..params.operators import LOCAL, MAX_STOPS, PERCENTILES
 from ..params.region import Region
-from ..params.white_balance import WhiteBalance
+from ..params.white_balance import GRAY_WORLD, WhiteBalance
 from ..pixels.coding import Decoding, Encoding, pack
 from ..pixels.pointwise import Stage, reading, writing
-from ..pixels.regions import cut
+from ..pixels.regions import cut, cut_of_part
 from ..space import converted
 from . import blue_noise, local, lut, operators, white_balance
 
@@ -152,8 +154,9 @@ def mapped(
     group = kernel.fit(1 if gpu.limits.is_cpu else 256)
     items = -(-size // ways.at_once)
     times = min(max(1, items // (gpu.limits.compute_units * group[0] * _GROUPS)), _TIMES)
+    before = np.uint32((source.part.first if source.part else 0) * width % 2**32)
     gpu.launch(
-        kernel, (-(-items // times),), source, result, size, width, times, exposure, p, float(params.gamma),
+        kernel, (-(-items // times),), source, result, size, width, before, times, exposure, p, float(params.gamma),
         1.0 / params.dither if params.dither else 0.0, np.uint32(params.seed), *ways.arguments, codes, lost, repaired,
         noise, lut.on_device(gpu, table) if table else None, gains, white_balance.rows(balance), local=group,
         label=f"tonemap {params.operator}",
@@ -161,6 +164,61 @@ def mapped(
     )  # fmt: skip
     warn_of_repairs(*(int(n) for n in repaired.numpy()))
     return result, lost
+
+
+def measure(params: TonemapParams) -> Measure | None:
+    """Returns the next figures of a whole picture that the parameters need, if its rows come in parts."""
+    if params.white_balance == GRAY_WORLD:
+        return Measure(
+            partial(_means, region=params.meter_region),
+            lambda found: replace(params, white_balance=white_balance.gray_world(found.means)),
+        )
+    if params.exposure is None:
+        return Measure(partial(_of_part, params=params), partial(_exposed, params))
+    if operators.needs_scene(params):
+        of_all = replace(params, meter_region=None)
+        return Measure(partial(_of_part, params=of_all), partial(_resolved, params))
+    return None
+
+
+def _of_part(gpu: Gpu, image: Image, params: TonemapParams) -> Statistics | None:
+    part = cut_of_part(image, params.meter_region)
+    return None if part is None else _measured(gpu, part, replace(params, meter_region=None))
+
+
+def _exposed(params: TonemapParams, found: Statistics) -> TonemapParams:
+    """Returns parameters with the exposure that was measured."""
+    stops = math.log2(_factor(found, params))
+    params = replace(params, exposure=min(max(stops, -MAX_STOPS), MAX_STOPS))
+    if operators.needs_scene(params) and params.meter_region is None:
+        return _resolved(params, found)
+    return params
+
+
+def _resolved(params: TonemapParams, found: Statistics) -> TonemapParams:
+    """Returns parameters of which the scene decides none any more."""
+    assert params.exposure is not None
+    return operators.resolved(params, operators.Scene.of(found), 2.0**params.exposure)
+
+
+@dataclass(frozen=True)
+class _Means:
+    """The statistics of channels, which can be added."""
+
+    channels: tuple[Statistics, ...]
+
+    @property
+    def means(self) -> list[float]:
+        return [one.mean for one in self.channels[:3]]
+
+    def __add__(self, other: _Means) -> _Means:
+        return _Means(tuple(a + b for a, b in zip(self.channels, other.channels, strict=True)))
+
+
+def _means(gpu: Gpu, image: Image, region: Region | None) -> _Means | None:
+    white_balance.check_coloured(image.colours)
+    part = cut_of_part(image, region)
+    return None if part is None else _Means(all_statistics(gpu, part, histogram=False)[1])
 
 
 def exposure(
@@ -262,10 +320,7 @@ def _levels(
 
 def warn_of_repairs(nan: int, infinite: int, negative: int) -> None:
     """Gives one warning for all pixels whose light had to be repaired."""
-    kinds = ((nan, "NaN"), (infinite, "infinite"), (negative, "negative"))
-    counts = [f"{count} {kind}" for count, kind in kinds if count]
-    if counts:
-        note(
-            f"pixels repaired before tone mapping: {', '.join(counts)} (NaN and negative light became black, "
-            "infinite light white)"
-        )
+    tally(
+        "pixels repaired before tone mapping: {} (NaN and negative light became black, infinite light white)",
+        {"NaN": nan, "infinite": infinite, "negative": negative},
+    )

@@ -139,6 +139,12 @@ def gray_world(means: Sequence[float]) -> Gains:
     return r, g, b
 
 
+def check_coloured(colours: int) -> None:
+    """Refuses an image of one colour."""
+    if colours == 1:
+        raise ParameterError("a gray image has no colour to balance: leave the white balance out")
+
+
 def resolved(
     gpu: Gpu,
     source: Image,
@@ -158,8 +164,7 @@ def resolved(
     """
     if params.white_balance is None:
         return params
-    if (source.colours if decoding is None else source.shape[2] - decoding.alpha) == 1:
-        raise ParameterError("a gray image has no colour to balance: leave the white balance out")
+    check_coloured(source.colours if decoding is None else source.shape[2] - decoding.alpha)
     if params.white_balance != GRAY_WORLD:
         return params
     part = cut(source, params.meter_region, interleaved=decoding is not None)

@@ -1,0 +1,153 @@
+"""The work of a chain on an input whose rows come and go: for pictures that memory, or the device, has no room for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import files, notes
+from ..files.streams import to_stream
+from ..image import Image, Part
+from ..params.files import STREAM
+from ..pixels.coding import Losses
+from ..plan import Plan
+from ..tiles import flow
+from .access import Pending
+
+if TYPE_CHECKING:
+    from .item import How, Item
+    from .output import Finished, Output
+
+# Pixels that kernels count by integers of 32 bits with a sign.
+_MOST_PIXELS = 2**31 - 1
+
+
+def obstacle(item: Item, todo: Plan, picture: files.Picture, *, writes: bool) -> str | None:
+    """Returns the name of what needs the whole picture, if there is something; ``writes``: a step on the way writes."""
+    return "write" if writes else flow.obstacle(item.gpu, todo, _shape(picture))
+
+
+def is_too_large(item: Item, todo: Plan, picture: files.Picture) -> bool:
+    """Says whether the device has no room for a picture as a whole."""
+    limits, values = item.gpu.limits, picture.pixels.size
+    beside = max((step.traits.bytes_per_value for step in todo.steps), default=0.0)
+    return (
+        4 * values > limits.max_alloc_bytes
+        or picture.pixels.nbytes + (4 + beside) * values > limits.global_bytes
+        or picture.width * picture.height > _MOST_PIXELS
+    )
+
+
+def streamed(item: Item, todo: Plan, strips: files.Strips) -> None:
+    """Reads the rows of an input, does the steps of a plan on them, and writes them."""
+    gpu, picture = item.gpu, strips.picture
+    for text in strips.said:
+        notes.note(text)
+    how = item.how(picture, linear=todo.linear, premultiply=todo.premultiplied)
+    shape = _shape(picture, how)
+    for step in todo.steps:
+        step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
+    rows = flow.rows_at_a_time(gpu, todo, shape)
+    target = item.output if item.options.fuse else None
+    with ThreadPoolExecutor(2) as pool, item.naming(), gpu.phase("compute"):
+
+        def blocks(*, count: bool = False) -> Iterator[Image]:
+            first = 0
+            for pixels in _ahead(pool, strips.rows(rows), item):
+                image = item.on_device(pixels, how, count=count)
+                image.part = Part(first, picture.height)
+                first += len(pixels)
+                yield image
+
+        with notes.to(lambda _text: None):  # the last sweep says all that there is to say
+            todo = flow.settled(gpu, todo, blocks, how.decoding, shape)
+            for _ in range(item.options.repeat - 1):
+                for _ in flow.flow(gpu, todo, blocks(), how.decoding, shape, target):
+                    gpu.finish()
+        with notes.summed(), _Writing(item.output, picture.height, pool) as writing:
+            for result in flow.flow(gpu, todo, blocks(count=todo.spreads), how.decoding, shape, target):
+                writing.put(item.output.finished(result))
+    writing.warn()
+    item.warn_of_spread(todo.reach(gpu, shape) if todo.spreads else 0)
+
+
+def _shape(picture: files.Picture, how: How | None = None) -> tuple[int, int, int]:
+    """Returns (planes, height, width)."""
+    dropped = how is not None and how.drops_alpha
+    return picture.channels - dropped, picture.height, picture.width
+
+
+def _ahead(
+    pool: ThreadPoolExecutor, blocks: Iterator[np.ndarray[Any, Any]], item: Item
+) -> Iterator[np.ndarray[Any, Any]]:
+    """Gives blocks of rows of which a thread reads the next one meanwhile."""
+
+    def read() -> Pending[np.ndarray[Any, Any] | None]:
+        return Pending(pool, lambda: next(blocks, None))
+
+    coming = read()
+    while True:
+        with item.gpu.phase("decode"):
+            block = coming.result()
+        if block is None:
+            return
+        coming = read()
+        yield block
+
+
+class _Writing:
+    """A result whose rows are written by a thread while the next ones are made: a context."""
+
+    def __init__(self, output: Output, height: int, pool: ThreadPoolExecutor) -> None:
+        self._output, self._height, self._pool = output, height, pool
+        self._resources = ExitStack()
+        self._last: Pending[None] | None = None
+        self._lost = Losses()
+        self._first: Finished | None = None
+
+    def __enter__(self) -> _Writing:
+        return self
+
+    def put(self, rows: Finished) -> None:
+        """Writes rows, which follow those before."""
+        if self._first is None:
+            self._put = self._resources.enter_context(self._open(rows))
+            self._first = rows._replace(pixels=rows.pixels[:0])
+        self._lost = Losses(
+            self._lost.clipped + rows.lost.clipped, self._lost.not_finite + rows.lost.not_finite
+        )
+        self._wait()
+        self._last = Pending(self._pool, lambda: self._put(rows.pixels))
+
+    def _open(self, rows: Finished) -> Any:
+        output, (_, width, channels) = self._output, rows.pixels.shape
+        path = output.path
+        if path == STREAM:
+            path = self._resources.enter_context(to_stream(sys.stdout.buffer, output.format.extension))
+        header = rows.of.picture(files.unread((self._height, width, channels), rows.pixels.dtype))
+        return files.writing(path, header, overwrite=output.options.overwrite)
+
+    def _wait(self) -> None:
+        if self._last is not None:
+            with self._output.gpu.phase("encode"):
+                self._last.result()
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
+        if kind is None:
+            try:
+                self._wait()
+            except BaseException:
+                self._resources.__exit__(*sys.exc_info())
+                raise
+        with self._output.gpu.phase("encode"):
+            return self._resources.__exit__(kind, error, trace)
+
+    def warn(self) -> None:
+        """Says what the result has lost."""
+        assert self._first is not None
+        self._output.warn(self._first._replace(lost=self._lost))

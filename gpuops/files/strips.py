@@ -1,0 +1,89 @@
+"""Pictures that are read from the top, some rows at a time, where they would take too much memory as a whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+
+from .. import notes
+from .picture import Picture, Pixels
+from .pictures import format_in
+from .reading import reading
+from .streams import with_text_name
+
+# The modules of formats that can be read so.
+_READERS = {"PNG": "raster", "TIFF": "raster", "JPEG": "raster", "EXR": "exr"}
+# The most bytes of pixels that a byte of a file holds, as far as that is plausible.
+_DENSEST = 2000
+
+# The times that a picture's bytes are in memory while it is read and its result is written, as a whole.
+COPIES = 3
+
+#: ``(count)`` → the pixels of rows from the top on, of about so many rows at a time.
+Rows = Callable[[int], Iterator[Pixels]]
+#: The same of the file at a path: ``(path, count)``.
+RowsOf = Callable[[str, int], Iterator[Pixels]]
+
+
+class Whole(Exception):
+    """A large file has to be read as a whole, of ``nbytes``; the text says what it is: "is interlaced"."""
+
+    def __init__(self, reason: str, nbytes: int) -> None:
+        super().__init__(reason)
+        self.nbytes = nbytes
+
+
+@dataclass(frozen=True)
+class Strips:
+    """A picture whose pixels come row by row, as often as somebody asks.
+
+    Attributes
+    ----------
+    picture : Picture
+        All but its pixels: an array without memory stands for them.
+    rows : callable
+        ``(count)`` → iterator over arrays (rows, width, channels) from the top on, of about ``count`` rows each.
+    said : tuple of str
+        What a person should know of how the file is read.
+    """
+
+    picture: Picture
+    rows: Rows
+    said: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, picture: Picture) -> Strips:
+        """Returns the rows of a picture that is in memory."""
+
+        def rows(count: int) -> Iterator[Pixels]:
+            for start in range(0, picture.height, count):
+                yield picture.pixels[start : start + count]
+
+        return cls(picture, rows)
+
+
+def open_rows(path: str, layer: str | int | None, most: int) -> Strips | None:
+    """Opens a picture by rows if it takes more than ``most`` bytes of memory as a whole, as far as formats can tell.
+
+    Raises Whole if it would, and has to be read so.
+    """
+    if os.path.getsize(path) * _DENSEST <= most:
+        return None
+    fmt = format_in(path)
+    if fmt.name not in _READERS:
+        return None
+    module = import_module(f".{_READERS[fmt.name]}", __package__)
+    said: list[str] = []
+    with notes.to(said.append), reading(path), with_text_name(path) as text:
+        found: tuple[Picture, RowsOf] | None = module.strips(text, fmt, layer, most)
+    if found is None:
+        return None
+    picture, rows_of = found
+
+    def rows(count: int) -> Iterator[Pixels]:
+        with reading(path), with_text_name(path) as text:
+            yield from rows_of(text, count)
+
+    return Strips(picture, rows, tuple(said))
