@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import notes
 from ..errors import GpuopsError
 from ..files import drafts, threads
-from ..process import ahead, signals
+from ..process import ahead, heap, signals
 from .job import Job
 from .pipeline import run_jobs
 
@@ -109,6 +109,7 @@ def _serve(parent: Connection, how: How) -> None:
     """Does jobs until the other process ends this one."""
     signals.leave_to_others()
     ahead.begin()
+    heap.keep_freed()
     Thread(target=_end_with_parent, daemon=True).start()
     warnings.simplefilter("ignore")  # what a person should know goes with each job
     open_gpu = cache(partial(how.open_gpu, how.device))
