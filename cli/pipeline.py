@@ -138,7 +138,7 @@ def _run(
 def _results(
     shared: Shared, report: Report | None, jobs: Sequence[Job], begin: Callable[[Job], None]
 ) -> Iterator[Done]:
-    """What becomes of the jobs, on the device that the options name or, with several jobs, on all of them."""
+    """Does the jobs on the device that the options name; if there are several of both, on all of these devices."""
     if len(jobs) > 1 and shared.device is not None:
         from gpuops.device import names_several, select_all
 
@@ -151,7 +151,7 @@ def _results(
 def _on_several(
     shared: Shared, devices: Sequence[DeviceInfo], jobs: Sequence[Job], begin: Callable[[Job], None]
 ) -> Iterator[Done]:
-    """What becomes of jobs that several devices share."""
+    """Does jobs that several devices share."""
     refuse("times are those of one device, and here are several", "timing", "timing_file")
     check_dump(shared)
     from gpuops.batch.devices import run_jobs_on

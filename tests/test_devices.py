@@ -377,7 +377,7 @@ def test_nobody_works_on_if_nobody_wants_the_rest(here: Path, twice: list[Device
 
 
 class Simulated:
-    """What :class:`gpuops.batch.worker.Worker` is to others. The numbers of ``nature`` decide what comes next."""
+    """A :class:`gpuops.batch.worker.Worker` without a process. The numbers of ``nature`` decide what comes next."""
 
     nature: Iterator[int]
     #: How many jobs a process of each device gets done before it dies, if it dies at all.
@@ -500,10 +500,11 @@ class Batch:
     """The program, at work on many pictures on two devices, of which some are done."""
 
     def __init__(self, here: Path, both: str, *more: str) -> None:
-        self.inputs = [here / "in" / f"{k:02}.png" for k in range(40)]
-        for k, path in enumerate(self.inputs):
-            if not path.exists():
-                save(path, (300, 400, 3), seed=k)
+        self.inputs = [here / "in" / f"{k:03}.png" for k in range(150)]
+        if not self.inputs[0].exists():
+            save(self.inputs[0], (300, 400, 3))
+            for path in self.inputs[1:]:
+                os.link(self.inputs[0], path)
         self.out = here / "out"
         command = [sys.executable, "-m", "clpix", "blur", "in", "--recursive", "--sigma", "3", "-o", "out/"]
         self.process = subprocess.Popen(
@@ -524,9 +525,9 @@ def test_a_killed_process_loses_nothing(here: Path, both: str) -> None:
     code, said = batch.ended()
     assert code == 0 and said.count("\n") == 1, said
     assert said.startswith("clpix: warning: device ") and "SIGKILL" in said
-    assert names(here / "out") == [path.name for path in batch.inputs]
-    for path in batch.inputs:
-        assert files.read(here / "out" / path.name).pixels.shape == (300, 400, 3)
+    made = contents(here / "out")
+    assert list(made) == [path.name for path in batch.inputs]
+    assert len(set(made.values())) <= 2  # all inputs are the same, and devices may round differently
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # How often the process of a device may die before the device is left out.
 _DEATHS = 2
 
-# What is going on in this process.
+# The batches that this process has on several devices.
 _crews: set[_Crew] = set()
 
 
@@ -232,7 +232,7 @@ class _Crew:
             if before is None:
                 self._again.append(task)
                 continue
-            self._fail(task, f"twice a process that worked on it {how}: look at this file, or leave it out")
+            self._fail(task, f"two processes that worked on it {how}: look at this file, or leave it out")
             if device.works and before is not device:  # the task is to blame, and neither device
                 device.deaths -= 1
                 before.deaths = max(0, before.deaths - 1)

@@ -48,7 +48,7 @@ class How:
 
 
 class Told(NamedTuple):
-    """What a process tells of a job that is done: the fields of :class:`gpuops.batch.pipeline.Done` without the job."""
+    """The news of a job that is done: the fields of :class:`gpuops.batch.pipeline.Done` without the job."""
 
     told: Any
     error: Exception | None

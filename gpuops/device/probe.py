@@ -181,4 +181,6 @@ def death(code: int | None) -> str:
             return f"crashed ({signal.Signals(-code).name})"
         except ValueError:
             return f"crashed (signal {-code})"
+    if code is None:
+        return "does not end"
     return "gave no answer" if code == 0 else f"ended with exit code {code}"
