@@ -661,7 +661,7 @@ def test_devices_without_opencl_exits_with_3_and_one_line() -> None:
 def test_table_shows_why_a_device_is_skipped() -> None:
     from clpix.devices import table
 
-    header, first, reason, second = table([BROKEN, replace(INFO, index=1)], 1)
+    header, first, reason, second = table([BROKEN, replace(INFO, index=1)], [1])
     assert header.split()[:3] == ["#", "kind", "name"]
     assert "Broken GPU" in first
     assert reason.strip() == "skipped: crashed (SIGSEGV) while building kernels"
