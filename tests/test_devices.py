@@ -400,7 +400,7 @@ class Simulated:
     def ready(workers: Iterable[Simulated], timeout: float | None = None) -> list[Simulated]:
         able = [worker for worker in workers if worker._can()]
         assert able or timeout == 0, "all wait for each other"
-        return [worker for worker in able if next(Simulated.nature) % 2] or able[:1]
+        return [worker for worker in able if next(Simulated.nature) % 2] or able[: timeout != 0]
 
     def hear(self) -> Told | DeviceError | None:
         able = self._can()

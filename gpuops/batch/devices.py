@@ -161,24 +161,31 @@ class _Crew:
             device.end()
 
     def _turn(self, timeout: float | None) -> None:
-        """Takes note of what the processes say, and answers. Without a timeout it waits until one says something."""
-        speakers = {device.worker: device for device in self._devices}
-        for worker in Worker.ready(speakers, timeout):
-            device = speakers[worker]
-            try:
-                said = worker.hear()
-            except EOFError:
-                self._died(device)
-                continue
-            if said is None:
-                device.asks = True
-            elif isinstance(said, GpuopsError):
-                self._refused(device, said)
-            else:
-                self._told(device, said)
+        """Hears all that processes have to say, and answers. Without a timeout it waits until one says something."""
+        while speakers := self._speakers(timeout):
+            for device in speakers:
+                self._hear(device)
+            timeout = 0  # nothing is given to a process that has just died
         for device in self._devices:
             if device.asks:
                 self._answer(device)
+
+    def _speakers(self, timeout: float | None) -> list[_Device]:
+        devices = {device.worker: device for device in self._devices}
+        return [devices[worker] for worker in Worker.ready(devices, timeout)]
+
+    def _hear(self, device: _Device) -> None:
+        try:
+            said = device.worker.hear()
+        except EOFError:
+            self._died(device)
+            return
+        if said is None:
+            device.asks = True
+        elif isinstance(said, GpuopsError):
+            self._refused(device, said)
+        else:
+            self._told(device, said)
 
     # -- what is to be done -----------------------------------------------------------------------------------
 
