@@ -26,7 +26,7 @@ from gpuops.batch.devices import run_jobs_on
 from gpuops.batch.job import Job, Options
 from gpuops.batch.pipeline import Done, run_jobs
 from gpuops.batch.worker import Told, Unexpected
-from gpuops.device import DeviceInfo, list_devices, select_all
+from gpuops.device import DeviceInfo, list_devices, rank, select_all
 from gpuops.files import Picture, threads
 from gpuops.params.files import FileOperand
 
@@ -46,8 +46,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="session")
 def pair() -> list[DeviceInfo]:
-    """Two devices that work."""
-    found = [info for info in list_devices() if info.usable]
+    """The two best devices that work: others may be simulators."""
+    found = rank(info for info in list_devices() if info.usable)
     if len(found) < 2:
         pytest.skip("there is one device here")
     return found[:2]

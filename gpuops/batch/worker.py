@@ -17,7 +17,7 @@ from functools import cache, partial
 from multiprocessing import connection, resource_tracker
 from multiprocessing.connection import Connection
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from .. import notes
 from ..errors import GpuopsError
@@ -152,7 +152,7 @@ def _end_with_parent() -> None:
     _leave()
 
 
-def _leave() -> None:
+def _leave() -> NoReturn:
     """Ends this process without half-written files."""
     drafts.discard_unfinished()
     os._exit(0)
