@@ -53,8 +53,7 @@ def journal_of(shared: Shared, jobs: Sequence[Job]) -> Iterator[Journal | None]:
 def remaining(shared: Shared, jobs: Sequence[Job], journal: Journal | None) -> Iterator[Job]:
     """The jobs that are not done, by what the options say. Out of date outputs may be replaced."""
     for job in jobs:
-        outputs = (job.target, *job.asides)
-        if not all(map(os.path.exists, outputs)):
+        if not all(map(os.path.exists, job.outputs)):
             ours = shared.resume is not None and journal is not None and journal.is_ours(job.target)
             yield _replacing(job) if ours or shared.update else job
         elif shared.resume is not None and journal is not None:
@@ -77,6 +76,6 @@ def _is_new_enough(job: Job, journal: Journal | None) -> bool:
         return known.done and journal.is_done(job)
     try:
         made = os.stat(job.source).st_mtime_ns
-        return all(os.stat(output).st_mtime_ns >= made for output in (job.target, *job.asides))
+        return all(os.stat(output).st_mtime_ns >= made for output in job.outputs)
     except OSError:  # one has vanished
         return False

@@ -17,25 +17,26 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Everything, as JSON on stdout.")
 @click.option("--refresh", is_flag=True, help="Check and measure again, whatever was found before.")
 def command(as_json: bool, refresh: bool) -> None:
-    """List all OpenCL devices; the one used without --device is marked with *.
+    """List all OpenCL devices; those used without --device are marked with *.
 
     A device is used only after it has run a test correctly, in a process of its own. GB/s: bytes that a copy
     kernel reads and writes. GFLOP/s: float32 multiply-adds. The results are kept until a driver changes.
     """
-    from gpuops.device import list_devices, select
-    from gpuops.errors import DeviceError
+    from gpuops.device import list_devices, select_all
+    from gpuops.errors import GpuopsError
 
     devices = list_devices(refresh=refresh)
-    trouble, chosen = None, None
+    trouble: GpuopsError | None = None
+    chosen: list[int] = []
     try:
-        chosen = select()[1].index
-    except DeviceError as error:
+        chosen = [info.index for info in select_all()]
+    except GpuopsError as error:
         trouble = error
     if as_json:
         import json
         from dataclasses import asdict
 
-        listed = [{**asdict(info), "default": info.index == chosen} for info in devices]
+        listed = [{**asdict(info), "default": info.index in chosen} for info in devices]
         click.echo(json.dumps({"devices": listed}, indent=2))
     elif devices:
         click.echo("\n".join(table(devices, chosen)))
@@ -49,7 +50,7 @@ TEXTS = [" #", "kind", "name", "platform", "driver", "OpenCL"]
 NUMBERS = ["units", "MHz", "memory", "buffer", "local", "group", "fp64", "fp16", "GB/s", "GFLOP/s"]
 
 
-def table(devices: Sequence[DeviceInfo], chosen: int | None) -> list[str]:
+def table(devices: Sequence[DeviceInfo], chosen: Sequence[int]) -> list[str]:
     """Returns aligned lines; the reason for skipping a device stands below it."""
     rows = [[*TEXTS, *NUMBERS], *(row(info, chosen) for info in devices)]
     widths = [max(len(cells[i]) for cells in rows) for i in range(len(rows[0]))]
@@ -65,10 +66,10 @@ def table(devices: Sequence[DeviceInfo], chosen: int | None) -> list[str]:
     return lines
 
 
-def row(info: DeviceInfo, chosen: int | None) -> list[str]:
+def row(info: DeviceInfo, chosen: Sequence[int]) -> list[str]:
     """Returns the cells of a device's row."""
     return [
-        f"{'*' if info.index == chosen else ' '}{info.index}",
+        f"{'*' if info.index in chosen else ' '}{info.index}",
         info.kind,
         info.name,
         info.platform,

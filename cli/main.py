@@ -132,10 +132,11 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
     """
     line = getattr(sys.modules.get(f"{__package__}.status"), "left_behind", bytes)()
     os.write(2, line + b"clpix: error: interrupted; finished results are kept, nothing is half written\n")
-    # Before that module is loaded to its end, no file is begun.
-    discard = getattr(sys.modules.get("gpuops.files.drafts"), "discard_unfinished", None)
-    if discard is not None:
-        discard()
+    # Before these modules are loaded to their end, no process is started, and no file begun.
+    for module, name in (("gpuops.batch.devices", "end_all"), ("gpuops.files.drafts", "discard_unfinished")):
+        function = getattr(sys.modules.get(module), name, None)
+        if function is not None:
+            function()
     os._exit(128 + number)  # as shells report a signal
 
 

@@ -195,8 +195,9 @@ def chain(command: Command) -> Command:
 device = click.option(
     "--device",
     envvar="CLPIX_DEVICE",
-    metavar="gpu|cpu|N|NAME",
-    help="Which device (see `clpix devices`); also CLPIX_DEVICE. Without it the best one that works.",
+    metavar="gpu|cpu|N|NAME|all",
+    help="Which device (see `clpix devices`); also CLPIX_DEVICE. Without it the best one that works. Several, such as "
+    "0,1, share the inputs of a batch; 'all': every GPU, or every CPU where there is no GPU.",
 )
 
 

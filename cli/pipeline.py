@@ -13,7 +13,7 @@ import click
 
 from gpuops import files, notes
 from gpuops.batch.job import Job
-from gpuops.batch.pipeline import run_jobs
+from gpuops.batch.pipeline import Done, run_jobs
 from gpuops.batch.reader import check_input
 from gpuops.errors import DeviceError, FileError, ParameterError
 from gpuops.files.streams import printable
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gpuops.batch.job import Work
     from gpuops.batch.journal import Journal
     from gpuops.chain import Chain
+    from gpuops.device import DeviceInfo
     from gpuops.gpu import Gpu
     from gpuops.profile import Report
 
@@ -115,16 +116,11 @@ def _run(
     journal: Journal | None,
     tell: Callable[[Job, Any], None],
 ) -> int:
-    """Opens the device and does the jobs. Returns how many failed."""
+    """Does the jobs. Returns how many failed."""
     failed = 0
     with status.progress(len(jobs), wanted=shared.progress, quiet=shared.quiet) as progress:
-        for done in run_jobs(
-            partial(open_gpu, shared, report),
-            jobs,
-            at_once=shared.jobs,
-            memory=shared.memory,
-            begin=(lambda _job: None) if journal is None else journal.begin,
-        ):
+        begin = (lambda _job: None) if journal is None else journal.begin
+        for done in _results(shared, report, jobs, begin):
             for text in done.notes:
                 notes.note(text)
             if done.error is None:
@@ -137,6 +133,40 @@ def _run(
             if progress is not None:
                 progress.tell(done)
     return failed
+
+
+def _results(
+    shared: Shared, report: Report | None, jobs: Sequence[Job], begin: Callable[[Job], None]
+) -> Iterator[Done]:
+    """Does the jobs on the device that the options name; if there are several of both, on all of these devices."""
+    if len(jobs) > 1 and shared.device is not None:
+        from gpuops.device import names_several, select_all
+
+        devices = select_all(shared.device) if names_several(shared.device) else []
+        if len(devices) > 1:
+            return _on_several(shared, devices, jobs, begin)
+    return run_jobs(
+        partial(open_gpu, shared, report),
+        jobs,
+        at_once=shared.jobs,
+        memory=shared.memory,
+        begin=begin,
+    )
+
+
+def _on_several(
+    shared: Shared, devices: Sequence[DeviceInfo], jobs: Sequence[Job], begin: Callable[[Job], None]
+) -> Iterator[Done]:
+    """Does jobs that several devices share."""
+    refuse("times are those of one device, and here are several", "timing", "timing_file")
+    check_dump(shared)
+    from gpuops.batch.devices import run_jobs_on
+    from gpuops.gpu import Gpu
+
+    for info in devices:
+        _name(shared, info)
+    open_one = partial(Gpu, dump=shared.dump_kernels, memory=shared.device_memory)
+    return run_jobs_on(devices, open_one, jobs, at_once=shared.jobs, memory=shared.memory, begin=begin)
 
 
 def _complain(shared: Shared, job: Job, error: Exception) -> None:
@@ -173,9 +203,14 @@ def open_gpu(shared: Shared, report: Report | None) -> Gpu:
         report.context |= report_formats.device_context(gpu.info) | {
             "command": printable(shlex.join(["clpix", *sys.argv[1:]]))
         }
-    if shared.verbose:
-        say(f"clpix: device {gpu.info.index}: {gpu.info.name} ({gpu.info.platform})")
+    _name(shared, gpu.info)
     return gpu
+
+
+def _name(shared: Shared, info: DeviceInfo) -> None:
+    """Names a device with --verbose."""
+    if shared.verbose:
+        say(f"clpix: device {info.index}: {info.name} ({info.platform})")
 
 
 @contextmanager

@@ -451,24 +451,52 @@ def test_shards_of_a_batch_are_all_of_it(clpix: Program, here: Path) -> None:
     assert none.code == 0 and not (here / "none").exists()
 
 
-@pytest.mark.skipif(not shutil.which("parallel"), reason="there is no GNU parallel")
-def test_the_recipe_for_gnu_parallel(here: Path) -> None:
-    """The command line of the documentation does all inputs once."""
-    page = (Path(__file__).parent.parent / "docs" / "batches.md").read_text()
-    recipe = next(line for line in page.splitlines() if line.startswith("parallel clpix"))
+@pytest.fixture
+def recipe(here: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The page with recipes for other programs, which find the program, a list of six pictures and a look here."""
     inputs = [save(here / f"{k}.png", seed=k) for k in range(6)]
     (here / "list.txt").write_text("\n".join(map(str, inputs)))
     (here / "look.toml").write_text('schema = 1\n[[step]]\nop = "flip"\naxis = "vertical"\n')
     (here / "clpix").write_text(f'#!/bin/sh\nexec {sys.executable} -m clpix "$@"\n')
     (here / "clpix").chmod(0o755)
-    environment = os.environ | {"PATH": f"{here}:{os.environ['PATH']}"}
-    done = subprocess.run(recipe, shell=True, env=environment, capture_output=True, text=True, timeout=300)
+    monkeypatch.setenv("PATH", f"{here}:{os.environ['PATH']}")
+    return (Path(__file__).parent.parent / "docs" / "batches.md").read_text()
+
+
+def check_recipe(here: Path) -> None:
+    """Checks that all inputs of the list are done."""
+    count = len((here / "list.txt").read_text().split("\n"))
+    assert names(here / "out") == [f"{k}.png" for k in range(count)]
+    for k in range(count):
+        made, source = files.read(here / "out" / f"{k}.png"), files.read(here / f"{k}.png")
+        np.testing.assert_array_equal(made.pixels, source.pixels[::-1])
+
+
+@pytest.mark.skipif(not shutil.which("parallel"), reason="there is no GNU parallel")
+def test_the_recipe_for_gnu_parallel(here: Path, recipe: str) -> None:
+    """The command line of the documentation does all inputs once."""
+    line = next(line for line in recipe.splitlines() if line.startswith("parallel clpix"))
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    assert names(here / "out") == [path.name for path in inputs]
-    for path in inputs:
-        np.testing.assert_array_equal(
-            files.read(here / "out" / path.name).pixels, files.read(path).pixels[::-1]
-        )
+    check_recipe(here)
+
+
+@pytest.mark.skipif(not shutil.which("snakemake"), reason="there is no Snakemake")
+def test_the_recipe_for_snakemake(here: Path, recipe: str) -> None:
+    """The Snakefile of the documentation does all inputs once, and what is out of date again."""
+    (here / "Snakefile").write_text(recipe.partition("```snakemake\n")[2].partition("```")[0])
+    command = ["snakemake", "-c4", "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    check_recipe(here)
+    kept = (here / "out" / "1.png").stat().st_mtime_ns
+    files.write(here / "0.png", Picture(np.zeros((4, 4, 3), np.uint8)), overwrite=True)
+    with open(here / "list.txt", "a") as file:
+        file.write(f"\n{save(here / '6.png', seed=6)}")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    check_recipe(here)
+    assert (here / "out" / "1.png").stat().st_mtime_ns == kept
 
 
 # -- the terminal ---------------------------------------------------------------------------------------------------

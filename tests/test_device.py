@@ -29,7 +29,7 @@ from gpuops.device import (
     select,
 )
 from gpuops.device import store as cache
-from gpuops.errors import DeviceError, GpuopsWarning
+from gpuops.errors import DeviceError, GpuopsWarning, ParameterError
 from gpuops.process import ahead
 
 INFO = DeviceInfo(
@@ -204,6 +204,46 @@ def test_broken_gpu_is_passed_over_with_a_warning_every_time(fakes: Any) -> None
     for _ in range(2):
         with pytest.warns(GpuopsWarning, match=r"Broken GPU.*crashed \(SIGSEGV\)"):
             assert select()[0] == "device 1"
+
+
+def test_all_are_the_gpus(fakes: Any) -> None:
+    """The best comes first. CPUs only count where there is no GPU that works."""
+    fast = replace(GPU, gflops=9000.0)
+    made = fakes(GPU, fast, INFO)
+    assert [info.index for info in choose.select_all(" ALL")] == [1, 0] and 2 not in made.checked
+    assert select("all")[0] == "device 1"
+    fakes(INFO, INFO)
+    assert [info.index for info in choose.select_all("all")] == [0, 1]
+    fakes(BROKEN, INFO, GPU)
+    with pytest.warns(GpuopsWarning, match="Broken GPU"):
+        assert [info.index for info in choose.select_all("all")] == [2]
+    fakes(replace(INFO, usable=False, reason="computes wrong results"))
+    with pytest.raises(DeviceError, match=r"no usable OpenCL device .*computes wrong results.*get one with"):
+        choose.select_all("all")
+
+
+def test_lists_of_devices(fakes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comma within a device's name does not part it."""
+    fakes(GPU, replace(GPU, name="Brand, Inc. X,1"), replace(INFO, name="Slow CPU"))
+
+    def chosen(spec: str | None) -> list[int]:
+        return [info.index for info in choose.select_all(spec)]
+
+    assert chosen("2,0") == [2, 0] and select("2,0")[0] == "device 2"
+    assert chosen("slow, gpu") == [2, 0]
+    assert chosen("brand, inc. x,1") == [1]
+    assert chosen("Brand, Inc. X,1,2") == chosen("Inc. X,2") == [1, 2]
+    assert chosen("Fast") == [0] and chosen(None) == [0]
+    monkeypatch.setenv("CLPIX_DEVICE", "2,1")
+    assert chosen(None) == [2, 1]
+    monkeypatch.setenv("CLPIX_DEVICE", "2,2")
+    with pytest.raises(ParameterError, match=r"CLPIX_DEVICE: '2,2' names device 2 \(Slow CPU\) twice"):
+        select()
+    for spec in (",", "0,", "0,,1", "all,0"):
+        with pytest.raises(ParameterError, match="is no list of devices"):
+            chosen(spec)
+    with pytest.raises(DeviceError, match="no device 'none'"):
+        chosen("0,none")
 
 
 def test_broken_cpu_is_passed_over_in_silence(fakes: Any, recwarn: pytest.WarningsRecorder) -> None:
@@ -621,7 +661,7 @@ def test_devices_without_opencl_exits_with_3_and_one_line() -> None:
 def test_table_shows_why_a_device_is_skipped() -> None:
     from clpix.devices import table
 
-    header, first, reason, second = table([BROKEN, replace(INFO, index=1)], 1)
+    header, first, reason, second = table([BROKEN, replace(INFO, index=1)], [1])
     assert header.split()[:3] == ["#", "kind", "name"]
     assert "Broken GPU" in first
     assert reason.strip() == "skipped: crashed (SIGSEGV) while building kernels"

@@ -106,8 +106,13 @@ class Job:
             raise ParameterError(
                 f"{writes} steps write on the way, and there are {len(self.asides)} paths for them"
             )
-        if len({self.target, *self.asides}) <= len(self.asides):
+        if len(set(self.outputs)) < len(self.outputs):
             raise ParameterError("two outputs of a job have the same path")
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The paths of all files that are written."""
+        return self.target, *self.asides
 
     @property
     def recipe(self) -> str:

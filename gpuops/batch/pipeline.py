@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -56,7 +55,7 @@ class Done:
 
 def run_jobs(
     open_gpu: Callable[[], Gpu],
-    jobs: Sequence[Job],
+    jobs: Iterable[Job],
     *,
     at_once: int | None = None,
     memory: int | None = None,
@@ -68,21 +67,25 @@ def run_jobs(
     ----------
     open_gpu : callable
         It is called once, while the first inputs are being read.
+    jobs : iterable of Job
+        It is asked for the next one when there is room for that.
     at_once : int, optional
-        How many pictures are read and written at a time: at most, and by default, one a processor. Each picture's
-        codec uses its share of the processors.
+        How many pictures are read and written at a time: at most, and by default, one a processor that codecs
+        may use. Each picture's codec uses its share of these.
     memory : int, optional
         Bytes that pictures which were read, and results which are not yet written, may take together. The default is a
         quarter of the machine's. One picture is always worked on, whatever its size.
     begin : callable, optional
         It is given each job before its input is read.
     """
-    processors = os.cpu_count() or 1
-    count = max(1, min(at_once or processors, len(jobs)))
+    processors = threads.count()
+    count = at_once or processors
+    if isinstance(jobs, Sized):
+        count = max(1, min(count, len(jobs)))
     with threads.limited(processors // count):
         pool = ThreadPoolExecutor(count, initializer=signals.leave_to_others)
         try:
-            yield from _Line(pool, jobs, count, memory or of_machine() // _SHARE, begin).run(open_gpu)
+            yield from _Line(pool, jobs, count, memory or usual_memory(), begin).run(open_gpu)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -129,7 +132,7 @@ class _Line:
     def __init__(
         self,
         pool: ThreadPoolExecutor,
-        jobs: Sequence[Job],
+        jobs: Iterable[Job],
         count: int,
         memory: int,
         begin: Callable[[Job], None],
@@ -191,3 +194,8 @@ class _Line:
     def _held(self) -> int:
         ahead = sum(flight.size(self._largest) for flight in self._ahead)
         return ahead + sum(flight.access.held for flight in self._behind)
+
+
+def usual_memory() -> int:
+    """Returns the bytes that pictures on their way may take together, unless a caller says how many."""
+    return of_machine() // _SHARE

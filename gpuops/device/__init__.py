@@ -7,8 +7,16 @@ verdict in the cache, `choose` lists and selects.
 
 from __future__ import annotations
 
-from gpuops.device.choose import list_devices, rank, select
+from gpuops.device.choose import list_devices, names_several, rank, select, select_all
 from gpuops.device.drivers import register_bundled_runtimes
 from gpuops.device.info import DeviceInfo
 
-__all__ = ["DeviceInfo", "list_devices", "rank", "register_bundled_runtimes", "select"]
+__all__ = [
+    "DeviceInfo",
+    "list_devices",
+    "names_several",
+    "rank",
+    "register_bundled_runtimes",
+    "select",
+    "select_all",
+]

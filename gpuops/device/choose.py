@@ -1,15 +1,15 @@
-"""The flat list of devices, their order of preference, and the selection of one."""
+"""The flat list of devices, their order of preference, and the selection of one or several."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpuops.device.info import KINDS, DeviceInfo, describe
-from gpuops.errors import DeviceError
+from gpuops.errors import DeviceError, ParameterError
 from gpuops.notes import note
 from gpuops.process import signals
 
@@ -21,6 +21,8 @@ HOW_TO_GET_ONE = (
     "get one with `pip install 'clpix[cpu]'`, the distribution's package pocl-opencl-icd, "
     "or the GPU vendor's driver"
 )
+# The specification of every device of the best kind.
+ALL = "all"
 
 
 class Candidate:
@@ -51,21 +53,73 @@ def list_devices(*, refresh: bool = False) -> list[DeviceInfo]:
 
 def select(spec: str | None = None) -> tuple[cl.Device, DeviceInfo]:
     """The device that `spec` names: "gpu", "cpu", a number of the list, or a part of its name or its
-    platform's.
+    platform's; the first one of several.
 
     None means the environment variable CLPIX_DEVICE, else the best one that works. Only devices that come
     into question are checked. Raises DeviceError with one line that says what there is.
     """
+    return _selected(spec)[0]
+
+
+def select_all(spec: str | None = None) -> list[DeviceInfo]:
+    """The devices that `spec` names as for :func:`select`, with commas between several; each works.
+
+    "all" means every GPU that works. Where there is none, it means every accelerator, and then every CPU. Raises
+    ParameterError for a list that names nothing between two commas, or a device twice.
+    """
+    return [info for _, info in _selected(spec)]
+
+
+def names_several(spec: str | None) -> bool:
+    """Says whether `spec` may name several devices, without looking for any."""
+    return spec is not None and ("," in spec or spec.strip().lower() == ALL)
+
+
+def _selected(spec: str | None) -> list[tuple[cl.Device, DeviceInfo]]:
+    """Returns the devices that a specification names, or that CLPIX_DEVICE does."""
     given = "" if spec is not None else "CLPIX_DEVICE: "
     spec = (spec if spec is not None else os.environ.get("CLPIX_DEVICE", "")).strip()
     found = candidates()
     if not found:
         raise DeviceError(f"no OpenCL device{_searched()}: {HOW_TO_GET_ONE}")
-    if spec:
-        try:
-            return _best(matching(found, spec), f"no usable device for {spec!r}")
-        except DeviceError as error:
-            raise DeviceError(f"{given}{error}") from None
+    if not spec:
+        return _preferred(found)[:1]
+    if spec.lower() == ALL:
+        return _preferred(found)
+    try:
+        return _of_list(found, spec)
+    except (DeviceError, ParameterError) as error:
+        raise type(error)(f"{given}{error}") from None
+
+
+def _of_list(found: Sequence[Candidate], spec: str) -> list[tuple[cl.Device, DeviceInfo]]:
+    """Returns the best usable device for each name in a list."""
+    chosen: list[tuple[cl.Device, DeviceInfo]] = []
+    for name in _names(found, spec):
+        device, info = _best(matching(found, name), f"no usable device for {name!r}")
+        if any(info.index == other.index for _, other in chosen):
+            raise ParameterError(
+                f"{spec!r} names device {info.index} ({info.name}) twice: leave out one, or give the numbers that "
+                "`clpix devices` lists"
+            )
+        chosen.append((device, info))
+    return chosen
+
+
+def _names(found: Sequence[Candidate], spec: str) -> Iterator[str]:
+    """The names in a list. Commas part them, but not within the name of a device that is there."""
+    parts = spec.split(",")
+    if {part.strip().lower() for part in parts} & {"", ALL}:
+        raise ParameterError(f"{spec!r} is no list of devices: write one such as 0,1, or '{ALL}' alone")
+    while parts:
+        lengths = range(len(parts), 1, -1)
+        count = next((n for n in lengths if _named(found, ",".join(parts[:n]).strip().lower())), 1)
+        yield ",".join(parts[:count]).strip()
+        del parts[:count]
+
+
+def _preferred(found: Sequence[Candidate]) -> list[tuple[cl.Device, DeviceInfo]]:
+    """Returns every device that works of the best kind that has one, the best first."""
     skipped: list[DeviceInfo] = []
     for kind in KINDS:
         checked = [(candidate, candidate.check()) for candidate in found if candidate.info.kind == kind]
@@ -73,8 +127,7 @@ def select(spec: str | None = None) -> tuple[cl.Device, DeviceInfo]:
         for info in [info for _, info in checked if kind == "gpu" and not info.usable]:
             note(f"GPU {info.index} ({info.name}) passed over: {info.reason}")
         if usable := {info: candidate for candidate, info in checked if info.usable}:
-            best = rank(usable)[0]
-            return usable[best].device, best
+            return [(usable[info].device, info) for info in rank(usable)]
     raise DeviceError(f"no usable OpenCL device ({_reasons(skipped)}): {HOW_TO_GET_ONE}")
 
 
@@ -111,14 +164,17 @@ def matching(found: Sequence[Candidate], spec: str) -> list[Candidate]:
     elif word.isdecimal():
         chosen = [candidate for candidate in found if candidate.info.index == int(word)]
     else:
-        chosen = [c for c in found if word in c.info.name.lower() or word in c.info.platform.lower()]
-        chosen = chosen or [
-            c for c in found if word in c.info.version.lower()
-        ]  # PoCL's name only stands there
+        chosen = _named(found, word)
     if not chosen:
         there = ", ".join(f"{c.info.index} {c.info.name} [{c.info.platform}, {c.info.kind}]" for c in found)
         raise DeviceError(f"no device {spec!r}; there is: {there}")
     return chosen
+
+
+def _named(found: Sequence[Candidate], word: str) -> list[Candidate]:
+    """The candidates with a word in their or their platform's name, or else in their version, as PoCL's name is."""
+    chosen = [c for c in found if word in c.info.name.lower() or word in c.info.platform.lower()]
+    return chosen or [c for c in found if word in c.info.version.lower()]
 
 
 def candidates(*, refresh: bool = False) -> list[Candidate]:

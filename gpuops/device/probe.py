@@ -158,7 +158,7 @@ def run_canary(arguments: Sequence[str], environment: Mapping[str, str]) -> dict
     where = f" while {last['stage']}" if "stage" in last else ""
     if late:
         return {"usable": False, "reason": f"did not finish within {limit:g} s{where}"}
-    return {"usable": False, "reason": f"{_death(process.returncode)}{where}"}
+    return {"usable": False, "reason": f"{death(process.returncode)}{where}"}
 
 
 def _answers(output: bytes) -> list[dict[str, Any]]:
@@ -172,7 +172,8 @@ def _answers(output: bytes) -> list[dict[str, Any]]:
     return answers
 
 
-def _death(code: int | None) -> str:
+def death(code: int | None) -> str:
+    """Says how a process ended, by its exit code."""
     import signal
 
     if code is not None and code < 0:
@@ -180,4 +181,6 @@ def _death(code: int | None) -> str:
             return f"crashed ({signal.Signals(-code).name})"
         except ValueError:
             return f"crashed (signal {-code})"
+    if code is None:
+        return "does not end"
     return "gave no answer" if code == 0 else f"ended with exit code {code}"

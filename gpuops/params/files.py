@@ -16,7 +16,7 @@ class FileOperand:
     """A file, and the SHA-256 digest of what was in it when the digest was first asked for.
 
     It is what travels in a recipe or to another process; the content is read where the work is done, and is refused
-    there if it has changed. Operands are equal if their paths and digests are.
+    there if it has changed; that of standard input travels along. Operands are equal if their paths and digests are.
     """
 
     __slots__ = ("_digest", "path")
@@ -51,7 +51,9 @@ class FileOperand:
     def __hash__(self) -> int:
         return hash((self.path, self.digest))
 
-    def __reduce__(self) -> tuple[type[FileOperand], tuple[str, str]]:
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        if self.is_stream:
+            return _of_stream, (self.content(), self.digest)
         return FileOperand, (self.path, self.digest)
 
     def __repr__(self) -> str:
@@ -77,6 +79,12 @@ class FileOperand:
 
     def __str__(self) -> str:
         return self.path
+
+
+def _of_stream(content: bytes, digest: str) -> FileOperand:
+    """Makes the operand of what another process has read from standard input."""
+    _streamed[digest] = content
+    return FileOperand(STREAM, digest)
 
 
 def _read(path: str) -> bytes:

@@ -1,0 +1,272 @@
+"""Many jobs on several devices. Each device has a process of its own, which takes the next job when it has room for it.
+
+A process may die, as drivers and codecs crash. It is started once more. What it had begun is done anew by itself, so
+that the one job that is to blame, if there is one, brings no other down with it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ..device.probe import death
+from ..errors import DeviceError, GpuopsError
+from ..files import drafts, threads
+from ..notes import note
+from .job import Job
+from .pipeline import Done, usual_memory
+from .worker import How, Told, Worker
+
+if TYPE_CHECKING:
+    from ..device import DeviceInfo
+    from ..gpu import Gpu
+
+# How often the process of a device may die before the device is left out.
+_DEATHS = 2
+
+# The batches that this process has on several devices.
+_crews: set[_Crew] = set()
+
+
+def run_jobs_on(
+    devices: Sequence[DeviceInfo],
+    open_gpu: Callable[[str], Gpu],
+    jobs: Sequence[Job],
+    *,
+    at_once: int | None = None,
+    memory: int | None = None,
+    begin: Callable[[Job], None] = lambda _job: None,
+) -> Iterator[Done]:
+    """Does jobs on several devices, and gives what became of each, in their order.
+
+    It is :func:`gpuops.batch.pipeline.run_jobs` in several processes, which share what ``at_once`` and ``memory`` say,
+    and the processors. A program that calls it is imported by each of them, and must not do its work then: it has its
+    ``if __name__ == "__main__"``.
+
+    Parameters
+    ----------
+    open_gpu : callable
+        It is given a device's number, in that device's process; it can be sent there, as ``Gpu`` can.
+    """
+    devices = devices[: len(jobs)]
+    processors, count = threads.count(), len(devices)
+    at_once = min(at_once or processors, len(jobs))
+    memory = memory or usual_memory()
+
+    def how(place: int) -> How:
+        number = str(devices[place].index)
+        shares = (_share(total, count, place) for total in (processors, at_once, memory))
+        return How(open_gpu, number, *shares)
+
+    crew = _Crew(devices, jobs, begin, how)
+    _crews.add(crew)
+    try:
+        yield from crew.run()
+    finally:
+        crew.end()
+        _crews.discard(crew)
+
+
+def end_all() -> None:
+    """Ends all processes that work for this one, which is about to end at once, without half-written files."""
+    for crew in tuple(_crews):
+        crew.end()
+
+
+@dataclass
+class _Task:
+    """A job that was begun.
+
+    ``is_new``: none of its outputs was there before. ``died_on``: the device whose process died during it.
+    """
+
+    number: int
+    job: Job
+    is_new: bool
+    given: bool = False
+    died_on: _Device | None = None
+
+    def next_try(self) -> Job:
+        """Returns the job as it is to be given to a process; it may replace what an earlier try has made of it."""
+        again, self.given = self.given, True
+        if not again or not self.is_new:
+            return self.job
+        return replace(self.job, options=replace(self.job.options, overwrite=True))
+
+
+@dataclass(eq=False)
+class _Device:
+    """A device: its process, what that is at, and how often it died.
+
+    ``asks``: it waits for an answer. ``works``: it has done something since it was started.
+    """
+
+    info: DeviceInfo
+    how: How
+    worker: Worker = field(init=False)
+    tasks: deque[_Task] = field(default_factory=deque)
+    asks: bool = False
+    works: bool = False
+    deaths: int = 0
+
+    def __post_init__(self) -> None:
+        self.start()
+
+    def __str__(self) -> str:
+        return f"device {self.info.index} ({self.info.name})"
+
+    def start(self) -> None:
+        self.asks = self.works = False
+        self.worker = Worker(self.how)
+
+    def end(self) -> str:
+        """Ends the process and removes what it has left unfinished. Returns how it ended."""
+        how = death(self.worker.end())
+        outputs = [os.path.realpath(path) for task in self.tasks for path in task.job.outputs]
+        for folder in set(map(os.path.dirname, outputs)):
+            drafts.sweep(folder)
+        return how
+
+
+class _Crew:
+    """The devices that work, the jobs that are left for them, and what became of others."""
+
+    def __init__(
+        self,
+        devices: Sequence[DeviceInfo],
+        jobs: Sequence[Job],
+        begin: Callable[[Job], None],
+        how: Callable[[int], How],
+    ) -> None:
+        self._count = len(jobs)
+        self._rest = enumerate(jobs)
+        self._begin = begin
+        self._again: list[_Task] = []
+        self._done: dict[int, Done] = {}
+        self._worked = False
+        self._devices = [_Device(info, how(place)) for place, info in enumerate(devices)]
+
+    def run(self) -> Iterator[Done]:
+        for number in range(self._count):
+            self._turn(0)
+            while number not in self._done:
+                self._turn(None)
+            yield self._done.pop(number)
+
+    def end(self) -> None:
+        for device in self._devices:
+            device.end()
+
+    def _turn(self, timeout: float | None) -> None:
+        """Hears all that processes have to say, and answers. Without a timeout it waits until one says something."""
+        while speakers := self._speakers(timeout):
+            for device in speakers:
+                self._hear(device)
+            timeout = 0  # nothing is given to a process that has just died
+        for device in self._devices:
+            if device.asks:
+                self._answer(device)
+
+    def _speakers(self, timeout: float | None) -> list[_Device]:
+        devices = {device.worker: device for device in self._devices}
+        return [devices[worker] for worker in Worker.ready(devices, timeout)]
+
+    def _hear(self, device: _Device) -> None:
+        try:
+            said = device.worker.hear()
+        except EOFError:
+            self._died(device)
+            return
+        if said is None:
+            device.asks = True
+        elif isinstance(said, GpuopsError):
+            self._refused(device, said)
+        else:
+            self._told(device, said)
+
+    # -- what is to be done -----------------------------------------------------------------------------------
+
+    def _answer(self, device: _Device) -> None:
+        """Gives the device a task. If there is none, it finishes those that it has, or waits."""
+        task = self._next(device)
+        if task is None and not device.tasks:
+            return
+        device.asks = False
+        if task is not None:
+            device.tasks.append(task)
+        device.worker.answer(None if task is None else task.next_try())
+
+    def _next(self, device: _Device) -> _Task | None:
+        """The next task for a device. One during which a process died is done alone, by another device if possible."""
+        if any(task.died_on for task in device.tasks):
+            return None
+        if not device.works and (task := self._begun()) is not None:
+            return task  # whether the device works is better known before it is given one of these
+        for again in self._again:
+            if again.died_on is not device or len(self._devices) == 1:
+                if again.died_on and device.tasks:
+                    return None
+                self._again.remove(again)
+                return again
+        return self._begun()
+
+    def _begun(self) -> _Task | None:
+        """Begins the next job."""
+        for number, job in self._rest:
+            self._begin(job)
+            return _Task(number, job, not any(map(os.path.lexists, job.outputs)))
+        return None
+
+    # -- what became of it ------------------------------------------------------------------------------------
+
+    def _told(self, device: _Device, said: Told) -> None:
+        task = device.tasks.popleft()
+        self._done[task.number] = Done(task.job, *said)
+        device.works = self._worked = True
+
+    def _fail(self, task: _Task, why: str) -> None:
+        self._done[task.number] = Done(task.job, error=DeviceError(why))
+
+    def _died(self, device: _Device) -> None:
+        """Starts a device's process again, or leaves the device out, and says what becomes of its tasks."""
+        how = device.end()
+        device.deaths += 1
+        for task in device.tasks:
+            before, task.died_on = task.died_on, device
+            if before is None:
+                self._again.append(task)
+                continue
+            self._fail(task, f"two processes that worked on it {how}: look at this file, or leave it out")
+            if device.works and before is not device:  # the task is to blame, and neither device
+                device.deaths -= 1
+                before.deaths = max(0, before.deaths - 1)
+        device.tasks.clear()
+        if device.deaths < _DEATHS:
+            note(f"{device}: its process {how}; it is started again, and what it had begun is done anew")
+            device.start()
+        else:
+            note(f"{device} is left out: its process {how} for the second time")
+            self._leave_out(device)
+
+    def _refused(self, device: _Device, error: GpuopsError) -> None:
+        """Leaves out a device that cannot be opened."""
+        device.end()
+        self._again += device.tasks
+        if len(self._devices) == 1 and not self._worked:
+            raise error
+        note(f"{device} is left out: {error}")
+        self._leave_out(device)
+
+    def _leave_out(self, device: _Device) -> None:
+        self._devices.remove(device)
+        if not self._devices:
+            while (task := self._again.pop() if self._again else self._begun()) is not None:
+                self._fail(task, "no device is left to work on it")
+
+
+def _share(total: int, count: int, place: int) -> int:
+    """Returns the part of a total that the one at a place gets; all parts together are the total, if it suffices."""
+    return max(1, total * (place + 1) // count - total * place // count)

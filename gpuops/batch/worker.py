@@ -1,0 +1,158 @@
+"""A process that does jobs on one device, and what another process holds of it.
+
+The process asks for a job whenever its pipeline has room for one more, and tells what became of each in the order in
+which it got them. It asks by None, and the answer is a job, or None while it has others to finish first.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, partial
+from multiprocessing import connection, resource_tracker
+from multiprocessing.connection import Connection
+from threading import Thread
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from .. import notes
+from ..errors import GpuopsError
+from ..files import drafts, threads
+from ..process import ahead, heap, signals
+from .job import Job
+from .pipeline import run_jobs
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+# Seconds that a process which was killed may take to end; one that is stuck in a driver is left to the system.
+_ENDING = 5.0
+
+
+@dataclass(frozen=True)
+class How:
+    """How a process works: on which device, with how many processors and how much memory.
+
+    ``at_once`` and ``memory`` are as for :func:`gpuops.batch.pipeline.run_jobs`.
+    """
+
+    open_gpu: Callable[[str], Gpu]
+    device: str
+    processors: int
+    at_once: int
+    memory: int
+
+
+class Told(NamedTuple):
+    """The news of a job that is done: the fields of :class:`gpuops.batch.pipeline.Done` without the job."""
+
+    told: Any
+    error: Exception | None
+    notes: list[str]
+    pixels: int
+    seconds: float
+
+
+class Unexpected(RuntimeError):
+    """An error in a process that no person can do anything about; its text is the traceback there."""
+
+
+class Worker:
+    """A process for one device, seen from the process that has started it and gives it jobs."""
+
+    def __init__(self, how: How) -> None:
+        # Otherwise it would be started with the first process, and let signals through to that.
+        resource_tracker.ensure_running()
+        context = multiprocessing.get_context("spawn")
+        self._parent, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, how), daemon=True)
+        with theirs, signals.kept():
+            self._process.start()
+
+    def answer(self, job: Job | None) -> None:
+        """Answers a question for a job. If the process has died, :meth:`hear` will tell."""
+        with suppress(OSError):
+            self._parent.send(job)
+
+    def hear(self) -> Told | GpuopsError | None:
+        """Returns what the process says: what became of a job, why it cannot open its device, or None, for a question.
+
+        Raises EOFError if it has died.
+        """
+        try:
+            said: Told | Unexpected | GpuopsError | None = self._parent.recv()
+        except OSError:  # it died in the middle of a message
+            raise EOFError from None
+        if isinstance(said, Unexpected):
+            raise said
+        return said
+
+    def end(self) -> int | None:
+        """Ends the process at once, whatever it does. Returns its exit code, if it has ended in time."""
+        self._process.kill()
+        self._process.join(_ENDING)
+        self._parent.close()
+        return self._process.exitcode
+
+    @staticmethod
+    def ready(workers: Iterable[Worker], timeout: float | None = None) -> list[Worker]:
+        """Waits until one of the processes says something or dies, and returns those that do."""
+        pipes: dict[Any, Worker] = {worker._parent: worker for worker in workers}
+        return [pipes[pipe] for pipe in connection.wait(pipes, timeout)]
+
+
+def _serve(parent: Connection, how: How) -> None:
+    """Does jobs until the other process ends this one."""
+    signals.leave_to_others()
+    ahead.begin()
+    heap.keep_freed()
+    Thread(target=_end_with_parent, daemon=True).start()
+    warnings.simplefilter("ignore")  # what a person should know goes with each job
+    open_gpu = cache(partial(how.open_gpu, how.device))
+    try:
+        with notes.to(lambda _text: None), threads.limited(how.processors):
+            while True:
+                for done in run_jobs(open_gpu, _given(parent), at_once=how.at_once, memory=how.memory):
+                    _say(parent, Told(done.told, done.error, done.notes, done.pixels, done.seconds))
+    except GpuopsError as error:  # a job's errors are told with it
+        _say(parent, error)
+    except Exception:
+        _say(parent, Unexpected(traceback.format_exc()))
+
+
+def _given(parent: Connection) -> Iterator[Job]:
+    """The jobs that the other process gives, until it has none for now."""
+    while True:
+        _say(parent, None)
+        try:
+            job = parent.recv()
+        except (EOFError, OSError):
+            _leave()
+        if job is None:
+            return
+        yield job
+
+
+def _say(parent: Connection, what: object) -> None:
+    try:
+        parent.send(what)
+    except OSError:
+        _leave()
+
+
+def _end_with_parent() -> None:
+    """Ends this process when the one that has started it ends, however that comes about."""
+    process = multiprocessing.parent_process()
+    assert process is not None
+    process.join()
+    _leave()
+
+
+def _leave() -> NoReturn:
+    """Ends this process without half-written files."""
+    drafts.discard_unfinished()
+    os._exit(0)
