@@ -24,7 +24,7 @@ from .reference.images import close, on
 from .tolerance import BLOOM as TOLERANCE
 from .tolerance import DOUBLE, ROUNDINGS
 
-MEMORY = ("direct", "local")
+READS = ("direct", "local")
 # 1 × 1; one row; one column; smaller than the 6 × 6 support; odd; a vector of 16 ± 1; group of 16 ± 1; over two groups
 SHAPES = [(1, 1), (1, 7), (9, 1), (2, 3), (5, 5), (33, 47), (17, 15), (32, 64), (70, 131)]
 
@@ -40,32 +40,32 @@ def hdr(rng: np.random.Generator, *shape: int) -> np.ndarray:
 # -- against the reference --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("memory", MEMORY)
+@pytest.mark.parametrize("reads", READS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_mip_is_its_definition(
-    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int], memory: str
+    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int], reads: str
 ) -> None:
     x = hdr(rng, 3, *shape)
-    params = BloomParams(strength=0.7, radius=0.3, memory=memory)
+    params = BloomParams(strength=0.7, radius=0.3, reads=reads)
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
 
 
-@pytest.mark.parametrize("memory", MEMORY)
+@pytest.mark.parametrize("reads", READS)
 @pytest.mark.parametrize("radius", [0.05, 0.3])
 @pytest.mark.parametrize(
     "shape", [(64, 96), (100, 256), (126, 96), (127, 128), (128, 128), (129, 96), (132, 96), (256, 70)]
 )
 def test_levels_that_end_in_every_way(
-    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int], radius: float, memory: str
+    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int], radius: float, reads: str
 ) -> None:
     """Going up takes two levels at once: the rows of either are even or odd, and light stands on the last ones."""
     x = np.zeros((1, *shape), np.float32)
     x[:, -3:] = rng.random((1, 3, shape[1]))
-    params = BloomParams(strength=1.0, radius=radius, memory=memory, karis=False)
+    params = BloomParams(strength=1.0, radius=radius, reads=reads, karis=False)
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
 
 
-@pytest.mark.parametrize("memory", MEMORY)
+@pytest.mark.parametrize("reads", READS)
 @pytest.mark.parametrize(
     "options",
     [
@@ -83,22 +83,22 @@ def test_levels_that_end_in_every_way(
     ids=str,
 )
 def test_options_are_their_definitions(
-    gpu: Gpu, rng: np.random.Generator, options: dict[str, object], memory: str
+    gpu: Gpu, rng: np.random.Generator, options: dict[str, object], reads: str
 ) -> None:
     x = hdr(rng, 3, 45, 70)
-    params = BloomParams(**({"strength": 0.4, "memory": memory} | options))
+    params = BloomParams(**({"strength": 0.4, "reads": reads} | options))
     close(bloom(gpu, on(gpu, x), params).numpy(), reference(x, params), TOLERANCE["mip"])
 
 
-@pytest.mark.parametrize("memory", MEMORY)
+@pytest.mark.parametrize("reads", READS)
 @pytest.mark.parametrize("colours", [1, 3])
 @pytest.mark.parametrize("blend", ["energy", "add"])
-def test_alpha_glows_along(gpu: Gpu, rng: np.random.Generator, colours: int, blend: str, memory: str) -> None:
+def test_alpha_glows_along(gpu: Gpu, rng: np.random.Generator, colours: int, blend: str, reads: str) -> None:
     alpha = np.zeros((1, 40, 52))
     alpha[:, 10:30, 20:37] = rng.random((20, 17))
     alpha[:, 15:20] = 1
     x = np.concatenate([np.abs(hdr(rng, colours, 40, 52)) * alpha, alpha]).astype(np.float32)
-    params = BloomParams(strength=0.5, threshold=0.5, blend=blend, memory=memory)
+    params = BloomParams(strength=0.5, threshold=0.5, blend=blend, reads=reads)
     result = bloom(gpu, on(gpu, x, alpha=True), params)
     assert result.alpha
     pixels = result.numpy()
@@ -174,12 +174,12 @@ def test_scales_with_the_light(gpu: Gpu, rng: np.random.Generator) -> None:
     assert np.array_equal(small * 2.0**50, large)
 
 
-@pytest.mark.parametrize("memory", MEMORY)
-def test_an_impulse_glows_evenly(gpu: Gpu, memory: str) -> None:
+@pytest.mark.parametrize("reads", READS)
+def test_an_impulse_glows_evenly(gpu: Gpu, reads: str) -> None:
     """Sum 1, symmetric about its pixel's corner of the coarsest grid, and as wide as promised."""
     x = np.zeros((1, 256, 256), np.float32)
     x[0, 128, 128] = 1
-    params = BloomParams(strength=1.0, radius=0.05, karis=False, memory=memory)
+    params = BloomParams(strength=1.0, radius=0.05, karis=False, reads=reads)
     glow = bloom(gpu, on(gpu, x), params).numpy()[0].astype(np.float64)
     assert glow.sum() == pytest.approx(1, abs=ROUNDINGS)
     assert glow.min() >= 0
@@ -235,9 +235,9 @@ def test_levels_share_all_light() -> None:
 
 def test_overwriting_the_input(gpu: Gpu, rng: np.random.Generator) -> None:
     x = hdr(rng, 3, 37, 50)
-    for memory in MEMORY:
+    for reads in READS:
         for method in ("mip", "gaussians"):
-            params = BloomParams(strength=0.5, memory=memory, method=method)
+            params = BloomParams(strength=0.5, reads=reads, method=method)
             image = on(gpu, x)
             fresh = bloom(gpu, image, params).numpy()
             assert bloom(gpu, image, params, overwrite_input=True) is image
@@ -252,8 +252,8 @@ def test_pixels_that_are_not_finite_do_not_spread(gpu: Gpu, rng: np.random.Gener
     x = np.abs(hdr(rng, 4, 50, 67)).astype(np.float32)
     x[3] = 1
     x[0, 10, 10], x[1, 49, 66], x[2, 20, 5], x[3, 7, 7] = np.nan, np.inf, -np.inf, np.nan
-    memory = {"memory": method} if method != "gaussians" else {"method": method}
-    params = BloomParams(strength=0.5, **memory)
+    how = {"reads": method} if method != "gaussians" else {"method": method}
+    params = BloomParams(strength=0.5, **how)
     with pytest.warns(GpuopsWarning, match="4 pixels were not finite"):
         result = bloom(gpu, on(gpu, x, alpha=True), params).numpy()
     assert np.isfinite(result).all()
@@ -262,20 +262,20 @@ def test_pixels_that_are_not_finite_do_not_spread(gpu: Gpu, rng: np.random.Gener
     assert result[1, 49, 66] == pytest.approx(65504, rel=0.01)
 
 
-@pytest.mark.parametrize("memory", MEMORY)
-def test_the_largest_values_overflow_nothing(gpu: Gpu, memory: str) -> None:
+@pytest.mark.parametrize("reads", READS)
+def test_the_largest_values_overflow_nothing(gpu: Gpu, reads: str) -> None:
     x = np.full((3, 20, 21), np.finfo(np.float32).max, np.float32)
     x[:, 10:] *= -1
     for options in ({}, {"threshold": 1.0}, {"karis": False, "blend": "add", "strength": 100.0}):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert np.isfinite(bloom(gpu, on(gpu, x), BloomParams(memory=memory, **options)).numpy()).all()
+            assert np.isfinite(bloom(gpu, on(gpu, x), BloomParams(reads=reads, **options)).numpy()).all()
 
 
-@pytest.mark.parametrize("memory", MEMORY)
-def test_nothing_but_nan(gpu: Gpu, memory: str) -> None:
+@pytest.mark.parametrize("reads", READS)
+def test_nothing_but_nan(gpu: Gpu, reads: str) -> None:
     with pytest.warns(GpuopsWarning, match="1 pixel was not finite"):
-        result = bloom(gpu, gpu.array(np.full((1, 1, 1), np.nan, np.float32)), BloomParams(memory=memory))
+        result = bloom(gpu, gpu.array(np.full((1, 1, 1), np.nan, np.float32)), BloomParams(reads=reads))
     assert result.numpy().item() == 0
 
 
@@ -295,7 +295,7 @@ def test_nothing_but_nan(gpu: Gpu, memory: str) -> None:
         ({"exposure": float("nan")}, "exposure must be within ±60 stops"),
         ({"method": "magic"}, "method must be one of mip, gaussians, fft, not 'magic'"),
         ({"blend": "screen"}, "blend must be one of"),
-        ({"memory": "texture"}, "memory must be one of"),
+        ({"reads": "texture"}, "reads must be one of"),
         ({"border": "wrap"}, "border must be one of reflect, wrap-x, not 'wrap'"),
     ],
 )
@@ -351,7 +351,7 @@ def test_the_operator_takes_straight_colours(
     pixels = pixels.astype(depth)
     decoding = Decoding(True, linearise=not light, premultiply=True)
     encoding = Encoding(np.dtype(np.float32), unpremultiply=True)
-    how = {"method": way} if way == "gaussians" else {"memory": way}
+    how = {"method": way} if way == "gaussians" else {"reads": way}
     params = BloomParams(strength=0.6, exposure=2.0, radius=0.05, **how)
     display = TonemapParams("agx", exposure=2.0, transfer="linear")
     got, _ = bloom_pixels(gpu, gpu.array(pixels), params, decoding, encoding, display)
@@ -372,8 +372,8 @@ def test_the_operator_takes_straight_colours(
 # Numbers of columns that halve without a remainder, down to one or not; others; and fewer than the support.
 AROUND = [(32, 64), (61, 128), (64, 40), (40, 8), (9, 2), (30, 1), (64, 100), (31, 67), (40, 7), (5, 3)]
 WAYS = {
-    "direct": {"memory": "direct"},
-    "local": {"memory": "local"},
+    "direct": {"reads": "direct"},
+    "local": {"reads": "local"},
     "gaussians": {"method": "gaussians"},
     "starburst": {"method": "fft"},
     "kernel": {"method": "fft"},
@@ -395,15 +395,15 @@ def kernel_of(way: str) -> np.ndarray | None:
     return kernel / kernel.sum()
 
 
-@pytest.mark.parametrize("memory", MEMORY)
+@pytest.mark.parametrize("reads", READS)
 @pytest.mark.parametrize("shape", AROUND)
 def test_around_is_its_definition(
-    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int], memory: str
+    gpu: Gpu, rng: np.random.Generator, shape: tuple[int, int], reads: str
 ) -> None:
     x = hdr(rng, 4, *shape)
     x[-1] = rng.random(shape)
     for options in ({}, {"threshold": 0.5, "blend": "add"}):
-        params = BloomParams(strength=0.7, memory=memory, border="wrap-x", **options)
+        params = BloomParams(strength=0.7, reads=reads, border="wrap-x", **options)
         result = bloom(gpu, on(gpu, x, alpha=True), params).numpy()
         close(result, reference(x, params, alpha=True), TOLERANCE["mip"])
 
@@ -412,9 +412,9 @@ def test_around_is_its_definition(
 def test_turning_a_panorama_turns_its_glow(gpu: Gpu, rng: np.random.Generator, way: str) -> None:
     """The mip chain's by multiples of its coarsest pixel, bit for bit; others' by anything, within rounding."""
     x, params = panorama(rng, 64, 128), BloomParams(strength=0.8, border="wrap-x", **WAYS[way])
-    by = 8 if way in MEMORY else 37
+    by = 8 if way in READS else 37
     glow, turned = (bloom(gpu, on(gpu, v), params, kernel_of(way)).numpy() for v in (x, np.roll(x, by, -1)))
-    exact = way in MEMORY
+    exact = way in READS
     allowed = 0 if exact else ROUNDINGS * x.max()
     np.testing.assert_allclose(np.roll(glow, by, -1), turned, rtol=0, atol=allowed)
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import files, notes
+from ..errors import FileError
+from ..files.pictures import BY_ROWS
 from ..files.streams import to_stream
 from ..image import Image, Part
 from ..params.files import STREAM
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from .item import How, Item
     from .output import Finished, Output
 
+# Bytes of memory that codecs take beside the rows that they read or write, at most (measured: 26 to 75 MB each).
+_CODECS = 150 << 20
+# Blocks of rows that are read, and that are written, in memory at a time.
+_AT_ONCE = 3
 # Pixels that kernels count by integers of 32 bits with a sign.
 _MOST_PIXELS = 2**31 - 1
 
@@ -52,17 +58,18 @@ def streamed(item: Item, todo: Plan, strips: files.Strips) -> None:
     shape = _shape(picture, how)
     for step in todo.steps:
         step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
-    rows = flow.rows_at_a_time(gpu, todo, shape)
+    rows = min(flow.rows_at_a_time(gpu, todo, shape), _rows_in_memory(item, todo, strips, shape))
     target = item.output if item.options.fuse else None
     with ThreadPoolExecutor(2) as pool, item.naming(), gpu.phase("compute"):
 
         def blocks(*, count: bool = False) -> Iterator[Image]:
             first = 0
             for pixels in _ahead(pool, strips.rows(rows), item):
-                image = item.on_device(pixels, how, count=count)
-                image.part = Part(first, picture.height)
-                first += len(pixels)
-                yield image
+                for start in range(0, len(pixels), rows):  # tiles may have more
+                    image = item.on_device(pixels[start : start + rows], how, count=count)
+                    image.part = Part(first, picture.height)
+                    first += image.shape[0]
+                    yield image
 
         with notes.to(lambda _text: None):  # the last sweep says all that there is to say
             todo = flow.settled(gpu, todo, blocks, how.decoding, shape)
@@ -74,6 +81,29 @@ def streamed(item: Item, todo: Plan, strips: files.Strips) -> None:
                 writing.put(item.output.finished(result))
     writing.warn()
     item.warn_of_spread(todo.reach(gpu, shape) if todo.spreads else 0)
+
+
+def _rows_in_memory(item: Item, todo: Plan, strips: files.Strips, shape: tuple[int, int, int]) -> int:
+    """Returns how many rows may come and go at a time, as far as the host's memory is limited."""
+    planes, height, width = shape
+    memory, fmt, picture = item.options.memory, item.output.format, strips.picture
+    if memory is None:
+        return height
+    shown = any(step.traits.display for step in todo.steps)
+    made = planes * width * item.output.depth(display=shown).itemsize
+    fixed = _CODECS
+    if fmt.name not in BY_ROWS:
+        fixed += 2 * height * made
+    read = picture.pixels.nbytes // height
+    most = (memory - fixed - _AT_ONCE * strips.least * read) // (_AT_ONCE * (read + made))
+    if most < 1:
+        needed = fixed + _AT_ONCE * ((strips.least + 1) * read + made)
+        whole = "" if fmt.name in BY_ROWS else f", as {fmt} is written as a whole: PNG, TIFF and EXR are not"
+        raise FileError(
+            f"{item.path}: needs {needed / 1e6:.4g} MB of memory, and {memory / 1e6:.4g} MB are allowed{whole}: "
+            f"raise --memory"
+        )
+    return int(most)
 
 
 def _shape(picture: files.Picture, how: How | None = None) -> tuple[int, int, int]:

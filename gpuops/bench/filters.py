@@ -75,7 +75,7 @@ BLURS: dict[str, Filter] = {
 # The blooms by name.
 BLOOMS: dict[str, Filter] = {
     **{f"d3d11, {way}": partial(d3d11.bloom, method=way) for way in ("local", "direct")},
-    **{f"mip, {way}": _bloom(memory=way) for way in ("local", "direct", "auto")},
+    **{f"mip, {way}": _bloom(reads=way) for way in ("local", "direct", "auto")},
     "gaussians": _bloom(method="gaussians"),
     "fft, starburst": _bloom(method="fft"),
 }

@@ -97,8 +97,8 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     return replace(_described(path, spec, layers, chosen, layer, pixels.dtype), pixels=pixels)
 
 
-def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[Picture, RowsOf] | None:
-    """The picture and its rows, if it takes more than ``most`` bytes as a whole."""
+def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[Picture, RowsOf, int] | None:
+    """The picture, its rows, and how many come together, if ``most`` bytes are too few for all."""
     with oiio.Reader(path) as file:
         layers = _layers(file)
         chosen = _choose(path, layers, layer)
@@ -117,7 +117,7 @@ def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[
             blocks = file.blocks(count, index=chosen.part, channels=(first, last), dtype=dtype)
             yield from map(finished, blocks)
 
-    return picture, rows
+    return picture, rows, max(1, spec.tile_height)
 
 
 def _described(

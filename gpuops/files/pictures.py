@@ -25,7 +25,7 @@ _READERS = {"PFM": "pfm", "NPY": "arrays", "NPZ": "arrays", "EXR": "exr", "DPX":
 # The modules that write formats; raster writes the others.
 _WRITERS = _READERS | {"PNG": "png", "JPEG": "lossy", "WebP": "lossy", "TIFF": "tiff"}
 # The formats that are written row by row.
-_BY_ROWS = ("PNG", "TIFF", "EXR")
+BY_ROWS = ("PNG", "TIFF", "EXR")
 # Bytes of a file that tell its format.
 _HEAD = 64
 # The least and the largest resolution, in pixels per inch or centimetre; others are damage, and fit no
@@ -73,7 +73,7 @@ def writing(
     with atomic(path, overwrite=overwrite) as temporary:
         fitted, fit = _fitting(os.fspath(path), picture, fmt)
         module = _module(fmt, _WRITERS)
-        if fmt.name in _BY_ROWS:
+        if fmt.name in BY_ROWS:
             with module.writer(temporary, fitted, fmt) as put:
                 yield lambda pixels: put(fit(pixels))
         else:

@@ -78,8 +78,8 @@ def read(path: str, fmt: Format, layer: str | int | None = None) -> Picture:
     return page.picture(pixels)
 
 
-def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[Picture, RowsOf] | None:
-    """The picture in a PNG, JPEG or TIFF file and its rows, if it takes more than ``most`` bytes as a whole."""
+def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[Picture, RowsOf, int] | None:
+    """The picture in a PNG, JPEG or TIFF file, its rows, and how many come together, if ``most`` bytes are too few."""
     with oiio.Reader(path) as file:
         if file.spec().image_bytes() * COPIES <= most and fmt.name != "TIFF":
             return None
@@ -105,7 +105,7 @@ def strips(path: str, fmt: Format, layer: str | int | None, most: int) -> tuple[
             for block in file.blocks(count, index=page.index):
                 yield finished(convert(block))
 
-    return picture, rows
+    return picture, rows, max(1, spec.tile_height)
 
 
 def _extras(path: str, fmt: Format) -> containers.Extras:

@@ -45,12 +45,15 @@ class Strips:
         All but its pixels: an array without memory stands for them.
     rows : callable
         ``(count)`` → iterator over arrays (rows, width, channels) from the top on, of about ``count`` rows each.
+    least : int
+        Rows that come together at least, as those of tiles do.
     said : tuple of str
         What a person should know of how the file is read.
     """
 
     picture: Picture
     rows: Rows
+    least: int = 1
     said: tuple[str, ...] = ()
 
     @classmethod
@@ -77,13 +80,13 @@ def open_rows(path: str, layer: str | int | None, most: int) -> Strips | None:
     module = import_module(f".{_READERS[fmt.name]}", __package__)
     said: list[str] = []
     with notes.to(said.append), reading(path), with_text_name(path) as text:
-        found: tuple[Picture, RowsOf] | None = module.strips(text, fmt, layer, most)
+        found: tuple[Picture, RowsOf, int] | None = module.strips(text, fmt, layer, most)
     if found is None:
         return None
-    picture, rows_of = found
+    picture, rows_of, least = found
 
     def rows(count: int) -> Iterator[Pixels]:
         with reading(path), with_text_name(path) as text:
             yield from rows_of(text, count)
 
-    return Strips(picture, rows, tuple(said))
+    return Strips(picture, rows, least, tuple(said))

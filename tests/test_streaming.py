@@ -1,0 +1,479 @@
+"""Pictures by rows: the same as as a whole, whatever the blocks, for every operation that says that it can."""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gpuops import FileError, Gpu, files, notes
+from gpuops.chain import Chain
+from gpuops.files import Picture, tiff
+from gpuops.files.strips import COPIES
+from gpuops.image import Image, Part
+from gpuops.operation import Params, operation_of
+from gpuops.ops import STEPS, operation
+from gpuops.ops.blur import BlurParams
+from gpuops.ops.grade import GradeParams
+from gpuops.ops.sharpen import SharpenParams
+from gpuops.ops.tonemap import TonemapParams
+from gpuops.params.region import Region
+from gpuops.pixels.coding import Decoding
+from gpuops.plan import plan
+from gpuops.space import Stored, converted
+from gpuops.tiles import flow
+
+from .tolerance import ROUNDINGS
+
+Array = npt.NDArray[np.float32]
+
+# Steps that can be done by rows; bits are the same but for sums in another order.
+BY_ROWS: list[Params] = [
+    BlurParams((1.5, 1.5)),
+    BlurParams((7.0, 2.0)),
+    BlurParams((6.0, 6.0), border="constant:0.5"),
+    BlurParams((12.0, 12.0), border="nearest"),
+    BlurParams((30.0, 30.0), border="mirror"),
+    BlurParams((2.0, 3.0), border="wrap-x", truncate=3.0),
+    BlurParams(kind="box", radius=(2, 2), border="nearest"),
+    BlurParams(kind="disc", radius=(2.5, 2.5)),
+    BlurParams(kind="motion", length=5.0, angle=30.0, border="mirror"),
+    BlurParams(kind="median", radius=(2, 1)),
+    BlurParams((1.5, 1.5), kind="bilateral", sigma_color=0.3),
+    SharpenParams(2.5, 0.7, 0.05),
+    SharpenParams(9.0, 0.7),
+    GradeParams(exposure=0.5),
+    TonemapParams(exposure=0.5),
+    TonemapParams("reinhard-extended"),
+    TonemapParams("drago", meter="histogram"),
+    TonemapParams("reinhard-devlin", meter="mean", white_balance="gray-world"),
+    TonemapParams("agx", meter_region=Region(3, 5, 17, 20)),
+]
+
+# Sums over all rows are taken in parts: an exposure differs by a rounding or two.
+MEASURED = 2 * ROUNDINGS
+
+
+def blocks(gpu: Gpu, x: Array, rows: int, *, alpha: bool = False) -> Iterator[Image]:
+    """The planes of an array, some rows at a time."""
+    for first in range(0, x.shape[1], rows):
+        image = gpu.array(np.ascontiguousarray(x[:, first : first + rows]))
+        image.alpha, image.owned, image.part = alpha, True, Part(first, x.shape[1])
+        yield image
+
+
+def by_rows(gpu: Gpu, chain: Chain, x: Array, rows: int, *, alpha: bool = False) -> Array:
+    """The result of a chain on blocks of so many rows."""
+    todo, shape = plan(chain), (x.shape[0], x.shape[1], x.shape[2])
+    assert flow.obstacle(gpu, todo, shape) is None
+    todo = flow.settled(gpu, todo, lambda: blocks(gpu, x, rows, alpha=alpha), None, shape)
+    found, first = [], 0
+    for image in flow.flow(gpu, todo, blocks(gpu, x, rows, alpha=alpha), None, shape):
+        assert isinstance(image, Image) and image.part == (first, shape[1])
+        if not image.space.display:  # as the library gives it back
+            image = converted(image, image.space.colour, premultiplied=False)
+        found.append(image.numpy())
+        first += image.shape[1]
+    return np.concatenate(found, 1)
+
+
+def as_whole(gpu: Gpu, chain: Chain, x: Array, *, alpha: bool = False) -> Array:
+    image = gpu.array(x)
+    image.alpha = alpha
+    result = gpu.run(chain, image)
+    assert isinstance(result, Image)
+    return result.numpy().copy() if plan(chain).steps else x
+
+
+def picture(shape: tuple[int, int, int], seed: int = 5) -> Array:
+    """Light with an edge and some noise, up to 4."""
+    planes, height, width = shape
+    rng = np.random.default_rng(seed)
+    y, x = np.mgrid[:height, :width]
+    light = np.where((x + 2 * y) % 37 < 18, 0.1, 2.0) + rng.random((planes, height, width))
+    return np.asarray(light, np.float32)
+
+
+@pytest.mark.parametrize("step", BY_ROWS, ids=lambda step: re.sub(r"\W+", " ", repr(step))[:60])
+@pytest.mark.parametrize("planes", [1, 3, 4])
+def test_any_blocks_give_the_whole(planned: Gpu, step: Params, planes: int) -> None:
+    """Blocks of one row, of fewer rows than the halo, of a prime number, and all rows."""
+    if planes == 1 and getattr(step, "white_balance", None) is not None:
+        pytest.skip("gray has no colour to balance")
+    alpha, x = planes == 4, picture((planes, 53, 31))
+    if alpha:
+        x[3] = np.clip(x[3] / 2, 0, 1)
+    chain = Chain(step)
+    whole = as_whole(planned, chain, x, alpha=alpha)
+    measured = operation_of(step).measure(step) is not None
+    for rows in (1, 7, 23, 53):
+        found = by_rows(planned, chain, x, rows, alpha=alpha)
+        if measured:
+            np.testing.assert_allclose(found, whole, rtol=MEASURED, atol=MEASURED)
+        else:
+            np.testing.assert_allclose(found, whole, rtol=ROUNDINGS, atol=ROUNDINGS)
+
+
+@given(data=st.data())
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_chains_by_rows(gpu: Gpu, data: st.DataObject) -> None:
+    steps = data.draw(st.lists(st.sampled_from(BY_ROWS), min_size=2, max_size=3))
+    shape = 3, data.draw(st.integers(1, 70)), data.draw(st.integers(1, 40))
+    if any(getattr(step, "meter_region", None) for step in steps):
+        shape = 3, max(30, shape[1]), max(25, shape[2])
+    x, chain = picture(shape), Chain(*steps)
+    found = by_rows(gpu, chain, x, data.draw(st.integers(1, 75)))
+    np.testing.assert_allclose(found, as_whole(gpu, chain, x), rtol=1e-4, atol=1e-4)
+
+
+def test_a_large_gaussian_is_that_of_the_whole(planned: Gpu) -> None:
+    """The coarse grid is the whole picture's: an impulse far from all edges shows its peak and its width."""
+    x = np.zeros((1, 301, 64), np.float32)
+    x[0, 150, 32] = 1
+    found = by_rows(planned, Chain(BlurParams((11.0, 4.0))), x, 40)[0]
+    y, c = np.mgrid[:301, :64]
+    exact = np.exp(-0.5 * (((y - 150) / 11) ** 2 + ((c - 32) / 4) ** 2)) / (2 * np.pi * 44)
+    np.testing.assert_allclose(found, exact, atol=5e-5 * exact.max())
+
+
+def test_who_needs_the_whole_says_so(gpu: Gpu) -> None:
+    """Operations that say nothing, and parameters for which they cannot."""
+    shape = 3, 40, 40
+    for name in STEPS:
+        record = operation(name)
+        for case in record.cases:
+            todo = plan(Chain(case))
+            streams = flow.obstacle(gpu, todo, shape) is None
+            assert streams <= (not todo.steps or record.halo is not None or record.stage is not None), name
+    for step in (
+        BlurParams((2.0, 2.0), border="wrap"),
+        BlurParams((4.0, 4.0), method="recursive"),
+        BlurParams((4.0, 4.0), method="fft"),
+        BlurParams(preset="d3d11"),
+        TonemapParams("reinhard-local"),
+        TonemapParams(meter="center"),
+        TonemapParams(preset="d3d11"),
+    ):
+        assert flow.obstacle(gpu, plan(Chain(step)), shape) in ("blur", "tonemap")
+
+
+def test_noise_is_that_of_the_whole(gpu: Gpu) -> None:
+    """The noise of a dither depends on the pixel's place in the picture."""
+    x = picture((3, 40, 33))
+    for noise in ("triangular", "blue"):
+        step = TonemapParams(exposure=-2.0, dither=255, noise=noise, transfer="srgb")
+        whole = tonemapped(gpu, gpu.array(x), step)
+        parts = [tonemapped(gpu, image, step) for image in blocks(gpu, x, 11)]
+        np.testing.assert_array_equal(np.concatenate(parts, 1), whole)
+
+
+def tonemapped(gpu: Gpu, image: Image, step: TonemapParams) -> Array:
+    from gpuops.tone.tonemap import tonemap
+
+    return np.asarray(tonemap(gpu, image, step).numpy())
+
+
+def test_counts_are_those_of_the_whole(gpu: Gpu) -> None:
+    """Repaired pixels are counted once, by one note."""
+    x = picture((3, 40, 33))
+    x[0, [3, 17, 30], 5], x[1, 20:24, 7], x[2, 39, 0] = np.nan, np.inf, -1
+    said: list[list[str]] = [[], []]
+    with notes.to(said[0].append):
+        as_whole(gpu, Chain(TonemapParams(exposure=0.0)), x)
+    with notes.to(said[1].append), notes.summed():
+        for _ in flow.flow(gpu, plan(Chain(TonemapParams(exposure=0.0))), blocks(gpu, x, 9), None, x.shape):
+            pass
+    assert said[0] == said[1] and "3 NaN, 4 infinite, 1 negative" in said[1][0]
+
+
+def test_too_little_of_the_device_says_how_much_would_do(opened: Callable[..., Gpu]) -> None:
+    gpu = opened(memory=1 << 20)
+    with pytest.raises(Exception, match=r"rows of 100000 pixels need [\d.]+ MB"):
+        flow.rows_at_a_time(gpu, plan(Chain(BlurParams((9.0, 9.0)))), (3, 5000, 100_000))
+
+
+# -- files -----------------------------------------------------------------------------------------------------------
+
+
+def write(path: Path, shape: tuple[int, int, int], dtype: str, *, tiled: bool = False) -> Path:
+    """A picture (height, width, channels) of any kind."""
+    values = np.moveaxis(picture((shape[2], *shape[:2])), 0, 2) / 4
+    alpha = shape[2] in (2, 4)
+    if np.dtype(dtype).kind == "u":
+        values = np.round(np.clip(values, 0, 1) * np.iinfo(dtype).max)
+    pixels = values.astype(dtype)
+    if tiled:
+        import tifffile
+
+        tifffile.imwrite(path, pixels, tile=(16, 32), photometric="rgb" if shape[2] >= 3 else "minisblack")
+    else:
+        files.write(path, Picture(pixels, alpha=alpha, linear=np.dtype(dtype).kind == "f"))
+    return path
+
+
+KINDS = [
+    ("a.png", "uint8", 3),
+    ("b.png", "uint16", 4),
+    ("c.tif", "uint16", 1),
+    ("d.tif", "float32", 3),
+    ("e.exr", "float16", 4),
+    ("f.jpg", "uint8", 3),
+    ("g.png", "uint8", 2),
+]
+
+
+@pytest.mark.parametrize(("name", "dtype", "channels"), KINDS)
+def test_rows_of_files_are_those_of_the_whole(tmp_path: Path, name: str, dtype: str, channels: int) -> None:
+    path = write(tmp_path / name, (67, 45, channels), dtype)
+    whole, rows = files.read(path), files.open_rows(str(path), None, 0)
+    assert rows is not None and replace(rows.picture, pixels=whole.pixels) == whole
+    for count in (1, 16, 1000):
+        np.testing.assert_array_equal(np.concatenate(list(rows.rows(count))), whole.pixels)
+
+
+def test_tiles_come_in_whole_rows_of_tiles(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.tif", (67, 45, 3), "uint8", tiled=True)
+    rows = files.open_rows(str(path), None, 0)
+    assert rows is not None and rows.least == 16
+    found = list(rows.rows(5))
+    assert [len(block) for block in found] == [16, 16, 16, 16, 3]
+    np.testing.assert_array_equal(np.concatenate(found), files.read(path).pixels)
+
+
+def test_small_pictures_are_read_as_a_whole(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.png", (67, 45, 3), "uint8")
+    nbytes = 67 * 45 * 3 * COPIES
+    assert files.open_rows(str(path), None, nbytes) is None
+    assert files.open_rows(str(path), None, nbytes - 1) is not None
+
+
+@pytest.mark.parametrize("kind", ["interlaced", "progressive", "planar"])
+def test_what_has_to_be_read_as_a_whole_says_why(tmp_path: Path, kind: str) -> None:
+    import PIL.Image
+    import tifffile
+
+    pixels = np.random.default_rng(1).integers(0, 256, (60, 50, 3)).astype(np.uint8)
+    path = str(tmp_path / ("a.tif" if kind == "planar" else "a.jpg"))
+    if kind == "interlaced":
+        path = str(tmp_path / "a.png")
+        chunks = {
+            b"IHDR": struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 1),
+            b"IDAT": zlib.compress(b"\0a"),
+            b"IEND": b"",
+        }
+        Path(path).write_bytes(
+            b"\x89PNG\r\n\x1a\n"
+            + b"".join(
+                struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+                for kind, data in chunks.items()
+            )
+        )
+    elif kind == "progressive":
+        PIL.Image.fromarray(pixels).save(path, progressive=True)
+    else:
+        tifffile.imwrite(path, np.moveaxis(pixels, 2, 0), photometric="rgb", planarconfig="separate")
+    with pytest.raises(files.Whole, match=r"is interlaced|holds doubles"):
+        files.open_rows(path, None, 0)
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.tif", "a.exr", "a.jpg", "a.webp", "a.hdr"])
+@pytest.mark.parametrize("rows", [1, 13, 100])
+def test_files_are_written_by_rows(tmp_path: Path, name: str, rows: int) -> None:
+    """The result is what a whole picture's file holds; PNG, TIFF and EXR without having it in memory."""
+    dtype = files.output_dtype(files.format_of(name), "uint8").name
+    values = np.moveaxis(picture((3, 67, 45)), 0, 2) / 4
+    pixels = (values * (1 if dtype.startswith("f") else 255)).astype(dtype)
+    header = Picture(files.unread(pixels.shape, pixels.dtype), linear=dtype.startswith("f"))
+    files.write(tmp_path / f"whole-{name}", replace(header, pixels=pixels))
+    with files.writing(tmp_path / name, header) as put:
+        for first in range(0, 67, rows):
+            put(pixels[first : first + rows])
+    a, b = files.read(tmp_path / name), files.read(tmp_path / f"whole-{name}")
+    np.testing.assert_array_equal(a.pixels, b.pixels)
+    assert a.metadata == b.metadata and sorted(os.listdir(tmp_path)) == sorted([name, f"whole-{name}"])
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_large_tiffs_are_tiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, channels: int) -> None:
+    """Sizes that are no multiples of a tile, read by another library."""
+    import tifffile
+
+    monkeypatch.setattr(tiff, "_TILED", 1)
+    pixels = np.random.default_rng(3).integers(0, 65536, (300, 531, channels)).astype(np.uint16)
+    header = Picture(files.unread(pixels.shape, pixels.dtype), alpha=channels == 4)
+    with files.writing(tmp_path / "a.tif", header) as put:
+        for first in range(0, 300, 77):
+            put(pixels[first : first + 77])
+    with tifffile.TiffFile(tmp_path / "a.tif") as file:
+        page = file.pages[0]
+        assert page.is_tiled and (page.tilelength, page.tilewidth) == (256, 256)
+        np.testing.assert_array_equal(page.asarray().reshape(pixels.shape), pixels)
+    np.testing.assert_array_equal(files.read(tmp_path / "a.tif").pixels, pixels)
+
+
+def test_nothing_is_left_of_a_file_that_fails(tmp_path: Path) -> None:
+    header = Picture(files.unread((9, 9, 3), np.dtype(np.uint8)))
+    with pytest.raises(RuntimeError), files.writing(tmp_path / "a.png", header) as put:
+        put(np.zeros((3, 9, 3), np.uint8))
+        raise RuntimeError
+    assert not os.listdir(tmp_path)
+
+
+# -- commands --------------------------------------------------------------------------------------------------------
+
+COMMANDS = [
+    ("blur", "--sigma", "3"),
+    ("blur", "--kind", "median", "--radius", "1"),
+    ("tonemap", "--operator", "drago", "--dither"),
+    ("sharpen", "then", "tonemap", "--operator", "agx"),
+    ("grade", "--exposure", "0.3"),
+]
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "suffix"),
+    [(c, k, (".png", ".tif", ".exr")[i % 3]) for i, (c, k) in enumerate(product(COMMANDS, KINDS))],
+    ids=str,
+)
+def test_commands_by_rows_give_the_same_files(
+    clpix: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: tuple[str, ...],
+    kind: tuple[str, str, int],
+    suffix: str,
+) -> None:
+    """A picture that does not fit the device goes in blocks: the same pixels, metadata and words."""
+    name, dtype, channels = kind
+    if "--dither" in command and suffix == ".exr":
+        command = command[:-1]  # floats are not rounded
+    path = write(tmp_path / name, (67, 45, channels), dtype)
+    whole, parts = (tmp_path / f"{way}{suffix}" for way in ("whole", "parts"))
+    first = clpix(command[0], path, *command[1:], "-o", whole)
+    monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
+    monkeypatch.setattr("gpuops.tiles.flow._ENOUGH", 1 << 12)
+    monkeypatch.setattr("gpuops.tiles.flow._PER_HALO", 0.3)
+    second = clpix(command[0], path, *command[1:], "-o", parts)
+    assert first.code == second.code == 0, second.err
+    assert first.err.replace("whole", "parts") == second.err
+    a, b = files.read(whole), files.read(parts)
+    assert a.metadata == b.metadata
+    exact = a.pixels.dtype.kind == "u"
+    error = np.abs(a.pixels.astype(float) - b.pixels.astype(float))
+    limit = {"uint8": 1, "uint16": 2, "float16": 2e-3, "float32": 1e-5}[a.pixels.dtype.name]
+    assert error.max() <= limit
+    assert not exact or np.count_nonzero(error) <= 1e-3 * error.size
+
+
+def test_a_promise_that_cannot_be_kept(clpix: Callable[..., Any], tmp_path: Path) -> None:
+    """It says what it would take: a format that is written as a whole, a step that needs all, too little for a row."""
+    path = tmp_path / "a.tif"
+    files.write(path, Picture(np.zeros((4000, 5000, 3), np.uint8)))
+    for command, said in (
+        (
+            ("blur", path, "--sigma", 2, "-o", tmp_path / "b.jpg", "--memory", "170M"),
+            "JPEG is written as a whole",
+        ),
+        (("bloom", path, "-o", tmp_path / "b.png", "--memory", "170M"), "is needed as a whole for this"),
+        (("blur", path, "--sigma", 2, "-o", tmp_path / "b.png", "--memory", "20M"), "needs .* MB of memory"),
+        (("fft", path, "-o", tmp_path / "b.exr", "--memory", "100M"), "is needed as a whole for this"),
+    ):
+        run = clpix(*command)
+        assert run.code == 1 and re.search(said, run.err) and len(run.err.splitlines()) == 1, run.err
+    assert os.listdir(tmp_path) == ["a.tif"]
+
+
+# A program that runs a command and tells how much its memory grew beside what it takes for a small picture.
+PROGRAM = """
+import sys
+from clpix.main import main
+def peak():
+    return int(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1]) << 10
+def run(*arguments):
+    try:
+        main([*arguments])
+    except SystemExit as end:
+        assert not end.code
+small, large, out, *options = sys.argv[1:]
+run(options[0], small, *options[1:], "-o", out + "0.tif")
+before = peak()
+run(options[0], large, *options[1:], "-o", out + "1.tif")
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc")
+@pytest.mark.parametrize(
+    "options", [("blur", "--sigma", "10"), ("tonemap",), ("blur", "--kind", "median", "--radius", "1")]
+)
+def test_memory_stays_within_what_was_promised(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """A picture of 600 MB under 256 MB for the host and as many for the device, which may be the host."""
+    small, large = tmp_path / "small.tif", tmp_path / "large.tif"
+    files.write(small, Picture(np.zeros((64, 64, 3), np.uint8)))
+    row = np.tile(np.arange(250, dtype=np.uint8), 80)[None, :, None].repeat(3, 2)
+    header = Picture(files.unread((10_000, 20_000, 3), np.dtype(np.uint8)))
+    with files.writing(large, header) as put:
+        for k in range(100):
+            put(np.roll(row, k, 1).repeat(100, 0))
+    limits = ("--memory", "256M", "--device-memory", "256M")
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, small, large, tmp_path / "out", *options, *limits],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) <= 512 << 20
+    with files_opened(tmp_path / "out1.tif") as rows:
+        assert rows.picture.pixels.shape == (10_000, 20_000, 3)
+
+
+def files_opened(path: Path) -> Any:
+    from contextlib import nullcontext
+
+    rows = files.open_rows(str(path), None, 0)
+    assert rows is not None
+    return nullcontext(rows)
+
+
+def test_damage_in_the_middle_leaves_nothing(clpix: Callable[..., Any], tmp_path: Path) -> None:
+    path = write(tmp_path / "a.exr", (400, 300, 3), "float16")
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2] + bytes(1000) + content[len(content) // 2 + 1000 :])
+    with pytest.raises(FileError):
+        files.read(path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gpuops.batch.access.of_machine", lambda: 0)
+        run = clpix("blur", path, "--sigma", 2, "-o", tmp_path / "b.png")
+    assert run.code == 1 and "damaged" in run.err and os.listdir(tmp_path) == ["a.exr"]
+
+
+def test_stored_rows_are_exact(gpu: Gpu) -> None:
+    """A file's own pixels, by rows and as a whole, become the same codes."""
+    codes = np.random.default_rng(2).integers(0, 256, (61, 40, 3)).astype(np.uint8)
+    decoding = Decoding(False, True)
+    assert Stored and decoding.linearise
+    found = []
+    for first in range(0, 61, 9):
+        image = gpu.array(codes[first : first + 9])
+        image.part = Part(first, 61)
+        found.append(image)
+    planes = list(flow.flow(gpu, plan(Chain(BlurParams((1.5, 1.5)))), found, decoding, (3, 61, 40)))
+    together = np.concatenate([part.numpy() for part in planes if isinstance(part, Image)], 1)
+    from gpuops.pixels.coding import unpack
+
+    whole = gpu.run(Chain(BlurParams((1.5, 1.5))), unpack(gpu.array(codes), decoding)).numpy()
+    np.testing.assert_array_equal(together, whole)
