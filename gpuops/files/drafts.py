@@ -18,12 +18,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from threading import RLock
 
 # The names of drafts: the start of the machine, a random number, and the extension.
 _NAME = re.compile(r"\.clpix-([0-9a-f]{32})-[0-9a-f]{16}(\.\w+)?")
 # The file that tells one start of the machine from another.
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
+# Seconds that a thread may take to begin a draft, which a slow disk may prolong.
+_PATIENCE = 1.0
+
+# A thread that begins a draft holds this lock; so does, until its end, a process that ends.
+_beginning = RLock()
 # Drafts of this process that are not finished.
 _unfinished: set[str] = set()
 # Folders that this process has swept.
@@ -31,7 +37,8 @@ _swept: set[str] = set()
 
 
 def discard_unfinished() -> None:
-    """Removes all drafts of this process, which is about to end at once."""
+    """Removes all drafts of this process, which is about to end at once. No thread begins another one any more."""
+    _beginning.acquire(timeout=_PATIENCE)
     for path in tuple(_unfinished):
         _remove(path)
 
@@ -64,11 +71,12 @@ def _draft(folder: str | os.PathLike[str], extension: str, *, is_folder: bool) -
         while lock is None:
             # The name is noted before there is a file, lest a signal in between leave one.
             path = os.path.join(parent, f".clpix-{_boot()}-{os.urandom(8).hex()}{extension}")
-            _unfinished.add(path)
-            if is_folder:
-                os.mkdir(path, 0o700)
-            else:
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            with _beginning:
+                _unfinished.add(path)
+                if is_folder:
+                    os.mkdir(path, 0o700)
+                else:
+                    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             lock = _locked(path)
         yield path
     finally:
