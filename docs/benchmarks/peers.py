@@ -16,13 +16,17 @@ from gpuops.device import DeviceInfo
 T = TypeVar("T")
 
 
+# Pixels of a side, unless somebody says another number.
+USUAL = 4096
+
+
 def options(description: str | None, **folders: str) -> argparse.Namespace:
     """The options of the command line. ``folders`` are further options, with their help."""
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=description, formatter_class=raw)
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--device", help="as clpix's --device")
-    parser.add_argument("--size", type=int, default=4096)
+    parser.add_argument("--size", type=int, default=USUAL)
     parser.add_argument("--no-peers", action="store_true")
     for name, text in folders.items():
         parser.add_argument(f"--{name}", type=Path, metavar="DIR", help=text)

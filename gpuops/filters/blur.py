@@ -85,7 +85,8 @@ def blur_pixels(
     Also returns the counters of values that did not fit: see :func:`gpuops.pixels.coding.losses`.
     """
     height, width, channels = pixels.shape
-    coarsely = _coarse(gpu, (channels, height, width), params)
+    whole = height if pixels.part is None else pixels.part.height
+    coarsely = _coarse(gpu, (channels, whole, width), params)
     if coarsely and channels <= _CHANNELS:
         from . import multirate
 

@@ -46,10 +46,12 @@ def gaussian_of_pixels(
 
     The first kernel reads pixels itself, and the last one writes them.
     """
-    whole = not gpu.limits.is_cpu
-    grids = Grids.of(pixels.shape[:2], (Left(sigma[0]), Left(sigma[1])), border, cval, whole=whole)
-    small = _coarsely(gpu, decimated(gpu, pixels, grids, decoding), grids)
-    return interpolated_pixels(gpu, small, grids, encoding)
+    height, width, _ = pixels.shape
+    left = Left(sigma[0]), Left(sigma[1])
+    grids, part = _grids(gpu, pixels.part, (height, width), left, border, cval)
+    small = decimated(gpu, pixels, grids, decoding)
+    small.part = part
+    return interpolated_pixels(gpu, _coarsely(gpu, small, grids), grids, encoding)
 
 
 def reach(gpu: Gpu, shape: tuple[int, ...], sigma: Two, border: str) -> int:
@@ -72,15 +74,25 @@ def reach(gpu: Gpu, shape: tuple[int, ...], sigma: Two, border: str) -> int:
 def _filtered(
     gpu: Gpu, image: Image, left: tuple[Left, Left], border: str, cval: float, into: Image | None
 ) -> Image:
-    whole = Grids.of(image.of_whole[1:], left, border, cval, whole=not gpu.limits.is_cpu)
-    grids, first = whole, 0
-    if image.part is not None:
-        grids, first = whole.part(image.part.first, image.shape[1])
+    _, height, width = image.shape
+    grids, part = _grids(gpu, image.part, (height, width), left, border, cval)
     small = decimated(gpu, image, grids)
-    if image.part is not None:
-        small.part = Part(first, whole.y.coarse)
+    small.part = part
     small = _coarsely(gpu, small, grids)
     return interpolated(gpu, small, image.like() if into is None else into, grids)
+
+
+def _grids(
+    gpu: Gpu, part: Part | None, size: tuple[int, int], left: tuple[Left, Left], border: str, cval: float
+) -> tuple[Grids, Part | None]:
+    """Returns the grids of an image of ``size``, and which coarse rows it has if it is a part of a picture."""
+    height, width = size
+    of_whole = (height if part is None else part.height), width
+    whole = Grids.of(of_whole, left, border, cval, whole=not gpu.limits.is_cpu)
+    if part is None:
+        return whole, None
+    grids, first = whole.part(part.first, height)
+    return grids, Part(first, whole.y.coarse)
 
 
 def _coarsely(gpu: Gpu, small: Image, grids: Grids) -> Image:

@@ -256,6 +256,7 @@ def each(
     if encoding is None:
         result = gpu.empty((channels, height, width))
         result.alpha, result.space, result.orientation = alpha, image.space, image.orientation
+        result.part = image.part
     else:
         result, lost = gpu.empty((height, width, channels), encoding.dtype), gpu.zeros((2,), np.uint32)
     local = kernel.fit(1 if gpu.limits.is_cpu else 256)

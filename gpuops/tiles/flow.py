@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import DeviceError
 from ..image import Image, Part
+from ..pixels.coding import Losses, losses
 from ..plan import Plan, Step, prepared, run
+from ..space import Stored
 from .rectangles import copy, cut
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..pixels.coding import Decoding
-    from ..space import Stored, Target
+    from ..space import Target
 
 Shape = tuple[int, int, int]
 
@@ -106,6 +109,9 @@ def flow(
         if not halo:
             waiting += (step,)
             continue
+        if len(todo.steps) == 1 and step.operation.ends and decoding is not None and target is not None:
+            yield from _from_pixels(gpu, todo, blocks, int(halo), decoding, target)
+            return
         if waiting or decoding is not None:
             stream = _apart(gpu, todo._replace(steps=waiting), stream, decoding)
         stream, waiting, decoding = _local(gpu, todo._replace(steps=(step,)), stream, int(halo)), (), None
@@ -146,44 +152,93 @@ def _apart(gpu: Gpu, todo: Plan, blocks: Iterable[Image], decoding: Decoding | N
 def _local(gpu: Gpu, todo: Plan, blocks: Iterable[Image], halo: int) -> Iterator[Image]:
     """Does a step that looks at ``halo`` rows above and below."""
     (step,) = todo.steps
+    planes = (prepared(gpu, block, step.traits, todo.space) for block in blocks)
+    for rows, at in _with_halo(planes, halo, row_axis=1):
+        result = run(gpu, todo, rows)
+        assert isinstance(result, Image)
+        yield _rows(result, at)
+
+
+def _from_pixels(
+    gpu: Gpu, todo: Plan, blocks: Iterable[Image], halo: int, decoding: Decoding, target: Target
+) -> Iterator[Image | Stored]:
+    """Does the same from a file's pixels to a file's pixels, in the operation's own launches.
+
+    These also count values that were lost in the halo, which belong to other blocks. Where there are any, planes are
+    made, of which each row is stored, and counted, once.
+    """
+    lossless = True
+    for rows, at in _with_halo(blocks, halo, row_axis=0):
+        if lossless:
+            stored = run(gpu, todo, rows, decoding, target)
+            assert isinstance(stored, Stored)
+            if losses(stored.lost) == Losses():
+                stored.pixels.part = rows.part
+                yield replace(stored, pixels=_rows(stored.pixels, at, row_axis=0))
+                continue
+            lossless = False
+        planes = run(gpu, todo, rows, decoding)
+        assert isinstance(planes, Image)
+        yield _rows(planes, at)
+
+
+def _with_halo(blocks: Iterable[Image], halo: int, *, row_axis: int) -> Iterator[tuple[Image, slice]]:
+    """Gives rows with those above and below that they need, and the slice of those that are new.
+
+    ``row_axis`` is 1 for planes, which may be overwritten if they are ``owned``, and 0 for pixels.
+    """
     held: Image | None = None
     made = 0
     for block in blocks:
-        rows = prepared(gpu, block, step.traits, todo.space)
+        rows = block
         if held is not None:
-            rows, held = _below(held, rows), None
+            rows, held = _below(held, rows, row_axis), None
         assert rows.part is not None
         first, height = rows.part
-        end = first + rows.shape[1]
+        end = first + rows.shape[row_axis]
         ready = height if end == height else end - halo
         if ready <= made:  # rows below are still missing
             held = rows
             continue
         if end < height:
-            held = _rows(rows, slice(max(0, ready - halo - first), rows.shape[1]))
+            held = _rows(rows, slice(max(0, ready - halo - first), rows.shape[row_axis]), row_axis)
         rows.owned = held is not rows
-        result = run(gpu, todo, rows)
-        assert isinstance(result, Image)
-        del rows
-        yield _rows(result, slice(made - first, ready - first))
+        yield rows, slice(made - first, ready - first)
         made = ready
 
 
-def _rows(image: Image, at: slice) -> Image:
-    """Returns some rows of planes: the Image itself if these are all of them, else a copy."""
+def _rows(image: Image, at: slice, row_axis: int = 1) -> Image:
+    """Returns some rows: the Image itself if these are all of them, else a copy."""
     assert image.part is not None
-    if at == slice(0, image.shape[1]):
+    if at == slice(0, image.shape[row_axis]):
         return image
-    found = cut(image, (at.start, 0), (at.stop - at.start, image.shape[2]))
-    found.part, found.owned = Part(image.part.first + at.start, image.part.height), True
+    plane = _as_planes(image, row_axis)
+    found = cut(plane, (at.start, 0), (at.stop - at.start, plane.shape[2]))
+    return _like(found, image, Part(image.part.first + at.start, image.part.height), row_axis)
+
+
+def _below(above: Image, rows: Image, row_axis: int) -> Image:
+    """Returns the rows of two Images, one below the other."""
+    a, b = _as_planes(above, row_axis), _as_planes(rows, row_axis)
+    planes, count, width = a.shape
+    both = b.like((planes, count + b.shape[1], width))
+    copy(a, (0, 0), both, (0, 0), a.shape)
+    copy(b, (0, 0), both, (count, 0), b.shape)
+    assert above.part is not None
+    return _like(both, rows, above.part, row_axis)
+
+
+def _as_planes(image: Image, row_axis: int) -> Image:
+    """Returns pixels (rows, columns, channels) as a plane, whose values are theirs; planes as they are."""
+    if row_axis == 1:
+        return image
+    rows, columns, channels = image.shape
+    return Image(image.gpu, image.buffer, (1, rows, columns * channels), image.dtype)
+
+
+def _like(planes: Image, image: Image, part: Part, row_axis: int) -> Image:
+    """Returns rows that :func:`_as_planes` has made planes of, with the attributes of an ``image``."""
+    shape = planes.shape if row_axis == 1 else (planes.shape[1], *image.shape[1:])
+    found = Image(image.gpu, planes.buffer, shape, image.dtype, alpha=image.alpha, space=image.space)
+    found.orientation, found.part, found.owned = image.orientation, part, True
     return found
-
-
-def _below(above: Image, rows: Image) -> Image:
-    """Returns planes with the rows of two Images, one below the other."""
-    planes, count, width = above.shape
-    both = rows.like((planes, count + rows.shape[1], width))
-    copy(above, (0, 0), both, (0, 0), above.shape)
-    copy(rows, (0, 0), both, (count, 0), rows.shape)
-    both.part, both.owned = above.part, True
-    return both

@@ -1,0 +1,129 @@
+"""Times commands on a picture that is larger than the memory that they may take, beside vips.
+
+    python docs/benchmarks/large_peers.py --json large-cpu.json [--device NAME] [--size 40000] [--no-peers]
+
+The picture is a tiled TIFF file of RGB in 8 bits, ``size`` × 3/4 ``size`` pixels, uncompressed: 3.6 GB unless another
+size is given. Each command may take 1 GB of the host's memory and 1 GB of the device's, which are the same on a CPU.
+``peak`` is the most memory that the process had (VmHWM), and ``floor`` what the same command takes for a picture of
+64 × 64. ``codec`` is a copy of the picture by the same reader and writer, one thread each, without a device.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import peers
+
+from gpuops import Gpu, files
+
+# Pixels of a row, unless somebody says another number.
+SIZE = 40_000
+# What each command may take of the host's memory and of the device's.
+LIMIT = "1G"
+# Rows that are read and written at a time for the copy.
+ROWS = 256
+
+COMMANDS = {
+    "blur, σ 10": ("blur", "--sigma", "10"),
+    "median, radius 1": ("blur", "--kind", "median", "--radius", "1"),
+    "tonemap, metered": ("tonemap", "--operator", "agx"),
+    "sharpen, then tonemap": ("sharpen", "then", "tonemap", "--operator", "agx"),
+}
+VIPS = {
+    "blur, σ 10": ("gaussblur", "IN", "OUT[tile,bigtiff]", "10"),
+    "median, radius 1": ("rank", "IN", "OUT[tile,bigtiff]", "3", "3", "4"),
+}
+# A program that runs another one and tells the most memory that it had.
+WATCHED = """
+import os, resource, subprocess, sys
+code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
+print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10)
+"""
+
+
+def write(path: Path, width: int, height: int) -> None:
+    """A picture of soft waves and grain, by rows."""
+    header = files.Picture(files.unread((height, width, 3), np.dtype(np.uint8)))
+    rng = np.random.default_rng(1)
+    grain = rng.integers(0, 24, (ROWS, width, 3), np.uint8)
+    wave = (100 + 90 * np.sin(np.arange(width) / 700)).astype(np.uint8)
+    with files.writing(path, header) as put:
+        for first in range(0, height, ROWS):
+            rows = np.roll(wave, first)[None, :, None] + np.roll(grain, first, 1)
+            put(rows[: min(ROWS, height - first)])
+
+
+def run(command: list[str]) -> tuple[float, int]:
+    """Seconds, and the most bytes of memory."""
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", WATCHED, *command], capture_output=True, text=True)
+    seconds = time.perf_counter() - start
+    code, peak = map(int, done.stdout.split())
+    if code:
+        sys.exit(f"{' '.join(command)}: exit code {code}\n{done.stderr}")
+    return seconds, peak
+
+
+def copied(source: Path, target: Path) -> float:
+    """Seconds of a copy by the reader and the writer, each of which has a thread."""
+    start = time.perf_counter()
+    rows = files.open_rows(str(source), None, 0)
+    assert rows is not None
+    with files.writing(target, rows.picture) as put, ThreadPoolExecutor(1) as pool:
+        writing = None
+        for block in rows.rows(ROWS):
+            if writing is not None:
+                writing.result()
+            writing = pool.submit(put, block)
+        if writing is not None:
+            writing.result()
+    return time.perf_counter() - start
+
+
+def rows_of(folder: Path, size: int, device: str | None, with_peers: bool) -> Iterator[dict[str, Any]]:
+    large, small, out = folder / "large.tif", folder / "small.tif", folder / "out.tif"
+    write(large, size, size * 3 // 4)
+    write(small, 64, 64)
+    yield {"command": "copy", "program": "codec", "s": copied(large, out)}
+    out.unlink()
+    clpix = shutil.which("clpix", path=str(Path(sys.executable).parent)) or "clpix"
+    limits = ["--memory", LIMIT, "--device-memory", LIMIT, "-q", *(["--device", device] if device else [])]
+    for name, words in COMMANDS.items():
+        tail = [*words[1:], "-o", str(out), *limits]
+        _, floor = run([clpix, words[0], str(small), *tail])
+        out.unlink()
+        seconds, peak = run([clpix, words[0], str(large), *tail])
+        out.unlink()
+        yield {"command": name, "program": "clpix", "s": seconds, "peak": peak, "floor": floor}
+        if with_peers and name in VIPS and shutil.which("vips"):
+            places = {"IN": str(large), "OUT[tile,bigtiff]": f"{out}[tile,bigtiff]"}
+            seconds, peak = run(["vips", *(places.get(word, word) for word in VIPS[name])])
+            out.unlink()
+            yield {"command": name, "program": "vips", "s": seconds, "peak": peak}
+
+
+def main() -> None:
+    """Measures, prints the table, writes the JSON."""
+    given = peers.options(__doc__)
+    size = SIZE if given.size == peers.USUAL else given.size
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for row in rows_of(Path(folder), size, given.device, not given.no_peers):
+            rows.append(row)
+            memory = "".join(f"  {key} {row[key] / 1e6:6.0f} MB" for key in ("peak", "floor") if key in row)
+            print(f"{row['command']:>24}  {row['program']:6} {row['s']:7.1f} s{memory}", flush=True)
+    with Gpu(given.device) as gpu:
+        peers.save(given, gpu, rows, size=size, limit=LIMIT)
+
+
+if __name__ == "__main__":
+    main()
