@@ -380,6 +380,28 @@ def test_commands_by_rows_give_the_same_files(
     assert not exact or np.count_nonzero(error) <= 1e-3 * error.size
 
 
+def test_notes_name_the_input_once(
+    clpix: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A colour kernel on gray, repaired pixels, and what the output cannot hold."""
+    values = picture((1, 67, 45))[0, :, :, None]
+    values[[3, 30, 60], 5] = np.nan
+    files.write(tmp_path / "a.exr", Picture(values, linear=True))
+    files.write(tmp_path / "k.png", Picture(np.full((3, 5, 3), 9, np.uint8)))
+    commands: list[tuple[str | Path, ...]] = [
+        ("convolve", tmp_path / "a.exr", "--kernel", tmp_path / "k.png", "then", "tonemap"),
+        ("tonemap", tmp_path / "a.exr", "--exposure", "0"),
+    ]
+    for command in commands:
+        first = clpix(*command, "-o", tmp_path / "b.png", "--overwrite")
+        with monkeypatch.context() as patch:
+            patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
+            patch.setattr("gpuops.tiles.flow._ENOUGH", 1 << 12)
+            second = clpix(*command, "-o", tmp_path / "b.png", "--overwrite")
+        assert first.code == second.code == 0 and first.err
+        assert sorted(first.err.splitlines()) == sorted(second.err.splitlines())
+
+
 def test_a_promise_that_cannot_be_kept(clpix: Callable[..., Any], tmp_path: Path) -> None:
     """It says what it would take: a format that is written as a whole, a step that needs all, too little for a row."""
     path = tmp_path / "a.tif"

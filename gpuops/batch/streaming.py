@@ -76,9 +76,16 @@ def streamed(item: Item, todo: Plan, strips: files.Strips) -> None:
             for _ in range(item.options.repeat - 1):
                 for _ in flow.flow(gpu, todo, blocks(), how.decoding, shape, target):
                     gpu.finish()
-        with notes.summed(), _Writing(item.output, picture.height, pool) as writing:
+        said: dict[str, None] = {}  # each block may say the same
+        with (
+            notes.to(said.setdefault),
+            notes.summed(),
+            _Writing(item.output, picture.height, pool) as writing,
+        ):
             for result in flow.flow(gpu, todo, blocks(count=todo.spreads), how.decoding, shape, target):
                 writing.put(item.output.finished(result))
+    for text in said:
+        _note(item, text)
     writing.warn()
     item.warn_of_spread(todo.reach(gpu, shape) if todo.spreads else 0)
 
@@ -104,6 +111,14 @@ def _rows_in_memory(item: Item, todo: Plan, strips: files.Strips, shape: tuple[i
             f"raise --memory"
         )
     return int(most)
+
+
+def _note(item: Item, text: str) -> None:
+    """Passes on a note, which names a file, or comes from an operation, which knows none."""
+    if any(text.startswith(f"{name}: ") for name in (item.path, item.output.path, "stdout")):
+        notes.note(text)
+    else:
+        item.note(text)
 
 
 def _shape(picture: files.Picture, how: How | None = None) -> tuple[int, int, int]:

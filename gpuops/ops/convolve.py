@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
 from ..operation import Choice, File, Flag, Operation, Params, Traits, parameter
-from ..params.border import BORDER, set_border
+from ..params.border import BORDER, by_axis, set_border
 from ..params.files import FileOperand
 
 if TYPE_CHECKING:
@@ -82,6 +82,12 @@ def _reach(gpu: Gpu, shape: tuple[int, ...], params: ConvolveParams) -> float:
     return float(max(_weights(gpu, params).shape[1:]) // 2)
 
 
+def _halo(gpu: Gpu, _shape: tuple[int, int, int], params: ConvolveParams) -> float:
+    if by_axis(params.border)[0] == "wrap":
+        return math.inf
+    return float(_weights(gpu, params).shape[1] // 2)
+
+
 def _check(params: ConvolveParams) -> None:
     from ..files.operands import picture
 
@@ -95,6 +101,7 @@ OPERATION = Operation(
     _convolve,
     traits=Traits(premultiplied=True, kind="local", bytes_per_value=24.0),
     reach=_reach,
+    halo=_halo,
     check=_check,
     prepare=lambda gpu, params, _target: _weights(gpu, params),
 )
