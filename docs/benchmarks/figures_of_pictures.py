@@ -342,3 +342,14 @@ def batch_cpu() -> list[str]:
 
     titles = ["files", "program", "ms", "processors, ms", "ms / (processors / 2)"]
     return markdown(titles, map(cells, rows_of("batch-cpu")))
+
+
+@table
+def large_cpu() -> list[str]:
+    def cells(row: Row) -> list[str]:
+        peak, floor = (f"{row[key] / 1e6:.0f}" if key in row else NONE for key in ("peak", "floor"))
+        cpu = digits(row["cpu_s"]) if "cpu_s" in row else NONE
+        return [row["command"], row["program"], digits(row["s"]), cpu, peak, floor]
+
+    titles = ["command", "program", "s", "processors, s", "peak, MB", "for 64 × 64, MB"]
+    return markdown(titles, map(cells, rows_of("large-cpu")))

@@ -46,7 +46,8 @@ VIPS = {
 WATCHED = """
 import os, resource, subprocess, sys
 code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
-print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(code, used.ru_maxrss << 10, used.ru_utime + used.ru_stime)
 """
 
 
@@ -62,15 +63,15 @@ def write(path: Path, width: int, height: int) -> None:
             put(rows[: min(ROWS, height - first)])
 
 
-def run(command: list[str]) -> tuple[float, int]:
-    """Seconds, and the most bytes of memory."""
+def run(command: list[str]) -> dict[str, float]:
+    """Seconds, those of all processors, and the most bytes of memory."""
     start = time.perf_counter()
     done = subprocess.run([sys.executable, "-c", WATCHED, *command], capture_output=True, text=True)
     seconds = time.perf_counter() - start
-    code, peak = map(int, done.stdout.split())
-    if code:
+    code, peak, cpu = done.stdout.split()
+    if int(code):
         sys.exit(f"{' '.join(command)}: exit code {code}\n{done.stderr}")
-    return seconds, peak
+    return {"s": seconds, "cpu_s": float(cpu), "peak": int(peak)}
 
 
 def copied(source: Path, target: Path) -> float:
@@ -99,16 +100,23 @@ def rows_of(folder: Path, size: int, device: str | None, with_peers: bool) -> It
     limits = ["--memory", LIMIT, "--device-memory", LIMIT, "-q", *(["--device", device] if device else [])]
     for name, words in COMMANDS.items():
         tail = [*words[1:], "-o", str(out), *limits]
-        _, floor = run([clpix, words[0], str(small), *tail])
+        floor = run([clpix, words[0], str(small), *tail])["peak"]
         out.unlink()
-        seconds, peak = run([clpix, words[0], str(large), *tail])
+        yield {
+            "command": name,
+            "program": "clpix",
+            **run([clpix, words[0], str(large), *tail]),
+            "floor": floor,
+        }
         out.unlink()
-        yield {"command": name, "program": "clpix", "s": seconds, "peak": peak, "floor": floor}
         if with_peers and name in VIPS and shutil.which("vips"):
             places = {"IN": str(large), "OUT[tile,bigtiff]": f"{out}[tile,bigtiff]"}
-            seconds, peak = run(["vips", *(places.get(word, word) for word in VIPS[name])])
+            yield {
+                "command": name,
+                "program": "vips",
+                **run(["vips", *(places.get(word, word) for word in VIPS[name])]),
+            }
             out.unlink()
-            yield {"command": name, "program": "vips", "s": seconds, "peak": peak}
 
 
 def main() -> None:
