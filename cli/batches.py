@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,10 +11,11 @@ import click
 from gpuops.batch.job import Job
 from gpuops.batch.journal import Journal
 from gpuops.batch.shards import shard
+from gpuops.files import places
 
 from .options import Shared
 
-__all__ = ["check", "journal_of", "remaining", "shard"]
+__all__ = ["check", "journal_of", "look_at", "remaining", "shard"]
 
 
 def check(shared: Shared) -> None:
@@ -50,10 +50,19 @@ def journal_of(shared: Shared, jobs: Sequence[Job]) -> Iterator[Journal | None]:
         yield journal
 
 
+def look_at(jobs: Sequence[Job]) -> None:
+    """Learns what is there of outputs at addresses, by lists of their folders rather than one by one."""
+    outputs = [output for job in jobs for output in job.outputs if places.is_address(output)]
+    if outputs:
+        from gpuops.files import addresses
+
+        addresses.look_at(outputs)
+
+
 def remaining(shared: Shared, jobs: Sequence[Job], journal: Journal | None) -> Iterator[Job]:
     """The jobs that are not done, by what the options say. Out of date outputs may be replaced."""
     for job in jobs:
-        if not all(map(os.path.exists, job.outputs)):
+        if not all(map(places.exists, job.outputs)):
             ours = shared.resume is not None and journal is not None and journal.is_ours(job.target)
             yield _replacing(job) if ours or shared.update else job
         elif shared.resume is not None and journal is not None:
@@ -75,7 +84,7 @@ def _is_new_enough(job: Job, journal: Journal | None) -> bool:
     if journal is not None and (known := journal.knows(job.target)) is not None:
         return known.done and journal.is_done(job)
     try:
-        made = os.stat(job.source).st_mtime_ns
-        return all(os.stat(output).st_mtime_ns >= made for output in job.outputs)
+        made = places.status(job.source).mtime_ns
+        return all(places.status(output).mtime_ns >= made for output in job.outputs)
     except OSError:  # one has vanished
         return False

@@ -7,7 +7,7 @@ from functools import partial
 
 from gpuops import files
 from gpuops.errors import FileError, ParameterError
-from gpuops.files import streams
+from gpuops.files import places, streams
 from gpuops.files.formats import DEPTHS
 from gpuops.params.files import STREAM
 
@@ -56,7 +56,7 @@ def check_output(shared: Shared, output: str, inputs: files.Identities, levels: 
     check_depth(shared, files.format_of(output))
     if not streams.is_text(os.path.dirname(os.path.realpath(output))):  # libraries cannot open such names
         raise FileError(f"{output}: the folder's name is not UTF-8; choose another one")
-    if len(shared.inputs) > 1 or output != shared.output:
+    if (len(shared.inputs) > 1 or output != shared.output) and not places.is_address(output):
         naming.make_folder(output, levels)
     place()
 

@@ -11,6 +11,7 @@ import click
 
 from gpuops import files
 from gpuops.errors import FileError, ParameterError
+from gpuops.files import places
 from gpuops.params.files import STREAM
 
 from .options import Shared
@@ -28,6 +29,10 @@ def listed(shared: Shared) -> Shared:
         context = click.get_current_context()
         missing = next(param for param in context.command.params if param.name == "inputs")
         raise click.MissingParameter(ctx=context, param=missing)
+    if any(map(places.is_address, (*named, shared.output or ""))):
+        from gpuops.files import addresses
+
+        addresses.forget()
     if shared.from0 == STREAM and STREAM in named:
         raise ParameterError("'-' is standard input, which can be read once: name it once")
     pairs = [pair for path in named for pair in _within(path, shared)]
@@ -66,7 +71,16 @@ def _text(path: str) -> str:
 
 
 def _within(path: str, shared: Shared) -> Iterable[tuple[str, str]]:
-    """The pictures in a folder and those below it, in the order of their names; or the path itself."""
+    """The pictures in a folder and those below it, in the order of their names; or the path itself.
+
+    An address may be a pattern.
+    """
+    if places.is_address(path) and not os.path.exists(path):
+        from gpuops.files import addresses
+
+        if shared.recursive:
+            return addresses.within(path, _static(shared.output))
+        return [(address, "") for address in addresses.matching(path)]
     if path == STREAM or not shared.recursive or not os.path.isdir(path):
         return [(path, "")]
     found = list(_walk(path, _folder_of(shared.output)))
@@ -93,7 +107,12 @@ def _walk(top: str, without: str) -> Iterator[tuple[str, str]]:
                 yield os.path.join(folder, name), "" if relative == os.curdir else relative
 
 
+def _static(output: str | None) -> str:
+    """What all results' names begin with."""
+    return (output or "").split("{")[0]
+
+
 def _folder_of(output: str | None) -> str:
     """The folder of all results, as far as it is the same for all."""
-    static = (output or "").split("{")[0]
+    static = _static(output)
     return os.path.realpath(static if os.path.isdir(static) else os.path.dirname(static) or os.curdir)

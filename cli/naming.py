@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpuops.errors import FileError, ParameterError
+from gpuops.files import places
 from gpuops.params.files import STREAM
 
 # The fields of a pattern for names of outputs.
@@ -37,7 +38,7 @@ def outputs_for(inputs: tuple[str, ...], output: str, op: str, below: tuple[str,
         ]
     elif os.path.isdir(output) or output.endswith(("/", os.sep)):
         paths = [
-            os.path.join(output, folder, "stdin.png" if path == STREAM else os.path.basename(path))
+            os.path.join(output, folder, "stdin.png" if path == STREAM else places.name_of(path))
             for path, folder in zip(inputs, below, strict=True)
         ]
     elif len(inputs) > 1:
@@ -72,7 +73,7 @@ def _check_fields(output: str) -> None:
 
 
 def _fill(template: str, path: str, below: str, op: str, index: int) -> str:
-    name = Path("stdin" if path == STREAM else path)
+    name = Path("stdin" if path == STREAM else places.name_of(path))
     values = {
         "stem": name.stem,
         "name": name.name,
@@ -82,13 +83,16 @@ def _fill(template: str, path: str, below: str, op: str, index: int) -> str:
         "index": f"{index:04d}",
     }
     # str.format is not used, as a brace in a folder's name is no mistake.
-    return re.sub("{(" + "|".join(values) + ")}", lambda match: values[match[1]], template)
+    filled = re.sub("{(" + "|".join(values) + ")}", lambda match: values[match[1]], template)
+    return (
+        filled.replace("/./", "/") if places.is_address(filled) else filled
+    )  # where "." is a name like others
 
 
 @contextmanager
 def without_empty_folders(outputs: Iterable[str]) -> Iterator[None]:
     """Removes the outputs' folders that were made within this context and are empty at its end."""
-    folders = {Path(output).parent for output in outputs}
+    folders = {Path(output).parent for output in outputs if not places.is_address(output)}
     folders |= {above for folder in folders for above in folder.parents}
     new = [folder for folder in folders if not folder.exists()]
     try:

@@ -14,7 +14,7 @@ import click
 from gpuops import files, notes
 from gpuops.batch.job import Job
 from gpuops.batch.pipeline import Done, run_jobs
-from gpuops.batch.reader import check_input
+from gpuops.batch.reader import check_source
 from gpuops.errors import DeviceError, FileError, ParameterError
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
@@ -68,12 +68,13 @@ def process(
         levels = dict(zip(outputs, map(naming.levels, shared.below), strict=True))
         if shared.shard is not None:
             jobs = batches.shard(jobs, shared.shard)
+        batches.look_at(jobs)
         with batches.journal_of(shared, jobs) as journal:
             wanted = list(batches.remaining(shared, jobs, journal))
             if shared.verbose and len(wanted) < len(jobs):
                 say(f"clpix: {len(jobs) - len(wanted)} of {len(jobs)} outputs are there and stay")
             # Inputs first: an output may be named after what is none.
-            todo = list(_passing(wanted, lambda job: check_input(job.source)))
+            todo = list(_passing(wanted, lambda job: check_source(job.source)))
             for job in todo:
                 check(how.writes_data(job.target))
             with naming.without_empty_folders([job.target for job in todo]):

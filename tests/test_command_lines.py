@@ -217,7 +217,6 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("void/[ab].png -o o.png", 1, "no file matches this pattern"),
         ("none.png -o out/", 1, "none.png: there is no such file"),
         ("none -o out/", 1, "none: there is no such file"),
-        ("https://example.org/a.png -o o.png", 1, "is an address; download"),
         ("EMPTY -o o.png", 1, "an input's name is empty"),
         ("text.png -o o.png", 1, "text.png: is not a picture"),
         ("empty.png -o o.png", 1, "empty.png: is empty"),
@@ -257,6 +256,7 @@ def test_inputs_and_outputs(clpix: Program, there: Path, args: str, code: int, w
     ("args", "code", "words"),
     [
         ("compare a.png folder", 2, "folder: is a folder"),
+        ("compare a.png https://example.org/a.png", 2, "is an address; download"),
         ("compare a.png *.tif", 2, "*.tif: no file matches"),
         ("compare a.png b.png -o folder", 2, "folder: is a folder; name a file in it"),
         ("compare - -", 2, "'-' is standard input"),

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .. import files, notes
 from ..errors import FileError
 from ..files import png_rows
+from ..files.places import is_address
 from ..files.png_rows import Undo
+from ..files.streams import called
 from ..files.strips import COPIES
 from ..params.files import STREAM
-from .reader import check_input, read_numbers, read_picture
+from .reader import check_source, read_numbers, read_picture
 
 if TYPE_CHECKING:
     from .job import Options
@@ -56,6 +60,8 @@ class Access:
     def __init__(self, path: str, options: Options) -> None:
         self.path = path
         self._layer, self._memory = options.layer, options.memory
+        self._kept = ExitStack()
+        self._copy: str | None = None
 
     def opened(self, undo: Undo | None = None) -> files.Picture | files.Strips:
         """Returns the picture in the input; only its rows, if it takes too much memory as a whole.
@@ -63,21 +69,22 @@ class Access:
         ``undo`` is what undoes PNG's filters, if it is read now.
         """
         if self.path != STREAM:
-            check_input(self.path)
-            try:
-                found = files.open_rows(self.path, self._layer, self._memory or of_machine() // 2)
-            except files.Whole as reason:
-                self._check_room(reason.nbytes, str(reason))
-            else:
-                if found is not None:
-                    return found
+            check_source(self.path)
+            with self._here() as path:
+                try:
+                    found = files.open_rows(path, self._layer, self._memory or of_machine() // 2)
+                except files.Whole as reason:
+                    self._check_room(reason.nbytes, str(reason))
+                else:
+                    if found is not None:
+                        return found if path == self.path else self._named(found, path)
         with png_rows.undone_by(undo):
-            return read_picture(self.path, self._layer)
+            return self._whole()
 
     def whole(self, of_rows: files.Strips) -> files.Picture:
         """Returns a picture of which there are rows. Raises FileError if it takes more memory than was allowed."""
         self._check_room(of_rows.picture.pixels.nbytes, "is needed as a whole for this")
-        return read_picture(self.path, self._layer)
+        return self._whole()
 
     def picture(self, undo: Undo | None = None) -> files.Picture:
         """Returns the picture in the input as a whole."""
@@ -93,11 +100,53 @@ class Access:
 
     def numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Returns the arrays and attributes in the input, a file of numbers."""
-        return read_numbers(self.path)
+        with self._here() as path:
+            found = read_numbers(path)
+        self._release()
+        return found
 
     def write(self, work: Callable[[], None], _size: int) -> None:
         """Does work that writes a result, of ``_size`` bytes in memory."""
         work()
+
+    def finish(self) -> None:
+        """Ends the access, once nothing more is read."""
+        self._release()
+
+    def _whole(self) -> files.Picture:
+        with self._here() as path:
+            found = read_picture(path, self._layer)
+        self._release()
+        return found
+
+    @contextmanager
+    def _here(self) -> Iterator[str]:
+        """Gives the input's path on this machine: that of a copy, if it is at an address, which messages name."""
+        if not is_address(self.path):
+            yield self.path
+            return
+        if self._copy is None:
+            from ..files import addresses
+
+            self._copy = self._kept.enter_context(addresses.fetched(self.path))
+        with called(self._copy, self.path):
+            yield self._copy
+
+    def _named(self, found: files.Strips, copy: str) -> files.Strips:
+        """The rows of a copy, whose messages name the address."""
+
+        def rows(count: int) -> Iterator[files.Pixels]:
+            try:
+                yield from found.rows(count)
+            except FileError as error:
+                raise FileError(str(error).replace(copy, self.path)) from None
+
+        return replace(found, rows=rows, said=tuple(text.replace(copy, self.path) for text in found.said))
+
+    def _release(self) -> None:
+        """Removes the copy of an input at an address."""
+        self._kept.close()
+        self._copy = None
 
 
 class Threaded(Access):
@@ -126,7 +175,7 @@ class Threaded(Access):
         self.read: int | None = None
         #: The number of pixels in a picture that was read.
         self.pixels = 0
-        if os.path.isfile(path):
+        if os.path.isfile(path) or is_address(path):
             if numbers:
                 self._numbers = Pending(threads, self._read_numbers)
             else:
@@ -173,6 +222,7 @@ class Threaded(Access):
                 pending.result()
             except Exception as error:
                 errors.append(error)
+        super().finish()
         if errors:
             raise errors[0]
 

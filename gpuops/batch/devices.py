@@ -6,7 +6,6 @@ that the one job that is to blame, if there is one, brings no other down with it
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..device.probe import death
 from ..errors import DeviceError, GpuopsError
-from ..files import drafts, threads
+from ..files import drafts, places, threads
 from ..notes import note
 from .job import Job
 from .pipeline import Done, usual_memory
@@ -125,8 +124,8 @@ class _Device:
     def end(self) -> str:
         """Ends the process and removes what it has left unfinished. Returns how it ended."""
         how = death(self.worker.end())
-        outputs = [os.path.realpath(path) for task in self.tasks for path in task.job.outputs]
-        for folder in set(map(os.path.dirname, outputs)):
+        outputs = [path for task in self.tasks for path in task.job.outputs]
+        for folder in set(map(places.folder_of_drafts, outputs)):
             drafts.sweep(folder)
         return how
 
@@ -217,7 +216,7 @@ class _Crew:
         """Begins the next job."""
         for number, job in self._rest:
             self._begin(job)
-            return _Task(number, job, not any(map(os.path.lexists, job.outputs)))
+            return _Task(number, job, not any(map(places.exists, job.outputs)))
         return None
 
     # -- what became of it ------------------------------------------------------------------------------------

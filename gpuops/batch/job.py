@@ -148,8 +148,13 @@ def run_job(gpu: Gpu, job: Job, access: Access | None = None) -> Any:
         if job.chain is not None:
             from .chains import work
 
-    item = Item(gpu, job.target, job.options, access or Access(job.source, job.options))
-    if job.chain is not None:
+    used = access or Access(job.source, job.options)
+    item = Item(gpu, job.target, job.options, used)
+    try:
+        if job.chain is None:
+            return cast("Work", job.work)(item)
         work(item, job.chain, job.asides)
         return None
-    return cast("Work", job.work)(item)
+    finally:
+        if access is None:
+            used.finish()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import FileError
+from ..files import places
 from .job import Job
 from .pipeline import Done
 
@@ -36,8 +37,8 @@ class Record:
     @classmethod
     def of(cls, job: Job, recipe: str, *, done: bool) -> Record:
         """Returns the record of a job on its input as that is now. Raises OSError."""
-        status = os.stat(job.source)
-        return cls(os.path.abspath(job.source), status.st_size, status.st_mtime_ns, recipe, done)
+        size, mtime_ns = places.status(job.source)
+        return cls(places.absolute(job.source), size, mtime_ns, recipe, done)
 
 
 class Journal:
@@ -76,12 +77,12 @@ class Journal:
 
     def knows(self, output: str) -> Record | None:
         """Returns the last record of an output."""
-        return self._known.get(os.path.abspath(output))
+        return self._known.get(places.absolute(output))
 
     def is_done(self, job: Job) -> bool:
         """Says whether a job is done: by this recipe, on the input as it is now, with an output that is there."""
         known = self.knows(job.target)
-        if known is None or not known.done or not os.path.exists(job.target):
+        if known is None or not known.done or not places.exists(job.target):
             return False
         try:
             return known == Record.of(job, self._recipe, done=True)
@@ -105,10 +106,10 @@ class Journal:
             self._sync()
 
     def _about(self, job: Job) -> dict[str, Any]:
-        about: dict[str, Any] = {"output": os.path.abspath(job.target), "input": os.path.abspath(job.source)}
+        about: dict[str, Any] = {"output": places.absolute(job.target), "input": places.absolute(job.source)}
         try:
             record = Record.of(job, self._recipe, done=False)
-        except OSError:  # it has vanished
+        except (OSError, FileError):  # it has vanished, or cannot be asked; reading it will say
             return about | {"size": 0, "mtime_ns": 0, "recipe": self._recipe}
         return about | {"size": record.size, "mtime_ns": record.mtime_ns, "recipe": record.recipe}
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import files
 from ..errors import FileError
+from ..files.places import is_address
 from ..params.files import STREAM
 
 
@@ -29,6 +30,16 @@ def read_numbers(path: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return files.read_data(path)
 
 
+def check_source(path: str) -> None:
+    """Refuses an input of a batch that cannot be read: it may be at an address."""
+    if is_address(path):
+        from ..files import addresses
+
+        addresses.check(path)
+    else:
+        check_input(path)
+
+
 def check_input(path: str) -> None:
     """Refuses an input that cannot be read as a file."""
     if path == STREAM:
@@ -38,7 +49,7 @@ def check_input(path: str) -> None:
     try:
         mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
-        if "://" in path:
+        if is_address(path):
             raise FileError(f"{path}: is an address; download the file and name that") from None
         if any(character in path for character in "*?["):
             raise FileError(f"{path}: no file matches this pattern") from None

@@ -9,10 +9,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..errors import FileError
+from . import places
 from .drafts import draft_file
 from .formats import Format, format_of
-
-Path_ = str | os.PathLike[str]
+from .places import Path_
 
 
 class Identities:
@@ -25,8 +25,10 @@ class Identities:
         return _identity(path) in self._known
 
 
-def _identity(path: Path_) -> tuple[int, int] | None:
+def _identity(path: Path_) -> tuple[int, int] | str | None:
     """The file that a path leads to; None if there is none, which is reported when it is read."""
+    if places.is_address(path):
+        return os.fspath(path)
     try:
         status = os.stat(path)
     except (OSError, ValueError):
@@ -44,6 +46,13 @@ def check_output(path: Path_, *, overwrite: bool = False, inputs: Identities | N
 def check_place(path: Path_, *, overwrite: bool = False, inputs: Identities | None = None) -> None:
     """Does the checks of check_output except that of the format."""
     name, folder = os.fspath(path), Path(path).parent
+    if inputs is not None and path in inputs:
+        raise FileError(f"{name}: is also an input, which is never overwritten; name another output")
+    if places.is_address(path):
+        from . import addresses
+
+        addresses.check_place(name, overwrite=overwrite)
+        return
     if os.path.isdir(path):
         raise FileError(f"{name}: is a folder; name a file in it")
     if not folder.is_dir():
@@ -52,8 +61,6 @@ def check_place(path: Path_, *, overwrite: bool = False, inputs: Identities | No
         raise FileError(f"{name}: the folder {folder} does not exist; create it first")
     if os.path.exists(path) and not os.path.isfile(path):
         raise FileError(f"{name}: is not a regular file; name another output")
-    if inputs is not None and path in inputs:
-        raise FileError(f"{name}: is also an input, which is never overwritten; name another output")
     if os.path.lexists(path) and not overwrite:
         raise FileError(
             f"{name}: exists already; name another output, or allow overwriting it with --overwrite"
@@ -68,20 +75,25 @@ def atomic(path: Path_, *, overwrite: bool = False) -> Iterator[str]:
 
     Whatever goes wrong, Ctrl-C included, nothing is left behind; after a kill that nothing can catch, the next
     process that writes into the folder removes what was left. Without overwrite the move is a hard link,
-    which fails where a file has appeared meanwhile, so that no race can destroy anything.
+    which fails where a file has appeared meanwhile, so that no race can destroy anything. What goes to an address is
+    written here, and sent there as a whole.
     """
-    check_place(path, overwrite=overwrite)
-    target = os.path.realpath(path)  # a link to a file stays a link
+    remote = places.is_address(path)
+    if not remote:
+        check_place(path, overwrite=overwrite)
     try:
-        with draft_file(os.path.dirname(target), Path(path).suffix) as temporary:
+        with draft_file(places.folder_of_drafts(path), Path(path).suffix) as temporary:
             try:
                 yield temporary
                 _check_space(temporary)
-                os.chmod(temporary, _mode(target))
-                if overwrite:
-                    os.replace(temporary, target)
+                if remote:
+                    from . import addresses
+
+                    addresses.send(temporary, os.fspath(path), overwrite=overwrite)
                 else:
-                    _move_without_overwriting(temporary, target)
+                    _move(
+                        temporary, os.path.realpath(path), overwrite=overwrite
+                    )  # a link to a file stays a link
             except OSError as error:
                 raise FileError(_trouble(path, _cause(error, temporary), temporary)) from None
     except OSError as error:  # there was no room even for an empty file
@@ -90,7 +102,11 @@ def atomic(path: Path_, *, overwrite: bool = False) -> Iterator[str]:
         raise FileError(f"{os.fspath(path)}: not enough memory to write it; free some") from None
 
 
-def _move_without_overwriting(temporary: str, target: str) -> None:
+def _move(temporary: str, target: str, *, overwrite: bool) -> None:
+    os.chmod(temporary, _mode(target))
+    if overwrite:
+        os.replace(temporary, target)
+        return
     try:
         os.link(temporary, target)
     except FileExistsError:

@@ -34,7 +34,7 @@ def from_stream(stream: BinaryIO) -> Iterator[str]:
                 shutil.copyfileobj(stream, file, _BLOCK)
         except OSError as error:
             raise FileError(f"{_INPUT}: could not be read ({error.strerror or error})") from None
-        with _called(path, _INPUT):
+        with called(path, _INPUT):
             yield path
 
 
@@ -47,7 +47,7 @@ def with_text_name(path: str) -> Iterator[str]:
     with draft_folder() as folder:
         link = os.path.join(folder, "file")
         os.symlink(os.path.abspath(path), link)
-        with _called(link, path):
+        with called(link, path):
             yield link
 
 
@@ -70,7 +70,7 @@ def to_stream(stream: BinaryIO, extension: str) -> Iterator[str]:
     """The path of a file to be written, which then goes to the stream."""
     with draft_folder() as folder:
         path = os.path.join(folder, _OUTPUT + extension)
-        with _called(path, _OUTPUT):
+        with called(path, _OUTPUT):
             yield path
         try:
             with open(path, "rb") as file:
@@ -83,8 +83,8 @@ def to_stream(stream: BinaryIO, extension: str) -> Iterator[str]:
 
 
 @contextmanager
-def _called(path: str, name: str) -> Iterator[None]:
-    """Makes errors and notes that name the temporary file name the stream instead."""
+def called(path: str, name: str) -> Iterator[None]:
+    """Makes errors and notes that name a temporary file name what it stands for instead."""
     found: list[str] = []
     try:
         with notes.to(found.append):

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from ..errors import FileError, ParameterError
 from ..files import EXTENSIONS
+from ..files.addresses import reached
 from ..files.drafts import draft_file
 from ..metrics.variance import SUFFIX, is_variance
 
@@ -273,7 +274,8 @@ class _Store:
         if not path.is_file():
             path.parent.mkdir(parents=True, exist_ok=True)
             with draft_file(path.parent, extension) as draft:
-                self._remote(lambda files, address: files.get_file(f"{address}/{name}", draft))
+                with reached(f"{self._where}/{name}") as (files, address):
+                    files.get_file(address, draft)
                 if sha256_of(draft) != digest:
                     raise FileError(f"{self._where}/{name}: its bytes are not those that the index names")
                 os.replace(draft, path)
@@ -286,28 +288,10 @@ class _Store:
             if not (self._folder / name).is_file():
                 put(source, self._folder / name)
             return
-
-        def upload(files: Any, address: str) -> None:
-            if not files.exists(f"{address}/{name}"):
-                files.makedirs(f"{address}/{digest[:2]}", exist_ok=True)
-                files.put_file(source, f"{address}/{name}")
-
-        self._remote(upload)
-
-    def _remote(self, work: Any) -> None:
-        try:
-            import fsspec  # type: ignore[import-untyped, import-not-found, unused-ignore]
-        except ImportError:
-            raise ParameterError(
-                f"{self._where}: an address needs fsspec: pip install 'clpix[regress]'"
-            ) from None
-        try:
-            files, address = fsspec.core.url_to_fs(self._where)
-            work(files, address.rstrip("/"))
-        except (OSError, ValueError, ImportError) as error:
-            raise FileError(
-                f"{self._where}: {' '.join(str(error).split()) or type(error).__name__}"
-            ) from None
+        with reached(f"{self._where}/{name}", "written") as (files, address):
+            if not files.exists(address):
+                files.makedirs(address.rpartition("/")[0], exist_ok=True)
+                files.put_file(source, address)
 
 
 def _kept() -> Path:

@@ -1,0 +1,218 @@
+"""Files at addresses, such as s3://bucket/a.png, that fsspec knows how to reach.
+
+What is read is first copied to this machine, and what is written goes there when it is whole.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from typing import Any
+
+from ..errors import FileError, GpuopsError, ParameterError
+from .drafts import draft_file
+from .formats import EXTENSIONS
+from .places import Status, name_of
+
+# The protocols whose files can only be read.
+_READ_ONLY = ("http://", "https://")
+# The characters of patterns.
+_MAGIC = "*?["
+# What file systems call the time of the last change, the most exact one first.
+_TIMES = ("LastModified", "mtime", "last_modified", "updated", "modified", "created")
+# The number of files in one folder from which on it is listed, rather than each of them looked up.
+_MANY = 8
+# What is said of a folder.
+_FOLDER = "{}: is a folder; name the files in it, or give --recursive"
+
+# What lists of folders have said of addresses: None where there is nothing.
+_seen: dict[str, Status | None] = {}
+
+
+@contextmanager
+def reached(address: str, done: str = "read") -> Iterator[tuple[Any, str]]:
+    """Gives the file system of an address, as fsspec has it, and the path there.
+
+    What goes wrong while it is being ``done`` becomes an error of one line that names the address.
+    """
+    try:
+        import fsspec  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    except ImportError:
+        raise ParameterError(f"{address}: an address needs fsspec: pip install 'clpix[s3]'") from None
+    try:
+        files, path = fsspec.core.url_to_fs(address)
+    except ImportError as error:
+        missing = "pip install 'clpix[s3]'" if address.startswith("s3") else _line(error)
+        raise ParameterError(f"{address}: this kind of address needs a package: {missing}") from None
+    except ValueError as error:
+        raise ParameterError(f"{address}: is no address that fsspec knows ({_line(error)})") from None
+    try:
+        yield files, path
+    except GpuopsError:
+        raise
+    except FileExistsError:
+        raise FileError(
+            f"{address}: exists already; name another output, or allow overwriting it with --overwrite"
+        ) from None
+    except FileNotFoundError:
+        missing = (
+            "there is no such object" if done == "read" else "its bucket does not exist; create it first"
+        )
+        raise FileError(f"{address}: {missing}") from None
+    except PermissionError:
+        raise FileError(f"{address}: may not be {done} with these credentials") from None
+    except Exception as error:  # libraries for networks have errors of many kinds
+        raise FileError(f"{address}: could not be {done} ({_line(error)})") from None
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+@contextmanager
+def fetched(address: str) -> Iterator[str]:
+    """Gives the path of a copy of a file at an address, as long as the context lasts."""
+    with draft_file(tempfile.gettempdir(), extension(address)) as copy:
+        with reached(address) as (files, path):
+            try:
+                files.get_file(path, copy)
+            except (FileNotFoundError, FileExistsError, IsADirectoryError):
+                if files.isdir(path):
+                    raise FileError(_FOLDER.format(address)) from None
+                raise FileNotFoundError from None
+        yield copy
+
+
+def send(copy: str, address: str, *, overwrite: bool) -> None:
+    """Puts a file at an address. Without ``overwrite`` nothing is replaced, as far as the file system can promise."""
+    _seen.pop(address, None)
+    with reached(address, "written") as (files, path):
+        if overwrite:
+            files.put_file(copy, path)
+        elif _can_create(files):
+            files.put_file(copy, path, mode="create")
+        elif files.exists(path):
+            raise FileExistsError
+        else:
+            files.put_file(copy, path)
+
+
+def _can_create(files: Any) -> bool:
+    """Says whether a file system looks by itself, as it writes, that nothing is there."""
+    return "mode" in inspect.signature(getattr(files, "_put_file", files.put_file)).parameters
+
+
+def check_place(address: str, *, overwrite: bool) -> None:
+    """Refuses an address that cannot be written to."""
+    if address.startswith(_READ_ONLY):
+        raise FileError(f"{address}: can only be read; name an output in a bucket or a folder")
+    if not overwrite and status(address) is not None:
+        raise FileError(
+            f"{address}: exists already; name another output, or allow overwriting it with --overwrite"
+        )
+
+
+def check(address: str) -> None:
+    """Refuses an address that nobody here can read. Whether something is there, reading it says."""
+    if address.endswith("/"):
+        raise FileError(_FOLDER.format(address))
+    with reached(address):
+        pass
+
+
+def extension(address: str) -> str:
+    """Returns the extension of the name at an address."""
+    return os.path.splitext(name_of(address))[1]
+
+
+# -- what is there -------------------------------------------------------------------------------------------------
+
+
+def status(address: str) -> Status | None:
+    """Returns the status of a file; None if there is none."""
+    if address in _seen:
+        return _seen[address]
+    with reached(address) as (files, path):
+        try:
+            return _status(files.info(path))
+        except FileNotFoundError:
+            return None
+
+
+def _status(info: Mapping[str, Any]) -> Status:
+    time = next((info[name] for name in _TIMES if info.get(name)), 0)
+    if isinstance(time, str):
+        time = datetime.fromisoformat(time.replace("Z", "+00:00"))
+    seconds = time.timestamp() if isinstance(time, datetime) else float(time)
+    return Status(int(info.get("size") or 0), round(seconds * 1e6) * 1000)
+
+
+def matching(pattern: str) -> list[str]:
+    """Returns the addresses of the files that a pattern stands for, or the address itself if it is no pattern."""
+    if pattern.startswith(_READ_ONLY) or not any(character in pattern for character in _MAGIC):
+        return [pattern]
+    with reached(pattern) as (files, path):
+        files.invalidate_cache()
+        if files.isfile(path):
+            return [pattern]
+        found = _noted(files, files.glob(path, detail=True))
+    if not found:
+        raise FileError(f"{pattern}: no file matches this pattern")
+    return sorted(found)
+
+
+def within(folder: str, without: str = "") -> list[tuple[str, str]]:
+    """Returns the addresses of pictures in a folder and below, and the folder of each below that one.
+
+    Hidden ones are left out, and those in the folder ``without``, where results go, if it is below. A file is itself.
+    """
+    with reached(folder) as (files, path):
+        files.invalidate_cache()
+        found = _noted(files, files.find(path, detail=True))
+        top = files.unstrip_protocol(path).rstrip("/")
+    if top in found:
+        return [(folder, "")]
+    results = without.rpartition("/")[0] + "/"
+    pairs = []
+    for address in sorted(found):
+        below, _, name = address[len(top) + 1 :].rpartition("/")
+        hidden = any(part.startswith(".") for part in (*below.split("/"), name))
+        own = len(results) > len(top) + 1 and address.startswith(results)
+        if not hidden and not own and os.path.splitext(name)[1].lower() in EXTENSIONS:
+            pairs.append((address, below))
+    if not pairs:
+        raise FileError(f"{folder}: there are no files in this folder that could be read")
+    return pairs
+
+
+def look_at(paths: Iterable[str]) -> None:
+    """Learns what is there of many files by lists of their folders, for :func:`status`."""
+    by_folder = Counter(path.rpartition("/")[0] for path in paths)
+    asked = {folder for folder, count in by_folder.items() if count >= _MANY and "://" in folder}
+    for folder in asked:
+        with reached(folder) as (files, path):
+            files.invalidate_cache()
+            with suppress(FileNotFoundError):  # there is nothing yet
+                _noted(files, {info["name"]: info for info in files.ls(path, detail=True)})
+    for path in paths:
+        if path.rpartition("/")[0] in asked:
+            _seen.setdefault(path, None)
+
+
+def _noted(files: Any, infos: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Returns the addresses of the files among what a list has, and keeps their statuses."""
+    found = {
+        files.unstrip_protocol(name): _status(info) for name, info in infos.items() if info["type"] == "file"
+    }
+    _seen.update(found)
+    return list(found)
+
+
+def forget() -> None:
+    """Forgets what lists have said, before it may have changed."""
+    _seen.clear()

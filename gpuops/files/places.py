@@ -1,0 +1,67 @@
+"""Places of files: paths of this machine, and addresses such as s3://bucket/a.png.
+
+What is asked here of a path is asked of the system at once; only an address needs :mod:`gpuops.files.addresses`.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import NamedTuple
+
+Path_ = str | os.PathLike[str]
+# What stands between an address's protocol and the rest.
+_MARK = "://"
+
+
+class Status(NamedTuple):
+    """A file's bytes, and the time of its last change in nanoseconds, which is 0 where nobody knows."""
+
+    size: int
+    mtime_ns: int
+
+
+def is_address(path: Path_) -> bool:
+    """Says whether a path is an address."""
+    return _MARK in os.fspath(path)
+
+
+def exists(path: str) -> bool:
+    """Says whether there is a file. Raises FileError if an address cannot be asked."""
+    if not is_address(path):
+        return os.path.exists(path)
+    from . import addresses
+
+    return addresses.status(path) is not None
+
+
+def status(path: str) -> Status:
+    """Returns the status of a file. Raises OSError if there is none, and FileError if an address cannot be asked."""
+    if not is_address(path):
+        found = os.stat(path)
+        return Status(found.st_size, found.st_mtime_ns)
+    from . import addresses
+
+    at = addresses.status(path)
+    if at is None:
+        raise FileNotFoundError(path)
+    return at
+
+
+def absolute(path: str) -> str:
+    """Returns a path that is the same from every folder."""
+    return path if is_address(path) else os.path.abspath(path)
+
+
+def name_of(path: str) -> str:
+    """Returns the last part of a path; what a web server is asked beside that is none."""
+    if path.startswith(("http://", "https://")):
+        path = path.partition("?")[0].partition("#")[0]
+    return os.path.basename(path)
+
+
+def folder_of_drafts(path: Path_) -> str:
+    """Returns the folder that holds a file while it is being written."""
+    if is_address(path):
+        return os.path.realpath(tempfile.gettempdir())
+    return os.path.dirname(os.path.realpath(path))
