@@ -133,7 +133,11 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
     line = getattr(sys.modules.get(f"{__package__}.status"), "left_behind", bytes)()
     os.write(2, line + b"clpix: error: interrupted; finished results are kept, nothing is half written\n")
     # Before these modules are loaded to their end, no process is started, and no file begun.
-    for module, name in (("gpuops.batch.devices", "end_all"), ("gpuops.files.drafts", "discard_unfinished")):
+    for module, name in (
+        ("gpuops.batch.devices", "end_all"),
+        ("gpuops.batch.cluster", "end_all"),
+        ("gpuops.files.drafts", "discard_unfinished"),
+    ):
         function = getattr(sys.modules.get(module), name, None)
         if function is not None:
             function()

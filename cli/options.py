@@ -104,6 +104,8 @@ class Shared:
     journal: str | None = None
     resume: str | None = None
     shard: str | None = None
+    cluster: str | None = None
+    retries: int = 2
     dump_kernels: str | None = None
     verbose: int = 0
     quiet: bool = False
@@ -265,6 +267,18 @@ def batch(command: Command) -> Command:
             "--resume", metavar="FILE", help="Leave out what this journal says is done; go on writing it."
         ),
         click.option("--shard", metavar="I/N|slurm", help="Only share I of N shares of the inputs."),
+        click.option(
+            "--cluster",
+            metavar="ADDRESS|FILE|local:N",
+            help="Let the workers of a Dask scheduler work, by its address or file, or N processes here.",
+        ),
+        click.option(
+            "--retries",
+            type=click.IntRange(0),
+            default=2,
+            metavar="N",
+            help="How often a cluster tries an input again that has failed.",
+        ),
         click.option(
             "--memory",
             type=Bytes(),

@@ -19,7 +19,7 @@ from gpuops.errors import DeviceError, FileError, ParameterError
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
 
-from . import batches, naming, status
+from . import batches, clusters, naming, status
 from .checks import check_dump, check_output, check_stdin, check_stream
 from .main import FAILURE, complain, say
 from .options import Shared, refuse
@@ -54,6 +54,7 @@ def process(
     with reporting(shared, also_read) as report:
         assert shared.output is not None
         batches.check(shared)
+        clusters.check(shared)
         check_stdin(*shared.inputs, *also_read)
         outputs = naming.outputs_for(shared.inputs, shared.output, op, shared.below)
         if STREAM in outputs:
@@ -139,7 +140,12 @@ def _run(
 def _results(
     shared: Shared, report: Report | None, jobs: Sequence[Job], begin: Callable[[Job], None]
 ) -> Iterator[Done]:
-    """Does the jobs on the device that the options name; if there are several of both, on all of these devices."""
+    """Does the jobs on the device that the options name; if there are several of both, on all of these devices.
+
+    A cluster has its own devices.
+    """
+    if shared.cluster is not None:
+        return clusters.results(shared, jobs, begin)
     if len(jobs) > 1 and shared.device is not None:
         from gpuops.device import names_several, select_all
 

@@ -21,6 +21,10 @@ class DeviceError(GpuopsError):
     """No usable OpenCL device, or a device that cannot do what was asked."""
 
 
+class ClusterError(GpuopsError):
+    """A cluster that does not answer, or whose workers cannot do the work."""
+
+
 class TooLongError(DeviceError):
     """Rows that a device's local memory cannot hold, where they cannot be transformed in several passes."""
 

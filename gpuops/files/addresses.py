@@ -41,7 +41,7 @@ def reached(address: str, done: str = "read") -> Iterator[tuple[Any, str]]:
     What goes wrong while it is being ``done`` becomes an error of one line that names the address.
     """
     try:
-        import fsspec  # type: ignore[import-untyped, import-not-found, unused-ignore]
+        import fsspec
     except ImportError:
         raise ParameterError(f"{address}: an address needs fsspec: pip install 'clpix[s3]'") from None
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -54,7 +55,7 @@ class FileOperand:
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         if self.is_stream:
             return _of_stream, (self.content(), self.digest)
-        return FileOperand, (self.path, self.digest)
+        return FileOperand, (os.path.abspath(self.path), self.digest)
 
     def __repr__(self) -> str:
         return f"FileOperand({self.path!r})"

@@ -1,0 +1,57 @@
+"""Batches on a cluster: which options go with it, and its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import click
+
+from gpuops.batch.job import Job
+from gpuops.batch.pipeline import Done
+from gpuops.errors import ParameterError
+from gpuops.params.files import STREAM
+
+from .main import say
+from .options import Shared, given, refuse
+
+
+def check(shared: Shared) -> None:
+    """Refuses options that have no meaning with a cluster, or without one."""
+    if shared.cluster is None:
+        refuse("only a cluster tries again, and there is no --cluster", "retries")
+        return
+    refuse("times are those of one device, and workers have their own", "timing", "timing_file")
+    refuse("kernels are built by the workers, on their machines", "dump_kernels")
+    refuse("each worker works on as many files at a time as it has threads (dask worker --nthreads)", "jobs")
+    if STREAM in (*shared.inputs, shared.output):
+        raise ParameterError("'-' is a stream of this process, which no worker has: name files")
+    if given("device"):
+        from gpuops.device import names_several
+
+        if names_several(shared.device):
+            raise click.UsageError(
+                f"--device {shared.device}: each worker has one device: name one, or start a worker for each",
+                click.get_current_context(),
+            )
+
+
+def results(shared: Shared, jobs: Sequence[Job], begin: Callable[[Job], None]) -> Iterator[Done]:
+    """Does jobs on the cluster that the options name."""
+    from gpuops.batch.connection import connected
+
+    assert shared.cluster is not None
+    with connected(shared.cluster) as cluster:
+        from gpuops.batch.cluster import run_jobs_at
+
+        if shared.verbose:
+            workers = cluster.client.nthreads()
+            say(f"clpix: {cluster.client.scheduler.address} has {len(workers)} workers")
+        yield from run_jobs_at(
+            cluster,
+            jobs,
+            device=shared.device if given("device") else None,  # CLPIX_DEVICE is of this machine
+            device_memory=shared.device_memory,
+            memory=shared.memory,
+            retries=shared.retries,
+            begin=begin,
+        )

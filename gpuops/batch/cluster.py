@@ -1,0 +1,321 @@
+"""Many jobs on a cluster: tasks of several jobs each, of which a few for each worker are under way at a time.
+
+Dask gives a task whose worker has died to another one. What it had written by then is replaced.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from queue import Empty, SimpleQueue
+from typing import Any
+from uuid import uuid4
+
+from ..errors import ClusterError, DeviceError, GpuopsError, ParameterError
+from ..files import places
+from ..notes import note
+from . import tasks
+from .connection import Cluster
+from .job import Job
+from .pipeline import Done, usual_memory
+from .worker import Told
+
+# Seconds that a task should take: what is said about it takes milliseconds.
+_TASK = 0.8
+# The most jobs of a task.
+_MOST = 256
+# Tasks under way for each worker, so that one is there when it has ended the last.
+_FLYING = 2
+# The weight of a task's time in the mean of all so far.
+_WEIGHT = 0.5
+# Seconds between two looks at who works.
+_LOOK = 1.0
+# The resource that workers with a GPU may declare.
+_GPU = "GPU"
+
+# The batches that this process has on clusters.
+_runs: set[_Run] = set()
+
+
+def run_jobs_at(
+    cluster: Cluster,
+    jobs: Sequence[Job],
+    *,
+    device: str | None = None,
+    device_memory: int | None = None,
+    memory: int | None = None,
+    retries: int = 0,
+    begin: Callable[[Job], None] = lambda _job: None,
+) -> Iterator[Done]:
+    """Does jobs on a cluster, and gives what became of each, in their order.
+
+    Parameters
+    ----------
+    device, device_memory : optional
+        What :class:`gpuops.Gpu` is given in each worker.
+    memory : int, optional
+        As for :func:`gpuops.batch.pipeline.run_jobs`: of each worker, and of all processes of this machine together.
+    retries : int
+        How often a job that has failed is tried again, by itself, on whatever worker.
+    begin : callable, optional
+        It is given each job before that is sent.
+    """
+    if cluster.local:
+        memory = max(1, (memory or usual_memory()) // cluster.local)
+    run = _Run(cluster, jobs, tasks.Task((), device, device_memory, memory, version("clpix")), retries, begin)
+    _runs.add(run)
+    try:
+        yield from run.run()
+    finally:
+        run.end()
+        _runs.discard(run)
+
+
+def end_all() -> None:
+    """Ends what works on this machine for this process, which is about to end at once, without half-written files."""
+    from . import connection
+
+    connection.end_all()
+    for run in tuple(_runs):
+        tasks.sweep(run.folders())
+
+
+@dataclass
+class _Todo:
+    """A job that was begun.
+
+    ``is_new``: none of its outputs was there before. ``again``: an earlier try may have written some. ``tries``: how
+    often it has failed.
+    """
+
+    number: int
+    job: Job
+    is_new: bool
+    again: bool = False
+    tries: int = 0
+
+    def sent(self) -> Job:
+        """Returns the job as a worker is given it, where paths mean the same as here."""
+        job = self.job
+        overwrite = job.options.overwrite or (self.again and self.is_new)
+        return replace(
+            job,
+            source=places.absolute(job.source),
+            target=places.absolute(job.target),
+            asides=tuple(map(places.absolute, job.asides)),
+            options=replace(job.options, overwrite=overwrite),
+        )
+
+    def done(self, told: Told) -> Done:
+        """Returns what became of it, with the names that it has here."""
+        names = {places.absolute(path): path for path in (self.job.source, *self.job.outputs)}
+
+        def named(text: str) -> str:
+            for absolute, path in names.items():
+                text = text.replace(absolute, path)
+            return text
+
+        error = told.error
+        if isinstance(error, GpuopsError):
+            error = type(error)(named(str(error)))
+        return Done(self.job, told.told, error, list(map(named, told.notes)), told.pixels, told.seconds)
+
+
+class _Run:
+    """The jobs that are left, the tasks that are under way, and what became of others."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        jobs: Sequence[Job],
+        how: tasks.Task,
+        retries: int,
+        begin: Callable[[Job], None],
+    ) -> None:
+        self._client, self._name = cluster.client, cluster.name
+        self._jobs, self._how, self._retries, self._begin = jobs, how, retries, begin
+        self._begun = 0
+        self._again: deque[list[_Todo]] = deque()
+        self._flying: dict[str, tuple[Any, list[_Todo]]] = {}
+        self._ended: SimpleQueue[Any] = SimpleQueue()
+        self._done: dict[int, Done] = {}
+        self._seconds: float | None = None  # of a job
+        self._id = uuid4().hex
+        self._count = 0
+        self._refused: set[str] = set()
+        self._seen: set[str] = set()
+        self._alone = False  # it was said that no worker is left
+        self._looked = -math.inf
+        self._workers = self._look()
+        self._resources = (
+            {_GPU: 1} if any(found.get(_GPU, 0) >= 1 for found in self._workers.values()) else None
+        )
+
+    def run(self) -> Iterator[Done]:
+        for number in range(len(self._jobs)):
+            self._fill()
+            while number not in self._done:
+                self._hear()
+                self._fill()
+            yield self._done.pop(number)
+
+    def end(self) -> None:
+        """Ends what is under way, and removes what workers that have died left unfinished."""
+        if self._client.status != "running":
+            return
+        self._client.cancel([future for future, _ in self._flying.values()])
+        if self._seen - self._look().keys():
+            folders = self.folders()
+            tasks.sweep(folders)
+            self._client.run(tasks.sweep, folders, on_error="ignore")
+
+    def folders(self) -> list[str]:
+        """The folders in which workers write."""
+        begun = self._jobs[: self._begun]
+        return sorted({places.folder_of_drafts(path) for job in begun for path in job.outputs})
+
+    # -- who works --------------------------------------------------------------------------------------------
+
+    def _look(self) -> dict[str, dict[str, float]]:
+        """Returns the workers that may be given tasks, with their resources."""
+        self._looked = time.monotonic()
+        try:
+            workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        except (OSError, TimeoutError):
+            raise self._lost() from None
+        if self._client.status != "running":
+            raise self._lost()
+        self._seen |= workers.keys()
+        return {
+            address: found["resources"] for address, found in workers.items() if address not in self._refused
+        }
+
+    def _watch(self) -> None:
+        """Looks at who works, and says if nobody does."""
+        self._workers = self._look()
+        if not self._workers and not self._alone:
+            note(
+                f"{self._name}: no worker is left; waiting for one: 'dask worker {self._client.scheduler.address}'"
+            )
+        self._alone = not self._workers
+
+    def _lost(self) -> ClusterError:
+        return ClusterError(
+            f"{self._name}: the scheduler is gone: start it again; what is done is kept, and --resume or "
+            "--skip-existing leave it out"
+        )
+
+    # -- what is to be done -----------------------------------------------------------------------------------
+
+    def _fill(self) -> None:
+        """Sends tasks while there is room for them."""
+        if time.monotonic() - self._looked > _LOOK:
+            self._watch()
+        room = _FLYING * len(self._workers)
+        while len(self._flying) < room and (todo := self._next(room)):
+            self._send(todo)
+
+    def _next(self, room: int) -> list[_Todo]:
+        """The jobs of the next task: as many as take long enough, but so few that all workers have some to the end."""
+        if self._again:
+            return self._again.popleft()
+        left = len(self._jobs) - self._begun
+        enough = 1 if self._seconds is None else math.ceil(_TASK / max(self._seconds, 1e-6))
+        count = min(enough, _MOST, math.ceil(left / room))
+        todo = []
+        for job in self._jobs[self._begun : self._begun + count]:
+            self._begin(job)
+            todo.append(_Todo(self._begun, job, not any(map(places.exists, job.outputs))))
+            self._begun += 1
+        return todo
+
+    def _send(self, todo: list[_Todo]) -> None:
+        self._count += 1
+        future = self._client.submit(
+            tasks.do,
+            self._how._replace(jobs=tuple(one.sent() for one in todo)),
+            key=f"clpix-{self._id}-{self._count}",
+            retries=self._retries,
+            resources=self._resources,
+            workers=list(self._workers) if self._refused else None,
+        )
+        self._flying[future.key] = future, todo
+        future.add_done_callback(self._ended.put)
+
+    # -- what became of it ------------------------------------------------------------------------------------
+
+    def _hear(self) -> None:
+        """Waits for the end of a task, but not for long."""
+        try:
+            future = self._ended.get(timeout=_LOOK)
+        except Empty:
+            return
+        _, todo = self._flying.pop(future.key)
+        if future.status == "finished":
+            self._answered(future.key, todo, future.result())
+        elif future.status == "error":
+            self._broken(todo, future.exception())
+        else:
+            raise self._lost()
+        future.release()  # otherwise it is done again when the worker that holds its result dies
+
+    def _answered(self, key: str, todo: list[_Todo], answer: tasks.Answer | tasks.Refusal) -> None:
+        if isinstance(answer, tasks.Refusal):
+            self._leave_out(answer)
+            self._again.append(todo)
+            return
+        each = answer.seconds / len(todo)
+        self._seconds = each if self._seconds is None else self._seconds + _WEIGHT * (each - self._seconds)
+        again = any(told.error is not None for told in answer.told) and self._ran(key) > 1
+        for one, told in zip(todo, answer.told, strict=True):
+            if told.error is None or not self._is_worth(one, told.error, again=again):
+                self._done[one.number] = one.done(told)
+            else:
+                self._again.append([one])
+
+    def _is_worth(self, one: _Todo, error: Exception, *, again: bool) -> bool:
+        """Says whether a job that has failed is worth another try."""
+        if again and not one.again:  # the first try may have written what the second one found there
+            one.again = True
+            return True
+        one.tries += 1
+        return one.tries <= self._retries and not isinstance(error, ParameterError)
+
+    def _ran(self, key: str) -> int:
+        """Returns how often a task was given to a worker."""
+        story = self._client.story(key, on_error="ignore")
+        return sum(
+            event[0] == "scheduler" and event[1] == key and event[3] == "processing" for event in story
+        )
+
+    def _broken(self, todo: list[_Todo], error: BaseException) -> None:
+        """Does what killed its workers anew, each job by itself, so that only the one to blame fails."""
+        from distributed import KilledWorker
+
+        if isinstance(error, ImportError):
+            raise ClusterError(
+                f"{self._name}: clpix cannot be imported by a worker, or by the scheduler ({error})"
+            )
+        if not isinstance(error, KilledWorker):
+            raise error
+        if len(todo) == 1:
+            why = DeviceError("every worker that worked on it died: look at this file, or leave it out")
+            self._done[todo[0].number] = Done(todo[0].job, error=why)
+            return
+        for one in todo:
+            one.again = True
+            self._again.append([one])
+
+    def _leave_out(self, refusal: tasks.Refusal) -> None:
+        """Gives no more tasks to a worker that can do none. Raises its reason if no other one is left."""
+        if refusal.worker in self._refused:
+            return
+        self._refused.add(refusal.worker)
+        self._watch()
+        if not self._workers:
+            raise type(refusal.error)(f"worker {refusal.worker}: {refusal.error}")
+        note(f"worker {refusal.worker} is left out: {refusal.error}")

@@ -1,0 +1,150 @@
+"""The connection to a cluster of Dask's: one that is there, or processes of this machine."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+from ..errors import ClusterError, ParameterError
+from ..files import threads
+from ..files.drafts import draft_folder
+
+# Seconds in which a scheduler has to answer, and a first worker to be there.
+_PATIENCE = 10
+# How often the processes of this machine may die during a task before it is given up.
+_DEATHS = 1
+# How a cluster is started.
+_HOW = "start one with 'dask scheduler', and on each machine 'dask worker tcp://HOST:8786'"
+
+# The processes of clusters on this machine.
+_nannies: list[Any] = []
+
+
+class Cluster(NamedTuple):
+    """A cluster. ``local``: how many processes of this machine it is, or 0 for one that was there before."""
+
+    client: Any
+    name: str
+    local: int
+
+
+@contextmanager
+def connected(where: str) -> Iterator[Cluster]:
+    """Gives the cluster at an address, in a scheduler's file, or of ``local:N`` processes, once it has a worker.
+
+    Raises ParameterError for a text that names no cluster, and ClusterError for a cluster that does not answer, or
+    whose workers do not have this clpix.
+    """
+    try:
+        import dask
+        import distributed
+    except ImportError:
+        raise ParameterError("--cluster needs Dask: pip install 'clpix[dask]'") from None
+    count, address = _understood(where)
+    logging.getLogger("distributed").setLevel(
+        logging.CRITICAL + 1
+    )  # what a person should know is told by notes
+    with ExitStack() as resources:
+        resources.enter_context(dask.config.set({"distributed.comm.timeouts.connect": _PATIENCE}))
+        if count:
+            address = resources.enter_context(_started(count))
+        try:
+            client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
+        except OSError:
+            raise ClusterError(
+                f"{where}: no scheduler answers there: {_HOW}, or use --cluster local:2"
+            ) from None
+        except (ValueError, ImportError, RuntimeError) as error:
+            raise ParameterError(f"--cluster {where}: {' '.join(str(error).split())}") from None
+        resources.enter_context(client)
+        try:
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError:
+            raise ClusterError(
+                f"{where}: the scheduler has no workers: start one with 'dask worker {client.scheduler.address}'"
+            ) from None
+        _check(client)
+        yield Cluster(client, where, count)
+
+
+def _understood(where: str) -> tuple[int, Any]:
+    """Returns a number of processes, or the address of a scheduler."""
+    if where.startswith("local:"):
+        count = where.removeprefix("local:")
+        if not re.fullmatch(r"[1-9]\d{0,3}", count, re.ASCII):
+            raise ParameterError(f"--cluster {where}: write local:N with N from 1 on, such as local:4")
+        return int(count), None
+    if "://" in where:
+        return 0, where
+    try:
+        with open(where, encoding="utf-8") as file:
+            return 0, str(json.load(file)["address"])
+    except OSError as error:
+        raise ParameterError(
+            f"--cluster {where}: the scheduler's file cannot be read ({error.strerror}): name the one that "
+            "'dask scheduler --scheduler-file' writes, an address such as tcp://HOST:8786, or local:N"
+        ) from None
+    except (ValueError, KeyError, TypeError):
+        raise ParameterError(
+            f"--cluster {where}: is no scheduler's file, which is JSON with an address: let "
+            "'dask scheduler --scheduler-file' write it anew"
+        ) from None
+
+
+@contextmanager
+def _started(count: int) -> Iterator[Any]:
+    """Gives a cluster of processes of this machine, which share its processors."""
+    import distributed
+
+    with (
+        draft_folder() as folder,
+        distributed.LocalCluster(
+            n_workers=count,
+            threads_per_worker=max(1, threads.count() // count),
+            processes=True,
+            memory_limit=0,  # the pictures on their way are bounded
+            dashboard_address=None,
+            local_directory=folder,
+            silence_logs=logging.CRITICAL,
+            scheduler_kwargs={"allowed_failures": _DEATHS},
+        ) as cluster,
+    ):
+        _nannies.extend(cluster.workers.values())
+        try:
+            yield cluster
+        finally:
+            _nannies.clear()
+
+
+def end_all() -> None:
+    """Ends all processes that work for this one, which is about to end at once."""
+    for nanny in _nannies:
+        with suppress(OSError, TypeError):  # it has just died
+            os.kill(nanny.pid, signal.SIGKILL)
+            os.waitpid(nanny.pid, 0)
+
+
+def _check(client: Any) -> None:
+    """Refuses a cluster with a worker that does not have this clpix."""
+    from . import tasks
+
+    own = version("clpix")
+    for address, found in client.run(tasks.identify, on_error="return").items():
+        if isinstance(found, ImportError):
+            raise ClusterError(
+                f"worker {address}: clpix cannot be imported there ({found}): pip install 'clpix[dask]=={own}' where "
+                "it runs, and start it again"
+            )
+        if isinstance(found, Exception):
+            raise ClusterError(f"worker {address}: {' '.join(str(found).split()) or type(found).__name__}")
+        try:
+            tasks.check_version(own, found)
+        except ClusterError as error:
+            raise ClusterError(f"worker {address}: {error}") from None

@@ -1,0 +1,104 @@
+"""What a worker of a cluster does: tasks of several jobs each, one after the other, on a device that it keeps open."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from importlib.metadata import version
+from multiprocessing.util import Finalize
+from threading import Lock
+from typing import NamedTuple
+
+from distributed import get_worker
+
+from .. import notes
+from ..errors import ClusterError, GpuopsError
+from ..files import drafts, threads
+from ..gpu import Gpu
+from .access import of_machine
+from .job import Job
+from .pipeline import run_jobs
+from .worker import Told
+
+# The share of a worker's memory that pictures on their way may take.
+_SHARE = 4
+
+# A worker of several threads may be given several tasks at a time.
+_turn = Lock()
+# The device of this process, by what it was asked for.
+_open: dict[tuple[str | None, int | None], Gpu] = {}
+
+
+class Task(NamedTuple):
+    """Jobs, and how they are to be done.
+
+    ``memory``: bytes of pictures on their way; the default is a share of what the worker has. ``made_by``: the version
+    of clpix that this is a task of.
+    """
+
+    jobs: tuple[Job, ...]
+    device: str | None
+    device_memory: int | None
+    memory: int | None
+    made_by: str
+
+
+class Answer(NamedTuple):
+    """What became of jobs, and the seconds that they took beside the opening of the device."""
+
+    told: tuple[Told, ...]
+    seconds: float
+
+
+class Refusal(NamedTuple):
+    """A worker can do no task at all, and why."""
+
+    worker: str
+    error: GpuopsError
+
+
+def do(task: Task) -> Answer | Refusal:
+    """Does a task in a worker."""
+    worker = get_worker()
+    with _turn, notes.to(lambda _text: None):
+        try:
+            check_version(task.made_by, version("clpix"))
+            gpu = _opened(task.device, task.device_memory)
+        except GpuopsError as error:
+            return Refusal(worker.address, error)
+        begun = time.perf_counter()
+        memory = task.memory or (worker.memory_manager.memory_limit or of_machine()) // _SHARE
+        with threads.limited(worker.state.nthreads):
+            told = tuple(
+                Told(done.told, done.error, done.notes, done.pixels, done.seconds)
+                for done in run_jobs(lambda: gpu, task.jobs, memory=memory)
+            )
+        return Answer(told, time.perf_counter() - begun)
+
+
+def check_version(wanted: str, found: str) -> None:
+    """Refuses a worker with another version than the program that gives it tasks."""
+    if found != wanted:
+        raise ClusterError(f"it has clpix {found}, and this is clpix {wanted}: install the same on both")
+
+
+def identify() -> str:
+    """Returns the version of clpix that a worker has."""
+    return version("clpix")
+
+
+def sweep(folders: Iterable[str]) -> None:
+    """Removes what processes that have died on this machine have left unfinished in folders."""
+    for folder in folders:
+        drafts.sweep(folder)
+
+
+def _opened(device: str | None, memory: int | None) -> Gpu:
+    """Returns the device of this process. It is closed at the process's end, or when another one is asked for."""
+    key = device, memory
+    if key not in _open:
+        while _open:
+            _open.popitem()[1].close()
+        _open[key] = gpu = Gpu(device, memory=memory)
+        Finalize(None, gpu.close, exitpriority=0)
+    return _open[key]
