@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 import click
 
@@ -64,19 +63,15 @@ def remaining(shared: Shared, jobs: Sequence[Job], journal: Journal | None) -> I
     for job in jobs:
         if not all(map(places.exists, job.outputs)):
             ours = shared.resume is not None and journal is not None and journal.is_ours(job.target)
-            yield _replacing(job) if ours or shared.update else job
+            yield job.replacing() if ours or shared.update else job
         elif shared.resume is not None and journal is not None:
             if not journal.is_done(job):
-                yield _replacing(job) if journal.is_ours(job.target) else job
+                yield job.replacing() if journal.is_ours(job.target) else job
         elif shared.update:
             if not _is_new_enough(job, journal):
-                yield _replacing(job)
+                yield job.replacing()
         elif not shared.skip_existing:
             yield job
-
-
-def _replacing(job: Job) -> Job:
-    return replace(job, options=replace(job.options, overwrite=True))
 
 
 def _is_new_enough(job: Job, journal: Journal | None) -> bool:

@@ -71,3 +71,35 @@ def refuses(number: str) -> Gpu:
 def fails(_number: str) -> Gpu:
     """Has a mistake in it."""
     raise KeyError("a mistake")
+
+
+@dataclass(frozen=True)
+class Logs:
+    """Flips a picture, slowly. It notes its name in a log, and tells its process."""
+
+    log: str
+
+    def __call__(self, item: Item) -> int:
+        with open(self.log, "a") as log:
+            log.write(f"{os.getpid()} {Path(item.path).name}\n")
+        time.sleep(0.03)
+        work(item, FLIP, ())
+        return os.getpid()
+
+
+@dataclass(frozen=True)
+class FailsAtFirst:
+    """Flips a picture, but fails a few times before. ``marks``: a folder in which it counts."""
+
+    marks: str
+    times: int
+
+    def __call__(self, item: Item) -> None:
+        from gpuops import FileError
+
+        mark = Path(self.marks, Path(item.path).stem)
+        count = int(mark.read_text()) if mark.exists() else 0
+        mark.write_text(str(count + 1))
+        if count < self.times:
+            raise FileError(f"{item.path}: failed {count + 1} times")
+        work(item, FLIP, ())

@@ -66,7 +66,9 @@ def run_jobs_at(
     """
     if cluster.local:
         memory = max(1, (memory or usual_memory()) // cluster.local)
-    run = _Run(cluster, jobs, tasks.Task((), device, device_memory, memory, version("clpix")), retries, begin)
+    run = _Run(
+        cluster, jobs, tasks.Task((), (), device, device_memory, memory, version("clpix")), retries, begin
+    )
     _runs.add(run)
     try:
         yield from run.run()
@@ -88,8 +90,8 @@ def end_all() -> None:
 class _Todo:
     """A job that was begun.
 
-    ``is_new``: none of its outputs was there before. ``again``: an earlier try may have written some. ``tries``: how
-    often it has failed.
+    ``is_new``: none of its outputs was there before. ``again``: an earlier task may have written some. ``tries``: how
+    often it has failed. ``died``: the workers of a task that it was in died.
     """
 
     number: int
@@ -97,17 +99,16 @@ class _Todo:
     is_new: bool
     again: bool = False
     tries: int = 0
+    died: bool = False
 
     def sent(self) -> Job:
         """Returns the job as a worker is given it, where paths mean the same as here."""
-        job = self.job
-        overwrite = job.options.overwrite or (self.again and self.is_new)
+        job = self.job.replacing() if self.again and self.is_new else self.job
         return replace(
             job,
             source=places.absolute(job.source),
             target=places.absolute(job.target),
             asides=tuple(map(places.absolute, job.asides)),
-            options=replace(job.options, overwrite=overwrite),
         )
 
     def done(self, told: Told) -> Done:
@@ -237,7 +238,7 @@ class _Run:
         self._count += 1
         future = self._client.submit(
             tasks.do,
-            self._how._replace(jobs=tuple(one.sent() for one in todo)),
+            self._how._replace(jobs=tuple(one.sent() for one in todo), new=tuple(one.is_new for one in todo)),
             key=f"clpix-{self._id}-{self._count}",
             retries=self._retries,
             resources=self._resources,
@@ -256,41 +257,34 @@ class _Run:
             return
         _, todo = self._flying.pop(future.key)
         if future.status == "finished":
-            self._answered(future.key, todo, future.result())
+            self._answered(todo, self._result(future))
         elif future.status == "error":
             self._broken(todo, future.exception())
         else:
             raise self._lost()
         future.release()  # otherwise it is done again when the worker that holds its result dies
 
-    def _answered(self, key: str, todo: list[_Todo], answer: tasks.Answer | tasks.Refusal) -> None:
+    def _result(self, future: Any) -> tasks.Answer | tasks.Refusal:
+        try:
+            found: tasks.Answer | tasks.Refusal = future.result()
+        except (OSError, TimeoutError):
+            raise self._lost() from None
+        return found
+
+    def _answered(self, todo: list[_Todo], answer: tasks.Answer | tasks.Refusal) -> None:
         if isinstance(answer, tasks.Refusal):
             self._leave_out(answer)
             self._again.append(todo)
             return
         each = answer.seconds / len(todo)
         self._seconds = each if self._seconds is None else self._seconds + _WEIGHT * (each - self._seconds)
-        again = any(told.error is not None for told in answer.told) and self._ran(key) > 1
         for one, told in zip(todo, answer.told, strict=True):
-            if told.error is None or not self._is_worth(one, told.error, again=again):
+            if told.error is None or isinstance(told.error, ParameterError) or one.tries == self._retries:
                 self._done[one.number] = one.done(told)
             else:
+                one.tries += 1
+                one.again = one.again or bool(one.job.asides)  # some may be written already
                 self._again.append([one])
-
-    def _is_worth(self, one: _Todo, error: Exception, *, again: bool) -> bool:
-        """Says whether a job that has failed is worth another try."""
-        if again and not one.again:  # the first try may have written what the second one found there
-            one.again = True
-            return True
-        one.tries += 1
-        return one.tries <= self._retries and not isinstance(error, ParameterError)
-
-    def _ran(self, key: str) -> int:
-        """Returns how often a task was given to a worker."""
-        story = self._client.story(key, on_error="ignore")
-        return sum(
-            event[0] == "scheduler" and event[1] == key and event[3] == "processing" for event in story
-        )
 
     def _broken(self, todo: list[_Todo], error: BaseException) -> None:
         """Does what killed its workers anew, each job by itself, so that only the one to blame fails."""
@@ -302,20 +296,20 @@ class _Run:
             )
         if not isinstance(error, KilledWorker):
             raise error
-        if len(todo) == 1:
-            why = DeviceError("every worker that worked on it died: look at this file, or leave it out")
-            self._done[todo[0].number] = Done(todo[0].job, error=why)
-            return
         for one in todo:
-            one.again = True
-            self._again.append([one])
+            if one.died:
+                why = DeviceError("every worker that worked on it died: look at this file, or leave it out")
+                self._done[one.number] = Done(one.job, error=why)
+            else:
+                one.again = one.died = True
+                self._again.append([one])
 
     def _leave_out(self, refusal: tasks.Refusal) -> None:
         """Gives no more tasks to a worker that can do none. Raises its reason if no other one is left."""
         if refusal.worker in self._refused:
             return
         self._refused.add(refusal.worker)
-        self._watch()
+        self._workers = self._look()
         if not self._workers:
             raise type(refusal.error)(f"worker {refusal.worker}: {refusal.error}")
         note(f"worker {refusal.worker} is left out: {refusal.error}")

@@ -7,9 +7,11 @@ import logging
 import os
 import re
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import version
+from multiprocessing import resource_tracker
 from typing import Any, NamedTuple
 
 from ..errors import ClusterError, ParameterError
@@ -19,7 +21,7 @@ from ..files.drafts import draft_folder
 # Seconds in which a scheduler has to answer, and a first worker to be there.
 _PATIENCE = 10
 # How often the processes of this machine may die during a task before it is given up.
-_DEATHS = 1
+_DEATHS = 2
 # How a cluster is started.
 _HOW = "start one with 'dask scheduler', and on each machine 'dask worker tcp://HOST:8786'"
 
@@ -48,9 +50,8 @@ def connected(where: str) -> Iterator[Cluster]:
     except ImportError:
         raise ParameterError("--cluster needs Dask: pip install 'clpix[dask]'") from None
     count, address = _understood(where)
-    logging.getLogger("distributed").setLevel(
-        logging.CRITICAL + 1
-    )  # what a person should know is told by notes
+    for name in ("distributed", "distributed.client"):  # what a person should know is told by notes
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     with ExitStack() as resources:
         resources.enter_context(dask.config.set({"distributed.comm.timeouts.connect": _PATIENCE}))
         if count:
@@ -62,7 +63,7 @@ def connected(where: str) -> Iterator[Cluster]:
                 f"{where}: no scheduler answers there: {_HOW}, or use --cluster local:2"
             ) from None
         except (ValueError, ImportError, RuntimeError) as error:
-            raise ParameterError(f"--cluster {where}: {' '.join(str(error).split())}") from None
+            raise ParameterError(f"--cluster {where}: {_line(error)}") from None
         resources.enter_context(client)
         try:
             client.wait_for_workers(1, timeout=_PATIENCE)
@@ -103,6 +104,7 @@ def _started(count: int) -> Iterator[Any]:
     """Gives a cluster of processes of this machine, which share its processors."""
     import distributed
 
+    _begin_tracker()
     with (
         draft_folder() as folder,
         distributed.LocalCluster(
@@ -110,7 +112,7 @@ def _started(count: int) -> Iterator[Any]:
             threads_per_worker=max(1, threads.count() // count),
             processes=True,
             memory_limit=0,  # the pictures on their way are bounded
-            dashboard_address=None,
+            dashboard_address=":0",
             local_directory=folder,
             silence_logs=logging.CRITICAL,
             scheduler_kwargs={"allowed_failures": _DEATHS},
@@ -121,6 +123,19 @@ def _started(count: int) -> Iterator[Any]:
             yield cluster
         finally:
             _nannies.clear()
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _begin_tracker() -> None:
+    """Starts the process of Python's that clears up after others, such that it does not warn of what it finds to do."""
+    sys.warnoptions.append("ignore")
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        sys.warnoptions.remove("ignore")
 
 
 def end_all() -> None:
@@ -137,13 +152,11 @@ def _check(client: Any) -> None:
 
     own = version("clpix")
     for address, found in client.run(tasks.identify, on_error="return").items():
-        if isinstance(found, ImportError):
-            raise ClusterError(
-                f"worker {address}: clpix cannot be imported there ({found}): pip install 'clpix[dask]=={own}' where "
-                "it runs, and start it again"
-            )
         if isinstance(found, Exception):
-            raise ClusterError(f"worker {address}: {' '.join(str(found).split()) or type(found).__name__}")
+            raise ClusterError(
+                f"worker {address}: clpix cannot be imported there ({_line(found)}): pip install "
+                f"'clpix[dask]=={own}' where it runs, and start it again"
+            )
         try:
             tasks.check_version(own, found)
         except ClusterError as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..device.probe import death
@@ -93,7 +93,7 @@ class _Task:
         again, self.given = self.given, True
         if not again or not self.is_new:
             return self.job
-        return replace(self.job, options=replace(self.job.options, overwrite=True))
+        return self.job.replacing()
 
 
 @dataclass(eq=False)

@@ -7,7 +7,7 @@ run_job(gpu, job)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import files
@@ -123,6 +123,10 @@ class Job:
         work = repr(self.work) if chain is None else chain.digest
         what = (work, how.layer, how.space, how.alpha, how.dtype, how.format)
         return sha256(repr(what).encode()).hexdigest()
+
+    def replacing(self) -> Job:
+        """Returns the job, which may replace outputs that are there."""
+        return replace(self, options=replace(self.options, overwrite=True))
 
     @property
     def reads_numbers(self) -> bool:

@@ -9,12 +9,13 @@ from multiprocessing.util import Finalize
 from threading import Lock
 from typing import NamedTuple
 
-from distributed import get_worker
+from distributed import get_client, get_worker
 
 from .. import notes
 from ..errors import ClusterError, GpuopsError
-from ..files import drafts, threads
+from ..files import drafts, places, threads
 from ..gpu import Gpu
+from ..process import heap
 from .access import of_machine
 from .job import Job
 from .pipeline import run_jobs
@@ -32,11 +33,12 @@ _open: dict[tuple[str | None, int | None], Gpu] = {}
 class Task(NamedTuple):
     """Jobs, and how they are to be done.
 
-    ``memory``: bytes of pictures on their way; the default is a share of what the worker has. ``made_by``: the version
-    of clpix that this is a task of.
+    ``new``: for each job whether none of its outputs was there when it was begun. ``memory``: bytes that pictures on
+    their way may take; the default is a share of what the worker has. ``made_by``: the version of clpix that gives it.
     """
 
     jobs: tuple[Job, ...]
+    new: tuple[bool, ...]
     device: str | None
     device_memory: int | None
     memory: int | None
@@ -71,9 +73,31 @@ def do(task: Task) -> Answer | Refusal:
         with threads.limited(worker.state.nthreads):
             told = tuple(
                 Told(done.told, done.error, done.notes, done.pixels, done.seconds)
-                for done in run_jobs(lambda: gpu, task.jobs, memory=memory)
+                for done in run_jobs(lambda: gpu, _jobs_of(task), memory=memory)
             )
         return Answer(told, time.perf_counter() - begun)
+
+
+def _jobs_of(task: Task) -> list[Job]:
+    """Returns the jobs. If this is not the first try, they may replace what a worker that died has written."""
+    again: bool | None = None
+    jobs = []
+    for job, is_new in zip(task.jobs, task.new, strict=True):
+        if is_new and any(map(places.exists, job.outputs)):
+            if again is None:
+                again = _is_again()
+            if again:
+                job = job.replacing()
+        jobs.append(job)
+    return jobs
+
+
+def _is_again() -> bool:
+    """Says whether the task at hand was given to a worker before."""
+    key = get_worker().get_current_task()
+    story = get_client().story(key, on_error="ignore")
+    given = [event for event in story if event[:2] == ("scheduler", key) and event[3] == "processing"]
+    return len(given) > 1
 
 
 def check_version(wanted: str, found: str) -> None:
@@ -99,6 +123,7 @@ def _opened(device: str | None, memory: int | None) -> Gpu:
     if key not in _open:
         while _open:
             _open.popitem()[1].close()
+        heap.keep_freed()
         _open[key] = gpu = Gpu(device, memory=memory)
         Finalize(None, gpu.close, exitpriority=0)
     return _open[key]

@@ -1,0 +1,448 @@
+"""Batches on a cluster: what workers make is what one process makes, and no death loses a result."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpuops import DeviceError, FileError, files, notes
+from gpuops.batch.job import Job, Options
+from gpuops.batch.pipeline import Done
+from gpuops.chain import Chain
+from gpuops.files import Picture
+from gpuops.ops.flip import FlipParams
+
+pytest.importorskip("distributed", reason="distributed is not installed")
+
+from gpuops.batch import cluster as clusters
+from gpuops.batch import connection
+from gpuops.batch.cluster import run_jobs_at
+from gpuops.batch.connection import connected
+
+from .buckets import Bucket, serving
+from .conftest import Run
+from .schedulers import WITH_ANOTHER, WITHOUT_CLPIX, Cluster
+from .test_batch import contents, here, names, save
+from .works import FailsAtFirst, Kills, Logs
+
+Program = Callable[..., Run]
+__all__ = ["here"]
+FLIP = ("flip", "--axis", "vertical")
+FLIPS = Chain(FlipParams("vertical"))
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A scheduler and two workers, for all tests that let them live."""
+    with Cluster(tmp_path_factory.mktemp("pair")) as cluster:
+        cluster.add()
+        cluster.add()
+        yield cluster
+
+
+@pytest.fixture
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A scheduler without workers."""
+    with Cluster(tmp_path_factory.mktemp("alone")) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[connection.Cluster]:
+    """Two processes of this machine, which are started again when they die."""
+    with connected("local:2") as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits long for what is not there."""
+    monkeypatch.setattr(connection, "_PATIENCE", 1)
+
+
+def jobs_of(folder: Path, work: Any = FLIPS, count: int = 12) -> list[Job]:
+    sources = [save(folder / "in" / f"{k:02}.png", seed=k) for k in range(count)]
+    (folder / "out").mkdir()
+    return [Job(str(path), work, str(folder / "out" / path.name)) for path in sources]
+
+
+def run_at(cluster: connection.Cluster, jobs: list[Job], **options: Any) -> tuple[list[Done], list[str]]:
+    """Does jobs. Returns what became of them, and what was said."""
+    said: list[str] = []
+    with notes.to(said.append):
+        found = list(run_jobs_at(cluster, jobs, **options))
+    assert [done.job for done in found] == jobs
+    assert not clusters._runs
+    return found, said
+
+
+def errors(found: list[Done]) -> dict[str, str]:
+    return {Path(done.job.source).stem: str(done.error) for done in found if done.error is not None}
+
+
+def check_flipped(jobs: list[Job], folder: Path) -> None:
+    """Checks that these and no other files are there."""
+    assert names(folder / "out") == sorted(Path(job.target).name for job in jobs)
+    for job in jobs:
+        np.testing.assert_array_equal(files.read(job.target).pixels, files.read(job.source).pixels[::-1])
+
+
+# -- what is made --------------------------------------------------------------------------------------------------
+
+
+def test_messages_and_results_are_those_of_one_process(clpix: Program, here: Path, pair: Cluster) -> None:
+    """A large picture comes before small ones, values are clipped in some, and one file is damaged."""
+    inputs = [save(here / f"{k:02}.exr", (700 if k == 0 else 3, 600, 3), "float32", k) for k in range(30)]
+    for k in (0, 3, 28):
+        files.write(inputs[k], Picture(np.full((3, 5, 3), 7, np.float32), linear=True), overwrite=True)
+    inputs[4].write_bytes(inputs[4].read_bytes()[:400])
+    named = [path.name for path in inputs]
+    (here / "out").mkdir()
+    (here / "out" / "07.png").write_bytes(b"of somebody else")
+    command = (*FLIP, *named, "-o", "out/{stem}.png", "--progress")
+    one = clpix(*command)
+    made = contents(here / "out")
+    for path in (here / "out").iterdir():
+        if path.name != "07.png":
+            path.unlink()
+    several = clpix(*command, "--cluster", pair.file)
+    assert (several.code, several.err) == (1, one.err)
+    assert "clipped" in one.err and "04.exr: " in one.err and "07.png: exists already" in one.err
+    assert contents(here / "out") == made and len(made) == 29
+
+
+def test_processes_of_this_machine(clpix: Program, here: Path) -> None:
+    inputs = [save(here / "in" / f"{k}.exr", (40 + k, 60, 3), "float32", k) for k in range(10)]
+    command = ("blur", *inputs, "--sigma", "2.3", "then", "write", "TO/{stem}-mid.exr", "then", "sharpen")
+    for to, options in (("one", ()), ("two", ("--cluster", "local:2", "-v"))):
+        run = clpix(*(str(part).replace("TO", to) for part in command), "-o", f"{to}/", *options)
+        assert run.code == 0, run.err
+    assert run.err.splitlines()[0].endswith("has 2 workers") and run.err.count("\n") == 1
+    assert contents(here / "one") == contents(here / "two") and len(names(here / "two")) == 20
+
+
+def test_what_is_left_is_decided_here(clpix: Program, here: Path, pair: Cluster) -> None:
+    """Workers have another current folder: names mean what they mean here, those of operands too."""
+    for k in range(6):
+        save(here / "in" / "x" / f"{k}.png", seed=k)
+    save(here / "kernel.png", (5, 5, 1))
+    command = ("convolve", "in", "--recursive", "--kernel", "kernel.png")
+    assert clpix(*command, "-o", "one/").code == 0
+    on_it = (*command, "-o", "two/", "--cluster", pair.file)
+    assert clpix(*on_it, "--shard", "1/2").code == 0
+    assert names(here / "two") == ["x/0.png", "x/2.png", "x/4.png"]
+    first = (here / "two" / "x" / "0.png").stat().st_mtime_ns
+    run = clpix(*on_it, "--skip-existing", "-v", "--device", os.environ.get("CLPIX_DEVICE", "cpu"))
+    assert run.code == 0 and "3 of 6 outputs are there" in run.err
+    assert contents(here / "one") == contents(here / "two")
+    assert (here / "two" / "x" / "0.png").stat().st_mtime_ns == first
+
+
+def test_tasks_grow(here: Path, pair: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first ones are of one job; then they take a while; and few are under way, whatever there is to do."""
+    jobs = jobs_of(here, count=60)
+    sizes: list[int] = []
+    under_way: list[int] = []
+    whole = clusters._Run._send
+
+    def noting(self: Any, todo: list[Any]) -> None:
+        sizes.append(len(todo))
+        whole(self, todo)
+        under_way.append(len(self._flying))
+
+    monkeypatch.setattr(clusters._Run, "_send", noting)
+    with connected(str(pair.file)) as cluster:
+        found, said = run_at(cluster, jobs)
+    assert not errors(found) and not said
+    check_flipped(jobs, here)
+    assert sizes[0] == 1 and max(sizes) > 1 and sum(sizes) == 60
+    assert max(under_way) == clusters._FLYING * 2
+
+
+def test_a_resource_is_asked_for_where_there_is_one(here: Path, alone: Cluster) -> None:
+    """Without one nobody waits for it; with one, tasks go to the workers that have it."""
+    alone.add()
+    (here / "a").mkdir()
+    jobs = jobs_of(here / "a", Logs(str(here / "log")), 4)
+    with connected(str(alone.file)) as cluster:
+        found, _ = run_at(cluster, jobs)
+        assert not errors(found) and {done.told for done in found} == {alone.workers[0].pid}
+    having = alone.add("--resources", "GPU=1")
+    (here / "b").mkdir()
+    with connected(str(alone.file)) as cluster:
+        found, _ = run_at(cluster, jobs_of(here / "b", Logs(str(here / "log")), 8))
+    assert not errors(found) and {done.told for done in found} == {having.pid}
+
+
+# -- what dies -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["folder", "bucket"])
+def test_a_killed_worker_loses_nothing(here: Path, place: str, alone_at: Any) -> None:
+    """Only what was under way is done twice, and nothing half-written is left."""
+    cluster, at, bucket = alone_at
+    log = here / "log"
+    sources = [save(here / "in" / f"{k:02}.png", seed=k) for k in range(60)]
+    (here / "out").mkdir()
+    for path in sources if bucket else ():
+        bucket.put(f"in/{path.name}", path.read_bytes())
+    jobs = [
+        Job(f"{at}/in/{path.name}", Logs(str(log)), f"{at}/out/{path.name}", options=Options())
+        for path in sources
+    ]
+    ended = []
+    with connected(str(cluster.file)) as connection_:
+        for done in run_jobs_at(connection_, jobs, retries=0):
+            assert done.error is None
+            ended.append(Path(done.job.source).name)
+            if len(ended) == 20:
+                cluster.workers[0].kill()
+                before = set(ended)
+    assert ended == [path.name for path in sources]
+    begun = Counter(line.split()[1] for line in log.read_text().splitlines())
+    assert set(begun) == set(ended) and max(begun.values()) <= 2
+    assert not before & {name for name, count in begun.items() if count > 1}
+    if bucket:
+        assert not bucket.unfinished
+        for key, content in bucket.contents("out/").items():
+            (here / "out" / key).write_bytes(content)
+    check_flipped([Job(str(path), FLIPS, str(here / "out" / path.name)) for path in sources], here)
+
+
+@pytest.fixture
+def alone_at(here: Path, place: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A scheduler and two workers, and where pictures lie."""
+    with closing(serving_if(place == "bucket")) as client:
+        bucket = None
+        for server in client:
+            if server is not None:
+                server.create_bucket(Bucket="pictures")
+                bucket = Bucket(server, "pictures")
+            with Cluster(tmp_path_factory.mktemp("two")) as cluster:
+                cluster.add()
+                cluster.add()
+                yield cluster, bucket.url if bucket else str(here), bucket
+
+
+def serving_if(wanted: bool) -> Iterator[Any]:
+    if not wanted:
+        yield None
+        return
+    with serving() as client:
+        yield client
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_death_in_the_middle(here: Path, local: connection.Cluster, late: bool) -> None:
+    """It happens while a result is being written, or when it has just got its name."""
+    (here / "marks").mkdir()
+    jobs = jobs_of(here, Kills(("03",), late, str(here / "marks")))
+    found, said = run_at(local, jobs, retries=0)
+    assert not errors(found) and not said
+    check_flipped(jobs, here)
+
+
+def test_a_job_that_kills_is_the_only_one_that_fails(here: Path, local: connection.Cluster) -> None:
+    jobs = jobs_of(here, Kills(("05",)))
+    found, _ = run_at(local, jobs)
+    assert list(errors(found)) == ["05"] and isinstance(found[5].error, DeviceError)
+    check_flipped([done.job for done in found if done.error is None], here)
+
+
+def test_an_output_of_somebody_else_stays(here: Path, local: connection.Cluster) -> None:
+    """A job that was interrupted may replace its own output, but none that was there before."""
+    (here / "marks").mkdir()
+    jobs = jobs_of(here, Kills(("00", "01"), once=str(here / "marks")), 2)
+    Path(jobs[1].target).write_bytes(b"of somebody else")
+    found, _ = run_at(local, jobs)
+    assert list(errors(found)) == ["01"] and "exists already" in errors(found)["01"]
+    assert Path(jobs[1].target).read_bytes() == b"of somebody else"
+    assert names(here / "out") == ["00.png", "01.png"]
+
+
+def test_a_scheduler_is_killed_and_the_rest_resumed(
+    here: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    inputs = [save(here / "in" / f"{k:02}.png", (300, 400, 3), seed=k) for k in range(60)]
+    command = [sys.executable, "-m", "clpix", "blur", *map(str, inputs), "--sigma", "2", "-o", "out/"]
+    with Cluster(tmp_path_factory.mktemp("first")) as cluster:
+        cluster.add()
+        cluster.add()
+        on_it = [*command, "--resume", "j", "--cluster", str(cluster.file)]
+        with subprocess.Popen(on_it, stderr=subprocess.PIPE, text=True) as run:
+            while not (here / "out").exists() or len(os.listdir(here / "out")) < 10:
+                time.sleep(0.005)
+                assert run.poll() is None
+            cluster.scheduler.kill()
+            said = run.communicate(timeout=60)[1]
+    assert run.returncode == 1 and "the scheduler is gone" in said and said.count("\n") == 1, said
+    events = [json.loads(line) for line in (here / "j").read_text().splitlines()]
+    done = {event["output"] for event in events if event["event"] == "done"}
+    times = {path: os.stat(path).st_mtime_ns for path in done}
+    assert len(done) < 60
+    with Cluster(tmp_path_factory.mktemp("second")) as cluster:
+        cluster.add()
+        again = subprocess.run(
+            [*command, "--resume", "j", "--cluster", str(cluster.file)], capture_output=True, text=True
+        )
+    assert again.returncode == 0 and not again.stderr, again.stderr
+    assert all(os.stat(path).st_mtime_ns == time for path, time in times.items())
+    subprocess.run([*command[:-1], "one/"], check=True)
+    assert names(here / "out") == names(here / "one") and len(names(here / "out")) == 60
+    for name in names(here / "one"):
+        pixels = [files.read(here / folder / name).pixels for folder in ("one", "out")]
+        np.testing.assert_array_equal(*pixels)
+
+
+def test_an_interrupted_program_leaves_nothing(here: Path) -> None:
+    """Its processes end with it, whether a person interrupts all of them or it alone is told to end."""
+    inputs = [save(here / "in" / f"{k:02}.png", (600, 800, 3), seed=k) for k in range(40)]
+    command = [
+        sys.executable,
+        "-m",
+        "clpix",
+        "blur",
+        *map(str, inputs),
+        "--sigma",
+        "9",
+        "--cluster",
+        "local:2",
+    ]
+    for number, to, everybody in ((signal.SIGINT, "a", True), (signal.SIGTERM, "b", False)):
+        run = subprocess.Popen([*command, "-o", f"{to}/"], stderr=subprocess.PIPE, start_new_session=True)
+        with run:
+            while not (here / to).exists() or len(os.listdir(here / to)) < 4:
+                time.sleep(0.005)
+                assert run.poll() is None
+            (os.killpg if everybody else os.kill)(run.pid, number)
+            said = run.communicate(timeout=60)[1].decode()
+        assert run.returncode == 128 + number and said.count("\n") == 1 and "interrupted" in said, said
+        assert 0 < len(os.listdir(here / to)) < 40
+        for name in os.listdir(here / to):
+            assert files.read(here / to / name).pixels.shape == (600, 800, 3)
+            assert not name.startswith(".")
+
+
+# -- what is tried again ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("retries", [0, 1, 2])
+def test_what_fails_is_tried_again(here: Path, local: connection.Cluster, retries: int) -> None:
+    (here / "marks").mkdir()
+    jobs = jobs_of(here, FailsAtFirst(str(here / "marks"), 2), 3)
+    found, said = run_at(local, jobs, retries=retries)
+    assert not said
+    if retries == 2:
+        assert not errors(found)
+        check_flipped(jobs, here)
+        return
+    assert list(errors(found)) == ["00", "01", "02"] and names(here / "out") == []
+    for done in found:
+        assert isinstance(done.error, FileError)
+        assert str(done.error) == f"{done.job.source}: failed {retries + 1} times"
+    assert {path.read_text() for path in (here / "marks").iterdir()} == {str(retries + 1)}
+
+
+# -- what goes wrong --------------------------------------------------------------------------------------------------
+
+
+def one_line(run: Run, code: int, words: str) -> None:
+    assert run.code == code and words in run.err and run.err.count("\n") == 1, run.err
+    assert not run.out
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (("--cluster", "local:0"), 2, "write local:N with N from 1 on, such as local:4"),
+        (("--cluster", "local:x"), 2, "write local:N"),
+        (("--cluster", "none.json"), 2, "the scheduler's file cannot be read (No such file"),
+        (("--cluster", "damaged.json"), 2, "is no scheduler's file"),
+        (("--cluster", "list.json"), 2, "is no scheduler's file"),
+        (("--cluster", "nothing-like-this://a:1"), 2, "nothing-like-this"),
+        (
+            ("--cluster", "tcp://127.0.0.1:9"),
+            1,
+            "no scheduler answers there: start one with 'dask scheduler'",
+        ),
+        (("--cluster", "local:2", "--jobs", "3"), 2, "leave out --jobs"),
+        (("--cluster", "local:2", "--timing"), 2, "leave out --timing"),
+        (("--cluster", "local:2", "--timing-file", "t.json"), 2, "leave out --timing-file"),
+        (("--cluster", "local:2", "--dump-kernels", "k"), 2, "leave out --dump-kernels"),
+        (("--cluster", "local:2", "--device", "0,1"), 2, "each worker has one device"),
+        (("--cluster", "local:2", "--device", "all"), 2, "each worker has one device"),
+        (("--cluster", "local:2", "--retries", "-1"), 2, "--retries"),
+        (("--retries", "3"), 2, "leave out --retries"),
+    ],
+)
+@pytest.mark.usefixtures("impatient")
+def test_options_that_are_refused(
+    clpix: Program, here: Path, options: tuple[str, ...], code: int, words: str
+) -> None:
+    inputs = [save(here / f"{k}.png", seed=k) for k in range(2)]
+    (here / "damaged.json").write_text('{"addr')
+    (here / "list.json").write_text("[1]")
+    before = contents(here)
+    one_line(clpix(*FLIP, *inputs, "-o", "out/", *options), code, words)
+    assert contents(here) == before and not (here / "out").exists()
+
+
+def test_streams_are_refused(clpix: Program, here: Path) -> None:
+    source = save(here / "a.png")
+    for streams in (("-", "-o", "o.png"), (source, "-o", "-", "--format", "png")):
+        one_line(clpix(*FLIP, *streams, "--cluster", "local:2"), 2, "'-' is a stream of this process")
+
+
+def test_dask_is_missing(clpix: Program, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = save(here / "a.png")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    one_line(clpix(*FLIP, source, "-o", "o.png", "--cluster", "local:2"), 2, "pip install 'clpix[dask]'")
+
+
+@pytest.mark.usefixtures("impatient")
+def test_workers_that_cannot_work(clpix: Program, here: Path, alone: Cluster) -> None:
+    """One has no device; then there is one beside it that has one, one of another version, one without clpix."""
+    inputs = [save(here / f"{k}.png", seed=k) for k in range(8)]
+    command = (*FLIP, *inputs, "-o", "out/", "--overwrite", "--cluster", alone.file)
+    one_line(clpix(*command), 1, "the scheduler has no workers: start one with 'dask worker tcp://")
+    assert not (here / "out").exists()
+    alone.add(CLPIX_DEVICE="nothing-like-this")
+    one_line(clpix(*command), 3, "no device 'nothing-like-this'")
+    assert "worker tcp://" in clpix(*command).err and not (here / "out").exists()
+    alone.add()
+    run = clpix(*command)
+    assert run.code == 0 and names(here / "out") == [f"{k}.png" for k in range(8)], run.err
+    assert not run.err or ("is left out: " in run.err and run.err.count("\n") == 1)
+    odd = alone.add(before=WITH_ANOTHER)
+    one_line(clpix(*command), 1, "it has clpix 9.9, and this is clpix ")
+    odd.kill()
+    odd.wait()
+    alone.add(before=WITHOUT_CLPIX)
+    one_line(clpix(*command), 1, "clpix cannot be imported there")
+
+
+def test_a_late_worker_of_another_version_is_left_out(here: Path, alone: Cluster) -> None:
+    """It comes when others work already."""
+    first = alone.add()
+    with connected(str(alone.file)) as cluster:
+        alone.add(before=WITH_ANOTHER)
+        found, said = run_at(cluster, jobs_of(here, Logs(str(here / "log")), 20))
+    assert not errors(found) and {done.told for done in found} == {first.pid}
+    assert len(said) == 1 and "is left out: it has clpix 9.9" in said[0]
+
+
+def test_a_mistake_is_no_failure_of_an_input(here: Path, pair: Cluster) -> None:
+    with connected(str(pair.file)) as cluster, pytest.raises(TypeError):
+        run_at(cluster, jobs_of(here, len, 2))
