@@ -28,7 +28,7 @@ importlib.metadata.version = lambda name: "9.9" if name == "clpix" else found(na
 
 
 class Cluster:
-    """A scheduler and workers, whose current folder is another one than that of the tests."""
+    """A scheduler, which does not have clpix, and workers; their current folder is another one than that of the tests."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -36,7 +36,7 @@ class Cluster:
         self.workers: list[subprocess.Popen[bytes]] = []
         self._processes = ExitStack()
         self.scheduler = self._start(
-            "dask_scheduler", "", {}, "--port", "0", "--scheduler-file", str(self.file)
+            "dask_scheduler", WITHOUT_CLPIX, {}, "--port", "0", "--scheduler-file", str(self.file)
         )
         self._wait(self.file.exists)
 

@@ -6,6 +6,7 @@ Dask gives a task whose worker has died to another one. What it had written by t
 from __future__ import annotations
 
 import math
+import pickle
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,8 @@ from importlib.metadata import version
 from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
+
+import cloudpickle
 
 from ..errors import ClusterError, DeviceError, GpuopsError, ParameterError
 from ..files import places
@@ -236,9 +239,12 @@ class _Run:
 
     def _send(self, todo: list[_Todo]) -> None:
         self._count += 1
+        task = self._how._replace(
+            jobs=tuple(one.sent() for one in todo), new=tuple(one.is_new for one in todo)
+        )
         future = self._client.submit(
-            tasks.do,
-            self._how._replace(jobs=tuple(one.sent() for one in todo), new=tuple(one.is_new for one in todo)),
+            pickle.loads,
+            cloudpickle.dumps(tasks.Call(task)),
             key=f"clpix-{self._id}-{self._count}",
             retries=self._retries,
             resources=self._resources,
@@ -291,9 +297,7 @@ class _Run:
         from distributed import KilledWorker
 
         if isinstance(error, ImportError):
-            raise ClusterError(
-                f"{self._name}: clpix cannot be imported by a worker, or by the scheduler ({error})"
-            )
+            raise ClusterError(f"{self._name}: clpix cannot be imported by a worker ({error})")
         if not isinstance(error, KilledWorker):
             raise error
         for one in todo:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from multiprocessing.util import Finalize
 from threading import Lock
@@ -43,6 +43,16 @@ class Task(NamedTuple):
     device_memory: int | None
     memory: int | None
     made_by: str
+
+
+class Call:
+    """What becomes the answer to a task where it is unpickled: a scheduler, which need not have clpix, sees bytes."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    def __reduce__(self) -> tuple[Callable[[Task], Answer | Refusal], tuple[Task]]:
+        return do, (self._task,)
 
 
 class Answer(NamedTuple):
