@@ -28,7 +28,7 @@ importlib.metadata.version = lambda name: "9.9" if name == "clpix" else found(na
 
 
 class Cluster:
-    """A scheduler, which does not have clpix, and workers; their current folder is another one than that of the tests."""
+    """A scheduler, which does not have clpix, and workers; their current folder is not that of the tests."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
