@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable, Iterable
 from importlib.metadata import version
@@ -122,8 +123,8 @@ def identify() -> str:
 
 
 def sweep(folders: Iterable[str]) -> None:
-    """Removes what processes that have died on this machine have left unfinished in folders."""
-    for folder in folders:
+    """Removes what processes that have died on this machine have left unfinished in folders, and copies of theirs."""
+    for folder in (*folders, tempfile.gettempdir()):
         drafts.sweep(folder)
 
 
