@@ -73,7 +73,7 @@ def _check_fields(output: str) -> None:
 
 
 def _fill(template: str, path: str, below: str, op: str, index: int) -> str:
-    name = Path("stdin" if path == STREAM else places.name_of(path))
+    name = Path("stdin" if path == STREAM else places.name_of(path.rstrip("/")))
     values = {
         "stem": name.stem,
         "name": name.name,
@@ -84,9 +84,9 @@ def _fill(template: str, path: str, below: str, op: str, index: int) -> str:
     }
     # str.format is not used, as a brace in a folder's name is no mistake.
     filled = re.sub("{(" + "|".join(values) + ")}", lambda match: values[match[1]], template)
-    return (
-        filled.replace("/./", "/") if places.is_address(filled) else filled
-    )  # where "." is a name like others
+    if places.is_address(filled):  # where "." is a name like others
+        return filled.replace("/./", "/")
+    return filled
 
 
 @contextmanager

@@ -10,7 +10,6 @@ import pickle
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from importlib.metadata import version
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -18,14 +17,14 @@ from uuid import uuid4
 
 import cloudpickle
 
-from ..errors import ClusterError, DeviceError, GpuopsError, ParameterError
+from ..errors import ClusterError, DeviceError, ParameterError
 from ..files import places
 from ..notes import note
 from . import tasks
+from .begun import Begun
 from .connection import Cluster
 from .job import Job
 from .pipeline import Done, usual_memory
-from .worker import Told
 
 # Seconds that a task should take: what is said about it takes milliseconds.
 _TASK = 0.8
@@ -89,46 +88,6 @@ def end_all() -> None:
         tasks.sweep(run.folders())
 
 
-@dataclass
-class _Todo:
-    """A job that was begun.
-
-    ``is_new``: none of its outputs was there before. ``again``: an earlier task may have written some. ``tries``: how
-    often it has failed. ``died``: the workers of a task that it was in died.
-    """
-
-    number: int
-    job: Job
-    is_new: bool
-    again: bool = False
-    tries: int = 0
-    died: bool = False
-
-    def sent(self) -> Job:
-        """Returns the job as a worker is given it, where paths mean the same as here."""
-        job = self.job.replacing() if self.again and self.is_new else self.job
-        return replace(
-            job,
-            source=places.absolute(job.source),
-            target=places.absolute(job.target),
-            asides=tuple(map(places.absolute, job.asides)),
-        )
-
-    def done(self, told: Told) -> Done:
-        """Returns what became of it, with the names that it has here."""
-        names = {places.absolute(path): path for path in (self.job.source, *self.job.outputs)}
-
-        def named(text: str) -> str:
-            for absolute, path in names.items():
-                text = text.replace(absolute, path)
-            return text
-
-        error = told.error
-        if isinstance(error, GpuopsError):
-            error = type(error)(named(str(error)))
-        return Done(self.job, told.told, error, list(map(named, told.notes)), told.pixels, told.seconds)
-
-
 class _Run:
     """The jobs that are left, the tasks that are under way, and what became of others."""
 
@@ -143,8 +102,8 @@ class _Run:
         self._client, self._name = cluster.client, cluster.name
         self._jobs, self._how, self._retries, self._begin = jobs, how, retries, begin
         self._begun = 0
-        self._again: deque[list[_Todo]] = deque()
-        self._flying: dict[str, tuple[Any, list[_Todo]]] = {}
+        self._again: deque[list[Begun]] = deque()
+        self._flying: dict[str, tuple[Any, list[Begun]]] = {}
         self._ended: SimpleQueue[Any] = SimpleQueue()
         self._done: dict[int, Done] = {}
         self._seconds: float | None = None  # of a job
@@ -223,7 +182,7 @@ class _Run:
         while len(self._flying) < room and (todo := self._next(room)):
             self._send(todo)
 
-    def _next(self, room: int) -> list[_Todo]:
+    def _next(self, room: int) -> list[Begun]:
         """The jobs of the next task: as many as take long enough, but so few that all workers have some to the end."""
         if self._again:
             return self._again.popleft()
@@ -233,11 +192,11 @@ class _Run:
         todo = []
         for job in self._jobs[self._begun : self._begun + count]:
             self._begin(job)
-            todo.append(_Todo(self._begun, job, not any(map(places.exists, job.outputs))))
+            todo.append(Begun(self._begun, job, not any(map(places.exists, job.outputs))))
             self._begun += 1
         return todo
 
-    def _send(self, todo: list[_Todo]) -> None:
+    def _send(self, todo: list[Begun]) -> None:
         self._count += 1
         task = self._how._replace(
             jobs=tuple(one.sent() for one in todo), new=tuple(one.is_new for one in todo)
@@ -277,7 +236,7 @@ class _Run:
             raise self._lost() from None
         return found
 
-    def _answered(self, todo: list[_Todo], answer: tasks.Answer | tasks.Refusal) -> None:
+    def _answered(self, todo: list[Begun], answer: tasks.Answer | tasks.Refusal) -> None:
         if isinstance(answer, tasks.Refusal):
             self._leave_out(answer)
             self._again.append(todo)
@@ -292,7 +251,7 @@ class _Run:
                 one.again = one.again or bool(one.job.asides)  # some may be written already
                 self._again.append([one])
 
-    def _broken(self, todo: list[_Todo], error: BaseException) -> None:
+    def _broken(self, todo: list[Begun], error: BaseException) -> None:
         """Does what killed its workers anew, each job by itself, so that only the one to blame fails."""
         from distributed import KilledWorker
 

@@ -134,7 +134,7 @@ def _opened(device: str | None, memory: int | None) -> Gpu:
     if key not in _open:
         while _open:
             _open.popitem()[1].close()
-        heap.keep_freed()
+        heap.keep_freed()  # Dask has workers give freed memory back
         _open[key] = gpu = Gpu(device, memory=memory)
         Finalize(None, gpu.close, exitpriority=0)
     return _open[key]

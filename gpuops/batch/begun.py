@@ -1,0 +1,51 @@
+"""A job that was begun on a cluster: as a worker is given it, and what became of it by the names that it has here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..errors import GpuopsError
+from ..files import places
+from .job import Job
+from .pipeline import Done
+from .worker import Told
+
+
+@dataclass
+class Begun:
+    """A job that was begun.
+
+    ``is_new``: none of its outputs was there before. ``again``: an earlier task may have written some. ``tries``: how
+    often it has failed. ``died``: the workers of a task that it was in died.
+    """
+
+    number: int
+    job: Job
+    is_new: bool
+    again: bool = False
+    tries: int = 0
+    died: bool = False
+
+    def sent(self) -> Job:
+        """Returns the job as a worker is given it, where paths mean the same as here."""
+        job = self.job.replacing() if self.again and self.is_new else self.job
+        return replace(
+            job,
+            source=places.absolute(job.source),
+            target=places.absolute(job.target),
+            asides=tuple(map(places.absolute, job.asides)),
+        )
+
+    def done(self, told: Told) -> Done:
+        """Returns what became of it, with the names that it has here."""
+        names = {places.absolute(path): path for path in (self.job.source, *self.job.outputs)}
+
+        def named(text: str) -> str:
+            for absolute, path in names.items():
+                text = text.replace(absolute, path)
+            return text
+
+        error = told.error
+        if isinstance(error, GpuopsError):
+            error = type(error)(named(str(error)))
+        return Done(self.job, told.told, error, list(map(named, told.notes)), told.pixels, told.seconds)
