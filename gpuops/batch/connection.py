@@ -102,18 +102,19 @@ def _understood(where: str) -> tuple[int, Any]:
 @contextmanager
 def _started(count: int) -> Iterator[Any]:
     """Gives a cluster of processes of this machine, which share its processors."""
+    import dask
     import distributed
 
     _begin_tracker()
     with (
         draft_folder() as folder,
+        dask.config.set({"temporary-directory": folder}),
         distributed.LocalCluster(
             n_workers=count,
             threads_per_worker=max(1, threads.count() // count),
             processes=True,
             memory_limit=0,  # the pictures on their way are bounded
-            dashboard_address=":0",
-            local_directory=folder,
+            dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
             scheduler_kwargs={"allowed_failures": _DEATHS},
         ) as cluster,
