@@ -16,23 +16,22 @@ class Bucket:
     """A bucket, seen by Amazon's own library rather than by what is tested."""
 
     def __init__(self, client: Any, name: str) -> None:
-        self._client = client
         self.name = name
         self.client = client
         self.url = f"s3://{name}"
 
     def put(self, key: str, content: bytes) -> None:
-        self._client.put_object(Bucket=self.name, Key=key, Body=content)
+        self.client.put_object(Bucket=self.name, Key=key, Body=content)
 
     def get(self, key: str) -> bytes:
-        content: bytes = self._client.get_object(Bucket=self.name, Key=key)["Body"].read()
+        content: bytes = self.client.get_object(Bucket=self.name, Key=key)["Body"].read()
         return content
 
     def delete(self, key: str) -> None:
-        self._client.delete_object(Bucket=self.name, Key=key)
+        self.client.delete_object(Bucket=self.name, Key=key)
 
     def keys(self, prefix: str = "") -> list[str]:
-        pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self.name, Prefix=prefix)
+        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.name, Prefix=prefix)
         return sorted(item["Key"] for page in pages for item in page.get("Contents", []))
 
     def contents(self, prefix: str = "") -> dict[str, bytes]:
@@ -41,7 +40,7 @@ class Bucket:
     @property
     def unfinished(self) -> list[Any]:
         """Uploads that were begun and not ended."""
-        found: list[Any] = self._client.list_multipart_uploads(Bucket=self.name).get("Uploads", [])
+        found: list[Any] = self.client.list_multipart_uploads(Bucket=self.name).get("Uploads", [])
         return found
 
 

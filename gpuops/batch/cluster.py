@@ -111,12 +111,14 @@ class _Run:
         self._count = 0
         self._refused: set[str] = set()
         self._seen: set[str] = set()
+        self._gone = False  # a worker that was there is not there any more
         self._alone = False  # it was said that no worker is left
         self._looked = -math.inf
+        self._resources: dict[str, int] = {}
         self._workers = self._look()
-        self._resources = (
-            {_GPU: 1} if any(found.get(_GPU, 0) >= 1 for found in self._workers.values()) else None
-        )
+        if any(found.get(_GPU, 0) >= 1 for found in self._workers.values()):
+            self._resources = {_GPU: 1}
+            self._workers = self._look()
 
     def run(self) -> Iterator[Done]:
         for number in range(len(self._jobs)):
@@ -131,7 +133,8 @@ class _Run:
         if self._client.status != "running":
             return
         self._client.cancel([future for future, _ in self._flying.values()])
-        if self._seen - self._look().keys():
+        self._look()
+        if self._gone:
             folders = self.folders()
             tasks.sweep(folders)
             self._client.run(tasks.sweep, folders, on_error="ignore")
@@ -152,9 +155,12 @@ class _Run:
             raise self._lost() from None
         if self._client.status != "running":
             raise self._lost()
+        self._gone = self._gone or not self._seen <= workers.keys()
         self._seen |= workers.keys()
         return {
-            address: found["resources"] for address, found in workers.items() if address not in self._refused
+            address: found["resources"]
+            for address, found in workers.items()
+            if address not in self._refused and (not self._resources or found["resources"].get(_GPU, 0) >= 1)
         }
 
     def _watch(self) -> None:
@@ -206,7 +212,7 @@ class _Run:
             cloudpickle.dumps(tasks.Call(task)),
             key=f"clpix-{self._id}-{self._count}",
             retries=self._retries,
-            resources=self._resources,
+            resources=self._resources or None,
             workers=list(self._workers) if self._refused else None,
         )
         self._flying[future.key] = future, todo

@@ -107,7 +107,7 @@ def _is_again() -> bool:
     """Says whether the task at hand was given to a worker before."""
     key = get_worker().get_current_task()
     story = get_client().story(key, on_error="ignore")
-    given = [event for event in story if event[:2] == ("scheduler", key) and event[3] == "processing"]
+    given = [event for event in story if tuple(event[:2]) == ("scheduler", key) and event[3] == "processing"]
     return len(given) > 1
 
 
