@@ -159,7 +159,7 @@ def test_tone_mapping_is_finite(gpu: Gpu, operator: str, name: str) -> None:
 @pytest.mark.parametrize("way", ["direct", "local", "gaussians", "fft"])
 def test_bloom_is_finite(gpu: Gpu, way: str, name: str) -> None:
     x = np.repeat(picture(name), 3, 0)
-    how = {"memory": way} if way in ("direct", "local") else {"method": way}
+    how = {"reads": way} if way in ("direct", "local") else {"method": way}
     got = bloom(gpu, gpu.array(x), BloomParams(strength=0.5, radius=0.2, **how)).numpy()
     assert np.isfinite(got).all() and np.abs(got).max() <= np.abs(x).max() * (1 + 2 * BLUR["coarse"])
 

@@ -103,6 +103,7 @@ class _Run:
         self._jobs, self._how, self._retries, self._begin = jobs, how, retries, begin
         self._begun = 0
         self._again: deque[list[Begun]] = deque()
+        self._suspects: deque[Begun] = deque()  # jobs of tasks whose workers have died
         self._flying: dict[str, tuple[Any, list[Begun]]] = {}
         self._ended: SimpleQueue[Any] = SimpleQueue()
         self._done: dict[int, Done] = {}
@@ -185,6 +186,12 @@ class _Run:
         if time.monotonic() - self._looked > _LOOK:
             self._watch()
         room = _FLYING * len(self._workers)
+        if self._suspects:  # each is done while nothing else is under way, so that no other job is blamed
+            if not self._flying and room:
+                self._send([self._suspects.popleft()])
+            return
+        if any(one.died for _, todo in self._flying.values() for one in todo):
+            return
         while len(self._flying) < room and (todo := self._next(room)):
             self._send(todo)
 
@@ -271,7 +278,7 @@ class _Run:
                 self._done[one.number] = Done(one.job, error=why)
             else:
                 one.again = one.died = True
-                self._again.append([one])
+                self._suspects.append(one)
 
     def _leave_out(self, refusal: tasks.Refusal) -> None:
         """Gives no more tasks to a worker that can do none. Raises its reason if no other one is left."""

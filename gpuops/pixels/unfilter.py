@@ -39,11 +39,14 @@ def unfiltered(rows: Image, shape: tuple[int, int, int], dtype: np.dtype[Any]) -
     return pixels
 
 
-def undoing(gpu: Gpu) -> Callable[[Rows, tuple[int, int, int], np.dtype[Any]], npt.NDArray[Any]]:
+def undoing(gpu: Gpu) -> Callable[[Rows, tuple[int, int, int], np.dtype[Any]], npt.NDArray[Any]] | None:
     """Returns the same from host to host, for :func:`gpuops.files.png_rows.undone_by`.
 
-    It may be called by several threads; what they wait for is no phase of the report.
+    It may be called by several threads; what they wait for is no phase of the report. Returns None where the device's
+    memory is limited, all of which work on the device may need meanwhile.
     """
+    if gpu.memory is not None:
+        return None
 
     def undo(rows: Rows, shape: tuple[int, int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
         image = gpu.empty(rows.shape, rows.dtype)
