@@ -380,6 +380,30 @@ def test_commands_by_rows_give_the_same_files(
     assert not exact or np.count_nonzero(error) <= 1e-3 * error.size
 
 
+@pytest.mark.parametrize("fuse", ["--fuse", "--no-fuse"])
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_device_of_little_memory_is_enough(
+    clpix: Callable[..., Any], tmp_path: Path, command: tuple[str, ...], fuse: str
+) -> None:
+    """The pool counts what is in use, and refuses more. Files of floats take the most."""
+    if "--dither" in command and fuse == "--no-fuse":
+        command = command[:-1]  # noise is for the depth of a file
+    path = write(tmp_path / "a.exr", (300, 200, 4), "float32")
+    for size in ("1M", "2M", "3M", "5M"):
+        run = clpix(
+            command[0],
+            path,
+            *command[1:],
+            "-o",
+            tmp_path / "b.png",
+            "--overwrite",
+            fuse,
+            "--device-memory",
+            size,
+        )
+        assert run.code == 0, (size, run.err)
+
+
 def test_notes_name_the_input_once(
     clpix: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _CODECS = 150 << 20
 # Blocks of rows that are read, and that are written, in memory at a time.
 _AT_ONCE = 3
+# Bytes of the device's memory for each value, beside the file's own: planes, a step's result, the pixels to be written.
+_ENDS = 12
 # Pixels that kernels count by integers of 32 bits with a sign.
 _MOST_PIXELS = 2**31 - 1
 
@@ -44,7 +46,7 @@ def is_too_large(item: Item, todo: Plan, picture: files.Picture) -> bool:
     beside = max((step.traits.bytes_per_value for step in todo.steps), default=0.0)
     return (
         4 * values > limits.max_alloc_bytes
-        or picture.pixels.nbytes + (4 + beside) * values > limits.global_bytes
+        or picture.pixels.nbytes + (_ENDS + beside) * values > limits.global_bytes
         or picture.width * picture.height > _MOST_PIXELS
     )
 

@@ -30,8 +30,9 @@ Shape = tuple[int, int, int]
 _ENOUGH = 1 << 25
 # Rows of a block for each row of the largest halo, if there is room: the halo is computed once more for each block.
 _PER_HALO = 4
-# Copies of a block's planes that are on the device while it comes and goes.
-_ENDS = 3
+# Copies of a block's planes that are on the device while it comes and goes: a file's floats, planes, a step's result,
+# the pixels to be written, and what the pool rounds up.
+_ENDS = 5
 # Copies of its rows that a step with a halo has beside its own work: those that it keeps, all together, the result.
 _LOCAL = 3
 
