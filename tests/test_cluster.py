@@ -254,6 +254,24 @@ def test_a_death_in_the_middle(here: Path, local: connection.Cluster, late: bool
     check_flipped(jobs, here)
 
 
+def test_the_last_worker_dies(here: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """That is said, and the batch goes on when there is another one."""
+    (here / "marks").mkdir()
+    jobs = jobs_of(here, Kills(("03",), once=str(here / "marks")))
+    said: list[str] = []
+    with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+
+        def hear(text: str) -> None:
+            said.append(text)
+            cluster.add()
+
+        cluster.add()
+        with connected(str(cluster.file)) as it, notes.to(hear):
+            found = list(run_jobs_at(it, jobs))
+    assert not errors(found) and len(said) == 1 and "no worker is left" in said[0]
+    check_flipped(jobs, here)
+
+
 def test_a_job_that_kills_is_the_only_one_that_fails(here: Path, local: connection.Cluster) -> None:
     jobs = jobs_of(here, Kills(("05",)))
     found, _ = run_at(local, jobs)

@@ -319,7 +319,8 @@ def test_a_death_loses_nothing(here: Path, twice: list[DeviceInfo], late: bool) 
 
 def test_a_job_that_kills_is_the_only_one_that_fails(here: Path, twice: list[DeviceInfo]) -> None:
     """It is tried by two processes, alone the second time; so no device is left out for that of several such jobs."""
-    jobs = jobs_of(here, Kills(("05", "11")), 16)
+    (here / "marks").mkdir()
+    jobs = jobs_of(here, Kills(("05", "11"), meets=Meets(str(here / "marks"), 2)), 16)
     found, said = run_on(twice, jobs, at_once=4)
     failed = {Path(done.job.source).stem: done.error for done in found if done.error is not None}
     assert list(failed) == ["05", "11"] and all(isinstance(error, DeviceError) for error in failed.values())

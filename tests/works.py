@@ -26,27 +26,34 @@ class Meets:
     count: int
 
     def __call__(self, item: Item) -> tuple[int, int, int]:
+        self.wait()
+        work(item, FLIP, ())
+        return item.gpu.info.index, os.getpid(), threads.count()
+
+    def wait(self) -> None:
+        """Waits until ``count`` processes do."""
         Path(self.folder, str(os.getpid())).touch()
         end = time.monotonic() + 60
         while len(os.listdir(self.folder)) < self.count and time.monotonic() < end:
             time.sleep(0.005)
-        work(item, FLIP, ())
-        return item.gpu.info.index, os.getpid(), threads.count()
 
 
 @dataclass(frozen=True)
 class Kills:
     """Flips a picture. At each of some names it kills its process, in the middle of writing or ``late``, after that.
 
-    ``once``: a folder of marks, if it does so only the first time.
+    ``once``: a folder of marks, if it does so only the first time. ``meets``: each waits for others first.
     """
 
     names: tuple[str, ...]
     late: bool = False
     once: str = ""
+    meets: Meets | None = None
 
     def __call__(self, item: Item) -> None:
         name = Path(item.path).stem
+        if self.meets is not None:
+            self.meets.wait()
         deadly = name in self.names and not (self.once and Path(self.once, name).exists())
         if deadly and self.once:
             Path(self.once, name).touch()

@@ -36,6 +36,8 @@ _FLYING = 2
 _WEIGHT = 0.5
 # Seconds between two looks at who works.
 _LOOK = 1.0
+# Seconds without a worker after which that is said: one that has died is often started again at once.
+_ALONE = 5.0
 # The resource that workers with a GPU may declare.
 _GPU = "GPU"
 
@@ -113,7 +115,8 @@ class _Run:
         self._refused: set[str] = set()
         self._seen: set[str] = set()
         self._gone = False  # a worker that was there is not there any more
-        self._alone = False  # it was said that no worker is left
+        self._alone: float | None = None  # since when no worker is left
+        self._told = False  # that was said
         self._looked = -math.inf
         self._resources: dict[str, int] = {}
         self._workers = self._look()
@@ -165,13 +168,17 @@ class _Run:
         }
 
     def _watch(self) -> None:
-        """Looks at who works, and says if nobody does."""
+        """Looks at who works, and says once if nobody has for a while."""
         self._workers = self._look()
-        if not self._workers and not self._alone:
+        if self._workers:
+            self._alone, self._told = None, False
+            return
+        self._alone = self._alone or self._looked
+        if self._looked - self._alone > _ALONE and not self._told:
+            self._told = True
             note(
                 f"{self._name}: no worker is left; waiting for one: 'dask worker {self._client.scheduler.address}'"
             )
-        self._alone = not self._workers
 
     def _lost(self) -> ClusterError:
         return ClusterError(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import re
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -25,8 +23,10 @@ _DEATHS = 2
 # How a cluster is started.
 _HOW = "start one with 'dask scheduler', and on each machine 'dask worker tcp://HOST:8786'"
 
-# The processes of clusters on this machine.
+# What starts the processes of a cluster on this machine anew when they die.
 _nannies: list[Any] = []
+# The processes that this one had before it started such a cluster, while there is one.
+_others: list[Any] | None = None
 
 
 class Cluster(NamedTuple):
@@ -66,7 +66,7 @@ def connected(where: str) -> Iterator[Cluster]:
             raise ParameterError(f"--cluster {where}: {_line(error)}") from None
         resources.enter_context(client)
         try:
-            client.wait_for_workers(1, timeout=_PATIENCE)
+            client.wait_for_workers(count or 1, timeout=_PATIENCE)
         except TimeoutError:
             raise ClusterError(
                 f"{where}: the scheduler has no workers: start one with 'dask worker {client.scheduler.address}'"
@@ -102,10 +102,13 @@ def _understood(where: str) -> tuple[int, Any]:
 @contextmanager
 def _started(count: int) -> Iterator[Any]:
     """Gives a cluster of processes of this machine, which share its processors."""
+    global _others
     import dask
     import distributed
+    import psutil
 
     _begin_tracker()
+    _others = psutil.Process().children()
     with (
         draft_folder() as folder,
         dask.config.set({"temporary-directory": folder}),
@@ -120,10 +123,9 @@ def _started(count: int) -> Iterator[Any]:
         ) as cluster,
     ):
         _nannies.extend(cluster.workers.values())
-        try:
-            yield cluster
-        finally:
-            _nannies.clear()
+        yield cluster
+    _nannies.clear()
+    _others = None
 
 
 def _line(error: Exception) -> str:
@@ -140,11 +142,18 @@ def _begin_tracker() -> None:
 
 
 def end_all() -> None:
-    """Ends all processes that work for this one, which is about to end at once."""
+    """Ends all processes of a cluster on this machine, also those that are being started. This one is about to end."""
+    if _others is None:
+        return
+    import psutil
+
     for nanny in _nannies:
-        with suppress(OSError, TypeError):  # it has just died
-            os.kill(nanny.pid, signal.SIGKILL)
-            os.waitpid(nanny.pid, 0)
+        nanny.close_gracefully()
+    ending = [process for process in psutil.Process().children() if process not in _others]
+    for process in ending:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(ending, _PATIENCE)
 
 
 def _check(client: Any) -> None:

@@ -100,7 +100,7 @@ class _Task:
 class _Device:
     """A device: its process, what that is at, and how often it died.
 
-    ``asks``: it waits for an answer. ``works``: it has done something since it was started.
+    ``asks``: it waits for an answer. ``works``: it has done something since it was started, and ``worked``, ever.
     """
 
     info: DeviceInfo
@@ -109,6 +109,7 @@ class _Device:
     tasks: deque[_Task] = field(default_factory=deque)
     asks: bool = False
     works: bool = False
+    worked: bool = False
     deaths: int = 0
 
     def __post_init__(self) -> None:
@@ -141,7 +142,7 @@ class _Crew:
         how: Callable[[int], How],
     ) -> None:
         self._count = len(jobs)
-        self._rest = enumerate(jobs)
+        self._rest = deque(enumerate(jobs))
         self._begin = begin
         self._again: list[_Task] = []
         self._done: dict[int, Done] = {}
@@ -214,17 +215,18 @@ class _Crew:
 
     def _begun(self) -> _Task | None:
         """Begins the next job."""
-        for number, job in self._rest:
-            self._begin(job)
-            return _Task(number, job, not any(map(places.exists, job.outputs)))
-        return None
+        if not self._rest:
+            return None
+        number, job = self._rest.popleft()
+        self._begin(job)
+        return _Task(number, job, not any(map(places.exists, job.outputs)))
 
     # -- what became of it ------------------------------------------------------------------------------------
 
     def _told(self, device: _Device, said: Told) -> None:
         task = device.tasks.popleft()
         self._done[task.number] = Done(task.job, *said)
-        device.works = self._worked = True
+        device.works = device.worked = self._worked = True
 
     def _fail(self, task: _Task, why: str) -> None:
         self._done[task.number] = Done(task.job, error=DeviceError(why))
@@ -233,13 +235,16 @@ class _Crew:
         """Starts a device's process again, or leaves the device out, and says what becomes of its tasks."""
         how = device.end()
         device.deaths += 1
+        sound = device.works or (
+            device.worked and not self._rest
+        )  # without more jobs it cannot show it again
         for task in device.tasks:
             before, task.died_on = task.died_on, device
             if before is None:
                 self._again.append(task)
                 continue
             self._fail(task, f"two processes that worked on it {how}: look at this file, or leave it out")
-            if device.works and before is not device:  # the task is to blame, and neither device
+            if sound and before is not device:  # the task is to blame, and neither device
                 device.deaths -= 1
                 before.deaths = max(0, before.deaths - 1)
         device.tasks.clear()
