@@ -199,12 +199,12 @@ def _pictures_of(outcome: Outcome) -> list[str]:
 
 
 def _write(path: str, text: str) -> None:
-    from gpuops.files.drafts import draft_file
+    from gpuops.files.drafts import USUAL, draft_file
 
     folder = os.path.dirname(path) or "."
     try:
         os.makedirs(folder, exist_ok=True)
-        with draft_file(folder, os.path.splitext(path)[1]) as draft:
+        with draft_file(folder, os.path.splitext(path)[1], USUAL) as draft:
             Path(draft).write_text(text, encoding="utf-8")
             os.replace(draft, path)
     except OSError as error:

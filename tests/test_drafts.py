@@ -173,3 +173,13 @@ def test_a_program_killed_while_it_writes(tmp_path: Path) -> None:
     assert found
     write(tmp_path / "b.png", Picture(np.zeros((1, 1, 3), np.uint8)))
     assert sorted(os.listdir(tmp_path)) == ["b.png", "tmp"]
+
+
+def test_permissions(tmp_path: Path) -> None:
+    """A draft is for its owner alone, or has the permissions of any new file, which the umask restricts."""
+    before = os.umask(0o027)
+    try:
+        with drafts.draft_file(tmp_path) as private, drafts.draft_file(tmp_path, mode=drafts.USUAL) as usual:
+            assert [os.stat(path).st_mode & 0o777 for path in (private, usual)] == [0o600, 0o640]
+    finally:
+        os.umask(before)

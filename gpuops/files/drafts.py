@@ -14,9 +14,9 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from threading import RLock
 
@@ -25,6 +25,8 @@ _NAME = re.compile(r"\.clpix-([0-9a-f]{32})-[0-9a-f]{16}(\.\w+)?")
 # The file that tells one start of the machine from another.
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
+# The permissions of a file that its owner alone may read, and those of any new file; the umask takes some away.
+PRIVATE, USUAL = 0o600, 0o666
 # Seconds that a thread may take to begin a draft, which a slow disk may prolong.
 _PATIENCE = 1.0
 
@@ -44,9 +46,16 @@ def discard_unfinished() -> None:
 
 
 @contextmanager
-def draft_file(folder: str | os.PathLike[str], extension: str = "") -> Iterator[str]:
-    """Gives the path of a new empty file in `folder`, for its owner alone. It is removed in the end if still there."""
-    with _draft(folder, extension, is_folder=False) as path:
+def draft_file(folder: str | os.PathLike[str], extension: str = "", mode: int = PRIVATE) -> Iterator[str]:
+    """Gives the path of a new empty file in `folder`, which is removed in the end if it is still there.
+
+    ``mode``: its permissions, from which the umask takes some away.
+    """
+
+    def make(path: str) -> None:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
+
+    with _draft(folder, extension, make) as path:
         yield path
 
 
@@ -56,12 +65,12 @@ def draft_folder(folder: str | os.PathLike[str] | None = None) -> Iterator[str]:
 
     It is removed in the end, with what it holds, unless it has been moved.
     """
-    with _draft(folder or tempfile.gettempdir(), "", is_folder=True) as path:
+    with _draft(folder or tempfile.gettempdir(), "", partial(os.mkdir, mode=0o700)) as path:
         yield path
 
 
 @contextmanager
-def _draft(folder: str | os.PathLike[str], extension: str, *, is_folder: bool) -> Iterator[str]:
+def _draft(folder: str | os.PathLike[str], extension: str, make: Callable[[str], None]) -> Iterator[str]:
     parent = os.path.realpath(folder)
     if parent not in _swept:
         _swept.add(parent)
@@ -73,10 +82,7 @@ def _draft(folder: str | os.PathLike[str], extension: str, *, is_folder: bool) -
             path = os.path.join(parent, f".clpix-{_boot()}-{os.urandom(8).hex()}{extension}")
             with _beginning:
                 _unfinished.add(path)
-                if is_folder:
-                    os.mkdir(path, 0o700)
-                else:
-                    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+                make(path)
             lock = _locked(path)
         yield path
     finally:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..errors import FileError
 from . import places
-from .drafts import draft_file
+from .drafts import PRIVATE, USUAL, draft_file
 from .formats import Format, format_of
 from .places import Path_
 
@@ -53,20 +54,29 @@ def check_place(path: Path_, *, overwrite: bool = False, inputs: Identities | No
 
         addresses.check_place(name, overwrite=overwrite)
         return
-    if os.path.isdir(path):
+    kind = _kind(path)
+    if kind == stat.S_IFDIR:
         raise FileError(f"{name}: is a folder; name a file in it")
-    if not folder.is_dir():
+    if _kind(folder) != stat.S_IFDIR:
         if folder.exists():
             raise FileError(f"{name}: {folder} is a file, in which there can be none; name a folder")
         raise FileError(f"{name}: the folder {folder} does not exist; create it first")
-    if os.path.exists(path) and not os.path.isfile(path):
+    if kind not in (None, stat.S_IFREG):
         raise FileError(f"{name}: is not a regular file; name another output")
-    if os.path.lexists(path) and not overwrite:
+    if not overwrite and (kind is not None or os.path.lexists(path)):
         raise FileError(
             f"{name}: exists already; name another output, or allow overwriting it with --overwrite"
         )
     if not os.access(folder, os.W_OK | os.X_OK):
         raise FileError(f"{name}: the folder {folder} is not writable; choose another one")
+
+
+def _kind(path: Path_) -> int | None:
+    """The kind of what a path leads to, such as stat.S_IFDIR; None if there is nothing."""
+    try:
+        return stat.S_IFMT(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return None
 
 
 @contextmanager
@@ -82,7 +92,9 @@ def atomic(path: Path_, *, overwrite: bool = False) -> Iterator[str]:
     if not remote:
         check_place(path, overwrite=overwrite)
     try:
-        with draft_file(places.folder_of_drafts(path), Path(path).suffix) as temporary:
+        replaced = None if remote else _permissions(path)
+        mode = USUAL if replaced is None else PRIVATE
+        with draft_file(places.folder_of_drafts(path), Path(path).suffix, mode) as temporary:
             try:
                 yield temporary
                 _check_space(temporary)
@@ -91,9 +103,10 @@ def atomic(path: Path_, *, overwrite: bool = False) -> Iterator[str]:
 
                     addresses.send(temporary, os.fspath(path), overwrite=overwrite)
                 else:
-                    _move(
-                        temporary, os.path.realpath(path), overwrite=overwrite
-                    )  # a link to a file stays a link
+                    if replaced is not None:
+                        os.chmod(temporary, replaced)
+                    # A link to a file stays a link.
+                    _move(temporary, os.path.realpath(path), overwrite=overwrite)
             except OSError as error:
                 raise FileError(_trouble(path, _cause(error, temporary), temporary)) from None
     except OSError as error:  # there was no room even for an empty file
@@ -102,8 +115,14 @@ def atomic(path: Path_, *, overwrite: bool = False) -> Iterator[str]:
         raise FileError(f"{os.fspath(path)}: not enough memory to write it; free some") from None
 
 
+def _permissions(path: Path_) -> int | None:
+    """The permissions of a file that is to be replaced, if there is one."""
+    with suppress(OSError):
+        return os.stat(path).st_mode & 0o777
+    return None
+
+
 def _move(temporary: str, target: str, *, overwrite: bool) -> None:
-    os.chmod(temporary, _mode(target))
     if overwrite:
         os.replace(temporary, target)
         return
@@ -114,24 +133,6 @@ def _move(temporary: str, target: str, *, overwrite: bool) -> None:
     except OSError:  # a file system without hard links: take the name first, then fill it
         os.close(os.open(target, os.O_CREAT | os.O_EXCL))
         os.replace(temporary, target)
-
-
-def _mode(target: str) -> int:
-    """The permissions of the file to be replaced, or of any new file (a temporary one is its owner's alone)."""
-    with suppress(OSError):
-        return os.stat(target).st_mode & 0o777
-    return 0o666 & ~_umask()
-
-
-def _umask() -> int:
-    """Reads the umask where the system shows it: to learn it by setting it would affect other threads."""
-    with suppress(OSError, ValueError), open("/proc/thread-self/status") as status:
-        for line in status:
-            if line.startswith("Umask:"):
-                return int(line.split()[1], 8)
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _check_space(path: str) -> None:

@@ -18,6 +18,8 @@ import numpy.typing as npt
 
 from .png import SIGNATURE
 
+#: The first chunk, behind the signature: its length and kind, width, height, bits, colour type, methods, interlacing.
+_HEADER = struct.Struct(">I4sIIBBBBB")
 #: Channels by PNG's colour type.
 _CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}
 #: The kinds of values, as the file has them first and as the device has them, by their bits.
@@ -91,28 +93,29 @@ def _inflated(path: str) -> tuple[Rows, tuple[int, int, int], np.dtype[Any]] | N
     from isal import isal_zlib
 
     with open(path, "rb") as file:
+        file.seek(len(SIGNATURE))
+        header = file.read(_HEADER.size)
+        if len(header) < _HEADER.size:
+            return None
+        _, kind, width, height, bits, colour, _, _, interlaced = _HEADER.unpack(header)
+        if kind != b"IHDR" or interlaced or colour not in _CHANNELS or bits not in _DTYPES:
+            return None
+        shape, dtype = (height, width, _CHANNELS[colour]), _DTYPES[bits]
+        nbytes = height * (width * shape[2] * dtype.itemsize + 1)
+        if nbytes < _WORTH:
+            return None
         content = memoryview(file.read())
     parts = []
-    header = b""
-    at = len(SIGNATURE)
+    at = 4  # behind the header's checksum
     while at + 8 <= len(content):
         length, kind = struct.unpack(">I4s", content[at : at + 8])
         data = content[at + 8 : at + 8 + length]
         at += 12 + length
-        if kind == b"IHDR":
-            header = bytes(data)
-        elif kind == b"IDAT":
+        if kind == b"IDAT":
             parts.append(data)
         elif kind == b"tRNS":
             return None
-    if len(header) != 13:
-        return None
-    width, height, bits, colour, _, _, interlaced = struct.unpack(">IIBBBBB", header)
-    if interlaced or colour not in _CHANNELS or bits not in _DTYPES:
-        return None
-    shape, dtype = (height, width, _CHANNELS[colour]), _DTYPES[bits]
-    nbytes = height * (width * shape[2] * dtype.itemsize + 1)
-    if not _WORTH <= nbytes <= _DENSEST * len(content):
+    if nbytes > _DENSEST * len(content):
         return None
     try:
         rows = np.frombuffer(isal_zlib.decompress(b"".join(parts), bufsize=nbytes), np.uint8)

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from ..errors import FileError, ParameterError
 from ..files import EXTENSIONS
 from ..files.addresses import reached
-from ..files.drafts import draft_file
+from ..files.drafts import USUAL, draft_file
 from ..metrics.variance import SUFFIX, is_variance
 
 # Marks the folder of a platform's or a device's own references.
@@ -113,20 +113,13 @@ def pictures_in(folder: str | Path) -> Iterator[str]:
 def put(source: str, target: Path) -> None:
     """Copies a file's bytes to ``target``, which appears whole or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    with draft_file(target.parent, target.suffix) as draft:
+    with draft_file(target.parent, target.suffix, USUAL) as draft:
         with open(source, "rb") as read, open(draft, "wb") as write:
             while part := read.read(_CHUNK):
                 write.write(part)
             write.flush()
             os.fsync(write.fileno())
-        os.chmod(draft, 0o666 & ~_umask())
         os.replace(draft, target)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 class Folder:
@@ -222,9 +215,8 @@ class Index:
         if changed:
             self._read["pictures"] = dict(sorted(pictures.items()))
             text = json.dumps({"schema": _SCHEMA, **self._read}, indent=1, ensure_ascii=False) + "\n"
-            with draft_file(self.path.parent, ".json") as draft:
+            with draft_file(self.path.parent, ".json", USUAL) as draft:
                 Path(draft).write_text(text, encoding="utf-8")
-                os.chmod(draft, 0o666 & ~_umask())
                 os.replace(draft, self.path)
         return changed
 
