@@ -62,18 +62,25 @@ class Traits(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """Figures of a whole picture that a step needs first.
+    """What a step needs to know of a whole picture first, whose rows come in parts.
 
     Attributes
     ----------
     of : callable
-        ``(gpu, image)`` → the figures of the rows that an Image has; they can be added. None: it has none that count.
+        ``(gpu, image, new)`` → the figures of the rows that an Image has; they can be added. None: it has none that
+        count. ``new``: the slice of its rows that no Image before had; the others are the ``halo``.
     settled : callable
-        ``(figures)`` → parameters that need them no more.
+        ``(figures)`` → the parameters of the steps that do the rest. They need these figures no more.
+    halo : int
+        Rows above and below that the figures of a row depend on.
+    align : int
+        The first row of an Image is a multiple of this.
     """
 
-    of: Callable[[Gpu, Image], Any]
-    settled: Callable[[Any], Any]
+    of: Callable[[Gpu, Image, slice], Any]
+    settled: Callable[[Any], tuple[Params, ...]]
+    halo: int = 0
+    align: int = 1
 
 
 @dataclass(frozen=True)
@@ -99,8 +106,13 @@ class Operation:
         ``(gpu, shape, params)`` → how many rows above and below a row of the result depends on, for planes of this
         shape; infinity if it is all. The function then takes Images that are a part of a picture. Without it, only
         what has a ``stage`` does.
+    align : callable, optional
+        ``(params)`` → a number of which the first row of such an Image is a multiple. Without it, any row may be.
+    resident : callable, optional
+        ``(gpu, shape, params)`` → bytes of the device's memory that stay taken while such Images come and go.
     measure : callable, optional
-        ``(params)`` → the next :class:`Measure` of the whole picture that the step needs, or None.
+        ``(gpu, shape, params)`` → the next :class:`Measure` of a whole picture of this shape that the step needs, or
+        None.
     ends : callable, optional
         ``(gpu, source, params, decoding, target) → Stored``: the same from a file's own pixels to such pixels. Without
         a ``decoding`` the source is planes.
@@ -125,7 +137,9 @@ class Operation:
     identity: Callable[[Any], bool] = lambda _params: False
     reach: Callable[[Gpu, tuple[int, ...], Any], float] | None = None
     halo: Callable[[Gpu, tuple[int, int, int], Any], float] | None = None
-    measure: Callable[[Any], Measure | None] = lambda _params: None
+    align: Callable[[Any], int] = lambda _params: 1
+    resident: Callable[[Gpu, tuple[int, int, int], Any], float] = lambda _gpu, _shape, _params: 0.0
+    measure: Callable[[Gpu, tuple[int, int, int], Any], Measure | None] = lambda _gpu, _shape, _params: None
     ends: Callable[..., Stored] | None = None
     stage: Callable[[Any, int, int], Stage] | None = None
     joins: Callable[[Any], bool] = lambda _params: False

@@ -35,6 +35,12 @@ class Step(NamedTuple):
     traits: Traits
     name: str
 
+    @classmethod
+    def of(cls, params: Params, name: str = "") -> Step:
+        """Returns the step of parameters. Its name is the operation's, unless there is another one."""
+        operation = operation_of(params)
+        return cls(params, operation, operation.traits_of(params), name or operation.name)
+
 
 class Plan(NamedTuple):
     """The steps of a chain that do something.
@@ -73,13 +79,8 @@ class Plan(NamedTuple):
 
 def plan(steps: Iterable[Params], space: str = "auto") -> Plan:
     """Plans a chain for images of which files or a caller say the space; ``space`` is that of :class:`Plan`."""
-    given = tuple(steps)
-    records = [(params, operation_of(params)) for params in given]
-    found = [
-        Step(params, operation, operation.traits_of(params), operation.name)
-        for params, operation in records
-        if not operation.identity(params)
-    ]
+    given = [Step.of(params) for params in steps]
+    found = [step for step in given if not step.operation.identity(step.params)]
     if len(found) > 1:
         counts = [step.name for step in found]
         found = [
@@ -88,7 +89,7 @@ def plan(steps: Iterable[Params], space: str = "auto") -> Plan:
         ]
     # Steps that take any values get those that the first one after them wants: pixels are read once, as that.
     wants = [step.traits for step in found if step.traits.space == "light"]
-    linear = bool(wants) if found else records[0][1].traits_of(given[0]).space == "light"
+    linear = bool(wants) if found else given[0].traits.space == "light"
     return Plan(tuple(found), space, linear, bool(wants) and wants[0].premultiplied, len(found) > 1)
 
 

@@ -272,6 +272,32 @@ def test_the_last_worker_dies(here: Path, tmp_path_factory: pytest.TempPathFacto
     check_flipped(jobs, here)
 
 
+def test_an_answer_is_lost(here: Path, alone: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker that has done a task dies before its answer is fetched: the task is done again."""
+    hear, killed = clusters._Run._hear, []
+
+    def hear_late(run: clusters._Run) -> None:
+        if not killed:
+            while run._ended.empty():
+                time.sleep(0.01)
+            future = run._ended.get()
+            run._ended.put(future)
+            killed.append(alone.workers[0].kill())
+            while future.status == "finished":
+                time.sleep(0.01)
+            assert future.status == "lost"
+            alone.add()
+        hear(run)
+
+    alone.add()
+    monkeypatch.setattr(clusters._Run, "_hear", hear_late)
+    jobs = jobs_of(here)
+    with connected(str(alone.file)) as cluster:
+        found, _ = run_at(cluster, jobs)
+    assert killed and not errors(found)
+    check_flipped(jobs, here)
+
+
 def test_a_job_that_kills_is_the_only_one_that_fails(here: Path, local: connection.Cluster) -> None:
     jobs = jobs_of(here, Kills(("05",)))
     found, _ = run_at(local, jobs)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,11 @@ from gpuops import FileError, Gpu, files, notes
 from gpuops.chain import Chain
 from gpuops.files import Picture, tiff
 from gpuops.files.strips import COPIES
+from gpuops.glow import mip_rows
 from gpuops.image import Image, Part
 from gpuops.operation import Params, operation_of
 from gpuops.ops import STEPS, operation
+from gpuops.ops.bloom import BloomParams
 from gpuops.ops.blur import BlurParams
 from gpuops.ops.grade import GradeParams
 from gpuops.ops.sharpen import SharpenParams
@@ -58,6 +61,11 @@ BY_ROWS: list[Params] = [
     SharpenParams(2.5, 0.7, 0.05),
     SharpenParams(9.0, 0.7),
     GradeParams(exposure=0.5),
+    BloomParams(strength=0.4),
+    BloomParams(threshold=0.8, strength=0.5, radius=0.3, blend="add", exposure=1.0),
+    BloomParams(karis=False, radius=0.01, strength=1.0),
+    BloomParams(tonemap="agx", exposure=None),
+    BloomParams(tonemap="reinhard-extended", exposure=-1.0),
     TonemapParams(exposure=0.5),
     TonemapParams("reinhard-extended"),
     TonemapParams("drago", meter="histogram"),
@@ -120,13 +128,42 @@ def test_any_blocks_give_the_whole(planned: Gpu, step: Params, planes: int) -> N
         x[3] = np.clip(x[3] / 2, 0, 1)
     chain = Chain(step)
     whole = as_whole(planned, chain, x, alpha=alpha)
-    measured = operation_of(step).measure(step) is not None
+    measured = operation_of(step).measure(planned, x.shape, step) is not None
     for rows in (1, 7, 23, 53):
         found = by_rows(planned, chain, x, rows, alpha=alpha)
         if measured:
             np.testing.assert_allclose(found, whole, rtol=MEASURED, atol=MEASURED)
         else:
             np.testing.assert_allclose(found, whole, rtol=ROUNDINGS, atol=ROUNDINGS)
+
+
+@pytest.mark.parametrize("reads", ["direct", "local"])
+@pytest.mark.parametrize("level", [1, 2, 3, 4])
+def test_bloom_by_rows(gpu: Gpu, monkeypatch: pytest.MonkeyPatch, level: int, reads: str) -> None:
+    """Whichever level stays on the device; pixels that are not finite are counted once."""
+    params = BloomParams(strength=0.8, radius=0.2, reads=reads)
+    x = picture((3, 301, 43))
+    x[0, ::37, 5] = np.nan
+    x[:, 150, 40] = np.inf
+    said: list[str] = []
+    with notes.to(said.append):
+        whole = as_whole(gpu, Chain(params), x)
+    monkeypatch.setattr(mip_rows, "level_held", lambda *_: level)
+    for rows in (1, 40, 101):
+        with notes.to(said.append):
+            found = by_rows(gpu, Chain(params), x, rows)
+        np.testing.assert_allclose(found, whole, rtol=ROUNDINGS, atol=ROUNDINGS)
+    assert len(said) == 4 and len(set(said)) == 1 and said[0].startswith("10 pixels were not finite")
+
+
+def test_the_level_that_bloom_holds() -> None:
+    """It is the finest one that leaves room for rows, with the coarser ones."""
+    for memory, level in ((64 << 30, 1), (2 << 30, 3), (1 << 30, 4), (64 << 20, 6)):
+        gpu = SimpleNamespace(limits=SimpleNamespace(global_bytes=memory))
+        shape, params = (3, 30000, 40000), BloomParams()
+        assert mip_rows.level_held(gpu, shape, params) == level  # type: ignore[arg-type]
+        levels = [12 * 30000 * 40000 / 4**n for n in range(level - 1, 30)]
+        assert sum(levels[1:]) <= memory / 4 * 1.01 < sum(levels) or level == 1
 
 
 @given(data=st.data())
@@ -435,7 +472,10 @@ def test_a_promise_that_cannot_be_kept(clpix: Callable[..., Any], tmp_path: Path
             ("blur", path, "--sigma", 2, "-o", tmp_path / "b.jpg", "--memory", "170M"),
             "JPEG is written as a whole",
         ),
-        (("bloom", path, "-o", tmp_path / "b.png", "--memory", "170M"), "is needed as a whole for this"),
+        (
+            ("bloom", path, "--method", "gaussians", "-o", tmp_path / "b.png", "--memory", "170M"),
+            "is needed as a whole for this",
+        ),
         (("blur", path, "--sigma", 2, "-o", tmp_path / "b.png", "--memory", "20M"), "needs .* MB of memory"),
         (("fft", path, "-o", tmp_path / "b.exr", "--memory", "100M"), "is needed as a whole for this"),
     ):

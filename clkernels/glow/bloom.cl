@@ -81,6 +81,16 @@ __kernel void light(__global const float *image, __global float *out, int size, 
     for (int c = 0; c < CHANNELS; c++) out[(size_t)c * size + i] = v[c];
 }
 
+// Counts the pixels that are not finite, of `size` from the pixel `first` of planes of `plane` pixels on. Global: (size);
+// groups may have any size.
+__kernel void count(__global const float *image, __global uint *not_finite, ulong first, ulong plane, int size) {
+    int i = get_global_id(0);
+    if (i >= size) return;
+    float v[CHANNELS];
+    for (int c = 0; c < CHANNELS; c++) v[c] = image[c * plane + first + i];
+    if (!all_finite(v)) atomic_inc(not_finite);
+}
+
 // Computes sum += share · in. Global: (values); groups may have any size.
 __kernel void accumulate(__global const float *in, __global float *sum, ulong size, float share) {
     size_t i = get_global_id(0);

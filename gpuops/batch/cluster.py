@@ -36,6 +36,8 @@ _FLYING = 2
 _WEIGHT = 0.5
 # Seconds between two looks at who works.
 _LOOK = 1.0
+# Seconds until a task whose answer was lost is looked at again.
+_AGAIN = 0.05
 # Seconds without a worker after which that is said: one that has died is often started again at once.
 _ALONE = 5.0
 # The resource that workers with a GPU may declare.
@@ -239,6 +241,13 @@ class _Run:
         try:
             future = self._ended.get(timeout=_LOOK)
         except Empty:
+            return
+        if future.status in (
+            "lost",
+            "pending",
+        ):  # its worker has died, before its answer was here; it is done again
+            time.sleep(_AGAIN)
+            self._ended.put(future)
             return
         _, todo = self._flying.pop(future.key)
         if future.status == "finished":

@@ -80,7 +80,7 @@ def bloom(
         else:
             glow = (_starbursts if params.method == "fft" else _gaussians)(gpu, light, params)
         _composite(gpu, image, glow, result, params, not_finite, stays)
-    _warn_of(int(not_finite.numpy()[0]))
+    warn_of(int(not_finite.numpy()[0]))
     return result
 
 
@@ -142,12 +142,13 @@ def bloom_pixels(
     counters = gpu.zeros((1,), np.uint32), gpu.zeros((3,), np.uint32)
     result, lost = bloom_mip.over_pixels(gpu, pixels, params, decoding, encoding, shown, *counters)
     not_finite, repaired = (counter.numpy() for counter in counters)
-    _warn_of(int(not_finite[0]))
+    warn_of(int(not_finite[0]))
     tonemap.warn_of_repairs(*map(int, repaired))
     return result, lost
 
 
-def _warn_of(not_finite: int) -> None:
+def warn_of(not_finite: int) -> None:
+    """Says how many pixels were not finite."""
     if not_finite:
         pixels = "pixel was" if not_finite == 1 else "pixels were"
         note(f"{not_finite} {pixels} not finite: no glow from there, NaN became 0, infinities ±65504")

@@ -5,17 +5,16 @@ On GPUs it goes through local memory, on CPUs it reads straight from global memo
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..image import Image
 from ..pixels.coding import Decoding, Encoding
+from . import mip_local, mip_wide
 from .mip_ends import Display, Ends
-from .mip_local import LEAST_ITEMS, local
-from .mip_wide import wide
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -31,7 +30,7 @@ MOST_CHANNELS = 4
 
 def direct(gpu: Gpu, params: BloomParams) -> bool:
     """Says whether the chain's filters read their neighbours straight from global memory."""
-    small = gpu.limits.is_cpu or gpu.limits.work_group < LEAST_ITEMS
+    small = gpu.limits.is_cpu or gpu.limits.work_group < mip_local.LEAST_ITEMS
     return params.reads == "direct" or (params.reads == "auto" and small)
 
 
@@ -46,7 +45,7 @@ def takes_pixels(gpu: Gpu, params: BloomParams, shape: tuple[int, ...]) -> bool:
 def over(gpu: Gpu, image: Image, result: Image, params: BloomParams, not_finite: Image) -> None:
     """Lays the glow over a planar Image; ``result`` may be the same Image. ``not_finite`` counts pixels."""
     ends = Ends(image, result, not_finite)
-    _way(gpu, params)(gpu, ends, params)
+    _whole(gpu, ends, params, params.levels(image.shape[1]))
 
 
 def glow_of(gpu: Gpu, light: Image, params: BloomParams) -> float:
@@ -54,13 +53,20 @@ def glow_of(gpu: Gpu, light: Image, params: BloomParams) -> float:
 
     Returns the share of light that stays there. The width must be the one that :meth:`BloomParams.columns` gives.
     """
-    params = replace(params, strength=1.0, threshold=0.0)
-    _way(gpu, params)(gpu, Ends(light, light, None), params)
-    return params.levels(light.shape[1])[0]
+    params, shares = replace(params, strength=1.0, threshold=0.0), params.levels(light.shape[1])
+    _whole(gpu, Ends(light, light, None), params, shares)
+    return shares[0]
 
 
-def _way(gpu: Gpu, params: BloomParams) -> Callable[[Gpu, Ends, BloomParams], None]:
-    return wide if direct(gpu, params) else local
+def way(gpu: Gpu, params: BloomParams) -> ModuleType:
+    """Returns the module that goes down and up; its functions have the same names as the other one's."""
+    return mip_wide if direct(gpu, params) else mip_local
+
+
+def _whole(gpu: Gpu, ends: Ends, params: BloomParams, shares: list[float]) -> None:
+    """Goes down the chain and up again. The levels have these ``shares`` of the light."""
+    levels, by = [ends.source], way(gpu, params)
+    by.over(gpu, ends, params, levels, shares, by.total(gpu, ends, params, levels, shares))
 
 
 def over_pixels(
@@ -78,5 +84,6 @@ def over_pixels(
     Returns them and the counters of encode.cl. ``repaired`` counts pixels as tonemap.cl does.
     """
     result, lost = gpu.empty(pixels.shape, encoding.dtype), gpu.zeros((2,), np.uint32)
-    local(gpu, Ends(pixels, result, not_finite, decoding, encoding, display, lost, repaired), params)
+    ends = Ends(pixels, result, not_finite, decoding, encoding, display, lost, repaired)
+    _whole(gpu, ends, params, params.levels(pixels.shape[0]))
     return result, lost

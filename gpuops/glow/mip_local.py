@@ -45,37 +45,77 @@ _GROUPS = 8
 _LEAST_BAND = 4
 
 
-def local(gpu: Gpu, ends: Ends, params: BloomParams) -> None:
-    """Goes down the chain and up again."""
-    shares = params.levels(ends.size[0])
-    sizes = [ends.size]
-    while len(sizes) < len(shares):
-        sizes.append(halved(sizes[-1]))
+def down(
+    gpu: Gpu, ends: Ends, params: BloomParams, levels: list[Image], count: int, *, first: bool = True
+) -> None:
+    """Adds levels until there are so many. ``first``: the first of them is the image itself."""
+    while len(levels) < count:
+        fine, is_image = levels[-1], first and len(levels) == 1
+        size = ends.size if is_image else (fine.shape[1], fine.shape[2])
+        if is_image or size[0] * size[1] > _LARGE:
+            levels.append(_down(gpu, ends, params, fine, halved(size), first=is_image))
+        else:
+            levels += _halve(gpu, fine, _sizes(halved(size), min(2, count - len(levels))), params.border)
+
+
+def total(
+    gpu: Gpu, ends: Ends, params: BloomParams, levels: list[Image], shares: list[float], *, first: bool = True
+) -> float:
+    """Adds levels, of which the last is a total: of it, and of all that are coarser. Returns its factor."""
+    if len(shares) == 1:
+        return shares[0]
+    sizes = _sizes(ends.size, len(shares))
     # The last levels, from `k` on, are one launch if there are two of them or more.
     most = min(gpu.limits.local_bytes, _LOCAL_SMALL)
     k = next(k for k in range(1, len(sizes)) if _bytes(sizes[k:]) <= most or k == len(sizes) - 1)
-    levels = [ends.source]
-    while len(levels) <= k:
-        fine = levels[-1]
-        if len(levels) == 1 or fine.shape[1] * fine.shape[2] > _LARGE:
-            levels.append(_down(gpu, ends, params, fine, sizes[len(levels)], first=len(levels) == 1))
-        else:
-            levels += _halve(gpu, fine, sizes[len(levels) : min(len(levels) + 2, k + 1)], params.border)
-    scale = shares[k]
-    if k < len(sizes) - 1:
-        _small(gpu, levels[k], shares[k:], params.border)
-        scale = 1.0
-    # It goes up by two levels at a time, but first by one where the number of levels is odd.
-    while k > 2:
-        steps = 1 + (k % 2 == 0)
-        _up(gpu, ends, params, levels[k - steps : k + 1], shares[k - steps : k], scale)
-        k, scale = k - steps, 1.0
+    down(gpu, ends, params, levels, k + 1, first=first)
+    if k == len(sizes) - 1:
+        return shares[k]
+    _small(gpu, levels[k], shares[k:], params.border)
+    return 1.0
+
+
+def climb(
+    gpu: Gpu,
+    ends: Ends,
+    params: BloomParams,
+    levels: list[Image],
+    shares: list[float],
+    factor: float,
+    count: int,
+) -> float:
+    """Makes totals of levels until there are so many. Returns the factor of the last one.
+
+    It goes up by two levels at a time, but first by one where the number of levels is odd.
+    """
+    while len(levels) > count:
+        k = len(levels) - 1
+        steps = min(k + 1 - count, 1 + (k % 2 == 0))
+        _up(gpu, ends, params, levels[k - steps :], shares[k - steps : k], factor)
+        del levels[k - steps + 1 :]
+        factor = 1.0
+    return factor
+
+
+def over(
+    gpu: Gpu, ends: Ends, params: BloomParams, levels: list[Image], shares: list[float], factor: float
+) -> None:
+    """Makes the result of the levels, of which the last is a total."""
+    factor = climb(gpu, ends, params, levels, shares, factor, 3)
+    between = shares[1 : len(levels) - 1]
     if ends.not_finite is None:
-        _up(gpu, ends, params, levels[: k + 1], [0.0, *shares[1:k]], scale)
+        _up(gpu, ends, params, levels, [0.0, *between], factor)
         return
-    own = finest(params, shares)
-    own_shares = [own, *(params.strength * share for share in shares[1:k])]
-    _up(gpu, ends, params, levels[: k + 1], own_shares, params.strength * scale, final=True)
+    own_shares = [finest(params, shares), *(params.strength * share for share in between)]
+    _up(gpu, ends, params, levels, own_shares, params.strength * factor, final=True)
+
+
+def _sizes(size: tuple[int, int], count: int) -> list[tuple[int, int]]:
+    """Returns a level's height and width, and those of the ones below it: so many in all."""
+    sizes = [size]
+    while len(sizes) < count:
+        sizes.append(halved(sizes[-1]))
+    return sizes
 
 
 def _bytes(sizes: list[tuple[int, int]]) -> int:
@@ -148,9 +188,7 @@ def _halve(gpu: Gpu, fine: Image, sizes: list[tuple[int, int]], border: str) -> 
 def _small(gpu: Gpu, level: Image, shares: list[float], border: str) -> None:
     """Replaces ``level`` by the total of it and of all coarser levels."""
     planes, height, width = level.shape
-    sizes = [(height, width)]
-    while len(sizes) < len(shares):
-        sizes.append(halved(sizes[-1]))
+    sizes = _sizes((height, width), len(shares))
     kernel = gpu.kernel(("reflected", "bloom_step", "bloom_small"), "small_levels", **define(border))
     (items,) = kernel.fit(_SMALL_ITEMS)
     weights = gpu.kept(("bloom shares", *shares), lambda: gpu.array(np.array(shares, np.float32)))

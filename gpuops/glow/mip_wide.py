@@ -13,24 +13,49 @@ if TYPE_CHECKING:
     from ..ops.bloom import BloomParams
 
 
-def wide(gpu: Gpu, ends: Ends, params: BloomParams) -> None:
-    """Goes down the chain and up again."""
-    shares = params.levels(ends.size[0])
-    chain = [ends.source]
-    while len(chain) < len(shares):
-        chain.append(_down_wide(gpu, chain[-1], ends, params, first=len(chain) == 1))
-    # From the coarsest up: sum = share·level + tent(sum below it).
-    scale = shares[-1]
-    total = chain.pop()
-    while len(chain) > 1:
-        level = chain.pop()
-        _up_wide(gpu, total, level, level, ends, params, own=shares[len(chain)], scale=scale)
-        total, scale = level, 1.0
+def down(
+    gpu: Gpu, ends: Ends, params: BloomParams, levels: list[Image], count: int, *, first: bool = True
+) -> None:
+    """Adds levels until there are so many. ``first``: the first of them is the image itself."""
+    while len(levels) < count:
+        levels.append(_down_wide(gpu, levels[-1], ends, params, first=first and len(levels) == 1))
+
+
+def total(
+    gpu: Gpu, ends: Ends, params: BloomParams, levels: list[Image], shares: list[float], *, first: bool = True
+) -> float:
+    """Adds levels, of which the last is a total: of it, and of all that are coarser. Returns its factor."""
+    down(gpu, ends, params, levels, len(shares), first=first)
+    return shares[-1]
+
+
+def climb(
+    gpu: Gpu,
+    ends: Ends,
+    params: BloomParams,
+    levels: list[Image],
+    shares: list[float],
+    factor: float,
+    count: int,
+) -> float:
+    """Makes totals of levels until there are so many: sum = share · level + tent(sum below it). Returns the factor."""
+    while len(levels) > count:
+        coarse, fine = levels.pop(), levels[-1]
+        _up_wide(gpu, coarse, fine, fine, ends, params, own=shares[len(levels) - 1], scale=factor)
+        factor = 1.0
+    return factor
+
+
+def over(
+    gpu: Gpu, ends: Ends, params: BloomParams, levels: list[Image], shares: list[float], factor: float
+) -> None:
+    """Makes the result of the levels, of which the last is a total."""
+    scale = climb(gpu, ends, params, levels, shares, factor, 2)
     if ends.not_finite is None:
-        _up_wide(gpu, total, ends.source, ends.result, ends, params, own=0.0, scale=scale)
+        _up_wide(gpu, levels[1], ends.source, ends.result, ends, params, own=0.0, scale=scale)
         return
     own, scale = finest(params, shares), params.strength * scale
-    _up_wide(gpu, total, ends.source, ends.result, ends, params, own=own, scale=scale, final=True)
+    _up_wide(gpu, levels[1], ends.source, ends.result, ends, params, own=own, scale=scale, final=True)
 
 
 def _down_wide(gpu: Gpu, fine: Image, ends: Ends, params: BloomParams, *, first: bool) -> Image:

@@ -13,6 +13,7 @@ from ..operation import (
     Flag,
     Given,
     Group,
+    Measure,
     Number,
     Operation,
     Params,
@@ -349,6 +350,33 @@ def _weights(gpu: Gpu, params: BloomParams) -> Weights | None:
     return None if params.kernel is None else kernel_from_file(gpu, params.kernel, normalise=True)
 
 
+def _halo(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> float:
+    from ..glow import mip_rows
+
+    return mip_rows.halo(gpu, shape, params) if _by_rows(shape, params) else math.inf
+
+
+def _resident(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> float:
+    from ..glow import mip_rows
+
+    return mip_rows.resident(gpu, shape, params) if _by_rows(shape, params) else 0.0
+
+
+def _measure(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> Measure | None:
+    from ..glow import mip_rows
+    from ..tone.tonemap import stops_by_rows
+
+    if params.exposure is None:
+        return stops_by_rows(lambda exposure: replace(params, exposure=exposure))
+    return mip_rows.measure(gpu, shape, params) if _by_rows(shape, params) else None
+
+
+def _by_rows(shape: tuple[int, int, int], params: BloomParams) -> bool:
+    """Says whether a picture's rows may come in parts."""
+    chain = params.method == "mip" and params.preset is None and params.strength > 0
+    return chain and params.columns(*shape[1:]) == shape[2]
+
+
 def _check(params: BloomParams) -> None:
     from ..files.operands import picture
 
@@ -374,6 +402,9 @@ OPERATION = Operation(
     _bloom,
     traits=_traits,
     identity=lambda params: params.strength == 0 and params.tonemap is None and params.preset is None,
+    halo=_halo,
+    resident=_resident,
+    measure=_measure,
     ends=_ends,
     check=_check,
     prepare=lambda gpu, params, _target: _weights(gpu, params),

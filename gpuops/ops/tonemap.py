@@ -387,7 +387,7 @@ def _halo(_gpu: Gpu, _shape: tuple[int, int, int], params: TonemapParams) -> flo
     return math.inf if local or centred else 0.0
 
 
-def _measure(params: TonemapParams) -> Measure | None:
+def _measure(_gpu: Gpu, _shape: tuple[int, int, int], params: TonemapParams) -> Measure | None:
     from ..tone.tonemap import measure
 
     return measure(params)

@@ -67,7 +67,7 @@ def rows_at_a_time(gpu: Gpu, todo: Plan, shape: Shape) -> int:
             copies = _LOCAL + step.traits.bytes_per_value / 4
             each += copies * row
             fixed += 2 * halo * copies * row
-        fixed += step.traits.fixed_bytes
+        fixed += step.traits.fixed_bytes + step.operation.resident(gpu, shape, step.params)
         widest = max(widest, halo)
     most = int((room - fixed) // each)
     if most < 1:
@@ -127,18 +127,24 @@ def settled(
 
     ``begin`` returns its blocks, as for :func:`flow`.
     """
-    for place in range(len(todo.steps)):
-        step = todo.steps[place]
-        while (measure := step.operation.measure(step.params)) is not None:
-            found = None
-            for rows in flow(gpu, todo._replace(steps=todo.steps[:place]), begin(), decoding, shape):
-                assert isinstance(rows, Image)
-                of_rows = measure.of(gpu, prepared(gpu, rows, step.traits, todo.space))
-                if of_rows is not None:
-                    found = of_rows if found is None else found + of_rows
-            params = measure.settled(found)
-            step = step._replace(params=params, traits=step.operation.traits_of(params))
-            todo = todo._replace(steps=(*todo.steps[:place], step, *todo.steps[place + 1 :]))
+    place = 0
+    while place < len(todo.steps):
+        before, step, after = todo.steps[:place], todo.steps[place], todo.steps[place + 1 :]
+        measure = step.operation.measure(gpu, shape, step.params)
+        if measure is None:
+            place += 1
+            continue
+        figures = None
+        images = flow(gpu, todo._replace(steps=before), begin(), decoding, shape)
+        planes = (
+            prepared(gpu, image, step.traits, todo.space) for image in images if isinstance(image, Image)
+        )
+        for rows, new in _with_halo(planes, measure.halo, measure.align, row_axis=1):
+            of_rows = measure.of(gpu, rows, new)
+            if of_rows is not None:
+                figures = of_rows if figures is None else figures + of_rows
+        settled_steps = (Step.of(params, step.name) for params in measure.settled(figures))
+        todo = todo._replace(steps=(*before, *settled_steps, *after))
     return todo
 
 
@@ -154,7 +160,7 @@ def _local(gpu: Gpu, todo: Plan, blocks: Iterable[Image], halo: int) -> Iterator
     """Does a step that looks at ``halo`` rows above and below."""
     (step,) = todo.steps
     planes = (prepared(gpu, block, step.traits, todo.space) for block in blocks)
-    for rows, at in _with_halo(planes, halo, row_axis=1):
+    for rows, at in _with_halo(planes, halo, step.operation.align(step.params), row_axis=1):
         result = run(gpu, todo, rows)
         assert isinstance(result, Image)
         yield _rows(result, at)
@@ -169,7 +175,7 @@ def _from_pixels(
     made, of which each row is stored, and counted, once.
     """
     lossless = True
-    for rows, at in _with_halo(blocks, halo, row_axis=0):
+    for rows, at in _with_halo(blocks, halo, todo.steps[0].operation.align(todo.steps[0].params), row_axis=0):
         if lossless:
             stored = run(gpu, todo, rows, decoding, target)
             assert isinstance(stored, Stored)
@@ -183,10 +189,13 @@ def _from_pixels(
         yield _rows(planes, at)
 
 
-def _with_halo(blocks: Iterable[Image], halo: int, *, row_axis: int) -> Iterator[tuple[Image, slice]]:
+def _with_halo(
+    blocks: Iterable[Image], halo: int, align: int, *, row_axis: int
+) -> Iterator[tuple[Image, slice]]:
     """Gives rows with those above and below that they need, and the slice of those that are new.
 
-    ``row_axis`` is 1 for planes, which may be overwritten if they are ``owned``, and 0 for pixels.
+    ``align``: the first of them is a multiple of this. ``row_axis`` is 1 for planes, which may be overwritten if they
+    are ``owned``, and 0 for pixels.
     """
     held: Image | None = None
     made = 0
@@ -201,8 +210,9 @@ def _with_halo(blocks: Iterable[Image], halo: int, *, row_axis: int) -> Iterator
         if ready <= made:  # rows below are still missing
             held = rows
             continue
-        if end < height:
-            held = _rows(rows, slice(max(0, ready - halo - first), rows.shape[row_axis]), row_axis)
+        start = max(0, ready - halo) // align * align
+        if end < height and start < end:
+            held = _rows(rows, slice(max(0, start - first), rows.shape[row_axis]), row_axis)
         rows.owned = held is not rows
         yield rows, slice(made - first, ready - first)
         made = ready

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from ..image import Image
 from ..metrics.statistics import Statistics, all_statistics, statistics
 from ..notes import tally
 from ..operands import check_colours
-from ..operation import Measure
+from ..operation import Measure, Params
 from ..ops.tonemap import TonemapParams
 from ..params.lut import LutParams
 from ..params.operators import LOCAL, MAX_STOPS, PERCENTILES
@@ -171,7 +171,7 @@ def measure(params: TonemapParams) -> Measure | None:
     if params.white_balance == GRAY_WORLD:
         return Measure(
             partial(_means, region=params.meter_region),
-            lambda found: replace(params, white_balance=white_balance.gray_world(found.means)),
+            lambda found: (replace(params, white_balance=white_balance.gray_world(found.means)),),
         )
     if params.exposure is None:
         return Measure(partial(_of_part, params=params), partial(_exposed, params))
@@ -181,24 +181,23 @@ def measure(params: TonemapParams) -> Measure | None:
     return None
 
 
-def _of_part(gpu: Gpu, image: Image, params: TonemapParams) -> Statistics | None:
+def _of_part(gpu: Gpu, image: Image, _new: slice, params: TonemapParams) -> Statistics | None:
     part = cut_of_part(image, params.meter_region)
     return None if part is None else _measured(gpu, part, replace(params, meter_region=None))
 
 
-def _exposed(params: TonemapParams, found: Statistics) -> TonemapParams:
+def _exposed(params: TonemapParams, found: Statistics) -> tuple[TonemapParams, ...]:
     """Returns parameters with the exposure that was measured."""
-    stops = math.log2(_factor(found, params))
-    params = replace(params, exposure=min(max(stops, -MAX_STOPS), MAX_STOPS))
+    params = replace(params, exposure=_stops(found, params))
     if operators.needs_scene(params) and params.meter_region is None:
         return _resolved(params, found)
-    return params
+    return (params,)
 
 
-def _resolved(params: TonemapParams, found: Statistics) -> TonemapParams:
+def _resolved(params: TonemapParams, found: Statistics) -> tuple[TonemapParams, ...]:
     """Returns parameters of which the scene decides none any more."""
     assert params.exposure is not None
-    return operators.resolved(params, operators.Scene.of(found), 2.0**params.exposure)
+    return (operators.resolved(params, operators.Scene.of(found), 2.0**params.exposure),)
 
 
 @dataclass(frozen=True)
@@ -215,7 +214,7 @@ class _Means:
         return _Means(tuple(a + b for a, b in zip(self.channels, other.channels, strict=True)))
 
 
-def _means(gpu: Gpu, image: Image, region: Region | None) -> _Means | None:
+def _means(gpu: Gpu, image: Image, _new: slice, region: Region | None) -> _Means | None:
     white_balance.check_coloured(image.colours)
     part = cut_of_part(image, region)
     return None if part is None else _Means(all_statistics(gpu, part, histogram=False)[1])
@@ -256,15 +255,31 @@ def stops_of_pixels(gpu: Gpu, pixels: Image, decoding: Decoding) -> float:
     clipped to the range that parameters allow.
     """
     params = TonemapParams()
-    factor = _factor(_measured(gpu, pixels, params, replace(decoding, premultiply=False)), params)
-    return min(max(math.log2(factor), -MAX_STOPS), MAX_STOPS)
+    return _stops(_measured(gpu, pixels, params, replace(decoding, premultiply=False)), params)
 
 
 def stops(gpu: Gpu, image: Image) -> float:
     """Returns the same for planes of light, multiplied by alpha or not."""
+    return _stops(_straight(gpu, image), TonemapParams())
+
+
+def stops_by_rows(then: Callable[[float], Params]) -> Measure:
+    """Returns the measure of the same, where rows come in parts; ``then`` gives the parameters that it is for."""
+    return Measure(
+        lambda gpu, image, _new: _straight(gpu, image),
+        lambda found: (then(_stops(found, TonemapParams())),),
+    )
+
+
+def _straight(gpu: Gpu, image: Image) -> Statistics:
+    """Returns what the default meter reads of light, multiplied by alpha or not."""
     straight = converted(image, image.space.colour, premultiplied=False)
-    factor = _factor(_measured(gpu, straight, TonemapParams()), TonemapParams())
-    return min(max(math.log2(factor), -MAX_STOPS), MAX_STOPS)
+    return _measured(gpu, straight, TonemapParams())
+
+
+def _stops(measured: Statistics, params: TonemapParams) -> float:
+    """Returns the exposure in stops, clipped to the range that parameters allow."""
+    return min(max(math.log2(_factor(measured, params)), -MAX_STOPS), MAX_STOPS)
 
 
 def _measured(

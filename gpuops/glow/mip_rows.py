@@ -1,0 +1,159 @@
+"""Bloom by its mip chain where a picture's rows come in parts, in two sweeps.
+
+The first sweep makes a coarse level of the whole picture, which stays on the device, and the total of it and of all
+coarser ones. The second one makes the finer levels of some rows anew, and goes up from that total. The levels' rows are
+those of the whole picture, as the first row of a part is a multiple of 2 to the number of halvings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..image import Image
+from ..operation import Measure, Operation, Params, Traits
+from ..ops.bloom import BloomParams
+from ..tiles.rectangles import copy, cut
+from . import mip
+from .bloom import warn_of
+from .mip_ends import Ends, halved
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+Shape = tuple[int, int, int]
+
+# The share of the device's memory that the coarse level and all that are coarser may take.
+_SHARE = 1 / 4
+# What the levels take together, as a multiple of the first of them: 1 + 1/4 + 1/16 + …
+_ALL_LEVELS = 4 / 3
+# A row of the level n depends on fewer than this · 2^n of the picture's rows beside its own: 3 of the level above.
+_DOWN = 3
+# A row of the result depends on fewer than this · 2^n of the picture's rows beside its own: 4 of any level above.
+_UP = 4
+
+
+def level_held(gpu: Gpu, shape: Shape, params: BloomParams) -> int:
+    """Returns the number of the level that stays on the device: the finest one that is small enough."""
+    last = len(params.levels(shape[1])) - 1
+    most = _SHARE * gpu.limits.global_bytes
+    return next((n for n in range(1, last) if _ALL_LEVELS * _bytes(shape, n) <= most), last)
+
+
+def halo(gpu: Gpu, shape: Shape, params: BloomParams) -> int:
+    """Returns how many rows above and below a row of the result depends on, beside the level that is held."""
+    return _UP << level_held(gpu, shape, params)
+
+
+def resident(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
+    """Returns the bytes that the level, and those that are coarser, take on the device."""
+    return _ALL_LEVELS * _bytes(shape, level_held(gpu, shape, params))
+
+
+def measure(gpu: Gpu, shape: Shape, params: BloomParams) -> Measure:
+    """Returns the first sweep, for parameters whose exposure is known."""
+    coarse = _Coarse(gpu, shape, params)
+    return Measure(coarse.add, coarse.settled, halo=_DOWN << coarse.level, align=1 << coarse.level)
+
+
+class _Coarse:
+    """A coarse level of a whole picture, and then the total of it and of all coarser ones."""
+
+    def __init__(self, gpu: Gpu, shape: Shape, params: BloomParams) -> None:
+        self.level = level_held(gpu, shape, params)
+        self.shares = params.levels(shape[1])
+        self.factor = 1.0
+        #: Pixels that are not finite, in the whole picture.
+        self.not_finite = 0
+        self._params = params
+        self._image = gpu.empty(_shape_of(shape, self.level))
+
+    def add(self, gpu: Gpu, image: Image, new: slice) -> None:
+        """Takes rows of the picture."""
+        assert image.part is not None
+        self.not_finite += _count(gpu, image, new)
+        levels = [image]
+        mip.way(gpu, self._params).down(gpu, Ends(image, image, None), self._params, levels, self.level + 1)
+        made, start = levels[-1], image.part.first >> self.level
+        first, end = (-(-(image.part.first + row) >> self.level) for row in (new.start, new.stop))
+        last = image.part.first + new.stop == image.part.height
+        end = self._image.shape[1] if last else end
+        planes, _, columns = made.shape
+        copy(made, (first - start, 0), self._image, (first, 0), (planes, end - first, columns))
+
+    def settled(self, _none: object) -> tuple[Params, ...]:
+        """Makes the total. Returns the steps that use it."""
+        params, gpu, levels = self._params, self._image.gpu, [self._image]
+        ends, shares = Ends(self._image, self._image, None), self.shares[self.level :]
+        way = mip.way(gpu, params)
+        factor = way.total(gpu, ends, params, levels, shares, first=False)
+        self.factor = way.climb(gpu, ends, params, levels, shares, factor, 1)
+        glow = Over(replace(params, tonemap=None), self)
+        return (glow,) if params.display is None else (glow, params.display)
+
+    def rows(self, first: int, count: int) -> Image:
+        """Returns the total's rows that belong to rows of the picture."""
+        end = min(self._image.shape[1], -(-(first + count) >> self.level))
+        start = first >> self.level
+        return cut(self._image, (start, 0), (end - start, self._image.shape[2]))
+
+
+@dataclass(frozen=True, eq=False)
+class Over(Params):
+    """A glow laid over a picture of which the coarse levels are known."""
+
+    params: BloomParams
+    coarse: _Coarse
+
+
+def _over(gpu: Gpu, image: Image, over: Over) -> Image:
+    params, coarse = over.params, over.coarse
+    result = image if image.owned else image.like()
+    assert image.part is not None
+    ends = Ends(image, result, gpu.zeros((1,), np.uint32))  # they count rows twice that two parts have
+    levels = [image]
+    way = mip.way(gpu, params)
+    way.down(gpu, ends, params, levels, coarse.level)
+    levels.append(coarse.rows(image.part.first, image.shape[1]))
+    way.over(gpu, ends, params, levels, coarse.shares, coarse.factor)
+    if image.part.first + image.shape[1] == image.part.height:
+        warn_of(coarse.not_finite)
+    return result
+
+
+def _count(gpu: Gpu, image: Image, rows: slice) -> int:
+    """Returns how many pixels of some rows are not finite."""
+    counter, (planes, height, width) = gpu.zeros((1,), np.uint32), image.shape
+    kernel = gpu.kernel("bloom", "count", CHANNELS=planes, COLOURS=image.colours)
+    size = (rows.stop - rows.start) * width
+    gpu.launch(
+        kernel, (size,), image, counter, np.uint64(rows.start * width), np.uint64(height * width), size,
+        local=kernel.fit(256), label="bloom count", traffic=4 * planes * size,
+    )  # fmt: skip
+    return int(counter.numpy()[0])
+
+
+def _shape_of(shape: Shape, level: int) -> Shape:
+    """Returns the shape of a level's planes."""
+    size = shape[1:]
+    for _ in range(level):
+        size = halved(size)
+    return shape[0], *size
+
+
+def _bytes(shape: Shape, level: int) -> int:
+    planes, height, width = _shape_of(shape, level)
+    return 4 * planes * height * width
+
+
+OPERATION = Operation(
+    "bloom",
+    Over,
+    _over,
+    traits=Traits(premultiplied=True, kind="local"),
+    halo=lambda gpu, shape, over: halo(gpu, shape, over.params),
+    align=lambda over: 1 << over.coarse.level,
+    resident=lambda gpu, shape, over: resident(gpu, shape, over.params),
+)
