@@ -33,6 +33,7 @@ import clkernels
 from gpuops import Gpu, GpuopsWarning, Image
 from gpuops import fourier as fft
 from gpuops.bench import fft_ways as bench_fft_ways
+from gpuops.chain import Chain
 from gpuops.filters import bilateral_grid, both_axes
 from gpuops.filters.bilateral import bilateral
 from gpuops.filters.blur import blur, blur_pixels
@@ -41,7 +42,7 @@ from gpuops.filters.convolve import convolve
 from gpuops.filters.median import CLANG, median
 from gpuops.fourier import spectrum
 from gpuops.fourier.engine import planner
-from gpuops.glow import d3d11, starburst
+from gpuops.glow import d3d11, mip_rows, starburst
 from gpuops.glow import mip_local as bloom_mip
 from gpuops.glow.bloom import bloom, bloom_pixels
 from gpuops.gpu import Kernel, Limits, Source
@@ -124,6 +125,7 @@ from . import test_reduce as of_reduce
 from . import test_ssim as of_ssim
 from . import test_ssimulacra2 as of_ssimulacra2
 from . import test_starburst as of_starburst
+from . import test_streaming as of_streaming
 from . import test_tolerant as of_tolerant
 from . import test_tonemap_local as of_tonemap_local
 from . import test_z_test as of_z_test
@@ -734,6 +736,19 @@ def test_bloom_of_panoramas(gpu: Recorder, rng: np.random.Generator, channels: i
         params = BloomParams(strength=0.6, border="wrap-x", **options)
         result = bloom(gpu, on(gpu, x, alpha), params).numpy()
         close(result, glow_reference.bloom(x, params, alpha), tolerance.BLOOM["mip"])
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_bloom_by_rows(
+    gpu: Recorder, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, channels: int
+) -> None:
+    x = np.abs(of_bloom.hdr(rng, channels, *SHAPE)).astype(np.float32)
+    x[0, 20, 30] = np.nan
+    params = BloomParams(threshold=0.5, strength=0.6, radius=0.1)
+    monkeypatch.setattr(mip_rows, "level_held", lambda *_: 2)
+    with pytest.warns(GpuopsWarning, match="1 pixel was not finite"):
+        result = of_streaming.by_rows(gpu, Chain(params), x, 9)
+    close(result, glow_reference.bloom(x, params, alpha=False), tolerance.BLOOM["mip"])
 
 
 @pytest.mark.parametrize("channels", [1, 4])

@@ -81,16 +81,6 @@ __kernel void light(__global const float *image, __global float *out, int size, 
     for (int c = 0; c < CHANNELS; c++) out[(size_t)c * size + i] = v[c];
 }
 
-// Counts the pixels that are not finite, of `size` from the pixel `first` of planes of `plane` pixels on. Global: (size);
-// groups may have any size.
-__kernel void count(__global const float *image, __global uint *not_finite, ulong first, ulong plane, int size) {
-    int i = get_global_id(0);
-    if (i >= size) return;
-    float v[CHANNELS];
-    for (int c = 0; c < CHANNELS; c++) v[c] = image[c * plane + first + i];
-    if (!all_finite(v)) atomic_inc(not_finite);
-}
-
 // Computes sum += share · in. Global: (values); groups may have any size.
 __kernel void accumulate(__global const float *in, __global float *sum, ulong size, float share) {
     size_t i = get_global_id(0);
@@ -109,5 +99,26 @@ __kernel void composite(__global const float *image, __global const float *glow,
         size_t at = (size_t)c * size + i;
         out[at] = lay_over(to_finite(image[at]), own * v[c] + scale * glow[at], c);
     }
+}
+#else
+// Counts the pixels that are not finite among `size` ones, from the pixel `first` of planes of `plane` pixels on. A
+// work-item looks at 16. Global: (ceil(size / 16)); groups may have any size.
+__kernel void count(__global const float *image, __global uint *not_finite, ulong first, ulong plane, int size) {
+    int i = get_global_id(0) * 16, here = min(16, size - i);
+    if (here <= 0) return;
+    image += first + i;
+    float16 large = 0.0f;  // NaN and infinity are not at most FLT_MAX
+    for (int c = 0; c < CHANNELS; c++) {
+        float s[16];
+        for (int k = 0; k < 16; k++) s[k] = k < here ? image[c * plane + k] : 0.0f;
+        float16 v = here == 16 ? vload16(0, image + c * plane) : vload16(0, s);
+        large = select((float16)INFINITY, fmax(large, fabs(v)), fabs(v) <= FLT_MAX);
+    }
+    if (all(large <= FLT_MAX)) return;
+    float lanes[16];
+    vstore16(large, 0, lanes);
+    uint bad = 0;
+    for (int k = 0; k < 16; k++) bad += !(lanes[k] <= FLT_MAX);
+    atomic_add(not_finite, bad);
 }
 #endif

@@ -29,6 +29,8 @@ Shape = tuple[int, int, int]
 _SHARE = 1 / 4
 # What the levels take together, as a multiple of the first of them: 1 + 1/4 + 1/16 + …
 _ALL_LEVELS = 4 / 3
+# Pixels that a work-item counts.
+_AT_ONCE = 16
 # A row of the level n depends on fewer than this · 2^n of the picture's rows beside its own: 3 of the level above.
 _DOWN = 3
 # A row of the result depends on fewer than this · 2^n of the picture's rows beside its own: 4 of any level above.
@@ -126,10 +128,10 @@ def _over(gpu: Gpu, image: Image, over: Over) -> Image:
 def _count(gpu: Gpu, image: Image, rows: slice) -> int:
     """Returns how many pixels of some rows are not finite."""
     counter, (planes, height, width) = gpu.zeros((1,), np.uint32), image.shape
-    kernel = gpu.kernel("bloom", "count", CHANNELS=planes, COLOURS=image.colours)
+    kernel = gpu.kernel("bloom", "count", CHANNELS=planes, COLOURS=image.colours, WIDE=True)
     size = (rows.stop - rows.start) * width
     gpu.launch(
-        kernel, (size,), image, counter, np.uint64(rows.start * width), np.uint64(height * width), size,
+        kernel, (-(-size // _AT_ONCE),), image, counter, np.uint64(rows.start * width), np.uint64(height * width), size,
         local=kernel.fit(256), label="bloom count", traffic=4 * planes * size,
     )  # fmt: skip
     return int(counter.numpy()[0])
@@ -152,7 +154,7 @@ OPERATION = Operation(
     "bloom",
     Over,
     _over,
-    traits=Traits(premultiplied=True, kind="local"),
+    traits=Traits(premultiplied=True, kind="local", bytes_per_value=8.0),
     halo=lambda gpu, shape, over: halo(gpu, shape, over.params),
     align=lambda over: 1 << over.coarse.level,
     resident=lambda gpu, shape, over: resident(gpu, shape, over.params),

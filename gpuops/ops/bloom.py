@@ -386,12 +386,13 @@ def _check(params: BloomParams) -> None:
 
 def _traits(params: BloomParams) -> Traits:
     kinds = {"mip": "grid", "gaussians": "grid", "fft": "transform"}
+    values = {"mip": 8.0 if params.tonemap is None else 16.0, "gaussians": 16.0, "fft": 28.0}
     return Traits(
         premultiplied=params.strength > 0,
         display=params.tonemap is not None,
         kind=kinds[params.method],
         statistics=("log-mean",) if params.exposure is None else (),
-        bytes_per_value=28.0 if params.method == "fft" else 16.0,
+        bytes_per_value=values[params.method],
         fixed_bytes=_STARBURST if params.method == "fft" and params.kernel is None else 0.0,
     )
 
