@@ -68,7 +68,8 @@ class Measure(NamedTuple):
     ----------
     of : callable
         ``(gpu, image, new)`` → the figures of the rows that an Image has; they can be added. None: it has none that
-        count. ``new``: the slice of its rows that no Image before had; the others are the ``halo``.
+        count. ``new``: the slice of its rows that no Image before had; the others are the ``halo``. None in place of
+        the function: nothing is to be known, and other steps do the work by rows.
     settled : callable
         ``(figures)`` → the parameters of the steps that do the rest. They need these figures no more.
     halo : int
@@ -77,7 +78,7 @@ class Measure(NamedTuple):
         The first row of an Image is a multiple of this.
     """
 
-    of: Callable[[Gpu, Image, slice], Any]
+    of: Callable[[Gpu, Image, slice], Any] | None
     settled: Callable[[Any], tuple[Params, ...]]
     halo: int = 0
     align: int = 1

@@ -19,18 +19,19 @@ static inline int bin_of(float z, int bins, float *past) {
 
 #define AT_ONCE 4  // pixels fetched before the first is added; it hides latency, and llvmpipe's loops end after 65535
 
-// A work-item has a cell, of at most AT_ONCE · 65535 pixels, and `depth` of its bins: so each run adds the same terms
-// in the same order. sums: local, 2 · depth floats a work-item. Global: (columns, rows, ceil(bins / depth)); groups of
-// one row.
-__kernel void splat(__global const float *in, __global float *grid, int height, int width, int cell, int rows, int columns,
-                    int bins, int depth, float lowest, float per_unit, __local float *sums) {
+// Adds `height` rows of pixels, from the picture's row `start` on. A work-item has a cell, of at most AT_ONCE · 65535
+// pixels, and `depth` of its bins: so each run adds the same terms in the same order. sums: local, 2 · depth floats a
+// work-item. Global: (columns, rows, ceil(bins / depth)); groups of one row.
+__kernel void splat(__global const float *in, __global float *grid, int start, int height, int width, int cell, int rows,
+                    int columns, int bins, int depth, float lowest, float per_unit, __local float *sums) {
     int column = get_global_id(0), row = get_global_id(1), first = get_global_id(2) * depth;
     if (column >= columns || row >= rows) return;
+    int top = max((row - 1) * cell - start, 0), bottom = min(row * cell - start, height);
+    if (top >= bottom) return;
     int items = get_local_size(0), other = depth * items;  // neighbours' sums lie in different banks
     sums += get_local_id(0);
     for (int k = 0; k < 2 * depth; k++) sums[k * items] = 0.0f;
     int left = max((column - 1) * cell, 0), right = min(column * cell, width);
-    int top = max((row - 1) * cell, 0), bottom = min(row * cell, height);
     for (int y = top; y < bottom; y++)
         for (int x = left; x < right; x += AT_ONCE) {
             float values[AT_ONCE];
@@ -54,21 +55,22 @@ __kernel void splat(__global const float *in, __global float *grid, int height, 
     size_t plane = (size_t)rows * columns, all = bins * plane;
     grid += first * plane + (size_t)row * columns + column;
     for (int k = 0; k < min(depth, bins - first); k++) {
-        grid[k * plane] = sums[k * items];
-        grid[k * plane + all] = sums[k * items + other];
+        grid[k * plane] += sums[k * items];
+        grid[k * plane + all] += sums[k * items + other];
     }
 }
 
-// `out` may be `in`. Global: (width, height); groups may have any size.
-__kernel void slice(__global const float *in, __global const float *grid, __global float *out, int height, int width, int cell,
-                    int rows, int columns, int bins, float lowest, float per_unit) {
+// Reads for `height` rows of pixels, from the picture's row `start` on. `out` may be `in`. Global: (width, height); groups
+// may have any size.
+__kernel void slice(__global const float *in, __global const float *grid, __global float *out, int start, int height, int width,
+                    int cell, int rows, int columns, int bins, float lowest, float per_unit) {
     int x = get_global_id(0), y = get_global_id(1);
     if (x >= width || y >= height) return;
     size_t i = (size_t)y * width + x, plane = (size_t)rows * columns, all = bins * plane;
     float value = in[i], z = (value - lowest) * per_unit;
     if (isfinite(z)) {
         // A cell's values stand at its middle. As there are cells beyond the image, each pixel lies between two.
-        float v = (y + 0.5f) / cell + 0.5f, u = (x + 0.5f) / cell + 0.5f, past;
+        float v = (start + y + 0.5f) / cell + 0.5f, u = (x + 0.5f) / cell + 0.5f, past;
         int bin = bin_of(z, bins, &past), row = v, column = u;
         float down = v - row, right = u - column, weight = 0.0f, sum = 0.0f;
         grid += bin * plane + (size_t)row * columns + column;

@@ -57,6 +57,11 @@ class Grid:
     per_unit: float
     sigma: tuple[float, float]
 
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """The shape of the cells: sums of weights, and of weights times values, for each bin."""
+        return 2 * self.bins, self.rows, self.columns
+
     @classmethod
     def of(
         cls,
@@ -142,19 +147,31 @@ def bilateral(
             result.put(slice(0, 1), image)
         return result
     grid = Grid.of(image.shape[1:], sigma_spatial, sigma_color, *span)
-    cells = _blurred(gpu, _splat(gpu, image, grid), grid)
-    height, width = image.shape[1:]
-    kernel = gpu.kernel("bilateral_grid", "slice")
-    gpu.launch(
-        kernel, (width, height), image, cells, result, height, width, grid.cell, grid.rows, grid.columns, grid.bins,
-        grid.lowest, grid.per_unit, local=kernel.fit(32, 8), label="bilateral grid slice", traffic=2 * image.nbytes,
-    )  # fmt: skip
+    cells = gpu.zeros(grid.shape)
+    splat(gpu, image, grid, cells)
+    slice_(gpu, image, grid, blurred(gpu, cells, grid), result)
     return result
 
 
-def _splat(gpu: Gpu, image: Image, grid: Grid) -> Image:
+def slice_(gpu: Gpu, image: Image, grid: Grid, cells: Image, result: Image) -> None:
+    """Reads the result of each pixel of a plane, which may be a part of a picture, between blurred cells."""
     height, width = image.shape[1:]
-    cells = gpu.empty((2 * grid.bins, grid.rows, grid.columns))
+    kernel = gpu.kernel("bilateral_grid", "slice")
+    gpu.launch(
+        kernel, (width, height), image, cells, result, _start(image), height, width, grid.cell, grid.rows, grid.columns,
+        grid.bins, grid.lowest, grid.per_unit, local=kernel.fit(32, 8), label="bilateral grid slice",
+        traffic=2 * image.nbytes,
+    )  # fmt: skip
+
+
+def _start(image: Image) -> int:
+    """Returns the picture's row that is the first of an Image."""
+    return 0 if image.part is None else image.part.first
+
+
+def splat(gpu: Gpu, image: Image, grid: Grid, cells: Image) -> None:
+    """Adds the pixels of a plane, which may be a part of a picture, to the cells of a grid, which begin as zeros."""
+    height, width = image.shape[1:]
     kernel = gpu.kernel("bilateral_grid", "splat")
     (items, _, _) = kernel.fit(_ITEMS, 1, 1)
     floats = min(_MOST_LOCAL, gpu.limits.local_bytes) // 8
@@ -162,15 +179,16 @@ def _splat(gpu: Gpu, image: Image, grid: Grid) -> Image:
         items //= 2
     depth = min(grid.bins, floats // items)
     gpu.launch(
-        kernel, (grid.columns, grid.rows, -(-grid.bins // depth)), image, cells, height, width, grid.cell, grid.rows,
-        grid.columns, grid.bins, depth, grid.lowest, grid.per_unit, Local(8 * depth * items), local=(items, 1, 1),
-        label="bilateral grid splat", traffic=image.nbytes + cells.nbytes,
+        kernel, (grid.columns, grid.rows, -(-grid.bins // depth)), image, cells, _start(image), height, width,
+        grid.cell, grid.rows, grid.columns, grid.bins, depth, grid.lowest, grid.per_unit, Local(8 * depth * items),
+        local=(items, 1, 1), label="bilateral grid splat", traffic=image.nbytes + cells.nbytes,
     )  # fmt: skip
-    return cells
 
 
-def _blurred(gpu: Gpu, cells: Image, grid: Grid) -> Image:
-    """Blurs along rows and columns, then along bins, which are the rows of a plane with all cells as its columns.
+def blurred(gpu: Gpu, cells: Image, grid: Grid) -> Image:
+    """Blurs a grid's cells, in their own memory, along rows and columns, then along bins.
+
+    The bins are the rows of a plane with all cells as its columns.
 
     It uses direct sums alone, so that no weight becomes negative beside one that is thousands of times as large.
     """

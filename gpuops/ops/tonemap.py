@@ -381,10 +381,9 @@ def _traits(params: TonemapParams) -> Traits:
 
 
 def _halo(_gpu: Gpu, _shape: tuple[int, int, int], params: TonemapParams) -> float:
-    """No rows, but for local operators, which look at all, and for weights about the picture's centre."""
-    local = params.preset is not None or params.operator in LOCAL
+    """No rows, or all for a preset and for weights about the picture's centre. Local operators become other steps."""
     centred = params.exposure is None and params.meter == "center"
-    return math.inf if local or centred else 0.0
+    return math.inf if params.preset is not None or centred else 0.0
 
 
 def _measure(_gpu: Gpu, _shape: tuple[int, int, int], params: TonemapParams) -> Measure | None:

@@ -135,11 +135,14 @@ def settled(
             place += 1
             continue
         figures = None
-        images = flow(gpu, todo._replace(steps=before), begin(), decoding, shape)
+        images: Iterable[Image | Stored] = (
+            () if measure.of is None else flow(gpu, todo._replace(steps=before), begin(), decoding, shape)
+        )
         planes = (
             prepared(gpu, image, step.traits, todo.space) for image in images if isinstance(image, Image)
         )
         for rows, new in _with_halo(planes, measure.halo, measure.align, row_axis=1):
+            assert measure.of is not None
             of_rows = measure.of(gpu, rows, new)
             if of_rows is not None:
                 figures = of_rows if figures is None else figures + of_rows

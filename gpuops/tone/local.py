@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..errors import check_name
 from ..filters import bilateral_grid
-from ..filters.blur import blur
+from ..filters.blur import blur, halo
 from ..image import Image
 from ..metrics.statistics import Statistics, statistics
 from ..operands import check_colours
@@ -72,11 +72,11 @@ def gain(
         The image is neither gray nor RGB, or there is no such operator.
     """
     check_name("local operator", operator, OPERATORS)
-    return OPERATORS[operator](gpu, _Light(source, decoding, stages, exposure, balance), **parameters)
+    return OPERATORS[operator](gpu, Light(source, decoding, stages, exposure, balance), **parameters)
 
 
 @dataclass(frozen=True)
-class _Light:
+class Light:
     """A source of light: planes, or with a decoding pixels; stages, the exposure and the white balance after them."""
 
     source: Image
@@ -108,7 +108,7 @@ class _Light:
 
 
 def reinhard_local(
-    gpu: Gpu, light: _Light, *, key: float = 0.18, phi: float = 8.0, threshold: float = 0.05
+    gpu: Gpu, light: Light, *, key: float = 0.18, phi: float = 8.0, threshold: float = 0.05
 ) -> Image:
     """Dodging and burning: 1/(1 + V(s)), V(s) being the luminance around a pixel at the largest scale s of even light.
 
@@ -128,11 +128,11 @@ def reinhard_local(
     section 3.2.
     """
     luminance, result = gpu.empty(light.plane), gpu.empty(light.plane)
+    luminance.part = light.source.part
     light.to(gpu, "surroundings", (luminance, result), _BEYOND)
 
     def around(scale: int) -> Image:
-        sigma = _RATIO**scale / 4
-        return blur(gpu, luminance, BlurParams(sigma=(sigma, sigma)))
+        return blur(gpu, luminance, _around(scale))
 
     centre = around(0)
     for scale in range(_SCALES):
@@ -144,9 +144,20 @@ def reinhard_local(
     return result
 
 
+def _around(scale: int) -> BlurParams:
+    """Returns the Gaussian of a scale."""
+    sigma = _RATIO**scale / 4
+    return BlurParams(sigma=(sigma, sigma))
+
+
+def halo_of_reinhard(gpu: Gpu, shape: tuple[int, int, int]) -> float:
+    """Returns how many rows above and below a gain of :func:`reinhard_local` depends on."""
+    return max(halo(gpu, (1, *shape[1:]), _around(scale)) for scale in range(_SCALES + 1))
+
+
 def durand(
     gpu: Gpu,
-    light: _Light,
+    light: Light,
     *,
     base_contrast: float = 50.0,
     shadows: float = 1.0,
@@ -172,20 +183,81 @@ def durand(
 
     Source: Durand, Dorsey, "Fast Bilateral Filtering for the Display of High-Dynamic-Range Images", SIGGRAPH 2002.
     """
-    base = gpu.empty(light.plane)
-    light.to(gpu, "logarithms", (base,), _DARKEST, _BEYOND)
-    measured = statistics(gpu, base, histogram=False)
-    if measured.finite:  # otherwise nothing is lit
-        bilateral_grid.bilateral(
-            gpu, base, sigma_color * math.log2(10), max(1.0, sigma_spatial * max(light.plane)),
-            span=(measured.minimum, measured.maximum), overwrite_input=True,
-        )  # fmt: skip
-    offset = measured.mean - math.log2(_MIDDLE) if measured.finite else 0.0
-    _launch(gpu, "exponentials", (base,))
-    lowest, highest = _ends(statistics(gpu, base), shadows, highlights)
-    compression = min(1.0, math.log2(base_contrast) / max(highest - lowest, 1e-6))
-    _launch(gpu, "compress", (base,), compression, lowest, highest, offset, _BEYOND)
+    how = Durand(base_contrast, shadows, highlights, sigma_spatial, sigma_color)
+    base = logarithms(gpu, light)
+    survey = Survey.of(how, statistics(gpu, base, histogram=False), light.plane)
+    if survey.grid is not None:
+        cells = gpu.zeros(survey.grid.shape)
+        bilateral_grid.splat(gpu, base, survey.grid, cells)
+        survey = replace(survey, cells=bilateral_grid.blurred(gpu, cells, survey.grid))
+    to_base(gpu, base, survey)
+    compress(gpu, base, replace(survey, base=statistics(gpu, base)))
     return base
+
+
+@dataclass(frozen=True)
+class Durand:
+    """The parameters of :func:`durand`."""
+
+    base_contrast: float
+    shadows: float
+    highlights: float
+    sigma_spatial: float
+    sigma_color: float
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What Durand's operator knows of a whole picture, one after the other.
+
+    Attributes
+    ----------
+    offset : float, optional
+        The mean logarithm of the picture's luminance over that of middle gray.
+    grid, cells : Grid, Image
+        The grid of the bilateral filter, and its blurred cells; there is none where nothing is lit.
+    base : Statistics
+        The base's statistics.
+    """
+
+    how: Durand
+    offset: float | None = None
+    grid: bilateral_grid.Grid | None = None
+    cells: Image | None = None
+    base: Statistics | None = None
+
+    @classmethod
+    def of(cls, how: Durand, logs: Statistics, size: tuple[int, ...]) -> Survey:
+        """Returns what is known from the logarithms' statistics, for planes of this size."""
+        if not logs.finite:
+            return cls(how, 0.0)
+        sigmas = max(1.0, how.sigma_spatial * max(size)), how.sigma_color * math.log2(10)
+        grid = bilateral_grid.Grid.of(size[-2:], *sigmas, logs.minimum, logs.maximum)
+        return cls(how, logs.mean - math.log2(_MIDDLE), grid)
+
+
+def logarithms(gpu: Gpu, light: Light) -> Image:
+    """Returns the plane of binary logarithms of luminance."""
+    plane = gpu.empty(light.plane)
+    plane.part = light.source.part
+    light.to(gpu, "logarithms", (plane,), _DARKEST, _BEYOND)
+    return plane
+
+
+def to_base(gpu: Gpu, logs: Image, survey: Survey) -> None:
+    """Replaces logarithms by the base's luminance."""
+    if survey.grid is not None:
+        assert survey.cells is not None
+        bilateral_grid.slice_(gpu, logs, survey.grid, survey.cells, logs)
+    _launch(gpu, "exponentials", (logs,))
+
+
+def compress(gpu: Gpu, base: Image, survey: Survey) -> None:
+    """Replaces the base by each pixel's gain."""
+    assert survey.base is not None and survey.offset is not None
+    lowest, highest = _ends(survey.base, survey.how.shadows, survey.how.highlights)
+    compression = min(1.0, math.log2(survey.how.base_contrast) / max(highest - lowest, 1e-6))
+    _launch(gpu, "compress", (base,), compression, lowest, highest, survey.offset, _BEYOND)
 
 
 def _ends(base: Statistics, shadows: float, highlights: float) -> tuple[float, float]:

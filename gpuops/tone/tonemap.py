@@ -25,6 +25,7 @@ from ..pixels.pointwise import Stage, reading, writing
 from ..pixels.regions import cut, cut_of_part
 from ..space import converted
 from . import blue_noise, local, lut, operators, white_balance
+from .gained import Gained, split
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -96,6 +97,9 @@ def mapped(
     """
     if params.transfer == "auto":
         params = replace(params, transfer="srgb")
+    gains = None
+    if isinstance(params, Gained):
+        source, gains = split(source)
     ways = reading(gpu, source, decoding, stages=stages)
     channels, colours = ways.defines["CHANNELS"], ways.defines["COLOURS"]
     assert isinstance(channels, int) and isinstance(colours, int)
@@ -112,8 +116,8 @@ def mapped(
             as_it_is=exposure == 1 and balance is None and not stages, colours=colours,
         )  # fmt: skip
         ways = reading(gpu, source, decoding, stages=stages)
-    gains = None
-    if isinstance(params.operator, str) and params.operator in LOCAL:  # all of whose parameters have values
+    if gains is None and isinstance(params.operator, str) and params.operator in LOCAL:
+        # All parameters of these operators have values.
         own = {name: params.value(name) or 0.0 for name in params.known}
         gains = local.gain(
             gpu, source, exposure, params.operator, decoding=decoding, balance=balance, stages=stages, **own
@@ -178,6 +182,10 @@ def measure(params: TonemapParams) -> Measure | None:
     if operators.needs_scene(params):
         of_all = replace(params, meter_region=None)
         return Measure(partial(_of_part, params=of_all), partial(_resolved, params))
+    if params.operator in LOCAL:
+        from .gains import steps
+
+        return Measure(None, lambda _none: steps(params))
     return None
 
 

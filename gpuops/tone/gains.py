@@ -1,0 +1,120 @@
+"""Gains of local operators where a picture's rows come in parts: a step that puts a plane of them behind the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ..filters import bilateral_grid
+from ..image import Image
+from ..metrics.statistics import statistics
+from ..operation import Measure, Operation, Params, Traits
+from ..ops.tonemap import TonemapParams
+from . import local, white_balance
+from .gained import Gained
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+
+Shape = tuple[int, int, int]
+
+# Bytes of the device's memory for each value: the gains are a plane, and four more are made on the way.
+_BYTES = 20.0
+# Bytes that a grid and its blurred copy may take.
+_GRIDS = 64e6
+
+
+def steps(params: TonemapParams) -> tuple[Params, ...]:
+    """Returns the steps that do what a local operator does, whose exposure and white balance are known."""
+    own = {name: params.value(name) or 0.0 for name in params.known}
+    survey = local.Survey(local.Durand(**own)) if params.operator == "durand" else None
+    return Gains(params, own, survey), Gained(**vars(params))
+
+
+@dataclass(frozen=True, eq=False)
+class Gains(Params):
+    """Put a plane of gains behind the others.
+
+    Attributes
+    ----------
+    params : TonemapParams
+        The tone mapping that they are for.
+    own : dict
+        The parameters of its operator.
+    survey : Survey, optional
+        What Durand's operator knows of the whole picture so far.
+    """
+
+    params: TonemapParams
+    own: dict[str, Any]
+    survey: local.Survey | None
+
+
+def _gains(gpu: Gpu, image: Image, gains: Gains) -> Image:
+    light = _light(image, gains)
+    if gains.survey is None:
+        plane = local.reinhard_local(gpu, light, **gains.own)
+    else:
+        plane = local.logarithms(gpu, light)
+        local.to_base(gpu, plane, gains.survey)
+        local.compress(gpu, plane, gains.survey)
+    planes, height, width = image.shape
+    result = image.like((planes + 1, height, width))
+    result.put(slice(0, planes), image)
+    result.put(slice(planes, planes + 1), plane)
+    return result
+
+
+def _light(image: Image, gains: Gains) -> local.Light:
+    params = gains.params
+    assert params.exposure is not None
+    balance = white_balance.known(params.white_balance)
+    return local.Light(image, None, (), 2.0**params.exposure, balance)
+
+
+def _measure(gpu: Gpu, shape: Shape, gains: Gains) -> Measure | None:
+    """The statistics of logarithms, then the grid's cells, then the statistics of the base."""
+    survey = gains.survey
+    if survey is None or survey.base is not None:
+        return None
+
+    def known(survey: local.Survey) -> tuple[Params, ...]:
+        return (replace(gains, survey=survey),)
+
+    if survey.offset is None:
+        return Measure(
+            lambda gpu, image, _new: statistics(gpu, _logarithms(gpu, image, gains), histogram=False),
+            lambda found: known(local.Survey.of(survey.how, found, shape)),
+        )
+    if survey.grid is not None and survey.cells is None:
+        grid = survey.grid
+        cells = gpu.zeros(grid.shape)
+        return Measure(
+            lambda gpu, image, _new: bilateral_grid.splat(gpu, _logarithms(gpu, image, gains), grid, cells),
+            lambda _none: known(replace(survey, cells=bilateral_grid.blurred(gpu, cells, grid))),
+        )
+
+    def of_base(gpu: Gpu, image: Image, _new: slice) -> Any:
+        plane = _logarithms(gpu, image, gains)
+        local.to_base(gpu, plane, survey)
+        return statistics(gpu, plane)
+
+    return Measure(of_base, lambda found: known(replace(survey, base=found)))
+
+
+def _logarithms(gpu: Gpu, image: Image, gains: Gains) -> Image:
+    return local.logarithms(gpu, _light(image, gains))
+
+
+def _halo(gpu: Gpu, shape: Shape, gains: Gains) -> float:
+    return local.halo_of_reinhard(gpu, shape) if gains.survey is None else 0.0
+
+
+OPERATION = Operation(
+    "tonemap",
+    Gains,
+    _gains,
+    traits=Traits(kind="local", bytes_per_value=_BYTES, fixed_bytes=_GRIDS),
+    halo=_halo,
+    measure=_measure,
+)
