@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import PIL.Image
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpuops import FileError, Gpu, files, notes
 from gpuops.chain import Chain
-from gpuops.files import Picture, tiff
+from gpuops.files import Picture, png, tiff
 from gpuops.files.strips import COPIES
 from gpuops.glow import mip_rows
 from gpuops.image import Image, Part
@@ -346,6 +347,21 @@ def test_files_are_written_by_rows(tmp_path: Path, name: str, rows: int) -> None
     a, b = files.read(tmp_path / name), files.read(tmp_path / f"whole-{name}")
     np.testing.assert_array_equal(a.pixels, b.pixels)
     assert a.metadata == b.metadata and sorted(os.listdir(tmp_path)) == sorted([name, f"whole-{name}"])
+
+
+@pytest.mark.parametrize("strip", [1, 4, 10, 29])
+def test_blocks_of_png_are_strips_of_any_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strip: int
+) -> None:
+    """A block has several strips, of which the last is short; the stream ends with the picture. Pillow reads it."""
+    pixels = np.random.default_rng(2).integers(0, 256, (31, 9, 3)).astype(np.uint8)
+    monkeypatch.setattr(png, "_STRIP_BYTES", strip * pixels[0].nbytes)
+    header = Picture(files.unread(pixels.shape, pixels.dtype))
+    for rows in range(1, 32):
+        with files.writing(tmp_path / "a.png", header, overwrite=True) as put:
+            for first in range(0, 31, rows):
+                put(pixels[first : first + rows])
+        np.testing.assert_array_equal(PIL.Image.open(tmp_path / "a.png"), pixels)
 
 
 @pytest.mark.parametrize("channels", [1, 3, 4])

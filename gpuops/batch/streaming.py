@@ -75,6 +75,7 @@ def streamed(item: Item, todo: Plan, strips: files.Strips) -> None:
 
         with notes.to(lambda _text: None):  # the last sweep says all that there is to say
             todo = flow.settled(gpu, todo, blocks, how.decoding, shape)
+            rows = min(rows, flow.rows_at_a_time(gpu, todo, shape))
             for _ in range(item.options.repeat - 1):
                 for _ in flow.flow(gpu, todo, blocks(), how.decoding, shape, target):
                     gpu.finish()

@@ -103,10 +103,11 @@ class _Rows:
 
         def encode(start: int) -> tuple[bytes, int, int]:
             """One strip: its deflated bytes, the Adler-32 sum of the filtered bytes, and their number."""
-            filtered = filter_rows(pixels, start, min(start + rows, count), above)
+            stop = min(start + rows, count)
+            filtered = filter_rows(pixels, start, stop, above)
             flat = filtered.reshape(-1)
             compressor = isal_zlib.compressobj(_LEVEL, isal_zlib.DEFLATED, -15)
-            last = before + start + rows >= self._height
+            last = before + stop >= self._height
             flush = isal_zlib.Z_FINISH if last else isal_zlib.Z_FULL_FLUSH
             head = b"\x78\x01" if before + start == 0 else b""
             return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,6 @@ Shape = tuple[int, int, int]
 
 # Bytes of the device's memory for each value: the gains are a plane, and four more are made on the way.
 _BYTES = 20.0
-# Bytes that a grid and its blurred copy may take.
-_GRIDS = 64e6
 
 
 def steps(params: TonemapParams) -> tuple[Params, ...]:
@@ -110,11 +109,18 @@ def _halo(gpu: Gpu, shape: Shape, gains: Gains) -> float:
     return local.halo_of_reinhard(gpu, shape) if gains.survey is None else 0.0
 
 
+def _resident(_gpu: Gpu, _shape: Shape, gains: Gains) -> float:
+    """The bytes of a grid, and of the copy that is made when it is blurred."""
+    grid = gains.survey and gains.survey.grid
+    return 2 * 4.0 * math.prod(grid.shape) if grid else 0.0
+
+
 OPERATION = Operation(
     "tonemap",
     Gains,
     _gains,
-    traits=Traits(kind="local", bytes_per_value=_BYTES, fixed_bytes=_GRIDS),
+    traits=Traits(kind="local", bytes_per_value=_BYTES),
     halo=_halo,
+    resident=_resident,
     measure=_measure,
 )
