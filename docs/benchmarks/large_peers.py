@@ -35,6 +35,7 @@ ROWS = 256
 COMMANDS = {
     "blur, σ 10": ("blur", "--sigma", "10"),
     "median, radius 1": ("blur", "--kind", "median", "--radius", "1"),
+    "bloom": ("bloom",),
     "tonemap, metered": ("tonemap", "--operator", "agx"),
     "sharpen, then tonemap": ("sharpen", "then", "tonemap", "--operator", "agx"),
 }
