@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Choice", "File", "Flag", "Given", "Group", "Kind", "Measure", "Number", "Numbers", "Operation", "Option",
-    "Params", "PerAxis", "Points", "Rectangle", "Size", "Traits", "Whole", "Written", "kinds", "operation_of",
+    "Params", "Pass", "PerAxis", "Points", "Rectangle", "Size", "Traits", "Whole", "Written", "kinds", "operation_of",
     "parameter",
 ]  # fmt: skip
 
@@ -76,6 +76,35 @@ class Measure(NamedTuple):
     settled: Callable[[Any], Any]
 
 
+class Pass(NamedTuple):
+    """A pass of an operation over a picture whose rows come from the first to the last.
+
+    Attributes
+    ----------
+    shape : (planes, height, width)
+        That of the whole result.
+    needs : callable
+        ``(first, end)`` → the same of the input's rows, on which those rows of the result depend. Neither decreases
+        from row to row.
+    make : callable
+        ``(gpu, image, first, end)`` → these rows of the result. The Image has a ``part``, with all the rows that they
+        need at least.
+    window : int
+        The most rows of the input that a row of the result needs; with ``align``, as many rows as that.
+    align : int
+        Rows of the result are made from a multiple of it on.
+    copies : float
+        The device's memory beside the rows of the input, at most, in copies of them.
+    """
+
+    shape: tuple[int, int, int]
+    needs: Callable[[int, int], tuple[int, int]]
+    make: Callable[[Gpu, Image, int, int], Image]
+    window: int = 1
+    align: int = 1
+    copies: float = 1.0
+
+
 @dataclass(frozen=True)
 class Operation:
     """The record of an operation.
@@ -99,6 +128,11 @@ class Operation:
         ``(gpu, shape, params)`` → how many rows above and below a row of the result depends on, for planes of this
         shape; infinity if it is all. The function then takes Images that are a part of a picture. Without it, only
         what has a ``stage`` does.
+    passes : callable, optional
+        ``(gpu, shape, params)`` → each :class:`Pass` that does the same in place of ``function``, one after the other,
+        where rows of the result are not those of the input. None: all rows of the input are needed at once.
+    writes : bool
+        Whether the step is there to show all of its input to whoever runs the chain.
     measure : callable, optional
         ``(params)`` → the next :class:`Measure` of the whole picture that the step needs, or None.
     ends : callable, optional
@@ -125,6 +159,8 @@ class Operation:
     identity: Callable[[Any], bool] = lambda _params: False
     reach: Callable[[Gpu, tuple[int, ...], Any], float] | None = None
     halo: Callable[[Gpu, tuple[int, int, int], Any], float] | None = None
+    passes: Callable[[Gpu, tuple[int, int, int], Any], tuple[Pass, ...] | None] | None = None
+    writes: bool = False
     measure: Callable[[Any], Measure | None] = lambda _params: None
     ends: Callable[..., Stored] | None = None
     stage: Callable[[Any, int, int], Stage] | None = None
