@@ -54,9 +54,14 @@ class Stretch(NamedTuple):
         return self.shape if self.one is None else self.one.shape
 
     @property
+    def writes(self) -> bool:
+        """Whether a step shows all of its input to whoever runs the chain."""
+        return any(step.operation.writes for step in self.steps)
+
+    @property
     def needed(self) -> tuple[int, int]:
         """The rows of the input that are needed."""
-        if any(step.operation.writes for step in self.steps):
+        if self.writes:
             return 0, self.shape[1]
         return self.wanted if self.one is None else self.one.needs(*self.wanted)
 
