@@ -193,18 +193,23 @@ def test_chains_by_rows(gpu: Gpu, data: st.DataObject) -> None:
 
 
 def test_what_is_seen_on_the_way_is_all_of_it(gpu: Gpu) -> None:
-    """A step that writes gets all rows, of which a crop after it wants only some."""
-    x, seen = picture((3, 60, 20)), []
-    half = ResizeParams(scale=(0.5, 0.5))
-    chain = Chain(half, WriteParams("a.exr"), CropParams(Region(2, 3, 4, 5)))
+    """A step that writes gets all rows, of which crops after it want only some."""
+    x = picture((3, 60, 20))
+    half, part = ResizeParams(scale=(0.5, 0.5)), CropParams(Region(2, 3, 4, 5))
+    chain = Chain(half, WriteParams("a"), part, WriteParams("b"), CropParams(Region(1, 1, 2, 2)))
+    seen: dict[str, list[Array]] = {"a": [], "b": []}
 
     def take(params: Params, image: Image) -> None:
         if isinstance(params, WriteParams):
-            seen.append(image.numpy().copy())
+            seen[params.output].append(image.numpy().copy())
 
-    for _ in flow.flow(gpu, plan(chain), blocks(gpu, x, 7), None, (3, 60, 20), seen=take):
-        pass
-    np.testing.assert_array_equal(np.concatenate(seen, 1), as_whole(gpu, Chain(half), x))
+    for rows in (1, 7, 60):
+        for of_one in seen.values():
+            of_one.clear()
+        for _ in flow.flow(gpu, plan(chain), blocks(gpu, x, rows), None, (3, 60, 20), seen=take):
+            pass
+        np.testing.assert_array_equal(np.concatenate(seen["a"], 1), as_whole(gpu, Chain(half), x))
+        np.testing.assert_array_equal(np.concatenate(seen["b"], 1), as_whole(gpu, Chain(half, part), x))
 
 
 # -- commands --------------------------------------------------------------------------------------------------------

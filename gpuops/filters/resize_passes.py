@@ -15,15 +15,16 @@ if TYPE_CHECKING:
 
     Shape = tuple[int, int, int]
 
-# The share of the device's memory that the rows for one row of the result may take before they are made narrower first.
-_SHARE = 1 / 8
+# The share of the device's memory, and the bytes, that rows of the input may take for one row of the result. More of
+# them are made narrower first, as it takes long to keep and to join them.
+_SHARE, _MOST = 1 / 8, 1 << 25
 
 
 def passes(gpu: Gpu, shape: Shape, axes: tuple[Axis, Axis], filter: str) -> tuple[Pass, ...]:
     """Returns the passes that resample both axes (y, x) of a picture of this shape (planes, height, width).
 
-    Sums are taken in the order of :func:`gpuops.filters.resize.resized`, unless a row of the result needs so many rows
-    that only rows of the result's width find room.
+    Sums are taken in the order of :func:`gpuops.filters.resize.resized`, unless a row of the result needs many rows of
+    the input.
     """
     y, x = axes
     if y.stays:
@@ -32,7 +33,7 @@ def passes(gpu: Gpu, shape: Shape, axes: tuple[Axis, Axis], filter: str) -> tupl
         return (_down(gpu, shape, axes, filter),)
     both = _down(gpu, shape, axes, filter)
     window = 4 * shape[0] * shape[2] * both.window
-    crowded = x.result < x.size and window > _SHARE * gpu.limits.global_bytes
+    crowded = x.result < x.size and window > min(_SHARE * gpu.limits.global_bytes, _MOST)
     if not crowded and not across_first(gpu, axes, filter):
         return (both,)
     across = _across(shape, x, filter)

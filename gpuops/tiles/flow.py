@@ -68,19 +68,20 @@ def flow(
         return
     if stretches[0].one is not None and decoding is not None:
         stretches = Stretch((), None, shape), *stretches
-    written: Iterable[Image] = ()
+    written: list[Iterable[Image]] = []
     for stretch in stretches[:-1]:
         if stretch.one is None:
             blocks = _apart(gpu, todo._replace(steps=stretch.steps), blocks, decoding, seen)
         else:
             blocks = _passed(gpu, todo, blocks, stretch, at_once)
         decoding = None
-        written = blocks if stretch.writes else written
+        written = [blocks, *written] if stretch.writes else written
     last = todo._replace(steps=stretches[-1].steps)
     for block in blocks:
         yield run(gpu, last, block, decoding, target, seen=seen)
-    for _ in written:  # rows below those that the result needs
-        pass
+    for rows in written:  # also those below what the result needs
+        for _ in rows:
+            pass
 
 
 def settled(
