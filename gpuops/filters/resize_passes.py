@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # The share of the device's memory, and the bytes, that rows of the input may take for one row of the result. More of
 # them are made narrower first, as it takes long to keep and to join them.
-_SHARE, _MOST = 1 / 8, 1 << 25
+_SHARE, _MOST = 1 / 64, 1 << 23
 
 
 def passes(gpu: Gpu, shape: Shape, axes: tuple[Axis, Axis], filter: str) -> tuple[Pass, ...]:
