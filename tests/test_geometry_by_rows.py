@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuops import Gpu, files
+from gpuops import Gpu, files, notes
 from gpuops.chain import Chain
 from gpuops.image import Image, Part
 from gpuops.operation import Params, Pass
@@ -188,8 +188,10 @@ def test_chains_by_rows(gpu: Gpu, data: st.DataObject) -> None:
     steps = data.draw(st.lists(st.one_of(crops, scaled, st.just(FLIP), others), min_size=2, max_size=4))
     shape = 3, data.draw(st.integers(1, 70)), data.draw(st.integers(1, 40))
     x, chain = picture(shape), Chain(*steps)
-    found = by_rows(gpu, chain, x, data.draw(st.integers(1, 75)))
-    np.testing.assert_allclose(found, as_whole(gpu, chain, x), rtol=1e-4, atol=1e-4)
+    rows = data.draw(st.integers(1, 75))
+    with notes.to(lambda _text: None):  # where a filter overshoots, light is negative
+        found, whole = by_rows(gpu, chain, x, rows), as_whole(gpu, chain, x)
+    np.testing.assert_allclose(found, whole, rtol=1e-4, atol=1e-4)
 
 
 def test_what_is_seen_on_the_way_is_all_of_it(gpu: Gpu) -> None:
