@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Choice", "File", "Flag", "Given", "Group", "Kind", "Measure", "Number", "Numbers", "Operation", "Option",
-    "Params", "PerAxis", "Points", "Rectangle", "Size", "Traits", "Whole", "Written", "kinds", "operation_of",
+    "Params", "Pass", "PerAxis", "Points", "Rectangle", "Size", "Traits", "Whole", "Written", "kinds", "operation_of",
     "parameter",
 ]  # fmt: skip
 
@@ -67,21 +67,47 @@ class Measure(NamedTuple):
     Attributes
     ----------
     of : callable
-        ``(gpu, image, new)`` → the figures of the rows that an Image has; they can be added. None: it has none that
-        count. ``new``: the slice of its rows that no Image before had; the others are the ``halo``. None in place of
-        the function: nothing is to be known, and other steps do the work by rows.
+        ``(gpu, image, first, end)`` → the figures of these rows, which can be added. None: there are none that count.
+        The Image has a ``part``, with all the rows that they need at least. None in place of the function: nothing is
+        to be known, and other steps do the work by rows.
     settled : callable
         ``(figures)`` → the parameters of the steps that do the rest. They need these figures no more.
-    halo : int
-        Rows above and below that the figures of a row depend on.
-    align : int
-        The first row of an Image is a multiple of this.
+    needs : callable
+        ``(first, end)`` → the same of the rows that these figures depend on.
     """
 
-    of: Callable[[Gpu, Image, slice], Any] | None
+    of: Callable[[Gpu, Image, int, int], Any] | None
     settled: Callable[[Any], tuple[Params, ...]]
-    halo: int = 0
+    needs: Callable[[int, int], tuple[int, int]] = lambda first, end: (first, end)
+
+
+class Pass(NamedTuple):
+    """A pass of an operation over a picture whose rows come from the first to the last.
+
+    Attributes
+    ----------
+    shape : (planes, height, width)
+        That of the whole result.
+    needs : callable
+        ``(first, end)`` → the same of the input's rows, on which those rows of the result depend. Neither decreases
+        from row to row.
+    make : callable
+        ``(gpu, image, first, end)`` → these rows of the result. The Image has a ``part``, with all the rows that they
+        need at least.
+    window : int
+        The most rows of the input that a row of the result needs; with ``align``, as many rows as that.
+    align : int
+        Rows of the result are made from a multiple of it on.
+    copies : float
+        The device's memory beside the rows of the input, at most, in copies of them.
+    """
+
+    shape: tuple[int, int, int]
+    needs: Callable[[int, int], tuple[int, int]]
+    make: Callable[[Gpu, Image, int, int], Image]
+    window: int = 1
     align: int = 1
+    copies: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -107,10 +133,13 @@ class Operation:
         ``(gpu, shape, params)`` → how many rows above and below a row of the result depends on, for planes of this
         shape; infinity if it is all. The function then takes Images that are a part of a picture. Without it, only
         what has a ``stage`` does.
-    align : callable, optional
-        ``(params)`` → a number of which the first row of such an Image is a multiple. Without it, any row may be.
     resident : callable, optional
         ``(gpu, shape, params)`` → bytes of the device's memory that stay taken while such Images come and go.
+    passes : callable, optional
+        ``(gpu, shape, params)`` → each :class:`Pass` that does the same in place of ``function``, one after the other,
+        where rows of the result are not those of the input. None: all rows of the input are needed at once.
+    writes : bool
+        Whether the step is there to show all of its input to whoever runs the chain.
     measure : callable, optional
         ``(gpu, shape, params)`` → the next :class:`Measure` of a whole picture of this shape that the step needs, or
         None.
@@ -138,9 +167,10 @@ class Operation:
     identity: Callable[[Any], bool] = lambda _params: False
     reach: Callable[[Gpu, tuple[int, ...], Any], float] | None = None
     halo: Callable[[Gpu, tuple[int, int, int], Any], float] | None = None
-    align: Callable[[Any], int] = lambda _params: 1
     resident: Callable[[Gpu, tuple[int, int, int], Any], float] = lambda _gpu, _shape, _params: 0.0
     measure: Callable[[Gpu, tuple[int, int, int], Any], Measure | None] = lambda _gpu, _shape, _params: None
+    passes: Callable[[Gpu, tuple[int, int, int], Any], tuple[Pass, ...] | None] | None = None
+    writes: bool = False
     ends: Callable[..., Stored] | None = None
     stage: Callable[[Any, int, int], Stage] | None = None
     joins: Callable[[Any], bool] = lambda _params: False

@@ -40,7 +40,7 @@ from gpuops.pixels.coding import Decoding, Encoding, Losses, losses, pack
 from gpuops.pixels.colour import LINEAR
 from gpuops.plan import plan, run
 from gpuops.space import Space, Stored, converted
-from gpuops.tiles import flow
+from gpuops.tiles import course, flow
 
 from .tolerance import ROUNDINGS
 
@@ -93,11 +93,12 @@ def blocks(gpu: Gpu, x: Array, rows: int, *, alpha: bool = False) -> Iterator[Im
 def by_rows(gpu: Gpu, chain: Chain, x: Array, rows: int, *, alpha: bool = False) -> Array:
     """The result of a chain on blocks of so many rows."""
     todo, shape = plan(chain), (x.shape[0], x.shape[1], x.shape[2])
-    assert flow.obstacle(gpu, todo, shape) is None
+    height = course.shapes(gpu, todo, shape)[-1][1]
+    assert course.obstacle(gpu, todo, shape) is None
     todo = flow.settled(gpu, todo, lambda: blocks(gpu, x, rows, alpha=alpha), None, shape)
     found, first = [], 0
     for image in flow.flow(gpu, todo, blocks(gpu, x, rows, alpha=alpha), None, shape):
-        assert isinstance(image, Image) and image.part == (first, shape[1])
+        assert isinstance(image, Image) and image.part == (first, height)
         if not image.space.display:  # as the library gives it back
             image = converted(image, image.space.colour, premultiplied=False)
         found.append(image.numpy())
@@ -200,8 +201,9 @@ def test_who_needs_the_whole_says_so(gpu: Gpu) -> None:
         record = operation(name)
         for case in record.cases:
             todo = plan(Chain(case))
-            streams = flow.obstacle(gpu, todo, shape) is None
-            assert streams <= (not todo.steps or record.halo is not None or record.stage is not None), name
+            streams = course.obstacle(gpu, todo, shape) is None
+            declared = record.halo or record.passes or record.stage
+            assert streams <= (not todo.steps or declared is not None), name
     for step in (
         BlurParams((2.0, 2.0), border="wrap"),
         BlurParams((4.0, 4.0), method="recursive"),
@@ -210,7 +212,7 @@ def test_who_needs_the_whole_says_so(gpu: Gpu) -> None:
         TonemapParams(meter="center"),
         TonemapParams(preset="d3d11"),
     ):
-        assert flow.obstacle(gpu, plan(Chain(step)), shape) in ("blur", "tonemap")
+        assert course.obstacle(gpu, plan(Chain(step)), shape) in ("blur", "tonemap")
 
 
 def test_noise_is_that_of_the_whole(gpu: Gpu) -> None:
@@ -245,7 +247,8 @@ def test_counts_are_those_of_the_whole(gpu: Gpu) -> None:
 def test_too_little_of_the_device_says_how_much_would_do(opened: Callable[..., Gpu]) -> None:
     gpu = opened(memory=1 << 20)
     with pytest.raises(Exception, match=r"rows of 100000 pixels need [\d.]+ MB"):
-        flow.rows_at_a_time(gpu, plan(Chain(BlurParams((9.0, 9.0)))), (3, 5000, 100_000))
+        todo, shape = plan(Chain(BlurParams((9.0, 9.0)))), (3, 5000, 100_000)
+        course.block_bytes(gpu, course.course(gpu, todo, shape))
 
 
 # -- files -----------------------------------------------------------------------------------------------------------
@@ -422,8 +425,8 @@ def test_commands_by_rows_give_the_same_files(
     whole, parts = (tmp_path / f"{way}{suffix}" for way in ("whole", "parts"))
     first = clpix(command[0], path, *command[1:], "-o", whole)
     monkeypatch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-    monkeypatch.setattr("gpuops.tiles.flow._ENOUGH", 1 << 12)
-    monkeypatch.setattr("gpuops.tiles.flow._PER_HALO", 0.3)
+    monkeypatch.setattr("gpuops.tiles.course._ENOUGH", 1 << 12)
+    monkeypatch.setattr("gpuops.tiles.course._PER_HALO", 0.3)
     second = clpix(command[0], path, *command[1:], "-o", parts)
     assert first.code == second.code == 0, second.err
     assert first.err.replace("whole", "parts") == second.err
@@ -476,7 +479,7 @@ def test_notes_name_the_input_once(
         first = clpix(*command, "-o", tmp_path / "b.png", "--overwrite")
         with monkeypatch.context() as patch:
             patch.setattr("gpuops.batch.streaming.is_too_large", lambda *_: True)
-            patch.setattr("gpuops.tiles.flow._ENOUGH", 1 << 12)
+            patch.setattr("gpuops.tiles.course._ENOUGH", 1 << 12)
             second = clpix(*command, "-o", tmp_path / "b.png", "--overwrite")
         assert first.code == second.code == 0 and first.err
         assert sorted(first.err.splitlines()) == sorted(second.err.splitlines())

@@ -38,10 +38,14 @@ COMMANDS = {
     "bloom": ("bloom",),
     "tonemap, metered": ("tonemap", "--operator", "agx"),
     "sharpen, then tonemap": ("sharpen", "then", "tonemap", "--operator", "agx"),
+    "resize, 0.4": ("resize", "--scale", "0.4"),
+    "resize, 0.01": ("resize", "--scale", "0.01"),
 }
 VIPS = {
     "blur, σ 10": ("gaussblur", "IN", "OUT[tile,bigtiff]", "10"),
     "median, radius 1": ("rank", "IN", "OUT[tile,bigtiff]", "3", "3", "4"),
+    "resize, 0.4": ("resize", "IN", "OUT[tile,bigtiff]", "0.4"),
+    "resize, 0.01": ("resize", "IN", "OUT[tile,bigtiff]", "0.01"),
 }
 # A program that runs another one and tells the most memory that it had.
 WATCHED = """

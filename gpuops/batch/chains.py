@@ -25,9 +25,11 @@ def work(item: Item, chain: Chain, asides: Sequence[str]) -> None:
     todo = plan.plan(chain, item.options.space)
     found = item.opened()
     rows, picture = (found, found.picture) if isinstance(found, Strips) else (None, found)
-    large = rows is not None or streaming.is_too_large(item, todo, picture)
-    if large and streaming.obstacle(item, todo, picture, writes=bool(asides)) is None:
-        streaming.streamed(item, todo, rows or Strips.of(picture))
+    with item.naming():
+        large = rows is not None or streaming.is_too_large(item, todo, picture)
+        by_rows = large and streaming.obstacle(item, todo, picture) is None
+    if by_rows:
+        streaming.streamed(item, todo, rows or Strips.of(picture), asides)
         return
     picture, how = item.read(found, linear=todo.linear, premultiply=todo.premultiplied)
     pixels, decoding = item.on_device(picture.pixels, how, count=todo.spreads), how.decoding

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, suppress
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,20 +13,23 @@ import numpy as np
 from .. import files, notes
 from ..errors import FileError
 from ..files.pictures import BY_ROWS
-from ..files.streams import to_stream
+from ..files.strips import COPIES
 from ..image import Image, Part
-from ..params.files import STREAM
-from ..pixels.coding import Losses
-from ..plan import Plan
-from ..tiles import flow
-from .access import Pending
+from ..tiles import course
+from ..tiles.flow import flow, settled
+from .access import Pending, of_machine
+from .row_writer import Goal, RowWriter, goals_of
 
 if TYPE_CHECKING:
+    from ..operation import Params
+    from ..plan import Plan
+    from ..tiles.course import Shape, Stretch
     from .item import How, Item
-    from .output import Finished, Output
 
 # Bytes of memory that codecs take beside the rows that they read or write, at most (measured: 26 to 75 MB each).
 _CODECS = 150 << 20
+# The same for each further file that is written.
+_CODEC = 75 << 20
 # Blocks of rows that are read, and that are written, in memory at a time.
 _AT_ONCE = 3
 # Bytes of the device's memory for each value, beside the file's own: planes, a step's result, the pixels to be written.
@@ -35,24 +38,31 @@ _ENDS = 12
 _MOST_PIXELS = 2**31 - 1
 
 
-def obstacle(item: Item, todo: Plan, picture: files.Picture, *, writes: bool) -> str | None:
-    """Returns the name of what needs the whole picture, if there is something; ``writes``: a step on the way writes."""
-    return "write" if writes else flow.obstacle(item.gpu, todo, _shape(picture))
+def obstacle(item: Item, todo: Plan, picture: files.Picture) -> str | None:
+    """Returns the name of what needs the whole picture, if there is something."""
+    return course.obstacle(item.gpu, todo, _shape(picture))
 
 
 def is_too_large(item: Item, todo: Plan, picture: files.Picture) -> bool:
-    """Says whether the device has no room for a picture as a whole."""
+    """Says whether the device has no room for a picture as a whole, or memory none for what is made of it."""
     limits, values = item.gpu.limits, picture.pixels.size
+    shapes = course.shapes(item.gpu, todo, _shape(picture))
+    largest = max(map(prod, shapes))
     beside = max((step.traits.bytes_per_value for step in todo.steps), default=0.0)
+    memory = item.options.memory or of_machine() // 2
     return (
-        4 * values > limits.max_alloc_bytes
-        or picture.pixels.nbytes + (_ENDS + beside) * values > limits.global_bytes
-        or picture.width * picture.height > _MOST_PIXELS
+        4 * largest > limits.max_alloc_bytes
+        or picture.pixels.nbytes + _ENDS * largest + beside * values > limits.global_bytes
+        or max(height * width for _, height, width in shapes) > _MOST_PIXELS
+        or (largest > values and COPIES * largest * picture.pixels.itemsize > memory)
     )
 
 
-def streamed(item: Item, todo: Plan, strips: files.Strips) -> None:
-    """Reads the rows of an input, does the steps of a plan on them, and writes them."""
+def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str] = ()) -> None:
+    """Reads the rows of an input, does the steps of a plan on them, and writes them.
+
+    ``asides`` are the paths of the steps that write on the way.
+    """
     gpu, picture = item.gpu, strips.picture
     for text in strips.said:
         notes.note(text)
@@ -60,71 +70,97 @@ def streamed(item: Item, todo: Plan, strips: files.Strips) -> None:
     shape = _shape(picture, how)
     for step in todo.steps:
         step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
-    rows = min(flow.rows_at_a_time(gpu, todo, shape), _rows_in_memory(item, todo, strips, shape))
+    stretches = course.course(gpu, todo, shape)
+    goals = goals_of(item, todo, course.shapes(gpu, todo, shape), asides)
+    at_once = _block_bytes(item, strips, stretches, goals)
+    rows = max(1, min(picture.height, at_once // course.row_bytes(shape)))
     target = item.output if item.options.fuse else None
-    with ThreadPoolExecutor(2) as pool, item.naming(), gpu.phase("compute"):
+    with ThreadPoolExecutor(1 + len(goals)) as pool, item.naming(), gpu.phase("compute"):
 
-        def blocks(*, count: bool = False) -> Iterator[Image]:
+        def blocks(
+            wanted: tuple[int, int] = (0, picture.height), *, count: bool = False
+        ) -> Generator[Image, None, None]:
             first = 0
-            for pixels in _ahead(pool, strips.rows(rows), item):
-                for start in range(0, len(pixels), rows):  # tiles may have more
-                    image = item.on_device(pixels[start : start + rows], how, count=count)
-                    image.part = Part(first, picture.height)
-                    first += image.shape[0]
-                    yield image
+            with closing(_ahead(pool, strips.rows(rows), item)) as ahead:
+                for pixels in ahead:
+                    for start in range(0, len(pixels), rows):  # tiles may have more
+                        block = pixels[start : start + rows]
+                        first += len(block)
+                        if first <= wanted[0]:
+                            continue
+                        image = item.on_device(block, how, count=count)
+                        image.part = Part(first - len(block), picture.height)
+                        yield image
+                        if first >= wanted[1]:
+                            return
 
         with notes.to(lambda _text: None):  # the last sweep says all that there is to say
-            todo = flow.settled(gpu, todo, blocks, how.decoding, shape)
-            rows = min(rows, flow.rows_at_a_time(gpu, todo, shape))
+            todo = settled(gpu, todo, blocks, how.decoding, shape)
+            stretches = course.course(gpu, todo, shape)
+            at_once, needed = min(at_once, course.block_bytes(gpu, stretches)), stretches[0].needed
+            rows = max(1, min(rows, at_once // course.row_bytes(shape)))
             for _ in range(item.options.repeat - 1):
-                for _ in flow.flow(gpu, todo, blocks(), how.decoding, shape, target):
+                for _ in flow(gpu, todo, blocks(needed), how.decoding, shape, target, at_once=at_once):
                     gpu.finish()
         said: dict[str, None] = {}  # each block may say the same
         with (
             notes.to(said.setdefault),
             notes.summed(),
-            _Writing(item.output, picture.height, pool) as writing,
+            ExitStack() as open_,
+            closing(blocks(needed, count=todo.spreads)) as source,
         ):
-            for result in flow.flow(gpu, todo, blocks(count=todo.spreads), how.decoding, shape, target):
-                writing.put(item.output.finished(result))
+            writers = [open_.enter_context(RowWriter(goal, pool)) for goal in goals]
+            of_steps = {id(writer.goal.params): writer for writer in writers}
+
+            def seen(params: Params, image: Image) -> None:
+                if (writer := of_steps.get(id(params))) is not None:
+                    writer.put(writer.output.finished(image))
+
+            flowing = flow(gpu, todo, source, how.decoding, shape, target, seen=seen, at_once=at_once)
+            for result in flowing:
+                writers[-1].put(item.output.finished(result))
     for text in said:
-        _note(item, text)
-    writing.warn()
+        _note(item, text, goals)
+    for writer in writers:
+        writer.warn()
     item.warn_of_spread(todo.reach(gpu, shape) if todo.spreads else 0)
 
 
-def _rows_in_memory(item: Item, todo: Plan, strips: files.Strips, shape: tuple[int, int, int]) -> int:
-    """Returns how many rows may come and go at a time, as far as the host's memory is limited."""
-    planes, height, width = shape
-    memory, fmt, picture = item.options.memory, item.output.format, strips.picture
+def _block_bytes(item: Item, strips: files.Strips, stretches: tuple[Stretch, ...], goals: list[Goal]) -> int:
+    """Returns how many bytes a block's planes may take on the device, as far as the host's memory is limited, too."""
+    found = course.block_bytes(item.gpu, stretches)
+    memory, picture = item.options.memory, strips.picture
     if memory is None:
-        return height
-    shown = any(step.traits.display for step in todo.steps)
-    made = planes * width * item.output.depth(display=shown).itemsize
-    fixed = _CODECS
-    if fmt.name not in BY_ROWS:
-        fixed += 2 * height * made
-    read = picture.pixels.nbytes // height
-    most = (memory - fixed - _AT_ONCE * strips.least * read) // (_AT_ONCE * (read + made))
-    if most < 1:
-        needed = fixed + _AT_ONCE * ((strips.least + 1) * read + made)
-        whole = "" if fmt.name in BY_ROWS else f", as {fmt} is written as a whole: PNG, TIFF and EXR are not"
+        return found
+    whole = [goal for goal in goals if goal.output.format.name not in BY_ROWS]
+    fixed = _CODECS + _CODEC * (len(goals) - 1) + 2 * sum(goal.shape[1] * goal.row for goal in whole)
+    read = picture.pixels.nbytes // picture.height
+    fixed += _AT_ONCE * strips.least * read
+    rows = [(read, stretches[0].shape), *((goal.row, goal.shape) for goal in goals)]
+    # A row is there at least, of whatever is read and written.
+    least = _AT_ONCE * sum(row for row, _ in rows)
+    each = _AT_ONCE * sum(row / course.row_bytes(shape) for row, shape in rows)
+    if memory < fixed + least:
+        names = ", ".join(str(goal.output.format) for goal in whole)
+        hint = f", as {names} is written as a whole: PNG, TIFF and EXR are not" if whole else ""
         raise FileError(
-            f"{item.path}: needs {needed / 1e6:.4g} MB of memory, and {memory / 1e6:.4g} MB are allowed{whole}: "
-            f"raise --memory"
+            f"{item.path}: needs {(fixed + least) / 1e6:.4g} MB of memory, and {memory / 1e6:.4g} MB are allowed"
+            f"{hint}: raise --memory"
         )
-    return int(most)
+    return min(found, int((memory - fixed) / each))
 
 
-def _note(item: Item, text: str) -> None:
+def _note(item: Item, text: str, goals: list[Goal]) -> None:
     """Passes on a note, which names a file, or comes from an operation, which knows none."""
-    if any(text.startswith(f"{name}: ") for name in (item.path, item.output.path, "stdout")):
+    if any(
+        text.startswith(f"{name}: ") for name in (item.path, *(goal.output.path for goal in goals), "stdout")
+    ):
         notes.note(text)
     else:
         item.note(text)
 
 
-def _shape(picture: files.Picture, how: How | None = None) -> tuple[int, int, int]:
+def _shape(picture: files.Picture, how: How | None = None) -> Shape:
     """Returns (planes, height, width)."""
     dropped = how is not None and how.drops_alpha
     return picture.channels - dropped, picture.height, picture.width
@@ -132,70 +168,22 @@ def _shape(picture: files.Picture, how: How | None = None) -> tuple[int, int, in
 
 def _ahead(
     pool: ThreadPoolExecutor, blocks: Iterator[np.ndarray[Any, Any]], item: Item
-) -> Iterator[np.ndarray[Any, Any]]:
+) -> Generator[np.ndarray[Any, Any], None, None]:
     """Gives blocks of rows of which a thread reads the next one meanwhile."""
 
     def read() -> Pending[np.ndarray[Any, Any] | None]:
         return Pending(pool, lambda: next(blocks, None))
 
     coming = read()
-    while True:
-        with item.gpu.phase("decode"):
-            block = coming.result()
-        if block is None:
-            return
-        coming = read()
-        yield block
-
-
-class _Writing:
-    """A result whose rows are written by a thread while the next ones are made: a context."""
-
-    def __init__(self, output: Output, height: int, pool: ThreadPoolExecutor) -> None:
-        self._output, self._height, self._pool = output, height, pool
-        self._resources = ExitStack()
-        self._last: Pending[None] | None = None
-        self._lost = Losses()
-        self._first: Finished | None = None
-
-    def __enter__(self) -> _Writing:
-        return self
-
-    def put(self, rows: Finished) -> None:
-        """Writes rows, which follow those before."""
-        if self._first is None:
-            self._put = self._resources.enter_context(self._open(rows))
-            self._first = rows._replace(pixels=rows.pixels[:0])
-        self._lost = Losses(
-            self._lost.clipped + rows.lost.clipped, self._lost.not_finite + rows.lost.not_finite
-        )
-        self._wait()
-        self._last = Pending(self._pool, lambda: self._put(rows.pixels))
-
-    def _open(self, rows: Finished) -> Any:
-        output, (_, width, channels) = self._output, rows.pixels.shape
-        path = output.path
-        if path == STREAM:
-            path = self._resources.enter_context(to_stream(sys.stdout.buffer, output.format.extension))
-        header = rows.of.picture(files.unread((self._height, width, channels), rows.pixels.dtype))
-        return files.writing(path, header, overwrite=output.options.overwrite)
-
-    def _wait(self) -> None:
-        if self._last is not None:
-            with self._output.gpu.phase("encode"):
-                self._last.result()
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
-        if kind is None:
-            try:
-                self._wait()
-            except BaseException:
-                self._resources.__exit__(*sys.exc_info())
-                raise
-        with self._output.gpu.phase("encode"):
-            return self._resources.__exit__(kind, error, trace)
-
-    def warn(self) -> None:
-        """Says what the result has lost."""
-        assert self._first is not None
-        self._output.warn(self._first._replace(lost=self._lost))
+    try:
+        while True:
+            with item.gpu.phase("decode"):
+                block = coming.result()
+            if block is None:
+                return
+            coming = read()
+            yield block
+    except GeneratorExit:  # no more rows are needed
+        with suppress(FileError):
+            coming.result()
+        raise

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil, gcd
 
 import numpy as np
@@ -16,6 +17,9 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+
+# Axes whose weights are kept for the next picture.
+_KEPT = 8
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,21 @@ class Weights:
         """The most samples of a result."""
         return int(self.weights.shape[1])
 
+    def needs(self, first: int, end: int) -> tuple[int, int]:
+        """Returns the first and the end of the samples that some results need."""
+        return int(self.first[first]), int(self.first[end - 1] + self.count[end - 1])
+
+    def window(self, results: int) -> int:
+        """Returns how many samples so many results need, at most, that begin at a multiple of their number."""
+        begins = np.arange(0, len(self.first), results)
+        ends = np.minimum(begins + results, len(self.first)) - 1
+        return int((self.first[ends] + self.count[ends] - self.first[begins]).max())
+
+    def part(self, first: int, end: int, sample: int) -> Weights:
+        """Returns those of some results, for samples from one on."""
+        at = slice(first, end)
+        return Weights(self.first[at] - sample, self.count[at], self.weights[at])
+
 
 def lanczos3(x: Array) -> Array:
     """sinc(x) · sinc(x/3) (Duchon, "Lanczos filtering in one and two dimensions", J. Appl. Meteorology 18, 1979)."""
@@ -85,6 +104,7 @@ KERNELS: dict[str, tuple[Callable[[Array], Array], int]] = {
 FILTERS = (*KERNELS, "area", "nearest")
 
 
+@lru_cache(_KEPT)
 def weights(axis: Axis, filter: str) -> Weights:
     """The weights of an axis by one of :data:`FILTERS`.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..gpu import Local
 from ..tiles.planes import in_turn
-from .resampling import Axis, weights
+from .resampling import Axis, Weights, weights
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -40,45 +40,74 @@ class _Table:
         return self.spans.nbytes + self.weights.nbytes
 
     @classmethod
-    def of(cls, gpu: Gpu, axis: Axis, filter: str, *, by_tap: bool) -> _Table:
-        """The table; ``by_tap``: all results' first weights come first, else a result's weights are together."""
+    def of(cls, gpu: Gpu, found: Weights) -> _Table:
+        """The table. On CPUs a result's weights are together, else all results' first weights come first."""
+        spans = np.stack([found.first, found.count], axis=1).astype(np.int32)
+        by_tap = not _by_vectors(gpu)
+        return cls(gpu.array(spans), gpu.array(found.weights.T if by_tap else found.weights), found.most)
 
-        def make() -> _Table:
-            found = weights(axis, filter)
-            spans = np.stack([found.first, found.count], axis=1).astype(np.int32)
-            return cls(gpu.array(spans), gpu.array(found.weights.T if by_tap else found.weights), found.most)
+    @classmethod
+    def kept(cls, gpu: Gpu, axis: Axis, filter: str) -> _Table:
+        """The table of a whole axis, which is kept."""
+        key = "resize", axis, filter, _by_vectors(gpu)
+        return gpu.kept(key, lambda: cls.of(gpu, weights(axis, filter)))
 
-        return gpu.kept(("resize", axis, filter, by_tap), make)
 
-
-def resized(gpu: Gpu, image: Image, axes: tuple[Axis, Axis], filter: str) -> Image:
+def resized(
+    gpu: Gpu, image: Image, axes: tuple[Axis, Axis], filter: str, rows: tuple[int, int] | None = None
+) -> Image:
     """Resamples both axes (y, x) of a planar float32 Image; it is the result itself where both stay as they are.
 
-    ``filter`` is one of :data:`gpuops.filters.resampling.FILTERS`.
+    ``filter`` is one of :data:`gpuops.filters.resampling.FILTERS`. ``rows`` are the first and the end of the result's
+    rows that are to be made of an Image that is a part of a picture and has the rows that these need; the axes are
+    those of the whole.
     """
     if all(axis.stays for axis in axes):
         return image
-    result = image.like((image.shape[0], axes[_Y].result, axes[_X].result))
-    by_vectors = gpu.limits.is_cpu and gpu.limits.lanes > 1 and _widest(gpu) > 0
-    tables = [_Table.of(gpu, axis, filter, by_tap=not by_vectors) for axis in axes]
-    sums = [_sums(axes, tables, first) for first in (_Y, _X)]
-    if not by_vectors:
-        _by_groups(gpu, image, axes, tables, result, first=_Y if sums[_Y] < sums[_X] else _X)
-    elif sums[_Y] <= _DEARER * sums[_X]:
-        _by_vectors(gpu, image, tables, result)
+    columns = _Table.kept(gpu, axes[_X], filter)
+    if rows is None:
+        first, end, down = 0, axes[_Y].result, _Table.kept(gpu, axes[_Y], filter)
+    else:
+        assert image.part is not None
+        first, end = rows
+        down = _Table.of(gpu, weights(axes[_Y], filter).part(first, end, image.part.first))
+    tables = down, columns
+    result = image.like((image.shape[0], end - first, axes[_X].result))
+    across = across_first(gpu, axes, filter)
+    if not _by_vectors(gpu):
+        _in_groups(gpu, image, axes, tables, result, first=_X if across else _Y)
+    elif not across:
+        _in_vectors(gpu, image, tables, result)
     else:
         between = image.like((*image.shape[:2], axes[_X].result))
-        rows, columns = (_Table.of(gpu, Axis.of(n, n), filter, by_tap=False) for n in between.shape[1:])
-        _by_vectors(gpu, image, [rows, tables[_X]], between)
-        _by_vectors(gpu, between, [tables[_Y], columns], result)
+        same = [_Table.kept(gpu, Axis.of(n, n), filter) for n in between.shape[1:]]
+        _in_vectors(gpu, image, (same[_Y], columns), between)
+        _in_vectors(gpu, between, (down, same[_X]), result)
     return result
 
 
-def _sums(axes: tuple[Axis, Axis], tables: list[_Table], first: int) -> int:
+def across_first(gpu: Gpu, axes: tuple[Axis, Axis], filter: str) -> bool:
+    """Says whether rows are resampled first, and then columns: where that takes fewer sums."""
+    most = [weights(axis, filter).most for axis in axes]
+    sums = [_sums(axes, most, first) for first in (_Y, _X)]
+    return sums[_Y] > _DEARER * sums[_X] if _by_vectors(gpu) else sums[_Y] >= sums[_X]
+
+
+def aligned(gpu: Gpu) -> int:
+    """Returns the number of which a part's first row of the result is to be a multiple, for the whole's sums."""
+    return 1 if _by_vectors(gpu) else _group(gpu)[1]
+
+
+def _by_vectors(gpu: Gpu) -> bool:
+    """Says whether the device is a CPU with vectors and local memory for them."""
+    return gpu.limits.is_cpu and gpu.limits.lanes > 1 and _widest(gpu) > 0
+
+
+def _sums(axes: tuple[Axis, Axis], most: list[int], first: int) -> int:
     """How many weights meet a sample if an axis is taken ``first``."""
     then = 1 - first
-    between = axes[first].result * (axes[then].size * tables[first].most)
-    return between + axes[first].result * axes[then].result * tables[then].most
+    between = axes[first].result * (axes[then].size * most[first])
+    return between + axes[first].result * axes[then].result * most[then]
 
 
 def _widest(gpu: Gpu) -> int:
@@ -86,7 +115,7 @@ def _widest(gpu: Gpu) -> int:
     return min(_WIDEST, gpu.limits.local_bytes // (2 * _BYTES) // _LANES * _LANES)
 
 
-def _by_vectors(gpu: Gpu, image: Image, tables: list[_Table], result: Image) -> None:
+def _in_vectors(gpu: Gpu, image: Image, tables: tuple[_Table, _Table], result: Image) -> None:
     """Both axes by a CPU's vectors, down the columns first."""
     planes, rows, columns = result.shape
     strip, chunk = (min(_widest(gpu), -(-n // _LANES) * _LANES) for n in (columns, image.shape[2]))
@@ -101,15 +130,21 @@ def _by_vectors(gpu: Gpu, image: Image, tables: list[_Table], result: Image) -> 
     )  # fmt: skip
 
 
-def _by_groups(
-    gpu: Gpu, image: Image, axes: tuple[Axis, Axis], tables: list[_Table], result: Image, *, first: int
+def _in_groups(
+    gpu: Gpu,
+    image: Image,
+    axes: tuple[Axis, Axis],
+    tables: tuple[_Table, _Table],
+    result: Image,
+    *,
+    first: int,
 ) -> None:
     """One axis after the other; one that stays is left out."""
     todo = [axis for axis in (first, 1 - first) if not axes[axis].stays]
     turns = in_turn(image.shape[0], image.nbytes)
     batch = turns[0].stop
     shape = [batch, *image.shape[1:]]
-    shape[1 + todo[0]] = axes[todo[0]].result
+    shape[1 + todo[0]] = result.shape[1 + todo[0]]
     between = gpu.empty(shape) if len(todo) == 2 else result
     for at in turns:
         if len(todo) == 2:
@@ -132,7 +167,7 @@ def _axis(
         local = kernel.fit(_ITEMS, 1)
         size, side, dims = (result.shape[2], planes * rows), 1, (columns, result.shape[2], 1)
     else:
-        local = kernel.fit(_COLUMNS, _ROWS, 1)
+        local = _group(gpu)
         size, side, dims = (columns, result.shape[1], planes), local[0], (rows, result.shape[1], columns)
     samples = min(_SAMPLES, gpu.limits.local_bytes // 4) // side
     gpu.launch(
@@ -140,3 +175,8 @@ def _axis(
         local=local, label=f"resize {'yx'[axis]}",
         traffic=4 * planes * (rows * columns + result.shape[1] * result.shape[2]),
     )  # fmt: skip
+
+
+def _group(gpu: Gpu) -> tuple[int, ...]:
+    """The columns of a group, its results of each, and 1, along y."""
+    return gpu.kernel("resize", "resize", ROWS=False).fit(_COLUMNS, _ROWS, 1)

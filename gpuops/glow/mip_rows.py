@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..image import Image
-from ..operation import Measure, Operation, Params, Traits
+from ..operation import Measure, Operation, Params, Pass, Traits
 from ..ops.bloom import BloomParams
+from ..tiles.course import beside, with_halo
 from ..tiles.rectangles import copy, cut
+from ..tiles.window import rows_of
 from . import mip
 from .bloom import warn_of
 from .mip_ends import Ends, halved
@@ -29,6 +31,8 @@ Shape = tuple[int, int, int]
 _SHARE = 1 / 4
 # What the levels take together, as a multiple of the first of them: 1 + 1/4 + 1/16 + …
 _ALL_LEVELS = 4 / 3
+# Copies of a part of the picture that the levels above the one that is held take, and the result.
+_COPIES = 2.0
 # Pixels that a work-item counts.
 _AT_ONCE = 16
 # A row of the level n depends on fewer than this · 2^n of the picture's rows beside its own: 3 of the level above.
@@ -57,7 +61,7 @@ def resident(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
 def measure(gpu: Gpu, shape: Shape, params: BloomParams) -> Measure:
     """Returns the first sweep, for parameters whose exposure is known."""
     coarse = _Coarse(gpu, shape, params)
-    return Measure(coarse.add, coarse.settled, halo=_DOWN << coarse.level, align=1 << coarse.level)
+    return Measure(coarse.add, coarse.settled, coarse.needs)
 
 
 class _Coarse:
@@ -69,21 +73,24 @@ class _Coarse:
         self.factor = 1.0
         #: Pixels that are not finite, in the whole picture.
         self.not_finite = 0
-        self._params = params
+        #: The rows that rows of the level need.
+        self.needs = beside(shape[1], _DOWN << self.level, 1 << self.level)
+        self._params, self._height = params, shape[1]
         self._image = gpu.empty(_shape_of(shape, self.level))
 
-    def add(self, gpu: Gpu, image: Image, new: slice) -> None:
-        """Takes rows of the picture."""
+    def add(self, gpu: Gpu, image: Image, first: int, end: int) -> None:
+        """Takes these rows of the picture."""
         assert image.part is not None
-        self.not_finite += _count(gpu, image, new)
+        needed = self.needs(first, end)[0]
+        image = rows_of(image, slice(needed - image.part.first, image.shape[1]))
+        self.not_finite += _count(gpu, image, slice(first - needed, end - needed))
         levels = [image]
         mip.way(gpu, self._params).down(gpu, Ends(image, image, None), self._params, levels, self.level + 1)
-        made, start = levels[-1], image.part.first >> self.level
-        first, end = (-(-(image.part.first + row) >> self.level) for row in (new.start, new.stop))
-        last = image.part.first + new.stop == image.part.height
-        end = self._image.shape[1] if last else end
+        last = self._image.shape[1] if end == self._height else -(-end >> self.level)
+        start, made = -(-first >> self.level), levels[-1]
         planes, _, columns = made.shape
-        copy(made, (first - start, 0), self._image, (first, 0), (planes, end - first, columns))
+        place = start - (needed >> self.level)
+        copy(made, (place, 0), self._image, (start, 0), (planes, last - start, columns))
 
     def settled(self, _none: object) -> tuple[Params, ...]:
         """Makes the total. Returns the steps that use it."""
@@ -150,12 +157,16 @@ def _bytes(shape: Shape, level: int) -> int:
     return 4 * planes * height * width
 
 
+def _passes(gpu: Gpu, shape: Shape, over: Over) -> tuple[Pass, ...]:
+    level = over.coarse.level
+    return (with_halo(shape, _UP << level, lambda gpu, image: _over(gpu, image, over), _COPIES, 1 << level),)
+
+
 OPERATION = Operation(
     "bloom",
     Over,
     _over,
-    traits=Traits(premultiplied=True, kind="local", bytes_per_value=8.0),
-    halo=lambda gpu, shape, over: halo(gpu, shape, over.params),
-    align=lambda over: 1 << over.coarse.level,
+    traits=Traits(premultiplied=True, kind="local"),
+    passes=_passes,
     resident=lambda gpu, shape, over: resident(gpu, shape, over.params),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, dataclass
 from typing import TYPE_CHECKING
 
-from ..operation import Operation, Params, Rectangle, Traits, parameter
+from ..operation import Operation, Params, Pass, Rectangle, Traits, parameter
 from ..params.region import Region
 
 if TYPE_CHECKING:
@@ -38,10 +38,28 @@ def crop(gpu: Gpu, image: Image, params: CropParams) -> Image:
     return cut(image, params.region, interleaved=False, alpha=True)
 
 
+def _passes(_gpu: Gpu, shape: tuple[int, int, int], params: CropParams) -> tuple[Pass, ...]:
+    from ..pixels.regions import rectangle
+
+    planes, height, width = shape
+    x, y, columns, rows = params.region.within(height, width)
+
+    def needs(first: int, end: int) -> tuple[int, int]:
+        return y + first, y + end
+
+    def make(_gpu: Gpu, image: Image, first: int, end: int) -> Image:
+        assert image.part is not None
+        place = x, y + first - image.part.first, columns, end - first
+        return rectangle(image, place, interleaved=False, alpha=True)
+
+    return (Pass((planes, rows, columns), needs, make),)
+
+
 OPERATION = Operation(
     "crop",
     CropParams,
     crop,
     traits=Traits("stored", kind="geometry"),
+    passes=_passes,
     cases=(CropParams(Region(25, 30, 50, 40, True)), CropParams(Region(0, 0, 1, 100, True))),
 )

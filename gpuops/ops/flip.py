@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import MISSING, dataclass
 from typing import TYPE_CHECKING
 
@@ -34,10 +35,16 @@ def flip(gpu: Gpu, image: Image, params: FlipParams) -> Image:
     return mirrored(image, across=params.axis != "vertical", down=params.axis != "horizontal")
 
 
+def _halo(_gpu: Gpu, _shape: tuple[int, int, int], params: FlipParams) -> float:
+    """No rows, if rows keep their places; else the first row of the result is the last of the input."""
+    return 0.0 if params.axis == "horizontal" else math.inf
+
+
 OPERATION = Operation(
     "flip",
     FlipParams,
     flip,
     traits=Traits("stored", kind="geometry"),
+    halo=_halo,
     cases=(FlipParams("horizontal"), FlipParams("vertical"), FlipParams("both")),
 )

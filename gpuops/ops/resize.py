@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Choice, Numbers, Operation, Params, Size, Traits, parameter
+from ..operation import Choice, Numbers, Operation, Params, Pass, Size, Traits, parameter
 
 if TYPE_CHECKING:
     from ..filters.resampling import Axis
@@ -74,18 +74,26 @@ def resize(gpu: Gpu, image: Image, params: ResizeParams) -> Image:
     """
     from ..filters.resize import resized
 
-    y, x = axes(params, *image.shape[1:])
-    if max(y.result, x.result) > MOST:
-        raise ParameterError(f"the result would be {x.result} × {y.result} pixels: a side has at most {MOST}")
-    return resized(gpu, image, (y, x), params.filter)
+    return resized(gpu, image, axes(params, *image.shape[1:]), params.filter)
+
+
+def _passes(gpu: Gpu, shape: tuple[int, int, int], params: ResizeParams) -> tuple[Pass, ...]:
+    from ..filters.resize_passes import passes
+
+    return passes(gpu, shape, axes(params, *shape[1:]), params.filter)
 
 
 def axes(params: ResizeParams, height: int, width: int) -> tuple[Axis, Axis]:
-    """Returns which results both axes (y, x) of an image of this size get, and what these cover."""
+    """Returns which results both axes (y, x) of an image of this size get, and what these cover.
+
+    Raises ParameterError where a side would have more than :data:`MOST` pixels.
+    """
     from ..filters.resampling import Axis
 
     cut = params.fit == "cover" and params.size is not None and None not in params.size
     columns, rows = _target(params, height, width)
+    if max(rows, columns) > MOST:
+        raise ParameterError(f"the result would be {columns} × {rows} pixels: a side has at most {MOST}")
     if not cut:
         return Axis.of(height, rows), Axis.of(width, columns)
     # The axis that is enlarged most, or shrunk least, is covered as a whole; the other has the same scale.
@@ -133,6 +141,7 @@ OPERATION = Operation(
     traits=_traits,
     identity=lambda params: params.scale == (1, 1),
     reach=_reach,
+    passes=_passes,
     cases=(
         ResizeParams(scale=(0.4, 0.4)),
         ResizeParams(scale=(1.7, 0.3), filter="mitchell"),

@@ -27,5 +27,10 @@ def _write(gpu: Gpu, image: Image, params: WriteParams) -> Image:
 
 
 OPERATION = Operation(
-    "write", WriteParams, _write, traits=Traits("stored", kind="pointwise", bytes_per_value=0.0)
+    "write",
+    WriteParams,
+    _write,
+    traits=Traits("stored", kind="pointwise", bytes_per_value=0.0),
+    halo=lambda _gpu, _shape, _params: 0.0,
+    writes=True,
 )

@@ -19,7 +19,7 @@ def cut(image: Image, region: Region | None, *, interleaved: bool, alpha: bool =
     if region is None:
         return image
     rows_in, columns_in = image.shape[:2] if interleaved else image.shape[1:]
-    return _cut(image, region.within(rows_in, columns_in), interleaved=interleaved, alpha=alpha)
+    return rectangle(image, region.within(rows_in, columns_in), interleaved=interleaved, alpha=alpha)
 
 
 def cut_of_part(image: Image, region: Region | None) -> Image | None:
@@ -31,11 +31,11 @@ def cut_of_part(image: Image, region: Region | None) -> Image | None:
     top, bottom = max(y, first), min(y + rows, first + image.shape[1])
     if top >= bottom:
         return None
-    return _cut(image, (x, top - first, columns, bottom - top), interleaved=False, alpha=False)
+    return rectangle(image, (x, top - first, columns, bottom - top), interleaved=False, alpha=False)
 
 
-def _cut(image: Image, place: tuple[int, int, int, int], *, interleaved: bool, alpha: bool) -> Image:
-    """Returns the pixels at a place: x, y, columns, rows."""
+def rectangle(image: Image, place: tuple[int, int, int, int], *, interleaved: bool, alpha: bool) -> Image:
+    """Returns the pixels at a place: x, y, columns, rows. It is the Image itself if these are all of them."""
     x, y, columns, rows = place
     rows_in, columns_in = image.shape[:2] if interleaved else image.shape[1:]
     if (rows, columns) == (rows_in, columns_in):

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ..filters import bilateral_grid
 from ..image import Image
 from ..metrics.statistics import statistics
-from ..operation import Measure, Operation, Params, Traits
+from ..operation import Measure, Operation, Params, Pass
 from ..ops.tonemap import TonemapParams
+from ..tiles.course import with_halo
 from . import local, white_balance
 from .gained import Gained
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, int, int]
 
-# Bytes of the device's memory for each value: the gains are a plane, and four more are made on the way.
-_BYTES = 20.0
+# Copies of the light that there are beside it: it is put together with the gains, for which four planes are needed.
+_COPIES = 5.0
 
 
 def steps(params: TonemapParams) -> tuple[Params, ...]:
@@ -82,18 +83,18 @@ def _measure(gpu: Gpu, shape: Shape, gains: Gains) -> Measure | None:
 
     if survey.offset is None:
         return Measure(
-            lambda gpu, image, _new: statistics(gpu, _logarithms(gpu, image, gains), histogram=False),
+            lambda gpu, image, _first, _end: statistics(gpu, _logarithms(gpu, image, gains), histogram=False),
             lambda found: known(local.Survey.of(survey.how, found, shape)),
         )
     if survey.grid is not None and survey.cells is None:
         grid = survey.grid
         cells = gpu.zeros(grid.shape)
         return Measure(
-            lambda gpu, image, _new: bilateral_grid.splat(gpu, _logarithms(gpu, image, gains), grid, cells),
+            lambda gpu, image, *_rows: bilateral_grid.splat(gpu, _logarithms(gpu, image, gains), grid, cells),
             lambda _none: known(replace(survey, cells=bilateral_grid.blurred(gpu, cells, grid))),
         )
 
-    def of_base(gpu: Gpu, image: Image, _new: slice) -> Any:
+    def of_base(gpu: Gpu, image: Image, _first: int, _end: int) -> Any:
         plane = _logarithms(gpu, image, gains)
         local.to_base(gpu, plane, survey)
         return statistics(gpu, plane)
@@ -105,8 +106,11 @@ def _logarithms(gpu: Gpu, image: Image, gains: Gains) -> Image:
     return local.logarithms(gpu, _light(image, gains))
 
 
-def _halo(gpu: Gpu, shape: Shape, gains: Gains) -> float:
-    return local.halo_of_reinhard(gpu, shape) if gains.survey is None else 0.0
+def _passes(gpu: Gpu, shape: Shape, gains: Gains) -> tuple[Pass, ...]:
+    planes, height, width = shape
+    halo = 0 if gains.survey else int(local.halo_of_reinhard(gpu, shape))
+    result = planes + 1, height, width
+    return (with_halo(result, halo, lambda gpu, image: _gains(gpu, image, gains), _COPIES),)
 
 
 def _resident(_gpu: Gpu, _shape: Shape, gains: Gains) -> float:
@@ -119,8 +123,7 @@ OPERATION = Operation(
     "tonemap",
     Gains,
     _gains,
-    traits=Traits(kind="local", bytes_per_value=_BYTES),
-    halo=_halo,
+    passes=_passes,
     resident=_resident,
     measure=_measure,
 )

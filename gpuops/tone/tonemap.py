@@ -189,7 +189,7 @@ def measure(params: TonemapParams) -> Measure | None:
     return None
 
 
-def _of_part(gpu: Gpu, image: Image, _new: slice, params: TonemapParams) -> Statistics | None:
+def _of_part(gpu: Gpu, image: Image, _first: int, _end: int, params: TonemapParams) -> Statistics | None:
     part = cut_of_part(image, params.meter_region)
     return None if part is None else _measured(gpu, part, replace(params, meter_region=None))
 
@@ -222,7 +222,7 @@ class _Means:
         return _Means(tuple(a + b for a, b in zip(self.channels, other.channels, strict=True)))
 
 
-def _means(gpu: Gpu, image: Image, _new: slice, region: Region | None) -> _Means | None:
+def _means(gpu: Gpu, image: Image, _first: int, _end: int, region: Region | None) -> _Means | None:
     white_balance.check_coloured(image.colours)
     part = cut_of_part(image, region)
     return None if part is None else _Means(all_statistics(gpu, part, histogram=False)[1])
@@ -274,7 +274,7 @@ def stops(gpu: Gpu, image: Image) -> float:
 def stops_by_rows(then: Callable[[float], Params]) -> Measure:
     """Returns the measure of the same, where rows come in parts; ``then`` gives the parameters that it is for."""
     return Measure(
-        lambda gpu, image, _new: _straight(gpu, image),
+        lambda gpu, image, _first, _end: _straight(gpu, image),
         lambda found: (then(_stops(found, TonemapParams())),),
     )
 

@@ -1,0 +1,100 @@
+"""Results whose rows are written as they come."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import files
+from ..files.streams import to_stream
+from ..params.files import STREAM
+from ..pixels.coding import Losses
+from .access import Pending
+
+if TYPE_CHECKING:
+    from ..operation import Params
+    from ..plan import Plan
+    from ..tiles.course import Shape
+    from .item import Item
+    from .output import Finished, Output
+
+
+class Goal(NamedTuple):
+    """A file that rows go to: the result's, or that of a step that writes on the way, with the step's parameters."""
+
+    output: Output
+    shape: Shape
+    shown: bool
+    params: Params | None = None
+
+    @property
+    def row(self) -> int:
+        """Bytes of a row, as it is written."""
+        return self.shape[0] * self.shape[2] * self.output.depth(display=self.shown).itemsize
+
+
+def goals_of(item: Item, todo: Plan, shapes: list[Shape], asides: Sequence[str]) -> list[Goal]:
+    """Returns the files that are written, in the order of the chain."""
+    found, paths, shown = [], iter(asides), False
+    for step, shape in zip(todo.steps, shapes, strict=False):
+        if step.operation.writes:
+            found.append(Goal(replace(item.output, path=next(paths)), shape, shown, step.params))
+        shown = shown or step.traits.display
+    return [*found, Goal(item.output, shapes[-1], shown)]
+
+
+class RowWriter:
+    """A result whose rows are written by a thread while the next ones are made: a context."""
+
+    def __init__(self, goal: Goal, pool: ThreadPoolExecutor) -> None:
+        self.goal, self.output, self._pool = goal, goal.output, pool
+        self._resources = ExitStack()
+        self._last: Pending[None] | None = None
+        self._lost = Losses()
+        self._first: Finished | None = None
+
+    def __enter__(self) -> RowWriter:
+        return self
+
+    def put(self, rows: Finished) -> None:
+        """Writes rows, which follow those before."""
+        if self._first is None:
+            self._put = self._resources.enter_context(self._open(rows))
+            self._first = rows._replace(pixels=rows.pixels[:0])
+        self._lost = Losses(
+            self._lost.clipped + rows.lost.clipped, self._lost.not_finite + rows.lost.not_finite
+        )
+        self._wait()
+        self._last = Pending(self._pool, lambda: self._put(rows.pixels))
+
+    def _open(self, rows: Finished) -> Any:
+        output, (_, width, channels) = self.output, rows.pixels.shape
+        path = output.path
+        if path == STREAM:
+            path = self._resources.enter_context(to_stream(sys.stdout.buffer, output.format.extension))
+        header = rows.of.picture(files.unread((self.goal.shape[1], width, channels), rows.pixels.dtype))
+        return files.writing(path, header, overwrite=output.options.overwrite)
+
+    def _wait(self) -> None:
+        if self._last is not None:
+            with self.output.gpu.phase("encode"):
+                self._last.result()
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
+        if kind is None:
+            try:
+                self._wait()
+            except BaseException:
+                self._resources.__exit__(*sys.exc_info())
+                raise
+        with self.output.gpu.phase("encode"):
+            return self._resources.__exit__(kind, error, trace)
+
+    def warn(self) -> None:
+        """Says what the result has lost."""
+        assert self._first is not None
+        self.output.warn(self._first._replace(lost=self._lost))

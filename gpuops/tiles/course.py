@@ -1,0 +1,202 @@
+"""The course of a chain by rows: which steps go together, which rows each is to make, and the memory that they take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..errors import DeviceError
+from ..operation import Pass
+from .window import Needs, rows_of
+
+if TYPE_CHECKING:
+    from ..gpu import Gpu
+    from ..image import Image
+    from ..plan import Plan, Step
+
+Shape = tuple[int, int, int]
+
+# Bytes of a block's planes from which on larger blocks are no faster.
+_ENOUGH = 1 << 25
+# Rows of a block for each row of the largest halo, if there is room: the halo is computed once more for each block.
+_PER_HALO = 4
+# Copies of a block's planes that are on the device while it comes and goes: a file's floats, planes, a step's result,
+# the pixels to be written, and what the pool rounds up.
+_ENDS = 5
+# Copies of its rows that a pass has beside its own work: those that it keeps, all together, the result.
+_LOCAL = 3
+# Copies of its rows that a step takes whose input is seen: light, and the pixels that are made of it.
+_SEEN = 3
+
+
+class Stretch(NamedTuple):
+    """Steps that are done on the same rows, or one pass of a step, which needs rows above and below or moves them.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+    one : Pass or None
+        The pass of the only step.
+    shape : (planes, height, width)
+        That of the whole input.
+    wanted : (first, end)
+        The rows of the result that are wanted.
+    """
+
+    steps: tuple[Step, ...]
+    one: Pass | None
+    shape: Shape
+    wanted: tuple[int, int] = (0, 0)
+
+    @property
+    def result(self) -> Shape:
+        """The shape of the whole result."""
+        return self.shape if self.one is None else self.one.shape
+
+    @property
+    def writes(self) -> bool:
+        """Whether a step shows all of its input to whoever runs the chain."""
+        return any(step.operation.writes for step in self.steps)
+
+    @property
+    def needed(self) -> tuple[int, int]:
+        """The rows of the input that are needed."""
+        if self.writes:
+            return 0, self.shape[1]
+        return self.wanted if self.one is None else self.one.needs(*self.wanted)
+
+
+def passes(gpu: Gpu, step: Step, shape: Shape) -> tuple[Pass, ...] | None:
+    """Returns the passes of a step over a picture of this shape (planes, height, width).
+
+    There are none if each row of its result depends on the same row alone; None: it needs all rows at once.
+    """
+    operation, params = step.operation, step.params
+    if operation.passes is not None:
+        return operation.passes(gpu, shape, params)
+    halo = 0.0 if operation.stage is not None else math.inf
+    if operation.halo is not None:
+        halo = operation.halo(gpu, shape, params)
+    if not halo:
+        return ()
+    if math.isinf(halo):
+        return None
+    copies = step.traits.bytes_per_value / 4
+    return (with_halo(shape, int(halo), lambda gpu, image: operation.function(gpu, image, params), copies),)
+
+
+def obstacle(gpu: Gpu, todo: Plan, shape: Shape) -> str | None:
+    """Returns the name of the first step that needs all rows of its input at once, if there is one."""
+    for step in todo.steps:
+        found = passes(gpu, step, shape)
+        if found is None:
+            return step.operation.name
+        shape = found[-1].shape if found else shape
+    return None
+
+
+def shapes(gpu: Gpu, todo: Plan, shape: Shape) -> list[Shape]:
+    """Returns the shapes of a picture and of what each step makes of it, as far as they are known."""
+    found = [shape]
+    for step in todo.steps:
+        of_step = passes(gpu, step, shape) if step.operation.passes is not None else ()
+        shape = of_step[-1].shape if of_step else shape
+        found.append(shape)
+    return found
+
+
+def course(gpu: Gpu, todo: Plan, shape: Shape) -> tuple[Stretch, ...]:
+    """Returns the stretches of a plan of which no step needs all rows at once; there is one at least.
+
+    The last one has no pass: it does what is left to do on the rows of the result.
+    """
+    found: list[Stretch] = []
+    together: tuple[Step, ...] = ()
+    for step in todo.steps:
+        of_step = passes(gpu, step, shape)
+        assert of_step is not None
+        if not of_step:
+            together += (step,)
+            continue
+        if together:
+            found.append(Stretch(together, None, shape))
+        for one in of_step:
+            found.append(Stretch((step,), one, shape))
+            shape = one.shape
+        together = ()
+    found.append(Stretch(together, None, shape))
+    wanted = 0, shape[1]
+    for k in reversed(range(len(found))):
+        found[k] = found[k]._replace(wanted=wanted)
+        wanted = found[k].needed
+    return tuple(found)
+
+
+def block_bytes(gpu: Gpu, stretches: tuple[Stretch, ...]) -> int:
+    """Returns how many bytes the planes of a block of rows should take, of the file's rows as of a pass's result.
+
+    Raises DeviceError if the device has no room for a single row of each.
+    """
+    room, widest = gpu.limits.global_bytes, 0
+    copies, fixed, least = float(_ENDS), 0.0, row_bytes(stretches[0].shape)
+    for stretch in stretches:
+        for step in stretch.steps:
+            fixed += step.traits.fixed_bytes + step.operation.resident(gpu, stretch.shape, step.params)
+        copies += _SEEN * sum(step.operation.writes for step in stretch.steps)
+        if stretch.one is not None:
+            row, of_pass = row_bytes(stretch.shape), _LOCAL + stretch.one.copies
+            copies += of_pass
+            fixed += (stretch.one.window - 1) * row * of_pass
+            widest = max(widest, stretch.one.window * row)
+            least = max(least, row, stretch.one.align * row_bytes(stretch.result))
+    most = int(min((room - fixed) // copies, gpu.limits.max_alloc_bytes - widest))
+    if most < least:
+        width = stretches[0].shape[2]
+        raise DeviceError(
+            f"rows of {width} pixels need {(fixed + copies * least) / 1e6:.3g} MB of the device's memory for this, "
+            f"of {room / 1e6:.3g} MB: raise the limit, or use another device"
+        )
+    return max(least, min(most, max(_ENOUGH, math.ceil(_PER_HALO * widest / 2))))
+
+
+def row_bytes(shape: Shape) -> int:
+    """Returns the bytes of a row of planes."""
+    return 4 * shape[0] * shape[2]
+
+
+def with_halo(
+    shape: Shape, halo: int, function: Callable[[Gpu, Image], Image], copies: float, align: int = 1
+) -> Pass:
+    """Returns a pass that looks at rows above and below, and keeps the picture's height.
+
+    Parameters
+    ----------
+    shape : (planes, height, width)
+        That of the whole result.
+    halo : int
+        How many rows above and below a row depends on.
+    function : callable
+        ``(gpu, image)`` → the result's rows where the Image has rows of the input.
+    copies : float
+        As :class:`Pass` has it.
+    align : int
+        The first row of such an Image is a multiple of this.
+    """
+    height = shape[1]
+    needs = beside(height, halo, align)
+
+    def make(gpu: Gpu, image: Image, first: int, end: int) -> Image:
+        assert image.part is not None
+        start = needs(first, end)[0] if align > 1 else image.part.first
+        image = rows_of(image, slice(start - image.part.first, image.shape[1]))
+        result = function(gpu, image)
+        result.part = image.part
+        return rows_of(result, slice(first - start, end - start))
+
+    return Pass(shape, needs, make, min(2 * halo + align, height), copies=copies)
+
+
+def beside(height: int, halo: int, align: int = 1) -> Needs:
+    """Returns the rows that rows of a result need: those above and below, as far as the picture has them."""
+    return lambda first, end: (max(first - halo, 0) // align * align, min(end + halo, height))
