@@ -82,7 +82,7 @@ def streamed(item: Item, todo: Plan, strips: files.Strips) -> None:
         with (
             notes.to(said.setdefault),
             notes.summed(),
-            _Writing(item.output, picture.height, pool) as writing,
+            Writing(item.output, picture.height, pool) as writing,
         ):
             for result in flow.flow(gpu, todo, blocks(count=todo.spreads), how.decoding, shape, target):
                 writing.put(item.output.finished(result))
@@ -147,7 +147,7 @@ def _ahead(
         yield block
 
 
-class _Writing:
+class Writing:
     """A result whose rows are written by a thread while the next ones are made: a context."""
 
     def __init__(self, output: Output, height: int, pool: ThreadPoolExecutor) -> None:
@@ -157,7 +157,7 @@ class _Writing:
         self._lost = Losses()
         self._first: Finished | None = None
 
-    def __enter__(self) -> _Writing:
+    def __enter__(self) -> Writing:
         return self
 
     def put(self, rows: Finished) -> None:

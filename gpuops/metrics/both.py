@@ -74,7 +74,8 @@ class Both:
         same_size(reference, result, how.alpha)
         self.pixels = reference.width * reference.height
         missing = 0
-        if (mask := left_out(reference, how) if without is None else without) is not None:
+        mask = left_out(reference, how) if without is None else without
+        if mask is not None and mask.any():
             result, reference = made_equal(result, reference, mask)
             missing = int(mask.sum())
         self.note = note_of(how, result, reference, missing, self.pixels)

@@ -23,6 +23,7 @@ from .z_test import z_test
 if TYPE_CHECKING:
     from ..files.picture import Picture
     from ..image import Image
+    from ..params.comparing import Comparing
     from .both import Both
 
 
@@ -36,9 +37,9 @@ def _ssim(both: Both, convention: str) -> float:
     return structural_similarity(both.gpu, *both.stored, data_range=both.data_range, convention=convention)
 
 
-def ppd_of(both: Both) -> float:
+def ppd_of(how: Comparing) -> float:
     """Returns the pixels per degree for FLIP."""
-    return PPD if both.how.ppd is None else both.how.ppd
+    return PPD if how.ppd is None else how.ppd
 
 
 def blocks_of(both: Both) -> Blocks | None:
@@ -96,10 +97,10 @@ FUNCTIONS: dict[str, Callable[[Both], float]] = {
     "ms-ssim": lambda both: multiscale_structural_similarity(
         both.gpu, *both.stored, data_range=both.data_range
     ),
-    "flip": lambda both: flip(both.gpu, *both.light, ppd=ppd_of(both), blocks=blocks_of(both)).mean,
+    "flip": lambda both: flip(both.gpu, *both.light, ppd=ppd_of(both.how), blocks=blocks_of(both)).mean,
     "hdr-flip": lambda both: (
         hdr_flip(
-            both.gpu, *both.light, ppd=ppd_of(both), exposures=both.how.exposures, blocks=blocks_of(both)
+            both.gpu, *both.light, ppd=ppd_of(both.how), exposures=both.how.exposures, blocks=blocks_of(both)
         ).mean
     ),
     "de76": lambda both: _delta_e(both, "76"),

@@ -33,7 +33,7 @@ def left_out(picture: Picture, how: Comparing) -> Mask | None:
     add_rectangles(found, how.ignore, 0)
     if found.all():
         raise nothing_left()
-    return found if found.any() else None
+    return found
 
 
 def check_mask(path: str, mask: Picture, size: tuple[int, int]) -> None:

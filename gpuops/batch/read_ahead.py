@@ -1,0 +1,25 @@
+"""Blocks of rows that a thread reads before they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING
+
+from .access import Pending
+
+if TYPE_CHECKING:
+    from ..files.picture import Pixels
+    from ..gpu import Gpu
+
+
+def read_ahead(gpu: Gpu, pool: Executor, blocks: Iterator[Pixels]) -> Iterator[Pixels]:
+    """Gives blocks of rows of which a thread reads the next one meanwhile."""
+    coming = Pending(pool, lambda: next(blocks, None))
+    while True:
+        with gpu.phase("decode"):
+            block = coming.result()
+        if block is None:
+            return
+        coming = Pending(pool, lambda: next(blocks, None))
+        yield block
