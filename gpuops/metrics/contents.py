@@ -33,6 +33,8 @@ _FLOATS = (
 _MOST_PIXELS = 2**31 - 1
 # Bytes of rows from which on more at a time are no faster.
 _ENOUGH = 1 << 25
+# Bytes of tables, sums and histograms that the device has beside rows.
+_TABLES = 1 << 19
 # The share of the rows that the device has room for which come at a time: the pool rounds up, and sums need a little.
 _SPARE = 2
 
@@ -98,12 +100,14 @@ def rows_at_a_time(gpu: Gpu, content: Picture) -> int:
         largest = max(row, 4 * width * content.channels)
         row += largest
     limits = gpu.limits
-    most = min(limits.global_bytes // row, limits.max_alloc_bytes // largest, _MOST_PIXELS // width)
+    most = min(
+        (limits.global_bytes - _TABLES) // row, limits.max_alloc_bytes // largest, _MOST_PIXELS // width
+    )
     if most >= content.height:
         return content.height
     if most < _SPARE:
         raise DeviceError(
-            f"a row of {width} pixels needs {_SPARE * row / 1e6:.3g} MB of the device's memory for this, of "
+            f"a row of {width} pixels needs {(_TABLES + _SPARE * row) / 1e6:.3g} MB of the device's memory, of "
             f"{limits.global_bytes / 1e6:.3g} MB: raise the limit, or use another device"
         )
     return min(most // _SPARE, max(1, _ENOUGH // row))
