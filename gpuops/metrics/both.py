@@ -39,9 +39,6 @@ class Both:
 
     Attributes
     ----------
-    compared : tuple of Image
-        The stored values of the pixels that may differ, the reference first, as :func:`gpuops.metrics.compare.pair`
-        gives them: all, or those that :func:`gpuops.metrics.changed.changed` finds, as one row.
     pixels : int
         How many are compared.
     bounded : bool
@@ -58,8 +55,6 @@ class Both:
 
     ``without``: where nothing is compared, if that is known already.
     """
-
-    data_range: float
 
     def __init__(
         self,
@@ -87,11 +82,25 @@ class Both:
         self.reference: Picture = reference
         self.bounded = all(picture.pixels.dtype.kind == "u" for picture in (result, reference))
         self.changed: Changed | None = changed(reference, result)
+
+    @cached_property
+    def _compared(self) -> tuple[Image, Image, float]:
         if self.changed is None:
-            first, second, self.data_range = self._pair(reference, result, self._uploaded)
-        else:
-            first, second, self.data_range = self._pair(*self.changed.pictures)
-        self.compared = first, second
+            return self._pair(self.reference, self.result, self._uploaded)
+        return self._pair(*self.changed.pictures)
+
+    @property
+    def compared(self) -> tuple[Image, Image]:
+        """The stored values of the pixels that may differ, the reference first, as ``pair`` gives them.
+
+        These are all, or those that :func:`gpuops.metrics.changed.changed` finds, as one row.
+        """
+        return self._compared[:2]
+
+    @property
+    def data_range(self) -> float:
+        """The value that counts as 1."""
+        return self._compared[2]
 
     def _pair(
         self, reference: Picture, result: Picture, uploaded: tuple[Image, Image] | None = None

@@ -39,8 +39,14 @@ class Pair(Protocol):
     pixels: int
     bounded: bool
     note: str
-    data_range: float
-    compared: tuple[Image, Image]
+
+    @property
+    def data_range(self) -> float:
+        """The value that counts as 1."""
+
+    @property
+    def compared(self) -> tuple[Image, Image]:
+        """The stored values that are compared, the reference first."""
 
     def counts(self, thresholds: Thresholds) -> Counted:
         """Returns the figures of one pass over the stored values."""

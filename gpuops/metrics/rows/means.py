@@ -70,13 +70,13 @@ class Flip(Part):
     """The mean of FLIP's errors, with exposures those of HDR-FLIP."""
 
     wants = "light"
-    floats = 2.0
 
     def __init__(
         self, gpu: Gpu, picture: Picture, how: Comparing, exposures: tuple[float, float] | None = None
     ) -> None:
         self._exposures = exposures
         self._pixels, self._sum = picture.width * picture.height, 0.0
+        self.floats = 2.0 / (picture.channels - picture.alpha)  # two maps
         _, down = tile_of(gpu)
         self.unit = down
         self.above = self.below = -(-reach(ppd_of(how)) // down) * down

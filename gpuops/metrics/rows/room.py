@@ -34,7 +34,7 @@ def fits(gpu: Gpu, pictures: Iterable[Picture], parts: Iterable[Part]) -> bool:
     """Says whether the device has room for both pictures as a whole."""
     both, limits = [*pictures], gpu.limits
     values = max(picture.pixels.size for picture in both)
-    needed = sum(picture.pixels.nbytes for picture in both) + 4 * _floats(parts) * values
+    needed = sum(picture.pixels.nbytes for picture in both) + 4 * _floats(parts, "stored") * values
     return (
         needed <= limits.global_bytes
         and 4 * values <= limits.max_alloc_bytes
@@ -62,7 +62,8 @@ def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[
     most = height
     for halo in {(0, 0), *((part.above, part.below) for part in parts)}:
         with_halo = [part for part in parts if (part.above, part.below) == halo]
-        each = (pixels + (_floats(with_halo) + _SPARE) * row) / _SHARE
+        counted = ("stored",) if halo == (0, 0) else ()
+        each = (pixels + (_floats(with_halo, *counted) + _SPARE) * row) / _SHARE
         rows = int(min(limits.global_bytes / each, limits.max_alloc_bytes / row)) - sum(halo)
         if rows < least:
             raise DeviceError(
@@ -97,10 +98,13 @@ def rows_in_memory(
     return _whole_units(rows, unit, height)
 
 
-def _floats(parts: Iterable[Part]) -> float:
-    """Returns the numbers for each value of one picture that parts need together; they come one after the other."""
+def _floats(parts: Iterable[Part], *kinds: str) -> float:
+    """Returns the numbers for each value of one picture that parts need together; they come one after the other.
+
+    ``kinds``: values that are there anyway.
+    """
     parts = [*parts]
-    kinds = {"stored", *(part.wants for part in parts)}
+    kinds = tuple({*kinds, *(part.wants for part in parts)})
     return _BOTH * len(kinds) + max((part.floats for part in parts), default=0.0)
 
 
