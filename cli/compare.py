@@ -42,6 +42,8 @@ _DIGITS = {"psnr": 2, "pu-psnr": 2, "ssim": 6, "ssim-skimage": 6, "ms-ssim": 6, 
 @click.option("--overwrite", is_flag=True, help="Replace an existing difference picture (never A or B).")
 @comparing
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@options.memory
+@options.device_memory
 @options.shared
 def command(shared: options.Shared, given: Given, first: str, second: str, as_json: bool) -> None:
     """Compare images A and B: figures on stdout, the verdict as exit code. A is the reference where that matters.
@@ -52,15 +54,15 @@ def command(shared: options.Shared, given: Given, first: str, second: str, as_js
     import json
     from concurrent.futures import ThreadPoolExecutor
 
+    from gpuops.batch import comparing
     from gpuops.batch.access import Access, Threaded
     from gpuops.batch.item import Item
     from gpuops.batch.reader import check_input
     from gpuops.errors import DeviceError, FileError, ParameterError
     from gpuops.files import Identities
     from gpuops.files.streams import printable
-    from gpuops.metrics.compare import converted_to, difference
-    from gpuops.metrics.measure import Both, measure
-    from gpuops.metrics.variance import beside as variance_beside
+    from gpuops.metrics.compare import converted_to
+    from gpuops.metrics.measure import measure
     from gpuops.params.files import STREAM
     from gpuops.process import signals
 
@@ -72,7 +74,11 @@ def command(shared: options.Shared, given: Given, first: str, second: str, as_js
     if shared.progress:
         options.refuse("two images are one step", "progress")
     how = replace(
-        given.how, metrics=given.metrics or _FIGURES, space=shared.space, alpha=shared.alpha == "keep"
+        given.how,
+        metrics=given.metrics or _FIGURES,
+        space=shared.space,
+        alpha=shared.alpha == "keep",
+        layer=shared.layer,
     )
     if shared.output == STREAM:
         raise click.UsageError("stdout is for the figures: give -o a file")
@@ -86,18 +92,18 @@ def command(shared: options.Shared, given: Given, first: str, second: str, as_js
             if shared.output is not None:
                 check_output(shared, shared.output, Identities(paths))
             with ThreadPoolExecutor(2, initializer=signals.leave_to_others) as pool:
-                both_files = [Threaded(pool, path, shared.of_job()) for path in (first, second)]
+                job = shared.of_job()
+                both_files = [Threaded(pool, path, job, among=comparing.TOGETHER) for path in (first, second)]
                 gpu = open_gpu(shared, report)
-                with gpu.phase("decode"):
-                    reference, result = (file.picture() for file in both_files)
-            item = Item(gpu, shared.output or "", shared.of_job(), Access(first, shared.of_job()))
-            try:
-                both = Both(gpu, result, reference, how, variance_beside(first, shared.layer))
-            except ParameterError as error:
-                raise ParameterError(f"{first} and {second}: {error}") from error
-            measured = item.run(measure, both, given.thresholds)
-            if shared.output is not None:
-                item.output.save(difference(gpu, *both.stored, measured.gain), "uint8", display=True)
+                item = Item(gpu, shared.output or "", job, Access(first, job))
+                output = None if shared.output is None else item.output
+                try:
+                    both = comparing.opened(gpu, pool, both_files, how, given.thresholds, job, output)
+                except ParameterError as error:
+                    raise ParameterError(f"{first} and {second}: {error}") from error
+                measured = item.run(measure, both.pair, given.thresholds)
+                if output is not None:
+                    both.write_difference(pool, output, measured.gain)
     except (FileError, DeviceError) as error:  # here this is no failure of the work but "could not compare"
         if gpu is None and isinstance(error, DeviceError):
             raise
@@ -107,16 +113,16 @@ def command(shared: options.Shared, given: Given, first: str, second: str, as_js
         result_ = {
             "a": printable(first),
             "b": printable(second),
-            "channels": both.compared[0].shape[0],
-            "height": reference.height,
-            "width": reference.width,
+            "channels": both.pair.compared[0].shape[0],
+            "height": both.reference.height,
+            "width": both.reference.width,
             "space": measured.space,
             **_as_json(measured, given),
             "difference": {"path": printable(shared.output), "gain": shown} if shared.output else None,
         }
         click.echo(json.dumps(result_, indent=1, ensure_ascii=False))
     else:
-        if (converted := converted_to(both.compared[0], reference, result)) is not None:
+        if (converted := converted_to(both.pair.compared[0], both.reference, both.result)) is not None:
             click.echo(f"compared as {converted}")
         for line in _as_text(measured, given):
             click.echo(line)

@@ -10,7 +10,8 @@ import click
 from . import options
 
 if TYPE_CHECKING:
-    from gpuops.files import Format, Numbers, Picture
+    from gpuops.batch.job import Options
+    from gpuops.files import Format, Numbers, Picture, Strips
     from gpuops.gpu import Gpu
     from gpuops.metrics.contents import Measured
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 @click.option("--histogram", is_flag=True, help="With --stats: how many values each stop has, as bars.")
 @click.option("--json", "as_json", is_flag=True, help="Everything, as one JSON list on stdout.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing timing file.")
+@options.memory
+@options.device_memory
 @options.shared
 def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool) -> None:
     """Tell what files are: format, size, channels, depth, metadata, layers; the arrays of files of numbers.
@@ -31,7 +34,7 @@ def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool)
     options.refuse("nothing is written", "dtype")
     options.refuse("results come one after the other", "progress")
     if not stats:
-        measuring = ("histogram", "device", "space", "alpha", "repeat", "dump_kernels")
+        measuring = ("histogram", "device", "device_memory", "space", "alpha", "repeat", "dump_kernels")
         options.refuse("without --stats nothing is measured", *measuring, "timing", "timing_file")
     if shared.timing_file is None:
         options.refuse("without --timing-file no file is written", "overwrite")
@@ -39,8 +42,9 @@ def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool)
     import json
     from contextlib import nullcontext
 
-    from gpuops.batch import describe
+    from gpuops.batch import contents, describe
     from gpuops.errors import DeviceError, GpuopsError
+    from gpuops.files import Strips
     from gpuops.files.streams import printable
 
     from .checks import check_stdin
@@ -48,6 +52,7 @@ def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool)
     from .pipeline import failure, open_gpu, reporting
 
     check_stdin(*shared.inputs)
+    job = shared.of_job()
     gpu: Gpu | None = None
     listed: list[Any] = []
     failed = 0
@@ -55,10 +60,12 @@ def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool)
         for path in shared.inputs:
             try:
                 with report.phase("decode") if report else nullcontext():
-                    fmt, content = _read(path, shared.layer)
+                    fmt, content = _read(path, job)
+                    if isinstance(content, Strips) and not stats:
+                        contents.check(content)
                 if stats and gpu is None:
                     gpu = open_gpu(shared, report)
-                measured = _measured(gpu, shared, path, content) if gpu else {}
+                measured = _measured(gpu, path, content, job) if gpu else {}
             except (GpuopsError, OSError, MemoryError) as error:
                 if isinstance(error, DeviceError) and gpu is None:  # no file is to blame
                     raise
@@ -67,10 +74,11 @@ def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool)
                 listed.append({"path": printable(path), "error": printable(message)})
                 failed += 1
                 continue
+            told = content.picture if isinstance(content, Strips) else content
             if as_json:
-                listed.append(describe.as_json(path, fmt, content, measured, histogram=histogram))
+                listed.append(describe.as_json(path, fmt, told, measured, histogram=histogram))
                 continue
-            lines = list(describe.as_text(path, fmt, content))
+            lines = list(describe.as_text(path, fmt, told))
             for name, found in measured.items():
                 lines += describe.table(found, name)
                 lines += describe.chart(found) if histogram else ()
@@ -82,31 +90,31 @@ def command(shared: options.Shared, stats: bool, histogram: bool, as_json: bool)
         click.get_current_context().exit(FAILURE)
 
 
-def _read(path: str, layer: str | None) -> tuple[Format, Picture | Numbers]:
+def _read(path: str, job: Options) -> tuple[Format, Picture | Numbers | Strips]:
     """Reads the contents of a file, or of standard input."""
     import sys
 
     from gpuops import files
-    from gpuops.batch.reader import check_input
+    from gpuops.batch import contents
     from gpuops.files import streams
     from gpuops.params.files import STREAM
 
     if path == STREAM:
         with streams.from_stream(sys.stdin.buffer) as name:
-            return files.read_contents(name, layer=layer)
-    check_input(path)
-    return files.read_contents(path, layer=layer)
+            return files.read_contents(name, layer=job.layer)
+    return contents.read(path, job)
 
 
-def _measured(gpu: Gpu, shared: options.Shared, path: str, content: Picture | Numbers) -> dict[str, Measured]:
+def _measured(gpu: Gpu, path: str, content: Picture | Numbers | Strips, job: Options) -> dict[str, Measured]:
     """Returns statistics by arrays' names; those of a picture are under ""."""
+    from gpuops.batch import contents
     from gpuops.files import Numbers
-    from gpuops.metrics import contents as measure
+    from gpuops.metrics.contents import numbers
 
     with gpu.phase("compute"):
-        for _ in range(shared.repeat):
+        for _ in range(job.repeat):
             if isinstance(content, Numbers):
-                found = measure.numbers(gpu, path, content)
+                found = numbers(gpu, path, content)
             else:
-                found = {"": measure.picture(gpu, content, shared.space, alpha=shared.alpha == "keep")}
+                found = {"": contents.measured(gpu, path, content, job)}
     return found

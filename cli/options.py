@@ -218,6 +218,12 @@ class Bytes(BytesType):
         return number
 
 
+memory = click.option(
+    "--memory",
+    type=Bytes(),
+    metavar="SIZE",
+    help="Use no more of the host's memory for pictures; larger ones come and go by rows.",
+)
 device_memory = click.option(
     "--device-memory",
     type=Bytes(),
@@ -279,12 +285,7 @@ def batch(command: Command) -> Command:
             metavar="N",
             help="How often a cluster tries an input again that has failed.",
         ),
-        click.option(
-            "--memory",
-            type=Bytes(),
-            metavar="SIZE",
-            help="Use no more of the host's memory for pictures; larger ones come and go by rows.",
-        ),
+        memory,
         device_memory,
     )
     wrapped: Any = with_all

@@ -71,7 +71,7 @@ def both_ways(
     assert apart.changed is not None
     found = measure(apart, thresholds)
     with monkeypatch.context() as patch:
-        patch.setattr("gpuops.metrics.measure.changed", lambda *_: None)
+        patch.setattr("gpuops.metrics.both.changed", lambda *_: None)
         return found, measure(Both(gpu, b, a, how), thresholds)
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +15,7 @@ import numpy as np
 import pytest
 
 from gpuops import DeviceError, FileError, files, notes
-from gpuops.batch.job import Job, Options
+from gpuops.batch.job import Job
 from gpuops.batch.pipeline import Done
 from gpuops.chain import Chain
 from gpuops.files import Picture
@@ -31,7 +28,6 @@ from gpuops.batch import connection
 from gpuops.batch.cluster import run_jobs_at
 from gpuops.batch.connection import connected
 
-from .buckets import Bucket, serving
 from .conftest import Run
 from .schedulers import WITH_ANOTHER, WITHOUT_CLPIX, Cluster
 from .test_batch import contents, here, names, save
@@ -189,61 +185,6 @@ def test_a_resource_is_asked_for_where_there_is_one(here: Path, alone: Cluster) 
 # -- what dies -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", ["folder", "bucket"])
-def test_a_killed_worker_loses_nothing(here: Path, place: str, alone_at: Any) -> None:
-    """Only what was under way is done twice, and nothing half-written is left."""
-    cluster, at, bucket = alone_at
-    log = here / "log"
-    sources = [save(here / "in" / f"{k:02}.png", seed=k) for k in range(60)]
-    (here / "out").mkdir()
-    for path in sources if bucket else ():
-        bucket.put(f"in/{path.name}", path.read_bytes())
-    jobs = [
-        Job(f"{at}/in/{path.name}", Logs(str(log)), f"{at}/out/{path.name}", options=Options())
-        for path in sources
-    ]
-    ended = []
-    with connected(str(cluster.file)) as connection_:
-        for done in run_jobs_at(connection_, jobs, retries=0):
-            assert done.error is None
-            ended.append(Path(done.job.source).name)
-            if len(ended) == 20:
-                cluster.workers[0].kill()
-                before = set(ended)
-    assert ended == [path.name for path in sources]
-    begun = Counter(line.split()[1] for line in log.read_text().splitlines())
-    assert set(begun) == set(ended) and max(begun.values()) <= 2
-    assert not before & {name for name, count in begun.items() if count > 1}
-    if bucket:
-        assert not bucket.unfinished
-        for key, content in bucket.contents("out/").items():
-            (here / "out" / key).write_bytes(content)
-    check_flipped([Job(str(path), FLIPS, str(here / "out" / path.name)) for path in sources], here)
-
-
-@pytest.fixture
-def alone_at(here: Path, place: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A scheduler and two workers, and where pictures lie."""
-    with closing(serving_if(place == "bucket")) as client:
-        bucket = None
-        for server in client:
-            if server is not None:
-                server.create_bucket(Bucket="pictures")
-                bucket = Bucket(server, "pictures")
-            with Cluster(tmp_path_factory.mktemp("two")) as cluster:
-                cluster.add()
-                cluster.add()
-                yield cluster, bucket.url if bucket else str(here), bucket
-
-
-def serving_if(wanted: bool) -> Iterator[Any]:
-    if not wanted:
-        yield None
-        return
-    with serving() as client:
-        yield client
-
-
 @pytest.mark.parametrize("late", [False, True])
 def test_a_death_in_the_middle(here: Path, local: connection.Cluster, late: bool) -> None:
     """It happens while a result is being written, or when it has just got its name."""
@@ -314,40 +255,6 @@ def test_an_output_of_somebody_else_stays(here: Path, local: connection.Cluster)
     assert list(errors(found)) == ["01"] and "exists already" in errors(found)["01"]
     assert Path(jobs[1].target).read_bytes() == b"of somebody else"
     assert names(here / "out") == ["00.png", "01.png"]
-
-
-def test_a_scheduler_is_killed_and_the_rest_resumed(
-    here: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    inputs = [save(here / "in" / f"{k:02}.png", (300, 400, 3), seed=k) for k in range(60)]
-    command = [sys.executable, "-m", "clpix", "blur", *map(str, inputs), "--sigma", "2", "-o", "out/"]
-    with Cluster(tmp_path_factory.mktemp("first")) as cluster:
-        cluster.add()
-        cluster.add()
-        on_it = [*command, "--resume", "j", "--cluster", str(cluster.file)]
-        with subprocess.Popen(on_it, stderr=subprocess.PIPE, text=True) as run:
-            while not (here / "out").exists() or len(os.listdir(here / "out")) < 10:
-                time.sleep(0.005)
-                assert run.poll() is None
-            cluster.scheduler.kill()
-            said = run.communicate(timeout=60)[1]
-    assert run.returncode == 1 and "the scheduler is gone" in said and said.count("\n") == 1, said
-    events = [json.loads(line) for line in (here / "j").read_text().splitlines()]
-    done = {event["output"] for event in events if event["event"] == "done"}
-    times = {path: os.stat(path).st_mtime_ns for path in done}
-    assert len(done) < 60
-    with Cluster(tmp_path_factory.mktemp("second")) as cluster:
-        cluster.add()
-        again = subprocess.run(
-            [*command, "--resume", "j", "--cluster", str(cluster.file)], capture_output=True, text=True
-        )
-    assert again.returncode == 0 and not again.stderr, again.stderr
-    assert all(os.stat(path).st_mtime_ns == time for path, time in times.items())
-    subprocess.run([*command[:-1], "one/"], check=True)
-    assert names(here / "out") == names(here / "one") and len(names(here / "out")) == 60
-    for name in names(here / "one"):
-        pixels = [files.read(here / folder / name).pixels for folder in ("one", "out")]
-        np.testing.assert_array_equal(*pixels)
 
 
 def test_an_interrupted_program_leaves_nothing(here: Path) -> None:

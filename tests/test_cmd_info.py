@@ -21,7 +21,7 @@ from gpuops import files, gpu
 from gpuops.files import Metadata, Picture, oiio
 
 from .conftest import Run
-from .reference.colour import srgb_light
+from .reference.colour import parametric, rgb_profile, srgb_light
 from .tolerance import ROUNDINGS
 
 Program = Callable[..., Run]
@@ -308,6 +308,52 @@ def test_gray_with_alpha(clpix: Program, tmp_path: Path, rng: np.random.Generato
     check(found["channels"]["A"], pixels[..., 1])
     header = clpix("info", tmp_path / "in.npy", "--stats").out.splitlines()[1]
     assert header.split() == ["linear", "light", "Y", "A"]
+
+
+@pytest.mark.parametrize("name", ["a.exr", "a.png", "a.tif", "b.png"])
+def test_any_rows_have_the_statistics_of_the_whole(
+    clpix: Program, tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A picture that memory, or the device, has no room for: counts are the same, and sums but for their order."""
+    if name == "a.exr":
+        pixels = rng.normal(1, 1, (601, 403, 4)).astype(np.float32)
+        pixels[[2, 50, 600], 5, 1], pixels[70, 3], pixels[71, 4] = np.nan, np.inf, 0
+    elif name == "a.tif":
+        pixels = rng.integers(0, 65536, (601, 403, 1)).astype(np.uint16)
+    else:
+        pixels = rng.integers(0, 256, (601, 403, 3)).astype(np.uint8)
+    wide = Metadata(icc=rgb_profile("Display P3", parametric(0, 1.8))) if name == "b.png" else Metadata()
+    path = save(tmp_path / name, pixels, metadata=wide)
+    text, whole = clpix("info", path).out, of(clpix, path, "--stats", "--histogram")
+    found = [of(clpix, path, "--stats", "--histogram", "--device-memory", "800K")]
+    monkeypatch.setattr("gpuops.batch.access.of_machine", lambda: 0)
+    monkeypatch.setattr("gpuops.metrics.contents._ENOUGH", 1 << 11)
+    assert clpix("info", path).out == text
+    found.append(of(clpix, path, "--stats", "--histogram"))
+    for other in found:
+        check_same(whole.get("statistics"), other.get("statistics"))
+        assert {**other, "statistics": 0} == {**whole, "statistics": 0}
+
+
+def check_same(one: Any, other: Any) -> None:
+    """Checks that values are the same, but for roundings of numbers."""
+    if isinstance(one, dict):
+        assert list(one) == list(other)
+        for key in one:
+            check_same(one[key], other[key])
+    elif isinstance(one, float):
+        assert other == pytest.approx(one, rel=ROUNDINGS)
+    else:
+        assert other == one
+
+
+def test_memory_that_is_too_little(clpix: Program, tmp_path: Path) -> None:
+    path = save(tmp_path / "a.png", np.zeros((400, 300, 3), np.uint8))
+    for options in (("--memory", "100K"), ("--device-memory", "1K")):
+        run = clpix("info", path, "--stats", *options)
+        assert (run.code, run.out, run.err.count("\n")) == (1, "", 1)
+        assert "MB" in run.err and str(path) in run.err
+    assert clpix("info", path, "--device-memory", "1G").code == 2
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 0.0, -1.0, 0.5, 1e30])

@@ -258,6 +258,32 @@ def test_an_output_that_appears_meanwhile_stays(here: Path, bucket: Bucket, monk
     assert bucket.get("late.png") == path.read_bytes()
 
 
+def test_a_request_whose_answer_is_lost(here: Path, bucket: Bucket, monkeypatch: Any) -> None:
+    """The library sends it again, and the server says that something is there: it is what was sent."""
+    path = save(here / "a.png")
+    import s3fs
+
+    whole = s3fs.S3FileSystem._call_s3
+    sent: list[str] = []
+
+    async def twice(self: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        if method == "put_object":
+            sent.append(kwargs["Key"])
+            await whole(self, method, *args, **kwargs)
+        return await whole(self, method, *args, **kwargs)
+
+    monkeypatch.setattr(s3fs.S3FileSystem, "_call_s3", twice)
+    files.write(f"{bucket.url}/once.png", files.read(path))
+    assert sent == ["once.png"] and bucket.get("once.png") == path.read_bytes()
+    other = bytearray(path.read_bytes())
+    other[-1] ^= 1
+    bucket.put("taken.png", bytes(other))  # as long, and of somebody else
+    monkeypatch.setattr(s3fs.S3FileSystem, "exists", lambda *_: False)
+    with pytest.raises(FileError, match="exists already"):
+        files.write(f"{bucket.url}/taken.png", files.read(path))
+    assert bucket.get("taken.png") == bytes(other)
+
+
 def test_nothing_appears_of_a_write_that_fails(here: Path, bucket: Bucket) -> None:
     with pytest.raises(ZeroDivisionError), files.output.atomic(f"{bucket.url}/a.png") as draft:
         Path(draft).write_bytes(b"half")

@@ -82,14 +82,15 @@ def fails(_number: str) -> Gpu:
 
 @dataclass(frozen=True)
 class Logs:
-    """Flips a picture, slowly. It notes its name in a log, and tells its process."""
+    """Flips a picture, slowly. It notes its name in a log, and tells its process. ``pause``: seconds."""
 
     log: str
+    pause: float = 0.03
 
     def __call__(self, item: Item) -> int:
         with open(self.log, "a") as log:
             log.write(f"{os.getpid()} {Path(item.path).name}\n")
-        time.sleep(0.03)
+        time.sleep(self.pause)
         work(item, FLIP, ())
         return os.getpid()
 

@@ -27,11 +27,11 @@ static inline int whole_quotient(ulong k, ulong reciprocal) {
 
 // The background of the pixel at a place, a pattern of dark and light: with k = 4 · place, green is dark where ⌊k / φ⌋
 // is even, blue where ⌊k / φ²⌋ is, for the golden ratio φ as a double. The numbers are 2^64 / φ and 2^64 / φ².
-static inline int4 background(uint place) {
+static inline int4 background(ulong place) {
 #ifdef WHITE
     return (int4)(255, 255, 255, 0);
 #else
-    ulong k = 4 * (ulong)place;
+    ulong k = 4 * place;
     return (int4)(48, 48 + 159 * (whole_quotient(k, 0x9e3779b97f4a7a97UL) & 1),
                   48 + 159 * (whole_quotient(k, 0x61c8864680b58358UL) & 1), 0);
 #endif
@@ -93,9 +93,9 @@ static inline int among_equals(__global const uint *image, int x, int y, int wid
 // Says whether a pixel of `image` is anti-aliased. Neighbours are taken column by column; of equally bright ones the
 // first counts.
 static inline int antialiased(__global const uint *image, __global const uint *other, int x, int y, int width,
-                              int height) {
+                              int height, ulong offset) {
     size_t place = (size_t)y * width + x;
-    int4 behind = background(place);
+    int4 behind = background(offset + place);
     int equal = at_border(x, y, width, height);
     long least = 0, most = 0;
     int2 darkest = 0, brightest = 0;
@@ -121,20 +121,21 @@ static inline int antialiased(__global const uint *image, __global const uint *o
             among_equals(other, brightest.x, brightest.y, width, height));
 }
 
-static inline int kind_of(__global const uint *a, __global const uint *b, uint i, int width, int height,
+static inline int kind_of(__global const uint *a, __global const uint *b, uint i, int width, int height, ulong offset,
                           float rough_limit, ulong2 limit) {
-    if (a[i] == b[i] || !exceeds(difference(a[i], b[i], background(i)), rough_limit, limit)) return SAME;
+    if (a[i] == b[i] || !exceeds(difference(a[i], b[i], background(offset + i)), rough_limit, limit)) return SAME;
 #ifndef ALIASED
     int x = i % width, y = i / width;
-    if (antialiased(a, b, x, y, width, height) || antialiased(b, a, x, y, width, height)) return ANTIALIASED;
+    if (antialiased(a, b, x, y, width, height, offset) || antialiased(b, a, x, y, width, height, offset))
+        return ANTIALIASED;
 #endif
     return DIFFERENT;
 }
 
 // A group of any size takes `span` neighbouring pixels, a multiple of WIDTH. partial: for each group the numbers of
-// pixels that are different and anti-aliased.
+// pixels that are different and anti-aliased. offset: the place of the first pixel in the picture that these are rows of.
 __kernel void pixelmatch(__global const uint *a, __global const uint *b, __global uint *partial, __global uchar *mask,
-                         int width, int height, uint span, float rough_limit, ulong2 limit) {
+                         int width, int height, uint span, ulong offset, float rough_limit, ulong2 limit) {
     __local uint counts[2];
     int item = get_local_id(0), items = get_local_size(0);
     uint size = (uint)width * height, first = get_group_id(0) * span, end = first + min(span, size - first);
@@ -152,7 +153,7 @@ __kernel void pixelmatch(__global const uint *a, __global const uint *b, __globa
         }
 #endif
         for (uint k = i; k < last; k++) {
-            int kind = kind_of(a, b, k, width, height, rough_limit, limit);
+            int kind = kind_of(a, b, k, width, height, offset, rough_limit, limit);
             different += kind == DIFFERENT;
             aliased += kind == ANTIALIASED;
 #ifdef MASK

@@ -55,11 +55,14 @@ class Pending(Generic[T]):
 
 
 class Access:
-    """The files of a job, which are read and written when they are asked for."""
+    """The files of a job, which are read and written when they are asked for.
 
-    def __init__(self, path: str, options: Options) -> None:
+    ``among``: how many inputs share the memory that the options allow.
+    """
+
+    def __init__(self, path: str, options: Options, *, among: int = 1) -> None:
         self.path = path
-        self._layer, self._memory = options.layer, options.memory
+        self._layer, self._memory, self._among = options.layer, options.memory, among
         self._kept = ExitStack()
         self._copy: str | None = None
 
@@ -68,22 +71,31 @@ class Access:
 
         ``undo`` is what undoes PNG's filters, if it is read now.
         """
-        if self.path != STREAM:
-            check_source(self.path)
-            with self._here() as path:
-                try:
-                    found = files.open_rows(path, self._layer, self._memory or of_machine() // 2)
-                except files.Whole as reason:
-                    self._check_room(reason.nbytes, str(reason))
-                else:
-                    if found is not None:
-                        return found if path == self.path else self._named(found, path)
+        if (found := self.rows()) is not None:
+            return found
         with png_rows.undone_by(undo):
             return self._whole()
 
-    def whole(self, of_rows: files.Strips) -> files.Picture:
-        """Returns a picture of which there are rows. Raises FileError if it takes more memory than was allowed."""
-        self._check_room(of_rows.picture.pixels.nbytes, "is needed as a whole for this")
+    def rows(self) -> files.Strips | None:
+        """Returns the rows of the picture in the input if it takes too much memory as a whole, else None."""
+        if self.path == STREAM:
+            return None
+        check_source(self.path)
+        most = (self._memory or of_machine() // 2) // self._among
+        with self._here() as path:
+            try:
+                found = files.open_rows(path, self._layer, most)
+            except files.Whole as reason:
+                self._check_room(reason.nbytes, str(reason))
+                return None
+            return found if found is None or path == self.path else self._named(found, path)
+
+    def whole(self, of_rows: files.Strips, what: str = "this") -> files.Picture:
+        """Returns a picture of which there are rows, for ``what`` needs all of it.
+
+        Raises FileError if it takes more memory than was allowed.
+        """
+        self._check_room(of_rows.picture.pixels.nbytes, f"is needed as a whole for {what}")
         return self._whole()
 
     def picture(self, undo: Undo | None = None) -> files.Picture:
@@ -93,9 +105,10 @@ class Access:
 
     def _check_room(self, nbytes: int, reason: str) -> None:
         if self._memory is not None:
+            each = f" for each of {self._among} files" if self._among > 1 else ""
             raise FileError(
                 f"{self.path}: {reason}, which takes {COPIES * nbytes / 1e6:.4g} MB of memory, and "
-                f"{self._memory / 1e6:.4g} MB are allowed: raise --memory"
+                f"{self._memory / self._among / 1e6:.4g} MB are allowed{each}: raise --memory"
             )
 
     def numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -164,8 +177,9 @@ class Threaded(Access):
         *,
         numbers: bool = False,
         undo: Undo | None = None,
+        among: int = 1,
     ) -> None:
-        super().__init__(path, options)
+        super().__init__(path, options, among=among)
         self._threads = threads
         self._undo = undo
         self._written: list[Pending[None]] = []

@@ -147,7 +147,7 @@ class Output:
     def finished(self, result: Image | Stored) -> Finished:
         """Returns the pixels, or some rows, of what a chain has made."""
         if isinstance(result, Image):
-            return self._of_planes(result, self._display_dtype if result.space.display else None)
+            return self.encoded(result, self._display_dtype if result.space.display else None)
         alpha, space, turned = self.origin.alpha, result.space, self._turned(result.orientation)
         pixels, lost = result.pixels.numpy(), losses(result.lost)
         if space.display:
@@ -169,9 +169,10 @@ class Output:
         stays so where the output can say what it is. ``display``: values are made for one, and are no longer the
         input's. The orientation becomes the image's, if that has one.
         """
-        self.write(self._of_planes(image, dtype, display=display))
+        self.write(self.encoded(image, dtype, display=display))
 
-    def _of_planes(self, image: Image, dtype: str | None = None, *, display: bool = False) -> Finished:
+    def encoded(self, image: Image, dtype: str | None = None, *, display: bool = False) -> Finished:
+        """Returns the pixels, or some rows, that :meth:`save` writes of an image."""
         display = display or image.space.display
         turned = self._turned(image.orientation)
         values, written = self._spaces(dtype, linear=image.linear, display=display)

@@ -50,8 +50,8 @@ def goals_of(item: Item, todo: Plan, shapes: list[Shape], asides: Sequence[str])
 class RowWriter:
     """A result whose rows are written by a thread while the next ones are made: a context."""
 
-    def __init__(self, goal: Goal, pool: ThreadPoolExecutor) -> None:
-        self.goal, self.output, self._pool = goal, goal.output, pool
+    def __init__(self, output: Output, height: int, pool: ThreadPoolExecutor) -> None:
+        self.output, self._height, self._pool = output, height, pool
         self._resources = ExitStack()
         self._last: Pending[None] | None = None
         self._lost = Losses()
@@ -76,7 +76,7 @@ class RowWriter:
         path = output.path
         if path == STREAM:
             path = self._resources.enter_context(to_stream(sys.stdout.buffer, output.format.extension))
-        header = rows.of.picture(files.unread((self.goal.shape[1], width, channels), rows.pixels.dtype))
+        header = rows.of.picture(files.unread((self._height, width, channels), rows.pixels.dtype))
         return files.writing(path, header, overwrite=output.options.overwrite)
 
     def _wait(self) -> None:

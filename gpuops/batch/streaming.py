@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from math import prod
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from .. import files, notes
 from ..errors import FileError
@@ -17,7 +15,8 @@ from ..files.strips import COPIES
 from ..image import Image, Part
 from ..tiles import course
 from ..tiles.flow import flow, settled
-from .access import Pending, of_machine
+from .access import of_machine
+from .read_ahead import read_ahead
 from .row_writer import Goal, RowWriter, goals_of
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
             wanted: tuple[int, int] = (0, picture.height), *, count: bool = False
         ) -> Generator[Image, None, None]:
             first = 0
-            with closing(_ahead(pool, strips.rows(rows), item)) as ahead:
+            with closing(read_ahead(gpu, pool, strips.rows(rows))) as ahead:
                 for pixels in ahead:
                     for start in range(0, len(pixels), rows):  # tiles may have more
                         block = pixels[start : start + rows]
@@ -109,8 +108,8 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
             ExitStack() as open_,
             closing(blocks(needed, count=todo.spreads)) as source,
         ):
-            writers = [open_.enter_context(RowWriter(goal, pool)) for goal in goals]
-            of_steps = {id(writer.goal.params): writer for writer in writers}
+            writers = [open_.enter_context(RowWriter(goal.output, goal.shape[1], pool)) for goal in goals]
+            of_steps = {id(goal.params): writer for goal, writer in zip(goals, writers, strict=True)}
 
             def seen(params: Params, image: Image) -> None:
                 if (writer := of_steps.get(id(params))) is not None:
@@ -164,26 +163,3 @@ def _shape(picture: files.Picture, how: How | None = None) -> Shape:
     """Returns (planes, height, width)."""
     dropped = how is not None and how.drops_alpha
     return picture.channels - dropped, picture.height, picture.width
-
-
-def _ahead(
-    pool: ThreadPoolExecutor, blocks: Iterator[np.ndarray[Any, Any]], item: Item
-) -> Generator[np.ndarray[Any, Any], None, None]:
-    """Gives blocks of rows of which a thread reads the next one meanwhile."""
-
-    def read() -> Pending[np.ndarray[Any, Any] | None]:
-        return Pending(pool, lambda: next(blocks, None))
-
-    coming = read()
-    try:
-        while True:
-            with item.gpu.phase("decode"):
-                block = coming.result()
-            if block is None:
-                return
-            coming = read()
-            yield block
-    except GeneratorExit:  # no more rows are needed
-        with suppress(FileError):
-            coming.result()
-        raise

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .colours import can_say, is_understood
-    from .contents import Numbers, read_contents
+    from .contents import Numbers, is_numbers, read_contents
     from .data import (
         is_data_format,
         read_data,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CHROMATICITIES", "EXTENSIONS", "FORMATS", "Format", "Identities", "Metadata", "Numbers", "Picture",
     "Strips", "Whole", "can_say", "check_output", "check_place", "format_in", "format_named", "format_of",
-    "is_data_format", "is_display_format", "is_understood", "open_rows", "output_dtype", "read",
+    "is_data_format", "is_display_format", "is_numbers", "is_understood", "open_rows", "output_dtype", "read",
     "read_contents", "read_data", "read_data_stream", "read_lut", "read_stream", "unread", "upright", "write",
     "write_data", "write_data_stream", "write_stream", "writing",
 ]  # fmt: skip
@@ -46,7 +46,7 @@ __all__ = [
 # The names of each module, which is imported on their first use: no run needs all of them, and many want to start soon.
 _MODULES = {
     "colours": "can_say is_understood",
-    "contents": "Numbers read_contents",
+    "contents": "Numbers is_numbers read_contents",
     "data": "is_data_format read_data read_data_stream write_data write_data_stream",
     "formats": "EXTENSIONS FORMATS Format format_named format_of is_display_format output_dtype",
     "lut": "read_lut",

@@ -30,6 +30,8 @@ _MANY = 8
 # What is said of a folder.
 _FOLDER = "{}: is a folder; name the files in it, or give --recursive"
 
+# Bytes that are compared at a time.
+_BLOCK = 1 << 22
 # What lists of folders have said of addresses: None where there is nothing.
 _seen: dict[str, Status | None] = {}
 
@@ -95,7 +97,12 @@ def send(copy: str, address: str, *, overwrite: bool) -> None:
         if overwrite:
             files.put_file(copy, path)
         elif _can_create(files):
-            files.put_file(copy, path, mode="create")
+            try:
+                files.put_file(copy, path, mode="create")
+            except FileExistsError:
+                # A request whose answer is lost is sent again, and finds what it has created itself.
+                if not _holds(files, path, copy):
+                    raise
         elif files.exists(path):
             raise FileExistsError
         else:
@@ -105,6 +112,18 @@ def send(copy: str, address: str, *, overwrite: bool) -> None:
 def _can_create(files: Any) -> bool:
     """Says whether a file system looks by itself, as it writes, that nothing is there."""
     return "mode" in inspect.signature(getattr(files, "_put_file", files.put_file)).parameters
+
+
+def _holds(files: Any, path: str, copy: str) -> bool:
+    """Says whether an object has the bytes of a file."""
+    with open(copy, "rb") as one:
+        if files.size(path) != os.fstat(one.fileno()).st_size:
+            return False
+        with files.open(path, "rb") as other:
+            while block := one.read(_BLOCK):
+                if other.read(len(block)) != block:
+                    return False
+    return True
 
 
 def check_place(address: str, *, overwrite: bool) -> None:

@@ -47,6 +47,13 @@ class Numbers:
         return array.reshape(1, -1, array.shape[-1] if array.ndim else 1)
 
 
+def is_numbers(path: str | os.PathLike[str]) -> bool:
+    """Says whether a file is one of numbers that clpix has described."""
+    name = os.fspath(path)
+    with with_text_name(name) as text:
+        return data.describes_itself(text, format_in(name))
+
+
 def read_contents(
     path: str | os.PathLike[str], *, layer: str | None = None
 ) -> tuple[Format, Picture | Numbers]:
@@ -57,9 +64,7 @@ def read_contents(
     """
     name = os.fspath(path)
     fmt = format_in(name)
-    with with_text_name(name) as text:
-        described = data.describes_itself(text, fmt)
-    if described:
+    if is_numbers(name):
         return fmt, _chosen(name, _described(name), layer)
     if fmt.name not in ("NPY", "NPZ"):
         return fmt, read(name, layer=layer)

@@ -88,7 +88,7 @@ def peak_signal_noise_ratio(
         Different shapes, or no data range where it is needed.
     """
     mse = mean_squared_error(gpu, image_true, image_test)
-    return _psnr(mse, data_range_of(image_true, data_range))
+    return psnr(mse, data_range_of(image_true, data_range))
 
 
 def pair(
@@ -159,7 +159,8 @@ def _few_planes(image: Image) -> Image:
     return Image(image.gpu, image.buffer, (1, planes * height, width), image.dtype)
 
 
-def _psnr(mse: float, data_range: float) -> float:
+def psnr(mse: float, data_range: float) -> float:
+    """Returns the peak signal-to-noise ratio in dB that belongs to a mean squared error."""
     if mse == 0:
         return math.inf
     return 10 * math.log10(data_range**2 / mse) if math.isfinite(mse) else -math.inf

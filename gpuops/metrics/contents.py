@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import DeviceError
 from ..files import Numbers, Picture
 from ..gpu import Gpu
 from ..notes import note
@@ -28,6 +29,14 @@ _FLOATS = (
     "float32",
     "complex64",
 )
+# The most pixels that are measured together.
+_MOST_PIXELS = 2**31 - 1
+# Bytes of rows from which on more at a time are no faster.
+_ENOUGH = 1 << 25
+# Bytes of tables, sums and histograms that the device has beside rows.
+_TABLES = 1 << 19
+# The share of the rows that the device has room for which come at a time: the pool rounds up, and sums need a little.
+_SPARE = 2
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,17 @@ class Measured:
             return dict(self.channels)
         return {"luminance": self.luminance, **self.channels}
 
+    def __add__(self, other: Measured) -> Measured:
+        """Returns the statistics of two pictures of one kind together, such as rows and those below."""
+        luminance = None
+        if self.luminance is not None and other.luminance is not None:
+            luminance = self.luminance + other.luminance
+        return Measured(
+            self.values,
+            {name: of + other.channels[name] for name, of in self.channels.items()},
+            luminance,
+        )
+
 
 def picture(gpu: Gpu, content: Picture, space: str = "auto", *, alpha: bool = True) -> Measured:
     """Measures linear Rec. 709 light, or encoded values if ``space`` says so, and alpha if ``alpha`` is set."""
@@ -67,6 +87,30 @@ def picture(gpu: Gpu, content: Picture, space: str = "auto", *, alpha: bool = Tr
         image, decoding = readable(gpu, content, linear=True, alpha=alpha)
         luminance, each = all_statistics(gpu, image, decoding=decoding)
     return Measured(values, dict(zip(CHANNELS[len(each)], each, strict=True)), luminance)
+
+
+def rows_at_a_time(gpu: Gpu, content: Picture) -> int:
+    """Returns how many rows of a picture the device has room for: all of them if it is measured as a whole.
+
+    Raises DeviceError if that is none.
+    """
+    row, width = content.pixels.nbytes // content.height, content.width
+    largest = row
+    if content.metadata.colour is not None:  # light is made of it first
+        largest = max(row, 4 * width * content.channels)
+        row += largest
+    limits = gpu.limits
+    most = min(
+        (limits.global_bytes - _TABLES) // row, limits.max_alloc_bytes // largest, _MOST_PIXELS // width
+    )
+    if most >= content.height:
+        return content.height
+    if most < _SPARE:
+        raise DeviceError(
+            f"a row of {width} pixels needs {(_TABLES + _SPARE * row) / 1e6:.3g} MB of the device's memory, of "
+            f"{limits.global_bytes / 1e6:.3g} MB: raise the limit, or use another device"
+        )
+    return min(most // _SPARE, max(1, _ENOUGH // row))
 
 
 def numbers(gpu: Gpu, path: str, content: Numbers) -> dict[str, Measured]:

@@ -106,6 +106,44 @@ class Counts:
     infinite_values: int
     opposite_infinities: int
 
+    @classmethod
+    def of_equal(cls, pixels: int, channels: int, thresholds: int) -> Counts:
+        """Returns the figures of pixels that do not differ, for so many thresholds."""
+        none = (0,) * thresholds
+        return cls(
+            pixels, pixels * channels, 0, 0.0, None, 0.0, 0.0, none, none, none, 0.0, 0.0, 0.0, 0, 0, 0
+        )  # fmt: skip
+
+    def __add__(self, other: Counts) -> Counts:
+        """Returns the figures of both sets of pixels together. Of equal errors the first set's is the worst."""
+        values = self.values + other.values
+        sets = (self, other)
+        mean = sum(of.finite_mean * of.values for of in sets) / max(values, 1)
+        rms = math.sqrt(sum(of.finite_rms**2 * of.values for of in sets) / max(values, 1))
+        infinite = any(of.infinite_values for of in sets)
+
+        def each(name: str) -> tuple[int, ...]:
+            return tuple(map(sum, zip(getattr(self, name), getattr(other, name), strict=True)))
+
+        return Counts(
+            pixels=self.pixels + other.pixels,
+            values=values,
+            differing=self.differing + other.differing,
+            max=max(self.max, other.max),
+            worst=other.worst if other.max > self.max else self.worst,
+            mean=math.inf if infinite else mean,
+            rms=math.inf if infinite else rms,
+            bad=each("bad"),
+            finite_bad=each("finite_bad"),
+            infinity_bad=each("infinity_bad"),
+            finite_max=max(self.finite_max, other.finite_max),
+            finite_mean=mean,
+            finite_rms=rms,
+            infinite_pixels=self.infinite_pixels + other.infinite_pixels,
+            infinite_values=self.infinite_values + other.infinite_values,
+            opposite_infinities=self.opposite_infinities + other.opposite_infinities,
+        )
+
     def as_idiff(self) -> tuple[tuple[int, ...], float]:
         """Returns the numbers of bad pixels by the rule of idiff (OpenImageIO 3.2), and its largest error.
 

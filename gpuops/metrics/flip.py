@@ -14,7 +14,7 @@ from ..errors import ParameterError, check_name
 from ..image import Image
 from ..operands import on_device
 from ..wavelets.statistics import largest
-from .flip_tiles import Blocks, Tone, error_map
+from .flip_tiles import Blocks, Tone, error_map, tile_of
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -223,6 +223,38 @@ def hdr_flip(
     reference, test = _operands(gpu, image_true, image_test, ppd)
     tone = TONE_MAPS[tone_map]
     start, stop = _automatic(gpu, reference, tone) if exposures is None else exposures
+    steps = _steps(start, stop, count)
+    figures, errors, best = error_map(gpu, reference, test, ppd, tone, steps, blocks)
+    result = replace(_figures(figures, reference), exposures=steps)
+    return (result, errors, best) if full else result
+
+
+def sum_of_rows(
+    gpu: Gpu,
+    image_true: Image,
+    image_test: Image,
+    rows: slice,
+    *,
+    ppd: float = PPD,
+    exposures: tuple[float, float] | None = None,
+    blocks: Blocks | None = None,
+) -> float:
+    """Returns the sum of the errors in some rows, as :func:`flip` or, with exposures, :func:`hdr_flip` has them.
+
+    The rows are whole rows of tiles, as :func:`gpuops.metrics.flip_tiles.tile_of` says, but for those at the end.
+    """
+    reference, test = _operands(gpu, image_true, image_test, ppd)
+    steps = (0.0,) if exposures is None else _steps(*exposures, None)
+    tone = None if exposures is None else TONE_MAPS["aces"]
+    records, _, _ = error_map(gpu, reference, test, ppd, tone, steps, blocks)
+    across, down = tile_of(gpu)
+    tiles = -(-reference.shape[2] // across)
+    part = records[rows.start // down * tiles : -(-rows.stop // down) * tiles, 0]
+    return float(part.sum(dtype=np.float64))
+
+
+def _steps(start: float, stop: float, count: int | None) -> tuple[float, ...]:
+    """Returns the exposures from the first to the last; one a stop, at least two, if there is no count."""
     if not -_MOST_STOPS <= start <= stop <= _MOST_STOPS:
         raise ParameterError(
             f"exposures must go up, within −{_MOST_STOPS:g} … {_MOST_STOPS:g} stops, not from {start:g} to {stop:g}"
@@ -230,10 +262,7 @@ def hdr_flip(
     number = max(2, math.ceil(stop - start)) if count is None else count
     if not 1 <= number <= _MOST_EXPOSURES:
         raise ParameterError(f"count must be 1 … {_MOST_EXPOSURES} exposures, not {number}")
-    steps = tuple(float(v) for v in np.linspace(start, stop, number))
-    figures, errors, best = error_map(gpu, reference, test, ppd, tone, steps, blocks)
-    result = replace(_figures(figures, reference), exposures=steps)
-    return (result, errors, best) if full else result
+    return tuple(float(v) for v in np.linspace(start, stop, number))
 
 
 def weighted_percentiles(

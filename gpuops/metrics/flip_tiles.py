@@ -105,6 +105,16 @@ def _rounded(half: Weights) -> Weights:
     return rounded
 
 
+def tile_of(gpu: Gpu) -> tuple[int, int]:
+    """Returns the sides (across, down) of tiles in pixels."""
+    return _CPU_TILE if gpu.limits.lanes > 1 else _GPU_TILE
+
+
+def reach(ppd: float) -> int:
+    """Returns how far from a pixel its error depends on others."""
+    return _filters(ppd).reach
+
+
 def error_map(
     gpu: Gpu,
     reference: Image,
@@ -116,14 +126,14 @@ def error_map(
 ) -> tuple[npt.NDArray[np.float32], Image, Image]:
     """Computes FLIP of two Images of one shape, of one plane or three.
 
-    Returns each tile's record (sum of errors, largest error, bits of its place, 0), the error map, and the exposure
-    map, which has values only with a tone curve.
+    Returns each tile's record (sum of errors, largest error, bits of its place, 0) in reading order, the error map, and
+    the exposure map, which has values only with a tone curve.
     """
     planes, height, width = reference.shape
     plane = np.uint64(height * width if planes > 1 else 0)
     filters = _filters(ppd)
     weights = gpu.kept(("flip weights", ppd), lambda: gpu.array(filters.weights.astype(np.float32)))
-    across, down = _CPU_TILE if gpu.limits.lanes > 1 else _GPU_TILE
+    across, down = tile_of(gpu)
     tiles = -(-width // across) * -(-height // down)
     listed, count = _differing(gpu, reference, test, (across, down), filters.reach, blocks)
 

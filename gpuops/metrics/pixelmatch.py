@@ -44,12 +44,12 @@ class Pixelmatch:
 @overload
 def pixelmatch(
     gpu: Gpu, image_true: Operand, image_test: Operand, *, threshold: float = ..., include_aa: bool = ...,
-    background: str = ..., full: Literal[False] = ...,
+    background: str = ..., first: int = ..., full: Literal[False] = ...,
 ) -> Pixelmatch: ...  # fmt: skip
 @overload
 def pixelmatch(
     gpu: Gpu, image_true: Operand, image_test: Operand, *, threshold: float = ..., include_aa: bool = ...,
-    background: str = ..., full: Literal[True],
+    background: str = ..., first: int = ..., full: Literal[True],
 ) -> tuple[Pixelmatch, Image]: ...  # fmt: skip
 def pixelmatch(
     gpu: Gpu,
@@ -59,6 +59,7 @@ def pixelmatch(
     threshold: float = 0.1,
     include_aa: bool = False,
     background: str = "checkerboard",
+    first: int = 0,
     full: bool = False,
 ) -> Pixelmatch | tuple[Pixelmatch, Image]:
     """Counts the pixels that differ visibly; with ``full`` it also says what each pixel is.
@@ -74,6 +75,8 @@ def pixelmatch(
     background : str
         What is behind pixels that are not opaque: the ``"checkerboard"`` of pixelmatch 7, which depends on the place,
         or ``"white"``, as in pixelmatch up to 6 and odiff.
+    first : int
+        The row that the images begin with, if they are rows of larger pictures: the checkerboard is that of these.
     full : bool
         Whether to return an Image (rows, columns) of uint8 too: 0 the same, 1 different, 2 different by anti-aliasing.
 
@@ -89,10 +92,7 @@ def pixelmatch(
     if a.shape != b.shape:
         raise ParameterError(f"shapes differ: {a.shape} and {b.shape}")
     height, width, _ = a.shape
-    if height * width > _MOST_PIXELS:
-        raise ParameterError(
-            f"pixelmatch counts pictures of {_MOST_PIXELS} pixels at most: cut them into parts"
-        )
+    check_pixels(height * width)
     lanes = gpu.limits.lanes
     kernel = gpu.kernel(
         "pixelmatch", "pixelmatch", WIDTH=lanes, WHITE=background == "white", ALIASED=include_aa, MASK=full
@@ -101,13 +101,21 @@ def pixelmatch(
     partial = gpu.empty((groups, 2), np.uint32)
     mask = gpu.empty((height, width), np.uint8) if full else None
     gpu.launch(
-        kernel, (groups * items,), a, b, partial, mask, width, height, np.uint32(span),
+        kernel, (groups * items,), a, b, partial, mask, width, height, np.uint32(span), np.uint64(first * width),
         float(_LARGEST * threshold**2 * 255**2), _limit(threshold),
         local=(items,), traffic=a.nbytes + b.nbytes + (mask.nbytes if mask else 0),
     )  # fmt: skip
     different, antialiased = (int(n) for n in partial.numpy().sum(0, dtype=np.int64))
     figures = Pixelmatch(different, antialiased, height * width)
     return (figures, mask) if mask is not None else figures
+
+
+def check_pixels(count: int) -> None:
+    """Raises ParameterError for pictures of too many pixels, of which the checkerboard is not known."""
+    if count > _MOST_PIXELS:
+        raise ParameterError(
+            f"pixelmatch counts pictures of {_MOST_PIXELS} pixels at most: cut them into parts"
+        )
 
 
 def _pixels(gpu: Gpu, operand: Operand) -> Image:

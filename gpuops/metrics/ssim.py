@@ -145,14 +145,18 @@ def means(gpu: Gpu, a: Image, b: Image, data_range: float, window: Window) -> np
     Raises ParameterError for different shapes, and images smaller than the window.
     """
     same_shape(a, b)
-    _, height, width = a.shape
+    check_size(a.shape[1], a.shape[2], window)
+    found: npt.NDArray[np.float64] = _totals(gpu, [_launch(gpu, a, b, data_range, window)])[0]
+    return found
+
+
+def check_size(height: int, width: int, window: Window) -> None:
+    """Raises ParameterError for images that are smaller than the window."""
     size = window.size
     if min(height, width) < size:
         raise ParameterError(
             f"SSIM needs images of {size}×{size} pixels or more, not {width}×{height}: use another metric"
         )
-    found: npt.NDArray[np.float64] = _totals(gpu, [_launch(gpu, a, b, data_range, window)])[0]
-    return found
 
 
 def shrunk(gpu: Gpu, image: Image, factor: int) -> Image:

@@ -45,7 +45,11 @@ def beside(path: str, layer: str | None = None) -> Variance | None:
 
 def read(path: str, layer: str | None = None) -> Variance:
     """Reads a variance. One without clpix's header attributes is known exactly, and so is its reference."""
-    picture = files.read(path, layer=layer)
+    return of_picture(path, files.read(path, layer=layer))
+
+
+def of_picture(path: str, picture: files.Picture) -> Variance:
+    """Returns the variance that a file's picture is, as :func:`read` does."""
     attributes = picture.metadata.attributes
     runs, of = (attributes.get(name, (None, None))[1] for name in (_RUNS, _OF))
     if runs is not None and not (isinstance(runs, int) and runs >= 2):

@@ -1,0 +1,72 @@
+"""Several files of one height, read side by side, some rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .picture import Pixels
+
+
+class Place(NamedTuple):
+    """Where rows are in a picture: those from ``start`` to ``stop`` count, and further ones are there beside them.
+
+    ``first`` is the row that an array of them begins with, and ``height`` the picture's.
+    """
+
+    first: int
+    start: int
+    stop: int
+    height: int
+
+    def span(self, above: int, below: int) -> tuple[int, int]:
+        """Returns the first row, and the one after the last, with so many above and below those that count."""
+        return max(0, self.start - above), min(self.height, self.stop + below)
+
+    @property
+    def counted(self) -> slice:
+        """The rows that count, in an array of them."""
+        return slice(self.start - self.first, self.stop - self.first)
+
+
+def abreast(
+    sources: Sequence[Iterator[Pixels]], height: int, rows: int, above: int = 0, below: int = 0
+) -> Iterator[tuple[Place, tuple[Pixels, ...]]]:
+    """Gives ``rows`` rows at a time of each source, with so many above and below as far as there are any.
+
+    A source gives arrays of any numbers of rows, altogether ``height``.
+    """
+    windows = [_Window(source) for source in sources]
+    for start in range(0, height, rows):
+        place = Place(start, start, min(height, start + rows), height)
+        first, end = place.span(above, below)
+        yield place._replace(first=first), tuple(window.rows(first, end) for window in windows)
+
+
+class _Window:
+    """The rows of a source that may still be asked for."""
+
+    def __init__(self, source: Iterator[Pixels]) -> None:
+        self._source = source
+        self._blocks: list[Pixels] = []
+        self._first = 0
+        self._end = 0
+
+    def rows(self, first: int, end: int) -> Pixels:
+        """Returns rows, none of which comes before those of the last time."""
+        while self._blocks and self._first + len(self._blocks[0]) <= first:
+            self._first += len(self._blocks.pop(0))
+        while self._end < end:
+            block = next(self._source)
+            self._blocks.append(block)
+            self._end += len(block)
+        parts = []
+        at = self._first
+        for block in self._blocks:
+            part = block[max(0, first - at) : max(0, end - at)]
+            if len(part):
+                parts.append(part)
+            at += len(block)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -1,0 +1,69 @@
+"""The figures that are joined from those of rows, by their names, and those that need a whole picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...errors import ParameterError
+from ..measure import wanted
+from .means import Flip, Similarity, luminance
+from .parts import DensestWindow, Largest, Noise, Part, Pixelmatch, PuPsnr, Unlike
+
+if TYPE_CHECKING:
+    from ...files.picture import Picture
+    from ...gpu import Gpu
+    from ...params.comparing import Comparing
+    from ...params.thresholds import Thresholds
+
+#: The figures that follow from what is counted of the stored values.
+COUNTED = ("max", "mean", "rmse", "psnr")
+# The figures of pyramids, whose coarse levels are made of all rows.
+_OF_PYRAMIDS = ("ms-ssim", "ssimulacra2")
+
+
+def whole_only(how: Comparing, thresholds: Thresholds) -> str | None:
+    """Returns the first figure wanted that needs both pictures as a whole, in words, if there is one."""
+    for metric in wanted(how, thresholds):
+        if metric in _OF_PYRAMIDS:
+            return metric
+        if metric == "hdr-flip" and how.exposures is None:
+            return f"{metric} without --exposures"
+    return None
+
+
+def parts_of(
+    gpu: Gpu, pictures: tuple[Picture, Picture], how: Comparing, thresholds: Thresholds, pixels: int
+) -> tuple[dict[str, Part], dict[str, ParameterError]]:
+    """Returns the parts of all figures wanted, as :func:`part_of` does, and why others are not defined."""
+    found: dict[str, Part] = {}
+    undefined: dict[str, ParameterError] = {}
+    for metric in wanted(how, thresholds):
+        if metric not in COUNTED:
+            try:
+                found[metric] = part_of(metric, gpu, pictures, how, pixels)
+            except ParameterError as error:
+                undefined[metric] = error
+    return found, undefined
+
+
+def part_of(metric: str, gpu: Gpu, pictures: tuple[Picture, Picture], how: Comparing, pixels: int) -> Part:
+    """Returns the figure's part, for pictures, the reference first, of which so many ``pixels`` are compared.
+
+    Raises ParameterError where it is not defined for these pictures.
+    """
+    reference = pictures[0]
+    if metric in ("ssim", "ssim-skimage"):
+        return Similarity(reference, "skimage" if metric == "ssim-skimage" else "wang")
+    if metric in ("flip", "hdr-flip"):
+        return Flip(gpu, reference, how, how.exposures if metric == "hdr-flip" else None)
+    if metric.startswith("de"):
+        return Largest(metric)
+    if metric == "pixelmatch-window":
+        return DensestWindow(pictures, how)
+    if metric == "pu-ssim":
+        return Similarity(reference, "wang", luminance)
+    if metric == "pu-psnr":
+        return PuPsnr()
+    if metric == "within-radius":
+        return Unlike(reference, how)
+    return Noise(pixels) if metric == "z-test" else Pixelmatch(pictures)

@@ -1,0 +1,96 @@
+"""Means over all pixels that are joined from those of rows: structural similarity and FLIP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..figures import blocks_of, ppd_of, pu_values
+from ..flip import sum_of_rows
+from ..flip_tiles import reach, tile_of
+from ..pu21 import PEAK
+from ..ssim import WINDOWS, check_size, means
+from .parts import Part
+
+if TYPE_CHECKING:
+    from ...files.picture import Picture
+    from ...gpu import Gpu
+    from ...image import Image
+    from ...params.comparing import Comparing
+    from ..both import Both
+    from .band import Band
+
+#: Two pictures' planes and their data range.
+Values = Callable[["Both"], tuple["Image", "Image", float]]
+
+
+def stored(both: Both) -> tuple[Image, Image, float]:
+    """Returns the stored values."""
+    return *both.stored, both.data_range
+
+
+def luminance(both: Both) -> tuple[Image, Image, float]:
+    """Returns PU21 values of the luminance."""
+    return *pu_values(both, luminance=True), PEAK
+
+
+class Similarity(Part):
+    """The mean structural similarity: of windows that begin in the rows that count."""
+
+    def __init__(self, picture: Picture, convention: str, values: Values = stored) -> None:
+        self._window = WINDOWS[convention]
+        check_size(picture.height, picture.width, self._window)
+        self.below = self._window.size - 1
+        if values is not stored:
+            self.wants, self.floats = "light", 2.0
+        self._values = values
+        self._sum, self._count = 0.0, 0
+
+    def take(self, both: Both, band: Band) -> None:
+        if count := self._windows(band):
+            of_planes = means(both.gpu, *self._values(both), self._window)[:, 0]
+            self._sum += float(of_planes.mean()) * count
+            self._count += count
+
+    def take_equal(self, band: Band) -> None:
+        self._sum += self._windows(band)
+        self._count += self._windows(band)
+
+    def _windows(self, band: Band) -> int:
+        """Returns how many windows a plane has."""
+        rows, columns, size = band.reference.height, band.reference.width, self._window.size
+        return max(0, rows - size + 1) * (columns - size + 1)
+
+    @property
+    def figure(self) -> float:
+        return self._sum / self._count
+
+
+class Flip(Part):
+    """The mean of FLIP's errors, with exposures those of HDR-FLIP."""
+
+    wants = "light"
+
+    def __init__(
+        self, gpu: Gpu, picture: Picture, how: Comparing, exposures: tuple[float, float] | None = None
+    ) -> None:
+        self._exposures = exposures
+        self._pixels, self._sum = picture.width * picture.height, 0.0
+        self.floats = 2.0 / (picture.channels - picture.alpha)  # two maps
+        _, down = tile_of(gpu)
+        self.unit = down
+        self.above = self.below = -(-reach(ppd_of(how)) // down) * down
+
+    def take(self, both: Both, band: Band) -> None:
+        self._sum += sum_of_rows(
+            both.gpu,
+            *both.light,
+            band.place.counted,
+            ppd=ppd_of(both.how),
+            exposures=self._exposures,
+            blocks=blocks_of(both),
+        )
+
+    @property
+    def figure(self) -> float:
+        return self._sum / self._pixels

@@ -1,0 +1,121 @@
+"""How many rows of two pictures are measured at a time, and whether they have room as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ...errors import DeviceError, ParameterError
+from .parts import Part
+
+if TYPE_CHECKING:
+    from ...files.picture import Picture
+    from ...gpu import Gpu
+
+# Numbers of 32 bits for each value of one picture that each kind of values takes, of both pictures.
+_BOTH = 2.0
+# The same for what is there for a while only: values on their way to light, and what the pool rounds up.
+_SPARE = 3.0
+# Bytes of planes from which on more rows at a time are no faster.
+_ENOUGH = 1 << 24
+# Rows in whole multiples of which sums are the same bits as those of the whole: moments.py's bands are of so many.
+_BAND = 64
+# The share of the device's memory that rows may take: tables and scratch memory have the rest.
+_SHARE = 0.85
+# Copies of a row of pixels that the host has: read ahead, held, put together, and made equal where nothing is compared.
+_ON_HOST = 6
+# Bytes for each pixel of what says where pixels differ.
+_PLACES = 24
+# Pixels that kernels count by integers of 32 bits with a sign.
+_MOST_PIXELS = 2**31 - 1
+
+
+def fits(gpu: Gpu, pictures: Iterable[Picture], parts: Iterable[Part]) -> bool:
+    """Says whether the device has room for both pictures as a whole."""
+    both, limits = [*pictures], gpu.limits
+    values = max(picture.pixels.size for picture in both)
+    needed = sum(picture.pixels.nbytes for picture in both) + 4 * _floats(parts, "stored") * values
+    return (
+        needed <= limits.global_bytes
+        and 4 * values <= limits.max_alloc_bytes
+        and both[0].width * both[0].height <= _MOST_PIXELS
+    )
+
+
+def halos(parts: Iterable[Part], height: int) -> tuple[int, int]:
+    """Returns how many rows above and below the parts look at, at most."""
+    both = [(0, 0), *((part.above, part.below) for part in parts)]
+    return min(height, max(above for above, _ in both)), min(height, max(below for _, below in both))
+
+
+def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[Part]) -> int:
+    """Returns how many rows the device should measure at a time.
+
+    Raises DeviceError if it has no room for the least number.
+    """
+    parts = [*parts]
+    height, width = pictures[0].height, pictures[0].width
+    least = min(_unit(parts), height)
+    row = 4 * width * max(picture.channels for picture in pictures)
+    pixels = sum(width * picture.channels * picture.pixels.itemsize for picture in pictures)
+    limits = gpu.limits
+    most = height
+    for halo in {(0, 0), *((part.above, part.below) for part in parts)}:
+        with_halo = [part for part in parts if (part.above, part.below) == halo]
+        counted = ("stored",) if halo == (0, 0) else ()
+        each = (pixels + (_floats(with_halo, *counted) + _SPARE) * row) / _SHARE
+        rows = int(min(limits.global_bytes / each, limits.max_alloc_bytes / row)) - sum(halo)
+        if rows < least:
+            raise DeviceError(
+                f"{least + sum(halo)} rows of {width} pixels need {(least + sum(halo)) * each / 1e6:.3g} MB of the "
+                f"device's memory for this, of {limits.global_bytes / 1e6:.3g} MB: raise the limit, or use another "
+                f"device"
+            )
+        most = min(most, rows)
+    wanted = max(_ENOUGH // row, 2 * sum(halos(parts, height)), _BAND)
+    return _whole_units(min(most, wanted), _unit(parts), height)
+
+
+def rows_in_memory(
+    pictures: tuple[Picture, Picture], parts: Iterable[Part], memory: int, *, fixed: int, least: int
+) -> int:
+    """Returns how many rows have room in so many bytes of the host's memory, beside those ``fixed``.
+
+    ``least``: rows that a file gives together. Raises ParameterError if there is no room for the least number.
+    """
+    parts = [*parts]
+    height, width = pictures[0].height, pictures[0].width
+    unit = min(_unit(parts), height)
+    row = _PLACES * width
+    row += _ON_HOST * sum(width * picture.channels * picture.pixels.itemsize for picture in pictures)
+    beside = fixed + (sum(halos(parts, height)) + least) * row
+    rows = (memory - beside) // row
+    if rows < unit:
+        raise ParameterError(
+            f"needs {(beside + unit * row) / 1e6:.4g} MB of memory for this, and {memory / 1e6:.4g} MB are allowed: "
+            f"raise --memory"
+        )
+    return _whole_units(rows, unit, height)
+
+
+def _floats(parts: Iterable[Part], *kinds: str) -> float:
+    """Returns the numbers for each value of one picture that parts need together; they come one after the other.
+
+    ``kinds``: values that are there anyway.
+    """
+    parts = [*parts]
+    kinds = tuple({*kinds, *(part.wants for part in parts)})
+    return _BOTH * len(kinds) + max((part.floats for part in parts), default=0.0)
+
+
+def _unit(parts: Iterable[Part]) -> int:
+    """Returns what rows have to come in multiples of."""
+    return max((part.unit for part in parts), default=1)
+
+
+def _whole_units(rows: int, unit: int, height: int) -> int:
+    """Returns so many rows at most, in whole multiples."""
+    if rows >= height:
+        return height
+    unit = _BAND if rows >= _BAND and _BAND % unit == 0 else unit
+    return rows // unit * unit

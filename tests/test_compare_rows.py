@@ -1,0 +1,415 @@
+"""Comparing by rows: every figure is that of the whole pictures, whatever rows come together."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gpuops import Gpu, ParameterError, files
+from gpuops.batch.job import Options
+from gpuops.batch.side_by_side import Files
+from gpuops.files import Picture, Strips
+from gpuops.files.abreast import abreast
+from gpuops.metrics.flip_tiles import tile_of
+from gpuops.metrics.measure import Both, SizeError, measure
+from gpuops.metrics.pixelmatch import pixelmatch
+from gpuops.metrics.rows.joined import part_of, whole_only
+from gpuops.metrics.rows.room import rows_at_a_time
+from gpuops.metrics.variance import Variance
+from gpuops.params.comparing import Comparing, Measured
+from gpuops.params.metrics import METRICS
+from gpuops.params.thresholds import Thresholds
+
+from .conftest import Run
+from .tolerance import DOUBLE
+
+Array = npt.NDArray[Any]
+Program = Callable[..., Run]
+
+WHOLE = ("ms-ssim", "ssimulacra2")
+FLIPS = ("flip", "hdr-flip")
+BY_ROWS = tuple(metric for metric in METRICS if metric not in WHOLE)
+NEAR = tuple(metric for metric in BY_ROWS if metric not in FLIPS)
+# Means of float32 sums over groups, whose pixels are others by rows: each group's sum is compensated.
+SUMS = 1e-6
+# Figures that have the same bits: counts, and the largest errors.
+EXACT = ("max", "de76", "de2000", "de-itp", "pixelmatch", "pixelmatch-window", "within-radius", "z-test")
+# Exposures with which HDR-FLIP needs no look at the whole.
+EXPOSURES = (-1.0, 2.0)
+
+
+def two(
+    rng: np.random.Generator, shape: tuple[int, int, int] = (150, 61, 3), dtype: str = "uint8"
+) -> tuple[Picture, Picture]:
+    """A picture, and one with noise, a block that moved by a pixel, blots, and equal rows."""
+    y, x = np.mgrid[: shape[0], : shape[1]]
+    a = 0.5 + 0.3 * np.sin(x / 5 + y / 9)[..., None] + 0.1 * rng.random(shape)
+    b = a + rng.normal(0, 0.01, shape)
+    b[10:60, 5:30] = a[11:61, 4:29]
+    blots = rng.random(shape[:2]) < 0.02
+    b[blots] = 1 - a[blots] ** 2
+    b[70:95] = a[70:95]
+    a, b = np.clip(a, 0, 1), np.clip(b, 0, 1)
+    if dtype.startswith("u"):
+        a, b = (np.round(v * np.iinfo(dtype).max) for v in (a, b))
+    kind = {"alpha": shape[2] in (2, 4), "linear": dtype.startswith("f")}
+    return Picture(a.astype(dtype), **kind), Picture(b.astype(dtype), **kind)
+
+
+def known(picture: Picture) -> Picture:
+    """A variance that explains some of the noise."""
+    return Picture(np.full(picture.pixels.shape, 3e-5, np.float32), picture.alpha, linear=True)
+
+
+def by_rows(
+    gpu: Gpu,
+    a: Picture,
+    b: Picture,
+    how: Comparing,
+    rows: int,
+    thresholds: Thresholds = Thresholds(),  # noqa: B008
+    mask: Picture | None = None,
+) -> Measured:
+    given = Strips.of(mask) if mask is not None else None
+    files_ = Files(Strips.of(a), Strips.of(b), how, Options(), ("v.exr", Strips.of(known(a))), given)
+    with ThreadPoolExecutor(2) as pool:
+        pair = files_.pair(gpu, pool)
+        pair.rows_of = lambda _parts: rows  # type: ignore[method-assign]
+        return measure(pair, thresholds)
+
+
+def as_whole(
+    gpu: Gpu,
+    a: Picture,
+    b: Picture,
+    how: Comparing,
+    thresholds: Thresholds = Thresholds(),  # noqa: B008
+) -> Measured:
+    return measure(Both(gpu, b, a, how, Variance(known(a))), thresholds)
+
+
+def check_same(found: Measured, whole: Measured) -> None:
+    """Checks that all is alike, but for sums in another order."""
+    assert list(found.figures) == list(whole.figures)
+    for metric, value in whole.figures.items():
+        if metric in EXACT:
+            assert found.figures[metric] == value, metric
+        else:
+            assert found.figures[metric] == pytest.approx(value, rel=SUMS, nan_ok=True), metric
+    assert [limit.name for limit in found.missed] == [limit.name for limit in whole.missed]
+    assert str(found.worst) == str(whole.worst)  # which may have NaN
+    rest = {"figures": {}, "missed": (), "worst": None}
+    assert replace(found, **rest) == replace(whole, **rest)
+
+
+@pytest.mark.parametrize("rows", [1, 7, 23, 64, 150])
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_any_rows_give_the_figures_of_the_whole(
+    gpu: Gpu, rng: np.random.Generator, rows: int, channels: int
+) -> None:
+    """One row, fewer than the halo, a prime number, SSIM's own bands, and all."""
+    a, b = two(rng, (150, 61, channels))
+    how = Comparing(metrics=NEAR, window=9, radius=2, tolerance=0.002)
+    thresholds = Thresholds(fail=2.5 / 255, warn=1.5 / 255)
+    found, whole = (
+        measured
+        for measured in (by_rows(gpu, a, b, how, rows, thresholds), as_whole(gpu, a, b, how, thresholds))
+    )
+    check_same(found, whole)
+    assert whole.figures["pixelmatch"] > 0 and whole.figures["within-radius"] > 0 and whole.bad > 0
+
+
+@pytest.mark.parametrize("dtypes", ["uint8 uint16", "uint16 uint16", "float16 float32", "uint8 float32"])
+@pytest.mark.parametrize("space", ["auto", "linear"])
+def test_kinds_of_pictures(gpu: Gpu, rng: np.random.Generator, dtypes: str, space: str) -> None:
+    """Depths that differ, and values that are converted."""
+    first, second = dtypes.split()
+    a, b = two(rng, dtype=first)[0], two(rng, dtype=second)[1]
+    for alpha in (True, False):
+        how = Comparing(metrics=NEAR, space=space, alpha=alpha)
+        check_same(by_rows(gpu, a, b, how, 13), as_whole(gpu, a, b, how))
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("ppd", [None, 20.0, 150.0])
+def test_flip_of_whole_tiles(
+    planned: Gpu, rng: np.random.Generator, channels: int, ppd: float | None
+) -> None:
+    """Tiles are those of the whole, so that even their sums have the same bits."""
+    a, b = two(rng, (210, 75, channels))
+    how = Comparing(metrics=FLIPS, exposures=EXPOSURES, ppd=ppd)
+    whole = as_whole(planned, a, b, how)
+    _, down = tile_of(planned)
+    for rows in (down, 2 * down, 210):
+        found = by_rows(planned, a, b, how, rows)
+        for metric in FLIPS:
+            assert found.figures[metric] == pytest.approx(whole.figures[metric], rel=DOUBLE) != 0
+        check_same(found, whole)
+
+
+@given(data=st.data())
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_sizes(gpu: Gpu, data: st.DataObject) -> None:
+    """Also those for which figures are not defined, which is said in the same words."""
+    shape = (
+        data.draw(st.integers(1, 40)),
+        data.draw(st.integers(1, 30)),
+        data.draw(st.sampled_from([1, 2, 3, 4])),
+    )
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    a, b = (Picture(rng.integers(0, 4, shape).astype(np.uint8), alpha=shape[2] in (2, 4)) for _ in "ab")
+    some = rng.random(shape[0]) < 0.5
+    b.pixels[some] = a.pixels[some]
+    how = Comparing(metrics=NEAR, window=data.draw(st.integers(1, 12)), radius=data.draw(st.integers(0, 5)))
+    rows = data.draw(st.integers(1, shape[0]))
+    check_same(by_rows(gpu, a, b, how, rows), as_whole(gpu, a, b, how))
+
+
+@pytest.mark.parametrize("odd", [(np.nan, 0.5), (np.inf, 0.5), (np.inf, -np.inf), (np.nan, np.nan)])
+def test_what_is_not_finite(gpu: Gpu, rng: np.random.Generator, odd: tuple[float, float]) -> None:
+    a, b = two(rng, (150, 61, 3), "float32")
+    for y in (3, 77, 149):
+        a.pixels[y, 7, 1], b.pixels[y, 7, 1] = odd
+    b.pixels[20, 20, 2] = 1e30
+    how = Comparing(metrics=NEAR)
+    for thresholds in (Thresholds(fail=0.01), Thresholds(limits={"psnr": -1e30, "ssim": -0.9})):
+        check_same(by_rows(gpu, a, b, how, 31, thresholds), as_whole(gpu, a, b, how, thresholds))
+    idiff = Comparing(metrics=NEAR, idiff=True)
+    check_same(by_rows(gpu, a, b, idiff, 31), as_whole(gpu, a, b, idiff))
+
+
+def test_a_tiny_error_beside_large_ones(gpu: Gpu) -> None:
+    """Rows whose squares float32 does not hold, beside others."""
+    a = np.zeros((4, 50, 1), np.float32)
+    b = np.array([1e-30, 1e25, 1.0, 0.0], np.float32)[:, None, None] + a
+    found = by_rows(gpu, Picture(a, linear=True), Picture(b, linear=True), Comparing(metrics=("rmse",)), 1)
+    wide = b.astype(np.float64)
+    assert found.figures["rmse"] == pytest.approx(math.sqrt((wide**2).mean()), rel=1e-7)
+    b[1] = 0
+    b[2] = 0
+    wide = b.astype(np.float64)
+    found = by_rows(gpu, Picture(a, linear=True), Picture(b, linear=True), Comparing(metrics=("rmse",)), 1)
+    assert found.figures["rmse"] == pytest.approx(math.sqrt((wide**2).mean()), rel=1e-7)
+
+
+def test_of_equally_bad_pixels_the_first_is_told(gpu: Gpu) -> None:
+    a = np.zeros((40, 30, 3), np.uint8)
+    b = a.copy()
+    b[[12, 12, 33], [9, 20, 1], 1] = 5
+    for rows in (1, 6, 13, 40):
+        worst = by_rows(gpu, Picture(a), Picture(b), Comparing(metrics=("max",)), rows).worst
+        assert worst is not None and (worst.x, worst.y) == (9, 12)
+        assert (worst.reference, worst.result) == ((0, 0, 0), (0, 5, 0))
+
+
+def test_rows_of_a_checkerboard(gpu: Gpu, rng: np.random.Generator) -> None:
+    """What is behind pixels that are not opaque depends on the place in the picture."""
+    a = rng.integers(0, 256, (90, 37, 4)).astype(np.uint8)
+    b = a.copy()
+    b[..., 3] = np.clip(a[..., 3].astype(int) + rng.integers(-60, 60, a.shape[:2]), 0, 255)
+    _, whole = pixelmatch(gpu, a, b, full=True, include_aa=True)
+    for first in (1, 17, 88):
+        _, part = pixelmatch(gpu, a[first:], b[first:], first=first, full=True, include_aa=True)
+        np.testing.assert_array_equal(part.numpy(), whole.numpy()[first:])
+
+
+def test_masks_and_rectangles(gpu: Gpu, rng: np.random.Generator, tmp_path: Path) -> None:
+    a, b = two(rng)
+    mask = (rng.random((150, 61, 1)) < 0.8).astype(np.uint8) * 9
+    files.write(tmp_path / "m.png", Picture(mask))
+    how = Comparing(metrics=NEAR, mask=str(tmp_path / "m.png"), ignore=((3, 20, 30, 66), (50, 149, 99, 9)))
+    found = by_rows(gpu, a, b, how, 17, Thresholds(fail=0.01), Picture(mask))
+    check_same(found, as_whole(gpu, a, b, how, Thresholds(fail=0.01)))
+    shown = mask[..., 0] != 0
+    shown[20:86, 3:33] = shown[149, 50:] = False
+    assert found.pixels == shown.sum()
+    error = np.abs(a.pixels.astype(int) - b.pixels)[shown]
+    assert found.figures["max"] == pytest.approx(error.max() / 255, rel=DOUBLE)
+    assert found.differing == (error != 0).sum()
+
+
+def test_what_cannot_be_compared(gpu: Gpu, rng: np.random.Generator) -> None:
+    a, b = two(rng)
+    with pytest.raises(SizeError, match="sizes differ"):
+        by_rows(gpu, a, replace(b, pixels=b.pixels[:9]), Comparing(), 9)
+    with pytest.raises(ParameterError, match="outside"):
+        by_rows(gpu, a, b, Comparing(ignore=((0, 150, 3, 3),)), 9)
+    with pytest.raises(ParameterError, match="leave no pixel"):
+        by_rows(gpu, a, b, Comparing(ignore=((0, 0, 61, 150),)), 9)
+    with pytest.raises(ParameterError, match="the mask has"):
+        by_rows(gpu, a, b, Comparing(mask="m.png"), 9, mask=Picture(np.ones((9, 9, 1), np.uint8)))
+
+
+def test_every_figure_comes_by_rows_or_says_that_it_cannot(gpu: Gpu, rng: np.random.Generator) -> None:
+    a, b = two(rng)
+    for metric in METRICS:
+        words = whole_only(Comparing(metrics=(metric,)), Thresholds())
+        assert (words is not None) == (metric in (*WHOLE, "hdr-flip"))
+        if words is None and metric not in ("max", "mean", "rmse", "psnr"):
+            assert part_of(metric, gpu, (a, b), Comparing(), 100).wants in ("stored", "light", "codes")
+
+
+def test_rows_are_whole_tiles_where_that_counts(opened: Callable[..., Gpu], rng: np.random.Generator) -> None:
+    a, b = (replace(one, pixels=files.unread((30_000, 40_000, 3), np.dtype(np.uint8))) for one in two(rng))
+    gpu = opened(memory=1 << 30)
+    flip = part_of("flip", gpu, (a, b), Comparing(), 1)
+    assert rows_at_a_time(gpu, (a, b), [flip]) % flip.unit == 0
+    ssim = part_of("ssim", gpu, (a, b), Comparing(), 1)
+    assert rows_at_a_time(gpu, (a, b), [ssim]) % 64 == 0
+
+
+@given(data=st.data())
+def test_windows_of_rows(data: st.DataObject) -> None:
+    """Sources give any numbers of rows; each window has those that were asked for, once each row counts."""
+    height = data.draw(st.integers(1, 40))
+    array = np.arange(height)[:, None, None]
+
+    def blocks() -> Any:
+        first = 0
+        while first < height:
+            count = data.draw(st.integers(1, 9))
+            yield array[first : first + count]
+            first += count
+
+    rows, above, below = (data.draw(st.integers(low, 12)) for low in (1, 0, 0))
+    counted = []
+    for place, (one, other) in abreast([blocks(), blocks()], height, rows, above, below):
+        expected = array[max(0, place.start - above) : place.stop + below]
+        np.testing.assert_array_equal(one, expected)
+        np.testing.assert_array_equal(other, expected)
+        counted.append(one[place.counted])
+    np.testing.assert_array_equal(np.concatenate(counted), array)
+
+
+# -- the command -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes every picture one that memory has no room for."""
+    monkeypatch.setattr("gpuops.batch.access.of_machine", lambda: 0)
+    monkeypatch.setattr("gpuops.metrics.rows.room._ENOUGH", 1)
+
+
+def save(path: Path, picture: Picture, *, tiled: bool = False) -> Path:
+    if tiled:
+        import tifffile
+
+        tifffile.imwrite(path, picture.pixels, tile=(16, 32), photometric="rgb")
+    else:
+        files.write(path, picture)
+    return path
+
+
+METRIC = [word for metric in BY_ROWS for word in ("--metric", metric)]
+
+
+@pytest.mark.parametrize(
+    ("names", "dtype", "channels"),
+    [
+        (("a.png", "b.png"), "uint8", 3),
+        (("a.tif", "b.png"), "uint8", 3),
+        (("a.png", "b.png"), "uint16", 4),
+        (("a.exr", "b.exr"), "float16", 4),
+        (("a.exr", "b.tif"), "float32", 3),
+        (("a.png", "b.png"), "uint8", 2),
+    ],
+)
+def test_the_command_tells_the_same(
+    clpix: Program,
+    tmp_path: Path,
+    rng: np.random.Generator,
+    request: pytest.FixtureRequest,
+    names: tuple[str, str],
+    dtype: str,
+    channels: int,
+) -> None:
+    """Figures, words, the verdict and the difference picture, of tiled files and of others."""
+    pair = two(rng, (200, 61, channels), dtype)
+    paths = [
+        save(tmp_path / name, picture, tiled=name == "a.tif")
+        for name, picture in zip(names, pair, strict=True)
+    ]
+    mask = save(tmp_path / "mask.png", Picture((rng.random((200, 61, 1)) < 0.9).astype(np.uint8)))
+    files.write(f"{paths[0]}.variance.exr", known(pair[0]))
+    options = (*METRIC, "--exposures", "-1,2", "--mask", mask, "--ignore", "5,5,20,50", "--fail", "0.01")
+    runs = []
+    for way in ("whole", "rows"):
+        if way == "rows":
+            request.getfixturevalue("small")
+        target = tmp_path / f"{way}.png"
+        runs.append((clpix("compare", *paths, *options, "--json"), clpix("compare", *paths, "-o", target)))
+    (whole, drawn), (rows, drawn_too) = runs
+    assert whole.code == rows.code == drawn.code == drawn_too.code == 1, rows.err
+    assert whole.err == rows.err and drawn.err == drawn_too.err
+    assert drawn.out.replace("whole", "rows") == drawn_too.out
+    first, second = json.loads(whole.out), json.loads(rows.out)
+    for metric in BY_ROWS:
+        assert first[metric] is not None, metric
+        assert second.pop(metric) == pytest.approx(first.pop(metric), rel=SUMS), metric
+    assert first == second
+    a, b = (files.read(tmp_path / f"{way}.png").pixels.astype(int) for way in ("whole", "rows"))
+    assert np.abs(a - b).max() <= 1 and np.count_nonzero(a != b) <= 1e-3 * a.size and a.any()
+
+
+@pytest.mark.usefixtures("small")
+def test_equal_and_damaged_files(clpix: Program, tmp_path: Path, rng: np.random.Generator) -> None:
+    a, _ = two(rng, (400, 300, 3))
+    path = save(tmp_path / "a.tif", a)
+    run = clpix("compare", path, path)
+    assert run.code == 0 and run.out.splitlines()[-1] == "equal" and "ssim  1.000000" in run.out
+    png = save(tmp_path / "a.png", a)
+    content = png.read_bytes()
+    png.write_bytes(content[: len(content) // 2])
+    run = clpix("compare", path, png, "-o", tmp_path / "d.png")
+    assert (run.code, run.out) == (2, "") and "a.png" in run.err and run.err.count("\n") == 1
+    assert not (tmp_path / "d.png").exists()
+
+
+def test_limits_that_are_too_low_say_what_is_needed(
+    clpix: Program, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    a, b = two(rng, (600, 500, 3))
+    paths = [save(tmp_path / name, one) for name, one in (("a.tif", a), ("b.tif", b))]
+    for options, words in (
+        (
+            ("--memory", "2M", "--metric", "ms-ssim"),
+            "as a whole for ms-ssim, which takes 2.7 MB of memory, and 1.049 MB",
+        ),
+        (("--memory", "2M", "--max-hdr-flip", "1"), "as a whole for hdr-flip without --exposures"),
+        (("--memory", "2M"), r"MB of memory for this, and 2.097 MB are allowed: raise --memory"),
+        (("--memory", "2M", "-o", tmp_path / "d.jpg"), "JPEG is written as a whole"),
+        (("--device-memory", "64K"), "of the device's memory for this"),
+        (("--device-memory", "2M", "--metric", "flip"), "of the device's memory for this"),
+    ):
+        run = clpix("compare", *paths, *options)
+        assert (run.code, run.out) == (2, "") and words in run.err and run.err.count("\n") == 1, run.err
+    assert not (tmp_path / "d.jpg").exists()
+
+
+@pytest.mark.parametrize("size", ["1M", "2M", "3M", "5M"])
+def test_a_device_of_little_memory_is_enough(
+    clpix: Program, tmp_path: Path, rng: np.random.Generator, size: str
+) -> None:
+    """The pool counts what is in use, and refuses more. Files of floats with alpha take the most."""
+    pair = two(rng, (600, 200, 4), "float32")
+    paths = [save(tmp_path / f"{k}.exr", one) for k, one in enumerate(pair)]
+    near = [word for metric in NEAR if metric != "z-test" for word in ("--metric", metric)]
+    options = ("--window", "8", "--device-memory", size)
+    run = clpix("compare", *paths, *near, *options, "-o", tmp_path / "d.png", "--json")
+    assert run.code == 1 and not run.err, run.err
+    whole = json.loads(clpix("compare", *paths, *near, "--window", "8", "--json").out)
+    found = json.loads(run.out)
+    for metric in ("max", "pixelmatch", "differing", "worst"):
+        assert found[metric] == whole[metric]
