@@ -17,12 +17,14 @@ from ..files.png_rows import Undo
 from ..files.streams import called
 from ..files.strips import COPIES
 from ..params.files import STREAM
-from .reader import check_source, read_numbers, read_picture
+from .reader import check_source, open_numbers, read_numbers, read_picture
 
 if TYPE_CHECKING:
     from .job import Options
 
 T = TypeVar("T")
+# Rows of an array that are read at a time.
+_ROWS = 256
 
 
 class Pending(Generic[T]):
@@ -98,12 +100,29 @@ class Access:
                 f"{self._memory / 1e6:.4g} MB are allowed: raise --memory"
             )
 
-    def numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Returns the arrays and attributes in the input, a file of numbers."""
+    def opened_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Returns the arrays and attributes in the input, a file of numbers; only the arrays' rows
+        (:class:`gpuops.files.RowsOfArray`), if they take too much memory as a whole."""
+        if self.path != STREAM:
+            check_source(self.path)
+            with self._here() as path:
+                found = open_numbers(path, self._memory or of_machine() // 2)
+            if found is not None:
+                return found
         with self._here() as path:
-            found = read_numbers(path)
+            arrays, attributes = read_numbers(path)
         self._release()
-        return found
+        return arrays, attributes
+
+    def numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Returns the arrays and attributes in the input, a file of numbers, as a whole."""
+        arrays, attributes = self.opened_numbers()
+        whole = {
+            name: array.whole(_ROWS) if isinstance(array, files.RowsOfArray) else array
+            for name, array in arrays.items()
+        }
+        self._release()
+        return whole, attributes
 
     def write(self, work: Callable[[], None], _size: int) -> None:
         """Does work that writes a result, of ``_size`` bytes in memory."""
@@ -189,15 +208,16 @@ class Threaded(Access):
         return found
 
     def _read_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        arrays, attributes = super().numbers()
-        self.read = sum(array.nbytes for array in arrays.values())
+        arrays, attributes = super().opened_numbers()
+        whole = (array for array in arrays.values() if not isinstance(array, files.RowsOfArray))
+        self.read = sum(array.nbytes for array in whole)
         return arrays, attributes
 
     def opened(self, undo: Undo | None = None) -> files.Picture | files.Strips:
         pending, self._picture = self._picture, None  # its memory belongs to the caller from now on
         return self._open() if pending is None else pending.result()
 
-    def numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def opened_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         pending, self._numbers = self._numbers, None
         return self._read_numbers() if pending is None else pending.result()
 

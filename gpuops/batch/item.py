@@ -123,10 +123,13 @@ class Item:
         decoding, colour = decoding_of(picture, origin, premultiply=premultiply)
         return How(decoding, colour, drops_alpha=origin.alpha != picture.alpha)
 
-    def load_data(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The arrays and attributes of a spectrum or coefficient file; the picture's metadata goes to its result."""
+    def load_data(self, *, by_rows: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The arrays and attributes of a spectrum or coefficient file; the picture's metadata goes to its result.
+
+        ``by_rows``: arrays that take too much memory as a whole may be :class:`gpuops.files.RowsOfArray`.
+        """
         with self.gpu.phase("decode"):
-            arrays, attributes = self._access.numbers()
+            arrays, attributes = self._access.opened_numbers() if by_rows else self._access.numbers()
         self.output = self.output.of(
             Origin.of_numbers(self.path, arrays, attributes, alpha=self.options.alpha)
         )

@@ -66,7 +66,7 @@ def streamed(item: Item, todo: Plan, strips: files.Strips) -> None:
 
         def blocks(*, count: bool = False) -> Iterator[Image]:
             first = 0
-            for pixels in _ahead(pool, strips.rows(rows), item):
+            for pixels in ahead(pool, strips.rows(rows), item):
                 for start in range(0, len(pixels), rows):  # tiles may have more
                     image = item.on_device(pixels[start : start + rows], how, count=count)
                     image.part = Part(first, picture.height)
@@ -82,7 +82,7 @@ def streamed(item: Item, todo: Plan, strips: files.Strips) -> None:
         with (
             notes.to(said.setdefault),
             notes.summed(),
-            _Writing(item.output, picture.height, pool) as writing,
+            Writing(item.output, picture.height, pool) as writing,
         ):
             for result in flow.flow(gpu, todo, blocks(count=todo.spreads), how.decoding, shape, target):
                 writing.put(item.output.finished(result))
@@ -129,7 +129,7 @@ def _shape(picture: files.Picture, how: How | None = None) -> tuple[int, int, in
     return picture.channels - dropped, picture.height, picture.width
 
 
-def _ahead(
+def ahead(
     pool: ThreadPoolExecutor, blocks: Iterator[np.ndarray[Any, Any]], item: Item
 ) -> Iterator[np.ndarray[Any, Any]]:
     """Gives blocks of rows of which a thread reads the next one meanwhile."""
@@ -147,7 +147,7 @@ def _ahead(
         yield block
 
 
-class _Writing:
+class Writing:
     """A result whose rows are written by a thread while the next ones are made: a context."""
 
     def __init__(self, output: Output, height: int, pool: ThreadPoolExecutor) -> None:
@@ -157,7 +157,7 @@ class _Writing:
         self._lost = Losses()
         self._first: Finished | None = None
 
-    def __enter__(self) -> _Writing:
+    def __enter__(self) -> Writing:
         return self
 
     def put(self, rows: Finished) -> None:
