@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -82,6 +82,15 @@ class Access:
                         return found if path == self.path else self._named(found, path)
         with png_rows.undone_by(undo):
             return self._whole()
+
+    def by_rows(self) -> files.Strips | None:
+        """Returns the rows of a picture of which all was read, if it can be read so too."""
+        if self.path == STREAM:
+            return None
+        with self._here() as path, notes.to(lambda _text: None), suppress(files.Whole):
+            found = files.open_rows(path, self._layer, 0)
+            return found if found is None or path == self.path else self._named(found, path)
+        return None
 
     def whole(self, of_rows: files.Strips) -> files.Picture:
         """Returns a picture of which there are rows. Raises FileError if it takes more memory than was allowed."""

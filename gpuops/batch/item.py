@@ -104,6 +104,11 @@ class Item:
         with self.gpu.phase("decode"):
             return self._access.opened(undoing(self.gpu))
 
+    def by_rows(self) -> files.Strips | None:
+        """decode: the rows of a picture that was opened as a whole, so that this can go; None if there are none."""
+        with self.gpu.phase("decode"):
+            return self._access.by_rows()
+
     def read(
         self, found: files.Picture | files.Strips | None = None, *, linear: bool, premultiply: bool
     ) -> tuple[files.Picture, How]:

@@ -12,7 +12,12 @@ from ..params.fft import FftParams, SpectrumParams
 if TYPE_CHECKING:
     from .. import files
     from ..fourier.record import Record
+    from ..image import Image
     from .item import How, Item
+
+
+# A picture that takes so large a share of the memory, one in this number, is read once more, by rows.
+_LARGE_SHARE = 4
 
 
 @dataclass(frozen=True)
@@ -27,8 +32,10 @@ class ToSpectrum:
     view: str | None = None
 
     def __call__(self, item: Item) -> None:
+        from .. import files
         from ..files.strips import Strips
         from ..fourier import spectrum
+        from .spectra_by_rows import allowed
 
         found = item.opened()
         rows, picture = (found, found.picture) if isinstance(found, Strips) else (None, found)
@@ -37,10 +44,12 @@ class ToSpectrum:
         depth, shown = picture.pixels.dtype, self.view or "log-magnitude"
         shade = "uint16" if depth.itemsize > 1 else "uint8"
         if rows is None and not self._is_too_large(item, picture, how, data=data):
+            pixels = item.on_device(picture.pixels, how)
+            header = replace(picture, pixels=files.unread(picture.pixels.shape, depth))
+            del found, picture  # what is on the device need not stay on the host
             if data:
-                self._save(item, picture, how)
+                self._save(item, pixels, header, how)
             else:
-                pixels = item.on_device(picture.pixels, how)
                 made = item.run(
                     spectrum.picture_of_pixels, item.gpu, pixels, how.decoding, self.picture, shown
                 )
@@ -48,10 +57,14 @@ class ToSpectrum:
             return
         from . import to_spectrum
 
-        held = 0 if rows is not None else picture.pixels.nbytes
-        rows = rows or Strips.of(picture)
+        held = 0
+        if rows is None and _LARGE_SHARE * picture.pixels.nbytes > allowed(item):
+            rows = item.by_rows()
+        if rows is None:
+            rows, held = Strips.of(picture), picture.pixels.nbytes
+        del found, picture
         if data:
-            about = self._about(item, picture, how)
+            about = self._about(item, rows.picture, how)
             to_spectrum.write_numbers(item, rows, how, about, _program(), held)
         else:
             to_spectrum.write_picture(item, rows, how, self.picture, shown, shade, held)
@@ -69,11 +82,10 @@ class ToSpectrum:
         kept = picture.pixels.nbytes + made if data else 2 * picture.pixels.nbytes
         return kept > allowed(item) or not room.fits(item.gpu, shape, picture.pixels.nbytes, params)
 
-    def _save(self, item: Item, picture: files.Picture, how: How) -> None:
+    def _save(self, item: Item, pixels: Image, header: files.Picture, how: How) -> None:
         from ..fourier import spectrum
 
-        about = self._about(item, picture, how)
-        pixels = item.on_device(picture.pixels, how)
+        about = self._about(item, header, how)
         values = item.run(spectrum.values_of, item.gpu, pixels, how.decoding, about.params)
         try:
             arrays = about.arrays(values)

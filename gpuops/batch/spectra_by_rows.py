@@ -94,9 +94,9 @@ class Sweeps:
         rows = min(found.rows, budget // (_AT_ONCE * (row + spectrum)))
         columns = min(found.columns, budget // (_AT_ONCE * size[0] * itemsize))
         if min(rows, columns) < 1:
-            needed = fixed + _SHARE * _AT_ONCE * max(row + spectrum, size[0] * itemsize)
+            needed = held + fixed + _SHARE * _AT_ONCE * max(row + spectrum, size[0] * itemsize)
             raise FileError(
-                f"{item.path}: needs {needed / 1e6:.4g} MB of memory, and {memory / 1e6:.4g} MB are allowed: "
+                f"{item.path}: needs {needed / 1e6:.4g} MB of memory, and {allowed(item) / 1e6:.4g} MB are allowed: "
                 "raise --memory"
             )
         return cls(item, pixels, row, params, Parts(rows, columns), memory)
@@ -116,10 +116,10 @@ class Sweeps:
         if needed <= memory:
             return InMemory(np.empty(shape, dtype), self.parts.columns)
         if item.options.scratch is None:
+            enough = nbytes * _SHARE // (_SHARE - 1) + CODECS + allowed(item) - memory
             raise FileError(
-                f"{item.path}: its spectrum takes {nbytes / 1e6:.4g} MB, and {memory / 1e6:.4g} MB of memory are "
-                f"allowed: raise --memory to {-(-(nbytes * _SHARE // (_SHARE - 1) + CODECS) // 2**20)}M, or give "
-                "--scratch DIR"
+                f"{item.path}: its spectrum takes {nbytes / 1e6:.4g} MB, and {allowed(item) / 1e6:.4g} MB of memory "
+                f"are allowed: raise --memory to {-(-enough // 2**20)}M, or give --scratch DIR"
             )
         return stack.enter_context(in_scratch(item.options.scratch, shape, dtype, self.parts.columns))
 
