@@ -38,6 +38,14 @@ def check_dump(shared: Shared) -> None:
         raise FileError(f"--dump-kernels: {path} is a file; name a folder")
 
 
+def check_scratch(shared: Shared) -> None:
+    """Refuses a --scratch that is no folder to write to; a cluster's workers have folders of their own."""
+    if shared.scratch is not None and shared.cluster is None:
+        from gpuops.files.scratch import check
+
+        check(shared.scratch)
+
+
 def check_output(shared: Shared, output: str, inputs: files.Identities, levels: int = 1) -> None:
     """Refuses an output that cannot be written in this way, and makes the folder that was named for several.
 

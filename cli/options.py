@@ -88,6 +88,7 @@ class Shared:
     device: str | None = None
     memory: int | None = None
     device_memory: int | None = None
+    scratch: str | None = None
     dtype: str = "auto"
     space: str = "auto"
     alpha: str = "keep"
@@ -123,6 +124,7 @@ class Shared:
             overwrite=self.overwrite,
             repeat=self.repeat,
             memory=self.memory,
+            scratch=self.scratch,
             fuse=fuse,
         )
 
@@ -287,6 +289,11 @@ def batch(command: Command) -> Command:
         ),
         memory,
         device_memory,
+        click.option(
+            "--scratch",
+            metavar="DIR",
+            help="A folder for what neither memory has room for while transforms run; nothing stays there.",
+        ),
     )
     wrapped: Any = with_all
     for option in reversed(options):

@@ -20,7 +20,7 @@ from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
 
 from . import batches, clusters, naming, status
-from .checks import check_dump, check_output, check_stdin, check_stream
+from .checks import check_dump, check_output, check_scratch, check_stdin, check_stream
 from .main import FAILURE, complain, say
 from .options import Shared, refuse
 
@@ -56,6 +56,7 @@ def process(
         batches.check(shared)
         clusters.check(shared)
         check_stdin(*shared.inputs, *also_read)
+        check_scratch(shared)
         outputs = naming.outputs_for(shared.inputs, shared.output, op, shared.below)
         if STREAM in outputs:
             check_stream(shared)

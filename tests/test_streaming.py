@@ -499,7 +499,8 @@ def test_a_promise_that_cannot_be_kept(clpix: Callable[..., Any], tmp_path: Path
             "is needed as a whole for this",
         ),
         (("blur", path, "--sigma", 2, "-o", tmp_path / "b.png", "--memory", "20M"), "needs .* MB of memory"),
-        (("fft", path, "-o", tmp_path / "b.exr", "--memory", "100M"), "is needed as a whole for this"),
+        (("fft", path, "-o", tmp_path / "b.exr", "--memory", "100M"), "needs .* MB of memory"),
+        (("fft", path, "-o", tmp_path / "b.exr", "--memory", "200M"), "or give --scratch DIR"),
     ):
         run = clpix(*command)
         assert run.code == 1 and re.search(said, run.err) and len(run.err.splitlines()) == 1, run.err

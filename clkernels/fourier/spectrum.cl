@@ -39,13 +39,13 @@ static inline float frequency(int k, int n) {  // cycles per pixel, −0.5 … 0
 }
 
 // Spectrum times a filter. kind: 0 low, 1 high, 2 band, 3 notch at ±centre. n: lengths of the transform (rows,
-// columns); `columns` of the latter are there.
-__kernel void spectrum_filter(__global const stored *in, __global stored *out, int planes, int columns, int2 n, int kind,
-                              int shape, int order, float low, float high, float2 centre) {
+// columns); `columns` of the latter are there, from `first` on.
+__kernel void spectrum_filter(__global const stored *in, __global stored *out, int planes, int columns, int first, int2 n,
+                              int kind, int shape, int order, float low, float high, float2 centre) {
     size_t id = get_global_id(0);
     int column = id % columns, row = id / columns % n.x, plane = id / columns / n.x;
     if (plane >= planes) return;
-    float fy = frequency(row, n.x), fx = frequency(column, n.y), r = hypot(fx, fy), h;
+    float fy = frequency(row, n.x), fx = frequency(first + column, n.y), r = hypot(fx, fy), h;
     if (kind == 0) h = lowpass(r, high, shape, order);
     else if (kind == 1) h = 1.0f - lowpass(r, low, shape, order);
     else if (kind == 2) h = lowpass(r, high, shape, order) * (1.0f - lowpass(r, low, shape, order));

@@ -353,3 +353,13 @@ def large_cpu() -> list[str]:
 
     titles = ["command", "program", "s", "processors, s", "peak, MB", "for 64 × 64, MB"]
     return markdown(titles, map(cells, rows_of("large-cpu")))
+
+
+@table
+def large_fft_cpu() -> list[str]:
+    def cells(row: Row) -> list[str]:
+        peak, floor = (f"{row[key] / 1e6:.0f}" for key in ("peak", "floor"))
+        return [row["command"], digits(row["s"]), digits(row["cpu_s"]), peak, floor]
+
+    titles = ["command", "s", "processors, s", "peak, MB", "for 64 × 64, MB"]
+    return markdown(titles, map(cells, rows_of("large-fft-cpu")))

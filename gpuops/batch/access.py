@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -17,12 +17,14 @@ from ..files.png_rows import Undo
 from ..files.streams import called
 from ..files.strips import COPIES
 from ..params.files import STREAM
-from .reader import check_source, read_numbers, read_picture
+from .reader import check_source, open_numbers, read_numbers, read_picture
 
 if TYPE_CHECKING:
     from .job import Options
 
 T = TypeVar("T")
+# Rows of an array that are read at a time.
+_ROWS = 256
 
 
 class Pending(Generic[T]):
@@ -98,6 +100,15 @@ class Access:
         self._check_room(of_rows.picture.pixels.nbytes, f"is needed as a whole for {what}")
         return self._whole()
 
+    def by_rows(self) -> files.Strips | None:
+        """Returns the rows of a picture of which all was read, if it can be read so too."""
+        if self.path == STREAM:
+            return None
+        with self._here() as path, notes.to(lambda _text: None), suppress(files.Whole):
+            found = files.open_rows(path, self._layer, 0)
+            return found if found is None or path == self.path else self._named(found, path)
+        return None
+
     def picture(self, undo: Undo | None = None) -> files.Picture:
         """Returns the picture in the input as a whole."""
         found = self.opened(undo)
@@ -111,12 +122,29 @@ class Access:
                 f"{self._memory / self._among / 1e6:.4g} MB are allowed{each}: raise --memory"
             )
 
-    def numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Returns the arrays and attributes in the input, a file of numbers."""
+    def opened_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Returns the arrays and attributes in the input, a file of numbers; only the arrays' rows
+        (:class:`gpuops.files.RowsOfArray`), if they take too much memory as a whole."""
+        if self.path != STREAM:
+            check_source(self.path)
+            with self._here() as path:
+                found = open_numbers(path, self._memory or of_machine() // 2)
+            if found is not None:
+                return found
         with self._here() as path:
-            found = read_numbers(path)
+            arrays, attributes = read_numbers(path)
         self._release()
-        return found
+        return arrays, attributes
+
+    def numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Returns the arrays and attributes in the input, a file of numbers, as a whole."""
+        arrays, attributes = self.opened_numbers()
+        whole = {
+            name: array.whole(_ROWS) if isinstance(array, files.RowsOfArray) else array
+            for name, array in arrays.items()
+        }
+        self._release()
+        return whole, attributes
 
     def write(self, work: Callable[[], None], _size: int) -> None:
         """Does work that writes a result, of ``_size`` bytes in memory."""
@@ -203,15 +231,16 @@ class Threaded(Access):
         return found
 
     def _read_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        arrays, attributes = super().numbers()
-        self.read = sum(array.nbytes for array in arrays.values())
+        arrays, attributes = super().opened_numbers()
+        whole = (array for array in arrays.values() if not isinstance(array, files.RowsOfArray))
+        self.read = sum(array.nbytes for array in whole)
         return arrays, attributes
 
     def opened(self, undo: Undo | None = None) -> files.Picture | files.Strips:
         pending, self._picture = self._picture, None  # its memory belongs to the caller from now on
         return self._open() if pending is None else pending.result()
 
-    def numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def opened_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         pending, self._numbers = self._numbers, None
         return self._read_numbers() if pending is None else pending.result()
 

@@ -104,6 +104,11 @@ class Item:
         with self.gpu.phase("decode"):
             return self._access.opened(undoing(self.gpu))
 
+    def by_rows(self) -> files.Strips | None:
+        """decode: the rows of a picture that was opened as a whole, so that this can go; None if there are none."""
+        with self.gpu.phase("decode"):
+            return self._access.by_rows()
+
     def read(
         self, found: files.Picture | files.Strips | None = None, *, linear: bool, premultiply: bool
     ) -> tuple[files.Picture, How]:
@@ -123,10 +128,13 @@ class Item:
         decoding, colour = decoding_of(picture, origin, premultiply=premultiply)
         return How(decoding, colour, drops_alpha=origin.alpha != picture.alpha)
 
-    def load_data(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The arrays and attributes of a spectrum or coefficient file; the picture's metadata goes to its result."""
+    def load_data(self, *, by_rows: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The arrays and attributes of a spectrum or coefficient file; the picture's metadata goes to its result.
+
+        ``by_rows``: arrays that take too much memory as a whole may be :class:`gpuops.files.RowsOfArray`.
+        """
         with self.gpu.phase("decode"):
-            arrays, attributes = self._access.numbers()
+            arrays, attributes = self._access.opened_numbers() if by_rows else self._access.numbers()
         self.output = self.output.of(
             Origin.of_numbers(self.path, arrays, attributes, alpha=self.options.alpha)
         )

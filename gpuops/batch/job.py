@@ -48,6 +48,8 @@ class Options:
     memory : int, optional
         The bytes of the host's memory that pictures may take. The default is half of the machine's: what needs more is
         read and written by rows, if that can be, and as a whole otherwise. If a number is given, it is refused then.
+    scratch : str, optional
+        A folder for what is neither to be in memory nor needed in the end.
     fuse : bool
         Whether steps of a chain may join each other's launches, and read and write the file's pixels themselves.
     """
@@ -60,6 +62,7 @@ class Options:
     overwrite: bool = False
     repeat: int = 1
     memory: int | None = None
+    scratch: str | None = None
     fuse: bool = True
 
     def format_of(self, path: str) -> Format:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import numpy as np
 from .. import files
 from ..files.colours import usual
 from ..files.formats import DEPTHS
+from ..files.streams import to_stream
 from ..gpu import Gpu
 from ..image import Image
 from ..notes import note
@@ -154,7 +156,7 @@ class Output:
             dtype = self._display_dtype
             written = result.written or usual(self._depth(dtype))
             return Finished(pixels, lost, turned.described(written, dtype, alpha=alpha, display=True), dtype)
-        return turned._of_host(pixels, lost, None, linear=space.linear, alpha=alpha)
+        return turned.of_host(pixels, lost, None, linear=space.linear, alpha=alpha)
 
     def _turned(self, orientation: int | None) -> Output:
         """The same output, whose metadata says how the result is to be turned, if that is known."""
@@ -199,9 +201,9 @@ class Output:
         display: bool = False,
     ) -> None:
         """encode of pixels on the host, as :meth:`encoding_of` has them; losses become warnings."""
-        self.write(self._of_host(pixels, lost, dtype, linear=linear, alpha=alpha, display=display))
+        self.write(self.of_host(pixels, lost, dtype, linear=linear, alpha=alpha, display=display))
 
-    def _of_host(
+    def of_host(
         self,
         pixels: np.ndarray[Any, Any],
         lost: Losses,
@@ -211,6 +213,7 @@ class Output:
         alpha: bool,
         display: bool = False,
     ) -> Finished:
+        """Returns what :meth:`save_host` writes, of all pixels or of some rows."""
         values, written = self._spaces(dtype, linear=linear, display=display)
         if _needs_light(values, written):
             encoding = self._of_light(dtype, written)
@@ -271,10 +274,7 @@ class Output:
         self, arrays: dict[str, Any], attributes: dict[str, Any], *, compress: bool = False
     ) -> None:
         """Writes a spectrum or coefficient file, with the picture's metadata; ``compress``: it has many zeros."""
-        origin = self.origin
-        if origin.attributes:
-            self._note("a file of numbers cannot hold the EXR header attributes")
-        attributes = attributes | {"metadata": origin.kept.to_json(), "associated": origin.associated}
+        attributes = self._with_metadata(attributes)
         with self.gpu.phase("encode"):
             if self.path == STREAM:
                 files.write_data_stream(sys.stdout.buffer, arrays, attributes, self.format, compress=compress)
@@ -288,6 +288,23 @@ class Output:
                     compress=compress,
                 )
                 self.access.write(write, sum(array.nbytes for array in arrays.values()))
+
+    def save_data_rows(
+        self, arrays: dict[str, files.RowsOfArray], attributes: dict[str, Any], count: int
+    ) -> None:
+        """Does as :meth:`save_data`, ``count`` rows at a time; the file is there on return."""
+        attributes = self._with_metadata(attributes)
+        with ExitStack() as stack:
+            path, overwrite = self.path, self.options.overwrite
+            if path == STREAM:
+                path = stack.enter_context(to_stream(sys.stdout.buffer, self.format.extension))
+            files.write_data_rows(path, arrays, attributes, count, overwrite=overwrite)
+
+    def _with_metadata(self, attributes: dict[str, Any]) -> dict[str, Any]:
+        origin = self.origin
+        if origin.attributes:
+            self._note("a file of numbers cannot hold the EXR header attributes")
+        return attributes | {"metadata": origin.kept.to_json(), "associated": origin.associated}
 
 
 def _needs_light(values: Colour, written: Colour) -> bool:

@@ -13,6 +13,9 @@ from ..errors import FileError
 from ..files.places import is_address
 from ..params.files import STREAM
 
+# The most bytes of numbers that a byte of a file holds, as far as that is plausible.
+_DENSEST = 2000
+
 
 def read_picture(path: str, layer: str | None = None) -> files.Picture:
     """Returns the picture in a file, or in standard input."""
@@ -28,6 +31,15 @@ def read_numbers(path: str) -> tuple[dict[str, Any], dict[str, Any]]:
         return files.read_data_stream(sys.stdin.buffer)
     check_input(path)
     return files.read_data(path)
+
+
+def open_numbers(path: str, most: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Opens a file of numbers by rows, if its arrays and what is made of them take more than ``most`` bytes."""
+    check_input(path)
+    if os.path.getsize(path) * _DENSEST <= most:
+        return None
+    arrays, attributes = files.open_data(path)
+    return (arrays, attributes) if 2 * sum(array.nbytes for array in arrays.values()) > most else None
 
 
 def check_source(path: str) -> None:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import FileError, ParameterError
 from ..params.fft import FftParams, SpectrumParams
 
 if TYPE_CHECKING:
+    from .. import files
+    from ..fourier.record import Record
     from ..image import Image
-    from ..pixels.coding import Decoding
-    from .item import Item
+    from .item import How, Item
+
+
+# A picture that takes so large a share of the memory, one in this number, is read once more, by rows.
+_LARGE_SHARE = 4
 
 
 @dataclass(frozen=True)
@@ -26,31 +32,79 @@ class ToSpectrum:
     view: str | None = None
 
     def __call__(self, item: Item) -> None:
+        from .. import files
+        from ..files.strips import Strips
+        from ..fourier import spectrum
+        from .spectra_by_rows import allowed
+
+        found = item.opened()
+        rows, picture = (found, found.picture) if isinstance(found, Strips) else (None, found)
+        how = item.how(picture, linear=False, premultiply=False)
+        data = self.view is None and item.output.writes_data
+        depth, shown = picture.pixels.dtype, self.view or "log-magnitude"
+        shade = "uint16" if depth.itemsize > 1 else "uint8"
+        if rows is None and not self._is_too_large(item, picture, how, data=data):
+            pixels = item.on_device(picture.pixels, how)
+            header = replace(picture, pixels=files.unread(picture.pixels.shape, depth))
+            del found, picture  # what is on the device need not stay on the host
+            if data:
+                self._save(item, pixels, header, how)
+            else:
+                made = item.run(
+                    spectrum.picture_of_pixels, item.gpu, pixels, how.decoding, self.picture, shown
+                )
+                item.output.save(made, shade, display=True)
+            return
+        from . import to_spectrum
+
+        held = 0
+        if rows is None and _LARGE_SHARE * picture.pixels.nbytes > allowed(item):
+            rows = item.by_rows()
+        if rows is None:
+            rows, held = Strips.of(picture), picture.pixels.nbytes
+        del found, picture
+        if data:
+            about = self._about(item, rows.picture, how)
+            to_spectrum.write_numbers(item, rows, how, about, _program(), held)
+        else:
+            to_spectrum.write_picture(item, rows, how, self.picture, shown, shade, held)
+
+    def _is_too_large(self, item: Item, picture: files.Picture, how: How, *, data: bool) -> bool:
+        """Whether the device, or memory, has no room for the transform as a whole."""
+        from ..fourier import axes, room
+        from ..fourier.spectrum import of_picture
+        from .spectra_by_rows import allowed
+
+        params = self.numbers if data else of_picture(self.picture)
+        shape = picture.height, picture.width, picture.channels - how.drops_alpha
+        size = room.padded(shape, params)
+        made = shape[2] * size[0] * axes.width(size, params) * axes.stored(params).itemsize
+        kept = picture.pixels.nbytes + made if data else 2 * picture.pixels.nbytes
+        return kept > allowed(item) or not room.fits(item.gpu, shape, picture.pixels.nbytes, params)
+
+    def _save(self, item: Item, pixels: Image, header: files.Picture, how: How) -> None:
         from ..fourier import spectrum
 
-        pixels, decoding = item.load_pixels(linear=False)
-        dtype = item.origin.dtype
-        assert dtype is not None
-        if self.view is None and item.output.writes_data:
-            self._save(item, pixels, decoding, dtype.name)
-            return
-        shown = self.view or "log-magnitude"
-        made = item.run(spectrum.picture_of_pixels, item.gpu, pixels, decoding, self.picture, shown)
-        item.output.save(made, "uint16" if dtype.itemsize > 1 else "uint8", display=True)
+        about = self._about(item, header, how)
+        values = item.run(spectrum.values_of, item.gpu, pixels, how.decoding, about.params)
+        try:
+            arrays = about.arrays(values)
+        except ParameterError as error:
+            raise FileError(f"{item.path}: {error}") from None
+        item.output.save_data(arrays, about.attributes(_program()))
 
-    def _save(self, item: Item, pixels: Image, decoding: Decoding, depth: str) -> None:
-        from importlib.metadata import version
-
+    def _about(self, item: Item, picture: files.Picture, how: How) -> Record:
+        """Returns what a file says of the spectrum, and says what ifft will not restore."""
         from ..fourier import record, spectrum
 
-        params = self.numbers
-        values = item.run(spectrum.values_of, item.gpu, pixels, decoding, params)
-        height, width, channels = pixels.shape
-        about = record.Record(params, (height, width), channels, depth, decoding.alpha, item.origin.linear)
-        lost = spectrum.lost_pixels(params.window, about.size)
+        params, depth = self.numbers, picture.pixels.dtype.name
+        channels = picture.channels - how.drops_alpha
+        size = picture.height, picture.width
+        about = record.Record(params, size, channels, depth, how.decoding.alpha, item.origin.linear)
+        lost = spectrum.lost_pixels(params.window, size)
         if lost:
             item.note(
-                f"the {params.window} window is as good as 0 at {lost} of {height * width} "
+                f"the {params.window} window is as good as 0 at {lost} of {size[0] * size[1]} "
                 "pixels: ifft restores the others"
             )
         exact = depth == "uint8" and params.window == "none" and params.how.method != "global"
@@ -59,11 +113,13 @@ class ToSpectrum:
                 "half precision keeps about 11 bits of a value: ifft restores the image only nearly; exactly "
                 "if it has 8 bits, without --window and --method global"
             )
-        try:
-            arrays = about.arrays(values)
-        except ParameterError as error:
-            raise FileError(f"{item.path}: {error}") from None
-        item.output.save_data(arrays, about.attributes(f"clpix {version('clpix')}"))
+        return about
+
+
+def _program() -> str:
+    from importlib.metadata import version
+
+    return f"clpix {version('clpix')}"
 
 
 @dataclass(frozen=True)
@@ -74,10 +130,12 @@ class OfSpectrum:
     reads_numbers: ClassVar[bool] = True
 
     def __call__(self, item: Item) -> None:
+        from .. import files
         from ..fourier import record, spectrum
         from ..pixels.coding import losses
 
-        about, values = record.parse(item.path, *item.load_data())
+        arrays, attributes = item.load_data(by_rows=True)
+        about = record.described(item.path, arrays, attributes)
         params = replace(about.params, how=self.how)
         if params.precision == "half" and self.how.method == "global":
             item.note(
@@ -85,6 +143,15 @@ class OfSpectrum:
                 "nearly, even one of 8 bits"
             )
         alpha = about.alpha and item.options.alpha
+        rows = {name: array for name, array in arrays.items() if isinstance(array, files.RowsOfArray)}
+        if rows or self._is_too_large(item, about, params, arrays):
+            from .of_spectrum import write_image
+
+            held = 0 if rows else sum(array.nbytes for array in arrays.values())
+            rows = rows or {name: files.RowsOfArray.of(array) for name, array in arrays.items()}
+            write_image(item, rows, about, params, alpha=alpha, held=held)
+            return
+        about, values = record.parse(item.path, arrays, attributes)
         if alpha != about.alpha:
             values = values[:-1]
         encoding = item.output.encoding_of(about.dtype, linear=about.linear)
@@ -92,3 +159,21 @@ class OfSpectrum:
             spectrum.pixels_of, item.gpu, values, about.size, about.transform, params, encoding, alpha
         )
         item.output.save_host(pixels.numpy(), losses(lost), about.dtype, linear=about.linear, alpha=alpha)
+
+    def _is_too_large(
+        self, item: Item, about: Record, params: SpectrumParams, arrays: Mapping[str, Any]
+    ) -> bool:
+        """Whether the device, or memory, has no room for the transform as a whole."""
+        import numpy as np
+
+        from ..fourier import room
+        from .spectra_by_rows import allowed
+
+        shape = *about.size, about.planes
+        pixels = (
+            np.prod(shape, dtype=int)
+            * item.output.encoding_of(about.dtype, linear=about.linear).dtype.itemsize
+        )
+        there = sum(array.nbytes for array in arrays.values())
+        fits = room.fits(item.gpu, shape, int(pixels), params, inverse=True)
+        return there + pixels > allowed(item) or not fits

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         write_data,
         write_data_stream,
     )
+    from .data_opened import open_data
+    from .data_rows import RowsOfArray, write_data_rows
     from .formats import (
         EXTENSIONS,
         FORMATS,
@@ -37,10 +39,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHROMATICITIES", "EXTENSIONS", "FORMATS", "Format", "Identities", "Metadata", "Numbers", "Picture",
-    "Strips", "Whole", "can_say", "check_output", "check_place", "format_in", "format_named", "format_of",
-    "is_data_format", "is_display_format", "is_numbers", "is_understood", "open_rows", "output_dtype", "read",
-    "read_contents", "read_data", "read_data_stream", "read_lut", "read_stream", "unread", "upright", "write",
-    "write_data", "write_data_stream", "write_stream", "writing",
+    "RowsOfArray", "Strips", "Whole", "can_say", "check_output", "check_place", "format_in", "format_named",
+    "format_of", "is_data_format", "is_display_format", "is_numbers", "is_understood", "open_data",
+    "open_rows", "output_dtype", "read", "read_contents", "read_data", "read_data_stream", "read_lut",
+    "read_stream", "unread", "upright", "write", "write_data", "write_data_rows", "write_data_stream",
+    "write_stream", "writing",
 ]  # fmt: skip
 
 # The names of each module, which is imported on their first use: no run needs all of them, and many want to start soon.
@@ -48,6 +51,8 @@ _MODULES = {
     "colours": "can_say is_understood",
     "contents": "Numbers is_numbers read_contents",
     "data": "is_data_format read_data read_data_stream write_data write_data_stream",
+    "data_opened": "open_data",
+    "data_rows": "RowsOfArray write_data_rows",
     "formats": "EXTENSIONS FORMATS Format format_named format_of is_display_format output_dtype",
     "lut": "read_lut",
     "output": "Identities check_output check_place",

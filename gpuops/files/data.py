@@ -30,12 +30,14 @@ from .reading import parsing, reading
 from .streams import from_stream, to_stream, with_text_name
 
 Array = NDArray[Any]
+# An array's shape and type.
+Kind = tuple[tuple[int, ...], "np.dtype[Any]"]
 # The file extensions of spectra and coefficients.
 EXTENSIONS = (".npz", ".exr", ".tif", ".tiff")
 # The types of arrays, by numpy's names.
 DTYPES = ("float16", "float32", "float64", "int16", "int32", "uint8", "uint16", "complex64", "complex128")
 # The name of the member of an NPZ file that describes the others.
-_KEY = "clpix"
+KEY = "clpix"
 # The version of the description.
 _FORMAT = 1
 # How a description begins.
@@ -59,38 +61,47 @@ def write_data(
 
     ``compress``: deflated, which makes little of zeros and takes its time for other numbers; as exact.
     """
-    suffix = _suffix(path)
-    for name, array in arrays.items():
-        if array.dtype.name not in DTYPES or array.ndim not in (2, 3) or array.size == 0:
-            raise ParameterError(f"{name!r} ({array.dtype}, {array.ndim}-D) is not 2-D or 3-D of {DTYPES}")
-        if suffix == ".exr" and array.dtype.name in ("float64", "complex128"):
-            raise FileError(f"{os.fspath(path)}: EXR holds no double precision; write .npz or .tif")
-    if not arrays:
-        raise ParameterError("no arrays to write")
+    suffix, text = description_of(path, {name: (a.shape, a.dtype) for name, a in arrays.items()}, attributes)
     check_place(path, overwrite=overwrite)
-    described = {name: {"shape": a.shape, "dtype": a.dtype.name} for name, a in arrays.items()}
-    text = json.dumps({"format": _FORMAT, "arrays": described, "attributes": dict(attributes)})
     native = {name: np.ascontiguousarray(a, a.dtype.newbyteorder("=")) for name, a in arrays.items()}
     with atomic(path, overwrite=overwrite) as temporary:
         _WRITERS[suffix](temporary, native, text, compress)
 
 
+def description_of(
+    path: str | os.PathLike[str], arrays: Mapping[str, Kind], attributes: Mapping[str, Any]
+) -> tuple[str, str]:
+    """Returns a file's extension, and the text that describes its arrays, which it can hold."""
+    suffix = suffix_of(path)
+    for name, (shape, dtype) in arrays.items():
+        if dtype.name not in DTYPES or len(shape) not in (2, 3) or 0 in shape:
+            raise ParameterError(f"{name!r} ({dtype}, {len(shape)}-D) is not 2-D or 3-D of {DTYPES}")
+        if suffix == ".exr" and dtype.name in ("float64", "complex128"):
+            raise FileError(f"{os.fspath(path)}: EXR holds no double precision; write .npz or .tif")
+    if not arrays:
+        raise ParameterError("no arrays to write")
+    described = {name: {"shape": shape, "dtype": dtype.name} for name, (shape, dtype) in arrays.items()}
+    return suffix, json.dumps({"format": _FORMAT, "arrays": described, "attributes": dict(attributes)})
+
+
 def read_data(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, Any]]:
     """The arrays and the attributes that write_data was given. The format is told by the content."""
     name = os.fspath(path)
-    with reading(name):
-        with open(path, "rb") as file:
-            head = file.read(64)
-        if not head:
-            raise FileError(f"{name}: is empty (0 bytes)")
-        fmt = sniff(head)
-        if fmt is None or fmt.name not in _READERS:
-            kind = fmt or "of no known format"
-            raise FileError(
-                f"{name}: is {kind}; spectra and coefficients are stored as {' '.join(EXTENSIONS)}"
-            )
-        with with_text_name(name) as text:
-            return _READERS[fmt.name](text)
+    with reading(name), with_text_name(name) as text:
+        return _READERS[format_in(name)](text)
+
+
+def format_in(name: str) -> str:
+    """Returns the name of the format of a file of numbers, as its content tells it."""
+    with open(name, "rb") as file:
+        head = file.read(64)
+    if not head:
+        raise FileError(f"{name}: is empty (0 bytes)")
+    fmt = sniff(head)
+    if fmt is None or fmt.name not in _READERS:
+        kind = fmt or "of no known format"
+        raise FileError(f"{name}: is {kind}; spectra and coefficients are stored as {' '.join(EXTENSIONS)}")
+    return fmt.name
 
 
 def describes_itself(path: str, fmt: Format) -> bool:
@@ -120,15 +131,15 @@ def read_data_stream(stream: BinaryIO) -> tuple[dict[str, Array], dict[str, Any]
         return read_data(path)
 
 
-def _suffix(path: str | os.PathLike[str]) -> str:
+def suffix_of(path: str | os.PathLike[str]) -> str:
     suffix = PurePath(path).suffix.lower()
     if suffix not in EXTENSIONS:
         raise FileError(f"{os.fspath(path)}: spectra and coefficients are stored as {' '.join(EXTENSIONS)}")
     return suffix
 
 
-class _Description:
-    """The checked JSON text of a file."""
+class Description:
+    """The checked JSON text of a file: its ``attributes``, and by name its ``arrays``' shapes and types."""
 
     def __init__(self, path: str, text: str | None) -> None:
         if not text:
@@ -158,10 +169,10 @@ class _Description:
             raise FileError(f"{path}: was written by a newer clpix (format {self.format}); update clpix")
         for shape, dtype in self.arrays.values():
             if dtype.name not in DTYPES or len(shape) not in (2, 3) or min(shape) < 1:
-                raise _contradiction(path)
+                raise contradiction(path)
 
 
-def _contradiction(path: str) -> FileError:
+def contradiction(path: str) -> FileError:
     return FileError(f"{path}: is damaged: its arrays are not those it describes; write it anew")
 
 
@@ -169,33 +180,33 @@ def _contradiction(path: str) -> FileError:
 
 
 def _write_npz(path: str, arrays: dict[str, Array], text: str, compress: bool) -> None:
-    members = {_member(i, name): array for i, (name, array) in enumerate(arrays.items())}
+    members = {member(i, name): array for i, (name, array) in enumerate(arrays.items())}
     with open(path, "wb") as file:
         save = np.savez_compressed if compress else np.savez
-        save(file, **{_KEY: np.array(text)}, **members)  # type: ignore[arg-type]
+        save(file, **{KEY: np.array(text)}, **members)  # type: ignore[arg-type]
 
 
-def _member(i: int, name: str) -> str:
+def member(i: int, name: str) -> str:
     """Returns an array's name in the archive: its own, or a number where a file cannot have such a name."""
-    return name if name.isidentifier() and name.isascii() and name != _KEY else f"array-{i}"
+    return name if name.isidentifier() and name.isascii() and name != KEY else f"array-{i}"
 
 
 def _read_npz(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
     with parsing(path), np.load(path, allow_pickle=False) as file:
         if not isinstance(file, np.lib.npyio.NpzFile):
             raise FileError(f"{path}: is not a spectrum or coefficient file written by clpix")
-        description = _Description(path, str(file[_KEY]) if _KEY in file.files else None)
-        arrays = {name: file[_member(i, name)] for i, name in enumerate(description.arrays)}
+        description = Description(path, str(file[KEY]) if KEY in file.files else None)
+        arrays = {name: file[member(i, name)] for i, name in enumerate(description.arrays)}
     for name, (shape, dtype) in description.arrays.items():
         array = arrays[name]  # other members of the archive may be bytes
         if not isinstance(array, np.ndarray) or (array.shape, array.dtype) != (shape, dtype):
-            raise _contradiction(path)
+            raise contradiction(path)
     return arrays, description.attributes
 
 
 def _npz_described(path: str) -> bool:
     with np.load(path, allow_pickle=False) as file:
-        return _KEY in file.files
+        return KEY in file.files
 
 
 # TIFF ---------------------------------------------------------------------------------------------
@@ -224,8 +235,7 @@ def _read_tiff(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
 
     logging.getLogger("tifffile").addHandler(logging.NullHandler())  # otherwise its remarks go to stderr
     with parsing(path), tifffile.TiffFile(path) as file:
-        text = file.pages.first.description if len(file.pages) else ""
-        description = _Description(path, text if text.startswith(_BEGINNING) else None)
+        description = described_tiff(path, file)
         pages, arrays = iter(file.pages), {}
         for name, (shape, dtype) in description.arrays.items():
             planes = shape[0] if len(shape) == 3 else 1
@@ -234,10 +244,16 @@ def _read_tiff(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
                 page = next(pages, None)
                 there = page and (page.shape, page.dtype)
                 if page is None or there != (shape[-2:], dtype):  # checked before memory is taken
-                    raise _contradiction(path)
+                    raise contradiction(path)
                 array[i] = page.asarray()
             arrays[name] = array.reshape(shape)
     return arrays, description.attributes
+
+
+def described_tiff(path: str, file: Any) -> Description:
+    """Returns the description in a file that tifffile has opened."""
+    text = file.pages.first.description if len(file.pages) else ""
+    return Description(path, text if text.startswith(_BEGINNING) else None)
 
 
 def _tiff_described(path: str) -> bool:
@@ -255,24 +271,35 @@ def _write_exr(path: str, arrays: dict[str, Array], text: str, compress: bool) -
     from . import oiio
 
     parts: list[tuple[Array, dict[str, Any]]] = []
-    # all parts of a file share one display window
-    height, width = (max(array.shape[axis] for array in arrays.values()) for axis in (-2, -1))
-    for i, (name, array) in enumerate(arrays.items()):
-        for k, plane in enumerate(array.reshape(-1, *array.shape[-2:])):
-            # the number keeps the parts' names apart, and their order in the file
-            method = "zip:1" if compress else "none"
-            attributes: dict[str, Any] = {"name": f"{i}.{k}.{name}", "compression": method}
-            attributes["window"] = (0, 0, 0, 0, width, height)
-            if plane.dtype.kind == "c":
-                samples, attributes["channels"] = (
-                    plane.view(np.float32).reshape(*plane.shape, 2),
-                    ("re", "im"),
-                )
-            else:
-                samples, attributes["channels"] = _as_exr(plane)[:, :, None], ("Y",)
-            parts.append((samples, attributes))
-    parts[0][1][_KEY] = text
+    kinds = {name: (array.shape, array.dtype) for name, array in arrays.items()}
+    planes = (plane for array in arrays.values() for plane in array.reshape(-1, *array.shape[-2:]))
+    for plane, attributes in zip(planes, exr_attributes(kinds, text, compress), strict=True):
+        parts.append((exr_samples(plane), attributes))
     oiio.write_parts(path, parts)
+
+
+def exr_attributes(kinds: Mapping[str, Kind], text: str, compress: bool) -> list[dict[str, Any]]:
+    """Returns the attributes of the part of each plane of arrays of these kinds."""
+    found: list[dict[str, Any]] = []
+    # All parts of a file share one display window.
+    height, width = (max(shape[axis] for shape, _ in kinds.values()) for axis in (-2, -1))
+    for i, (name, (shape, dtype)) in enumerate(kinds.items()):
+        for k in range(shape[0] if len(shape) == 3 else 1):
+            # The number keeps the parts' names apart, and their order in the file.
+            attributes: dict[str, Any] = {"name": f"{i}.{k}.{name}"}
+            attributes["compression"] = "zip:1" if compress else "none"
+            attributes["window"] = (0, 0, 0, 0, width, height)
+            attributes["channels"] = ("re", "im") if dtype.kind == "c" else ("Y",)
+            found.append(attributes)
+    found[0][KEY] = text
+    return found
+
+
+def exr_samples(plane: Array) -> Array:
+    """Returns the samples (rows, columns, channels) of rows of a plane."""
+    if plane.dtype.kind == "c":
+        return plane.view(np.float32).reshape(*plane.shape, 2)
+    return _as_exr(plane)[:, :, None]
 
 
 def _as_exr(plane: Array) -> Array:
@@ -284,7 +311,7 @@ def _read_exr(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
     from . import oiio
 
     with oiio.Reader(path) as file:
-        description = _Description(path, file.spec().get_string_attribute(_KEY))
+        description = Description(path, file.spec().get_string_attribute(KEY))
         arrays: dict[str, Array] = {}
         part = 0
         for name, (shape, dtype) in description.arrays.items():
@@ -293,7 +320,7 @@ def _read_exr(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
                 try:
                     spec = file.spec(part)
                 except IndexError:
-                    raise _contradiction(path) from None
+                    raise contradiction(path) from None
                 planes.append(_from_exr(path, file, spec, part, shape[-2:], dtype))
                 part += 1
             arrays[name] = planes[0].reshape(shape) if len(planes) == 1 else np.stack(planes).reshape(shape)
@@ -303,6 +330,12 @@ def _read_exr(path: str) -> tuple[dict[str, Array], dict[str, Any]]:
 def _from_exr(
     path: str, file: Any, spec: Any, part: int, shape: tuple[int, ...], dtype: np.dtype[Any]
 ) -> Array:
+    check_exr_part(path, spec, shape, dtype)
+    return exr_values(file.read(index=part), spec, dtype)
+
+
+def check_exr_part(path: str, spec: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Raises FileError for a part that cannot be a plane of this shape and type."""
     channels = ("re", "im") if dtype.kind == "c" else ("Y",)
     stored = {"c": "float", "i": "uint", "u": "uint"}.get(
         dtype.kind, "half" if dtype.itemsize == 2 else "float"
@@ -313,10 +346,13 @@ def _from_exr(
         or (spec.height, spec.width) != shape
         or dtype.name in ("float64", "complex128")
     ):
-        raise _contradiction(path)
-    samples: Array = file.read(index=part)
+        raise contradiction(path)
+
+
+def exr_values(samples: Array, spec: Any, dtype: np.dtype[Any]) -> Array:
+    """Returns rows of a plane from the samples of its part."""
     if dtype.kind == "c":
-        order = [spec.channelnames.index(channel) for channel in channels]
+        order = [spec.channelnames.index(channel) for channel in ("re", "im")]
         return np.ascontiguousarray(samples[:, :, order]).view(dtype)[:, :, 0]
     samples = samples[:, :, 0]
     return samples.view(np.int32).astype(dtype) if dtype.kind in "iu" else samples
@@ -326,7 +362,7 @@ def _exr_described(path: str) -> bool:
     from . import oiio
 
     with oiio.Reader(path) as file:
-        return bool(file.spec().get_string_attribute(_KEY))
+        return bool(file.spec().get_string_attribute(KEY))
 
 
 # The functions that find the description in each kind of file.

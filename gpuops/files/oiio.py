@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -178,8 +178,14 @@ def can_hold(name: str, kind: str, value: Any) -> bool:
     return spec.getattribute(name) is not None
 
 
-def write_parts(path: str, parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[str, Any]]]) -> None:
+def write_parts(
+    path: str,
+    parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[str, Any]]],
+    rows: Iterable[Iterable[np.ndarray[Any, Any]]] | None = None,
+) -> None:
     """Writes arrays (height, width, channels), each with its attributes, as the subimages of one file.
+
+    With ``rows`` the arrays only say shapes and types: it gives the rows of each, some at a time, from the top on.
 
     Attributes are OpenImageIO's; a value that is a pair (type name, value) states its type. "channels" holds
     the channels' names, "window" (x, y, full x, full y, full width, full height).
@@ -189,7 +195,7 @@ def write_parts(path: str, parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[s
     if out is None:
         raise OSError(_error(OpenImageIO))
     try:
-        _write_parts(out, path, parts, specs)
+        _write_parts(out, path, parts, specs, ([array] for array, _ in parts) if rows is None else rows)
     finally:
         out.close()  # after a failure, too: the file would stay open
     if error := _error(out):  # some codecs do their work on closing, and report its failure only so
@@ -227,14 +233,25 @@ def writer(
 
 
 def _write_parts(
-    out: Any, path: str, parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[str, Any]]], specs: list[Any]
+    out: Any,
+    path: str,
+    parts: Sequence[tuple[np.ndarray[Any, Any], Mapping[str, Any]]],
+    specs: list[Any],
+    rows: Iterable[Iterable[np.ndarray[Any, Any]]],
 ) -> None:
     opened = out.open(path, specs[0]) if len(specs) == 1 else out.open(path, tuple(specs))
-    for i, (array, _) in enumerate(parts):
+    for i, (blocks, (array, _)) in enumerate(zip(rows, parts, strict=True)):
         if i:
             opened = opened and out.open(path, specs[i], "AppendSubimage")
-        if not (opened and out.write_image(np.ascontiguousarray(array))):
+        if not opened:
             raise OSError(_error(out) or "unknown reason")
+        start = specs[i].y
+        for block in blocks:
+            whole, stop = len(block) == len(array), start + len(block)
+            block = np.ascontiguousarray(block)
+            if not (out.write_image(block) if whole else out.write_scanlines(start, stop, 0, block)):
+                raise OSError(_error(out) or "unknown reason")
+            start = stop
 
 
 def _spec(array: np.ndarray[Any, Any], attributes: Mapping[str, Any]) -> Any:

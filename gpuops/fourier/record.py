@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,15 @@ from ..params.fft import FilterParams, SpectrumParams
 from .spectrum import padded
 
 Array = npt.NDArray[Any]
+
+
+class Kind(Protocol):
+    """What has the shape and the type of an array."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -74,18 +83,53 @@ class Record:
         """
         if self.params.precision != "half":
             return {"spectrum": values}
-        parts = {name: np.ascontiguousarray(values[name]) for name in ("real", "imag")}
-        if not all(np.isfinite(part).all() for part in parts.values()):
-            raise ParameterError(
-                "its spectrum goes beyond 65504, where half precision ends, or it has pixels that are NaN or infinite: "
-                "use --precision single"
-            )
+        parts = {name: np.ascontiguousarray(values[name]) for name in self.names}
+        for part in parts.values():
+            check_halves(part)
         return parts
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the arrays."""
+        return ("real", "imag") if self.params.precision == "half" else ("spectrum",)
+
+    @property
+    def stored(self) -> np.dtype[Any]:
+        """The type of the arrays."""
+        kind = {"half": "float16", "single": "complex64", "double": "complex128"}[self.params.precision]
+        return np.dtype(kind)
+
+
+def check_halves(part: Array) -> None:
+    """Raises ParameterError for parts of a spectrum in half precision that are not finite."""
+    if not np.isfinite(part).all():
+        raise ParameterError(
+            "its spectrum goes beyond 65504, where half precision ends, or it has pixels that are NaN or infinite: "
+            "use --precision single"
+        )
+
+
+def check_finite(path: str, part: Array) -> None:
+    """Raises FileError for parts of a file's spectrum that are not finite."""
+    if not np.isfinite(part).all():
+        raise FileError(f"{path}: the spectrum has values that are NaN or infinite")
 
 
 def parse(path: str, arrays: Mapping[str, Array], attributes: Mapping[str, Any]) -> tuple[Record, Array]:
     """Returns the record and the values of a spectrum file. Raises FileError for parts that are missing or contradict
     each other."""
+    record = described(path, arrays, attributes)
+    for name in record.names:
+        check_finite(path, arrays[name])
+    if record.params.precision != "half":
+        return record, arrays["spectrum"]
+    values: Array = np.empty(record.shape, COMPLEX_HALF)
+    values["real"], values["imag"] = arrays["real"], arrays["imag"]
+    return record, values
+
+
+def described(path: str, arrays: Mapping[str, Kind], attributes: Mapping[str, Any]) -> Record:
+    """Returns the record of a spectrum file, whose arrays need not be read yet. Raises FileError as :func:`parse`."""
     if attributes.get("kind") != "spectrum":
         hint = " (clpix idwt reads these)" if "wavelet" in attributes else ""
         raise FileError(
@@ -131,24 +175,15 @@ def parse(path: str, arrays: Mapping[str, Array], attributes: Mapping[str, Any])
             f"{path}: an image of {record.size} padded by {params.pad!r} has a transform of {expected}, "
             f"but {transform} is written there"
         )
-    names = ("real", "imag") if params.precision == "half" else ("spectrum",)
-    kind = {"half": "float16", "single": "complex64", "double": "complex128"}[params.precision]
-    for name in names:
+    for name in record.names:
         if name not in arrays:
             raise FileError(f"{path}: the array {name!r} is missing")
-        if (arrays[name].shape, arrays[name].dtype) != (record.shape, np.dtype(kind)):
+        if (arrays[name].shape, arrays[name].dtype) != (record.shape, record.stored):
             raise FileError(
                 f"{path}: {name!r} is {arrays[name].dtype} of shape {arrays[name].shape}, "
-                f"but its attributes mean {kind} of {record.shape}"
+                f"but its attributes mean {record.stored} of {record.shape}"
             )
-        if not np.isfinite(arrays[name]).all():
-            raise FileError(f"{path}: the spectrum has values that are NaN or infinite")
-    if params.precision == "half":
-        values: Array = np.empty(record.shape, COMPLEX_HALF)
-        values["real"], values["imag"] = arrays["real"], arrays["imag"]
-    else:
-        values = arrays["spectrum"]
-    return record, values
+    return record
 
 
 def _flag(value: object) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import log, pi, prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
-from ..image import COMPLEX_HALF, Image
+from ..image import COMPLEX_HALF, Image, Part
 from ..params.fft import FILTERS, SHAPES, VIEWS, FilterParams, SpectrumParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..tiles.planes import in_turn, planewise, planewise_to_host
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 #: Where a window is below this factor, an image cannot be restored: rounding errors would grow as much.
 LEAST_WINDOW = 1e-4
+# The numbers of a spectrum, about, by which a picture's black and white are chosen.
+_SAMPLE = 1 << 20
+# Bytes of a window's factors that are counted at a time.
+_AT_ONCE = 1 << 24
 
 
 def spectrum(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
@@ -36,7 +40,7 @@ def spectrum(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
     if params.precision == "double":
         image = gpu.array(image.numpy().astype(np.float64))
     if params.window != "none":
-        image = _windowed(gpu, image, params.window)
+        image = windowed(gpu, image, params.window)
     size = padded((rows, columns), params.pad)
     kind, half = "r2c" if params.half else "c2c", params.precision == "half"
     return _finished(gpu, run(gpu, image, kind, False, size, params.norm, params.how, half), size, params)
@@ -45,9 +49,9 @@ def spectrum(gpu: Gpu, image: Image, params: SpectrumParams) -> Image:
 def _finished(gpu: Gpu, values: Image, size: tuple[int, int], params: SpectrumParams) -> Image:
     """A transform over ``size`` filtered and shifted."""
     if values.dtype != COMPLEX_HALF:  # halves have a smaller range: Record.arrays checks them
-        _check_finite(values)
+        check_finite(values)
     if params.filter is not None:
-        values = _filtered(gpu, values, size, params.filter)
+        values = filtered(gpu, values, size, params.filter)
     return shifted(gpu, values, params.half) if params.shift else values
 
 
@@ -85,7 +89,7 @@ def image_of(
     def image(at: slice) -> Image:
         result = of_pixels.back(gpu, _unshifted(gpu, values[at], params), size, transform, params)
         if params.window != "none":
-            result = _windowed(gpu, result, params.window, divide=True)
+            result = windowed(gpu, result, params.window, divide=True)
         return result if result.dtype == np.float32 else gpu.array(result.numpy().astype(np.float32))
 
     return planewise(len(values), values.nbytes, image)
@@ -129,7 +133,7 @@ def picture(gpu: Gpu, image: Image, params: SpectrumParams, view: str) -> Image:
     covers six powers of ten at most. Phases go from −π to π; real and imaginary parts are around medium gray. Raises
     ParameterError as :func:`spectrum`.
     """
-    colours, half = image.without_alpha(), _of_picture(params)
+    colours, half = image.without_alpha(), of_picture(params)
     return _picture(gpu, colours.shape, lambda at: spectrum(gpu, colours.planes(at), half), params, view)
 
 
@@ -138,11 +142,11 @@ def picture_of_pixels(
 ) -> Image:
     """:func:`picture` of pixels (height, width, channels)."""
     height, width, channels = pixels.shape
-    part = _planewise(gpu, pixels, decoding, _of_picture(params))
+    part = _planewise(gpu, pixels, decoding, of_picture(params))
     return _picture(gpu, (channels - decoding.alpha, height, width), part, params, view)
 
 
-def _of_picture(params: SpectrumParams) -> SpectrumParams:
+def of_picture(params: SpectrumParams) -> SpectrumParams:
     """The parameters of the spectrum that a picture is made from."""
     return replace(params, half=True, shift=False)
 
@@ -152,20 +156,29 @@ def _picture(
 ) -> Image:
     check_name("view", view, VIEWS)
     planes, (rows, columns) = shape[0], padded((shape[1], shape[2]), params.pad)
-    viewed = planewise(planes, 4 * prod(shape), lambda at: _viewed(gpu, part(at), view))
-    low, high = _range(viewed, view)
+    half = planewise(planes, 4 * prod(shape), lambda at: viewed(gpu, part(at), view))
+    low, high = levels(half.numpy().ravel()[:: every(prod(half.shape))], view)
+    middle = (rows // 2, columns // 2) if params.shift else (0, 0)
+    return shades(gpu, half, columns, middle, view, low, high)
+
+
+def shades(
+    gpu: Gpu, half: Image, columns: int, middle: tuple[int, int], view: str, low: float, high: float
+) -> Image:
+    """The picture of half a view, (planes, rows, columns // 2 + 1), with frequency 0 at ``middle``."""
+    planes, rows, _ = half.shape
     result = gpu.empty((planes, rows, columns))
     result.linear = False
     gain = 1.0 / (high - low) if high > low else 1.0
-    middle = (rows // 2, columns // 2) if params.shift else (0, 0)
     _launch(
-        gpu, "spectrum_levels", viewed, (columns, rows, planes), viewed, result, rows, columns, *middle,
-        view in ("phase", "imag"), low, gain, traffic=viewed.nbytes + result.nbytes,
+        gpu, "spectrum_levels", half, (columns, rows, planes), half, result, rows, columns, *middle,
+        view in ("phase", "imag"), low, gain, traffic=half.nbytes + result.nbytes,
     )  # fmt: skip
     return result
 
 
-def _viewed(gpu: Gpu, values: Image, view: str) -> Image:
+def viewed(gpu: Gpu, values: Image, view: str) -> Image:
+    """The real numbers that a picture shows of complex ones."""
     result = gpu.empty(values.shape)
     count, lanes = int(np.prod(values.shape)), gpu.limits.lanes
     _launch(
@@ -175,13 +188,16 @@ def _viewed(gpu: Gpu, values: Image, view: str) -> Image:
     return result
 
 
-def _range(viewed: Image, view: str) -> tuple[float, float]:
-    """The values that are shown black and white."""
+def every(count: int) -> int:
+    """The distance of those of ``count`` numbers that :func:`levels` is to see."""
+    return max(1, count // _SAMPLE)
+
+
+def levels(sample: npt.NDArray[Any], view: str) -> tuple[float, float]:
+    """The values that are shown black and white, of a sample of all."""
     if view == "phase":
         return -pi, pi
-    every = max(1, int(np.prod(viewed.shape)) // 2**20)
-    sample = viewed.numpy().ravel()[::every].astype(np.float64)
-    low, high, brightest = (float(v) for v in np.percentile(sample, (1, 99, 99.99)))
+    low, high, brightest = (float(v) for v in np.percentile(sample.astype(np.float64), (1, 99, 99.99)))
     if view == "log-magnitude":
         return max(low, brightest - log(1e6)), brightest
     if view in ("real", "imag"):
@@ -190,7 +206,7 @@ def _range(viewed: Image, view: str) -> tuple[float, float]:
     return 0.0, brightest
 
 
-def _check_finite(values: Image) -> None:
+def check_finite(values: Image) -> None:
     """Raises ParameterError for pixels that are not finite: frequency 0 is the sum of all pixels, and shows them."""
     if not np.isfinite(values.pixel(0, 0)).all():
         raise ParameterError("has pixels that are NaN or infinite, which a transform spreads over all of it")
@@ -224,7 +240,9 @@ def lost_pixels(name: str, size: tuple[int, int]) -> int:
     if name == "none":
         return 0
     y, x = (window(name, n).astype(np.float32) for n in size)
-    return int(np.count_nonzero(np.multiply.outer(y, x) < LEAST_WINDOW))
+    count = max(1, _AT_ONCE // x.nbytes)
+    parts = (np.multiply.outer(y[at : at + count], x) for at in range(0, len(y), count))
+    return sum(int(np.count_nonzero(part < LEAST_WINDOW)) for part in parts)
 
 
 def shifted(gpu: Gpu, values: Image, half: bool, back: bool = False) -> Image:
@@ -240,21 +258,24 @@ def shifted(gpu: Gpu, values: Image, half: bool, back: bool = False) -> Image:
     return result
 
 
-def _filtered(gpu: Gpu, values: Image, size: tuple[int, int], f: FilterParams) -> Image:
+def filtered(gpu: Gpu, values: Image, size: tuple[int, int], f: FilterParams, first: int = 0) -> Image:
+    """The spectrum of a transform over ``size``, or its columns from ``first`` on, times a filter."""
     planes, rows, columns = values.shape
     result = values.like()
     _launch(
-        gpu, "spectrum_filter", values, planes * rows * columns, values, result, planes, columns, size,
+        gpu, "spectrum_filter", values, planes * rows * columns, values, result, planes, columns, first, size,
         FILTERS.index(f.kind), SHAPES.index(f.shape), f.order, f.low, f.high, f.centre,
     )  # fmt: skip
     return result
 
 
-def _windowed(gpu: Gpu, image: Image, name: str, divide: bool = False) -> Image:
-    """The image times the window, or divided by it."""
+def windowed(gpu: Gpu, image: Image, name: str, divide: bool = False) -> Image:
+    """The image times the window of the whole picture, or divided by it; its ``part`` says which rows it has."""
     planes, rows, columns = image.shape
     result = image.like()
-    y, x = (gpu.array(window(name, n).astype(np.float32)) for n in (rows, columns))
+    part = image.part or Part(0, rows)
+    down = window(name, part.height)[part.first : part.first + rows]
+    y, x = (gpu.array(factors.astype(np.float32)) for factors in (down, window(name, columns)))
     _launch(
         gpu, "spectrum_window", image, planes * rows * columns, image, y, x, result, planes, rows, columns,
         LEAST_WINDOW, DIVIDE=divide,

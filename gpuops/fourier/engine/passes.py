@@ -16,14 +16,19 @@ def passes(limits: Limits, problem: Problem) -> list[Pass]:
 
     Raises ParameterError beyond what addresses of type int reach, and TooLongError for rows that need several passes if
     the image has surroundings."""
-    values = problem.in_shape[0] * prod(problem.n if problem.axes == 2 else problem.in_shape[1:])
+    both = problem.axes == 2 or problem.down
+    values = problem.in_shape[0] * prod(problem.n if both else problem.in_shape[1:])
     planner = Planner(limits, problem.params, problem.real.itemsize, values=values, spread=problem.half)
     n_rows, n_columns = problem.n
     _, rows, columns = problem.in_shape
     planes = 1 if problem.axes == 2 else problem.in_shape[0]
     if planes * max(rows, n_rows) * max(columns, n_columns) >= 2**31:
         raise ParameterError(f"a transform of {n_rows}×{n_columns} is beyond 2³¹ elements: use a smaller one")
-    found = _interleaved(planner, problem) if problem.interleaved else _columns_and_rows(planner, problem)
+    found = _columns(planner, problem) if problem.down else None
+    if problem.interleaved:
+        found = _interleaved(planner, problem)
+    elif not problem.down:
+        found = _columns_and_rows(planner, problem)
     if found is None and problem.around:
         raise TooLongError(
             f"rows of {n_columns} points do not fit into the device's {limits.local_bytes // 1024} KB of local memory: "
@@ -67,7 +72,7 @@ def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
     if present == in_rows == out_rows and not problem.pixels:  # no plane has a gap behind it
         rows = replace(rows, counts=(1, 1, planes * present))
     share = planner.part(problem.scale, columns_n, problem.size) if two else problem.scale
-    first = planner.passes(columns_n, rows, Ends(load, "complex", swap, swap, share))
+    first = planner.passes(columns_n, rows, Ends(load, "complex" if two else store, swap, swap, share))
     if not two:
         return first
     if problem.real_out:
@@ -75,6 +80,15 @@ def _rows_and_columns(planner: Planner, problem: Problem) -> list[Pass]:
     columns = Sequences((planes, 1, out_columns), _turned(between), _turned(out_steps), present, out_rows)
     rest = Ends("complex", store, swap, swap, problem.scale / share)
     return first + planner.passes(rows_n, columns, rest)
+
+
+def _columns(planner: Planner, problem: Problem) -> list[Pass]:
+    """Columns alone."""
+    planes, rows, columns = problem.in_shape
+    steps = _turned(problem.in_steps), _turned(problem.out_steps)
+    at = Sequences((planes, 1, columns), *steps, min(rows, problem.n[0]), problem.out_shape[1])
+    swap = problem.inverse
+    return planner.passes(problem.n[0], at, Ends(swap_in=swap, swap_out=swap, scale=problem.scale))
 
 
 def _interleaved(planner: Planner, problem: Problem) -> list[Pass]:

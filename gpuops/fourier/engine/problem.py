@@ -23,7 +23,7 @@ class Problem:
     them is not made. ``pixels``: the image, which is the input or the output of an inverse, consists of pixels.
     ``half``: complex numbers in memory are two half floats. For ``c2c`` alone, ``reals``: the image is real; imaginary
     parts, which are 0, are not read, or not written by an inverse; ``interleaved``: input and output are (rows,
-    columns, planes).
+    columns, planes). ``down``, of a ``c2c`` over one axis: that is the columns, of ``n[0]`` points.
     """
 
     kind: str
@@ -40,6 +40,7 @@ class Problem:
     half: bool = False
     reals: bool = False
     interleaved: bool = False
+    down: bool = False
 
     @property
     def real_in(self) -> bool:
@@ -96,7 +97,7 @@ class Problem:
     @property
     def size(self) -> int:
         """The points of the transform."""
-        return prod(self.n) if self.axes == 2 else self.n[1]
+        return prod(self.n) if self.axes == 2 else self.n[0 if self.down else 1]
 
 
 def row_steps(shape: tuple[int, int, int]) -> Four:

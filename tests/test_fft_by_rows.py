@@ -1,0 +1,470 @@
+"""clpix fft and ifft of what neither the device nor memory has room for: as the whole, and as numpy in double."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gpuops import Gpu, files
+from gpuops.files import Picture
+from gpuops.fourier import axes, room
+from gpuops.image import COMPLEX_HALF, Part
+from gpuops.params.fft import FftParams, SpectrumParams
+from gpuops.tiles.spool import InMemory, Spool, in_scratch
+
+from .reference.fourier import error
+from .tolerance import FFT as TOLERANCE
+
+Array = npt.NDArray[Any]
+Clpix = Callable[..., Any]
+# A device of so little memory does no picture of the size below as a whole.
+LITTLE = ("--device-memory", "256K")
+SIZE = 200, 300
+
+
+def write(path: Path, pixels: Array, **more: Any) -> Path:
+    files.write(path, Picture(pixels, alpha=pixels.shape[2] in (2, 4), **more))
+    return path
+
+
+def noise(shape: tuple[int, ...], dtype: str = "uint8") -> Array:
+    rng = np.random.default_rng(11)
+    if dtype.startswith("float"):
+        return (rng.random(shape) * 4).astype(dtype)
+    return rng.integers(0, np.iinfo(dtype).max + 1, shape).astype(dtype)
+
+
+@pytest.fixture
+def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every transform goes by rows, and parts are small."""
+    monkeypatch.setattr("gpuops.fourier.room.fits", lambda *_, **__: False)
+    monkeypatch.setattr("gpuops.fourier.room._ENOUGH", 1 << 13)
+
+
+# -- the device's part -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("precision", ["half", "single", "double"])
+@pytest.mark.parametrize("half", [True, False])
+@pytest.mark.parametrize("size", [(20, 30), (1, 7), (263, 17)])
+@pytest.mark.parametrize("method", ["auto", "global"])
+def test_axes_are_those_of_the_definition(
+    planned: Gpu, size: tuple[int, int], half: bool, precision: str, method: str
+) -> None:
+    """Rows in two parts, columns in panels of three; and back."""
+    if precision == "double" and not planned.limits.double:
+        pytest.skip("no double precision")
+    params = SpectrumParams(half=half, precision=precision, how=FftParams(method))
+    x = noise((2, *size), "float32")
+    rows, columns = size
+    middle = (rows + 1) // 2
+    found = []
+    for at in (slice(0, middle), slice(middle, rows)):
+        if at.stop > at.start:
+            image = planned.array(np.ascontiguousarray(x[:, at]))
+            image.part = Part(at.start, rows)
+            found.append(axes.of_rows(planned, image, size, params).numpy())
+    values = np.concatenate(found, 1)
+    for first in range(0, values.shape[2], 3):
+        panel = planned.array(np.ascontiguousarray(values[..., first : first + 3]))
+        values[..., first : first + 3] = axes.of_columns(planned, panel, first, size, params).numpy()
+    expected = (np.fft.rfft2 if half else np.fft.fft2)(x.astype(float), norm="ortho")
+    got = values["real"] + 1j * values["imag"].astype(float) if precision == "half" else values
+    roundings = 4 if precision == "half" else 1  # halves are rounded after each pass
+    assert error(got, expected) < TOLERANCE[precision] * roundings
+
+    for first in range(0, values.shape[2], 3):
+        panel = planned.array(np.ascontiguousarray(values[..., first : first + 3]))
+        values[..., first : first + 3] = axes.columns_back(planned, panel, rows, params).numpy()
+    back = axes.rows_back(planned, planned.array(values), columns, columns, params, first=0, height=rows)
+    allowed = 8e-3 if precision == "half" else TOLERANCE["value"]
+    np.testing.assert_allclose(back.numpy(), x, rtol=0, atol=allowed * x.max())
+
+
+def test_the_least_memory_is_said(opened: Callable[..., Gpu]) -> None:
+    gpu = opened(memory=1 << 18)
+    with pytest.raises(Exception, match=r"of a transform of 100000×50 need [\d.]+ MB"):
+        room.parts(gpu, (100_000, 50, 3), 150, SpectrumParams())
+
+
+# -- spools ----------------------------------------------------------------------------------------
+
+
+@given(data=st.data())
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_spools_keep_what_they_are_given(tmp_path: Path, data: st.DataObject) -> None:
+    shape = tuple(data.draw(st.integers(1, n)) for n in (3, 20, 20))
+    width = data.draw(st.integers(1, 25))
+    dtype = np.dtype(data.draw(st.sampled_from([np.complex64, np.complex128, np.float32])))
+    array = noise(shape, "float64").astype(dtype)
+    with in_scratch(str(tmp_path), shape, dtype, width) as in_file:  # type: ignore[arg-type]
+        assert len(os.listdir(tmp_path)) == 1
+        spools: list[Spool] = [in_file, InMemory(np.zeros(shape, dtype), width)]
+        for spool in spools:
+            for plane, first in product(range(shape[0]), range(0, shape[1], 3)):
+                spool.put_rows(plane, first, array[plane, first : first + 3])
+            for plane, at in product(range(shape[0]), spool.panels):
+                panel = spool.panel(plane, at, shape[1])
+                np.testing.assert_array_equal(panel, array[plane, :, at])
+                spool.put_panel(plane, at, 2 * panel)
+            for plane in range(shape[0]):
+                at = slice(shape[1] // 3, shape[1])
+                np.testing.assert_array_equal(spool.rows(plane, at), 2 * array[plane, at])
+    assert not os.listdir(tmp_path)
+
+
+# -- commands --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("extension", ["npz", "exr", "tif"])
+@pytest.mark.parametrize(("dtype", "channels"), [("uint8", 1), ("uint8", 3), ("uint8", 4), ("uint16", 2)])
+@pytest.mark.parametrize("scratch", [False, True])
+def test_every_pixel_comes_back(
+    clpix: Clpix,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    dtype: str,
+    channels: int,
+    extension: str,
+    scratch: bool,
+) -> None:
+    """With a spool in memory and in a file; the spectrum is numpy's."""
+    pixels = noise((*SIZE, channels), dtype)
+    image, spectrum, back = write(tmp_path / "a.png", pixels), tmp_path / f"s.{extension}", tmp_path / "b.png"
+    limits: tuple[object, ...] = LITTLE
+    if scratch:
+        monkeypatch.setattr("gpuops.batch.spectra_by_rows.CODECS", 0)
+        folder = tmp_path / "scratch"
+        folder.mkdir()
+        limits = (*LITTLE, "--memory", "800K", "--scratch", folder)
+        with pytest.MonkeyPatch.context() as patch:
+            used = spied(patch)
+            assert clpix("fft", image, "-o", spectrum, *limits).code == 0
+            assert clpix("ifft", spectrum, "-o", back, *limits).code == 0
+        assert used == [str(folder)] * 2 or channels < 3
+        assert not os.listdir(folder)
+    else:
+        for command in (("fft", image, "-o", spectrum), ("ifft", spectrum, "-o", back)):
+            run = clpix(*command, *limits)
+            assert (run.code, run.err) == (0, "")
+    arrays, _ = files.read_data(spectrum)
+    exact = np.fft.rfft2(np.moveaxis(pixels / np.iinfo(dtype).max, -1, 0), norm="ortho")
+    assert error(arrays["spectrum"], exact) < TOLERANCE["single"]
+    restored = files.read(back)
+    np.testing.assert_array_equal(restored.pixels, pixels)
+    assert restored.alpha == (channels in (2, 4))
+
+
+def spied(patch: pytest.MonkeyPatch) -> list[str]:
+    """The folders that scratch files are made in."""
+    from gpuops.files import scratch
+
+    used: list[str] = []
+    made = scratch.file
+
+    def file(folder: str, nbytes: int) -> Any:
+        used.append(folder)
+        return made(folder, nbytes)
+
+    patch.setattr("gpuops.files.scratch.file", file)
+    return used
+
+
+OPTIONS = [
+    ("--full",),
+    ("--full", "--shift", "--norm", "backward"),
+    ("--shift", "--norm", "forward", "--pad", "fast"),
+    ("--window", "hamming"),
+    ("--pad", "pow2", "--filter", "lowpass", "--cutoff", "0.2", "--full"),
+    ("--filter", "highpass", "--cutoff", "0.1", "--filter-shape", "butterworth", "--order", "3"),
+    ("--filter", "bandpass", "--cutoff", "0.1:0.3", "--shift"),
+    ("--filter", "notch", "--cutoff", "0.2,-0.1,0.05", "--filter-shape", "gaussian"),
+    ("--precision", "double", "--pad", "7"),
+    ("--precision", "half", "--shift"),
+    ("--method", "global"),
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
+@pytest.mark.parametrize("size", [(37, 44), (41, 53), (1, 9), (9, 1)])
+def test_every_option_gives_the_whole(
+    clpix: Clpix,
+    tmp_path: Path,
+    options: tuple[str, ...],
+    size: tuple[int, int],
+    request: pytest.FixtureRequest,
+) -> None:
+    """The spectrum, what the file says of it, and the picture that comes back, of odd and prime sizes."""
+    image = write(tmp_path / "a.png", noise((*size, 3)))
+    whole = clpix("fft", image, "-o", tmp_path / "whole.npz", *options)
+    clpix("ifft", tmp_path / "whole.npz", "-o", tmp_path / "whole.png")
+    request.getfixturevalue("by_rows")
+    parts = clpix("fft", image, "-o", tmp_path / "parts.npz", *options)
+    back = clpix("ifft", tmp_path / "parts.npz", "-o", tmp_path / "parts.png")
+    assert (whole.code, parts.code, back.code) == (0, 0, 0), parts.err + back.err
+    assert whole.err == parts.err
+    a, about_a = files.read_data(tmp_path / "whole.npz")
+    b, about_b = files.read_data(tmp_path / "parts.npz")
+    assert about_a == about_b and list(a) == list(b)
+    for name in a:
+        tolerance = 2e-3 if "half" in options else TOLERANCE["double" if "double" in options else "single"]
+        assert (b[name].shape, b[name].dtype) == (a[name].shape, a[name].dtype)
+        assert error(b[name], a[name]) < 2 * tolerance
+    pixels = files.read(tmp_path / "parts.png").pixels
+    difference = np.abs(pixels.astype(int) - files.read(tmp_path / "whole.png").pixels)
+    if "--filter" in options:  # values on the border of two levels may fall to either
+        assert difference.max() <= 1 and np.count_nonzero(difference) <= 0.02 * difference.size
+    else:
+        assert not difference.any()
+
+
+@pytest.mark.parametrize("view", ["log-magnitude", "magnitude", "phase", "power", "real", "imag"])
+@pytest.mark.parametrize(
+    ("size", "shift"), [((48, 31), True), ((31, 48), False), ((1, 5), True), ((2, 2), True)]
+)
+def test_pictures_are_those_of_the_whole(
+    clpix: Clpix,
+    tmp_path: Path,
+    view: str,
+    size: tuple[int, int],
+    shift: bool,
+    request: pytest.FixtureRequest,
+) -> None:
+    image = write(tmp_path / "a.png", noise((*size, 4)))
+    options = ("--view", view, "--shift" if shift else "--no-shift")
+    assert clpix("fft", image, "-o", tmp_path / "whole.png", *options).code == 0
+    request.getfixturevalue("by_rows")
+    run = clpix("fft", image, "-o", tmp_path / "parts.png", *options)
+    assert (run.code, run.err) == (0, "")
+    a, b = files.read(tmp_path / "whole.png"), files.read(tmp_path / "parts.png")
+    assert a.metadata == b.metadata and a.pixels.shape == b.pixels.shape
+    difference = np.abs(a.pixels.astype(int) - b.pixels)
+    if view in ("phase", "imag"):  # 0 and what rounding makes of it may have any phase
+        assert np.count_nonzero(difference > 1) <= 0.02 * difference.size + 8
+    else:
+        assert difference.max() <= 1
+
+
+def test_a_picture_s_shades_are_chosen_by_the_same_sample(
+    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.setattr("gpuops.fourier.spectrum._SAMPLE", 101)
+    image = write(tmp_path / "a.png", noise((48, 31, 3)))
+    assert clpix("fft", image, "-o", tmp_path / "whole.png").code == 0
+    request.getfixturevalue("by_rows")
+    assert clpix("fft", image, "-o", tmp_path / "parts.png").code == 0
+    a, b = (files.read(tmp_path / f"{name}.png").pixels.astype(int) for name in ("whole", "parts"))
+    assert np.abs(a - b).max() <= 1
+
+
+@given(data=st.data())
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_picture_under_any_limit(clpix: Clpix, tmp_path: Path, data: st.DataObject) -> None:
+    """It comes back, or a line says what would do."""
+    size = data.draw(st.integers(1, 90)), data.draw(st.integers(1, 90))
+    pixels = noise((*size, data.draw(st.integers(1, 4))))
+    image = tmp_path / "a.png"
+    files.write(image, Picture(pixels, alpha=pixels.shape[2] in (2, 4)), overwrite=True)
+    limit = f"{data.draw(st.integers(20, 300))}K"
+    ways = (
+        "--pad",
+        data.draw(st.sampled_from(["none", "fast", "3"])),
+        *data.draw(st.sampled_from([(), ("--full",)])),
+    )
+    for command in (
+        ("fft", image, "-o", tmp_path / "s.npz", *ways),
+        ("ifft", tmp_path / "s.npz", "-o", tmp_path / "b.png"),
+    ):
+        run = clpix(*command, "--device-memory", limit, "--overwrite")
+        if run.code:
+            assert "raise the limit" in run.err and len(run.err.splitlines()) == 1, run.err
+            return
+    np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels)
+
+
+def test_floats_and_light(clpix: Clpix, tmp_path: Path, by_rows: None) -> None:
+    pixels = noise((41, 53, 3), "float32")
+    image = write(tmp_path / "a.exr", pixels, linear=True)
+    assert clpix("fft", image, "-o", tmp_path / "s.tif").code == 0
+    assert clpix("ifft", tmp_path / "s.tif", "-o", tmp_path / "b.exr").code == 0
+    back = files.read(tmp_path / "b.exr")
+    np.testing.assert_allclose(back.pixels, pixels, rtol=0, atol=TOLERANCE["value"] * pixels.max())
+    assert back.linear
+    assert clpix("fft", image, "-o", tmp_path / "e.npz", "--space", "encoded").code == 0
+
+
+def test_alpha_is_dropped_on_either_way(clpix: Clpix, tmp_path: Path, by_rows: None) -> None:
+    pixels = noise((23, 31, 4))
+    image = write(tmp_path / "a.png", pixels)
+    for first, second in ((("--alpha", "drop"), ()), ((), ("--alpha", "drop"))):
+        assert clpix("fft", image, "-o", tmp_path / "s.npz", "--overwrite", *first).code == 0
+        assert clpix("ifft", tmp_path / "s.npz", "-o", tmp_path / "b.png", "--overwrite", *second).code == 0
+        np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels[..., :3])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("precision", ["single", "half"])
+def test_pixels_that_are_not_finite(
+    clpix: Clpix, tmp_path: Path, by_rows: None, value: float, precision: str
+) -> None:
+    pixels = noise((9, 9, 3), "float32")
+    pixels[3, 4, 1] = value
+    image = write(tmp_path / "a.exr", pixels, linear=True)
+    run = clpix("fft", image, "-o", tmp_path / "s.npz", "--precision", precision)
+    assert run.code == 1 and "NaN or infinite" in run.err and "a.exr" in run.err
+    assert os.listdir(tmp_path) == ["a.exr"]
+
+
+def test_spectra_that_are_not_finite(clpix: Clpix, tmp_path: Path, by_rows: None) -> None:
+    image = write(tmp_path / "a.png", noise((17, 31, 3)))
+    clpix("fft", image, "-o", tmp_path / "s.npz")
+    arrays, attributes = files.read_data(tmp_path / "s.npz")
+    arrays["spectrum"][1, 3, 3] = np.nan
+    files.write_data(tmp_path / "s.npz", arrays, attributes, overwrite=True)
+    run = clpix("ifft", tmp_path / "s.npz", "-o", tmp_path / "b.png")
+    assert run.code == 1 and "NaN" in run.err and not (tmp_path / "b.png").exists()
+
+
+def test_large_spectra_are_read_by_rows(
+    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where memory has no room for the spectrum, the file is never read as a whole."""
+    pixels = noise((*SIZE, 3))
+    image = write(tmp_path / "a.png", pixels)
+    for name in ("s.npz", "s.tif", "s.exr"):
+        assert clpix("fft", image, "-o", tmp_path / name).code == 0
+        with monkeypatch.context() as patch:
+            patch.setattr("gpuops.batch.access.of_machine", lambda: 1 << 20)
+            patch.setattr("gpuops.batch.access.read_numbers", None)
+            assert clpix("ifft", tmp_path / name, "-o", tmp_path / "b.png", "--overwrite").code == 0
+        np.testing.assert_array_equal(files.read(tmp_path / "b.png").pixels, pixels)
+
+
+def test_streams(tmp_path: Path) -> None:
+    """A spectrum through a pipe, each side with little memory on the device."""
+    pixels = noise((*SIZE, 3))
+    image, back = write(tmp_path / "a.png", pixels), tmp_path / "b.png"
+    clpix = [sys.executable, "-m", "clpix"]
+    fft = subprocess.run(
+        [*clpix, "fft", image, "-o", "-", "--format", "npz", *LITTLE], stdout=subprocess.PIPE, check=True
+    )
+    subprocess.run([*clpix, "ifft", "-", "-o", back, *LITTLE], input=fft.stdout, check=True)
+    np.testing.assert_array_equal(files.read(back).pixels, pixels)
+
+
+# -- what cannot be --------------------------------------------------------------------------------
+
+
+def test_what_memory_would_do(clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line says it: what it says is enough, and so is a scratch folder."""
+    monkeypatch.setattr("gpuops.batch.spectra_by_rows.CODECS", 0)
+    image = write(tmp_path / "a.png", noise((*SIZE, 3)))
+    run = clpix("fft", image, "-o", tmp_path / "s.npz", "--memory", "700K")
+    assert run.code == 1 and len(run.err.splitlines()) == 1
+    assert "--scratch DIR" in run.err and os.listdir(tmp_path) == ["a.png"]
+    enough = run.err.split("raise --memory to ")[1].split(",")[0]
+    assert clpix("fft", image, "-o", tmp_path / "s.npz", "--memory", enough).code == 0
+    few = clpix("fft", image, "-o", tmp_path / "t.npz", "--memory", "2K", "--scratch", tmp_path)
+    assert few.code == 1 and "raise --memory" in few.err and len(few.err.splitlines()) == 1
+
+
+def test_a_scratch_folder_that_is_none(clpix: Clpix, tmp_path: Path) -> None:
+    image = write(tmp_path / "a.png", noise((9, 9, 3)))
+    for place, said in ((tmp_path / "none", "no such folder"), (image, "is a file")):
+        run = clpix("fft", image, "-o", tmp_path / "s.npz", "--scratch", place)
+        assert run.code == 1 and said in run.err and len(run.err.splitlines()) == 1
+    assert os.listdir(tmp_path) == ["a.png"]
+
+
+@pytest.mark.parametrize("trouble", ["not writable", "free", "disk is full", "failed there"])
+def test_a_scratch_folder_that_fails(
+    clpix: Clpix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trouble: str
+) -> None:
+    monkeypatch.setattr("gpuops.batch.spectra_by_rows.CODECS", 0)
+    image = write(tmp_path / "a.png", noise((*SIZE, 3)))
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+
+    def fails(number: int) -> Callable[..., Any]:
+        def call(*_: object) -> Any:
+            raise OSError(number, os.strerror(number))
+
+        return call
+
+    if trouble == "not writable":
+        monkeypatch.setattr("os.access", lambda path, _mode: not os.fspath(path).endswith("scratch"))
+    elif trouble == "free":
+        usage = type("Usage", (), {"free": 5})
+        monkeypatch.setattr("shutil.disk_usage", lambda _path: usage)
+    else:
+        number = errno.ENOSPC if trouble == "disk is full" else errno.EIO
+        monkeypatch.setattr("os.pwrite", fails(number))
+    run = clpix("fft", image, "-o", tmp_path / "s.npz", "--memory", "700K", "--scratch", folder)
+    assert run.code == 1 and trouble in run.err and len(run.err.splitlines()) == 1, run.err
+    assert not os.listdir(folder) and sorted(os.listdir(tmp_path)) == ["a.png", "scratch"]
+
+
+def test_nothing_stays_after_an_interruption(tmp_path: Path) -> None:
+    """A command that is ended in its first sweep leaves neither its scratch file nor its output."""
+    image = write(tmp_path / "a.png", noise((*SIZE, 3)))
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    program = (
+        "import os, signal, sys\n"
+        "from gpuops.batch import spectra_by_rows\n"
+        "from gpuops.tiles import spool\n"
+        "spectra_by_rows.CODECS = 0\n"
+        "def put_rows(self, *_):\n"
+        "    print(os.listdir(sys.argv[1]), flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    signal.pause()\n"
+        "spool.InFile.put_rows = put_rows\n"
+        "from clpix.main import main\n"
+        "main(sys.argv[2:])\n"
+    )
+    command = ["fft", image, "-o", tmp_path / "s.npz", "--memory", "700K", "--scratch", folder]
+    done = subprocess.run(
+        [sys.executable, "-c", program, folder, *command], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode != 0 and ".clpix-" in done.stdout
+    assert not os.listdir(folder) and sorted(os.listdir(tmp_path)) == ["a.png", "scratch"]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc")
+def test_memory_stays_within_what_was_promised(tmp_path: Path) -> None:
+    """A spectrum of 450 MB under 256 MB for the host and 64 MB for the device, which may be the host."""
+    from .test_streaming import PROGRAM
+
+    small, large, folder = tmp_path / "small.tif", tmp_path / "large.tif", tmp_path / "scratch"
+    folder.mkdir()
+    files.write(small, Picture(np.zeros((64, 64, 1), np.uint8)))
+    pixels = noise((9000, 12_000, 1))
+    files.write(large, Picture(pixels))
+    limits = ("--memory", "256M", "--device-memory", "64M", "--scratch", folder)
+    # The program names its outputs .tif, which hold spectra and pictures.
+    for command, a, b, out in (
+        ("fft", small, large, tmp_path / "s"),
+        ("ifft", tmp_path / "s0.tif", tmp_path / "s1.tif", tmp_path / "b"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, a, b, out, command, *limits], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        assert int(done.stdout) <= 320 << 20
+    np.testing.assert_array_equal(files.read(tmp_path / "b1.tif").pixels, pixels)
+
+
+def test_halves_have_a_type() -> None:
+    assert axes.stored(SpectrumParams(precision="half")) == COMPLEX_HALF
