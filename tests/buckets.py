@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 from unittest import mock
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -56,8 +57,11 @@ def serving() -> Iterator[Any]:
     server = server_of.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
+    url = f"http://{host}:{port}"
+    with urlopen(Request(f"{url}/moto-api/reset", method="POST")):
+        pass  # all servers of a process have the same buckets
     variables = {
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+        "AWS_ENDPOINT_URL": url,
         "AWS_ACCESS_KEY_ID": "somebody",
         "AWS_SECRET_ACCESS_KEY": "a secret",
         "AWS_DEFAULT_REGION": "us-east-1",

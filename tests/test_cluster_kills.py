@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from gpuops.batch.pipeline import Done
 
 pytest.importorskip("distributed", reason="distributed is not installed")
 
+from gpuops.batch import cluster as clusters
 from gpuops.batch import connection
 from gpuops.batch.cluster import run_jobs_at
 from gpuops.batch.connection import connected
@@ -88,12 +90,12 @@ class Place:
         assert self.bucket is None or not self.bucket.unfinished
 
 
-@pytest.fixture(params=["folder", "bucket"])
-def place(here: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
+@pytest.fixture
+def place(here: Path, kind: str) -> Iterator[Place]:
     """A place without any pictures."""
     with ExitStack() as stack:
         bucket = None
-        if request.param == "bucket":
+        if kind == "bucket":
             client = stack.enter_context(serving())
             client.create_bucket(Bucket="pictures")
             client.put_bucket_versioning(Bucket="pictures", VersioningConfiguration={"Status": "Enabled"})
@@ -101,12 +103,12 @@ def place(here: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
         yield Place(here, bucket)
 
 
-@pytest.fixture(params=["scheduler", "local"])
+@pytest.fixture
 def workers(
-    request: pytest.FixtureRequest, place: Place, tmp_path_factory: pytest.TempPathFactory
+    started: str, place: Place, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[connection.Cluster]:
     """Two workers: of a scheduler, each a process by itself, or processes that this one has started."""
-    if request.param == "local":
+    if started == "here":
         with connected("local:2") as found:
             yield found
         return
@@ -117,6 +119,7 @@ def workers(
             yield found
 
 
+@pytest.mark.parametrize(("kind", "started"), [("folder", "apart"), ("folder", "here"), ("bucket", "apart")])
 def test_a_worker_is_killed(place: Place, workers: connection.Cluster, tmp_path: Path) -> None:
     """The one that made the last result before, which has more to do by then."""
     log, paths = tmp_path / "log", place.put()
@@ -143,6 +146,39 @@ def test_a_worker_is_killed(place: Place, workers: connection.Cluster, tmp_path:
     place.check(lambda path: files.read(path).pixels[::-1])
 
 
+def test_a_result_dies_with_its_worker(
+    here: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task has ended, and before that is heard its worker dies: the scheduler lets it be done once more."""
+    place, log = Place(here), here / "log"
+    jobs = [Job(path, Logs(str(log)), f"{place.out}/{Path(path).name}") for path in place.put()[:12]]
+    whole = clusters._Run._hear
+    killed: list[int] = []
+
+    def late(self: Any) -> None:
+        future = self._ended.get(timeout=PATIENCE)
+        if not killed:
+            address = next(iter(self._client.who_has([future]).values()))[0]
+            killed.append(self._client.run(os.getpid)[address])
+            os.kill(killed[0], signal.SIGKILL)
+            end = time.monotonic() + PATIENCE
+            while future.status == "finished":
+                assert time.monotonic() < end
+                time.sleep(0.005)
+        self._ended.put(future)
+        whole(self)
+
+    monkeypatch.setattr(clusters._Run, "_hear", late)
+    with Cluster(tmp_path_factory.mktemp("two")) as cluster:
+        cluster.add()
+        cluster.add()
+        with connected(str(cluster.file)) as found:
+            ended = list(run_jobs_at(found, jobs, retries=0))
+    assert [done.error for done in ended] == [None] * 12
+    assert place.results() == [Path(job.target).name for job in jobs]
+
+
+@pytest.mark.parametrize("kind", ["folder", "bucket"])
 def test_a_scheduler_is_killed_and_the_rest_resumed(
     place: Place, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -156,7 +192,8 @@ def test_a_scheduler_is_killed_and_the_rest_resumed(
             end = time.monotonic() + PATIENCE
             while not os.path.exists("j") or Path("j").read_text().count('"done"') < THIRD:
                 time.sleep(0.005)
-                assert run.poll() is None and time.monotonic() < end
+                assert run.poll() is None, run.communicate()[1]
+                assert time.monotonic() < end
             cluster.scheduler.kill()
             said = run.communicate(timeout=PATIENCE)[1]
     assert run.returncode == 1 and "the scheduler is gone" in said and said.count("\n") == 1, said

@@ -402,11 +402,14 @@ def test_limits_that_are_too_low_say_what_is_needed(
 def test_a_device_of_little_memory_is_enough(
     clpix: Program, tmp_path: Path, rng: np.random.Generator, size: str
 ) -> None:
-    """The pool counts what is in use, and refuses more. Files of floats with alpha take the most."""
+    """The pool counts what is in use, and refuses more. Files of floats with alpha take the most.
+
+    The host's memory has room for both files, and that is enough.
+    """
     pair = two(rng, (600, 200, 4), "float32")
     paths = [save(tmp_path / f"{k}.exr", one) for k, one in enumerate(pair)]
     near = [word for metric in NEAR if metric != "z-test" for word in ("--metric", metric)]
-    options = ("--window", "8", "--device-memory", size)
+    options = ("--window", "8", "--device-memory", size, "--memory", "24M")
     run = clpix("compare", *paths, *near, *options, "-o", tmp_path / "d.png", "--json")
     assert run.code == 1 and not run.err, run.err
     whole = json.loads(clpix("compare", *paths, *near, "--window", "8", "--json").out)

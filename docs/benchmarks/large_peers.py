@@ -4,6 +4,8 @@
 
 The picture is a tiled TIFF file of RGB in 8 bits, ``size`` × 3/4 ``size`` pixels, uncompressed: 3.6 GB unless another
 size is given. Each command may take 1 GB of the host's memory and 1 GB of the device's, which are the same on a CPU.
+``compare`` and ``info`` write no picture; the other picture of ``compare`` differs in the last bit of every value of a
+few rows in a hundred. vips subtracts the pictures into a file, of which it tells statistics.
 ``peak`` is the most memory that the process had (VmHWM), and ``floor`` what the same command takes for a picture of
 64 × 64. ``codec`` is a copy of the picture by the same reader and writer, one thread each, without a device.
 """
@@ -17,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,8 @@ SIZE = 40_000
 LIMIT = "1G"
 # Rows that are read and written at a time for the copy.
 ROWS = 256
+# Of these, the rows in which the other picture differs.
+DIFFERENT = 16
 
 COMMANDS = {
     "blur, σ 10": ("blur", "--sigma", "10"),
@@ -40,6 +45,18 @@ COMMANDS = {
     "sharpen, then tonemap": ("sharpen", "then", "tonemap", "--operator", "agx"),
     "resize, 0.4": ("resize", "--scale", "0.4"),
     "resize, 0.01": ("resize", "--scale", "0.01"),
+}
+# Commands that tell figures and write nothing: the command, its options, the numbers of its pictures, its exit code.
+TELLING = {
+    "compare, max psnr": ("compare", ("--metric", "max", "--metric", "psnr"), (0, 1), 1),
+    "compare, ssim": ("compare", ("--metric", "ssim"), (0, 1), 1),
+    "compare, equal": ("compare", ("--metric", "ssim"), (0, 0), 0),
+    "info --stats": ("info", ("--stats",), (0,), 0),
+}
+# The same by vips, as far as it has it.
+VIPS_TELLING = {
+    "compare, max psnr": "vips subtract {0} {1} {2} && vips stats {2} {3}",
+    "info --stats": "vips stats {0} {3}",
 }
 VIPS = {
     "blur, σ 10": ("gaussblur", "IN", "OUT[tile,bigtiff]", "10"),
@@ -56,8 +73,8 @@ print(code, used.ru_maxrss << 10, used.ru_utime + used.ru_stime)
 """
 
 
-def write(path: Path, width: int, height: int) -> None:
-    """A picture of soft waves and grain, by rows."""
+def write(path: Path, width: int, height: int, *, other: bool = False) -> None:
+    """A picture of soft waves and grain, by rows; or the ``other`` one, which differs in some rows."""
     header = files.Picture(files.unread((height, width, 3), np.dtype(np.uint8)))
     rng = np.random.default_rng(1)
     grain = rng.integers(0, 24, (ROWS, width, 3), np.uint8)
@@ -65,16 +82,18 @@ def write(path: Path, width: int, height: int) -> None:
     with files.writing(path, header) as put:
         for first in range(0, height, ROWS):
             rows = np.roll(wave, first)[None, :, None] + np.roll(grain, first, 1)
+            if other:
+                rows[:DIFFERENT] ^= 1
             put(rows[: min(ROWS, height - first)])
 
 
-def run(command: list[str]) -> dict[str, float]:
+def run(command: list[str], expected: int = 0) -> dict[str, float]:
     """Seconds, those of all processors, and the most bytes of memory."""
     start = time.perf_counter()
     done = subprocess.run([sys.executable, "-c", WATCHED, *command], capture_output=True, text=True)
     seconds = time.perf_counter() - start
     code, peak, cpu = done.stdout.split()
-    if int(code):
+    if int(code) != expected:
         sys.exit(f"{' '.join(command)}: exit code {code}\n{done.stderr}")
     return {"s": seconds, "cpu_s": float(cpu), "peak": int(peak)}
 
@@ -124,13 +143,41 @@ def rows_of(folder: Path, size: int, device: str | None, with_peers: bool) -> It
             out.unlink()
 
 
+def told_of(folder: Path, size: int, device: str | None, with_peers: bool) -> Iterator[dict[str, Any]]:
+    """The commands that tell figures."""
+    pictures = [folder / "large.tif", folder / "other.tif"]
+    small = [folder / "small.tif", folder / "small-other.tif"]
+    write(pictures[1], size, size * 3 // 4, other=True)
+    write(small[1], 64, 64, other=True)
+    clpix = shutil.which("clpix", path=str(Path(sys.executable).parent)) or "clpix"
+    limits = ["--memory", LIMIT, "--device-memory", LIMIT, "-q", *(["--device", device] if device else [])]
+    for name, (command, options, numbers, code) in TELLING.items():
+        tail = [*options, *limits]
+        floor = run([clpix, command, *(str(small[k]) for k in numbers), *tail], code)["peak"]
+        yield {
+            "command": name,
+            "program": "clpix",
+            **run([clpix, command, *(str(pictures[k]) for k in numbers), *tail], code),
+            "floor": floor,
+        }
+        if with_peers and name in VIPS_TELLING and shutil.which("vips"):
+            places = [*pictures, folder / "difference.v", folder / "stats.v"]
+            yield {
+                "command": name,
+                "program": "vips",
+                **run(["sh", "-c", VIPS_TELLING[name].format(*places)]),
+            }
+            (folder / "difference.v").unlink(missing_ok=True)
+
+
 def main() -> None:
     """Measures, prints the table, writes the JSON."""
     given = peers.options(__doc__)
     size = SIZE if given.size == peers.USUAL else given.size
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for row in rows_of(Path(folder), size, given.device, not given.no_peers):
+        arguments = Path(folder), size, given.device, not given.no_peers
+        for row in chain(rows_of(*arguments), told_of(*arguments)):
             rows.append(row)
             memory = "".join(f"  {key} {row[key] / 1e6:6.0f} MB" for key in ("peak", "floor") if key in row)
             print(f"{row['command']:>24}  {row['program']:6} {row['s']:7.1f} s{memory}", flush=True)

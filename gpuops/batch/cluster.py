@@ -250,6 +250,10 @@ class _Run:
             self._ended.put(future)
             return
         _, todo = self._flying.pop(future.key)
+        if future.status in ("lost", "pending"):  # its worker died with the result, and it is done once more
+            self._flying[future.key] = future, todo
+            future.add_done_callback(self._ended.put)
+            return
         if future.status == "finished":
             self._answered(todo, self._result(future))
         elif future.status == "error":

@@ -51,14 +51,14 @@ def check(strips: files.Strips) -> None:
 
 def measured(gpu: Gpu, path: str, content: files.Picture | files.Strips, options: Options) -> Measured:
     """Returns the statistics of a picture, by rows if they come so or the device has no room for all of them."""
-    whole = not isinstance(content, files.Strips)
-    rows = measure.rows_at_a_time(gpu, content.picture if isinstance(content, files.Strips) else content)
+    memory = options.memory
     if isinstance(content, files.Picture):
-        if rows == content.height:
+        if measure.fits(gpu, content):
             return measure.picture(gpu, content, options.space, alpha=options.alpha)
-        content = files.Strips.of(content)
-    if not whole and options.memory is not None:
-        rows = min(rows, _in_memory(path, content, options.memory))
+        content, memory = files.Strips.of(content), None  # it is in memory already
+    rows = measure.rows_at_a_time(gpu, content.picture)
+    if memory is not None:
+        rows = min(rows, _in_memory(path, content, memory))
     with ThreadPoolExecutor(1) as pool:
         found = None
         for part in _parts(gpu, pool, content, rows):

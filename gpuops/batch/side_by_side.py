@@ -81,6 +81,8 @@ class Files:
 
         Raises FileError for an output that is written as a whole if memory is limited.
         """
+        if all(isinstance(one, files.Picture) for one in found):  # they are in memory already
+            options = replace(options, memory=None)
         if output is not None and options.memory is not None and output.format.name not in BY_ROWS:
             raise FileError(
                 f"{output.path}: {output.format} is written as a whole, whatever --memory allows: name PNG, TIFF or EXR"

@@ -89,28 +89,36 @@ def picture(gpu: Gpu, content: Picture, space: str = "auto", *, alpha: bool = Tr
     return Measured(values, dict(zip(CHANNELS[len(each)], each, strict=True)), luminance)
 
 
-def rows_at_a_time(gpu: Gpu, content: Picture) -> int:
-    """Returns how many rows of a picture the device has room for: all of them if it is measured as a whole.
+def fits(gpu: Gpu, content: Picture) -> bool:
+    """Says whether the device has room for all of a picture."""
+    return _rows(gpu, content) >= content.height
 
-    Raises DeviceError if that is none.
+
+def rows_at_a_time(gpu: Gpu, content: Picture) -> int:
+    """Returns how many rows of a picture to measure at a time, where not all are measured at once.
+
+    Raises DeviceError if the device has no room for any.
     """
-    row, width = content.pixels.nbytes // content.height, content.width
+    row = content.pixels.nbytes // content.height
+    most = _rows(gpu, content) // _SPARE
+    if most < 1:
+        raise DeviceError(
+            f"a row of {content.width} pixels needs {(_TABLES + _SPARE * row) / 1e6:.3g} MB of the device's memory, of "
+            f"{gpu.limits.global_bytes / 1e6:.3g} MB: raise the limit, or use another device"
+        )
+    return min(most, max(1, _ENOUGH // row))
+
+
+def _rows(gpu: Gpu, content: Picture) -> int:
+    """Returns how many rows of a picture the device has room for."""
+    row, width, limits = content.pixels.nbytes // content.height, content.width, gpu.limits
     largest = row
     if content.metadata.colour is not None:  # light is made of it first
         largest = max(row, 4 * width * content.channels)
         row += largest
-    limits = gpu.limits
-    most = min(
+    return min(
         (limits.global_bytes - _TABLES) // row, limits.max_alloc_bytes // largest, _MOST_PIXELS // width
     )
-    if most >= content.height:
-        return content.height
-    if most < _SPARE:
-        raise DeviceError(
-            f"a row of {width} pixels needs {(_TABLES + _SPARE * row) / 1e6:.3g} MB of the device's memory, of "
-            f"{limits.global_bytes / 1e6:.3g} MB: raise the limit, or use another device"
-        )
-    return min(most // _SPARE, max(1, _ENOUGH // row))
 
 
 def numbers(gpu: Gpu, path: str, content: Numbers) -> dict[str, Measured]:

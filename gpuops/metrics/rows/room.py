@@ -23,7 +23,9 @@ _BAND = 64
 # The share of the device's memory that rows may take: tables and scratch memory have the rest.
 _SHARE = 0.85
 # Copies of a row of pixels that the host has: read ahead, held, put together, and made equal where nothing is compared.
-_ON_HOST = 6
+_ON_HOST = 4
+# Blocks of a file's least rows that are held or read beyond those.
+_BLOCKS = 2
 # Bytes for each pixel of what says where pixels differ.
 _PLACES = 24
 # Pixels that kernels count by integers of 32 bits with a sign.
@@ -86,9 +88,9 @@ def rows_in_memory(
     parts = [*parts]
     height, width = pictures[0].height, pictures[0].width
     unit = min(_unit(parts), height)
-    row = _PLACES * width
-    row += _ON_HOST * sum(width * picture.channels * picture.pixels.itemsize for picture in pictures)
-    beside = fixed + (sum(halos(parts, height)) + least) * row
+    pixels = sum(width * picture.channels * picture.pixels.itemsize for picture in pictures)
+    row = _ON_HOST * pixels + _PLACES * width
+    beside = fixed + sum(halos(parts, height)) * row + _BLOCKS * least * pixels
     rows = (memory - beside) // row
     if rows < unit:
         raise ParameterError(

@@ -1,0 +1,108 @@
+"""What --memory and --device-memory promise: measured, and by a limit of the address space that the system enforces."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpuops import files
+from gpuops.files import Picture
+
+pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc")
+
+# What is promised, for the host and for the device, which may be the host.
+EACH = 320 << 20
+PROMISE = 2 * EACH
+# A program that runs a command on small pictures, and then on large ones in no more memory than was promised beside
+# what the first run took. All of it is address space, that of the libraries' threads and heaps and of the driver's
+# compiler among it: such a limit is stricter than one of what is used. The program tells how much of both it took.
+PROGRAM = """
+import resource, sys
+from clpix.main import main
+def now(name):
+    return int(next(line for line in open("/proc/self/status") if line.startswith(name)).split()[1]) << 10
+def run(command, folder, options):
+    try:
+        main([command, *(f"{folder}/{name}.tif" for name in names), *options])
+    except SystemExit as end:
+        return end.code
+promise, names, command, small, large, code, *options = sys.argv[1:]
+names = names.split()
+assert str(run(command, small, options)) == code
+space, used = now("VmPeak"), now("VmHWM")
+limit = space + int(promise)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    bytearray(limit - now("VmSize") + (1 << 26))
+except MemoryError:
+    pass
+else:
+    raise AssertionError("the limit does not bind")
+assert str(run(command, large, options)) == code
+print(now("VmPeak") - space, now("VmHWM") - used)
+"""
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Two folders with two tiled pictures each: of a few pixels, and of 576 MB. They differ in some rows."""
+    folder = tmp_path_factory.mktemp("pictures")
+    for name, width, height in (("small", 320, 256), ("large", 16_000, 12_000)):
+        (folder / name).mkdir()
+        row = np.tile(np.arange(250, dtype=np.uint8), width // 250 + 1)[:width, None].repeat(3, 1)
+        header = Picture(files.unread((height, width, 3), np.dtype(np.uint8)))
+        for which in "ab":
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("gpuops.files.tiff._TILED", 1)
+                with files.writing(folder / name / f"{which}.tif", header) as put:
+                    for first in range(0, height, 128):
+                        rows = np.roll(row, first, 0)[None].repeat(min(128, height - first), 0)
+                        rows[:9] += which == "b"
+                        put(rows)
+    yield folder
+    for path in folder.rglob("*.tif"):
+        path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("names", "command", "code"),
+    [
+        ("a", ("blur", "--sigma", "10", "-o", "OUT", "--overwrite"), 0),
+        ("a b", ("compare",), 1),
+        ("a b", ("compare", "--metric", "pixelmatch", "--metric", "de2000", "-o", "OUT", "--overwrite"), 1),
+        ("a", ("info", "--stats"), 0),
+    ],
+    ids=["blur", "compare", "figures of light and codes", "info"],
+)
+def test_a_limit_of_the_address_space_is_kept(
+    pictures: Path, tmp_path: Path, names: str, command: tuple[str, ...], code: int
+) -> None:
+    """A command that has room for a small picture, and for what it was promised, has room for a large one."""
+    options = [str(tmp_path / "out.tif") if word == "OUT" else word for word in command[1:]]
+    limits = ["--memory", str(EACH), "--device-memory", str(EACH)]
+    folders = [str(pictures / "small"), str(pictures / "large")]
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            PROGRAM,
+            str(PROMISE),
+            names,
+            command[0],
+            *folders,
+            str(code),
+            *options,
+            *limits,
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    mapped, used = map(int, done.stdout.split("\n")[-2].split())
+    assert mapped <= PROMISE and used <= PROMISE
