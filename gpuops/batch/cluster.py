@@ -36,7 +36,9 @@ _FLYING = 2
 _WEIGHT = 0.5
 # Seconds between two looks at who works.
 _LOOK = 1.0
-# Seconds until a task whose answer was lost is looked at again.
+# The states of a task whose worker has died before its answer was here: it is done again.
+_DONE_AGAIN = ("lost", "pending")
+# Seconds until such a task is looked at again.
 _AGAIN = 0.05
 # Seconds without a worker after which that is said: one that has died is often started again at once.
 _ALONE = 5.0
@@ -242,18 +244,11 @@ class _Run:
             future = self._ended.get(timeout=_LOOK)
         except Empty:
             return
-        if future.status in (
-            "lost",
-            "pending",
-        ):  # its worker has died, before its answer was here; it is done again
+        if future.status in _DONE_AGAIN:
             time.sleep(_AGAIN)
             self._ended.put(future)
             return
         _, todo = self._flying.pop(future.key)
-        if future.status in ("lost", "pending"):  # its worker died with the result, and it is done once more
-            self._flying[future.key] = future, todo
-            future.add_done_callback(self._ended.put)
-            return
         if future.status == "finished":
             self._answered(todo, self._result(future))
         elif future.status == "error":
