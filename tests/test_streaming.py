@@ -63,6 +63,9 @@ BY_ROWS: list[Params] = [
     TonemapParams("drago", meter="histogram"),
     TonemapParams("reinhard-devlin", meter="mean", white_balance="gray-world"),
     TonemapParams("agx", meter_region=Region(3, 5, 17, 20)),
+    TonemapParams("reinhard-extended", meter="center"),
+    TonemapParams(meter="center", meter_region=Region(3, 5, 17, 20)),
+    TonemapParams(meter="center", meter_region=Region(0, 0, 100, 50, True), method="local"),
 ]
 
 # Sums over all rows are taken in parts: an exposure differs by a rounding or two.
@@ -168,7 +171,6 @@ def test_who_needs_the_whole_says_so(gpu: Gpu) -> None:
         BlurParams((4.0, 4.0), method="fft"),
         BlurParams(preset="d3d11"),
         TonemapParams("reinhard-local"),
-        TonemapParams(meter="center"),
         TonemapParams(preset="d3d11"),
     ):
         assert course.obstacle(gpu, plan(Chain(step)), shape) in ("blur", "tonemap")

@@ -381,10 +381,8 @@ def _traits(params: TonemapParams) -> Traits:
 
 
 def _halo(_gpu: Gpu, _shape: tuple[int, int, int], params: TonemapParams) -> float:
-    """No rows, but for local operators, which look at all, and for weights about the picture's centre."""
-    local = params.preset is not None or params.operator in LOCAL
-    centred = params.exposure is None and params.meter == "center"
-    return math.inf if local or centred else 0.0
+    """No rows, but for local operators, which look at all."""
+    return math.inf if params.preset is not None or params.operator in LOCAL else 0.0
 
 
 def _measure(params: TonemapParams) -> Measure | None:
