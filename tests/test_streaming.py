@@ -470,9 +470,18 @@ print(peak() - before)
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc")
 @pytest.mark.parametrize(
-    "options", [("blur", "--sigma", "10"), ("tonemap",), ("blur", "--kind", "median", "--radius", "1")]
+    ("options", "size"),
+    [
+        (("blur", "--sigma", "10"), (10_000, 20_000)),
+        (("tonemap",), (10_000, 20_000)),
+        (("blur", "--kind", "median", "--radius", "1"), (10_000, 20_000)),
+        (("resize", "--scale", "0.3"), (3000, 6000)),
+        (("resize", "--scale", "0.005"), (50, 100)),
+    ],
 )
-def test_memory_stays_within_what_was_promised(tmp_path: Path, options: tuple[str, ...]) -> None:
+def test_memory_stays_within_what_was_promised(
+    tmp_path: Path, options: tuple[str, ...], size: tuple[int, int]
+) -> None:
     """A picture of 600 MB under 256 MB for the host and as many for the device, which may be the host."""
     small, large = tmp_path / "small.tif", tmp_path / "large.tif"
     files.write(small, Picture(np.zeros((64, 64, 3), np.uint8)))
@@ -490,7 +499,7 @@ def test_memory_stays_within_what_was_promised(tmp_path: Path, options: tuple[st
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) <= 512 << 20
     with files_opened(tmp_path / "out1.tif") as rows:
-        assert rows.picture.pixels.shape == (10_000, 20_000, 3)
+        assert rows.picture.pixels.shape == (*size, 3)
 
 
 def files_opened(path: Path) -> Any:

@@ -27,7 +27,7 @@ def windows(
         The picture's rows from the first to the last, at least those that are needed, each Image with its ``part``.
     one : Pass
     wanted : (first, end)
-        Rows of the result that are wanted.
+        Rows of the result that are wanted; the first is a multiple of the pass's ``align``.
     most : int
         Rows of the result at a time, at most; a pass with an ``align`` may have as many as that.
     row_axis : int
@@ -39,13 +39,13 @@ def windows(
     """
     held: list[Image] = []
     made, last = wanted
-    made -= made % one.align
     most = max(most - most % one.align, one.align)
     for block in blocks:
         held.append(block)
         ready = _ready(one, made, last, _end(block, row_axis))
         if ready > made:
             rows, held = _joined(held, row_axis), []
+            assert rows.part is not None and rows.part.first <= one.needs(made, made + 1)[0]
             pieces = [(first, min(first + most, ready)) for first in range(made, ready, most)]
             made = ready
             if made < last and (kept := _from(rows, one.needs(made, made + 1)[0], row_axis)) is not None:
