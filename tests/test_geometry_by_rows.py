@@ -84,7 +84,7 @@ def test_any_blocks_give_the_bits_of_the_whole(planned: Gpu, step: Params, plane
         np.testing.assert_array_equal(by_rows(planned, Chain(step), x, rows, alpha=alpha), whole)
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (1, 37), (41, 1), (127, 113), (5000, 2)])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 37), (41, 1), (127, 113), (301, 2)])
 @pytest.mark.parametrize("scale", [(0.013, 0.011), (0.3, 0.77), (1.9, 7.1)])
 @pytest.mark.parametrize("filter", FILTERS)
 def test_sizes_against_matrices(
@@ -116,6 +116,20 @@ def test_rows_that_are_not_needed_are_not_worked_on(gpu: Gpu, monkeypatch: pytes
     np.testing.assert_array_equal(
         np.concatenate([rows.numpy() for rows in found], 1), as_whole(gpu, chain, x)
     )
+
+
+@pytest.mark.parametrize("first", [3, 8, 13])
+def test_a_crop_of_what_was_resized(planned: Gpu, first: int) -> None:
+    """Only needed rows are there: sums that are grouped begin where those of the whole do."""
+    x, shape = picture((3, 300, 20)), (3, 300, 20)
+    shrunk, crop = ResizeParams(scale=(0.9, 0.13)), CropParams(Region(1, first, 15, 9))
+    chain = Chain(BlurParams((1.0, 1.0)), shrunk, crop)
+    todo = plan(chain)
+    low, high = course.course(planned, todo, shape)[0].needed
+    assert low > 0 or first < 8
+    given = (block for block in blocks(planned, x, 5) if block.part and low - 5 < block.part.first < high)
+    found = [rows.numpy() for rows in flow.flow(planned, todo, given, None, shape) if isinstance(rows, Image)]
+    np.testing.assert_allclose(np.concatenate(found, 1), as_whole(planned, chain, x), rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("small", [False, True])
@@ -171,7 +185,7 @@ def test_who_needs_the_whole_says_so(gpu: Gpu) -> None:
 
 @given(data=st.data())
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_chains_by_rows(gpu: Gpu, data: st.DataObject) -> None:
+def test_chains_by_rows(planned: Gpu, data: st.DataObject) -> None:
     """Steps of any kind one after the other, with regions in percent, which suit every size."""
     percents = st.integers(0, 9).flatmap(
         lambda first: st.integers(1, 10 - first).map(lambda count: (10 * first, 10 * count))
@@ -189,7 +203,7 @@ def test_chains_by_rows(gpu: Gpu, data: st.DataObject) -> None:
     x, chain = picture(shape), Chain(*steps)
     rows = data.draw(st.integers(1, 75))
     with notes.to(lambda _text: None):  # where a filter overshoots, light is negative
-        found, whole = by_rows(gpu, chain, x, rows), as_whole(gpu, chain, x)
+        found, whole = by_rows(planned, chain, x, rows), as_whole(planned, chain, x)
     np.testing.assert_allclose(found, whole, rtol=1e-4, atol=1e-4)
 
 

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpuops import Gpu, Image, ParameterError
+from gpuops.image import Part
 from gpuops.metrics import statistics as reduce
 from gpuops.metrics.statistics import (
     REC601,
@@ -146,6 +147,13 @@ def test_centre_weighted_mean(gpu: Gpu, method: str) -> None:
         expected, abs=TOLERANCE["centre"]
     )
     assert math.isnan(statistics(gpu, gray, method=method).centre_mean)
+    parts = []
+    for first in range(0, 61, 17):  # rows of the whole, whose weights add up to it
+        rows = gpu.array(gray[np.newaxis, first : first + 17])
+        rows.part = Part(first, 61)
+        parts.append(statistics(gpu, rows, centre=True, method=method))
+    together = parts[0] + parts[1] + parts[2] + parts[3]
+    assert together.centre_log2 == pytest.approx(expected, abs=TOLERANCE["centre"])
 
 
 @pytest.mark.parametrize("method", METHODS)

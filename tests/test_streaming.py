@@ -76,6 +76,9 @@ BY_ROWS: list[Params] = [
     TonemapParams("reinhard-local", white_balance=(1.2, 1.0, 0.8)),
     TonemapParams("durand"),
     TonemapParams("durand", exposure=1.0, parameters={"sigma_spatial": 0.2, "sigma_color": 0.3}),
+    TonemapParams("reinhard-extended", meter="center"),
+    TonemapParams(meter="center", meter_region=Region(3, 5, 17, 20)),
+    TonemapParams(meter="center", meter_region=Region(0, 0, 100, 50, True), method="local"),
 ]
 
 # Sums over all rows are taken in parts: an exposure differs by a rounding or two.
@@ -209,7 +212,6 @@ def test_who_needs_the_whole_says_so(gpu: Gpu) -> None:
         BlurParams((4.0, 4.0), method="recursive"),
         BlurParams((4.0, 4.0), method="fft"),
         BlurParams(preset="d3d11"),
-        TonemapParams(meter="center"),
         TonemapParams(preset="d3d11"),
     ):
         assert course.obstacle(gpu, plan(Chain(step)), shape) in ("blur", "tonemap")
@@ -528,9 +530,18 @@ print(peak() - before)
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc")
 @pytest.mark.parametrize(
-    "options", [("blur", "--sigma", "10"), ("tonemap",), ("blur", "--kind", "median", "--radius", "1")]
+    ("options", "size"),
+    [
+        (("blur", "--sigma", "10"), (10_000, 20_000)),
+        (("tonemap",), (10_000, 20_000)),
+        (("blur", "--kind", "median", "--radius", "1"), (10_000, 20_000)),
+        (("resize", "--scale", "0.3"), (3000, 6000)),
+        (("resize", "--scale", "0.005"), (50, 100)),
+    ],
 )
-def test_memory_stays_within_what_was_promised(tmp_path: Path, options: tuple[str, ...]) -> None:
+def test_memory_stays_within_what_was_promised(
+    tmp_path: Path, options: tuple[str, ...], size: tuple[int, int]
+) -> None:
     """A picture of 600 MB under 256 MB for the host and as many for the device, which may be the host."""
     small, large = tmp_path / "small.tif", tmp_path / "large.tif"
     files.write(small, Picture(np.zeros((64, 64, 3), np.uint8)))
@@ -548,7 +559,7 @@ def test_memory_stays_within_what_was_promised(tmp_path: Path, options: tuple[st
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) <= 512 << 20
     with files_opened(tmp_path / "out1.tif") as rows:
-        assert rows.picture.pixels.shape == (10_000, 20_000, 3)
+        assert rows.picture.pixels.shape == (*size, 3)
 
 
 def files_opened(path: Path) -> Any:

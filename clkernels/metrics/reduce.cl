@@ -17,7 +17,7 @@
 // -D ALL          measures each channel in the same reading, and after them RGB's luminance
 // -D ALONE        is for groups of a single work-item
 // -D HISTOGRAM    makes the histogram
-// -D CENTRE       makes a centre-weighted log mean
+// -D CENTRE       makes a centre-weighted log mean: the image may be rows of a whole one, from whole.x on, of whole.y
 
 #ifdef ALL
 #define SETS (CHANNELS + (COLOURS == 3))  // sets of values, each of which has statistics
@@ -141,18 +141,18 @@ static inline FLOAT value_in(int set, const FLOAT *v, float4 weight) {
 }
 
 #ifdef CENTRE
-// A Gaussian about the centre, whose sigma is a quarter of the width and of the height.
-static inline FLOAT centre_weight(INT i, int width, int height) {
+// A Gaussian about the centre of the whole image, whose sigma is a quarter of the width and of the height.
+static inline FLOAT centre_weight(INT i, int width, int2 whole) {
     INT y = i / width;
     FLOAT u = (TO_FLOAT(i - y * width) + 0.5f) / (float)width - 0.5f;
-    FLOAT v = (TO_FLOAT(y) + 0.5f) / (float)height - 0.5f;
+    FLOAT v = (TO_FLOAT(y + whole.x) + 0.5f) / (float)whole.y - 0.5f;
     return exp(-8.0f * (u * u + v * v));
 }
 #endif
 
 #ifdef CENTRE
-static inline void weigh(Lanes *a, FLOAT y, INT positive, INT i, int width, int height) {
-    FLOAT w = select((FLOAT)0.0f, centre_weight(i, width, height), positive);
+static inline void weigh(Lanes *a, FLOAT y, INT positive, INT i, int width, int2 whole) {
+    FLOAT w = select((FLOAT)0.0f, centre_weight(i, width, whole), positive);
     add_lanes(&a->weights, &a->weights_low, w);
     add_lanes(&a->weighted, &a->weighted_low, w * log2(y));
 }
@@ -190,7 +190,7 @@ static inline void multiply(Lanes *a, FLOAT by) {
 
 // Takes FOUR times WIDTH luminances if all are pixels (`inside`) and ordinary, as nearly all are: few instructions do
 // then.
-static inline int take_ordinary(Lanes *a, const FLOAT *y, int inside, uint place, int width, int height, float scale,
+static inline int take_ordinary(Lanes *a, const FLOAT *y, int inside, uint place, int width, int2 whole, float scale,
                                 __local uint *histogram) {
     FLOAT least = fmin(fmin(y[0], y[1]), fmin(y[2], y[3])), most = fmax(fmax(y[0], y[1]), fmax(y[2], y[3]));
     FLOAT all = (y[0] * y[1]) * (y[2] * y[3]);  // NaN if any of them is
@@ -204,14 +204,14 @@ static inline int take_ordinary(Lanes *a, const FLOAT *y, int inside, uint place
         count_in_bins(bin_of(y[k]), (INT)-1, histogram);
 #endif
 #ifdef CENTRE
-        weigh(a, y[k], (INT)-1, LANE_INDEX + (int)PLACE_OF_FOUR(k, place), width, height);
+        weigh(a, y[k], (INT)-1, LANE_INDEX + (int)PLACE_OF_FOUR(k, place), width, whole);
 #endif
     }
     return 1;
 }
 
 // Takes WIDTH luminances. `inside` says which are pixels, and `i` is their places in the image.
-static inline void take_any(Lanes *a, FLOAT y, INT inside, INT i, int width, int height, float scale,
+static inline void take_any(Lanes *a, FLOAT y, INT inside, INT i, int width, int2 whole, float scale,
                             __local uint *histogram) {
     INT bits = AS_INT(y), exponent = bits & 0x7f800000, finite = (exponent != 0x7f800000) & inside;
     INT positive = (bits >= 0x00800000) & (bits < 0x7f800000) & inside;
@@ -229,17 +229,17 @@ static inline void take_any(Lanes *a, FLOAT y, INT inside, INT i, int width, int
     count_in_bins(clamp(bin_of(p), (INT)0, (INT)(BINS - 1)), positive, histogram);
 #endif
 #ifdef CENTRE
-    weigh(a, p, positive, i, width, height);
+    weigh(a, p, positive, i, width, whole);
 #endif
 }
 
 // Takes the first `count` of FOUR times WIDTH luminances, which are neighbours.
-static inline void take_four(Lanes *a, const FLOAT *y, int count, uint place, int width, int height, float scale,
+static inline void take_four(Lanes *a, const FLOAT *y, int count, uint place, int width, int2 whole, float scale,
                              __local uint *histogram) {
-    if (take_ordinary(a, y, count == FOUR * WIDTH, place, width, height, scale, histogram)) return;
+    if (take_ordinary(a, y, count == FOUR * WIDTH, place, width, whole, scale, histogram)) return;
     for (int k = 0; k < FOUR; k++) {
         INT at = LANE_INDEX + k * WIDTH;
-        take_any(a, y[k], at < (INT)count, at + (int)place, width, height, scale, histogram);
+        take_any(a, y[k], at < (INT)count, at + (int)place, width, whole, scale, histogram);
     }
 }
 
@@ -286,7 +286,7 @@ static inline void publish_bins(__local uint *histogram, __global uint *total, i
 // Groups may have any size; tree[items]. partial[SETS][groups] takes the groups' statistics, histogram[SETS][BINS] the
 // sum of all bins.
 __kernel void reduce_direct(__global const STORED *restrict image, ulong offset, __global Statistics *partial,
-                            __global uint *histogram, int width, int height, int span, float4 weight, float scale,
+                            __global uint *histogram, int width, int height, int2 whole, int span, float4 weight, float scale,
                             __global const float *restrict table, float decoding, Numbers stages,
                             __local Statistics *tree) {
     __local uint bins[SETS * BINS];
@@ -308,7 +308,7 @@ __kernel void reduce_direct(__global const STORED *restrict image, ulong offset,
             FLOAT y[FOUR];
             UNROLLED
             for (int k = 0; k < FOUR; k++) y[k] = value_in(s, v[k], weight);
-            take_four(&lanes[s], y, count, i, width, height, scale, bins + s * BINS);
+            take_four(&lanes[s], y, count, i, width, whole, scale, bins + s * BINS);
         }
     }
     UNROLLED
@@ -326,7 +326,7 @@ __kernel void reduce_direct(__global const STORED *restrict image, ulong offset,
 // into local memory, adds them up there, and writes one value a tile to a one-dimensional buffer. WIDTH is 1.
 #if WIDTH == 1
 __kernel void reduce_tiles(__global const STORED *image, ulong offset, __global Statistics *partial,
-                           __global uint *histogram, int width, int height, float4 weight, float scale,
+                           __global uint *histogram, int width, int height, int2 whole, float4 weight, float scale,
                            __global const float *restrict table, float decoding, Numbers stages,
                            __local Statistics *tree) {
     __local uint bins[SETS * BINS];
@@ -345,7 +345,7 @@ __kernel void reduce_tiles(__global const STORED *image, ulong offset, __global 
     staged(v, stages);
 #endif
     Lanes lanes = empty_lanes();
-    take_any(&lanes, luminance(v, weight), inside, (int)i, width, height, scale, bins);
+    take_any(&lanes, luminance(v, weight), inside, (int)i, width, whole, scale, bins);
     lanes.taken = inside;
     tree[item] = folded(lanes);
     merge_group(tree, item, items);

@@ -31,10 +31,9 @@ static inline void store_halved(const FLOAT *v, __global float *to, int count) {
 // A work-item takes cells of FOUR times WIDTH neighbours in two rows; a group owns `span` consecutive cells of the
 // image. Groups may have any size; the other arguments are as in reduce_direct.
 __kernel void reduce_mip(__global const STORED *restrict image, __global float *restrict mip,
-                         __global Statistics *partial, __global uint *histogram, int width, int height, int span,
-                         float4 weight, float scale, __global const float *restrict table, float decoding,
-                         Numbers stages,
-                         __local Statistics *tree) {
+                         __global Statistics *partial, __global uint *histogram, int width, int height, int2 whole,
+                         int span, float4 weight, float scale, __global const float *restrict table, float decoding,
+                         Numbers stages, __local Statistics *tree) {
     __local uint bins[SETS * BINS];
     int item = get_local_id(0), items = get_local_size(0);
     uint size = (uint)width * height, rows = ((uint)height + 1) / 2, columns = ((uint)width + 1) / 2;
@@ -56,7 +55,7 @@ __kernel void reduce_mip(__global const STORED *restrict image, __global float *
             for (int k = 0; k < FOUR; k++) y[k] = luminance(v[r][k], weight);
             int taken = r == 0 || two ? count : 0;
             lanes.taken += taken;
-            take_four(&lanes, y, taken, place[r], width, height, scale, bins);
+            take_four(&lanes, y, taken, place[r], width, whole, scale, bins);
         }
         UNROLLED
         for (int c = 0; c < COLOURS; c++) {

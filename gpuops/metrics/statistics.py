@@ -39,6 +39,8 @@ _GROUPS, _GROUPS_OF_MIP, _GROUPS_OF_ALL = 5, 15, 6
 # Rounds of a work-item, at most: its sums then fit into integers of 32 bits, and llvmpipe ends longer loops.
 _ROUNDS = 1 << 15
 _VECTORS = 4  # FOUR in reduce.cl
+# The place of the argument `whole` of the kernels.
+_WHOLE = 6
 _JOINED = 128  # records that one group joins into one
 _ON_HOST = 2048  # records of "direct" that the host adds up, at most: a launch would take longer
 _CHANNELS = 4  # channels that one reading can measure, at most
@@ -73,6 +75,8 @@ class Statistics:
     centre_log2 : float
         Mean binary logarithm weighted by a Gaussian about the image's centre whose σ is a quarter of the width and
         of the height; NaN unless it was asked for and there are positive values.
+    centre_weight : float
+        The sum of those weights.
     histogram : uint32 array
         Positive values in quarters of a stop: bin i counts 2**((i − 128)/4) ≤ v < 2**((i − 127)/4).
     """
@@ -88,18 +92,23 @@ class Statistics:
     minimum: float
     maximum: float
     centre_log2: float = math.nan
+    centre_weight: float = field(default=0.0, compare=False)
     histogram: npt.NDArray[np.integer[Any]] = field(
         default_factory=lambda: np.zeros(0, np.uint32), compare=False
     )
 
     def __add__(self, other: Statistics) -> Statistics:
-        """Returns the statistics of both sets of values together. ``centre_log2`` is not known then."""
+        """Returns the statistics of both sets of values together; the weights are those of one image's parts."""
+        weight = self.centre_weight + other.centre_weight
+        weighted = sum(one.centre_log2 * one.centre_weight for one in (self, other) if one.centre_weight)
         names = ("count", "finite", "positive", "negative", "nan", "infinite", "sum", "log2_sum")
         sums = {name: getattr(self, name) + getattr(other, name) for name in names}
         return Statistics(
             **sums,
             minimum=float(np.fmin(self.minimum, other.minimum)),
             maximum=float(np.fmax(self.maximum, other.maximum)),
+            centre_log2=weighted / weight if weight else math.nan,
+            centre_weight=weight,
             histogram=np.add(self.histogram, other.histogram, dtype=np.uint64),
         )
 
@@ -169,7 +178,8 @@ def statistics(
     stages
         What light goes through before it is measured.
     histogram, centre
-        Also count the histogram; also weigh for ``centre_mean``.
+        Also count the histogram; also weigh for ``centre_mean``, about the centre of the whole picture if the Image is
+        a part of one.
     method
         ``tiles``: tiles of 16 × 16 in local memory, then groups of 128 of their values until one is left (the
         Direct3D sample's method). ``direct``: long stretches in registers; the host adds up their values, some for
@@ -297,6 +307,7 @@ class _Reduction:
         if self.size > _PIXELS:
             raise ParameterError(f"statistics are of {_PIXELS} pixels at most, not of {width} × {height}")
         self.gpu, self.channels, self.colours = gpu, channels, colours
+        self._centre = how.centre
         self._histogram, self._bits = how.histogram, (self.size - 1).bit_length()
         self._sets = channels + (colours == 3) if how.every else 1
         alone = (
@@ -334,9 +345,9 @@ class _Reduction:
         mip_bytes = 4 * colours * -(-height // 2) * -(-width // 2) if how.mip else 0
         second = LATER if how.mip else np.uint64(0)  # the mip level, or the first element
         self._step = gpu.bind(
-            kernel, global_size, LATER, second, LATER, LATER, width, height, *span, weight, 2.0**-self._bits,
-            *ways.arguments, Local(math.prod(local) * _RECORD.itemsize), local=local, label=f"reduce {name}",
-            traffic=ways.nbytes + mip_bytes,
+            kernel, global_size, LATER, second, LATER, LATER, width, height, (0, height), *span, weight,
+            2.0**-self._bits, *ways.arguments, Local(math.prod(local) * _RECORD.itemsize), local=local,
+            label=f"reduce {name}", traffic=ways.nbytes + mip_bytes,
         )  # fmt: skip
         # Launches that join records, and how many there are then.
         self._joins: list[tuple[Step, int]] = []
@@ -359,6 +370,8 @@ class _Reduction:
         else:
             with gpu.lock:  # all threads share the kernel's arguments
                 set_argument(self._step.kernel, 1, np.uint64(plane * self.size))
+                if self._centre:
+                    set_argument(self._step.kernel, _WHOLE, image.part or (0, self.shape[0]))
                 self._step(image, partial, bins)
         for join, groups in self._joins:
             joined = _records(gpu, sets * groups)
@@ -408,5 +421,6 @@ def _statistics(
         minimum=float(records["minimum"].min()) if finite else math.nan,
         maximum=float(records["maximum"].max()) if finite else math.nan,
         centre_log2=weighted / weights if weights else math.nan,
+        centre_weight=weights,
         histogram=histogram,
     )

@@ -381,9 +381,8 @@ def _traits(params: TonemapParams) -> Traits:
 
 
 def _halo(_gpu: Gpu, _shape: tuple[int, int, int], params: TonemapParams) -> float:
-    """No rows, or all for a preset and for weights about the picture's centre. Local operators become other steps."""
-    centred = params.exposure is None and params.meter == "center"
-    return math.inf if params.preset is not None or centred else 0.0
+    """No rows, or all for a preset. Local operators become other steps."""
+    return math.inf if params.preset is not None else 0.0
 
 
 def _measure(_gpu: Gpu, _shape: tuple[int, int, int], params: TonemapParams) -> Measure | None:

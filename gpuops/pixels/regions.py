@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..image import Image
+from copy import copy
+
+from ..image import Image, Part
 from ..params.region import Region
 
 
@@ -23,7 +25,10 @@ def cut(image: Image, region: Region | None, *, interleaved: bool, alpha: bool =
 
 
 def cut_of_part(image: Image, region: Region | None) -> Image | None:
-    """Returns the colour planes of what an Image has of a region of the whole picture; None if that is nothing."""
+    """Returns the colour planes of what an Image has of a region of the whole picture; None if that is nothing.
+
+    They are a part of the region.
+    """
     if region is None or image.part is None:
         return cut(image, region, interleaved=False)
     first, height = image.part
@@ -31,7 +36,10 @@ def cut_of_part(image: Image, region: Region | None) -> Image | None:
     top, bottom = max(y, first), min(y + rows, first + image.shape[1])
     if top >= bottom:
         return None
-    return rectangle(image, (x, top - first, columns, bottom - top), interleaved=False, alpha=False)
+    found = rectangle(image, (x, top - first, columns, bottom - top), interleaved=False, alpha=False)
+    found = copy(found)  # which may be the Image itself
+    found.part = Part(top - y, rows)
+    return found
 
 
 def rectangle(image: Image, place: tuple[int, int, int, int], *, interleaved: bool, alpha: bool) -> Image:

@@ -41,7 +41,7 @@ class Stretch(NamedTuple):
     shape : (planes, height, width)
         That of the whole input.
     wanted : (first, end)
-        The rows of the result that are wanted.
+        The rows of the result that are wanted; a pass makes them from a multiple of its ``align`` on.
     """
 
     steps: tuple[Step, ...]
@@ -53,6 +53,11 @@ class Stretch(NamedTuple):
     def result(self) -> Shape:
         """The shape of the whole result."""
         return self.shape if self.one is None else self.one.shape
+
+    @property
+    def align(self) -> int:
+        """Rows of the result are made from a multiple of it on."""
+        return 1 if self.one is None else self.one.align
 
     @property
     def writes(self) -> bool:
@@ -128,7 +133,7 @@ def course(gpu: Gpu, todo: Plan, shape: Shape) -> tuple[Stretch, ...]:
     found.append(Stretch(together, None, shape))
     wanted = 0, shape[1]
     for k in reversed(range(len(found))):
-        found[k] = found[k]._replace(wanted=wanted)
+        found[k] = found[k]._replace(wanted=(wanted[0] - wanted[0] % found[k].align, wanted[1]))
         wanted = found[k].needed
     return tuple(found)
 

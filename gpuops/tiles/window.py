@@ -26,7 +26,7 @@ def windows(
     needs : callable
         ``(first, end)`` → the same of the rows that these rows of the result depend on.
     wanted : (first, end)
-        Rows of the result that are wanted.
+        Rows of the result that are wanted; the first is a multiple of the pass's ``align``.
     most : int
         Rows of the result at a time, at most; with an ``align`` there may be as many as that.
     row_axis : int
@@ -40,13 +40,13 @@ def windows(
     """
     held: list[Image] = []
     made, last = wanted
-    made -= made % align
     most = max(most - most % align, align)
     for block in blocks:
         held.append(block)
         ready = _ready(needs, made, last, _end(block, row_axis), align)
         if ready > made:
             rows, held = _joined(held, row_axis), []
+            assert rows.part is not None and rows.part.first <= needs(made, made + 1)[0]
             pieces = [(first, min(first + most, ready)) for first in range(made, ready, most)]
             made = ready
             if made < last and (kept := _from(rows, needs(made, made + 1)[0], row_axis)) is not None:
