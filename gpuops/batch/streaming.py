@@ -94,7 +94,7 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
                             return
 
         with notes.to(lambda _text: None):  # the last sweep says all that there is to say
-            todo = settled(gpu, todo, blocks, how.decoding, shape)
+            todo = settled(gpu, todo, blocks, how.decoding, shape, at_once)
             stretches = course.course(gpu, todo, shape)
             at_once, needed = min(at_once, course.block_bytes(gpu, stretches)), stretches[0].needed
             rows = max(1, min(rows, at_once // course.row_bytes(shape)))

@@ -85,11 +85,16 @@ def flow(
 
 
 def settled(
-    gpu: Gpu, todo: Plan, begin: Callable[[], Iterable[Image]], decoding: Decoding | None, shape: Shape
+    gpu: Gpu,
+    todo: Plan,
+    begin: Callable[[], Iterable[Image]],
+    decoding: Decoding | None,
+    shape: Shape,
+    at_once: int = _ANY,
 ) -> Plan:
     """Returns a plan that leaves nothing to the picture. Each figure that a step waits for takes a sweep over it.
 
-    ``begin`` returns its blocks, as for :func:`flow`.
+    ``begin`` returns its blocks; the rest is as for :func:`flow`.
     """
     place = 0
     while place < len(todo.steps):
@@ -101,7 +106,7 @@ def settled(
             continue
         figures = None
         if measure.of is not None:
-            images = flow(gpu, todo._replace(steps=before), begin(), decoding, shape)
+            images = flow(gpu, todo._replace(steps=before), begin(), decoding, shape, at_once=at_once)
             planes = (
                 prepared(gpu, image, step.traits, todo.space) for image in images if isinstance(image, Image)
             )
