@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import pickle
 import time
+from asyncio import CancelledError
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
@@ -36,6 +37,8 @@ _FLYING = 2
 _WEIGHT = 0.5
 # Seconds between two looks at who works.
 _LOOK = 1.0
+# Seconds that a result which is there may take to come.
+_ANSWER = 1.0
 # Seconds without a worker after which that is said: one that has died is often started again at once.
 _ALONE = 5.0
 # The resource that workers with a GPU may declare.
@@ -240,23 +243,27 @@ class _Run:
             future = self._ended.get(timeout=_LOOK)
         except Empty:
             return
-        _, todo = self._flying.pop(future.key)
-        if future.status in ("lost", "pending"):  # its worker died with the result, and it is done once more
-            self._flying[future.key] = future, todo
+        found = self._result(future) if future.status == "finished" else None
+        if found is None and future.status in ("finished", "lost", "pending"):
+            # Its worker died with the result, and the scheduler lets it be done once more.
             future.add_done_callback(self._ended.put)
             return
-        if future.status == "finished":
-            self._answered(todo, self._result(future))
+        _, todo = self._flying.pop(future.key)
+        if found is not None:
+            self._answered(todo, found)
         elif future.status == "error":
             self._broken(todo, future.exception())
         else:
             raise self._lost()
         future.release()  # otherwise it is done again when the worker that holds its result dies
 
-    def _result(self, future: Any) -> tasks.Answer | tasks.Refusal:
+    def _result(self, future: Any) -> tasks.Answer | tasks.Refusal | None:
+        """Returns the result of a task that has ended; None if it has not come: no worker may be left to have it."""
         try:
-            found: tasks.Answer | tasks.Refusal = future.result()
-        except (OSError, TimeoutError):
+            found: tasks.Answer | tasks.Refusal = future.result(timeout=_ANSWER)
+        except TimeoutError:
+            return None
+        except (OSError, CancelledError):
             raise self._lost() from None
         return found
 
