@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import pickle
 import time
+from asyncio import CancelledError
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
@@ -40,6 +41,8 @@ _LOOK = 1.0
 _DONE_AGAIN = ("lost", "pending")
 # Seconds until such a task is looked at again.
 _AGAIN = 0.05
+# Seconds that an answer which is there may take to come.
+_ANSWER = 1.0
 # Seconds without a worker after which that is said: one that has died is often started again at once.
 _ALONE = 5.0
 # The resource that workers with a GPU may declare.
@@ -244,23 +247,28 @@ class _Run:
             future = self._ended.get(timeout=_LOOK)
         except Empty:
             return
-        if future.status in _DONE_AGAIN:
+        status = future.status
+        found = self._result(future) if status == "finished" else None
+        if found is None and status in ("finished", *_DONE_AGAIN):
             time.sleep(_AGAIN)
             self._ended.put(future)
             return
         _, todo = self._flying.pop(future.key)
-        if future.status == "finished":
-            self._answered(todo, self._result(future))
-        elif future.status == "error":
+        if found is not None:
+            self._answered(todo, found)
+        elif status == "error":
             self._broken(todo, future.exception())
         else:
             raise self._lost()
         future.release()  # otherwise it is done again when the worker that holds its result dies
 
-    def _result(self, future: Any) -> tasks.Answer | tasks.Refusal:
+    def _result(self, future: Any) -> tasks.Answer | tasks.Refusal | None:
+        """Returns the result of a task that has ended; None if it has not come: no worker may be left to have it."""
         try:
-            found: tasks.Answer | tasks.Refusal = future.result()
-        except (OSError, TimeoutError):
+            found: tasks.Answer | tasks.Refusal = future.result(timeout=_ANSWER)
+        except TimeoutError:
+            return None
+        except (OSError, CancelledError):
             raise self._lost() from None
         return found
 
