@@ -178,6 +178,31 @@ def test_a_result_dies_with_its_worker(
     assert place.results() == [Path(job.target).name for job in jobs]
 
 
+def test_a_process_that_is_not_started_again(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A nanny starts no process again that has died while it was being started; others take their places."""
+    import distributed
+
+    monkeypatch.setattr(connection, "_GIVEN_UP", 1)
+    place, log = Place(here), here / "log"
+    jobs = [Job(path, Logs(str(log)), f"{place.out}/{Path(path).name}") for path in place.put()[:24]]
+    with connected("local:2") as found:
+        pids = [*found.client.run(os.getpid).values()]
+        whole = distributed.Nanny._on_worker_exit
+
+        async def while_starting(self: Any, exitcode: int) -> None:
+            self.status = distributed.core.Status.starting
+            await whole(self, exitcode)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(distributed.Nanny, "_on_worker_exit", while_starting)
+            for pid in pids:
+                os.kill(pid, signal.SIGKILL)
+            ended = list(run_jobs_at(found, jobs, retries=0))
+    assert [done.error for done in ended] == [None] * 24
+    assert not {done.told for done in ended} & {*pids}
+    assert place.results() == [Path(job.target).name for job in jobs]
+
+
 @pytest.mark.parametrize("kind", ["folder", "bucket"])
 def test_a_scheduler_is_killed_and_the_rest_resumed(
     place: Place, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory

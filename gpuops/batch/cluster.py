@@ -108,7 +108,7 @@ class _Run:
         retries: int,
         begin: Callable[[Job], None],
     ) -> None:
-        self._client, self._name = cluster.client, cluster.name
+        self._cluster, self._client, self._name = cluster, cluster.client, cluster.name
         self._jobs, self._how, self._retries, self._begin = jobs, how, retries, begin
         self._begun = 0
         self._again: deque[list[Begun]] = deque()
@@ -177,6 +177,8 @@ class _Run:
     def _watch(self) -> None:
         """Looks at who works, and says once if nobody has for a while."""
         self._workers = self._look()
+        if len(self._workers) < self._cluster.local:
+            self._cluster.revive()
         if self._workers:
             self._alone, self._told = None, False
             return

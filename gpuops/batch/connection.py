@@ -23,8 +23,10 @@ _DEATHS = 2
 # How a cluster is started.
 _HOW = "start one with 'dask scheduler', and on each machine 'dask worker tcp://HOST:8786'"
 
-# What starts the processes of a cluster on this machine anew when they die.
-_nannies: list[Any] = []
+# Seconds after which a process of this machine that has died and is not there again is given up for another one.
+_GIVEN_UP = 10
+# The clusters on this machine, whose nannies start processes anew when they die.
+_clusters: list[Any] = []
 # The processes that this one had before it started such a cluster, while there is one.
 _others: list[Any] | None = None
 
@@ -35,6 +37,15 @@ class Cluster(NamedTuple):
     client: Any
     name: str
     local: int
+
+    def revive(self) -> None:
+        """Starts processes of this machine for those that are gone.
+
+        A nanny does so at once, but not for a process that dies while it is being started, as one may that gets a
+        deadly task as soon as it is known.
+        """
+        if self.local:
+            self.client.cluster.scale(self.local)
 
 
 @contextmanager
@@ -53,7 +64,14 @@ def connected(where: str) -> Iterator[Cluster]:
     for name in ("distributed", "distributed.client"):  # what a person should know is told by notes
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     with ExitStack() as resources:
-        resources.enter_context(dask.config.set({"distributed.comm.timeouts.connect": _PATIENCE}))
+        resources.enter_context(
+            dask.config.set(
+                {
+                    "distributed.comm.timeouts.connect": _PATIENCE,
+                    "distributed.deploy.lost-worker-timeout": _GIVEN_UP,
+                }
+            )
+        )
         if count:
             address = resources.enter_context(_started(count))
         try:
@@ -122,9 +140,9 @@ def _started(count: int) -> Iterator[Any]:
             scheduler_kwargs={"allowed_failures": _DEATHS},
         ) as cluster,
     ):
-        _nannies.extend(cluster.workers.values())
+        _clusters.append(cluster)
         yield cluster
-    _nannies.clear()
+    _clusters.clear()
     _others = None
 
 
@@ -147,8 +165,9 @@ def end_all() -> None:
         return
     import psutil
 
-    for nanny in _nannies:
-        nanny.close_gracefully()
+    for cluster in _clusters:
+        for nanny in [*cluster.workers.values()]:
+            nanny.close_gracefully()
     ending = [process for process in psutil.Process().children() if process not in _others]
     for process in ending:
         with suppress(psutil.NoSuchProcess):
