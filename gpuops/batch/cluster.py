@@ -9,6 +9,7 @@ import math
 import pickle
 import time
 from asyncio import CancelledError
+from asyncio import TimeoutError as TimedOut  # in Python 3.10 it is not the builtin one
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
@@ -162,7 +163,7 @@ class _Run:
         self._looked = time.monotonic()
         try:
             workers = self._client.scheduler_info(n_workers=-1)["workers"]
-        except (OSError, TimeoutError):
+        except (OSError, TimedOut):
             raise self._lost() from None
         if self._client.status != "running":
             raise self._lost()
@@ -268,7 +269,7 @@ class _Run:
         """Returns the result of a task that has ended; None if it has not come: no worker may be left to have it."""
         try:
             found: tasks.Answer | tasks.Refusal = future.result(timeout=_ANSWER)
-        except TimeoutError:
+        except TimedOut:
             return None
         except (OSError, CancelledError):
             raise self._lost() from None

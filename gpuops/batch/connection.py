@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import sys
+from asyncio import TimeoutError as TimedOut  # in Python 3.10 it is not the builtin one
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import version
@@ -85,7 +86,7 @@ def connected(where: str) -> Iterator[Cluster]:
         resources.enter_context(client)
         try:
             client.wait_for_workers(count or 1, timeout=_PATIENCE)
-        except TimeoutError:
+        except TimedOut:
             raise ClusterError(
                 f"{where}: the scheduler has no workers: start one with 'dask worker {client.scheduler.address}'"
             ) from None
