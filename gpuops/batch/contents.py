@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from .. import files, notes
 from ..errors import FileError
+from ..files.strips import CODEC
 from ..metrics import contents as measure
 from ..params.files import STREAM
 from .access import Access
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 _ROWS = 256
 # Blocks of rows that are in memory: those that are measured, and those that are read meanwhile.
 _AT_ONCE = 3
-# Bytes of memory that a codec takes beside the rows that it reads, at most (measured: 26 to 75 MB).
-_CODEC = 75 << 20
 
 
 def read(path: str, options: Options) -> tuple[files.Format, files.Picture | files.Numbers | files.Strips]:
@@ -79,7 +78,7 @@ def _in_memory(path: str, content: files.Strips, memory: int) -> int:
     """Returns how many rows the host's memory has room for."""
     picture = content.picture
     row = picture.pixels.nbytes // picture.height
-    fixed = _CODEC + _AT_ONCE * content.least * row
+    fixed = CODEC + _AT_ONCE * content.least * row
     rows = (memory - fixed) // (_AT_ONCE * row)
     if rows < 1:
         raise FileError(

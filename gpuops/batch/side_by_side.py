@@ -14,6 +14,7 @@ from .. import files, notes
 from ..errors import FileError
 from ..files.abreast import abreast
 from ..files.pictures import BY_ROWS
+from ..files.strips import CODEC
 from ..metrics import variance as variances
 from ..metrics.compare import difference
 from ..metrics.left_out import Mask, add_rectangles, black, check_mask, check_rectangles, nothing_left
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 _ROWS = 256
 #: How many files share the memory that is allowed.
 TOGETHER = 2
-# Bytes of memory that a codec takes beside the rows that it reads or writes, at most (measured: 26 to 75 MB).
-_CODEC = 75 << 20
 
 
 @dataclass(frozen=True)
@@ -184,7 +183,7 @@ class Files:
         if self.options.memory is None:
             return height
         least = max(self.reference.least, self.result.least)
-        fixed = _CODEC * (TOGETHER + (self.output is not None))
+        fixed = CODEC * (TOGETHER + (self.output is not None))
         return rows_in_memory(self.pictures, parts, self.options.memory, fixed=fixed, least=least)
 
 

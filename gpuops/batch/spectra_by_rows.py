@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import FileError
+from ..files.strips import CODEC
 from ..fourier import axes, room
 from ..fourier.axes import Shape, Size
 from ..fourier.room import Parts
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from .item import Item
 
 Array = npt.NDArray[Any]
-#: Bytes of memory that codecs take beside the rows that they read or write, at most.
-CODECS = 150 << 20
+#: Bytes of memory that the codecs take of the file that is read and of the one that is written.
+CODECS = 2 * CODEC
 # Parts of a sweep in memory at a time: one is read, one is worked on, one is written; and a copy of one.
 _AT_ONCE = 4
 # The share of the allowed memory that parts may take, the codecs' left out.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .. import files, notes
 from ..errors import FileError
 from ..files.pictures import BY_ROWS
-from ..files.strips import COPIES
+from ..files.strips import CODEC, COPIES
 from ..image import Image, Part
 from ..tiles import course
 from ..tiles.flow import flow, settled
@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from ..tiles.course import Shape, Stretch
     from .item import How, Item
 
-# Bytes of memory that codecs take beside the rows that they read or write, at most (measured: 26 to 75 MB each).
-_CODECS = 150 << 20
-# The same for each further file that is written.
-_CODEC = 75 << 20
+# Bytes of memory that the codecs take of the file that is read and of the one that is written.
+_CODECS = 2 * CODEC
 # Blocks of rows that are read, and that are written, in memory at a time.
 _AT_ONCE = 3
 # Bytes of the device's memory for each value, beside the file's own: planes, a step's result, the pixels to be written.
@@ -132,7 +130,7 @@ def _block_bytes(item: Item, strips: files.Strips, stretches: tuple[Stretch, ...
     if memory is None:
         return found
     whole = [goal for goal in goals if goal.output.format.name not in BY_ROWS]
-    fixed = _CODECS + _CODEC * (len(goals) - 1) + 2 * sum(goal.shape[1] * goal.row for goal in whole)
+    fixed = _CODECS + CODEC * (len(goals) - 1) + 2 * sum(goal.shape[1] * goal.row for goal in whole)
     read = picture.pixels.nbytes // picture.height
     fixed += _AT_ONCE * strips.least * read
     rows = [(read, stretches[0].shape), *((goal.row, goal.shape) for goal in goals)]

@@ -20,6 +20,8 @@ _DENSEST = 2000
 
 # The times that a picture's bytes are in memory while it is read and its result is written, as a whole.
 COPIES = 3
+# Bytes of memory that a codec takes beside the rows that it reads or writes, at most (measured: 26 to 75 MB).
+CODEC = 75 << 20
 
 #: ``(count)`` → the pixels of rows from the top on, of about so many rows at a time.
 Rows = Callable[[int], Iterator[Pixels]]

@@ -127,8 +127,7 @@ def _over(gpu: Gpu, image: Image, over: Over) -> Image:
     way.down(gpu, ends, params, levels, coarse.level)
     levels.append(coarse.rows(image.part.first, image.shape[1]))
     way.over(gpu, ends, params, levels, coarse.shares, coarse.factor)
-    if image.part.first + image.shape[1] == image.part.height:
-        warn_of(coarse.not_finite)
+    warn_of(coarse.not_finite)  # of the whole picture, with whatever rows; who asks for them says it once
     return result
 
 
