@@ -127,7 +127,8 @@ def _over(gpu: Gpu, image: Image, over: Over) -> Image:
     way.down(gpu, ends, params, levels, coarse.level)
     levels.append(coarse.rows(image.part.first, image.shape[1]))
     way.over(gpu, ends, params, levels, coarse.shares, coarse.factor)
-    warn_of(coarse.not_finite)  # of the whole picture, with whatever rows; who asks for them says it once
+    # The count is the whole picture's. Whoever asks for rows passes the same note on once.
+    warn_of(coarse.not_finite)
     return result
 
 
