@@ -30,6 +30,23 @@ with atomic(sys.argv[1]) as temporary, drafts.draft_folder() as folder:
     Path(temporary).write_text("whole")
 """
 
+#: Ends, as a signal makes it, while threads open their drafts by name again and again.
+ENDS = """
+import os, sys, threading, time
+from contextlib import suppress
+from gpuops.files import drafts
+def write():
+    with drafts.draft_file(sys.argv[1]) as path:
+        while True:
+            with suppress(OSError):
+                open(path, "wb").close()
+for _ in range(4):
+    threading.Thread(target=write).start()
+time.sleep(0.1)
+drafts.discard_unfinished()
+os._exit(0)
+"""
+
 
 @contextmanager
 def writer(path: Path) -> Iterator[tuple[subprocess.Popen, Path, Path]]:
@@ -158,6 +175,12 @@ def test_a_disk_without_locks_is_written_and_not_swept(
         Path(temporary).write_text("whole")
         drafts.sweep(str(tmp_path))
     assert (tmp_path / "a.txt").read_text() == "whole"
+
+
+def test_a_codec_that_opens_its_draft_by_name_does_not_make_it_anew(tmp_path: Path) -> None:
+    for _ in range(5):
+        run(ENDS, tmp_path)
+        assert os.listdir(tmp_path) == ["tmp"]
 
 
 def test_a_program_killed_while_it_writes(tmp_path: Path) -> None:

@@ -11,9 +11,11 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import resource
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
@@ -29,6 +31,8 @@ _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 PRIVATE, USUAL = 0o600, 0o666
 # Seconds that a thread may take to begin a draft, which a slow disk may prolong.
 _PATIENCE = 1.0
+# Seconds that a file takes to be opened, if that had begun.
+_OPENING = 0.01
 
 # A thread that begins a draft holds this lock; so does, until its end, a process that ends.
 _beginning = RLock()
@@ -39,8 +43,19 @@ _swept: set[str] = set()
 
 
 def discard_unfinished() -> None:
-    """Removes all drafts of this process, which is about to end at once. No thread begins another one any more."""
+    """Removes all drafts of this process, which is about to end at once.
+
+    Other threads begin no draft and open no file any more: a codec that opens its draft by name would make it anew.
+    """
     _beginning.acquire(timeout=_PATIENCE)
+    _remove_unfinished()
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    time.sleep(_OPENING)
+    _remove_unfinished()
+
+
+def _remove_unfinished() -> None:
     for path in tuple(_unfinished):
         _remove(path)
 
