@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import warnings
 from collections.abc import Callable, Iterator
@@ -14,6 +15,12 @@ import pytest
 
 from gpuops import Gpu
 from gpuops.device import store as cache
+
+
+def beside(folder: Path) -> dict[str, str]:
+    """The environment of a process that imports from a folder first, and else from where this one does."""
+    paths = filter(None, (str(folder), os.environ.get("PYTHONPATH")))
+    return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
 
 
 @pytest.fixture(scope="session")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+
+from .conftest import beside
 
 ROOT = Path(__file__).parents[1]
 # What a worker does before it begins, such that clpix cannot be imported there.
@@ -89,7 +90,7 @@ class Cluster:
         process = subprocess.Popen(
             [sys.executable, "-c", code, "--no-dashboard", *arguments],
             cwd=self.folder,
-            env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+            env=beside(ROOT) | environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

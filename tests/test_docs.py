@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import runpy
 import shlex
@@ -25,7 +24,7 @@ from clpix.naming import outputs_for
 from gpuops.files.formats import format_of, is_display_format
 from gpuops.ops import OPERATIONS
 
-from .conftest import Run
+from .conftest import Run, beside
 
 ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "docs" / "benchmarks"
@@ -62,9 +61,8 @@ def test_benchmarks_find_what_they_measure() -> None:
         "for path in sorted(pathlib.Path(sys.argv[1]).glob('*.py')):\n"
         "    runpy.run_path(str(path), run_name='imported')\n"
     )
-    environment = os.environ | {"PYTHONPATH": str(MEASURED)}
     run = subprocess.run(
-        [sys.executable, "-c", program, str(MEASURED)], capture_output=True, text=True, env=environment
+        [sys.executable, "-c", program, str(MEASURED)], capture_output=True, text=True, env=beside(MEASURED)
     )
     assert run.returncode == 0, run.stderr
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
+
+from .conftest import beside
 
 ROOT = Path(__file__).parent.parent
 
@@ -17,11 +18,11 @@ def test_the_installed_program_runs_outside_the_tree(tmp_path: Path) -> None:
     done = subprocess.run(install, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert not (target / "cli").exists() and not (target / "tests").exists()
-    paths = filter(None, (str(target), os.environ.get("PYTHONPATH")))
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
 
     def run(*args: str) -> str:
-        done = subprocess.run([sys.executable, *args], cwd=tmp_path, env=env, capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, *args], cwd=tmp_path, env=beside(target), capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 

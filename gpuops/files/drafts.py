@@ -34,6 +34,9 @@ _PATIENCE = 1.0
 # Seconds that a file takes to be opened, if that had begun.
 _OPENING = 0.01
 
+# The file descriptor of a process's messages.
+_ERRORS = 2
+
 # A thread that begins a draft holds this lock; so does, until its end, a process that ends.
 _beginning = RLock()
 # Drafts of this process that are not finished.
@@ -46,9 +49,12 @@ def discard_unfinished() -> None:
     """Removes all drafts of this process, which is about to end at once.
 
     Other threads begin no draft and open no file any more: a codec that opens its draft by name would make it anew.
+    What they say about that, as anything else from here on, is not heard.
     """
     _beginning.acquire(timeout=_PATIENCE)
     _remove_unfinished()
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), _ERRORS)
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (0, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     time.sleep(_OPENING)
