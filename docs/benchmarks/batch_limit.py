@@ -3,9 +3,9 @@
     python docs/benchmarks/batch_limit.py --json batch-h200.json [--device NAME]
 
 The programs and pictures are those of batch_peers.py: blur with σ 10 of JPEG and PNG files, bloom with AgX of EXR
-files to PNG. Batches have two lengths: ``ms`` of the longer one contains the start of the program, ``each_ms`` does not,
-which is what each further picture takes. ``the codecs alone`` reads each input and writes each output, which it has in
-memory from the start, on as many threads as there are processors. ``share`` is its time beside that of clpix.
+files to PNG. Batches have two lengths: ``ms`` of the longer one contains the start of the program, ``each_ms`` does
+not, which is what each further picture takes. ``the codecs alone`` reads each input and writes each output, which it
+has in memory from the start, on as many threads as there are processors. ``share`` is its time beside that of clpix.
 """
 
 from __future__ import annotations
