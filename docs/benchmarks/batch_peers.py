@@ -21,6 +21,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -62,12 +63,16 @@ def write_corpus(folder: Path) -> None:
     corpus.HEIGHT, corpus.WIDTH = HEIGHT, WIDTH
     for kind in ("jpg", "png", "exr"):
         (folder / kind).mkdir()
-    for number in range(PICTURES):
+
+    def one(number: int) -> None:
         pixels = corpus.photograph(number, corpus.GRAIN)
         light = np.asarray((pixels / 255.0) ** 2.2 * 4, np.float16)
         for kind in ("jpg", "png"):
             files.write(folder / kind / f"{number:02}.{kind}", files.Picture(pixels))
         files.write(folder / "exr" / f"{number:02}.exr", files.Picture(light, linear=True))
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(one, range(PICTURES)))
 
 
 def run(command: list[str]) -> tuple[float, float]:
