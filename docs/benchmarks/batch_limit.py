@@ -5,7 +5,8 @@
 The programs and pictures are those of batch_peers.py: blur with σ 10 of JPEG and PNG files, bloom with AgX of EXR
 files to PNG. Batches have two lengths: ``ms`` of the longer one contains the start of the program, ``each_ms`` does
 not, which is what each further picture takes. ``the codecs alone`` reads each input and writes each output, which it
-has in memory from the start, on as many threads as there are processors. ``share`` is its time beside that of clpix.
+has in memory from the start, on as many threads as there are processors, one a picture; ``share`` is its time beside
+that of clpix.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import batch_peers as batch
 import peers
 
 from gpuops import Gpu, files
+from gpuops.files import threads
 
 # Pictures of the two batches: both lengths are whole multiples of the number of different pictures.
 SHORT, LONG = 48, 288
@@ -52,7 +54,7 @@ def codecs_alone(inputs: list[Path], outputs: list[Path], folder: Path) -> float
         files.write(folder / outputs[number].name, contents[number % len(contents)])
 
     begun = time.perf_counter()
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with threads.limited(1), ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(one, range(len(inputs))))
     return (time.perf_counter() - begun) * 1e3
 

@@ -29,8 +29,9 @@ _COLOUR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}
 # Bytes that are compressed at a time: so many that a flush costs nothing, and so few that they stay in a
 # core's cache.
 _STRIP_BYTES = 1 << 20
-# Bytes that are filtered at a time, so that numpy's temporaries stay in a core's cache, too.
-_BLOCK_BYTES = 1 << 16
+# Bytes that are filtered at a time: so few that numpy's temporaries stay in a core's cache, too, and so many that
+# threads seldom wait for each other to call numpy.
+_BLOCK_BYTES = 1 << 18
 # The compression level; isal's higher levels save 1 % here.
 _LEVEL = 1
 # The modulus of Adler-32, the largest prime below 65536.
@@ -78,11 +79,13 @@ def _ancillary(file: BinaryIO, picture: Picture) -> None:
         _chunk(file, b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + metadata.xmp)
 
 
-def _chunk(file: BinaryIO, kind: bytes, data: bytes) -> None:
+def _chunk(file: BinaryIO, kind: bytes, *data: bytes) -> None:
     from isal import isal_zlib
 
-    checksum = isal_zlib.crc32(data, zlib.crc32(kind))
-    file.writelines((struct.pack(">I", len(data)), kind, data, struct.pack(">I", checksum)))
+    checksum = zlib.crc32(kind)
+    for part in data:
+        checksum = isal_zlib.crc32(part, checksum)
+    file.writelines((struct.pack(">I", sum(map(len, data))), kind, *data, struct.pack(">I", checksum)))
 
 
 class _Rows:
@@ -101,8 +104,8 @@ class _Rows:
         count, row_bytes, before, above = len(pixels), pixels[0].nbytes, self._done, self._above
         rows = max(1, min(count, _STRIP_BYTES // row_bytes))
 
-        def encode(start: int) -> tuple[bytes, int, int]:
-            """One strip: its deflated bytes, the Adler-32 sum of the filtered bytes, and their number."""
+        def encode(start: int) -> tuple[tuple[bytes, ...], int, int]:
+            """One strip: its deflated bytes in parts, the Adler-32 sum of the filtered bytes, and their number."""
             stop = min(start + rows, count)
             filtered = filter_rows(pixels, start, stop, above)
             flat = filtered.reshape(-1)
@@ -111,14 +114,14 @@ class _Rows:
             flush = isal_zlib.Z_FINISH if last else isal_zlib.Z_FULL_FLUSH
             head = b"\x78\x01" if before + start == 0 else b""
             return (
-                head + compressor.compress(flat) + compressor.flush(flush),
+                (head, compressor.compress(flat), compressor.flush(flush)),
                 isal_zlib.adler32(flat),
                 flat.size,
             )
 
         for data, strip_adler, size in _in_order(encode, range(0, count, rows)):
             self._adler = _combine(self._adler, strip_adler, size)
-            _chunk(self._file, b"IDAT", data)
+            _chunk(self._file, b"IDAT", *data)
         self._done += count
         self._above = pixels[-1:].copy()
         if self._done >= self._height:
