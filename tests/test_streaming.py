@@ -98,7 +98,7 @@ def by_rows(gpu: Gpu, chain: Chain, x: Array, rows: int, *, alpha: bool = False)
     todo, shape = plan(chain), (x.shape[0], x.shape[1], x.shape[2])
     height = course.shapes(gpu, todo, shape)[-1][1]
     assert course.obstacle(gpu, todo, shape) is None
-    todo = flow.settled(gpu, todo, lambda: blocks(gpu, x, rows, alpha=alpha), None, shape)
+    todo = flow.settled(gpu, todo, lambda _: blocks(gpu, x, rows, alpha=alpha), None, shape)
     found, first = [], 0
     for image in flow.flow(gpu, todo, blocks(gpu, x, rows, alpha=alpha), None, shape):
         assert isinstance(image, Image) and image.part == (first, height)

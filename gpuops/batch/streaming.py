@@ -67,17 +67,19 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
     shape = _shape(picture, how)
     for step in todo.steps:
         step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
-    stretches = course.course(gpu, todo, shape)
     goals = goals_of(item, todo, course.shapes(gpu, todo, shape), asides)
-    at_once = _block_bytes(item, strips, stretches, goals)
-    rows = max(1, min(picture.height, at_once // course.row_bytes(shape)))
     target = item.output if item.options.fuse else None
+
+    def room(todo: Plan) -> int:
+        return _block_bytes(item, strips, course.course(gpu, todo, shape), goals)
+
+    room(todo)  # which refuses what there is no room for before anything is read
     with ThreadPoolExecutor(1 + len(goals)) as pool, item.naming(), gpu.phase("compute"):
 
         def blocks(
-            wanted: tuple[int, int] = (0, picture.height), *, count: bool = False
+            at_once: int, wanted: tuple[int, int] = (0, picture.height), *, count: bool = False
         ) -> Generator[Image, None, None]:
-            first = 0
+            first, rows = 0, max(1, min(picture.height, at_once // course.row_bytes(shape)))
             with closing(read_ahead(gpu, pool, strips.rows(rows))) as ahead:
                 for pixels in ahead:
                     for start in range(0, len(pixels), rows):  # tiles may have more
@@ -92,19 +94,18 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
                             return
 
         with notes.to(lambda _text: None):  # the last sweep says all that there is to say
-            todo = settled(gpu, todo, blocks, how.decoding, shape, at_once)
-            stretches = course.course(gpu, todo, shape)
-            at_once, needed = min(at_once, course.block_bytes(gpu, stretches)), stretches[0].needed
-            rows = max(1, min(rows, at_once // course.row_bytes(shape)))
+            todo = settled(gpu, todo, blocks, how.decoding, shape, room)
+            at_once, needed = room(todo), course.course(gpu, todo, shape)[0].needed
             for _ in range(item.options.repeat - 1):
-                for _ in flow(gpu, todo, blocks(needed), how.decoding, shape, target, at_once=at_once):
+                source = blocks(at_once, needed)
+                for _ in flow(gpu, todo, source, how.decoding, shape, target, at_once=at_once):
                     gpu.finish()
         said: dict[str, None] = {}  # each block may say the same
         with (
             notes.to(said.setdefault),
             notes.summed(),
             ExitStack() as open_,
-            closing(blocks(needed, count=todo.spreads)) as source,
+            closing(blocks(at_once, needed, count=todo.spreads)) as source,
         ):
             writers = [open_.enter_context(RowWriter(goal.output, goal.shape[1], pool)) for goal in goals]
             of_steps = {id(goal.params): writer for goal, writer in zip(goals, writers, strict=True)}

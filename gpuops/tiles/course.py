@@ -29,6 +29,8 @@ _ENDS = 5
 _LOCAL = 3
 # Copies of its rows that a step takes whose input is seen: light, and the pixels that are made of it.
 _SEEN = 3
+# What the pool makes of a byte, at most: sizes are rounded up to a sixteenth of the next power of two.
+_ROUNDED = 17 / 16
 
 
 class Stretch(NamedTuple):
@@ -148,7 +150,8 @@ def block_bytes(gpu: Gpu, stretches: tuple[Stretch, ...]) -> int:
     copies, fixed, least = float(_ENDS), 0.0, row_bytes(stretches[0].shape)
     for stretch in stretches:
         for step in stretch.steps:
-            fixed += step.traits.fixed_bytes + step.operation.resident(gpu, stretch.shape, step.params)
+            resident = step.operation.resident(gpu, stretch.shape, step.params)
+            fixed += step.traits.fixed_bytes + _ROUNDED * resident
         copies += _SEEN * sum(step.operation.writes for step in stretch.steps)
         if stretch.one is not None:
             row, of_pass = row_bytes(stretch.shape), _LOCAL + stretch.one.copies

@@ -87,14 +87,21 @@ def flow(
 def settled(
     gpu: Gpu,
     todo: Plan,
-    begin: Callable[[], Iterable[Image]],
+    begin: Callable[[int], Iterable[Image]],
     decoding: Decoding | None,
     shape: Shape,
-    at_once: int = _ANY,
+    room: Callable[[Plan], int] = lambda _todo: _ANY,
 ) -> Plan:
     """Returns a plan that leaves nothing to the picture. Each figure that a step waits for takes a sweep over it.
 
-    ``begin`` returns its blocks; the rest is as for :func:`flow`.
+    Parameters
+    ----------
+    begin : callable
+        ``(at_once)`` → the picture's blocks, of so many bytes of planes.
+    room : callable
+        ``(plan)`` → how many bytes of rows may be there at a time. What a sweep has found may take memory itself.
+
+    The rest is as for :func:`flow`.
     """
     place = 0
     while place < len(todo.steps):
@@ -106,14 +113,22 @@ def settled(
             continue
         figures = None
         if measure.of is not None:
-            images = flow(gpu, todo._replace(steps=before), begin(), decoding, shape, at_once=at_once)
-            planes = (
-                prepared(gpu, image, step.traits, todo.space) for image in images if isinstance(image, Image)
+            at_once = room(todo)
+            images = flow(
+                gpu, todo._replace(steps=before), begin(at_once), decoding, shape, at_once=at_once
             )
-            figures = _measured(gpu, measure, planes, of_step)
+            figures = _measured(gpu, measure, _planes(gpu, images, step, todo.space), of_step)
+            del images  # the last rows, which may take the room that settling needs
         steps = (Step.of(params, step.name) for params in measure.settled(figures))
         todo = todo._replace(steps=(*before, *steps, *after))
     return todo
+
+
+def _planes(gpu: Gpu, images: Iterable[Image | Stored], step: Step, space: str) -> Iterator[Image]:
+    """Gives what a step is to measure."""
+    for image in images:
+        assert isinstance(image, Image)
+        yield prepared(gpu, image, step.traits, space)
 
 
 def _measured(gpu: Gpu, measure: Measure, planes: Iterable[Image], shape: Shape) -> Any:
