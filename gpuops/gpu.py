@@ -19,7 +19,7 @@ import pyopencl.tools
 
 from .device.limits import Limits
 from .enqueue import LATER, Argument, Later, Local, Scalar, Step, set_argument
-from .errors import DeviceError, ParameterError
+from .errors import DeviceError, DeviceMemoryError, ParameterError, megabytes
 from .image import Image
 from .kept import Bounds, trim
 from .process import signals
@@ -171,11 +171,7 @@ class Gpu:
         self._check_open()
         nbytes = prod(shape) * dtype.itemsize or 1
         if nbytes > self.limits.max_alloc_bytes:
-            hint = "use a smaller image or another device" if self.memory is None else "raise the limit"
-            raise DeviceError(
-                f"one buffer of {nbytes / 1e6:.3g} MB is needed and {self.info.name} allows "
-                f"{self.limits.max_alloc_bytes / 1e6:.3g} MB at most: {hint}"
-            )
+            raise self._no_room(f"one buffer of {megabytes(nbytes)} MB is needed", nbytes, one=True)
         try:
             with self.lock:
                 if self.memory is not None:
@@ -184,13 +180,22 @@ class Gpu:
                 if nbytes > _SMALL:
                     self._bound_pool()
         except (cl.MemoryError, MemoryError) as error:
-            raise DeviceError(
-                f"{self.info.name} is out of memory: {nbytes / 1e6:.3g} MB more are needed beside "
-                f"{self._pool.active_bytes / 1e6:.3g} MB in use of {self.limits.global_bytes / 1e6:.3g} MB"
-            ) from error
+            used = int(self._pool.active_bytes)
+            need = f"{megabytes(nbytes)} MB more are needed beside {used / 1e6:.4g} MB in use"
+            raise self._no_room(f"{self.info.name} is out of memory: {need}", used + nbytes) from error
         if self.report is not None:
             self.report.peak_device_bytes = max(self.report.peak_device_bytes, int(self._pool.active_bytes))
         return Image(self, buffer, shape, dtype)
+
+    def _no_room(self, need: str, nbytes: int, *, one: bool = False) -> DeviceMemoryError:
+        """Returns the error that there is no room for so many bytes, or for ``one`` buffer of so many."""
+        most = self.limits.max_alloc_bytes if one else self.limits.global_bytes
+        if most == self.memory:
+            room, hint = f"{most / 1e6:.4g} MB are allowed", "raise the limit"
+        else:
+            room = f"{self.info.name} has {most / 1e6:.4g} MB{' for one buffer' if one else ''}"
+            hint = "use a smaller image or another device"
+        return DeviceMemoryError(f"{need}, and {room}: {hint}", nbytes, room)
 
     def _make_room(self, nbytes: int) -> None:
         """Frees what the pool holds if need be; raises MemoryError if there were still more than the limit."""

@@ -9,7 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from .. import files, notes
-from ..errors import FileError
+from ..errors import FileError, megabytes
 from ..files.pictures import BY_ROWS
 from ..files.strips import CODEC, COPIES
 from ..image import Image, Part
@@ -20,6 +20,7 @@ from .read_ahead import read_ahead
 from .row_writer import Goal, RowWriter, goals_of
 
 if TYPE_CHECKING:
+    from ..gpu import Gpu
     from ..operation import Params
     from ..plan import Plan
     from ..tiles.course import Shape, Stretch
@@ -36,7 +37,7 @@ _MOST_PIXELS = 2**31 - 1
 
 
 def obstacle(item: Item, todo: Plan, picture: files.Picture) -> str | None:
-    """Returns the name of what needs the whole picture, if there is something."""
+    """Returns what needs the whole picture, in words, if there is something."""
     return course.obstacle(item.gpu, todo, _shape(picture))
 
 
@@ -45,14 +46,27 @@ def is_too_large(item: Item, todo: Plan, picture: files.Picture) -> bool:
     limits, values = item.gpu.limits, picture.pixels.size
     shapes = course.shapes(item.gpu, todo, _shape(picture))
     largest = max(map(prod, shapes))
-    beside = max((step.traits.bytes_per_value for step in todo.steps), default=0.0)
     memory = item.options.memory or of_machine() // 2
     return (
         4 * largest > limits.max_alloc_bytes
-        or picture.pixels.nbytes + _ENDS * largest + beside * values > limits.global_bytes
+        or device_bytes(item.gpu, todo, picture) > limits.global_bytes
         or max(height * width for _, height, width in shapes) > _MOST_PIXELS
-        or (largest > values and COPIES * largest * picture.pixels.itemsize > memory)
+        or (largest > values and COPIES * largest_bytes(item.gpu, todo, picture) > memory)
     )
+
+
+def device_bytes(gpu: Gpu, todo: Plan, picture: files.Picture) -> float:
+    """Returns how many bytes of the device's memory the work takes on a whole picture."""
+    shapes, values = course.shapes(gpu, todo, _shape(picture)), picture.pixels.size
+    beside = (
+        course.beside_whole(gpu, step, shape, values) for step, shape in zip(todo.steps, shapes, strict=False)
+    )
+    return picture.pixels.nbytes + _ENDS * max(map(prod, shapes)) + max(beside, default=0.0)
+
+
+def largest_bytes(gpu: Gpu, todo: Plan, picture: files.Picture) -> int:
+    """Returns the bytes of the largest picture that there is on the way, as pixels of the input's depth."""
+    return max(map(prod, course.shapes(gpu, todo, _shape(picture)))) * picture.pixels.itemsize
 
 
 def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str] = ()) -> None:
@@ -142,7 +156,7 @@ def _block_bytes(item: Item, strips: files.Strips, stretches: tuple[Stretch, ...
         names = ", ".join(str(goal.output.format) for goal in whole)
         hint = f", as {names} is written as a whole: PNG, TIFF and EXR are not" if whole else ""
         raise FileError(
-            f"{item.path}: needs {(fixed + least) / 1e6:.4g} MB of memory, and {memory / 1e6:.4g} MB are allowed"
+            f"{item.path}: needs {megabytes(fixed + least)} MB of memory, and {memory / 1e6:.4g} MB are allowed"
             f"{hint}: raise --memory"
         )
     return min(found, int((memory - fixed) / each))

@@ -102,6 +102,7 @@ OPERATION = Operation(
     traits=Traits(premultiplied=True, kind="local", bytes_per_value=24.0),
     reach=_reach,
     halo=_halo,
+    whole={"border": ("wrap",)},
     check=_check,
     prepare=lambda gpu, params, _target: _weights(gpu, params),
 )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import DeviceError
+from ..errors import DeviceError, megabytes
 from ..operation import Pass
 from .window import Needs, rows_of
 
@@ -95,13 +95,20 @@ def passes(gpu: Gpu, step: Step, shape: Shape) -> tuple[Pass, ...] | None:
 
 
 def obstacle(gpu: Gpu, todo: Plan, shape: Shape) -> str | None:
-    """Returns the name of the first step that needs all rows of its input at once, if there is one."""
+    """Returns the first step that needs all rows of its input at once, in words, if there is one."""
     for step in todo.steps:
         found = passes(gpu, step, shape)
         if found is None:
-            return step.operation.name
+            return step.operation.words(step.params)
         shape = found[-1].shape if found else shape
     return None
+
+
+def beside_whole(gpu: Gpu, step: Step, shape: Shape, values: int) -> float:
+    """Returns the device's bytes that a step takes beside the whole of its input, of so many values."""
+    needs_all = passes(gpu, step, shape) is None
+    resident = step.operation.resident(gpu, shape, step.params) if needs_all else 0.0
+    return step.traits.bytes_per_value * values + step.traits.fixed_bytes + resident
 
 
 def shapes(gpu: Gpu, todo: Plan, shape: Shape) -> list[Shape]:
@@ -163,8 +170,8 @@ def block_bytes(gpu: Gpu, stretches: tuple[Stretch, ...]) -> int:
     if most < least:
         width = stretches[0].shape[2]
         raise DeviceError(
-            f"rows of {width} pixels need {(fixed + copies * least) / 1e6:.3g} MB of the device's memory for this, "
-            f"of {room / 1e6:.3g} MB: raise the limit, or use another device"
+            f"rows of {width} pixels need {megabytes(fixed + copies * least)} MB of the device's memory for this, "
+            f"of {room / 1e6:.4g} MB: raise the limit, or use another device"
         )
     return max(least, min(most, max(_ENOUGH, math.ceil(_PER_HALO * widest / 2))))
 

@@ -114,9 +114,7 @@ def settled(
         figures = None
         if measure.of is not None:
             at_once = room(todo)
-            images = flow(
-                gpu, todo._replace(steps=before), begin(at_once), decoding, shape, at_once=at_once
-            )
+            images = flow(gpu, todo._replace(steps=before), begin(at_once), decoding, shape, at_once=at_once)
             figures = _measured(gpu, measure, _planes(gpu, images, step, todo.space), of_step)
             del images  # the last rows, which may take the room that settling needs
         steps = (Step.of(params, step.name) for params in measure.settled(figures))

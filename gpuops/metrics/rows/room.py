@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ...errors import DeviceError, ParameterError
-from .parts import Part
+from ...errors import DeviceError, ParameterError, megabytes
+from .parts import Part, Whole
 
 if TYPE_CHECKING:
     from ...files.picture import Picture
@@ -36,12 +36,17 @@ def fits(gpu: Gpu, pictures: Iterable[Picture], parts: Iterable[Part]) -> bool:
     """Says whether the device has room for both pictures as a whole."""
     both, limits = [*pictures], gpu.limits
     values = max(picture.pixels.size for picture in both)
-    needed = sum(picture.pixels.nbytes for picture in both) + 4 * _floats(parts, "stored") * values
     return (
-        needed <= limits.global_bytes
+        whole_bytes(both, parts) <= limits.global_bytes
         and 4 * values <= limits.max_alloc_bytes
         and both[0].width * both[0].height <= _MOST_PIXELS
     )
+
+
+def whole_bytes(pictures: Sequence[Picture], parts: Iterable[Part | Whole]) -> float:
+    """Returns how many bytes of the device's memory both pictures take as a whole, with what figures need of them."""
+    values = max(picture.pixels.size for picture in pictures)
+    return sum(picture.pixels.nbytes for picture in pictures) + 4 * _floats(parts, "stored") * values
 
 
 def halos(parts: Iterable[Part], height: int) -> tuple[int, int]:
@@ -69,8 +74,8 @@ def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[
         rows = int(min(limits.global_bytes / each, limits.max_alloc_bytes / row)) - sum(halo)
         if rows < least:
             raise DeviceError(
-                f"{least + sum(halo)} rows of {width} pixels need {(least + sum(halo)) * each / 1e6:.3g} MB of the "
-                f"device's memory for this, of {limits.global_bytes / 1e6:.3g} MB: raise the limit, or use another "
+                f"{least + sum(halo)} rows of {width} pixels need {megabytes((least + sum(halo)) * each)} MB of the "
+                f"device's memory for this, of {limits.global_bytes / 1e6:.4g} MB: raise the limit, or use another "
                 f"device"
             )
         most = min(most, rows)
@@ -94,13 +99,13 @@ def rows_in_memory(
     rows = (memory - beside) // row
     if rows < unit:
         raise ParameterError(
-            f"needs {(beside + unit * row) / 1e6:.4g} MB of memory for this, and {memory / 1e6:.4g} MB are allowed: "
+            f"needs {megabytes(beside + unit * row)} MB of memory for this, and {memory / 1e6:.4g} MB are allowed: "
             f"raise --memory"
         )
     return _whole_units(rows, unit, height)
 
 
-def _floats(parts: Iterable[Part], *kinds: str) -> float:
+def _floats(parts: Iterable[Part | Whole], *kinds: str) -> float:
     """Returns the numbers for each value of one picture that parts need together; they come one after the other.
 
     ``kinds``: values that are there anyway.

@@ -1,0 +1,35 @@
+"""Work that needs a picture as a whole: what is said where the device has no room for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from .errors import DeviceMemoryError, megabytes
+
+if TYPE_CHECKING:
+    from .gpu import Gpu
+
+
+@contextmanager
+def needing(gpu: Gpu, what: str, nbytes: Callable[[], float]) -> Iterator[None]:
+    """Makes the error that the device is out of memory say why so much is needed.
+
+    Parameters
+    ----------
+    what : str
+        What needs what, such as "rotate needs the whole picture".
+    nbytes : callable
+        Returns the bytes that it takes on the device.
+    """
+    try:
+        yield
+    except DeviceMemoryError as error:
+        needed = max(nbytes(), error.needed)
+        hint = "use a smaller picture or another device" if gpu.memory is None else "raise --device-memory"
+        raise DeviceMemoryError(
+            f"{what}, which takes {megabytes(needed)} MB of the device's memory, and {error.room}: {hint}",
+            needed,
+            error.room,
+        ) from error
