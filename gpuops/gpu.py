@@ -180,9 +180,9 @@ class Gpu:
                 if nbytes > _SMALL:
                     self._bound_pool()
         except (cl.MemoryError, MemoryError) as error:
-            used = int(self._pool.active_bytes)
-            need = f"{megabytes(nbytes)} MB more are needed beside {used / 1e6:.4g} MB in use"
-            raise self._no_room(f"{self.info.name} is out of memory: {need}", used + nbytes) from error
+            used = f"{self._pool.active_bytes / 1e6:.4g} MB in use"
+            need = f"{self.info.name} is out of memory: {megabytes(nbytes)} MB more are needed beside {used}"
+            raise self._no_room(need, int(self._pool.managed_bytes) + self._rounded(nbytes)) from error
         if self.report is not None:
             self.report.peak_device_bytes = max(self.report.peak_device_bytes, int(self._pool.active_bytes))
         return Image(self, buffer, shape, dtype)
@@ -199,12 +199,15 @@ class Gpu:
 
     def _make_room(self, nbytes: int) -> None:
         """Frees what the pool holds if need be; raises MemoryError if there were still more than the limit."""
-        pool, limit = self._pool, self.memory or 0
-        rounded = int(pool.alloc_size(pool.bin_number(nbytes)))
+        pool, limit, rounded = self._pool, self.memory or 0, self._rounded(nbytes)
         if int(pool.managed_bytes) + rounded > limit:
             pool.free_held()
         if int(pool.managed_bytes) + rounded > limit:
             raise MemoryError
+
+    def _rounded(self, nbytes: int) -> int:
+        """Returns the bytes that the pool takes for so many."""
+        return int(self._pool.alloc_size(self._pool.bin_number(nbytes)))
 
     def _bound_pool(self) -> None:
         """Frees what the pool holds once it is more than was ever in use: Images of many sizes would fill a device."""

@@ -385,9 +385,9 @@ def test_limits_that_are_too_low_say_what_is_needed(
     for options, words in (
         (
             ("--memory", "2M", "--metric", "ms-ssim"),
-            "as a whole for ms-ssim, which takes 2.7 MB of memory, and 1.049 MB",
+            "ms-ssim needs the whole picture, which takes 2.700 MB of memory, and 1.049 MB",
         ),
-        (("--memory", "2M", "--max-hdr-flip", "1"), "as a whole for hdr-flip without --exposures"),
+        (("--memory", "2M", "--max-hdr-flip", "1"), "hdr-flip without --exposures needs the whole picture"),
         (("--memory", "2M"), r"MB of memory for this, and 2.097 MB are allowed: raise --memory"),
         (("--memory", "2M", "-o", tmp_path / "d.jpg"), "JPEG is written as a whole"),
         (("--device-memory", "64K"), "of the device's memory for this"),

@@ -15,6 +15,7 @@ from ..files.strips import CODEC, COPIES
 from ..image import Image, Part
 from ..tiles import course
 from ..tiles.flow import flow, settled
+from ..tiles.memory import ROUNDED
 from .access import of_machine
 from .read_ahead import read_ahead
 from .row_writer import Goal, RowWriter, goals_of
@@ -61,7 +62,8 @@ def device_bytes(gpu: Gpu, todo: Plan, picture: files.Picture) -> float:
     beside = (
         course.beside_whole(gpu, step, shape, values) for step, shape in zip(todo.steps, shapes, strict=False)
     )
-    return picture.pixels.nbytes + _ENDS * max(map(prod, shapes)) + max(beside, default=0.0)
+    ends = picture.pixels.nbytes + _ENDS * max(map(prod, shapes))
+    return ROUNDED * (ends + max(beside, default=0.0))
 
 
 def largest_bytes(gpu: Gpu, todo: Plan, picture: files.Picture) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import DeviceError, megabytes
 from ..operation import Pass
+from .memory import ROUNDED
 from .window import Needs, rows_of
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ _ENDS = 5
 _LOCAL = 3
 # Copies of its rows that a step takes whose input is seen: light, and the pixels that are made of it.
 _SEEN = 3
-# What the pool makes of a byte, at most: sizes are rounded up to a sixteenth of the next power of two.
-_ROUNDED = 17 / 16
 
 
 class Stretch(NamedTuple):
@@ -158,7 +157,7 @@ def block_bytes(gpu: Gpu, stretches: tuple[Stretch, ...]) -> int:
     for stretch in stretches:
         for step in stretch.steps:
             resident = step.operation.resident(gpu, stretch.shape, step.params)
-            fixed += step.traits.fixed_bytes + _ROUNDED * resident
+            fixed += step.traits.fixed_bytes + ROUNDED * resident
         copies += _SEEN * sum(step.operation.writes for step in stretch.steps)
         if stretch.one is not None:
             row, of_pass = row_bytes(stretch.shape), _LOCAL + stretch.one.copies

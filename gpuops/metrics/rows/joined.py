@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 #: The figures that follow from what is counted of the stored values.
 COUNTED = ("max", "mean", "rmse", "psnr")
-# What figures need whose coarse levels, or exposures, are made of all rows.
-_WHOLE = {
-    "ms-ssim": Whole("stored", 0.7), "ssimulacra2": Whole("light", 2.7), "hdr-flip": Whole("light", 2.0)
-}  # fmt: skip
+# The values that figures look at whose coarse levels, or exposures, are made of all rows, and the numbers of 32 bits
+# for each pixel that they need on the device beside these.
+_WHOLE = {"ms-ssim": ("stored", 2.8), "ssimulacra2": ("light", 8.1), "hdr-flip": ("light", 2.0)}
 
 
 def whole_only(how: Comparing, thresholds: Thresholds) -> str | None:
@@ -45,7 +44,9 @@ def needing_both(
 
     def nbytes() -> float:
         parts, _ = parts_of(gpu, pictures, how, thresholds, 1)
-        whole = [_WHOLE[metric] for metric in wanted(how, thresholds) if _needs_all(metric, how)]
+        colours = pictures[0].channels - pictures[0].alpha
+        names = (metric for metric in wanted(how, thresholds) if _needs_all(metric, how))
+        whole = [Whole(wants, floats / colours) for wants, floats in map(_WHOLE.__getitem__, names)]
         return room.whole_bytes(pictures, [*parts.values(), *whole])
 
     figure = whole_only(how, thresholds) or "this comparison"
