@@ -21,7 +21,7 @@ from .device.limits import Limits
 from .enqueue import LATER, Argument, Later, Local, Scalar, Step, set_argument
 from .errors import DeviceError, DeviceMemoryError, ParameterError, megabytes
 from .image import Image
-from .kept import Bounds, trim
+from .kept import Bounds, nbytes_of, trim
 from .process import signals
 from .programs import Define, Kernel, Programs, Source, Sources
 
@@ -198,12 +198,23 @@ class Gpu:
         return DeviceMemoryError(f"{need}, and {room}: {hint}", nbytes, room)
 
     def _make_room(self, nbytes: int) -> None:
-        """Frees what the pool holds if need be; raises MemoryError if there were still more than the limit."""
-        pool, limit, rounded = self._pool, self.memory or 0, self._rounded(nbytes)
-        if int(pool.managed_bytes) + rounded > limit:
+        """Frees what the pool holds, and what is kept, if need be; raises MemoryError if that is not enough."""
+        pool, most = self._pool, (self.memory or 0) - self._rounded(nbytes)
+        if int(pool.managed_bytes) > most:
             pool.free_held()
-        if int(pool.managed_bytes) + rounded > limit:
-            raise MemoryError
+        while int(pool.managed_bytes) > most:
+            if not self._drop_kept():
+                raise MemoryError
+            pool.free_held()
+
+    def _drop_kept(self) -> bool:
+        """Drops the least recently used of what is kept that has memory on the device, if there is something."""
+        with self._changing:
+            for key, value in self.plans.items():
+                if nbytes_of(value):
+                    del self.plans[key]
+                    return True
+        return False
 
     def _rounded(self, nbytes: int) -> int:
         """Returns the bytes that the pool takes for so many."""

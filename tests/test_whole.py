@@ -140,11 +140,17 @@ def test_what_the_host_has_no_room_for(clpix: Program, folder: Path) -> None:
 
 
 def test_previews(clpix: Program, folder: Path) -> None:
+    """What a local operator takes is known once the picture has been looked at: the line is said anew then."""
     command = ("tonemap", "a.exr", "--contact-sheet", "-o", "sheet.png", "--device-memory")
     run = clpix(*command, "1M")
     most = needed(run.err, "a.exr: --contact-sheet needs the whole picture")
     assert run.code == 1 and not os.path.exists("sheet.png")
-    assert clpix(*command, most).code == 0
+    for _ in range(6):
+        if (run := clpix(*command, most)).code == 0:
+            return
+        before, most = most, needed(run.err, "a.exr: --contact-sheet needs the whole picture")
+        assert most > before
+    raise AssertionError(run.err)
 
 
 @pytest.mark.parametrize(("options", "words"), FIGURES, ids=[words for _, words in FIGURES])

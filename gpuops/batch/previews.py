@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ..tone.curves import Curve
     from .item import Item
 
+# Bytes of the device's memory for each value that previews take beside a result: the light, and what tiles are made of.
+_BESIDE = 8
+
 
 @dataclass(frozen=True)
 class Previews:
@@ -49,7 +52,7 @@ class Previews:
         what = "--plot-curve" if self.sheet is None else "--contact-sheet"
         todo = plan.plan([self.params], item.options.space)
         picture, how = item.read(linear=True, premultiply=False, what=what)
-        nbytes = device_bytes(item.gpu, todo, picture)
+        nbytes = device_bytes(item.gpu, todo, picture) + _BESIDE * picture.pixels.size
         with needing(item.gpu, f"{what} needs the whole picture", lambda: nbytes):
             self._work(item, item.on_device(picture.pixels, how), how.decoding, todo)
 

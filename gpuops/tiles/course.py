@@ -24,7 +24,7 @@ _ENOUGH = 1 << 25
 # Twice as many take no less of the processor's time for a bloom of 1.2 gigapixels, and a quarter more memory.
 _PER_HALO = 2
 # Copies of a block's planes that are on the device while it comes and goes: a file's floats, planes, a step's result,
-# the pixels to be written, and what the pool rounds up.
+# the pixels to be written, and one to spare.
 _ENDS = 5
 # Copies of its rows that a pass has beside its own work: those that it keeps, all together, the result.
 _LOCAL = 3
@@ -152,12 +152,11 @@ def block_bytes(gpu: Gpu, stretches: tuple[Stretch, ...]) -> int:
 
     Raises DeviceError if the device has no room for a single row of each.
     """
-    room, widest = gpu.limits.global_bytes, 0
+    room, widest = gpu.limits.global_bytes / ROUNDED, 0
     copies, fixed, least = float(_ENDS), 0.0, row_bytes(stretches[0].shape)
     for stretch in stretches:
         for step in stretch.steps:
-            resident = step.operation.resident(gpu, stretch.shape, step.params)
-            fixed += step.traits.fixed_bytes + ROUNDED * resident
+            fixed += step.traits.fixed_bytes + step.operation.resident(gpu, stretch.shape, step.params)
         copies += _SEEN * sum(step.operation.writes for step in stretch.steps)
         if stretch.one is not None:
             row, of_pass = row_bytes(stretch.shape), _LOCAL + stretch.one.copies
@@ -167,10 +166,10 @@ def block_bytes(gpu: Gpu, stretches: tuple[Stretch, ...]) -> int:
             least = max(least, row, stretch.one.align * row_bytes(stretch.result))
     most = int(min((room - fixed) // copies, gpu.limits.max_alloc_bytes - widest))
     if most < least:
-        width = stretches[0].shape[2]
+        needed = megabytes(ROUNDED * (fixed + copies * least))
         raise DeviceError(
-            f"rows of {width} pixels need {megabytes(fixed + copies * least)} MB of the device's memory for this, "
-            f"of {room / 1e6:.4g} MB: raise the limit, or use another device"
+            f"rows of {stretches[0].shape[2]} pixels need {needed} MB of the device's memory for this, "
+            f"of {gpu.limits.global_bytes / 1e6:.4g} MB: raise the limit, or use another device"
         )
     return max(least, min(most, max(_ENOUGH, math.ceil(_PER_HALO * widest / 2))))
 
