@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import lcm
 from typing import TYPE_CHECKING
 
 from ...errors import DeviceError, ParameterError, megabytes
@@ -121,7 +122,7 @@ def _floats(parts: Iterable[Part | Whole], *kinds: str) -> float:
 
 def _unit(parts: Iterable[Part]) -> int:
     """Returns what rows have to come in multiples of."""
-    return max((part.unit for part in parts), default=1)
+    return lcm(*(part.unit for part in parts))
 
 
 def _whole_units(rows: int, unit: int, height: int) -> int:
