@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import DeviceError, ParameterError, TooLongError
+from ..errors import DeviceError, ParameterError, TooLongError, megabytes
 from ..params.fft import SpectrumParams
 from ..tiles.planes import in_turn
 from . import axes
@@ -116,8 +116,8 @@ def parts(gpu: Gpu, pixels: Shape, row: int, params: SpectrumParams, *, planes_b
         fitting = int(room // bytes_)
         if fitting < 1 or one > limits.max_alloc_bytes:
             raise DeviceError(
-                f"{what} of a transform of {size[0]}×{size[1]} need {(fixed + bytes_) * _ROUNDED / 1e6:.3g} MB of the "
-                f"device's memory, of {limits.global_bytes / 1e6:.3g} MB: raise the limit, or use another device"
+                f"{what} of a transform of {size[0]}×{size[1]} need {megabytes((fixed + bytes_) * _ROUNDED)} MB of the "
+                f"device's memory, of {limits.global_bytes / 1e6:.4g} MB: raise the limit, or use another device"
             )
         found.append(min(most, fitting, limits.max_alloc_bytes // one, max(1, _ENOUGH // one)))
     rows, columns = found
