@@ -13,23 +13,25 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def needing(gpu: Gpu, what: str, nbytes: Callable[[], float]) -> Iterator[None]:
+def needing(gpu: Gpu, what: Callable[[], str | None], nbytes: Callable[[], float]) -> Iterator[None]:
     """Makes the error that the device is out of memory say why so much is needed.
 
     Parameters
     ----------
-    what : str
-        What needs what, such as "rotate needs the whole picture".
+    what : callable
+        Returns what needs what, such as "rotate needs the whole picture"; None: nothing does, and the error stays.
     nbytes : callable
         Returns the bytes that it takes on the device.
     """
     try:
         yield
     except DeviceMemoryError as error:
+        if (words := what()) is None:
+            raise
         needed = max(nbytes(), error.needed)
         hint = "use a smaller picture or another device" if gpu.memory is None else "raise --device-memory"
         raise DeviceMemoryError(
-            f"{what}, which takes {megabytes(needed)} MB of the device's memory, and {error.room}: {hint}",
+            f"{words}, which takes {megabytes(needed)} MB of the device's memory, and {error.room}: {hint}",
             needed,
             error.room,
         ) from error

@@ -31,22 +31,23 @@ def work(item: Item, chain: Chain, asides: Sequence[str]) -> None:
     rows, picture = (found, found.picture) if isinstance(found, Strips) else (None, found)
     with item.naming():
         large = rows is not None or streaming.is_too_large(item, todo, picture)
-        obstacle = streaming.obstacle(item, todo, picture)
+        obstacle = streaming.obstacle(item, todo, picture) if large else None
     if large and obstacle is None:
         streaming.streamed(item, todo, rows or Strips.of(picture), asides)
-    elif obstacle is None:
-        _as_whole(item, todo, found, asides)
-    else:
+        return
+    if obstacle is not None:
         item.check_room(streaming.largest_bytes(item.gpu, todo, picture), obstacle)
-        nbytes = partial(streaming.device_bytes, item.gpu, todo, picture)
-        with needing(item.gpu, f"{obstacle} needs the whole picture", nbytes):
-            _as_whole(item, todo, found, asides, obstacle)
+
+    def words() -> str | None:
+        step = streaming.obstacle(item, todo, picture)
+        return None if step is None else f"{step} needs the whole picture"
+
+    with needing(item.gpu, words, partial(streaming.device_bytes, item.gpu, todo, picture)):
+        _as_whole(item, todo, found, asides, obstacle or "this work")
 
 
-def _as_whole(
-    item: Item, todo: Plan, found: Picture | Strips, asides: Sequence[str], obstacle: str = ""
-) -> None:
-    """Does the chain on the whole picture. Nothing is written before all is computed."""
+def _as_whole(item: Item, todo: Plan, found: Picture | Strips, asides: Sequence[str], obstacle: str) -> None:
+    """Does the chain on the whole picture, which ``obstacle`` needs. Nothing is written before all is computed."""
     gpu = item.gpu
     picture, how = item.read(found, linear=todo.linear, premultiply=todo.premultiplied, what=obstacle)
     pixels, decoding = item.on_device(picture.pixels, how, count=todo.spreads), how.decoding

@@ -53,7 +53,7 @@ class Previews:
         todo = plan.plan([self.params], item.options.space)
         picture, how = item.read(linear=True, premultiply=False, what=what)
         nbytes = device_bytes(item.gpu, todo, picture) + _BESIDE * picture.pixels.size
-        with needing(item.gpu, f"{what} needs the whole picture", lambda: nbytes):
+        with needing(item.gpu, lambda: f"{what} needs the whole picture", lambda: nbytes):
             self._work(item, item.on_device(picture.pixels, how), how.decoding, todo)
 
     def _work(self, item: Item, pixels: Image, decoding: Decoding, todo: Plan) -> None:

@@ -49,8 +49,10 @@ def needing_both(
         whole = [Whole(wants, floats / colours) for wants, floats in map(_WHOLE.__getitem__, names)]
         return room.whole_bytes(pictures, [*parts.values(), *whole])
 
-    figure = whole_only(how, thresholds) or "this comparison"
-    return needing(gpu, f"{figure} needs both pictures as a whole", nbytes)
+    def words() -> str:
+        return f"{whole_only(how, thresholds) or 'this comparison'} needs both pictures as a whole"
+
+    return needing(gpu, words, nbytes)
 
 
 def parts_of(
