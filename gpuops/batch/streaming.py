@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from math import prod
@@ -48,9 +48,11 @@ def is_too_large(item: Item, todo: Plan, picture: files.Picture) -> bool:
     shapes = course.shapes(item.gpu, todo, _shape(picture))
     largest = max(map(prod, shapes))
     memory = item.options.memory or of_machine() // 2
+    # What steps that need all rows take beside that does not matter: they get them.
+    beside = (step.traits.bytes_per_value * values + step.traits.fixed_bytes for step in todo.steps)
     return (
         4 * largest > limits.max_alloc_bytes
-        or device_bytes(item.gpu, todo, picture) > limits.global_bytes
+        or _with_ends(picture, largest, beside) > limits.global_bytes
         or max(height * width for _, height, width in shapes) > _MOST_PIXELS
         or (largest > values and COPIES * largest_bytes(item.gpu, todo, picture) > memory)
     )
@@ -62,8 +64,12 @@ def device_bytes(gpu: Gpu, todo: Plan, picture: files.Picture) -> float:
     beside = (
         course.beside_whole(gpu, step, shape, values) for step, shape in zip(todo.steps, shapes, strict=False)
     )
-    ends = picture.pixels.nbytes + _ENDS * max(map(prod, shapes))
-    return ROUNDED * (ends + max(beside, default=0.0))
+    return _with_ends(picture, max(map(prod, shapes)), beside)
+
+
+def _with_ends(picture: files.Picture, largest: int, beside: Iterable[float]) -> float:
+    """Returns the device's bytes for a picture, one of so many values, and what each step takes ``beside``."""
+    return ROUNDED * (picture.pixels.nbytes + _ENDS * largest + max(beside, default=0.0))
 
 
 def largest_bytes(gpu: Gpu, todo: Plan, picture: files.Picture) -> int:
