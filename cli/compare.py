@@ -62,7 +62,6 @@ def command(shared: options.Shared, given: Given, first: str, second: str, as_js
     from gpuops.files import Identities
     from gpuops.files.streams import printable
     from gpuops.metrics.compare import converted_to
-    from gpuops.metrics.measure import measure
     from gpuops.params.files import STREAM
     from gpuops.process import signals
 
@@ -101,13 +100,14 @@ def command(shared: options.Shared, given: Given, first: str, second: str, as_js
                     both = comparing.opened(gpu, pool, both_files, how, given.thresholds, job, output)
                 except ParameterError as error:
                     raise ParameterError(f"{first} and {second}: {error}") from error
-                measured = item.run(measure, both.pair, given.thresholds)
+                measured = item.run(both.measured, given.thresholds)
                 if output is not None:
-                    both.write_difference(pool, output, measured.gain)
+                    both.write_difference(pool, output, measured.gain, given.thresholds)
     except (FileError, DeviceError) as error:  # here this is no failure of the work but "could not compare"
         if gpu is None and isinstance(error, DeviceError):
             raise
-        raise ParameterError(str(error)) from error
+        pair = f"{first} and {second}: " if isinstance(error, DeviceError) else ""
+        raise ParameterError(f"{pair}{error}") from error
     shown = measured.gain * measured.data_range
     if as_json:
         result_ = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 
 
@@ -21,6 +22,25 @@ class DeviceError(GpuopsError):
     """No usable OpenCL device, or a device that cannot do what was asked."""
 
 
+class DeviceMemoryError(DeviceError):
+    """A device that has no room for what was asked.
+
+    Attributes
+    ----------
+    needed : float
+        Bytes that would have had to be in use, at least.
+    room : str
+        What the device has, in words: "12 MB are allowed".
+    """
+
+    def __init__(self, text: str, needed: float, room: str) -> None:
+        super().__init__(text, needed, room)
+        self.needed, self.room = needed, room
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class ClusterError(GpuopsError):
     """A cluster that does not answer, or whose workers cannot do the work."""
 
@@ -31,6 +51,13 @@ class TooLongError(DeviceError):
 
 class GpuopsWarning(UserWarning):
     """A warning of something that a person should know: a loss, a clipped value, a device passed over."""
+
+
+def megabytes(nbytes: float) -> str:
+    """Returns bytes as MB in four digits, rounded up: as much as that is enough."""
+    size = nbytes / 1e6
+    digits = 3 - math.floor(math.log10(size)) if size > 0 else 0
+    return f"{math.ceil(size * 10**digits) / 10**digits:.{max(0, digits)}f}"
 
 
 def check_name(what: str, value: object, names: Collection[object]) -> None:

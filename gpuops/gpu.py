@@ -19,9 +19,9 @@ import pyopencl.tools
 
 from .device.limits import Limits
 from .enqueue import LATER, Argument, Later, Local, Scalar, Step, set_argument
-from .errors import DeviceError, ParameterError
+from .errors import DeviceError, DeviceMemoryError, ParameterError, megabytes
 from .image import Image
-from .kept import Bounds, trim
+from .kept import Bounds, nbytes_of, trim
 from .process import signals
 from .programs import Define, Kernel, Programs, Source, Sources
 
@@ -171,11 +171,7 @@ class Gpu:
         self._check_open()
         nbytes = prod(shape) * dtype.itemsize or 1
         if nbytes > self.limits.max_alloc_bytes:
-            hint = "use a smaller image or another device" if self.memory is None else "raise the limit"
-            raise DeviceError(
-                f"one buffer of {nbytes / 1e6:.3g} MB is needed and {self.info.name} allows "
-                f"{self.limits.max_alloc_bytes / 1e6:.3g} MB at most: {hint}"
-            )
+            raise self._no_room(f"one buffer of {megabytes(nbytes)} MB is needed", nbytes, one=True)
         try:
             with self.lock:
                 if self.memory is not None:
@@ -184,22 +180,45 @@ class Gpu:
                 if nbytes > _SMALL:
                     self._bound_pool()
         except (cl.MemoryError, MemoryError) as error:
-            raise DeviceError(
-                f"{self.info.name} is out of memory: {nbytes / 1e6:.3g} MB more are needed beside "
-                f"{self._pool.active_bytes / 1e6:.3g} MB in use of {self.limits.global_bytes / 1e6:.3g} MB"
-            ) from error
+            used = f"{self._pool.active_bytes / 1e6:.4g} MB in use"
+            need = f"{self.info.name} is out of memory: {megabytes(nbytes)} MB more are needed beside {used}"
+            raise self._no_room(need, int(self._pool.managed_bytes) + self._rounded(nbytes)) from error
         if self.report is not None:
             self.report.peak_device_bytes = max(self.report.peak_device_bytes, int(self._pool.active_bytes))
         return Image(self, buffer, shape, dtype)
 
+    def _no_room(self, need: str, nbytes: int, *, one: bool = False) -> DeviceMemoryError:
+        """Returns the error that there is no room for so many bytes, or for ``one`` buffer of so many."""
+        most = self.limits.max_alloc_bytes if one else self.limits.global_bytes
+        if most == self.memory:
+            room, hint = f"{most / 1e6:.4g} MB are allowed", "raise the limit"
+        else:
+            room = f"{self.info.name} has {most / 1e6:.4g} MB{' for one buffer' if one else ''}"
+            hint = "use a smaller image or another device"
+        return DeviceMemoryError(f"{need}, and {room}: {hint}", nbytes, room)
+
     def _make_room(self, nbytes: int) -> None:
-        """Frees what the pool holds if need be; raises MemoryError if there were still more than the limit."""
-        pool, limit = self._pool, self.memory or 0
-        rounded = int(pool.alloc_size(pool.bin_number(nbytes)))
-        if int(pool.managed_bytes) + rounded > limit:
+        """Frees what the pool holds, and what is kept, if need be; raises MemoryError if that is not enough."""
+        pool, most = self._pool, (self.memory or 0) - self._rounded(nbytes)
+        if int(pool.managed_bytes) > most:
             pool.free_held()
-        if int(pool.managed_bytes) + rounded > limit:
-            raise MemoryError
+        while int(pool.managed_bytes) > most:
+            if not self._drop_kept():
+                raise MemoryError
+            pool.free_held()
+
+    def _drop_kept(self) -> bool:
+        """Drops the least recently used of what is kept that has memory on the device, if there is something."""
+        with self._changing:
+            for key, value in self.plans.items():
+                if nbytes_of(value):
+                    del self.plans[key]
+                    return True
+        return False
+
+    def _rounded(self, nbytes: int) -> int:
+        """Returns the bytes that the pool takes for so many."""
+        return int(self._pool.alloc_size(self._pool.bin_number(nbytes)))
 
     def _bound_pool(self) -> None:
         """Frees what the pool holds once it is more than was ever in use: Images of many sizes would fill a device."""

@@ -8,7 +8,7 @@ page of the reference, the step of a chain, the key of a recipe and the tests.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -134,10 +134,13 @@ class Operation:
         shape; infinity if it is all. The function then takes Images that are a part of a picture. Without it, only
         what has a ``stage`` does.
     resident : callable, optional
-        ``(gpu, shape, params)`` → bytes of the device's memory that stay taken while such Images come and go.
+        ``(gpu, shape, params)`` → bytes of the device's memory that stay taken while such Images come and go; where all
+        rows are needed at once, that are taken beside the traits'.
     passes : callable, optional
         ``(gpu, shape, params)`` → each :class:`Pass` that does the same in place of ``function``, one after the other,
         where rows of the result are not those of the input. None: all rows of the input are needed at once.
+    whole : mapping of str to tuple
+        Of parameters, the values with which the step may need all rows at once, for :meth:`words`.
     writes : bool
         Whether the step is there to show all of its input to whoever runs the chain.
     measure : callable, optional
@@ -170,6 +173,7 @@ class Operation:
     resident: Callable[[Gpu, tuple[int, int, int], Any], float] = lambda _gpu, _shape, _params: 0.0
     measure: Callable[[Gpu, tuple[int, int, int], Any], Measure | None] = lambda _gpu, _shape, _params: None
     passes: Callable[[Gpu, tuple[int, int, int], Any], tuple[Pass, ...] | None] | None = None
+    whole: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     writes: bool = False
     ends: Callable[..., Stored] | None = None
     stage: Callable[[Any, int, int], Stage] | None = None
@@ -185,6 +189,11 @@ class Operation:
         for heading in ("\nAttributes\n", "\nNotes\n"):
             text = text.partition(heading)[0]
         return text.strip()
+
+    def words(self, params: Params) -> str:
+        """Returns what people call a step that needs all rows: its name, with the options that are the reason."""
+        why = (name for name, values in self.whole.items() if getattr(params, name) in values)
+        return " ".join((self.name, *(f"--{name} {getattr(params, name)}" for name in why)))
 
     def traits_of(self, params: Params) -> Traits:
         """Returns what the operation wants and gives with these parameters."""

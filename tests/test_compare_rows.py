@@ -32,12 +32,13 @@ from gpuops.params.metrics import METRICS
 from gpuops.params.thresholds import Thresholds
 
 from .conftest import Run
-from .tolerance import DOUBLE
+from .reference import metrics_ssim as reference
+from .tolerance import COMPARE, DOUBLE
 
 Array = npt.NDArray[Any]
 Program = Callable[..., Run]
 
-WHOLE = ("ms-ssim", "ssimulacra2")
+WHOLE = ("ssimulacra2",)
 FLIPS = ("flip", "hdr-flip")
 BY_ROWS = tuple(metric for metric in METRICS if metric not in WHOLE)
 NEAR = tuple(metric for metric in BY_ROWS if metric not in FLIPS)
@@ -158,6 +159,36 @@ def test_flip_of_whole_tiles(
         check_same(found, whole)
 
 
+@pytest.mark.parametrize("size", [(176, 177), (177, 211), (191, 176), (255, 180), (527, 191)], ids=str)
+@pytest.mark.parametrize("channels", [1, 4])
+def test_scales_of_rows(gpu: Gpu, rng: np.random.Generator, size: tuple[int, int], channels: int) -> None:
+    """Odd heights at each scale, slabs of one row of the coarsest one and more, and rows that are equal."""
+    a, b = two(rng, (*size, channels))
+    b.pixels[200:420] = a.pixels[200:420]
+    how = Comparing(metrics=("ms-ssim",))
+    whole = as_whole(gpu, a, b, how).figures["ms-ssim"]
+    planes = (np.moveaxis(picture.pixels / 255, 2, 0) for picture in (a, b))
+    assert whole == pytest.approx(reference.multiscale(*planes, 1.0), abs=COMPARE["ssim"])
+    assert whole < 0.999
+    for rows in (16, 48, 112, 160, size[0]):
+        assert by_rows(gpu, a, b, how, rows).figures["ms-ssim"] == pytest.approx(whole, rel=SUMS)
+
+
+def test_scales_of_what_is_not_finite(gpu: Gpu, rng: np.random.Generator) -> None:
+    """The same in both counts as equal, in whatever slab; anything else makes the figure NaN."""
+    a, b = two(rng, (300, 190, 3), "float32")
+    a.pixels[170, 20, 1] = b.pixels[170, 20, 1] = np.nan
+    how = Comparing(metrics=("ms-ssim",))
+    for value in (None, np.inf):
+        if value is not None:
+            b.pixels[299, 189, 0] = value
+        whole = as_whole(gpu, a, b, how).figures["ms-ssim"]
+        assert math.isnan(whole) == (value is not None)
+        for rows in (16, 80, 300):
+            found = by_rows(gpu, a, b, how, rows).figures["ms-ssim"]
+            assert found == pytest.approx(whole, rel=SUMS, nan_ok=True)
+
+
 @given(data=st.data())
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_sizes(gpu: Gpu, data: st.DataObject) -> None:
@@ -252,7 +283,7 @@ def test_what_cannot_be_compared(gpu: Gpu, rng: np.random.Generator) -> None:
 
 
 def test_every_figure_comes_by_rows_or_says_that_it_cannot(gpu: Gpu, rng: np.random.Generator) -> None:
-    a, b = two(rng)
+    a, b = two(rng, (180, 180, 3))
     for metric in METRICS:
         words = whole_only(Comparing(metrics=(metric,)), Thresholds())
         assert (words is not None) == (metric in (*WHOLE, "hdr-flip"))
@@ -267,6 +298,10 @@ def test_rows_are_whole_tiles_where_that_counts(opened: Callable[..., Gpu], rng:
     assert rows_at_a_time(gpu, (a, b), [flip]) % flip.unit == 0
     ssim = part_of("ssim", gpu, (a, b), Comparing(), 1)
     assert rows_at_a_time(gpu, (a, b), [ssim]) % 64 == 0
+    scales = part_of("ms-ssim", gpu, (a, b), Comparing(), 1)
+    assert scales.unit == 16 and rows_at_a_time(gpu, (a, b), [scales, flip]) % flip.unit == 0
+    for memory in (700 << 20, 900 << 20):
+        assert rows_at_a_time(opened(memory=memory), (a, b), [scales]) % 16 == 0
 
 
 @given(data=st.data())
@@ -336,12 +371,12 @@ def test_the_command_tells_the_same(
     channels: int,
 ) -> None:
     """Figures, words, the verdict and the difference picture, of tiled files and of others."""
-    pair = two(rng, (200, 61, channels), dtype)
+    pair = two(rng, (200, 181, channels), dtype)
     paths = [
         save(tmp_path / name, picture, tiled=name == "a.tif")
         for name, picture in zip(names, pair, strict=True)
     ]
-    mask = save(tmp_path / "mask.png", Picture((rng.random((200, 61, 1)) < 0.9).astype(np.uint8)))
+    mask = save(tmp_path / "mask.png", Picture((rng.random((200, 181, 1)) < 0.9).astype(np.uint8)))
     files.write(f"{paths[0]}.variance.exr", known(pair[0]))
     options = (*METRIC, "--exposures", "-1,2", "--mask", mask, "--ignore", "5,5,20,50", "--fail", "0.01")
     runs = []
@@ -384,10 +419,10 @@ def test_limits_that_are_too_low_say_what_is_needed(
     paths = [save(tmp_path / name, one) for name, one in (("a.tif", a), ("b.tif", b))]
     for options, words in (
         (
-            ("--memory", "2M", "--metric", "ms-ssim"),
-            "as a whole for ms-ssim, which takes 2.7 MB of memory, and 1.049 MB",
+            ("--memory", "2M", "--metric", "ssimulacra2"),
+            "ssimulacra2 needs the whole picture, which takes 2.700 MB of memory, and 1.049 MB",
         ),
-        (("--memory", "2M", "--max-hdr-flip", "1"), "as a whole for hdr-flip without --exposures"),
+        (("--memory", "2M", "--max-hdr-flip", "1"), "hdr-flip without --exposures needs the whole picture"),
         (("--memory", "2M"), r"MB of memory for this, and 2.097 MB are allowed: raise --memory"),
         (("--memory", "2M", "-o", tmp_path / "d.jpg"), "JPEG is written as a whole"),
         (("--device-memory", "64K"), "of the device's memory for this"),
@@ -398,17 +433,18 @@ def test_limits_that_are_too_low_say_what_is_needed(
     assert not (tmp_path / "d.jpg").exists()
 
 
-@pytest.mark.parametrize("size", ["1M", "2M", "3M", "5M"])
+@pytest.mark.parametrize("size", ["1M", "2M", "3M", "5M", "6M"])
 def test_a_device_of_little_memory_is_enough(
     clpix: Program, tmp_path: Path, rng: np.random.Generator, size: str
 ) -> None:
     """The pool counts what is in use, and refuses more. Files of floats with alpha take the most.
 
-    The host's memory has room for both files, and that is enough.
+    MS-SSIM needs 176 rows at least. The host's memory has room for both files, and that is enough.
     """
     pair = two(rng, (600, 200, 4), "float32")
     paths = [save(tmp_path / f"{k}.exr", one) for k, one in enumerate(pair)]
-    near = [word for metric in NEAR if metric != "z-test" for word in ("--metric", metric)]
+    others = ("z-test",) if size == "6M" else ("z-test", "ms-ssim")
+    near = [word for metric in NEAR if metric not in others for word in ("--metric", metric)]
     options = ("--window", "8", "--device-memory", size, "--memory", "24M")
     run = clpix("compare", *paths, *near, *options, "-o", tmp_path / "d.png", "--json")
     assert run.code == 1 and not run.err, run.err

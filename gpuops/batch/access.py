@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .. import files, notes
-from ..errors import FileError
+from ..errors import FileError, megabytes
 from ..files import png_rows
 from ..files.places import is_address
 from ..files.png_rows import Undo
@@ -92,12 +92,12 @@ class Access:
                 return None
             return found if found is None or path == self.path else self._named(found, path)
 
-    def whole(self, of_rows: files.Strips, what: str = "this") -> files.Picture:
+    def whole(self, of_rows: files.Strips, what: str = "this work") -> files.Picture:
         """Returns a picture of which there are rows, for ``what`` needs all of it.
 
         Raises FileError if it takes more memory than was allowed.
         """
-        self._check_room(of_rows.picture.pixels.nbytes, f"is needed as a whole for {what}")
+        self._check_room(of_rows.picture.pixels.nbytes, f"{what} needs the whole picture")
         return self._whole()
 
     def by_rows(self) -> files.Strips | None:
@@ -114,11 +114,16 @@ class Access:
         found = self.opened(undo)
         return self.whole(found) if isinstance(found, files.Strips) else found
 
+    def check_room(self, nbytes: int, what: str) -> None:
+        """Raises FileError if ``what`` needs a whole picture of so many bytes, and they take more than allowed."""
+        if self._memory is not None and COPIES * nbytes > self._memory // self._among:
+            self._check_room(nbytes, f"{what} needs the whole picture")
+
     def _check_room(self, nbytes: int, reason: str) -> None:
         if self._memory is not None:
             each = f" for each of {self._among} files" if self._among > 1 else ""
             raise FileError(
-                f"{self.path}: {reason}, which takes {COPIES * nbytes / 1e6:.4g} MB of memory, and "
+                f"{self.path}: {reason}, which takes {megabytes(COPIES * nbytes)} MB of memory, and "
                 f"{self._memory / self._among / 1e6:.4g} MB are allowed{each}: raise --memory"
             )
 

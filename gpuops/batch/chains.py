@@ -4,43 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from .. import plan
 from ..files.strips import Strips
 from ..ops.write import WriteParams
+from ..whole import needing
 from . import streaming
 
 if TYPE_CHECKING:
     from ..chain import Chain
+    from ..files import Picture
     from ..image import Image
     from ..operation import Params
+    from ..plan import Plan
     from ..space import Stored
     from .item import Item
+    from .output import Finished, Output
 
 
 def work(item: Item, chain: Chain, asides: Sequence[str]) -> None:
     """Reads the input, does the chain, and writes the result; ``asides`` are the paths of what is written before."""
-    gpu = item.gpu
     todo = plan.plan(chain, item.options.space)
     found = item.opened()
     rows, picture = (found, found.picture) if isinstance(found, Strips) else (None, found)
     with item.naming():
         large = rows is not None or streaming.is_too_large(item, todo, picture)
-        by_rows = large and streaming.obstacle(item, todo, picture) is None
-    if by_rows:
+        obstacle = streaming.obstacle(item, todo, picture) if large else None
+    if large and obstacle is None:
         streaming.streamed(item, todo, rows or Strips.of(picture), asides)
         return
-    picture, how = item.read(found, linear=todo.linear, premultiply=todo.premultiplied)
+    if obstacle is not None:
+        item.check_room(streaming.largest_bytes(item.gpu, todo, picture), obstacle)
+
+    def words() -> str | None:
+        step = streaming.obstacle(item, todo, picture)
+        return None if step is None else f"{step} needs the whole picture"
+
+    with needing(item.gpu, words, partial(streaming.device_bytes, item.gpu, todo, picture)):
+        _as_whole(item, todo, found, asides, obstacle or "this work")
+
+
+def _as_whole(item: Item, todo: Plan, found: Picture | Strips, asides: Sequence[str], obstacle: str) -> None:
+    """Does the chain on the whole picture, which ``obstacle`` needs. Nothing is written before all is computed."""
+    gpu = item.gpu
+    picture, how = item.read(found, linear=todo.linear, premultiply=todo.premultiplied, what=obstacle)
     pixels, decoding = item.on_device(picture.pixels, how, count=todo.spreads), how.decoding
     height, width, channels = pixels.shape
     for step in todo.steps:
         step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
     paths = iter(asides)
+    before: list[tuple[Output, Finished]] = []
 
     def seen(params: Params, image: Image) -> None:
         if isinstance(params, WriteParams):
-            replace(item.output, path=next(paths)).save_result(image)
+            output = replace(item.output, path=next(paths))
+            before.append((output, output.finished(image)))
 
     def computed() -> Image | Stored:
         fuse = item.options.fuse
@@ -49,4 +69,5 @@ def work(item: Item, chain: Chain, asides: Sequence[str]) -> None:
 
     result = item.run(computed)
     item.warn_of_spread(todo.reach(gpu, (channels, height, width)) if todo.spreads else 0)
-    item.output.save_result(result)
+    for output, finished in (*before, (item.output, item.output.finished(result))):
+        output.write(finished)

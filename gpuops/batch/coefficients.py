@@ -49,7 +49,7 @@ class ToCoefficients:
     spins: int = 1
 
     def __call__(self, item: Item) -> Told | None:
-        pixels, decoding = item.read_pixels(linear=False)
+        pixels, decoding = item.read_pixels(linear=False, what="dwt")
         height, width, planes = pixels.shape
         if self.params.integer and pixels.dtype.kind != "u":
             raise FileError(f"{item.path}: --integer needs 8- or 16-bit pixels, not {pixels.dtype}")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import files
 from ..metrics.both import Both
 from ..metrics.compare import difference
-from ..metrics.measure import Pair, wanted
-from ..metrics.rows.joined import parts_of, whole_only
+from ..metrics.measure import Pair, measure, wanted
+from ..metrics.rows.joined import needing_both, parts_of, whole_only
 from ..metrics.rows.pair import ByRows
 from ..metrics.rows.room import fits
 from ..metrics.variance import SUFFIX, beside
@@ -19,7 +20,7 @@ from .side_by_side import TOGETHER, Files
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-    from ..params.comparing import Comparing
+    from ..params.comparing import Comparing, Measured
     from ..params.thresholds import Thresholds
     from .access import Access
     from .job import Options
@@ -46,10 +47,23 @@ class Comparison:
     result: files.Picture
     _files: Files | None = None
 
-    def write_difference(self, pool: ThreadPoolExecutor, output: Output, gain: float) -> None:
+    def measured(self, thresholds: Thresholds) -> Measured:
+        """Returns the figures and the verdict."""
+        with self._needing(thresholds):
+            return measure(self.pair, thresholds)
+
+    def _needing(self, thresholds: Thresholds) -> AbstractContextManager[None]:
+        if not isinstance(self.pair, Both):
+            return nullcontext()
+        return needing_both(self.gpu, (self.reference, self.result), self.pair.how, thresholds)
+
+    def write_difference(
+        self, pool: ThreadPoolExecutor, output: Output, gain: float, thresholds: Thresholds
+    ) -> None:
         """Writes the picture of the difference; threads of the pool read ahead if it is made by rows."""
         if isinstance(self.pair, Both):
-            output.save(difference(self.gpu, *self.pair.stored, gain), "uint8", display=True)
+            with self._needing(thresholds):
+                output.save(difference(self.gpu, *self.pair.stored, gain), "uint8", display=True)
         else:
             assert self._files is not None and isinstance(self.pair, ByRows)
             self._files.write_difference(self.gpu, pool, self.pair, gain)
@@ -75,7 +89,7 @@ def opened(
     with gpu.phase("decode"):
         found = [access.opened() for access in accesses]
         if not _by_rows(gpu, found, how, thresholds):
-            what = whole_only(how, thresholds) or "this"
+            what = whole_only(how, thresholds) or "this comparison"
             reference, result = (
                 access.whole(one, what) if isinstance(one, files.Strips) else one
                 for access, one in zip(accesses, found, strict=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from .. import plan
 from ..params.files import STREAM
+from ..tiles.course import beside_whole
 from .reader import read_picture
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def explain(gpu: Gpu, chain: Chain, source: str, target: str, options: Options) 
         fused = _fused(step, launches) if options.fuse else ""
         lines.append(f"{step.name:<12}{_step(gpu, step, (channels, height, width))}{fused}")
     pixels = values * picture.pixels.dtype.itemsize
-    beside = (step.traits.bytes_per_value * values + step.traits.fixed_bytes for step in todo.steps)
+    beside = (beside_whole(gpu, step, (channels, height, width), values) for step in todo.steps)
     memory = pixels + 4 * values + max(beside, default=4.0 * values)
     there = f"{gpu.limits.global_bytes / 1e6:.4g} MB on {gpu.info.name}"
     lines.append(f"memory  {memory / 1e6:.3g} MB of {there}")

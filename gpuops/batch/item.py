@@ -65,19 +65,11 @@ class Item:
         """What is known of the input."""
         return self.output.origin
 
-    def load_pixels(
-        self, *, linear: bool, premultiply: bool = False, count: bool = False
-    ) -> tuple[Image, Decoding]:
-        """decode → upload: the file's own pixels, and how work on light, or on stored values, is to read them.
-
-        ``linear`` is what is worked on unless the options say otherwise. ``count``: how many of them are not finite,
-        for :meth:`warn_of_spread`.
-        """
-        picture, how = self.read(linear=linear, premultiply=premultiply)
-        return self.on_device(picture.pixels, how, count=count), how.decoding
-
     def on_device(self, pixels: np.ndarray[Any, Any], how: How, *, count: bool = False) -> Image:
-        """upload: a file's pixels, or some rows of them. ``count`` is as for :meth:`load_pixels`."""
+        """upload: a file's pixels, or some rows of them, which work on light, or on stored values, is to read.
+
+        ``count``: how many of them are not finite, for :meth:`warn_of_spread`.
+        """
         pixels = how.wanted(pixels)
         if count:
             self._not_finite += count_not_finite(pixels)
@@ -91,9 +83,12 @@ class Item:
         image.orientation = self.origin.metadata.orientation
         return image
 
-    def read_pixels(self, *, linear: bool) -> tuple[np.ndarray[Any, Any], Decoding]:
-        """decode: the file's own pixels, on the host and the caller's from now on, and how they are to be read."""
-        picture, how = self.read(linear=linear, premultiply=False)
+    def read_pixels(self, *, linear: bool, what: str) -> tuple[np.ndarray[Any, Any], Decoding]:
+        """decode: the file's own pixels, on the host and the caller's from now on, and how they are to be read.
+
+        ``what`` needs the whole picture.
+        """
+        picture, how = self.read(linear=linear, premultiply=False, what=what)
         pixels = how.wanted(picture.pixels)
         if how.colour is not None:
             pixels, _ = light.of_host(self.gpu, pixels, how.colour, alpha=how.decoding.alpha)
@@ -110,14 +105,26 @@ class Item:
             return self._access.by_rows()
 
     def read(
-        self, found: files.Picture | files.Strips | None = None, *, linear: bool, premultiply: bool
+        self,
+        found: files.Picture | files.Strips | None = None,
+        *,
+        linear: bool,
+        premultiply: bool,
+        what: str = "this work",
     ) -> tuple[files.Picture, How]:
-        """decode: the picture as a whole, which may have been opened before, and how its pixels are to be read."""
+        """decode: the picture as a whole, which may have been opened before, and how its pixels are to be read.
+
+        Raises FileError if there is no room for all of it, which ``what`` needs.
+        """
         found = self.opened() if found is None else found
         if isinstance(found, files.Strips):
             with self.gpu.phase("decode"):
-                found = self._access.whole(found)
+                found = self._access.whole(found, what)
         return found, self.how(found, linear=linear, premultiply=premultiply)
+
+    def check_room(self, nbytes: int, what: str) -> None:
+        """Raises FileError if ``what`` needs a whole picture of so many bytes, and they take more than allowed."""
+        self._access.check_room(nbytes, what)
 
     def how(self, picture: files.Picture, *, linear: bool, premultiply: bool) -> How:
         """Returns how a picture's pixels are to be read; the output knows the input from now on."""

@@ -11,11 +11,17 @@ from ..ops.tonemap import TonemapParams
 from ..params.contact_sheet import ContactSheetParams
 from ..params.lut import LutParams
 from ..params.operators import LOCAL
+from ..whole import needing
 
 if TYPE_CHECKING:
     from ..image import Image
+    from ..pixels.coding import Decoding
+    from ..plan import Plan
     from ..tone.curves import Curve
     from .item import Item
+
+# Bytes of the device's memory for each value that previews take beside a result: the light, and what tiles are made of.
+_BESIDE = 8
 
 
 @dataclass(frozen=True)
@@ -41,9 +47,19 @@ class Previews:
 
     def __call__(self, item: Item) -> None:
         from .. import plan
+        from .streaming import device_bytes
+
+        what = "--plot-curve" if self.sheet is None else "--contact-sheet"
+        todo = plan.plan([self.params], item.options.space)
+        picture, how = item.read(linear=True, premultiply=False, what=what)
+        nbytes = device_bytes(item.gpu, todo, picture) + _BESIDE * picture.pixels.size
+        with needing(item.gpu, lambda: f"{what} needs the whole picture", lambda: nbytes):
+            self._work(item, item.on_device(picture.pixels, how), how.decoding, todo)
+
+    def _work(self, item: Item, pixels: Image, decoding: Decoding, todo: Plan) -> None:
+        from .. import plan
 
         gpu = item.gpu
-        pixels, decoding = item.load_pixels(linear=True)
         image = plan.planes(pixels, decoding)
         image.owned = False  # it is looked at several times
         curves = item.run(self._curves, image) if self.plot is not None else []
@@ -53,7 +69,6 @@ class Previews:
             make = partial(contact_sheet, orientation=item.origin.metadata.orientation)
             item.output.save_codes(item.run(make, gpu, image, self.params, self.sheet))
         else:
-            todo = plan.plan([self.params], item.options.space)
             operation_of(self.params).prepare(gpu, self.params, item.output)
             item.output.save_result(item.run(plan.run, gpu, todo, pixels, decoding, item.output))
         if self.plot is not None:

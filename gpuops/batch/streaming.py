@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from math import prod
 from typing import TYPE_CHECKING
 
 from .. import files, notes
-from ..errors import FileError
+from ..errors import FileError, megabytes
 from ..files.pictures import BY_ROWS
 from ..files.strips import CODEC, COPIES
 from ..image import Image, Part
 from ..tiles import course
 from ..tiles.flow import flow, settled
+from ..tiles.memory import ROUNDED
 from .access import of_machine
 from .read_ahead import read_ahead
 from .row_writer import Goal, RowWriter, goals_of
 
 if TYPE_CHECKING:
+    from ..gpu import Gpu
     from ..operation import Params
     from ..plan import Plan
     from ..tiles.course import Shape, Stretch
@@ -36,7 +38,7 @@ _MOST_PIXELS = 2**31 - 1
 
 
 def obstacle(item: Item, todo: Plan, picture: files.Picture) -> str | None:
-    """Returns the name of what needs the whole picture, if there is something."""
+    """Returns what needs the whole picture, in words, if there is something."""
     return course.obstacle(item.gpu, todo, _shape(picture))
 
 
@@ -45,14 +47,34 @@ def is_too_large(item: Item, todo: Plan, picture: files.Picture) -> bool:
     limits, values = item.gpu.limits, picture.pixels.size
     shapes = course.shapes(item.gpu, todo, _shape(picture))
     largest = max(map(prod, shapes))
-    beside = max((step.traits.bytes_per_value for step in todo.steps), default=0.0)
     memory = item.options.memory or of_machine() // 2
+    # What steps that need all rows take beside that does not matter: they get them.
+    beside = (step.traits.bytes_per_value * values + step.traits.fixed_bytes for step in todo.steps)
     return (
         4 * largest > limits.max_alloc_bytes
-        or picture.pixels.nbytes + _ENDS * largest + beside * values > limits.global_bytes
+        or _with_ends(picture, largest, beside) > limits.global_bytes
         or max(height * width for _, height, width in shapes) > _MOST_PIXELS
-        or (largest > values and COPIES * largest * picture.pixels.itemsize > memory)
+        or (largest > values and COPIES * largest_bytes(item.gpu, todo, picture) > memory)
     )
+
+
+def device_bytes(gpu: Gpu, todo: Plan, picture: files.Picture) -> float:
+    """Returns how many bytes of the device's memory the work takes on a whole picture."""
+    shapes, values = course.shapes(gpu, todo, _shape(picture)), picture.pixels.size
+    beside = (
+        course.beside_whole(gpu, step, shape, values) for step, shape in zip(todo.steps, shapes, strict=False)
+    )
+    return _with_ends(picture, max(map(prod, shapes)), beside)
+
+
+def _with_ends(picture: files.Picture, largest: int, beside: Iterable[float]) -> float:
+    """Returns the device's bytes for a picture, one of so many values, and what each step takes ``beside``."""
+    return ROUNDED * (picture.pixels.nbytes + _ENDS * largest + max(beside, default=0.0))
+
+
+def largest_bytes(gpu: Gpu, todo: Plan, picture: files.Picture) -> int:
+    """Returns the bytes of the largest picture that there is on the way, as pixels of the input's depth."""
+    return max(map(prod, course.shapes(gpu, todo, _shape(picture)))) * picture.pixels.itemsize
 
 
 def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str] = ()) -> None:
@@ -67,17 +89,19 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
     shape = _shape(picture, how)
     for step in todo.steps:
         step.operation.prepare(gpu, step.params, item.output if step is todo.steps[-1] else None)
-    stretches = course.course(gpu, todo, shape)
     goals = goals_of(item, todo, course.shapes(gpu, todo, shape), asides)
-    at_once = _block_bytes(item, strips, stretches, goals)
-    rows = max(1, min(picture.height, at_once // course.row_bytes(shape)))
     target = item.output if item.options.fuse else None
+
+    def room(todo: Plan) -> int:
+        return _block_bytes(item, strips, course.course(gpu, todo, shape), goals)
+
+    room(todo)  # which refuses what there is no room for before anything is read
     with ThreadPoolExecutor(1 + len(goals)) as pool, item.naming(), gpu.phase("compute"):
 
         def blocks(
-            wanted: tuple[int, int] = (0, picture.height), *, count: bool = False
+            at_once: int, wanted: tuple[int, int] = (0, picture.height), *, count: bool = False
         ) -> Generator[Image, None, None]:
-            first = 0
+            first, rows = 0, max(1, min(picture.height, at_once // course.row_bytes(shape)))
             with closing(read_ahead(gpu, pool, strips.rows(rows))) as ahead:
                 for pixels in ahead:
                     for start in range(0, len(pixels), rows):  # tiles may have more
@@ -92,19 +116,18 @@ def streamed(item: Item, todo: Plan, strips: files.Strips, asides: Sequence[str]
                             return
 
         with notes.to(lambda _text: None):  # the last sweep says all that there is to say
-            todo = settled(gpu, todo, blocks, how.decoding, shape, at_once)
-            stretches = course.course(gpu, todo, shape)
-            at_once, needed = min(at_once, course.block_bytes(gpu, stretches)), stretches[0].needed
-            rows = max(1, min(rows, at_once // course.row_bytes(shape)))
+            todo = settled(gpu, todo, blocks, how.decoding, shape, room)
+            at_once, needed = room(todo), course.course(gpu, todo, shape)[0].needed
             for _ in range(item.options.repeat - 1):
-                for _ in flow(gpu, todo, blocks(needed), how.decoding, shape, target, at_once=at_once):
+                source = blocks(at_once, needed)
+                for _ in flow(gpu, todo, source, how.decoding, shape, target, at_once=at_once):
                     gpu.finish()
         said: dict[str, None] = {}  # each block may say the same
         with (
             notes.to(said.setdefault),
             notes.summed(),
             ExitStack() as open_,
-            closing(blocks(needed, count=todo.spreads)) as source,
+            closing(blocks(at_once, needed, count=todo.spreads)) as source,
         ):
             writers = [open_.enter_context(RowWriter(goal.output, goal.shape[1], pool)) for goal in goals]
             of_steps = {id(goal.params): writer for goal, writer in zip(goals, writers, strict=True)}
@@ -141,7 +164,7 @@ def _block_bytes(item: Item, strips: files.Strips, stretches: tuple[Stretch, ...
         names = ", ".join(str(goal.output.format) for goal in whole)
         hint = f", as {names} is written as a whole: PNG, TIFF and EXR are not" if whole else ""
         raise FileError(
-            f"{item.path}: needs {(fixed + least) / 1e6:.4g} MB of memory, and {memory / 1e6:.4g} MB are allowed"
+            f"{item.path}: needs {megabytes(fixed + least)} MB of memory, and {memory / 1e6:.4g} MB are allowed"
             f"{hint}: raise --memory"
         )
     return min(found, int((memory - fixed) / each))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import DeviceError, ParameterError, TooLongError
+from ..errors import DeviceError, ParameterError, TooLongError, megabytes
 from ..params.fft import SpectrumParams
+from ..tiles.memory import ROUNDED
 from ..tiles.planes import in_turn
 from . import axes
 from .axes import Shape, Size
@@ -17,8 +18,6 @@ from .engine.radices import next_fast_len
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
-# What the pool rounds up sizes by, at most.
-_ROUNDED = 17 / 16
 # Bytes of a part on the device from which on larger ones are no faster.
 _ENOUGH = 1 << 26
 # Columns that a work-item takes together, at most.
@@ -63,7 +62,7 @@ def fits(gpu: Gpu, pixels: Shape, nbytes: int, params: SpectrumParams, *, invers
     after = 2 * prod(spectrum) * item if inverse or params.filter or params.shift else 0
     needed += nbytes + 4 * prod(pixels) + after + _tables(size, params) + _SMALL
     largest = max(prod(spectrum) * item, nbytes, 4 * prod(pixels))
-    return needed * _ROUNDED <= limits.global_bytes and largest <= limits.max_alloc_bytes
+    return needed * ROUNDED <= limits.global_bytes and largest <= limits.max_alloc_bytes
 
 
 def padded(pixels: Shape, params: SpectrumParams) -> Size:
@@ -107,7 +106,7 @@ def parts(gpu: Gpu, pixels: Shape, row: int, params: SpectrumParams, *, planes_b
     again = peak(gpu, axes.down(made, panel, size[0], params, inverse=True))
     after = (1 if params.filter is not None else 0) + 1
     column = max(there, again) / count + after * size[0] * item
-    room = limits.global_bytes / _ROUNDED - fixed
+    room = limits.global_bytes / ROUNDED - fixed
     found = []
     for what, most, bytes_, one in (
         ("rows", height, each, max(real * (2 if double else 1), channels * columns * item)),
@@ -116,8 +115,8 @@ def parts(gpu: Gpu, pixels: Shape, row: int, params: SpectrumParams, *, planes_b
         fitting = int(room // bytes_)
         if fitting < 1 or one > limits.max_alloc_bytes:
             raise DeviceError(
-                f"{what} of a transform of {size[0]}×{size[1]} need {(fixed + bytes_) * _ROUNDED / 1e6:.3g} MB of the "
-                f"device's memory, of {limits.global_bytes / 1e6:.3g} MB: raise the limit, or use another device"
+                f"{what} of a transform of {size[0]}×{size[1]} need {megabytes((fixed + bytes_) * ROUNDED)} MB of the "
+                f"device's memory, of {limits.global_bytes / 1e6:.4g} MB: raise the limit, or use another device"
             )
         found.append(min(most, fitting, limits.max_alloc_bytes // one, max(1, _ENOUGH // one)))
     rows, columns = found

@@ -56,6 +56,8 @@ _STEP = 0.25
 _ARC = 0.7
 # The step in v of samples within a pixel, at most.
 _FINEST = 0.75
+# Spectra of a plane that are there while it is convolved, beside the kernel's.
+_AT_WORK = 2
 
 
 class _Spread(NamedTuple):
@@ -127,10 +129,11 @@ def starburst(gpu: Gpu, aperture: Aperture, radius: float, reach: float = math.i
     # A kernel narrower than a pixel is made of one that is a pixel wide: the light outside of the middle pixel is
     # proportional to the radius, and the rest stays in the middle.
     share, radius = min(radius, 1.0), max(radius, 1.0)
-    reach = max(min(reach, REACH * radius), 1.0)
+    reach = _reach(radius, reach)
+    half = math.ceil(reach)
     polar = gpu.kept(("starburst", aperture.blades, aperture.roundness), lambda: _polar(gpu, aperture))
     angles, distances, _ = polar.shape
-    unit, half = RADIUS / radius, math.ceil(reach)
+    unit = RADIUS / radius
     pixels = gpu.empty((4, 2 * half + 1, 2 * half + 1))
     cl = gpu.kernel("starburst", "pixels")
     gpu.launch(
@@ -144,12 +147,28 @@ def starburst(gpu: Gpu, aperture: Aperture, radius: float, reach: float = math.i
     return kernel
 
 
+def nbytes(shape: tuple[int, int, int], radius: float) -> float:
+    """Returns the bytes of the transforms that :func:`glow` takes, for planes (planes, height, width)."""
+    planes, height, width = shape
+    taps = 2 * math.ceil(_reach(radius * height, height)) + 1
+    rows, columns = _size(taps, (height, width))
+    return float((planes + _AT_WORK) * 8 * rows * (columns // 2 + 1))
+
+
+def _reach(radius: float, most: float) -> float:
+    """Returns how many pixels away from the middle the rays have faded out."""
+    return max(min(most, REACH * max(radius, 1.0)), 1.0)
+
+
+def _size(taps: int, frame: tuple[int, int]) -> tuple[int, int]:
+    """Returns the rows and columns that are transformed."""
+    down, across = (n + taps - 1 for n in frame)
+    return fft.next_fast_len(down), 2 * fft.next_fast_len(-(-across // 2))
+
+
 def _spread(gpu: Gpu, kernel: Array, frame: tuple[int, int], border: str) -> _Spread:
     taps = kernel.shape[1]
-    size = (
-        fft.next_fast_len(frame[0] + taps - 1),
-        2 * fft.next_fast_len(-(-(frame[1] + taps - 1) // 2)),
-    )
+    size = _size(taps, frame)
     transfers = [fft.transfer_function(gpu, gpu.array(plane[None]), size) for plane in kernel]
     ones = gpu.array(np.ones((len(kernel), *frame), np.float32))
     spread = _Spread(taps, size, transfers, border, ones)

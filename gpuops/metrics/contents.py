@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import DeviceError
+from ..errors import DeviceError, megabytes
 from ..files import Numbers, Picture
 from ..gpu import Gpu
 from ..notes import note
@@ -103,8 +103,8 @@ def rows_at_a_time(gpu: Gpu, content: Picture) -> int:
     most = _rows(gpu, content) // _SPARE
     if most < 1:
         raise DeviceError(
-            f"a row of {content.width} pixels needs {(_TABLES + _SPARE * row) / 1e6:.3g} MB of the device's memory, of "
-            f"{gpu.limits.global_bytes / 1e6:.3g} MB: raise the limit, or use another device"
+            f"a row of {content.width} pixels needs {megabytes(_TABLES + _SPARE * row)} MB of the device's memory, of "
+            f"{gpu.limits.global_bytes / 1e6:.4g} MB: raise the limit, or use another device"
         )
     return min(most, max(1, _ENOUGH // row))
 

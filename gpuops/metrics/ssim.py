@@ -16,6 +16,8 @@ from .moments import Strips, kernel_of, table_of
 from .pairs import Operand, data_range_of, operands, same_shape
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..gpu import Gpu, Kernel
 
 
@@ -41,6 +43,8 @@ WINDOWS = {
 _SEEN = 256
 # The exponents of Z. Wang, E. Simoncelli, A. Bovik, "Multiscale structural similarity", Asilomar 2003, finest first.
 _EXPONENTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
+#: The number of scales.
+SCALES = len(_EXPONENTS)
 # The least side in pixels of which five scales are made: the coarsest one has the window's 11.
 _LEAST = 176
 
@@ -124,16 +128,45 @@ def multiscale_structural_similarity(
     scale = data_range_of(im1, data_range)
     a, b = _planes(gpu, im1, im2, luma)
     _, height, width = a.shape
+    check_scales(height, width)
+    return of_scales(scale_means(gpu, a, b, scale, [rows for rows, _ in windows_of_scales(height, width)]))
+
+
+def check_scales(height: int, width: int) -> None:
+    """Raises ParameterError for images too small for five scales."""
     if min(height, width) < _LEAST:
         raise ParameterError(
             f"MS-SSIM needs images of {_LEAST}×{_LEAST} pixels or more, not {width}×{height}: use SSIM"
         )
+
+
+def windows_of_scales(height: int, width: int) -> list[tuple[int, int]]:
+    """Returns the rows and the columns of windows inside an image's five scales, finest first."""
+    beside = WINDOWS["wang"].size - 1
+    sizes = [(-(-height // 2**level), -(-width // 2**level)) for level in range(SCALES)]
+    return [(rows - beside, columns - beside) for rows, columns in sizes]
+
+
+def scale_means(
+    gpu: Gpu, a: Image, b: Image, data_range: float, rows: Sequence[int]
+) -> npt.NDArray[np.float64]:
+    """Returns each scale's mean similarity and mean contrast term of each plane: (scales, planes, 2).
+
+    ``rows``: how many of each scale's first rows of windows count, finest first. The scales of which none do are left
+    out; there is one at least.
+    """
     levels = []
-    for level in range(len(_EXPONENTS)):
+    for level, count in enumerate(rows):
         if level:
             a, b = (shrunk(gpu, image, 2) for image in (a, b))
-        levels.append(_launch(gpu, a, b, scale, WINDOWS["wang"]))
-    found = _totals(gpu, levels)
+        if count:
+            levels.append(_launch(gpu, a, b, data_range, WINDOWS["wang"], count))
+    found: npt.NDArray[np.float64] = _totals(gpu, levels)
+    return found
+
+
+def of_scales(found: npt.NDArray[np.float64]) -> float:
+    """Returns the MS-SSIM of means as :func:`scale_means` gives them for all scales."""
     terms = np.stack([*(contrast for _, contrast in found[:-1].transpose(0, 2, 1)), found[-1, :, 0]])
     powers = np.where(terms < 0, 0.0, terms) ** np.array(_EXPONENTS)[:, None]
     return float(powers.prod(0).mean())
@@ -203,10 +236,12 @@ def _luma(gpu: Gpu, image: Image) -> Image:
 _Sums = tuple[Image, int]  # groups' sums, and how many results of a plane there are
 
 
-def _launch(gpu: Gpu, a: Image, b: Image, data_range: float, window: Window) -> _Sums:
-    """Enqueues the sums of all windows inside the images."""
+def _launch(
+    gpu: Gpu, a: Image, b: Image, data_range: float, window: Window, rows: int | None = None
+) -> _Sums:
+    """Enqueues the sums of all windows inside the images, or of the first ``rows`` of them."""
     planes, height, width = a.shape
-    rows, columns = height - window.size + 1, width - window.size + 1
+    rows, columns = height - window.size + 1 if rows is None else rows, width - window.size + 1
     kernel = kernel_of(gpu, ("reflected", "ssim"), "ssim", window.size)
     strips = Strips.of(gpu, kernel, window.size, planes, rows, columns)
     partial = gpu.empty((planes, math.prod(strips.groups), 4))

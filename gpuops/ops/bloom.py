@@ -357,8 +357,10 @@ def _halo(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> float:
 
 
 def _resident(gpu: Gpu, shape: tuple[int, int, int], params: BloomParams) -> float:
-    from ..glow import mip_rows
+    from ..glow import mip_rows, starburst
 
+    if params.method == "fft" and params.kernel is None and params.preset is None:
+        return starburst.nbytes(shape, params.radius)
     return mip_rows.resident(gpu, shape, params) if _by_rows(shape, params) else 0.0
 
 
@@ -404,6 +406,7 @@ OPERATION = Operation(
     traits=_traits,
     identity=lambda params: params.strength == 0 and params.tonemap is None and params.preset is None,
     halo=_halo,
+    whole={"method": ("gaussians", "fft"), "border": ("wrap-x",), "preset": ("d3d11",)},
     resident=_resident,
     measure=_measure,
     ends=_ends,

@@ -264,6 +264,7 @@ OPERATION = Operation(
     identity=lambda params: params.preset is None and not any(params.radii),
     reach=_reach,
     halo=_halo,
+    whole={"method": ("recursive", "fft"), "border": ("wrap",), "preset": ("d3d11",)},
     ends=_ends,
     cases=(
         BlurParams((1.5, 1.5)),

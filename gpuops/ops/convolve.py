@@ -88,6 +88,12 @@ def _halo(gpu: Gpu, _shape: tuple[int, int, int], params: ConvolveParams) -> flo
     return float(_weights(gpu, params).shape[1] // 2)
 
 
+def _resident(gpu: Gpu, shape: tuple[int, int, int], params: ConvolveParams) -> float:
+    from ..filters.convolve import resident
+
+    return resident(gpu, shape, _weights(gpu, params), params.method)
+
+
 def _check(params: ConvolveParams) -> None:
     from ..files.operands import picture
 
@@ -102,6 +108,8 @@ OPERATION = Operation(
     traits=Traits(premultiplied=True, kind="local", bytes_per_value=24.0),
     reach=_reach,
     halo=_halo,
+    resident=_resident,
+    whole={"border": ("wrap",)},
     check=_check,
     prepare=lambda gpu, params, _target: _weights(gpu, params),
 )

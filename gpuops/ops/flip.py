@@ -46,5 +46,6 @@ OPERATION = Operation(
     flip,
     traits=Traits("stored", kind="geometry"),
     halo=_halo,
+    whole={"axis": ("vertical", "both")},
     cases=(FlipParams("horizontal"), FlipParams("vertical"), FlipParams("both")),
 )

@@ -397,6 +397,7 @@ OPERATION = Operation(
     _tonemap,
     traits=_traits,
     halo=_halo,
+    whole={"preset": ("d3d11",)},
     measure=_measure,
     ends=_ends,
     joins=lambda params: params.preset is None,

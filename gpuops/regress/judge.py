@@ -13,7 +13,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from .. import files, notes
-from ..errors import FileError, ParameterError
+from ..errors import DeviceMemoryError, FileError, ParameterError
 from ..files import png_rows
 from ..metrics import variance as variances
 from ..metrics.variance import Variance
@@ -192,13 +192,18 @@ def _verdict(
         )
 
     from ..metrics.measure import Both, SizeError, measure
+    from ..metrics.rows.joined import needing_both
 
+    of_layers: dict[str, Measured] = {}
     try:
         with notes.to(found.said.append):
-            of_layers = {
-                name: measure(Both(open_gpu(), *pictures, how, found.variances.get(name)), thresholds)
-                for name, pictures in found.layers.items()
-            }
+            for name, pictures in found.layers.items():
+                gpu = open_gpu()
+                with needing_both(gpu, pictures, how, thresholds):
+                    both = Both(gpu, *pictures, how, found.variances.get(name))
+                    of_layers[name] = measure(both, thresholds)
+    except DeviceMemoryError as error:
+        raise DeviceMemoryError(f"{pair.name}: {error}", error.needed, error.room) from error
     except SizeError as error:
         return outcome("size", str(error))
     except (ParameterError, FileError) as error:

@@ -87,33 +87,46 @@ def flow(
 def settled(
     gpu: Gpu,
     todo: Plan,
-    begin: Callable[[], Iterable[Image]],
+    begin: Callable[[int], Iterable[Image]],
     decoding: Decoding | None,
     shape: Shape,
-    at_once: int = _ANY,
+    room: Callable[[Plan], int] = lambda _todo: _ANY,
 ) -> Plan:
     """Returns a plan that leaves nothing to the picture. Each figure that a step waits for takes a sweep over it.
 
-    ``begin`` returns its blocks; the rest is as for :func:`flow`.
+    Parameters
+    ----------
+    begin : callable
+        ``(at_once)`` → the picture's blocks, of so many bytes of planes.
+    room : callable
+        ``(plan)`` → how many bytes of rows may be there at a time. What a sweep has found may take memory itself.
+
+    The rest is as for :func:`flow`.
     """
     place = 0
     while place < len(todo.steps):
         before, step, after = todo.steps[:place], todo.steps[place], todo.steps[place + 1 :]
         of_step = shapes(gpu, todo._replace(steps=before), shape)[-1]
+        at_once = room(todo)  # before the measure, which may take memory of its own
         measure = step.operation.measure(gpu, of_step, step.params)
         if measure is None:
             place += 1
             continue
         figures = None
         if measure.of is not None:
-            images = flow(gpu, todo._replace(steps=before), begin(), decoding, shape, at_once=at_once)
-            planes = (
-                prepared(gpu, image, step.traits, todo.space) for image in images if isinstance(image, Image)
-            )
-            figures = _measured(gpu, measure, planes, of_step)
+            images = flow(gpu, todo._replace(steps=before), begin(at_once), decoding, shape, at_once=at_once)
+            figures = _measured(gpu, measure, _planes(gpu, images, step, todo.space), of_step)
+            del images  # the last rows, which may take the room that settling needs
         steps = (Step.of(params, step.name) for params in measure.settled(figures))
         todo = todo._replace(steps=(*before, *steps, *after))
     return todo
+
+
+def _planes(gpu: Gpu, images: Iterable[Image | Stored], step: Step, space: str) -> Iterator[Image]:
+    """Gives what a step is to measure."""
+    for image in images:
+        assert isinstance(image, Image)
+        yield prepared(gpu, image, step.traits, space)
 
 
 def _measured(gpu: Gpu, measure: Measure, planes: Iterable[Image], shape: Shape) -> Any:
@@ -122,6 +135,7 @@ def _measured(gpu: Gpu, measure: Measure, planes: Iterable[Image], shape: Shape)
     assert of is not None
     for rows, first, end in windows(planes, measure.needs, (0, shape[1]), shape[1], PLANES):
         of_rows = of(gpu, rows, first, end)
+        del rows  # whose memory is free while the next are joined
         if of_rows is not None:
             figures = of_rows if figures is None else figures + of_rows
     return figures
@@ -145,6 +159,7 @@ def _passed(gpu: Gpu, todo: Plan, blocks: Iterable[Image], stretch: Stretch, at_
     most = _most(stretch, at_once)
     for rows, first, end in windows(planes, one.needs, stretch.wanted, most, PLANES, one.align):
         result = run(gpu, todo._replace(steps=(_making(step, one, first, end),)), rows)
+        del rows  # whose memory is free while the next are joined
         assert isinstance(result, Image)
         result.part = Part(first, one.shape[1])
         yield result
@@ -195,9 +210,13 @@ def _from_pixels(
             assert isinstance(stored, Stored)
             if losses(stored.lost) == Losses():
                 stored.pixels.part = rows.part
-                yield replace(stored, pixels=rows_of(stored.pixels, at, PIXELS))
+                del rows  # whose memory is free while the next are joined
+                stored = replace(stored, pixels=rows_of(stored.pixels, at, PIXELS))
+                yield stored
                 continue
             lossless = False
         planes = run(gpu, todo, rows, decoding)
+        del rows
         assert isinstance(planes, Image)
-        yield rows_of(planes, at)
+        planes = rows_of(planes, at)
+        yield planes

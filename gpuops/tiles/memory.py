@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import DeviceError
+from ..errors import DeviceError, megabytes
 from .transfers import TURNS
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
 
 ENOUGH = 1 << 25  # bytes of a slab: larger slabs are moved no faster
+# What the pool makes of a byte, at most: sizes are rounded up to a sixteenth of the next power of two.
+ROUNDED = 17 / 16
 _SHARE = 8  # rows that come by themselves may have one in so many bytes of the device's memory
 # Bytes of an array on the host from which on a GPU gets it in slabs, though it has room for all of it. That is 1.2 to
 # 1.8 times as fast: transfers overlap with computing, and several threads get new pages (docs/benchmarks).
@@ -70,7 +72,7 @@ def units(gpu: Gpu, memory: int, *, row: int, moved: int, copies: int, margin: i
     if found < 1:
         needed = (3 * margin + 1) * rows
         raise DeviceError(
-            f"not even {needed} rows of {row / 1e3:.3g} kB fit into {memory / 1e6:.3g} MB of device memory: "
-            f"{needed * cost / 1e6:.3g} MB are needed: raise the limit, or use another device"
+            f"not even {needed} rows of {row / 1e3:.3g} kB fit into {memory / 1e6:.4g} MB of device memory: "
+            f"{megabytes(needed * cost)} MB are needed: raise the limit, or use another device"
         )
     return found

@@ -54,6 +54,7 @@ def windows(
             for first, end in pieces:
                 rows.owned = end == ready and not (held and held[0] is rows)
                 yield rows, first, end
+            del rows  # whose memory is free while the next are joined
             if made == last:
                 return
         else:

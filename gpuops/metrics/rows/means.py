@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
 from ..figures import blocks_of, ppd_of, pu_values
 from ..flip import sum_of_rows
 from ..flip_tiles import reach, tile_of
 from ..pu21 import PEAK
-from ..ssim import WINDOWS, check_size, means
+from ..ssim import SCALES, WINDOWS, check_scales, check_size, means, of_scales, scale_means, windows_of_scales
 from .parts import Part
 
 if TYPE_CHECKING:
@@ -64,6 +67,42 @@ class Similarity(Part):
     @property
     def figure(self) -> float:
         return self._sum / self._count
+
+
+class Scales(Part):
+    """MS-SSIM: at each scale, the means of windows that begin in the rows that count."""
+
+    unit = 1 << (SCALES - 1)  # a row of the coarsest scale
+    below = (WINDOWS["wang"].size - 1) * unit
+    floats = 0.7  # the coarser scales of both
+
+    def __init__(self, picture: Picture) -> None:
+        check_scales(picture.height, picture.width)
+        self._windows = np.array(windows_of_scales(picture.height, picture.width))
+        self._sums = np.zeros((SCALES, 1, 2))
+
+    def take(self, both: Both, band: Band) -> None:
+        counts = self._rows(band)
+        if counts.any():
+            found = scale_means(both.gpu, *both.stored, both.data_range, counts.tolist())
+            sums = np.zeros((SCALES, *found.shape[1:]))
+            sums[counts > 0] = found * counts[counts > 0, None, None]
+            self._sums = self._sums + sums
+
+    def take_equal(self, band: Band) -> None:
+        self._sums = self._sums + self._rows(band)[:, None, None]
+
+    def _rows(self, band: Band) -> npt.NDArray[np.int64]:
+        """Returns how many rows of windows begin in the rows that count, at each scale."""
+        first, end = (
+            [-(-row // 2**level) for level in range(SCALES)] for row in (band.place.start, band.place.stop)
+        )
+        found: npt.NDArray[np.int64] = np.maximum(np.minimum(end, self._windows[:, 0]) - first, 0)
+        return found
+
+    @property
+    def figure(self) -> float:
+        return of_scales(self._sums / self._windows[:, 0, None, None])
 
 
 class Flip(Part):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from math import lcm
 from typing import TYPE_CHECKING
 
-from ...errors import DeviceError, ParameterError
-from .parts import Part
+from ...errors import DeviceError, ParameterError, megabytes
+from ...tiles.memory import ROUNDED
+from .parts import Part, Whole
 
 if TYPE_CHECKING:
     from ...files.picture import Picture
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 _BOTH = 2.0
 # The same for what is there for a while only: values on their way to light, and what the pool rounds up.
 _SPARE = 3.0
+# Bytes of tables, and of the sums of groups, beside whole pictures (measured: 2.4 MB).
+_TABLES = 3e6
 # Bytes of planes from which on more rows at a time are no faster.
 _ENOUGH = 1 << 24
 # Rows in whole multiples of which sums are the same bits as those of the whole: moments.py's bands are of so many.
@@ -36,12 +40,18 @@ def fits(gpu: Gpu, pictures: Iterable[Picture], parts: Iterable[Part]) -> bool:
     """Says whether the device has room for both pictures as a whole."""
     both, limits = [*pictures], gpu.limits
     values = max(picture.pixels.size for picture in both)
-    needed = sum(picture.pixels.nbytes for picture in both) + 4 * _floats(parts, "stored") * values
     return (
-        needed <= limits.global_bytes
+        whole_bytes(both, parts) <= limits.global_bytes
         and 4 * values <= limits.max_alloc_bytes
         and both[0].width * both[0].height <= _MOST_PIXELS
     )
+
+
+def whole_bytes(pictures: Sequence[Picture], parts: Iterable[Part | Whole]) -> float:
+    """Returns how many bytes of the device's memory both pictures take as a whole, with what figures need of them."""
+    values = max(picture.pixels.size for picture in pictures)
+    planes = 4 * _floats(parts, "stored") * values
+    return ROUNDED * (sum(picture.pixels.nbytes for picture in pictures) + planes) + _TABLES
 
 
 def halos(parts: Iterable[Part], height: int) -> tuple[int, int]:
@@ -69,8 +79,8 @@ def rows_at_a_time(gpu: Gpu, pictures: tuple[Picture, Picture], parts: Iterable[
         rows = int(min(limits.global_bytes / each, limits.max_alloc_bytes / row)) - sum(halo)
         if rows < least:
             raise DeviceError(
-                f"{least + sum(halo)} rows of {width} pixels need {(least + sum(halo)) * each / 1e6:.3g} MB of the "
-                f"device's memory for this, of {limits.global_bytes / 1e6:.3g} MB: raise the limit, or use another "
+                f"{least + sum(halo)} rows of {width} pixels need {megabytes((least + sum(halo)) * each)} MB of the "
+                f"device's memory for this, of {limits.global_bytes / 1e6:.4g} MB: raise the limit, or use another "
                 f"device"
             )
         most = min(most, rows)
@@ -94,13 +104,13 @@ def rows_in_memory(
     rows = (memory - beside) // row
     if rows < unit:
         raise ParameterError(
-            f"needs {(beside + unit * row) / 1e6:.4g} MB of memory for this, and {memory / 1e6:.4g} MB are allowed: "
+            f"needs {megabytes(beside + unit * row)} MB of memory for this, and {memory / 1e6:.4g} MB are allowed: "
             f"raise --memory"
         )
     return _whole_units(rows, unit, height)
 
 
-def _floats(parts: Iterable[Part], *kinds: str) -> float:
+def _floats(parts: Iterable[Part | Whole], *kinds: str) -> float:
     """Returns the numbers for each value of one picture that parts need together; they come one after the other.
 
     ``kinds``: values that are there anyway.
@@ -112,7 +122,7 @@ def _floats(parts: Iterable[Part], *kinds: str) -> float:
 
 def _unit(parts: Iterable[Part]) -> int:
     """Returns what rows have to come in multiples of."""
-    return max((part.unit for part in parts), default=1)
+    return lcm(*(part.unit for part in parts))
 
 
 def _whole_units(rows: int, unit: int, height: int) -> int:

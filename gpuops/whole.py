@@ -1,0 +1,37 @@
+"""Work that needs a picture as a whole: what is said where the device has no room for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from .errors import DeviceMemoryError, megabytes
+
+if TYPE_CHECKING:
+    from .gpu import Gpu
+
+
+@contextmanager
+def needing(gpu: Gpu, what: Callable[[], str | None], nbytes: Callable[[], float]) -> Iterator[None]:
+    """Makes the error that the device is out of memory say why so much is needed.
+
+    Parameters
+    ----------
+    what : callable
+        Returns what needs what, such as "rotate needs the whole picture"; None: nothing does, and the error stays.
+    nbytes : callable
+        Returns the bytes that it takes on the device.
+    """
+    try:
+        yield
+    except DeviceMemoryError as error:
+        if (words := what()) is None:
+            raise
+        needed = max(nbytes(), error.needed)
+        hint = "use a smaller picture or another device" if gpu.memory is None else "raise --device-memory"
+        raise DeviceMemoryError(
+            f"{words}, which takes {megabytes(needed)} MB of the device's memory, and {error.room}: {hint}",
+            needed,
+            error.room,
+        ) from error

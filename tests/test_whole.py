@@ -1,0 +1,233 @@
+"""What needs whole pictures says so where there is no room: the step or the figure, what it takes, and what to do."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpuops import Gpu, files
+from gpuops.errors import DeviceMemoryError, megabytes
+from gpuops.files import Picture
+from gpuops.gpu import Limits
+from gpuops.ops.bloom import BloomParams, _bloom
+from gpuops.params.comparing import Comparing
+from gpuops.params.thresholds import Thresholds
+from gpuops.profile import Report
+from gpuops.regress.folders import Pair
+from gpuops.regress.judge import judge
+
+from .conftest import Run
+
+Program = Callable[..., Run]
+
+# Commands, and how each calls the step that needs the whole picture.
+STEPS = [
+    (("flip", "--axis", "vertical"), "flip --axis vertical"),
+    (("flip", "--axis", "both", "then", "tonemap", "--dtype", "float"), "flip --axis both"),
+    (("rotate", "--angle", "90"), "rotate"),
+    (("grade", "--exposure", "1", "then", "rotate", "--angle", "20", "then", "sharpen"), "rotate"),
+    (("blur", "--sigma", "3", "--border", "wrap"), "blur --border wrap"),
+    (("blur", "--sigma", "3", "--method", "fft"), "blur --method fft"),
+    (("sharpen", "then", "blur", "--sigma", "3", "--method", "recursive"), "blur --method recursive"),
+    (("blur", "--preset", "d3d11"), "blur --preset d3d11"),
+    (("convolve", "--kernel", "k.exr", "--border", "wrap"), "convolve --border wrap"),
+    (("bloom", "--method", "gaussians"), "bloom --method gaussians"),
+    (("bloom", "--method", "fft"), "bloom --method fft"),
+    (("bloom", "--kernel", "k.exr"), "bloom --method fft"),
+    (("bloom", "--preset", "d3d11"), "bloom --preset d3d11"),
+    (("bloom", "--border", "wrap-x", "then", "crop", "--region", "0,0,9,9"), "bloom --border wrap-x"),
+    (("tonemap", "--preset", "d3d11"), "tonemap --preset d3d11"),
+    (("mix", "--picture", "a.exr", "--amount", "0.5"), "mix"),
+    (("deconvolve", "--sigma", "2"), "deconvolve"),
+    (("deconvolve", "--sigma", "2", "--method", "richardson-lucy"), "deconvolve"),
+    (("crop", "--region", "0,0,290,190", "then", "mix", "--picture", "c.exr"), "mix"),
+]
+# Figures, and how each is called.
+FIGURES = [
+    (("--metric", "flip", "--min-ssimulacra2", "0"), "ssimulacra2"),
+    (("--metric", "hdr-flip"), "hdr-flip without --exposures"),
+    (("--metric", "ssimulacra2", "--metric", "ssim", "-o", "d.png"), "ssimulacra2"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator) -> Path:
+    """The working folder, with pictures of 720 kB, a part of one, and a kernel image."""
+    pixels = rng.gamma(0.5, 1, (200, 300, 3)).astype(np.float32)
+    files.write(tmp_path / "a.exr", Picture(pixels, linear=True))
+    files.write(tmp_path / "b.exr", Picture(pixels * np.float32(1.01), linear=True))
+    files.write(tmp_path / "c.exr", Picture(pixels[:190, :290], linear=True))
+    files.write(tmp_path / "k.exr", Picture(np.ones((5, 5, 3), np.float32), linear=True))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def needed(message: str, pattern: str) -> int:
+    """The bytes that a message of one line says would do."""
+    found = re.search(pattern + r", which takes ([\d.]+) MB of", message)
+    assert found is not None and message.count("\n") == 1, message
+    return round(float(found[1]) * 1e6)
+
+
+@pytest.mark.parametrize(("command", "words"), STEPS, ids=[" ".join(command) for command, _ in STEPS])
+def test_a_step_that_the_device_has_no_room_for(
+    clpix: Program, folder: Path, command: tuple[str, ...], words: str
+) -> None:
+    """It is named, nothing is written, and as much memory as the line says is enough."""
+    before = sorted(os.listdir(folder))
+    run = clpix(command[0], "a.exr", *command[1:], "-o", "out.exr", "--device-memory", "1M")
+    most = needed(run.err, f"a.exr: {words} needs the whole picture")
+    assert run.err.endswith("MB of the device's memory, and 1.049 MB are allowed: raise --device-memory\n")
+    assert run.code == 1 and sorted(os.listdir(folder)) == before
+    run = clpix(command[0], "a.exr", *command[1:], "-o", "out.exr", "--device-memory", most)
+    assert run.code == 0, run.err
+
+
+@pytest.mark.parametrize("where", ["flip", "write"])
+def test_nothing_is_written_on_the_way(clpix: Program, folder: Path, where: str) -> None:
+    """A file that has room is not written where what follows has none."""
+    before = sorted(os.listdir(folder))
+    command = ("grade", "a.exr", "--exposure", "1", "then", "write", "on.exr", "then", "blur", "--sigma", "2")
+    steps = {"flip": ("then", "flip", "--axis", "vertical"), "write": ("then", "bloom", "--method", "fft")}
+    run = clpix(
+        *command, *steps[where], "-o", "out.exr", "--device-memory", "4M" if where == "write" else "2M"
+    )
+    assert run.code == 1 and "needs the whole picture" in run.err
+    assert sorted(os.listdir(folder)) == before
+
+
+def test_several_inputs(clpix: Program, folder: Path) -> None:
+    """Each that has no room has its line; the others are done."""
+    files.write(folder / "small.exr", Picture(np.ones((9, 9, 3), np.float32), linear=True))
+    options = ("--axis", "vertical", "-o", "{stem}-out.exr", "--device-memory", "1M")
+    run = clpix("flip", "a.exr", "small.exr", "b.exr", *options)
+    assert run.code == 1 and run.err.count("flip --axis vertical needs the whole picture") == 2, run.err
+    assert [path.name for path in folder.glob("*-out.exr")] == ["small-out.exr"]
+
+
+def test_what_the_host_has_no_room_for(clpix: Program, folder: Path) -> None:
+    """Inputs that are too large, and results: the step is named, and the line says what is enough."""
+    files.write(folder / "a.tif", Picture(np.zeros((800, 1000, 3), np.uint8)))
+    for command, words in (
+        (("flip", "--axis", "both"), "flip --axis both"),
+        (("grade", "--exposure", "1", "then", "rotate", "--angle", "90"), "rotate"),
+        (("bloom", "--method", "gaussians", "then", "tonemap"), "bloom --method gaussians"),
+        (("dwt",), "dwt"),
+        (("tonemap", "--contact-sheet"), "--contact-sheet"),
+    ):
+        name = "out.npz" if command == ("dwt",) else "out.png"
+        run = clpix(command[0], "a.tif", *command[1:], "-o", name, "--memory", "4M")
+        most = needed(run.err, f"a.tif: {words} needs the whole picture")
+        assert run.err.endswith(" MB of memory, and 4.194 MB are allowed: raise --memory\n")
+        assert run.code == 1 and most == 7_200_000 and not os.path.exists(name)
+        assert clpix(command[0], "a.tif", *command[1:], "-o", name, "--memory", most).code == 0
+        os.remove(name)
+    grown = ("flip", "a.tif", "--axis", "vertical", "then", "resize", "--scale", "4", "-o", "out.tif")
+    run = clpix(*grown, "--memory", "20M")
+    assert (
+        run.code == 1
+        and needed(run.err, "a.tif: flip --axis vertical needs the whole picture") == 115_200_000
+    )
+    assert not os.path.exists("out.tif")
+
+
+def test_previews(clpix: Program, folder: Path) -> None:
+    """What a local operator takes is known once the picture has been looked at: the line is said anew then."""
+    command = ("tonemap", "a.exr", "--contact-sheet", "-o", "sheet.png", "--device-memory")
+    run = clpix(*command, "1M")
+    most = needed(run.err, "a.exr: --contact-sheet needs the whole picture")
+    assert run.code == 1 and not os.path.exists("sheet.png")
+    for _ in range(6):
+        if (run := clpix(*command, most)).code == 0:
+            return
+        before, most = most, needed(run.err, "a.exr: --contact-sheet needs the whole picture")
+        assert most > before
+    raise AssertionError(run.err)
+
+
+@pytest.mark.parametrize(("options", "words"), FIGURES, ids=[words for _, words in FIGURES])
+@pytest.mark.parametrize("limit", ["--device-memory", "--memory"])
+def test_a_figure_that_there_is_no_room_for(
+    clpix: Program, folder: Path, options: tuple[str, ...], words: str, limit: str
+) -> None:
+    run = clpix("compare", "a.exr", "b.exr", *options, limit, "1M")
+    if limit == "--memory":  # of which each file has its half
+        most = 2 * needed(run.err, f"exr: {words} needs the whole picture")
+    else:
+        most = needed(run.err, f"a.exr and b.exr: {words} needs both pictures as a whole")
+    assert (run.code, run.out) == (2, "") and f": raise {limit}" in run.err
+    assert not os.path.exists("d.png")
+    run = clpix("compare", "a.exr", "b.exr", *options, limit, most)
+    assert run.code in (0, 1) and words.split()[0] in run.out, run.err
+
+
+@pytest.mark.parametrize(("options", "words"), FIGURES[:2], ids=[words for _, words in FIGURES[:2]])
+def test_pictures_of_a_suite(
+    opened: Callable[..., Gpu], folder: Path, options: tuple[str, ...], words: str
+) -> None:
+    """The line names the picture, too; the device may have any memory."""
+    how, pair = Comparing(metrics=(words.split()[0],)), Pair("x/a.exr", "a.exr", "b.exr", "")
+    with pytest.raises(DeviceMemoryError) as error:
+        list(judge([pair], how, lambda _name: Thresholds(), lambda: opened(memory=1 << 20)))
+    most = needed(f"{error.value}\n", f"^x/a.exr: {words} needs both pictures as a whole")
+    (outcome,) = judge([pair], how, lambda _name: Thresholds(), lambda: opened(memory=most))
+    assert outcome.status == "failed" and words.split()[0] in outcome.figures
+
+
+def test_the_command_regress(clpix: Program, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends as it does without a device, which says what there is."""
+    for name in ("results", "references"):
+        (folder / name).mkdir()
+        os.rename("a.exr" if name == "results" else "b.exr", folder / name / "a.exr")
+    limits_of = Limits.of
+    small = lambda device, memory=None: replace(limits_of(device, memory), max_alloc_bytes=1 << 19)  # noqa: E731
+    monkeypatch.setattr(Limits, "of", small)
+    run = clpix("regress", "results", "references", "--min-ssimulacra2", "0")
+    assert run.code == 3
+    needed(run.err, "a.exr: ssimulacra2 needs both pictures as a whole")
+    assert re.search(r"has 0.5243 MB for one buffer: use a smaller picture or another device\n", run.err)
+
+
+def test_errors_go_to_other_processes() -> None:
+    error = DeviceMemoryError("12 MB more are needed, and 9 MB are allowed", 12e6, "9 MB are allowed")
+    found = pickle.loads(pickle.dumps(error))
+    assert str(found) == str(error) and (found.needed, found.room) == (12e6, "9 MB are allowed")
+
+
+def test_megabytes_are_enough() -> None:
+    """They are rounded up, and never written as a power of ten."""
+    for nbytes, text in ((0, "0"), (1, "0.000001000"), (1_000_001, "1.001"), (123_456_789, "123.5")):
+        assert megabytes(nbytes) == text
+    assert megabytes(12_345_600_000) == "12350"
+
+
+@pytest.mark.parametrize("shape", [(3, 300, 300), (4, 400, 150), (1, 200, 500)])
+@pytest.mark.parametrize("radius", [0.02, 0.1])
+def test_what_a_starburst_takes(
+    opened: Callable[..., Gpu], rng: np.random.Generator, shape: tuple[int, int, int], radius: float
+) -> None:
+    """The record tells the memory of transforms, whose size depends on the picture's shape, within a tenth of it."""
+    from gpuops.operation import operation_of
+
+    report, params = Report(), BloomParams(method="fft", radius=radius)
+    gpu = opened(report=report)
+    record, values = operation_of(params), int(np.prod(shape))
+    image = gpu.array(rng.random(shape).astype(np.float32))
+    image.alpha = shape[0] == 4
+    _bloom(gpu, image, params)  # which also makes what is kept
+    report.peak_device_bytes = 0
+    gpu.kept("starburst", dict).clear()
+    kept = int(gpu._pool.active_bytes) - image.nbytes
+    _bloom(gpu, image, params)
+    took = report.peak_device_bytes - image.nbytes - kept
+    traits = record.traits_of(params)
+    declared = record.resident(gpu, shape, params) + traits.bytes_per_value * values
+    assert took <= declared <= 1.3 * took
+    assert kept <= traits.fixed_bytes
