@@ -54,7 +54,7 @@ class GpuopsWarning(UserWarning):
 
 
 def megabytes(nbytes: float) -> str:
-    """Returns bytes as MB in four digits, rounded up: as much as that is enough."""
+    """Returns bytes as MB in four digits, rounded up, so that a limit of so many MB is enough."""
     size = nbytes / 1e6
     digits = 3 - math.floor(math.log10(size)) if size > 0 else 0
     return f"{math.ceil(size * 10**digits) / 10**digits:.{max(0, digits)}f}"

@@ -19,9 +19,9 @@ def needing(gpu: Gpu, what: Callable[[], str | None], nbytes: Callable[[], float
     Parameters
     ----------
     what : callable
-        Returns what needs what, such as "rotate needs the whole picture"; None: nothing does, and the error stays.
+        Returns how the line begins, such as "rotate needs the whole picture". None keeps the error as it is.
     nbytes : callable
-        Returns the bytes that it takes on the device.
+        Returns the bytes that the work takes on the device.
     """
     try:
         yield
