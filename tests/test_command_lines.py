@@ -297,12 +297,12 @@ def test_a_device_that_is_too_small_is_there(
     clpix: Program, there: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Exit code 3 says that there is no device, and a lack of memory is another failure."""
-    one_line(clpix("bench", "copy", "--size", 99999999), 1, "is needed and ", "allows ")
+    one_line(clpix("bench", "copy", "--size", 99999999), 1, "is needed, and ", "MB for one buffer")
     one_line(clpix("bench", "dwt", "--size", 64, "--device-memory", 1), 1, "raise the limit")
 
     def compare_nothing(*_args: object) -> None:
         raise DeviceError("too little memory")
 
-    monkeypatch.setattr("gpuops.metrics.measure.measure", compare_nothing)
+    monkeypatch.setattr("gpuops.batch.comparing.measure", compare_nothing)
     one_line(clpix("compare", "a.png", "b.png"), 2, "too little memory")
     one_line(clpix("compare", "a.png", "b.png", "--device", "none such"), 3, "no device 'none such'")
