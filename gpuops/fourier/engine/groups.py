@@ -44,8 +44,8 @@ class Groups:
 
     @property
     def vectors(self) -> bool:
-        """Whether a work-item carries whole sequences, as lanes, which suits CPUs."""
-        return self.params.method == "auto" and self.limits.is_cpu
+        """Whether a work-item carries whole sequences, as lanes, which suits CPUs whose compilers know vectors."""
+        return self.params.method == "auto" and self.limits.is_cpu and self.limits.lanes > 1
 
     @property
     def _most(self) -> int:
