@@ -48,6 +48,11 @@ class Limits:
         )
 
     @property
+    def vectors(self) -> bool:
+        """Whether the device is a CPU whose compiler knows vectors."""
+        return self.is_cpu and self.lanes > 1
+
+    @property
     def band(self) -> int:
         """The largest number of rows that a work-item may go down.
 

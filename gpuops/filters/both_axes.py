@@ -76,7 +76,7 @@ class _Conversion:
 def takes(gpu: Gpu, taps: Taps, *, direct: bool) -> bool:
     """Says whether one kernel for both axes is worth while; ``direct``: its work-items share nothing."""
     if direct:  # llvmpipe, with one lane, is left out: its loops end after 65535 rounds
-        return gpu.limits.is_cpu and gpu.limits.lanes > 1
+        return gpu.limits.vectors
     return max(taps.radii) <= NEAR
 
 

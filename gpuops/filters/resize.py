@@ -100,7 +100,7 @@ def aligned(gpu: Gpu) -> int:
 
 def _by_vectors(gpu: Gpu) -> bool:
     """Says whether the device is a CPU with vectors and local memory for them."""
-    return gpu.limits.is_cpu and gpu.limits.lanes > 1 and _widest(gpu) > 0
+    return gpu.limits.vectors and _widest(gpu) > 0
 
 
 def _sums(axes: tuple[Axis, Axis], most: list[int], first: int) -> int:

@@ -27,8 +27,8 @@ class FftParams:
     ----------
     method
         ``local`` has one dispatch for each axis, which exchanges values through local memory. ``global`` has one
-        dispatch for each stage, through global memory. ``auto`` suits the device: on a CPU each work-item takes whole
-        rows and columns, as lanes of vectors; elsewhere it is ``local``.
+        dispatch for each stage, through global memory. ``auto`` suits the device: on a CPU whose compiler
+        knows vectors each work-item takes whole rows and columns, as lanes; elsewhere it is ``local``.
     radix
         The largest radix: 2, 4, 8, 16 or 32, taken as often as it divides the length. ``auto`` is fast: up to 8 on CPUs
         and 32 elsewhere (16 in double precision). Prime factors up to 199 have a radix of their own; with ``global`` on

@@ -45,7 +45,7 @@ class Groups:
     @property
     def vectors(self) -> bool:
         """Whether a work-item carries whole sequences, as lanes, which suits CPUs whose compilers know vectors."""
-        return self.params.method == "auto" and self.limits.is_cpu and self.limits.lanes > 1
+        return self.params.method == "auto" and self.limits.vectors
 
     @property
     def _most(self) -> int:

@@ -218,7 +218,7 @@ class Planner(Groups):
         """One dispatch for each stage, ping-pong through global memory."""
         factors = self.factors(n) or (1,)
         dense = _dense(n, at)
-        lanes = self.limits.lanes if self.limits.is_cpu and dense[2] == 1 and at.counts[2] >= 8 else 1
+        lanes = self.limits.lanes if self.limits.vectors and dense[2] == 1 and at.counts[2] >= 8 else 1
         result, stride, left = [], 1, ends.scale
         for index, radix in enumerate(factors):
             here, what, part = at, replace(ends, scale=left), self.part(ends.scale, radix, n)
