@@ -23,6 +23,13 @@ def beside(folder: Path) -> dict[str, str]:
     return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
 
 
+def pytest_configure() -> None:
+    """Restores signals that the shell has the suite ignore, as a job in the background: programs would inherit that."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+
+
 @pytest.fixture(scope="session")
 def gpu() -> Iterator[Gpu]:
     """The device under test."""

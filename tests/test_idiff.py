@@ -78,7 +78,7 @@ def test_compatible_verdicts(gpu: Gpu, tmp_path: Path, change: str) -> None:
         assert verdict == idiff(folder, pictures, table), table
 
 
-@pytest.mark.parametrize(("change", "table"), product(("nan", "inf"), TABLES))
+@pytest.mark.parametrize(("change", "table"), list(product(("nan", "inf"), TABLES)))
 def test_what_is_not_finite_fails_whatever_the_thresholds(
     gpu: Gpu, change: str, table: dict[str, float]
 ) -> None:
