@@ -202,11 +202,9 @@ def _verdict(
                 with needing_both(gpu, pictures, how, thresholds):
                     both = Both(gpu, *pictures, how, found.variances.get(name))
                     of_layers[name] = measure(both, thresholds)
-    except DeviceMemoryError as error:
-        raise DeviceMemoryError(f"{pair.name}: {error}", error.needed, error.room) from error
     except SizeError as error:
         return outcome("size", str(error))
-    except (ParameterError, FileError) as error:
+    except (ParameterError, FileError, DeviceMemoryError) as error:
         return outcome("error", str(error))
     measured = _joined(of_layers)
     status = "failed" if measured.missed else "warned" if measured.warned else "passed"
