@@ -66,7 +66,7 @@ def write_image(
                     pixels, lost = pack(image, encoding)
                     del values, image
                     writing.put(
-                        output.of_host(
+                        output.of_pixels(
                             pixels.numpy(), losses(lost), about.dtype, linear=about.linear, alpha=alpha
                         )
                     )

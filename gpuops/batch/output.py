@@ -26,6 +26,9 @@ from .access import Access
 from .job import Options
 from .origin import Origin
 
+# The part of a device's memory, as 1 / n, that a result may take which waits there to be written: many may wait.
+_SHARE = 64
+
 
 class Described(NamedTuple):
     """All of a picture but its pixels."""
@@ -43,13 +46,18 @@ class Described(NamedTuple):
 class Finished(NamedTuple):
     """Pixels as their file has them, or some rows, what they have lost, and what the file says of them.
 
-    ``dtype`` is their depth unless the options say another one; None is the input's.
+    ``dtype`` is their depth unless the options say another one; None is the input's. Pixels may still be on the device.
     """
 
-    pixels: np.ndarray[Any, Any]
+    pixels: np.ndarray[Any, Any] | Image
     lost: Losses
     of: Described
     dtype: str | None
+
+    def picture(self) -> files.Picture:
+        """download: the picture."""
+        pixels = self.pixels.numpy() if isinstance(self.pixels, Image) else self.pixels
+        return self.of.picture(pixels)
 
 
 @dataclass(frozen=True)
@@ -151,12 +159,17 @@ class Output:
         if isinstance(result, Image):
             return self.encoded(result, self._display_dtype if result.space.display else None)
         alpha, space, turned = self.origin.alpha, result.space, self._turned(result.orientation)
-        pixels, lost = result.pixels.numpy(), losses(result.lost)
+        pixels, lost = self._kept(result.pixels), losses(result.lost)
         if space.display:
             dtype = self._display_dtype
             written = result.written or usual(self._depth(dtype))
             return Finished(pixels, lost, turned.described(written, dtype, alpha=alpha, display=True), dtype)
-        return turned.of_host(pixels, lost, None, linear=space.linear, alpha=alpha)
+        return turned.of_pixels(pixels, lost, None, linear=space.linear, alpha=alpha)
+
+    def _kept(self, pixels: Image) -> np.ndarray[Any, Any] | Image:
+        """download: the pixels, or themselves if the device has room for them until they are written."""
+        has_room = self.gpu.memory is None and pixels.nbytes <= self.gpu.limits.global_bytes // _SHARE
+        return pixels if has_room else pixels.numpy()
 
     def _turned(self, orientation: int | None) -> Output:
         """The same output, whose metadata says how the result is to be turned, if that is known."""
@@ -185,10 +198,10 @@ class Output:
             image = light.of_planes(image, values, encoding, levels=self._levels(dtype))
             encoding = self._of_light(dtype, written)
         with self.gpu.phase("convert"):
-            pixels, lost = pack(image, encoding)
-            host = pixels.numpy()
+            pixels, counted = pack(image, encoding)
+            kept, lost = self._kept(pixels), losses(counted)
         found = turned.described(written, dtype, alpha=image.alpha, display=display)
-        return Finished(host, losses(lost), found, dtype)
+        return Finished(kept, lost, found, dtype)
 
     def save_host(
         self,
@@ -201,11 +214,11 @@ class Output:
         display: bool = False,
     ) -> None:
         """encode of pixels on the host, as :meth:`encoding_of` has them; losses become warnings."""
-        self.write(self.of_host(pixels, lost, dtype, linear=linear, alpha=alpha, display=display))
+        self.write(self.of_pixels(pixels, lost, dtype, linear=linear, alpha=alpha, display=display))
 
-    def of_host(
+    def of_pixels(
         self,
-        pixels: np.ndarray[Any, Any],
+        pixels: np.ndarray[Any, Any] | Image,
         lost: Losses,
         dtype: str | None,
         *,
@@ -217,9 +230,10 @@ class Output:
         values, written = self._spaces(dtype, linear=linear, display=display)
         if _needs_light(values, written):
             encoding = self._of_light(dtype, written)
+            host = pixels.numpy() if isinstance(pixels, Image) else pixels
             with self.gpu.phase("convert"):
                 pixels, lost = light.of_host(
-                    self.gpu, pixels, values, alpha=alpha, encoding=encoding, levels=self._levels(dtype)
+                    self.gpu, host, values, alpha=alpha, encoding=encoding, levels=self._levels(dtype)
                 )
         return Finished(pixels, lost, self.described(written, dtype, alpha=alpha, display=display), dtype)
 
@@ -240,15 +254,16 @@ class Output:
         return Described(alpha, colour.linear, metadata, self.origin.associated)
 
     def write(self, result: Finished) -> None:
-        """encode; losses become warnings."""
+        """download → encode, which may be done behind; losses become warnings."""
         self.warn(result)
-        picture = result.of.picture(result.pixels)
         with self.gpu.phase("encode"):
             if self.path == STREAM:
-                files.write_stream(sys.stdout.buffer, picture, self.format)
+                files.write_stream(sys.stdout.buffer, result.picture(), self.format)
             else:
-                write = partial(files.write, self.path, picture, overwrite=self.options.overwrite)
-                self.access.write(write, result.pixels.nbytes)
+                self.access.write(lambda: self._write(result), result.pixels.nbytes)
+
+    def _write(self, result: Finished) -> None:
+        files.write(self.path, result.picture(), overwrite=self.options.overwrite)
 
     def warn(self, result: Finished) -> None:
         """Says what the pixels have lost."""

@@ -62,21 +62,22 @@ class RowWriter:
 
     def put(self, rows: Finished) -> None:
         """Writes rows, which follow those before."""
+        picture = rows.picture()
         if self._first is None:
-            self._put = self._resources.enter_context(self._open(rows))
-            self._first = rows._replace(pixels=rows.pixels[:0])
+            self._put = self._resources.enter_context(self._open(picture))
+            self._first = rows._replace(pixels=picture.pixels[:0])
         self._lost = Losses(
             self._lost.clipped + rows.lost.clipped, self._lost.not_finite + rows.lost.not_finite
         )
         self._wait()
-        self._last = Pending(self._pool, lambda: self._put(rows.pixels))
+        self._last = Pending(self._pool, lambda: self._put(picture.pixels))
 
-    def _open(self, rows: Finished) -> Any:
+    def _open(self, rows: files.Picture) -> Any:
         output, (_, width, channels) = self.output, rows.pixels.shape
         path = output.path
         if path == STREAM:
             path = self._resources.enter_context(to_stream(sys.stdout.buffer, output.format.extension))
-        header = rows.of.picture(files.unread((self._height, width, channels), rows.pixels.dtype))
+        header = replace(rows, pixels=files.unread((self._height, width, channels), rows.pixels.dtype))
         return files.writing(path, header, overwrite=output.options.overwrite)
 
     def _wait(self) -> None:
