@@ -2,12 +2,10 @@
 // Filter types 0 to 4: W3C Portable Network Graphics (Third Edition), section 9.
 //
 // rows: for each row of the picture a byte that names its filter, and its filtered bytes. pixels: (row, column, channel).
-// One work-group does all. Each of its items does a row, a pixel behind the item that does the row above; then they
-// take the next rows, until all are done.
+// One work-item does all, row by row.
 //
 // -D BYTES=n  bytes of a pixel: 1, 2, 3, 4, 6 or 8
 // -D WIDE     values have two bytes: the file has the high one first, and pixels the low one
-// -D SEVERAL  the group may have more than one item; above: local memory for two pixels of each
 
 #ifdef WIDE
 #define PLACE(i) ((i) ^ 1)
@@ -72,43 +70,19 @@ inline Pixel predicted(int kind, Pixel left, Pixel up, Pixel corner) {
     return to_left <= to_up && to_left <= to_corner ? left : other;
 }
 
-__kernel void unfilter(__global const uchar *rows, __global uchar *pixels, int width, int height,
-                       __local Pixel *above) {
+__kernel void unfilter(__global const uchar *rows, __global uchar *pixels, int width, int height) {
     const size_t length = (size_t)width * BYTES;
-#ifdef SEVERAL
-    const int item = get_local_id(0), items = get_local_size(0);
-#else
-    const int item = 0, items = 1;
-#endif
-    for (int first = 0; first < height; first += items) {
-        const int y = first + item;
+    for (int y = 0; y < height; y++) {
         __global const uchar *filtered = rows + y * (length + 1) + 1;
         __global uchar *row = pixels + y * length;
-        const int kind = y < height ? filtered[-1] : 0;
+        const int kind = filtered[-1];
         Pixel left = 0, corner = 0;
-        for (int step = 0; step < width + items - 1; step++) {
-            const int x = step - item;
-            if (x >= 0 && x < width && y < height) {
-                Pixel up = 0;
-#ifdef SEVERAL
-                // The item of the row above was here a step before, and left its pixel in the other half.
-                if (item) up = above[((step + 1) & 1) * items + item - 1];
-                else
-#endif
-                if (y) up = of_pixels(row - length + x * BYTES);
-                left = (of_file(filtered + x * BYTES) + predicted(kind, left, up, corner)) & (short)255;
-                corner = up;
-                put(left, row + x * BYTES);
-#ifdef SEVERAL
-                above[(step & 1) * items + item] = left;
-#endif
-            }
-#ifdef SEVERAL
-            barrier(CLK_LOCAL_MEM_FENCE);
-#endif
+        for (int x = 0; x < width; x++) {
+            Pixel up = 0;
+            if (y) up = of_pixels(row - length + x * BYTES);
+            left = (of_file(filtered + x * BYTES) + predicted(kind, left, up, corner)) & (short)255;
+            corner = up;
+            put(left, row + x * BYTES);
         }
-#ifdef SEVERAL
-        barrier(CLK_GLOBAL_MEM_FENCE);  // the next rows need the last of these
-#endif
     }
 }

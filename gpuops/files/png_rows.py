@@ -56,6 +56,11 @@ class Later:
         """Whether threads need not wait any more."""
         return self._known.is_set()
 
+    @property
+    def refused(self) -> bool:
+        """Whether nothing undoes filters, as is known."""
+        return self.known and self._undo is None
+
     def give(self, undo: Undo | None) -> None:
         """Says what undoes filters; None if there is nothing, and files are left to OpenImageIO."""
         self._undo = undo
@@ -82,7 +87,7 @@ def undone_by(undo: Undo | None) -> Iterator[None]:
 def read(path: str) -> Pixels | None:
     """Returns the pixels (height, width, channels) of a file whose checksums are right, or None if others shall."""
     undo = _undo.get()
-    if undo is None:
+    if undo is None or (isinstance(undo, Later) and undo.refused):
         return None
     found = _inflated(path)
     return None if found is None else undo(*found)

@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..enqueue import Local
-
 if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..image import Image
 
 Rows = npt.NDArray[np.uint8]
-
-# Rows that a GPU does at a time. Each waits for the one above, so that more of them only help while a row is longer.
-_ROWS = 256
 
 
 def unfiltered(rows: Image, shape: tuple[int, int, int], dtype: np.dtype[Any]) -> Image:
@@ -27,25 +22,20 @@ def unfiltered(rows: Image, shape: tuple[int, int, int], dtype: np.dtype[Any]) -
     high byte first. Source: W3C Portable Network Graphics (Third Edition), section 9.
     """
     gpu, (height, width, channels) = rows.gpu, shape
-    size = channels * dtype.itemsize
-    several = not gpu.limits.is_cpu
-    kernel = gpu.kernel("unfilter", "unfilter", BYTES=size, WIDE=dtype.itemsize == 2, SEVERAL=several)
-    local = kernel.fit(_ROWS if several else 1)
+    kernel = gpu.kernel("unfilter", "unfilter", BYTES=channels * dtype.itemsize, WIDE=dtype.itemsize == 2)
     pixels = gpu.empty(shape, dtype)
-    gpu.launch(
-        kernel, local, rows, pixels, width, height, Local(2 * (16 if size > 4 else 8) * local[0]), local=local,
-        traffic=rows.nbytes + pixels.nbytes,
-    )  # fmt: skip
+    gpu.launch(kernel, (1,), rows, pixels, width, height, local=(1,), traffic=rows.nbytes + pixels.nbytes)
     return pixels
 
 
 def undoing(gpu: Gpu) -> Callable[[Rows, tuple[int, int, int], np.dtype[Any]], npt.NDArray[Any]] | None:
     """Returns the same from host to host, for :func:`gpuops.files.png_rows.undone_by`.
 
-    It may be called by several threads; what they wait for is no phase of the report. Returns None where the device's
-    memory is limited, all of which work on the device may need meanwhile.
+    It may be called by several threads; what they wait for is no phase of the report. Returns None for GPUs, whose
+    work-items take too long for what one has to do after the other, and where the device's memory is limited, all of
+    which work on the device may need meanwhile.
     """
-    if gpu.memory is not None:
+    if not gpu.limits.vectors or gpu.memory is not None:
         return None
 
     def undo(rows: Rows, shape: tuple[int, int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
