@@ -15,7 +15,7 @@ from ..files.strips import CODEC, COPIES
 from ..image import Image, Part
 from ..tiles import course
 from ..tiles.flow import flow, settled
-from ..tiles.memory import ROUNDED
+from ..tiles.memory import MOST_PIXELS, ROUNDED
 from .access import of_machine
 from .read_ahead import read_ahead
 from .row_writer import Goal, RowWriter, goals_of
@@ -33,8 +33,6 @@ _CODECS = 2 * CODEC
 _AT_ONCE = 3
 # Bytes of the device's memory for each value, beside the file's own: planes, a step's result, the pixels to be written.
 _ENDS = 12
-# Pixels that kernels count by integers of 32 bits with a sign.
-_MOST_PIXELS = 2**31 - 1
 
 
 def obstacle(item: Item, todo: Plan, picture: files.Picture) -> str | None:
@@ -53,7 +51,7 @@ def is_too_large(item: Item, todo: Plan, picture: files.Picture) -> bool:
     return (
         4 * largest > limits.max_alloc_bytes
         or _with_ends(picture, largest, beside) > limits.global_bytes
-        or max(height * width for _, height, width in shapes) > _MOST_PIXELS
+        or max(height * width for _, height, width in shapes) > MOST_PIXELS
         or (largest > values and COPIES * largest_bytes(item.gpu, todo, picture) > memory)
     )
 

@@ -14,6 +14,7 @@ from ..notes import note
 from ..pixels.coding import Decoding
 from ..pixels.colour import SRGB
 from ..pixels.light import readable
+from ..tiles.memory import MOST_PIXELS
 from .statistics import Statistics, all_statistics, channel_statistics
 
 # The names of channels, by their number.
@@ -29,8 +30,6 @@ _FLOATS = (
     "float32",
     "complex64",
 )
-# The most pixels that are measured together.
-_MOST_PIXELS = 2**31 - 1
 # Bytes of rows from which on more at a time are no faster.
 _ENOUGH = 1 << 25
 # Bytes of tables, sums and histograms that the device has beside rows.
@@ -117,7 +116,7 @@ def _rows(gpu: Gpu, content: Picture) -> int:
         largest = max(row, 4 * width * content.channels)
         row += largest
     return min(
-        (limits.global_bytes - _TABLES) // row, limits.max_alloc_bytes // largest, _MOST_PIXELS // width
+        (limits.global_bytes - _TABLES) // row, limits.max_alloc_bytes // largest, MOST_PIXELS // width
     )
 
 

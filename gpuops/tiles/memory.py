@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 ENOUGH = 1 << 25  # bytes of a slab: larger slabs are moved no faster
 # What the pool makes of a byte, at most: sizes are rounded up to a sixteenth of the next power of two.
 ROUNDED = 17 / 16
+# The most pixels of a picture as a whole: kernels count them by integers of 32 bits with a sign.
+MOST_PIXELS = 2**31 - 1
 _SHARE = 8  # rows that come by themselves may have one in so many bytes of the device's memory
 # Bytes of an array on the host from which on a GPU gets it in slabs, though it has room for all of it. That is 1.2 to
 # 1.8 times as fast: transfers overlap with computing, and several threads get new pages (docs/benchmarks).

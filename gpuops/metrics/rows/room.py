@@ -7,7 +7,7 @@ from math import lcm
 from typing import TYPE_CHECKING
 
 from ...errors import DeviceError, ParameterError, megabytes
-from ...tiles.memory import ROUNDED
+from ...tiles.memory import MOST_PIXELS, ROUNDED
 from .parts import Part, Whole
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ _ON_HOST = 4
 _BLOCKS = 2
 # Bytes for each pixel of what says where pixels differ.
 _PLACES = 24
-# Pixels that kernels count by integers of 32 bits with a sign.
-_MOST_PIXELS = 2**31 - 1
 
 
 def fits(gpu: Gpu, pictures: Iterable[Picture], parts: Iterable[Part]) -> bool:
@@ -43,7 +41,7 @@ def fits(gpu: Gpu, pictures: Iterable[Picture], parts: Iterable[Part]) -> bool:
     return (
         whole_bytes(both, parts) <= limits.global_bytes
         and 4 * values <= limits.max_alloc_bytes
-        and both[0].width * both[0].height <= _MOST_PIXELS
+        and both[0].width * both[0].height <= MOST_PIXELS
     )
 
 
