@@ -223,12 +223,26 @@ def _filter(kind: int, rows: Bytes, above: Bytes, step: int, out: Bytes) -> None
 
 
 def _paeth(left: Bytes, above: Bytes, corner: Bytes) -> Bytes:
-    """The one of the three that is nearest to left + above - corner; ties go to left, then to above."""
-    c = corner.astype(np.int16)
-    to_left = above - c  # distance of the prediction to left, and so on
-    to_above = left - c
-    to_corner = np.abs(to_left + to_above)
-    np.abs(to_left, out=to_left)
-    np.abs(to_above, out=to_above)
-    prediction = np.where(to_above <= to_corner, above, corner)
-    return np.where((to_left <= to_above) & (to_left <= to_corner), left, prediction)
+    """The one of the three that is nearest to left + above - corner; ties go to left, then to above.
+
+    A corner that is not between the two others predicts the one that is farther from it, as one at their nearer end
+    does. Of one between them, the prediction's distances to the higher one, the lower one and the corner are ``up``,
+    ``down``, and their difference. So nothing leaves 8 bits, and all is done by numpy's fast operations.
+    """
+    found, high = np.minimum(left, above), np.maximum(left, above)
+    corner = np.maximum(corner, found)
+    np.minimum(corner, high, out=corner)
+    up, down = corner - found, high - corner
+    _replace(found, high, up < down)
+    near = np.minimum(up, down)
+    np.maximum(up, down, out=up)
+    up -= near
+    _replace(found, corner, up < near)
+    return found
+
+
+def _replace(values: Bytes, others: Bytes, where: NDArray[np.bool_]) -> None:
+    """Sets values to others where the condition holds, by masks of bits. The others' memory is used up."""
+    others ^= values
+    others &= np.negative(where.view(np.uint8))
+    values ^= others
