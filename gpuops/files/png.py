@@ -227,7 +227,7 @@ def _least(rows: Bytes, above: Bytes, step: int, strips: int) -> list[int]:
 
 def _scratch(rows: Bytes, step: int) -> Bytes:
     """Memory for the work on such rows. Fresh arrays for each result would cost as much as the work."""
-    return np.empty((4, len(rows), rows.shape[1] - step), np.uint8)
+    return np.empty((3, len(rows), rows.shape[1] - step), np.uint8)
 
 
 def _filter(kind: int, rows: Bytes, above: Bytes, step: int, out: Bytes, scratch: Bytes) -> None:
@@ -265,14 +265,14 @@ def _paeth(left: Bytes, above: Bytes, corner: Bytes, out: Bytes, scratch: Bytes)
     the prediction to the higher and to the lower one, and their difference is that to the corner. So nothing leaves 8
     bits, and what numpy does is fast.
     """
-    down, up, to_low, to_high = scratch
+    down, up, step = scratch
     np.minimum(left, above, out=down)
     np.maximum(left, above, out=up)
     np.maximum(corner, down, out=out)
     np.minimum(out, up, out=out)
     np.subtract(out, down, out=down)
     np.subtract(up, out, out=up)
-    np.greater_equal(np.right_shift(down, 1, out=to_low), up, out=to_low.view(np.bool_))
-    np.greater_equal(np.right_shift(up, 1, out=to_high), down, out=to_high.view(np.bool_))
-    out -= np.multiply(down, to_low, out=down)
-    out += np.multiply(up, to_high, out=up)
+    np.greater_equal(np.right_shift(up, 1, out=step), down, out=step.view(np.bool_))
+    out += np.multiply(step, up, out=step)  # to the higher one, where that is less than half as far
+    np.greater_equal(np.right_shift(down, 1, out=step), up, out=step.view(np.bool_))
+    out -= np.multiply(step, down, out=step)
