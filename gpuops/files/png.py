@@ -262,8 +262,8 @@ def _paeth(left: Bytes, above: Bytes, corner: Bytes, out: Bytes, scratch: Bytes)
 
     A corner below or above both others predicts the one that is farther from it, as it does when it is moved to the
     nearer one. Then it is ``down`` from the lower of them and ``up`` from the higher one; these are the distances of
-    the prediction to the higher and to the lower one, and their difference is that to the corner. So nothing leaves 8
-    bits, and what numpy does is fast.
+    the prediction to the higher and to the lower one, and their difference is that to the corner. So one of the two is
+    nearest where its distance is at most half of the other's; and nothing leaves 8 bits, which numpy is fast with.
     """
     down, up, step = scratch
     np.minimum(left, above, out=down)
@@ -273,6 +273,6 @@ def _paeth(left: Bytes, above: Bytes, corner: Bytes, out: Bytes, scratch: Bytes)
     np.subtract(out, down, out=down)
     np.subtract(up, out, out=up)
     np.greater_equal(np.right_shift(up, 1, out=step), down, out=step.view(np.bool_))
-    out += np.multiply(step, up, out=step)  # to the higher one, where that is less than half as far
+    out += np.multiply(step, up, out=step)
     np.greater_equal(np.right_shift(down, 1, out=step), up, out=step.view(np.bool_))
     out -= np.multiply(step, down, out=step)
