@@ -204,8 +204,7 @@ def best_filters(pixels: Pixels, rows: int, before: Pixels | None = None) -> Ite
         starts = np.arange(first, min(first + strips * rows, len(pixels)), rows)
         chosen = np.minimum(starts[:, None] + samples, len(pixels) - 1).reshape(-1)
         above = pixels[np.maximum(chosen - 1, 0)]
-        if chosen[0] == 0:
-            above[0] = 0 if before is None else before[0]
+        above[chosen == 0] = 0 if before is None else before
         step = pixels.shape[2] * pixels.dtype.itemsize
         yield from _least(_stored(pixels[chosen]), _stored(above), step, len(starts))
 
